@@ -21,6 +21,7 @@ row() { # NAME: of the table, from the file time
         printf "| %s | %.2f | %.2f | %.0f |\n", name, $1 + $2, $3, $4 / 1024 }'
 }
 for verb in status 'tasks --slowest 10' 'tasks --failed' tasks \
+    'tasks --json' \
     'tasks --where wall_s>0.001' why 'why 5' 'why all-1' log \
     'log --last 50'; do
     set -- $verb

@@ -99,6 +99,12 @@ static void ask(const struct bats_settings *set, struct bats_strategies *s)
     s->asked[BATS_MARK_UTILITY] = set->utility != NULL;
 }
 
+static double product(const struct bats_candidate *c)
+{
+    return c->mean.makespan * c->mean.cost;
+}
+
+/* Marks the best ones; ties go to the least product of makespan and cost. */
 static int choose(const struct bats_settings *set, struct bats_strategies *s,
                   struct bats_error *err)
 {
@@ -112,14 +118,35 @@ static int choose(const struct bats_settings *set, struct bats_strategies *s,
             if (value_of(set, s, &s->list[i], mark, &value, &why) < 0)
                 return bats_error_set(err, BATS_EINPUT, "--utility: %s",
                                       why.text);
-            if (value < least && (s->list[i].is_efficient ||
-                                  mark == BATS_MARK_UTILITY)) {
+            bool is_better =
+                value < least ||
+                (value == least && s->best[mark] < s->n &&
+                 product(&s->list[i]) < product(&s->list[s->best[mark]]));
+            if (is_better && (s->list[i].is_efficient ||
+                              mark == BATS_MARK_UTILITY)) {
                 least = value;
                 s->best[mark] = i;
             }
         }
     }
+    if (s->asked[BATS_MARK_UTILITY] && s->best[BATS_MARK_UTILITY] == s->n)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--utility: '%.60s' has no value for any "
+                              "strategy",
+                              set->utility);
     return 0;
+}
+
+/* The strategy of --strategy, which is the last one. */
+static int check_given(const struct bats_settings *set,
+                       const struct bats_strategies *s, struct bats_error *err)
+{
+    if (set->strategy == NULL ||
+        s->list[s->n - 1].mean.makespan < (double)BATS_NEVER / 1000)
+        return 0;
+    return bats_error_set(err, BATS_EINPUT,
+                          "--strategy: by it the bag is never done: what is "
+                          "lost without a word has to be given up");
 }
 
 int bats_frontier_find(const struct bats_settings *set,
@@ -147,6 +174,9 @@ int bats_frontier_find(const struct bats_settings *set,
     if (rc == 0)
         rc = play_all(s, plays, set->jobs, err);
     bats_plays_destroy(plays);
+    if (rc < 0)
+        return rc;
+    rc = check_given(set, s, err);
     if (rc < 0)
         return rc;
     bats_candidates_mark(s->list, s->n_grid);

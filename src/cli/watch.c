@@ -126,10 +126,11 @@ static void tell_late(struct bats_watch *w,
     bats_words_line(
         stderr,
         "bats-mpi: the deadline of %s will not be kept: all tasks are expected "
-        "to be done after %s%s. The run goes on, as fast as the budget "
+        "to be done after %s%s%s. The run goes on, as fast as the budget "
         "allows; Ctrl-C stops it (--resume continues)",
         bats_duration_format(deadline, s->deadline),
-        bats_duration_format(end, s->late_end), ask);
+        bats_duration_format(end, s->late_end),
+        s->done > 0 ? "" : " at the earliest, for none has ended yet", ask);
 }
 
 /* The same of workflows, each once. */
@@ -199,8 +200,9 @@ static void write_live(struct bats_watch *w,
         !w->live_failed) {
         w->live_failed = true;
         bats_progress_clear(&w->progress);
-        bats_words_line(stderr, "bats-mpi: the status for 'bats-mpi top' "
-                                "cannot be written: %s",
+        bats_words_line(stderr,
+                        "bats-mpi: the status for 'bats-mpi top' "
+                        "cannot be written: %s",
                         err.text);
     }
     json_decref(object);

@@ -1,5 +1,5 @@
-/* html_strategies: the page of a frontier of strategies, and that part of a run's
- * page. See html.h. */
+/* html_strategies: the page of a frontier of strategies, and that part of a
+ * run's page. See html.h. */
 #include "report/html.h"
 #include "report/strategies.h"
 #include "report/words.h"
@@ -52,9 +52,11 @@ void bats_html_strategies_part(struct bats_html *h,
     bats_html_note(h,
                    "Mean of %u plays of each of %zu strategies, and half its "
                    "95 %% interval. %u unreliable slots, of which %.1f %% "
-                   "answer; %u reliable ones.",
+                   "answer%s; %u reliable ones.",
                    s->n_plays, s->n, s->model->n_unreliable,
-                   100 * s->model->gamma, s->model->n_reliable);
+                   100 * s->model->gamma,
+                   s->model->noticed > 0 ? " and losses are noticed" : "",
+                   s->model->n_reliable);
     bats_html_section(h, "Which one? Money against time", "strategies");
 }
 

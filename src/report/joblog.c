@@ -156,6 +156,9 @@ int bats_joblog_write(struct bats_joblog *log,
                       struct bats_error *err)
 {
     int64_t start_ms = (e->start_us + 500) / 1000;
+    int exit_status = e->exit_status < 0 ? -1
+                      : e->signal != 0   ? 0
+                                         : e->exit_status;
     char host[256];
     fprintf(log->file,
             "%" PRIu64 "\t%s\t%" PRId64 ".%03d\t%10.3f\t0\t%" PRIu64
@@ -163,8 +166,7 @@ int bats_joblog_write(struct bats_joblog *log,
             (uint64_t)e->task + 1,
             bats_encode_terminal(host, sizeof host, e->host), start_ms / 1000,
             (int)(start_ms % 1000), (double)e->wall_us / 1e6, e->stdout_bytes,
-            e->signal != 0 && e->exit_status > 0 ? 0 : e->exit_status,
-            e->signal, e->command);
+            exit_status, e->signal, e->command);
     if (fflush(log->file) != 0)
         return bats_error_set(err, BATS_ESYS, "%s: %s", log->path,
                               strerror(errno));

@@ -25,6 +25,12 @@ static json_t *seconds(bats_time time)
                               : json_real((double)time / BATS_SECOND);
 }
 
+/* No window ends in an allocation that is billed until it is given back. */
+static json_t *end_json(bats_time end)
+{
+    return seconds(end < BATS_LONGEST ? end : BATS_NEVER);
+}
+
 static json_t *cluster_json(const struct bats_snapshot *s, size_t i,
                             const struct bats_turns *turns)
 {
@@ -42,7 +48,7 @@ static json_t *cluster_json(const struct bats_snapshot *s, size_t i,
         (json_int_t)k->done, "failed", (json_int_t)k->failed, "mean_s",
         k->mean_runtime / BATS_SECOND, "is_guess", k->is_guess,
         "profitability", k->profitability, "in_use", k->utilisation,
-        "window_ends_s", seconds(turns->at), "ending",
+        "window_ends_s", end_json(turns->at), "ending",
         (json_int_t)turns->ending, "parked_then", (json_int_t)turns->parked);
     if (o != NULL)
         json_object_update(o, more);

@@ -115,7 +115,8 @@ void bats_strategies_print(FILE *out, const struct bats_strategies *s)
         fprintf(out,
                 "%zu more efficient ones are not shown: --csv lists all.\n",
                 n_left_out);
-    for (enum bats_mark mark = BATS_MARK_BUDGET; mark < BATS_MARKS; mark++)
+    for (enum bats_mark mark = BATS_MARK_BUDGET; mark < BATS_MARK_UTILITY;
+         mark++)
         if (s->asked[mark] && s->best[mark] == s->n)
             fprintf(out, "No strategy is within the %s.\n", mark_names[mark]);
 }

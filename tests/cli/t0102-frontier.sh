@@ -50,10 +50,36 @@ grep -q ' utility' out
 test "$(cat n)" -ge 5
 ok 'the best for a budget, a deadline and a utility are marked'
 
+# Makespans below 4 h are all equal to this one.
+"$BATS_MPI" frontier mix.scn --plays 10 --csv --utility 'makespan > 14400' |
+    grep -m1 utility >equal
+grep -q '1,"makespan x cost, utility"$' equal
+for utility in product 'makespan < 0'; do
+    sed "s/^billing.*/&\npolicy = expert\nseeds = 1-5\nutility = $utility/" \
+        mix.scn >run.scn
+    "$BATS_MPI" simulate run.scn --csv >"by ${utility%% *}"
+done
+cmp 'by product' 'by makespan'
+ok 'of strategies that are equal the one with the least product is best'
+
+# The column of instances there: all tasks, and those beside the other pool.
+awk -F, '/^"(AR|CNinf)"/ { sub(/^"[^"]*",/, ""); print $7, $8 }' all.csv >reliable
+awk 'NR == 1 { exit !($1 == 150 && $2 == 5) }' reliable
+awk 'NR == 2 { exit !($1 > 10 && $1 < 20 && $2 == 5) }' reliable
+ok 'what the reliable pool does before the tail counts'
+
 expect 4 "$BATS_MPI" frontier mix.scn --plays 2 --budget 1
 expect 5 "$BATS_MPI" frontier mix.scn --plays 2 --deadline 1h
 expect 2 "$BATS_MPI" frontier mix.scn --utility 'price * 2' 2>err
 grep -q "utility: an unknown name in 'price \* 2', character 1" err
+for utility in 1/0 'sqrt(0 - makespan)' 1e999; do
+    expect 2 "$BATS_MPI" frontier mix.scn --plays 2 --utility "$utility" 2>err
+    grep -qF -- "--utility: '$utility' has no value for any strategy" err
+done
+expect 2 "$BATS_MPI" frontier mix.scn --plays 2 --strategy N=1,T=inf,D=inf \
+    >out 2>err
+grep -q 'strategy: by it the bag is never done' err
+test ! -s out
 expect 2 "$BATS_MPI" frontier no-such-file
 sed '/reliability/d; /charge_lost/d' mix.scn >sure.scn
 expect 2 "$BATS_MPI" frontier sure.scn 2>err
@@ -76,6 +102,8 @@ grep -hm1 '^"AUR"' told.csv all.csv | awk -F, '
     { m[NR] = $2 } END { exit !(NR == 2 && m[1] < 0.8 * m[2]) }'
 "$BATS_MPI" frontier told --plays 2 >out
 grep -q 'answer and losses are noticed' out
+"$BATS_MPI" frontier told --plays 2 --html page
+grep -q 'answer and losses are noticed; 5 reliable' page
 sed 's/"noticed_s": 10/"noticed_s": -1/' told >wrong
 expect 2 "$BATS_MPI" frontier wrong 2>err
 grep -q 'noticed_s needs a time above 0' err

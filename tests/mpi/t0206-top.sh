@@ -88,6 +88,36 @@ if script --version 2>/dev/null | grep -q util-linux; then
     wait $!
     exec 3>&-
     ok 'it follows the size of the screen'
+
+    # The shell gets a usual screen, and top its own one again.
+    cat >shell <<SH
+set -m
+stty rows 24 cols 80
+'$BATS_MPI' top bag
+echo \$? >stopped
+stty -a >modes
+touch is-stopped
+until test -e on; do sleep 0.1; done
+fg
+SH
+    rm -f typescript
+    { TERM=xterm timeout 90 script -qefc 'bash shell' typescript \
+        <keys >/dev/null; } &
+    exec 3>keys
+    within 30 grep -q money typescript
+    printf '\032' >&3
+    within 30 test -e is-stopped
+    test "$(cat stopped)" -eq $((128 + $(kill -l TSTP)))
+    grep -qw icanon modes
+    grep -q ' echo ' modes
+    expect 1 grep -q -- '-icanon\|-echo ' modes
+    test "$(grep -ao 'h\|\[?1049l' typescript | tail -n 1)" = '[?1049l'
+    touch on
+    within 30 eval '[ "$(grep -aoc "^cluster " typescript)" -eq 2 ]'
+    printf q >&3
+    expect 0 wait $!
+    exec 3>&-
+    ok 'Ctrl-Z stops it, with the terminal as it was, and fg brings it back'
 else
     skip 'top on a terminal' 'no script(1) of util-linux'
 fi
@@ -103,7 +133,8 @@ touch go
 expect 1 wait $run
 test ! -e bag.bats.live
 expect 2 "$BATS_MPI" top --once bag >out 2>err
-grep -q "the run is over: 'bats-mpi status bag'" err
+test "$(cat err)" = \
+    "bats-mpi: the run is over: 'bats-mpi status bag' tells how it ended"
 ok 'it goes with the run'
 
 # One that had such a file would replace it, and remove it at its end.
@@ -124,10 +155,14 @@ run=$!
 within 60 eval 'grep -q "\"blocked\": 2" graph.bats.live &&
     grep -q "\"running\": 1" graph.bats.live'
 "$BATS_MPI" top --once graph >out
+cp out out.graph
 grep -q '^graph   1 ready, 2 wait for others' out
 touch go
 wait $run
 ok 'it says how many tasks are ready, and how many wait for others'
+grep -q '^cluster ' out.graph
+expect 1 grep '^next ' out.graph
+ok 'no window is said to end where none does'
 
 echo '{"written_unix": "x"}' >bag.bats.live
 expect 2 "$BATS_MPI" top --once bag >out 2>err

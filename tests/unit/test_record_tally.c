@@ -230,7 +230,8 @@ static void check_lists(void)
     must(bats_view_open(COPY, &v, &err), &err);
     struct bats_view_status st;
     struct bats_view_task t; /* a list need not be read to its end */
-    must(bats_view_tasks(v, NULL, 1, NULL, BATS_VIEW_BY_NUMBER, 0, &err), &err);
+    must(bats_view_tasks(v, NULL, 1, NULL, BATS_VIEW_BY_NUMBER, 0, &err),
+         &err);
     assert_int_equal(bats_view_next_task(v, &t, &err), 1);
     must(bats_view_status(v, &st, &err), &err);
     must(bats_view_status(v, &st, &err), &err);
@@ -419,6 +420,53 @@ static void counts_that_are_out_of_date_are_not_used(void **state)
     assert_int_equal(st.done, 1);
 }
 
+/* Texts of 50 MB are read 32 at a time; of a list of more than 20000 tasks all
+ * ends of standard error are taken. */
+static void a_list_may_have_many_texts(void **state)
+{
+    (void)state;
+    enum { N = 20001, LENGTH = 2500 };
+    struct bats_record_last last = {.task = N - 1,
+                                    .attempt = 1,
+                                    .exit_status = 3,
+                                    .host = "f1",
+                                    .bytes = "no space",
+                                    .n = 8};
+    char command[LENGTH + 1];
+    const char *text;
+    size_t n;
+    struct bats_error err;
+    struct bats_record *r;
+    struct bats_view *v;
+    struct bats_view_task t;
+    must(bats_record_open(PATH, &r, &err), &err);
+    for (uint32_t i = 0; i < N; i++) {
+        snprintf(command, sizeof command, "%0*u", LENGTH, i);
+        must(bats_record_task(r, i, i + 1, command, &err), &err);
+    }
+    must(bats_record_match(r, &err), &err);
+    begin(r, BATS_UNLIMITED);
+    run_task(r, 10, 0, N - 1, 3);
+    must(bats_record_last(r, 10, &last, &err), &err);
+    close_record(r);
+
+    must(bats_view_open(PATH, &v, &err), &err);
+    must(bats_view_tasks(v, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0, &err),
+         &err);
+    for (uint32_t i = 0; i < N; i++) {
+        assert_int_equal(bats_view_next_task(v, &t, &err), 1);
+        snprintf(command, sizeof command, "%0*u", LENGTH, i);
+        assert_string_equal(t.command, command);
+        assert_int_equal(t.line, i + 1);
+        assert_string_equal(t.parameters, "");
+    }
+    assert_string_equal(t.state, "failed");
+    assert_int_equal(bats_view_stderr(v, t.id, &text, &n, &err), 1);
+    assert_string_equal(text, "no space");
+    assert_int_equal(bats_view_next_task(v, &t, &err), 0);
+    bats_view_close(v);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -432,6 +480,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             counts_that_are_out_of_date_are_not_used, enter_directory,
             leave_directory),
+        cmocka_unit_test_setup_teardown(a_list_may_have_many_texts,
+                                        enter_directory, leave_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

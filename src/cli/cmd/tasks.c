@@ -2,6 +2,7 @@
  * have fixed widths, because there may be millions of lines. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/causes.h"
@@ -22,63 +23,172 @@ static bool has_failed(const struct bats_view_task *t)
     return strcmp(t->state, "failed") == 0;
 }
 
+static const char *digits(char text[BATS_UNITS_TEXT], int64_t number)
+{
+    uint64_t n = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    char *at = text + BATS_UNITS_TEXT - 1;
+    *at = '\0';
+    do
+        *--at = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    if (number < 0)
+        *--at = '-';
+    return at;
+}
+
+/* ---- a line of JSON, as jansson writes it, in a tenth of the time ----
+ * One thread prints: a lock for each word would cost a quarter of it. */
+
+static int put_json(json_t *value, struct bats_error *err)
+{
+    int bad = value == NULL
+                  ? -1
+                  : json_dumpf(value, stdout,
+                               JSON_COMPACT | JSON_ENCODE_ANY |
+                                   BATS_JSON_SAFE | JSON_REAL_PRECISION(15));
+    json_decref(value);
+    return bad == 0 || ferror(stdout)
+               ? 0 /* bats_look says so */
+               : bats_error_set(err, BATS_ENOMEM, "out of memory");
+}
+
+static int put_text(const char *key, const char *text, struct bats_error *err)
+{
+    const char *at = text;
+    fputs_unlocked(key, stdout);
+    while (*at >= ' ' && *at < 0x7f && *at != '"' && *at != '\\')
+        at++;
+    if (*at != '\0')
+        return put_json(bats_json_text(text), err);
+    putchar_unlocked('"');
+    fputs_unlocked(text, stdout);
+    putchar_unlocked('"');
+    return 0;
+}
+
+static void put_number(const char *key, int64_t number)
+{
+    char text[BATS_UNITS_TEXT];
+    fputs_unlocked(key, stdout);
+    fputs_unlocked(digits(text, number), stdout);
+}
+
+/* From 0.0001 s on there is no exponent; up to 14 digits are exact. */
+static int put_seconds(const char *key, int64_t us, struct bats_error *err)
+{
+    char fraction[BATS_UNITS_TEXT];
+    if ((us != 0 && us < 100) || us >= 100000000000000) {
+        fputs_unlocked(key, stdout);
+        return put_json(json_real((double)us / 1e6), err);
+    }
+    put_number(key, us / 1000000);
+    char *at = (char *)digits(fraction, 1000000 + us % 1000000);
+    size_t n = 7;
+    while (n > 2 && at[n - 1] == '0')
+        n--;
+    at[0] = '.';
+    at[n] = '\0';
+    fputs_unlocked(at, stdout);
+    return 0;
+}
+
+static int put_result(const struct bats_view_task *t, struct bats_error *err)
+{
+    put_number(",\"exit_status\":", t->exit_status);
+    put_number(",\"signal\":", t->signal);
+    int rc = put_seconds(",\"real_s\":", t->wall_us, err);
+    if (rc == 0)
+        rc = put_seconds(",\"cpu_s\":", t->cpu_us, err);
+    put_number(",\"max_rss_kib\":", t->max_rss_kib);
+    return rc;
+}
+
+static int put_parameters(const char *text, struct bats_error *err)
+{
+    json_t *parameters = text[0] != '\0' ? json_loads(text, 0, NULL) : NULL;
+    int rc = 0;
+    if (json_is_object(parameters)) {
+        fputs_unlocked(",\"parameters\":", stdout);
+        rc = put_json(json_incref(parameters), err);
+    }
+    json_decref(parameters);
+    return rc;
+}
+
 static int task_json(struct bats_view *view, const struct bats_view_task *t,
                      struct bats_error *err)
 {
     const char *text = "";
     size_t n;
-    json_t *line = json_pack(
-        "{s:I, s:o, s:I, s:o, s:I}", "task", (json_int_t)t->number, "state",
-        bats_json_text(t->state), "attempts", (json_int_t)t->attempts,
-        "command", bats_json_text(t->command), "line", (json_int_t)t->line);
-
-    if (line != NULL && is_running(t)) {
-        json_t *more = json_pack(
-            "{s:f, s:o, s:o}", "elapsed_s", (double)t->wall_us / 1e6, "host",
-            bats_json_text(t->host), "cluster", bats_json_text(t->cluster));
-        json_object_update(line, more);
-        json_decref(more);
-    } else if (line != NULL && t->wall_us >= 0) {
-        json_t *more = json_pack(
-            "{s:i, s:i, s:f, s:f, s:I, s:o, s:o}", "exit_status",
-            t->exit_status, "signal", t->signal, "real_s",
-            (double)t->wall_us / 1e6, "cpu_s", (double)t->cpu_us / 1e6,
-            "max_rss_kib", (json_int_t)t->max_rss_kib, "host",
-            bats_json_text(t->host), "cluster", bats_json_text(t->cluster));
-        json_object_update(line, more);
-        json_decref(more);
-    }
-    json_t *parameters = json_loads(t->parameters, 0, NULL);
-    if (json_is_object(parameters))
-        json_object_set(line, "parameters", parameters);
-    json_decref(parameters);
-    int rc = has_failed(t) ? bats_view_stderr(view, t->id, &text, &n, err) : 0;
+    put_number("{\"task\":", t->number);
+    int rc = put_text(",\"state\":", t->state, err);
+    put_number(",\"attempts\":", t->attempts);
+    if (rc == 0)
+        rc = put_text(",\"command\":", t->command, err);
+    put_number(",\"line\":", t->line);
+    if (rc == 0 && is_running(t))
+        rc = put_seconds(",\"elapsed_s\":", t->wall_us, err);
+    else if (rc == 0 && t->wall_us >= 0)
+        rc = put_result(t, err);
+    if (rc == 0 && (is_running(t) || t->wall_us >= 0))
+        rc = put_text(",\"host\":", t->host, err);
+    if (rc == 0 && (is_running(t) || t->wall_us >= 0))
+        rc = put_text(",\"cluster\":", t->cluster, err);
+    if (rc == 0)
+        rc = put_parameters(t->parameters, err);
+    if (rc == 0 && has_failed(t))
+        rc = bats_view_stderr(view, t->id, &text, &n, err);
     if (rc > 0)
-        json_object_set_new(line, "stderr", bats_json_text(text));
-    if (rc < 0) {
-        json_decref(line);
-        return rc;
-    }
-    return bats_look_json(line, JSON_COMPACT, err);
+        rc = put_text(",\"stderr\":", text, err);
+    fputs_unlocked("}\n", stdout);
+    return rc;
+}
+
+/* ---- a line of the table ---- */
+
+/* A column and two blanks, as printf("%*s  ") writes them: that would take most
+ * of the time of a list of millions. width < 0: on the left. */
+static char *column(char *at, int width, const char *text)
+{
+    int n = (int)strlen(text), blanks = abs(width) - n;
+    if (width > 0 && blanks > 0)
+        at = (char *)memset(at, ' ', (size_t)blanks) + blanks;
+    at = (char *)memcpy(at, text, (size_t)n) + n;
+    if (width < 0 && blanks > 0)
+        at = (char *)memset(at, ' ', (size_t)blanks) + blanks;
+    memcpy(at, "  ", 3);
+    return at + 2;
 }
 
 static void print_task(const struct bats_view_task *t)
 {
     char took[BATS_UNITS_TEXT] = "-", cpu[BATS_UNITS_TEXT] = "-";
-    char end[48] = "-";
+    char end[48] = "-", number[BATS_UNITS_TEXT], tries[BATS_UNITS_TEXT];
+    char line[256], *at = line;
 
     if (t->wall_us >= 0)
         bats_duration_format(took, t->wall_us);
     if (t->wall_us >= 0 && !is_running(t)) {
         bats_duration_format(cpu, t->cpu_us);
-        snprintf(end, sizeof end, "ok");
         if (t->exit_status != 0 || t->signal != 0)
             bats_words_end(end, sizeof end, t->exit_status, t->signal);
+        else
+            strcpy(end, "ok");
     }
-    bats_words_line(
-        stdout, "%7" PRId64 "  %-8s  %5" PRId64 "  %-15s  %8s  %8s  %-12s  %s",
-        t->number, t->state, t->attempts, end, took, cpu,
-        t->host[0] != '\0' ? t->host : "-", t->command);
+    at = column(at, 7, digits(number, t->number));
+    at = column(at, -8, t->state);
+    at = column(at, 5, digits(tries, t->attempts));
+    at = column(at, -15, end);
+    at = column(at, 8, took);
+    column(at, 8, cpu);
+    fputs_unlocked(line, stdout);
+    const char *host = t->host[0] != '\0' ? t->host : "-";
+    bats_words_put(stdout, BATS_ENCODE_TERMINAL, host);
+    for (size_t n = strlen(host); n < 12; n++)
+        putchar_unlocked(' ');
+    fputs_unlocked("  ", stdout);
+    bats_words_put(stdout, BATS_ENCODE_TERMINAL, t->command);
+    putchar_unlocked('\n');
 }
 
 /* The list may have been long: this is what it means. */

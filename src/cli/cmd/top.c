@@ -1,8 +1,8 @@
 /*
  * top: the verb top. Watches a run by its status file. A screen of text needs
  * no library: it is written from the top with the oldest escape sequences
- * there are (home, erase to the end of the line and of the screen), and only the
- * lines that have changed, so that a slow line keeps up.
+ * there are (home, erase to the end of the line and of the screen), and only
+ * the lines that have changed, so that a slow line keeps up.
  */
 #include <errno.h>
 #include <poll.h>
@@ -33,10 +33,16 @@
 
 static struct termios before;
 static volatile sig_atomic_t ended; /* a signal */
+static volatile sig_atomic_t stops; /* Ctrl-Z */
 
 static void on_end(int sig)
 {
     ended = sig;
+}
+
+static void on_stop(int sig)
+{
+    stops = sig;
 }
 
 /* Only interrupts the poll. */
@@ -60,13 +66,25 @@ static void measure(int *rows, int *columns)
 
 /* ---- the screen ---- */
 
-static int set_up(struct bats_error *err)
+static void enter(void)
 {
     struct termios raw;
+    struct sigaction stop = {.sa_handler = on_stop};
+
+    sigaction(SIGTSTP, &stop, NULL);
+    tcgetattr(STDIN_FILENO, &before);
+    raw = before;
+    raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
+    tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    fputs(ENTER, stdout);
+}
+
+static int set_up(struct bats_error *err)
+{
     struct sigaction end = {.sa_handler = on_end};
     struct sigaction resize = {.sa_handler = on_resize};
 
-    if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before) != 0)
+    if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
         return bats_error_set(err, BATS_EINPUT,
                               "top needs a terminal: --once prints the state "
                               "once, --json for programs");
@@ -74,11 +92,7 @@ static int set_up(struct bats_error *err)
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGHUP, &end, NULL);
     sigaction(SIGWINCH, &resize, NULL);
-    raw = before;
-    raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
-    raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* a shell would get this screen */
-    tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    fputs(ENTER, stdout);
+    enter();
     return 0;
 }
 
@@ -89,6 +103,18 @@ static void take_down(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
+/* The shell gets its screen, and this process waits for SIGCONT. */
+static void stop(void)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+
+    stops = 0;
+    take_down();
+    sigaction(SIGTSTP, &usual, NULL);
+    raise(SIGTSTP);
+    enter();
+}
+
 /* The lines on the screen. */
 struct frame {
     char *text; /* its lines, each with a newline; NULL: nothing yet */
@@ -97,8 +123,8 @@ struct frame {
     bool is_over;
 };
 
-/* Writes the lines of `text` that differ from those of `old` ("": none). True: it
- * had more lines, and all below has been erased. */
+/* Writes the lines of `text` that differ from those of `old` ("": none). True:
+ * it had more lines, and all below has been erased. */
 static bool put_lines(const char *text, const char *old)
 {
     int below = 0; /* lines to go down */
@@ -189,6 +215,11 @@ static void watch(const char *path, json_t *object)
         char key = wait_for_key();
         if (key == 'q')
             break;
+        if (stops != 0) {
+            stop();
+            free(last.text);
+            last.text = NULL; /* all of it anew */
+        }
         if (key == '\t' || key == ' ')
             page = (enum bats_live_page)((page + 1) % BATS_LIVE_PAGES);
         for (int i = 0; i < BATS_LIVE_PAGES; i++)
@@ -230,10 +261,10 @@ static int show(const struct bats_settings *set, const char *path,
 }
 
 /* There is no status file: is there a run at all? */
-static void explain(const char *word, const char *record)
+static bool explain(const char *word, const char *record)
 {
     if (access(record, F_OK) != 0)
-        return;
+        return false;
     if (bats_record_is_live(record))
         bats_words_line(stderr,
                         "bats-mpi: the run goes on, but has written no "
@@ -243,6 +274,7 @@ static void explain(const char *word, const char *record)
                         "bats-mpi: the run is over: 'bats-mpi status %s' "
                         "tells how it ended",
                         word);
+    return true;
 }
 
 int cmd_top(int argc, char **argv)
@@ -265,8 +297,7 @@ int cmd_top(int argc, char **argv)
                             strerror(errno));
     if (rc == 0)
         return ended ? 128 + (int)ended : BATS_EXIT_OK;
-    bats_say(err.text);
-    if (access(path, F_OK) != 0)
-        explain(set.words[0], record);
+    if (access(path, F_OK) == 0 || !explain(set.words[0], record))
+        bats_say(err.text);
     return bats_exit_of(rc);
 }

@@ -176,8 +176,8 @@ static void end_work(struct bats_view *v, bats_part_job *job, bool is_kept)
     v->has_base |= is_kept && job != bats_part_heads;
 }
 
-/* 1: done, or it failed for good; 0: the record is to be copied; -1: to be tried
- * again. *rc: the result of the job. */
+/* 1: done, or it failed for good; 0: the record is to be copied; -1: to be
+ * tried again. *rc: the result of the job. */
 static int try_directly(struct bats_view *v, const char *path,
                         bats_part_job *job, void *context, int *rc,
                         struct bats_error *err)
@@ -227,7 +227,6 @@ int bats_part_take(struct bats_view *v, bats_part_job *job, void *context,
 
     /* Their rows, which are not asked for any more, would keep rec attached. */
     sqlite3_reset(v->last_words);
-    sqlite3_reset(v->tasks.text);
     sqlite3_reset(v->tasks.more);
     int tries = v->is_attached || done == 0 ? 0 : tries_for(path);
     for (int i = 0; i < tries && done < 0; i++) {
@@ -365,19 +364,22 @@ int bats_part_task(struct bats_view *v, int64_t task, struct bats_error *err)
                           "INSERT OR IGNORE INTO main.point "
                           "SELECT * FROM rec.point WHERE task = ?",
                           task, err);
-    if (rc == 0)
-        rc = copy_of_task(v, &v->insert_stderr,
-                          "INSERT OR IGNORE INTO main.stderr SELECT * FROM "
-                          "rec.stderr WHERE task = ?1 OR seq IN (SELECT same "
-                          "FROM rec.stderr WHERE task = ?1)",
-                          task, err);
-    return rc;
+    return rc == 0 ? bats_part_end(v, task, err) : rc;
 }
 
-int bats_part_texts(struct bats_view *v, struct bats_error *err)
+int bats_part_end(struct bats_view *v, int64_t task, struct bats_error *err)
 {
-    static const char *const names[] = {"task", "stderr", "point"};
-    return copy_tables(v, names, sizeof names / sizeof *names, err);
+    return copy_of_task(v, &v->insert_stderr,
+                        "INSERT OR IGNORE INTO main.stderr SELECT * FROM "
+                        "rec.stderr WHERE task = ?1 OR seq IN (SELECT same "
+                        "FROM rec.stderr WHERE task = ?1)",
+                        task, err);
+}
+
+int bats_part_ends(struct bats_view *v, struct bats_error *err)
+{
+    static const char *const names[] = {"stderr"};
+    return copy_tables(v, names, 1, err);
 }
 
 /* ---- everything ---- */
@@ -391,13 +393,11 @@ static int add_row(void *context, const struct bats_scan_row *row,
 int bats_part_everything(struct bats_view *v, void *context,
                          struct bats_error *err)
 {
-    static const char *const names[] = {"meta"};
+    static const char *const names[] = {"meta", "task", "stderr", "point"};
     int64_t last, has_graph;
     int rc = bats_part_base(v, context, err);
     if (rc == 0)
         rc = copy_tables(v, names, sizeof names / sizeof *names, err);
-    if (rc == 0)
-        rc = bats_part_texts(v, err);
     if (rc == 0)
         rc = bats_db_integer(&v->db,
                              "SELECT count(*) FROM rec.sqlite_schema WHERE "

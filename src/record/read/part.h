@@ -15,7 +15,8 @@
 #include "record/read/view_state.h"
 #include "record/tally.h"
 
-/* Copies rows of `rec` into the view's own tables; may run several times. */
+/* Reads `rec`, or copies rows into the view's own tables; may run several
+ * times. */
 typedef int bats_part_job(struct bats_view *view, void *context,
                           struct bats_error *err);
 
@@ -43,8 +44,10 @@ int bats_part_base(struct bats_view *view, void *context,
 int bats_part_everything(struct bats_view *view, void *context,
                          struct bats_error *err);
 
-/* The tables with the texts of tasks, and the ends of standard error, whole. */
-int bats_part_texts(struct bats_view *view, struct bats_error *err);
+/* The ends of standard error, all of them, or those of a task. */
+int bats_part_ends(struct bats_view *view, struct bats_error *err);
+int bats_part_end(struct bats_view *view, int64_t task,
+                  struct bats_error *err);
 
 /* A task's row, its values and the end of its standard error. */
 int bats_part_task(struct bats_view *view, int64_t task,

@@ -4,7 +4,14 @@
 #include <string.h>
 
 #include "bats/sched.h"
+#include "record/read/part.h"
 #include "record/schema.h"
+#include "util/grow.h"
+
+/* The ends of standard error of more tasks than these are taken in one go. */
+#define MANY 20000
+/* Bytes of texts that are read at a time, at least. */
+#define ROOM (32 << 20)
 
 static int no_memory(struct bats_error *err)
 {
@@ -97,20 +104,23 @@ static int row_of(struct bats_tasks *list, sqlite3_stmt **s, const char *sql,
     return bats_db_step(&list->view->db, *s, err);
 }
 
-/* Leaves the texts of the task in list->text: 1, 0 or an error. Most lists are in
- * the order of ids: then the statement goes on from the row before. */
+#define TEXTS_OF(schema)                                                      \
+    "SELECT t.id, t.line, t.command, p.parameters"                            \
+    " FROM " schema ".task t LEFT JOIN " schema ".point p"                    \
+    " ON p.task = t.id WHERE t.id >= ? ORDER BY t.id"
+
+/* Leaves the texts of the task in list->text: 1, 0 or an error. Most lists are
+ * in the order of ids: then the statement goes on from the row before. */
 static int text_of(struct bats_tasks *list, int64_t id, struct bats_error *err)
 {
     sqlite3_stmt **s = &list->text;
     bool goes_on = *s != NULL && sqlite3_data_count(*s) > 0 &&
                    sqlite3_column_int64(*s, 0) == id - 1;
-    int rc = goes_on
-                 ? bats_db_step(&list->view->db, *s, err)
-                 : row_of(list, s,
-                          "SELECT t.id, t.line, t.command, p.parameters"
-                          " FROM main.task t LEFT JOIN main.point p"
-                          " ON p.task = t.id WHERE t.id >= ? ORDER BY t.id",
-                          id, err);
+    int rc = goes_on ? bats_db_step(&list->view->db, *s, err)
+                     : row_of(list, s,
+                              list->view->has_all ? TEXTS_OF("main")
+                                                  : TEXTS_OF("rec"),
+                              id, err);
     return rc > 0 ? sqlite3_column_int64(*s, 0) == id : rc;
 }
 
@@ -142,13 +152,13 @@ static int add_more(struct bats_tasks *list, int64_t id,
 
 /* The execution of it that runs longest. */
 static void add_running(const struct bats_tasks *list,
-                        const struct bats_totals_task *t,
                         struct bats_view_task *task)
 {
     const struct bats_totals *all = &list->view->totals;
     const struct bats_totals_open *first = NULL;
-    for (int32_t i = t->open; i >= 0; i = all->open[i].next)
-        if (all->open[i].is_running &&
+    for (int32_t i = all->first[bats_totals_chain(task->id)]; i >= 0;
+         i = all->open[i].next)
+        if (all->open[i].task == task->id && all->open[i].is_running &&
             (first == NULL || all->open[i].since < first->since))
             first = &all->open[i];
     const struct bats_seat *seat =
@@ -191,11 +201,94 @@ int bats_tasks_get(struct bats_tasks *list, int64_t id, bool is_text,
         .parameters = "",
     };
     if (t->runs && price == NULL)
-        add_running(list, t, task);
+        add_running(list, task);
     if (price != NULL)
         *price = seat != NULL ? seat->price : 0;
     int rc = is_text ? add_text(list, id, task, err) : 0;
     return rc == 0 && list->has_more ? add_more(list, id, task, err) : rc;
+}
+
+/* ---- texts ---- */
+
+static int keep(struct bats_tasks *list, const void *bytes, size_t n,
+                struct bats_error *err)
+{
+    if (!bats_grow(&list->texts, &list->texts_capacity, list->n_texts + n, 1))
+        return no_memory(err);
+    memcpy(list->texts + list->n_texts, bytes, n);
+    list->n_texts += n;
+    return 0;
+}
+
+static int keep_text(struct bats_tasks *list, const char *text,
+                     struct bats_error *err)
+{
+    return keep(list, text, strlen(text) + 1, err);
+}
+
+/* The ends of standard error are taken whole where many tasks are listed. */
+static int take_texts(struct bats_view *v, void *context,
+                      struct bats_error *err)
+{
+    struct bats_tasks *list = context;
+    struct bats_view_task task = {0};
+    bool is_all = list->n > MANY;
+    int rc =
+        is_all && list->at == 0 && !v->has_all ? bats_part_ends(v, err) : 0;
+
+    list->n_texts = list->texts_at = 0;
+    size_t i = list->at;
+    for (; rc == 0 && i < list->n && list->n_texts < ROOM; i++) {
+        int64_t id = list->ids[i];
+        task.line = 0;
+        task.command = task.parameters = "";
+        rc = add_text(list, id, &task, err);
+        if (rc == 0)
+            rc = keep(list, &task.line, sizeof task.line, err);
+        if (rc == 0)
+            rc = keep_text(list, task.command, err);
+        if (rc == 0)
+            rc = keep_text(list, task.parameters, err);
+        if (rc == 0 && !is_all && !v->has_all &&
+            v->totals.tasks[id].has_failed)
+            rc = bats_part_end(v, id, err);
+    }
+    list->texts_end = i;
+    sqlite3_finalize(list->text);
+    list->text = NULL;
+    return rc;
+}
+
+int bats_tasks_read(struct bats_tasks *list, struct bats_error *err)
+{
+    return list->view->has_all
+               ? take_texts(list->view, list, err)
+               : bats_part_take(list->view, take_texts, list, err);
+}
+
+static const char *next_text(struct bats_tasks *list)
+{
+    const char *text = list->texts + list->texts_at;
+    list->texts_at += strlen(text) + 1;
+    return text;
+}
+
+int bats_tasks_next(struct bats_tasks *list, struct bats_view_task *task,
+                    struct bats_error *err)
+{
+    if (list->at == list->n)
+        return 0;
+    int rc = list->at < list->texts_end ? 0 : bats_tasks_read(list, err);
+    if (rc == 0)
+        rc = bats_tasks_get(list, list->ids[list->at], false, task, NULL, err);
+    if (rc < 0)
+        return rc;
+    list->at++;
+    memcpy(&task->line, list->texts + list->texts_at, sizeof task->line);
+    list->texts_at += sizeof task->line;
+    task->command = next_text(list);
+    task->parameters = next_text(list);
+    return 1;
 }
 
 int bats_tasks_make(struct bats_tasks *list, struct bats_view *v,
@@ -216,6 +309,7 @@ int bats_tasks_make(struct bats_tasks *list, struct bats_view *v,
 void bats_tasks_release(struct bats_tasks *list)
 {
     free(list->ids);
+    free(list->texts);
     for (size_t i = 0; i < list->n_seats; i++) {
         free(list->seats[i].host);
         free(list->seats[i].cluster);

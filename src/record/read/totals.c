@@ -32,14 +32,14 @@ static int no_memory(struct bats_error *err)
 }
 
 /* That of this task in this place, and *link, which refers to it. */
-static struct bats_totals_open *find(struct bats_totals *t,
-                                     struct bats_totals_task *task,
-                                     const struct bats_scan_row *row,
-                                     int32_t **link)
+static struct bats_totals_open *
+find(struct bats_totals *t, const struct bats_scan_row *row, int32_t **link)
 {
-    for (*link = &task->open; **link >= 0; *link = &t->open[**link].next) {
+    int64_t task = row->number[BATS_SCAN_TASK];
+    for (*link = &t->first[bats_totals_chain(task)]; **link >= 0;
+         *link = &t->open[**link].next) {
         struct bats_totals_open *o = &t->open[**link];
-        if (o->machine == row->number[BATS_SCAN_MACHINE] &&
+        if (o->task == task && o->machine == row->number[BATS_SCAN_MACHINE] &&
             o->slot == row->number[BATS_SCAN_SLOT])
             return o;
     }
@@ -49,11 +49,14 @@ static struct bats_totals_open *find(struct bats_totals *t,
 static int begin(struct bats_totals *t, const struct bats_scan_row *row,
                  bool is_replica, struct bats_error *err)
 {
-    struct bats_totals_task *task = task_of(t, row->number[BATS_SCAN_TASK]);
+    int64_t task = row->number[BATS_SCAN_TASK];
     int32_t *link, at = t->free;
-    if (task == NULL)
+    if (task < 1 || task > t->n)
         return 0;
-    struct bats_totals_open *o = find(t, task, row, &link);
+    /* Its result comes soon, and most of a look would be waiting for memory. */
+    __builtin_prefetch(&t->tasks[task], 1);
+    __builtin_prefetch((char *)&t->tasks[task + 1] - 1, 1);
+    struct bats_totals_open *o = find(t, row, &link);
     if (o == NULL) {
         if (at >= 0) {
             t->free = t->open[at].next;
@@ -64,12 +67,12 @@ static int begin(struct bats_totals *t, const struct bats_scan_row *row,
             at = (int32_t)t->n_open++;
         }
         o = &t->open[at];
-        o->next = task->open;
-        task->open = at;
+        o->next = t->first[bats_totals_chain(task)];
+        t->first[bats_totals_chain(task)] = at;
     }
     o->seq = row->number[BATS_SCAN_SEQ];
     o->since = row->number[BATS_SCAN_TIME];
-    o->task = row->number[BATS_SCAN_TASK];
+    o->task = task;
     o->machine = (int32_t)row->number[BATS_SCAN_MACHINE];
     o->slot = (int32_t)row->number[BATS_SCAN_SLOT];
     o->is_replica = is_replica;
@@ -81,9 +84,8 @@ static int begin(struct bats_totals *t, const struct bats_scan_row *row,
 /* In a group the commands come first: it may end an earlier execution there. */
 static void end(struct bats_totals *t, const struct bats_scan_row *row)
 {
-    struct bats_totals_task *task = task_of(t, row->number[BATS_SCAN_TASK]);
     int32_t *link;
-    struct bats_totals_open *o = task ? find(t, task, row, &link) : NULL;
+    struct bats_totals_open *o = find(t, row, &link);
     if (o == NULL || o->seq > row->number[BATS_SCAN_SEQ])
         return;
     int32_t at = *link;
@@ -215,14 +217,20 @@ static int hear_attempt(struct bats_totals *t, const struct bats_scan_row *row,
     return find_host(t, row, &task->host, err);
 }
 
+static bool is_taken(const struct bats_totals *t,
+                     const struct bats_scan_row *row)
+{
+    const struct bats_totals_task *task = task_of(
+        t, row->number[row->kind == BATS_SCAN_ATTEMPT ? BATS_SCAN_A_TASK
+                                                      : BATS_SCAN_TASK]);
+    return task != NULL && task->is_taken;
+}
+
 static int hear(void *context, const struct bats_scan_row *row,
                 struct bats_error *err)
 {
     struct look *l = context;
-    const struct bats_totals_task *task = task_of(
-        l->t, row->number[row->kind == BATS_SCAN_ATTEMPT ? BATS_SCAN_A_TASK
-                                                         : BATS_SCAN_TASK]);
-    int rc = l->number > 0 && task != NULL && task->is_taken
+    int rc = l->number > 0 && is_taken(l->t, row)
                  ? bats_part_row(l->v, row, err)
                  : 0;
     if (rc < 0)
@@ -259,7 +267,6 @@ static int each_id(struct bats_view *v, const char *sql,
 static void note_known(struct bats_totals_task *t, int64_t number)
 {
     t->is_known = true;
-    t->open = -1;
     t->host = -1;
     t->number = (uint32_t)number;
 }
@@ -313,12 +320,14 @@ static int prepare(struct bats_view *v, struct bats_error *err)
     if (rc < 0)
         return rc;
     t->tasks = calloc((size_t)t->n + 1, sizeof *t->tasks);
+    t->first = malloc(BATS_TOTALS_CHAINS * sizeof *t->first);
     t->lost = calloc((size_t)t->n_machines + 1, sizeof *t->lost);
     t->ended = calloc((size_t)t->n_machines + 1, sizeof *t->ended);
     t->host_at = malloc(((size_t)t->n_machines + 1) * sizeof *t->host_at);
-    if (t->tasks == NULL || t->lost == NULL || t->ended == NULL ||
-        t->host_at == NULL)
+    if (t->tasks == NULL || t->first == NULL || t->lost == NULL ||
+        t->ended == NULL || t->host_at == NULL)
         return no_memory(err);
+    memset(t->first, -1, BATS_TOTALS_CHAINS * sizeof *t->first);
     memset(t->host_at, -1, ((size_t)t->n_machines + 1) * sizeof *t->host_at);
     rc = each_id(v, "SELECT id, number FROM rec.task", note_known, err);
     if (rc == 0)
@@ -365,7 +374,7 @@ static int take_running(struct bats_view *v, struct bats_error *err)
         bool is_lost = o->is_used && o->machine >= 0 &&
                        o->machine < t->n_machines &&
                        t->lost[o->machine] > o->seq;
-        if (!o->is_used || is_lost ||
+        if (!o->is_used || is_lost || !task->is_known ||
             (task->result > 0 && task->session == t->session))
             continue;
         task->runs = o->is_running = true;
@@ -437,6 +446,7 @@ int bats_totals_look(struct bats_view *v, struct bats_error *err)
 void bats_totals_release(struct bats_totals *t)
 {
     free(t->tasks);
+    free(t->first);
     free(t->open);
     free(t->lost);
     free(t->ended);

@@ -34,11 +34,10 @@ struct bats_totals_task {
     bool is_taken;     /* its rows are in the view's tables */
     uint32_t number;   /* as people see it; the last one if it is removed */
     uint32_t attempts; /* executions that were not preempted */
-    int32_t open;      /* the first of its executions that run, or -1 */
     int64_t result;    /* seq of the result; 0: none. Of the result: */
     int32_t machine, session;
     int32_t exit_status, signal;
-    int32_t host; /* index into hosts; -1: not known */
+    int32_t host;    /* index into hosts; -1: not known */
     bats_time ended; /* in its session */
     int64_t start_us, wall_us, cpu_us, max_rss_kib;
 };
@@ -48,7 +47,7 @@ struct bats_totals_open { /* an execution that has not ended */
     bats_time since;
     int64_t task;
     int32_t machine, slot;
-    int32_t next;
+    int32_t next; /* in the chain of its task, or -1 */
     bool is_replica, is_used;
     bool is_running; /* as the view running has it */
 };
@@ -57,6 +56,7 @@ struct bats_totals {
     struct bats_totals_task *tasks; /* by task.id, from 1 */
     int64_t n;
     int64_t session; /* the last one */
+    int32_t *first;  /* by chain: the first of its elements of open, or -1 */
     struct bats_totals_open *open;
     size_t n_open, capacity;
     int32_t free;   /* the first unused element of open, or -1 */
@@ -70,6 +70,14 @@ struct bats_totals {
     int64_t last_seq[2]; /* of the last event and command of all; */
     bats_time last[2];   /* their times, or -1: of an earlier session */
 };
+
+/* The chain of a task. Few executions run at a time: unlike the tasks, they
+ * stay in the cache. */
+#define BATS_TOTALS_CHAINS 65536
+static inline size_t bats_totals_chain(int64_t task)
+{
+    return (size_t)task % BATS_TOTALS_CHAINS;
+}
 
 static inline enum bats_totals_state
 bats_totals_state(const struct bats_totals_task *t)

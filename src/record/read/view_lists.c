@@ -7,8 +7,6 @@
 #include "record/read/select.h"
 #include "record/read/tasks.h"
 
-/* If there are more tasks, the tables that have their texts are taken whole. */
-#define MANY 20000
 /* Groups of the history in a part of the log. */
 #define PART 64
 
@@ -96,25 +94,6 @@ static int sort(struct bats_tasks *list, bool is_slowest,
     return 0;
 }
 
-static int take_texts(struct bats_view *v, void *context,
-                      struct bats_error *err)
-{
-    const struct bats_tasks *list = context;
-    int rc = 0;
-    if (list->n > MANY)
-        return bats_part_texts(v, err);
-    for (size_t i = 0; rc == 0 && i < list->n; i++)
-        rc = bats_part_task(v, list->ids[i], err);
-    return rc;
-}
-
-static int take_all_texts(struct bats_view *v, void *context,
-                          struct bats_error *err)
-{
-    (void)context;
-    return bats_part_texts(v, err);
-}
-
 int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
                     const char *where, enum bats_view_order order,
                     int64_t limit, struct bats_error *err)
@@ -132,8 +111,6 @@ int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
         rc = bats_view_now(v, &now, err);
     if (rc == 0)
         rc = bats_tasks_make(list, v, now, err);
-    if (rc == 0 && where != NULL && !v->has_all)
-        rc = bats_part_take(v, take_all_texts, NULL, err);
     if (rc == 0 && where != NULL)
         rc = bats_tasks_filter(list, where, err);
     if (rc < 0)
@@ -143,20 +120,13 @@ int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
     rc = sort(list, is_slowest, err);
     if (limit > 0 && (size_t)limit < list->n)
         list->n = (size_t)limit;
-    return rc == 0 && where == NULL && !v->has_all
-               ? bats_part_take(v, take_texts, list, err)
-               : rc;
+    return rc == 0 ? bats_tasks_read(list, err) : rc;
 }
 
 int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
                         struct bats_error *err)
 {
-    struct bats_tasks *list = &v->tasks;
-    if (list->at == list->n)
-        return 0;
-    int rc =
-        bats_tasks_get(list, list->ids[list->at++], true, task, NULL, err);
-    return rc < 0 ? rc : 1;
+    return bats_tasks_next(&v->tasks, task, err);
 }
 
 /* ---- the log ---- */
@@ -192,7 +162,8 @@ static const char log_sql[] =
     "  WHEN outcome = 4 THEN 'checkpointed'"
     "  WHEN exit_status = 0 AND signal = 0 THEN 'done'"
     "  ELSE 'failed' END, machine, task,"
-    "  CASE WHEN exit_status < 0 THEN 'timed out, '"
+    "  CASE WHEN exit_status = -2 THEN 'too long, '"
+    "  WHEN exit_status < 0 THEN 'timed out, '"
     "  WHEN signal THEN printf('signal %d, ', signal)"
     "  WHEN exit_status THEN printf('exit %d, ', exit_status)"
     "  ELSE '' END || printf('%.3f s', wall_us / 1e6), exit_status, signal"

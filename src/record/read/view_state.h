@@ -25,6 +25,10 @@ struct bats_tasks {
     struct bats_seat *seats; /* by session and machine */
     size_t n_seats;
     sqlite3_stmt *text, *more;
+    /* Line, command and parameters of the tasks from ids[at] up to
+     * ids[texts_end], one after the other. */
+    char *texts;
+    size_t texts_end, texts_at, n_texts, texts_capacity;
 };
 
 struct bats_view {

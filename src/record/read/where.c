@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/read/part.h"
 #include "record/read/tasks.h"
 #include "record/schema.h"
 
@@ -281,41 +282,64 @@ static int prepare(struct bats_view *v, const char *where, sqlite3_stmt **s,
     return rc;
 }
 
+struct filter {
+    struct bats_tasks *list;
+    const char *where;
+    bool needs_history; /* which is not there: nothing was done */
+    int64_t *ids;
+    size_t n;
+};
+
+static int list_ids(struct filter *f, sqlite3_stmt *s, struct bats_error *err)
+{
+    int rc = 0;
+    f->n = 0;
+    f->ids = malloc((f->list->n + 1) * sizeof *f->ids);
+    if (f->ids == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    while (f->n < f->list->n &&
+           (rc = bats_db_step(&f->list->view->db, s, err)) > 0)
+        f->ids[f->n++] = sqlite3_column_int64(s, 0);
+    return rc < 0 ? rc : 0;
+}
+
+/* Texts of tasks are read from the record, if they are asked for. */
+static int filter(struct bats_view *v, void *context, struct bats_error *err)
+{
+    struct filter *f = context;
+    sqlite3_stmt *s = NULL;
+    free(f->ids);
+    f->ids = NULL;
+    int rc = sqlite3_create_module(v->db.sqlite, MODULE, &module, f->list) ==
+                     SQLITE_OK
+                 ? bats_schema_view_list(&v->db, MODULE, err)
+                 : bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = prepare(v, f->where, &s, &f->needs_history, err);
+    f->needs_history &= !v->has_all;
+    if (rc == 0 && !f->needs_history)
+        rc = list_ids(f, s, err);
+    sqlite3_finalize(s);
+    bats_db_run(&v->db, "DROP VIEW IF EXISTS temp.tasks", NULL);
+    return rc;
+}
+
 int bats_tasks_filter(struct bats_tasks *list, const char *where,
                       struct bats_error *err)
 {
     struct bats_view *v = list->view;
-    sqlite3_stmt *s = NULL;
-    bool needs_history;
-    size_t n = 0;
-    int rc =
-        sqlite3_create_module(v->db.sqlite, MODULE, &module, list) == SQLITE_OK
-            ? bats_schema_view_list(&v->db, MODULE, err)
-            : bats_error_set(err, BATS_ENOMEM, "out of memory");
-    if (rc == 0)
-        rc = prepare(v, where, &s, &needs_history, err);
-    if (rc == 0 && needs_history) {
-        sqlite3_finalize(s);
-        s = NULL;
+    struct filter f = {.list = list, .where = where};
+    int rc = v->has_all ? 0 : bats_part_take(v, filter, &f, err);
+    if (rc == 0 && f.needs_history)
         rc = bats_view_unpack(v, err);
-        if (rc == 0)
-            rc = prepare(v, where, &s, &needs_history, err);
-    }
-    int64_t *ids = rc == 0 ? malloc((list->n + 1) * sizeof *ids) : NULL;
-    if (rc == 0 && ids == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    while (rc == 0 && n < list->n && (rc = bats_db_step(&v->db, s, err)) > 0) {
-        ids[n++] = sqlite3_column_int64(s, 0);
-        rc = 0;
-    }
-    sqlite3_finalize(s);
-    bats_db_run(&v->db, "DROP VIEW IF EXISTS temp.tasks", NULL);
+    if (rc == 0 && v->has_all)
+        rc = filter(v, &f, err);
     if (rc < 0) {
-        free(ids);
+        free(f.ids);
         return rc;
     }
     free(list->ids);
-    list->ids = ids;
-    list->n = n;
+    list->ids = f.ids;
+    list->n = f.n;
     return 0;
 }
