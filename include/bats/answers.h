@@ -16,6 +16,10 @@
  *                         first epoch.
  *   now <= t'             the mean of the means of both epochs.
  *
+ * Unless gamma has fallen: if of those whose answers were due by now, in the
+ * first epoch or the second, the later ones have answered significantly less
+ * often, gamma is the share of these alone. (A rise is not believed so soon.)
+ *
  * F_s is of the first epoch, if 20 of it answered: of what was sent later, the
  * long ones are still missing. Else it is of all, weighted for that (Kaplan and
  * Meier, 1958), and gamma is greater as far as answers have kept coming.
@@ -41,6 +45,7 @@ struct bats_instance {
     bats_time ended; /* without one, so long after it was sent; 0: it runs, or
                         that is not known */
     bool noticed;    /* it was lost */
+    bool in_tail;    /* it was sent then */
 };
 
 struct bats_answers {
@@ -56,7 +61,7 @@ struct bats_answers {
     size_t n_lost;
 };
 
-/* `list` has n instances in any order, and is sorted. D is how long after it
+/* `list` has n instances in any order, and is garbled. D is how long after it
  * was sent an instance may still answer; `now` BATS_NEVER: all is known. False:
  * no memory, or none has answered. */
 bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,

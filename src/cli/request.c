@@ -16,17 +16,7 @@
 
 /* ---- the bag ---- */
 
-int bats_request_sweep(const struct bats_settings *set,
-                       struct bats_bagfile **bag, struct bats_error *err)
-{
-    struct bats_sweep *sweep;
-    struct bats_sweep_spec spec = set->sweep;
-    spec.sources = set->source;
-    int rc = bats_sweep_create(&spec, &sweep, err);
-    return rc < 0 ? rc : bats_bagfile_of_sweep(sweep, bag, err);
-}
-
-/* Shows the warnings about a plan file, one in a line. */
+/* Shows the warnings about a plan file or a command, one in a line. */
 static void warn(const struct bats_bagfile *bag)
 {
     const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
@@ -35,6 +25,20 @@ static void warn(const struct bats_bagfile *bag)
         n = strcspn(lines, "\n");
         bats_words_line(stderr, "bats-mpi: %.*s", (int)n, lines);
     }
+}
+
+int bats_request_sweep(const struct bats_settings *set,
+                       struct bats_bagfile **bag, struct bats_error *err)
+{
+    struct bats_sweep *sweep;
+    struct bats_sweep_spec spec = set->sweep;
+    spec.sources = set->source;
+    int rc = bats_sweep_create(&spec, &sweep, err);
+    if (rc == 0)
+        rc = bats_bagfile_of_sweep(sweep, bag, err);
+    if (rc == 0 && !set->quiet)
+        warn(*bag);
+    return rc;
 }
 
 /* Loads the bag, and warns of what may not have been meant. */
@@ -308,15 +312,24 @@ static int note_memory(struct bats_request *r, struct bats_error *err)
                : bats_error_set(err, BATS_ENOMEM, "out of memory");
 }
 
+/* By then it is known that a rank has died. */
+static bats_time time_of_silence(const struct bats_settings *set)
+{
+    double time = (double)set->silence * set->time_scale;
+    return time < (double)BATS_LONGEST ? (bats_time)time : BATS_LONGEST;
+}
+
 /* The files that say what is to be done, and where. */
 static int load(struct bats_request *r, const struct bats_settings *set,
                 struct bats_error *err)
 {
     int rc = load_bag(set, &r->bag, err);
-    return rc < 0 || set->clusters == NULL
-               ? rc
-               : bats_clusters_file_load(set->clusters, set->window,
-                                         &r->clusters, err);
+    if (rc == 0 && set->clusters != NULL)
+        rc = bats_clusters_file_load(set->clusters, set->window, &r->clusters,
+                                     err);
+    if (rc == 0 && r->clusters != NULL)
+        bats_clusters_file_notice(r->clusters, time_of_silence(set));
+    return rc;
 }
 
 int bats_request_init(struct bats_request *r, enum bats_verb verb,

@@ -3,16 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site/batch_system.h"
+
 #define MACHINES_MAX 100000
+#define LOOK_US 10000000 /* between two looks for drained hosts */
 
 static int platform(void *context, struct bats_platform *platform,
                     struct bats_error *err)
 {
     struct bats_welcome *w = context;
-    (void)err;
+    size_t i = 0, n = w->platform.n_clusters;
     *platform = w->platform;
     w->platform.machines = NULL;
-    return 0;
+    while (i < n &&
+           bats_reliability_copy(&platform->reliability[i],
+                                 bats_clusters_file_reliability(w->file, i)))
+        i++;
+    if (i == n)
+        return 0;
+    bats_platform_release(platform);
+    return bats_error_set(err, BATS_ENOMEM, "out of memory");
 }
 
 /* Whoever is late may still help. */
@@ -113,6 +123,17 @@ static int take_cluster(struct bats_welcome *w, uint32_t i,
     return add_machines(w, i, cluster->max, err);
 }
 
+/* Worker jobs are those of a batch system if the run is in one, or if a cluster
+ * is a partition. */
+static const struct bats_batch_system *
+system_of(const struct bats_clusters_file *clusters)
+{
+    bool any = bats_batch_system_here() != NULL;
+    for (uint32_t i = 0; i < bats_clusters_file_count(clusters); i++)
+        any |= bats_clusters_file_partition(clusters, i) != NULL;
+    return any ? bats_batch_systems[0] : NULL;
+}
+
 int bats_welcome_init(struct bats_welcome *welcome,
                       const struct bats_clusters_file *clusters,
                       const char *file, const char *host, int port,
@@ -142,6 +163,9 @@ int bats_welcome_init(struct bats_welcome *welcome,
     for (uint32_t i = 0; rc == 0 && i < bats_clusters_file_count(clusters);
          i++)
         rc = take_cluster(welcome, i, err);
+    const struct bats_batch_system *system = system_of(clusters);
+    welcome->joining.draining = system != NULL ? system->draining : NULL;
+    welcome->joining.look_us = LOOK_US;
     welcome->taken = calloc(p->n_machines + 1, sizeof *welcome->taken);
     welcome->machines = p->machines;
     if (rc == 0 && welcome->taken == NULL)

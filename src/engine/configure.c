@@ -467,6 +467,18 @@ static bool is_wanted(const struct bats_sched *e, const struct cluster *c)
                              s->bag.count[BATS_TASK_WAITING] > 0);
 }
 
+/* The machine has nothing to do. If tasks are ready, the policy lets none begin
+ * there: no other job is asked for in its place until there is a new plan. */
+static void give_back_job(struct bats_sched *e, uint32_t machine)
+{
+    struct state *s = &e->state;
+    struct cluster *c = &s->clusters[s->machines[machine].cluster];
+    machine_park(s, machine);
+    if (bats_bag_ready(&s->bag) > 0 && c->target > 0 &&
+        !e->policy->sends_instances)
+        c->target--;
+}
+
 void configure_give_back(struct bats_sched *e)
 {
     struct state *s = &e->state;
@@ -476,7 +488,7 @@ void configure_give_back(struct bats_sched *e)
         return;
     for (uint32_t i = s->n_held; i-- > 0;)
         if (s->machines[s->held[i]].n_busy == 0)
-            machine_park(s, s->held[i]);
+            give_back_job(e, s->held[i]);
     for (uint32_t i = 0; s->n_asked_slots > 0 && i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_ASKED &&
             !is_wanted(e, &s->clusters[s->machines[i].cluster]))

@@ -53,8 +53,8 @@ static int check_options(const struct bats_sched_options *o,
         return bats_error_set(err, BATS_EINPUT,
                               "workflows with budgets of their own need "
                               "machines that are charged one by one (billing "
-                              "= window, use or job) and no choice of a "
-                              "schedule");
+                              "= window, use or second) and no choice of "
+                              "a schedule");
     if (o->n_machines < 1)
         return bats_error_set(err, BATS_EINPUT, "there are no machines");
     if (o->window < 1 || o->window > TIME_MAX)

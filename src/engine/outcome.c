@@ -155,8 +155,8 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
 }
 
 /* A task that was cut off has filled a job of this length. The next ones are
- * longer (length.h): only one of a window that is no longer than those before tells
- * against the task. */
+ * longer (length.h): only one of a window that is no longer than those before
+ * tells against the task. */
 static bool is_no_news(struct state *s, bats_time length)
 {
     bool is_news = length < s->window ||
@@ -166,16 +166,25 @@ static bool is_no_news(struct state *s, bats_time length)
     return !is_news;
 }
 
-/* The task was cut off, and has had all of a job or block so often that there is
- * no hope: others are no longer. */
-static bool fills_jobs(struct state *s, uint32_t machine,
-                       struct bats_position task, bats_time ran)
+/* The task was cut off; has it had all of a job or block? A copy in the same
+ * job has begun later, and tells no more. */
+static void note_cut(struct state *s, uint32_t machine,
+                     struct bats_position task, bats_time ran)
 {
     bats_time life = s->rest[machine].length;
+    struct task *t = &s->tasks[task.i];
+    if (t->slot != NO_SLOT && s->slots[t->slot].machine == machine)
+        s->slots[t->slot].judged = true;
     ran += s->preempt_lead;
-    return life > 0 && !s->draining && ran >= life - life / 10 &&
-           (!s->is_job || is_no_news(s, life)) &&
-           ++s->tasks[task.i].cuts >= CUTS;
+    if (life > 0 && !s->draining && ran >= life - life / 10 &&
+        (!s->is_job || is_no_news(s, life)) && t->cuts < CUTS)
+        t->cuts++;
+}
+
+/* It has filled so many that there is no hope: others are no longer. */
+static bool is_too_long(const struct state *s, struct bats_position task)
+{
+    return !s->draining && s->tasks[task.i].cuts >= CUTS;
 }
 
 /* Stopped by a CANCEL (which may have been a time-out), or of its own accord
@@ -191,6 +200,7 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
     bool timed_out = bats_same_position(sl->head, task) && sl->timed_out;
     bats_time ran =
         bats_same_position(sl->head, task) ? s->now - sl->started : 0;
+    bool judged = bats_same_position(sl->head, task) && sl->judged;
     if (!yielded && bats_same_position(sl->head, task))
         use_forgive(s, ev->machine);
     tell_tail(e, slot, task, false, !timed_out);
@@ -198,13 +208,13 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
 
     s->tasks[task.i].once |= yielded;
     s->preempted += cut_off && !timed_out;
-    bool too_long =
-        cut_off && !timed_out && fills_jobs(s, ev->machine, task, ran);
+    if (cut_off && !timed_out && !judged)
+        note_cut(s, ev->machine, task, ran);
     if (timed_out && e->tail->limit && s->tasks[task.i].given_up < UINT8_MAX)
         s->tasks[task.i].given_up++;
     if (timed_out && !e->tail->limit)
         fail(e, ev->machine, task, elsewhere);
-    else if (!elsewhere && too_long)
+    else if (!elsewhere && !yielded && is_too_long(s, task))
         give_up(e, ev->machine, task);
     else if (!elsewhere)
         come_back(e, ev->machine, task, yielded, ran);
@@ -285,7 +295,8 @@ static double rest_of_head(const struct state *s, uint32_t slot)
                      slot_elapsed(s, slot);
 }
 
-/* The tasks in the slot are told to stop that are not expected to end in time. */
+/* The tasks in the slot are told to stop that are not expected to end in
+ * time. */
 static void move(struct state *s, uint32_t slot, bats_time time)
 {
     double end = 0;

@@ -18,8 +18,8 @@
 /* ---- what falls due ---- */
 
 /* At the same time they come in this order: the time limit, time-outs, tasks
- * to be tried again, the tail's instances, monitoring, and ends of windows last,
- * so that they see the new plan. */
+ * to be tried again, the tail's instances, monitoring, and ends of windows
+ * last, so that they see the new plan. */
 enum due { DUE_LATEST, DUE_LIMIT, DUE_RETRY, DUE_TAIL, DUE_TICK, DUE_TURN };
 
 static enum due next_due(const struct bats_sched *e, bats_time *time,
@@ -66,7 +66,8 @@ static void time_out(struct state *s, uint32_t slot)
     execution_cancel(s, slot, s->slots[slot].head, true);
 }
 
-/* Tasks that their workflow cannot pay are skipped before anything is bought. */
+/* Tasks that their workflow cannot pay are skipped before anything is
+ * bought. */
 static void start(struct bats_sched *e)
 {
     if (e->started)
@@ -160,7 +161,7 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_LEAVING)
             return 0;
-    if (s->n_jobs > 0 || s->n_noticed > 0 || s->now < s->purses.last_begin)
+    if (s->n_jobs > 0 || s->n_noticed > 0 || purses_begin_later(s))
         return 0;
     bool is_late = e->policy->is_late && e->policy->is_late(e->own.policy, s);
     if (s->n_busy == 0)
@@ -239,6 +240,7 @@ static int settle(struct bats_sched *e, struct bats_error *err)
         assign_replicas(e);
     configure_give_back(e);
     if (rc == 0 && s->n_busy == 0) {
+        purses_review(s); /* given back: some may be paid now, or never */
         if (bats_bag_left(&s->bag) == 0)
             state_finish(s, s->purses.n_unpaid > 0 ? BATS_FINISH_BUDGET
                                                    : BATS_FINISH_ALL_DONE);
@@ -367,8 +369,9 @@ static int check_event(const struct state *s, bats_time now,
     case BATS_EVENT_ENDS:
     case BATS_EVENT_BILLED:
     case BATS_EVENT_CLOSED:
-    case BATS_EVENT_RETIRED:
         return check_job_event(s, ev, err);
+    case BATS_EVENT_RETIRED:
+        return s->is_job ? check_job_event(s, ev, err) : 0;
     default:
         return check_task_event(s, ev, err);
     }

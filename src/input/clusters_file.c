@@ -540,6 +540,18 @@ void bats_clusters_file_allow_fewer(struct bats_clusters_file *file)
     file->fewer_nodes = true;
 }
 
+void bats_clusters_file_notice(struct bats_clusters_file *file,
+                               bats_time noticed)
+{
+    for (size_t i = 0; i < file->n_sections; i++) {
+        struct bats_cluster_section *section = &file->sections[i];
+        if (section->cluster.unreliable &&
+            !section->key_line[BATS_KEY_NOTICED] &&
+            !bats_reliability_loses(&section->reliability))
+            section->cluster.noticed = noticed;
+    }
+}
+
 void bats_clusters_file_destroy(struct bats_clusters_file *file)
 {
     if (!file)
@@ -563,6 +575,12 @@ const struct bats_cluster *
 bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i)
 {
     return &file->sections[i].cluster;
+}
+
+const struct bats_reliability *
+bats_clusters_file_reliability(const struct bats_clusters_file *file, size_t i)
+{
+    return &file->sections[i].reliability;
 }
 
 const char *bats_clusters_file_partition(const struct bats_clusters_file *file,

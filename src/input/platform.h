@@ -22,18 +22,18 @@
 struct bats_clusters_file; /* opaque: the contents of a clusters file */
 
 /*
- * Reads an INI clusters file (section [run]: window, minimum, currency, billing;
- * sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 |
- * partition = NAME; charge; max; machine = rank|node; speed; expected; reliable =
- * yes|no; charge_lost = yes|no; reliability.h's, which make it unreliable; and
- * model.h's, of prices by age and machines that are reclaimed).
- * '#' and ';' begin a comment at the start of a line and behind a blank; a list may go on
- * in indented lines. Every mistake is BATS_EINPUT with "path:line: sentence",
- * without a line if the file cannot be read.
+ * Reads an INI clusters file (section [run]: window, minimum, currency,
+ * billing; sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 |
+ * partition = NAME; charge; max; machine = rank|node; speed; expected;
+ * reliable = yes|no; charge_lost = yes|no; reliability.h's, which make it
+ * unreliable; and model.h's, of prices by age and machines that are reclaimed).
+ * '#' and ';' begin a comment at the start of a line and behind a blank; a list
+ * may go on in indented lines. Every mistake is BATS_EINPUT with "path:line:
+ * sentence", without a line if the file cannot be read.
  *
  * `window` overrides the file's (0: the file's, else BATS_WINDOW_DEFAULT). A
- * charge is per machine and window, or, as "1.5/h", per machine and hour (model.h
- * has more); then
+ * charge is per machine and window, or, as "1.5/h", per machine and hour
+ * (model.h has more); then
  * the charge of the window is computed from it, rounded up to a millionth. The
  * default of `billing` is an allocation (bats/billing.h) if all charges are per
  * hour, else windows. A window shorter than `minimum`, the shortest time that a
@@ -51,6 +51,11 @@ int bats_clusters_text_load(const char *text, const char *name,
  * nodes that it began with. */
 void bats_clusters_file_allow_fewer(struct bats_clusters_file *file);
 
+/* Losses in an unreliable cluster are noticed so long after them, unless they
+ * are emulated, or the file says something else. */
+void bats_clusters_file_notice(struct bats_clusters_file *file,
+                               bats_time noticed);
+
 void bats_clusters_file_destroy(struct bats_clusters_file *file);
 
 /* Copies the name of a cluster, if `text` is a valid one; else BATS_EINPUT
@@ -65,6 +70,10 @@ int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
 size_t bats_clusters_file_count(const struct bats_clusters_file *file);
 const struct bats_cluster *
 bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i);
+/* The losses that are emulated there. */
+const struct bats_reliability *
+bats_clusters_file_reliability(const struct bats_clusters_file *file,
+                               size_t i);
 /* NULL: cluster i is not a partition. */
 const char *bats_clusters_file_partition(const struct bats_clusters_file *file,
                                          size_t i);

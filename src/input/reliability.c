@@ -95,6 +95,9 @@ int bats_survival_parse(struct bats_reliability *r, const char *value,
 int bats_noticed_parse(bats_time *noticed, const char *value,
                        struct bats_error *err)
 {
+    *noticed = 0;
+    if (strcmp(value, "no") == 0)
+        return 0;
     int rc = bats_duration_parse(value, noticed, err);
     return rc == 0 && *noticed == 0
                ? bats_error_set(err, BATS_EINPUT, "'%s' is not above 0", value)

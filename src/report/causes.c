@@ -107,7 +107,8 @@ const char *bats_causes_text(char *text, size_t size,
         snprintf(count, sizeof count, "task %" PRId64, c->first);
     else
         bats_words_count(count, sizeof count, c->n, "task");
-    int n = snprintf(text, size, "%s on %s, %s%s%s", count, hosts, end,
+    int n = snprintf(text, size, "%s on %s, %s%s%s%s", count, hosts, end,
+                     bats_words_advice(c->exit_status),
                      c->line[0] != '\0' ? ": " : ", nothing on standard error",
                      c->line);
     if (c->n > 1 && n > 0 && (size_t)n < size)

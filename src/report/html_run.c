@@ -372,6 +372,7 @@ static void write_causes(struct page *p)
         fputs("<td class=\"text\">", h->out);
         bats_html_text(
             h, bats_words_end(end, sizeof end, c->exit_status, c->signal));
+        bats_html_text(h, bats_words_advice(c->exit_status));
         fputs("<td class=\"text\">", h->out);
         for (size_t k = 0; k < c->n_hosts; k++)
             bats_html_textf(h, "%s%s (%" PRIu64 ")", k > 0 ? ", " : "",

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/usage.h"
+
 /* Room for a configuration of as many clusters as possible. */
 #define CONFIGURATION (BATS_CLUSTERS_MAX * (BATS_CLUSTER_NAME + 16))
 
@@ -215,7 +217,9 @@ const char *bats_words_end(char *text, size_t size, int exit_status,
                            int signal)
 {
     const char *name = signal != 0 ? sigabbrev_np(signal) : NULL;
-    if (exit_status < 0)
+    if (exit_status == BATS_STATUS_TOO_LONG)
+        snprintf(text, size, "too long");
+    else if (exit_status < 0)
         snprintf(text, size, "timed out");
     else if (signal == 0)
         snprintf(text, size, "exit %d", exit_status);
@@ -224,6 +228,14 @@ const char *bats_words_end(char *text, size_t size, int exit_status,
     else
         snprintf(text, size, "signal %d", signal);
     return text;
+}
+
+const char *bats_words_advice(int exit_status)
+{
+    return exit_status == BATS_STATUS_TOO_LONG
+               ? ": it did not end within three whole jobs, and needs a "
+                 "longer --window or time limit of the partition"
+               : "";
 }
 
 int bats_words_cut(const char *text, int columns)

@@ -32,7 +32,8 @@ const char *bats_words_machines(char *text, size_t size,
                                 const uint32_t *machines,
                                 const char *separator);
 
-/* "slow 32 for 4 windows, 9 of them for a 5th; fast 17 for 2"; "no machines". */
+/* "slow 32 for 4 windows, 9 of them for a 5th; fast 17 for 2"; "no
+ * machines". */
 const char *bats_words_held(char *text, size_t size,
                             const struct bats_estimator *e,
                             const struct bats_schedule *schedule);
@@ -42,9 +43,13 @@ const char *bats_words_decision(char *text, size_t size,
                                 const struct bats_platform *platform,
                                 const struct bats_decision *decision);
 
-/* "exit 3", "signal 9 (KILL)", or "timed out" (exit_status < 0). */
+/* "exit 3", "signal 9 (KILL)", "timed out" or "too long" (util/usage.h). */
 const char *bats_words_end(char *text, size_t size, int exit_status,
                            int signal);
+
+/* A cause and remedy that follow it where there is room: ": it did not end
+ * within ..."; or "". Static. */
+const char *bats_words_advice(int exit_status);
 
 /* "1 task", "2 tasks". */
 const char *bats_words_count(char *text, size_t size, uint64_t n,

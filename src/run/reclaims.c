@@ -30,8 +30,8 @@ static const struct bats_cluster *cluster_of(const struct master *m,
 
 typedef void (*question)(struct bats_argv *argv);
 
-/* Which hosts the batch system drains, that the run or its jobs are in. NULL: it
- * does not tell. */
+/* Which hosts the batch system drains, that the run or its jobs are in. NULL:
+ * it does not tell. */
 static question draining(const struct master *m)
 {
     const struct bats_batch_system *system = m->survey.site.allocation.system;
@@ -140,7 +140,8 @@ static bats_time note(struct master *m, uint32_t machine, bats_time left)
     return end > now ? end - now : 0;
 }
 
-/* The job of the machine is given back when its tasks have ended. */
+/* The machine is given back when its tasks have ended: with its job, or, if it
+ * is none, by let_go. */
 static int retire(struct master *m, uint32_t machine, const char *host,
                   struct bats_error *err)
 {
@@ -172,6 +173,30 @@ static int drain(struct master *m, const char *host, struct bats_error *err)
         bats_time left = note(m, machine, c->notice);
         bats_heap_set(&r->due, machine, r->taken_at[machine]);
         rc = tell(m, machine, left, err);
+    }
+    return rc;
+}
+
+static bool is_busy(const struct master *m, uint32_t machine)
+{
+    bool busy = false;
+    for (size_t i = 0; i < m->crew.n; i++)
+        if (m->survey.platform.places[i].machine == machine)
+            busy |= m->to_come[i] > 0 ||
+                    bats_sched_is_busy(m->sched, machine,
+                                       m->survey.platform.places[i].slot);
+    return busy;
+}
+
+/* A worker job leaves when the last of its machines has. */
+static int let_go(struct master *m, struct bats_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < m->crew.n; i++) {
+        uint32_t machine = m->survey.platform.places[i].machine;
+        if (m->crew.members[i].state == BATS_MEMBER_WORKS &&
+            m->reclaims->retired[machine] && !is_busy(m, machine))
+            rc = bats_master_part(m, machine, err);
     }
     return rc;
 }
@@ -224,6 +249,9 @@ int bats_reclaims_step(struct master *m, struct bats_error *err)
     int rc = m->reclaims != NULL && !m->finished && draining(m) != NULL
                  ? look(m, err)
                  : 0;
+    if (rc == 0 && m->reclaims != NULL && m->joined != NULL && !m->finished &&
+        m->survey.platform.billing != BATS_BILLING_JOB)
+        rc = let_go(m, err);
     uint32_t machine = 0;
     bats_time now = bats_master_now(m);
     while (rc == 0 && !m->finished && bats_reclaims_due(m) <= now) {

@@ -169,8 +169,8 @@ int bats_results_take_one(struct master *m, size_t i,
     if (state == BATS_EXECUTION_NONE && is_unwanted(m, i, r->task))
         return bats_results_refuse(m, i, r, err);
     /* Its rank was told to end before this one was: the order is for all
-     * ranks, but for those of other jobs, and those that may be reclaimed: there
-     * the task is to be run again. (Or this is an emulated loss.) */
+     * ranks, but for those of other jobs, and those that may be reclaimed:
+     * there the task is to be run again. (Or this is an emulated loss.) */
     const struct bats_platform *p = &m->survey.platform;
     uint32_t cluster = p->machines[machine].cluster;
     bool told = r->cancelled && state == BATS_EXECUTION_RUNS &&
@@ -191,12 +191,6 @@ int bats_results_take_one(struct master *m, size_t i,
         .task = r->task,
         .runtime = bats_master_virtual_time(m, r->usage.wall_us),
     };
-    struct bats_task_result end = *r;
-    if (r->cancelled && state == BATS_EXECUTION_TIMED_OUT) {
-        end.cancelled = false;
-        end.usage.exit_status = BATS_STATUS_TIMED_OUT;
-        end.usage.signal = SIGTERM;
-    }
     struct meaning meaning = {
         .superseded = bats_sched_has_result(m->sched, r->task),
         .beside = bats_sched_has_replicas(m->sched, r->task),
@@ -206,6 +200,15 @@ int bats_results_take_one(struct master *m, size_t i,
         return rc;
     meaning.is_result =
         !meaning.superseded && bats_sched_has_result(m->sched, r->task);
+    bool timed_out = r->cancelled && state == BATS_EXECUTION_TIMED_OUT;
+    struct bats_task_result end = *r;
+    if (timed_out ||
+        (meaning.is_result && event.type == BATS_EVENT_PREEMPTED)) {
+        end.cancelled = false;
+        end.usage.exit_status =
+            timed_out ? BATS_STATUS_TIMED_OUT : BATS_STATUS_TOO_LONG;
+        end.usage.signal = SIGTERM;
+    }
     if (r->usage.start_us > 0) {
         rc = take_lines(m, i, r, meaning, err);
         tell_ended(m, i, &end, meaning);

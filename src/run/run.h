@@ -30,10 +30,6 @@
  * has not failed. */
 #define BATS_STATUS_AGAIN 85
 
-/* Exit status of an execution ended by a time-out, with signal 15: as in GNU
- * parallel. */
-#define BATS_STATUS_TIMED_OUT (-1)
-
 /* One execution that came to an end. */
 struct bats_execution {
     uint32_t task;    /* index in the bag */
@@ -47,7 +43,7 @@ struct bats_execution {
                       * bag: */
     bool preempted;  /* we stopped it, in the middle of its work, */
     bool superseded; /* or another replica was first */
-    struct bats_usage usage; /* its exit_status: BATS_STATUS_TIMED_OUT, too */
+    struct bats_usage usage; /* its exit_status may be < 0, too */
     bats_time runtime;       /* virtual time */
     const char *last;        /* end of its standard error, if it failed */
     size_t n_last;

@@ -418,6 +418,11 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
     return 0;
 }
 
+const bats_time *bats_world_work(const struct bats_world *w)
+{
+    return w->work;
+}
+
 /* ---- bounds ---- */
 
 int bats_world_soonest(const struct bats_world *w, double *makespan,

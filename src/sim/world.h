@@ -21,6 +21,9 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
                       struct bats_error *err);
 void bats_world_destroy(struct bats_world *world); /* NULL is legal */
 
+/* The work of each task, microseconds at speed 1; the world's. */
+const bats_time *bats_world_work(const struct bats_world *world);
+
 struct bats_world_result {
     uint32_t seed;
     uint32_t repeat;         /* from 1, for people */

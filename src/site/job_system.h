@@ -125,9 +125,14 @@ struct bats_job_system {
      * NULL: the system does not tell. */
     void (*draining)(struct bats_argv *argv);
 
-    /* The rate per hour of a job that waits; < 0: unknown. *whole: so many nodes
-     * will be its own, and it is billed for all of them; 0: it shares them.
-     * Then the answer also leads to what such a node is billed; < 0: unknown. */
+    /* A sentence of what to do about the reason for which jobs wait; NULL:
+     * there is nothing but to wait. NULL instead: nobody knows. */
+    const char *(*advice)(const char *reason);
+
+    /* The rate per hour of a job that waits; < 0: unknown. *whole: so many
+     * nodes will be its own, and it is billed for all of them; 0: it shares
+     * them. Then the answer also leads to what such a node is billed; < 0:
+     * unknown. */
     void (*show)(const char *id, struct bats_argv *argv);
     double (*read_rate)(const char *answer, uint32_t *whole);
     void (*show_nodes)(const char *answer, struct bats_argv *argv);
@@ -148,9 +153,9 @@ int bats_job_system_list(const struct bats_job_system *system,
                          size_t *n, struct bats_error *err);
 
 /* Asks the accounting for all jobs of this name, and of those with the
- * numbers `ids` (an item may also be "12,17"), but for the numbers `except`: the
- * sum of the bills, and how many of them are not final. (By its name sacct does
- * not always find a job that has only just ended.) */
+ * numbers `ids` (an item may also be "12,17"), but for the numbers `except`:
+ * the sum of the bills, and how many of them are not final. (By its name sacct
+ * does not always find a job that has only just ended.) */
 struct bats_job_set {
     const char *const *ids;
     size_t n;
@@ -165,8 +170,8 @@ int bats_job_system_cancel(const struct bats_job_system *system,
                            const char *const *ids, size_t n,
                            struct bats_error *err);
 
-/* By the time from start to end that `view` shows, until now at most: where there
- * are no accounts. */
+/* By the time from start to end that `view` shows, until now at most: where
+ * there are no accounts. */
 bats_money bats_job_bill_by_time(const struct bats_job_view *view);
 
 /* So much per hour for so many seconds, rounded up to a millionth. */

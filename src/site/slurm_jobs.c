@@ -1,11 +1,11 @@
 /*
  * slurm_jobs: Slurm as a batch system that jobs are handed in to.
  *
- * Source of the facts: sbatch, squeue, scancel, sacct and scontrol of Slurm 22.05
- * (20.11 and later have these options). Limits have whole minutes. A job that
- * reaches its limit is told to end, and killed KillWait seconds later; a site may
- * let it go on for OverTimeLimit minutes before that. Slurm looks at limits only
- * every few seconds.
+ * Source of the facts: sbatch, squeue, scancel, sacct and scontrol of Slurm
+ * 22.05 (20.11 and later have these options). Limits have whole minutes. A job
+ * that reaches its limit is told to end, and killed KillWait seconds later; a
+ * site may let it go on for OverTimeLimit minutes before that. Slurm looks at
+ * limits only every few seconds.
  */
 #include <ctype.h>
 #include <pwd.h>
@@ -329,6 +329,26 @@ static int64_t seconds_in(const char *text)
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
 }
 
+static const char *advice(const char *reason)
+{
+    static const struct {
+        const char *reason, *advice;
+    } known[] = {
+        {"QOSMaxWallDurationPerJobLimit",
+         "they ask for more time than MaxWall of their QOS, and will not start; "
+         "give a shorter --window"},
+        {"AssocMaxWallDurationPerJobLimit",
+         "they ask for more time than MaxWall of the user or the account, and "
+         "will not start; give a shorter --window"},
+        {"PartitionTimeLimit",
+         "they ask for more time than MaxTime of the partition, and will not "
+         "start; give a shorter --window"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(reason, known[i].reason) == 0)
+            return known[i].advice;
+    return NULL;
+}
+
 /* PreemptMode and GraceTime: SIGCONT and SIGTERM come at once, SIGTERM again
  * when the time is over, and SIGKILL after KillWait. */
 static struct bats_job_partition partition(const char *name)
@@ -389,6 +409,7 @@ const struct bats_job_system bats_slurm_jobs = {
     .account = account_left,
     .draining = bats_slurm_draining,
     .partition = partition,
+    .advice = advice,
     .show = show,
     .read_rate = read_rate,
     .show_nodes = show_nodes,

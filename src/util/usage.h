@@ -9,9 +9,15 @@
 
 #include <stdint.h>
 
+/* Exit statuses that the master gives, with signal 15, to an execution that it
+ * ended for good: by a time-out, as in GNU parallel; or because the task has
+ * filled whole jobs before, and others are no longer. */
+#define BATS_STATUS_TIMED_OUT (-1)
+#define BATS_STATUS_TOO_LONG (-2)
+
 struct bats_usage {
     int exit_status;  /* 0..255; 126/127 if it could not be started;
-                         128 + signal if a signal ended it */
+                         128 + signal if a signal ended it; or see above */
     int signal;       /* that ended it, or 0 */
     int64_t start_us; /* real time, microseconds since 1970 */
     int64_t wall_us;  /* real time it took, slowing included; for a built-in

@@ -49,6 +49,17 @@ ok 'one that is too early is missed, is said to be, and the bag is done'
 "$BATS_MPI" record verify late >out
 ok 'and the record of that is true'
 
+# A second is over before any task ends, since they wait until it is said.
+for i in $(seq 8); do
+    echo 'until test -e go; do sleep 0.1; done'
+done >wait
+bats 9 run wait --deadline 1s --record soon $scale &
+within 60 grep -q 'the deadline of 1s will not be kept: ' err
+grep -q ' at the earliest, for none has ended yet' err
+touch go
+wait $!
+ok 'nothing is said of what is not known yet'
+
 bats 9 sample bag --record sampled --deadline 20h $scale
 grep -q '^The deadline can be kept for [0-9.]* SU, ending in ' out
 charged=$(sed -n 's/.*, charged \([0-9]*\) SU so far:$/\1/p' out)

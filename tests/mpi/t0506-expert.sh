@@ -57,6 +57,18 @@ awk -v a="$done" -v l="$lost" \
 grep -qFf share frontier
 ok 'a loss that is noticed puts the task back before it is given up'
 
+# Nothing is emulated: a rank that dies is noticed by --silence.
+sed 's/^reliability.*/reliable = no/' clusters >real
+sed 's/^reliability.*/noticed = no/' clusters >silent
+bats 9 run bag --time-scale 1000 --seed 4 -c real --policy expert \
+    --silence 2s --strategy N=0,T=inf,D=inf --record r
+test "$(sqlite3 r "SELECT json_extract(options, '\$.engine.noticed_us')
+    FROM session")" = '[2000000000,0]'
+expect 2 bats 9 run bag --time-scale 1000 -c silent --policy expert \
+    --strategy N=0,T=inf,D=inf --no-record
+grep -q 'D = inf waits for ever for what is lost without a word' err
+ok 'losses of machines that are not emulated are noticed, if nothing is said'
+
 bats 9 run bag $options --utility fastest --record u --save learned
 grep -q '^strategy   N=.*, chosen at .* answered' err
 "$BATS_MPI" record verify u >verified
@@ -137,6 +149,8 @@ expect 2 bats 7 run bag -c alone --policy expert --no-record \
 grep -q 'needs a reliable cluster' err
 bats 7 run bag -c alone --time-scale 5000 --no-record
 grep -q '^policy     expert' err
+ok 'what cannot be is refused; without a name, the policy is this one'
+
 sed 's/^billing.*//; s/^charge_lost.*//' clusters >windows
 bats 9 sample bag -c windows --time-scale 2000 --seed 4 --record s
 "$BATS_MPI" frontier bag.profile --plays 5 >frontier
@@ -144,8 +158,7 @@ grep -q '6 unreliable slots, of which [0-9][0-9]\.' frontier
 sed 's/,"pools":.*/}/' bag.profile >without
 expect 2 "$BATS_MPI" frontier without 2>err
 grep -q '^bats-mpi: without: this profile knows of no clusters' err
-ok 'so does a sample'
-ok 'what cannot be is refused; without a name, the policy is this one'
+ok 'the profile of a sample tells the frontier of the pools'
 
 expect '0|4' bats 9 run bag -c windows --policy expert --strategy TRR \
     --budget 80 --time-scale 2000 --seed 4 --record w --json report

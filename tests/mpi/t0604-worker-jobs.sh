@@ -247,6 +247,20 @@ ended $worker 0
 test "$(sqlite3 fast.bats "SELECT json_extract(options,
     '\$.engine.expected_us[0]') FROM session")" -eq 300000000
 ok 'speed and expected of the clusters file count'
+
+sed 's/^ranks.*/&\nreliability = 0.5\nnoticed = 1s/' plain.ini >clusters.ini
+seq -f 'echo %g' 8 >bag
+rm -f door
+env "$mark" "$BATS_MPI" bag --clusters clusters.ini --welcome door --seed 1 \
+    --host 127.0.0.1 --policy rr --record lost.bats >out 2>err </dev/null &
+master=$!
+within 30 test -s door
+worker loses
+ended $master 0
+ended $worker 0
+done_once 8
+"$BATS_MPI" log lost.bats | grep -q ' preempted '
+ok 'losses that the clusters file emulates are'
 mv plain.ini clusters.ini
 
 touch go

@@ -78,6 +78,79 @@ sed 's/^billing = job/billing = allocation/' job.scn >allocation.scn
 simulate allocation.scn --csv
 grep -q ',all_done,180.000000,' out
 ok 'jobs are billed from their start'
+
+# A budget of 1 pays a window of paid machines, but not the hour for which the
+# other ones start up, and theirs may, too: jobs of those that are free of charge
+# do the bag, and none of them is withdrawn for a job that is never asked for.
+cat >free.scn <<'SCN'
+[run]
+billing = job
+window = 10m
+budget = 1
+seeds = 1-2
+[bag]
+tasks = 50
+runtime = lognormal 15m 15m
+[cluster free]
+machines = 4
+charge = 0
+startup = 1h
+queue = 1h
+[cluster paid]
+machines = 4
+charge = 2
+speed = 2
+SCN
+timeout 60 "$BATS_MPI" simulate free.scn --csv >out 2>err
+test "$(awk -F, 'NR > 1 { print $6, $12 }' out | xargs)" = 'all_done 50 all_done 50'
+ok 'jobs that the budget does not pay keep no others away'
+# Shortly before its deadline this policy begins no task any more, though tasks are
+# left; jobs that begin none are not asked for again and again.
+for startup in 0s 10s 11m; do
+    sed "/^window/a policy = dbc-time\ndeadline = 30m
+        s/^budget.*/budget = 100/; s/^runtime.*/runtime = normal 8m 3m/
+        s/^startup.*/startup = $startup/; /^queue/d" free.scn >late.scn
+    timeout 60 "$BATS_MPI" simulate late.scn --csv >out 2>err
+    awk -F, 'NR > 1 { print $6, ($14 > 0) }' out
+done >ends
+test "$(sort -u ends)" = 'too_late 1'
+ok 'a policy that begins no more tasks asks for no more jobs'
+# One task of 37 windows, too late for its deadline, on the machine that is nearly
+# free of charge: plans are looked at less often than windows end, and the first
+# one did not know that machine. The task is not cut off at each end.
+cat >long.scn <<'SCN'
+[run]
+window = 1367.724666
+policy = bats
+seeds = 85801
+budget = 38.414642
+deadline = 6779.239534
+minimize = cost
+monitor = 2735.854946
+grace = 18.982737
+[bag]
+tasks = 1
+runtime = normal 3319.929938 2259.654616
+[cluster c0]
+machines = 2
+speed = 0.330
+slots = 3
+charge = 4.008560
+[cluster c1]
+machines = 1
+speed = 0.207
+slots = 3
+charge = 0.001182
+noise = 0.403
+[cluster c2]
+machines = 5
+speed = 0.790
+slots = 3
+charge = 8
+SCN
+timeout 60 "$BATS_MPI" simulate long.scn --csv >out 2>err
+test "$(awk -F, 'NR == 2 { print $6, $15 < 3 ? "few" : $15 }' out)" = 'all_done few'
+ok 'a machine that no plan knows yet is looked at before its task is cut off'
 # An hour in the queue, on average, before the same.
 sed 's/^startup/queue = 1h\n&/' job.scn >queue.scn
 for billing in job allocation; do

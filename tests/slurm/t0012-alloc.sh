@@ -151,6 +151,25 @@ agrees short.txt
 bats-mpi record verify short.txt >out 2>err
 ok 'which is what the engine wanted'
 
+# Two tasks, of which one outlasts any job of this window.
+printf '%s\n' 'sleep 1' 'echo half >&2; exec sleep 600' >long.txt
+expect 1 alloc long.txt -p fast -b 100 --slots 2 --max-jobs 1 --window 8s
+words='it did not end within three whole jobs, and needs a longer --window'
+says() { tr -s '\n ' '  ' <"$1" | grep -qE "$2"; }
+says err "task 2 on [^ ]*, too long: $words .*: half "
+bats-mpi tasks --failed long.txt >out
+says out "task 2 on [^ ]*, too long: $words .*: half "
+bats-mpi why long.txt 2 >out
+says out "failed: too long after [^ ]* on [^ ]*: $words "
+bats-mpi why long.txt >out
+says out "too long: $words"
+bats-mpi report long.txt -o page.html
+says page.html "too long: $words"
+test "$(sqlite3 long.txt.bats "SELECT count(*) FROM event
+    WHERE type = 'billed'")" -eq 3
+agrees long.txt
+ok 'a task that outlasts three jobs has failed for that, and is said to need more'
+
 expect 4 alloc bag.txt -p fast -b 0.4 --slots 2 --window 20s
 ok 'where the budget does not pay one job, none is submitted'
 expect 2 alloc bag.txt -p nowhere -b 1

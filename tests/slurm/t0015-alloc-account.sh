@@ -98,4 +98,34 @@ test "$(sqlite3 short.txt.bats "SELECT count(*) FROM event
 agrees short.txt
 bats-mpi record verify short.txt >>out
 ok 'a job that gets less time starts at once, and the engine knows its end'
+
+# ---- time that a limit forbids ----
+
+{
+    sacctmgr -i add account brief MaxWall=00:02:00
+    sacctmgr -i add user root account=brief
+    sacctmgr -i add qos hasty MaxWall=00:02:00
+    sacctmgr -i modify user root set qos+=hasty
+} >out 2>&1
+# forbidden WORDS OPTION...: jobs of 10 minutes wait for ever, and it says so.
+forbidden() {
+    words=$1
+    shift
+    cp bag.txt forbidden.txt
+    rm -f forbidden.txt.bats*
+    bats-mpi alloc forbidden.txt --host 10.77.0.1 --poll 1s -p fast --slots 2 \
+        --max-jobs 1 --window 10m "$@" >out 2>err &
+    within 60 grep -q "$words, and will not start; give a shorter --window" err
+    kill -INT $!
+    expect 130 wait $!
+}
+forbidden 'AssocMaxWallDurationPerJobLimit: .* MaxWall of the user or the account' \
+    --account brief
+forbidden 'QOSMaxWallDurationPerJobLimit: .* MaxWall of their QOS' \
+    --account open --sbatch --qos=hasty
+ok 'it is said which limit jobs exceed that will never start, and what to do'
+rm ran
+alloc bag.txt --account brief --max-jobs 1 --window 20s
+test "$(sort -u ran | wc -l)" -eq 12
+ok 'and shorter ones do'
 done_testing

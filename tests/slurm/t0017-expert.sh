@@ -72,6 +72,9 @@ cat lost gone >>out
 test "$(wc -l <gone)" -gt 1
 test "$(wc -l <lost)" -gt 1
 ok 'their executions are lost'
+test "$(sqlite3 bag.bats "SELECT json_extract(options, '\$.engine.noticed_us')
+    FROM session")" = '[5000000,0]'
+ok 'the engine is told that losses are noticed'
 # The accounting learns of the last jobs a little later.
 agree() {
     accounts >accounts

@@ -576,6 +576,29 @@ static void unreliable_clusters_are_known(void **state)
     bats_clusters_file_destroy(file);
 }
 
+/* Only losses that are not emulated, and of which the file says nothing. */
+static void real_losses_are_noticed(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "reliable = no",    "reliability = 0.5",
+        "reliable = no\nnoticed = 5s", "reliability = 0.5\nnoticed = 5s",
+        "noticed = no",     "reliable = yes"};
+    static const bats_time expected[] = {
+        60 * BATS_SECOND, 0, 5 * BATS_SECOND, 5 * BATS_SECOND, 0, 0};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "[cluster a]\ncharge = 1\n%s\n",
+                 lines[i]);
+        struct bats_clusters_file *file = load(text);
+        const struct bats_cluster *a = bats_clusters_file_cluster(file, 0);
+        bats_clusters_file_notice(file, 60 * BATS_SECOND);
+        assert_int_equal(a->noticed, expected[i]);
+        assert_int_equal(a->unreliable, i < 5);
+        bats_clusters_file_destroy(file);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -602,6 +625,7 @@ int main(void)
         cmocka_unit_test(files_that_cannot_be_read_are_refused),
         cmocka_unit_test(losses_are_checked),
         cmocka_unit_test(unreliable_clusters_are_known),
+        cmocka_unit_test(real_losses_are_noticed),
     };
     return cmocka_run_group_tests(tests, create_file, remove_file);
 }

@@ -33,6 +33,20 @@ static void count_late(void *context, const struct bats_sched *sched)
         n_late += d[i].reason == BATS_REASON_LATE;
 }
 
+/* Further keys of the dear machines; and the tasks that have begun on cheap
+ * ones in the last 30 min before the deadline. */
+static const char *dear = "";
+static unsigned n_risky;
+
+static void count_risky(void *context, bats_time now,
+                        const struct bats_command *command)
+{
+    const bats_time *end = context;
+    n_risky += command->type == BATS_COMMAND_RUN && command->machine < 8 &&
+               command->replica == 0 && now > *end - 30 * BATS_MINUTE &&
+               now < *end;
+}
+
 /* A bag, on 8 machines for 1 a window, and 8 for 4. */
 static struct bats_world_result play_bag(const char *bag, const char *run,
                                          bool informed)
@@ -41,18 +55,21 @@ static struct bats_world_result play_bag(const char *bag, const char *run,
     struct bats_scenario *s;
     struct bats_world *w;
     struct bats_world_result r;
-    const struct bats_world_watch watch = {.after = count_late};
+    struct bats_world_watch watch = {.after = count_late,
+                                     .on_command = count_risky};
     FILE *out = fopen(path, "w");
     assert_non_null(out);
     fprintf(out,
             "[run]\n%s\n[bag]\n%s\n"
             "[cluster cheap]\nmachines = 8\ncharge = 1\n"
-            "[cluster dear]\nmachines = 8\ncharge = 4\n",
-            run, bag);
+            "[cluster dear]\nmachines = 8\ncharge = 4\n%s\n",
+            run, bag, dear);
     assert_int_equal(fclose(out), 0);
     if (bats_scenario_load(path, &s, &err) < 0)
         fail_msg("%s", err.text);
     s->informed = informed;
+    watch.context = &s->goal.deadline;
+    n_risky = 0;
     if (bats_world_create(s, 0, 0, &w, &err) < 0 ||
         bats_world_run(w, 0, 0, &watch, &r, &err) < 0)
         fail_msg("%s", err.text);
@@ -101,6 +118,19 @@ static void what_is_not_known_is_found_out_cheaply(void **state)
     struct bats_world_result r = play("deadline = 6h", false);
     assert_in_time(&r, 6 * BATS_HOUR);
     assert_true(r.charged <= 50 * BATS_UNIT);
+}
+
+/* All machines for 3 windows are 120. */
+static void money_for_all_machines_lets_all_begin(void **state)
+{
+    (void)state;
+    struct bats_world_result r = play("deadline = 2h50m\nbudget = 120", false);
+    assert_int_equal(r.machines[0], 8);
+    assert_int_equal(r.machines[1], 8);
+    assert_in_time(&r, 2 * BATS_HOUR + 50 * BATS_MINUTE);
+    r = play("deadline = 2h50m\nbudget = 119", false);
+    assert_int_equal(r.machines[0], 8);
+    assert_int_equal(r.machines[1], 2);
 }
 
 /* All machines need 2.5 h, and 3 windows of each are 120; the cheap ones alone
@@ -160,6 +190,19 @@ static void the_budget_is_stronger_than_the_deadline(void **state)
     assert_int_equal(r.undone, 0);
     assert_true(r.charged <= 50 * BATS_UNIT);
     assert_true(r.makespan > 3 * BATS_HOUR);
+}
+
+/* 5 h of all machines. A task may take 45 min on a cheap one; the dear ones,
+ * four times as fast, begin the last ones. */
+static void nothing_begins_late_that_another_machine_can_begin(void **state)
+{
+    (void)state;
+    dear = "speed = 4";
+    struct bats_world_result r =
+        play_bag("tasks = 800\nruntime = levy 12m 45m", "deadline = 6h", true);
+    dear = "";
+    assert_in_time(&r, 6 * BATS_HOUR);
+    assert_int_equal(n_risky, 0);
 }
 
 /* 320 h of work: 40 h of the cheap machines. What runs is cut off only when it
@@ -255,10 +298,12 @@ int main(void)
         cmocka_unit_test(who_has_time_needs_no_dear_machine),
         cmocka_unit_test(who_has_less_time_buys_what_is_missing),
         cmocka_unit_test(what_is_not_known_is_found_out_cheaply),
+        cmocka_unit_test(money_for_all_machines_lets_all_begin),
         cmocka_unit_test(a_percentage_is_between_the_soonest_and_the_cheapest),
         cmocka_unit_test(least_time_is_another_goal),
         cmocka_unit_test(a_bag_that_must_be_late_is_done_soon),
         cmocka_unit_test(an_allocation_says_that_it_will_be_late),
+        cmocka_unit_test(nothing_begins_late_that_another_machine_can_begin),
         cmocka_unit_test(tasks_longer_than_a_window_are_done),
         cmocka_unit_test(a_deadline_within_a_window_is_watched),
         cmocka_unit_test(least_time_may_be_too_late),

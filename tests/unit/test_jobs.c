@@ -306,6 +306,23 @@ static void so_does_one_that_has_time_to_stop(void **state)
     assert_int_equal(r.begun, 3);
 }
 
+/* So does one that has copies, which begin soon after it in each job and are cut
+ * off with it: a job counts once. */
+static void copies_in_the_same_job_do_not_count(void **state)
+{
+    (void)state;
+    struct run r = prepare(2, 1, 60 * BATS_UNIT);
+    r.machines[0].slots = 2;
+    r.work[0] = BATS_MINUTE;
+    r.work[1] = 70 * BATS_MINUTE;
+    r.o.sched.tail = BATS_TAIL_SOONEST;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.status.failed, 1);
+    assert_int_equal(r.status.replicas, 3);
+    assert_int_equal(r.begun, 3);
+}
+
 /* ---- for how long they work ---- */
 
 /* One job at a time. Tasks of a minute: after 60 the next one is asked for, and
@@ -665,6 +682,7 @@ int main(void)
         cmocka_unit_test(what_was_billed_before_is_charged),
         cmocka_unit_test(a_task_that_is_longer_than_a_job_fails_in_the_end),
         cmocka_unit_test(so_does_one_that_has_time_to_stop),
+        cmocka_unit_test(copies_in_the_same_job_do_not_count),
         cmocka_unit_test(a_run_that_waits_in_vain_ends_with_its_money),
         cmocka_unit_test(the_last_job_is_as_short_as_the_rest_of_the_bag),
         cmocka_unit_test(where_tasks_are_long_jobs_become_longer),

@@ -2,6 +2,7 @@
 #include "helpers/record_fixture.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 
 #include "cli/cli.h"
 
@@ -188,6 +189,73 @@ static void tasks_are_listed_by_state_and_time(void **state)
     assert_null(strstr(said, "failed"));
 }
 
+/* A record of tasks with these commands, which took this long. */
+static void make_odd_record(void)
+{
+    static const char *const commands[] = {
+        "plain", "\"quoted\" \\", "two\nlines\x1b[1m", "\xe9 \xc3\xa9", "",
+        "\x7f",  "a\"b",          "\xf0\x9f\x98\x80"};
+    static const int64_t walls[] = {0,      7,       99,      100,
+                                    123456, 1000000, 2000010, 99999999999999};
+    enum { N = sizeof walls / sizeof *walls };
+    struct bats_record_attempt a = {.attempt = 1, .stream = -1};
+    struct bats_error err;
+    struct bats_record *r;
+    must(bats_record_open(PATH, &r, &err), &err);
+    for (uint32_t i = 0; i < N; i++)
+        must(bats_record_task(r, i, i + 1, commands[i], &err), &err);
+    must(bats_record_match(r, &err), &err);
+    begin(r, BATS_UNLIMITED);
+    for (a.task = 0; a.task < N; a.task++) {
+        a.usage.wall_us = walls[a.task];
+        a.usage.user_us = walls[N - 1 - a.task] / 2;
+        a.usage.max_rss_kib = a.task * 1234567;
+        a.usage.signal = a.task == 3 ? 9 : 0;
+        a.usage.exit_status = a.task == 5 ? -1 : 0;
+        must(bats_record_attempt(r, 10, &a, &err), &err);
+    }
+    close_record(r);
+}
+
+static void lines_are_those_of_jansson_and_printf(void **state)
+{
+    (void)state;
+    int n = 0;
+    make_odd_record();
+    say(cmd_tasks, "--json " PATH);
+    for (char *line = strtok(said, "\n"); line != NULL; n++) {
+        json_t *value = json_loads(line, 0, NULL);
+        char *same = json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII |
+                                           JSON_REAL_PRECISION(15));
+        assert_string_equal(line, same);
+        assert_int_equal(json_object_size(value), 12);
+        free(same);
+        json_decref(value);
+        line = strtok(NULL, "\n");
+    }
+    assert_int_equal(n, 8);
+    say(cmd_tasks, PATH);
+    assert_string_equal(
+        said, "   task  state     tries  end                  took       "
+              "cpu  host          command\n"
+              "      1  done          1  ok                     0s   578d"
+              "17h  f1            plain\n"
+              "      2  done          1  ok                    7us       "
+              " 1s  f1            \"quoted\" \\\n"
+              "      3  done          1  ok                   99us     50"
+              "0ms  f1            two\\nlines\\e[1m\n"
+              "      4  failed        1  signal 9 (KILL)     100us      6"
+              "2ms  f1            \\xe9 \xc3\xa9\n"
+              "      5  done          1  ok                  123ms      5"
+              "0us  f1            \n"
+              "      6  failed        1  timed out              1s      4"
+              "9us  f1            \\x7f\n"
+              "      7  done          1  ok                     2s       "
+              "3us  f1            a\"b\n"
+              "      8  done          1  ok               1157d10h       "
+              " 0s  f1            \xf0\x9f\x98\x80\n");
+}
+
 static void an_older_schema_says_the_same(void **state)
 {
     (void)state;
@@ -339,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(status_shows_counts_and_money),
         T(tasks_are_listed_by_state_and_time),
+        T(lines_are_those_of_jansson_and_printf),
         T(an_older_schema_says_the_same),
         T(the_log_is_in_order),
         T(why_has_an_answer_for_machines_and_tasks),

@@ -153,6 +153,85 @@ static void flow_puts_money_by_where_it_was_told_wrong(void **state)
     }
 }
 
+/* Twelve tasks that wait for none, on half as many machines of each kind: all
+ * are done, whatever the budget, in tenths. */
+static void expect_twelve(uint32_t n_machines, int budget,
+                          const bats_time *work, const bats_time *what_is_told)
+{
+    struct world w;
+    struct bats_graph g;
+    for (; budget < 400; budget += 3) {
+        prepare(&w, &bats_policy_flow, 12, &g, NULL, 0);
+        for (uint32_t i = 0; i < n_machines; i++)
+            w.machines[i] = (struct bats_machine_spec){i % 2, 1};
+        w.o.sched.n_machines = n_machines;
+        w.clusters[0].max = w.clusters[1].max = n_machines / 2;
+        memcpy(w.work, work, 12 * sizeof *work);
+        w.o.told = what_is_told;
+        w.o.sched.budget = budget * BATS_UNIT / 10;
+        simulate(&w);
+        bats_graph_release(&g);
+        assert_int_equal(w.status.done, 12);
+    }
+}
+
+/* All are told to last a minute. The second six take twice as long as the first
+ * ones; or every other one, while all run. */
+static void flow_puts_money_by_before_it_knows(void **state)
+{
+    (void)state;
+    bats_time equal[12], second[12], other[12];
+    for (int i = 0; i < 12; i++) {
+        equal[i] = BATS_MINUTE;
+        second[i] = (i < 6 ? 40 : 80) * BATS_SECOND;
+        other[i] = (i % 2 ? 40 : 80) * BATS_SECOND;
+    }
+    expect_twelve(4, 140, second, equal);
+    expect_twelve(12, 140, other, equal);
+}
+
+/* All last a minute, and are told to last 38 to 82 seconds: those that come
+ * first, of which most is told, take less, and the others more. */
+static void tasks_are_believed_to_be_like_those_that_ended(void **state)
+{
+    (void)state;
+    bats_time minute[12], wrong[12];
+    for (int i = 0; i < 12; i++) {
+        minute[i] = BATS_MINUTE;
+        wrong[i] = (82 - 4 * i) * BATS_SECOND;
+    }
+    expect_twelve(4, 125, minute, wrong);
+}
+
+/* A chain of twelve tasks has to end in ten minutes. Nothing is told of them,
+ * and the money is for four on the fast machine; or what is told is wrong, and it
+ * is for four and a half. */
+static void flow_puts_nothing_by_where_it_would_be_late(void **state)
+{
+    (void)state;
+    static const int budget[] = {20, 21};
+    bats_time minute[12];
+    struct bats_edge chain[11];
+    struct world w;
+    struct bats_graph g;
+    for (int i = 0; i < 12; i++)
+        minute[i] = BATS_MINUTE;
+    for (uint32_t i = 0; i < 11; i++)
+        chain[i] = (struct bats_edge){i, i + 1};
+    for (int is_told = 0; is_told < 2; is_told++) {
+        prepare(&w, &bats_policy_flow, 12, &g, chain, 11);
+        for (int i = 0; is_told && i < 12; i++)
+            w.work[i] += (i % 2 ? -10 : 10) * BATS_SECOND;
+        w.o.told = is_told ? minute : NULL;
+        w.o.sched.budget = budget[is_told] * BATS_UNIT;
+        w.o.sched.goal.deadline = 10 * BATS_MINUTE;
+        simulate(&w);
+        bats_graph_release(&g);
+        assert_int_equal(w.status.done, 12);
+        assert_int_equal(w.makespan, 10 * BATS_MINUTE);
+    }
+}
+
 static void what_can_not_be_in_time_is_not_begun(void **state)
 {
     (void)state;
@@ -279,6 +358,9 @@ int main(void)
         cmocka_unit_test(deadline_and_budget_say_where_tasks_run),
         cmocka_unit_test(flow_ends_as_soon_as_the_money_allows),
         cmocka_unit_test(flow_puts_money_by_where_it_was_told_wrong),
+        cmocka_unit_test(flow_puts_money_by_before_it_knows),
+        cmocka_unit_test(tasks_are_believed_to_be_like_those_that_ended),
+        cmocka_unit_test(flow_puts_nothing_by_where_it_would_be_late),
         cmocka_unit_test(what_can_not_be_in_time_is_not_begun),
         cmocka_unit_test(a_task_of_a_new_kind_begins_on_a_new_machine),
         cmocka_unit_test(each_workflow_has_its_own_money_and_deadline),

@@ -210,6 +210,19 @@ static void the_policy_expert_is_refused(void **state)
     end_bed(b);
 }
 
+static void an_allocation_is_refused(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bed *b = prepare(1, BATS_UNLIMITED, BATS_UNLIMITED);
+    b->p.o.billing.model = BATS_BILLING_ALLOCATION;
+    b->p.o.clusters = b->p.clusters;
+    b->p.o.machines = b->p.machines;
+    assert_int_equal(bats_sched_create(&b->p.o, &b->p.s, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "billing = window, use or second"));
+    end_bed(b);
+}
+
 static void use_is_paid_by_the_workflow_that_used_it(void **state)
 {
     (void)state;
@@ -305,6 +318,111 @@ static void nothing_of_a_workflow_begins_too_soon(void **state)
     end_bed(b);
 }
 
+/* Tasks 2 and 3 wait for tasks of another workflow, which end sooner. */
+static void what_becomes_ready_too_soon_waits_for_its_beginning(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(1, BATS_UNLIMITED, BATS_UNLIMITED);
+    b->purses[1].begin = MINUTES(30);
+    join(&b->p);
+    done(b, MINUTES(10), 0, MINUTES(10));
+    done(b, MINUTES(20), 0, MINUTES(10));
+    assert_int_equal(b->p.n_run, 2);
+    tick(b, MINUTES(30));
+    assert_int_equal(b->p.n_run, 3);
+    end_bed(b);
+}
+
+/* The run has paid its only window, and task 2 waits for what is left. */
+static void run_out_of_money_waits_for_no_beginning(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(1, BATS_UNLIMITED, BATS_UNLIMITED);
+    b->p.o.budget = 3 * BATS_UNIT;
+    b->purses[1].begin = MINUTES(120);
+    join(&b->p);
+    tick(b, MINUTES(60));
+    stopped(b, MINUTES(60));
+    assert_int_equal(b->p.finish, BATS_FINISH_BUDGET);
+    end_bed(b);
+}
+
+/* The first of two that begin then cannot pay. */
+static void each_of_those_that_begin_together_is_asked(void **state)
+{
+    (void)state;
+    struct bed *b = prepare_apart();
+    b->purses[0].budget = 1;
+    b->purses[0].begin = b->purses[1].begin = MINUTES(30);
+    join(&b->p);
+    tick(b, MINUTES(30));
+    assert_int_equal(b->p.finish, BATS_FINISH_NOT_YET);
+    assert_int_equal(b->p.unpaid, 2);
+    assert_int_equal(b->p.n_run, 1);
+    end_bed(b);
+}
+
+/* A machine is given back, and with that the last money is free: too little for
+ * another window. */
+static void tasks_that_wait_for_money_are_left_with_the_last_machine(
+    void **state)
+{
+    (void)state;
+    struct bed *b = prepare_apart();
+    b->p.o.billing.model = BATS_BILLING_SECOND;
+    b->p.clusters[0].tariff = (struct bats_tariff){
+        .per = BATS_HOUR, .n_steps = 1, .step = {{0, 3 * BATS_UNIT}}};
+    b->purses[0].budget = b->purses[1].budget = 5 * BATS_UNIT;
+    for (uint32_t i = 0; i < TASKS; i++)
+        b->purse[i] = 0;
+    join(&b->p);
+    tick(b, MINUTES(60));
+    assert_int_equal(b->p.cancels[0], 1);
+    stopped(b, MINUTES(60));
+    assert_int_equal(b->p.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(b->p.unpaid, TASKS);
+    assert_int_equal(status(b, 0).charged, 3 * BATS_UNIT);
+    end_bed(b);
+}
+
+static void what_is_free_needs_no_money(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(1, 0, 0);
+    b->p.o.billing.model = BATS_BILLING_USE;
+    b->p.clusters[0].charge = 0;
+    join(&b->p);
+    for (int i = 1; i <= 10; i++)
+        tick(b, MINUTES(60 * i));
+    assert_int_equal(b->p.cancels[0], 0);
+    assert_int_equal(b->p.n_run, 1);
+    end_bed(b);
+}
+
+/* Four times as fast, at three times the price, which workflow 1 cannot pay. */
+static void no_task_is_left_to_a_machine_that_its_workflow_cannot_pay(
+    void **state)
+{
+    (void)state;
+    static const struct bats_edge edges[] = {{0, 2}, {1, 2}, {0, 3}, {1, 3}};
+    struct bats_error err;
+    struct bed *b = prepare(2, BATS_UNLIMITED, 3 * BATS_UNIT);
+    bats_graph_release(&b->graph);
+    assert_int_equal(bats_graph_init(&b->graph, TASKS, TASKS, edges, 4, &err),
+                     0);
+    b->p.clusters[1] =
+        (struct bats_cluster){.charge = 9 * BATS_UNIT, .max = 1};
+    b->p.machines[1].cluster = 1;
+    b->p.o.n_clusters = 2;
+    join(&b->p);
+    done(b, MINUTES(10), 1, MINUTES(10));
+    done(b, MINUTES(40), 0, MINUTES(40));
+    assert_int_equal(b->p.finish, BATS_FINISH_NOT_YET);
+    assert_int_equal(b->p.n_run, 3);
+    assert_int_equal(b->purse[b->p.runs[0]], 1);
+    end_bed(b);
+}
+
 /* Two chains of two tasks, of which the second begins later. */
 static void workflow_ends_no_sooner_than_its_longest_chain(void **state)
 {
@@ -343,10 +461,19 @@ int main(void)
         cmocka_unit_test(no_more_jobs_are_asked_for_than_workflows_can_pay),
         cmocka_unit_test(next_window_is_held_by_the_workflow_as_well),
         cmocka_unit_test(the_policy_expert_is_refused),
+        cmocka_unit_test(an_allocation_is_refused),
         cmocka_unit_test(use_is_paid_by_the_workflow_that_used_it),
         cmocka_unit_test(as_many_machines_as_the_budget_holds),
         cmocka_unit_test(tasks_come_first_that_can_wait_least),
         cmocka_unit_test(nothing_of_a_workflow_begins_too_soon),
+        cmocka_unit_test(what_becomes_ready_too_soon_waits_for_its_beginning),
+        cmocka_unit_test(run_out_of_money_waits_for_no_beginning),
+        cmocka_unit_test(each_of_those_that_begin_together_is_asked),
+        cmocka_unit_test(
+            tasks_that_wait_for_money_are_left_with_the_last_machine),
+        cmocka_unit_test(what_is_free_needs_no_money),
+        cmocka_unit_test(
+            no_task_is_left_to_a_machine_that_its_workflow_cannot_pay),
         cmocka_unit_test(workflow_ends_no_sooner_than_its_longest_chain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

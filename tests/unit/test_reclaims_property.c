@@ -1,7 +1,7 @@
 /*
  * Random worlds of machines that may be reclaimed, most with tasks that wait
- * for
- * others: all policies, and all ways in which a machine is billed by itself.
+ * for others, and some of these with workflows that have budgets of their own:
+ * all policies, and all ways in which a machine is billed by itself.
  * reclaims_fixture.h says what is asserted. 5,000 histories, or as many as the
  * environment says:
  *
@@ -29,6 +29,8 @@ static gsl_rng *rng;
 /* The sums of all histories. */
 static struct {
     uint64_t done, tasks, notices, losses, all_done, out_of_money;
+    uint64_t with_purses, unpaid; /* histories; tasks */
+    bats_money shared;
 } seen;
 
 static uint32_t pick(uint64_t n)
@@ -133,6 +135,26 @@ static void make_tasks(struct world *w)
         w->o.told = w->told;
 }
 
+/* Budgets of about what the tasks cost, deadlines and beginnings. */
+static void make_purses(struct world *w)
+{
+    struct bats_sched_options *o = &w->o.sched;
+    o->n_purses = 1 + pick(PURSES);
+    for (uint32_t i = 0; i < o->n_purses; i++)
+        w->purses[i] = (struct bats_purse){
+            .name = "w",
+            .budget = chance(0.2) ? BATS_UNLIMITED
+                      : o->billing.model == BATS_BILLING_SECOND
+                          ? pick(20 * BATS_UNIT)
+                          : pick(1500 * BATS_UNIT),
+            .deadline = chance(0.3) ? (1 + pick(1000)) * BATS_MINUTE : 0,
+            .begin = chance(0.2) ? pick(300) * BATS_MINUTE : 0};
+    for (uint32_t i = 0; i < o->n_tasks; i++)
+        w->purse[i] = (uint16_t)pick(o->n_purses);
+    o->purses = w->purses;
+    o->purse = w->purse;
+}
+
 static void make_world(struct world *w, unsigned long seed)
 {
     static const enum bats_billing_model models[] = {
@@ -167,6 +189,8 @@ static void make_world(struct world *w, unsigned long seed)
     make_tasks(w);
     if (policy < PLACING || chance(0.7))
         make_graph(w);
+    if (o->graph && chance(0.4))
+        make_purses(w);
 }
 
 /* ---- what it comes to ---- */
@@ -177,7 +201,8 @@ static void run(unsigned long seed)
     make_world(&w, seed);
     play(&w);
     const struct bats_sched_status *st = &w.status;
-    if (w.o.sched.budget == BATS_UNLIMITED && w.o.sched.goal.deadline == 0 &&
+    if (w.o.sched.budget == BATS_UNLIMITED && w.o.sched.n_purses == 0 &&
+        w.o.sched.goal.deadline == 0 &&
         w.o.sched.policy != &bats_policy_bkp &&
         st->finish != BATS_FINISH_NO_MACHINES)
         assert_int_equal(st->done + st->failed + st->skipped,
@@ -188,6 +213,9 @@ static void run(unsigned long seed)
     seen.losses += w.losses;
     seen.all_done += st->finish == BATS_FINISH_ALL_DONE;
     seen.out_of_money += st->finish == BATS_FINISH_BUDGET;
+    seen.with_purses += w.o.sched.n_purses > 0;
+    seen.unpaid += w.unpaid;
+    seen.shared += w.all_shared;
     bats_graph_release(&w.graph);
 }
 
@@ -202,14 +230,17 @@ static void budgets_and_dependencies_hold_whatever_is_reclaimed(void **state)
     gsl_rng_free(rng);
     print_message(
         "# %lu histories: %llu of %llu tasks done, %llu all, %llu out "
-        "of money; %llu notices, %llu machines lost\n",
+        "of money; %llu notices, %llu machines lost; %llu with workflows, "
+        "which left %llu tasks out for want of money\n",
         n, (unsigned long long)seen.done, (unsigned long long)seen.tasks,
         (unsigned long long)seen.all_done,
         (unsigned long long)seen.out_of_money,
-        (unsigned long long)seen.notices, (unsigned long long)seen.losses);
+        (unsigned long long)seen.notices, (unsigned long long)seen.losses,
+        (unsigned long long)seen.with_purses, (unsigned long long)seen.unpaid);
     assert_true(seen.all_done > n / 4 && seen.out_of_money > n / 50);
     assert_true(seen.notices > n / 4 && seen.losses > n / 8);
-    assert_true(seen.done > 2 * n);
+    assert_true(seen.with_purses > n / 5 && seen.unpaid > n / 10);
+    assert_true(seen.shared > 0 && seen.done > 2 * n);
 }
 
 int main(void)

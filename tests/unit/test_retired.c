@@ -54,7 +54,7 @@ static void end(struct play *p, uint32_t task)
         0);
 }
 
-static struct play begin(void)
+static struct play begin_with(bool is_job)
 {
     static const struct bats_cluster cluster = {
         .name = "c", .charge = BATS_UNIT, .max = 2};
@@ -67,15 +67,22 @@ static struct play begin(void)
                                    .n_clusters = 1,
                                    .machines = machines,
                                    .window = BATS_HOUR,
-                                   .budget = 1000 * BATS_UNIT,
-                                   .billing.model = BATS_BILLING_JOB,
-                                   .earlier.asked = asked};
+                                   .budget = 1000 * BATS_UNIT};
     struct play p = {0};
     struct bats_error err;
+    if (is_job) {
+        o.billing.model = BATS_BILLING_JOB;
+        o.earlier.asked = asked;
+    }
     if (bats_sched_create(&o, &p.s, &err) < 0)
         fail_msg("%s", err.text);
     tell(&p, BATS_EVENT_TICK, 0);
     return p;
+}
+
+static struct play begin(void)
+{
+    return begin_with(true);
 }
 
 static void what_runs_may_end_and_nothing_new_comes(void **state)
@@ -127,12 +134,30 @@ static void only_jobs_are_retired(void **state)
     bats_sched_destroy(p.s);
 }
 
+/* It is acquired for windows. Then its task is the last one that it runs. */
+static void so_is_a_machine_that_is_no_job(void **state)
+{
+    (void)state;
+    struct play p = begin_with(false);
+    tell(&p, BATS_EVENT_JOINED, 0);
+    assert_int_equal(p.begun[0], 2);
+    tell(&p, BATS_EVENT_RETIRED, 0);
+    end(&p, p.first);
+    assert_int_equal(p.begun[0], 2);
+    tell(&p, BATS_EVENT_JOINED, 1);
+    assert_int_equal(p.begun[1], 2);
+    tell(&p, BATS_EVENT_LOST, 0);
+    assert_int_equal(p.begun[0], 2);
+    bats_sched_destroy(p.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_runs_may_end_and_nothing_new_comes),
         cmocka_unit_test(the_next_job_may_have_tasks_again),
         cmocka_unit_test(only_jobs_are_retired),
+        cmocka_unit_test(so_is_a_machine_that_is_no_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

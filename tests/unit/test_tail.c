@@ -283,9 +283,8 @@ static void soonest_copies_what_may_take_longest(void **state)
     }
 }
 
-/* On the slow machines two tasks have taken 10 minutes; a third one runs since
- * minute 10. That of the fast machine never ends, so that nothing is known of
- * its cluster. */
+/* The fast machine is lost. On the slow ones two tasks have taken 10 minutes; a
+ * third one runs since minute 10. */
 static void soonest_copies_a_task_that_is_stuck(void **state)
 {
     (void)state;
@@ -293,7 +292,8 @@ static void soonest_copies_a_task_that_is_stuck(void **state)
         BATS_TAIL_SOONEST, BATS_TAIL_STOCHASTIC, BATS_TAIL_STOCHASTIC_RANDOM};
     for (int i = 0; i < 3; i++) {
         struct play p;
-        begin(&p, tails[i], 4, 3);
+        begin(&p, tails[i], 3, 3);
+        lose(&p, 0, FAST);
         done(&p, MINUTES(10), SLOW, MINUTES(10));
         done(&p, MINUTES(10), ALSO_SLOW, MINUTES(10));
         tell(&p, MINUTES(29), (struct bats_event){.type = BATS_EVENT_TICK});
@@ -304,14 +304,54 @@ static void soonest_copies_a_task_that_is_stuck(void **state)
     }
 }
 
-/* The same with tasks of a minute, and monitoring every 5 minutes: at minute 5
- * the last one has been running for twice as long as any other, but for 4
+/* Two tasks have taken 10 minutes on the slow machines. A third one runs on the
+ * fast machine, where nothing has ended: it is expected to take as long again as
+ * it has. */
+static void soonest_copies_from_where_nothing_has_ended(void **state)
+{
+    (void)state;
+    static const enum bats_tail tails[] = {
+        BATS_TAIL_SOONEST, BATS_TAIL_STOCHASTIC, BATS_TAIL_STOCHASTIC_RANDOM};
+    for (int i = 0; i < 3; i++) {
+        struct play p;
+        begin(&p, tails[i], 3, 3);
+        done(&p, MINUTES(9), SLOW, MINUTES(10));
+        done(&p, MINUTES(9), ALSO_SLOW, MINUTES(10));
+        assert_int_equal(p.replicas[SLOW] + p.replicas[ALSO_SLOW], 0);
+        tell(&p, MINUTES(15), (struct bats_event){.type = BATS_EVENT_TICK});
+        assert_int_equal(p.replicas[SLOW] + p.replicas[ALSO_SLOW], i == 0);
+        bats_sched_destroy(p.s);
+    }
+}
+
+/* The same at minute 50, after five tasks each: the copy is to end at minute 60,
+ * with all windows, and has a minute left then, the other one 59. */
+static void a_copy_goes_on_where_nothing_is_known_of_the_other(void **state)
+{
+    (void)state;
+    struct play p;
+    begin(&p, BATS_TAIL_SOONEST, 11, 3);
+    for (int i = 1; i <= 5; i++) {
+        done(&p, MINUTES(10 * i), SLOW, MINUTES(10));
+        done(&p, MINUTES(10 * i), ALSO_SLOW, MINUTES(10));
+    }
+    assert_int_equal(p.replicas[SLOW] + p.replicas[ALSO_SLOW], 1);
+    assert_int_equal(p.cancels[FAST], 0);
+    tell(&p, MINUTES(60), (struct bats_event){.type = BATS_EVENT_TICK});
+    assert_int_equal(p.cancels[FAST], 1);
+    assert_int_equal(p.cancels[SLOW] + p.cancels[ALSO_SLOW], 0);
+    bats_sched_destroy(p.s);
+}
+
+/* As with the task that is stuck, but tasks take a minute, and monitoring is
+ * every 5 minutes: at minute 5 the last one has been running for twice as long as any other, but for 4
  * minutes only. */
 static void nothing_is_stuck_within_an_interval(void **state)
 {
     (void)state;
     struct play p;
-    begin(&p, BATS_TAIL_SOONEST, 4, 3);
+    begin(&p, BATS_TAIL_SOONEST, 3, 3);
+    lose(&p, 0, FAST);
     done(&p, MINUTES(1), SLOW, MINUTES(1));
     done(&p, MINUTES(1), ALSO_SLOW, MINUTES(1));
     tell(&p, MINUTES(5) + 1, (struct bats_event){.type = BATS_EVENT_TICK});
@@ -412,6 +452,8 @@ int main(void)
         cmocka_unit_test(migrate_takes_a_task_over),
         cmocka_unit_test(soonest_copies_what_may_take_longest),
         cmocka_unit_test(soonest_copies_a_task_that_is_stuck),
+        cmocka_unit_test(soonest_copies_from_where_nothing_has_ended),
+        cmocka_unit_test(a_copy_goes_on_where_nothing_is_known_of_the_other),
         cmocka_unit_test(nothing_is_stuck_within_an_interval),
         cmocka_unit_test(regression_converts_runtimes),
         cmocka_unit_test(strategies_have_names)};

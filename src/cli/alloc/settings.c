@@ -61,6 +61,7 @@ static int mark_unreliable(struct bats_alloc *a,
                                   "--partition",
                                   (int)n, at);
         a->platform.clusters[i].unreliable = true;
+        a->platform.clusters[i].noticed = set->silence;
         at += n;
     }
     return 0;
@@ -180,10 +181,10 @@ static void digest(const struct bats_job_request *r, char shape[20])
     write_digest(shape, hash);
 }
 
-/* For how long jobs may work, and be billed beyond that. Their limits are that of
- * a window and a multiple of what the system rounds them to, more or less: so it
- * rounds all of them up by the same. None is longer than --window, or than what
- * the partitions allow (0: anything). */
+/* For how long jobs may work, and be billed beyond that. Their limits are that
+ * of a window and a multiple of what the system rounds them to, more or less:
+ * so it rounds all of them up by the same. None is longer than --window, or
+ * than what the partitions allow (0: anything). */
 static void set_times(struct bats_alloc *a, const struct bats_settings *set,
                       int64_t allowed_s)
 {
@@ -199,8 +200,8 @@ static void set_times(struct bats_alloc *a, const struct bats_settings *set,
 }
 
 /* The rate at which the system bills a job of each partition. The jobs by which
- * that is asked have a name of their own, the same in all sessions of a bag: one
- * that was killed may have left one. */
+ * that is asked have a name of their own, the same in all sessions of a bag:
+ * one that was killed may have left one. */
 static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
                         struct bats_error *err)
 {

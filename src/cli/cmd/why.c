@@ -358,10 +358,11 @@ static void print_task_why(const struct known *k,
                         over ? why : "");
     } else {
         bats_words_line(
-            stdout, ": %s after %s on %s",
+            stdout, ": %s after %s on %s%s",
             bats_words_end(end, sizeof end, t->exit_status, t->signal),
             bats_duration_format(took, t->wall_us),
-            t->host[0] != '\0' ? t->host : "an unknown host");
+            t->host[0] != '\0' ? t->host : "an unknown host",
+            bats_words_advice(t->exit_status));
     }
 }
 

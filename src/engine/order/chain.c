@@ -1,13 +1,14 @@
 /*
- * chain: tasks that others wait for, and machines of different speed. See order.h.
+ * chain: tasks that others wait for, and machines of different speed. See
+ * order.h.
  *
  * The bag has the tasks in the order of the heaviest chain that waits for them
  * (rank_u). In that order each task belongs to the slot where it ends first, be
  * it free now or only when what it runs has ended (the earliest finish time of
- * HEFT, Topcuoglu et al. 2002, section 5.1); runtimes are learned. A slot is
- * given the first task that belongs to no faster one. So tasks of the longest
- * chain wait for a fast machine where that pays, and slow ones take others or,
- * where there are none, wait.
+ * HEFT, Topcuoglu et al. 2002, section 5.1), of those that its workflow can
+ * pay; runtimes are learned. A slot is given the first task that belongs to no
+ * faster one. So tasks of the longest chain wait for a fast machine where that
+ * pays, and slow ones take others or, where there are none, wait.
  */
 #include "engine/order/order.h"
 
@@ -89,7 +90,9 @@ static bool goes_elsewhere(struct memory *o, const struct state *s,
     double soonest = o->n > 0 ? time[cluster] : 0;
     for (uint32_t i = 0; i < o->n; i++) {
         double end = o->slots[i].free + time[o->slots[i].cluster];
-        if (end < soonest && s->tasks[task.i].avoid != o->slots[i].machine) {
+        if (end < soonest &&
+            s->tasks[task.i].avoid != o->slots[i].machine &&
+            purse_admits(s, o->slots[i].machine, task)) {
             soonest = end;
             best = &o->slots[i];
         }

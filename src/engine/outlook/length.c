@@ -8,8 +8,8 @@
 #include "util/larger.h"
 
 #define LOST 0.05 /* the share of a job that may be */
-/* How much longer than the bag its last tasks may take, in losses: eight means of
- * tasks that are all equal, more where they spread. */
+/* How much longer than the bag its last tasks may take, in losses: eight means
+ * of tasks that are all equal, more where they spread. */
 #define LAST 16
 /* How much longer a task may be than a job that it has filled. */
 #define LONGER 4
@@ -42,8 +42,8 @@ static double end_of_bag(const struct state *s)
     return (double)forecast_end_at(s, rate);
 }
 
-/* For so long all of them can work that hold no money for that yet, and the run's
- * own job until then. */
+/* For so long all of them can work that hold no money for that yet, and the
+ * run's own job until then. */
 static double paid(const struct state *s)
 {
     const struct bats_billing *b = &s->ledger.billing;
@@ -90,4 +90,24 @@ bats_time length_of_job(const struct state *s, size_t cluster)
                   (double)s->preempt_lead;
     double time = smaller(larger(good, window), need);
     return round_up(s, larger(time, LONGER * (double)s->filled), most);
+}
+
+/* The money pays a job of the cluster for a window. */
+static bool is_paid(const struct state *s, size_t cluster)
+{
+    return job_price(s, cluster, s->window) <=
+           bats_ledger_available(&s->ledger) + jobs_waiting(s);
+}
+
+bool length_keeps_away(const struct state *s, size_t cluster)
+{
+    uint32_t waiting = 0;
+    bool others = false;
+    if (!s->is_job || s->ledger.budget == BATS_UNLIMITED)
+        return false;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        waiting += s->clusters[i].n_asked;
+        others |= is_paid(s, i);
+    }
+    return s->n_jobs == waiting && others && !is_paid(s, cluster);
 }

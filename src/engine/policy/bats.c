@@ -17,8 +17,8 @@
  * it is planned for what is cheapest then, and once that is too late, for the
  * soonest end. Until then, and where tasks wait for others, machines are also
  * planned for the time in which slots wait for the last task of a level
- * (bats/estimate.h), as in the offers. (For the soonest end in a budget, that would
- * give up too much: paid slots that wait cost no more.)
+ * (bats/estimate.h), as in the offers. (For the soonest end in a budget, that
+ * would give up too much: paid slots that wait cost no more.)
  */
 #include "engine/policy/deadline.h"
 
@@ -28,8 +28,8 @@
 
 /* All machines may cost this share of the money: a forecast is no better. */
 #define CLEARLY 0.9
-/* Plans after the first one, if tasks wait for others: what waits depends on the
- * machines. */
+/* Plans after the first one, if tasks wait for others: what waits depends on
+ * the machines. */
 #define ROUNDS 3
 /* Put by for each machine's last task, in windows. */
 #define RESERVE 0.25
@@ -299,13 +299,16 @@ static bool is_ready(const struct state *s)
 static bool renew(const void *self, const struct state *s, uint32_t machine)
 {
     struct work *w = ((const struct memory *)self)->work;
+    bats_time entered = s->machines[machine].paid_end - s->window;
+    bats_time lasts = is_thrifty(s) ? s->interval / 2 : 0;
     /* Tasks on a machine that is free of charge are never cut off: they would
      * be begun again, and cut off again, for ever. */
     if (!is_ready(s) ||
         s->clusters[s->machines[machine].cluster].spec.charge == 0)
         return machine_works(s, machine);
-    if (w->made_at < 0 ||
-        s->now - w->made_at > (is_thrifty(s) ? s->interval / 2 : 0))
+    /* A plan from before this window may not know the machine. */
+    if (w->made_at < 0 || w->made_at <= entered ||
+        s->now - w->made_at > lasts)
         make_plan(s, w);
     return w->is_all ? machine_works(s, machine) : w->is_kept[machine];
 }
@@ -320,7 +323,9 @@ static bool begins_none(const struct work *w, const struct state *s,
 static bool admit(const void *self, const struct state *s, uint32_t machine)
 {
     const struct work *w = ((const struct memory *)self)->work;
-    if (begins_none(w, s, s->machines[machine].cluster))
+    uint32_t cluster = s->machines[machine].cluster;
+    if (begins_none(w, s, cluster) ||
+        (is_thrifty(s) && deadline_waits(&w->problem, s, cluster)))
         return false;
     return (s->n_clusters == 1 && !is_thrifty(s)) || forecast_fits(s, machine);
 }

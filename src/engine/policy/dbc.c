@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/outlook/length.h"
+
 #define SHARE 8       /* of the tasks left have ended: assign anew */
 #define DRIFT 0.125   /* of T_r, the same */
 #define NOISE 1e-9    /* so much the same cost may differ */
@@ -135,7 +137,7 @@ static void look(const struct state *s, size_t cluster, struct known known,
                  struct dbc_resource *r)
 {
     const struct cluster *c = &s->clusters[cluster];
-    uint32_t more = c->spec.max - c->n_held;
+    uint32_t more = length_keeps_away(s, cluster) ? 0 : c->spec.max - c->n_held;
     measure_time(c, known, r);
     r->cost =
         r->runtime * (double)c->price / ((double)s->window * cluster_slots(c));

@@ -18,6 +18,8 @@
  * if it could still be done that much later. */
 #define WAIT 1.5
 #define SKIP 4
+/* Tasks wait for other machines that can begin so many times as many. */
+#define SAFELY 1.5
 
 /* ---- the start ---- */
 
@@ -26,17 +28,38 @@ static double price(const struct cluster *c)
     return (double)c->spec.charge / fmax(cluster_slots(c), 1);
 }
 
+/* Machines that have tasks. */
+static double most_of(const struct state *s, const struct cluster *c)
+{
+    double slots = fmax(cluster_slots(c), 1);
+    return fmin(ceil(bats_bag_left(&s->bag) / slots), c->spec.max);
+}
+
+/* A budget that pays all of them until the deadline. */
+static bool pays_all(const struct state *s)
+{
+    double time = (double)(s->goal.deadline - s->now), cost = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        cost += most_of(s, c) * (double)c->spec.charge;
+    }
+    return s->ledger.budget != BATS_UNLIMITED &&
+           cost * ceil(time / (double)s->window) <=
+               (double)bats_ledger_available(&s->ledger);
+}
+
 void deadline_start(const struct state *s, struct policy_start *start)
 {
     double least = INFINITY;
+    bool all = pays_all(s);
     for (size_t i = 0; i < s->n_clusters; i++)
         least = fmin(least, price(&s->clusters[i]));
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        double p = price(c);
-        double n = p > 0 ? fmax(round(FIRST * least / p), 1) : INFINITY;
-        n = fmin(n, ceil(bats_bag_left(&s->bag) / fmax(cluster_slots(c), 1)));
-        start->machines[i] = (uint32_t)fmin(n, c->spec.max);
+        double p = price(c), n = most_of(s, c);
+        if (!all && p > 0)
+            n = fmin(n, fmax(round(FIRST * least / p), 1));
+        start->machines[i] = (uint32_t)n;
     }
 }
 
@@ -135,7 +158,7 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
 {
     double loss[BATS_CLUSTERS_MAX], demand = p->is.demand;
     double end = (double)(s->goal.deadline - s->now) / (double)s->window;
-    double q = longest(s, p), half = (1 + p->cv * p->cv) / 2;
+    double q = p->q = longest(s, p), half = (1 + p->cv * p->cv) / 2;
     bool enough[N_ANSWERS], with_money[N_ANSWERS];
     plan->feasible = false;
     bool is_known = results(s) >= KNOWN;
@@ -166,6 +189,39 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
     return plan->feasible;
 }
 
+/* ---- which task waits for another machine ---- */
+
+/* Q of the cluster; INFINITY: nothing has ended there. */
+static double last_task(const struct problem *p, const struct state *s,
+                        size_t cluster)
+{
+    bool is_known = s->clusters[cluster].stats.n_done > 0;
+    return is_known ? p->q / p->types[cluster].rate : INFINITY;
+}
+
+/* (A machine that gets no further window works until its paid time ends.) */
+bool deadline_waits(const struct problem *p, const struct state *s,
+                    size_t cluster)
+{
+    double end = (double)(s->goal.deadline - s->now) / (double)s->window;
+    double wanted = SAFELY * bats_bag_pending(&s->bag), most = 0, n = 0;
+    if (p->q == 0 || end <= 0 || s->clusters[cluster].stats.n_done == 0 ||
+        last_task(p, s, cluster) <= end)
+        return false;
+    for (size_t i = 0; i < p->is.n_types; i++)
+        most += s->clusters[i].n_held * p->types[i].slots *
+                p->types[i].rate * fmax(end - last_task(p, s, i), 0);
+    for (uint32_t i = 0; i < s->n_held && most >= wanted && n < wanted; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        double paid = (double)(m->paid_end - s->now) / (double)s->window +
+                      (m->renewing ? 1 : 0);
+        double time = fmin(end - last_task(p, s, m->cluster), paid);
+        if (m->state == MACHINE_ACTIVE && !m->quarantined && time > 0)
+            n += m->n_slots * p->types[m->cluster].rate * time;
+    }
+    return most >= wanted && n >= wanted;
+}
+
 /* ---- machines that may be reclaimed ---- */
 
 static bool is_safe(const struct state *s, size_t cluster)
@@ -179,8 +235,8 @@ static double rate_of(const struct problem *p, size_t cluster)
     return p->types[cluster].slots * p->types[cluster].rate;
 }
 
-/* The same of all machines that are not reclaimed; 0: there are none, or the others
- * are no cheaper. */
+/* The same of all machines that are not reclaimed; 0: there are none, or the
+ * others are no cheaper. */
 static double safe_rate(const struct problem *p, const struct state *s)
 {
     double rate = 0, least[2] = {INFINITY, INFINITY};

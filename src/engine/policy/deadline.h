@@ -10,26 +10,33 @@
  *           p^(1/k), p the confidence, for the last tasks of k slots; at
  *           most 3, and at most 2 before the first and from 20 results on
  *   loss  = Q_i - T_i (1 + cv^2) / 2: what is begun by then is done, too
- *   N'    = N + z_p cv sqrt(N + N^2 / (n + 1)), n results: the sum of N runtimes
- *           whose mean is known from n; N' = N while n < 4
+ *   N'    = N + z_p cv sqrt(N + N^2 / (n + 1)), n results: the sum of N
+ *           runtimes whose mean is known from n; N' = N while n < 4
  *
  * N' - N is bought only when it is the last chance: as long as it could still
  * be done if parked machines began a little later, windows for N are bought; so
  * they are where only the money is too short for the margin.
  *
  * At first nothing is known, and knowledge is bought where it is cheap: a few
- * machines of each cluster. While they have no result, a task is taken to last
- * half as long again as the longest has; so the fewer tasks after each other the
- * deadline leaves time for, the sooner more machines come. Once 20 results are
- * known, a plan that could begin five looks later is looked at again after four.
+ * machines of each cluster; or all of them, if the budget pays all until the
+ * deadline, for then only the time can be too short. While they have no
+ * result, a task is taken to last half as long again as the longest has; so
+ * the fewer tasks after each other the deadline leaves time for, the sooner
+ * more machines come. Once 20 results are known, a plan that could begin five
+ * looks later is looked at again after four.
  *
- * Machines that may be reclaimed may not be there when they are needed. So where
- * they are cheaper, the others must be able to do all that is left in time by
- * themselves, two tasks more included: the safety net of Uniform Progress (Wu et
- * al., NSDI 2024). From the moment at which they only just can all of them are used.
- * Of machines that are jobs, what is not used is not paid: those that may be
- * reclaimed are used wherever they are to be had, and the others only from that
- * moment until the time suffices for four tasks more.
+ * From Q_i before the deadline on, cluster i begins nothing as long as machines
+ * with more time could begin half as many tasks again as there are, in windows
+ * that are paid: it would only make one late.
+ *
+ * Machines that may be reclaimed may not be there when they are needed. So
+ * where they are cheaper, the others must be able to do all that is left in
+ * time by themselves, two tasks more included: the safety net of Uniform
+ * Progress (Wu et al., NSDI 2024). From the moment at which they only just can
+ * all of them are used. Of machines that are jobs, what is not used is not
+ * paid: those that may be reclaimed are used wherever they are to be had, and
+ * the others only from that moment until the time suffices for four tasks
+ * more.
  */
 #ifndef BATS_ENGINE_DEADLINE_H
 #define BATS_ENGINE_DEADLINE_H
@@ -41,13 +48,18 @@ void deadline_start(const struct state *s, struct policy_start *start);
 
 /* Makes the plan for the least cost, at most `money`. False: none is in time
  * with that confidence. *p is what problem_make() made of now, and is so again
- * afterwards. *look_at: nothing is to be bought before, unless there is news; or
- * BATS_NEVER, where all is bought that can be. */
+ * afterwards. *look_at: nothing is to be bought before, unless there is news;
+ * or BATS_NEVER, where all is bought that can be. */
 bool deadline_plan(struct problem *p, const struct state *s, double money,
                    struct bats_windows_plan *plan, bats_time *look_at);
 
-/* Adds to that plan what makes sure that the deadline is met where machines may be
- * reclaimed. True: jobs that are not reclaimed can wait. */
+/* A task that begins on the cluster now may be late, and other machines can
+ * begin all that are left in time. */
+bool deadline_waits(const struct problem *p, const struct state *s,
+                    size_t cluster);
+
+/* Adds to that plan what makes sure that the deadline is met where machines may
+ * be reclaimed. True: jobs that are not reclaimed can wait. */
 bool deadline_secure(const struct problem *p, const struct state *s,
                      struct bats_windows_plan *plan, bats_time *look_at);
 

@@ -2,16 +2,21 @@
  * flow: workflows where use is charged, by playing the rest. See place.h.
  *
  * A rule says which machine a task takes. Some rules have a price of time: the
- * least finish + price x cost, either as they are or, as miser has it, in units of
- * their range over the machines. Others have a target, the end of all: the cheapest
- * machine on which the task ends so early that what follows can be in time, at the
- * speed of the fastest machines, at that of the cheapest ones, or between these.
- * Each rule is played with the rest of the workflow as list scheduling by rank_u
- * (HEFT, Topcuoglu et al. 2002), with runtimes as they are known. Price and target
- * are found by bisection: the fastest that the money pays. Of all these the soonest
- * end is the rule until more is known; or the least cost that is in time, if that
- * is the goal. Of several workflows the one that is due first has its rule first,
- * and the others have what that leaves of the machines.
+ * least finish + price x cost, either as they are or, as miser has it, in units
+ * of their range over the machines. Others have a target, the end of all: the
+ * cheapest machine on which the task ends so early that what follows can be in
+ * time, at the speed of the fastest machines, at that of the cheapest ones, or
+ * between these. Each rule is played with the rest of the workflow as list
+ * scheduling by rank_u (HEFT, Topcuoglu et al. 2002), with runtimes as they are
+ * known. Price and target are found by bisection: the fastest that the money
+ * pays. Of all these the soonest end is the rule until more is known; or the
+ * least cost that is in time, if that is the goal. Where runtimes are told the
+ * money has to do for the doubt about the plan, too, as far as results give
+ * reason to; and from the beginning what begins has to leave enough for the
+ * rest on the cheapest machines, and for the doubt about it (place.h). No money
+ * is put by for doubt where the workflow would be late for that. Of several
+ * workflows the one that is due first has its rule first, and the others have
+ * what that leaves of the machines.
  */
 #include "engine/policy/place.h"
 
@@ -24,12 +29,10 @@
 /* Prices of those who have all the money, or all the time. */
 #define NOTHING 1e-100
 #define EVERYTHING 1e100
-/* If runtimes are learned, this share of the money is planned with; and so much of
- * it for tasks of categories without results, which may be dearer. */
+/* If runtimes are learned, this share of the money is planned with; and so much
+ * of it for tasks of categories without results, which may be dearer. */
 #define LEARNED 0.9
 #define UNSEEN 0.5
-/* If they are told, so many standard deviations of what is left are put by. */
-#define DOUBT 2
 #define PATIENCE 64 /* the longest target, in times of the shortest chain */
 
 /* ---- the choice ---- */
@@ -93,7 +96,9 @@ struct play {
     double *after;         /* by node: the time that follows it */
     double *latest, price; /* the rule */
     bool is_relative;
-    double end, cost; /* of the last play */
+    double running;   /* squares of the costs of what runs */
+    double end, cost; /* of the last play, */
+    double squares;   /* of which the sum, with those */
 };
 
 static int by_workflow(const void *left, const void *right)
@@ -223,6 +228,7 @@ static double play_task(struct play *p, uint32_t task)
         return p->ready[task];
     p->free[of[best]] = offer[best].finish;
     p->cost += offer[best].cost;
+    p->squares += offer[best].cost * offer[best].cost;
     return offer[best].finish;
 }
 
@@ -233,6 +239,7 @@ static void play(struct play *p)
     memcpy(p->free, p->idle, s->n_slots * sizeof *p->free);
     p->end = (double)s->now;
     p->cost = 0;
+    p->squares = p->running;
     for (uint32_t i = 0; i < p->n; i++) {
         uint32_t node = p->order[i].node;
         double end = node < s->bag.n ? play_task(p, node) : p->ready[node];
@@ -247,7 +254,7 @@ struct search {
     struct play play;
     struct place_rule *best;
     struct place_price *price; /* the best one of the workflow */
-    double money, deadline;
+    double money, doubt, deadline;
     bool saves;       /* the least cost in time is wanted */
     double end, cost; /* of the best rule */
 };
@@ -259,6 +266,7 @@ static bool try_rule(struct search *f, double price)
     struct play *p = &f->play;
     p->price = price;
     play(p);
+    p->cost += f->doubt * sqrt(p->squares);
     bool paid = p->cost <= f->money, late = p->end > f->deadline;
     bool was_paid = f->cost <= f->money, was_late = f->end > f->deadline;
     bool better = p->end < f->end;
@@ -273,15 +281,16 @@ static bool try_rule(struct search *f, double price)
     if (better) {
         f->end = p->end;
         f->cost = p->cost;
-        *f->price = (struct place_price){price, p->is_relative};
+        *f->price = (struct place_price){.price = price,
+                                         .is_relative = p->is_relative};
         for (uint32_t i = 0; i < p->n; i++)
             f->best->latest[p->order[i].node] = p->latest[p->order[i].node];
     }
     return f->saves ? late : !paid;
 }
 
-/* The time that follows each task, at a speed between that of the fastest machines
- * (0) and the cheapest ones (1). Returns the longest chain. */
+/* The time that follows each task, at a speed between that of the fastest
+ * machines (0) and the cheapest ones (1). Returns the longest chain. */
 static double find_after(struct play *p, double speed)
 {
     const struct state *s = p->s;
@@ -322,7 +331,8 @@ static bool try_target(struct search *f, double target)
     return try_rule(f, 0);
 }
 
-/* Too fast, or if saving is the goal too slow, to one side of what is sought. */
+/* Too fast, or if saving is the goal too slow, to one side of what is
+ * sought. */
 static void search_target(struct search *f, double now, double chain)
 {
     double low = log(fmax(chain, 1)), high = low + log(PATIENCE);
@@ -374,10 +384,13 @@ static void release(struct play *p)
     free(p->idle);
 }
 
-/* Tries rules of all kinds. */
-static void search(struct search *f)
+/* Tries rules of all kinds, for so much money and with so much doubt. */
+static void search_within(struct search *f, double money, double doubt)
 {
     double now = (double)f->play.s->now;
+    f->money = money;
+    f->doubt = doubt;
+    f->end = f->cost = INFINITY;
     try_rule(f, NOTHING);
     double fastest = f->play.end - now, dear = f->play.cost;
     try_rule(f, EVERYTHING);
@@ -418,29 +431,13 @@ static int by_deadline(const void *left, const void *right)
     return a->workflow < b->workflow ? -1 : 1;
 }
 
-/* The same where runtimes are told. The errors of tasks do not depend on each
- * other. */
-static double share_of_told(const struct play *p)
-{
-    const struct state *s = p->s;
-    double sum = 0, squares = 0;
-    for (uint32_t i = 0; i < p->n; i++) {
-        uint32_t node = p->order[i].node;
-        double time = node < s->bag.n ? place_runtime(s, node, 0) : 0;
-        sum += time;
-        squares += time * time;
-    }
-    double error = categories_told_error(s);
-    return sum > 0 ? 1 / (1 + DOUBT * error * sqrt(squares) / sum) : 1;
-}
-
-/* The share of the money that is planned with. */
+/* The share of the money that is planned with; of what is told, all. */
 static double share_of_money(const struct play *p)
 {
     const struct state *s = p->s;
     double n = 0, seen = 0;
     if (s->categories.told)
-        return share_of_told(p);
+        return 1;
     for (uint32_t i = 0; i < p->n; i++) {
         uint32_t node = p->order[i].node;
         if (node >= s->bag.n)
@@ -451,12 +448,28 @@ static double share_of_money(const struct play *p)
     return n == 0 ? 1 : LEARNED * (seen / n + UNSEEN * (1 - seen / n));
 }
 
+static double squares_of_running(const struct state *s, uint32_t workflow)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        double cost =
+            s->slots[i].n_tasks > 0 &&
+                    place_workflow(s, s->bag.index[s->slots[i].head.i]) ==
+                        workflow
+                ? place_running_cost(s, i)
+                : 0;
+        sum += cost * cost;
+    }
+    return sum;
+}
+
 /* Each workflow in turn gets what those that are due before it have left. */
 static void search_all(struct search *f, struct due *due)
 {
     const struct state *s = f->play.s;
     uint32_t n = place_workflows(s);
     double run = place_money_of_run(s);
+    double doubt = s->categories.n_told > 0 ? place_doubt(s) : 0;
     for (uint32_t i = 0; i < n; i++)
         due[i] = (struct due){place_deadline(s, i), i};
     qsort(due, n, sizeof *due, by_deadline);
@@ -465,10 +478,14 @@ static void search_all(struct search *f, struct due *due)
         uint32_t flow = due[i].workflow;
         f->price = &f->best->price[flow];
         f->deadline = due[i].deadline;
-        f->end = f->cost = INFINITY;
         take_workflow(&f->play, flow);
-        f->money = fmin(place_money(s, flow), run) * share_of_money(&f->play);
-        search(f);
+        f->play.running = squares_of_running(s, flow);
+        double money = fmin(place_money(s, flow), run);
+        search_within(f, money * share_of_money(&f->play), doubt);
+        if (f->end > f->deadline) {
+            search_within(f, money, 0);
+            f->price->is_late = true;
+        }
         if (i + 1 == n)
             break;
         commit(f);
@@ -482,7 +499,7 @@ static void make_rule(const struct state *s, struct place_rule *rule)
     if (!place_knows(
             s)) { /* a task for each kind of machine, and cheap ones */
         for (uint32_t i = 0; i < n; i++)
-            rule->price[i] = (struct place_price){EVERYTHING, false};
+            rule->price[i] = (struct place_price){.price = EVERYTHING};
         return;
     }
     struct search f = {.play = {.s = s},

@@ -8,6 +8,8 @@
 #define NOISE 1e-9
 /* The runtime of a task if no task has ended: then nothing is too dear. */
 #define UNKNOWN 1
+/* So many standard deviations of what is told are put by. */
+#define DOUBT 3
 
 /* A ready task: those of less `first` come first, then of less `second`, then
  * the higher ones. */
@@ -21,6 +23,7 @@ struct ready {
 /* Money of a workflow, or of the run. */
 struct money {
     double left, rest; /* rest: least cost of what has not begun */
+    double squares;    /* the sum, of that and of what runs */
 };
 
 /* A round depends on this. */
@@ -66,6 +69,18 @@ double place_cost(const struct state *s, double time, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
     return time / (double)s->window * (double)c->price / cluster_slots(c);
+}
+
+double place_running_cost(const struct state *s, uint32_t slot)
+{
+    uint32_t cluster = slot_cluster(s, slot);
+    uint32_t task = s->bag.index[s->slots[slot].head.i];
+    return place_cost(s, place_runtime(s, task, cluster), cluster);
+}
+
+double place_doubt(const struct state *s)
+{
+    return s->categories.told ? DOUBT * categories_told_error(s) : 0;
 }
 
 /* Machines that have yet to join are expected. */
@@ -132,14 +147,26 @@ static void count_money(struct place *p, const struct state *s)
 {
     uint32_t n = place_workflows(s);
     for (uint32_t i = 0; i < n; i++)
-        p->money[i] = (struct money){place_money(s, i), 0};
-    p->money[n] = (struct money){place_money_of_run(s), 0};
+        p->money[i] = (struct money){.left = place_money(s, i)};
+    p->money[n] = (struct money){.left = place_money_of_run(s)};
     for (uint32_t i = 0; i < s->bag.n; i++) {
         if (has_begun(s, i))
             continue;
+        struct money *own = &p->money[place_workflow(s, s->bag.index[i])];
         double cost = least_cost(s, s->bag.index[i]);
-        p->money[place_workflow(s, s->bag.index[i])].rest += cost;
-        p->money[n].rest += cost;
+        own->rest += cost;
+        own->squares += cost * cost;
+    }
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        if (s->slots[i].n_tasks == 0)
+            continue;
+        uint32_t task = s->bag.index[s->slots[i].head.i];
+        double cost = place_running_cost(s, i);
+        p->money[place_workflow(s, task)].squares += cost * cost;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        p->money[n].rest += p->money[i].rest;
+        p->money[n].squares += p->money[i].squares;
     }
 }
 
@@ -254,7 +281,8 @@ static uint32_t look(struct place *p, const struct state *s)
     return idle;
 }
 
-/* Each cluster makes two offers: a machine that has had a task, and a new one. */
+/* Each cluster makes two offers: a machine that has had a task, and a new
+ * one. */
 #define OFFERS (2 * BATS_CLUSTERS_MAX)
 
 /* New machines differ only where they may be reclaimed. */
@@ -292,8 +320,8 @@ static double risk(const struct state *s, uint32_t machine, double finish)
                : 0;
 }
 
-/* The offer of a machine that is free now and of which nothing is known, nor will
- * soon be. */
+/* The offer of a machine that is free now and of which nothing is known, nor
+ * will soon be. */
 static size_t explore(const struct state *s, const struct place_offer *offers,
                       const uint32_t *slots, size_t n,
                       const struct place_limits *limits)
@@ -312,13 +340,20 @@ static double share_of(const struct money *m)
     return m->left > 0 ? m->rest / m->left : 1;
 }
 
+static double spare_of(const struct money *m, double doubt)
+{
+    return m->left - m->rest - doubt * sqrt(m->squares);
+}
+
 static struct place_limits limits_of(const struct place *p,
                                      const struct state *s, uint32_t number,
                                      uint32_t workflow)
 {
     const struct money *own = &p->money[workflow],
                        *run = &p->money[place_workflows(s)];
-    double spare = fmin(own->left - own->rest, run->left - run->rest);
+    bool doubts = p->kind->make && !p->rule.price[workflow].is_late;
+    double doubt = doubts ? place_doubt(s) : 0;
+    double spare = fmin(spare_of(own, doubt), spare_of(run, doubt));
     if (p->kind->make && spare < 0) /* the rest may turn out to cost less */
         spare = 0;
     return (struct place_limits){
@@ -398,6 +433,14 @@ static void gather(struct place *p, const struct state *s)
         take_turns(p, s, n);
 }
 
+/* A task of this least cost is to begin for a price. */
+static void spend(struct money *m, double price, double least)
+{
+    m->left -= price;
+    m->rest -= least;
+    m->squares += price * price - least * least;
+}
+
 static void make_round(struct place *p, const struct state *s)
 {
     uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s);
@@ -413,10 +456,8 @@ static void make_round(struct place *p, const struct state *s)
         uint32_t slot = choose(p, s, r, &price);
         if (slot == NO_SLOT)
             continue;
-        own->left -= price;
-        own->rest -= least;
-        run->left -= price;
-        run->rest -= least;
+        spend(own, price, least);
+        spend(run, price, least);
         if (s->slots[slot].n_tasks > 0 || bats_is_position(p->answer[slot]))
             continue; /* it waits for what goes first there */
         p->answer[slot] = r->task;

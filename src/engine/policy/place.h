@@ -1,28 +1,33 @@
 /*
- * place: the mechanics of policies that say which task runs on which machine. See
- * policy.h.
+ * place: the mechanics of policies that say which task runs on which machine.
+ * See policy.h.
  *
  * Layer: engine. In rounds, as in algorithm I of Sampaio and Barbosa (2020): of
- * the ready tasks of a workflow the one with the highest rank_u comes first. Each
- * machine offers it a finish FT, a cost and a risk; those remain that leave enough
- * for the rest of its workflow,
+ * the ready tasks of a workflow the one with the highest rank_u comes first.
+ * Each machine offers it a finish FT, a cost and a risk; those remain that
+ * leave enough for the rest of its workflow,
  *
  *   cost   <= CP = least cost of the task + spare                       (2)
  *   finish <= DP = min over its successors s of DP(s) - least time of s (3)
  *
  * with spare = money left - least cost of all tasks that have not begun, DP of
- * the last ones the deadline; and of them the one that the policy's `choose` says.
- * A task for which none remains waits for another round. The time for data is part
- * of a task's runtime, for it does not depend on the machine (section III.C).
+ * the last ones the deadline; and of them the one that the policy's `choose`
+ * says. A task for which none remains waits for another round. The time for
+ * data is part of a task's runtime, for it does not depend on the machine
+ * (section III.C).
  *
- * Of several workflows (bats/purse.h) each has its own money and deadline, within
- * those of the run. One whose deadline is over comes after all others.
+ * Of several workflows (bats/purse.h) each has its own money and deadline,
+ * within those of the run. One whose deadline is over comes after all others.
  *
- * The risk is the probability (6) that the machine is reclaimed before the finish,
- * by its age, which counts from its first task: a machine that has had none is
- * offered beside those that have. While a notice of a reclaim stands, new machines
- * that may be reclaimed are not offered, nor is that one. Where machines may be
- * reclaimed, the least time of a task (3) includes the time to save its state.
+ * A policy that makes rules of its own also leaves money for the doubt about
+ * what runs and what is left, where runtimes are told: place_doubt.
+ *
+ * The risk is the probability (6) that the machine is reclaimed before the
+ * finish, by its age, which counts from its first task: a machine that has had
+ * none is offered beside those that have. While a notice of a reclaim stands,
+ * new machines that may be reclaimed are not offered, nor is that one. Where
+ * machines may be reclaimed, the least time of a task (3) includes the time to
+ * save its state.
  */
 #ifndef BATS_ENGINE_PLACE_H
 #define BATS_ENGINE_PLACE_H
@@ -51,8 +56,8 @@ typedef size_t place_choose(const struct place_offer *offers, size_t n,
 place_choose place_miser, place_mw_dbs;
 
 /* By node, DP: `latest` has the deadline of each, INFINITY where there is none,
- * and then DP; `least` the shortest time of each task, with what may come on top
- * for a migration. */
+ * and then DP; `least` the shortest time of each task, with what may come on
+ * top for a migration. */
 void place_deadlines(const struct bats_graph *graph, const uint32_t *order,
                      const double *least, double *latest);
 
@@ -61,6 +66,13 @@ void place_deadlines(const struct bats_graph *graph, const uint32_t *order,
 /* The time and the cost of a task on a cluster, as far as is known. */
 double place_runtime(const struct state *s, uint32_t task, size_t cluster);
 double place_cost(const struct state *s, double time, size_t cluster);
+
+/* The cost of the task that the slot runs. */
+double place_running_cost(const struct state *s, uint32_t slot);
+
+/* Tasks may cost more together by so many times the root of the sum of the
+ * squares of their costs. Their errors do not depend on each other. */
+double place_doubt(const struct state *s);
 
 /* Anything is known of runtimes. */
 bool place_knows(const struct state *s);
@@ -82,7 +94,8 @@ static inline uint32_t place_workflow(const struct state *s, uint32_t task)
     return s->purses.n > 0 ? s->purses.of[task] : 0;
 }
 
-/* The deadline of a workflow, or of the run if that is sooner; INFINITY: none. */
+/* The deadline of a workflow, or of the run if that is sooner; INFINITY:
+ * none. */
 double place_deadline(const struct state *s, uint32_t workflow);
 
 /* The money that it has left, of its own; INFINITY: it has that of the run. */
@@ -92,7 +105,8 @@ double place_money_of_run(const struct state *s);
 struct place_price {
     double price; /* of time: microseconds that a unit of money is worth; 0: it
                      is the limits that count; */
-    bool is_relative; /* or the range of costs on offer, in ranges of finishes */
+    bool is_relative; /* or, of a range of costs, in ranges of finishes; */
+    bool is_late;     /* the workflow would be, so no money is put by */
 };
 
 /* The choice goes by this; made anew when more is known. */

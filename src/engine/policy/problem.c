@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/outlook/length.h"
 #include "util/larger.h"
 
 /* A task that has outlasted all others of its cluster takes as many standard
@@ -146,7 +147,8 @@ static double price_at(const struct state *s, const struct cluster *c,
     return (double)cost / windows * (1 - free);
 }
 
-/* The price of machines that are held, else of new ones: a plan has one for both.
+/* The price of machines that are held, else of new ones: a plan has one for
+ * both.
  */
 static double mean_price(const struct state *s, const struct cluster *c,
                          double windows)
@@ -165,7 +167,8 @@ static double mean_price(const struct state *s, const struct cluster *c,
     return n > 0 ? sum / n : price_at(s, c, 0, windows);
 }
 
-/* The share of the time that is not lost with tasks that are cut off half way. */
+/* The share of the time that is not lost with tasks that are cut off half
+ * way. */
 static double useful(const struct cluster *c, double mean)
 {
     return c->spec.reclaimable
@@ -193,7 +196,8 @@ static void add_type(const struct state *s, struct problem *p, size_t cluster,
 {
     const struct cluster *c = &s->clusters[cluster];
     double slots = fmax(cluster_slots(c), 1);
-    uint32_t parked = there > c->n_held ? there - c->n_held : 0;
+    bool is_open = there > c->n_held && !length_keeps_away(s, cluster);
+    uint32_t parked = is_open ? there - c->n_held : 0;
     double most = ceil(bats_bag_ready(&s->bag) / slots);
     p->types[cluster] = (struct bats_windows_type){
         .rate = useful(c, mean * (double)s->window) / mean,

@@ -29,6 +29,7 @@ struct problem {
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX]; /* if somebody does */
     double *sample;                                   /* room */
     double cv;     /* of the runtimes, in units of their cluster's mean */
+    double q;      /* with a deadline: see deadline.h; 0: not known yet */
     double longer; /* what runs on a cluster without results takes so many
                       times what the longest has been running for */
 };

@@ -3,23 +3,31 @@
  * See state.h.
  *
  * The weight of a task is the mean runtime of its category over all clusters (w
- * of HEFT, Topcuoglu et al. 2002). Nobody tells it beforehand: it is learned from
- * results. What category k takes on cluster c is w_k f_c, where the factors f have
- * a mean of 1 and
+ * of HEFT, Topcuoglu et al. 2002). Nobody tells it beforehand: it is learned
+ * from results. What category k takes on cluster c is w_k f_c, where the
+ * factors f have a mean of 1 and
  *
  *   w_k = sum over its results of t / f_c, / their number
  *   f_c = sum of its results t / sum of their w_k,
  *
  * which are found in turn (the maximum likelihood of two factors and Poisson's
  * distribution, as in iterative proportional fitting): so a category tells what
- * it takes where it has not run. The weight of a category without results is the
- * mean of the others, by their results. The
+ * it takes where it has not run. The weight of a category without results is
+ * the mean of the others, by their results. The
  * height of a node is the weight of the heaviest chain that begins with it
- * (rank_u, without the time for data). Before there are results, every task weighs
- * as much as any other.
+ * (rank_u, without the time for data). Before there are results, every task
+ * weighs as much as any other.
+ *
+ * Where runtimes are told they may be wrong, by TOLD_ERROR until results
+ * tell; this counts as one more result, unless all were as told. Then tasks of
+ * a category may differ less than is told, so that those of which most is told
+ * take less, and others more: what is told is drawn towards the mean of its
+ * category, by the slope of (runtime - told) over (told - mean) (regression to
+ * the mean, Galton 1886), against which the error of one task counts.
  *
  * Weights are made anew when the results of a category have doubled, but no
- * sooner than the results since the last time pay for a look at the whole graph.
+ * sooner than the results since the last time pay for a look at the whole
+ * graph.
  */
 #include "engine/state/state.h"
 
@@ -28,6 +36,7 @@
 
 #define EDGES_PER_RESULT 256
 #define ROUNDS 8
+#define TOLD_ERROR 0.2
 
 int categories_init(struct state *s, const struct bats_sched_options *o)
 {
@@ -40,7 +49,8 @@ int categories_init(struct state *s, const struct bats_sched_options *o)
     k->left = calloc(k->n, sizeof *k->left);
     k->seen = calloc(k->n * s->n_clusters, sizeof *k->seen);
     k->stats = calloc(k->n, sizeof *k->stats);
-    if (!k->weight || !k->left || !k->seen || !k->stats)
+    k->doubts = calloc(k->n, sizeof *k->doubts);
+    if (!k->weight || !k->left || !k->seen || !k->stats || !k->doubts)
         return BATS_ENOMEM;
     for (size_t c = 0; c < s->n_clusters; c++)
         k->factor[c] = 1;
@@ -58,6 +68,7 @@ void categories_release(struct state *s)
     free(k->left);
     free(k->seen);
     free(k->stats);
+    free(k->doubts);
 }
 
 /* The mean weight of all results; 0: there are none. */
@@ -132,10 +143,37 @@ static double weight_of(const struct state *s, uint32_t task)
     return weight > 0 ? weight : s->categories.mean;
 }
 
+static double told(const struct state *s, uint32_t task, size_t cluster)
+{
+    const struct categories *k = &s->categories;
+    return (double)k->told(k->told_context, task, (uint32_t)cluster);
+}
+
+double categories_told_error(const struct state *s)
+{
+    const struct categories *k = &s->categories;
+    if (k->n_told > 0 && k->told_squares <= 0)
+        return 0;
+    return sqrt((k->told_squares + TOLD_ERROR * TOLD_ERROR) / (k->n_told + 1));
+}
+
+/* The told runtime, drawn towards the mean of its category. */
+static double believed(const struct state *s, uint32_t task, size_t cluster)
+{
+    const struct categories *k = &s->categories;
+    const struct category_told *d = &k->doubts[category_of(s, task)];
+    double time = told(s, task, cluster);
+    if (d->drawn >= 0)
+        return time;
+    double error = categories_told_error(s) * d->mean;
+    double share = fmin(-d->drawn / (d->spread + error * error), 1);
+    return time + share * (d->mean * k->factor[cluster] - time);
+}
+
 double categories_runtime(const struct state *s, uint32_t task, size_t cluster)
 {
     const struct categories *k = &s->categories;
-    return k->told ? (double)k->told(k->told_context, task, (uint32_t)cluster)
+    return k->told ? believed(s, task, cluster)
                    : weight_of(s, task) * k->factor[cluster];
 }
 
@@ -178,6 +216,19 @@ double categories_longest(const struct state *s, uint32_t task, size_t cluster)
            (1 + 2 * sqrt(stats->squares / (stats->n - 1)) / stats->mean);
 }
 
+static void find_told_means(struct state *s)
+{
+    struct categories *k = &s->categories;
+    double *n = calloc(k->n, sizeof *n);
+    for (uint32_t task = 0; n && task < s->bag.n; task++) {
+        struct category_told *d = &k->doubts[category_of(s, task)];
+        d->mean += (weight_of(s, task) - d->mean) / ++n[category_of(s, task)];
+    }
+    if (!n)
+        s->failure = BATS_ENOMEM;
+    free(n);
+}
+
 void categories_take_told(struct state *s)
 {
     double sum[BATS_CLUSTERS_MAX] = {0}, all = 0;
@@ -192,6 +243,7 @@ void categories_take_told(struct state *s)
     for (size_t c = 0; c < s->n_clusters && all > 0; c++)
         k->factor[c] = sum[c] / all;
     k->mean = all / s->bag.n;
+    find_told_means(s);
     find_heights(s);
 }
 
@@ -199,16 +251,18 @@ static void note_told(struct state *s, uint32_t task, size_t cluster,
                       bats_time runtime)
 {
     struct categories *k = &s->categories;
-    double told = categories_runtime(s, task, cluster);
-    double error = told > 0 ? (double)runtime / told - 1 : 0;
+    struct category_told *d = &k->doubts[category_of(s, task)];
+    double expected = categories_runtime(s, task, cluster);
+    double raw = told(s, task, cluster), factor = k->factor[cluster];
+    double wrong = (double)runtime - expected;
     k->n_told++;
-    k->told_squares += error * error;
-}
-
-double categories_told_error(const struct state *s)
-{
-    const struct categories *k = &s->categories;
-    return k->n_told > 0 ? sqrt(k->told_squares / k->n_told) : 0;
+    if (expected > 0 && fabs(wrong) > 1) /* more than is rounded */
+        k->told_squares += wrong * wrong / (expected * expected);
+    if (factor > 0) {
+        double beyond = raw / factor - d->mean;
+        d->spread += beyond * beyond;
+        d->drawn += ((double)runtime - raw) / factor * beyond;
+    }
 }
 
 void categories_note(struct state *s, struct bats_position task,

@@ -1,5 +1,5 @@
-/* payment: what workflows can pay for, and tasks that wait until theirs can. See
- * purses.h. */
+/* payment: what workflows can pay for, and tasks that wait until theirs can.
+ * See purses.h. */
 #include "engine/state/state.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@ static bats_money first_price(const struct state *s, size_t cluster)
                           : s->clusters[cluster].spec.charge;
 }
 
-/* The least that has to be held before the task begins there; `id`: a machine, or
- * any of the cluster. */
+/* The least that has to be held before the task begins there; `id`: a machine,
+ * or any of the cluster. */
 static bats_money price(const struct state *s, uint32_t number, size_t cluster,
                         uint32_t id)
 {
@@ -27,9 +27,9 @@ static bats_money price(const struct state *s, uint32_t number, size_t cluster,
     double mean = categories_runtime(s, number, cluster);
     if (mean <= 0)
         mean = cluster_runtime(c);
-    bats_money most = bats_billing_use(
-        c->price, s->window,
-        mean > 0 ? (bats_time)mean + s->preempt_lead : s->preempt_lead + 1);
+    bats_money most =
+        bats_billing_use(c->price, s->window,
+                         (mean >= 1 ? (bats_time)mean : 1) + s->preempt_lead);
     bats_money held = id == NO_MACHINE ? 0 : s->purses.stakes[id].need;
     return most > held ? most : held;
 }
@@ -43,8 +43,16 @@ bool purse_admits(const struct state *s, uint32_t id,
     const struct purse *p = &s->purses.list[s->purses.of[number]];
     const struct stake *stake = purse_stake(s, id, s->purses.of[number]);
     bats_money held = stake ? stake->held : 0;
-    return price(s, number, s->machines[id].cluster, id) - held <=
-           bats_ledger_available(&p->ledger);
+    return s->now >= p->begin &&
+           price(s, number, s->machines[id].cluster, id) - held <=
+               bats_ledger_available(&p->ledger);
+}
+
+bool purses_begin_later(const struct state *s)
+{
+    uint32_t task;
+    return s->now <= s->purses.last_begin &&
+           bats_heap_first(&s->retries, &task) != BATS_NEVER;
 }
 
 static bool is_there(const struct cluster *c)
@@ -172,14 +180,19 @@ bool purse_refuses(struct state *s, struct bats_position task)
 {
     uint32_t number = s->bag.index[task.i];
     struct purse *p = &s->purses.list[s->purses.of[number]];
-    if (may_pay(s, task))
+    bool is_early = s->now < p->begin;
+    if (!is_early && may_pay(s, task))
         return false;
-    if (is_broke(s, p)) {
+    if (!is_early && is_broke(s, p)) {
         close_purse(s, s->purses.of[number]);
         return true;
     }
     bats_bag_take(&s->bag, task);
     bats_bag_put_aside(&s->bag, task);
+    if (is_early) {
+        bats_heap_set(&s->retries, number, p->begin);
+        return true;
+    }
     if (p->ledger.held == 0) {
         skip(s, task);
         return true;

@@ -30,14 +30,14 @@ static bool order_by_urgency(struct state *s)
 }
 
 /* Puts the ready tasks aside of workflows that begin later. */
-static void wait_for_begin(struct state *s, const struct bats_purse *specs)
+static void wait_for_begin(struct state *s)
 {
     const struct purses *a = &s->purses;
     uint32_t n = 0, *others = a->next; /* which is not used yet */
     while (bats_bag_ready(&s->bag) > 0) {
         struct bats_position task = bats_bag_draw(&s->bag, 0);
         uint32_t number = s->bag.index[task.i];
-        bats_time begin = specs[a->of[number]].begin;
+        bats_time begin = a->list[a->of[number]].begin;
         bats_bag_put_aside(&s->bag, task);
         if (begin > 0)
             bats_heap_set(&s->retries, number, begin);
@@ -48,8 +48,8 @@ static void wait_for_begin(struct state *s, const struct bats_purse *specs)
         bats_bag_put_back(&s->bag, s->bag.position[others[--n]]);
 }
 
-/* Joints belong to the workflow of those that they wait for. False, too: there is
- * no memory to find out. */
+/* Joints belong to the workflow of those that they wait for. False, too: there
+ * is no memory to find out. */
 static bool are_apart(const struct state *s)
 {
     const struct bats_graph *g = s->bag.graph;
@@ -92,6 +92,7 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
             spec->budget > spec->charged ? spec->budget : spec->charged;
         a->list[i] = (struct purse){.name = spec->name,
                                     .deadline = spec->deadline,
+                                    .begin = spec->begin,
                                     .is_news = true,
                                     .ended = BATS_NEVER};
         bats_ledger_init(&a->list[i].ledger, budget, spec->charged);
@@ -115,7 +116,7 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
     if (any_deadline && !order_by_urgency(s))
         return BATS_ENOMEM;
     if (a->last_begin > 0)
-        wait_for_begin(s, o->purses);
+        wait_for_begin(s);
     return 0;
 }
 
@@ -384,8 +385,10 @@ bats_money purse_room(const struct state *s, uint32_t id)
 bool purse_is_short(const struct state *s, uint32_t id,
                     const struct stake *stake)
 {
-    return s->is_use ? room_of(s, id, stake) == 0
-                     : stake->held < s->purses.stakes[id].need;
+    if (!s->is_use)
+        return stake->held < s->purses.stakes[id].need;
+    return s->clusters[s->machines[id].cluster].price > 0 &&
+           room_of(s, id, stake) == 0;
 }
 
 /* ---- the invariant ---- */

@@ -1,9 +1,9 @@
 /*
  * purses: the money of workflows that share a run. The rule is in bats/purse.h.
  *
- * Layer: engine, the state's. A *stake* is what a workflow holds for a machine on
- * which it has tasks, or had some in the time that is yet to be charged. Without
- * purses all of this does nothing. Part of state.h, which includes it.
+ * Layer: engine, the state's. A *stake* is what a workflow holds for a machine
+ * on which it has tasks, or had some in the time that is yet to be charged.
+ * Without purses all of this does nothing. Part of state.h, which includes it.
  */
 #ifndef BATS_ENGINE_PURSES_H
 #define BATS_ENGINE_PURSES_H
@@ -34,6 +34,7 @@ struct purse {
     const char *name;
     struct bats_ledger ledger;
     bats_time deadline;   /* 0: none */
+    bats_time begin;      /* none of its tasks begins before */
     uint32_t first, last; /* of its tasks that wait for money, by index, */
     uint32_t n_waiting;   /* and how many */
     bool is_news;         /* money has become free */
@@ -47,8 +48,8 @@ struct purses {
     struct purse *list;
     struct stakes *stakes; /* by machine */
     uint32_t *next;        /* by task: the next one that waits for money */
-    int64_t *urgency; /* by task: its height - the deadline of its workflow; NULL:
-                         none has one, and the height alone counts */
+    int64_t *urgency; /* by task: its height - the deadline of its workflow;
+                         NULL: none has one, and the height alone counts */
     uint8_t *is_unpaid;    /* by task: it was skipped for want of money */
     uint32_t n_unpaid, n_waiting;
     bool are_apart;       /* no task waits for one of another workflow */
@@ -73,7 +74,8 @@ struct stake *purse_stake(const struct state *s, uint32_t machine,
 /* A task begins on the machine. */
 void purse_join(struct state *s, uint32_t machine, struct bats_position task);
 
-/* So much is needed from now on: the stakes follow, as far as there is money. */
+/* So much is needed from now on: the stakes follow, as far as there is
+ * money. */
 void purse_match(struct state *s, uint32_t machine, bats_money need);
 
 /* The workflow has a task on the machine that was not told to stop. */
@@ -105,7 +107,8 @@ void purse_kill(struct state *s, uint32_t machine);
 
 /* ---- payment.c ---- */
 
-/* The workflow of the task can hold what the machine may be charged. */
+/* The workflow of the task has begun, and can hold what the machine may be
+ * charged. */
 bool purse_admits(const struct state *s, uint32_t machine,
                   struct bats_position task);
 
@@ -113,15 +116,19 @@ bool purse_admits(const struct state *s, uint32_t machine,
  * already. It is back in the bag. */
 struct bats_position purse_waiting(struct state *s, uint32_t machine);
 
-/* The task, which is ready, could be paid nowhere: it is taken out of the bag,
- * until there is money again or, if there never will be, for good. */
+/* The task, which is ready, could be paid nowhere, or its workflow begins
+ * later: it is taken out of the bag, until there is money again or the time has
+ * come, or, if there never will be money, for good. */
 bool purse_refuses(struct state *s, struct bats_position task);
 
-/* So many tasks their workflows could pay further machines of the cluster for, as
- * many as those have slots. */
+/* So many tasks their workflows could pay further machines of the cluster for,
+ * as many as those have slots. */
 double purses_pay(const struct state *s, size_t cluster);
 
 /* Puts tasks back that may be paid now, and skips those that never will. */
 void purses_review(struct state *s);
+
+/* Tasks wait for the beginning of their workflow. */
+bool purses_begin_later(const struct state *s);
 
 #endif

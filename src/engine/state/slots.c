@@ -142,7 +142,7 @@ void slot_take_out(struct state *s, uint32_t slot, struct bats_position task)
     sl->n_tasks--;
     sl->is_replica = false;
     if (!bats_is_position(before)) {
-        sl->timed_out = sl->was_replica = false;
+        sl->timed_out = sl->was_replica = sl->judged = false;
         begin(s, slot);
     }
     if (sl->n_tasks == 0) {

@@ -110,6 +110,8 @@ struct slot {
     bool was_replica;                /* the head began as a replica */
     uint32_t next_replica; /*   the slot of the next one of the task */
     bool timed_out;        /* the CANCEL of the head is a time-out */
+    bool judged;           /* whether the head fills a job is known: it is a
+                              copy of one that was cut off with this job */
     bool works;            /* slot_works, as of the last look; */
     uint32_t n_done;       /* nt of the papers */
     double rt_done;        /* rt, microseconds */
@@ -128,9 +130,10 @@ _Static_assert(sizeof(struct machine) == CACHE_LINE &&
  * is in the cache. Only events, commands and observations have its index, a
  * plain uint32_t. Executions: the
  * original in `slot`, which may wait in a queue, and replicas, each in a slot
- * of its own. Where the original ends without a result, a replica takes its place
- * (and from then on counts as any task). So a task that is on a machine has an
- * original. After the result those that are told to stop are still there.
+ * of its own. Where the original ends without a result, a replica takes its
+ * place (and from then on counts as any task). So a task that is on a machine
+ * has an original. After the result those that are told to stop are still
+ * there.
  */
 struct task {
     uint32_t slot;             /* of the original; NO_SLOT: on no machine */
@@ -198,6 +201,13 @@ struct category_stats {
     double mean, squares;
 };
 
+/* How tasks of a category have differed from what was told: in weights. */
+struct category_told {
+    double mean;   /* of what is told of all of them; by results, the sums of */
+    double spread; /* (told - mean)^2 */
+    double drawn;  /* (runtime - told) (told - mean) */
+};
+
 struct categories {
     uint32_t n;          /* at least 1 */
     const uint16_t *of;  /* by task, or NULL: all are of one; not owned */
@@ -208,8 +218,9 @@ struct categories {
     /* sched.h: NULL, or the runtimes that are told. */
     bats_time (*told)(const void *context, uint32_t task, uint32_t cluster);
     const void *told_context;
-    double n_told, told_squares; /* their results, and the sum of the squares of
-                                  * relative errors */
+    struct category_told *doubts; /* by category; */
+    double n_told, told_squares;  /* results, and the sum of the squares of
+                                     relative errors */
     uint32_t n_ranked; /* how often weights were made */
     uint32_t *left;      /* by category: tasks without a result */
     struct category_seen *seen; /* by category and cluster */
@@ -293,8 +304,8 @@ struct state {
     uint32_t n_noticed;     /* held machines that are about to be reclaimed */
     uint32_t n_jobs;        /* of them, jobs asked for and not billed; */
     uint64_t n_asked_slots; /* slots of those that wait */
-    bats_time filled; /* the longest job in which a task was cut off that had all
-                         of it */
+    bats_time filled; /* the longest job in which a task was cut off that had
+                         all of it */
     uint32_t n_open;     /* slots of ACTIVE machines, */
     uint32_t n_free;     /* and those of them without a task */
     uint32_t n_busy;     /* slots with a task */
@@ -404,7 +415,8 @@ void use_end(struct state *s, uint32_t machine);
 /* Charges all that is held. */
 void use_kill(struct state *s, uint32_t machine);
 
-/* ---- meter.c: all of it nothing, unless machines are billed by the second ----
+/* ---- meter.c: all of it nothing, unless machines are billed by the second
+ * ----
  */
 
 /* The money that is held for the machine, beyond what is charged. */
@@ -417,8 +429,9 @@ bool meter_begin(struct state *s, uint32_t machine, bats_time *end);
 /* The most that a machine that begins now costs until its first window ends. */
 bats_money meter_first(const struct state *s, size_t cluster);
 
-/* The end of the next window, of the block, or of the machine; and what it costs
- * from its present window's end until then: any machine, by any billing. */
+/* The end of the next window, of the block, or of the machine; and what it
+ * costs from its present window's end until then: any machine, by any
+ * billing. */
 bats_time meter_next_end(const struct state *s, uint32_t machine);
 bats_money meter_price(const struct state *s, uint32_t machine);
 
@@ -478,8 +491,8 @@ void job_set_last(struct state *s, uint32_t machine);
 /* ASKED -> ENDING: it is withdrawn. */
 void job_withdraw(struct state *s, uint32_t machine);
 
-/* It has gone: ASKED -> ENDING, or ACTIVE or LEAVING -> DRAINING. What was on it
- * is still in its slots: the caller takes it out. */
+/* It has gone: ASKED -> ENDING, or ACTIVE or LEAVING -> DRAINING. What was on
+ * it is still in its slots: the caller takes it out. */
 void job_vanish(struct state *s, uint32_t machine);
 
 /* The bill: what is held is free again. ENDING -> PARKED. */
@@ -510,7 +523,8 @@ double categories_left_weight(const struct state *s);
 /* Ranks tasks by the runtimes that are told, if they are. */
 void categories_take_told(struct state *s);
 
-/* The expected runtime of the task with this number on the cluster; 0: not known.
+/* The expected runtime of the task with this number on the cluster; 0: not
+ * known.
  */
 double categories_runtime(const struct state *s, uint32_t task,
                           size_t cluster);
@@ -518,22 +532,22 @@ double categories_runtime(const struct state *s, uint32_t task,
 /* The same as a multiple of what tasks take on average; 1: not known. */
 double categories_weight(const struct state *s, uint32_t task);
 
-/* How wrong told runtimes have been: the root of the mean of the squares of their
- * relative errors; 0 without results. */
+/* How wrong told runtimes may be: the standard deviation of relative errors;
+ * 0: all results were as told. */
 double categories_told_error(const struct state *s);
 
-/* The longest time that it may well take there: the mean of its category and two
- * standard deviations, or twice the mean where there is hardly a result; 0: not
- * known. */
+/* The longest time that it may well take there: the mean of its category and
+ * two standard deviations, or twice the mean where there is hardly a result; 0:
+ * not known. */
 double categories_longest(const struct state *s, uint32_t task,
                           size_t cluster);
 
 /* ---- chains.c ---- */
 
-/* How long the heaviest chain of what is left takes, one task after the other; 0:
- * not known. of_purse[i], which the caller has set to 0 (NULL: nobody wants to
- * know), is the same for each workflow with a budget; 0, too, if some wait for
- * others. */
+/* How long the heaviest chain of what is left takes, one task after the other;
+ * 0: not known. of_purse[i], which the caller has set to 0 (NULL: nobody wants
+ * to know), is the same for each workflow with a budget; 0, too, if some wait
+ * for others. */
 bats_time state_longest_chain(const struct state *s, bats_time *of_purse);
 
 /* The same, in tasks of mean length on the same machine. */
@@ -691,8 +705,8 @@ static inline void slot_worked(struct state *s, uint32_t slot,
 void task_finish(struct state *s, struct bats_position task,
                  enum bats_task_state state, size_t cluster);
 
-/* Says which tasks are SKIPPED of which that was not said yet: before anything is
- * run that waited for their end, whatever it is. */
+/* Says which tasks are SKIPPED of which that was not said yet: before anything
+ * is run that waited for their end, whatever it is. */
 void tasks_tell_skipped(struct state *s);
 
 /* The result came from this slot: for the statistics. True: the sample of its
@@ -736,8 +750,8 @@ void machine_take_over(struct state *s, uint32_t machine);
 bool machine_renew(struct state *s, uint32_t machine);
 
 /* For jobs.c: it is held from now on, paid until `end`, with idle slots. It is
- * not held any more, -> DRAINING. It waits: -> PARKED, or ENDING if the bill of a
- * job is to come. */
+ * not held any more, -> DRAINING. It waits: -> PARKED, or ENDING if the bill of
+ * a job is to come. */
 void machine_hold(struct state *s, uint32_t machine, bats_time end);
 void machine_end(struct state *s, uint32_t machine);
 void machine_wait(struct state *s, uint32_t machine);

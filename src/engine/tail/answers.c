@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #define ENOUGH 20 /* answers of the first epoch, for F_s */
+/* One of 100 sequences without a change has so much (Andrews 1993, table 1). */
+#define CHANGES 12
 
 static int by_sent(const void *left, const void *right)
 {
@@ -185,6 +187,59 @@ static double partial(const struct bats_instance *list, size_t n,
     return weight > 0 ? sum / weight : 0;
 }
 
+/* ---- a change ---- */
+
+/* Moves to the front what has answered as soon as any other one, or will not:
+ * what is older than the longest of F_s. Tasks of the tail are sent again since
+ * they are long, and would look lost. Returns how many there are. */
+static size_t select_old(struct bats_instance *list, size_t n, size_t first,
+                         bats_time now, const struct bats_answers *a)
+{
+    bats_time longest = a->times[a->n_times - 1];
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i < first || (!list[i].in_tail && now - list[i].sent > longest)) {
+            list[kept] = list[i];
+            if (list[kept].time > longest)
+                list[kept].time = -1;
+            kept++;
+        }
+    return kept;
+}
+
+/* The instance from which on the share that answers is another one; 0: there is
+ * none. By the largest of the squares of the sums of residuals, each divided by
+ * its variance. */
+static size_t find_change(const struct bats_instance *list, size_t n)
+{
+    double share = (double)count_answers(list, n) / (double)n;
+    double sum = 0, most = CHANGES * share * (1 - share);
+    size_t change = 0;
+    for (size_t i = 0; i + BATS_ANSWERS_SET <= n; i++) {
+        double weight = (double)i * (double)(n - i) / (double)n;
+        if (i >= BATS_ANSWERS_SET && list[i].sent > list[i - 1].sent &&
+            sum * sum > most * weight) {
+            most = sum * sum / weight;
+            change = i;
+        }
+        sum += (list[i].time >= 0) - share;
+    }
+    return change;
+}
+
+/* The share that answers since it has changed last; 1: it has not. */
+static double since_change(struct bats_instance *list, size_t n, size_t first,
+                           bats_time now, const struct bats_answers *a)
+{
+    size_t from = 0, next;
+    n = select_old(list, n, first, now, a);
+    while ((next = find_change(list + from, n - from)) > 0)
+        from += next;
+    return from == 0 ? 1
+                     : fmax((double)count_answers(list + from, n - from), 1) /
+                           (double)(n - from);
+}
+
 bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
                        bats_time d, struct bats_answers *a)
 {
@@ -217,6 +272,8 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
     if (a->gamma <= 0)
         a->gamma = (double)count_answers(list, n) / (double)n;
     a->gamma = fmin(a->gamma * (1 + more), 1);
+    if (now != BATS_NEVER)
+        a->gamma = fmin(a->gamma, since_change(list, n, first, now, a));
     return true;
 }
 

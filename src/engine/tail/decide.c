@@ -16,19 +16,26 @@ static uint32_t plays_for(uint32_t n_tasks)
     return n < 1 ? 1 : n < PLAYS ? n : PLAYS;
 }
 
-/* How far the candidate misses money or time, and then its utility. */
+#define KEYS 3
+
+/* How far the candidate misses money or time, then its utility, and of those
+ * that are equal the product of makespan and cost. */
 static bool is_better(const double *a, const double *b)
 {
-    return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
+    int i = 0;
+    while (i < KEYS - 1 && a[i] == b[i])
+        i++;
+    return a[i] < b[i];
 }
 
 static void judge(const struct decide_question *q,
-                  const struct bats_candidate *c, double value[2])
+                  const struct bats_candidate *c, double value[KEYS])
 {
     struct bats_error err;
     double over = fmax(c->mean.cost / fmax(q->money, 1), 1) - 1;
     double late = fmax(c->mean.makespan / fmax(q->time, 1), 1) - 1;
     value[0] = over + late;
+    value[2] = (q->elapsed + c->mean.makespan) * (q->charged + c->mean.cost);
     if (bats_utility_value(q->utility, q->elapsed + c->mean.makespan,
                            c->mean.makespan, q->charged + c->mean.cost,
                            q->n_tasks, &value[1], &err) < 0 ||
@@ -80,13 +87,14 @@ static void offer_some(const struct decide_question *q,
     }
 }
 
-/* Those that are efficient and miss budget and deadline no more than the best. */
+/* Those that are efficient and miss budget and deadline no more than the
+ * best. */
 static void keep_some(const struct decide_question *q,
                       struct bats_candidate *list, size_t n, size_t best,
                       double over, struct bats_candidate **sorted,
                       struct decide_answer *a)
 {
-    double value[2];
+    double value[KEYS];
     size_t kept = 0;
     bats_candidates_mark(list, n);
     for (size_t i = 0; i < n; i++) {
@@ -101,7 +109,7 @@ static void keep_some(const struct decide_question *q,
 bool decide(const struct decide_question *q, struct decide_answer *answer)
 {
     uint32_t n_plays = plays_for(q->model.n_tasks);
-    double best[2] = {INFINITY, INFINITY}, value[2];
+    double best[KEYS] = {INFINITY}, value[KEYS];
     struct bats_plays *plays = NULL;
     struct bats_error err;
     struct bats_candidate *list = calloc(BATS_CANDIDATES_MAX, sizeof *list);
@@ -117,8 +125,7 @@ bool decide(const struct decide_question *q, struct decide_answer *answer)
             break;
         judge(q, &list[played], value);
         if (played == 0 || is_better(value, best)) {
-            best[0] = value[0];
-            best[1] = value[1];
+            memcpy(best, value, sizeof best);
             taken = played;
         }
     }

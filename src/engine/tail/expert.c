@@ -47,7 +47,8 @@ struct expert {
     uint32_t room;               /* tasks that the tail may have */
     double sum;                  /* microseconds; of n results of the */
     uint64_t n;                  /* unreliable pool */
-    double t_ur;                 /* since the tail began */
+    double t_ur;                 /* since the tail began, */
+    bats_time began;             /* at this time */
     bool has_begun, has_rushed;
 };
 
@@ -193,6 +194,11 @@ static bats_time limit(const void *self, const struct state *s, size_t cluster)
 
 /* ---- deciding ---- */
 
+static bool is_of_tail(const struct expert *x, bats_time sent)
+{
+    return x->has_begun && sent >= x->began;
+}
+
 /* The instances that have ended in the unreliable pool, and those that run
  * there. */
 static struct bats_instance *list_instances(const struct expert *x,
@@ -209,7 +215,9 @@ static struct bats_instance *list_instances(const struct expert *x,
     for (uint32_t slot = 0; slot < s->n_slots; slot++)
         if (s->slots[slot].n_tasks > 0 && is_unreliable(s, slot))
             list[(*n)++] = (struct bats_instance){
-                .sent = s->slots[slot].started, .time = -1};
+                .sent = s->slots[slot].started,
+                .time = -1,
+                .in_tail = is_of_tail(x, s->slots[slot].started)};
     return list;
 }
 
@@ -356,9 +364,10 @@ static void ask(struct expert *x, const struct state *s,
 }
 
 /* When the tail begins, T_ur is known from then on, also of what has not
- * answered yet; a strategy is decided on, and again where the share that answers
- * has changed. (Where losses are noticed what is long is not given up, and few
- * answers make all look short: it is decided again when they double.) */
+ * answered yet; a strategy is decided on, and again where the share that
+ * answers has changed. (Where losses are noticed what is long is not given up,
+ * and few answers make all look short: it is decided again when they
+ * double.) */
 static void look(struct expert *x, const struct state *s)
 {
     struct bats_answers a;
@@ -461,6 +470,7 @@ static void begin_tail(void *self, const struct state *s)
             .is_new = is_new(s, x->tasks[i])};
     }
     x->t_ur = find_t_ur(x, s);
+    x->began = s->now;
     x->has_begun = true;
     instances_begin(&x->instances, &(struct instances_rules){.n = 0}, n);
     look(x, s);
@@ -550,7 +560,8 @@ static void note(struct expert *x, const struct state *s, uint32_t slot,
         (struct bats_instance){.sent = sent,
                                .time = answers ? time : -1,
                                .ended = time > 0 ? time : 1,
-                               .noticed = noticed};
+                               .noticed = noticed,
+                               .in_tail = is_of_tail(x, sent)};
 }
 
 static void ended(void *self, const struct state *s, uint32_t slot,

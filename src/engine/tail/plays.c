@@ -34,6 +34,7 @@ struct running {
 struct snapshot {
     bats_time now;
     double cost;
+    uint32_t sent_reliable, used_reliable; /* so far, at the same time */
     struct sent *tasks; /* n_left, by start; end 0: pending */
     uint32_t n_left;
 };
@@ -214,20 +215,29 @@ struct free_slots {
     uint32_t n[POOLS];
 };
 
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 static void start_some(struct player *w, const struct bats_strategy *s,
-                       uint32_t *n_bag, struct free_slots *free, bats_time now)
+                       uint32_t *n_bag, struct free_slots *free,
+                       struct snapshot *to)
 {
     bats_time d = bats_strategy_throughput(w->p->m.t_ur, w->p->m.noticed > 0);
     while (*n_bag > 0 && !s->only_reliable && free->n[POOL_UNRELIABLE] > 0) {
         uint32_t task = w->bag[--*n_bag];
-        push(&w->running, unreliable(w, task, draw_rank(w, task), now, d));
+        push(&w->running, unreliable(w, task, draw_rank(w, task), to->now, d));
         free->n[POOL_UNRELIABLE]--;
     }
     while (*n_bag > 0 && s->reliable_works && free->n[POOL_RELIABLE] > 0) {
         uint32_t task = w->bag[--*n_bag];
-        push(&w->running, reliable(w, task, draw_rank(w, task), now));
+        push(&w->running, reliable(w, task, draw_rank(w, task), to->now));
         free->n[POOL_RELIABLE]--;
+        to->sent_reliable++;
     }
+    to->used_reliable = larger(to->used_reliable, w->p->m.n_reliable -
+                                                      free->n[POOL_RELIABLE]);
 }
 
 static int by_start(const void *left, const void *right)
@@ -268,7 +278,7 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
     to->cost = 0;
     while (left > 0 && (left >= m->n_unreliable || s->only_reliable) &&
            !may_rush(m, s, left, to->cost)) {
-        start_some(w, s, &n_bag, &free, to->now);
+        start_some(w, s, &n_bag, &free, to);
         struct sent sent = pop(&w->running);
         to->now = sent.end;
         to->cost += charge(m, &sent, to->now, sent.answers);
@@ -456,17 +466,15 @@ static void play_tail(struct player *w, const struct bats_strategy *s,
                                .tail = is_done ? (double)(now - from->now)
                                                : NEVER_DONE,
                                .cost = is_done ? cost : NEVER_DONE,
-                               .used_reliable = w->instances.most_reliable,
+                               .used_reliable =
+                                   larger(from->used_reliable,
+                                          w->instances.most_reliable),
                                .longest_queue = w->instances.longest_queue,
-                               .sent_reliable = w->instances.sent_reliable};
+                               .sent_reliable = from->sent_reliable +
+                                                w->instances.sent_reliable};
 }
 
 /* ---- all together ---- */
-
-static uint32_t larger(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
 
 static void release(struct player *w)
 {

@@ -116,12 +116,21 @@ static double total(const struct replicas *c, const struct state *s,
 
 /* ---- the tasks that run ---- */
 
-/* Something has ended on every cluster that runs the task. */
-static bool is_known(const struct state *s, struct bats_position task)
+/* Nothing has ended yet on the cluster that it runs on. */
+static bool is_blind(const struct state *s, uint32_t slot)
 {
+    return replicas_mean(s, slot_cluster(s, slot)) == 0;
+}
+
+/* Something is known of every execution of the task. */
+static bool is_known(const struct replicas *c, const struct state *s,
+                     struct bats_position task)
+{
+    if (c->strategy == BATS_TAIL_SOONEST)
+        return true;
     for (uint32_t slot = s->tasks[task.i].slot; slot != NO_SLOT;
          slot = execution_next(s, task, slot))
-        if (replicas_mean(s, slot_cluster(s, slot)) == 0)
+        if (is_blind(s, slot))
             return false;
     return true;
 }
@@ -132,15 +141,18 @@ static bool is_known(const struct state *s, struct bats_position task)
 static bool is_stuck(const struct replicas *c, const struct state *s,
                      uint32_t slot)
 {
-    return c->strategy == BATS_TAIL_SOONEST &&
+    return c->strategy == BATS_TAIL_SOONEST && !is_blind(s, slot) &&
            slot_elapsed(s, slot) >= c->stuck[slot_cluster(s, slot)];
 }
 
-/* The time that the execution in `slot` is still expected to take. */
+/* The time that the execution in `slot` is still expected to take: where
+ * nothing has ended yet, as long again as until now. */
 static double rest(const struct replicas *c, const struct state *s,
                    const struct replicated *t, uint32_t slot)
 {
-    return total(c, s, t, slot_cluster(s, slot)) - slot_elapsed(s, slot);
+    double elapsed = (double)slot_elapsed(s, slot);
+    return is_blind(s, slot) ? elapsed
+                             : total(c, s, t, slot_cluster(s, slot)) - elapsed;
 }
 
 /* Estimates t->total, by all executions of the task or only by those that are
@@ -151,7 +163,7 @@ static void estimate(struct replicas *c, const struct state *s,
     double tau = 0;
     for (uint32_t slot = s->tasks[t->task.i].slot; slot != NO_SLOT;
          slot = execution_next(s, t->task, slot))
-        if (all || !is_stuck(c, s, slot))
+        if (!is_blind(s, slot) && (all || !is_stuck(c, s, slot)))
             tau = larger(tau, replicas_to_canonical(c, slot_elapsed(s, slot),
                                                     slot_cluster(s, slot)));
     t->total = c->strategy == BATS_TAIL_SOONEST ? soonest_total(c, s, tau)
@@ -181,8 +193,7 @@ static void add(struct replicas *c, const struct state *s, uint32_t slot)
     struct bats_position task = s->slots[slot].head;
     uint32_t cluster = slot_cluster(s, slot);
     if (s->slots[slot].is_replica || !task_may_be_replicated(s, task) ||
-        replicas_mean(s, cluster) == 0 ||
-        (s->tasks[task.i].replicas != NO_SLOT && !is_known(s, task)))
+        !is_known(c, s, task))
         return;
     struct replicated *t = &c->list[c->n++];
     t->task = task;
@@ -405,7 +416,7 @@ static uint32_t hand_over(void *self, const struct state *s,
     soonest_look(c, s);
     if (t->replicas == NO_SLOT || !task_may_be_replicated(s, task) ||
         t->in_sample || s->slots[t->slot].n_tasks != 1 ||
-        !is_alone(s, t->slot) || !is_known(s, task))
+        !is_alone(s, t->slot) || !is_known(c, s, task))
         return t->slot;
     /* A task that seems to be stuck may only be long: stopped for its replica
      * at the end of every window, it would never end. */

@@ -2,11 +2,12 @@
  * reclaims_fixture: a world of machines that may be reclaimed, for the
  * simulator to play. A test fills it in and calls play(). What is asserted then
  * is added up from events and commands alone: what is charged is within the
- * budget at every instant; machines are acquired that are neither held nor
- * gone, and none that may be reclaimed while one of them is about to go; no
- * task begins before its parents are done, on a machine that is not held, or
- * after it is done; each is done once; and what is billed by the second is what
- * the tariff says.
+ * budget at every instant, and so is what workflows with budgets of their own
+ * are charged and hold, who begin no sooner than they may; machines are
+ * acquired that are neither held nor gone, and none that may be reclaimed while
+ * one of them is about to go; no task begins before its parents are done, on a
+ * machine that is not held, or after it is done; each is done once; and what is
+ * billed by the second is what the tariff says.
  */
 #ifndef BATS_RECLAIMS_FIXTURE_H
 #define BATS_RECLAIMS_FIXTURE_H
@@ -26,13 +27,15 @@
 #define CLUSTERS 3
 #define MACHINES 12
 #define TASKS 40
+#define PURSES 3
 
 struct world {
     struct bats_cluster clusters[CLUSTERS];
     struct bats_machine_spec machines[MACHINES];
     double speed[CLUSTERS];
     bats_time work[TASKS], told[TASKS];
-    uint16_t category[TASKS];
+    uint16_t category[TASKS], purse[TASKS];
+    struct bats_purse purses[PURSES]; /* o.sched.n_purses of them */
     struct bats_graph graph; /* n_nodes = 0: nobody waits */
     struct bats_sim_options o;
     /* Set by the run: */
@@ -42,6 +45,8 @@ struct world {
     bats_time since[MACHINES], noticed[MACHINES];
     bool lost[MACHINES];
     bats_money low, high, booked; /* owed, at the prices of a block's ends */
+    bats_money shared[PURSES], all_shared;
+    uint32_t unpaid; /* left out, for their workflow cannot pay them */
     uint32_t notices, losses, acquired, begun_late, n_open, done[TASKS];
     bool finished;
 };
@@ -123,6 +128,8 @@ static void on_command(void *context, bats_time now,
         assert_true(w->since[c->machine] >= 0 && !w->lost[c->machine]);
         w->begun_late += w->noticed[c->machine] >= 0;
         assert_int_equal(w->done[c->task], 0);
+        assert_true(w->o.sched.n_purses == 0 ||
+                    w->purses[w->purse[c->task]].begin <= now);
         check_parents(w, c->task);
         break;
     case BATS_COMMAND_PARK:
@@ -140,6 +147,15 @@ static void on_command(void *context, bats_time now,
         w->booked += c->amount;
         assert_true(w->booked <= w->o.sched.budget);
         break;
+    case BATS_NOTICE_SHARE:
+        assert_true(c->amount > 0);
+        w->shared[c->purse] += c->amount;
+        w->all_shared += c->amount;
+        assert_true(w->shared[c->purse] <= w->purses[c->purse].budget);
+        break;
+    case BATS_NOTICE_SKIP:
+        w->unpaid += c->unpaid;
+        break;
     case BATS_NOTICE_FINISHED:
         w->finished = true;
         break;
@@ -150,11 +166,28 @@ static void on_command(void *context, bats_time now,
 
 static void check(void *context, const struct bats_sched *s)
 {
+    const struct world *w = context;
     struct bats_sched_status st;
-    (void)context;
     bats_sched_check(s);
     bats_sched_status(s, &st);
     assert_true(st.charged <= st.budget);
+    for (uint32_t i = 0; i < w->o.sched.n_purses; i++) {
+        struct bats_purse_status p;
+        bats_sched_purse_status(s, i, &p);
+        assert_true(p.charged + p.held <= p.budget);
+    }
+}
+
+static void check_purses_at_the_end(const struct world *w,
+                                    const struct bats_sched *s)
+{
+    assert_true(w->all_shared <= w->booked);
+    for (uint32_t i = 0; i < w->o.sched.n_purses; i++) {
+        struct bats_purse_status p;
+        bats_sched_purse_status(s, i, &p);
+        assert_int_equal(p.charged, w->shared[i]);
+        assert_int_equal(p.held, 0);
+    }
 }
 
 static void play(struct world *w)
@@ -184,6 +217,7 @@ static void play(struct world *w)
         assert_int_equal(w->done[i], /* once, or never */
                          bats_sched_has_result(s, i) &&
                              !bats_sched_has_failed(s, i));
+    check_purses_at_the_end(w, s);
     bats_sched_destroy(s);
 }
 
