@@ -83,7 +83,7 @@ END {
     print "\nCells of the grid (bags, deadline, budget) where a policy keeps as many"
     print "deadlines as bats, and at least one, for a smaller mean cost of all runs:\n"
     for (p = 2; p <= n_policies; p++) {
-        if (policies[p] == "informed") continue
+        if (policies[p] ~ /^(informed|whole)$/) continue
         worse = cells = 0; which = ""
         for (i = 1; i <= n_groups; i++) for (j = 1; j <= n_ds; j++) for (b = 1; b <= n_bs; b++) {
             k = groups[i] SUBSEP ds[j] SUBSEP bs[b] SUBSEP policies[p]

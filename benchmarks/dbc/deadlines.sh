@@ -1,7 +1,8 @@
 #!/bin/sh
 # Deadlines and budgets on real bags and on the scoreboard's: policy bats with
 # the least cost as its goal, and the four deadline-and-budget policies of the
-# grid, runtimes unknown. See benchmarks/money/runs.c, -d.
+# grid, runtimes unknown. See benchmarks/money/runs.c, -d. And what can be done
+# with whole tasks by somebody who knows the runtime of each (-w).
 #
 #   sh benchmarks/dbc/deadlines.sh [-o FILE] [SEEDS]
 #
@@ -21,6 +22,8 @@ mkdir -p "$(dirname "$file")" || exit 1
         benchmarks/money/bags.tsv scoreboard="${1:-4}" &&
         "$build/bench/money/runs" -d -i -g 1 -p bats \
             benchmarks/money/bags.tsv scoreboard="${1:-4}" |
-        sed 's/,bats,/,informed,/'
+        sed 's/,bats,/,informed,/' &&
+        "$build/bench/money/runs" -w -g 1 \
+            benchmarks/money/bags.tsv scoreboard="${1:-4}"
 } >"$file" || exit 1
 awk -f benchmarks/dbc/deadlines.awk "$file"

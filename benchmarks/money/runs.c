@@ -2,7 +2,7 @@
  * runs: what policies make of real bags, and of the scoreboard's.
  *
  *   runs [-p POLICY,...] [-k PART/PARTS] [-n BAGS] [-g PLATFORMS] [-d] [-i]
- *       SET...
+ *       [-w] SET...
  *
  * A SET is
  *
@@ -23,7 +23,9 @@
  * -d: with deadlines, of 1 to 3 times the soonest end that the clairvoyant can
  * reach, and budgets of 1 to 3 times the least that the deadline costs him; as
  * little money as possible is to be spent. BUDGET is then DEADLINExBUDGET, and
- * two more columns follow: DEADLINE,LEAST. -i: the runtimes are known.
+ * two more columns follow: DEADLINE,LEAST. -i: the runtimes are known. -w: no
+ * policy runs; a line says whether there is a schedule of whole tasks (whole.h)
+ * within the budget, and what it costs.
  */
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -37,12 +39,13 @@
 
 #include "bats/policy.h"
 #include "sim/world.h"
+#include "whole.h"
 
 static struct {
     const struct bats_policy *policies[BATS_SCENARIO_POLICIES];
     size_t n_policies;
     long part, parts, most;
-    bool deadlines, informed;
+    bool deadlines, informed, whole;
     long platforms;
 } set = {.parts = 1, .most = 1000000, .platforms = 4};
 
@@ -135,16 +138,32 @@ static void play_budget(const struct bats_scenario *s,
     }
 }
 
+/* The line of a schedule of whole tasks. */
+static void print_whole(const struct bats_scenario *s,
+                        const struct names *names, uint32_t seed,
+                        const struct bats_scenario_budget *budget, double cost,
+                        double least)
+{
+    bool is_paid = cost <= (double)budget->amount;
+    double end = 1e-6 * (double)s->goal.deadline;
+    printf("%s,%s,%s-%u,%s,whole,%u,%.3f,%.3f,0,%.3f,0,%.3f,%.3f\n",
+           names->set, names->bag, names->platform, seed, budget->text,
+           is_paid ? 0 : s->n_tasks, end, is_paid ? 1e-6 * cost : 0,
+           1e-6 * (double)budget->amount, end, 1e-6 * least);
+}
+
 static void play_deadlines(struct bats_scenario *s, const struct names *names,
-                           struct bats_world *world)
+                           struct bats_world *world, size_t seed)
 {
     static const char *const factors[] = {"1", "1.25", "1.5", "2", "3"};
     static const char *const budgets[] = {"1", "1.25", "1.5", "3"};
     struct bats_error err;
-    double soonest, least = 0;
+    double soonest, least = 0, whole = 0;
+    bats_time *work = allocate(s->n_tasks, sizeof *work);
     s->n_budgets = 0;
     if (bats_world_soonest(world, &soonest, &err) < 0)
         fail(err.text);
+    memcpy(work, bats_world_work(world), s->n_tasks * sizeof *work);
     for (size_t d = 0; d < 5; d++)
         for (size_t b = 0; b < 4; b++) {
             struct bats_scenario_budget *budget = &s->budgets[s->n_budgets];
@@ -159,8 +178,14 @@ static void play_deadlines(struct bats_scenario *s, const struct names *names,
                 (bats_money)ceil(strtod(budgets[b], NULL) * least);
             snprintf(budget->text, sizeof budget->text, "%.5sx%.5s",
                      factors[d], budgets[b]);
-            play_budget(s, names, world, (uint32_t)s->n_budgets++, least);
+            if (set.whole && b == 0)
+                whole = whole_cost(s, work);
+            if (set.whole)
+                print_whole(s, names, s->seeds[seed], budget, whole, least);
+            else
+                play_budget(s, names, world, (uint32_t)s->n_budgets++, least);
         }
+    free(work);
 }
 
 static void play(struct bats_scenario *s, const char *name, const char *bag,
@@ -176,7 +201,7 @@ static void play(struct bats_scenario *s, const char *name, const char *bag,
         if (bats_world_create(s, seed, 0, &world, &err) < 0)
             fail(err.text);
         if (set.deadlines)
-            play_deadlines(s, &names, world);
+            play_deadlines(s, &names, world, seed);
         for (uint32_t b = 0; !set.deadlines && b < s->n_budgets; b++)
             play_budget(s, &names, world, b, 0);
         bats_world_destroy(world);
@@ -348,7 +373,7 @@ int main(int argc, char **argv)
 {
     char usual[] = "rr,bkp,bats";
     int option;
-    while ((option = getopt(argc, argv, "p:k:n:g:di")) != -1) {
+    while ((option = getopt(argc, argv, "p:k:n:g:diw")) != -1) {
         if (option == 'p')
             add_policies(optarg);
         else if (option == 'k')
@@ -361,6 +386,8 @@ int main(int argc, char **argv)
             set.deadlines = true;
         else if (option == 'i')
             set.informed = true;
+        else if (option == 'w')
+            set.deadlines = set.whole = true;
         else
             return 2;
     }
