@@ -84,13 +84,13 @@ mv bag.12 bag
 # mpirun --enable-recovery would say 0.
 cp bag failing
 echo false >>failing
-launch -n 4 "$BATS_MPI" failing --policy rr -q
+recoverable 4 failing --policy rr -q
 within 60 test -s pids.all-2
 kill -KILL "$(rank_pid 2)"
-expect 1 wait $launcher
+ends_with 1
 printf 'true\nfalse\n' >failing
-launch -n 4 "$BATS_MPI" failing -q
-expect 1 wait $launcher
+recoverable 4 failing -q
+ends_with 1
 ok 'the exit status tells of failed tasks, with a loss and without'
 
 # ---- lost again and again ----
@@ -119,16 +119,16 @@ kill -KILL "$(rank_pid 0)"
 wait $launcher || :
 within 20 nobody_left
 rm where
-launch -n 5 "$BATS_MPI" fragile --policy rr --joblog log --resume
+recoverable 5 fragile --policy rr --joblog log --resume
 kill_where_it_runs 3
-expect 1 wait $launcher
+ends_with 1
 grep -q 'task 1 has failed: it was lost with' err
 ok 'the sixth time, in whatever session, it has failed'
 test "$(cut -f 1,7,8 log | tail -n 1 | tr '\t' ' ')" = '1 0 9'
 "$BATS_MPI" tasks --failed fragile | grep -q 'signal 9'
 ok 'so say joblog and record'
-launch -n 3 "$BATS_MPI" fragile --policy rr --joblog log --resume
-expect 1 wait $launcher
+recoverable 3 fragile --policy rr --joblog log --resume
+ends_with 1
 test ! -e where
 ok 'that is its result'
 launch -n 3 "$BATS_MPI" fragile --policy rr --joblog log --resume-failed

@@ -94,12 +94,10 @@ for i in $(seq 100); do
     echo
 done >bag2
 if ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI'; then
-    env "$mark" timeout -k 5 200 ${MPIRUN:-mpirun} --enable-recovery -n 5 \
-        "$BATS_MPI" bag2 --retries 1 --retry-delay 100ms >out 2>err \
-        </dev/null &
+    recoverable 5 bag2 --retries 1 --retry-delay 100ms
     within 60 is_recorded done bag2
     kill -KILL "$(rank_pid 2)"
-    expect 1 wait $!
+    ends_with 1
     has bag2.bats event lost failed done
     test "$(sql bag2.bats 'SELECT finish, exit_code,
             (SELECT count(*) > 0 FROM attempt WHERE outcome = 2)
