@@ -58,7 +58,8 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	outlook/length.c policy/bats.c policy/bkp.c policy/dbc.c \
 	policy/dbc_conservative_time.c policy/dbc_cost.c \
 	policy/dbc_cost_time.c policy/dbc_time.c \
-	policy/deadline.c policy/expert.c policy/flow.c policy/initial.c policy/list.c policy/miser.c \
+	policy/deadline.c policy/expert.c policy/flow.c policy/initial.c \
+	policy/late.c policy/list.c policy/miser.c \
 	policy/mw_dbs.c policy/place.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/place.c sampling/points.c \
 	shrink/nodes.c \

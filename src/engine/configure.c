@@ -133,12 +133,14 @@ static void fill_cluster(struct bats_sched *e, struct cluster *c)
     struct state *s = &e->state;
     uint32_t first;
     while (c->n_active + c->n_asked < c->target && has_room(s, c) &&
-           is_open(s, c) && !s->draining && !s->on_hold && waiting(e, c) > 0 &&
+           is_open(s, c) && !s->draining && !s->on_hold &&
+           (waiting(e, c) > 0 || c->spares > 0) &&
            bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(e, c)) {
         uint32_t machine = s->members[c->first_machine + first];
         if (s->is_job ? !job_ask(s, machine, length_of(e, c))
                       : !machine_acquire(s, machine))
             break;
+        c->spares -= c->spares > 0;
         if (!s->is_job)
             put_to_work(e, machine);
     }
@@ -231,6 +233,7 @@ static void configure(struct bats_sched *e, const struct policy_plan *plan)
     for (size_t i = 0; i < s->n_clusters && !s->is_allocation; i++) {
         struct cluster *c = &s->clusters[i];
         c->target = plan->target[i];
+        c->spares = plan->spares[i];
         c->plan_windows = plan->windows[i];
         if (!plan->keeps && c->n_machines > 0 && c->n_active != c->target)
             adjust_marks(s, c);
@@ -241,6 +244,7 @@ static void configure(struct bats_sched *e, const struct policy_plan *plan)
     for (uint32_t i = 0; i < s->n_machines; i++) {
         struct machine *m = &s->machines[i];
         m->plan_windows = plan->windows[m->cluster];
+        s->rest[i].keeps_copy = plan->copies && plan->copies[i];
     }
     slots_rescan(s); /* an unmarked machine may take tasks again */
     assign_idle(e);
@@ -376,10 +380,20 @@ static bool renews(const struct bats_sched *e, uint32_t machine)
                : e->policy->renew(e->own.policy, s, machine);
 }
 
+/* It runs a copy that the plan wants to go on. */
+static bool keeps_copy(const struct state *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (s->slots[i].is_replica && !s->slots[i].replica_cancelled)
+            return s->rest[machine].keeps_copy;
+    return false;
+}
+
 /* A window that is held is not entered if nobody needs it any more. */
 static bool is_useful(const struct state *s, uint32_t machine)
 {
-    return machine_works(s, machine) ||
+    return machine_works(s, machine) || keeps_copy(s, machine) ||
            (!s->draining && bats_bag_ready(&s->bag) > 0);
 }
 

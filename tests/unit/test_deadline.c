@@ -292,6 +292,25 @@ static void what_is_reclaimed_makes_nobody_late(void **state)
     assert_true(charged < 20 * 24 * BATS_UNIT);
 }
 
+/* 8 of the 10 tasks begin on machines that take 8 h for one; the 2 others end
+ * after 2 h. From 3 h on what runs may take longer than there is time, and 2 h
+ * elsewhere are enough. */
+static void what_may_be_late_is_begun_again_elsewhere(void **state)
+{
+    (void)state;
+    dear = "speed = 4";
+    struct bats_world_result r =
+        play_bag("tasks = 10\nruntime = constant 8h", "deadline = 6h", false);
+    assert_in_time(&r, 6 * BATS_HOUR);
+    /* 8 x 6 windows for 1, and of the others 2 x 2 and at most 8 x 3 for 4. */
+    assert_true(r.charged <= (8 * 6 + 4 * (2 * 2 + 8 * 3)) * BATS_UNIT);
+    /* Who has more time pays no more for it. */
+    r = play_bag("tasks = 10\nruntime = constant 8h", "deadline = 17h", false);
+    assert_in_time(&r, 17 * BATS_HOUR);
+    assert_true(r.charged <= (8 * 8 + 4 * 2 * 2) * BATS_UNIT);
+    dear = "";
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +323,7 @@ int main(void)
         cmocka_unit_test(a_bag_that_must_be_late_is_done_soon),
         cmocka_unit_test(an_allocation_says_that_it_will_be_late),
         cmocka_unit_test(nothing_begins_late_that_another_machine_can_begin),
+        cmocka_unit_test(what_may_be_late_is_begun_again_elsewhere),
         cmocka_unit_test(tasks_longer_than_a_window_are_done),
         cmocka_unit_test(a_deadline_within_a_window_is_watched),
         cmocka_unit_test(least_time_may_be_too_late),

@@ -26,6 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/policy/late.h"
+
 /* All machines may cost this share of the money: a forecast is no better. */
 #define CLEARLY 0.9
 /* Plans after the first one, if tasks wait for others: what waits depends on
@@ -39,6 +41,8 @@
 struct work {
     struct problem problem;
     struct bats_windows_plan plan;
+    struct late_room late; /* with a deadline, */
+    bool copies_all;       /*   if the tail copies whatever runs */
     uint32_t buys[BATS_CLUSTERS_MAX];
     int64_t *keeps;                 /* by index in `machines` */
     bool *is_kept;                  /* by machine */
@@ -62,6 +66,11 @@ struct memory {
 static bool is_thrifty(const struct state *s)
 {
     return s->goal.minimize == BATS_MINIMIZE_COST && !s->is_allocation;
+}
+
+static bool copies_late(const struct state *s, const struct work *w)
+{
+    return is_thrifty(s) && w->copies_all;
 }
 
 static double money_left(const struct state *s)
@@ -157,8 +166,13 @@ static void make_plan(const struct state *s, struct work *w)
     } else {
         plan_soonest(s, w);
     }
-    for (uint32_t i = 0; i < s->n_held; i++)
+    if (copies_late(s, w))
+        late_plan(&w->problem, s, money_left(s), &w->late);
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        if (w->keeps[i] == 0 && w->late.copies[s->held[i]])
+            w->keeps[i] = 1;
         w->is_kept[s->held[i]] = w->keeps[i] > 0;
+    }
     w->made_at = s->now;
     w->is_asked = false;
     w->is_new = true;
@@ -179,12 +193,13 @@ static int init(void *self, const struct state *s,
 {
     struct memory *memory = self;
     struct work *w = memory->work = calloc(1, sizeof *w);
-    (void)o;
     if (!w)
         goto no_memory;
+    w->copies_all = o->tail == BATS_TAIL_SOONEST;
     w->keeps = calloc(s->n_machines, sizeof *w->keeps);
     w->is_kept = calloc(s->n_machines, sizeof *w->is_kept);
-    if (problem_init(&w->problem, s) < 0 || !w->keeps || !w->is_kept)
+    if (problem_init(&w->problem, s) < 0 || late_init(&w->late, s) < 0 ||
+        !w->keeps || !w->is_kept)
         goto no_memory;
     if (is_thrifty(s))
         w->problem.longer = LONGER;
@@ -205,6 +220,7 @@ static void release(void *self)
         problem_release(&memory->work->problem);
         free(memory->work->keeps);
         free(memory->work->is_kept);
+        late_release(&memory->work->late);
     }
     free(memory->work);
 }
@@ -310,7 +326,8 @@ static bool renew(const void *self, const struct state *s, uint32_t machine)
     if (w->made_at < 0 || w->made_at <= entered ||
         s->now - w->made_at > lasts)
         make_plan(s, w);
-    return w->is_all ? machine_works(s, machine) : w->is_kept[machine];
+    return w->is_all ? machine_works(s, machine) || w->late.copies[machine]
+                     : w->is_kept[machine];
 }
 
 /* Its tasks can wait for machines that are reclaimed. */
@@ -356,10 +373,12 @@ static bool knows(const void *self, const struct state *s,
     return true;
 }
 
-/* With a deadline that can be kept: to look at the plan again; else, before a
- * window ends. */
+/* With a deadline that can be kept: to look at the plan again, and always when
+ * nothing waits; else, before a window ends. */
 static bool is_time(const struct work *w, const struct state *s)
 {
+    if (copies_late(s, w) && late_is_news(s))
+        return true;
     return is_thrifty(s) && w->look_at != BATS_NEVER
                ? s->now >= w->look_at
                : initial_window_closes(s);
@@ -428,6 +447,7 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
     *is_new = true;
     answer->confirms = why->type != OCCASION_CHOSEN;
     answer->keeps = w->is_kept;
+    answer->copies = w->late.copies;
     answer->decision = (struct bats_decision){
         .time = s->now,
         .reason = s->planned || !is_known(s) || why->type == OCCASION_CHOSEN
@@ -439,7 +459,10 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
         .budget_left = bats_ledger_available(&s->ledger),
         .windows = (int64_t)ceil(w->plan.end)};
     memcpy(answer->target, w->buys, sizeof answer->target);
-    memcpy(answer->decision.machines, w->buys,
+    memcpy(answer->spares, w->late.spares, sizeof answer->spares);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        answer->target[i] += w->late.spares[i];
+    memcpy(answer->decision.machines, answer->target,
            sizeof answer->decision.machines);
     for (uint32_t i = 0; i < w->problem.is.n_machines; i++) {
         uint32_t cluster = w->problem.machines[i].type;

@@ -27,7 +27,8 @@
  *
  * From Q_i before the deadline on, cluster i begins nothing as long as machines
  * with more time could begin half as many tasks again as there are, in windows
- * that are paid: it would only make one late.
+ * that are paid: it would only make one late. What runs too long all the same is
+ * begun again elsewhere: late.h.
  *
  * Machines that may be reclaimed may not be there when they are needed. So
  * where they are cheaper, the others must be able to do all that is left in

@@ -55,12 +55,16 @@ struct policy_plan {
     struct bats_decision decision; /* for the record */
     /* Machines of each cluster that are not marked; acquired up to that. */
     uint32_t target[BATS_CLUSTERS_MAX];
+    /* That many of them without a task that waits: for copies. */
+    uint32_t spares[BATS_CLUSTERS_MAX];
     bool confirms; /* not recorded again if it is what was recorded last */
     /* Windows that each machine of the cluster gets after the present one. */
     int64_t windows[BATS_CLUSTERS_MAX];
     /* By machine: it is not marked. NULL: the machines whose windows end
      * soonest are marked, where there are too many. */
     const bool *keeps;
+    /* By machine: it is to get another window for a copy. NULL: none is. */
+    const bool *copies;
 };
 
 struct bats_policy {

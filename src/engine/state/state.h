@@ -89,6 +89,7 @@ struct machine_rest {
     bats_money booked;     /* and so much of that is charged */
     bats_time length;      /* by age: that of its block; 0: it has none. A job:
                               the time for which it works */
+    bool keeps_copy;       /* the plan pays windows for the copy it runs */
     bats_time taken_at;    /* it will be reclaimed then; or BATS_NEVER */
     bool closed;           /* no other job can be had there */
     bool asked;            /* a job was asked for, and is not billed yet: */
@@ -165,6 +166,7 @@ struct cluster {
     uint32_t n_held;      /* ACTIVE or LEAVING */
     uint64_t n_slots;     /* of all its machines */
     uint32_t target;      /* machines that the configuration wants */
+    uint32_t spares;      /* to be acquired though no task waits */
     int64_t plan_windows; /* that it gave each of them */
     uint32_t sample_want, sample_sent, sample_back;
     bats_time limit; /* an execution that lasts longer is a time-out; or

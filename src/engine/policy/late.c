@@ -1,0 +1,171 @@
+/* late: copies of what would end after the deadline. See late.h. */
+#include "engine/policy/late.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A copy of a task that may take so many times as long as expected, and be
+ * late, is kept. */
+#define RISK 2
+
+static int by_rest(const void *left, const void *right)
+{
+    const struct late *a = left, *b = right;
+    if (a->rest != b->rest)
+        return a->rest > b->rest ? -1 : 1;
+    return a->slot < b->slot ? -1 : a->slot > b->slot;
+}
+
+static bool is_known(const struct state *s, size_t cluster)
+{
+    return s->clusters[cluster].stats.n_done > 0;
+}
+
+/* All times are in windows. */
+static double elapsed(const struct state *s, uint32_t slot)
+{
+    return slot_elapsed(s, slot) / (double)s->window;
+}
+
+static double rest(const struct problem *p, const struct state *s,
+                   uint32_t slot)
+{
+    return is_known(s, slot_cluster(s, slot)) ? p->slots[slot].rest
+                                              : elapsed(s, slot);
+}
+
+/* total_j of the task in `slot`. */
+static double total(const struct problem *p, const struct state *s,
+                    uint32_t slot, size_t j)
+{
+    size_t i = slot_cluster(s, slot);
+    double means = is_known(s, i) ? (elapsed(s, slot) + rest(p, s, slot)) *
+                                        p->types[i].rate
+                                  : 1;
+    return fmax(means, 1) / p->types[j].rate;
+}
+
+static bool is_copy(const struct state *s, uint32_t slot)
+{
+    return s->slots[slot].is_replica && !s->slots[slot].replica_cancelled;
+}
+
+/* The copy in `slot` is expected to end first. */
+static bool is_sooner(const struct problem *p, const struct state *s,
+                      uint32_t slot, double end, double *left)
+{
+    size_t cluster = slot_cluster(s, slot);
+    uint32_t task = s->tasks[s->slots[slot].head.i].slot;
+    *left = fmax(total(p, s, task, cluster) - elapsed(s, slot), 0);
+    return is_known(s, cluster) && *left < rest(p, s, task) &&
+           (!is_known(s, slot_cluster(s, task)) ||
+            RISK * rest(p, s, task) > end);
+}
+
+/* Of the parked machines, one of those that end the task first, if that is in
+ * time and for this money. */
+static void buy(const struct problem *p, const struct state *s, uint32_t slot,
+                double end, uint32_t *spares, double *money)
+{
+    double soonest = end, price = 0;
+    size_t chosen = p->is.n_types;
+    for (size_t j = 0; j < p->is.n_types; j++) {
+        const struct cluster *c = &s->clusters[j];
+        uint32_t there = c->n_joined < c->spec.max ? c->n_joined : c->spec.max;
+        double time = total(p, s, slot, j);
+        double cost = ceil(time) * p->types[j].charge;
+        if (is_known(s, j) && c->n_held + spares[j] < there &&
+            cost <= *money && time < soonest) {
+            soonest = time;
+            price = cost;
+            chosen = j;
+        }
+    }
+    *money -= price;
+    if (chosen < p->is.n_types)
+        spares[chosen]++;
+}
+
+static bool is_last(const struct state *s)
+{
+    return problem_pending(s) == 0 && s->bag.count[BATS_TASK_BLOCKED] == 0;
+}
+
+/* It may have a copy, and has none. */
+static bool is_alone(const struct state *s, uint32_t slot)
+{
+    struct bats_position task = s->slots[slot].head;
+    return s->tasks[task.i].replicas == NO_SLOT &&
+           task_may_be_replicated(s, task);
+}
+
+bool late_is_news(const struct state *s)
+{
+    double end = (double)(s->goal.deadline - s->now);
+    if (s->is_job || !is_last(s) || end <= 0)
+        return false;
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        if (is_known(s, m->cluster))
+            continue;
+        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++)
+            if (slot_works(s, k) && slot_elapsed(s, k) > end && is_alone(s, k))
+                return true;
+    }
+    return false;
+}
+
+/* Notes the copies that go on, and lists what is late and has none. Returns
+ * their number. */
+static uint32_t look(const struct problem *p, const struct state *s,
+                     double end, struct late_room *r, double *money,
+                     uint32_t *n_idle)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->is.n_machines; i++) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        double longest = (double)m->overrun, left;
+        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++)
+            if (is_copy(s, k) && is_sooner(p, s, k, end, &left)) {
+                r->copies[s->held[i]] = !m->leaves;
+                longest = fmax(longest, ceil(left - m->paid));
+            } else if (!slot_works(s, k)) {
+                *n_idle += !m->leaves && !s->slots[k].is_replica;
+            } else if (is_alone(s, k) && rest(p, s, k) > end) {
+                r->list[n++] = (struct late){rest(p, s, k), k};
+            }
+        *money -= longest * p->types[m->type].charge;
+    }
+    return n;
+}
+
+void late_plan(const struct problem *p, const struct state *s, double money,
+               struct late_room *r)
+{
+    double end = (double)(s->goal.deadline - s->now) / (double)s->window;
+    uint32_t n_idle = 0;
+    memset(r->spares, 0, sizeof r->spares);
+    memset(r->copies, 0, s->n_machines * sizeof *r->copies);
+    if (s->is_job || !is_last(s))
+        return;
+    uint32_t n = look(p, s, end, r, &money, &n_idle);
+    qsort(r->list, n, sizeof *r->list, by_rest);
+    for (uint32_t i = n_idle; i < n; i++)
+        buy(p, s, r->list[i].slot, end, r->spares, &money);
+}
+
+/* ---- room ---- */
+
+int late_init(struct late_room *r, const struct state *s)
+{
+    r->copies = calloc(s->n_machines, sizeof *r->copies);
+    r->list = calloc(s->n_slots, sizeof *r->list);
+    return r->copies && r->list ? 0 : BATS_ENOMEM;
+}
+
+void late_release(struct late_room *r)
+{
+    free(r->copies);
+    free(r->list);
+}
