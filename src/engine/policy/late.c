@@ -116,8 +116,8 @@ bool late_is_news(const struct state *s)
     return false;
 }
 
-/* Notes the copies that go on, and lists what is late and has none. Returns
- * their number. */
+/* Lists what is late and has no copy. Returns the number, and takes what
+ * running tasks need off the money. */
 static uint32_t look(const struct problem *p, const struct state *s,
                      double end, struct late_room *r, double *money,
                      uint32_t *n_idle)
@@ -125,19 +125,38 @@ static uint32_t look(const struct problem *p, const struct state *s,
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->is.n_machines; i++) {
         const struct bats_windows_machine *m = &p->machines[i];
-        double longest = (double)m->overrun, left;
-        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++)
-            if (is_copy(s, k) && is_sooner(p, s, k, end, &left)) {
-                r->copies[s->held[i]] = !m->leaves;
-                longest = fmax(longest, ceil(left - m->paid));
-            } else if (!slot_works(s, k)) {
+        double longest = 0;
+        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
+            if (!slot_works(s, k)) {
                 *n_idle += !m->leaves && !s->slots[k].is_replica;
-            } else if (is_alone(s, k) && rest(p, s, k) > end) {
-                r->list[n++] = (struct late){rest(p, s, k), k};
+                continue;
             }
+            longest = fmax(longest, ceil(rest(p, s, k) - m->paid));
+            if (is_alone(s, k) && rest(p, s, k) > end)
+                r->list[n++] = (struct late){rest(p, s, k), k};
+        }
         *money -= longest * p->types[m->type].charge;
     }
     return n;
+}
+
+/* The copies that go on, as far as the money lasts. */
+static void keep_copies(const struct problem *p, const struct state *s,
+                        double end, struct late_room *r, double *money)
+{
+    for (uint32_t i = 0; i < p->is.n_machines; i++) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        double charge = p->types[m->type].charge, left;
+        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
+            if (m->leaves || !is_copy(s, k) || !is_sooner(p, s, k, end, &left))
+                continue;
+            double cost = fmax(ceil(left - m->paid), 0) * charge;
+            if (cost <= *money) {
+                r->copies[s->held[i]] = true;
+                *money -= cost;
+            }
+        }
+    }
 }
 
 void late_plan(const struct problem *p, const struct state *s, double money,
@@ -150,6 +169,7 @@ void late_plan(const struct problem *p, const struct state *s, double money,
     if (s->is_job || !is_last(s))
         return;
     uint32_t n = look(p, s, end, r, &money, &n_idle);
+    keep_copies(p, s, end, r, &money);
     qsort(r->list, n, sizeof *r->list, by_rest);
     for (uint32_t i = n_idle; i < n; i++)
         buy(p, s, r->list[i].slot, end, r->spares, &money);
