@@ -11,9 +11,7 @@ trap 'end_test' EXIT
 trap 'exit 1' INT TERM
 
 end_test() {
-    for pid in $(alive); do
-        kill -KILL "$pid" 2>/dev/null
-    done
+    kill_alive
     cd / && rm -rf "$dir"
 }
 
@@ -89,6 +87,14 @@ within() {
 # The processes that have $mark in their environment.
 alive() {
     grep -lzx "$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
+}
+
+# (Some may be gone before they are killed.)
+kill_alive() {
+    local pid
+    for pid in $(alive); do
+        kill -KILL "$pid" 2>/dev/null || :
+    done
 }
 
 nobody_left() {

@@ -173,6 +173,8 @@ static void play_deadlines(struct bats_scenario *s, const struct names *names,
                 .minimize = BATS_MINIMIZE_COST};
             if (bats_world_least_cost(world, s->goal.deadline, &least, &err))
                 fail(err.text);
+            if (!isfinite(least))
+                continue; /* microseconds are too coarse for this bag */
             budget->base = BATS_BUDGET_AMOUNT;
             budget->amount =
                 (bats_money)ceil(strtod(budgets[b], NULL) * least);

@@ -249,6 +249,8 @@ static void configure(struct bats_sched *e, const struct policy_plan *plan)
     slots_rescan(s); /* an unmarked machine may take tasks again */
     assign_idle(e);
     configure_refill(e);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        s->clusters[i].spares = 0; /* they were wanted now */
 }
 
 static bool was_last(const struct state *s, const struct bats_decision *d)

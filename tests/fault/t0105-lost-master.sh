@@ -26,7 +26,7 @@ ok "$name"
 kill -KILL "$(rank_pid 0)"
 within 30 nobody_left
 ok 'the others leave when it dies before it has read it'
-for pid in $(alive); do kill -KILL "$pid"; done
+kill_alive
 expect '[1-9][0-9]*' wait $launcher
 ok 'the exit status is not 0'
 done_testing

@@ -15,10 +15,10 @@ bats() {
         "$@" >out 2>err </dev/null
 }
 
-# recoverable ARGUMENT...: mpirun in the background, prepared to lose ranks; $!
-# is its process. In the file status is how rank 0 ended: after a rank that ends
-# with 1, mpirun --enable-recovery (Open MPI 4.1.4) sometimes crashes in its own
-# end, or has none.
+# recoverable N ARGUMENT...: bats-mpi on N ranks in the background, prepared to
+# lose some. The file status says how rank 0 ended: after a rank that ends with
+# 1, mpirun --enable-recovery (Open MPI 4.1.4) sometimes crashes in its own end,
+# or has none.
 recoverable() {
     rm -f status pids.*
     printf '%s\n' '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || exec "$@"' '"$@"' \
@@ -28,10 +28,10 @@ recoverable() {
         sh rank "$BATS_MPI" "${@:2}" >out 2>err </dev/null &
 }
 
-# ends_with CODE: rank 0 of recoverable, which is ended then.
+# ends_with CODE: rank 0 of recoverable does. An mpirun that goes on is killed.
 ends_with() {
     within 120 test -s status || return
-    within 5 nobody_left || kill -KILL $(alive)
+    within 5 nobody_left || kill_alive
     test "$(cat status)" = "$1"
 }
 

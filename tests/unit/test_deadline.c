@@ -304,7 +304,7 @@ static void what_may_be_late_is_begun_again_elsewhere(void **state)
     assert_in_time(&r, 6 * BATS_HOUR);
     /* 8 x 6 windows for 1, and of the others 2 x 2 and at most 8 x 3 for 4. */
     assert_true(r.charged <= (8 * 6 + 4 * (2 * 2 + 8 * 3)) * BATS_UNIT);
-    /* Who has more time pays no more for it. */
+    /* With more time nothing is paid for copies. */
     r = play_bag("tasks = 10\nruntime = constant 8h", "deadline = 17h", false);
     assert_in_time(&r, 17 * BATS_HOUR);
     assert_true(r.charged <= (8 * 8 + 4 * 2 * 2) * BATS_UNIT);

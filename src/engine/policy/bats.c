@@ -166,8 +166,7 @@ static void make_plan(const struct state *s, struct work *w)
     } else {
         plan_soonest(s, w);
     }
-    if (copies_late(s, w))
-        late_plan(&w->problem, s, money_left(s), &w->late);
+    late_plan(&w->problem, s, copies_late(s, w), money_left(s), &w->late);
     for (uint32_t i = 0; i < s->n_held; i++) {
         if (w->keeps[i] == 0 && w->late.copies[s->held[i]])
             w->keeps[i] = 1;
@@ -373,8 +372,8 @@ static bool knows(const void *self, const struct state *s,
     return true;
 }
 
-/* With a deadline that can be kept: to look at the plan again, and always when
- * nothing waits; else, before a window ends. */
+/* With a deadline: to look at the plan again, or when something runs too long.
+ * Else, and if the deadline cannot be kept: before a window ends. */
 static bool is_time(const struct work *w, const struct state *s)
 {
     if (copies_late(s, w) && late_is_news(s))

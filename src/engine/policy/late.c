@@ -51,7 +51,8 @@ static bool is_copy(const struct state *s, uint32_t slot)
     return s->slots[slot].is_replica && !s->slots[slot].replica_cancelled;
 }
 
-/* The copy in `slot` is expected to end first. */
+/* The copy in `slot` is expected to end first, and may save the deadline.
+ * *left: the time that it takes until then. */
 static bool is_sooner(const struct problem *p, const struct state *s,
                       uint32_t slot, double end, double *left)
 {
@@ -63,8 +64,8 @@ static bool is_sooner(const struct problem *p, const struct state *s,
             RISK * rest(p, s, task) > end);
 }
 
-/* Of the parked machines, one of those that end the task first, if that is in
- * time and for this money. */
+/* Chooses a machine among those that are parked: one that ends the task first,
+ * if that is in time and for this money. */
 static void buy(const struct problem *p, const struct state *s, uint32_t slot,
                 double end, uint32_t *spares, double *money)
 {
@@ -159,14 +160,14 @@ static void keep_copies(const struct problem *p, const struct state *s,
     }
 }
 
-void late_plan(const struct problem *p, const struct state *s, double money,
-               struct late_room *r)
+void late_plan(const struct problem *p, const struct state *s, bool wanted,
+               double money, struct late_room *r)
 {
     double end = (double)(s->goal.deadline - s->now) / (double)s->window;
     uint32_t n_idle = 0;
     memset(r->spares, 0, sizeof r->spares);
     memset(r->copies, 0, s->n_machines * sizeof *r->copies);
-    if (s->is_job || !is_last(s))
+    if (!wanted || s->is_job || !is_last(s))
         return;
     uint32_t n = look(p, s, end, r, &money, &n_idle);
     keep_copies(p, s, end, r, &money);

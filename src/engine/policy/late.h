@@ -9,8 +9,8 @@
  *              of i: how long it would take on a machine of cluster j
  *
  * Those with rest beyond the deadline, the longest first, get the machine that
- * ends them soonest: one that is idle, else one that is parked, if it is in time
- * and there is money beside what running tasks need. What is bought has no
+ * ends them soonest: one that is idle, else one that is parked, if it is in
+ * time and there is money beside what running tasks need. What is bought has no
  * task: the tail (../tail/tail.h) sends it the copy.
  */
 #ifndef BATS_ENGINE_LATE_H
@@ -34,9 +34,10 @@ struct late_room {
 int late_init(struct late_room *r, const struct state *s);
 void late_release(struct late_room *r);
 
-/* Finds spares and copies. *p is the problem of now. */
-void late_plan(const struct problem *p, const struct state *s, double money,
-               struct late_room *r);
+/* Finds spares and copies, or none, where they are not wanted. *p is the
+ * problem of now; `money` is what is left, or INFINITY. */
+void late_plan(const struct problem *p, const struct state *s, bool wanted,
+               double money, struct late_room *r);
 
 /* Something runs too long where nothing has ended yet, and has no copy. */
 bool late_is_news(const struct state *s);
