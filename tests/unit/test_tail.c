@@ -283,13 +283,14 @@ static void soonest_copies_what_may_take_longest(void **state)
     }
 }
 
+static const enum bats_tail tails[] = {
+    BATS_TAIL_SOONEST, BATS_TAIL_STOCHASTIC, BATS_TAIL_STOCHASTIC_RANDOM};
+
 /* The fast machine is lost. On the slow ones two tasks have taken 10 minutes; a
  * third one runs since minute 10. */
 static void soonest_copies_a_task_that_is_stuck(void **state)
 {
     (void)state;
-    static const enum bats_tail tails[] = {
-        BATS_TAIL_SOONEST, BATS_TAIL_STOCHASTIC, BATS_TAIL_STOCHASTIC_RANDOM};
     for (int i = 0; i < 3; i++) {
         struct play p;
         begin(&p, tails[i], 3, 3);
@@ -310,8 +311,6 @@ static void soonest_copies_a_task_that_is_stuck(void **state)
 static void soonest_copies_from_where_nothing_has_ended(void **state)
 {
     (void)state;
-    static const enum bats_tail tails[] = {
-        BATS_TAIL_SOONEST, BATS_TAIL_STOCHASTIC, BATS_TAIL_STOCHASTIC_RANDOM};
     for (int i = 0; i < 3; i++) {
         struct play p;
         begin(&p, tails[i], 3, 3);
