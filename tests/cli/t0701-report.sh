@@ -221,9 +221,12 @@ page bag.html "tip = $tip; u = charts[0][0]; d = data.decisions;
     'mouse: spot(0, (g.begin[0] + g.end[0]) / 2)' \
     'tip("gantt").startsWith("task " + g.task[0] + " on " + g.label + "|") &&
         tip("gantt").includes(data.commands[g.task[0]])' \
-    'ends = gantt.rows.map(x => x.end.at(-1)); first = Math.min(...ends);
-        free = ends.indexOf(first); 0' \
-    'mouse: spot(free, (first + data.end) / 2)' 'tip("gantt")' >out
+    'idle = gantt.rows.flatMap((row, k) => gantt.windows[row.machine].map(w => {
+            const a = Math.max(w[0], row.end.at(-1));
+            const b = Math.min(w[1], data.end);
+            return { k, t: (a + b) / 2, time: b - a }; }));
+        free = idle.reduce((x, y) => y.time > x.time ? y : x); 0' \
+    'mouse: spot(free.k, free.t)' 'tip("gantt")' >out
 test "$(sed -n 2p out)" = true
 grep -qx '"start"' out
 test "$(sed -n '4p;6p' out | tr '\n' ' ')" = '"" true '

@@ -551,7 +551,8 @@ function drawGantt(place) {
         redraw();
     });
     addEventListener("resize", redraw);
-    window.gantt = { rows, tone, view: () => [from, to] }; /* for the tests */
+    /* for the tests */
+    window.gantt = { rows, windows, tone, view: () => [from, to] };
     draw();
 }
 
