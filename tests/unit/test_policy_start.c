@@ -80,6 +80,43 @@ static void a_run_that_knows_nothing_tries_all_clusters(void **state)
     bats_sched_destroy(w.s);
 }
 
+/* The start of a bag of so many tasks, at so much per hour. */
+static void expect_start(uint32_t n_tasks, int first, int second, int budget,
+                         uint32_t n_first, uint32_t n_second)
+{
+    struct world w;
+    set_up(&w, &bats_policy_bats, budget);
+    w.clusters[0].charge = first * BATS_UNIT;
+    w.clusters[1].charge = second * BATS_UNIT;
+    w.o.sched.n_tasks = n_tasks;
+    simulate(&w);
+    assert_int_equal(begins_with(&w, 0), n_first);
+    assert_int_equal(begins_with(&w, 1), n_second);
+    bats_sched_destroy(w.s);
+}
+
+static void charges_decide_where_they_differ_much(void **state)
+{
+    (void)state;
+    /* Twice as much says nothing: all machines, those with the least numbers
+     * first. */
+    expect_start(4, 2, 1, 16, 4, 4);
+    /* Three times: the cheapest slots, as many as there are tasks. */
+    expect_start(4, 3, 1, 16, 0, 4);
+    expect_start(6, 3, 1, 16, 2, 4);
+    /* All machines cannot be paid for an hour. */
+    expect_start(6, 3, 1, 15, 4, 4);
+}
+
+static void dear_machines_wait_if_tasks_may_be_long(void **state)
+{
+    (void)state;
+    /* For each task there are four hours of a cheap machine, or more. */
+    expect_start(6, 1, 3, 25, 4, 2);
+    expect_start(6, 1, 4, 24, 4, 2);
+    expect_start(6, 1, 4, 25, 4, 0);
+}
+
 static void expected_runtimes_leave_nothing_to_try(void **state)
 {
     (void)state;
@@ -130,6 +167,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_knows_nothing_tries_all_clusters),
+        cmocka_unit_test(charges_decide_where_they_differ_much),
+        cmocka_unit_test(dear_machines_wait_if_tasks_may_be_long),
         cmocka_unit_test(expected_runtimes_leave_nothing_to_try),
         cmocka_unit_test(a_guess_need_not_be_exact),
         cmocka_unit_test(one_cluster_is_used_as_by_rr)};

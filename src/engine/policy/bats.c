@@ -3,12 +3,13 @@
  * machine-windows that do the bag soonest. See bats/policy.h, bats/windows.h
  * and policy.h.
  *
- * It begins as self-scheduling does, with as many machines as the budget pays
- * for a window and tasks need: those that charge least per slot, or, where it
- * cannot pay all of them, in the order of their numbers. Nobody who knows as
- * little does better. Where an earlier session or the user's guess knows all
- * clusters, it begins with a plan. From the first result on it compares two
- * forecasts. Where all machines, held until the bag is empty, clearly cost
+ * It begins with as many machines as the budget pays for a window and tasks
+ * need, those first that charge least per slot. Where charges differ little, or
+ * the money is short, it begins as self-scheduling does: nobody who knows as
+ * little does better. Where there is much money for each task, clusters that
+ * charge much more wait for the first plan. Where an earlier session or the
+ * user's guess knows all clusters, it begins with a plan. From the first result
+ * on it compares two forecasts. Where all machines, held until the bag is empty, clearly cost
  * less than is left, they are used. Else windows are planned, again and again
  * from the state, with what is known of the clusters by then. If no plan does
  * the whole bag, nothing that runs is given up for it.
@@ -28,8 +29,16 @@
 
 #include "engine/policy/late.h"
 
+/* Charges that differ less say nothing of the price of work. */
+#define ALIKE 2
+/* What charges so many times more is hardly ever worth it, */
+#define DEAR 3
+/* and can wait if the money is worth so many windows of the cheapest slot for
+ * each task, which may be long then; and if a time limit leaves so many times
+ * as long as the money lasts on all machines. */
+#define PATIENT 4
 /* All machines may cost this share of the money: a forecast is no better. */
-#define CLEARLY 0.9
+#define CLEARLY 0.7
 /* Plans after the first one, if tasks wait for others: what waits depends on
  * the machines. */
 #define ROUNDS 3
@@ -125,11 +134,19 @@ static void use_all(const struct state *s, struct work *w)
         w->keeps[i] = 1 + (int64_t)w->problem.machines[i].overrun;
 }
 
+/* Until the time limit. */
+static double windows_left(const struct state *s)
+{
+    return s->time_limit == BATS_NEVER
+               ? INFINITY
+               : (double)(s->time_limit - s->now) / (double)s->window;
+}
+
 /* Work after the time limit is not worth any money. */
 static void plan_until_limit(const struct state *s, struct work *w)
 {
-    double end = (double)(s->time_limit - s->now) / (double)s->window;
-    if (s->time_limit == BATS_NEVER || w->plan.end <= end)
+    double end = windows_left(s);
+    if (w->plan.end <= end)
         return;
     if (!w->is_all && end > 0)
         bats_windows_cheapest(&w->problem.is, end, money_left(s), &w->plan);
@@ -224,18 +241,20 @@ static void release(void *self)
     free(memory->work);
 }
 
-/* A window of all machines cannot be paid, or need not be chosen. */
-static bool has_no_choice(const struct state *s)
+static double price_per_slot(const struct cluster *c)
 {
-    double price = 0;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        price += (double)s->clusters[i].spec.charge * s->clusters[i].spec.max;
-    return s->n_clusters == 1 || s->ledger.budget == BATS_UNLIMITED ||
-           price > money_left(s);
+    return (double)c->spec.charge / fmax(cluster_slots(c), 1);
 }
 
-/* As many as there are tasks, the cheapest slots first. */
-static void start_cheap(const struct state *s, struct policy_start *start)
+static void start_all(const struct state *s, struct policy_start *start)
+{
+    for (size_t i = 0; i < s->n_clusters; i++)
+        start->machines[i] = s->clusters[i].spec.max;
+}
+
+/* As many as there are tasks, the cheapest slots first, none above `most`. */
+static void start_cheap(const struct state *s, double most,
+                        struct policy_start *start)
 {
     bool seen[BATS_CLUSTERS_MAX] = {false};
     double tasks = bats_bag_left(&s->bag);
@@ -243,13 +262,14 @@ static void start_cheap(const struct state *s, struct policy_start *start)
         size_t best = SIZE_MAX;
         double price = INFINITY;
         for (size_t i = 0; i < s->n_clusters; i++) {
-            const struct cluster *c = &s->clusters[i];
-            double p = (double)c->spec.charge / fmax(cluster_slots(c), 1);
+            double p = price_per_slot(&s->clusters[i]);
             if (!seen[i] && p < price) {
                 price = p;
                 best = i;
             }
         }
+        if (price > most)
+            return;
         const struct cluster *c = &s->clusters[best];
         double slots = fmax(cluster_slots(c), 1);
         double n = fmin(ceil(tasks / slots), c->spec.max);
@@ -257,6 +277,26 @@ static void start_cheap(const struct state *s, struct policy_start *start)
         seen[best] = true;
         tasks = fmax(tasks - n * slots, 0);
     }
+}
+
+/* With nothing known but charges and money. */
+static void start_blind(const struct state *s, struct policy_start *start)
+{
+    double all = 0, least = INFINITY, most = 0, money = money_left(s);
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        double price = price_per_slot(&s->clusters[i]);
+        all += (double)s->clusters[i].spec.charge * s->clusters[i].spec.max;
+        least = fmin(least, price);
+        most = fmax(most, price);
+    }
+    bool can_wait = least > 0 &&
+                    money > PATIENT * least * bats_bag_left(&s->bag) &&
+                    windows_left(s) * all > PATIENT * money;
+    if (most <= ALIKE * least || money == INFINITY ||
+        (!can_wait && all > money))
+        start_all(s, start);
+    else
+        start_cheap(s, can_wait ? DEAR * least : INFINITY, start);
 }
 
 /* An earlier session, a profile or the user knows all clusters. */
@@ -284,13 +324,8 @@ static void start(void *self, const struct state *s,
         deadline_start(s, start);
         return;
     }
-    if (!plans && has_no_choice(s)) {
-        for (size_t i = 0; i < s->n_clusters; i++)
-            start->machines[i] = s->clusters[i].spec.max;
-        return;
-    }
     if (!plans) {
-        start_cheap(s, start);
+        start_blind(s, start);
         return;
     }
     double end;
