@@ -111,10 +111,10 @@ static void charges_decide_where_they_differ_much(void **state)
 static void dear_machines_wait_if_tasks_may_be_long(void **state)
 {
     (void)state;
-    /* For each task there are four hours of a cheap machine, or more. */
-    expect_start(6, 1, 3, 25, 4, 2);
-    expect_start(6, 1, 4, 24, 4, 2);
-    expect_start(6, 1, 4, 25, 4, 0);
+    /* For each task there are three hours of a cheap machine, or more. */
+    expect_start(6, 1, 3, 18, 4, 2);
+    expect_start(6, 1, 2, 25, 4, 4);
+    expect_start(6, 1, 3, 19, 4, 0);
 }
 
 static void expected_runtimes_leave_nothing_to_try(void **state)

@@ -29,16 +29,17 @@
 
 #include "engine/policy/late.h"
 
-/* Charges that differ less say nothing of the price of work. */
+/* Charges that differ less say nothing of the price of work. Clusters that
+ * charge more can wait */
 #define ALIKE 2
-/* What charges so many times more is hardly ever worth it, */
-#define DEAR 3
-/* and can wait if the money is worth so many windows of the cheapest slot for
- * each task, which may be long then; and if a time limit leaves so many times
- * as long as the money lasts on all machines. */
-#define PATIENT 4
+/* if the money is worth so many windows of the cheapest slot for each task,
+ * which may be long then; and if a time limit leaves so many times as long as
+ * the money lasts on all machines. */
+#define PATIENT 3
 /* All machines may cost this share of the money: a forecast is no better. */
 #define CLEARLY 0.7
+/* A plan leaves money for so many standard errors of the mean. */
+#define ERRORS 2
 /* Plans after the first one, if tasks wait for others: what waits depends on
  * the machines. */
 #define ROUNDS 3
@@ -153,6 +154,24 @@ static void plan_until_limit(const struct state *s, struct work *w)
     w->plan.end = fmax(end, 0);
 }
 
+static uint32_t count_results(const struct state *s)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        n += s->clusters[i].stats.n_done;
+    return n;
+}
+
+/* The windows that end the bag soonest, if its tasks take longer than they
+ * seem to; if that costs too much, if they do not. */
+static void plan_carefully(const struct state *s, struct work *w, double money)
+{
+    double error = w->problem.cv / sqrt(count_results(s) + 1.0);
+    plan_windows(w, money / (1 + ERRORS * error));
+    if (!w->plan.feasible)
+        plan_windows(w, money);
+}
+
 static void plan_soonest(const struct state *s, struct work *w)
 {
     double money = money_left(s), end;
@@ -162,8 +181,10 @@ static void plan_soonest(const struct state *s, struct work *w)
     /* A guess of the end. */
     double since = (double)(s->now - w->made_at) / (double)s->window;
     w->plan.end = fmax(w->plan.end - since, 0);
-    if (!w->is_all)
+    if (!w->is_all && has_aim)
         plan_windows(w, money);
+    else if (!w->is_all)
+        plan_carefully(s, w, money);
     w->is_all |= has_aim && all <= w->plan.cost;
     if (w->is_all) {
         w->plan.end = end;
@@ -194,14 +215,6 @@ static void make_plan(const struct state *s, struct work *w)
     w->is_new = true;
 }
 
-static uint32_t count_results(const struct state *s)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        n += s->clusters[i].stats.n_done;
-    return n;
-}
-
 /* ---- answers to the engine ---- */
 
 static int init(void *self, const struct state *s,
@@ -219,6 +232,7 @@ static int init(void *self, const struct state *s,
         goto no_memory;
     if (is_thrifty(s))
         w->problem.longer = LONGER;
+    w->problem.tries = !is_thrifty(s);
     w->plan.buys = w->buys;
     w->plan.keeps = w->keeps;
     w->made_at = -1;
@@ -296,7 +310,7 @@ static void start_blind(const struct state *s, struct policy_start *start)
         (!can_wait && all > money))
         start_all(s, start);
     else
-        start_cheap(s, can_wait ? DEAR * least : INFINITY, start);
+        start_cheap(s, can_wait ? ALIKE * least : INFINITY, start);
 }
 
 /* An earlier session, a profile or the user knows all clusters. */

@@ -32,6 +32,7 @@ struct problem {
     double q;      /* with a deadline: see deadline.h; 0: not known yet */
     double longer; /* what runs on a cluster without results takes so many
                       times what the longest has been running for */
+    bool tries;    /* a cluster of which nothing is known: with one machine */
 };
 
 /* BATS_ENOMEM; to be released in any case. */
