@@ -117,6 +117,27 @@ static void dear_machines_wait_if_tasks_may_be_long(void **state)
     expect_start(6, 1, 3, 19, 4, 0);
 }
 
+/* With the first result one dear machine is begun, with its first one all. */
+static void one_machine_tries_a_cluster(void **state)
+{
+    (void)state;
+    struct world w;
+    size_t n, k = 1;
+    set_up(&w, &bats_policy_bats, 301);
+    w.clusters[1].charge = 3 * BATS_UNIT;
+    w.o.sched.n_tasks = 100;
+    simulate(&w);
+    const struct bats_decision *d = bats_sched_decisions(w.s, &n);
+    assert_int_equal(d[0].machines[1], 0);
+    while (k < n && d[k].time < 20 * BATS_MINUTE)
+        assert_true(d[k++].machines[1] <= 1);
+    assert_true(k > 1 && k < n);
+    assert_int_equal(d[k - 1].machines[1], 1);
+    assert_int_equal(d[k].machines[1], 4);
+    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
+    bats_sched_destroy(w.s);
+}
+
 static void expected_runtimes_leave_nothing_to_try(void **state)
 {
     (void)state;
@@ -169,6 +190,7 @@ int main(void)
         cmocka_unit_test(a_run_that_knows_nothing_tries_all_clusters),
         cmocka_unit_test(charges_decide_where_they_differ_much),
         cmocka_unit_test(dear_machines_wait_if_tasks_may_be_long),
+        cmocka_unit_test(one_machine_tries_a_cluster),
         cmocka_unit_test(expected_runtimes_leave_nothing_to_try),
         cmocka_unit_test(a_guess_need_not_be_exact),
         cmocka_unit_test(one_cluster_is_used_as_by_rr)};
