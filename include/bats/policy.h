@@ -8,7 +8,8 @@
  *   bats  all machines that the budget pays, those that charge least first,
  *         for as long as a forecast says that it lasts; else the
  *         machine-windows that end the bag soonest (windows.h), planned again
- *         as results come and windows end. One cluster: as rr.
+ *         as results come and windows end. One machine tries a cluster of
+ *         which nothing is known. One cluster: as rr.
  *   bkp   the papers' method. Samples every cluster, then the fastest
  *         configuration that the budget can pay (plan.h), watched and corrected
  *         every monitor_interval. Oprescu's thesis, chapter 2.

@@ -17,14 +17,14 @@ in_background() {
         "$@" >out.run 2>err.run </dev/null &
     run=$!
 }
-in_background -c c.ini --budget 500 --quiet --seed 1 --no-replicate
+in_background -c c.ini --budget 72 --quiet --seed 1 --no-replicate
 within 60 eval 'test -e bag.bats.live && grep -q "\"running\": 5" bag.bats.live &&
     grep -q "failed\": 3" bag.bats.live'
 ok 'a run keeps its status beside its record'
 
 "$BATS_MPI" top --once bag >out
 grep -q '^tasks  *37% .* 3/8, 5 running, 3 failed$' out
-grep -q '^money   36 of 500 SU charged, left 464, 36 reserved$' out
+grep -q '^money   36 of 72 SU charged, left 36, 36 reserved$' out
 grep -q '^slow  *3/3  *[23]/3 ' out
 grep -q '^next    in .* 3 windows of fast end, to be renewed' out
 grep -q '^failed  3 on .*, exit 1: cp: out.*: No space left' out
@@ -33,7 +33,7 @@ ok '--once prints it'
 "$BATS_MPI" top --json bag >json
 perl -MJSON::PP -0e '$o = decode_json(<>);
     exit !($o->{tasks} == 8 && $o->{money}{charged} == 36 &&
-        abs($o->{money}{runs_out_s} - 500 / 36 * 3600) < 60 &&
+        abs($o->{money}{runs_out_s} - 72 / 36 * 3600) < 60 &&
         @{$o->{longest}} == 5 &&
         $o->{clusters}[1]{held} == 3 && $o->{clusters}[1]{ending} == 3)' json
 ok '--json is for programs'

@@ -115,6 +115,9 @@ static void dear_machines_wait_if_tasks_may_be_long(void **state)
     expect_start(6, 1, 3, 18, 4, 2);
     expect_start(6, 1, 2, 25, 4, 4);
     expect_start(6, 1, 3, 19, 4, 0);
+    /* All machines charge 16 an hour. */
+    expect_start(6, 1, 3, 16 * 100 - 1, 4, 0);
+    expect_start(6, 1, 3, 16 * 100, 4, 2);
 }
 
 /* With the first result one dear machine is begun, with its first one all. */

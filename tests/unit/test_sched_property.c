@@ -14,7 +14,7 @@
 #include "helpers/history_draw.h"
 
 /* The digests of all histories. */
-#define DIGEST_BATS UINT64_C(0x29e8847a246f9cc0)
+#define DIGEST_BATS UINT64_C(0x971e5deb38590972)
 #define DIGEST_BKP UINT64_C(0x8b9e9bd5cdc0f80b)
 #define DIGEST_DBC UINT64_C(0x9a61a1e9e55aa637)
 #define DIGEST_EXPERT UINT64_C(0x5144b530d5082779)

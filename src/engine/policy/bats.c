@@ -36,6 +36,8 @@
  * which may be long then; and if a time limit leaves so many times as long as
  * the money lasts on all machines. */
 #define PATIENT 3
+/* Nobody waits if the money pays all machines for so many windows. */
+#define RICH 100
 /* All machines may cost this share of the money: a forecast is no better. */
 #define CLEARLY 0.7
 /* A plan leaves money for so many standard errors of the mean. */
@@ -303,7 +305,7 @@ static void start_blind(const struct state *s, struct policy_start *start)
         least = fmin(least, price);
         most = fmax(most, price);
     }
-    bool can_wait = least > 0 &&
+    bool can_wait = least > 0 && money < RICH * all &&
                     money > PATIENT * least * bats_bag_left(&s->bag) &&
                     windows_left(s) * all > PATIENT * money;
     if (most <= ALIKE * least || money == INFINITY ||
