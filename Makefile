@@ -55,7 +55,7 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c promise.c sched.c status.c view.c \
 	failure/rules.c order/chain.c order/random.c outlook/forecast.c \
-	outlook/length.c policy/bats.c policy/bkp.c policy/dbc.c \
+	outlook/length.c policy/bats.c policy/begin.c policy/bkp.c policy/dbc.c \
 	policy/dbc_conservative_time.c policy/dbc_cost.c \
 	policy/dbc_cost_time.c policy/dbc_time.c \
 	policy/deadline.c policy/expert.c policy/flow.c policy/initial.c \

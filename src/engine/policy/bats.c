@@ -3,16 +3,14 @@
  * machine-windows that do the bag soonest. See bats/policy.h, bats/windows.h
  * and policy.h.
  *
- * It begins with as many machines as the budget pays for a window and tasks
- * need, those first that charge least per slot. Where charges differ little, or
- * the money is short, it begins as self-scheduling does: nobody who knows as
- * little does better. Where there is much money for each task, clusters that
- * charge much more wait for the first plan. Where an earlier session or the
- * user's guess knows all clusters, it begins with a plan. From the first result
- * on it compares two forecasts. Where all machines, held until the bag is empty, clearly cost
+ * It begins as begin.h says; where an earlier session or the user's guess knows
+ * all clusters, with a plan. From the first result on it compares two
+ * forecasts. Where all machines, held until the bag is empty, clearly cost
  * less than is left, they are used. Else windows are planned, again and again
- * from the state, with what is known of the clusters by then. If no plan does
- * the whole bag, nothing that runs is given up for it.
+ * from the state, with what is known of the clusters by then: for less than all
+ * of the money, since what is known has an error, and with one machine of a
+ * cluster of which nothing is known. If no plan does the whole bag, nothing
+ * that runs is given up for it.
  *
  * A schedule that was chosen after sampling is an end and a limit of the cost:
  * it is planned for what is cheapest then, and once that is too late, for the
@@ -27,17 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/policy/begin.h"
 #include "engine/policy/late.h"
 
-/* Charges that differ less say nothing of the price of work. Clusters that
- * charge more can wait */
-#define ALIKE 2
-/* if the money is worth so many windows of the cheapest slot for each task,
- * which may be long then; and if a time limit leaves so many times as long as
- * the money lasts on all machines. */
-#define PATIENT 3
-/* Nobody waits if the money pays all machines for so many windows. */
-#define RICH 100
 /* All machines may cost this share of the money: a forecast is no better. */
 #define CLEARLY 0.7
 /* A plan leaves money for so many standard errors of the mean. */
@@ -137,18 +127,10 @@ static void use_all(const struct state *s, struct work *w)
         w->keeps[i] = 1 + (int64_t)w->problem.machines[i].overrun;
 }
 
-/* Until the time limit. */
-static double windows_left(const struct state *s)
-{
-    return s->time_limit == BATS_NEVER
-               ? INFINITY
-               : (double)(s->time_limit - s->now) / (double)s->window;
-}
-
 /* Work after the time limit is not worth any money. */
 static void plan_until_limit(const struct state *s, struct work *w)
 {
-    double end = windows_left(s);
+    double end = problem_windows_left(s);
     if (w->plan.end <= end)
         return;
     if (!w->is_all && end > 0)
@@ -257,64 +239,6 @@ static void release(void *self)
     free(memory->work);
 }
 
-static double price_per_slot(const struct cluster *c)
-{
-    return (double)c->spec.charge / fmax(cluster_slots(c), 1);
-}
-
-static void start_all(const struct state *s, struct policy_start *start)
-{
-    for (size_t i = 0; i < s->n_clusters; i++)
-        start->machines[i] = s->clusters[i].spec.max;
-}
-
-/* As many as there are tasks, the cheapest slots first, none above `most`. */
-static void start_cheap(const struct state *s, double most,
-                        struct policy_start *start)
-{
-    bool seen[BATS_CLUSTERS_MAX] = {false};
-    double tasks = bats_bag_left(&s->bag);
-    for (size_t k = 0; k < s->n_clusters; k++) {
-        size_t best = SIZE_MAX;
-        double price = INFINITY;
-        for (size_t i = 0; i < s->n_clusters; i++) {
-            double p = price_per_slot(&s->clusters[i]);
-            if (!seen[i] && p < price) {
-                price = p;
-                best = i;
-            }
-        }
-        if (price > most)
-            return;
-        const struct cluster *c = &s->clusters[best];
-        double slots = fmax(cluster_slots(c), 1);
-        double n = fmin(ceil(tasks / slots), c->spec.max);
-        start->machines[best] = (uint32_t)n;
-        seen[best] = true;
-        tasks = fmax(tasks - n * slots, 0);
-    }
-}
-
-/* With nothing known but charges and money. */
-static void start_blind(const struct state *s, struct policy_start *start)
-{
-    double all = 0, least = INFINITY, most = 0, money = money_left(s);
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        double price = price_per_slot(&s->clusters[i]);
-        all += (double)s->clusters[i].spec.charge * s->clusters[i].spec.max;
-        least = fmin(least, price);
-        most = fmax(most, price);
-    }
-    bool can_wait = least > 0 && money < RICH * all &&
-                    money > PATIENT * least * bats_bag_left(&s->bag) &&
-                    windows_left(s) * all > PATIENT * money;
-    if (most <= ALIKE * least || money == INFINITY ||
-        (!can_wait && all > money))
-        start_all(s, start);
-    else
-        start_cheap(s, can_wait ? ALIKE * least : INFINITY, start);
-}
-
 /* An earlier session, a profile or the user knows all clusters. */
 static bool is_known(const struct state *s)
 {
@@ -337,11 +261,11 @@ static void start(void *self, const struct state *s,
                  (is_thrifty(s) ||
                   (s->n_clusters > 1 && s->ledger.budget != BATS_UNLIMITED));
     if (!plans && is_thrifty(s)) {
-        deadline_start(s, start);
+        begin_for_deadline(s, start);
         return;
     }
     if (!plans) {
-        start_blind(s, start);
+        begin_for_budget(s, money_left(s), start);
         return;
     }
     double end;

@@ -4,9 +4,6 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-/* Machines of the cheapest cluster to begin with; of others, as many as cost
- * the same, or one. */
-#define FIRST 8
 /* z is no more than this, and than that with so many results: the longest of
  * them says more. */
 #define Z_MOST 3
@@ -20,48 +17,6 @@
 #define SKIP 4
 /* Tasks wait for other machines that can begin so many times as many. */
 #define SAFELY 1.5
-
-/* ---- the start ---- */
-
-static double price(const struct cluster *c)
-{
-    return (double)c->spec.charge / fmax(cluster_slots(c), 1);
-}
-
-/* Machines that have tasks. */
-static double most_of(const struct state *s, const struct cluster *c)
-{
-    double slots = fmax(cluster_slots(c), 1);
-    return fmin(ceil(bats_bag_left(&s->bag) / slots), c->spec.max);
-}
-
-/* A budget that pays all of them until the deadline. */
-static bool pays_all(const struct state *s)
-{
-    double time = (double)(s->goal.deadline - s->now), cost = 0;
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct cluster *c = &s->clusters[i];
-        cost += most_of(s, c) * (double)c->spec.charge;
-    }
-    return s->ledger.budget != BATS_UNLIMITED &&
-           cost * ceil(time / (double)s->window) <=
-               (double)bats_ledger_available(&s->ledger);
-}
-
-void deadline_start(const struct state *s, struct policy_start *start)
-{
-    double least = INFINITY;
-    bool all = pays_all(s);
-    for (size_t i = 0; i < s->n_clusters; i++)
-        least = fmin(least, price(&s->clusters[i]));
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct cluster *c = &s->clusters[i];
-        double p = price(c), n = most_of(s, c);
-        if (!all && p > 0)
-            n = fmin(n, fmax(round(FIRST * least / p), 1));
-        start->machines[i] = (uint32_t)n;
-    }
-}
 
 /* ---- the plan ---- */
 

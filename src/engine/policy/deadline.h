@@ -1,6 +1,6 @@
 /*
- * deadline: the least cost by a deadline, for policy bats. Two questions: what
- * to begin with, and which machine-windows (bats/windows.h) to buy from now on.
+ * deadline: the least cost by a deadline, for policy bats: which machine-windows
+ * (bats/windows.h) to buy from now on. begin.h says with what it begins.
  *
  * What begins late may end late. So the slots of cluster i are worth what they
  * begin until Q_i before the deadline:
@@ -17,11 +17,8 @@
  * be done if parked machines began a little later, windows for N are bought; so
  * they are where only the money is too short for the margin.
  *
- * At first nothing is known, and knowledge is bought where it is cheap: a few
- * machines of each cluster; or all of them, if the budget pays all until the
- * deadline, for then only the time can be too short. While they have no
- * result, a task is taken to last half as long again as the longest has; so
- * the fewer tasks after each other the deadline leaves time for, the sooner
+ * While there is no result, a task is taken to last half as long again as the
+ * longest has; so the fewer tasks after each other the deadline leaves time for, the sooner
  * more machines come. Once 20 results are known, a plan that could begin five
  * looks later is looked at again after four.
  *
@@ -43,9 +40,6 @@
 #define BATS_ENGINE_DEADLINE_H
 
 #include "engine/policy/problem.h"
-
-/* Machines to begin with where no cluster is known. */
-void deadline_start(const struct state *s, struct policy_start *start);
 
 /* Makes the plan for the least cost, at most `money`. False: none is in time
  * with that confidence. *p is what problem_make() made of now, and is so again

@@ -217,6 +217,13 @@ double problem_pending(const struct state *s)
            count[BATS_TASK_WAITING];
 }
 
+double problem_windows_left(const struct state *s)
+{
+    return s->time_limit == BATS_NEVER
+               ? INFINITY
+               : (double)(s->time_limit - s->now) / (double)s->window;
+}
+
 double problem_work(const struct state *s)
 {
     return problem_pending(s) * categories_left_weight(s);

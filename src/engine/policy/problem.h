@@ -57,4 +57,7 @@ double problem_waits(const struct problem *p,
 double problem_pending(const struct state *s);
 double problem_work(const struct state *s);
 
+/* Until the time limit; INFINITY: there is none. */
+double problem_windows_left(const struct state *s);
+
 #endif

@@ -1,0 +1,114 @@
+/* begin: the machines of a start without knowledge. See begin.h. */
+#include "engine/policy/begin.h"
+
+#include <math.h>
+
+/* Charges that differ less say nothing of the price of work. Clusters that
+ * charge more can wait */
+#define ALIKE 2
+/* if the money is worth so many windows of the cheapest slot for each task,
+ * which may be long then; and if a time limit leaves so many times as long as
+ * the money lasts on all machines. */
+#define PATIENT 3
+/* Nobody waits if the money pays all machines for so many windows. */
+#define RICH 100
+/* Machines of the cheapest cluster to begin with; of others, as many as cost
+ * the same, or one. */
+#define FIRST 8
+
+static double slot_price(const struct cluster *c)
+{
+    return (double)c->spec.charge / fmax(cluster_slots(c), 1);
+}
+
+/* ---- within a budget ---- */
+
+static void start_all(const struct state *s, struct policy_start *start)
+{
+    for (size_t i = 0; i < s->n_clusters; i++)
+        start->machines[i] = s->clusters[i].spec.max;
+}
+
+/* As many as there are tasks, the cheapest slots first, none above `most`. */
+static void start_cheap(const struct state *s, double most,
+                        struct policy_start *start)
+{
+    bool seen[BATS_CLUSTERS_MAX] = {false};
+    double tasks = bats_bag_left(&s->bag);
+    for (size_t k = 0; k < s->n_clusters; k++) {
+        size_t best = SIZE_MAX;
+        double price = INFINITY;
+        for (size_t i = 0; i < s->n_clusters; i++) {
+            double p = slot_price(&s->clusters[i]);
+            if (!seen[i] && p < price) {
+                price = p;
+                best = i;
+            }
+        }
+        if (price > most)
+            return;
+        const struct cluster *c = &s->clusters[best];
+        double slots = fmax(cluster_slots(c), 1);
+        double n = fmin(ceil(tasks / slots), c->spec.max);
+        start->machines[best] = (uint32_t)n;
+        seen[best] = true;
+        tasks = fmax(tasks - n * slots, 0);
+    }
+}
+
+void begin_for_budget(const struct state *s, double money,
+                      struct policy_start *start)
+{
+    double all = 0, least = INFINITY, most = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        double price = slot_price(&s->clusters[i]);
+        all += (double)s->clusters[i].spec.charge * s->clusters[i].spec.max;
+        least = fmin(least, price);
+        most = fmax(most, price);
+    }
+    bool can_wait = least > 0 && money < RICH * all &&
+                    money > PATIENT * least * bats_bag_left(&s->bag) &&
+                    problem_windows_left(s) * all > PATIENT * money;
+    if (most <= ALIKE * least || money == INFINITY ||
+        (!can_wait && all > money))
+        start_all(s, start);
+    else
+        start_cheap(s, can_wait ? ALIKE * least : INFINITY, start);
+}
+
+/* ---- by a deadline ---- */
+
+/* Machines that have tasks. */
+static double most_of(const struct state *s, const struct cluster *c)
+{
+    double slots = fmax(cluster_slots(c), 1);
+    return fmin(ceil(bats_bag_left(&s->bag) / slots), c->spec.max);
+}
+
+/* A budget that pays all of them until the deadline. */
+static bool pays_all(const struct state *s)
+{
+    double time = (double)(s->goal.deadline - s->now), cost = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        cost += most_of(s, c) * (double)c->spec.charge;
+    }
+    return s->ledger.budget != BATS_UNLIMITED &&
+           cost * ceil(time / (double)s->window) <=
+               (double)bats_ledger_available(&s->ledger);
+}
+
+void begin_for_deadline(const struct state *s, struct policy_start *start)
+{
+    double least = INFINITY;
+    bool all = pays_all(s);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        least = fmin(least, slot_price(&s->clusters[i]));
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        double p = slot_price(c), n = most_of(s, c);
+        if (!all && p > 0)
+            n = fmin(n, fmax(round(FIRST * least / p), 1));
+        start->machines[i] = (uint32_t)n;
+    }
+}
