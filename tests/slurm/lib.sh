@@ -17,12 +17,18 @@ job_is() {
 
 # await JOB [PATIENCE]: until it ends; exits as the job does. Where it had no
 # step for so many tenths of a second (200), its srun is killed, so that its
-# script goes on. 75: nothing helped, or the script failed then.
+# script goes on. 75: nothing helped, or the script failed then, or it has not
+# ended after 5 minutes; what Slurm says of it is shown.
 await() {
-    local idle=0 stuck= code
+    local idle=0 stuck= code since=$SECONDS
     until job_is "$1" 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'; do
         sleep 0.1
         idle=$((idle + 1))
+        if [ $((SECONDS - since)) -ge 300 ]; then
+            scontrol show job "$1" | sed 's/^/# /'
+            squeue -s -j "$1" | sed 's/^/# /'
+            return 75
+        fi
         squeue -h -s -j "$1" -o %i | grep -qv batch && idle=0
         if [ $idle -ge "${2-200}" ] && job_is "$1" RUNNING; then
             [ -z "$stuck" ] && kill_srun "$1" || return 75
