@@ -246,7 +246,7 @@ static uint32_t youngest_replica(const struct bats_sched *e)
     uint32_t youngest = NO_SLOT;
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct slot *sl = &s->slots[i];
-        if (sl->is_replica && !sl->replica_cancelled &&
+        if (slot_copies(s, i) &&
             !s->tasks[sl->head.i].point && !s->tasks[sl->head.i].cancelled &&
             (youngest == NO_SLOT ||
              sl->started > s->slots[youngest].started) &&

@@ -387,7 +387,7 @@ static bool keeps_copy(const struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
-        if (s->slots[i].is_replica && !s->slots[i].replica_cancelled)
+        if (slot_copies(s, i))
             return s->rest[machine].keeps_copy;
     return false;
 }

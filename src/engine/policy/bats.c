@@ -138,19 +138,11 @@ static void plan_until_limit(const struct state *s, struct work *w)
     w->plan.end = fmax(end, 0);
 }
 
-static uint32_t count_results(const struct state *s)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        n += s->clusters[i].stats.n_done;
-    return n;
-}
-
 /* The windows that end the bag soonest, if its tasks take longer than they
  * seem to; if that costs too much, if they do not. */
 static void plan_carefully(const struct state *s, struct work *w, double money)
 {
-    double error = w->problem.cv / sqrt(count_results(s) + 1.0);
+    double error = w->problem.cv / sqrt(problem_results(s) + 1.0);
     plan_windows(w, money / (1 + ERRORS * error));
     if (!w->plan.feasible)
         plan_windows(w, money);
@@ -283,7 +275,7 @@ static void start(void *self, const struct state *s,
 /* There is something to plan with. */
 static bool is_ready(const struct state *s)
 {
-    return s->n_absent == 0 && (count_results(s) > 0 || is_thrifty(s));
+    return s->n_absent == 0 && (problem_results(s) > 0 || is_thrifty(s));
 }
 
 static bool renew(const void *self, const struct state *s, uint32_t machine)
@@ -370,7 +362,7 @@ static bool wants(void *self, const struct state *s,
     switch (why->type) {
     case OCCASION_RESULT:
         problem_note(&w->problem, s, why);
-        n = count_results(s);
+        n = problem_results(s);
         if (n < w->next_results || !is_ready(s))
             return false;
         w->next_results = 2 * n;

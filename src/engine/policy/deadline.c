@@ -30,21 +30,12 @@ static double slots_of(const struct problem *p)
     return n;
 }
 
-/* The results of all clusters. */
-static double results(const struct state *s)
-{
-    double n = 0;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        n += s->clusters[i].stats.n_done;
-    return n;
-}
-
 /* q of deadline.h. */
 static double longest(const struct state *s, const struct problem *p)
 {
     double last = fmax(fmin(bats_bag_left(&s->bag), slots_of(p)), 1);
     double z = gsl_cdf_ugaussian_Pinv(pow(s->goal.confidence, 1 / last));
-    double n_results = results(s);
+    double n_results = problem_results(s);
     bool is_new = 0 < n_results && n_results < KNOWN;
     double most = is_new ? Z_MOST : Z_KNOWN;
     double q = 1 + fmin(z, most) * p->cv;
@@ -62,7 +53,7 @@ static double longest(const struct state *s, const struct problem *p)
 static double margin(const struct state *s, const struct problem *p)
 {
     double n = p->is.demand, z = gsl_cdf_ugaussian_Pinv(s->goal.confidence);
-    double n_results = results(s);
+    double n_results = problem_results(s);
     return n_results < FEW ? 0 : z * p->cv * sqrt(n + n * n / (n_results + 1));
 }
 
@@ -116,7 +107,7 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
     double q = p->q = longest(s, p), half = (1 + p->cv * p->cv) / 2;
     bool enough[N_ANSWERS], with_money[N_ANSWERS];
     plan->feasible = false;
-    bool is_known = results(s) >= KNOWN;
+    bool is_known = problem_results(s) >= KNOWN;
     *look_at = is_known ? BATS_NEVER : s->now;
     if (end <= 0)
         return false;

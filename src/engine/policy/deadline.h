@@ -18,8 +18,8 @@
  * they are where only the money is too short for the margin.
  *
  * While there is no result, a task is taken to last half as long again as the
- * longest has; so the fewer tasks after each other the deadline leaves time for, the sooner
- * more machines come. Once 20 results are known, a plan that could begin five
+ * longest has; so the fewer tasks after each other the deadline leaves time
+ * for, the sooner more machines come. Once 20 results are known, a plan that could begin five
  * looks later is looked at again after four.
  *
  * From Q_i before the deadline on, cluster i begins nothing as long as machines

@@ -46,11 +46,6 @@ static double total(const struct problem *p, const struct state *s,
     return fmax(means, 1) / p->types[j].rate;
 }
 
-static bool is_copy(const struct state *s, uint32_t slot)
-{
-    return s->slots[slot].is_replica && !s->slots[slot].replica_cancelled;
-}
-
 /* The copy in `slot` is expected to end first, and may save the deadline.
  * *left: the time that it takes until then. */
 static bool is_sooner(const struct problem *p, const struct state *s,
@@ -149,7 +144,7 @@ static void keep_copies(const struct problem *p, const struct state *s,
         const struct bats_windows_machine *m = &p->machines[i];
         double charge = p->types[m->type].charge, left;
         for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
-            if (m->leaves || !is_copy(s, k) || !is_sooner(p, s, k, end, &left))
+            if (m->leaves || !slot_copies(s, k) || !is_sooner(p, s, k, end, &left))
                 continue;
             double cost = fmax(ceil(left - m->paid), 0) * charge;
             if (cost <= *money) {

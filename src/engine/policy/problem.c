@@ -217,6 +217,14 @@ double problem_pending(const struct state *s)
            count[BATS_TASK_WAITING];
 }
 
+uint32_t problem_results(const struct state *s)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        n += s->clusters[i].stats.n_done;
+    return n;
+}
+
 double problem_windows_left(const struct state *s)
 {
     return s->time_limit == BATS_NEVER

@@ -57,6 +57,9 @@ double problem_waits(const struct problem *p,
 double problem_pending(const struct state *s);
 double problem_work(const struct state *s);
 
+/* Results of all clusters. */
+uint32_t problem_results(const struct state *s);
+
 /* Until the time limit; INFINITY: there is none. */
 double problem_windows_left(const struct state *s);
 

@@ -191,7 +191,7 @@ void execution_swap(struct state *s, uint32_t slot, struct bats_position task)
 {
     struct task *t = &s->tasks[task.i];
     uint32_t original = t->slot;
-    assert(s->slots[slot].is_replica && !s->slots[slot].replica_cancelled &&
+    assert(slot_copies(s, slot) &&
            s->slots[original].n_tasks == 1 && !t->in_sample);
     unlink_copy(s, slot, task);
     s->slots[original].is_replica = true;

@@ -613,6 +613,12 @@ static inline bool slot_works(const struct state *s, uint32_t slot)
            (sl->n_tasks > 1 || !bats_bag_has_result(&s->bag, sl->head));
 }
 
+/* It runs a copy that counts. */
+static inline bool slot_copies(const struct state *s, uint32_t slot)
+{
+    return s->slots[slot].is_replica && !s->slots[slot].replica_cancelled;
+}
+
 /* ---- executions.c ---- */
 
 /* The execution of `task` in `slot` was told to stop. */
