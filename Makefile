@@ -10,9 +10,6 @@ have = $(shell { pkg-config --exists $(1) || \
 # The C compiler, and the wrapper around it that knows MPI (Open MPI, MPICH).
 CC = cc
 MPICC = mpicc
-# Its launcher, by which a run without one starts itself.
-MPIRUN = $(or $(shell command -v $(if $(findstring mpicc,$(MPICC)),\
-	$(subst mpicc,mpirun,$(firstword $(MPICC))))),mpirun)
 # Optimisation and debugging; anything here replaces it.
 CFLAGS = -O2 -g
 # `make install` puts things here; DESTDIR goes in front of it.
@@ -93,11 +90,11 @@ SITE_SRC = $(addprefix src/site/, \
 	fields.c hardware.c job_systems.c node.c query.c queue.c site.c \
 	slurm.c slurm_account.c slurm_jobs.c slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
-	auth.c comm.c comm_mpi.c crew.c door.c executor.c found.c gateway.c heart.c hosts.c hub.c \
+	auth.c comm.c comm_mpi.c crew.c door.c executor.c forked.c found.c gateway.c heart.c hosts.c hub.c \
 	introduce.c joined.c journal.c kept.c launcher.c losses.c \
 	library.c master.c mpi.c pernode.c prepare.c ready.c reclaims.c \
 	results.c seal.c shared.c signals.c \
-	starter.c survey.c wire.c worker.c)
+	survey.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
 	$(addprefix scenario/, bag.c cluster.c run.c section.c))
@@ -244,7 +241,6 @@ $(B)/flags: FORCE
 
 # The assembler reads these into it.
 $(B)/obj/src/report/assets.o: $(wildcard src/report/page/*)
-$(B)/obj/src/run/starter.o: ALL_CPPFLAGS += -DBATS_MPIRUN='"$(MPIRUN)"'
 
 $(call obj,$(RUN_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags
 	$(say) MPICC $<

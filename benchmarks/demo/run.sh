@@ -8,7 +8,7 @@
 # machines are charged for is compressed: a run on economy counts as 400
 # seconds, so that an hour lasts about 3.
 cd "$(dirname "$0")/../.." || exit 1
-. benchmarks/launch.sh
+unset BATS_BUDGET # the user exported it for runs of their own
 build=${B:-build}
 seeds=${1:-20}
 budget=${2:-160}
@@ -34,7 +34,7 @@ means() { # REPORT: mean runtimes on economy and express, in seconds
 
 # A few of them, to see how long they take on this machine as it is now.
 head -n 48 "$out/bag.txt" >"$out/some.txt"
-launch 9 "$build/bats-mpi" run "$out/some.txt" --policy rr --quiet \
+"$build/bats-mpi" run -j 8 "$out/some.txt" --policy rr --quiet \
     --clusters benchmarks/demo/clusters.ini --json "$out/some.json" \
     >"$out/some.out" || exit
 scale=$(means "$out/some.json" | awk 'NR == 1 { printf "%.0f", 400 / $1 }')
@@ -50,12 +50,12 @@ Budget $budget SU. The scheduler knows neither how long a run takes nor which
 machines are the faster: it tries both kinds, then holds what it can pay.
 (Emulated on this machine: an hour passes in $hour s.)
 
-\$ mpirun -n 9 $build/bats-mpi run $out/bag.txt \\
+\$ $build/bats-mpi run -j 8 $out/bag.txt \\
       --clusters benchmarks/demo/clusters.ini --budget $budget \\
       --time-scale $scale --seed 1 >$out/results.txt
 
 END
-launch 9 "$build/bats-mpi" run "$out/bag.txt" \
+"$build/bats-mpi" run -j 8 "$out/bag.txt" \
     --clusters benchmarks/demo/clusters.ini --budget "$budget" \
     --time-scale "$scale" --seed 1 --json "$out/run.json" \
     >"$out/results.txt"

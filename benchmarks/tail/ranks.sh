@@ -8,7 +8,7 @@
 #
 #   sh benchmarks/tail/ranks.sh [SEEDS [TASKS [SCALE]]]     default 3 300 300
 cd "$(dirname "$0")/../.." || exit 1
-. benchmarks/launch.sh
+unset BATS_BUDGET # the user exported it for runs of their own
 build=${B:-build}
 seeds=${1:-3}
 tasks=${2:-300}
@@ -45,7 +45,7 @@ bag() { # SEED: x = scale / z^2 with z normal (Box and Muller)
 play() { # SEED OPTION...: minutes, copies, copies that came first, charge
     seed=$1
     shift
-    launch 65 "$build/bats-mpi" run "$out/bag.txt" --policy rr --quiet \
+    "$build/bats-mpi" run -j 64 "$out/bag.txt" --policy rr --quiet \
         --no-record --clusters "$out/clusters.ini" --time-scale "$scale" \
         --seed "$seed" --json "$out/run.json" "$@" >/dev/null || exit
     perl benchmarks/json.pl "$out/run.json" makespan_s copies copies_first \

@@ -1,12 +1,18 @@
 #include "cli/jobs.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "run/starter.h"
+#include "run/forked.h"
+#include "run/launcher.h"
+#include "run/run.h"
+
+#define MOST 250 /* workers for 0 */
 
 uint32_t bats_jobs_count(uint32_t jobs)
 {
@@ -18,31 +24,62 @@ uint32_t bats_jobs_count(uint32_t jobs)
                : 1;
 }
 
-int bats_jobs_start(enum bats_verb verb, const struct bats_settings *set,
-                    char **argv, struct bats_error *usage)
+int bats_jobs_workers(const char *text, uint32_t cores, uint32_t *workers,
+                      struct bats_error *err)
 {
-    uint32_t jobs = bats_jobs_count(set->jobs);
-    uint32_t n_ranks = bats_starter_ranks();
+    char *end;
+    *workers = 1;
+    if (text == NULL)
+        return 0;
+    errno = 0;
+    double n = (double)strtol(text, &end, 10);
+    bool is_relative = text[0] == '+' || text[0] == '-';
+    if (strcmp(end, "%") == 0 && !is_relative)
+        n = n * cores / 100;
+    else if (end == text || *end != '\0' || errno != 0 || isspace(*text))
+        return bats_error_set(err, BATS_EINPUT,
+                              "--jobs takes a number of workers (8, +1, -1, "
+                              "50%%; 0: as many as possible), not '%s'",
+                              text);
+    else if (is_relative)
+        n += cores;
+    else if (n == 0)
+        n = MOST;
+    *workers = n < 1 ? 1 : n > INT32_MAX / 2 ? INT32_MAX / 2 : (uint32_t)n;
+    return 0;
+}
 
-    if (bats_starter_is_used())
-        return -1;
-    if (n_ranks > 1 && set->jobs != 1)
+static int start_mpi(const struct bats_settings *set, uint32_t n_ranks,
+                     int *argc, char ***argv, int *rank,
+                     struct bats_error *usage, struct bats_error *err)
+{
+    int n;
+    if (usage->code == 0 && set->workers != NULL)
         bats_error_set(usage, BATS_EINPUT,
                        "--jobs is for a run without a launcher; this one has "
                        "been started on %" PRIu32 " ranks",
                        n_ranks);
+    return bats_mpi_start(argc, argv, set->silence, rank, &n, err);
+}
+
+int bats_jobs_start(const struct bats_settings *set, int *argc, char ***argv,
+                    int *rank, struct bats_error *usage,
+                    struct bats_error *err)
+{
+    uint32_t n_ranks = bats_launcher_ranks();
     if (n_ranks > 1)
-        return -1;
-    if (jobs == 1) {
-        if (!set->quiet && n_ranks == 0)
-            fprintf(stderr,
-                    "bats-mpi: 1 worker, on this machine; -j N starts N "
-                    "(%" PRIu32 " cores)\n",
-                    bats_jobs_count(0));
-        return -1;
-    }
-    /* argv[0] is not used from here on. */
-    argv[0] = (char *)bats_verb_name(verb);
-    int code = bats_starter_run(jobs + !set->master_works, argv, usage);
-    return code >= 0 ? code : bats_complain(usage);
+        return start_mpi(set, n_ranks, argc, argv, rank, usage, err);
+    bats_mpi_omit();
+    if (usage->code != 0)
+        return bats_forked_start(0, rank, err);
+    uint32_t workers;
+    if (bats_jobs_workers(set->workers, bats_jobs_count(0), &workers, usage) <
+        0)
+        return bats_forked_start(0, rank, err);
+    if (set->workers == NULL && !set->quiet && n_ranks == 0)
+        fprintf(stderr,
+                "bats-mpi: 1 worker, on this machine; -j N starts N "
+                "(%" PRIu32 " cores)\n",
+                bats_jobs_count(0));
+    return bats_forked_start(workers - (set->master_works ? 1 : 0), rank, err);
 }

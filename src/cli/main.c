@@ -8,7 +8,6 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "run/run.h"
-#include "run/starter.h"
 
 static int (*const verbs[BATS_VERBS])(int argc, char **argv) = {
     [BATS_VERB_SAMPLE] = cmd_sample, [BATS_VERB_RUN] = cmd_run,
@@ -51,7 +50,6 @@ int main(int argc, char **argv)
 {
     enum bats_verb verb;
 
-    bats_starter_arguments(argv);
     if (argc > 1) {
         int code = answer(argc, argv);
         if (code >= 0)

@@ -186,8 +186,6 @@ static struct bats_settings defaults(enum bats_verb verb)
         .reconfigure = verb == BATS_VERB_SIMULATE ? NULL : "violation",
         .tail = bats_tail_name(BATS_TAIL_DEFAULT),
         .bind = "core",
-        .jobs =
-            verb == BATS_VERB_SIMULATE || verb == BATS_VERB_FRONTIER ? 0 : 1,
         .grace = 5 * BATS_SECOND,
         .silence = 60 * BATS_SECOND,
         .restart = 30 * BATS_SECOND,

@@ -107,7 +107,8 @@ struct bats_settings {
     bool json;                     /* plan: [false] */
     bool csv;                      /* simulate, plan: [false] */
     bool trace;                    /* simulate: [false] */
-    uint32_t jobs;                 /* 0: one per core [1]; simulate: [0] */
+    uint32_t jobs;                 /* simulate, frontier; 0: one per core [0] */
+    const char *workers;           /* run: --jobs, as written [NULL] */
     const char *partition;   /* alloc: as written [NULL] */
     const char *unreliable;  /* alloc: as written [NULL] */
     const char *account;     /* alloc: [NULL] */

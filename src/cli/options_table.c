@@ -286,10 +286,11 @@ const struct bats_option bats_options[] = {
     {"jobs", 'j', "N", BATS_OPTION_SMALL, AT(jobs), SIMULATE, BATS_GROUP_RUN,
      "simulate on N threads; the results do not depend on N (default: 0, "
      "one per core)"},
-    {"jobs", 'j', "N", BATS_OPTION_SMALL, AT(jobs), RUNS | CLUSTERS,
+    {"jobs", 'j', "N", BATS_OPTION_TEXT, AT(workers), RUNS | CLUSTERS,
      BATS_GROUP_RUN,
-     "without a launcher (srun, mpirun): start N workers on this machine; 0: "
-     "one per core (default: 1)"},
+     "without a launcher (srun, mpirun): start N workers on this machine; +N, "
+     "-N: so many more or fewer than cores; N%: of the cores; 0: as many as "
+     "possible, 250 (default: 1)"},
     {"master-works", 0, NULL, BATS_OPTION_FLAG, AT(master_works),
      RUNS | CLUSTERS, BATS_GROUP_RUN, "let rank 0 run tasks too"},
     {"bind", 0, "none|core|numa", BATS_OPTION_CHOICE, AT(bind), RUNS | ALLOC,

@@ -15,8 +15,9 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 /* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
 static bool given_up;
 
-static bool serialized; /* several threads may send */
-static void (*abort_all)(int exit_status); /* NULL: this process is alone */
+static bool serialized;                    /* several threads may send */
+static void (*abort_all)(int exit_status); /* NULL: not needed */
+static int (*create)(struct bats_comm **comm, struct bats_error *err);
 
 void bats_comm_lock(void)
 {
@@ -111,9 +112,9 @@ static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
     int rc = comm->via->send(comm, rank, &p, matched, err);
     bats_comm_unlock();
     /* Signal its main thread: MPI may have threads that do not block the
-     * signal. */
+     * signal. A stream does so by itself. */
     pid_t process = comm->process[rank];
-    if (rc == 0 && process > 0)
+    if (rc == 0 && process > 0 && comm->via->woken == NULL)
         tgkill(process, process, BATS_WAKE_SIGNAL);
     return rc;
 }
@@ -152,10 +153,18 @@ void bats_comm_disband(struct bats_comm *comm, enum bats_leave leave)
     bats_comm_unlock();
 }
 
-void bats_comm_set(bool is_serialized, void (*abort)(int exit_status))
+void bats_comm_set(bool is_serialized, void (*abort)(int exit_status),
+                   int (*create_one)(struct bats_comm **comm,
+                                     struct bats_error *err))
 {
     serialized = is_serialized;
     abort_all = abort;
+    create = create_one;
+}
+
+int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
+{
+    return create(comm, err);
 }
 
 void bats_comm_give_up(struct bats_comm *comm)

@@ -2,8 +2,9 @@
  * comm: messages between ranks; it never waits for the other side.
  *
  * Layer: run. Used by the master and the worker, which do not know how the
- * messages travel (transport.h): by MPI between the ranks of one job, by MPI
- * and a TCP stream to ranks of worker jobs. MPI-3 only. A send owns its bytes
+ * messages travel (transport.h): by MPI between the ranks of one job, by
+ * streams to workers on this host, by MPI and a TCP stream to ranks of worker
+ * jobs. MPI-3 only. A send owns its bytes
  * until the transport is done with them; a receive takes a message if there is
  * one. MPI's error codes become BATS_ESYS here.
  */
@@ -24,7 +25,7 @@ int bats_comm_start(int *argc, char ***argv, int *rank, int *n_ranks,
                     struct bats_error *err);
 void bats_comm_end(void);
 
-/* The ranks of this MPI job. */
+/* The ranks of this MPI job, or the workers that rank 0 has forked. */
 int bats_comm_create(struct bats_comm **comm, struct bats_error *err);
 
 /* Gives up sends that MPI has not finished: their bytes leak. NULL is legal.

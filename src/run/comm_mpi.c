@@ -39,6 +39,8 @@ static void slacken(unsigned long ns)
     prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
 }
 
+static int create(struct bats_comm **comm, struct bats_error *err);
+
 static void abort_all(int exit_status)
 {
     MPI_Abort(MPI_COMM_WORLD, exit_status);
@@ -56,7 +58,7 @@ int bats_comm_start(int *argc, char ***argv, int *rank, int *n_ranks,
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
-    bats_comm_set(provided >= MPI_THREAD_SERIALIZED, abort_all);
+    bats_comm_set(provided >= MPI_THREAD_SERIALIZED, abort_all, create);
     return 0;
 }
 
@@ -197,7 +199,7 @@ static const struct bats_transport by_mpi = {
     .receive = receive,
 };
 
-int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
+static int create(struct bats_comm **comm, struct bats_error *err)
 {
     struct mpi *m = calloc(1, sizeof *m);
     if (m == NULL)

@@ -10,17 +10,27 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run/starter.h"
 #include "site/batch_system.h"
 
 #define PATIENCE_MS 10000 /* the other ranks take 3 s to leave */
 
 static bool impatient, by_batch_system;
 
+uint32_t bats_launcher_ranks(void)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                        "MV2_COMM_WORLD_SIZE", "FLUX_JOB_SIZE",
+                                        "SLURM_STEP_NUM_TASKS"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (getenv(sizes[i]) != NULL)
+            return (uint32_t)strtoul(getenv(sizes[i]), NULL, 10);
+    return 0;
+}
+
 void bats_launcher_look(void)
 {
     bool mpirun = getenv("OMPI_COMMAND") != NULL;
-    impatient = mpirun && !bats_starter_is_used();
+    impatient = mpirun;
     /* mpirun starts its daemons through the batch system. */
     by_batch_system = !mpirun && bats_batch_launched();
 }

@@ -6,6 +6,12 @@
 #define BATS_LAUNCHER_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+/* The number of ranks that a launcher (mpirun, srun, flux, ...) has started;
+ * 0: there is no launcher. Call before MPI is started, which may set a
+ * launcher's variables itself. */
+uint32_t bats_launcher_ranks(void);
 
 /* Call before MPI is started: Open MPI's MPI_Init sets in its own environment
  * many of the variables that mpirun sets, which would then be found under any
@@ -13,8 +19,7 @@
 void bats_launcher_look(void);
 
 /* The launcher is Open MPI's mpirun, perhaps on another host. It kills its
- * ranks one second after it has told them to end. (Not if the run has launched
- * itself: then mpirun gets no signal.) */
+ * ranks one second after it has told them to end. */
 bool bats_launcher_is_impatient(void);
 
 /* The launcher is the batch system itself (srun). */

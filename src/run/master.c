@@ -23,7 +23,6 @@
 #include "run/results.h"
 #include "run/run.h"
 #include "run/signals.h"
-#include "run/starter.h"
 #include "util/now.h"
 
 #define PROGRESS_US 200000   /* between two reports of progress */
@@ -422,7 +421,9 @@ static int look_for_lost(struct master *m, int64_t now_us,
 
 static int sleep_until_due(struct master *m, struct bats_error *err)
 {
-    int64_t max_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_US);
+    int64_t max_us = m->quiet.woken
+                         ? INT64_MAX
+                         : bats_master_sleep_us(m, BATS_MASTER_LOOK_US);
     int64_t us = bats_quiet_sleep_us(
         &m->quiet, bats_comm_unsent(m->crew.comm) > 0,
         max_us < BATS_CLOCK_MASTER_US ? max_us : BATS_CLOCK_MASTER_US);
@@ -533,7 +534,6 @@ int bats_run_master(const struct bats_run_options *options,
     if (*crew == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     bats_signals_catch();
-    bats_starter_ready();
     int rc = run(&m, err);
     bats_joined_end(&m);
     bats_reclaims_release(&m);

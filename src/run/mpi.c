@@ -7,7 +7,6 @@
 #include "run/heart.h"
 #include "run/launcher.h"
 #include "run/run.h"
-#include "run/starter.h"
 #include "run/transport.h"
 
 #define PATIENCE_S 3
@@ -21,19 +20,11 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
                    int *n_ranks, struct bats_error *err)
 {
     bats_launcher_look();
-    /* Without a launcher, Open MPI would start a daemon: a child that the
-     * runner would have to tell from those of a task, each time. */
-    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     int rc = bats_comm_start(argc, argv, rank, n_ranks, err);
     if (rc < 0)
         return rc;
     own_rank = *rank;
     started = true;
-    if (bats_starter_is_used() && *n_ranks == 1)
-        return bats_error_set(err, BATS_ESYS,
-                              "mpirun belongs to another MPI library: its "
-                              "processes do not know each other");
-    bats_starter_meet();
     patience_s = MOST_US / 1000000;
     if (silence_us < MOST_US)
         patience_s = (unsigned)(silence_us / 1000000 + 1);
@@ -47,7 +38,7 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
 void bats_mpi_omit(void)
 {
     bats_launcher_look();
-    bats_comm_set(true, NULL);
+    bats_comm_set(true, NULL, NULL);
 }
 
 void bats_mpi_end(int exit_status)
@@ -57,8 +48,6 @@ void bats_mpi_end(int exit_status)
     bats_heart_stop();
     if (!started)
         return;
-    if (own_rank == 0)
-        bats_starter_tell(exit_status);
     if (exit_status != 0 && (own_rank == 0 || given_up))
         bats_launcher_fail();
     if (given_up && own_rank != 0 && bats_launcher_is_batch_system())

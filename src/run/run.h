@@ -150,18 +150,18 @@ struct bats_run_outcome {
  * bats_mpi_start. Returns `text`. */
 const char *bats_mpi_library(char *text, size_t size);
 
-/* Start and end MPI. If a rank was lost, an orderly end would wait for it for
+/* Start and end MPI, where a launcher has started several ranks. If a rank was lost, an orderly end would wait for it for
  * ever: bats_mpi_end then aborts all ranks, including this process, with
  * `exit_status`. bats_mpi_start returns this process's rank and the number of
  * ranks; from then on rank 0 gives signs of life (heart.h), six of them in
- * `silence_us`. Without a launcher there is one rank, and the master works. */
+ * `silence_us`. */
 int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
                    int *n_ranks, struct bats_error *err);
 void bats_mpi_end(int exit_status);
 
 /* Instead of bats_mpi_start, for a process that has nobody to talk to by MPI:
- * the master of worker jobs, and the gateway of a job of one rank.
- * bats_mpi_end may follow. */
+ * the master of worker jobs, the gateway of a job of one rank, a run that forks
+ * its workers (forked.h). bats_mpi_end may follow. */
 void bats_mpi_omit(void);
 
 /*

@@ -5,11 +5,15 @@
 #include "util/wake.h"
 
 static volatile sig_atomic_t first, count, terminate, drain;
-static struct sigaction old_interrupt, old_terminate, old_drain, old_wake;
+static struct sigaction old_interrupt, old_terminate, old_hang_up, old_drain,
+    old_wake;
 static sigset_t old_mask;
 
+/* A terminal that is gone ends a run like SIGTERM. */
 static void note(int signal)
 {
+    if (signal == SIGHUP)
+        signal = SIGTERM;
     if (first == 0)
         first = signal;
     count++;
@@ -38,6 +42,9 @@ void bats_signals_catch(void)
     first = count = terminate = drain = 0;
     sigaction(SIGINT, &action, &old_interrupt);
     sigaction(SIGTERM, &action, &old_terminate);
+    sigaction(SIGHUP, NULL, &old_hang_up);
+    if (old_hang_up.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &action, NULL);
     action.sa_handler = note_drain;
     sigaction(SIGUSR1, &action, &old_drain);
     action.sa_handler = wake;
@@ -51,6 +58,7 @@ void bats_signals_restore(void)
 {
     sigaction(SIGINT, &old_interrupt, NULL);
     sigaction(SIGTERM, &old_terminate, NULL);
+    sigaction(SIGHUP, &old_hang_up, NULL);
     sigaction(SIGUSR1, &old_drain, NULL);
     sigaction(BATS_WAKE_SIGNAL, &old_wake, NULL);
     sigprocmask(SIG_SETMASK, &old_mask, NULL);

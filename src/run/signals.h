@@ -1,5 +1,6 @@
 /*
- * signals: counts SIGINT and SIGTERM, notes SIGUSR1, and unblocks the signal
+ * signals: counts SIGINT, SIGTERM and SIGHUP (which counts as
+ * SIGTERM), notes SIGUSR1, and unblocks the signal
  * for messages (util/wake.h) only while a rank sleeps.
  *
  * Layer: run. A launcher tells all ranks to end. The master stops the run in

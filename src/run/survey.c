@@ -336,8 +336,9 @@ int bats_survey_take(const struct bats_crew *crew,
     struct bats_survey s = {0};
     int rc = list_ranks(crew, &s, err);
     uint32_t first = crew->n < s.n_ranks ? 1 : 0;
-    if (rc == 0)
-        rc = bats_site_share(s.nodes, s.n_ranks, s.shares, err);
+    if (rc == 0) /* a rank 0 that runs no tasks needs no core for them */
+        rc = bats_site_share(s.nodes + first, s.n_ranks - first,
+                             s.shares + first, err);
     if (rc == 0)
         rc = bats_site_discover(s.nodes, s.n_ranks, first, machine_of(options),
                                 &s.site, err);

@@ -2,8 +2,9 @@
  * transport: how messages travel, behind comm.h.
  *
  * Layer: run, private to comm.c and the transports: comm_mpi.c (the ranks of
- * one MPI job), hub.c (worker jobs, seen from the master) and gateway.c (the
- * master and the ranks of its own job, seen from a gateway).
+ * one MPI job), forked.c (workers that rank 0 has forked), hub.c (worker jobs,
+ * seen from the master) and gateway.c (the master and the ranks of its own job,
+ * seen from a gateway).
  *
  * A transport is a constant table of functions and a structure that begins
  * with struct bats_comm. comm.c calls each function with the lock held that
@@ -25,6 +26,7 @@ struct bats_transport {
     /* The packet is the transport's, whatever happens; it has not failed. */
     int (*send)(struct bats_comm *comm, int rank, struct bats_packet *packet,
                 bool matched, struct bats_error *err);
+    /* For the heart (heart.h); NULL, both: it has none. */
     void (*repeat)(struct bats_comm *comm, const struct bats_packet *packet);
     bool (*repeated)(struct bats_comm *comm);
     size_t (*unsent)(struct bats_comm *comm);
@@ -56,8 +58,11 @@ int bats_comm_init(struct bats_comm *comm, const struct bats_transport *via,
 void bats_comm_lock(void);
 void bats_comm_unlock(void);
 
-/* For MPI, and for a process without it: other threads may send, too; how to
- * end every process of the job (NULL: there is only this one). */
-void bats_comm_set(bool serialized, void (*abort)(int exit_status));
+/* How this process reaches the others: other threads may send, too; how to end
+ * every process of the job at once (NULL: they end by themselves when this one
+ * is gone); and bats_comm_create. */
+void bats_comm_set(bool serialized, void (*abort)(int exit_status),
+                   int (*create)(struct bats_comm **comm,
+                                 struct bats_error *err));
 
 #endif

@@ -119,7 +119,6 @@ static int set_up(struct worker *w, const struct bats_setup *setup,
 {
     struct bats_executor_sink sink = {w, collect_result, send_output};
     w->parked = true;
-    w->look_us = setup->look_us;
     w->holds = setup->hold;
     w->beat_us = setup->beat_us;
     w->grace_ms = setup->grace_ms;
@@ -127,6 +126,7 @@ static int set_up(struct worker *w, const struct bats_setup *setup,
     w->prepares = setup->n_start > 0;
     bats_comm_set_process(w->comm, 0, setup->master_pid);
     w->quiet.woken = bats_comm_woken(w->comm);
+    w->look_us = w->quiet.woken ? INT64_MAX : setup->look_us;
     w->kept.waits = false;
     w->kept.on = setup->keep;
     free(w->kept.run);

@@ -152,7 +152,7 @@ no_zombies() {
 most_ended() {
     test "$(cat ended 2>/dev/null | wc -l)" -ge 20
 }
-bats 3 orphans --policy rr &
+by_mpi 3 orphans --policy rr &
 within 60 most_ended
 within 10 no_zombies
 ok 'no zombies while a run lasts'

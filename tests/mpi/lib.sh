@@ -7,12 +7,21 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_hwloc_base_binding_policy=none
 
-# bats N ARGUMENT...: bats-mpi on N ranks, into out and err.
+# by_mpi N ARGUMENT...: bats-mpi on N ranks of an MPI job, into out and err.
+by_mpi() {
+    env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n "$1" "$BATS_MPI" \
+        "${@:2}" >out 2>err </dev/null
+}
+
+# bats N ARGUMENT...: the same without MPI. Rank 0 forks the others.
 bats() {
-    ranks=$1
+    local ranks=$1 verb=()
     shift
-    env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n "$ranks" "$BATS_MPI" \
-        "$@" >out 2>err </dev/null
+    case $1 in run | sample | clusters) verb=("$1"); shift ;; esac
+    [ $ranks -gt 1 ] || set -- --master-works "$@"
+    [[ " $* " == *' --master-works '* ]] || ranks=$((ranks - 1))
+    env "$mark" timeout -k 5 400 "$BATS_MPI" "${verb[@]}" -j $ranks "$@" \
+        >out 2>err </dev/null
 }
 
 # recoverable N ARGUMENT...: bats-mpi on N ranks in the background, prepared to
@@ -60,17 +69,24 @@ allocation_profile() {
 END
 }
 
-# rank_pid N: the process that is rank N; not one that it has forked. Fails if
-# there is none.
+# rank_pid N: the process that is rank N; not one that it has started. Fails if
+# there is none. Workers that rank 0 has forked have their rank in their name.
 rank_pid() {
-    local pid parent
+    local pid parent name="bats-mpi $1"
+    [ "$1" != 0 ] || name=bats-mpi
     for pid in $(alive); do
         [[ $(readlink "/proc/$pid/exe") == *bats-mpi ]] || continue
         parent=$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$pid/stat" \
             2>/dev/null) || continue
-        [[ $(readlink "/proc/$parent/exe") != *bats-mpi ]] || continue
-        tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null |
-            grep -qxE "(OMPI_COMM_WORLD|PMI)_RANK=$1" && echo "$pid" && return
+        if [[ $(readlink "/proc/$parent/exe") == *bats-mpi ]]; then
+            [ "$(cat "/proc/$parent/comm")" = bats-mpi ] || continue
+        elif tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null |
+            grep -qE '^(OMPI_COMM_WORLD|PMI)_RANK='; then
+            tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null |
+                grep -qxE "(OMPI_COMM_WORLD|PMI)_RANK=$1" || continue
+            echo "$pid" && return
+        fi
+        [ "$(cat "/proc/$pid/comm")" = "$name" ] && echo "$pid" && return
     done
     return 1
 }

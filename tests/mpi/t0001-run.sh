@@ -5,7 +5,7 @@
 # ---- results ----
 
 for i in $(seq 40); do echo "echo line-\$BATS_TASK_ID-$i"; done >bag
-bats 3 bag --joblog log
+by_mpi 3 bag --joblog log
 ok 'a bag that succeeds exits with 0'
 for i in $(seq 40); do echo "line-$i-$i"; done | sort >expected
 sort out | cmp -s - expected
@@ -18,7 +18,7 @@ kill -TERM $$
 /nonexistent/program
 kill -KILL $$
 BAG
-expect 1 bats 3 bag --joblog log
+expect 1 by_mpi 3 bag --joblog log
 ok 'failed tasks make it exit with 1'
 tail -n +2 log | sort -n | cut -f1,7,8 | tr '\t\n' ':;' >got
 grep -qx '1:0:0;2:3:0;3:[0-9]*:15;4:127:0;5:[0-9]*:9;' got
@@ -29,7 +29,7 @@ ok 'exit status and signal of each task arrive'
 cat >bag <<'BAG'
 env | grep -E '^(OMPI|PMIX|PMI|PRTE|ORTE)_' | grep -v -E '^OMPI_(ALLOW|MCA_(rmaps|mpi_yield|hwloc))'; echo "t=$BATS_TASK_ID a=$BATS_ATTEMPT c=$BATS_CLUSTER m=$BATS_MACHINE r=${BATS_RUN_ID:+set} d=${DISBATCH_TASKID-none}"
 BAG
-bats 2 bag
+by_mpi 2 bag
 echo 't=1 a=1 c=all m=all-1 r=set d=none' | cmp -s out -
 ok 'a task sees BATS_ variables and none of the launcher'
 
@@ -39,7 +39,7 @@ true
 #DISBATCH PREFIX echo $DISBATCH_TASKID $DISBATCH_TASKID_ZP $DISBATCH_NAMETASKS ${DISBATCH_JOBID:+job}
 :
 BAG
-bats 2 "$PWD/tasks.db"
+by_mpi 2 "$PWD/tasks.db"
 grep -qE '^1 000001 tasks.db job' out
 ok 'a disBatch file gets the DISBATCH_ variables'
 
@@ -49,24 +49,24 @@ ok 'a disBatch file gets the DISBATCH_ variables'
 for i in $(seq 8); do
     echo "for k in \$(seq 50); do printf $i; printf $i; printf $i; echo $i; done"
 done >bag
-bats 5 bag
+by_mpi 5 bag
 test "$(sort out | uniq -c | tr -s ' ' | tr '\n' ';')" = \
     ' 50 1111; 50 2222; 50 3333; 50 4444; 50 5555; 50 6666; 50 7777; 50 8888;'
 ok 'nothing interleaves within a line'
 
 # More than any buffer on the way, with a master that also has to read.
 echo 'seq 1 300000' >bag
-bats 2 bag
+by_mpi 2 bag
 seq 1 300000 | cmp -s out -
 ok 'two megabytes of output of one task arrive complete and in order'
 
 echo 'printf no-newline' >bag
-bats 2 bag
+by_mpi 2 bag
 echo no-newline | cmp -s out -
 ok 'a last line without a newline gets one'
 
 for i in $(seq 6); do echo "echo out-$i; echo err-$i >&2"; done >bag
-bats 3 bag --results there
+by_mpi 3 bag --results there
 test ! -s out
 test "$(cat there/4/stdout there/4/stderr)" = 'out-4
 err-4'
@@ -75,19 +75,19 @@ ok '--results has a directory for each task instead'
 # ---- many ----
 
 yes /bin/true | head -n 3000 >bag
-bats 3 bag --joblog log
+by_mpi 3 bag --joblog log
 test "$(tail -n +2 log | cut -f1 | sort -nu | wc -l)" -eq 3000
 ok '3000 short tasks have 3000 results'
 
 yes '@sleep 0' | head -n 20000 >bag
-bats 5 bag --joblog log
+by_mpi 5 bag --joblog log
 test "$(tail -n +2 log | cut -f1 | sort -nu | wc -l)" -eq 20000
 ok '20000 empty tasks have 20000 results'
 
 # ---- who works ----
 
 for i in $(seq 20); do echo 'sleep 0.1; echo $PPID'; done >bag
-bats 3 bag --policy rr --master-works
+by_mpi 3 bag --policy rr --master-works
 test "$(sort -u out | wc -l)" -eq 3
 ok 'with --master-works rank 0 is one of the workers'
 
@@ -101,7 +101,7 @@ ranks = 1-4
 machine = node
 charge = 2
 INI
-bats 5 bag --clusters clusters.ini --json report.json
+by_mpi 5 bag --clusters clusters.ini --json report.json
 test "$(sort -u out | wc -l)" -gt 1
 ok 'the ranks of a node are slots of one machine'
 
@@ -112,7 +112,7 @@ cat >partition.ini <<'INI'
 partition = quick
 charge = 2
 INI
-SLURM_JOB_PARTITION=quick bats 3 bag --clusters partition.ini --dry-run
+SLURM_JOB_PARTITION=quick by_mpi 3 bag --clusters partition.ini --dry-run
 ok 'a rank is in the partition of its Slurm job'
 
 # Two groups; Slurm gives SLURM_JOB_PARTITION of the last one everywhere.
@@ -122,7 +122,7 @@ ok 'a rank is in the partition of its Slurm job'
     export SLURM_JOB_PARTITION_HET_GROUP_0=long
     export SLURM_JOB_NODELIST_HET_GROUP_1="other,$(uname -n)"
     export SLURM_JOB_PARTITION_HET_GROUP_1=quick
-    bats 3 bag --clusters partition.ini --dry-run
+    by_mpi 3 bag --clusters partition.ini --dry-run
 )
 ok 'in a heterogeneous job it is in the partition of the group of its host'
 
@@ -130,27 +130,27 @@ ok 'in a heterogeneous job it is in the partition of the group of its host'
 
 echo "${MPIRUN:-mpirun} -n 2 '$BATS_MPI' inner --quiet" >bag
 echo 'echo inner' >inner
-bats 2 bag
+by_mpi 2 bag
 grep -qx inner out
 ok 'a task may be an MPI program itself'
 
 # ---- mistakes ----
 
 sed 's/1-4/1-9/' clusters.ini >wrong.ini
-expect 2 bats 3 bag --clusters wrong.ini
+expect 2 by_mpi 3 bag --clusters wrong.ini
 grep -q 'wrong.ini:[0-9]' err
 ok 'a clusters file that does not fit the ranks is refused by file and line'
 
-expect 2 bats 3 nofile
+expect 2 by_mpi 3 nofile
 grep -q nofile err
 ok 'a bag that is not there is refused, and the workers go home'
 
 echo 'touch started' >bag
-bats 3 bag --dry-run
+by_mpi 3 bag --dry-run
 grep -q 'touch started' out
 test ! -e started
 ok '--dry-run shows the tasks and runs none'
-bats 3 bag --dry-run --retries 2 --retry-delay 5s --timeout 500% \
+by_mpi 3 bag --dry-run --retries 2 --retry-delay 5s --timeout 500% \
     --halt soon,fail=10% --time-limit 4h
 grep -qx 'A failed task is run again, 2 times at most, after 5s.' out
 grep -qx 'A task is stopped after 500% of the median.' out

@@ -1,10 +1,6 @@
 #!/bin/bash
-# A run without a launcher starts itself, on this machine.
+# A run without a launcher forks its workers, on this machine.
 . "$TOP/tests/mpi/lib.sh"
-# Somebody who just types a command has not set what tests of ranks need.
-unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-unset OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
-unset OMPI_MCA_hwloc_base_binding_policy
 
 # alone ARGUMENT...: without a launcher, into out and err.
 alone() {
@@ -65,10 +61,38 @@ alone clusters -j 2
 grep -q '^all  *2  *2 ' out
 ok 'clusters shows what such a run would find'
 
+for jobs in 250%=$((nproc = $(nproc), 250 * nproc / 100)) +1=$((nproc + 1)) \
+    -999=1; do
+    alone bag -j "${jobs%=*}" --json json
+    test "$(number machines json)" -eq "${jobs#*=}"
+done
+ok '-j knows +N, -N and N%'
+for jobs in x 1x 5%% ' 1' 99999999999999999999; do
+    expect 2 alone bag -j "$jobs"
+    tr -s '\n ' ' ' <err |
+        grep -q -- "--jobs takes a number of workers.*, not '$jobs'"
+done
+(ulimit -n 40 && expect 2 alone bag -j 300)
+grep -q '300 workers need 664 open files, and the limit is 40' err
+nobody_left
+ok 'a number that is none, or too large for the limits, is refused'
+
+# ---- a worker is lost ----
+
+printf 'echo began >>began; sleep 1; echo %s\n' 1 2 3 4 5 6 >slow
+rm -f began
+env "$mark" timeout -k 5 60 "$BATS_MPI" -j 3 slow >out 2>err </dev/null &
+within 30 test -s began
+kill -KILL "$(rank_pid 2)"
+wait $!
+test "$(sort out | xargs)" = '1 2 3 4 5 6'
+grep -q 'rank 2 on .* is lost: its process has ended' err
+nobody_left
+ok 'a worker that dies is noticed, and its task runs elsewhere'
+
 # ---- under a launcher ----
 
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-    OMPI_MCA_rmaps_base_oversubscribe=1 expect 2 bats 3 -j 2 bag
+expect 2 by_mpi 3 -j 2 bag
 grep -q -- '--jobs is for a run without a launcher' err
 test "$(grep -c '^bats-mpi: ' err)" -eq 1
 ok 'under a launcher, which has decided, -j is refused, once'
@@ -78,7 +102,7 @@ ok 'under a launcher, which has decided, -j is refused, once'
 printf 'true\nfalse\n' >failing
 expect 1 alone -q -j 2 failing
 test ! -s err
-ok 'the exit code is that of the run, and mpirun says nothing about it'
+ok 'the exit code is that of the run'
 expect 2 alone -q -j 2 missing
 test "$(cat err)" = \
     'bats-mpi: missing: No such file or directory'
@@ -132,7 +156,7 @@ cat two two >four
 mv four two
 expect 137 signalled KILL ''
 within 30 nobody_left
-ok 'nothing is left of a run whose starter is killed'
+ok 'nothing is left of a run whose rank 0 is killed'
 
 mkfifo late
 env "$mark" "$BATS_MPI" -j 2 --no-record late >out 2>err </dev/null &
@@ -144,12 +168,5 @@ kill -TERM $!
 expect 143 wait $!
 within 30 nobody_left
 ok 'a signal before rank 0 has read its bag ends the run, as 128 + signal'
-sleep 1001 &
-export BATS_STARTER=$! OMPI_ALLOW_RUN_AS_ROOT=1 \
-    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-bats 2 bag
-kill -0 $BATS_STARTER
-ok 'a process that did not start the run is sent no signal'
-kill $BATS_STARTER
 
 done_testing

@@ -22,12 +22,12 @@ ${MPICC:-mpicc} -o nested nested.c 2>err || {
 }
 
 echo ./nested >bag
-bats 3 bag
+by_mpi 3 bag
 echo 'nested 0 of 1' | cmp -s - out
 ok 'an MPI program without a launcher is alone in its world'
 
 echo "${MPIRUN:-mpirun} -n 1 ./nested" >bag
-bats 3 bag
+by_mpi 3 bag
 echo 'nested 0 of 1' | cmp -s - out
 ok 'an MPI program with a launcher of its own works'
 
@@ -35,7 +35,7 @@ ok 'an MPI program with a launcher of its own works'
 # the ranks of bats-mpi are told not to, a task is not.
 flux() {
     FLUX_JOB_ID=f1 FLUX_TASK_RANK=0 OMPI_MCA_schizo=^flux OMPI_MCA_pmix=^flux \
-        bats 3 "$1"
+        by_mpi 3 "$1"
 }
 printf '%s\n' ./nested "${MPIRUN:-mpirun} -n 1 ./nested" >bag
 flux bag

@@ -21,27 +21,30 @@ says() {
     test "$(sort out | sed 's/Cpus_allowed_list: //' | tr '\n' ' ')" = "$1"
 }
 
-bats 1 clusters
+by_mpi 1 clusters
 if grep -q 'hardware not known' out; then
     echo '1..0 # SKIP built without hwloc'
     exit 0
 fi
-bats 2 bag --policy rr --master-works --no-record
+by_mpi 2 bag --policy rr --master-works --no-record
 says '0 1 1 1 '
 ok 'ranks share the cores they have, one each'
-bats 2 bag --policy rr --master-works --no-record --bind numa
+by_mpi 2 bag --policy rr --master-works --no-record --bind numa
 says '0-1 1 0-1 1 '
 ok '--bind numa: what is near, and as many threads as there are cores'
-bats 2 bag --policy rr --master-works --no-record --bind none
+by_mpi 2 bag --policy rr --master-works --no-record --bind none
 says '0-1 unset 0-1 unset '
 ok '--bind none leaves them where they are'
-bats 3 bag --policy rr --no-record
+by_mpi 3 bag --policy rr --no-record
+says '0 1 1 1 '
+ok 'a rank 0 that runs no tasks has no share'
+by_mpi 4 bag --policy rr --no-record
 says '0-1 1 0-1 1 '
 ok 'with more ranks than cores nothing is bound, and a task is one thread'
-bats 1 bag --policy rr --no-record
+by_mpi 1 bag --policy rr --no-record
 says '0-1 2 0-1 2 '
 ok 'a rank alone has all'
-OMP_NUM_THREADS=7 bats 1 bag --policy rr --no-record
+OMP_NUM_THREADS=7 by_mpi 1 bag --policy rr --no-record
 says '0-1 7 0-1 7 '
 ok 'OMP_NUM_THREADS is left alone where it is set'
 done_testing

@@ -22,14 +22,14 @@ test "$(wc -l <runs)" -eq 1
 test "$(sqlite3 bag.bats 'select count(*) from attempt')" -eq 0
 ok 'a result is not recorded before its output is there'
 
-bats 2 bag --resume
+by_mpi 2 bag --resume
 cmp -s out expected
 test "$(wc -l <runs)" -eq 2
 ok 'so the task is run again'
 test "$(sqlite3 bag.bats 'select count(*) from attempt where outcome = 0')" -eq 1
 ok 'and recorded then'
 
-bats 2 bag --resume
+by_mpi 2 bag --resume
 test ! -s out
 test "$(wc -l <runs)" -eq 2
 ok 'and never more'

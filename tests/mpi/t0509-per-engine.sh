@@ -13,7 +13,7 @@ cat >bag <<'BAG'
 #DISBATCH PERENGINE STOP echo "stops $DISBATCH_ENGINE_RANK"; mv data gone
 #DISBATCH REPEAT 20 test "$(head -n 1 data)" = $DISBATCH_ENGINE_RANK && tail -n 1 data
 BAG
-expect 0 bats 5 bag
+expect 0 by_mpi 5 bag
 test "$(cat out)" = "$(yes second | head -n 20)"
 test "$(cat gone)" = "$(grep -o 'stops [1-4]' err | cut -c7-; echo second)"
 test "$(grep -c 'starts for\|stops' err)" -eq 2
@@ -21,9 +21,8 @@ expect 1 grep 'gets no tasks' err
 test "$(echo bats-mpi-*)" = 'bats-mpi-*'
 ok 'the ranks of a node run START once, before their tasks, and STOP after them'
 
-# Rank 0 has no launcher, and works itself.
 rm gone
-expect 0 "$BATS_MPI" bag >out 2>err
+expect 0 "$BATS_MPI" --master-works bag >out 2>err
 test "$(wc -l <out)" -eq 20
 test "$(cat gone)" = "$(printf '0\nsecond')"
 ok 'so does a single rank'

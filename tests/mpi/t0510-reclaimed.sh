@@ -23,7 +23,7 @@ ranks = 3
 charge = 4/h
 END
 for i in $(seq 24); do echo '@sleep 7m'; done >bag
-bats 4 run bag --clusters clusters --time-scale 1000 --budget 200 --seed 1 --grace 10ms
+by_mpi 4 run bag --clusters clusters --time-scale 1000 --budget 200 --seed 1 --grace 10ms
 test "$(notices bag notice)" -eq 2
 test "$(notices bag lost)" -eq 2
 test "$(sqlite3 bag.bats 'SELECT done FROM progress')" -eq 24
@@ -38,10 +38,10 @@ ok 'what is taken soon is free, and the rest is charged'
 "$BATS_MPI" record verify bag >verified
 ok 'the record of it is true'
 sed -e '/demand/,$d' -e 's/ranks = 1-2/ranks = 1-3/' clusters >spot
-expect 3 bats 4 run bag --clusters spot --time-scale 1000 --seed 1 --grace 10ms
+expect 3 by_mpi 4 run bag --clusters spot --time-scale 1000 --seed 1 --grace 10ms
 grep -q 'no machine is left: .* of 24 tasks done' err
 left=$(sqlite3 bag.bats 'SELECT pending FROM progress')
-bats 4 run bag --clusters clusters --time-scale 1000 --budget 200 --seed 1 --grace 10ms --resume
+by_mpi 4 run bag --clusters clusters --time-scale 1000 --budget 200 --seed 1 --grace 10ms --resume
 test "$left" -gt 0
 test "$(sqlite3 bag.bats 'SELECT done FROM progress')" -eq 24
 "$BATS_MPI" record verify bag >verified
@@ -79,7 +79,7 @@ echo "ended $1 $BATS_CLUSTER" >>log
 END
 echo 'sh task 1' >one
 bats_in_background() {
-    bats 3 run one --clusters real --time-scale 10 --grace 1s --tail none \
+    by_mpi 3 run one --clusters real --time-scale 10 --grace 1s --tail none \
         --seed 1 &
     launcher=$!
 }
@@ -103,7 +103,7 @@ sed -e '/notice/a lifetime = trace ages' -e 's/window = 1h/window = 10h/' \
 rm -f one.bats
 rm -f log
 for i in 1 2; do echo "echo begun $i >>log; exec sleep 8"; done >one
-bats 3 run one --clusters early --time-scale 60 --tail none --silence 3s --seed 1 &
+by_mpi 3 run one --clusters early --time-scale 60 --tail none --silence 3s --seed 1 &
 launcher=$!
 have_begun() { test "$(grep -c begun log 2>/dev/null)" = 2; }
 is_lost() { test "$(notices one lost)" -eq 1; }

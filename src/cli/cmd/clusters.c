@@ -283,17 +283,14 @@ int cmd_clusters(int argc, char **argv)
 {
     struct bats_settings set;
     struct bats_error usage = {0}, err;
-    int rank, n_ranks, code;
+    int rank, code;
 
     int rc = bats_options_parse(BATS_VERB_CLUSTERS, argc, argv, &set, &usage);
     if (rc == 0 && set.help) {
         bats_help_verb(stdout, BATS_VERB_CLUSTERS);
         return BATS_EXIT_OK;
     }
-    if (rc == 0 &&
-        (code = bats_jobs_start(BATS_VERB_CLUSTERS, &set, argv, &usage)) >= 0)
-        return code;
-    if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks, &err) != 0)
+    if (bats_jobs_start(&set, &argc, &argv, &rank, &usage, &err) != 0)
         return bats_complain(&err);
     if (rank != 0) {
         code = bats_run_worker(set.silence, &err) != 0 ? bats_complain(&err)

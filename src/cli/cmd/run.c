@@ -24,7 +24,7 @@
 #include "exec/output/outdir.h"
 #include "input/workflow/workflow.h"
 #include "report/words.h"
-#include "run/starter.h"
+#include "run/launcher.h"
 
 /* Checks before money is spent that the directory can be written. */
 static int check_directory(const char *dir, struct bats_error *err)
@@ -349,8 +349,7 @@ static int worker(int rank, const struct bats_settings *set)
  * process can do it. */
 static bool lists_only(const struct bats_settings *set)
 {
-    return set->dry_run && set->is_sweep && bats_starter_ranks() == 0 &&
-           !bats_starter_is_used();
+    return set->dry_run && set->is_sweep && bats_launcher_ranks() == 0;
 }
 
 static int list_sweep(const struct bats_settings *set)
@@ -367,12 +366,12 @@ static int list_sweep(const struct bats_settings *set)
 static int check_welcome(const struct bats_settings *set,
                          struct bats_error *usage)
 {
-    if (bats_starter_ranks() > 1)
+    if (bats_launcher_ranks() > 1)
         return bats_error_set(usage, BATS_EINPUT,
                               "%s is for a run on one process: worker "
                               "jobs run its tasks",
                               set->welcome != NULL ? "--welcome" : "alloc");
-    if (set->jobs != 1 || set->master_works || set->release != NULL)
+    if (set->workers != NULL || set->master_works || set->release != NULL)
         return bats_error_set(usage, BATS_EINPUT,
                               "--welcome excludes --jobs, --master-works and "
                               "--release");
@@ -383,7 +382,7 @@ static int start(enum bats_verb verb, int argc, char **argv)
 {
     struct bats_settings set;
     struct bats_error usage = {0}, err;
-    int rank, n_ranks, code;
+    int rank, code;
 
     int rc = bats_options_parse(verb, argc, argv, &set, &usage);
     if (rc == 0 && set.help) {
@@ -396,9 +395,6 @@ static int start(enum bats_verb verb, int argc, char **argv)
         rc = check_welcome(&set, &usage);
     if (rc < 0 && verb == BATS_VERB_ALLOC)
         return bats_options_complain(verb, &usage);
-    if (rc == 0 && !is_joined(&set) &&
-        (code = bats_jobs_start(verb, &set, argv, &usage)) >= 0)
-        return code;
     /* If the reader of the output goes away, writing reports it. */
     signal(SIGPIPE, SIG_IGN);
     /* If a file would grow beyond the limit of ulimit, writing reports it. */
@@ -409,7 +405,7 @@ static int start(enum bats_verb verb, int argc, char **argv)
         bats_mpi_end(code);
         return code;
     }
-    if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks, &err) != 0)
+    if (bats_jobs_start(&set, &argc, &argv, &rank, &usage, &err) != 0)
         return bats_complain(&err);
     if (rank != 0) {
         code = worker(rank, &set);

@@ -8,7 +8,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "run/run.h"
-#include "run/starter.h"
+#include "run/launcher.h"
 #include "site/batch_system.h"
 
 #define JOB_MAX 63 /* of the protocol */
@@ -67,7 +67,7 @@ int cmd_worker(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     /* The start of MPI takes longer than anything else here. */
-    if (bats_starter_ranks() <= 1)
+    if (bats_launcher_ranks() <= 1)
         bats_mpi_omit();
     else if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks,
                             &err) != 0)
