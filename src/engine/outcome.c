@@ -279,11 +279,7 @@ static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
 static double runtime_in(const struct state *s, uint32_t slot,
                          struct bats_position task)
 {
-    uint32_t cluster = slot_cluster(s, slot);
-    double time = s->is_ranked
-                      ? categories_runtime(s, s->bag.index[task.i], cluster)
-                      : 0;
-    return time > 0 ? time : cluster_runtime(&s->clusters[cluster]);
+    return task_runtime(s, s->bag.index[task.i], slot_cluster(s, slot));
 }
 
 /* How long the slot's running task is expected to last. */

@@ -135,6 +135,34 @@ static void flow_ends_as_soon_as_the_money_allows(void **state)
     }
 }
 
+/* Two tasks of a minute, one after the other, and between them six that take no
+ * time and cost nothing: the money for the two does. */
+static void tasks_that_take_no_time_cost_nothing(void **state)
+{
+    (void)state;
+    static const struct bats_policy *const policies[] = {
+        &bats_policy_miser, &bats_policy_mw_dbs, &bats_policy_flow};
+    struct bats_edge list[12];
+    bats_time what_is_told[8] = {BATS_MINUTE};
+    struct bats_graph g;
+    struct world w;
+    what_is_told[7] = BATS_MINUTE;
+    for (uint32_t i = 0; i < 6; i++) {
+        list[i] = (struct bats_edge){0, i + 1};
+        list[6 + i] = (struct bats_edge){i + 1, 7};
+    }
+    for (size_t i = 0; i < 3; i++) {
+        prepare(&w, policies[i], 8, &g, list, 12);
+        memcpy(w.work, what_is_told, sizeof what_is_told);
+        w.o.told = what_is_told;
+        w.o.sched.budget = 2 * BATS_UNIT;
+        simulate(&w);
+        bats_graph_release(&g);
+        assert_int_equal(w.status.done, 8);
+        assert_int_equal(w.makespan, 2 * BATS_MINUTE);
+    }
+}
+
 /* The first task has taken 40 % longer: the plan leaves money for that to happen
  * again, and it does. */
 static void flow_puts_money_by_where_it_was_told_wrong(void **state)
@@ -357,6 +385,7 @@ int main(void)
             sub_deadlines_leave_the_least_time_to_those_that_follow),
         cmocka_unit_test(deadline_and_budget_say_where_tasks_run),
         cmocka_unit_test(flow_ends_as_soon_as_the_money_allows),
+        cmocka_unit_test(tasks_that_take_no_time_cost_nothing),
         cmocka_unit_test(flow_puts_money_by_where_it_was_told_wrong),
         cmocka_unit_test(flow_puts_money_by_before_it_knows),
         cmocka_unit_test(tasks_are_believed_to_be_like_those_that_ended),

@@ -496,8 +496,7 @@ static void search_all(struct search *f, struct due *due)
 static void make_rule(const struct state *s, struct place_rule *rule)
 {
     uint32_t n = place_workflows(s);
-    if (!place_knows(
-            s)) { /* a task for each kind of machine, and cheap ones */
+    if (!s->is_ranked) { /* a task for each kind of machine, and cheap ones */
         for (uint32_t i = 0; i < n; i++)
             rule->price[i] = (struct place_price){.price = EVERYTHING};
         return;

@@ -53,16 +53,8 @@ struct place {
 
 double place_runtime(const struct state *s, uint32_t task, size_t cluster)
 {
-    double time = categories_runtime(s, task, cluster);
-    if (time > 0)
-        return time;
-    time = cluster_runtime(&s->clusters[cluster]);
-    return time > 0 ? time : UNKNOWN;
-}
-
-bool place_knows(const struct state *s)
-{
-    return s->categories.told || s->is_ranked;
+    double time = task_runtime(s, task, cluster);
+    return time > 0 || s->is_ranked ? time : UNKNOWN;
 }
 
 double place_cost(const struct state *s, double time, size_t cluster)

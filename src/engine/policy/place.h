@@ -74,9 +74,6 @@ double place_running_cost(const struct state *s, uint32_t slot);
  * squares of their costs. Their errors do not depend on each other. */
 double place_doubt(const struct state *s);
 
-/* Anything is known of runtimes. */
-bool place_knows(const struct state *s);
-
 /* The cluster has machines, or will have. */
 bool place_offers(const struct state *s, size_t cluster);
 

@@ -177,6 +177,12 @@ double categories_runtime(const struct state *s, uint32_t task, size_t cluster)
                    : weight_of(s, task) * k->factor[cluster];
 }
 
+double task_runtime(const struct state *s, uint32_t task, size_t cluster)
+{
+    return s->is_ranked ? categories_runtime(s, task, cluster)
+                        : cluster_runtime(&s->clusters[cluster]);
+}
+
 double categories_weight(const struct state *s, uint32_t task)
 {
     double mean = s->categories.mean;

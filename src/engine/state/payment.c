@@ -24,9 +24,7 @@ static bats_money price(const struct state *s, uint32_t number, size_t cluster,
     if (!s->is_use)
         return id == NO_MACHINE ? first_price(s, cluster)
                                 : s->purses.stakes[id].need;
-    double mean = categories_runtime(s, number, cluster);
-    if (mean <= 0)
-        mean = cluster_runtime(c);
+    double mean = task_runtime(s, number, cluster);
     bats_money most =
         bats_billing_use(c->price, s->window,
                          (mean >= 1 ? (bats_time)mean : 1) + s->preempt_lead);

@@ -531,6 +531,10 @@ void categories_take_told(struct state *s);
 double categories_runtime(const struct state *s, uint32_t task,
                           size_t cluster);
 
+/* The same; where nothing is known of the task, the runtime of the others on
+ * the cluster. A task that is told to take no time takes none. */
+double task_runtime(const struct state *s, uint32_t task, size_t cluster);
+
 /* The same as a multiple of what tasks take on average; 1: not known. */
 double categories_weight(const struct state *s, uint32_t task);
 

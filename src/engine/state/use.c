@@ -119,11 +119,10 @@ static bats_time allowed(const struct state *s, uint32_t id,
     const struct cluster *c = &s->clusters[s->machines[id].cluster];
     if (c->spec.unreliable && s->has_limits && c->limit < TIME_MAX)
         return c->limit + s->preempt_lead;
-    if (bats_is_position(task) && s->bag.graph) {
+    if (bats_is_position(task) && s->is_ranked) {
         double known = categories_longest(s, s->bag.index[task.i],
                                           s->machines[id].cluster);
-        if (known > 0)
-            return (bats_time)(known + 0.5) + s->preempt_lead;
+        return (bats_time)(known + 0.5) + s->preempt_lead;
     }
     if (stats->n_sample > 0)
         longest = stats->sample[stats->n_sample - 1] + s->preempt_lead;
@@ -134,12 +133,11 @@ static bats_time allowed(const struct state *s, uint32_t id,
 static bats_time typical(const struct state *s, uint32_t id,
                          struct bats_position task)
 {
-    double mean = bats_is_position(task) && s->is_ranked
-                      ? categories_runtime(s, s->bag.index[task.i],
-                                           s->machines[id].cluster)
-                      : 0;
-    return mean > 0 ? (bats_time)(mean + 0.5) + s->preempt_lead
-                    : expected(s, id);
+    if (!bats_is_position(task) || !s->is_ranked)
+        return expected(s, id);
+    double mean = categories_runtime(s, s->bag.index[task.i],
+                                     s->machines[id].cluster);
+    return (bats_time)(mean + 0.5) + s->preempt_lead;
 }
 
 /* With the last of the money it may as well be tried. */
