@@ -600,11 +600,11 @@ static int tell_result(struct bats_executor *x,
 static int send_lines(struct bats_executor *x, struct bats_error *err)
 {
     struct held *h = &x->held;
-    char bytes[64 * 1024];
+    const char *lines;
     while (h->asks && h->is_wanted) {
-        ptrdiff_t n = bats_spool_read(&h->spool[h->stream - 1], h->offset,
-                                      bytes, sizeof bytes, err);
-        struct bats_output_lines output = {x->running, h->stream, bytes,
+        ptrdiff_t n = bats_spool_lines(&h->spool[h->stream - 1], h->offset,
+                                       &lines, err);
+        struct bats_output_lines output = {x->running, h->stream, lines,
                                            (size_t)n};
         if (n < 0)
             return (int)n;

@@ -218,6 +218,16 @@ for limit in '' '--max-output 1G'; do
 done
 rm -r there
 
+# 50 MB of three tasks at a time, which are kept until it is known that they
+# count, and do not fit into memory.
+for i in 1 2 3; do
+    echo "seq -f 'task $i says this line, %09.0f' 440000"
+done >bag
+bats 4 bag --tail random
+expect 1 grep -qvxE 'task [123] says this line, [0-9]{9}' out
+test "$(sort -u out | wc -l)" -eq 1320000
+ok 'lines of parallel tasks do not mix'
+
 # ---- a full disk ----
 
 # A limit on the size of files stands for it. Tasks put it on the rank that

@@ -1,4 +1,5 @@
-/* All bytes that go in come out, whether they fit into memory or not. */
+/* All bytes that go in come out, in whole lines, whether they fit into memory
+ * or not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,9 +22,8 @@ static void fill(char *bytes, size_t n)
     }
 }
 
-/* Adds n bytes in pieces and reads them in others. */
-static void pass_through(struct bats_spool *spool, size_t n, size_t piece,
-                         size_t other)
+/* Adds n bytes in pieces and reads them line by line. */
+static void pass_through(struct bats_spool *spool, size_t n, size_t piece)
 {
     struct bats_error err;
     char *in = malloc(n + 1), *out = malloc(n + 1);
@@ -35,12 +35,16 @@ static void pass_through(struct bats_spool *spool, size_t n, size_t piece,
                          0);
     assert_int_equal(bats_spool_size(spool), n);
     assert_int_equal(bats_spool_in_memory(spool), n <= BATS_SPOOL_MEMORY);
-    for (ptrdiff_t k = 1; k > 0; got += (size_t)k) {
-        assert_true(got <= n);
-        k = bats_spool_read(spool, (int64_t)got, out + got,
-                            other < n - got ? other : n - got + 1, &err);
-        assert_true(k >= 0);
+    const char *lines;
+    ptrdiff_t k;
+    while ((k = bats_spool_lines(spool, (int64_t)got, &lines, &err)) > 0) {
+        assert_true(got + (size_t)k <= n);
+        memcpy(out + got, lines, (size_t)k);
+        got += (size_t)k;
+        if (got < n)
+            assert_int_equal(lines[k - 1], '\n');
     }
+    assert_int_equal(k, 0);
     assert_int_equal(got, n);
     assert_memory_equal(in, out, n);
     free(in);
@@ -59,13 +63,31 @@ static void bytes_come_out_as_they_went_in(void **state)
     struct bats_spool spool;
     bats_spool_init(&spool);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        pass_through(&spool, sizes[i], 777, 10000);
+        pass_through(&spool, sizes[i], 777);
         bats_spool_clear(&spool);
-        pass_through(&spool, sizes[i], LARGE, 501);
+        pass_through(&spool, sizes[i], LARGE);
         bats_spool_clear(&spool);
         assert_int_equal(bats_spool_size(&spool), 0);
     }
     bats_spool_release(&spool);
+}
+
+static void a_long_line_is_not_cut(void **state)
+{
+    (void)state;
+    struct bats_spool spool;
+    struct bats_error err;
+    const char *lines;
+    char *bytes = malloc(LARGE);
+    memset(bytes, 'x', LARGE);
+    bytes[9] = bytes[LARGE - 9] = bytes[LARGE - 1] = '\n';
+    bats_spool_init(&spool);
+    assert_int_equal(bats_spool_add(&spool, bytes, LARGE, &err), 0);
+    assert_int_equal(bats_spool_lines(&spool, 0, &lines, &err), 10);
+    assert_int_equal(bats_spool_lines(&spool, 10, &lines, &err), LARGE - 10);
+    assert_int_equal(bats_spool_lines(&spool, LARGE, &lines, &err), 0);
+    bats_spool_release(&spool);
+    free(bytes);
 }
 
 static void missing_directory_is_named(void **state)
@@ -88,6 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_come_out_as_they_went_in),
+        cmocka_unit_test(a_long_line_is_not_cut),
         cmocka_unit_test(missing_directory_is_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

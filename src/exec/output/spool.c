@@ -7,6 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/grow.h"
+
+#define PIECE ((size_t)64 * 1024)
+
 static const char *directory(void)
 {
     const char *dir = getenv("TMPDIR");
@@ -31,7 +35,8 @@ void bats_spool_release(struct bats_spool *spool)
 {
     bats_spool_clear(spool);
     free(spool->bytes);
-    spool->bytes = NULL;
+    free(spool->piece);
+    bats_spool_init(spool);
 }
 
 /* Some file systems cannot create a file without a name. */
@@ -104,23 +109,45 @@ bool bats_spool_in_memory(const struct bats_spool *spool)
     return spool->n_file == 0;
 }
 
-ptrdiff_t bats_spool_read(const struct bats_spool *spool, int64_t offset,
-                          char *to, size_t size, struct bats_error *err)
+/* Copies `size` bytes from `offset` on, fewer only at the end. */
+static ptrdiff_t read_at(const struct bats_spool *spool, int64_t offset,
+                         char *to, size_t size, struct bats_error *err)
 {
+    size_t n = 0;
     if (offset < (int64_t)spool->n) {
-        size_t left = spool->n - (size_t)offset;
-        size = size < left ? size : left;
-        memcpy(to, spool->bytes + offset, size);
-        return (ptrdiff_t)size;
+        n = spool->n - (size_t)offset;
+        n = n < size ? n : size;
+        memcpy(to, spool->bytes + offset, n);
     }
-    offset -= (int64_t)spool->n;
-    if (offset >= spool->n_file)
-        return 0;
-    ssize_t got;
-    do
-        got = pread(spool->fd, to, size, offset);
-    while (got < 0 && errno == EINTR);
-    if (got == 0)
-        errno = EIO; /* the file was truncated by someone else */
-    return got > 0 ? got : fail("read", err);
+    while (n < size) {
+        int64_t at = offset + (int64_t)n - (int64_t)spool->n;
+        if (at >= spool->n_file)
+            break;
+        ssize_t got = pread(spool->fd, to + n, size - n, at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            errno = EIO; /* the file was truncated by someone else */
+        if (got <= 0)
+            return fail("read", err);
+        n += (size_t)got;
+    }
+    return (ptrdiff_t)n;
+}
+
+ptrdiff_t bats_spool_lines(struct bats_spool *spool, int64_t offset,
+                           const char **lines, struct bats_error *err)
+{
+    for (size_t size = PIECE;; size *= 2) {
+        if (!bats_grow(&spool->piece, &spool->room, size, 1))
+            return bats_error_set(err, BATS_ENOMEM,
+                                  "out of memory for the output of tasks");
+        ptrdiff_t n = read_at(spool, offset, spool->piece, size, err);
+        *lines = spool->piece;
+        if (n < (ptrdiff_t)size)
+            return n;
+        const char *last = memrchr(spool->piece, '\n', size);
+        if (last != NULL)
+            return last - spool->piece + 1;
+    }
 }

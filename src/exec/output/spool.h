@@ -21,6 +21,8 @@ struct bats_spool {
     size_t n;
     int fd;         /* file of the others; -1: there are none */
     int64_t n_file; /* number of bytes in it */
+    char *piece;    /* read last, by bats_spool_lines */
+    size_t room;
 };
 
 /* An empty spool needs no memory, and no release. */
@@ -38,9 +40,10 @@ int bats_spool_add(struct bats_spool *spool, const char *bytes, size_t n,
 int64_t bats_spool_size(const struct bats_spool *spool);
 bool bats_spool_in_memory(const struct bats_spool *spool);
 
-/* Copies up to `size` bytes from `offset` on. Returns their number: 0 at the
- * end; or BATS_ESYS. */
-ptrdiff_t bats_spool_read(const struct bats_spool *spool, int64_t offset,
-                          char *to, size_t size, struct bats_error *err);
+/* *lines: whole lines from `offset` on, as many as fit into 64 KiB, at least
+ * one; valid until the next call or the release. Returns the number of bytes: 0
+ * at the end; or BATS_ESYS, BATS_ENOMEM. */
+ptrdiff_t bats_spool_lines(struct bats_spool *spool, int64_t offset,
+                           const char **lines, struct bats_error *err);
 
 #endif
