@@ -17,6 +17,7 @@
 #include "run/clock.h"
 #include "run/transport.h"
 #include "run/wire.h"
+#include "site/hardware.h"
 
 #define PIECE (64 * 1024) /* counts as one message that is not sent */
 #define FDS 2             /* of a worker here: its stream, and its pidfd */
@@ -294,6 +295,8 @@ int bats_forked_start(uint32_t n_workers, int *rank, struct bats_error *err)
     if (family.fds == NULL || family.pids == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     int rc = check_files(n_workers, &files, err);
+    struct bats_hardware shared;
+    bats_hardware_look(&shared); /* what takes time is done once for all */
     for (int i = 1; rc == 0 && i <= (int)n_workers && family.rank == 0; i++) {
         int pair[2];
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)

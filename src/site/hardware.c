@@ -5,19 +5,36 @@
 
 #ifdef BATS_HAVE_HWLOC
 #include <hwloc.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-/* Loads the whole node, including parts that this process may not use. */
-static int load(hwloc_topology_t *topology)
+/* hwloc's plugins know graphics cards. They bring libraries that take longer to
+ * load than all else that is done here. */
+#define PLUGINS "HWLOC_PLUGINS_PATH"
+
+/* The whole node, including parts that this process may not use, or NULL. It
+ * takes milliseconds, so it is loaded once for this process and those that it
+ * forks. */
+static hwloc_topology_t load(void)
 {
-    if (hwloc_topology_init(topology) != 0)
-        return -1;
-    if (hwloc_topology_set_flags(
-            *topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
-        hwloc_topology_load(*topology) == 0)
-        return 0;
-    hwloc_topology_destroy(*topology);
-    return -1;
+    static hwloc_topology_t topology;
+    bool is_set = getenv(PLUGINS) != NULL;
+    if (topology != NULL)
+        return topology;
+    if (!is_set)
+        setenv(PLUGINS, "/dev/null", 1);
+    if (hwloc_topology_init(&topology) != 0)
+        topology = NULL;
+    if (!is_set)
+        unsetenv(PLUGINS);
+    if (topology != NULL &&
+        (hwloc_topology_set_flags(
+             topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
+         hwloc_topology_load(topology) != 0)) {
+        hwloc_topology_destroy(topology);
+        topology = NULL;
+    }
+    return topology;
 }
 
 static uint32_t count(hwloc_topology_t topology, hwloc_obj_type_t type)
@@ -59,9 +76,9 @@ static void look_at_binding(hwloc_topology_t topology, struct bats_hardware *h)
 void bats_hardware_look(struct bats_hardware *hardware)
 {
     struct bats_hardware *h = hardware;
-    hwloc_topology_t topology;
+    hwloc_topology_t topology = load();
     *h = (struct bats_hardware){0};
-    if (load(&topology) != 0)
+    if (topology == NULL)
         return;
     hwloc_obj_t package =
         hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
@@ -75,7 +92,6 @@ void bats_hardware_look(struct bats_hardware *hardware)
     h->threads = count(topology, HWLOC_OBJ_PU);
     h->memory_bytes = hwloc_get_root_obj(topology)->total_memory;
     look_at_binding(topology, h);
-    hwloc_topology_destroy(topology);
 }
 
 /* ---- binding ---- */
@@ -129,10 +145,10 @@ uint32_t bats_hardware_choose(const char *bound, enum bats_bind bind,
                               struct bats_share share, char *chosen,
                               size_t size)
 {
-    hwloc_topology_t topology;
+    hwloc_topology_t topology = load();
     uint32_t cores = 0;
     chosen[0] = '\0';
-    if (load(&topology) != 0)
+    if (topology == NULL)
         return 0;
     hwloc_bitmap_t set = hwloc_bitmap_alloc(), mine = hwloc_bitmap_alloc();
     if (set != NULL && mine != NULL &&
@@ -142,15 +158,14 @@ uint32_t bats_hardware_choose(const char *bound, enum bats_bind bind,
     }
     hwloc_bitmap_free(set);
     hwloc_bitmap_free(mine);
-    hwloc_topology_destroy(topology);
     return cores;
 }
 
 uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
 {
-    hwloc_topology_t topology;
+    hwloc_topology_t topology = bind != BATS_BIND_NONE ? load() : NULL;
     uint32_t cores = 0;
-    if (bind == BATS_BIND_NONE || load(&topology) != 0)
+    if (topology == NULL)
         return 0;
     hwloc_bitmap_t set = hwloc_bitmap_alloc(), mine = hwloc_bitmap_alloc();
     if (set != NULL && mine != NULL &&
@@ -161,7 +176,6 @@ uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
         cores = 0;
     hwloc_bitmap_free(set);
     hwloc_bitmap_free(mine);
-    hwloc_topology_destroy(topology);
     return cores;
 }
 

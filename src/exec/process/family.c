@@ -68,12 +68,25 @@ static bool is_stranger(const struct bats_family *family, pid_t pid)
     return false;
 }
 
+/* Cheap, unlike reading /proc. */
+static bool childless(void)
+{
+    siginfo_t info;
+
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 &&
+           errno == ECHILD;
+}
+
 int bats_family_init(struct bats_family *family, struct bats_error *err)
 {
-    DIR *proc = opendir("/proc");
+    DIR *proc;
     pid_t pid;
 
     *family = (struct bats_family){0};
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (childless())
+        return 0;
+    proc = opendir("/proc");
     if (!proc)
         return bats_error_set(err, BATS_ESYS, "cannot read /proc: %s",
                               strerror(errno));
@@ -85,7 +98,6 @@ int bats_family_init(struct bats_family *family, struct bats_error *err)
                                   "out of memory for a list of processes");
         }
     closedir(proc);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
     return 0;
 }
 
@@ -94,15 +106,6 @@ void bats_family_release(struct bats_family *family)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     free(family->strangers);
     *family = (struct bats_family){0};
-}
-
-/* Cheap, unlike reading /proc. */
-static bool childless(void)
-{
-    siginfo_t info;
-
-    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 &&
-           errno == ECHILD;
 }
 
 pid_t bats_family_sweep(struct bats_family *family, bool force)
