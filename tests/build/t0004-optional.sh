@@ -38,7 +38,7 @@ bats 3 bag --quiet
 test "$(cat out)" = unset
 ok 'it runs a bag, and binds nothing'
 printf '%s\n' '[cluster w]' 'ranks = 1-2' 'charge = 1' >clusters.ini
-expect 3 bats 1 bag --clusters clusters.ini --welcome door
+expect 3 "$BATS_MPI" bag --clusters clusters.ini --welcome door >out 2>err
 grep -q 'built without Nettle' err
 test ! -e door
 ok 'no worker jobs join it'
