@@ -1,6 +1,7 @@
 #!/bin/bash
 # Jobs that change while they run: nodes are given back, or lost.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+[ -n "${BED-}" ] ||
+    BED_REQUEUE_S=10 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 cat >clusters.ini <<'INI'

@@ -16,6 +16,10 @@
 # and for each node a file like node.fast1 with a process: KILL it, and all
 # that runs on fast1 is gone. `ip link set fast1 down` pulls its cable.
 #
+# BED_REQUEUE_S, if it is set: a job that is requeued waits for so many seconds
+# instead of two minutes. The credential of a step is valid for as long, so on a
+# loaded machine steps fail where that is short: only for tests that requeue.
+#
 # COMMAND's exit code is the testbed's. Where a testbed cannot be had the test
 # is skipped; as root under CI=true it fails.
 
@@ -99,8 +103,7 @@ ClusterName=bats
 SlurmctldHost=bats-control(10.77.0.1)
 SlurmUser=root
 AuthType=auth/munge
-# So many seconds a job waits before it runs again.
-AuthInfo=cred_expire=5,socket=$BED/munge.socket
+AuthInfo=cred_expire=${BED_REQUEUE_S-120},socket=$BED/munge.socket
 CredType=cred/munge
 StateSaveLocation=$BED/state
 SlurmdSpoolDir=$BED/spool.%n
