@@ -430,10 +430,15 @@ struct bats_sched_options {
 
 /* A new engine that has handled nothing yet; destroy it with
  * bats_sched_destroy. Errors: BATS_EINPUT (an option out of range),
- * BATS_ENOMEM. */
+ * BATS_EBUDGET (an allocation costs more at least), BATS_ENOMEM. */
 int bats_sched_create(const struct bats_sched_options *options,
                       struct bats_sched **sched, struct bats_error *err);
 void bats_sched_destroy(struct bats_sched *s);
+
+/* BATS_EBUDGET: an allocation would have to be given back at once, since the
+ * budget does not last for a moment. Time costs money there: where it really
+ * passes, such a run must not even begin. */
+int bats_sched_may_begin(const struct bats_sched *s, struct bats_error *err);
 
 /*
  * Tells the engine of `event` at time `now`. Time never runs backwards: an

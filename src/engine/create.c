@@ -335,6 +335,25 @@ int bats_sched_create(const struct bats_sched_options *o,
     return 0;
 }
 
+int bats_sched_may_begin(const struct bats_sched *e, struct bats_error *err)
+{
+    const struct state *s = &e->state;
+    char left[BATS_UNITS_TEXT], budget[BATS_UNITS_TEXT],
+        leaving[BATS_UNITS_TEXT];
+    const struct bats_ledger *l = &s->ledger;
+    bats_money rest = l->budget > l->base ? l->budget - l->base : 0;
+    if (s->latest > 0 || s->late != BATS_FINISH_BUDGET ||
+        bats_bag_left(&s->bag) == 0)
+        return 0;
+    return bats_error_set(
+        err, BATS_EBUDGET,
+        "%s of the budget of %s is left, too little to begin: giving the "
+        "allocation back may alone cost %s",
+        bats_money_format(left, rest), bats_money_format(budget, l->budget),
+        bats_money_format(leaving, bats_billing_cost(l->billing.rate,
+                                                     l->billing.leaving)));
+}
+
 void bats_sched_destroy(struct bats_sched *e)
 {
     if (!e)

@@ -384,6 +384,8 @@ int bats_master_prepare(struct master *m,
     if (rc == 0)
         rc = bats_sched_create(&engine, &m->sched, err);
     if (rc == 0)
+        rc = bats_sched_may_begin(m->sched, err);
+    if (rc == 0)
         rc = begin_record(m, started_us, &engine, hosts, err);
     bats_record_rest_release(&rest);
     free(hosts);

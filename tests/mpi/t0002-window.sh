@@ -48,6 +48,11 @@ awk -v charged="$(field report.json charged)" \
     -v time="$(field report.json makespan_s)" \
     'BEGIN { exit (charged - 3 * time) ^ 2 > 1e-6 }'
 ok 'the core of rank 0 is billed, too'
+expect 4 bats 3 bag --clusters held.ini --budget 0 --record none.bats
+grep -q '^bats-mpi: 0 of the budget of 0 is left, too little to begin' err
+! grep -q charged err
+test ! -e none.bats
+ok 'a budget of 0 charges nothing'
 
 # 200 hours of sleep on 8 ranks, in a few seconds.
 yes '@sleep 1h' | head -n 200 >bag

@@ -9,6 +9,9 @@
 #include <cmocka.h>
 
 #include "bats/policy.h"
+#include <string.h>
+
+#include "bats/bag.h"
 #include "sim/sim.h"
 
 #define TASKS 150
@@ -150,6 +153,49 @@ static void a_short_job_is_billed_the_least(void **state)
                      BATS_EBUDGET);
 }
 
+static int may_begin(struct world *w)
+{
+    struct bats_sched *s;
+    struct bats_error err;
+    assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), 0);
+    int rc = bats_sched_may_begin(s, &err);
+    bats_sched_destroy(s);
+    return rc;
+}
+
+/* It costs 1.08 to give the job back within 36 seconds of 108 an hour. What
+ * does not do for more than that starts nothing, and nothing is charged. */
+static void a_budget_that_lasts_for_no_moment_starts_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        bats_time leaving;
+        bats_money before, most; /* millionths */
+    } by_hand[] = {
+        {0, 0, 0}, {36 * BATS_SECOND, 0, 1080000}, {0, 5000000, 5000000}};
+    uint8_t done[TASKS];
+    struct world w;
+    for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++) {
+        set_up(&w, &bats_policy_bats);
+        w.o.sched.billing.leaving = by_hand[i].leaving;
+        w.o.sched.billing.before = by_hand[i].before;
+        for (bats_money b = 0; b <= by_hand[i].most; b += 540000) {
+            w.o.sched.budget = b;
+            assert_int_equal(may_begin(&w), BATS_EBUDGET);
+        }
+        w.o.sched.budget = by_hand[i].most + 1;
+        assert_int_equal(may_begin(&w), 0);
+    }
+    w.o.sched.billing.before = w.o.sched.budget = 0;
+    w.o.sched.billing.rate = 0; /* what costs nothing needs no budget */
+    assert_int_equal(may_begin(&w), 0);
+    w.o.sched.billing.rate = 108 * BATS_UNIT; /* nor what is done */
+    assert_int_equal(may_begin(&w), BATS_EBUDGET);
+    memset(done, BATS_TASK_DONE, sizeof done);
+    w.o.sched.earlier.state = done;
+    assert_int_equal(may_begin(&w), 0);
+}
+
 /* Until no task would end any more, which take 15 minutes at most. */
 static void it_works_until_the_job_or_the_budget_ends(void **state)
 {
@@ -208,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_is_held_works_as_long_as_there_are_tasks),
         cmocka_unit_test(a_short_job_is_billed_the_least),
+        cmocka_unit_test(a_budget_that_lasts_for_no_moment_starts_nothing),
         cmocka_unit_test(it_works_until_the_job_or_the_budget_ends),
         cmocka_unit_test(a_plan_ends_with_the_job),
     };
