@@ -222,6 +222,47 @@ json_t *bats_live_json(const struct bats_snapshot *s,
     return o;
 }
 
+/* The held machines were given back. */
+static void end_clusters(json_t *list, const struct bats_view_status *st)
+{
+    size_t i;
+    json_t *c;
+
+    json_array_foreach(list, i, c)
+    {
+        const char *name = json_string_value(json_object_get(c, "name"));
+        json_object_set_new(c, "held", json_integer(0));
+        json_object_set_new(c, "busy", json_integer(0));
+        json_object_set_new(c, "window_ends_s", json_null());
+        for (size_t k = 0; name != NULL && k < st->n_clusters; k++)
+            if (strcmp(st->clusters[k].name, name) == 0)
+                json_object_set_new(c, "charged",
+                                    money(st->clusters[k].charged));
+    }
+}
+
+void bats_live_end(json_t *o, const struct bats_view_status *st,
+                   const char *state)
+{
+    json_t *all = json_object_get(o, "money");
+
+    json_object_set_new(o, "state", bats_json_text(state));
+    json_object_set_new(o, "phase", json_string("running"));
+    json_object_set_new(o, "time_s", seconds(st->last));
+    json_object_set_new(o, "done", json_integer(st->done));
+    json_object_set_new(o, "failed", json_integer(st->failed));
+    json_object_set_new(o, "running", json_integer(0));
+    json_object_set_new(o, "pending", json_integer(st->running + st->pending));
+    json_object_set_new(o, "tasks_per_hour", json_real(0));
+    json_object_set_new(o, "end_s", json_null());
+    json_object_set_new(o, "longest", json_array());
+    json_object_del(o, "blocked");
+    json_object_set_new(all, "charged", money(st->charged));
+    if (st->budget != BATS_UNLIMITED)
+        json_object_set_new(all, "left", money(st->budget - st->charged));
+    end_clusters(json_object_get(o, "clusters"), st);
+}
+
 int bats_live_write(const char *path, const json_t *object,
                     struct bats_error *err)
 {

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "bats/error.h"
+#include "record/read/view.h"
 #include "report/causes.h"
 #include "report/snapshot.h"
 
@@ -57,6 +58,11 @@ int bats_live_write(const char *path, const json_t *object,
  * not there or is something else. */
 int bats_live_read(const char *path, json_t **object, struct bats_error *err);
 
+/* Makes the last status of a run that has ended since say how it ended: as its
+ * record has it, and in a word ("all done"). */
+void bats_live_end(json_t *object, const struct bats_view_status *status,
+                   const char *state);
+
 /* ---- the screen of `top` ---- */
 
 enum bats_live_page {
@@ -68,7 +74,8 @@ enum bats_live_page {
 };
 
 /* Prints the page in at most `rows` lines of at most `columns` columns,
- * encoded for a terminal; each line ends with `end`. `now_us`: real time since
+ * encoded for a terminal; each line ends with `end`. Sentences that are too long
+ * go on in the next line, tables lose their last columns. `now_us`: real time since
  * 1970, for the age. */
 void bats_live_print(FILE *out, const json_t *object, enum bats_live_page page,
                      int rows, int columns, int64_t now_us, const char *end);

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "report/live.h"
+#include "report/table.h"
 #include "report/words.h"
 
-#define MOST 8 /* lines of a table */
+#define MOST 8    /* lines of a table */
+#define NARROW 60 /* columns of a narrow screen */
 
 struct screen {
     FILE *out;
@@ -38,20 +40,67 @@ static bool has(const json_t *o, const char *key)
     return value != NULL && !json_is_null(value);
 }
 
-/* Prints a line, unless the screen is full. */
-__attribute__((format(printf, 2, 3))) static void
-line(struct screen *s, const char *format, ...)
+/* Bytes of the encoded text for a line of so many columns: up to a blank, if
+ * one is there to break at. */
+static int break_at(const char *text, int columns)
+{
+    int n = bats_words_cut(text, columns), blank = n;
+
+    if (text[n] == '\0')
+        return n;
+    while (blank > 0 && text[blank] != ' ')
+        blank--;
+    return blank > 0 ? blank : n > 0 ? n : (int)strlen(text);
+}
+
+/* Prints a line, unless the screen is full. What is too long for it goes on
+ * below, `indent` columns from the left; below 0: it is cut. */
+__attribute__((format(printf, 3, 4))) static void
+put(struct screen *s, int indent, const char *format, ...)
 {
     char raw[4096], text[8192];
+    const char *at = text;
     va_list args;
 
-    if (s->rows-- <= 0)
-        return;
     va_start(args, format);
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
     bats_encode_terminal(text, sizeof text, raw);
-    fprintf(s->out, "%.*s%s", bats_words_cut(text, s->columns), text, s->end);
+    if (indent < 0)
+        text[bats_words_cut(text, s->columns)] = '\0';
+    if (indent > s->columns / 2)
+        indent = 0;
+    for (int left = 0; s->rows > 0; left = indent) {
+        int n = break_at(at, s->columns - left);
+        fprintf(s->out, "%*s%.*s%s", left, "", n, at, s->end);
+        s->rows--;
+        at += n;
+        at += strspn(at, " ");
+        if (*at == '\0')
+            break;
+    }
+}
+
+#define line(s, ...) put(s, 8, __VA_ARGS__)
+#define cut(s, ...) put(s, -1, __VA_ARGS__)
+
+/* A table without the last columns that do not fit. */
+static void print_table(struct screen *s, struct bats_table *t)
+{
+    char *text = NULL;
+    size_t size;
+
+    while (t->n_columns > 1 && bats_table_width(t) > s->columns)
+        t->n_columns--;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return;
+    bats_table_print(out, t);
+    if (fclose(out) == 0)
+        for (char *at = strtok(text, "\n"); at != NULL;
+             at = strtok(NULL, "\n"))
+            cut(s, "%s", at);
+    free(text);
 }
 
 static const char *moment(char *text, double seconds)
@@ -172,6 +221,8 @@ static void print_money(struct screen *s, const json_t *o)
     line(s, "money   %s%s %s charged%s%s, %s reserved", text_of(m, "charged"),
          limit, currency, has(m, "left") ? ", left " : "",
          has(m, "left") ? text_of(m, "left") : "", text_of(m, "reserved"));
+    if (has(o, "state"))
+        return;
     if (has(m, "runs_out_s"))
         snprintf(until, sizeof until, ": lasts until %s",
                  moment(time, number_of(m, "runs_out_s")));
@@ -181,10 +232,12 @@ static void print_money(struct screen *s, const json_t *o)
 
 static void print_head(struct screen *s, const json_t *o, int64_t now_us)
 {
-    char age[BATS_UNITS_TEXT], old[64] = "";
+    char age[BATS_UNITS_TEXT], old[128] = "";
     double seconds = (double)now_us / 1e6 - number_of(o, "written_unix");
 
-    if (seconds >= 10)
+    if (has(o, "state"))
+        snprintf(old, sizeof old, "; %s", text_of(o, "state"));
+    else if (seconds >= 10)
         snprintf(old, sizeof old, "; NOT CURRENT, written %s ago",
                  moment(age, seconds));
     else
@@ -201,64 +254,74 @@ static void print_head(struct screen *s, const json_t *o, int64_t now_us)
 
 static void print_clusters(struct screen *s, const json_t *o)
 {
+    static const char *const head[] = {"cluster", "held", "busy", "charged",
+                                       "in use",  "mean", "profit"};
     size_t n = json_array_size(json_object_get(o, "clusters"));
+    struct bats_table t = {.n_rows = 0};
     char mean[BATS_UNITS_TEXT];
 
-    line(s, "%-12s %11s %9s %7s %9s %8s %8s", "cluster", "held", "busy",
-         "in use", "charged", "mean", "profit");
+    bats_table_head(&t, head, sizeof head / sizeof *head);
     for (size_t i = 0; i < n; i++) {
         const json_t *c = json_array_get(json_object_get(o, "clusters"), i);
-        char held[48], busy[48], profit[32];
-        snprintf(held, sizeof held, "%" PRId64 "/%" PRId64,
-                 count_of(c, "held"), count_of(c, "machines"));
-        snprintf(busy, sizeof busy, "%" PRId64 "/%" PRId64,
-                 count_of(c, "busy"), count_of(c, "slots"));
+        size_t row = i + 1;
         if (n > MOST && i == MOST - 1) {
-            line(s, "... %zu more clusters", n - i);
+            bats_table_set(&t, row, 0, "... %zu more clusters", n - i);
             break;
         }
+        bats_table_set(&t, row, 0, "%.12s", text_of(c, "name"));
+        bats_table_set(&t, row, 1, "%" PRId64 "/%" PRId64, count_of(c, "held"),
+                       count_of(c, "machines"));
+        bats_table_set(&t, row, 2, "%" PRId64 "/%" PRId64, count_of(c, "busy"),
+                       count_of(c, "slots"));
+        bats_table_set(&t, row, 3, "%s", text_of(c, "charged"));
+        bats_table_set(&t, row, 4, "%.0f%%", 100 * number_of(c, "in_use"));
+        bats_table_set(&t, row, 5, "%s",
+                       number_of(c, "mean_s") > 0
+                           ? moment(mean, number_of(c, "mean_s"))
+                           : "-");
         if (number_of(c, "profitability") > 0)
-            snprintf(profit, sizeof profit, "%.2f",
-                     number_of(c, "profitability"));
+            bats_table_set(&t, row, 6, "%.2f", number_of(c, "profitability"));
         else
-            snprintf(profit, sizeof profit, "-");
-        line(s, "%-12.12s %11s %9s %6.0f%% %9s %8s %8s", text_of(c, "name"),
-             held, busy, 100 * number_of(c, "in_use"), text_of(c, "charged"),
-             number_of(c, "mean_s") > 0 ? moment(mean, number_of(c, "mean_s"))
-                                        : "-",
-             profit);
+            bats_table_set(&t, row, 6, "-");
     }
+    print_table(s, &t);
 }
 
 static void print_workflows(struct screen *s, const json_t *o)
 {
+    static const char *const head[] = {"workflow", "done",    "failed",
+                                       "charged",  "left",    "deadline",
+                                       "skipped",  "held"};
     const json_t *list = json_object_get(o, "workflows");
     size_t n = json_array_size(list);
-    char time[BATS_UNITS_TEXT], done[48], deadline[BATS_UNITS_TEXT + 8];
+    struct bats_table t = {.n_rows = 0};
+    char time[BATS_UNITS_TEXT];
 
-    if (n > 0)
-        line(s, "%-14s %9s %6s %7s %8s %7s %8s %13s", "workflow", "done",
-             "failed", "skipped", "charged", "held", "left", "deadline");
+    bats_table_head(&t, head, sizeof head / sizeof *head);
     for (size_t i = 0; i < n; i++) {
         const json_t *w = json_array_get(list, i);
+        size_t row = i + 1;
         if (n > MOST && i == MOST - 1) {
-            line(s, "... %zu more workflows", n - i);
+            bats_table_set(&t, row, 0, "... %zu more workflows", n - i);
             break;
         }
-        snprintf(done, sizeof done, "%" PRId64 "/%" PRId64,
-                 count_of(w, "tasks_done"), count_of(w, "tasks"));
-        snprintf(deadline, sizeof deadline, "%s%s",
-                 has(w, "deadline_s")
-                     ? moment(time, number_of(w, "deadline_s"))
-                     : "-",
-                 json_is_true(json_object_get(w, "late")) ? " late" : "");
-        line(s,
-             "%-14.14s %9s %6" PRId64 " %7" PRId64 " %8s %7s %8s %13s",
-             text_of(w, "name"), done, count_of(w, "tasks_failed"),
-             count_of(w, "tasks_skipped"), text_of(w, "charged"),
-             text_of(w, "held"), has(w, "left") ? text_of(w, "left") : "-",
-             deadline);
+        bats_table_set(&t, row, 0, "%.14s", text_of(w, "name"));
+        bats_table_set(&t, row, 1, "%" PRId64 "/%" PRId64,
+                       count_of(w, "tasks_done"), count_of(w, "tasks"));
+        bats_table_set(&t, row, 2, "%" PRId64, count_of(w, "tasks_failed"));
+        bats_table_set(&t, row, 3, "%s", text_of(w, "charged"));
+        bats_table_set(&t, row, 4, "%s",
+                       has(w, "left") ? text_of(w, "left") : "-");
+        bats_table_set(&t, row, 5, "%s%s",
+                       has(w, "deadline_s")
+                           ? moment(time, number_of(w, "deadline_s"))
+                           : "-",
+                       json_is_true(json_object_get(w, "late")) ? " late" : "");
+        bats_table_set(&t, row, 6, "%" PRId64, count_of(w, "tasks_skipped"));
+        bats_table_set(&t, row, 7, "%s", text_of(w, "held"));
     }
+    if (n > 0)
+        print_table(s, &t);
 }
 
 /* "slow: in 7m 3 of 4 windows end and are not renewed". */
@@ -290,17 +353,25 @@ static void print_turns(struct screen *s, const json_t *o)
     }
 }
 
+/* A narrow screen has no room for the machine and the command. */
 static void print_running(struct screen *s, const json_t *o)
 {
     size_t i;
     json_t *t;
     char took[BATS_UNITS_TEXT];
+    int wide = s->columns < NARROW ? 0 : 14;
+    const char *between = wide > 0 ? "  " : "";
 
-    line(s, "%8s  %9s  %-14s  %s", "task", "runs for", "machine", "command");
+    if (json_array_size(json_object_get(o, "longest")) == 0 &&
+        has(o, "state"))
+        return;
+    cut(s, "%8s  %9s  %-*.*s%s%s", "task", "runs for", wide, wide, "machine",
+        between, "command");
     json_array_foreach(json_object_get(o, "longest"), i, t)
-        line(s, "%8" PRId64 "  %9s  %-14.14s  %s", count_of(t, "task"),
-             moment(took, number_of(o, "time_s") - number_of(t, "since_s")),
-             text_of(t, "machine"), text_of(t, "command"));
+        cut(s, "%8" PRId64 "  %9s  %-*.*s%s%s", count_of(t, "task"),
+            moment(took, number_of(o, "time_s") - number_of(t, "since_s")),
+            wide, wide, text_of(t, "machine"), between,
+            text_of(t, "command"));
 }
 
 static void print_failures(struct screen *s, const json_t *o, size_t limit)
@@ -326,11 +397,11 @@ static void print_plans(struct screen *s, const json_t *o)
     const json_t *list = json_object_get(o, "decisions");
     char time[BATS_UNITS_TEXT];
 
-    line(s, "%8s  %s", "time", "decision");
+    cut(s, "%8s  %s", "time", "decision");
     for (size_t i = json_array_size(list); i-- > 0;) {
         const json_t *d = json_array_get(list, i);
-        line(s, "%8s  %s", moment(time, number_of(d, "time_s")),
-             text_of(d, "text"));
+        put(s, 10, "%8s  %s", moment(time, number_of(d, "time_s")),
+            text_of(d, "text"));
     }
 }
 

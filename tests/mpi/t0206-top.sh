@@ -129,6 +129,18 @@ touch go.1
 within 60 grep -q '"tasks_per_hour": [0-9.]*[1-9]' bag.bats.live
 ok 'once a task has ended, it has the rate, though the run is quiet'
 
+if script --version 2>/dev/null | grep -q util-linux; then
+    rm -f typescript left
+    { within 60 grep -qa '5 running\|4 running' typescript &&
+        touch go && within 60 grep -qa 'The run is over' typescript &&
+        printf q && within 30 test -e left; } 2>/dev/null |
+        TERM=xterm timeout 90 script -qefc \
+            "stty rows 24 cols 80; '$BATS_MPI' top bag; touch left" \
+            typescript >/dev/null
+    grep -qa 'bag, policy bats; done, 3 failed' typescript
+    grep -qa '100% .* 8/8, 0 running, 3 failed' typescript
+    ok 'top shows how the run has ended'
+fi
 touch go
 expect 1 wait $run
 test ! -e bag.bats.live

@@ -43,12 +43,9 @@ static const char status[] =
     " {'tasks': 1, 'end': 'signal 9 (KILL)', 'last_line': '',"
     "  'first_task': 40, 'hosts': [{'host': 'n1', 'tasks': 1}]}]}";
 
-/* The text on the screen; for free(). */
-static char *screen(enum bats_live_page page, int rows, int columns,
-                    int64_t now_us)
+static json_t *status_json(void)
 {
-    char *text = NULL, *quoted = strdup(status);
-    size_t size;
+    char *quoted = strdup(status);
     json_error_t err;
     for (char *at = quoted; *at != '\0'; at++)
         if (*at == '\'')
@@ -56,11 +53,21 @@ static char *screen(enum bats_live_page page, int rows, int columns,
     json_t *object = json_loads(quoted, 0, &err);
     if (object == NULL)
         fail_msg("%s", err.text);
+    free(quoted);
+    return object;
+}
+
+/* The text on the screen; for free(). */
+static char *screen(enum bats_live_page page, int rows, int columns,
+                    int64_t now_us)
+{
+    char *text = NULL;
+    size_t size;
+    json_t *object = status_json();
     FILE *out = open_memstream(&text, &size);
     bats_live_print(out, object, page, rows, columns, now_us, "\n");
     fclose(out);
     json_decref(object);
-    free(quoted);
     return text;
 }
 
@@ -81,14 +88,10 @@ static void everything_has_its_place_on_80_columns(void **state)
     assert_string_equal(
         text,
         HEAD
-        "cluster             held      busy  in use   charged     mean   "
-        "profit\n"
-        "slow               32/32     32/32     97%       192      15m     "
-        "1.00\n"
-        "fast               25/32     25/25     88%        96       4m     "
-        "0.94\n"
-        "idle                 0/2       0/0      0%         0        -        "
-        "-\n"
+        "cluster   held   busy  charged  in use  mean  profit\n"
+        "slow     32/32  32/32      192     97%   15m    1.00\n"
+        "fast     25/32  25/25       96     88%    4m    0.94\n"
+        "idle       0/2    0/0        0      0%     -       -\n"
         "next    in 7m 3 machines of slow are parked, others are renewed\n"
         "next    in 10m 1 window of fast ends, to be renewed while tasks are "
         "left\n"
@@ -115,6 +118,79 @@ static void other_pages_follow_the_same_head(void **state)
     text = screen(BATS_LIVE_FAILURES, 23, 80, 1003000000);
     assert_int_equal(strncmp(text, HEAD "failed  11 on n7", sizeof HEAD + 15),
                      0);
+    free(text);
+}
+
+#define NARROW                                                                \
+    "sim.txt, policy bats; 3s ago\n"                                          \
+    "tasks    51% 512/1000, 57 running, 12\n"                                 \
+    "        failed\n"                                                        \
+    "time    1h5m, 7.9 tasks/min, end at\n"                                   \
+    "        about 4h32m (4h20m to 4h50m)\n"                                  \
+    "goal    promised 4h30m, at most 5h;\n"                                   \
+    "        deadline 6h\n"                                                   \
+    "money   288 of 600 SU charged, left 312,\n"                              \
+    "        600.5 reserved\n"                                                \
+    "        231 SU an hour as it is now:\n"                                  \
+    "        lasts until 2h26m\n"                                             \
+    "\n"
+
+static void a_narrow_screen_has_whole_words(void **state)
+{
+    (void)state;
+    char *text = screen(BATS_LIVE_ALL, 40, 40, 1003000000);
+    assert_int_equal(strncmp(text, NARROW, strlen(NARROW)), 0);
+    assert_non_null(strstr(text, "\ncluster   held   busy  charged  in use\n"
+                                 "slow     32/32  32/32      192     97%\n"));
+    assert_non_null(
+        strstr(text, "\nnext    in 7m 3 machines of slow are\n"
+                     "        parked, others are renewed\n"));
+    assert_non_null(strstr(text, "\n      17         1h  ./simulate --seed"));
+    free(text);
+    text = screen(BATS_LIVE_PLANS, 40, 32, 1003000000);
+    assert_non_null(strstr(text, "     20m  planned again: slow\n"
+                                 "          32, fast 25\n"));
+    free(text);
+}
+
+static void what_has_ended_shows_its_end(void **state)
+{
+    (void)state;
+    struct bats_view_status st = {
+        .last = 4 * BATS_HOUR,
+        .done = 988,
+        .failed = 12,
+        .tasks = 1000,
+        .charged = 320 * BATS_UNIT,
+        .budget = 600 * BATS_UNIT,
+        .n_clusters = 1,
+        .clusters = {{.name = "slow", .charged = 224 * BATS_UNIT}}};
+    char *text = NULL;
+    size_t size;
+    json_t *object = status_json();
+    bats_live_end(object, &st, "done, 12 failed");
+    FILE *out = open_memstream(&text, &size);
+    bats_live_print(out, object, BATS_LIVE_ALL, 23, 80, 1003000000, "\n");
+    fclose(out);
+    json_decref(object);
+    assert_string_equal(
+        text,
+        "sim.txt, policy bats; done, 12 failed\n"
+        "tasks   100% [#################################] 1000/1000, 0 running, "
+        "12 failed\n"
+        "time    4h\n"
+        "goal    promised 4h30m, at most 5h; deadline 6h\n"
+        "money   320 of 600 SU charged, left 280, 600.5 reserved\n"
+        "\n"
+        "cluster  held  busy  charged  in use  mean  profit\n"
+        "slow     0/32  0/32      224     97%   15m    1.00\n"
+        "fast     0/32  0/25       96     88%    4m    0.94\n"
+        "idle      0/2   0/0        0      0%     -       -\n"
+        "failed  11 on n7, exit 1: cp: out.17: No space left on device "
+        "(first: task 17)\n"
+        "failed  1 on n1, signal 9 (KILL): nothing on standard error (first: "
+        "task 40)\n"
+        "\n");
     free(text);
 }
 
@@ -168,6 +244,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_has_its_place_on_80_columns),
         cmocka_unit_test(other_pages_follow_the_same_head),
+        cmocka_unit_test(a_narrow_screen_has_whole_words),
+        cmocka_unit_test(what_has_ended_shows_its_end),
         cmocka_unit_test(no_screen_is_overrun),
         cmocka_unit_test(impossible_numbers_do_no_harm),
         cmocka_unit_test(an_old_status_says_so),

@@ -18,6 +18,7 @@
 #include "cli/help.h"
 #include "cli/look.h"
 #include "cli/options.h"
+#include "record/read/view.h"
 #include "record/write/record.h"
 #include "report/live.h"
 #include "report/words.h"
@@ -153,9 +154,10 @@ static bool put_lines(const char *text, const char *old)
 static void put_keys(const struct frame *f)
 {
     fprintf(stdout, "\033[%d;1H" ERASE_LINE "%.*s", f->rows, f->columns - 1,
-            f->is_over ? "The run is over. q leaves."
-                       : "o overview  t tasks  f failures  d decisions  q "
-                         "quit");
+            f->is_over            ? "The run is over. q leaves."
+            : f->columns < 60 ? "pages: o t f d  q quit"
+                              : "o overview  t tasks  f failures  "
+                                "d decisions  q quit");
 }
 
 static void draw(struct frame *last, const json_t *object,
@@ -197,7 +199,27 @@ static char wait_for_key(void)
     return key;
 }
 
-static void watch(const char *path, json_t *object)
+/* The status file went with the run: the record says how it ended. False: it
+ * does not say so yet. */
+static bool read_end(const char *record, json_t *object)
+{
+    struct bats_view *view;
+    struct bats_view_status status;
+    char state[96];
+    bool is_over = false;
+
+    if (bats_view_open(record, &view, NULL) != 0)
+        return false;
+    if (bats_view_status(view, &status, NULL) == 0 && !status.is_live) {
+        bats_live_end(object, &status,
+                      bats_look_state(state, sizeof state, &status));
+        is_over = true;
+    }
+    bats_view_close(view);
+    return is_over;
+}
+
+static void watch(const char *record, const char *path, json_t *object)
 {
     static const char keys[BATS_LIVE_PAGES] = {'o', 't', 'f', 'd'};
     enum bats_live_page page = BATS_LIVE_ALL;
@@ -206,10 +228,12 @@ static void watch(const char *path, json_t *object)
 
     while (!ended) {
         json_t *next;
-        is_over = bats_live_read(path, &next, NULL) != 0;
-        if (!is_over) {
+        if (bats_live_read(path, &next, NULL) == 0) {
             json_decref(object);
             object = next;
+            is_over = false;
+        } else if (!is_over) {
+            is_over = read_end(record, object);
         }
         draw(&last, object, page, is_over);
         char key = wait_for_key();
@@ -232,8 +256,8 @@ static void watch(const char *path, json_t *object)
 
 /* ---- the verb ---- */
 
-static int show(const struct bats_settings *set, const char *path,
-                struct bats_error *err)
+static int show(const struct bats_settings *set, const char *record,
+                const char *path, struct bats_error *err)
 {
     json_t *object;
     int rows, columns;
@@ -255,7 +279,7 @@ static int show(const struct bats_settings *set, const char *path,
         json_decref(object);
         return rc;
     }
-    watch(path, object);
+    watch(record, path, object);
     take_down();
     return 0;
 }
@@ -291,7 +315,7 @@ int cmd_top(int argc, char **argv)
     }
     bats_look_find(set.words[0], record, sizeof record);
     snprintf(path, sizeof path, "%s" BATS_LIVE_SUFFIX, record);
-    int rc = show(&set, path, &err);
+    int rc = show(&set, record, path, &err);
     if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
         rc = bats_error_set(&err, BATS_ESYS, "standard output: %s",
                             strerror(errno));
