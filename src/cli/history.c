@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "input/sweep/sweep.h"
+#include "input/workflow/workflow.h"
+#include "record/read/view.h"
 #include "report/words.h"
 
 #define NAMED_MAX 20 /* changes of a kind that are named one by one */
@@ -37,11 +40,9 @@ bool bats_history_resumes(const struct bats_settings *set)
     return resume_of(set) != BATS_RECORD_NOT;
 }
 
-static int open_record(const struct bats_settings *set, const char *path,
-                       struct bats_record **record, struct bats_error *err)
+static int create_record(const struct bats_settings *set, const char *path,
+                         struct bats_record **record, struct bats_error *err)
 {
-    if (bats_history_resumes(set))
-        return bats_record_open(path, record, err);
     char moved[4096];
     int rc = bats_record_set_aside(path, moved, sizeof moved, err);
     if (rc < 0)
@@ -242,52 +243,173 @@ static int take_shares(struct bats_record *record,
     return rc;
 }
 
+/* ---- tasks that were interrupted ---- */
+
+/* Marks the tasks of the bag that have one of these commands. */
+static int mark_begun(const struct bats_bagfile *bag,
+                      const struct bats_names *commands, uint8_t **begun,
+                      struct bats_error *err)
+{
+    char *command = NULL;
+    size_t size = 0;
+    uint32_t n = bats_bagfile_count(bag);
+    ptrdiff_t length = 0;
+    *begun = calloc(n, sizeof **begun);
+    for (uint32_t i = 0; *begun != NULL && length >= 0 && i < n; i++) {
+        length = bats_bagfile_command(bag, i, &command, &size);
+        if (length >= 0)
+            (*begun)[i] = bats_names_find(commands, command) != BATS_NO_NAME;
+    }
+    free(command);
+    return *begun != NULL && length >= 0
+               ? 0
+               : bats_error_set(err, BATS_ENOMEM, "out of memory");
+}
+
+/* Asks the record of an earlier run, resumed or not, for tasks of a workflow
+ * that have begun and not ended: half of their files may be there, which would
+ * look like whole ones. */
+static int find_begun(const struct bats_bagfile *bag, const char *path,
+                      uint8_t **begun, struct bats_error *err)
+{
+    struct bats_view *view = NULL;
+    struct bats_view_task task;
+    struct bats_names commands = {0};
+    struct stat st;
+    bool is_new;
+    if (bats_bagfile_workflow(bag) == NULL || stat(path, &st) != 0 ||
+        st.st_size == 0)
+        return 0;
+    int rc = bats_view_open(path, &view, err);
+    if (rc == 0)
+        rc = bats_view_tasks(view, NULL, 0, BATS_VIEW_BEGUN,
+                             BATS_VIEW_BY_NUMBER, 0, err);
+    while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0)
+        rc = bats_names_add(&commands, task.command, &is_new) == BATS_NO_NAME
+                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                 : 0;
+    bats_view_close(view);
+    if (rc == 0 && commands.n > 0)
+        rc = mark_begun(bag, &commands, begun, err);
+    bats_names_release(&commands);
+    return rc;
+}
+
+static int remove_halves(const struct bats_settings *set,
+                         const struct bats_bagfile *bag,
+                         const struct bats_history *h, struct bats_error *err)
+{
+    char text[64];
+    uint32_t n = 0;
+    int rc = 0;
+    for (uint32_t i = 0;
+         rc == 0 && h->begun != NULL && i < bats_bagfile_count(bag); i++)
+        if (h->begun[i] && h->state[i] != BATS_TASK_DONE) {
+            rc = bats_workflow_remove(bats_bagfile_workflow(bag), i, err);
+            n++;
+        }
+    if (rc == 0 && n > 0 && !set->quiet)
+        fprintf(stderr,
+                "bats-mpi: %s interrupted: what %s had made was removed\n",
+                bats_words_count(text, sizeof text, n, "task"),
+                n == 1 ? "it" : "they");
+    return rc;
+}
+
+/* ---- opening and closing ---- */
+
+static int make_lists(struct bats_history *h, uint32_t n,
+                      struct bats_error *err)
+{
+    h->state = calloc(n, sizeof *h->state);
+    h->attempts = calloc(n, sizeof *h->attempts);
+    h->failures = calloc(n, sizeof *h->failures);
+    h->losses = calloc(n, sizeof *h->losses);
+    h->yields = calloc(n, sizeof *h->yields);
+    h->was = malloc(n * sizeof *h->was);
+    if (h->was != NULL)
+        memset(h->was, 0xff, n * sizeof *h->was);
+    return h->state == NULL || h->attempts == NULL || h->failures == NULL ||
+                   h->losses == NULL || h->yields == NULL || h->was == NULL
+               ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+               : 0;
+}
+
+static int resume_record(const struct bats_settings *set,
+                         struct bats_bagfile *bag, struct bats_history *h,
+                         struct bats_error *err)
+{
+    int rc = bats_record_open(h->path, &h->record, err);
+    if (rc < 0)
+        return rc;
+    h->charged = bats_record_charged(h->record);
+    h->reserved = bats_record_reserved(h->record);
+    rc = compare(set, bag, h, err);
+    return rc == 0 ? take_shares(h->record, bag, err) : rc;
+}
+
+/* *path: of the record, for free(); NULL: none is kept. */
+static int find_record(const struct bats_settings *set, char **path,
+                       struct bats_error *err)
+{
+    char *made;
+    const char *name = record_path(set, &made);
+    *path = made;
+    if (name == NULL && bats_history_resumes(set))
+        return bats_error_set(err, BATS_EINPUT,
+                              "to resume %s, name its record with "
+                              "--record FILE",
+                              set->is_sweep ? "a sweep"
+                                            : "a bag from standard input");
+    if (name != NULL && made == NULL && (*path = strdup(name)) == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return name != NULL && bats_record_is_live(name)
+               ? bats_error_set(err, BATS_EINPUT,
+                                "%s is in use by another run", name)
+               : 0;
+}
+
+int bats_history_check(const struct bats_settings *set, struct bats_error *err)
+{
+    char *path = NULL;
+    int rc = find_record(set, &path, err);
+    free(path);
+    return rc;
+}
+
 int bats_history_open(const struct bats_settings *set,
                       struct bats_bagfile *bag, struct bats_history *history,
                       struct bats_error *err)
 {
-    char *made;
-    const char *path = record_path(set, &made);
     *history = (struct bats_history){0};
-    if (path == NULL) {
-        if (bats_history_resumes(set))
-            return bats_error_set(err, BATS_EINPUT,
-                                  "to resume %s, name its record with "
-                                  "--record FILE",
-                                  set->is_sweep ? "a sweep"
-                                                : "a bag from standard input");
+    int rc = find_record(set, &history->path, err);
+    if (rc == 0 && history->path == NULL)
         return 0;
-    }
-    uint32_t n = bats_bagfile_count(bag);
-    history->state = calloc(n, sizeof *history->state);
-    history->attempts = calloc(n, sizeof *history->attempts);
-    history->failures = calloc(n, sizeof *history->failures);
-    history->losses = calloc(n, sizeof *history->losses);
-    history->yields = calloc(n, sizeof *history->yields);
-    history->was = malloc(n * sizeof *history->was);
-    if (history->was != NULL)
-        memset(history->was, 0xff, n * sizeof *history->was);
-    int rc = history->state == NULL || history->attempts == NULL ||
-                     history->failures == NULL || history->losses == NULL ||
-                     history->yields == NULL || history->was == NULL
-                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                 : open_record(set, path, &history->record, err);
-    if (rc == 0 && (history->path = strdup(path)) == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    free(made);
-    if (rc == 0) {
-        history->charged = bats_record_charged(history->record);
-        history->reserved = bats_record_reserved(history->record);
-        rc = compare(set, bag, history, err);
-    }
     if (rc == 0)
-        rc = take_shares(history->record, bag, err);
+        rc = make_lists(history, bats_bagfile_count(bag), err);
+    if (rc == 0)
+        rc = find_begun(bag, history->path, &history->begun, err);
+    if (rc == 0 && bats_history_resumes(set))
+        rc = resume_record(set, bag, history, err);
     if (rc < 0) {
         bats_record_abandon(history->record);
         history->record = NULL;
         bats_history_close(history, NULL);
     }
     return rc;
+}
+
+int bats_history_begin(const struct bats_settings *set,
+                       const struct bats_bagfile *bag,
+                       struct bats_history *history, struct bats_error *err)
+{
+    int rc = 0;
+    if (history->path != NULL && history->record == NULL) {
+        rc = create_record(set, history->path, &history->record, err);
+        if (rc == 0)
+            rc = name_bag(bag, history->record, err);
+    }
+    return rc == 0 ? remove_halves(set, bag, history, err) : rc;
 }
 
 int bats_history_close(struct bats_history *history, struct bats_error *err)
@@ -297,6 +419,7 @@ int bats_history_close(struct bats_history *history, struct bats_error *err)
         rc = bats_record_close(history->record, err);
     free(history->path);
     free(history->killed_run);
+    free(history->begun);
     free(history->state);
     free(history->attempts);
     free(history->failures);

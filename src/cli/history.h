@@ -2,7 +2,7 @@
  * history: the run record of a bag, and the results of earlier sessions in it.
  * Layer: cli. Used by the verb run. A run keeps its record in BAG.bats by
  * default. --resume, --resume-failed and --retry-failed continue the record of
- * an earlier session; otherwise that record is renamed.
+ * an earlier session; otherwise that record is renamed when the session begins.
  */
 #ifndef BATS_HISTORY_H
 #define BATS_HISTORY_H
@@ -27,6 +27,8 @@ struct bats_history {
     enum bats_record_resume resume; /* NOT: nothing is known */
     char *killed_run; /* run id of the last session, if it was killed and had
                        * the same bag; else NULL */
+    uint8_t *begun; /* per task of a workflow: it was begun after its last
+                     * result, which it never got again; NULL: none was */
     bats_money charged, reserved;
 };
 
@@ -34,13 +36,25 @@ struct bats_history {
 bool bats_history_resumes(const struct bats_settings *set);
 
 /*
- * Opens the record as `set` says and compares the bag with it. Unless quiet,
- * names on standard error each command that was changed, added or removed.
- * Notes in the bag what its workflows were charged before.
+ * Looks at the record that `set` names. One that is resumed is opened and
+ * compared with the bag. Unless quiet, names on standard error each command that
+ * was changed, added or removed. Notes in the bag what its workflows were
+ * charged before. An earlier record that is not resumed stays as it is.
  */
 int bats_history_open(const struct bats_settings *set,
                       struct bats_bagfile *bag, struct bats_history *history,
                       struct bats_error *err);
+
+/* The checks of bats_history_open that need no bag, and nothing else. */
+int bats_history_check(const struct bats_settings *set,
+                       struct bats_error *err);
+
+/* Everything has been checked: the session begins. Moves an earlier record that
+ * is not resumed out of the way, creates the new one, and removes what
+ * interrupted tasks of a workflow have made. */
+int bats_history_begin(const struct bats_settings *set,
+                       const struct bats_bagfile *bag,
+                       struct bats_history *history, struct bats_error *err);
 
 /* Closes the record. An error is worth printing. */
 int bats_history_close(struct bats_history *history, struct bats_error *err);

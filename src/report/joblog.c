@@ -36,15 +36,20 @@ static int open_file(const char *path, const char *mode,
     return 0;
 }
 
+/* "a": what is in the file may have to stay. */
 int bats_joblog_create(const char *path, struct bats_joblog **log,
                        struct bats_error *err)
 {
-    int rc = open_file(path, "we", log, err);
-    if (rc < 0)
-        return rc;
-    fputs(head, (*log)->file);
-    fflush((*log)->file);
-    return 0;
+    return open_file(path, "ae", log, err);
+}
+
+static void begin(struct bats_joblog *log)
+{
+    int file = fileno(log->file);
+    if (log->file != stdout && ftruncate(file, 0) != 0)
+        (void)lseek(file, 0, SEEK_SET); /* a device */
+    fputs(head, log->file);
+    fflush(log->file);
 }
 
 int bats_joblog_open(const char *path, struct bats_joblog **log,
@@ -138,8 +143,8 @@ int bats_joblog_continue(struct bats_joblog *log, const uint32_t *was,
     struct kept k = {0};
     char *made = NULL;
     int rc = 0;
-    if (log->file == stdout)
-        fputs(head, stdout);
+    if (log->file == stdout || was == NULL)
+        begin(log);
     else if (!find_places(&k, was, n) ||
              asprintf(&made, "%s.new", log->path) < 0)
         rc = bats_error_set(err, BATS_ENOMEM, "out of memory");

@@ -29,8 +29,9 @@ struct bats_joblog_entry {
     const char *command;
 };
 
-/* Creates the file at `path` afresh ("-": standard output). BATS_EINPUT if it
- * cannot be written. */
+/* Opens the file at `path` ("-": standard output) for a run that is not resumed:
+ * what it holds stays until bats_joblog_continue. BATS_EINPUT if it cannot be
+ * written. */
 int bats_joblog_create(const char *path, struct bats_joblog **log,
                        struct bats_error *err);
 
@@ -40,7 +41,8 @@ int bats_joblog_open(const char *path, struct bats_joblog **log,
                      struct bats_error *err);
 
 /*
- * Call after bats_joblog_open and before the first write. Of the lines of
+ * Call after opening and before the first write. `was` is NULL: the log begins
+ * afresh. Else, after bats_joblog_open, of the lines of
  * earlier sessions, keeps the last line of each task that keeps its result,
  * and drops those of tasks that run again. `was`: for each of the n tasks, its
  * index in the last session, or UINT32_MAX if it has no result; a task that

@@ -281,8 +281,9 @@ static int begin_record(struct master *m, int64_t started_us,
 {
     const struct bats_run_options *o = m->options;
     const struct bats_platform *p = &m->survey.platform;
-    if (o->record == NULL)
-        return 0;
+    int rc = o->begin != NULL ? o->begin(o->begin_context, err) : 0;
+    if (rc < 0 || o->record == NULL)
+        return rc;
     struct bats_record_session session = {
         .run_id = m->run_id,
         .bag = bats_bagfile_name(o->bag),
@@ -299,7 +300,7 @@ static int begin_record(struct master *m, int64_t started_us,
         .hosts = hosts,
         .categories = bats_bagfile_category_names(o->bag),
     };
-    int rc = bats_record_begin(o->record, &session, err);
+    rc = bats_record_begin(o->record, &session, err);
     m->journal.record = o->record;
     m->journal.books.n_clusters = p->n_clusters;
     m->journal.sync_us = o->sync_us;

@@ -100,6 +100,11 @@ struct bats_run_options {
     struct bats_goal goal;
     int64_t deadline_us; /* its deadline by the clock, since 1970; 0: it is in
                           * the goal */
+    /* Called once, when everything has been checked and before the session is
+     * recorded; it may still set `record`. An error ends the run. NULL: nobody
+     * is called. */
+    int (*begin)(void *context, struct bats_error *err);
+    void *begin_context;
     struct bats_record *record; /* with the tasks added; NULL: none is kept */
     enum bats_record_resume resume;
     int64_t sync_us; /* limits of a group of events, see journal.h */

@@ -68,6 +68,17 @@ test -f bag.bats.1
 grep -q 'kept as bag.bats.1' err
 ok "a new run keeps the record of the old one"
 
+printf '[cluster a]\nranks = 1-9\n' >many.ini
+echo old >joblog
+echo old >json
+expect 2 bats 3 bag --clusters many.ini --joblog joblog --json json
+test ! -e bag.bats.2
+! grep -q 'kept as' err
+test "$(cat joblog json)" = "$(printf 'old\nold')"
+expect 0 bats 3 bag --resume
+! grep -q 'running' err
+ok "a start that is refused touches no file of the one before"
+
 rm -f bag.bats*
 bats 3 bag --resume
 test -f bag.bats

@@ -161,6 +161,39 @@ test "$("$BATS_MPI" tasks flow/Makeflow.bats --state done | grep -c done)" = 5
 grep -q 'the engine decides the same again' out
 ok 'the record knows both, and is verified'
 
+# ---- a rule that was interrupted ----
+
+mkdir half
+printf 'x:\n\techo half >x; touch begun; [ -e calm ] || sleep 60; %s\n%s\n' \
+    'echo rest >>x' 'y: x
+	cp x y' >half/Makeflow
+cd half
+# interrupted: a run of it is killed in the middle of its first rule.
+interrupted() {
+    rm -f x y begun calm
+    env "$mark" ${MPIRUN:-mpirun} -n 2 "$BATS_MPI" Makeflow "$@" \
+        >out 2>err </dev/null &
+    within 60 test -e begun
+    kill_alive
+    wait
+    test "$(cat x)" = half
+    touch calm
+}
+interrupted
+expect 0 bats 2 Makeflow --resume
+grep -q '1 task interrupted: what it had made was removed' err
+test "$(cat y)" = "$(printf 'half\nrest')"
+ok 'a rule that was interrupted is run again when its run is resumed'
+interrupted
+expect 2 bats 3 Makeflow --clusters /nowhere.ini
+expect 2 bats 3 Makeflow --time-limit 1s --machine rank --budget account
+test "$(cat x)" = half
+test ! -e Makeflow.bats.2
+expect 0 bats 2 Makeflow
+test "$(cat y)" = "$(printf 'half\nrest')"
+ok 'and by a new run, which asks the earlier record; one that is refused is none'
+cd ..
+
 # ---- WfFormat and DAX run if they have commands ----
 
 cat >w.json <<'JSON'

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <jansson.h>
@@ -435,8 +436,12 @@ static void joblog_is_what_gnu_parallel_writes(void **state)
                                   .exit_status = 0,
                                   .command = "echo  'a\tb'"};
     (void)state;
-    FILE *file = fdopen(mkstemp(path), "r");
+    FILE *file = fdopen(mkstemp(path), "r+");
+    assert_int_equal(write(fileno(file), "old\n", 4), 4);
     assert_int_equal(bats_joblog_create(path, &log, NULL), 0);
+    assert_int_equal(lseek(fileno(file), 0, SEEK_END), 4); /* not yet */
+    assert_int_equal(bats_joblog_continue(log, NULL, 3, NULL), 0);
+    rewind(file);
     assert_int_equal(bats_joblog_write(log, &e, NULL), 0);
     e.task = 0;
     e.signal = 9;

@@ -64,6 +64,23 @@ static int list_commands(const struct bats_settings *set,
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
+/* What a run checks and --dry-run does not need: it would be refused, too. */
+static int check_only(const struct bats_settings *set,
+                      const struct bats_run_options *options,
+                      struct bats_error *err)
+{
+    const struct bats_workflow *workflow = bats_bagfile_workflow(options->bag);
+    uint8_t *fresh = NULL;
+    int rc = workflow != NULL ? bats_workflow_fresh(workflow, NULL, &fresh, err)
+                              : 0;
+    free(fresh);
+    if (rc == 0 && options->output_dir != NULL &&
+        access(options->output_dir, W_OK) != 0 && errno != ENOENT)
+        rc = bats_error_set(err, BATS_EINPUT, "%s: %s", options->output_dir,
+                            strerror(errno));
+    return rc == 0 ? bats_history_check(set, err) : rc;
+}
+
 static int dry_run(struct bats_run_options *options)
 {
     struct bats_error err;
@@ -97,7 +114,7 @@ static int prepare(const struct bats_settings *set,
             options->output_dir);
     if (rc == 0 && set->json_file != NULL) {
         *json = strcmp(set->json_file, "-") == 0 ? stdout
-                                                 : fopen(set->json_file, "we");
+                                                 : fopen(set->json_file, "ae");
         if (*json == NULL)
             rc = bats_error_set(err, BATS_EINPUT, "%s: %s", set->json_file,
                                 strerror(errno));
@@ -150,8 +167,8 @@ static int dry_run_alloc(const struct bats_settings *set,
 }
 
 /* A task whose files are newer than its sources is not run again, as make does
- * it; but one that the record knows to have failed, or to have been stopped, is
- * not done. */
+ * it; but one that the record knows to have failed, or to have been stopped or
+ * interrupted, is not done. */
 static int find_fresh(const struct bats_history *history,
                       const struct bats_bagfile *bag, uint8_t **fresh,
                       struct bats_error *err)
@@ -159,16 +176,22 @@ static int find_fresh(const struct bats_history *history,
     const struct bats_workflow *workflow = bats_bagfile_workflow(bag);
     if (workflow == NULL)
         return 0;
-    int rc = bats_workflow_fresh(workflow, fresh, err);
-    for (uint32_t i = 0;
-         rc == 0 && history->attempts != NULL && i < workflow->n; i++)
-        if (history->attempts[i] > 0 && history->state[i] != BATS_TASK_DONE)
-            (*fresh)[i] = 0;
+    uint8_t *undone = calloc(workflow->n, 1);
+    if (undone == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; history->attempts != NULL && i < workflow->n; i++)
+        undone[i] = history->state[i] != BATS_TASK_DONE &&
+                    (history->attempts[i] > 0 ||
+                     (history->begun != NULL && history->begun[i]));
+    int rc = bats_workflow_fresh(workflow, undone, fresh, err);
+    free(undone);
     return rc;
 }
 
 /* Everything that is opened for a run, and lasts as long as it does. */
 struct opened {
+    const struct bats_settings *set;
+    struct bats_request *request;
     struct bats_watch watch;
     struct bats_history history;
     struct bats_alloc *alloc; /* NULL: no jobs are bought */
@@ -179,8 +202,7 @@ struct opened {
 
 /* Tells the engine of earlier sessions, the profile and files that are up to
  * date. */
-static int look_back(const struct bats_settings *set,
-                     struct bats_run_options *options, struct opened *o,
+static int look_back(struct bats_run_options *options, struct opened *o,
                      struct bats_error *err)
 {
     const struct bats_history *history = &o->history;
@@ -194,17 +216,37 @@ static int look_back(const struct bats_settings *set,
     options->resume = history->resume;
     options->attempts = history->attempts;
     options->killed_run = history->killed_run;
-    int rc = 0;
-    if (o->watch.joblog != NULL && bats_history_resumes(set))
-        rc = bats_joblog_continue(o->watch.joblog, history->was,
-                                  bats_bagfile_count(options->bag), err);
-    if (rc == 0)
-        rc = continue_profile(options->profile, &options->earlier, &o->state,
+    int rc = continue_profile(options->profile, &options->earlier, &o->state,
                               err);
     if (rc == 0)
         rc = find_fresh(history, options->bag, &o->fresh, err);
     options->earlier.fresh = o->fresh;
     return rc;
+}
+
+/* Everything has been checked. Only now files of earlier runs are replaced. */
+static int begin(void *context, struct bats_error *err)
+{
+    struct opened *o = context;
+    struct bats_run_options *options = &o->request->options;
+    const struct bats_bagfile *bag = options->bag;
+    int rc = bats_history_begin(o->set, bag, &o->history, err);
+    options->record = o->history.record;
+    if (rc == 0 && options->output == BATS_OUTPUT_STREAM &&
+        options->record != NULL)
+        rc = bats_place_note(&o->request->settings, options->output_dir,
+                             o->history.path, err);
+    options->settings = o->request->settings;
+    if (rc == 0 && o->json != NULL && o->json != stdout &&
+        ftruncate(fileno(o->json), 0) != 0 && errno != EINVAL)
+        rc = bats_error_set(err, BATS_EINPUT, "%s: %s", o->set->json_file,
+                            strerror(errno));
+    if (rc < 0 || o->watch.joblog == NULL)
+        return rc;
+    return bats_joblog_continue(o->watch.joblog,
+                                bats_history_resumes(o->set) ? o->history.was
+                                                             : NULL,
+                                bats_bagfile_count(bag), err);
 }
 
 /* After an error the watch is released; close_all has to follow in any case. */
@@ -218,21 +260,21 @@ static int open_all(const struct bats_settings *set,
         prepare(set, options, &request->choosing, &o->watch, &o->json, err);
     if (rc != 0)
         return rc;
+    o->set = set;
+    o->request = request;
+    options->begin = begin;
+    options->begin_context = o;
     o->watch.bag = set->bag;
     rc = bats_history_open(set, request->bag, history, err);
     o->watch.reserved_before = history->reserved;
-    if (rc == 0 && options->output == BATS_OUTPUT_STREAM &&
-        history->record != NULL)
-        rc = bats_place_note(&request->settings, options->output_dir,
-                             history->path, err);
     if (rc == 0)
-        rc = look_back(set, options, o, err);
+        rc = look_back(options, o, err);
     if (rc == 0 && set->partition != NULL)
         rc = bats_alloc_create(set, history->path, options, &o->alloc, err);
     if (rc == 0 && o->alloc != NULL)
         rc = bats_alloc_note(o->alloc, &request->settings, err);
     options->settings = request->settings;
-    if (rc == 0 && history->record != NULL)
+    if (rc == 0 && history->path != NULL)
         rc = bats_watch_live(&o->watch, history->path, err);
     if (rc != 0)
         bats_watch_release(&o->watch);
@@ -282,11 +324,16 @@ static int close_all(const struct bats_settings *set, struct opened *o,
 static int show_only(const struct bats_settings *set,
                      struct bats_run_options *options)
 {
-    if (set->partition != NULL)
+    struct bats_error err;
+    int code;
+    if (check_only(set, options, &err) < 0)
+        code = bats_complain(&err);
+    else if (set->partition != NULL)
         return dry_run_alloc(set, options);
-    if (bats_bagfile_sweep(options->bag) == NULL)
+    else if (bats_bagfile_sweep(options->bag) == NULL)
         return dry_run(options);
-    int code = list_commands(set, options->bag);
+    else
+        code = list_commands(set, options->bag);
     if (!is_joined(set)) /* the other ranks wait to be sent home */
         bats_run_dismiss(NULL, bats_say);
     return code;

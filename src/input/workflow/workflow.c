@@ -1,10 +1,12 @@
 #include "input/workflow/workflow.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "util/encode.h"
 #include "util/grow.h"
@@ -124,7 +126,7 @@ void bats_workflow_release(struct bats_workflow *w)
 /* ---- what is there already ---- */
 
 struct age {
-    bool is_there, is_written; /* by a task */
+    bool is_there, is_written, is_read; /* by a task */
     struct timespec time;
 };
 
@@ -145,28 +147,52 @@ static struct age *look(const struct bats_workflow *w)
             ages[i].time = st.st_mtim;
     }
     for (size_t i = 0; ages && i < w->n_uses; i++)
-        ages[w->uses[i].file].is_written |= w->uses[i].writes;
+        *(w->uses[i].writes ? &ages[w->uses[i].file].is_written
+                            : &ages[w->uses[i].file].is_read) = true;
     return ages;
 }
 
-static int check_sources(const struct bats_workflow *w, const struct age *ages,
+/* Names all that are missing, as far as the sentence has room. */
+static int complain_missing(const struct bats_workflow *w, struct age *ages,
+                            const struct bats_workflow_use *use,
+                            struct bats_error *err)
+{
+    char at[BATS_WORKFLOW_AT_SIZE], name[100], others[200] = "", more[40] = "";
+    size_t used = 0;
+    uint32_t unnamed = 0;
+    struct bats_workflow part = *w;
+    if (w->parts)
+        part.path = w->parts[w->tasks[use->task].part];
+    ages[use->file].is_there = true;
+    for (uint32_t i = 0; i < w->files.n; i++) {
+        const char *file = bats_names_text(&w->files, i);
+        if (!ages[i].is_read || ages[i].is_there || ages[i].is_written)
+            continue;
+        if (used + strlen(file) + 20 < sizeof others)
+            used += (size_t)snprintf(others + used, sizeof others - used,
+                                     "%s'%s'",
+                                     used == 0 ? "; also missing: " : ", ",
+                                     file);
+        else
+            unnamed++;
+    }
+    if (unnamed > 0)
+        snprintf(more, sizeof more, "; %" PRIu32 " more are missing", unnamed);
+    return bats_error_set(
+        err, BATS_EINPUT,
+        "%s%s reads '%.100s', which is not there, and nothing makes it%s%s",
+        bats_workflow_at(&part, w->tasks[use->task].line, at),
+        bats_workflow_name(w, use->task, name, sizeof name),
+        bats_names_text(&w->files, use->file), others, more);
+}
+
+static int check_sources(const struct bats_workflow *w, struct age *ages,
                          struct bats_error *err)
 {
-    char at[BATS_WORKFLOW_AT_SIZE], name[100];
     for (size_t i = 0; i < w->n_uses; i++) {
-        const struct bats_workflow_use *use = &w->uses[i];
-        const struct bats_workflow_task *t = &w->tasks[use->task];
-        if (ages[use->file].is_there || ages[use->file].is_written)
-            continue;
-        struct bats_workflow part = *w;
-        if (w->parts)
-            part.path = w->parts[t->part];
-        return bats_error_set(
-            err, BATS_EINPUT,
-            "%s%s reads '%.100s', which is not there, and nothing makes it",
-            bats_workflow_at(&part, t->line, at),
-            bats_workflow_name(w, use->task, name, sizeof name),
-            bats_names_text(&w->files, use->file));
+        const struct age *age = &ages[w->uses[i].file];
+        if (!age->is_there && !age->is_written)
+            return complain_missing(w, ages, &w->uses[i], err);
     }
     return 0;
 }
@@ -205,15 +231,16 @@ static int spread(const struct bats_workflow *w, uint8_t *fresh,
     return n < 0 ? (int)n : 0;
 }
 
-int bats_workflow_fresh(const struct bats_workflow *w, uint8_t **fresh,
-                        struct bats_error *err)
+int bats_workflow_fresh(const struct bats_workflow *w, const uint8_t *undone,
+                        uint8_t **fresh, struct bats_error *err)
 {
     struct age *ages = look(w);
     uint8_t *list = calloc((size_t)w->n + 1, 1);
     int rc = ages && list ? check_sources(w, ages, err) : no_memory(err);
     for (size_t i = 0; rc == 0 && i < w->n_uses; i++)
         if (i == 0 || w->uses[i].task != w->uses[i - 1].task)
-            list[w->uses[i].task] = is_fresh(w, ages, i);
+            list[w->uses[i].task] = !(undone && undone[w->uses[i].task]) &&
+                                    is_fresh(w, ages, i);
     if (rc == 0)
         rc = spread(w, list, err);
     free(ages);
@@ -258,23 +285,46 @@ static size_t first_use(const struct bats_workflow *w, uint32_t task)
     return low;
 }
 
-/* The files that the task writes and does not read as well, each behind a
- * blank.
- */
+/* The next file from use *at on, which is moved behind it, that the task writes
+ * and does not read as well; NULL: no more. */
+static const char *next_output(const struct bats_workflow *w, uint32_t task,
+                               size_t *at)
+{
+    for (; *at < w->n_uses && w->uses[*at].task == task; ++*at) {
+        const struct bats_workflow_use *use = &w->uses[*at];
+        bool is_output = use->writes;
+        for (size_t k = first_use(w, task);
+             is_output && k < w->n_uses && w->uses[k].task == task; k++)
+            is_output = w->uses[k].writes || w->uses[k].file != use->file;
+        if (is_output)
+            return bats_names_text(&w->files, w->uses[(*at)++].file);
+    }
+    return NULL;
+}
+
+/* Each behind a blank. */
 static char *quote_outputs(const struct bats_workflow *w, uint32_t task,
                            char *at)
 {
-    size_t begin = first_use(w, task);
-    for (size_t i = begin; i < w->n_uses && w->uses[i].task == task; i++) {
-        bool is_read = false;
-        for (size_t k = begin; k < w->n_uses && w->uses[k].task == task; k++)
-            is_read |=
-                !w->uses[k].writes && w->uses[k].file == w->uses[i].file;
-        if (w->uses[i].writes && !is_read)
-            at = quote(stpcpy(at, " "),
-                       bats_names_text(&w->files, w->uses[i].file));
-    }
+    const char *file;
+    size_t use = first_use(w, task);
+    while ((file = next_output(w, task, &use)))
+        at = quote(stpcpy(at, " "), file);
     return at;
+}
+
+int bats_workflow_remove(const struct bats_workflow *w, uint32_t task,
+                         struct bats_error *err)
+{
+    const char *file;
+    size_t use = first_use(w, task);
+    while ((file = next_output(w, task, &use)))
+        if (unlink(file) != 0 && errno != ENOENT && errno != EISDIR)
+            return bats_error_set(err, BATS_ESYS,
+                                  "%.200s: %s: half of it may be there, from "
+                                  "a task that was interrupted",
+                                  file, strerror(errno));
+    return 0;
 }
 
 /* The command in a shell of its own, whatever it does there. For people it

@@ -95,11 +95,19 @@ const char *bats_workflow_name(const struct bats_workflow *workflow,
 
 /* Finds the tasks that need not run: all that they write is there, no older
  * than what they read, and what they wait for need not run either. A task that
- * writes nothing always runs. *fresh: by task, 0 or 1; for free().
- * BATS_EINPUT for a file that is read and not there, and that no task writes;
- * BATS_ENOMEM. */
-int bats_workflow_fresh(const struct bats_workflow *workflow, uint8_t **fresh,
+ * writes nothing always runs, and so does one that is not done, whatever its
+ * files look like: `undone`, by task; may be NULL. *fresh: by task, 0 or 1; for
+ * free(). BATS_EINPUT for files that are read and not there, and that no task
+ * writes; BATS_ENOMEM. */
+int bats_workflow_fresh(const struct bats_workflow *workflow,
+                        const uint8_t *undone, uint8_t **fresh,
                         struct bats_error *err);
+
+/* Removes what the task has written, except for files that it reads as well:
+ * it was interrupted, and half a file would look like a whole one. BATS_ESYS.
+ */
+int bats_workflow_remove(const struct bats_workflow *workflow, uint32_t task,
+                         struct bats_error *err);
 
 /* The command of the task, which fails if it does not write what it should, and
  * takes away what it has written if it fails; NUL-terminated, in *text (a

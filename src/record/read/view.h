@@ -144,6 +144,15 @@ int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
 int bats_view_next_task(struct bats_view *view, struct bats_view_task *task,
                         struct bats_error *err);
 
+/* For `where`: tasks that were begun after their last result, or without one,
+ * and did not save their state (exit status 85) as they ended. */
+#define BATS_VIEW_BEGUN                                                       \
+    "id IN (SELECT c.task FROM command c LEFT JOIN"                           \
+    "  (SELECT task, max(seq) AS seq FROM attempt"                            \
+    "   WHERE outcome = 0 OR exit_status = 85 GROUP BY task) r"               \
+    "  ON r.task = c.task"                                                    \
+    "  WHERE c.type IN ('run', 'copy') AND c.seq > coalesce(r.seq, 0))"
+
 /* The end of the standard error of a task's last failure, by the id of the
  * task: 1 and *n bytes, valid until the next call; 0 if there are none. */
 int bats_view_stderr(struct bats_view *view, int64_t task, const char **text,
