@@ -498,7 +498,8 @@ struct bats_sched_status {
     uint32_t failed;
     uint32_t skipped;          /* not run: they waited for one that failed */
     bats_money budget;         /* B, or BATS_UNLIMITED */
-    bats_money charged;        /* by the ledger */
+    bats_money charged;        /* by the ledger, */
+    bats_money held;           /* and kept for what runs, or will be billed */
     bats_money charged_before; /* of that, by earlier sessions and lives, and
                                   until this run began */
     uint32_t retried;          /* executions that failed and are repeated */

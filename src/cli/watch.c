@@ -68,8 +68,10 @@ static void on_started(void *context, const struct bats_survey *survey,
     const struct bats_platform *platform = &survey->platform;
     uint32_t all[BATS_CLUSTERS_MAX];
     char tasks[64], machines[64], list[4096], budget[96];
-    char account[BATS_ACCOUNT_WORDS];
-    (void)sched;
+    char account[BATS_ACCOUNT_WORDS], most[128] = "";
+    struct bats_sched_status status;
+
+    bats_sched_status(sched, &status);
 
     w->start_us = bats_now_us(CLOCK_REALTIME);
     w->begin_us = bats_now_us(CLOCK_MONOTONIC);
@@ -84,13 +86,17 @@ static void on_started(void *context, const struct bats_survey *survey,
     bats_words_count(machines, sizeof machines,
                      jobs ? survey->billing.jobs : platform->n_machines,
                      jobs ? "job" : "machine");
-    fprintf(stderr, "bats-mpi: %s on %s (%s), budget %s, seed %" PRIu64 "\n",
+    if (survey->budget != BATS_UNLIMITED && status.charged > 0)
+        snprintf(most, sizeof most, " (%s of it was charged before)",
+                 bats_money_format(budget, status.charged));
+    fprintf(stderr,
+            "bats-mpi: %s on %s (%s), budget %s%s, seed %" PRIu64 "\n",
             tasks, machines,
             bats_words_machines(list, sizeof list, platform->clusters,
                                 platform->n_clusters, all, ", "),
             bats_words_money(budget, sizeof budget, survey->budget,
                              platform->currency),
-            w->options->seed);
+            most, w->options->seed);
     if (survey->by_account)
         bats_words_line(stderr, "bats-mpi: the budget is what is left in %s",
                         bats_account_words(account, &survey->account));

@@ -60,6 +60,7 @@ void bats_sched_status(const struct bats_sched *e,
         .skipped = count[BATS_TASK_SKIPPED],
         .budget = s->ledger.budget,
         .charged = s->ledger.charged,
+        .held = s->ledger.held,
         .charged_before =
             s->is_allocation ? s->ledger.base : s->earlier_charged,
         .retried = s->retried,

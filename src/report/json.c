@@ -228,9 +228,6 @@ static int set_result(json_t *o, const struct bats_report *r)
     bats_money reserved = bats_snapshot_reserved(s, &windows);
     int bad = 0;
 
-    if (s->platform->billing == BATS_BILLING_JOB)
-        reserved = s->status.charged;
-
     if (r->releases && s->platform->billing == BATS_BILLING_WINDOW)
         reserved = bats_snapshot_held(s) + r->reserved_before;
 

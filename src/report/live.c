@@ -91,6 +91,7 @@ static void add_money(json_t *o, const struct bats_snapshot *s,
     bool limited = st->budget != BATS_UNLIMITED;
     double rate = burn(s);
     int64_t windows;
+    bats_money held = bats_snapshot_kept(s);
     json_t *out = json_null();
 
     if (limited && rate > 0)
@@ -99,10 +100,14 @@ static void add_money(json_t *o, const struct bats_snapshot *s,
                          paid_ahead(s, turns)) /
                             rate * 3600);
     json_t *all = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "budget", money(st->budget),
-        "charged", money(st->charged), "left",
-        limited ? money(st->budget - st->charged) : json_null(), "reserved",
-        money(bats_snapshot_reserved(s, &windows)), "per_hour",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "budget",
+        money(st->budget), "charged", money(st->charged), "held", money(held),
+        "left", limited ? money(st->budget - st->charged - held) : json_null(),
+        "reserved",
+        s->platform->billing == BATS_BILLING_WINDOW
+            ? money(bats_snapshot_reserved(s, &windows))
+            : json_null(),
+        "per_hour",
         money((bats_money)fmin(rate, 9e18)), "runs_out_s", out, "currency",
         bats_json_text(s->platform->currency));
     json_object_set_new(o, "money", all);
@@ -258,6 +263,7 @@ void bats_live_end(json_t *o, const struct bats_view_status *st,
     json_object_set_new(o, "longest", json_array());
     json_object_del(o, "blocked");
     json_object_set_new(all, "charged", money(st->charged));
+    json_object_del(all, "held");
     if (st->budget != BATS_UNLIMITED)
         json_object_set_new(all, "left", money(st->budget - st->charged));
     end_clusters(json_object_get(o, "clusters"), st);
@@ -280,6 +286,23 @@ int bats_live_write(const char *path, const json_t *object,
         return bats_error_set(err, BATS_ESYS, "%s: %s", path, strerror(code));
     }
     return 0;
+}
+
+bats_money bats_live_held(const json_t *object)
+{
+    const char *text = json_string_value(json_object_get(
+        json_object_get(object, "money"), "held"));
+    bats_money held;
+
+    return text != NULL && bats_money_parse(text, &held, NULL) == 0 ? held : 0;
+}
+
+int bats_live_find(const char *record, json_t **object)
+{
+    char path[4096 + sizeof BATS_LIVE_SUFFIX];
+
+    snprintf(path, sizeof path, "%.4095s" BATS_LIVE_SUFFIX, record);
+    return bats_live_read(path, object, NULL);
 }
 
 int bats_live_read(const char *path, json_t **object, struct bats_error *err)

@@ -58,6 +58,12 @@ int bats_live_write(const char *path, const json_t *object,
  * not there or is something else. */
 int bats_live_read(const char *path, json_t **object, struct bats_error *err);
 
+/* The same, beside a record. */
+int bats_live_find(const char *record, json_t **object);
+
+/* What is held for machines that are billed later; 0: nothing, or not known. */
+bats_money bats_live_held(const json_t *object);
+
 /* Makes the last status of a run that has ended since say how it ended: as its
  * record has it, and in a word ("all done"). */
 void bats_live_end(json_t *object, const struct bats_view_status *status,

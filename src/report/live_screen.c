@@ -214,20 +214,33 @@ static void print_money(struct screen *s, const json_t *o)
 {
     const json_t *m = json_object_get(o, "money");
     const char *currency = text_of(m, "currency");
-    char limit[128] = "", until[128] = "", time[BATS_UNITS_TEXT];
+    const char *blank = currency[0] != '\0' ? " " : "";
+    char text[512], time[BATS_UNITS_TEXT];
+    int n = snprintf(text, sizeof text, "%s", text_of(m, "charged"));
 
     if (has(m, "budget"))
-        snprintf(limit, sizeof limit, " of %s", text_of(m, "budget"));
-    line(s, "money   %s%s %s charged%s%s, %s reserved", text_of(m, "charged"),
-         limit, currency, has(m, "left") ? ", left " : "",
-         has(m, "left") ? text_of(m, "left") : "", text_of(m, "reserved"));
+        n += snprintf(text + n, sizeof text - (size_t)n, " of %s",
+                      text_of(m, "budget"));
+    n += snprintf(text + n, sizeof text - (size_t)n, "%s%s charged", blank,
+                  currency);
+    if (bats_live_held(o) > 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %s held",
+                      text_of(m, "held"));
+    if (has(m, "left"))
+        n += snprintf(text + n, sizeof text - (size_t)n, ", left %s",
+                      text_of(m, "left"));
+    if (has(m, "reserved"))
+        snprintf(text + n, sizeof text - (size_t)n, ", %s reserved",
+                 text_of(m, "reserved"));
+    line(s, "money   %s", text);
     if (has(o, "state"))
         return;
+    n = snprintf(text, sizeof text, "%s%s%s an hour as it is now",
+                 text_of(m, "per_hour"), blank, currency);
     if (has(m, "runs_out_s"))
-        snprintf(until, sizeof until, ": lasts until %s",
+        snprintf(text + n, sizeof text - (size_t)n, ": lasts until %s",
                  moment(time, number_of(m, "runs_out_s")));
-    line(s, "        %s %s an hour as it is now%s", text_of(m, "per_hour"),
-         currency, until);
+    line(s, "        %s", text);
 }
 
 static void print_head(struct screen *s, const json_t *o, int64_t now_us)

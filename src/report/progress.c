@@ -65,9 +65,13 @@ static void put_money(char *text, const struct bats_snapshot *snapshot)
 {
     const struct bats_sched_status *s = &snapshot->status;
     const char *currency = snapshot->platform->currency;
-    char number[BATS_UNITS_TEXT], name[128], budget[128];
+    char number[2 * BATS_UNITS_TEXT + 16], held[BATS_UNITS_TEXT];
+    char name[128], budget[128];
 
     money(number, s->charged);
+    if (bats_snapshot_kept(snapshot) > 0)
+        snprintf(number + strlen(number), sizeof number - strlen(number),
+                 " + %s held", money(held, bats_snapshot_kept(snapshot)));
     if (s->budget != BATS_UNLIMITED)
         snprintf(text, TEXT, "%s/%s", number,
                  bats_words_money(budget, sizeof budget, s->budget, currency));

@@ -1,10 +1,10 @@
 /*
  * report: the bill at the end of a run, for people and for programs.
- * Layer: report. Used by cli. Two figures are always shown: charged, which the
- * ledger counted (windows entered x charge, never above the budget), and
- * reserved, which a batch system bills if all machines of the allocation are
- * held from the start of the run to its end. If the run gives nodes back,
- * reserved counts each machine for the time that it was held.
+ * Layer: report. Used by cli. It shows what the ledger charged, never above the
+ * budget. Where that is windows entered x charge, it also shows what is
+ * reserved: the same for all machines, held from the start of the run to its
+ * end. If the run gives nodes back, reserved counts each machine for the time
+ * that it was held.
  */
 #ifndef BATS_REPORT_H
 #define BATS_REPORT_H

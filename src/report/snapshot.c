@@ -52,6 +52,13 @@ uint64_t bats_snapshot_slots(const struct bats_platform *platform,
     return n;
 }
 
+bats_money bats_snapshot_kept(const struct bats_snapshot *snapshot)
+{
+    return snapshot->platform->billing == BATS_BILLING_WINDOW
+               ? 0
+               : snapshot->status.held;
+}
+
 bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
                                   int64_t *windows)
 {
@@ -60,7 +67,7 @@ bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
 
     *windows = snapshot->status.now / p->window +
                (snapshot->status.now % p->window > 0);
-    if (p->billing == BATS_BILLING_ALLOCATION)
+    if (p->billing != BATS_BILLING_WINDOW)
         return snapshot->status.charged;
     for (uint32_t i = 0; i < p->n_machines; i++)
         if (!bats_units_add(price, p->clusters[p->machines[i].cluster].charge,

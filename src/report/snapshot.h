@@ -50,11 +50,15 @@ uint32_t bats_snapshot_machines(const struct bats_platform *platform,
 uint64_t bats_snapshot_slots(const struct bats_platform *platform,
                              size_t cluster);
 
+/* What is held for machines that work and are billed later. Where windows are
+ * charged when they begin, there is nothing to tell: 0. */
+bats_money bats_snapshot_kept(const struct bats_snapshot *snapshot);
+
 /*
  * The amount that a batch system bills if all machines of the platform are
  * held from the start to now: *windows, those begun since the start, times the
- * sum of the charges. BATS_UNLIMITED on overflow. In an allocation it is the
- * amount charged.
+ * sum of the charges. BATS_UNLIMITED on overflow. Where the ledger charges what
+ * is billed (all but windows), it is the amount charged.
  */
 bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
                                   int64_t *windows);

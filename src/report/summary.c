@@ -207,39 +207,43 @@ static void print_deadline(FILE *out, const struct bats_snapshot *s)
     bats_report_labelled(out, "deadline", text);
 }
 
-/* Prints what the batch system bills, for comparison with what was charged. */
+/* Prints what the machines cost if nobody parks any, for comparison with what
+ * was charged for windows. Elsewhere the ledger has what is billed. */
 static void print_reserved(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
+    const char *currency = s->platform->currency;
     const bats_money cent = BATS_UNIT / 100;
     char a[96], b[96], n[64], k[64], before[128] = "", text[512];
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
 
-    if (s->platform->billing == BATS_BILLING_ALLOCATION ||
-        s->platform->billing == BATS_BILLING_JOB)
-        return; /* it is what was charged */
+    if (s->platform->billing != BATS_BILLING_WINDOW)
+        return;
     bats_words_count(n, sizeof n, s->platform->n_machines, "machine");
-    if (r->releases)
+    if (r->releases) {
         reserved = bats_snapshot_held(s) + r->reserved_before;
-    if (r->reserved_before > 0)
-        snprintf(before, sizeof before, "%s before this session, ",
-                 bats_money_format(b, r->reserved_before -
-                                          r->reserved_before % cent));
-    if (r->releases)
-        snprintf(text, sizeof text,
-                 "%s, as a batch system bills it: %s%s held for %s",
-                 bats_words_money(a, sizeof a, reserved - reserved % cent,
-                                  s->platform->currency),
-                 before, n, bats_duration_format(k, s->status.now));
-    else
+        if (r->reserved_before > 0)
+            snprintf(before, sizeof before, ", and %s before this session",
+                     bats_money_format(b, r->reserved_before -
+                                              r->reserved_before % cent));
         snprintf(
-            text, sizeof text,
-            "%s, as a batch system bills it: %s%s held for %s (a parked "
-            "machine is not given back)",
-            bats_words_money(a, sizeof a, reserved, s->platform->currency),
-            s->platform->n_machines == 1 ? "" : "all ", n,
-            bats_words_count(k, sizeof k, (uint64_t)windows, "window"));
+            text, sizeof text, "%s: %s held for %s%s%s",
+            bats_words_money(a, sizeof a, reserved - reserved % cent, currency),
+            n, bats_duration_format(k, s->status.now), before,
+            r->settings.master_works ? "" : "; without rank 0");
+    } else {
+        snprintf(text, sizeof text,
+                 "%s: %s%s held for %s, parked or not%s%s%s",
+                 bats_words_money(a, sizeof a, reserved, currency),
+                 s->platform->n_machines == 1 ? "" : "all ", n,
+                 bats_words_count(k, sizeof k, (uint64_t)windows, "window"),
+                 r->settings.master_works ? "" : "; without rank 0",
+                 s->status.charged_before == 0 ? ""
+                 : r->settings.master_works    ? "; without"
+                                               : " and",
+                 s->status.charged_before > 0 ? " earlier sessions" : "");
+    }
     bats_report_labelled(out, "reserved", text);
 }
 
@@ -274,6 +278,16 @@ static void print_money(FILE *out, const struct bats_report *r)
     bats_report_labelled(out, "charged", text);
 }
 
+/* A power of ten of which the amount has 10 to 100, or more if it is smaller
+ * than that. */
+static bats_money two_digits(bats_money amount)
+{
+    bats_money step = 1;
+    while (step <= amount / 100)
+        step *= 10;
+    return step;
+}
+
 /* Prints what to do about tasks that the budget could not pay. */
 static void print_rest(FILE *out, const struct bats_report *r)
 {
@@ -293,7 +307,8 @@ static void print_rest(FILE *out, const struct bats_report *r)
                  "was finished",
                  count);
     } else {
-        sum += (BATS_UNIT - sum % BATS_UNIT) % BATS_UNIT; /* to whole units */
+        bats_money step = two_digits(s->status.rest_cost);
+        sum += (step - sum % step) % step;
         snprintf(
             text, sizeof text,
             "%s, which would cost about %s; for the whole bag, run "

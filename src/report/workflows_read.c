@@ -1,8 +1,5 @@
 /* workflows_read: those of a record, and of the run that still writes it. See
  * workflows.h. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "report/live.h"
 #include "report/workflows.h"
 
@@ -11,12 +8,9 @@ static void add_live(struct bats_purse_status *list, uint32_t n,
                      const char *record)
 {
     struct bats_error err;
-    json_t *live = NULL;
-    char *path = NULL;
-    if (asprintf(&path, "%s" BATS_LIVE_SUFFIX, record) < 0 ||
-        bats_live_read(path, &live, &err) < 0)
+    json_t *live;
+    if (bats_live_find(record, &live) < 0)
         n = 0;
-    free(path);
     for (uint32_t i = 0; i < n; i++) {
         const json_t *w =
             json_array_get(json_object_get(live, "workflows"), i);

@@ -72,10 +72,13 @@ static int build_platform(const struct bats_crew *crew,
     return rc;
 }
 
-/* The charge of all machines, for every window that begins in the time
- * left. */
-static bats_money worth(const struct bats_platform *p, bats_time left)
+bats_money bats_survey_worth(const struct bats_survey *s, bats_time left)
 {
+    const struct bats_platform *p = &s->platform;
+    const struct bats_billing *b = &s->billing;
+    if (b->model == BATS_BILLING_ALLOCATION)
+        return bats_billing_cost(b->rate, left > b->least ? left : b->least) +
+               b->before;
     int64_t windows = left > 0 ? 1 + (left - 1) / p->window : 0;
     bats_money sum = 0;
     for (size_t i = 0; i < p->n_clusters; i++) {
@@ -286,8 +289,8 @@ static void set_limits(const struct bats_run_options *options,
     }
     if (!options->budget_given && s->billing.model != BATS_BILLING_JOB) {
         s->budget_found = true;
-        s->budget = with_earlier(
-            options, worth(&s->platform, virtual_time(options, left_us)));
+        bats_time left = left_us > 0 ? virtual_time(options, left_us) : 0;
+        s->budget = with_earlier(options, bats_survey_worth(s, left));
     }
 }
 

@@ -70,6 +70,11 @@ int bats_survey_expect(const struct bats_crew *crew,
                        const struct bats_platform *platform,
                        struct bats_survey *survey, struct bats_error *err);
 
+/* The most that may be charged until a job ends that has so much time left: in
+ * an allocation what it is billed, elsewhere all machines for every window that
+ * begins before. */
+bats_money bats_survey_worth(const struct bats_survey *survey, bats_time left);
+
 void bats_survey_release(struct bats_survey *survey);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bats/bag.h"
+#include "run/survey.h"
 #include "sim/sim.h"
 
 #define TASKS 150
@@ -249,6 +250,26 @@ static void a_plan_ends_with_the_job(void **state)
         }
 }
 
+/* 24 machines at 1 and 24 at 4 an hour make 30 in a quarter of it; whole hours
+ * would be 120. */
+static void the_job_is_worth_what_it_is_billed_until_it_ends(void **state)
+{
+    (void)state;
+    struct bats_survey s = {
+        .platform = {.clusters = {{"slow", BATS_UNIT, 24},
+                                  {"fast", 4 * BATS_UNIT, 24}},
+                     .n_clusters = 2,
+                     .window = BATS_HOUR},
+        .billing = {.model = BATS_BILLING_ALLOCATION,
+                    .rate = 120 * BATS_UNIT,
+                    .before = BATS_UNIT}};
+    assert_true(bats_survey_worth(&s, 15 * BATS_MINUTE) == 31 * BATS_UNIT);
+    s.billing.least = BATS_HOUR / 2;
+    assert_true(bats_survey_worth(&s, 15 * BATS_MINUTE) == 61 * BATS_UNIT);
+    s.billing.model = BATS_BILLING_WINDOW;
+    assert_true(bats_survey_worth(&s, 15 * BATS_MINUTE) == 120 * BATS_UNIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_budget_that_lasts_for_no_moment_starts_nothing),
         cmocka_unit_test(it_works_until_the_job_or_the_budget_ends),
         cmocka_unit_test(a_plan_ends_with_the_job),
+        cmocka_unit_test(the_job_is_worth_what_it_is_billed_until_it_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

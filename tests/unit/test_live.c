@@ -194,6 +194,30 @@ static void what_has_ended_shows_its_end(void **state)
     free(text);
 }
 
+/* Nothing is charged for a job until it ends, and the site's money may have no
+ * name. */
+static void what_is_held_is_shown(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    json_t *object = status_json();
+    json_t *money = json_object_get(object, "money");
+    json_object_set_new(money, "charged", json_string("0"));
+    json_object_set_new(money, "held", json_string("7.5"));
+    json_object_set_new(money, "reserved", json_null());
+    json_object_set_new(money, "currency", json_string(""));
+    assert_true(bats_live_held(object) == 7500000);
+    FILE *out = open_memstream(&text, &size);
+    bats_live_print(out, object, BATS_LIVE_ALL, 23, 80, 1003000000, "\n");
+    fclose(out);
+    assert_non_null(strstr(text,
+                           "\nmoney   0 of 600 charged, 7.5 held, left 312\n"
+                           "        231 an hour as it is now: lasts until "));
+    json_decref(object);
+    free(text);
+}
+
 static void no_screen_is_overrun(void **state)
 {
     static const int sizes[][2] = {
@@ -246,6 +270,7 @@ int main(void)
         cmocka_unit_test(other_pages_follow_the_same_head),
         cmocka_unit_test(a_narrow_screen_has_whole_words),
         cmocka_unit_test(what_has_ended_shows_its_end),
+        cmocka_unit_test(what_is_held_is_shown),
         cmocka_unit_test(no_screen_is_overrun),
         cmocka_unit_test(impossible_numbers_do_no_harm),
         cmocka_unit_test(an_old_status_says_so),

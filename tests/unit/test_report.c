@@ -122,9 +122,9 @@ static void bill_of_a_finished_run(void **state)
         "\n"
         "makespan   4h32m\n"
         "charged    92.5 of the budget of 100 SU\n"
-        "reserved   155 SU, as a batch system bills it: all 4 machines held "
-        "for 5 windows\n"
-        "           (a parked machine is not given back)\n"
+        "reserved   155 SU: all 4 machines held for 5 windows, parked or not; "
+        "without\n"
+        "           rank 0\n"
         "policy     bats, window 1h, seed 42\n"
         "\n"
         "reconfigurations\n"
@@ -197,6 +197,10 @@ static void exhausted_budget_says_what_the_rest_costs(void **state)
     r.recorded = true;
     assert_says(&r, "for the whole bag, run again\n"
                     "           with --resume --budget 108\n");
+    r.recorded = false; /* little is missing: 0.5 + 0.0296 = 0.5296 */
+    r.snapshot.status.charged = BATS_UNIT / 2;
+    r.snapshot.status.rest_cost = 29600;
+    assert_says(&r, " --budget 0.53\n");
     r.snapshot.status.rest_cost = -1;
     assert_says(&r, "not known");
 }
@@ -246,6 +250,34 @@ static void an_allocation_is_charged_for_all_that_it_holds(void **state)
     int64_t windows;
     assert_true(bats_snapshot_reserved(&r.snapshot, &windows) ==
                 99 * BATS_UNIT);
+}
+
+/* The ledger has what is billed: nothing else is to be told. */
+static void only_windows_are_compared_with_what_is_reserved(void **state)
+{
+    static const enum bats_billing_model models[] = {
+        BATS_BILLING_ALLOCATION, BATS_BILLING_USE, BATS_BILLING_JOB,
+        BATS_BILLING_SECOND};
+    struct bats_report r = a_report();
+    struct bats_platform p = *r.snapshot.platform;
+    int64_t windows;
+    (void)state;
+    r.snapshot.platform = &p;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        p.billing = models[i];
+        char *text = printed(&r);
+        assert_null(strstr(text, "reserved"));
+        assert_true(bats_snapshot_reserved(&r.snapshot, &windows) ==
+                    92500000);
+        free(text);
+    }
+    p.billing = BATS_BILLING_WINDOW;
+    r.snapshot.status.charged_before = BATS_UNIT;
+    assert_says(&r, "without\n           rank 0 and earlier sessions\n");
+    r.settings.master_works = true;
+    assert_says(&r, "without\n           earlier sessions\n");
+    r.snapshot.status.charged_before = 0;
+    assert_says(&r, "for 5 windows, parked or not\n");
 }
 
 static void compressed_time_shows_both_times(void **state)
@@ -603,6 +635,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bill_of_a_finished_run),
         cmocka_unit_test(bill_fits_80_columns),
+        cmocka_unit_test(only_windows_are_compared_with_what_is_reserved),
         cmocka_unit_test(reserved_counts_windows_started_on_all_machines),
         cmocka_unit_test(exhausted_budget_says_what_the_rest_costs),
         cmocka_unit_test(other_ends_are_named),

@@ -75,6 +75,22 @@ static void line_says_tasks_money_end_and_machines(void **state)
     SAYS("1h5m  100%  2/2  2 failed  0 running  7.9/min  0 SU  fast 1");
 }
 
+static void what_is_held_for_jobs_stands_beside_what_is_charged(void **state)
+{
+    struct bats_snapshot s = a_snapshot();
+    struct bats_platform p = platform;
+    char text[256];
+    (void)state;
+    s.platform = &p;
+    s.status.charged = 0;
+    s.status.held = 7500000;
+    SAYS("1h5m  61%  61/100  5 running  7.9/min  ~3h27m left  0/600 SU  "
+         "slow 1 fast 1");
+    p.billing = BATS_BILLING_JOB;
+    SAYS("1h5m  61%  61/100  5 running  7.9/min  ~3h27m left  "
+         "0 + 7.5 held/600 SU  slow 1 fast 1");
+}
+
 /* The example: 80 columns, and 40. */
 static void what_matters_has_room_on_narrow_screens(void **state)
 {
@@ -318,6 +334,7 @@ int main(void)
         cmocka_unit_test(plain_style_tells_a_decision_once_and_at_once),
         cmocka_unit_test(terminal_line_is_redrawn_and_taken_away),
         cmocka_unit_test(terminal_line_drops_what_does_not_fit),
+        cmocka_unit_test(what_is_held_for_jobs_stands_beside_what_is_charged),
         cmocka_unit_test(what_matters_has_room_on_narrow_screens),
         cmocka_unit_test(it_says_that_it_samples),
         cmocka_unit_test(rates_have_the_unit_that_suits_them),

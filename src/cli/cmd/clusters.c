@@ -47,7 +47,10 @@ static const char *budget_source(const struct bats_settings *set,
     if (survey->by_account)
         return bats_account_words(text, &survey->account);
     if (survey->budget_found)
-        return "all machines, for every window that begins before the job ends";
+        return survey->billing.model == BATS_BILLING_ALLOCATION
+                   ? "what the job is billed until it ends"
+                   : "all machines, for every window that begins before the "
+                     "job ends";
     if (set->budget_from != NULL)
         return set->budget_from;
     return "no end of the job is known";

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/look.h"
+#include "report/live.h"
 #include "report/table.h"
 #include "report/words.h"
 #include "report/workflows.h"
@@ -41,7 +42,7 @@ static json_t *cluster_json(const struct bats_view_cluster *c)
         c->mean_runtime > 0 && c->done == 0);
 }
 
-static int print_json(const struct bats_view_status *st,
+static int print_json(const struct bats_view_status *st, bats_money held,
                       const struct workflows *w, json_t *options,
                       struct bats_error *err)
 {
@@ -70,6 +71,8 @@ static int print_json(const struct bats_view_status *st,
 
     json_object_update(all, counts);
     json_decref(counts);
+    if (all != NULL && held > 0)
+        json_object_set_new(all, "held", money(held));
     if (all != NULL && st->is_over)
         json_object_set_new(all, "exit_code", json_integer(st->exit_code));
     if (all != NULL && w->n > 0)
@@ -129,10 +132,22 @@ static void print_options(const json_t *options)
     free(run);
 }
 
-static void print_text(const struct bats_view_status *st,
+/* Only the run itself knows what is held. */
+static bats_money held_now(struct bats_view *view, bool is_live)
+{
+    json_t *live;
+    if (!is_live || bats_live_find(bats_view_path(view), &live) < 0)
+        return 0;
+    bats_money held = bats_live_held(live);
+    json_decref(live);
+    return held;
+}
+
+static void print_text(const struct bats_view_status *st, bats_money held,
                        const struct workflows *w, const json_t *options)
 {
     char text[PHRASE], budget[PHRASE], time[BATS_UNITS_TEXT], when[64];
+    char kept[PHRASE] = "";
     time_t started = (time_t)(st->started_us / 1000000);
     struct tm tm;
 
@@ -152,12 +167,16 @@ static void print_text(const struct bats_view_status *st,
     if (st->preempted > 0)
         printf("; %" PRId64 " executions cut off", st->preempted);
     putchar('\n');
+    if (held > 0)
+        snprintf(kept, sizeof kept, ", %s held for what runs",
+                 bats_money_format(time, held));
     bats_words_line(
         stdout,
-        "charged   %s of %s, windows of %s, policy %s, "
+        "charged   %s of %s%s, windows of %s, policy %s, "
         "seed %" PRIu64,
         bats_words_money(text, sizeof text, st->charged, ""),
         bats_words_money(budget, sizeof budget, st->budget, st->currency),
+        kept,
         bats_duration_format(time, st->window), st->policy, st->seed);
     print_options(options);
     putchar('\n');
@@ -201,9 +220,10 @@ static int show(struct bats_view *view, const struct bats_settings *set,
     json_t *options = json_loads(text, 0, NULL);
     add_expected(&status, options);
     if (set->json)
-        rc = print_json(&status, &w, options, err);
+        rc = print_json(&status, held_now(view, status.is_live), &w, options,
+                        err);
     else
-        print_text(&status, &w, options);
+        print_text(&status, held_now(view, status.is_live), &w, options);
     free(w.list);
     json_decref(options);
     free(text);
