@@ -10,36 +10,25 @@
  * same to the same events. A change that is meant to decide otherwise changes
  * it, and says so; one that only rebuilds the engine must not.
  */
-#include "helpers/history_checks.h"
 #include "helpers/history_draw.h"
+#include "helpers/history_jobs.h"
 
-/* The digests of all histories. */
-#define DIGEST_BATS UINT64_C(0x971e5deb38590972)
-#define DIGEST_BKP UINT64_C(0x8b9e9bd5cdc0f80b)
-#define DIGEST_DBC UINT64_C(0x9a61a1e9e55aa637)
-#define DIGEST_EXPERT UINT64_C(0x5144b530d5082779)
-#define DIGEST_RR UINT64_C(0x9939c566013785c6)
-
-static int tell(struct world *w, struct bats_event ev)
-{
-    struct bats_sched_status before, after;
-    struct bats_error err;
-    bats_sched_status(w->sched, &before);
-    w->pending_before = before.pending;
-    int rc = bats_sched_handle(w->sched, w->now, &ev, &err);
-    bats_sched_status(w->sched, &after);
-    uint32_t results = after.done + after.failed - before.done - before.failed;
-    if (results > 0) { /* a failed task may be tried again instead */
-        assert_true(rc == 0 && results == 1);
-        w->results[ev.task]++;
-    }
-    add(w, (uint64_t)rc);
-    obey(w);
-    add(w, (uint64_t)bats_sched_wakeup(w->sched));
-    add_status(w);
-    check(w);
-    return rc;
-}
+/* The digests of all histories, by what they are of. */
+static const struct {
+    const char *name;
+    uint64_t digest;
+} kinds[KINDS] = {
+    [KIND_BATS] = {"bats", UINT64_C(0x186f6d41e5e7f8dd)},
+    [KIND_BKP] = {"bkp", UINT64_C(0x8b8dd502023ab35a)},
+    [KIND_RR] = {"rr", UINT64_C(0x0ed5cf7deb186441)},
+    [KIND_DBC] = {"dbc", UINT64_C(0x65f574d13ee9fa1f)},
+    [KIND_EXPERT] = {"expert", UINT64_C(0x07049102505b7e1e)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0x300f0d40bb5389e2)},
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x97fa7e941d929cfe)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0xd91f0bfd5dacad0b)},
+    [KIND_SECOND] = {"second", UINT64_C(0xf630ba8a767059cd)},
+    [KIND_JOB] = {"job", UINT64_C(0xe70d0cb4af2407a0)},
+    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x9ed04ef5784a4055)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {
@@ -55,25 +44,24 @@ static void answer(struct world *w, uint32_t m, uint32_t slot)
                             .machine = m,
                             .slot = slot,
                             .task = e.task,
-                            .runtime = pick(w, 3000)};
+                            .runtime = pick(w, 3000) * w->scale};
     if (e.cancelled && (at > 0 || chance(w, 0.7)))
         ev.type = BATS_EVENT_PREEMPTED;
     else if (chance(w, 0.03))
         ev.type = BATS_EVENT_YIELDED;
-    w->superseded += w->results[e.task];
+    w->all->superseded += w->results[e.task];
     memmove(&q->e[at], &q->e[at + 1], (--q->n - at) * sizeof q->e[0]);
     assert_int_equal(tell(w, ev), 0);
 }
 
-static void lose(struct world *w, uint32_t m)
+/* The master dies, and comes back to say so. */
+static void kill_it(struct world *w)
 {
-    w->lost[m] = true;
-    end_holding(w, m, false);
-    for (uint32_t k = 0; k < w->machines[m].slots; k++)
-        w->queue[m][k].n = 0;
-    assert_int_equal(
-        tell(w, (struct bats_event){.type = BATS_EVENT_LOST, .machine = m}),
-        0);
+    w->killed = true;
+    w->all->kills++;
+    assert_int_equal(tell(w, (struct bats_event){.type = BATS_EVENT_KILLED}),
+                     0);
+    w->finished = true;
 }
 
 static void nonsense(struct world *w)
@@ -83,6 +71,8 @@ static void nonsense(struct world *w)
                             .slot = pick(w, SLOTS + 1),
                             .task = pick(w, TASKS + 2),
                             .runtime = -1};
+    if (is_billed(w, BATS_BILLING_JOB) && ev.type == BATS_EVENT_JOINED)
+        return; /* any of them may begin */
     bool real = ev.machine < w->o.n_machines &&
                 ((ev.type == BATS_EVENT_JOINED && !w->joined[ev.machine] &&
                   !w->lost[ev.machine]) ||
@@ -96,7 +86,7 @@ static void nonsense(struct world *w)
 static void pass_time(struct world *w)
 {
     bats_time wakeup = bats_sched_wakeup(w->sched);
-    bats_time next = w->now + pick(w, 700);
+    bats_time next = w->now + pick(w, 700) * w->scale;
     if (w->punctual && next >= wakeup)
         next = wakeup;
     bool tick = next >= wakeup || chance(w, 0.1);
@@ -112,7 +102,7 @@ static void choose(struct world *w)
         .type = BATS_EVENT_CHOSEN,
         .choice = {.offer = (enum bats_offer)pick(w, BATS_OFFER_STRATEGY),
                    .budget = pick(w, 100000000),
-                   .deadline = pick(w, 100000)}};
+                   .deadline = pick(w, 100000) * w->scale}};
     int rc = tell(w, ev);
     if (rc < 0) {
         assert_true(rc == BATS_EBUDGET || rc == BATS_EDEADLINE ||
@@ -121,7 +111,7 @@ static void choose(struct world *w)
         assert_int_equal(tell(w, ev), 0);
     }
     w->chosen = true;
-    w->choices += rc == 0;
+    w->all->choices += rc == 0;
     assert_int_equal(tell(w, ev), BATS_ESTATE); /* once is enough */
 }
 
@@ -129,28 +119,33 @@ static void choose(struct world *w)
 static void find(struct world *w)
 {
     uint32_t m = pick(w, w->o.n_machines);
-    uint64_t before = w->n_executions;
+    uint64_t before = w->n_executions; /* if the engine wants it */
     struct bats_event ev = {.type = BATS_EVENT_FOUND,
                             .machine = m,
                             .slot = pick(w, w->machines[m].slots),
                             .task = pick(w, w->o.n_tasks)};
     assert_int_equal(tell(w, ev), 0);
-    w->found += w->n_executions > before;
+    w->all->found += w->n_executions > before;
 }
 
 static void something_happens(struct world *w)
 {
     uint32_t m = pick(w, w->o.n_machines);
     double dice = gsl_rng_uniform(w->rng);
+    if (is_billed(w, BATS_BILLING_JOB) && job_happens(w, m))
+        return;
     if (w->finds && chance(w, 0.1)) {
         find(w);
     } else if (w->sampled && !w->chosen && chance(w, 0.1)) {
         choose(w);
     } else if (!w->joined[m] && !w->lost[m]) {
         w->joined[m] = true;
-        assert_int_equal(tell(w, (struct bats_event){.type = BATS_EVENT_JOINED,
-                                                     .machine = m}),
-                         0);
+        say(w, BATS_EVENT_JOINED, m, 0);
+    } else if (w->kind >= KIND_NOTICE && dice < 0.0003) {
+        kill_it(w);
+    } else if (w->kind >= KIND_NOTICE && dice < 0.0025 && !w->lost[m]) {
+        w->all->notices++;
+        say(w, BATS_EVENT_NOTICE, m, pick(w, 3000) * w->scale);
     } else if (dice < 0.004 && !w->lost[m]) {
         lose(w, m);
     } else if (dice < 0.005) {
@@ -176,101 +171,105 @@ static void something_happens(struct world *w)
     }
 }
 
-#define ALL_HISTORIES                                                        \
-    (HISTORIES + DBC_HISTORIES + GRAPH_HISTORIES + EXPERT_HISTORIES +        \
-     PURSE_HISTORIES)
+#define ALL_HISTORIES                                                         \
+    (HISTORIES + DBC_HISTORIES + GRAPH_HISTORIES + EXPERT_HISTORIES +         \
+     PURSE_HISTORIES + LEASE_HISTORIES)
+
+static void play(struct world *w, unsigned long seed)
+{
+    make_world(w, seed);
+    if (is_billed(w, BATS_BILLING_JOB)) /* what the engine wants at once */
+        say(w, BATS_EVENT_TICK, 0, 0);
+    for (int i = 0; i < 20000 && !w->finished; i++)
+        something_happens(w);
+    /* Every history comes to an end, and leaves nothing on a machine. */
+    if (!w->finished)
+        fail_msg("history %lu does not end", seed);
+    end_jobs(w);
+    add_end(w);
+    if (w->finish == BATS_FINISH_ALL_DONE)
+        for (uint32_t t = 0; t < w->o.n_tasks; t++)
+            assert_int_equal(w->results[t],
+                             w->earlier[t] != BATS_TASK_LEFT_OUT &&
+                                 !w->skipped[t]);
+    bats_sched_destroy(w->sched);
+    bats_graph_release(&w->graph);
+}
+
+static struct world *begin(struct totals *all)
+{
+    struct world *w = calloc(1, sizeof *w);
+    w->rng = gsl_rng_alloc(gsl_rng_mt19937);
+    w->all = all;
+    return w;
+}
+
+static void end(struct world *w)
+{
+    gsl_rng_free(w->rng);
+    free(w);
+}
 
 static void nor_do_tasks_that_are_found(void **state)
 {
     (void)state;
-    struct world *w = calloc(1, sizeof *w);
-    w->rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct totals all = {0};
+    struct world *w = begin(&all);
     w->finds = true;
-    for (unsigned long seed = 1; seed <= ALL_HISTORIES; seed += 17) {
-        make_world(w, seed);
-        for (int i = 0; i < 20000 && !w->finished; i++)
-            something_happens(w);
-        if (!w->finished)
-            fail_msg("history %lu does not end", seed);
-        bats_sched_destroy(w->sched);
-        bats_graph_release(&w->graph);
-    }
-    print_message("# %llu tasks were found\n", (unsigned long long)w->found);
-    assert_true(w->found > ALL_HISTORIES / 100);
-    gsl_rng_free(w->rng);
-    free(w);
+    for (unsigned long seed = 1; seed <= ALL_HISTORIES; seed += 17)
+        play(w, seed);
+    print_message("# %llu tasks were found\n", (unsigned long long)all.found);
+    assert_true(all.found > ALL_HISTORIES / 100);
+    end(w);
+}
+
+/* Histories of each kind end in each way, and all that is to be drawn is. */
+static void check_drawn(const struct totals *all, const uint64_t *ends)
+{
+    for (int i = BATS_FINISH_ALL_DONE; i <= BATS_FINISH_TOO_LATE; i++)
+        assert_true(ends[i] > HISTORIES / 1000 || i == BATS_FINISH_SHRINK);
+    assert_true(all->choices > HISTORIES / 100);
+    assert_true(all->replicas > HISTORIES / 10);
+    assert_true(all->superseded > HISTORIES / 20);
+    assert_true(all->skips > GRAPH_HISTORIES);
+    assert_true(all->shares > PURSE_HISTORIES);
+    assert_true(all->unpaid > PURSE_HISTORIES);
+    assert_true(all->bills > LEASE_HISTORIES);
+    assert_true(all->notices > LEASE_HISTORIES / 5);
+    assert_true(all->kills > LEASE_HISTORIES / 100);
 }
 
 static void random_histories_break_no_invariant(void **state)
 {
     (void)state;
-    struct world *w = calloc(1, sizeof *w);
+    struct totals all = {0};
+    struct world *w = begin(&all);
     uint64_t ends[BATS_FINISH_TOO_LATE + 1] = {0};
-    uint64_t events = 0;
-    w->rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (unsigned long seed = 1; seed <= ALL_HISTORIES; seed++) {
-        make_world(w, seed);
-        for (int i = 0; i < 20000 && !w->finished; i++, events++)
-            something_happens(w);
-        /* Every history comes to an end, and leaves nothing on a machine. */
-        if (!w->finished)
-            fail_msg("history %lu does not end", seed);
+        play(w, seed);
         ends[w->finish]++;
-        add_end(w);
-        if (w->finish == BATS_FINISH_ALL_DONE)
-            for (uint32_t t = 0; t < w->o.n_tasks; t++)
-                assert_int_equal(w->results[t],
-                                 w->earlier[t] != BATS_TASK_LEFT_OUT &&
-                                     !w->skipped[t]);
-        bats_sched_destroy(w->sched);
-        bats_graph_release(&w->graph);
     }
-    print_message("# %llu events; all done %llu, budget %llu, stopped %llu, "
-                  "no machines %llu, halted %llu, time limit %llu, nodes "
-                  "given back %llu, too late %llu\n",
-                  (unsigned long long)events,
-                  (unsigned long long)ends[BATS_FINISH_ALL_DONE],
-                  (unsigned long long)ends[BATS_FINISH_BUDGET],
-                  (unsigned long long)ends[BATS_FINISH_STOPPED],
-                  (unsigned long long)ends[BATS_FINISH_NO_MACHINES],
-                  (unsigned long long)ends[BATS_FINISH_HALTED],
-                  (unsigned long long)ends[BATS_FINISH_TIME_LIMIT],
-                  (unsigned long long)ends[BATS_FINISH_SHRINK],
-                  (unsigned long long)ends[BATS_FINISH_TOO_LATE]);
-    print_message("# %llu replicas; %llu executions of tasks that had their "
-                  "result\n",
-                  (unsigned long long)w->replicas,
-                  (unsigned long long)w->superseded);
-    print_message("# %llu schedules chosen after sampling, %llu runs only "
-                  "sampled\n",
-                  (unsigned long long)w->choices,
-                  (unsigned long long)ends[BATS_FINISH_SAMPLED]);
-    assert_true(w->choices > HISTORIES / 100);
-    for (int i = BATS_FINISH_ALL_DONE; i <= BATS_FINISH_TOO_LATE; i++)
-        assert_true(ends[i] > HISTORIES / 1000); /* each kind was tried */
-    assert_true(w->replicas > HISTORIES / 10 &&
-                w->superseded > HISTORIES / 20);
+    end(w);
+    for (int i = 0; i <= BATS_FINISH_TOO_LATE; i++)
+        print_message("# finish %d: %llu\n", i, (unsigned long long)ends[i]);
     print_message(
-        "# digests: bats %016llx, bkp %016llx, rr %016llx, dbc "
-        "%016llx, expert %016llx\n",
-        (unsigned long long)w->digest_bats, (unsigned long long)w->digest_bkp,
-        (unsigned long long)w->digest_rr, (unsigned long long)w->digest_dbc,
-        (unsigned long long)w->digest_expert);
-    print_message("# graphs: %u tasks skipped, digest %016llx\n", w->skips,
-                  (unsigned long long)w->digest_graph);
-    assert_true(w->skips > GRAPH_HISTORIES);
-    print_message("# workflows: %llu shares of charges, %llu tasks unpaid\n",
-                  (unsigned long long)w->n_shared,
-                  (unsigned long long)w->n_unpaid);
-    assert_true(w->n_shared > PURSE_HISTORIES &&
-                w->n_unpaid > PURSE_HISTORIES);
-    assert_true(w->digest_bats == DIGEST_BATS);
-    assert_true(w->digest_bkp == DIGEST_BKP);
-    assert_true(w->digest_rr == DIGEST_RR);
-    assert_true(w->digest_dbc == DIGEST_DBC);
-    assert_true(w->digest_expert == DIGEST_EXPERT);
-    gsl_rng_free(w->rng);
-    free(w);
+        "# %llu replicas, %llu too many, %llu choices, %llu skips\n",
+        (unsigned long long)all.replicas, (unsigned long long)all.superseded,
+        (unsigned long long)all.choices, (unsigned long long)all.skips);
+    print_message(
+        "# %llu shares, %llu unpaid, %llu bills, %llu notices, %llu "
+        "kills\n",
+        (unsigned long long)all.shares, (unsigned long long)all.unpaid,
+        (unsigned long long)all.bills, (unsigned long long)all.notices,
+        (unsigned long long)all.kills);
+    check_drawn(&all, ends);
+    bool same = true;
+    for (int i = 0; i < KINDS; i++) {
+        print_message("# %s 0x%016llx\n", kinds[i].name,
+                      (unsigned long long)all.digest[i]);
+        same &= all.digest[i] == kinds[i].digest;
+    }
+    assert_true(same);
 }
 
 int main(void)

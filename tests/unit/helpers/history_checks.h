@@ -106,7 +106,7 @@ static void leave_out(struct world *w, uint32_t task)
     assert_int_equal(executions(w, task, UINT64_MAX, true), 0);
     w->skipped[task] = true;
     w->n_skipped++;
-    w->skips++;
+    w->all->skips++;
 }
 
 static void check_skips(const struct world *w)
@@ -133,7 +133,7 @@ static void run(struct world *w, const struct bats_command *c)
         assert_true(q->n == 0 && !w->once[c->task]);
         assert_true(w->results[c->task] > 0 ||
                     executions(w, c->task, UINT64_MAX, false) > 0);
-        w->replicas++;
+        w->all->replicas++;
     }
     for (uint32_t i = 0; i < q->n; i++) /* nothing waits behind a copy */
         assert_int_equal(executions(w, q->e[i].task, q->e[i].number, false),
@@ -151,23 +151,42 @@ static void cancel(struct world *w, const struct bats_command *c)
     q->e[i].cancelled = true;
 }
 
-static bool is_use(const struct world *w)
+/* The machine is there: a job has only been asked for. */
+static void acquire(struct world *w, const struct bats_command *c)
 {
-    return w->o.billing.model == BATS_BILLING_USE;
+    assert_true(w->joined[c->machine] && !w->lost[c->machine]);
+    assert_false(w->held[c->machine]);
+    if (is_billed(w, BATS_BILLING_JOB)) {
+        assert_true(w->job[c->machine] == NO_JOB && !w->closed[c->machine]);
+        assert_true(c->time > 0);
+        w->job[c->machine] = JOB_ASKED;
+        w->length[c->machine] = c->time;
+        return;
+    }
+    w->held[c->machine] = true;
+    w->acquired[c->machine] = w->now;
+}
+
+static void park(struct world *w, uint32_t m)
+{
+    assert_true(w->held[m] || w->job[m] == JOB_ASKED);
+    end_holding(w, m, true);
+    if (is_billed(w, BATS_BILLING_JOB))
+        w->job[m] = JOB_ENDED;
 }
 
 static void obey(struct world *w)
 {
     struct bats_command c;
     while (bats_sched_next(w->sched, &c)) {
-        assert_false(w->finished);
+        /* Only bills of jobs may follow. */
+        assert_true(!w->finished || (is_billed(w, BATS_BILLING_JOB) &&
+                                     (c.type == BATS_NOTICE_CHARGE ||
+                                      c.type == BATS_NOTICE_SHARE)));
         add_command(w, &c);
         switch (c.type) {
         case BATS_COMMAND_ACQUIRE:
-            assert_true(w->joined[c.machine] && !w->lost[c.machine]);
-            assert_false(w->held[c.machine]);
-            w->held[c.machine] = true;
-            w->acquired[c.machine] = w->now;
+            acquire(w, &c);
             break;
         case BATS_COMMAND_RUN:
             run(w, &c);
@@ -176,16 +195,15 @@ static void obey(struct world *w)
             cancel(w, &c);
             break;
         case BATS_COMMAND_PARK:
-            assert_true(w->held[c.machine]);
-            end_holding(w, c.machine, true);
+            park(w, c.machine);
             break;
         case BATS_COMMAND_RELEASE:
             end_holding(w, c.machine, false);
             break;
         case BATS_NOTICE_CHARGE:
             w->booked += c.amount;
-            if (w->held[c.machine] && w->punctual &&
-                !is_use(w) && !w->finds) /* not the first window */
+            if (is_billed(w, BATS_BILLING_WINDOW) && w->held[c.machine] &&
+                w->punctual && !w->finds) /* not the first window */
                 assert_true(w->pending_before > 0 || works(w, c.machine));
             break;
         case BATS_NOTICE_QUARANTINE:
@@ -194,13 +212,13 @@ static void obey(struct world *w)
         case BATS_NOTICE_SKIP:
             leave_out(w, c.task);
             w->unpaid[c.task] = c.unpaid;
-            w->n_unpaid += c.unpaid;
+            w->all->unpaid += c.unpaid;
             assert_true(!c.unpaid || w->o.n_purses > 0);
             break;
         case BATS_NOTICE_SHARE:
             assert_true(c.amount > 0 && c.purse < w->o.n_purses);
             w->shared[c.purse] += c.amount;
-            w->n_shared++;
+            w->all->shares++;
             break;
         case BATS_NOTICE_SAMPLED:
             assert_true(w->sampling || w->o.sampling.offers);
@@ -257,17 +275,29 @@ static void check_purses(const struct world *w)
         bats_sched_purse_status(w->sched, i, &p);
         assert_int_equal(p.charged, w->purses[i].charged + w->shared[i]);
         assert_true(p.charged <= w->purses[i].budget - p.held);
-        if (!is_use(w) && !w->o.earlier.paid)
+        if (is_billed(w, BATS_BILLING_WINDOW) && !w->o.earlier.paid &&
+            !w->killed)
             assert_true(may_cost(w, i) <= p.held);
         sum += w->shared[i];
     }
-    assert_true(sum <= w->booked - w->o.earlier.charged);
-    if (w->finished) /* nothing is held, and what nobody used is left over */
-        for (uint32_t i = 0; i < w->o.n_purses; i++) {
-            struct bats_purse_status p;
-            bats_sched_purse_status(w->sched, i, &p);
-            assert_int_equal(p.held, 0);
-        }
+    bats_money before = w->o.billing.before;
+    assert_true(w->killed || sum <= w->booked - w->o.earlier.charged -
+                                        (before < 0 ? before : 0));
+}
+
+/* It is over, and all is billed: nothing is held, and all that is charged was
+ * told. */
+static void check_settled(const struct world *w)
+{
+    struct bats_sched_status st;
+    bats_sched_status(w->sched, &st);
+    for (uint32_t i = 0; !w->killed && i < w->o.n_purses; i++) {
+        struct bats_purse_status p;
+        bats_sched_purse_status(w->sched, i, &p);
+        assert_int_equal(p.held, 0);
+    }
+    if (!w->killed && w->o.billing.rate == 0) /* else time has passed since */
+        assert_int_equal(st.charged, w->booked);
 }
 
 static void check(struct world *w)
@@ -275,9 +305,12 @@ static void check(struct world *w)
     struct bats_sched_status st;
     bats_sched_check(w->sched);
     bats_sched_status(w->sched, &st);
-    assert_true(st.charged <= w->o.budget);
-    assert_int_equal(st.charged, w->booked);
-    if (w->punctual && !w->finished && !is_use(w))
+    /* What others bill is charged in any case. */
+    if (!w->overbilled && w->o.billing.rate == 0)
+        assert_true(st.charged <= w->o.budget);
+    if (w->o.billing.rate == 0 && w->o.billing.before == 0)
+        assert_int_equal(st.charged, w->booked);
+    if (w->punctual && !w->finished && is_billed(w, BATS_BILLING_WINDOW))
         check_charge(w, &st);
     uint32_t on_machines = 0, done = 0;
     uint32_t begun[TASKS] = {0}, go_on[TASKS] = {0};

@@ -26,6 +26,9 @@ static void add_command(struct world *w, const struct bats_command *c)
     add(w, c->task);
     add(w, c->replica);
     add(w, c->time_out);
+    add(w, c->purse);
+    add(w, c->unpaid);
+    add(w, (uint64_t)c->time);
     add(w, (uint64_t)c->amount);
     add(w, (uint64_t)c->cushion);
     add(w, c->finish);
@@ -38,23 +41,36 @@ static void add_status(struct world *w)
     const uint64_t words[] = {(uint64_t)st.now,
                               st.finish,
                               st.pending,
+                              st.blocked,
                               st.running,
                               st.done,
                               st.failed,
+                              st.skipped,
                               (uint64_t)st.budget,
                               (uint64_t)st.charged,
+                              (uint64_t)st.charged_before,
                               st.retried,
                               st.timed_out,
                               st.preempted,
                               st.replicas,
                               st.replicas_won,
                               (uint64_t)st.estimated_end,
+                              (uint64_t)st.late_end,
                               (uint64_t)st.rest_cost,
                               st.sample_size,
                               (uint64_t)st.cushion,
                               (uint64_t)st.cushion_spent};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         add(w, words[i]);
+    for (uint32_t i = 0; i < w->o.n_purses; i++) {
+        struct bats_purse_status p;
+        bats_sched_purse_status(w->sched, i, &p);
+        add(w, (uint64_t)p.charged);
+        add(w, (uint64_t)p.held);
+        add(w, p.left);
+        add(w, p.unpaid);
+        add(w, (uint64_t)p.ended);
+    }
 }
 
 static void add_clusters(struct world *w)
@@ -91,7 +107,7 @@ static void add_decisions(struct world *w)
         add(w, (uint64_t)d[i].budget_left);
         add(w, (uint64_t)d[i].windows);
         for (size_t k = 0; k < w->o.n_clusters; k++)
-            add(w, d[i].machines[k]);
+            add(w, (uint64_t)d[i].machines[k] << 32 | d[i].ending[k]);
     }
 }
 
@@ -106,18 +122,9 @@ static void add_end(struct world *w)
     add(w, sampled.given_up);
     add(w, sampled.longest);
     add(w, sampled.n_observations);
-    for (uint32_t m = 0; m < w->o.n_machines; m++)
-        add(w, bats_sched_keeps(w->sched, m));
     add_clusters(w);
     add_decisions(w);
-    if (w->o.n_purses > 0)
-        return;
-    uint64_t *all = w->o.graph                           ? &w->digest_graph
-                    : w->o.policy == &bats_policy_bats   ? &w->digest_bats
-                    : w->o.policy == &bats_policy_bkp    ? &w->digest_bkp
-                    : w->o.policy == &bats_policy_rr     ? &w->digest_rr
-                    : w->o.policy == &bats_policy_expert ? &w->digest_expert
-                                                         : &w->digest_dbc;
+    uint64_t *all = &w->all->digest[w->kind];
     *all = (*all ^ w->digest) * UINT64_C(1099511628211);
 }
 

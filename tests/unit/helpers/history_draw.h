@@ -7,32 +7,23 @@
 
 #include <gsl/gsl_randist.h>
 
-#include "history_world.h"
+#include "history_billing.h"
 
-#define HISTORIES 100000
-#define DBC_HISTORIES 20000    /* and more, half of them charged for use */
-#define GRAPH_HISTORIES 20000  /* and more, with dependencies */
-#define EXPERT_HISTORIES 10000 /* and more, with instances */
-#define PURSE_HISTORIES 20000  /* and more, of several workflows */
+#define HISTORIES 15000
+#define DBC_HISTORIES 4000    /* and more, half of them charged for use */
+#define GRAPH_HISTORIES 5000  /* and more, with dependencies */
+#define EXPERT_HISTORIES 2000 /* and more, with instances */
+#define PURSE_HISTORIES 4000  /* and more, of several workflows */
+#define LEASE_HISTORIES 15000 /* and more, billed in every way */
 
 static bats_time any_runtime(const void *context, uint32_t task,
                              uint32_t cluster)
 {
-    (void)context;
-    return (task * 2654435761u >> 20) / (cluster + 1);
+    const struct world *w = context;
+    return (task * 2654435761u >> 20) / (cluster + 1) * w->scale;
 }
 
-static void give_back_nodes(struct world *w)
-{
-    for (uint32_t i = 0; i < w->o.n_machines; i++)
-        w->node[i] = pick(w, w->o.n_machines);
-    w->o.shrink = (struct bats_sched_shrink){
-        .node = w->node,
-        .keep = chance(w, 0.5) ? w->node[0] : UINT32_MAX,
-        .restart = pick(w, 500)};
-}
-
-/* With nodes, runtimes and failures of an earlier session. */
+/* With paid machines, runtimes and failures of an earlier session. */
 static void go_on(struct world *w)
 {
     w->punctual = false; /* the first windows are no whole ones */
@@ -141,15 +132,14 @@ static void use_expert(struct world *w)
     w->o.sampling.on = w->o.sampling.offers = w->sampling = false;
     w->o.rules.timeout = 0;
     w->o.rules.timeout_median = 0;
-    w->o.shrink.node = NULL;
     if (w->o.n_clusters == 1)
         w->o.n_clusters = 2;
     for (uint32_t i = 0; i < w->o.n_clusters; i++) {
         w->clusters[i].max = 1 + pick(w, 6);
         w->clusters[i].unreliable = i == 0 || (i > 1 && chance(w, 0.5));
-        w->clusters[i].lost_is_free =
-            w->clusters[i].unreliable && chance(w, 0.5) &&
-            w->o.billing.model == BATS_BILLING_USE;
+        w->clusters[i].lost_is_free = w->clusters[i].unreliable &&
+                                      chance(w, 0.5) &&
+                                      w->o.billing.model == BATS_BILLING_USE;
         w->expected[i] = chance(w, 0.5) ? pick(w, 3000) : 0;
     }
     if (chance(w, 0.7))
@@ -158,24 +148,39 @@ static void use_expert(struct world *w)
         w->machines[i].slots = 1;
 }
 
+static void create(struct world *w)
+{
+    struct bats_error err;
+    int rc = bats_sched_create(&w->o, &w->sched, &err);
+    if (rc == BATS_EBUDGET) { /* for what is owed already */
+        w->o.billing.least = 0;
+        w->o.earlier.asked = NULL;
+        rc = bats_sched_create(&w->o, &w->sched, &err);
+    }
+    if (rc < 0)
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; w->o.earlier.asked && i < w->o.n_machines; i++)
+        if (w->asked[i] > 0) {
+            w->job[i] = JOB_ASKED;
+            w->length[i] = w->asked[i];
+        }
+}
+
+static enum kind kind_of(const struct world *w)
+{
+    return w->o.n_purses > 0                    ? KIND_WORKFLOWS
+           : w->o.graph                         ? KIND_GRAPH
+           : w->o.policy == &bats_policy_bats   ? KIND_BATS
+           : w->o.policy == &bats_policy_bkp    ? KIND_BKP
+           : w->o.policy == &bats_policy_rr     ? KIND_RR
+           : w->o.policy == &bats_policy_expert ? KIND_EXPERT
+                                                : KIND_DBC;
+}
+
 static void make_world(struct world *w, unsigned long seed)
 {
-    struct world last = *w;
-    *w = (struct world){.rng = last.rng,
-                        .replicas = last.replicas,
-                        .superseded = last.superseded,
-                        .finds = last.finds,
-                        .found = last.found,
-                        .choices = last.choices,
-                        .digest_bats = last.digest_bats,
-                        .digest_bkp = last.digest_bkp,
-                        .digest_rr = last.digest_rr,
-                        .digest_dbc = last.digest_dbc,
-                        .digest_graph = last.digest_graph,
-                        .digest_expert = last.digest_expert,
-                        .skips = last.skips,
-                        .n_unpaid = last.n_unpaid,
-                        .n_shared = last.n_shared};
+    *w = (struct world){
+        .rng = w->rng, .all = w->all, .finds = w->finds, .scale = 1};
     gsl_rng *rng = w->rng;
     gsl_rng_set(rng, seed);
     uint32_t n_clusters = 1 + pick(w, 4);
@@ -235,6 +240,7 @@ static void make_world(struct world *w, unsigned long seed)
     }
     w->o.tail = (enum bats_tail)pick(w, BATS_TAIL_SOONEST + 1);
     w->o.true_runtime = any_runtime;
+    w->o.true_context = w;
     if (chance(w, 0.2)) {
         for (uint32_t i = 0; i < w->o.n_tasks; i++)
             w->once[i] = chance(w, 0.3);
@@ -249,12 +255,8 @@ static void make_world(struct world *w, unsigned long seed)
     }
     if (!w->o.sampling.on)
         w->o.sampling.offers = chance(w, 0.3);
-    if (chance(w, 0.2))
-        w->o.reconfigure = BATS_RECONFIGURE_IMPROVE;
     if (chance(w, 0.3))
         w->o.monitor_interval = 1 + pick(w, 1000);
-    if (chance(w, 0.2))
-        give_back_nodes(w);
     w->punctual = chance(w, 0.5);
     if (chance(w, 0.2))
         go_on(w);
@@ -263,23 +265,32 @@ static void make_world(struct world *w, unsigned long seed)
     if (chance(w, 0.3))
         w->o.prefetch = pick(w, 5000);
     const unsigned long simple = HISTORIES + DBC_HISTORIES;
-    bool has_purses = seed > simple + GRAPH_HISTORIES + EXPERT_HISTORIES;
-    bool is_expert = seed > simple + GRAPH_HISTORIES && !has_purses;
-    bool has_graph = seed > simple && !is_expert;
+    const unsigned long one = simple + GRAPH_HISTORIES + EXPERT_HISTORIES;
+    bool any = seed > one + PURSE_HISTORIES;
+    bool has_purses = any ? chance(w, 0.3) : seed > one;
+    bool is_expert = any ? !has_purses && chance(w, 0.1)
+                         : seed > simple + GRAPH_HISTORIES && !has_purses;
+    bool has_graph =
+        any ? has_purses || chance(w, 0.2) : seed > simple && !is_expert;
     if (is_expert)
         use_expert(w);
-    else if (has_graph ? seed % 3 == 0 : seed > HISTORIES)
+    else if (has_graph ? seed % 3 == 0
+             : any     ? seed % 5 == 0
+                       : seed > HISTORIES)
         use_dbc(w, seed);
     if (has_graph || (is_expert && chance(w, 0.3)))
         add_graph(w);
-    if (has_graph && w->o.billing.model == BATS_BILLING_USE && chance(w, 0.5))
+    if (any)
+        bill(w, seed);
+    if (has_graph && is_billed(w, BATS_BILLING_USE) && chance(w, 0.5))
         w->o.policy = chance(w, 0.3)   ? &bats_policy_miser
                       : chance(w, 0.5) ? &bats_policy_mw_dbs
                                        : &bats_policy_flow;
-    if (has_purses)
+    if (has_purses && w->kind != KIND_ALLOCATION)
         add_purses(w);
-    struct bats_error err;
-    assert_int_equal(bats_sched_create(&w->o, &w->sched, &err), 0);
+    if (!any)
+        w->kind = kind_of(w);
+    create(w);
 }
 
 #endif

@@ -40,8 +40,40 @@ struct queue {
     uint32_t n;
 };
 
+/* What a history is of: each has a digest of its own. */
+enum kind {
+    KIND_BATS,
+    KIND_BKP,
+    KIND_RR,
+    KIND_DBC,
+    KIND_EXPERT,
+    KIND_GRAPH,
+    KIND_WORKFLOWS,
+    KIND_NOTICE, /* charged by the window or for use, and reclaimed */
+    KIND_SECOND,
+    KIND_JOB,
+    KIND_ALLOCATION,
+    KINDS
+};
+
+/* Of all worlds. */
+struct totals {
+    uint64_t digest[KINDS];
+    uint64_t replicas, superseded;
+    uint64_t found; /* tasks that machines ran, and that the engine wanted */
+    uint64_t choices;
+    uint64_t skips, unpaid, shares;
+    uint64_t bills, notices, kills;
+};
+
+/* A machine that is a job (billing = job). */
+enum job { NO_JOB, JOB_ASKED, JOB_BEGUN, JOB_ENDED };
+
 struct world {
     gsl_rng *rng;
+    struct totals *all;
+    enum kind kind;
+    bats_time scale; /* of all times: tariffs count by the second */
     struct bats_sched *sched;
     struct bats_sched_options o;
     struct bats_cluster clusters[4];
@@ -51,37 +83,41 @@ struct world {
     bool punctual; /* every tick comes exactly when it is wanted */
     struct queue queue[MACHINES][SLOTS];
     uint64_t n_executions;
-    uint64_t replicas, superseded; /* of all worlds */
-    bool finds;     /* machines run tasks that nobody told them to run; */
-    uint64_t found; /* those that the engine wanted, of all worlds */
-    uint32_t pending_before;       /* the event */
-    bool sampling;                 /* tasks may run for their runtime alone */
-    bool sampled, chosen;          /* SAMPLED came, and was answered */
-    uint64_t choices;              /* of all worlds */
+    bool finds;              /* machines run tasks that nobody told them
+                                      to run */
+    uint32_t pending_before; /* the event */
+    bool sampling;           /* tasks may run for their runtime alone */
+    bool sampled, chosen;    /* SAMPLED came, and was answered */
     uint32_t results[TASKS];
     uint8_t earlier[TASKS], failures[TASKS], once[TASKS];
     struct bats_observation seen[SEEN];
-    bats_time paid[MACHINES], expected[4];
-    uint32_t node[MACHINES];
+    bats_time paid[MACHINES], asked[MACHINES], expected[4];
     uint32_t left_out;
     struct bats_graph graph; /* with dependencies: n_nodes > 0 */
     bool skipped[TASKS], unpaid[TASKS];
     struct bats_purse purses[PURSES];
     uint16_t purse[TASKS];
-    bats_money shared[PURSES];   /* by the SHARE notices */
-    uint64_t n_unpaid, n_shared; /* of all worlds */
+    bats_money shared[PURSES]; /* by the SHARE notices */
     uint16_t category[TASKS];
-    uint32_t n_skipped, skips; /* the second of all worlds */
+    uint32_t n_skipped;
     bool joined[MACHINES], lost[MACHINES], held[MACHINES];
     bats_time acquired[MACHINES];
+    enum job job[MACHINES];
+    bats_time length[MACHINES]; /* of the job */
+    bool closed[MACHINES];      /* no other job can be had there */
+    bool overbilled;      /* a job was billed more than was held for it */
     bats_money booked;    /* by the CHARGE commands */
     bats_money low, high; /* charged for acquisitions that are over */
     enum bats_finish finish;
     bool finished;
-    uint64_t digest; /* of this world; of all with each policy: */
-    uint64_t digest_bats, digest_bkp, digest_rr, digest_dbc, digest_graph,
-        digest_expert;
+    bool killed;
+    uint64_t digest; /* of this world */
 };
+
+static bool is_billed(const struct world *w, enum bats_billing_model model)
+{
+    return w->o.billing.model == model;
+}
 
 static uint32_t pick(struct world *w, uint32_t n)
 {
