@@ -166,7 +166,8 @@ enum bats_command_type {
                                BATS_NO_MACHINE: so much was billed for the
                                allocation since the last time */
     BATS_NOTICE_QUARANTINE, /* machine: different tasks keep failing on it at
-                               once, and not elsewhere; it gets no more */
+                               once, and end well elsewhere; it gets none for
+                               a while, or no more */
     BATS_NOTICE_LOSE,       /* machine, slot, task: it was lost with the
                                machine and counts as such */
     BATS_NOTICE_SAMPLED,    /* the sampling phase is over: look at
@@ -179,6 +180,8 @@ enum bats_command_type {
     BATS_NOTICE_SKIP,       /* task: it is not run, for it waits for one that
                                has failed, is left out or skipped; or `unpaid`:
                                the budget of its workflow does not cover it */
+    BATS_NOTICE_READMIT,    /* machine: its quarantine is over; until a task
+                               ends well there it gets one at a time */
     BATS_NOTICE_SHARE       /* purse, machine, amount: so much of what the
                                machine was charged is for this workflow */
 };
@@ -621,7 +624,9 @@ struct bats_cluster_status {
     uint32_t machines_used; /* that were acquired at least once */
     uint32_t machines_now;  /* acquired at this moment */
     uint32_t machines_lost;
-    uint32_t machines_quarantined;
+    uint32_t machines_quarantined; /* at this moment */
+    uint32_t machines_out; /* of machines_now, so many get no task: they are in
+                              quarantine, or will be taken away */
     int64_t windows;    /* entered by all its machines */
     bats_money charged; /* windows x charge; of an allocation, what its
                            machines were billed */

@@ -9,6 +9,7 @@ static bool admits(const struct bats_sched *e, uint32_t machine)
     const struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
+           !(m->on_trial && m->n_busy > 0) &&
            !s->on_hold && !forecast_too_late(s, m->cluster) &&
            (s->n_noticed == 0 || forecast_ends_before(s, machine)) &&
            (e->policy->place ||
@@ -130,9 +131,10 @@ static bool fill(struct bats_sched *e, uint32_t slot)
     if (!any_task(s) || sl->is_replica || !admits(e, sl->machine) ||
         measure(e, slot) || migrate(e, slot))
         return true;
-    uint32_t depth = s->prefetch == 0 || e->policy->one_each || s->purses.n > 0
-                         ? 1
-                         : e->order->depth(e->own.order, s, sl->machine);
+    bool one_each = s->prefetch == 0 || e->policy->one_each ||
+                    s->purses.n > 0 || s->machines[sl->machine].on_trial;
+    uint32_t depth =
+        one_each ? 1 : e->order->depth(e->own.order, s, sl->machine);
     while (any_task(s) && sl->n_tasks < depth)
         if (!give(e, slot))
             return false;

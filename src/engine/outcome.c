@@ -106,12 +106,12 @@ static void count(struct bats_sched *e, uint32_t slot,
         categories_note(s, task, slot_cluster(s, slot), runtime);
 }
 
-static int quarantine(struct bats_sched *e, uint32_t machine,
+static int quarantine(struct bats_sched *e, uint32_t machine, bats_time time,
                       struct bats_error *err)
 {
-    machine_quarantine(&e->state, machine);
-    state_emit(&e->state, (struct bats_command){.type = BATS_NOTICE_QUARANTINE,
-                                                .machine = machine});
+    struct state *s = &e->state;
+    machine_quarantine(s, machine,
+                       time < BATS_NEVER ? s->now + time : BATS_NEVER);
     return configure_review(
         e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
 }
@@ -134,9 +134,14 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
     else
         succeed(e, ev->machine, task, was_replica);
     tell_sampling(e, ev->machine, task, failed ? -1 : ev->runtime);
-    if (e->failure->note(e->own.failure, s, ev->machine, task, failed,
-                         ev->runtime))
-        rc = quarantine(e, ev->machine, err);
+    bats_time time =
+        e->failure->note(e->own.failure, s, ev->machine, task, failed);
+    if (time > 0)
+        rc = quarantine(e, ev->machine, time, err);
+    if (!failed && s->machines[ev->machine].on_trial) {
+        s->machines[ev->machine].on_trial = false;
+        slots_rescan(s);
+    }
     bool has_result = bats_bag_has_result(&s->bag, task);
     if (has_result)
         count(e, slot, task, in_sample, ev->runtime);
@@ -327,9 +332,10 @@ int outcome_of_retirement(struct bats_sched *e, uint32_t machine,
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
+    bats_heap_remove(&s->quarantines, machine);
     if (m->state != MACHINE_ACTIVE || m->quarantined)
         return 0;
-    machine_quarantine(s, machine);
+    machine_retire(s, machine);
     if (s->finish != BATS_FINISH_NOT_YET || s->draining)
         return 0;
     return configure_review(

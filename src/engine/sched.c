@@ -18,9 +18,17 @@
 /* ---- what falls due ---- */
 
 /* At the same time they come in this order: the time limit, time-outs, tasks
- * to be tried again, the tail's instances, monitoring, and ends of windows
- * last, so that they see the new plan. */
-enum due { DUE_LATEST, DUE_LIMIT, DUE_RETRY, DUE_TAIL, DUE_TICK, DUE_TURN };
+ * to be tried again, machines that get another chance, the tail's instances,
+ * monitoring, and ends of windows last, so that they see the new plan. */
+enum due {
+    DUE_LATEST,
+    DUE_LIMIT,
+    DUE_RETRY,
+    DUE_CHANCE,
+    DUE_TAIL,
+    DUE_TICK,
+    DUE_TURN
+};
 
 static enum due next_due(const struct bats_sched *e, bats_time *time,
                          uint32_t *id)
@@ -30,8 +38,6 @@ static enum due next_due(const struct bats_sched *e, bats_time *time,
     uint32_t slot = 0, task = 0, machine = 0;
     bats_time limit = bats_heap_first(&s->limits, &slot);
     bats_time retry = bats_heap_first(&s->retries, &task);
-    bats_time turn = bats_heap_first(&s->turns, &machine);
-
     *time = s->is_late ? BATS_NEVER : s->latest;
     if (limit < *time) {
         *time = limit;
@@ -43,6 +49,12 @@ static enum due next_due(const struct bats_sched *e, bats_time *time,
         *id = task;
         first = DUE_RETRY;
     }
+    bats_time chance = bats_heap_first(&s->quarantines, &machine);
+    if (chance < *time) {
+        *time = chance;
+        *id = machine;
+        first = DUE_CHANCE;
+    }
     bats_time tail = s->in_tail ? e->tail->wakeup(e->own.tail) : BATS_NEVER;
     if (tail < *time) {
         *time = tail;
@@ -52,6 +64,7 @@ static enum due next_due(const struct bats_sched *e, bats_time *time,
         *time = s->next_tick;
         first = DUE_TICK;
     }
+    bats_time turn = bats_heap_first(&s->turns, &machine);
     if (turn < *time) {
         *time = turn;
         *id = machine;
@@ -108,6 +121,14 @@ static int tick(struct bats_sched *e, struct bats_error *err)
     return rc;
 }
 
+static void readmit(struct bats_sched *e, uint32_t machine)
+{
+    machine_readmit(&e->state, machine);
+    slots_rescan(&e->state);
+    if (!e->state.draining)
+        configure_refill(e);
+}
+
 static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
                     struct bats_error *err)
 {
@@ -124,6 +145,9 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
         break;
     case DUE_RETRY:
         task_try_again(s, id);
+        break;
+    case DUE_CHANCE:
+        readmit(e, id);
         break;
     case DUE_TAIL: /* the step that follows is what is wanted */
         break;
@@ -176,6 +200,11 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
 static int unstall(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
+    uint32_t machine;
+    /* Nobody else is left: who may have another chance has it now. */
+    if (s->n_lost + s->n_quarantined == s->n_machines &&
+        bats_heap_first(&s->quarantines, &machine) < BATS_NEVER)
+        readmit(e, machine);
     if (s->n_lost + s->n_quarantined == s->n_machines)
         state_finish(s, BATS_FINISH_NO_MACHINES);
     else if (bats_bag_ready(&s->bag) == 0 ||

@@ -113,13 +113,20 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
         .machines_used = c->n_used,
         .machines_now = c->n_held,
         .machines_lost = c->n_lost,
-        .machines_quarantined = c->n_quarantined,
         .windows = c->windows,
         .charged = (s->is_job ? 0 : c->windows * c->price) + c->used,
         .done = c->done,
         .failed = c->failed,
         .mean_runtime = mean_of(c),
         .is_guess = cluster_is_guess(c)};
+    for (uint32_t i = 0; c->n_quarantined > 0 && i < c->n_machines; i++) {
+        uint32_t id = s->members[c->first_machine + i];
+        const struct machine *machine = &s->machines[id];
+        bool is_held = machine->state == MACHINE_ACTIVE ||
+                       machine->state == MACHINE_LEAVING;
+        status->machines_quarantined += s->rest[id].fails;
+        status->machines_out += machine->quarantined && is_held;
+    }
     if (m && mean_of(c) > 0 && c->price > 0)
         status->profitability = (mean_of(m) / cluster_slots(m)) /
                                 (mean_of(c) / cluster_slots(c)) *

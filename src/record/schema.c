@@ -135,8 +135,8 @@ static const char packed_sql[] =
     "  FROM e;\n"
 
     "CREATE VIEW command AS -- commands of the engine. type: acquire run copy\n"
-    "    -- (run a replica here) cancel park release quarantine lose (the\n"
-    "    -- task, with the machine) skip (the task) sampled finished, share\n"
+    "    -- (run a replica here) cancel park release quarantine readmit\n"
+    "    -- lose (the task, with the machine) skip (the task) sampled finished, share\n"
     "    -- (of what the machine was charged, why millionths are for workflow\n"
     "    -- number copy). copy: replica number\n"
     "    -- (0: original). why: of a cancel 'time-out' or NULL; of finished\n"
@@ -326,6 +326,7 @@ const char *const bats_schema_commands[] = {
     [BATS_COMMAND_RELEASE] = "release",
     [BATS_NOTICE_FINISHED] = "finished",
     [BATS_NOTICE_QUARANTINE] = "quarantine",
+    [BATS_NOTICE_READMIT] = "readmit",
     [BATS_NOTICE_LOSE] = "lose",
     [BATS_NOTICE_SKIP] = "skip",
     [BATS_NOTICE_SHARE] = "share",

@@ -25,6 +25,13 @@ void bats_progress_init(struct bats_progress *progress,
     };
 }
 
+/* Machines that are held and may get tasks. */
+static uint32_t working(const struct bats_snapshot *snapshot, size_t cluster)
+{
+    const struct bats_cluster_status *c = &snapshot->cluster[cluster];
+    return c->machines_now - c->machines_out;
+}
+
 /* Tasks that really run: the engine also counts tasks that were sent ahead and
  * wait for a slot. */
 static uint32_t running(const struct bats_snapshot *snapshot)
@@ -35,7 +42,7 @@ static uint32_t running(const struct bats_snapshot *snapshot)
         uint32_t machines = bats_snapshot_machines(p, i);
         if (machines > 0)
             slots += (double)bats_snapshot_slots(p, i) / machines *
-                     snapshot->cluster[i].machines_now;
+                     working(snapshot, i);
     }
     return snapshot->status.running < slots ? snapshot->status.running
                                             : (uint32_t)slots;
@@ -163,7 +170,7 @@ static void put_parts(struct parts *p, const struct bats_snapshot *snapshot,
     for (int i = 0; i < PARTS; i++)
         p->text[i][0] = '\0';
     for (size_t i = 0; i < platform->n_clusters; i++)
-        held[i] = snapshot->cluster[i].machines_now;
+        held[i] = working(snapshot, i);
     snprintf(p->text[ELAPSED], TEXT, "%s", bats_words_moment(time, s->now));
     snprintf(p->text[PERCENT], TEXT, "%" PRIu64 "%%",
              tasks > 0 ? 100 * ended / tasks : 100);

@@ -122,6 +122,9 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
     case BATS_NOTICE_QUARANTINE:
         line(trace, now, "%s gets no more tasks", name);
         break;
+    case BATS_NOTICE_READMIT:
+        line(trace, now, "%s gets tasks again", name);
+        break;
     case BATS_NOTICE_LOSE:
         line(trace, now, "%s has lost task %" PRIu32, name, command->task + 1);
         break;

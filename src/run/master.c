@@ -143,10 +143,18 @@ static void tell_quarantine(struct master *m, uint32_t machine)
     size_t i = m->member[m->first[machine]];
     bats_master_notice(
         m, machine, BATS_MASTER_NONE,
-        "machine %s (rank %d on %s) gets no more tasks: one after the "
-        "other failed there at once, and most go well elsewhere",
+        "machine %s (rank %d on %s) is in quarantine: one task after the "
+        "other failed there at once, and most end well elsewhere",
         bats_master_machine_name(m, machine), m->crew.workers[i].rank,
         m->crew.workers[i].host);
+}
+
+static void tell_readmission(struct master *m, uint32_t machine)
+{
+    bats_master_notice(m, machine, BATS_MASTER_NONE,
+                       "machine %s gets a task again: if that fails, too, its "
+                       "next quarantine is twice as long",
+                       bats_master_machine_name(m, machine));
 }
 
 /* Charges and losses are for the books, which have them. */
@@ -156,6 +164,8 @@ static int take_notice(struct master *m, const struct bats_command *notice,
     m->choosing |= notice->type == BATS_NOTICE_SAMPLED;
     if (notice->type == BATS_NOTICE_QUARANTINE)
         tell_quarantine(m, notice->machine);
+    if (notice->type == BATS_NOTICE_READMIT)
+        tell_readmission(m, notice->machine);
     if (notice->type != BATS_NOTICE_FINISHED)
         return 0;
     m->finished = true;

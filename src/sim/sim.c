@@ -319,6 +319,7 @@ static int obey(struct world *w)
             break;
         case BATS_NOTICE_CHARGE:
         case BATS_NOTICE_QUARANTINE:
+        case BATS_NOTICE_READMIT:
         case BATS_NOTICE_LOSE:
         case BATS_NOTICE_SKIP:
         case BATS_NOTICE_SHARE:

@@ -101,8 +101,8 @@ within 60 says 1 '^pending: it was checkpointed at .*, at once (3 times in a row
 ok 'a task that waits because it was checkpointed at once says so'
 end
 
-for i in $(seq 40); do
-    echo 'test $BATS_MACHINE != all-2 && sleep 0.2'
+for i in $(seq 60); do
+    echo 'test $BATS_MACHINE != all-2 && sleep 0.1 || { sleep 0.15; false; }'
 done >bag
 echo 'test $BATS_MACHINE != all-2 && sleep 1001' >>bag
 begin 4 --policy rr --retries 3 --tail none

@@ -18,17 +18,17 @@ static const struct {
     const char *name;
     uint64_t digest;
 } kinds[KINDS] = {
-    [KIND_BATS] = {"bats", UINT64_C(0x186f6d41e5e7f8dd)},
+    [KIND_BATS] = {"bats", UINT64_C(0x8d22d0e68c1893d9)},
     [KIND_BKP] = {"bkp", UINT64_C(0x8b8dd502023ab35a)},
-    [KIND_RR] = {"rr", UINT64_C(0x0ed5cf7deb186441)},
-    [KIND_DBC] = {"dbc", UINT64_C(0x65f574d13ee9fa1f)},
+    [KIND_RR] = {"rr", UINT64_C(0xd863c66693ba222e)},
+    [KIND_DBC] = {"dbc", UINT64_C(0x14187de430b5b8d3)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x07049102505b7e1e)},
     [KIND_GRAPH] = {"graph", UINT64_C(0x300f0d40bb5389e2)},
-    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x97fa7e941d929cfe)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0xd91f0bfd5dacad0b)},
-    [KIND_SECOND] = {"second", UINT64_C(0xf630ba8a767059cd)},
-    [KIND_JOB] = {"job", UINT64_C(0xe70d0cb4af2407a0)},
-    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x9ed04ef5784a4055)}};
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x94d3e663af393155)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0x73b1b0af93c51497)},
+    [KIND_SECOND] = {"second", UINT64_C(0x88a31f58546bf438)},
+    [KIND_JOB] = {"job", UINT64_C(0xd1b44326cbbb4735)},
+    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x42e276c4f79882c1)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

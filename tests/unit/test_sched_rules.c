@@ -159,6 +159,8 @@ static void machine_on_which_everything_fails_is_quarantined(void **state)
     (void)state;
     struct world w;
     set_up(&w, 60, 3);
+    for (uint32_t i = 0; i < 60; i++)
+        w.work[i] = 2 * BATS_SECOND; /* it fails after one */
     w.broken[1] = 1;
     simulate(&w);
     assert_int_equal(w.of[0].machines_quarantined, 1);

@@ -31,10 +31,10 @@ struct failure {
      * time. */
     bats_time (*limit)(const void *self, const struct state *s,
                        size_t cluster);
-    /* Notes how an execution went. True: things keep failing on the machine,
-     * and not elsewhere. */
-    bool (*note)(void *self, const struct state *s, uint32_t machine,
-                 struct bats_position task, bool failed, bats_time runtime);
+    /* Notes how an execution ended. Not 0: things keep failing on the machine,
+     * and not elsewhere. It gets no task for so long; BATS_NEVER: no more. */
+    bats_time (*note)(void *self, const struct state *s, uint32_t machine,
+                      struct bats_position task, bool failed);
 };
 
 extern const struct failure failure_rules;

@@ -12,18 +12,23 @@
 #define LOSSES_UNRELIABLE 100
 
 /* A machine is a black hole if so many tasks in a row, each another one, fail
- * on it while most executions elsewhere go well. */
+ * on it while most executions elsewhere end well. It gets a task again after
+ * this time, and each time after twice as long, but no more than so often. */
 #define QUARANTINE_AFTER 5
+#define QUARANTINE_TIME (5 * BATS_MINUTE)
+#define QUARANTINES 4
 
 struct history {
     uint32_t n_failed; /* executions that failed in a row, each of another */
     struct bats_position failed_task; /* task; the last one */
-    uint32_t n_done;                  /* executions that went well */
+    uint32_t n_done;                  /* executions that ended well */
+    uint32_t n_quarantines;
 };
 
 struct rules {
     struct bats_sched_rules rules;
-    struct history *history; /* by machine */
+    struct history *history; /* by machine, */
+    uint64_t n_done, n_failed; /* and the sums of theirs */
     uint8_t *yields; /* by task: in a row, without progress; NULL if there is
                         no limit */
 };
@@ -116,50 +121,50 @@ static bats_time limit(const void *self, const struct state *s, size_t cluster)
 
 /* ---- machines on which everything fails ---- */
 
-/* A task that has been running for `slowly` has not failed at once. */
-static uint32_t running_slowly(const struct state *s, const struct machine *m,
-                               bats_time slowly)
+/* More has ended well elsewhere than failed there lately. What still runs has
+ * not ended well. */
+static bool others_do_well(const struct rules *r, const struct history *h)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < m->n_slots; i++) {
-        const struct slot *sl = &s->slots[m->first_slot + i];
-        n += sl->n_tasks > 0 && s->now - sl->started > slowly;
-    }
-    return n;
+    return r->n_done - h->n_done > r->n_failed - h->n_failed;
 }
 
-/* Other machines have not even ended what a black hole devours in a moment:
- * tasks that have been running there for longer count as going well. */
-static bool others_do_well(const struct rules *r, const struct state *s,
-                           uint32_t machine, bats_time runtime)
+static void forget_failures(struct rules *r, struct history *h, uint32_t but)
 {
-    uint64_t well = 0, n_failed = 0;
-    for (uint32_t i = 0; i < s->n_machines; i++) {
-        if (i == machine)
-            continue;
-        well += r->history[i].n_done +
-                running_slowly(s, &s->machines[i], 2 * runtime);
-        n_failed += r->history[i].n_failed;
-    }
-    return well > n_failed;
+    r->n_failed -= h->n_failed - but;
+    h->n_failed = but;
 }
 
-static bool note(void *self, const struct state *s, uint32_t machine,
-                 struct bats_position task, bool has_failed, bats_time runtime)
+/* One more failure and it is in quarantine again; but the next job may get
+ * another node. */
+static bats_time sentence(struct rules *r, const struct state *s,
+                          struct history *h)
+{
+    forget_failures(r, h, s->is_job ? 0 : QUARANTINE_AFTER - 1);
+    return h->n_quarantines < QUARANTINES
+               ? QUARANTINE_TIME << h->n_quarantines++
+               : BATS_NEVER;
+}
+
+static bats_time note(void *self, const struct state *s, uint32_t machine,
+                      struct bats_position task, bool has_failed)
 {
     struct rules *r = self;
     struct history *h = &r->history[machine];
     if (!has_failed) {
-        h->n_failed = 0;
+        forget_failures(r, h, 0);
         h->n_done++;
-        return false;
+        r->n_done++;
+        return 0;
     }
     if (h->n_failed > 0 && bats_same_position(h->failed_task, task))
-        return false;
+        return 0;
     h->failed_task = task;
-    return ++h->n_failed % QUARANTINE_AFTER == 0 &&
-           !s->machines[machine].quarantined && !s->draining &&
-           others_do_well(r, s, machine, runtime);
+    h->n_failed++;
+    r->n_failed++;
+    return h->n_failed >= QUARANTINE_AFTER && !s->draining &&
+                   !s->machines[machine].quarantined && others_do_well(r, h)
+               ? sentence(r, s, h)
+               : 0;
 }
 
 const struct failure failure_rules = {

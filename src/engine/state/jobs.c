@@ -171,12 +171,8 @@ void job_bill(struct state *s, uint32_t id, bats_money amount)
         state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
                                             .machine = id,
                                             .amount = amount});
-    if (m->quarantined) { /* the next job may get another node */
-        m->quarantined = false;
-        c->n_quarantined--;
-        s->n_quarantined--;
-        c->n_joined++;
-    }
+    machine_absolve(s, id); /* the next job may get another node */
+    m->on_trial = false;
     if (--s->n_jobs == 0)
         s->next_tick = BATS_NEVER;
     machine_wait(s, id);

@@ -238,6 +238,19 @@ void machine_leave(struct state *s, uint32_t id)
     bats_heap_set(&s->turns, id, m->paid_end);
 }
 
+void machine_absolve(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    if (!m->quarantined)
+        return;
+    bats_heap_remove(&s->quarantines, id);
+    m->quarantined = s->rest[id].fails = false;
+    c->n_quarantined--;
+    s->n_quarantined--;
+    c->n_joined++;
+}
+
 /* It gets no more tasks. */
 static void retire(struct state *s, uint32_t id)
 {
@@ -309,13 +322,10 @@ void machine_lose(struct state *s, uint32_t id)
     struct cluster *c = &s->clusters[m->cluster];
     if (m->state == MACHINE_ABSENT) {
         s->n_absent--;
-    } else if (m->quarantined) {
-        c->n_quarantined--;
-        s->n_quarantined--;
     } else {
+        machine_absolve(s, id);
         c->n_joined--;
     }
-    m->quarantined = false;
     meter_end(s, id, c->spec.reclaimable ? BATS_END_RECLAIMED : BATS_END_USER);
     if (m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING)
         let_go(s, id);
@@ -329,7 +339,7 @@ void machine_lose(struct state *s, uint32_t id)
     s->n_lost++;
 }
 
-void machine_quarantine(struct state *s, uint32_t id)
+void machine_retire(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     if (m->state == MACHINE_ACTIVE && !m->marked)
@@ -339,12 +349,38 @@ void machine_quarantine(struct state *s, uint32_t id)
         slot_remove_idle(s, m->first_slot + i);
 }
 
+void machine_quarantine(struct state *s, uint32_t id, bats_time until)
+{
+    machine_retire(s, id);
+    s->rest[id].fails = true;
+    if (until < BATS_NEVER)
+        bats_heap_set(&s->quarantines, id, until);
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_QUARANTINE,
+                                        .machine = id});
+}
+
+void machine_readmit(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    machine_absolve(s, id);
+    m->on_trial = true;
+    if (m->state == MACHINE_PARKED)
+        bats_heap_set(&c->parked, s->rest[id].member, 0);
+    if (m->state == MACHINE_ACTIVE && m->marked && !m->last && !s->is_job &&
+        c->n_active < c->target)
+        machine_mark(s, id, false);
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_READMIT,
+                                        .machine = id});
+}
+
 void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
 {
     struct machine *m = &s->machines[id];
     bool is_held = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
     if (taken_at >= s->rest[id].taken_at)
         return;
+    bats_heap_remove(&s->quarantines, id);
     give_up_renewal(s, id);
     s->n_noticed += is_held && s->rest[id].taken_at == BATS_NEVER;
     s->rest[id].taken_at = taken_at;

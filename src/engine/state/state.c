@@ -181,6 +181,7 @@ static bool allocate(struct state *s, const struct bats_sched_options *o)
     return s->machines && s->rest && s->members && s->held && s->slots &&
            s->tasks && s->busy && bats_heap_init(&s->turns, o->n_machines) &&
            bats_heap_init(&s->limits, s->has_limits ? n_slots : 0) &&
+           bats_heap_init(&s->quarantines, o->n_machines) &&
            bats_heap_init(&s->retries, has_delays ? o->n_tasks : 0) &&
            bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) == 0;
 }
@@ -345,6 +346,7 @@ void state_release(struct state *s)
     purses_release(s);
     bats_heap_release(&s->turns);
     bats_heap_release(&s->limits);
+    bats_heap_release(&s->quarantines);
     bats_heap_release(&s->retries);
     free(s->machines);
     free(s->rest);

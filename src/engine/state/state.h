@@ -68,7 +68,10 @@ struct machine {
     uint32_t held_at;     /* ACTIVE, LEAVING: its index in `held` */
     bool marked;          /* ACTIVE: not wanted after this window */
     bool renewing;        /* ACTIVE: the next window's charge is held */
-    bool quarantined;     /* gets no more tasks */
+    bool quarantined;     /* gets no tasks: in quarantine, or it will be taken
+                             away */
+    bool on_trial;        /* its quarantine is over: gets one task at a time
+                             until one ends well */
     bool used;            /* was acquired at least once */
     bool last;            /* ACTIVE: whether another job follows is decided, or
                              it is about to be reclaimed */
@@ -91,6 +94,7 @@ struct machine_rest {
                               the time for which it works */
     bool keeps_copy;       /* the plan pays windows for the copy it runs */
     bats_time taken_at;    /* it will be reclaimed then; or BATS_NEVER */
+    bool fails;            /* in quarantine since things keep failing on it */
     bool closed;           /* no other job can be had there */
     bool asked;            /* a job was asked for, and is not billed yet: */
     bats_time asked_at;    /*   since then; */
@@ -270,6 +274,8 @@ struct state {
     struct bats_heap limits;  /* slots by the time-out of their task; no */
     bool has_limits;          /* capacity without time-outs */
     bool limits_vary;         /* with what is known of the clusters */
+    struct bats_heap quarantines; /* machines that get another chance, by the
+                                     time of it */
     struct bats_heap retries; /* WAITING tasks, their numbers, by their next
                                  attempt; the same without delays */
     struct bats_bag bag;
@@ -783,8 +789,16 @@ void machine_drained(struct state *s, uint32_t machine);
 /* ACTIVE: not wanted after its window, or wanted again. */
 void machine_mark(struct state *s, uint32_t machine, bool marked);
 
-/* It gets no more tasks, and leaves at the end of its window. */
-void machine_quarantine(struct state *s, uint32_t machine);
+/* It gets no tasks, and leaves at the end of its window. */
+void machine_retire(struct state *s, uint32_t machine);
+
+/* The same, until then (BATS_NEVER: for good), since things keep failing on it;
+ * and the end of that. */
+void machine_quarantine(struct state *s, uint32_t machine, bats_time until);
+void machine_readmit(struct state *s, uint32_t machine);
+
+/* For machines.c and jobs.c: it is not `quarantined` any more. */
+void machine_absolve(struct state *s, uint32_t machine);
 
 /* A held machine will be reclaimed at this time: its window does not last
  * longer, and none follows. */

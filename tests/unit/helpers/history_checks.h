@@ -207,6 +207,7 @@ static void obey(struct world *w)
                 assert_true(w->pending_before > 0 || works(w, c.machine));
             break;
         case BATS_NOTICE_QUARANTINE:
+        case BATS_NOTICE_READMIT:
         case BATS_NOTICE_LOSE:
             break;
         case BATS_NOTICE_SKIP:
