@@ -251,6 +251,12 @@ static int list_hosts(struct writer *w)
 
 /* ---- all of it ---- */
 
+/* A damaged record may have any number. */
+static bool is_of_bag(const struct writer *w, const struct bats_view_task *t)
+{
+    return t->number > 0 && t->number <= w->children.n_tasks;
+}
+
 /* A line for each task of the bag: what was specified, or what was executed. */
 static int each_task(struct writer *w, bool is_execution)
 {
@@ -261,9 +267,9 @@ static int each_task(struct writer *w, bool is_execution)
     int rc = bats_view_tasks(view, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0,
                              w->err);
     while (rc == 0 && (rc = bats_view_next_task(view, &t, w->err)) > 0)
-        rc = t.number > w->children.n_tasks ? 0
-             : is_execution                 ? execute(w, &t, &is_first)
-                            : specify(w, &t, &use, &is_first);
+        rc = !is_of_bag(w, &t) ? 0
+             : is_execution    ? execute(w, &t, &is_first)
+                               : specify(w, &t, &use, &is_first);
     return rc;
 }
 
@@ -279,7 +285,7 @@ static int look(struct writer *w, uint32_t *n_done)
                         : no_memory(w);
     while (rc == 0 && (rc = bats_view_next_task(view, &t, w->err)) > 0) {
         rc = 0;
-        if (strcmp(t.state, "done") != 0 || t.number > w->children.n_tasks)
+        if (strcmp(t.state, "done") != 0 || !is_of_bag(w, &t))
             continue;
         w->is_done[t.number - 1] = 1;
         ++*n_done;

@@ -68,7 +68,7 @@ test -f bag.bats.1
 grep -q 'kept as bag.bats.1' err
 ok "a new run keeps the record of the old one"
 
-printf '[cluster a]\nranks = 1-9\n' >many.ini
+printf '[cluster a]\nranks = 1-9\ncharge = 1\n' >many.ini
 echo old >joblog
 echo old >json
 expect 2 bats 3 bag --clusters many.ini --joblog joblog --json json
