@@ -99,12 +99,22 @@ static size_t plain(const char *text)
     return n;
 }
 
+/* Adds what fits of it. */
+static void add_plain(struct sink *sink, const char *text, size_t n)
+{
+    size_t room = sink->n < sink->size ? sink->size - sink->n - 1 : 0;
+    size_t fits = sink->full ? 0 : n < room ? n : room;
+    add(sink, text, fits);
+    if (n > fits)
+        add(sink, text + fits, n - fits);
+}
+
 static void add_all_terminal(struct sink *sink, const char *text)
 {
     while (*text != '\0') {
         size_t n = plain(text);
-        if (n > 0 && sink->n + n < sink->size)
-            add(sink, text, n);
+        if (n > 0)
+            add_plain(sink, text, n);
         else
             n = add_terminal(sink, text);
         text += n;

@@ -46,6 +46,8 @@ refuses() {
     expect 2 commands "$@"
     grep -qF -e "$sentence" err || note_failure 1 "no '$sentence' in: $(cat err)"
 }
+seq -s, 1001 >bad.csv
+refuses 'bad.csv:1: more than 1000 columns' --csv bad.csv -- echo
 printf 'a,b\n1,2\n3\n' >bad.csv
 refuses 'bad.csv:3: 1 fields, but the header has 2' --csv bad.csv -- echo
 printf 'a,b\n1,"2\n\n' >bad.csv

@@ -96,6 +96,25 @@ static void unicode_is_valid_and_gives_every_text_back(void **state)
     }
 }
 
+/* (Were the rest looked at again for each of its characters, it would take
+ * hours.) */
+static void a_long_text_is_cut_and_counted(void **state)
+{
+    (void)state;
+    char few[8];
+    size_t n = (size_t)8 << 20;
+    char *text = malloc(n + 1);
+    assert_non_null(text);
+    memset(text, 'x', n);
+    text[n] = '\0';
+    memcpy(text + n / 2, "\n", 1);
+    assert_int_equal(bats_encode(BATS_ENCODE_TERMINAL, few, sizeof few, text),
+                     n + 1);
+    assert_string_equal(few, "xxxxxxx");
+    assert_int_equal(bats_encode(BATS_ENCODE_TERMINAL, NULL, 0, text), n + 1);
+    free(text);
+}
+
 static void csv_quotes_as_rfc_4180_has_it(void **state)
 {
     (void)state;
@@ -171,6 +190,7 @@ int main(void)
         cmocka_unit_test(a_terminal_gets_one_printable_line),
         cmocka_unit_test(what_does_not_fit_is_cut_between_characters),
         cmocka_unit_test(unicode_is_valid_and_gives_every_text_back),
+        cmocka_unit_test(a_long_text_is_cut_and_counted),
         cmocka_unit_test(csv_quotes_as_rfc_4180_has_it),
         cmocka_unit_test(bash_reads_the_word_that_was_meant),
         cmocka_unit_test(any_shell_reads_what_is_quoted),

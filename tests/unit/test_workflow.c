@@ -274,6 +274,17 @@ static unsigned fresh_tasks(const struct bats_workflow *w)
     return bits;
 }
 
+static void variables_do_not_grow_without_limit(void **state)
+{
+    (void)state;
+    char text[4096] = "A=0123456789abcdef\n";
+    for (int i = 0; i < 26; i++)
+        strcat(text, "A=$A$A\n");
+    strcat(text, "f:\n\techo $A >f\n");
+    refuse("bad.makeflow", text,
+           ":18: this is longer than 1 MiB with the values of its variables");
+}
+
 static void what_is_newer_than_its_sources_need_not_run(void **state)
 {
     (void)state;
@@ -531,6 +542,7 @@ int main(void)
         cmocka_unit_test(resources_are_read_for_all_rules_or_for_one),
         cmocka_unit_test(rules_ask_for_the_memory_of_their_category),
         cmocka_unit_test(mistakes_in_a_makeflow_are_refused_with_their_line),
+        cmocka_unit_test(variables_do_not_grow_without_limit),
         cmocka_unit_test(what_is_newer_than_its_sources_need_not_run),
         cmocka_unit_test(rule_that_makes_too_little_fails_and_leaves_nothing),
         cmocka_unit_test(wfformat_has_runtimes_commands_and_parents),

@@ -33,6 +33,10 @@ struct bats_span {
     double from, by; /* if it is real */
 };
 
+/* Names at most: each is a column of the record's view of tasks, and SQLite
+ * allows 2,000. */
+#define BATS_POINTS_NAMES 1000
+
 struct bats_axis {
     bool linked;     /* to the axis before it */
     uint64_t n_rows; /* >= 1 in use */

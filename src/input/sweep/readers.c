@@ -256,6 +256,11 @@ static int name_column(struct bats_axis *axis, const struct csv *csv,
     if (n == 0)
         return bats_error_set(err, BATS_EINPUT, "%s:1: column %zu has no name",
                               csv->name, axis->n_names + 1);
+    if (axis->n_names == BATS_POINTS_NAMES)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s:1: more than %d columns: a sweep has no "
+                              "more parameters",
+                              csv->name, BATS_POINTS_NAMES);
     for (size_t i = 0; i < axis->n_names; i++)
         if (strlen(axis->names[i]) == n &&
             memcmp(axis->names[i], name, n) == 0)

@@ -137,6 +137,10 @@ static bool is_variable(const char *name)
 
 static int check_names(const struct bats_sweep *sweep, struct bats_error *err)
 {
+    if (sweep->width > BATS_POINTS_NAMES)
+        return bats_error_set(err, BATS_EINPUT,
+                              "this sweep has %zu parameters; %d are allowed",
+                              sweep->width, BATS_POINTS_NAMES);
     for (size_t i = 0; i < sweep->width; i++) {
         const char *name = bats_sweep_name(sweep, i);
         for (size_t k = 0; name != NULL && k < i; k++) {

@@ -23,7 +23,8 @@
  * asks for, from here on; before any category, of all that have none of their
  * own. BATCH_OPTIONS, CORES, DISK and .SIZE are read, but nothing follows from
  * them. Rules that run another makeflow and files with other names on the
- * machine (a->b) are refused.
+ * machine (a->b) are refused; so is what its variables make longer than
+ * LINE_MOST, or all of it longer than ALL_MOST.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -36,6 +37,8 @@
 #include "util/grow.h"
 
 #define BLANKS " \t"
+#define LINE_MOST ((size_t)1 << 20) /* bytes of a command or value */
+#define ALL_MOST ((size_t)1 << 30)
 
 struct buffer {
     char *text;
@@ -61,6 +64,7 @@ struct reader {
     struct buffer head;  /* of that rule */
     struct buffer out;   /* what was expanded last */
     struct buffer command;
+    size_t expanded; /* bytes, all together */
     struct bats_error *err;
 };
 
@@ -143,13 +147,26 @@ static size_t read_reference(const char *text, char *name, size_t size)
     return (size_t)(begin - text) + n + (close != '\0');
 }
 
+/* Variables may hold others, and double with every line. */
+static int limit(struct reader *r, size_t length)
+{
+    r->expanded += length;
+    return length > LINE_MOST
+               ? complain(r, r->line, "this is longer than 1 MiB with the "
+                                      "values of its variables", "")
+           : r->expanded > ALL_MOST
+               ? complain(r, r->line, "up to here, variables make this file "
+                                      "longer than 1 GiB", "")
+               : 0;
+}
+
 /* Expands into r->out. In a command, what is not set is left as it is. */
 static int expand(struct reader *r, const char *text, bool is_command)
 {
     bool ok = true, in_quotes = false;
     char name[200];
     r->out.length = 0;
-    while (ok && *text != '\0') {
+    while (ok && *text != '\0' && r->out.length <= LINE_MOST) {
         size_t n = *text == '$' && !in_quotes
                        ? read_reference(text, name, sizeof name)
                        : 0;
@@ -169,7 +186,8 @@ static int expand(struct reader *r, const char *text, bool is_command)
             ok = append(&r->out, text++, 1);
         ok = ok && append(&r->out, text++, 1);
     }
-    return ok && append(&r->out, "", 0) ? 0 : no_memory(r);
+    return ok && append(&r->out, "", 0) ? limit(r, r->out.length)
+                                        : no_memory(r);
 }
 
 /* Cuts blanks at both ends, and then quotation marks around the whole. */
@@ -195,9 +213,10 @@ static int set_value(struct reader *r, const char *name, const char *value,
         return no_memory(r);
     const char *old = r->values[number];
     size_t before = adds && old ? strlen(old) + 1 : 0;
-    char *new = malloc(before + strlen(value) + 1);
+    int rc = limit(r, before + strlen(value));
+    char *new = rc == 0 ? malloc(before + strlen(value) + 1) : NULL;
     if (!new)
-        return no_memory(r);
+        return rc < 0 ? rc : no_memory(r);
     if (before > 0)
         strcat(strcpy(new, old), " ");
     strcpy(new + before, value);
@@ -430,6 +449,8 @@ static int read_command(struct reader *r, const char *text)
     if (rc == 0 &&
         !(add_exports(r) && append(&r->command, r->out.text, r->out.length)))
         rc = no_memory(r);
+    if (rc == 0)
+        rc = limit(r, r->command.length);
     if (rc < 0)
         return rc;
     find_category(r, r->out.text, category, sizeof category);
