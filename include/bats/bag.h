@@ -5,7 +5,8 @@
  * execute is not known here. They are drawn uniformly at random: the order is
  * one shuffle (Fisher-Yates, Mersenne twister; the low 32 bits of the seed),
  * so that every policy sees the same tasks in the same order (paper, section
- * 3). A task that is given back is drawn next.
+ * 3); or, where no sample is needed, in the order of their indexes. A task that
+ * is given back is drawn next.
  *
  * A task has two numbers here. Its *index* is that of the bag, 0 .. n - 1, a
  * plain uint32_t. Its *position* is that in the order of the draws, 0 .. n - 1,
@@ -118,6 +119,9 @@ static inline bool bats_bag_has_result(const struct bats_bag *bag,
 /* All of `n` tasks pending, in the order that `seed` gives. BATS_ENOMEM. */
 int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
                   struct bats_error *err);
+
+/* After bats_bag_init: tasks are drawn in the order of their indexes. */
+void bats_bag_keep_order(struct bats_bag *bag);
 void bats_bag_release(struct bats_bag *bag);
 
 /* Takes over what earlier sessions have done: `state` has a DONE, FAILED,

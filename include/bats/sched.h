@@ -383,6 +383,9 @@ struct bats_sched_options {
     bats_time prefetch;         /* a slot is given tasks ahead worth so much
                                    time; 0: never more than the running one */
     uint64_t seed;              /* draw order of the tasks */
+    bool in_order;              /* they are drawn in the order of their numbers,
+                                   not at random: for runs that need no
+                                   sample of the bag */
     double confidence_z;        /* z of the sample size; 0: 1.96 */
     double sample_error;        /* delta of the sample size; 0: 0.25 */
     struct bats_sched_rules rules;

@@ -115,6 +115,7 @@ static int report(const struct bats_settings *set,
         .causes = watch->causes,
         .yielded = watch->yielded,
         .recorded = options->record != NULL,
+        .in_a_line = watch->brief,
         .releases = set->release != NULL,
         .reserved_before = watch->reserved_before,
         .version = BATS_VERSION,
@@ -136,7 +137,8 @@ static int report(const struct bats_settings *set,
         bats_workflows_take(outcome->sched, &r.n_workflows);
     r.workflows = workflows;
     bats_watch_finish(watch);
-    if (!set->quiet && watch->terminal >= 0 && bats_report_is_brief(&r))
+    if (!set->quiet && (watch->terminal >= 0 || watch->brief) &&
+        bats_report_is_brief(&r))
         bats_report_print_brief(stderr, &r);
     else if (!set->quiet)
         bats_report_print(stderr, &r);

@@ -47,7 +47,7 @@ static int create_record(const struct bats_settings *set, const char *path,
     int rc = bats_record_set_aside(path, moved, sizeof moved, err);
     if (rc < 0)
         return rc;
-    if (moved[0] != '\0' && !set->quiet)
+    if (moved[0] != '\0' && !set->quiet && !bats_settings_is_local(set))
         bats_words_line(
             stderr,
             "bats-mpi: %s is kept as %s (--resume would have continued it)",

@@ -12,7 +12,7 @@
 #include "util/similar.h"
 
 /* upper limit of the options of a verb */
-#define ROWS_MAX 64
+#define ROWS_MAX 128
 
 /* The rows of `verb` as getopt_long wants them: rows[i] belongs to table[i]. If
  * `in_order`, the first argument ends the options. Returns their number. */
@@ -159,10 +159,35 @@ static int check_together(enum bats_verb verb,
         return bats_error_set(err, BATS_EINPUT,
                               "--nodes, --slots, --max-jobs (at most 1000) or "
                               "--port: out of range");
+    if (settings->shuffle && settings->order != NULL &&
+        strcmp(settings->order, "file") == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--shuf and --order file exclude each other");
+    if (settings->keep_order &&
+        (settings->results != NULL ||
+         (settings->output != NULL && strcmp(settings->output, "lines") != 0)))
+        return bats_error_set(err, BATS_EINPUT,
+                              "--keep-order is for output that is shown: not "
+                              "with --results or --output");
     if (settings->results != NULL && settings->output != NULL)
         return bats_error_set(err, BATS_EINPUT,
                               "--results and --output exclude each other");
     return 0;
+}
+
+bool bats_settings_is_plain(const struct bats_settings *settings)
+{
+    return settings->budget == BATS_UNLIMITED &&
+           settings->budget_text == NULL && settings->deadline.text == NULL &&
+           settings->choose == NULL && settings->profile == NULL &&
+           settings->save == NULL && settings->clusters == NULL &&
+           settings->welcome == NULL && settings->partition == NULL;
+}
+
+bool bats_settings_is_local(const struct bats_settings *settings)
+{
+    return settings->workers != NULL && !settings->verbose &&
+           bats_settings_is_plain(settings);
 }
 
 bool bats_settings_thrifty(const struct bats_settings *settings)

@@ -109,6 +109,10 @@ struct bats_settings {
     bool trace;                    /* simulate: [false] */
     uint32_t jobs;                 /* simulate, frontier; 0: one per core [0] */
     const char *workers;           /* run: --jobs, as written [NULL] */
+    const char *order;             /* run: file or random [NULL: as needed] */
+    bool shuffle;                  /* run: --shuf, --order random [false] */
+    bool keep_order;               /* run: [false] */
+    bool verbose;                  /* run: [false] */
     const char *partition;   /* alloc: as written [NULL] */
     const char *unreliable;  /* alloc: as written [NULL] */
     const char *account;     /* alloc: [NULL] */
@@ -205,6 +209,14 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
 bool bats_settings_go_on(const struct bats_settings *settings);
 
 /* The least cost by the deadline is wanted. */
+/* Nothing is asked of the run but to do the bag: no money, no deadline, no
+ * schedule, and no clusters are described. */
+bool bats_settings_is_plain(const struct bats_settings *settings);
+
+/* The same, on this machine with --jobs and without --verbose: only output,
+ * failures and a line at the end are shown. */
+bool bats_settings_is_local(const struct bats_settings *settings);
+
 bool bats_settings_thrifty(const struct bats_settings *settings);
 
 /* Every option of `verb` with its value, as a JSON object, for free(); seed is

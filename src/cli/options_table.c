@@ -291,6 +291,13 @@ const struct bats_option bats_options[] = {
      "without a launcher (srun, mpirun): start N workers on this machine; +N, "
      "-N: so many more or fewer than cores; N%: of the cores; 0: as many as "
      "possible, 250 (default: 1)"},
+    {"order", 0, "file|random", BATS_OPTION_CHOICE, AT(order), RUNS | ALLOC,
+     BATS_GROUP_RUN,
+     "begin tasks in the order of the bag, or in random order (default: "
+     "random where a budget, a deadline or schedules need a fair sample of "
+     "the bag, else file)"},
+    {"shuf", 0, NULL, BATS_OPTION_FLAG, AT(shuffle), RUNS | ALLOC,
+     BATS_GROUP_RUN, "the same as --order random"},
     {"master-works", 0, NULL, BATS_OPTION_FLAG, AT(master_works),
      RUNS | CLUSTERS, BATS_GROUP_RUN, "let rank 0 run tasks too"},
     {"bind", 0, "none|core|numa", BATS_OPTION_CHOICE, AT(bind), RUNS | ALLOC,
@@ -408,6 +415,10 @@ const struct bats_option bats_options[] = {
      "keep at most SIZE bytes (suffixes K, M, G: powers of 1024) of each "
      "task's standard output, and of its standard error; a line marks the "
      "cut"},
+    {"keep-order", 'k', NULL, BATS_OPTION_FLAG, AT(keep_order), RUNS | ALLOC,
+     BATS_GROUP_OUTPUT,
+     "show the output of tasks in the order of the bag: that of a task waits "
+     "in a temporary file until those before it have ended"},
     {"tag", 0, NULL, BATS_OPTION_FLAG, AT(tag), RUNS | ALLOC | OUTPUT,
      BATS_GROUP_OUTPUT,
      "put the number of its task and a tab in front of each line of output"},
@@ -470,6 +481,10 @@ const struct bats_option bats_options[] = {
      "redraw one progress line even if no terminal is detected (under srun)"},
     {"bar", 0, NULL, BATS_OPTION_FLAG, AT(bar), RUNS | ALLOC,
      BATS_GROUP_OUTPUT, "the same, with a bar"},
+    {"verbose", 0, NULL, BATS_OPTION_FLAG, AT(verbose), RUNS | ALLOC,
+     BATS_GROUP_OUTPUT,
+     "announce the start and the plans, and end with the bill, also where "
+     "--jobs starts a run that costs nothing"},
     {"quiet", 'q', NULL, BATS_OPTION_FLAG, AT(quiet), RUNS | ALLOC,
      BATS_GROUP_OUTPUT, "no progress, no closing report: only errors"},
     {"help", 'h', NULL, BATS_OPTION_FLAG, AT(help), ALL, BATS_GROUP_OUTPUT,

@@ -47,9 +47,10 @@ static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
 {
     if (set->is_sweep)
         return bats_request_sweep(set, bag, err);
-    int rc = set->n_files > 0
-                 ? bats_bagfile_load_several(set->files, set->n_files, bag, err)
-                 : bats_bagfile_load(set->bag, bag, err);
+    int rc =
+        set->n_files > 0
+            ? bats_bagfile_load_several(set->files, set->n_files, bag, err)
+            : bats_bagfile_load(set->bag, bag, err);
     if (rc == BATS_EINPUT && access(set->bag, F_OK) != 0)
         bats_verb_suggest(set->bag, err);
     if (rc < 0 || set->quiet)
@@ -62,7 +63,7 @@ static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
                         "joins nothing: every line is a task",
                         bats_bagfile_name(*bag), line);
     if (strcmp(set->bag, "-") == 0 && set->record == NULL && !set->no_record &&
-        !set->dry_run)
+        !set->dry_run && !bats_settings_is_local(set))
         fputs("bats-mpi: a bag from standard input has no record, unless "
               "--record FILE names one: this run cannot be resumed\n",
               stderr);
@@ -235,6 +236,17 @@ static struct bats_run_options plain_options(const struct bats_settings *set)
     return options;
 }
 
+/* Statistics of tasks that begin in the order of the bag say little about those
+ * that are left. */
+static bool is_in_order(const struct bats_settings *set,
+                        const struct bats_run_options *options)
+{
+    if (set->order != NULL)
+        return strcmp(set->order, "file") == 0;
+    return bats_settings_is_plain(set) && !set->shuffle && !set->seed_given &&
+           !options->sampling.on && options->policy != &bats_policy_expert;
+}
+
 static struct bats_sched_sampling
 sampling_of(const struct bats_choosing *choosing,
             const struct bats_settings *set)
@@ -302,8 +314,7 @@ static int note_memory(struct bats_request *r, struct bats_error *err)
     if (says && bad == 0) {
         bad = json_object_set(all, "task_memory_kib", list);
         free(r->settings);
-        r->settings =
-            json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        r->settings = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
     }
     json_decref(list);
     json_decref(all);
@@ -350,6 +361,7 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
     rc = bats_choosing_init(&r->choosing, verb, set, err);
     options->asks = r->choosing.strategies;
     options->sampling = sampling_of(&r->choosing, set);
+    options->in_order = is_in_order(set, options);
     if (rc == 0)
         rc = choose_output(set, options, &r->output_dir, err);
     if (rc == 0)

@@ -61,6 +61,20 @@ static void print_end(const struct bats_survey *survey)
             survey->site.allocation.system->name, text);
 }
 
+/* Tasks that will not run any more, and those of earlier sessions, keep nobody
+ * waiting. */
+static void pass_over(struct bats_watch *w, const struct bats_sched *sched)
+{
+    uint32_t task, n = bats_bagfile_count(w->options->bag);
+    while (w->inorder != NULL && (task = bats_inorder_next(w->inorder)) < n &&
+           (bats_sched_is_skipped(sched, task) ||
+            (w->options->earlier.state != NULL &&
+             w->options->earlier.state[task] != BATS_TASK_PENDING) ||
+            (w->options->earlier.fresh != NULL &&
+             w->options->earlier.fresh[task])))
+        bats_inorder_ended(w->inorder, task, 0);
+}
+
 static void on_started(void *context, const struct bats_survey *survey,
                        const struct bats_sched *sched)
 {
@@ -75,7 +89,8 @@ static void on_started(void *context, const struct bats_survey *survey,
 
     w->start_us = bats_now_us(CLOCK_REALTIME);
     w->begin_us = bats_now_us(CLOCK_MONOTONIC);
-    if (w->quiet)
+    pass_over(w, sched);
+    if (w->quiet || w->brief)
         return;
     bats_words_count(tasks, sizeof tasks, bats_bagfile_count(w->options->bag),
                      "task");
@@ -235,6 +250,7 @@ static void on_progress(void *context, const struct bats_platform *platform,
     bool shows = w->progress.style != BATS_PROGRESS_NONE && !w->choosing->asks;
     uint32_t n_workflows;
 
+    pass_over(w, sched);
     if (!lives && !shows)
         return;
     bats_snapshot_take(&snapshot, platform, sched);
@@ -314,14 +330,12 @@ static void write_tagged(FILE *file, uint32_t task, const char *bytes,
     }
 }
 
-static void on_output(void *context, uint32_t task, int stream,
-                      const char *bytes, size_t n)
+static void write_output(void *context, uint32_t task, int stream,
+                         const char *bytes, size_t n)
 {
     struct bats_watch *w = context;
     FILE *file = stream == 1 ? stdout : stderr;
 
-    if (stream == 1 && w->received != NULL)
-        w->received[task] += n;
     if (stream == 1 && w->out_errno != 0)
         return;
     if (w->progress.style == BATS_PROGRESS_LINE &&
@@ -336,6 +350,24 @@ static void on_output(void *context, uint32_t task, int stream,
     if (fflush(file) != 0 && stream == 1) {
         w->out_errno = errno;
         raise(SIGTERM);
+    }
+}
+
+static void on_output(void *context, uint32_t task, int stream,
+                      const char *bytes, size_t n)
+{
+    struct bats_watch *w = context;
+    struct bats_error err;
+
+    if (stream == 1 && w->received != NULL)
+        w->received[task] += n;
+    if (w->inorder == NULL)
+        write_output(w, task, stream, bytes, n);
+    else if (bats_inorder_output(w->inorder, task, stream, bytes, n, &err) <
+                 0 &&
+             !w->not_held) {
+        w->not_held = true;
+        on_notice(w, err.text);
     }
 }
 
@@ -374,6 +406,8 @@ static void on_ended(void *context, const struct bats_execution *e)
     }
     if (w->joblog != NULL)
         log_end(w, e);
+    if (w->inorder != NULL)
+        bats_inorder_ended(w->inorder, e->task, e->to_come);
     if (e->usage.exit_status == 0 && e->usage.signal == 0)
         return;
     bats_causes_add(&w->causes, (int64_t)e->task + 1, e->usage.exit_status,
@@ -394,34 +428,42 @@ static void on_ended(void *context, const struct bats_execution *e)
 
 int bats_watch_init(struct bats_watch *watch,
                     const struct bats_run_options *options,
-                    struct bats_choosing *choosing, bool tag, bool quiet,
-                    enum bats_watch_line line, const char *joblog,
-                    bool resumes, struct bats_error *err)
+                    struct bats_choosing *choosing,
+                    const struct bats_watch_options *how,
+                    struct bats_error *err)
 {
-    enum bats_progress_style style = BATS_PROGRESS_PLAIN;
+    enum bats_progress_style style =
+        how->brief ? BATS_PROGRESS_NONE : BATS_PROGRESS_PLAIN;
+    uint32_t n = bats_bagfile_count(options->bag);
+    int rc = 0;
     *watch = (struct bats_watch){.options = options,
                                  .choosing = choosing,
-                                 .tag = tag,
-                                 .quiet = quiet,
+                                 .tag = how->tag,
+                                 .quiet = how->quiet,
+                                 .brief = how->brief,
                                  .terminal = -1};
 
-    if (joblog != NULL) {
-        int rc = resumes ? bats_joblog_open(joblog, &watch->joblog, err)
-                         : bats_joblog_create(joblog, &watch->joblog, err);
+    if (how->joblog != NULL) {
+        rc = how->resumes
+                 ? bats_joblog_open(how->joblog, &watch->joblog, err)
+                 : bats_joblog_create(how->joblog, &watch->joblog, err);
         if (rc != 0)
             return rc;
-        watch->received =
-            calloc(bats_bagfile_count(options->bag), sizeof *watch->received);
-        if (watch->received == NULL) {
-            bats_watch_release(watch);
-            return bats_error_set(err, BATS_ENOMEM, "out of memory");
-        }
+        watch->received = calloc(n, sizeof *watch->received);
+        if (watch->received == NULL)
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     }
-    if (quiet) {
+    if (rc == 0 && how->keep_order)
+        rc = bats_inorder_create(n, write_output, watch, &watch->inorder, err);
+    if (rc != 0) {
+        bats_watch_release(watch);
+        return rc;
+    }
+    if (how->quiet) {
         style = BATS_PROGRESS_NONE;
     } else {
         watch->terminal = bats_terminal_open(STDERR_FILENO);
-        if (watch->terminal >= 0 || line != BATS_WATCH_AUTO)
+        if (watch->terminal >= 0 || how->line != BATS_WATCH_AUTO)
             style = BATS_PROGRESS_LINE;
     }
     int out = bats_terminal_open(STDOUT_FILENO);
@@ -429,12 +471,13 @@ int bats_watch_init(struct bats_watch *watch,
     if (out >= 0)
         close(out);
     bats_progress_init(&watch->progress, style, stderr, watch->terminal);
-    watch->progress.bar = line == BATS_WATCH_BAR;
+    watch->progress.bar = how->line == BATS_WATCH_BAR;
     return 0;
 }
 
 void bats_watch_release(struct bats_watch *watch)
 {
+    bats_inorder_destroy(watch->inorder);
     bats_joblog_destroy(watch->joblog);
     free(watch->received);
     bats_failures_release(&watch->failures);
@@ -461,6 +504,8 @@ struct bats_observer bats_watch_observer(struct bats_watch *watch)
 void bats_watch_finish(struct bats_watch *watch)
 {
     bats_progress_clear(&watch->progress);
+    bats_inorder_destroy(watch->inorder);
+    watch->inorder = NULL;
     if (watch->live_path != NULL)
         unlink(watch->live_path);
     if (watch->choosing->asks) /* nobody has answered */

@@ -16,6 +16,7 @@
 
 #include "cli/choosing.h"
 #include "run/run.h"
+#include "report/inorder.h"
 #include "report/joblog.h"
 #include "report/progress.h"
 #include "report/report.h"
@@ -26,6 +27,8 @@ struct bats_watch {
     const char *bag;                /* its name; borrowed */
     bool tag;
     bool quiet;
+    bool brief; /* the start is not announced, nor is the plan */
+    struct bats_inorder *inorder; /* --keep-order; else NULL; owned */
     struct bats_joblog *joblog; /* NULL: none; owned */
     uint64_t *received;         /* with joblog: bytes of output, by task */
     struct bats_failures failures;
@@ -44,6 +47,7 @@ struct bats_watch {
     int64_t begin_us;  /* monotonic clock */
     int out_errno;     /* why standard output cannot be written, or 0 */
     bool log_is_broken;
+    bool not_held;     /* output could not be held, and that was said */
     bats_money reserved_before; /* by earlier sessions, as in report.h */
 };
 
@@ -53,14 +57,20 @@ enum bats_watch_line {
     BATS_WATCH_BAR   /* and with a bar */
 };
 
-/* `joblog` may be NULL;
- * if `resumes`, bats_joblog_continue has to follow. BATS_EINPUT (the joblog
- * cannot be written), BATS_ENOMEM. */
+struct bats_watch_options {
+    bool tag, quiet, keep_order;
+    bool brief; /* see struct bats_watch */
+    enum bats_watch_line line;
+    const char *joblog; /* NULL: none */
+    bool resumes; /* bats_joblog_continue has to follow */
+};
+
+/* BATS_EINPUT (the joblog cannot be written), BATS_ENOMEM. */
 int bats_watch_init(struct bats_watch *watch,
                     const struct bats_run_options *options,
-                    struct bats_choosing *choosing, bool tag, bool quiet,
-                    enum bats_watch_line line, const char *joblog,
-                    bool resumes, struct bats_error *err);
+                    struct bats_choosing *choosing,
+                    const struct bats_watch_options *how,
+                    struct bats_error *err);
 void bats_watch_release(struct bats_watch *watch);
 
 /* Returns the observer, which is valid as long as the watch. */

@@ -50,12 +50,13 @@ static const struct {
     {"goal_minimize", COUNT | OR_0, AT(goal.minimize)},
     {"goal_confidence", REAL | OR_0, AT(goal.confidence)},
     {"asks", FLAG | OR_0, AT(asks)},
+    {"in_order", FLAG | OR_0, AT(in_order)},
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 640,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 648,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */

@@ -47,15 +47,17 @@ void bats_report_print_brief(FILE *out, const struct bats_report *r)
 {
     char text[TEXT];
 
-    putc('\n', out);
+    if (!r->in_a_line)
+        putc('\n', out);
     bats_report_outcome(out, r);
-    print_machines(out, &r->snapshot);
+    if (!r->in_a_line)
+        print_machines(out, &r->snapshot);
     bats_report_mishaps(out, r);
     if (r->causes.n > 0) {
         fputs("\nwhy tasks failed\n", out);
         bats_causes_print(out, &r->causes, BATS_REPORT_CAUSES);
     }
-    if (!r->recorded)
+    if (!r->recorded || (r->in_a_line && r->causes.n == 0))
         return;
     if (r->causes.n > 0)
         putc('\n', out);

@@ -77,6 +77,7 @@ struct bats_report {
     struct bats_causes causes; /* of all failures, sorted */
     uint64_t yielded;  /* executions that were checkpointed */
     bool recorded;     /* there is a record for --resume */
+    bool in_a_line;    /* brief: the outcome, and why tasks failed */
     bool not_recorded; /* the run ended because the record cannot be written */
     bool releases;     /* nodes may be given back: reserved is by time, and */
     bats_money reserved_before; /* includes earlier sessions */

@@ -118,6 +118,9 @@ static struct bats_sched_options engine_options(struct master *m)
         .preempt_lead = lead,
         .prefetch = bats_master_virtual_time(m, BATS_BATCH_AHEAD_US),
         .seed = o->seed,
+        /* Schedules are on offer by a random sample. */
+        .in_order =
+            o->in_order && !(o->sampling.offers && p->n_clusters > 1),
         .goal = o->goal,
         .rules = o->rules,
         .earlier = o->earlier,

@@ -87,6 +87,7 @@ struct bats_run_options {
     bats_time window;  /* 0: from the clusters file */
     double time_scale; /* seconds of virtual time per real second, > 0 */
     uint64_t seed;
+    bool in_order; /* tasks begin in the order of the bag */
     int64_t grace_ms;
     int64_t silence_us; /* a rank that is silent for longer is lost */
     bool master_works;

@@ -18,9 +18,12 @@ bats() {
     local ranks=$1 verb=()
     shift
     case $1 in run | sample | clusters) verb=("$1"); shift ;; esac
+    local verbose=--verbose
+    [ "${verb-}" != clusters ] || verbose=
     [ $ranks -gt 1 ] || set -- --master-works "$@"
     [[ " $* " == *' --master-works '* ]] || ranks=$((ranks - 1))
-    env "$mark" timeout -k 5 400 "$BATS_MPI" "${verb[@]}" -j $ranks "$@" \
+    env "$mark" timeout -k 5 400 "$BATS_MPI" "${verb[@]}" -j $ranks \
+        $verbose "$@" \
         >out 2>err </dev/null
 }
 

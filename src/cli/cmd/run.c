@@ -102,6 +102,16 @@ static int prepare(const struct bats_settings *set,
                    struct bats_choosing *choosing, struct bats_watch *watch,
                    FILE **json, struct bats_error *err)
 {
+    const struct bats_watch_options how = {
+        .tag = set->tag,
+        .quiet = set->quiet,
+        .keep_order = set->keep_order,
+        .brief = bats_settings_is_local(set),
+        .line = set->bar        ? BATS_WATCH_BAR
+                : set->progress ? BATS_WATCH_LINE
+                                : BATS_WATCH_AUTO,
+        .joblog = set->joblog,
+        .resumes = bats_history_resumes(set)};
     int rc = 0;
     if (options->output_dir != NULL)
         rc = check_directory(options->output_dir, err);
@@ -120,11 +130,7 @@ static int prepare(const struct bats_settings *set,
                                 strerror(errno));
     }
     if (rc == 0)
-        rc = bats_watch_init(watch, options, choosing, set->tag, set->quiet,
-                             set->bar        ? BATS_WATCH_BAR
-                             : set->progress ? BATS_WATCH_LINE
-                                             : BATS_WATCH_AUTO,
-                             set->joblog, bats_history_resumes(set), err);
+        rc = bats_watch_init(watch, options, choosing, &how, err);
     return rc;
 }
 

@@ -35,6 +35,14 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
     return 0;
 }
 
+void bats_bag_keep_order(struct bats_bag *bag)
+{
+    for (uint32_t i = 0; i < bag->n; i++) {
+        bag->index[i] = bag->n - 1 - i;
+        bag->position[bag->n - 1 - i].i = i;
+    }
+}
+
 void bats_bag_release(struct bats_bag *bag)
 {
     free(bag->state);

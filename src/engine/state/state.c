@@ -186,8 +186,11 @@ static bool allocate(struct state *s, const struct bats_sched_options *o)
            bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) == 0;
 }
 
-static int resume(struct state *s, const struct bats_sched_earlier *earlier)
+static int resume(struct state *s, const struct bats_sched_earlier *earlier,
+                  bool in_order)
 {
+    if (in_order)
+        bats_bag_keep_order(&s->bag);
     if (!earlier->fresh) {
         if (earlier->state)
             bats_bag_resume(&s->bag, earlier->state);
@@ -303,7 +306,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
     state_set_latest(s);
     if (!allocate(s, o))
         return BATS_ENOMEM;
-    int rc = resume(s, earlier);
+    int rc = resume(s, earlier, o->in_order);
     if (rc < 0)
         return rc;
     rc = o->graph ? connect(s, o->graph, err) : 0;
