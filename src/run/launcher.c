@@ -1,6 +1,7 @@
 #include "run/launcher.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,12 +28,100 @@ uint32_t bats_launcher_ranks(void)
     return 0;
 }
 
+/* ---- the end of the launcher ---- */
+
+/* The first line of a file in /proc that begins like this, cut to `size`. */
+static bool find_line(pid_t pid, const char *name, int end, const char *begin,
+                      char *line, size_t size)
+{
+    char path[40], *each = NULL;
+    size_t room = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    while (!found && getdelim(&each, &room, end, file) > 0)
+        found = strncmp(each, begin, strlen(begin)) == 0;
+    if (found)
+        snprintf(line, size, "%s", each);
+    free(each);
+    fclose(file);
+    return found;
+}
+
+/* The nearest ancestor that was not started by this launch itself, as a shell
+ * around this rank was; 0: unknown. */
+static pid_t find(void)
+{
+    static const char *const names[] = {"PMIX_NAMESPACE=", "PMI_RANK="};
+    char own[256], line[256];
+    pid_t pid = getpid();
+    bool marked = false;
+    for (size_t i = 0; !marked && i < sizeof names / sizeof *names; i++)
+        marked = find_line(pid, "environ", '\0', names[i], own, sizeof own);
+    if (!marked)
+        return 0;
+    do {
+        if (!find_line(pid, "status", '\n', "PPid:", line, sizeof line))
+            return 0;
+        pid = (pid_t)strtol(line + strlen("PPid:"), NULL, 10);
+    } while (pid > 0 &&
+             find_line(pid, "environ", '\0', own, line, sizeof line) &&
+             strcmp(line, own) == 0);
+    return pid;
+}
+
+/* The guard of a running task (exec) ends the task, too. */
+static void leave(void)
+{
+    kill(getpid(), SIGKILL);
+}
+
+static void *await_end(void *launcher)
+{
+    struct pollfd ended = {.fd = (int)(intptr_t)launcher, .events = POLLIN};
+    while (poll(&ended, 1, -1) < 0)
+        ;
+    leave();
+    return NULL;
+}
+
+/* An orphan belongs to process 1, which in a container may itself be the
+ * launcher. */
+static bool is_orphan(pid_t launcher)
+{
+    return launcher == 1 && getsid(1) != getsid(0);
+}
+
+/* The MPI library does not notice if a process that mpirun has forked still
+ * holds its sockets. */
+static void watch(void)
+{
+    pid_t pid = find();
+    int fd = pid > 0 ? pidfd_open(pid, 0) : -1;
+    if (is_orphan(pid) || is_orphan(find()))
+        leave();
+    if (fd < 0)
+        return;
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, await_end, (void *)(intptr_t)fd) == 0)
+        pthread_detach(thread);
+    else
+        close(fd);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void bats_launcher_look(void)
 {
     bool mpirun = getenv("OMPI_COMMAND") != NULL;
     impatient = mpirun;
     /* mpirun starts its daemons through the batch system. */
     by_batch_system = !mpirun && bats_batch_launched();
+    watch();
 }
 
 bool bats_launcher_is_impatient(void)

@@ -15,7 +15,8 @@ uint32_t bats_launcher_ranks(void);
 
 /* Call before MPI is started: Open MPI's MPI_Init sets in its own environment
  * many of the variables that mpirun sets, which would then be found under any
- * launcher. */
+ * launcher. From here on this process is killed when the launcher is gone, and
+ * what it runs with it. */
 void bats_launcher_look(void);
 
 /* The launcher is Open MPI's mpirun, perhaps on another host. It kills its

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Rank 0 is busy for long, or dies, before it has said a word to the others.
+# Rank 0 is busy for long, or dies, before it has said a word to the others; or
+# the launcher dies.
 . "$TOP/tests/mpi/lib.sh"
 
 name='a master that reads its bag for longer than --silence is not lost'
@@ -29,4 +30,46 @@ ok 'the others leave when it dies before it has read it'
 kill_alive
 expect '[1-9][0-9]*' wait $launcher
 ok 'the exit status is not 0'
+
+# The launcher dies, and its sockets stay open, as they do where a child that it
+# has just forked is slow: MPI notices nothing. This prints their number, and
+# holds them.
+cat >hold.py <<'PYTHON'
+import ctypes, os, signal, sys
+libc = ctypes.CDLL(None)
+process = os.pidfd_open(int(sys.argv[1]))
+fds = "/proc/%s/fd/" % sys.argv[1]
+print(sum(libc.syscall(438, process, int(fd), 0) >= 0  # pidfd_getfd
+          for fd in os.listdir(fds) if "socket" in os.readlink(fds + fd)),
+      flush=True)
+signal.pause()
+PYTHON
+# orphaned COMMAND WHEN: mpirun dies when that succeeds; nobody stays, but what
+# it has started otherwise.
+orphaned() {
+    rm -f held began
+    env "$mark" ${MPIRUN:-mpirun} "$@" >out 2>err </dev/null &
+    launcher=$!
+    within 60 "$until"
+    env "$mark" python3 hold.py $launcher >held &
+    holder=$!
+    within 30 test -s held
+    test "$(cat held)" -gt 1
+    kill -KILL $launcher
+    expect 137 wait $launcher
+    within 20 none_stays
+    kill $holder
+    expect 143 wait $holder
+}
+rank_0_is_there() { rank_pid 0 >/dev/null; }
+none_stays() { [ -z "$(alive | grep -vx $holder)" ]; }
+until=rank_0_is_there
+orphaned -n 1 sh -c '"$@"; exit' sh "$BATS_MPI" bag --no-record : \
+    -n 1 env -i sleep 60
+ok 'a rank in MPI_Init leaves when its launcher is gone'
+echo 'touch began; exec sleep 1000' >job
+began() { test -e began; }
+until=began
+orphaned -n 2 "$BATS_MPI" job --no-record
+ok 'so do all ranks, and the task, while they run'
 done_testing
