@@ -21,7 +21,7 @@
  * than D wherever it runs: with N = inf it would never end. From its third
  * instance that was given up on, a task gets twice the time, each time.
  *
- * Where every loss is noticed soon (cluster.h) nothing is given up before the
+ * Where every loss is noticed (cluster.h) nothing is given up before the
  * tail begins; in it, D = inf says so, too, and T = inf that the next instance
  * is sent only when one was lost.
  *
@@ -86,10 +86,10 @@ int bats_strategy_check(const struct bats_strategy *strategy,
                         const struct bats_cluster *clusters, size_t n_clusters,
                         struct bats_error *err);
 
-/* So long after it every loss in an unreliable cluster is noticed; 0: not
- * every, or not before T_ur is over: then giving up is sooner. */
-bats_time bats_strategy_noticed(const struct bats_cluster *clusters, size_t n,
-                                double t_ur);
+/* The longest time until a loss in an unreliable cluster is noticed; 0: some
+ * never are. It is believed whatever T_ur is: the first results are those of
+ * short tasks, and what takes longer than they did is no loss. */
+bats_time bats_strategy_noticed(const struct bats_cluster *clusters, size_t n);
 
 /* At most BATS_LONGEST, which is what inf is. */
 bats_time bats_span_time(const struct bats_span *span, double t_ur);

@@ -43,7 +43,7 @@ struct reading {
     struct bats_cluster clusters[BATS_CLUSTERS_MAX]; /* only unreliable,
                                                         noticed */
     bool is_free;
-    bats_time noticed; /* bats_strategy_noticed: of any T_ur, then of this */
+    bats_time noticed; /* bats_strategy_noticed */
     int64_t jobs; /* at a time; 0: machines are no jobs */
     struct machine *machines;
     size_t n_machines, machines_capacity;
@@ -84,8 +84,7 @@ static int read_options(struct reading *r, const char *path,
         r->is_free |= kind > 1;
         any |= kind > 0;
     }
-    r->noticed =
-        bats_strategy_noticed(r->clusters, BATS_CLUSTERS_MAX, INFINITY);
+    r->noticed = bats_strategy_noticed(r->clusters, BATS_CLUSTERS_MAX);
     r->jobs = json_integer_value(
         json_object_get(json_object_get(engine, "billing"), "jobs"));
     json_decref(o);
@@ -370,8 +369,6 @@ static int make_pools(struct reading *r, const char *path, bool is_online,
     double size[2] = {effective_size(r), slots_of(r, 1)};
     bats_time now = is_online ? tail_of(r, size[0]) : BATS_NEVER;
     bats_time d = longest(&r->pools[0], now);
-    r->noticed = bats_strategy_noticed(r->clusters, BATS_CLUSTERS_MAX,
-                                       (double)d / BATS_THROUGHPUT_D);
     if (size[0] < 1 || !find_answers(r, 0, now, d, &a))
         return bats_error_set(err, BATS_EINPUT,
                               "%s: nothing has answered in the unreliable "

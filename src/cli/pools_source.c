@@ -20,7 +20,6 @@ struct drawn {
     bats_time *times, *lost; /* of all, < 0 of those that do not answer; and
                                 until a loss */
     size_t n_times, n_lost, n_answers;
-    double sum; /* of the times of those that answer */
 };
 
 /* Draws executions of the scenario's tasks on the machines of the pool, in
@@ -47,7 +46,6 @@ static void draw_times(const struct bats_scenario *s, int pool,
             bats_reliability_lost(&p->reliability[c], 1, number[c], i, 0, 0);
         lost = lost > 0 ? lost : 1;
         d->times[d->n_times++] = lost > time ? time : -time;
-        d->sum += lost > time ? (double)time : 0;
         if (lost < BATS_NEVER)
             d->lost[d->n_lost++] = lost < BATS_LONGEST ? lost : BATS_LONGEST;
         d->n_answers += lost > time;
@@ -90,8 +88,7 @@ static int draw_pool(const struct bats_scenario *s, int pool,
     if (d.times && d.lost)
         draw_times(s, pool, &d);
     if (pool == 0 && d.n_answers > 0)
-        noticed = bats_strategy_noticed(p->clusters, p->n_clusters,
-                                        d.sum / (double)d.n_answers);
+        noticed = bats_strategy_noticed(p->clusters, p->n_clusters);
     sort_out(&d, noticed > 0);
     if (d.n_answers == 0) {
         bool no_memory = !d.times || !d.lost;

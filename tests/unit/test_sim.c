@@ -81,6 +81,33 @@ static void a_loss_that_is_noticed_puts_the_task_back(void **state)
     assert_int_equal(w.status.done, 1);
 }
 
+/* Eight tasks of a minute end first; the next eight take two hours, which is
+ * longer than a notice of 10 min, and far longer than 4 minutes. */
+static void where_losses_are_noticed_long_tasks_are_not_given_up(void **state)
+{
+    (void)state;
+    struct world w;
+    struct bats_outage outage = {.down = 900 * BATS_HOUR,
+                                 .up = 901 * BATS_HOUR};
+    struct bats_reliability loses = {.outages = &outage, .n_outages = 1};
+    set_up(&w, 16, 2 * BATS_HOUR, 4);
+    for (uint32_t i = 0; i < 8; i++)
+        w.work[i] = BATS_MINUTE;
+    w.cluster.unreliable = true;
+    w.cluster.noticed = 10 * BATS_MINUTE;
+    w.o.reliability = &loses;
+    w.o.sched.policy = &bats_policy_expert;
+    w.o.sched.billing.model = BATS_BILLING_USE;
+    assert_int_equal(
+        bats_strategy_parse("N=inf,T=inf,D=inf", &w.o.sched.strategy, NULL),
+        0);
+    simulate(&w);
+    assert_int_equal(w.status.done, 16);
+    /* 8 min and 16 hours of work */
+    assert_int_equal(w.status.charged,
+                     16 * BATS_UNIT + 8 * (BATS_UNIT / 60 + 1));
+}
+
 /* 15 min of start-up and a task of 50: the machine is charged from the start,
  * and the task counts with its own 50 min. */
 static void start_up_is_charged_and_delays_the_first_task(void **state)
@@ -245,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loss_that_is_noticed_puts_the_task_back),
+        cmocka_unit_test(where_losses_are_noticed_long_tasks_are_not_given_up),
         cmocka_unit_test(start_up_is_charged_and_delays_the_first_task),
         cmocka_unit_test(a_machine_that_is_up_does_not_start_again),
         cmocka_unit_test(every_event_and_command_is_shown_in_order),

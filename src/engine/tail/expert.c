@@ -31,7 +31,7 @@ struct expert {
     struct bats_strategy strategy;
     char utility[BATS_EXPRESSION_MAX]; /* "": the strategy is given */
     uint64_t seed;
-    bats_time noticed; /* bats_strategy_noticed, of any T_ur */
+    bats_time noticed; /* bats_strategy_noticed */
     struct past past[POOLS];
     bats_time decided, next_look; /* decided: -1, it is given */
     double gamma;                 /* the share that answered then, of */
@@ -107,7 +107,7 @@ static int init(void *self, const struct state *s,
     struct bats_error why;
     x->strategy = o->strategy;
     x->seed = o->seed;
-    x->noticed = bats_strategy_noticed(o->clusters, o->n_clusters, INFINITY);
+    x->noticed = bats_strategy_noticed(o->clusters, o->n_clusters);
     x->decided = -1;
     if (o->utility && strlen(o->utility) >= sizeof x->utility)
         return bats_error_set(err, BATS_EINPUT, "the utility is too long");
@@ -174,12 +174,6 @@ static double find_t_ur(const struct expert *x, const struct state *s)
                        : (double)s->window;
 }
 
-/* For this T_ur. */
-static bats_time find_noticed(const struct expert *x, double t_ur)
-{
-    return (double)x->noticed < t_ur ? x->noticed : 0;
-}
-
 static bats_time limit(const void *self, const struct state *s, size_t cluster)
 {
     const struct expert *x = self;
@@ -188,7 +182,7 @@ static bats_time limit(const void *self, const struct state *s, size_t cluster)
         return BATS_NEVER;
     bats_time time =
         s->in_tail ? bats_span_time(&x->strategy.d, t_ur)
-                   : bats_strategy_throughput(t_ur, find_noticed(x, t_ur) > 0);
+                   : bats_strategy_throughput(t_ur, x->noticed > 0);
     return time >= BATS_LONGEST ? BATS_NEVER : time > 0 ? time : 1;
 }
 
@@ -328,7 +322,7 @@ static void ask(struct expert *x, const struct state *s,
                   .n_times = a->n_times,
                   .reliable = times,
                   .gamma = a->gamma,
-                  .noticed = find_noticed(x, x->t_ur),
+                  .noticed = x->noticed,
                   .lost = a->lost,
                   .n_lost = a->n_lost,
                   .loses = a->loses,
@@ -372,18 +366,18 @@ static void look(struct expert *x, const struct state *s)
 {
     struct bats_answers a;
     size_t n;
-    bats_time noticed = find_noticed(x, x->t_ur);
     x->next_look = s->now + s->interval;
     struct bats_instance *list = list_instances(x, s, &n);
     if (list &&
-        (noticed > 0 ? bats_answers_noticed(list, n, s->now, noticed, &a)
-                     : bats_answers_find(
-                           list, n, s->now,
-                           bats_strategy_throughput(x->t_ur, false), &a))) {
+        (x->noticed > 0
+             ? bats_answers_noticed(list, n, s->now, x->noticed, &a)
+             : bats_answers_find(list, n, s->now,
+                                 bats_strategy_throughput(x->t_ur, false),
+                                 &a))) {
         if (!s->in_tail)
             x->t_ur = a.mean;
         bool has_changed = fabs(a.gamma - x->gamma) > CHANGE ||
-                           (noticed > 0 && a.n_times >= 2 * x->n_times);
+                           (x->noticed > 0 && a.n_times >= 2 * x->n_times);
         if (x->utility[0] != '\0' && (x->decided < 0 || has_changed))
             ask(x, s, &a);
         free(a.times);

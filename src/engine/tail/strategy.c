@@ -245,7 +245,7 @@ int bats_strategy_check(const struct bats_strategy *s,
             has_unreliable |= clusters[i].unreliable;
         }
     if (isinf(s->d.of_tur) &&
-        bats_strategy_noticed(clusters, n, INFINITY) == 0)
+        bats_strategy_noticed(clusters, n) == 0)
         return bats_error_set(
             err, BATS_EINPUT,
             "D = inf waits for ever for what is lost without "
@@ -264,8 +264,7 @@ int bats_strategy_check(const struct bats_strategy *s,
     return 0;
 }
 
-bats_time bats_strategy_noticed(const struct bats_cluster *clusters, size_t n,
-                                double t_ur)
+bats_time bats_strategy_noticed(const struct bats_cluster *clusters, size_t n)
 {
     bats_time longest = 0;
     for (size_t i = 0; i < n; i++) {
@@ -274,7 +273,7 @@ bats_time bats_strategy_noticed(const struct bats_cluster *clusters, size_t n,
         if (clusters[i].unreliable && clusters[i].noticed > longest)
             longest = clusters[i].noticed;
     }
-    return (double)longest < t_ur ? longest : 0;
+    return longest;
 }
 
 bats_time bats_span_time(const struct bats_span *span, double t_ur)
