@@ -329,7 +329,7 @@ check-layers: $(LIB_OBJ) $(REST_OBJ)
 	@sh tests/build/check-layers.sh $(LIB_OBJ) -- $(REST_OBJ)
 
 TEST_ENV = TOP=$(CURDIR) B=$(abspath $(B)) BATS_MPI=$(abspath $(PROGRAM)) \
-	CMOCKA_MESSAGE_OUTPUT=TAP
+	CC='$(CC)' MPICC='$(MPICC)' CMOCKA_MESSAGE_OUTPUT=TAP
 
 unit-tests: $(UNIT_TESTS)
 
