@@ -88,7 +88,7 @@ RECORD_SRC = $(addprefix src/record/, \
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
 	fields.c hardware.c job_systems.c node.c query.c queue.c site.c \
-	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_system.c)
+	slurm.c slurm_account.c slurm_jobs.c slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	auth.c comm.c comm_mpi.c crew.c door.c executor.c forked.c found.c gateway.c heart.c hosts.c hub.c \
 	introduce.c joined.c journal.c kept.c launcher.c losses.c \
@@ -100,7 +100,7 @@ SIM_SRC = $(addprefix src/sim/, \
 	$(addprefix scenario/, bag.c cluster.c run.c section.c))
 REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
-	assets.c dag.c html.c html_graph.c html_memory.c html_plan.c html_run.c html_strategies.c html_sweep.c perfetto.c recorded.c series.c \
+	assets.c dag.c html.c html_graph.c html_memory.c html_plan.c html_run.c html_strategies.c html_sweep.c perfetto.c series.c \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
 	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \
@@ -110,7 +110,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	options_value.c place.c pools_record.c pools_source.c request.c simulation.c \
 	simulation_page.c verbs.c watch.c welcome.c) \
 	$(addprefix src/cli/alloc/, \
-	alloc.c dry_run.c earlier.c joining.c output.c settings.c) \
+	alloc.c dry_run.c earlier.c joining.c settings.c) \
 	$(addprefix src/cli/cmd/, \
 	export.c report.c top.c \
 	clusters.c frontier.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
@@ -152,7 +152,7 @@ REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(RECORD_SRC) \
 # ---- flags ----
 
 ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -DBATS_VERSION='"$(VERSION)"' \
-	$(OPTIONAL_CPPFLAGS) $(CPPFLAGS)
+	$(CPPFLAGS)
 # The flags of the library $(1), from pkg-config, else the usual ones. Warnings
 # about its headers are not for us.
 library_cflags = $(patsubst -I%,-isystem %,$(shell \
@@ -166,6 +166,8 @@ OPTIONAL_CPPFLAGS := $(call with,HWLOC,-DBATS_HAVE_HWLOC) \
 	$(call with,MUNGE,-DBATS_HAVE_MUNGE) \
 	$(call with,NETTLE,-DBATS_HAVE_NETTLE) \
 	$(foreach l,$(OPTIONAL),$(call library_cflags,$(l)))
+# These alone are rebuilt when such a library comes or goes.
+OPTIONAL_SRC := $(shell grep -rl --include='*.c' BATS_HAVE_ src tests/unit)
 OPTIONAL_LIBS := $(foreach l,$(OPTIONAL),$(call library_libs,$(l)))
 ALL_CFLAGS = -std=c11 -MMD -MP $(CFLAGS)
 ifeq ($(DEVELOPER),1)
@@ -214,7 +216,8 @@ PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
 .SUFFIXES:
 .SECONDARY:
 .PHONY: soak all programs demo demo-workflow check check-layers unit-tests tests asan fuzz \
-	fuzzers coverage bench slurm-shell install format clean help FORCE
+	fuzzers coverage bench bench-quick bench-programs test-programs \
+	slurm-shell install format clean help FORCE
 
 all:
 	@$(PACKAGES) need build
@@ -228,7 +231,7 @@ without_munge = worker jobs join by a secret in a file
 without_nettle = worker jobs join only where there is MUNGE
 missing = $(if $(filter yes,$($(1))),,echo 'Built without $(2): $(without_$(2))';)
 
-programs: $(PROGRAM) $(APPS) $(BENCH)
+programs: $(PROGRAM)
 	@$(call missing,HWLOC,hwloc) $(call missing,PMIX,pmix) \
 	$(call missing,MUNGE,munge) $(call missing,NETTLE,nettle) :
 
@@ -238,6 +241,14 @@ $(B)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(CC) $(MPICC) $(ALL_CPPFLAGS) \
 		$(ALL_CFLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(B)/optional-flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(OPTIONAL_CPPFLAGS)' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(call obj,$(OPTIONAL_SRC)): $(B)/optional-flags
+$(call obj,$(OPTIONAL_SRC)): ALL_CPPFLAGS += $(OPTIONAL_CPPFLAGS)
 
 # The assembler reads these into it.
 $(B)/obj/src/report/assets.o: $(wildcard src/report/page/*)
@@ -307,22 +318,24 @@ $(B)/tests/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o \
 
 # ---- targets for people ----
 
+# What compiles for people who did not say -j: on all cores.
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
+
 demo:
 	@$(PACKAGES) install build
-	$(Q)$(MAKE) programs
+	$(Q)$(MAKE) $(PARALLEL) programs $(APPS)
 	@B=$(B) sh benchmarks/demo/run.sh
 
 demo-workflow:
 	@$(PACKAGES) install build
-	$(Q)$(MAKE) programs
+	$(Q)$(MAKE) $(PARALLEL) programs $(APPS)
 	@B=$(B) sh benchmarks/demo/workflow.sh
 
 # In steps: what the second one runs may be installed by the first. The tests
 # run make, too, and must not be promised the processes of this one.
 check:
 	@$(PACKAGES) install build test
-	$(Q)$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) \
-		check-layers programs unit-tests
+	$(Q)$(MAKE) $(PARALLEL) check-layers test-programs
 	$(Q)$(MAKE) tests
 
 check-layers: $(LIB_OBJ) $(REST_OBJ)
@@ -333,7 +346,10 @@ TEST_ENV = TOP=$(CURDIR) B=$(abspath $(B)) BATS_MPI=$(abspath $(PROGRAM)) \
 
 unit-tests: $(UNIT_TESTS)
 
-tests: programs unit-tests
+# The scripts run applications and write the bag of the thesis, too.
+test-programs: programs unit-tests $(APPS) $(B)/bench/das/bag
+
+tests: test-programs
 	$(Q)$(TEST_ENV) prove -f --timer -j $(TEST_JOBS) \
 		--exec 'sh tests/one.sh $(TEST_TIMEOUT)' $(TESTS) \
 		</dev/null 9>&2
@@ -383,7 +399,7 @@ bench-quick: bench-programs
 
 peer = @if echo '\#include <$(2)>' | $(CC) -E - >/dev/null 2>&1; \
 	then $(MAKE) $(B)/bench/$(1)/peer; else echo 'No $(2): left out'; fi
-bench-programs: programs $(CORE_BENCH)
+bench-programs: programs $(APPS) $(BENCH) $(CORE_BENCH)
 	$(call peer,glpk,glpk.h)
 	$(call peer,simgrid,simgrid/engine.h)
 
