@@ -18,6 +18,7 @@
 #define KNOCK_US 15000000 /* for each step of the authentication */
 #define HELLO_US 60000000 /* for all ranks of a job to say HELLO */
 #define STRANGERS 256     /* connections that are not authenticated */
+#define SILENT 16         /* of them, from one address, that say nothing */
 #define IN_A_ROW 32       /* messages of one job before the next has its turn */
 #define BACKLOG 512
 
@@ -271,7 +272,7 @@ static size_t count_strangers(const struct hub *h)
     return n;
 }
 
-static bool meet(struct hub *h, int fd)
+static bool meet(struct hub *h, int fd, const struct in6_addr *address)
 {
     struct bats_peer *p = calloc(1, sizeof *p);
     if (p == NULL ||
@@ -280,20 +281,64 @@ static bool meet(struct hub *h, int fd)
         free(p);
         return false;
     }
+    p->address = *address;
     enter(p, BATS_PEER_KNOCKS);
     h->peers[h->n++] = p;
     return true;
 }
 
+/* Of IPv6, one site has 2^64 addresses. */
+static bool same_place(const struct in6_addr *a, const struct in6_addr *b)
+{
+    return memcmp(a, b, IN6_IS_ADDR_V4MAPPED(a) ? sizeof *a : 8) == 0;
+}
+
+/* Sends away whoever has said nothing for the longest time: from this address,
+ * or NULL, from any. False: there are not more than `most` of them. */
+static bool send_silent(struct hub *h, const struct in6_addr *address,
+                        size_t most)
+{
+    struct bats_peer *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < h->n; i++) {
+        struct bats_peer *p = h->peers[i];
+        if (p->state != BATS_PEER_KNOCKS || !p->is_silent ||
+            (address != NULL && !same_place(&p->address, address)))
+            continue;
+        first = n++ == 0 ? p : first;
+    }
+    if (n > most)
+        refuse(first, "it says nothing, and others wait");
+    return n > most;
+}
+
 static void meet_all(struct hub *h)
 {
-    int fd;
-    for (size_t n = count_strangers(h);
-         n < STRANGERS &&
-         (fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;
-         n++)
-        if (!meet(h, fd))
+    size_t n = count_strangers(h);
+    for (int i = 0; i < STRANGERS; i++) {
+        struct sockaddr_in6 from = {0};
+        socklen_t size = sizeof from;
+        if (n >= STRANGERS && send_silent(h, NULL, 0))
+            n--;
+        if (n >= STRANGERS)
+            return;
+        int fd = accept4(h->listener, (struct sockaddr *)&from, &size,
+                         SOCK_CLOEXEC);
+        if (fd < 0)
+            return;
+        if (from.sin6_family == AF_INET) { /* as IPv6 has it */
+            uint32_t four = ((struct sockaddr_in *)&from)->sin_addr.s_addr;
+            from.sin6_addr = (struct in6_addr){
+                .s6_addr = {[10] = 0xff, [11] = 0xff}};
+            memcpy(from.sin6_addr.s6_addr + 12, &four, sizeof four);
+        }
+        if (send_silent(h, &from.sin6_addr, SILENT - 1))
+            n--;
+        if (meet(h, fd, &from.sin6_addr))
+            n++;
+        else
             close(fd);
+    }
 }
 
 static void look_for_late(struct hub *h)
@@ -330,6 +375,7 @@ static bool exchange(struct hub *h)
         struct bats_peer *p = h->peers[i];
         if (h->fds[i].revents & POLLOUT && !bats_wire_flush(&p->wire))
             cut_broken(p);
+        p->is_silent = h->fds[i].revents == 0;
         if (p->wire.fd < 0 || (h->fds[i].revents & ~POLLOUT) == 0)
             continue;
         int rc = bats_wire_fill(&p->wire);
@@ -614,7 +660,7 @@ const struct bats_auth *bats_hub_auth(const struct bats_comm *comm)
 bool bats_hub_meet(struct bats_comm *comm, int fd)
 {
     bats_comm_lock();
-    bool met = meet(hub_of(comm), fd);
+    bool met = meet(hub_of(comm), fd, &in6addr_any);
     bats_comm_unlock();
     return met;
 }

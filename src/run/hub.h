@@ -17,7 +17,8 @@
  * Those that do not get as far as WAITS are dropped here, at once for nonsense
  * and after a quarter of a minute for silence (a minute for HELLO, which waits
  * for the job's slowest rank); until the PROOF is good no more than 4 KiB are
- * kept of anybody, of 256 at most at a time. One poll() finds all that has
+ * kept of anybody, of 256 at most at a time. Who has said nothing yet makes room
+ * for the next then, and at once where 16 of one address say nothing. One poll() finds all that has
  * come. Messages are taken from one job after the other, and nothing is read
  * ahead of what is taken, so that a gateway that sends faster than the master
  * works has to wait.
@@ -25,6 +26,7 @@
 #ifndef BATS_HUB_H
 #define BATS_HUB_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,16 +48,18 @@ enum bats_peer_state {
 /* One connection; read only, outside hub.c. */
 struct bats_peer {
     enum bats_peer_state state;
-    bool admitted;  /* it has been at WORKS */
+    bool admitted; /* it has been at WORKS */
     char job[BATS_PROTO_JOB];
-    char why[240];  /* CUT: a phrase */
+    char why[240]; /* CUT: a phrase */
     uint32_t n_ranks;
-    struct bats_hello *hellos;     /* n_ranks, texts in `said` */
-    int *rank;                     /* n_ranks: their seats, from WORKS */
-    int64_t since_us;              /* monotonic: of its state */
+    struct bats_hello *hellos; /* n_ranks, texts in `said` */
+    int *rank;                 /* n_ranks: their seats, from WORKS */
+    int64_t since_us;          /* monotonic: of its state */
     /* private */
     struct bats_packet *said;
     bool *is_here;
+    bool is_silent;          /* nothing of it waits to be read */
+    struct in6_addr address; /* IPv4: as mapped into IPv6 */
     uint32_t n_here, n_left;
     uint8_t nonce[BATS_PROTO_NONCE], its_nonce[BATS_PROTO_NONCE];
     uint8_t halves[2 * BATS_AUTH_HALF]; /* ours, and its */

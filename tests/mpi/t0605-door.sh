@@ -101,7 +101,15 @@ knocks garbage 'too long'
 knocks long 'too long'
 knocks early 'a message \|cut short'
 ok 'older versions and nonsense are sent away, with a reason'
+env "$mark" python3 "$TOP/tests/mpi/knock.py" idle door >answer &
+crowd=$!
+within 60 test -s answer
+SECONDS=0
 still_runs
+test $SECONDS -lt 14
+kill $crowd
+expect 143 wait $crowd
+ok 'nor does a crowd at the door that says nothing keep anybody out'
 grep -q "worker job 'forger' could not join: it has another secret" err
 ok 'the run goes on, and says who was sent away'
 
