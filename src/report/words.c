@@ -150,39 +150,61 @@ static void append_why(char *text, size_t size, const struct bats_decision *d)
     }
 }
 
-/* "slow 2 of 4, fast 3 go on". False: none does. */
+/* "slow keeps 2 of 4, fast keeps 3"; or, of what is `parked`, "; fast: its last
+ * machine will be parked". */
+static void append_kept(char *text, size_t size,
+                        const struct bats_platform *platform,
+                        const struct bats_decision *d, bool parked)
+{
+    char count[BATS_UNITS_TEXT];
+    bool first = true;
+    for (size_t i = 0; i < platform->n_clusters; i++) {
+        uint32_t n = d->machines[i], stay = n - d->ending[i];
+        if (n == 0 || (stay == 0) != parked)
+            continue;
+        append(text, size, "%s%s", parked ? "; " : first ? "" : ", ",
+               platform->clusters[i].name);
+        if (!parked)
+            append(text, size, " keeps %" PRIu32, stay);
+        else if (n == 1)
+            append(text, size, ": its last machine will be parked");
+        else
+            append(text, size, ": its last %s will be parked",
+                   bats_words_count(count, sizeof count, n, "machine"));
+        if (!parked && stay < n)
+            append(text, size, " of %" PRIu32, n);
+        first = false;
+    }
+}
+
+/* True: some will be parked. */
 static bool append_machines(char *text, size_t size,
                             const struct bats_platform *platform,
                             const struct bats_decision *d)
 {
-    char machines[CONFIGURATION];
-    bool ends = false, stay = false, first = true;
+    char words[CONFIGURATION];
+    bool ends = false, stay = false;
     for (size_t i = 0; i < platform->n_clusters; i++) {
         ends |= d->ending[i] > 0;
         stay |= d->machines[i] > d->ending[i];
     }
     if (ends && !stay) {
-        append(text, size, "no machine goes on");
-        return false;
-    }
-    if (!ends) {
-        append(text, size, "%s",
-               bats_words_machines(machines, sizeof machines,
-                                   platform->clusters, platform->n_clusters,
-                                   d->machines, ", "));
+        append(text, size, "all machines will be parked");
         return true;
     }
-    for (size_t i = 0; i < platform->n_clusters; i++) {
-        if (d->machines[i] == 0)
-            continue;
-        append(text, size, "%s%s %" PRIu32, first ? "" : ", ",
-               platform->clusters[i].name, d->machines[i] - d->ending[i]);
-        if (d->ending[i] > 0)
-            append(text, size, " of %" PRIu32, d->machines[i]);
-        first = false;
-    }
-    append(text, size, " go on");
-    return true;
+    if (ends)
+        append_kept(text, size, platform, d, false);
+    else
+        append(text, size, "%s",
+               bats_words_machines(words, sizeof words, platform->clusters,
+                                   platform->n_clusters, d->machines, ", "));
+    if (d->reason != BATS_REASON_START && d->windows > 0)
+        append(text, size, " for %s",
+               bats_words_count(words, sizeof words, (uint64_t)d->windows,
+                                "window"));
+    if (ends)
+        append_kept(text, size, platform, d, true);
+    return ends;
 }
 
 const char *bats_words_decision(char *text, size_t size,
@@ -193,17 +215,13 @@ const char *bats_words_decision(char *text, size_t size,
 
     text[0] = '\0';
     append_why(text, size, d);
-    bool goes_on = append_machines(text, size, platform, d);
+    const char *mark = append_machines(text, size, platform, d) ? ";" : ",";
     if (d->reason == BATS_REASON_START)
         return text;
-    if (goes_on && d->windows > 0)
-        append(text, size, " for %s",
-               bats_words_count(count, sizeof count, (uint64_t)d->windows,
-                                "window"));
     if (d->tasks_left <= 0)
-        append(text, size, ", the windows already paid suffice");
+        append(text, size, "%s the windows already paid suffice", mark);
     else if (!(d->reason == BATS_REASON_VIOLATION && d->tasks_paid >= 0))
-        append(text, size, ", %s left",
+        append(text, size, "%s %s left", mark,
                bats_words_count(count, sizeof count, (uint64_t)d->tasks_left,
                                 "task"));
     if (!d->feasible)

@@ -585,14 +585,15 @@ static void machines_in_use_are_told_from_those_that_go_on(void **state)
                               .ending = {3, 2}};
     char text[512], wanted[512];
     snprintf(wanted, sizeof wanted,
-             "planned again: %s 1 of 4, %s 0 of 2 go on for 1 window, 17 tasks "
-             "left",
+             "planned again: %s keeps 1 of 4 for 1 window; %s: its last 2 "
+             "machines will be parked; 17 tasks left",
              platform.clusters[0].name, platform.clusters[1].name);
     assert_string_equal(bats_words_decision(text, sizeof text, &platform, &d),
                         wanted);
     d.ending[0] = 4;
     assert_string_equal(bats_words_decision(text, sizeof text, &platform, &d),
-                        "planned again: no machine goes on, 17 tasks left");
+                        "planned again: all machines will be parked; 17 tasks "
+                        "left");
     d.ending[0] = d.ending[1] = 0;
     snprintf(wanted, sizeof wanted,
              "planned again: %s 4, %s 2 for 1 window, 17 tasks left",
