@@ -1,4 +1,5 @@
-# Summary of the rows of graphs.c: per budget and policy, the mean share of the
+# Summary of the rows of graphs.c (`latest`: without those that took longer,
+# in times of the bound): per budget and policy, the mean share of the
 # tasks that were done, of how many runs all were within the budget, the
 # geometric mean of makespan / bound of these and of the money used, and flow's
 # time / the policy's where both were so, with the 95 % interval over workflows.
@@ -9,7 +10,7 @@ BEGIN { FS = "\t" }
     done[$3, $4] += $6 / $5
     budgets[$3]
     if (!($4 in seen)) { seen[$4]; names[++n] = $4 }
-    if ($5 != $6 || $8 > 1.000001) next
+    if ($5 != $6 || $8 > 1.000001 || (latest && $9 > latest)) next
     well[$3, $4]++
     bound[$3, $4] += log($9)
     money[$3, $4] += $8

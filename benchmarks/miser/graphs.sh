@@ -1,12 +1,13 @@
 #!/bin/sh
 # Workflows in a budget: see graphs.c, and graphs.awk for the columns.
 #
-#   sh benchmarks/miser/graphs.sh KNOWN SEEDS FILE...
+#   [LATEST=2] sh benchmarks/miser/graphs.sh KNOWN SEEDS FILE...
 #
-# KNOWN: no, 0, 0.3, windows (graphs.c). FILE: a DAX, WfFormat or Makeflow, or
-# one of them with .gz behind it; those of github.com/wfcommons/WfInstances and
-# of github.com/WorkflowSim/WorkflowSim-1.0, config/dax, were used. Every run
-# goes into build/miser/graphs-KNOWN.tsv.
+# LATEST: a deadline (graphs.c); what ends later is not complete. KNOWN: no, 0,
+# 0.3, windows (graphs.c). FILE: a DAX, WfFormat or Makeflow, or one of them with
+# .gz behind it; those of github.com/wfcommons/WfInstances and of
+# github.com/WorkflowSim/WorkflowSim-1.0, config/dax, were used. Every run goes
+# into build/miser/graphs-KNOWN.tsv.
 cd "$(dirname "$0")/../.." || exit 1
 build=${B:-build}
 [ $# -ge 3 ] || { echo 'usage: graphs.sh KNOWN SEEDS FILE...' >&2; exit 2; }
@@ -23,4 +24,5 @@ for file; do
 done
 "$build/bench/miser/graphs" "$known" "$seeds" "$work"/* \
     >"$build/miser/graphs-$known.tsv" || exit 1
-awk -f benchmarks/miser/graphs.awk "$build/miser/graphs-$known.tsv"
+awk -v latest="${LATEST-}" -f benchmarks/miser/graphs.awk \
+    "$build/miser/graphs-$known.tsv"

@@ -260,6 +260,25 @@ static void flow_puts_nothing_by_where_it_would_be_late(void **state)
     }
 }
 
+/* On the slow machine the task would be in time if it took a minute, as is told;
+ * but it takes 66 s. */
+static void flow_leaves_time_for_what_was_told_wrong(void **state)
+{
+    (void)state;
+    struct world w;
+    struct bats_graph g;
+    prepare(&w, &bats_policy_flow, 1, &g, NULL, 0);
+    w.work[0] = 66 * BATS_SECOND;
+    w.o.sched.goal.deadline = 64 * BATS_SECOND;
+    w.o.sched.goal.minimize = BATS_MINIMIZE_COST;
+    simulate(&w);
+    assert_int_equal(w.makespan, 33 * BATS_SECOND);
+    w.o.sched.goal.deadline = 2 * BATS_MINUTE;
+    simulate(&w);
+    assert_int_equal(w.makespan, 66 * BATS_SECOND);
+    bats_graph_release(&g);
+}
+
 static void what_can_not_be_in_time_is_not_begun(void **state)
 {
     (void)state;
@@ -390,6 +409,7 @@ int main(void)
         cmocka_unit_test(flow_puts_money_by_before_it_knows),
         cmocka_unit_test(tasks_are_believed_to_be_like_those_that_ended),
         cmocka_unit_test(flow_puts_nothing_by_where_it_would_be_late),
+        cmocka_unit_test(flow_leaves_time_for_what_was_told_wrong),
         cmocka_unit_test(what_can_not_be_in_time_is_not_begun),
         cmocka_unit_test(a_task_of_a_new_kind_begins_on_a_new_machine),
         cmocka_unit_test(each_workflow_has_its_own_money_and_deadline),

@@ -10,7 +10,8 @@
  * scheduling by rank_u (HEFT, Topcuoglu et al. 2002), with runtimes as they are
  * known. Price and target are found by bisection: the fastest that the money
  * pays. Of all these the soonest end is the rule until more is known; or the
- * least cost that is in time, if that is the goal. Where runtimes are told the
+ * least cost that is in time, if that is the goal: then what is told of runtimes
+ * may be wrong, and the plan ends by so much earlier. Where runtimes are told the
  * money has to do for the doubt about the plan, too, as far as results give
  * reason to; and from the beginning what begins has to leave enough for the
  * rest on the cheapest machines, and for the doubt about it (place.h). No money
@@ -33,6 +34,9 @@
  * of it for tasks of categories without results, which may be dearer. */
 #define LEARNED 0.9
 #define UNSEEN 0.5
+/* So many relative errors of the runtimes that are told are left before a
+ * deadline. */
+#define MARGIN 1.5
 #define PATIENCE 64 /* the longest target, in times of the shortest chain */
 
 /* ---- the choice ---- */
@@ -463,6 +467,16 @@ static double squares_of_running(const struct state *s, uint32_t workflow)
     return sum;
 }
 
+/* The plan ends before the deadline by what runtimes that are told wrongly may
+ * take longer. */
+static double planned_end(const struct state *s, double deadline)
+{
+    double now = (double)s->now;
+    double error = s->categories.told ? categories_told_error(s) : 0;
+    return deadline > now ? now + (deadline - now) / (1 + MARGIN * error)
+                          : deadline;
+}
+
 /* Each workflow in turn gets what those that are due before it have left. */
 static void search_all(struct search *f, struct due *due)
 {
@@ -477,7 +491,7 @@ static void search_all(struct search *f, struct due *due)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t flow = due[i].workflow;
         f->price = &f->best->price[flow];
-        f->deadline = due[i].deadline;
+        f->deadline = planned_end(s, due[i].deadline);
         take_workflow(&f->play, flow);
         f->play.running = squares_of_running(s, flow);
         double money = fmin(place_money(s, flow), run);
