@@ -12,6 +12,10 @@
  * All jobs of a run have one name. Beside it a job has a mark, a word that the
  * run gives it, so that it is found again whatever happens between its
  * submission and the answer.
+ *
+ * A system that has lost its state gives numbers again. So a number alone names
+ * no job: the name goes with it, and the mark where jobs are listed, or the
+ * time of submission where they are billed.
  */
 #ifndef BATS_SITE_JOB_SYSTEM_H
 #define BATS_SITE_JOB_SYSTEM_H
@@ -37,7 +41,8 @@ struct bats_job_request {
     int64_t limit_s;         /* longest time; rounded up as the system does */
     int64_t least_s;         /* the system may shorten it to so much; 0: not */
     bool held;               /* it must not start */
-    const char *output;      /* file for what it prints */
+    const char *output;      /* file for what it prints: this, a dot and the
+                              * number of the job */
     const char *command;     /* for the shell, run once per rank */
     const char *const *more; /* further options as the user wrote them, ended
                               * by NULL; NULL: none */
@@ -50,6 +55,7 @@ struct bats_job_view {
     char id[BATS_JOB_ID];
     char mark[BATS_JOB_ID];
     char partition[BATS_JOB_ID];
+    int64_t submit_s; /* since 1970; 0: unknown */
     enum bats_job_phase phase;
     char reason[BATS_JOB_ID]; /* it waits for; the system's own word */
     int64_t start_s, end_s;   /* since 1970; 0: unknown. It runs: end_s is when
@@ -58,8 +64,9 @@ struct bats_job_view {
 };
 
 struct bats_job_bill {
-    char id[BATS_JOB_ID];
-    bool is_final; /* the job has ended, and this will not change */
+    char id[BATS_JOB_ID], name[BATS_JOB_ID];
+    int64_t submit_s; /* since 1970; 0: unknown */
+    bool is_final; /* the job's end is known, and this will not change */
     int64_t seconds;
     double rate; /* per hour */
 };
@@ -90,6 +97,10 @@ struct bats_job_system {
     int (*read_rules)(const char *answer, struct bats_job_rules *rules,
                       struct bats_error *err);
 
+    /* Why a word of `more` cannot be passed on: a run could not find, end or
+     * settle such a job. NULL: it can. */
+    const char *(*refuses)(const char *word);
+
     /* `script` is for free(): the standard input of the command. */
     void (*submit)(const struct bats_job_request *request,
                    struct bats_argv *argv, char **script);
@@ -102,9 +113,12 @@ struct bats_job_system {
     void (*list)(const char *name, struct bats_argv *argv);
     bool (*read_list)(const char **at, struct bats_job_view *view);
 
-    void (*cancel)(const char *const *ids, size_t n, struct bats_argv *argv);
+    /* Those of these numbers that have the name. */
+    void (*cancel)(const char *name, const char *const *ids, size_t n,
+                   struct bats_argv *argv);
 
-    /* The bills of the system's accounting. */
+    /* The bills of the system's accounting, of all jobs that ever had these
+     * numbers. */
     void (*bills)(const char *const *ids, size_t n, struct bats_argv *argv);
     bool (*read_bills)(const char **at, struct bats_job_bill *bill);
 
@@ -142,8 +156,8 @@ struct bats_job_system {
 /* All known systems, ended by NULL. */
 extern const struct bats_job_system *const bats_job_systems[];
 
-/* The first one that answers `rules`. BATS_EINPUT: none does; the sentence says
- * why. */
+/* The first one that answers `rules`. BATS_ESYS: one is here, and does not
+ * answer; BATS_EINPUT: there is none. The sentence says why. */
 int bats_job_system_find(const struct bats_job_system **system,
                          struct bats_job_rules *rules, struct bats_error *err);
 
@@ -152,22 +166,34 @@ int bats_job_system_list(const struct bats_job_system *system,
                          const char *name, struct bats_job_view **list,
                          size_t *n, struct bats_error *err);
 
-/* Asks the accounting for all jobs of this name, and of those with the
- * numbers `ids` (an item may also be "12,17"), but for the numbers `except`:
- * the sum of the bills, and how many of them are not final. (By its name sacct
- * does not always find a job that has only just ended.) */
-struct bats_job_set {
-    const char *const *ids;
+/* What a run has bought: the jobs of its name, n of which the system lists, and
+ * those that it was in itself. */
+struct bats_job_past {
+    const char *name;
+    const struct bats_job_view *list;
+    const bool *is_taken; /* by job in it: its bill comes later */
     size_t n;
+    const char *own; /* numbers, as in "12,17"; "": none */
+    const char *now; /* one of them whose bill comes later; "": none */
 };
+
+/* Asks the accounting for all of that: the sum of the bills, and how many of
+ * them are not final. With `by_list` a job whose end only the list knows is
+ * billed by that. (By its name sacct does not always find a job that has only
+ * just ended.) */
 int bats_job_system_bills(const struct bats_job_system *system,
-                          const char *name, const struct bats_job_set *jobs,
-                          const struct bats_job_set *except, bats_money *sum,
-                          size_t *open, struct bats_error *err);
+                          const struct bats_job_past *past, bool by_list,
+                          bats_money *sum, size_t *open,
+                          struct bats_error *err);
+
+/* Whether it is the bill of the job of this name and number that was submitted
+ * then (0: unknown). */
+bool bats_job_is_billed(const struct bats_job_bill *bill, const char *name,
+                        const char *id, int64_t submit_s);
 
 /* Cancels them. */
 int bats_job_system_cancel(const struct bats_job_system *system,
-                           const char *const *ids, size_t n,
+                           const char *name, const char *const *ids, size_t n,
                            struct bats_error *err);
 
 /* By the time from start to end that `view` shows, until now at most: where

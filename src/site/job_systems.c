@@ -36,9 +36,9 @@ static int ask(const struct bats_job_system *system, struct bats_argv *argv,
 int bats_job_system_find(const struct bats_job_system **system,
                          struct bats_job_rules *rules, struct bats_error *err)
 {
-    int rc = BATS_EINPUT;
     struct bats_error why = {0};
-    for (size_t i = 0; rc != 0 && bats_job_systems[i] != NULL; i++) {
+    int rc = BATS_EINPUT;
+    for (size_t i = 0; rc == BATS_EINPUT && bats_job_systems[i] != NULL; i++) {
         struct bats_argv argv = {0};
         char *answer;
         *system = bats_job_systems[i];
@@ -49,12 +49,14 @@ int bats_job_system_find(const struct bats_job_system **system,
             free(answer);
         }
     }
-    if (rc < 0)
-        return bats_error_set(err, BATS_EINPUT,
+    if (rc == BATS_EINPUT)
+        return bats_error_set(err, rc,
                               "no batch system that jobs can be handed in to: "
                               "%s",
                               why.text);
-    return 0;
+    return rc < 0 ? bats_error_set(err, rc, "%s does not answer: %s",
+                                   (*system)->name, why.text)
+                  : 0;
 }
 
 bats_money bats_job_bill(double rate, int64_t seconds)
@@ -100,6 +102,13 @@ int bats_job_system_list(const struct bats_job_system *system,
     return rc;
 }
 
+bool bats_job_is_billed(const struct bats_job_bill *bill, const char *name,
+                        const char *id, int64_t submit_s)
+{
+    return strcmp(bill->id, id) == 0 && strcmp(bill->name, name) == 0 &&
+           (submit_s == 0 || bill->submit_s == submit_s);
+}
+
 /* Bills, each job's once. */
 struct bills {
     struct bats_job_bill *list;
@@ -109,7 +118,9 @@ struct bills {
 static bool add_bill(struct bills *all, const struct bats_job_bill *bill)
 {
     size_t i = 0;
-    while (i < all->n && strcmp(all->list[i].id, bill->id) != 0)
+    while (i < all->n && !bats_job_is_billed(bill, all->list[i].name,
+                                             all->list[i].id,
+                                             all->list[i].submit_s))
         i++;
     if (i == all->n &&
         !bats_grow(&all->list, &all->room, ++all->n, sizeof *all->list)) {
@@ -136,48 +147,82 @@ static int add_bills(const struct bats_job_system *system,
     return rc;
 }
 
-static bool is_among(const struct bats_job_set *jobs, const char *id)
+/* "17" is among "12,17". */
+static bool is_among(const char *numbers, const char *id)
 {
-    for (size_t i = 0; i < jobs->n; i++)
-        if (strcmp(jobs->ids[i], id) == 0)
+    size_t n = strlen(id);
+    for (const char *at = numbers; *at != '\0'; at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        if (length == n && strncmp(at, id, n) == 0)
             return true;
+        at += length;
+    }
     return false;
 }
 
-int bats_job_system_bills(const struct bats_job_system *system,
-                          const char *name, const struct bats_job_set *jobs,
-                          const struct bats_job_set *except, bats_money *sum,
-                          size_t *open, struct bats_error *err)
+static int ask_bills(const struct bats_job_system *system,
+                     const struct bats_job_past *past, struct bills *all,
+                     struct bats_error *err)
 {
     struct bats_argv argv = {0};
+    const char **ids = calloc(past->n + 1, sizeof *ids);
+    size_t n = 0;
+    if (ids == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (size_t i = 0; i < past->n; i++)
+        if (!past->is_taken[i])
+            ids[n++] = past->list[i].id;
+    if (past->own[0] != '\0')
+        ids[n++] = past->own;
+    system->history(past->name, &argv);
+    int rc = add_bills(system, &argv, all, err);
+    if (rc == 0 && n > 0) {
+        argv = (struct bats_argv){0};
+        system->bills(ids, n, &argv);
+        rc = add_bills(system, &argv, all, err);
+    }
+    free(ids);
+    return rc;
+}
+
+int bats_job_system_bills(const struct bats_job_system *system,
+                          const struct bats_job_past *past, bool by_list,
+                          bats_money *sum, size_t *open,
+                          struct bats_error *err)
+{
     struct bills all = {0};
     *sum = 0;
     *open = 0;
-    system->history(name, &argv);
-    int rc = add_bills(system, &argv, &all, err);
-    if (rc == 0 && jobs->n > 0) {
-        argv = (struct bats_argv){0};
-        system->bills(jobs->ids, jobs->n, &argv);
-        rc = add_bills(system, &argv, &all, err);
-    }
+    int rc = ask_bills(system, past, &all, err);
     for (size_t i = 0; i < all.n; i++) {
         const struct bats_job_bill *bill = &all.list[i];
-        if (is_among(except, bill->id))
+        size_t k = 0;
+        while (k < past->n &&
+               !bats_job_is_billed(bill, past->name, past->list[k].id,
+                                   past->list[k].submit_s))
+            k++;
+        if (strcmp(bill->id, past->now) == 0 ||
+            (k < past->n && past->is_taken[k]) ||
+            (strcmp(bill->name, past->name) != 0 &&
+             !is_among(past->own, bill->id)))
             continue;
-        *sum += bats_job_bill(bill->rate, bill->seconds);
-        *open += !bill->is_final;
+        bool is_known = bill->is_final || !by_list || k == past->n ||
+                        past->list[k].phase != BATS_JOB_ENDED;
+        *sum += is_known ? bats_job_bill(bill->rate, bill->seconds)
+                         : bats_job_bill_by_time(&past->list[k]);
+        *open += is_known && !bill->is_final;
     }
     free(all.list);
     return rc;
 }
 
 int bats_job_system_cancel(const struct bats_job_system *system,
-                           const char *const *ids, size_t n,
+                           const char *name, const char *const *ids, size_t n,
                            struct bats_error *err)
 {
     struct bats_argv argv = {0};
     char *answer;
-    system->cancel(ids, n, &argv);
+    system->cancel(name, ids, n, &argv);
     int rc = ask(system, &argv, NULL, &answer, err);
     if (rc == 0)
         free(answer);
@@ -248,7 +293,7 @@ static int ask_rate(const struct bats_job_system *system,
         return rc;
     rc = show_rate(system, id, rate, whole, err);
     struct bats_error why;
-    if (bats_job_system_cancel(system, ids, 1, &why) < 0 && rc == 0)
+    if (bats_job_system_cancel(system, request->name, ids, 1, &why) < 0 && rc == 0)
         rc = bats_error_set(err, BATS_ESYS, "%s", why.text);
     return rc;
 }
@@ -277,7 +322,7 @@ int bats_job_system_clear(const struct bats_job_system *system,
     for (size_t i = 0; rc == 0 && i < n; i++) {
         const char *id = list[i].id;
         if (list[i].phase != BATS_JOB_ENDED)
-            rc = bats_job_system_cancel(system, &id, 1, err);
+            rc = bats_job_system_cancel(system, name, &id, 1, err);
     }
     free(list);
     return rc;

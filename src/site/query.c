@@ -127,7 +127,8 @@ int bats_query_start(struct bats_query *q, const char *const *argv,
     }
     close_all(pipes);
     if (rc != 0)
-        return bats_error_set(err, BATS_ESYS, "%s: %s", argv[0], strerror(rc));
+        return bats_error_set(err, rc == ENOENT ? BATS_EINPUT : BATS_ESYS,
+                              "%s: %s", argv[0], strerror(rc));
     q->runs = true;
     q->end_us = bats_now_us(CLOCK_MONOTONIC) + patience_us;
     return 0;

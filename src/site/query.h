@@ -32,8 +32,8 @@ struct bats_query {
 /*
  * Starts argv (NULL-terminated, looked up in PATH) with the text `input` as
  * standard input (NULL: none; at most what a pipe holds, 4096 bytes), and
- * `variable` ("NAME=value"; NULL: none) added to its environment. BATS_ESYS: it
- * cannot be started.
+ * `variable` ("NAME=value"; NULL: none) added to its environment. BATS_EINPUT:
+ * there is no such command; BATS_ESYS: it cannot be started.
  */
 int bats_query_start(struct bats_query *query, const char *const *argv,
                      const char *variable, const char *input,

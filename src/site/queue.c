@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "util/grow.h"
 #include "util/now.h"
@@ -12,6 +13,7 @@
 #define PAUSE_US 1000000      /* after a first failure */
 #define PAUSE_MAX_US 60000000 /* after many */
 #define LOOK_US 10000         /* between two looks at a command that runs */
+#define SAY_US 30000000       /* bills are late: said after so long at first */
 #define BILL_US 600000000     /* then the accounting does not know a job */
 #define AT_ONCE 100           /* jobs that one command cancels */
 #define LISTS_MISSED 2        /* that do not show a job: it does not exist */
@@ -22,7 +24,7 @@ struct job {
     enum state state;
     char id[BATS_JOB_ID], mark[BATS_JOB_ID], reason[BATS_JOB_ID];
     int64_t submitted_us;
-    int64_t start_s, end_s;
+    int64_t submit_s, start_s, end_s; /* as the system says; 0: unknown */
     double rate;
     int64_t cancel_us; /* it is to be cancelled then; 0: not */
     int64_t ended_us;
@@ -46,6 +48,7 @@ struct bats_queue {
     int64_t list_us, list_pause_us; /* the same */
     int64_t bills_us;               /* not before, */
     bool is_stale; /* unless jobs have ended since the last question */
+    int64_t say_us; /* bills are late by so much when it is said again */
     struct bats_queue_news *news;
     size_t first_news, n_news, room;
     bool failed; /* memory was short */
@@ -59,7 +62,10 @@ static void tell(struct bats_queue *j, const struct bats_queue_news *news)
         j->failed = true;
         return;
     }
-    j->news[j->n_news++] = *news;
+    struct bats_queue_news *last = &j->news[j->n_news++];
+    *last = *news;
+    if (news->place != BATS_NO_JOB)
+        strcpy(last->id, j->jobs[news->place].id);
 }
 
 static void say(struct bats_queue *j, const char *format, ...)
@@ -90,10 +96,10 @@ bool bats_queue_next(struct bats_queue *j, struct bats_queue_news *news)
 
 static void bill(struct bats_queue *j, uint32_t place, bats_money amount)
 {
-    j->jobs[place] = (struct job){.number = j->jobs[place].number};
-    j->n--;
     tell(j, &(struct bats_queue_news){
                 .type = BATS_QUEUE_BILLED, .place = place, .amount = amount});
+    j->jobs[place] = (struct job){.number = j->jobs[place].number};
+    j->n--;
 }
 
 static void end(struct bats_queue *j, uint32_t place)
@@ -107,11 +113,40 @@ static void end(struct bats_queue *j, uint32_t place)
         bill(j, place, 0);
 }
 
+/* The list does not show it any more, and never has shown its end. */
+static void lose(struct bats_queue *j, uint32_t place)
+{
+    struct job *job = &j->jobs[place];
+    int64_t now_s = (int64_t)time(NULL);
+    if (job->end_s == 0 || job->end_s > now_s)
+        job->end_s = now_s;
+    end(j, place);
+}
+
 /* By what the list has shown. */
 static bats_money bill_by_time(const struct job *job)
 {
     return bats_job_bill_by_time(&(struct bats_job_view){
         .start_s = job->start_s, .end_s = job->end_s, .rate = job->rate});
+}
+
+/* Its number is known. A job that had it before is gone: the system has lost
+ * its state, and begun to count again. */
+static void name_job(struct bats_queue *j, uint32_t place, const char *id)
+{
+    struct job *job = &j->jobs[place];
+    for (uint32_t i = 0; i < j->o.n; i++)
+        if ((j->jobs[i].state == QUEUED || j->jobs[i].state == RUNS) &&
+            strcmp(j->jobs[i].id, id) == 0) {
+            say(j, "%s has given the number %s to another job: the one that "
+                   "had it is gone",
+                j->o.system->name, id);
+            lose(j, i);
+        }
+    strcpy(job->id, id);
+    job->state = QUEUED;
+    tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_SUBMITTED,
+                                      .place = place});
 }
 
 /* It is as the list shows it. */
@@ -120,12 +155,9 @@ static void update(struct bats_queue *j, uint32_t place,
 {
     struct job *job = &j->jobs[place];
     bool changed = job->state != RUNS || job->end_s != view->end_s;
-    if (job->state == UNSURE || job->state == SENT) {
-        strcpy(job->id, view->id);
-        job->state = QUEUED;
-        tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_SUBMITTED,
-                                         .place = place});
-    }
+    if (job->state == UNSURE || job->state == SENT)
+        name_job(j, place, view->id);
+    job->submit_s = view->submit_s;
     strcpy(job->reason, view->reason);
     job->missed = 0;
     if (view->rate >= 0)
@@ -154,6 +186,7 @@ int bats_queue_create(const struct bats_queue_options *options,
     struct bats_queue *j = *jobs = calloc(1, sizeof *j);
     if (j != NULL) {
         j->o = *options;
+        j->say_us = SAY_US;
         j->jobs = calloc(options->n, sizeof *j->jobs);
         j->told = calloc(AT_ONCE, sizeof *j->told);
     }
@@ -191,6 +224,7 @@ void bats_queue_adopt(struct bats_queue *j, uint32_t place,
     struct job *job = &j->jobs[place];
     *job = (struct job){.state = QUEUED,
                         .rate = view->rate,
+                        .submit_s = view->submit_s,
                         .start_s = view->start_s,
                         .end_s = view->end_s,
                         .submitted_us = bats_now_us(CLOCK_MONOTONIC)};
@@ -231,11 +265,6 @@ uint32_t bats_queue_count(const struct bats_queue *j)
     return j->n;
 }
 
-const char *bats_queue_id(const struct bats_queue *j, uint32_t place)
-{
-    return j->jobs[place].id;
-}
-
 void bats_queue_waiting(const struct bats_queue *j,
                        struct bats_queue_waiting *waiting)
 {
@@ -274,14 +303,13 @@ static void submitted(struct bats_queue *j, int rc, const char *answer,
 {
     struct job *job = &j->jobs[j->place];
     struct bats_error wrong = {0};
+    char id[BATS_JOB_ID];
     if (rc > 0)
-        rc = j->o.system->read_submit(answer, job->id, &wrong);
+        rc = j->o.system->read_submit(answer, id, &wrong);
     if (rc == 0) {
-        job->state = QUEUED;
+        name_job(j, j->place, id);
         job->submitted_us = now_us;
         j->pause_us = 0;
-        tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_SUBMITTED,
-                                         .place = j->place});
         return;
     }
     bool first = j->pause_us == 0;
@@ -294,14 +322,17 @@ static void submitted(struct bats_queue *j, int rc, const char *answer,
             wrong.code != 0 ? wrong.text : why->text);
 }
 
-static uint32_t find_mark(const struct bats_queue *j,
+static uint32_t find_view(const struct bats_queue *j,
                           const struct bats_job_view *view)
 {
-    for (uint32_t i = 0; i < j->o.n; i++)
-        if (j->jobs[i].state != NONE && j->jobs[i].state != ENDED &&
-            (strcmp(j->jobs[i].id, view->id) == 0 ||
-             strcmp(j->jobs[i].mark, view->mark) == 0))
+    for (uint32_t i = 0; i < j->o.n; i++) {
+        const struct job *job = &j->jobs[i];
+        if (job->state != NONE && job->state != ENDED &&
+            strcmp(job->mark, view->mark) == 0 &&
+            (job->id[0] == '\0' || strcmp(job->id, view->id) == 0) &&
+            (job->submit_s == 0 || job->submit_s == view->submit_s))
             return i;
+    }
     return BATS_NO_JOB;
 }
 
@@ -315,7 +346,7 @@ static void miss(struct bats_queue *j, uint32_t place)
     if (job->state == UNSURE && job->cancel_us == 0)
         job->state = WANTED;
     else
-        end(j, place);
+        lose(j, place);
 }
 
 static void listed(struct bats_queue *j, int rc, const char *answer,
@@ -333,7 +364,7 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
     for (uint32_t i = 0; i < j->o.n; i++)
         j->jobs[i].seen = false;
     while (j->o.system->read_list(&answer, &view)) {
-        uint32_t place = find_mark(j, &view);
+        uint32_t place = find_view(j, &view);
         if (place == BATS_NO_JOB)
             continue;
         j->jobs[place].seen = true;
@@ -359,6 +390,28 @@ static void cancelled(struct bats_queue *j, int rc,
         say(j, "%s", why->text);
 }
 
+/* Says what the run waits for, ever less often. */
+static void say_late(struct bats_queue *j, int64_t now_us)
+{
+    int64_t late_us = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < j->o.n; i++)
+        if (j->jobs[i].state == ENDED) {
+            n++;
+            if (now_us - j->jobs[i].ended_us > late_us)
+                late_us = now_us - j->jobs[i].ended_us;
+        }
+    if (n == 0)
+        j->say_us = SAY_US;
+    if (late_us < j->say_us)
+        return;
+    j->say_us *= 2;
+    say(j, "the accounting of %s does not yet know the end of %lu job%s, one "
+           "of them for %lld s: bills are waited for, %d s for each",
+        j->o.system->name, (unsigned long)n, n == 1 ? "" : "s",
+        (long long)late_us / 1000000, BILL_US / 1000000);
+}
+
 static void billed(struct bats_queue *j, int rc, const char *answer,
                    int64_t now_us)
 {
@@ -366,7 +419,8 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
     while (rc > 0 && j->o.system->read_bills(&answer, &b))
         for (uint32_t i = 0; i < j->o.n; i++)
             if (b.is_final && j->jobs[i].state == ENDED &&
-                strcmp(j->jobs[i].id, b.id) == 0) {
+                bats_job_is_billed(&b, j->o.name, j->jobs[i].id,
+                                   j->jobs[i].submit_s)) {
                 bill(j, i, bats_job_bill(b.rate, b.seconds));
                 break;
             }
@@ -374,11 +428,12 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
         const struct job *job = &j->jobs[i];
         if (job->state != ENDED || now_us - job->ended_us < BILL_US)
             continue;
-        say(j, "the accounting of %s does not know job %s: it is charged for "
-               "the time it was held",
+        say(j, "the accounting of %s does not know the end of job %s: it is "
+               "charged for the time it was held",
             j->o.system->name, job->id);
         bill(j, i, bill_by_time(job));
     }
+    say_late(j, now_us);
 }
 
 static void conclude(struct bats_queue *j, int rc, const char *answer,
@@ -441,7 +496,7 @@ static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     }
     if (j->n_told == 0)
         return false;
-    j->o.system->cancel(ids, j->n_told, &argv);
+    j->o.system->cancel(j->o.name, ids, j->n_told, &argv);
     start(j, CANCEL, &argv, NULL, now_us);
     return true;
 }

@@ -20,10 +20,15 @@
  * waits, 1 s at first, then twice as long, at most a minute; lists that fail
  * become rarer in the same way.
  *
- * The bill is what the system's accounting says, once it calls the job ended.
- * Where there is none, or it does not know the job for ten minutes, it is the
+ * A job is known by its number, its mark and the time of its submission: a
+ * system that has lost its state gives numbers again. The job that had the
+ * number before has ended then.
+ *
+ * The bill is what the system's accounting says, once it knows the job's end.
+ * Where there is none, or it does not know that for ten minutes, it is the
  * time from start to end that the list shows, at the job's rate; if the list
- * does not show the job any more, the time until it was missed.
+ * does not show the job any more, the time until it was missed. A run that
+ * waits for bills says so.
  */
 #ifndef BATS_SITE_JOBS_H
 #define BATS_SITE_JOBS_H
@@ -78,9 +83,6 @@ uint32_t bats_queue_find(const struct bats_queue *jobs, const char *id,
 /* Places that have a job. */
 uint32_t bats_queue_count(const struct bats_queue *jobs);
 
-/* The number of its job; "": none yet. */
-const char *bats_queue_id(const struct bats_queue *jobs, uint32_t place);
-
 /* Does what is due. `*due_us`: the monotonic time of the next turn, if that is
  * sooner than what it says. BATS_ENOMEM. */
 int bats_queue_turn(struct bats_queue *jobs, int64_t now_us, int64_t *due_us,
@@ -98,6 +100,7 @@ enum bats_queue_news_type {
 struct bats_queue_news {
     enum bats_queue_news_type type;
     uint32_t place;
+    char id[BATS_JOB_ID]; /* the number of its job; "": it never had one */
     int64_t start_s, end_s;
     double rate; /* per hour; < 0: unknown */
     bats_money amount;

@@ -19,10 +19,11 @@
 #include "site/job_system.h"
 #include "site/slurm.h"
 #include "site/slurm_account.h"
+#include "site/slurm_options.h"
 
 #define LOOKS_S 5 /* Slurm may see so late that a limit is reached */
-#define WIDTHS 7  /* columns of squeue -O, and their widths: */
-static const int widths[WIDTHS] = {32, 48, 20, 40, 24, 24, 64};
+#define WIDTHS 8  /* columns of squeue -O, and their widths: */
+static const int widths[WIDTHS] = {32, 48, 20, 40, 24, 24, 64, 24};
 /* then the last one, tres-alloc */
 
 /* ---- the site ---- */
@@ -95,7 +96,7 @@ static void submit(const struct bats_job_request *r, struct bats_argv *argv,
                       (long long)((r->least_s + 59) / 60));
     if (r->held)
         bats_argv_add(argv, "--hold");
-    bats_argv_add(argv, "--output=%s", r->output);
+    bats_argv_add(argv, "--output=%s.%%j", r->output);
     if (asprintf(script, "#!/bin/sh\nexec srun %s\n", r->command) < 0)
         *script = NULL;
 }
@@ -126,9 +127,10 @@ static void list(const char *name, struct bats_argv *argv)
     bats_argv_add(argv, "--name=%s", name);
     bats_argv_add(argv,
                   "--Format=JobID:%d,Comment:%d,State:%d,Reason:%d,"
-                  "StartTime:%d,EndTime:%d,Partition:%d,tres-alloc:160",
+                  "StartTime:%d,EndTime:%d,Partition:%d,SubmitTime:%d,"
+                  "tres-alloc:160",
                   widths[0], widths[1], widths[2], widths[3], widths[4],
-                  widths[5], widths[6]);
+                  widths[5], widths[6], widths[7]);
 }
 
 /* The text of a column, without the blanks behind it. */
@@ -184,7 +186,8 @@ static bool read_list(const char **at, struct bats_job_view *view)
     *view = (struct bats_job_view){.phase = phase_of(text[2]),
                                    .start_s = strtoll(text[4], NULL, 10),
                                    .end_s = strtoll(text[5], NULL, 10),
-                                   .rate = billing_in(text[7])};
+                                   .submit_s = strtoll(text[7], NULL, 10),
+                                   .rate = billing_in(text[WIDTHS])};
     snprintf(view->id, BATS_JOB_ID, "%.63s", text[0]);
     snprintf(view->mark, BATS_JOB_ID, "%.63s", text[1]);
     snprintf(view->reason, BATS_JOB_ID, "%.63s", text[3]);
@@ -212,23 +215,33 @@ static void add_ids(const char *const *ids, size_t n, const char *option,
     free(all);
 }
 
-static void cancel(const char *const *ids, size_t n, struct bats_argv *argv)
+static void cancel(const char *name, const char *const *ids, size_t n,
+                   struct bats_argv *argv)
 {
     bats_argv_add(argv, "scancel");
     bats_argv_add(argv, "--quiet");
+    bats_argv_add(argv, "--name=%s", name);
     for (size_t i = 0; i < n; i++)
         bats_argv_add(argv, "%s", ids[i]);
 }
 
-/* ---- bills ---- */
+/* ---- bills ----
+ *
+ * A number may have been given to several jobs: without --duplicates the last
+ * of them is shown. A job that has ended while the accounting was away may be
+ * shown as COMPLETED with an end that is Unknown; its time goes on. */
+
+enum { ID, STATE, SUBMIT, END, ELAPSED, TRES, NAME, COLUMNS };
 
 static void bill_columns(struct bats_argv *argv)
 {
     bats_argv_add(argv, "sacct");
     bats_argv_add(argv, "--allocations");
+    bats_argv_add(argv, "--duplicates");
     bats_argv_add(argv, "--noheader");
     bats_argv_add(argv, "--parsable2");
-    bats_argv_add(argv, "--format=JobID,State,ElapsedRaw,AllocTRES");
+    bats_argv_add(argv, "--format=JobID,State,Submit,End,ElapsedRaw,"
+                        "AllocTRES,JobName");
 }
 
 static void bills(const char *const *ids, size_t n, struct bats_argv *argv)
@@ -248,25 +261,27 @@ static bool read_bills(const char **at, struct bats_job_bill *bill)
 {
     const char *line = *at + strspn(*at, "\n");
     size_t length = strcspn(line, "\n");
-    char text[4][161];
+    char text[COLUMNS][161];
     if (length == 0)
         return false;
     const char *word = line;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < COLUMNS; i++) {
         size_t n = strcspn(word, "|\n");
         snprintf(text[i], sizeof text[i], "%.*s", (int)(n < 160 ? n : 160),
                  word);
         word += n + (word[n] == '|');
     }
     *at = line + length;
-    text[1][strcspn(text[1], " ")] = '\0'; /* "CANCELLED by 0" */
-    double rate = billing_in(text[3]);
-    *bill = (struct bats_job_bill){.is_final =
-                                       phase_of(text[1]) == BATS_JOB_ENDED &&
-                                       text[1][0] != '\0',
-                                   .seconds = strtoll(text[2], NULL, 10),
-                                   .rate = rate > 0 ? rate : 0};
-    snprintf(bill->id, BATS_JOB_ID, "%.63s", text[0]);
+    text[STATE][strcspn(text[STATE], " ")] = '\0'; /* "CANCELLED by 0" */
+    double rate = billing_in(text[TRES]);
+    *bill = (struct bats_job_bill){
+        .submit_s = strtoll(text[SUBMIT], NULL, 10),
+        .is_final = phase_of(text[STATE]) == BATS_JOB_ENDED &&
+                    strtoll(text[END], NULL, 10) > 0,
+        .seconds = strtoll(text[ELAPSED], NULL, 10),
+        .rate = rate > 0 ? rate : 0};
+    snprintf(bill->id, BATS_JOB_ID, "%.63s", text[ID]);
+    snprintf(bill->name, BATS_JOB_ID, "%.63s", text[NAME]);
     return true;
 }
 
@@ -398,6 +413,7 @@ const struct bats_job_system bats_slurm_jobs = {
     .round_s = 60,
     .rules = rules,
     .read_rules = read_rules,
+    .refuses = bats_slurm_refuses,
     .submit = submit,
     .read_submit = read_submit,
     .list = list,

@@ -84,8 +84,8 @@ mark() {
     alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run \
         --sbatch "$1" && grep -o -m 1 'comment=[^ ]*' out
 }
-test "$(mark '-n 1 -c 1')" = "$(mark '-n 1 -c 1')"
-test "$(mark '-n 1 -c 1')" != "$(mark '-n1 -c 1')"
+test "$(mark '-s -c 1')" = "$(mark '-s -c 1')"
+test "$(mark '-s -c 1')" != "$(mark '-s -c1')"
 ok 'jobs that ask for something else have another mark'
 
 alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s

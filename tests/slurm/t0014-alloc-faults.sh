@@ -220,6 +220,20 @@ bats-mpi record verify drained >>out
 ok 'a job on a node that is drained ends its tasks and is given back'
 scontrol update NodeName="$node" State=RESUME
 
+# ---- the controller is away ----
+
+ctld=$(cat slurmctld.pid)
+kill -STOP "$ctld"
+mkdir away # scontrol itself waits for half a minute
+printf '#!/bin/sh\nexec timeout 1 %s "$@"\n' "$(command -v scontrol)" \
+    >away/scontrol
+chmod +x away/scontrol
+PATH=$PWD/away:$PATH start drained -p fast --slots 2 --resume
+expect 3 wait $master
+grep -q 'Slurm does not answer' err
+kill -CONT "$ctld"
+ok 'a controller that does not answer is a fault of the system, not of the user'
+
 # ---- in a job of its own ----
 
 tasks own 8
@@ -242,12 +256,21 @@ ok 'the job that the run is in counts, too'
 
 # They do not find srun.
 tasks bad 4
-start bad -p fast --slots 2 --max-jobs 1 --window 20s \
+start bad -p fast,slow --slots 2 --max-jobs 1 --window 20s \
     --sbatch '--export=PATH=/nowhere'
 expect 3 wait $master
-test "$(grep -c 'ended before it joined' err)" -eq 3
+grep -c 'job [0-9]* in partition fast ended before it joined: .*srun: not found' \
+    err | grep -qx 3
 grep -q 'no more jobs are asked for in partition fast' err
+grep -q 'no more jobs are asked for in partition slow' err
+grep -q 'no partition is left: the run ends' err
 none_left bad
 agrees bad
-ok 'where jobs only fail, no more are asked for'
+ok 'where jobs only fail, it says why, and no more are asked for'
+test "$(grep -c '^---- job ' bad.bats.jobs)" -eq 6
+expect 2 ls bad.bats.jobs.* 2>out
+ok 'what they printed is kept in one file'
+expect 2 bats-mpi alloc bad -p fast --sbatch '--mem=4G --requeue' 2>err
+grep -q -- '--sbatch --requeue: a job that is queued again is billed' err
+ok 'options of sbatch that would break the bill are refused'
 done_testing

@@ -75,15 +75,29 @@ static void says(const struct bed *b, const char *name, int code,
                b->dir, name, text, code, code);
 }
 
-/* A line of squeue: the job as of the mark of the last submission. */
-static void lists(const struct bed *b, const char *id, const char *state,
-                  const char *reason, const char *start, const char *end,
-                  const char *billing)
+#define SUBMITTED "900"
+
+/* A line of squeue. */
+static void lists_as(const struct bed *b, const char *id, const char *mark,
+                     const char *submitted, const char *state,
+                     const char *reason, const char *start, const char *end,
+                     const char *billing)
 {
     char text[512];
-    snprintf(text, sizeof text, "%-32s%-48s%-20s%-40s%-24s%-24s%-64s%-160s", id,
-             "no-mark", state, reason, start, end, "slow", billing);
+    snprintf(text, sizeof text,
+             "%-32s%-48s%-20s%-40s%-24s%-24s%-64s%-24s%-160s", id, mark, state,
+             reason, start, end, "slow", submitted, billing);
     says(b, "squeue", 0, text);
+}
+
+/* The first job at its place. */
+static void lists(const struct bed *b, uint32_t place, const char *id,
+                  const char *state, const char *reason, const char *start,
+                  const char *end, const char *billing)
+{
+    char mark[BATS_JOB_ID];
+    snprintf(mark, sizeof mark, "1.%u.1.end", place);
+    lists_as(b, id, mark, SUBMITTED, state, reason, start, end, billing);
 }
 
 static void set_up(struct bed *b, bool accounts)
@@ -94,7 +108,8 @@ static void set_up(struct bed *b, bool accounts)
     snprintf(path, sizeof path, "%s:/usr/bin:/bin", b->dir);
     setenv("PATH", path, 1);
     for (int i = 0; i < PLACES; i++)
-        b->requests[i] = (struct bats_job_request){.partition = "slow",
+        b->requests[i] = (struct bats_job_request){.mark = "end",
+                                                   .partition = "slow",
                                                    .nodes = 1,
                                                    .ranks = 2,
                                                    .limit_s = 61,
@@ -164,19 +179,19 @@ static void a_job_is_submitted_and_billed_by_the_accounting(void **state)
     bats_queue_submit(b.queue, 2);
     pass(&b, SECONDS);
     assert_int_equal(b.n[BATS_QUEUE_SUBMITTED], 1);
-    assert_string_equal(bats_queue_id(b.queue, 2), "17");
-    lists(&b, "17", "RUNNING", "None", "1000", "1060", "cpu=2,billing=16");
+    assert_string_equal(b.last[BATS_QUEUE_SUBMITTED].id, "17");
+    lists(&b, 2, "17", "RUNNING", "None", "1000", "1060", "cpu=2,billing=16");
     pass(&b, 10 * SECONDS);
     assert_int_equal(b.n[BATS_QUEUE_RUNS], 1);
     assert_int_equal(b.last[BATS_QUEUE_RUNS].start_s, 1000);
     assert_int_equal(b.last[BATS_QUEUE_RUNS].end_s, 1060);
     assert_true(b.last[BATS_QUEUE_RUNS].rate == 16);
-    lists(&b, "17", "COMPLETED", "None", "1000", "1009", "cpu=2,billing=16");
-    says(&b, "sacct", 0, "17|RUNNING|8|billing=16,cpu=2,node=1");
+    lists(&b, 2, "17", "COMPLETED", "None", "1000", "1009", "cpu=2,billing=16");
+    says(&b, "sacct", 0, "17|RUNNING|900|Unknown|8|billing=16,cpu=2,node=1|bats-test");
     pass(&b, 10 * SECONDS);
     assert_int_equal(b.n[BATS_QUEUE_ENDED], 1);
     assert_int_equal(b.n[BATS_QUEUE_BILLED], 0);
-    says(&b, "sacct", 0, "17|COMPLETED|9|billing=16,cpu=2,node=1");
+    says(&b, "sacct", 0, "17|COMPLETED|900|1009|9|billing=16,cpu=2,node=1|bats-test");
     pass(&b, 10 * SECONDS);
     assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
     assert_int_equal(b.last[BATS_QUEUE_BILLED].place, 2);
@@ -192,7 +207,7 @@ static void without_accounting_the_time_held_is_billed(void **state)
     set_up(&b, false);
     bats_queue_submit(b.queue, 0);
     pass(&b, SECONDS);
-    lists(&b, "17", "TIMEOUT", "None", "1000", "1064", "cpu=2,billing=16");
+    lists(&b, 0, "17", "TIMEOUT", "None", "1000", "1064", "cpu=2,billing=16");
     pass(&b, 10 * SECONDS);
     assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
     assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 284445);
@@ -207,7 +222,7 @@ static void all_jobs_are_listed_at_once_and_not_too_often(void **state)
     set_up(&b, true);
     pass(&b, 100 * SECONDS);
     assert_int_equal(calls(&b, "squeue"), 0);
-    lists(&b, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
+    lists(&b, 0, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
     bats_queue_submit(b.queue, 0);
     pass(&b, 100 * SECONDS);
     assert_in_range(calls(&b, "squeue"), 10, 11);
@@ -247,7 +262,7 @@ static void lists_that_fail_become_ever_rarer(void **state)
     pass(&b, 1000 * SECONDS);
     assert_in_range(calls(&b, "squeue"), 15, 25);
     assert_int_equal(b.n[BATS_QUEUE_SAYS], 1);
-    lists(&b, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
+    lists(&b, 0, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
     pass(&b, 200 * SECONDS);
     assert_in_range(calls(&b, "squeue"), 25, 46);
     tear_down(&b);
@@ -261,15 +276,15 @@ static void a_job_without_an_answer_is_found_by_its_mark(void **state)
     set_up(&b, true);
     write_file(&b, "sbatch",
                "#!/bin/sh\nfor w; do case $w in --comment=*)\n"
-               "printf '%%-32s%%-48s%%-20s%%-40s%%-24s%%-24s%%-64s%%-160s\\n' 21 "
-               "${w#*=} PENDING None N/A N/A slow billing=16 >%s/list ;;\n"
+               "printf '%%-32s%%-48s%%-20s%%-40s%%-24s%%-24s%%-64s%%-24s%%-160s\\n' "
+               "21 ${w#*=} PENDING None N/A N/A slow 900 billing=16 >%s/list ;;\n"
                "esac; done\nexit 1\n",
                b.dir);
     write_file(&b, "squeue", "#!/bin/sh\ncat %s/list\n", b.dir);
     bats_queue_submit(b.queue, 1);
     pass(&b, 60 * SECONDS);
     assert_int_equal(b.n[BATS_QUEUE_SUBMITTED], 1);
-    assert_string_equal(bats_queue_id(b.queue, 1), "21");
+    assert_string_equal(b.last[BATS_QUEUE_SUBMITTED].id, "21");
     tear_down(&b);
 }
 
@@ -288,8 +303,8 @@ static void a_job_that_is_to_end_is_cancelled_and_not_found(void **state)
     assert_int_equal(bats_queue_find(b.queue, "17", &unsure), BATS_NO_JOB);
     pass(&b, SECONDS);
     assert_int_equal(calls(&b, "scancel"), 1);
-    lists(&b, "17", "CANCELLED", "None", "N/A", "1009", "billing=16");
-    says(&b, "sacct", 0, "17|CANCELLED by 0|0|");
+    lists(&b, 3, "17", "CANCELLED", "None", "N/A", "1009", "billing=16");
+    says(&b, "sacct", 0, "17|CANCELLED by 0|900|1009|0||bats-test");
     pass(&b, 20 * SECONDS);
     assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
     assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 0);
@@ -318,7 +333,7 @@ static void a_bill_that_never_comes_is_the_time_held(void **state)
     set_up(&b, true);
     bats_queue_submit(b.queue, 0);
     pass(&b, SECONDS);
-    lists(&b, "17", "COMPLETED", "None", "1000", "1036", "billing=100");
+    lists(&b, 0, "17", "COMPLETED", "None", "1000", "1036", "billing=100");
     says(&b, "sacct", 1, "");
     pass(&b, 500 * SECONDS);
     assert_int_equal(b.n[BATS_QUEUE_BILLED], 0);
@@ -326,6 +341,174 @@ static void a_bill_that_never_comes_is_the_time_held(void **state)
     assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
     assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 1000000);
     tear_down(&b);
+}
+
+/* As Slurm 22.05 shows a job that ended while slurmdbd was away: the time goes
+ * on. It is said that the run waits. */
+static void a_bill_without_an_end_is_not_final(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    bats_queue_submit(b.queue, 0);
+    pass(&b, SECONDS);
+    lists(&b, 0, "17", "COMPLETED", "None", "1000", "1009", "billing=16");
+    says(&b, "sacct", 0,
+         "17|COMPLETED|900|Unknown|66|billing=16,cpu=2,node=1|bats-test");
+    pass(&b, 25 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_ENDED], 1);
+    assert_int_equal(b.n[BATS_QUEUE_SAYS], 0);
+    pass(&b, 300 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 0);
+    assert_in_range(b.n[BATS_QUEUE_SAYS], 3, 5); /* 30, 60, 120, 240 s */
+    assert_non_null(strstr(b.last[BATS_QUEUE_SAYS].sentence,
+                           "does not yet know the end of 1 job,"));
+    says(&b, "sacct", 0,
+         "17|COMPLETED|900|1009|9|billing=16,cpu=2,node=1|bats-test");
+    pass(&b, 10 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
+    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 40000);
+    assert_string_equal(b.last[BATS_QUEUE_BILLED].id, "17");
+    tear_down(&b);
+}
+
+/* slurmctld has lost its state while a job runs, and numbers begin again. */
+static void a_number_that_is_given_again_is_another_job(void **state)
+{
+    (void)state;
+    struct bed b;
+    bool unsure;
+    set_up(&b, true);
+    bats_queue_submit(b.queue, 0);
+    pass(&b, SECONDS);
+    lists(&b, 0, "17", "RUNNING", "None", "1000", "1060", "billing=16");
+    pass(&b, 10 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_RUNS], 1);
+    bats_queue_submit(b.queue, 1);
+    lists_as(&b, "17", "1.1.1.end", "2000", "RUNNING", "None", "2000", "2060",
+             "billing=16");
+    says(&b, "sacct", 0,
+         "17|COMPLETED|2000|2030|30|billing=16,cpu=2,node=1|bats-test\n"
+         "17|COMPLETED|901|990|89|billing=16,cpu=2,node=1|other\n"
+         "17|NODE_FAIL|900|1009|9|billing=16,cpu=2,node=1|bats-test");
+    pass(&b, 30 * SECONDS);
+    assert_int_equal(bats_queue_find(b.queue, "17", &unsure), 1);
+    assert_int_equal(b.n[BATS_QUEUE_ENDED], 1);
+    assert_int_equal(b.last[BATS_QUEUE_ENDED].place, 0);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
+    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 40000);
+    assert_int_equal(b.n[BATS_QUEUE_RUNS], 2);
+    lists_as(&b, "17", "1.1.1.end", "2000", "COMPLETED", "None", "2000", "2030",
+             "billing=16");
+    pass(&b, 20 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 2);
+    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 133334);
+    assert_int_equal(calls(&b, "scancel"), 0);
+    tear_down(&b);
+}
+
+/* The number is a stranger's now: he is neither cancelled nor waited for. */
+static void the_job_of_somebody_else_is_left_alone(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, false);
+    bats_queue_submit(b.queue, 0);
+    pass(&b, SECONDS);
+    lists(&b, 0, "17", "RUNNING", "None", "1000", "1060", "billing=3600");
+    pass(&b, 10 * SECONDS);
+    lists_as(&b, "17", "2.0.1.end", "2000", "RUNNING", "None", "2000", "2060",
+             "billing=3600");
+    pass(&b, 30 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_ENDED], 1);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
+    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 60 * BATS_UNIT);
+    tear_down(&b);
+    struct bats_argv argv = {0};
+    const char *ids[] = {"17"};
+    bats_slurm_jobs.cancel("bats-test", ids, 1, &argv);
+    assert_string_equal(argv.words[2], "--name=bats-test");
+    bats_argv_release(&argv);
+}
+
+/* Bills of an earlier session: number, name and time of submission count. */
+static void earlier_bills_are_those_of_the_runs_own_jobs(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    says(&b, "sacct", 0,
+         "17|COMPLETED|900|1009|9|billing=16|bats-test\n"
+         "17|COMPLETED|800|880|80|billing=16|other\n"
+         "17|COMPLETED|700|790|90|billing=16|bats-test\n"
+         "18|RUNNING|901|Unknown|50|billing=16|bats-test\n"
+         "19|COMPLETED|902|Unknown|500|billing=16|bats-test\n"
+         "30|COMPLETED|903|999|36|billing=1|alloc.sh\n"
+         "31|RUNNING|904|Unknown|36|billing=1|alloc.sh");
+    struct bats_job_view list[] = {
+        {.id = "17", .submit_s = 900, .phase = BATS_JOB_ENDED},
+        {.id = "18", .submit_s = 901, .phase = BATS_JOB_RUNS},
+        {.id = "19", .submit_s = 902, .phase = BATS_JOB_ENDED, .start_s = 1000,
+         .end_s = 1036, .rate = 100}};
+    bool is_taken[] = {false, true, false};
+    struct bats_job_past past = {.name = "bats-test",
+                                 .list = list,
+                                 .is_taken = is_taken,
+                                 .n = 3,
+                                 .own = "30,31",
+                                 .now = "31"};
+    struct bats_error err;
+    bats_money sum;
+    size_t open;
+    assert_int_equal(bats_job_system_bills(&bats_slurm_jobs, &past, false, &sum,
+                                           &open, &err),
+                     0);
+    assert_int_equal(open, 1);
+    assert_int_equal(bats_job_system_bills(&bats_slurm_jobs, &past, true, &sum,
+                                           &open, &err),
+                     0);
+    assert_int_equal(open, 0);
+    assert_int_equal(sum, 40000 + 400000 + 1000000 + 10000);
+    tear_down(&b);
+}
+
+static void a_batch_system_that_is_away_is_told_from_none(void **state)
+{
+    (void)state;
+    struct bed b;
+    const struct bats_job_system *system;
+    struct bats_job_rules rules;
+    struct bats_error err;
+    set_up(&b, true);
+    setenv("PATH", b.dir, 1); /* without scontrol */
+    assert_int_equal(bats_job_system_find(&system, &rules, &err), BATS_EINPUT);
+    set_up(&b, true);
+    says(&b, "scontrol", 1, "");
+    assert_int_equal(bats_job_system_find(&system, &rules, &err), BATS_ESYS);
+    assert_string_equal(err.text, "Slurm does not answer: scontrol failed: "
+                                  "it does not work");
+    tear_down(&b);
+}
+
+static void options_that_break_the_accounting_are_refused(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "--requeue", "--req",   "--array=1-3",  "--array", "-a1-3", "-a",
+        "--hold",    "-H",      "-QH",          "--wait",  "-W",    "--test-only",
+        "-N2",       "-n",      "--ntasks=3",   "--time",  "-t5",   "--time=5",
+        "--job-name=x", "--comment=x", ":",     "-Mall",   "--nodes=2-4"};
+    static const char *const passed[] = {
+        "--qos=hasty", "--mem=4G", "-x", "slow[2-4]", "--export=PATH=/nowhere",
+        "--exclusive", "-c", "-c3", "1", "--dependency=afterok:7", "-d",
+        "--nodelist=a", "--wait-all-nodes=1", "--begin=now+5", "-Cavx",
+        "--no-requeue", "--account-x", "-s", "--threads-per-core=1", "-Dhome"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (bats_slurm_jobs.refuses(refused[i]) == NULL)
+            fail_msg("%s is passed on", refused[i]);
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+        if (bats_slurm_jobs.refuses(passed[i]) != NULL)
+            fail_msg("%s is refused", passed[i]);
 }
 
 static void what_the_site_adds_to_a_limit_is_known(void **state)
@@ -386,6 +569,12 @@ int main(void)
         cmocka_unit_test(a_job_that_is_to_end_is_cancelled_and_not_found),
         cmocka_unit_test(a_job_that_was_not_submitted_yet_costs_nothing),
         cmocka_unit_test(a_bill_that_never_comes_is_the_time_held),
+        cmocka_unit_test(a_bill_without_an_end_is_not_final),
+        cmocka_unit_test(a_number_that_is_given_again_is_another_job),
+        cmocka_unit_test(the_job_of_somebody_else_is_left_alone),
+        cmocka_unit_test(earlier_bills_are_those_of_the_runs_own_jobs),
+        cmocka_unit_test(a_batch_system_that_is_away_is_told_from_none),
+        cmocka_unit_test(options_that_break_the_accounting_are_refused),
         cmocka_unit_test(what_the_site_adds_to_a_limit_is_known),
         cmocka_unit_test(
             a_job_with_nodes_of_its_own_is_known_by_what_slurm_shows),

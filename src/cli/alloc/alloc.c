@@ -72,6 +72,7 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
     int64_t us = bats_now_us(CLOCK_REALTIME);
     p->window = set->window > 0 ? set->window : WINDOW;
     p->billing = BATS_BILLING_JOB;
+    a->quiet = set->quiet;
     a->grace_us = set->grace;
     a->silence_us = set->silence;
     a->say_us = a->first_say_us = BATS_ALLOC_SAY_POLLS * set->poll;

@@ -141,7 +141,7 @@ static int end_others(struct bats_alloc *a, const struct earlier *e,
     for (size_t k = 0; rc == 0 && k < e->n; k++)
         if (e->list[k].phase != BATS_JOB_ENDED && !e->is_taken[k]) {
             const char *id = e->list[k].id;
-            rc = bats_job_system_cancel(a->system, &id, 1, err);
+            rc = bats_job_system_cancel(a->system, a->name, &id, 1, err);
             n++;
         }
     return rc < 0 ? rc : n;
@@ -149,38 +149,40 @@ static int end_others(struct bats_alloc *a, const struct earlier *e,
 
 /* ---- bills ---- */
 
+/* If the accounting does not learn of ends in time, the list has to do. */
 static int ask_bills(struct bats_alloc *a, const struct earlier *e,
                      bats_money *uncharged, struct bats_error *err)
 {
-    const char **ids = calloc(2 * e->n + 2, sizeof *ids);
-    struct bats_job_set others = {.ids = ids}, except = {0};
+    struct bats_job_past past = {.name = a->name,
+                                 .list = e->list,
+                                 .is_taken = e->is_taken,
+                                 .n = e->n,
+                                 .own = e->known.own,
+                                 .now = a->own};
     bats_money sum = 0;
     size_t open = 0;
-    int64_t end_us = bats_now_us(CLOCK_MONOTONIC) + PATIENCE_US;
-    if (ids == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    for (size_t k = 0; k < e->n; k++)
-        if (!e->is_taken[k])
-            ids[others.n++] = e->list[k].id;
-    if (e->known.own[0] != '\0')
-        ids[others.n++] = e->known.own;
-    except.ids = ids + others.n;
-    for (size_t k = 0; k < e->n; k++)
-        if (e->is_taken[k])
-            ids[others.n + except.n++] = e->list[k].id;
-    if (a->own[0] != '\0')
-        ids[others.n + except.n++] = a->own;
+    int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
+    int64_t end_us = now_us + PATIENCE_US;
     int rc;
-    while ((rc = bats_job_system_bills(a->system, a->name, &others, &except,
-                                       &sum, &open, err)) == 0 &&
-           open > 0 && bats_now_us(CLOCK_MONOTONIC) < end_us)
+    for (bool first = true;; first = false) {
+        rc = bats_job_system_bills(a->system, &past, now_us >= end_us, &sum,
+                                   &open, err);
+        if (rc < 0 || open == 0 || now_us >= end_us)
+            break;
+        if (first && !a->quiet)
+            bats_words_line(stderr,
+                            "bats-mpi: the accounting of %s does not yet know "
+                            "the end of all jobs of the earlier session: bills "
+                            "are waited for, at most %d s",
+                            a->system->name, PATIENCE_US / 1000000);
         nap();
-    free(ids);
+        now_us = bats_now_us(CLOCK_MONOTONIC);
+    }
     if (rc == 0 && open > 0)
         rc = bats_error_set(err, BATS_ESYS,
-                            "the accounting of %s does not know the end of all "
-                            "jobs of the earlier session",
-                            a->system->name);
+                            "the accounting of %s does not know the end of %lu "
+                            "of the earlier jobs (sacct -D --name=%s)",
+                            a->system->name, (unsigned long)open, a->name);
     *uncharged = sum - e->known.charged;
     return rc;
 }
@@ -257,6 +259,25 @@ static bats_money room(const struct bats_alloc *a,
                : limit - options->earlier.charged - a->billing.before;
 }
 
+/* Bills that came after the session that waited for them. */
+static void say_uncharged(const struct bats_alloc *a, bats_money uncharged)
+{
+    char money[96];
+    bats_words_money(money, sizeof money,
+                     uncharged < 0 ? -uncharged : uncharged,
+                     a->system->currency);
+    if (uncharged > 0 && !a->quiet)
+        bats_words_line(stderr,
+                        "bats-mpi: earlier jobs were billed %s that had not "
+                        "been charged: they are now",
+                        money);
+    if (uncharged < 0 && !a->quiet)
+        bats_words_line(stderr,
+                        "bats-mpi: earlier jobs were billed %s less than they "
+                        "had been charged: the budget has them back",
+                        money);
+}
+
 int bats_alloc_find_earlier(struct bats_alloc *a,
                             const struct bats_run_options *options,
                             struct bats_error *err)
@@ -280,6 +301,11 @@ int bats_alloc_find_earlier(struct bats_alloc *a,
         rc = settle(a, &e, room(a, options), &held, &uncharged, err);
         a->billing.before = before + uncharged;
     } while (rc == 0 && held > 0 && held > room(a, options));
+    if (rc == 0)
+        say_uncharged(a, uncharged);
+    for (size_t k = 0; rc == 0 && k < e.n; k++)
+        if (e.list[k].phase == BATS_JOB_ENDED)
+            bats_alloc_keep_output(a, e.list[k].id);
     release(&e);
     return rc;
 }

@@ -71,6 +71,7 @@ static int admit(void *context, const struct bats_joiner *joiner,
     for (uint32_t k = 0; k < joiner->n_ranks; k++)
         machine[k] = place;
     lane->joined = lane->had = true;
+    snprintf(lane->job, sizeof lane->job, "%s", joiner->job);
     lane->ends_us = bats_now_us(CLOCK_MONOTONIC) + lane->work_us;
     a->failures[a->platform.machines[place].cluster] = 0;
     a->said_us = 0;
@@ -81,8 +82,7 @@ static void parted(void *context, const char *job, enum bats_parted how)
 {
     struct bats_alloc *a = context;
     for (uint32_t i = 0; i < a->platform.n_machines; i++)
-        if (a->lanes[i].joined &&
-            strcmp(bats_queue_id(a->queue, i), job) == 0) {
+        if (a->lanes[i].joined && strcmp(a->lanes[i].job, job) == 0) {
             a->lanes[i].joined = false;
             bats_queue_cancel(a->queue, i,
                              how == BATS_PARTED_BYE ? BYE_US : 0);
@@ -125,7 +125,7 @@ static int check_rate(const struct bats_alloc *a,
                           "%g as it said before it started; does it hold a "
                           "node larger than others? Say which ones it may "
                           "have (--sbatch '--constraint=...')",
-                          a->system->name, bats_queue_id(a->queue, news->place),
+                          a->system->name, news->id,
                           a->partitions[cluster], news->rate,
                           a->system->currency, a->rate[cluster]);
 }
@@ -142,8 +142,17 @@ static int close_cluster(struct bats_alloc *a, struct bats_joined *joined,
                          uint32_t cluster, struct bats_error *err)
 {
     int rc = 0;
+    size_t n_closed = 0;
+    if (a->closed[cluster])
+        return 0;
+    a->closed[cluster] = true;
     tell(joined, "no more jobs are asked for in partition %s",
          a->partitions[cluster]);
+    for (size_t i = 0; i < a->platform.n_clusters; i++)
+        n_closed += a->closed[i];
+    if (n_closed == a->platform.n_clusters)
+        tell(joined, "no partition is left: the run ends, with what the jobs "
+                     "that are there still do");
     for (uint32_t i = 0; rc == 0 && i < a->platform.n_machines; i++) {
         struct bats_event event = {.type = BATS_EVENT_CLOSED, .machine = i};
         if (a->platform.machines[i].cluster == cluster)
@@ -154,15 +163,18 @@ static int close_cluster(struct bats_alloc *a, struct bats_joined *joined,
 
 /* It was in no run, though nobody withdrew it. */
 static int job_failed(struct bats_alloc *a, struct bats_joined *joined,
-                      uint32_t place, struct bats_error *err)
+                      uint32_t place, const char *id, struct bats_error *err)
 {
     uint32_t cluster = a->platform.machines[place].cluster;
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = place};
+    char last[200];
     if (a->lanes[place].is_taken)
         return bats_joined_handle(joined, &event, err);
-    tell(joined, "job %s in partition %s ended before it joined: see %s",
-         bats_queue_id(a->queue, place), a->partitions[cluster], a->log);
-    int rc = ++a->failures[cluster] == FAILURES
+    bats_alloc_last_output(a, id, last, sizeof last);
+    tell(joined, "job %s in partition %s ended before it joined%s%s", id,
+         a->partitions[cluster],
+         last[0] != '\0' ? ": " : ", and printed nothing", last);
+    int rc = ++a->failures[cluster] >= FAILURES
                  ? close_cluster(a, joined, cluster, err)
                  : 0;
     return rc < 0 ? rc : bats_joined_handle(joined, &event, err);
@@ -192,10 +204,11 @@ static int take_news(struct bats_alloc *a, struct bats_joined *joined,
     case BATS_QUEUE_ENDED:
         return lane->had || lane->leaves
                    ? 0
-                   : job_failed(a, joined, news->place, err);
+                   : job_failed(a, joined, news->place, news->id, err);
     case BATS_QUEUE_BILLED:
         lane->is_billed = true;
         lane->bill = news->amount;
+        bats_alloc_keep_output(a, news->id);
         return 0;
     case BATS_QUEUE_SAYS:
         tell(joined, "%s", news->sentence);
@@ -229,8 +242,8 @@ static int check_end(struct bats_alloc *a, struct bats_joined *joined,
     if (now_us + left_us >= lane->ends_us)
         return 0;
     lane->ends_us = now_us + left_us;
-    tell(joined, "job %s has %lld s left, less than it asked for",
-         bats_queue_id(a->queue, place), (long long)left_us / 1000000);
+    tell(joined, "job %s has %lld s left, less than it asked for", lane->job,
+         (long long)left_us / 1000000);
     struct bats_event event = {.type = BATS_EVENT_ENDS,
                                .machine = place,
                                .runtime = left_us};
@@ -267,7 +280,7 @@ static int send_off(struct bats_alloc *a, struct bats_joined *joined,
         return 0;
     }
     lane->told = true;
-    return bats_joined_send_off(joined, bats_queue_id(a->queue, place), err);
+    return bats_joined_send_off(joined, lane->job, err);
 }
 
 /* Says why nothing comes, ever less often. */

@@ -77,8 +77,13 @@ static int split(struct bats_alloc *a, const char *text,
     if (a->words == NULL || a->more == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     for (char *word = strtok(a->words, " "); word != NULL;
-         word = strtok(NULL, " "))
+         word = strtok(NULL, " ")) {
+        const char *why = a->system->refuses(word);
+        if (why != NULL)
+            return bats_error_set(err, BATS_EINPUT, "--sbatch %s: %s", word,
+                                  why);
         a->more[n++] = word;
+    }
     return 0;
 }
 

@@ -3,8 +3,8 @@
  *
  * Layer: cli, private to src/cli/alloc. settings.c turns options into machines
  * and prices, earlier.c finds what an earlier session has left, joining.c is
- * the job side of run/joining.h while the run goes on, alloc.c puts them
- * together.
+ * the job side of run/joining.h while the run goes on, output.c has what jobs
+ * print, alloc.c puts them together.
  */
 #ifndef BATS_ALLOC_STATE_H
 #define BATS_ALLOC_STATE_H
@@ -30,6 +30,7 @@ struct lane {
     bool is_taken; /* by an earlier session; */
     int64_t by_us; /* if it runs it has to be back by then; 0: it waits */
     bool joined;   /* its gateway is here */
+    char job[BATS_JOB_ID]; /* its number then; a bill may come before it parts */
     bool had;      /* it was; */
     bool leaves;   /* the engine has done with it */
     bool told;     /* and it has been sent off */
@@ -51,7 +52,8 @@ struct bats_alloc {
     struct bats_joining joining;
     char partitions[BATS_CLUSTERS_MAX][BATS_CLUSTER_NAME];
     double rate[BATS_CLUSTERS_MAX]; /* of a job, per hour */
-    uint32_t failures[BATS_CLUSTERS_MAX];
+    uint32_t failures[BATS_CLUSTERS_MAX]; /* in a row; after some it is */
+    bool closed[BATS_CLUSTERS_MAX];
     struct bats_job_request *requests; /* by machine */
     struct lane *lanes;                /* the same */
     struct bats_queue *queue;
@@ -64,6 +66,7 @@ struct bats_alloc {
     char shape[BATS_CLUSTERS_MAX][20]; /* a digest of what a job asks for that
                                         * works for a window */
     char own[BATS_ALLOCATION_NAME]; /* the job that the run is in, or "" */
+    bool quiet;
     bool by_account; /* the budget is what is left of the account */
     bats_time *asked; /* by machine: not 0 = a job is taken over that was to
                        * work for so long, */
@@ -92,6 +95,16 @@ int bats_alloc_make_machines(struct bats_alloc *a,
 
 /* The machine's next job is to work for so long: its request and its lane. */
 void bats_alloc_ask(struct bats_alloc *a, uint32_t machine, bats_time time);
+
+/* ---- output.c: each job prints to a file of its own, LOG.NUMBER ---- */
+
+/* The last lines that the job has printed, in one; "": none. */
+void bats_alloc_last_output(const struct bats_alloc *a, const char *id,
+                            char *text, size_t size);
+
+/* The job has ended: what it printed goes to the end of LOG, under its number,
+ * and its own file goes away. */
+void bats_alloc_keep_output(const struct bats_alloc *a, const char *id);
 
 /* ---- earlier.c ---- */
 
