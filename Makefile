@@ -88,7 +88,7 @@ RECORD_SRC = $(addprefix src/record/, \
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
 	fields.c hardware.c job_systems.c node.c query.c queue.c site.c \
-	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_system.c)
+	slurm.c slurm_account.c slurm_jobs.c slurm_limits.c slurm_options.c slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	auth.c comm.c comm_mpi.c crew.c door.c executor.c forked.c found.c gateway.c heart.c hosts.c hub.c \
 	introduce.c joined.c journal.c kept.c launcher.c losses.c \

@@ -40,6 +40,7 @@ struct bats_allocation_node {
 struct bats_allocation {
     const struct bats_batch_system *system; /* NULL: no job */
     char job[BATS_ALLOCATION_NAME];
+    char qos[BATS_ALLOCATION_NAME];     /* its class of service; "": none */
     char account[BATS_ALLOCATION_NAME]; /* the account that pays; "" if
                                          * unknown */
     char user[BATS_ALLOCATION_NAME];

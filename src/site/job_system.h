@@ -77,6 +77,10 @@ struct bats_job_partition {
                        * knows */
     int64_t limit_s;  /* no job may ask for longer; 0: there is no limit, or
                        * nobody knows */
+    double rounding;  /* a job that starts is billed so many times what it
+                       * shows while it waits, at most */
+    char quality[BATS_JOB_ID]; /* the class of service that the user's jobs have
+                                * there; "": there are none */
 };
 
 /* The rules of the site. */
@@ -126,22 +130,19 @@ struct bats_job_system {
      * read by read_bills. */
     void (*history)(const char *names, struct bats_argv *argv);
 
-    /* The rest that the account (NULL: the user's default) may be billed, asked
-     * for with patience. BATS_EINPUT: the system does not tell; the sentence
+    /* The rest that the account (NULL: the user's default) may be billed for
+     * jobs of this class of service, asked for with patience. BATS_EINPUT: the system does not tell; the sentence
      * ends with "give an amount". NULL: it keeps no accounts. */
-    int (*account)(const char *name, struct bats_account *account,
-                   struct bats_error *err);
+    int (*account)(const char *name, const char *quality,
+                   struct bats_account *account, struct bats_error *err);
 
-    /* Asks for the rules of a partition. NULL: nobody knows them. */
-    struct bats_job_partition (*partition)(const char *name);
+    /* Asks for the rules that hold for a job that waits, by the answer to
+     * `show`. */
+    struct bats_job_partition (*partition)(const char *answer);
 
     /* A command that prints the hosts that are to leave service, one in a line.
      * NULL: the system does not tell. */
     void (*draining)(struct bats_argv *argv);
-
-    /* A sentence of what to do about the reason for which jobs wait; NULL:
-     * there is nothing but to wait. NULL instead: nobody knows. */
-    const char *(*advice)(const char *reason);
 
     /* The rate per hour of a job that waits; < 0: unknown. *whole: so many
      * nodes will be its own, and it is billed for all of them; 0: it shares
@@ -211,9 +212,10 @@ int bats_job_system_clear(const struct bats_job_system *system,
  * is not to start, and taking it back. Signals that end the process wait for
  * that; a process that is killed leaves the job to bats_job_system_clear.
  * *whole: its nodes will be its own, and the rate is that of all that they
- * have. BATS_ESYS, BATS_EINPUT. */
+ * have. *partition: the rules that hold for it. BATS_ESYS, BATS_EINPUT. */
 int bats_job_system_rate(const struct bats_job_system *system,
                          const struct bats_job_request *request, double *rate,
-                         bool *whole, struct bats_error *err);
+                         bool *whole, struct bats_job_partition *partition,
+                         struct bats_error *err);
 
 #endif

@@ -250,7 +250,9 @@ static int show_node_rate(const struct bats_job_system *system,
 }
 
 static int show_rate(const struct bats_job_system *system, const char *id,
-                     double *rate, bool *is_whole, struct bats_error *err)
+                     double *rate, bool *is_whole,
+                     struct bats_job_partition *partition,
+                     struct bats_error *err)
 {
     struct bats_argv argv = {0};
     char *answer;
@@ -261,6 +263,8 @@ static int show_rate(const struct bats_job_system *system, const char *id,
         return rc;
     *rate = system->read_rate(answer, &whole);
     *is_whole = whole > 0;
+    *partition = system->partition(answer);
+    *rate *= partition->rounding;
     if (whole > 0)
         rc = show_node_rate(system, answer, whole, rate, err);
     free(answer);
@@ -273,7 +277,8 @@ static int show_rate(const struct bats_job_system *system, const char *id,
 
 static int ask_rate(const struct bats_job_system *system,
                     const struct bats_job_request *request, double *rate,
-                    bool *whole, struct bats_error *err)
+                    bool *whole, struct bats_job_partition *partition,
+                    struct bats_error *err)
 {
     struct bats_argv argv = {0};
     char *script = NULL, *answer, id[BATS_JOB_ID];
@@ -291,7 +296,7 @@ static int ask_rate(const struct bats_job_system *system,
     free(answer);
     if (rc < 0)
         return rc;
-    rc = show_rate(system, id, rate, whole, err);
+    rc = show_rate(system, id, rate, whole, partition, err);
     struct bats_error why;
     if (bats_job_system_cancel(system, request->name, ids, 1, &why) < 0 && rc == 0)
         rc = bats_error_set(err, BATS_ESYS, "%s", why.text);
@@ -300,7 +305,8 @@ static int ask_rate(const struct bats_job_system *system,
 
 int bats_job_system_rate(const struct bats_job_system *system,
                          const struct bats_job_request *request, double *rate,
-                         bool *whole, struct bats_error *err)
+                         bool *whole, struct bats_job_partition *partition,
+                         struct bats_error *err)
 {
     sigset_t ends, before;
     sigemptyset(&ends);
@@ -308,7 +314,7 @@ int bats_job_system_rate(const struct bats_job_system *system,
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, &before);
-    int rc = ask_rate(system, request, rate, whole, err);
+    int rc = ask_rate(system, request, rate, whole, partition, err);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return rc;
 }

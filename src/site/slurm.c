@@ -130,6 +130,8 @@ int bats_slurm_read_job(const char *text, struct bats_slurm *slurm,
                 slurm->user[strcspn(slurm->user, "(")] = '\0';
                 bats_field_get(line, end, "Account", slurm->account,
                                sizeof slurm->account);
+                bats_field_get(line, end, "QOS", slurm->qos,
+                               sizeof slurm->qos);
                 char value[FIELD];
                 bats_field_get(at, end, "Restarts", value, sizeof value);
                 slurm->restarts = (uint32_t)strtoul(value, NULL, 10);

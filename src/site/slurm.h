@@ -47,6 +47,7 @@ struct bats_slurm_node {
 struct bats_slurm {
     char job[BATS_ALLOCATION_NAME]; /* its number */
     char account[BATS_ALLOCATION_NAME];
+    char qos[BATS_ALLOCATION_NAME];
     char user[BATS_ALLOCATION_NAME];
     uint32_t restarts;
     int64_t submitted_s; /* since 1970: when it was queued, the last time */

@@ -38,10 +38,14 @@ static bool get_limit(const char *line, int64_t *limit, int64_t *used)
     return true;
 }
 
-static void take_less(const char *line, const char *name, bool of_user,
+enum owner { ACCOUNT, USER, QOS };
+
+static void take_less(const char *line, const char *name, enum owner owner,
                       struct bats_account *account)
 {
-    struct bats_account a = {.of_user = of_user, .limited = true};
+    struct bats_account a = {.of_user = owner == USER,
+                             .of_qos = owner == QOS,
+                             .limited = true};
     snprintf(a.account, sizeof a.account, "%s", name);
     if (get_limit(line, &a.limit, &a.used) &&
         (!account->limited ||
@@ -85,10 +89,10 @@ int bats_slurm_account_read(const char *text,
         if (user[0] == '\0') {
             found = true;
             get_name(line, "ParentAccount", above);
-            take_less(line, name, false, &least);
+            take_less(line, name, ACCOUNT, &least);
         } else if (own && is_of_job(job, user, partition)) {
             user_found = true;
-            take_less(line, name, true, &least);
+            take_less(line, name, USER, &least);
         }
     }
     if (!any && own)
@@ -108,6 +112,37 @@ int bats_slurm_account_read(const char *text,
                               name);
     *account = least;
     strcpy(parent, above);
+    return 0;
+}
+
+/* The job's QOS has a limit of its own, and a factor by which all that its jobs
+ * are billed counts, here and there; 0: it does not count. */
+static int ask_quality(const char *name, struct bats_account *account,
+                       struct bats_error *err)
+{
+    char which[BATS_ACCOUNT_NAME + 8], *answer;
+    const char *limits[] = {"scontrol",  "-o",  "show", "assoc_mgr",
+                            "flags=qos", which, NULL};
+    const char *factors[] = {"sacctmgr", "-n", "-P", "show", "qos", name,
+                             "format=UsageFactor", NULL};
+    if (name[0] == '\0' || strcmp(name, "N/A") == 0)
+        return 0;
+    snprintf(which, sizeof which, "qos=%s", name);
+    int rc = bats_ask(limits, NULL, &answer, err);
+    if (rc < 0)
+        return rc;
+    const char *line = strstr(answer, "QOS=");
+    if (line != NULL)
+        take_less(line, name, QOS, account);
+    free(answer);
+    rc = bats_ask(factors, NULL, &answer, err);
+    if (rc < 0)
+        return rc;
+    char *end;
+    account->factor = strtod(answer, &end);
+    if (end != answer && account->factor <= 0)
+        account->limited = false;
+    free(answer);
     return 0;
 }
 
@@ -139,6 +174,8 @@ int bats_slurm_account_ask(const struct bats_allocation *job,
             free(answer);
         }
     }
+    if (rc == 0)
+        rc = ask_quality(job->qos, &least, err);
     if (rc == 0)
         *account = least;
     return rc;

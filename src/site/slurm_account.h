@@ -7,8 +7,9 @@
  * GrpTRESMins=...,billing=1000(220) is a limit of 1000 billing-minutes, of
  * which 220 are used, and N is no limit. Model: the association of the user,
  * that of the job's account and those of all accounts above it each limit
- * those below them, so the smallest remainder counts. Future bills of other
- * jobs are unknown, and so are limits of a QOS.
+ * those below them, and so does the QOS of the job, so the smallest remainder
+ * counts. UsageFactor of the QOS says how often a bill counts there. Future
+ * bills of other jobs are unknown, and so are limits of a partition's QOS.
  */
 #ifndef BATS_SITE_SLURM_ACCOUNT_H
 #define BATS_SITE_SLURM_ACCOUNT_H

@@ -19,6 +19,7 @@
 #include "site/job_system.h"
 #include "site/slurm.h"
 #include "site/slurm_account.h"
+#include "site/slurm_limits.h"
 #include "site/slurm_options.h"
 
 #define LOOKS_S 5 /* Slurm may see so late that a limit is reached */
@@ -296,7 +297,7 @@ static void show(const char *id, struct bats_argv *argv)
     bats_argv_add(argv, "%s", id);
 }
 
-/* TRES of a job that waits has what it asks for, also where the partition or
+/* TRES of a job that waits has what it asks for (no billing: less than 1), also where the partition or
  * --exclusive makes whole nodes of it: then OverSubscribe is NO. */
 static double read_rate(const char *answer, uint32_t *whole)
 {
@@ -306,7 +307,8 @@ static double read_rate(const char *answer, uint32_t *whole)
     bats_field_get(answer, end, "OverSubscribe", shares, sizeof shares);
     bats_field_get(answer, end, "NumNodes", nodes, sizeof nodes);
     *whole = strcmp(shares, "NO") == 0 ? (uint32_t)strtoul(nodes, NULL, 10) : 0;
-    return billing_in(tres);
+    double rate = billing_in(tres);
+    return rate < 0 && strstr(tres, "cpu=") != NULL ? 0 : rate;
 }
 
 static void show_nodes(const char *answer, struct bats_argv *argv)
@@ -331,68 +333,17 @@ static double read_node_rate(const char *answer)
     return n >= 1 && all >= 0 ? all / n : -1;
 }
 
-/* Seconds in "1-02:03:04" or "02:03:04"; 0: "UNLIMITED", or none. */
-static int64_t seconds_in(const char *text)
-{
-    long long days = 0, hours, minutes, seconds;
-    const char *time = strchr(text, '-');
-    if (time != NULL)
-        days = strtoll(text, NULL, 10);
-    if (sscanf(time != NULL ? time + 1 : text, "%lld:%lld:%lld", &hours,
-               &minutes, &seconds) != 3)
-        return 0;
-    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
-}
-
-static const char *advice(const char *reason)
-{
-    static const struct {
-        const char *reason, *advice;
-    } known[] = {
-        {"QOSMaxWallDurationPerJobLimit",
-         "they ask for more time than MaxWall of their QOS, and will not start; "
-         "give a shorter --window"},
-        {"AssocMaxWallDurationPerJobLimit",
-         "they ask for more time than MaxWall of the user or the account, and "
-         "will not start; give a shorter --window"},
-        {"PartitionTimeLimit",
-         "they ask for more time than MaxTime of the partition, and will not "
-         "start; give a shorter --window"}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(reason, known[i].reason) == 0)
-            return known[i].advice;
-    return NULL;
-}
-
-/* PreemptMode and GraceTime: SIGCONT and SIGTERM come at once, SIGTERM again
- * when the time is over, and SIGKILL after KillWait. */
-static struct bats_job_partition partition(const char *name)
-{
-    const char *argv[] = {"scontrol", "-o", "show", "partition", name, NULL};
-    struct bats_error why;
-    char *answer, mode[32], grace[24], limit[32];
-    if (name == NULL || bats_ask(argv, NULL, &answer, &why) < 0)
-        return (struct bats_job_partition){.limit_s = 0};
-    const char *end = bats_field_line_end(answer);
-    bats_field_get(answer, end, "PreemptMode", mode, sizeof mode);
-    bats_field_get(answer, end, "GraceTime", grace, sizeof grace);
-    bats_field_get(answer, end, "MaxTime", limit, sizeof limit);
-    free(answer);
-    return (struct bats_job_partition){
-        .notice_s = strcmp(mode, "OFF") == 0 ? 0 : strtoll(grace, NULL, 10),
-        .limit_s = seconds_in(limit)};
-}
-
 /* ---- accounts ---- */
 
-static int account_left(const char *name, struct bats_account *account,
-                        struct bats_error *err)
+static int account_left(const char *name, const char *quality,
+                        struct bats_account *account, struct bats_error *err)
 {
     struct bats_allocation job = {.system = NULL};
     const struct passwd *me = getpwuid(getuid());
     const char *argv[] = {"sacctmgr", "-n", "-P", "show", "user", job.user,
                           "format=DefaultAccount", NULL};
     char *answer;
+    snprintf(job.qos, sizeof job.qos, "%s", quality);
     snprintf(job.user, sizeof job.user, "%s", me != NULL ? me->pw_name : "");
     if (name != NULL) {
         snprintf(job.account, sizeof job.account, "%s", name);
@@ -424,8 +375,7 @@ const struct bats_job_system bats_slurm_jobs = {
     .history = history,
     .account = account_left,
     .draining = bats_slurm_draining,
-    .partition = partition,
-    .advice = advice,
+    .partition = bats_slurm_partition,
     .show = show,
     .read_rate = read_rate,
     .show_nodes = show_nodes,

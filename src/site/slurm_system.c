@@ -178,6 +178,7 @@ static int fill_in(const struct bats_slurm *s, struct bats_allocation *a,
     int rc = 0;
     int64_t end_s = bats_slurm_end(s);
     strcpy(a->account, s->account);
+    strcpy(a->qos, s->qos);
     strcpy(a->user, s->user);
     a->end_s = end_s > 0 ? end_s : a->end_s;
     a->start_s = s->parts[0].start_s;

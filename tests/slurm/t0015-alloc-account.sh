@@ -104,28 +104,44 @@ ok 'a job that gets less time starts at once, and the engine knows its end'
 {
     sacctmgr -i add account brief MaxWall=00:02:00
     sacctmgr -i add user root account=brief
-    sacctmgr -i add qos hasty MaxWall=00:02:00
+    sacctmgr -i add qos hasty MaxWall=00:03:00 UsageFactor=2 \
+        GrpTRESMins=billing=60
     sacctmgr -i modify user root set qos+=hasty
 } >out 2>&1
-# forbidden WORDS OPTION...: jobs of 10 minutes wait for ever, and it says so.
-forbidden() {
-    words=$1
-    shift
-    cp bag.txt forbidden.txt
-    rm -f forbidden.txt.bats*
-    bats-mpi alloc forbidden.txt --host 10.77.0.1 --poll 1s -p fast --slots 2 \
-        --max-jobs 1 --window 10m "$@" >out 2>err &
-    within 60 grep -q "$words, and will not start; give a shorter --window" err
-    kill -INT $!
-    expect 130 wait $!
+# window TIME OPTION...: jobs of the default window would wait for ever.
+window() {
+    words="a job in partition fast may ask for $1 at most: the window is $2"
+    shift 2
+    alloc bag.txt -n "$@"
+    grep -qx "bats-mpi: $words" err
+    grep -q 'none: the budget does not pay' out || grep -q -- '--time=[23] ' out
 }
-forbidden 'AssocMaxWallDurationPerJobLimit: .* MaxWall of the user or the account' \
-    --account brief
-forbidden 'QOSMaxWallDurationPerJobLimit: .* MaxWall of their QOS' \
-    --account open --sbatch --qos=hasty
-ok 'it is said which limit jobs exceed that will never start, and what to do'
+window 2m 1m50s --account brief
+window 3m 2m50s --account open --sbatch --qos=hasty
+window 3m 2m50s --account open --sbatch --qos=hasty -b account
+grep -q 'QOS hasty: 0 of 60 billing-minutes are used' err
+# A bill of 1 counts twice: half an hour of 60 minutes is left, not 0.84.
+grep -q 'none: the budget does not pay one' out
+ok 'jobs ask for no more time than account and QOS allow, nor for more money'
 rm ran
-alloc bag.txt --account brief --max-jobs 1 --window 20s
+alloc bag.txt --account brief --max-jobs 1
 test "$(sort -u ran | wc -l)" -eq 12
-ok 'and shorter ones do'
+ok 'and so they start'
+
+# ---- whole cores, and no charge ----
+
+sed -i -e '/^NodeName=fast/s/CPUs=64/Sockets=1 CoresPerSocket=32 ThreadsPerCore=2/' \
+    -e '/^PartitionName=slow/s/CPU=3.0/CPU=0/' "$SLURM_CONF"
+controller >>out 2>&1
+rm ran bag.txt.bats*
+alloc bag.txt --account open --max-jobs 1 --slots 3 --window 20s
+grep -q 'in a window of 20s: fast 0.177778' err # 4 threads at 8
+test "$(sort -u ran | wc -l)" -eq 12
+agrees bag.txt
+ok 'three slots are billed as two whole cores'
+rm ran bag.txt.bats*
+alloc bag.txt --account open --max-jobs 1 -p slow --window 20s -b 0.1
+test "$(sort -u ran | wc -l)" -eq 12
+test "$(charged bag.txt)" = 0.0
+ok 'a partition that is free of charge does the bag'
 done_testing

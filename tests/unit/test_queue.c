@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "site/queue.h"
+#include "site/slurm_account.h"
 #include "util/now.h"
 
 extern const struct bats_job_system bats_slurm_jobs;
@@ -490,6 +491,97 @@ static void a_batch_system_that_is_away_is_told_from_none(void **state)
     tear_down(&b);
 }
 
+/* Slurm 22.05, shortened. */
+#define JOB(cpus, qos)                                                        \
+    "JobId=1 UserId=anna(1000) Account=brief QOS=" qos " Partition=fast "     \
+    "NumNodes=1 NumCPUs=" cpus " TRES=cpu=" cpus ",node=1,billing=24"
+
+static void asks_for(struct bed *b, const char *max, const char *of_partition,
+                     const char *of_qos)
+{
+    write_file(b, "scontrol",
+               "#!/bin/sh\ncase \"$*\" in *partition*)\n"
+               "echo 'PartitionName=fast QoS=%s GraceTime=10 MaxTime=%s "
+               "PreemptMode=REQUEUE' ;;\n"
+               "*qos=part*) echo 'QOS=part(3) MaxWallPJ=4 MinTRESPJ=' ;;\n"
+               "*qos=hasty*) echo 'QOS=hasty(2) "
+               "GrpTRESMins=cpu=N(0),billing=100(40) MaxWallPJ=%s "
+               "MaxTRESPJ=' ;;\n"
+               "*accounts=brief*)\n"
+               "echo 'ClusterName=c Account=brief UserName= Partition= "
+               "ParentAccount= GrpTRESMins=billing=900(0) MaxWallPJ=9 X='\n"
+               "echo 'ClusterName=c Account=brief UserName=bert(1001) "
+               "Partition= MaxWallPJ=1 X='\n"
+               "echo 'ClusterName=c Account=brief UserName=anna(1000) "
+               "Partition= GrpTRESMins=billing=N(0) MaxWallPJ=2 X=' ;;\n"
+               "esac\n",
+               of_partition, max, of_qos);
+}
+
+static void no_job_asks_for_more_time_than_a_limit_allows(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    const struct bats_job_system *s = &bats_slurm_jobs;
+    says(&b, "sinfo", 0, "1");
+    asks_for(&b, "00:01:00", "N/A", "3");
+    assert_int_equal(s->partition(JOB("3", "hasty")).limit_s, 60);
+    asks_for(&b, "1-00:00:00", "N/A", "3");
+    assert_int_equal(s->partition(JOB("3", "hasty")).limit_s, 180);
+    assert_int_equal(s->partition(JOB("3", "(null)")).limit_s, 120);
+    asks_for(&b, "UNLIMITED", "N/A", "");
+    assert_int_equal(s->partition(JOB("3", "hasty")).limit_s, 120);
+    asks_for(&b, "UNLIMITED", "part", "9");
+    struct bats_job_partition p = s->partition(JOB("3", "hasty"));
+    assert_int_equal(p.limit_s, 240);
+    assert_int_equal(p.notice_s, 10);
+    assert_string_equal(p.quality, "hasty");
+    asks_for(&b, "UNLIMITED", "N/A", "");
+    assert_int_equal(
+        s->partition("JobId=1 Partition=fast NumNodes=1 NumCPUs=1").limit_s, 0);
+    tear_down(&b);
+}
+
+/* 3 CPUs of cores with two threads are billed as 4. */
+static void jobs_are_billed_for_whole_cores(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    const struct bats_job_system *s = &bats_slurm_jobs;
+    asks_for(&b, "UNLIMITED", "N/A", "");
+    says(&b, "sinfo", 0, "1\n2");
+    assert_true(s->partition(JOB("3", "x")).rounding == 4.0 / 3);
+    assert_true(s->partition(JOB("4", "x")).rounding == 1);
+    says(&b, "sinfo", 0, "1");
+    assert_true(s->partition(JOB("3", "x")).rounding == 1);
+    tear_down(&b);
+}
+
+/* 60 of 100 minutes are left of the QOS, and what is billed counts twice. */
+static void a_qos_has_a_limit_and_a_factor(void **state)
+{
+    (void)state;
+    struct bed b;
+    struct bats_account account;
+    struct bats_error err;
+    struct bats_allocation job = {
+        .account = "brief", .user = "anna", .qos = "hasty"};
+    char words[BATS_ACCOUNT_WORDS];
+    set_up(&b, true);
+    asks_for(&b, "UNLIMITED", "N/A", "");
+    says(&b, "sacctmgr", 0, "2.000000");
+    assert_int_equal(bats_slurm_account_ask(&job, &account, &err), 0);
+    assert_string_equal(bats_account_words(words, &account),
+                        "QOS hasty: 40 of 100 billing-minutes are used");
+    assert_int_equal(bats_account_left(&account), BATS_UNIT / 2);
+    says(&b, "sacctmgr", 0, "0.000000");
+    assert_int_equal(bats_slurm_account_ask(&job, &account, &err), 0);
+    assert_int_equal(bats_account_left(&account), BATS_UNLIMITED);
+    tear_down(&b);
+}
+
 static void options_that_break_the_accounting_are_refused(void **state)
 {
     (void)state;
@@ -552,6 +644,8 @@ static void a_job_with_nodes_of_its_own_is_known_by_what_slurm_shows(
                              &whole) == 48);
     assert_int_equal(whole, 3);
     assert_true(s->read_rate("JobId=1 JobName=x", &whole) < 0);
+    assert_true(s->read_rate("JobId=1 TRES=cpu=1,mem=1000M,node=1", &whole) ==
+                0); /* less than 1 */
     assert_true(s->read_node_rate("PartitionName=whole TotalCPUs=128 "
                                   "TotalNodes=2 TRES=cpu=128,mem=2000M,"
                                   "node=2,billing=1024 MaxMem=1") == 512);
@@ -574,6 +668,9 @@ int main(void)
         cmocka_unit_test(the_job_of_somebody_else_is_left_alone),
         cmocka_unit_test(earlier_bills_are_those_of_the_runs_own_jobs),
         cmocka_unit_test(a_batch_system_that_is_away_is_told_from_none),
+        cmocka_unit_test(no_job_asks_for_more_time_than_a_limit_allows),
+        cmocka_unit_test(jobs_are_billed_for_whole_cores),
+        cmocka_unit_test(a_qos_has_a_limit_and_a_factor),
         cmocka_unit_test(options_that_break_the_accounting_are_refused),
         cmocka_unit_test(what_the_site_adds_to_a_limit_is_known),
         cmocka_unit_test(

@@ -52,7 +52,7 @@ static int ask_account(struct bats_alloc *a,
                               "--budget account: %s keeps no accounts; give "
                               "an amount",
                               a->system->name);
-    int rc = a->system->account(set->account, &account, err);
+    int rc = a->system->account(set->account, a->quality, &account, err);
     if (rc < 0)
         return rc;
     *budget = bats_account_left(&account);

@@ -299,14 +299,12 @@ static void say_why(struct bats_alloc *a, struct bats_joined *joined,
         return;
     a->said_us = now_us;
     a->say_us *= 2;
-    const char *advice =
-        a->system->advice != NULL ? a->system->advice(w.reason) : NULL;
-    tell(joined, "%s wait%s in the queue of %s, the oldest for %s: %s%s%s",
+    tell(joined, "%s wait%s in the queue of %s, the oldest for %s: %s",
          bats_words_count(n, sizeof n, w.n, "job"), w.n == 1 ? "s" : "",
          a->system->name,
          bats_duration_format(since, (now_us - w.since_us) / 1000000 *
                                          BATS_SECOND),
-         w.reason, advice != NULL ? ": " : "", advice != NULL ? advice : "");
+         w.reason);
 }
 
 static void say_taken(struct bats_alloc *a, struct bats_joined *joined)

@@ -204,50 +204,89 @@ static void set_times(struct bats_alloc *a, const struct bats_settings *set,
         a->billing.longest = window + (allowed_s - limit_s) * BATS_SECOND;
 }
 
-/* The rate at which the system bills a job of each partition. The jobs by which
- * that is asked have a name of their own, the same in all sessions of a bag:
- * one that was killed may have left one. */
+/* What the system bills a job of the partition, and which rules hold there. */
+static int find_charge(struct bats_alloc *a, const struct bats_settings *set,
+                       const char *name, size_t i,
+                       struct bats_job_partition *partition,
+                       struct bats_error *err)
+{
+    struct bats_job_request request = request_of(a, set, i);
+    struct bats_error why;
+    bool is_whole;
+    request.name = name;
+    request.limit_s = 1; /* some systems refuse one that asks for too long */
+    request.least_s = 0;
+    if (bats_job_system_rate(a->system, &request, &a->rate[i], &is_whole,
+                             partition, &why) < 0)
+        return bats_error_set(err, BATS_EINPUT, "partition %s: %s",
+                              a->partitions[i], why.text);
+    if (a->rate[i] > 1e9)
+        return bats_error_set(err, BATS_EINPUT, "%g per hour: too much",
+                              a->rate[i]);
+    if (is_whole && !set->quiet)
+        bats_words_line(stderr,
+                        "bats-mpi: partition %s: jobs hold whole nodes and are "
+                        "billed for all of them, %g %s per hour; --slots says "
+                        "how many tasks run on a node",
+                        a->partitions[i], a->rate[i], a->system->currency);
+    if (i == 0)
+        strcpy(a->quality, partition->quality);
+    a->platform.clusters[i].notice = partition->notice_s * BATS_SECOND;
+    a->platform.clusters[i].reclaimable = partition->notice_s > 0;
+    return 0;
+}
+
+/* A job that asks for more than is allowed would wait for ever. */
+static int shorten(struct bats_alloc *a, const struct bats_settings *set,
+                   int64_t allowed_s, const char *where,
+                   struct bats_error *err)
+{
+    char window[BATS_UNITS_TEXT], limit[BATS_UNITS_TEXT];
+    struct bats_platform *p = &a->platform;
+    if (allowed_s == 0 || limit_of(p->window) <= allowed_s)
+        return 0;
+    bats_duration_format(limit, allowed_s * BATS_SECOND);
+    if (allowed_s <= BATS_ALLOC_MARGIN_S)
+        return bats_error_set(err, BATS_EINPUT,
+                              "partition %s: a job may ask for %s only", where,
+                              limit);
+    p->window = (allowed_s - BATS_ALLOC_MARGIN_S) * BATS_SECOND;
+    if (!set->quiet)
+        bats_words_line(stderr,
+                        "bats-mpi: a job in partition %s may ask for %s at "
+                        "most: the window is %s",
+                        where, limit, bats_duration_format(window, p->window));
+    return 0;
+}
+
+/* The jobs by which prices are asked for have a name of their own, the same in
+ * all sessions of a bag: one that was killed may have left one. */
 static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
                         struct bats_error *err)
 {
     struct bats_platform *p = &a->platform;
-    struct bats_error why;
     char name[BATS_ALLOC_NAME], of_bag[20];
+    const char *where = "";
     int64_t allowed_s = 0;
     write_digest(of_bag, mix(HASH, a->door));
     snprintf(name, sizeof name, "bats-price-%s", of_bag);
     int rc = bats_job_system_clear(a->system, name, err);
     for (size_t i = 0; rc == 0 && i < p->n_clusters; i++) {
-        struct bats_job_request request = request_of(a, set, i);
-        struct bats_job_partition partition = {.limit_s = 0};
-        bool is_whole = false;
-        request.name = name;
-        if (bats_job_system_rate(a->system, &request, &a->rate[i], &is_whole,
-                                 &why) < 0)
-            rc = bats_error_set(err, BATS_EINPUT, "partition %s: %s",
-                                a->partitions[i], why.text);
-        if (rc == 0 && a->rate[i] > 1e9)
-            rc = bats_error_set(err, BATS_EINPUT, "%g per hour: too much",
-                                a->rate[i]);
-        if (rc == 0 && is_whole && !set->quiet)
-            bats_words_line(stderr,
-                            "bats-mpi: partition %s: jobs hold whole nodes and "
-                            "are billed for all of them, %g %s per hour; "
-                            "--slots says how many tasks run on a node",
-                            a->partitions[i], a->rate[i],
-                            a->system->currency);
-        p->clusters[i].charge =
-            rc == 0 ? bats_billing_use(bats_job_bill(a->rate[i], 3600),
-                                       BATS_HOUR, p->window)
-                    : 0;
-        p->clusters[i].max = (uint32_t)set->max_jobs;
-        if (rc == 0 && a->system->partition != NULL)
-            partition = a->system->partition(request.partition);
-        if (partition.limit_s > 0 &&
-            (allowed_s == 0 || partition.limit_s < allowed_s))
+        struct bats_job_partition partition;
+        rc = find_charge(a, set, name, i, &partition, err);
+        if (rc == 0 && partition.limit_s > 0 &&
+            (allowed_s == 0 || partition.limit_s < allowed_s)) {
             allowed_s = partition.limit_s;
-        p->clusters[i].notice = partition.notice_s * BATS_SECOND;
-        p->clusters[i].reclaimable = p->clusters[i].notice > 0;
+            where = a->partitions[i];
+        }
+    }
+    if (rc == 0)
+        rc = shorten(a, set, allowed_s, where, err);
+    for (size_t i = 0; rc == 0 && i < p->n_clusters; i++) {
+        struct bats_job_request request = request_of(a, set, i);
+        p->clusters[i].charge = bats_billing_use(
+            bats_job_bill(a->rate[i], 3600), BATS_HOUR, p->window);
+        p->clusters[i].max = (uint32_t)set->max_jobs;
         p->speed[i] = 1;
         digest(&request, a->shape[i]);
     }

@@ -67,6 +67,7 @@ struct bats_alloc {
                                         * works for a window */
     char own[BATS_ALLOCATION_NAME]; /* the job that the run is in, or "" */
     bool quiet;
+    char quality[BATS_JOB_ID]; /* class of service of the jobs; "": none */
     bool by_account; /* the budget is what is left of the account */
     bats_time *asked; /* by machine: not 0 = a job is taken over that was to
                        * work for so long, */
