@@ -1,5 +1,8 @@
-"""Opens a page in headless Chromium and asks it questions, through the pipe
-that --remote-debugging-pipe opens: no package, no port.
+"""Opens a page in headless Chromium and asks it questions, through the pipes
+that --remote-debugging-pipe reads and writes: no package, no port. The browser
+of the first call stays for the next ones, with its pipes in the directory
+`browser` here: at the end, kill the group of processes that browser/pid names.
+Only one call at a time.
 
     python3 page.py PAGE.html [--dark] [--width N] [--height N] [--shot FILE]
                     [--top N] [--tall N] [--print FILE] [--no-scripts] [EXPRESSION...]
@@ -15,10 +18,8 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("page")
@@ -34,42 +35,53 @@ PARSER.add_argument("expressions", nargs="*")
 ARGS = PARSER.parse_intermixed_args()
 
 
+HOME = pathlib.Path("browser").resolve()
+
+
+def start():
+    """Starts a browser, which keeps both ends of both pipes open."""
+    HOME.mkdir()
+    for name in ("to", "from"):
+        os.mkfifo(HOME / name)
+    here = [os.open(HOME / name, os.O_RDWR) for name in ("to", "from")]
+
+    def connect():
+        os.dup2(here[0], 60)
+        os.dup2(here[1], 61)
+        os.dup2(60, 3)
+        os.dup2(61, 4)
+
+    process = subprocess.Popen(
+        [os.environ.get("CHROMIUM") or shutil.which("chromium"),
+         "--headless=new", "--no-sandbox", "--disable-gpu",
+         "--disable-dev-shm-usage", "--no-first-run",
+         "--disable-background-networking", "--disable-extensions",
+         "--host-resolver-rules=MAP * ~NOTFOUND",
+         f"--user-data-dir={HOME}/home", "--remote-debugging-pipe",
+         "about:blank"],
+        preexec_fn=connect, close_fds=False, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+    (HOME / "pid").write_text(str(process.pid))
+    return here
+
+
 class Browser:
-    """A browser, and one page of it."""
+    """The browser, and one page of it that shares nothing with the others."""
 
     def __init__(self):
-        self.home = tempfile.mkdtemp()
-        here, there = os.pipe(), os.pipe()
-        program = os.environ.get("CHROMIUM") or shutil.which("chromium")
-
-        def connect():
-            os.dup2(here[0], 60)
-            os.dup2(there[1], 61)
-            os.dup2(60, 3)
-            os.dup2(61, 4)
-
-        self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--disable-dev-shm-usage", "--no-first-run",
-             "--disable-background-networking", "--disable-extensions",
-             "--host-resolver-rules=MAP * ~NOTFOUND",
-             "--user-data-dir=" + self.home, "--remote-debugging-pipe",
-             "about:blank"],
-            preexec_fn=connect, close_fds=False, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
-        os.close(here[0])
-        os.close(there[1])
-        self.to, self.out = here[1], os.fdopen(there[0], "rb")
-        self.rest, self.number, self.session = b"", 0, None
-        self.events = []
+        ends = start() if not HOME.exists() else [
+            os.open(HOME / name, os.O_RDWR) for name in ("to", "from")]
+        self.to, self.out = ends[0], os.fdopen(ends[1], "rb", 0)
+        # Answers to one call are never those to another one.
+        self.number = os.getpid() % 20000 * 100000
+        self.rest, self.session, self.events = b"", None, []
+        self.context = self.ask("Target.createBrowserContext")[
+            "browserContextId"]
 
     def read(self):
         while b"\0" not in self.rest:
-            more = self.out.read1(1 << 20)
-            if not more:
-                sys.exit("the browser has gone")
-            self.rest += more
+            self.rest += self.out.read(1 << 20)
         message, self.rest = self.rest.split(b"\0", 1)
         return json.loads(message)
 
@@ -87,20 +99,28 @@ class Browser:
                 if "error" in answer:
                     sys.exit(f"{method}: {answer['error']}")
                 return answer["result"]
-            self.events.append(answer)
+            self.note(answer)
+
+    def note(self, event):
+        if self.session and event.get("sessionId") == self.session:
+            self.events.append(event)
 
     def wait_for(self, method):
         while not any(e.get("method") == method for e in self.events):
-            self.events.append(self.read())
+            self.note(self.read())
 
     def close(self):
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        shutil.rmtree(self.home, ignore_errors=True)
+        """Leaves no part of a message to the next call."""
+        self.session = None
+        self.ask("Target.disposeBrowserContext",
+                 browserContextId=self.context)
+        while self.rest:
+            self.read()
 
 
 def open_page(browser):
-    target = browser.ask("Target.createTarget", url="about:blank")["targetId"]
+    target = browser.ask("Target.createTarget", url="about:blank",
+                         browserContextId=browser.context)["targetId"]
     browser.session = browser.ask("Target.attachToTarget", targetId=target,
                                   flatten=True)["sessionId"]
     for domain in ("Page", "Network", "Runtime", "Log"):

@@ -160,10 +160,10 @@ expect 1 grep -q '<tr><td>N=' bag.html
 ok 'strategies are a page, and a part of the page of a run that chose one'
 
 page() {
-    timeout 120 python3 "$TOP/tests/browser/page.py" "$@"
+    env "$mark" timeout 120 python3 "$TOP/tests/browser/page.py" "$@"
 }
 if ! command -v "${CHROMIUM:-chromium}" >/dev/null ||
-    ! python3 -c 'import json, argparse, tempfile' 2>/dev/null; then
+    ! python3 -c 'import json, argparse, subprocess' 2>/dev/null; then
     skip 'the pages in a browser' 'no chromium, or no python3'
     done_testing
     exit
@@ -349,4 +349,7 @@ expect 1 page bad.html 2>err
 grep -q 'Content Security Policy' err
 ok 'a page that loads something or has a script of its own would be noticed'
 
+# Or it might still write what is removed with the directory.
+kill -KILL -- "-$(cat browser/pid)"
+within 20 nobody_left
 done_testing
