@@ -90,7 +90,7 @@ SITE_SRC = $(addprefix src/site/, \
 	fields.c hardware.c job_systems.c node.c query.c queue.c site.c \
 	slurm.c slurm_account.c slurm_jobs.c slurm_limits.c slurm_options.c slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
-	auth.c comm.c comm_mpi.c crew.c door.c executor.c forked.c found.c gateway.c heart.c hosts.c hub.c \
+	auth.c comm.c comm_mpi.c crew.c door.c errand.c executor.c forked.c found.c gateway.c heart.c hosts.c hub.c \
 	introduce.c joined.c journal.c kept.c launcher.c losses.c \
 	library.c master.c mpi.c pernode.c prepare.c ready.c reclaims.c \
 	results.c seal.c shared.c signals.c \

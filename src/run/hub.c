@@ -97,26 +97,26 @@ static void refuse(struct bats_peer *p, const char *why)
 
 /* ---- authentication ---- */
 
-static int challenge(const struct hub *h, struct bats_peer *p,
-                     struct bats_error *err)
+static int begin_challenge(const struct hub *h, struct bats_peer *p,
+                           struct bats_error *err)
 {
-    char *bytes;
-    struct bats_packet packet = {0};
     struct bats_auth_text text = {true, p->nonce, p->its_nonce, p->job,
                                   p->halves};
-    struct bats_proof proof = {.nonce = p->nonce};
     int rc = bats_auth_random(p->nonce, sizeof p->nonce, err);
     if (rc == 0)
         rc = bats_auth_random(p->halves, BATS_AUTH_HALF, err);
-    if (rc == 0)
-        rc = bats_auth_prove(&h->door.auth, &text, &bytes, &proof.n, err);
-    if (rc < 0)
-        return rc;
-    proof.bytes = bytes;
+    return rc < 0 ? rc
+                  : bats_errand_send(&h->door.auth, &text, NULL, 0, &p->errand,
+                                     err);
+}
+
+static void challenge(struct bats_peer *p, const struct bats_errand *made)
+{
+    struct bats_packet packet = {0};
+    struct bats_proof proof = {.nonce = p->nonce, .bytes = made->proof,
+                               .n = made->n};
     bats_proto_proof(&packet, &proof);
-    free(bytes);
     put(p, &packet);
-    return 0;
 }
 
 static void take_knock(const struct hub *h, struct bats_peer *p,
@@ -127,9 +127,9 @@ static void take_knock(const struct hub *h, struct bats_peer *p,
     memcpy(p->its_nonce, knock->nonce, sizeof p->its_nonce);
     if (knock->way != h->door.auth.way)
         refuse(p, "it authenticates in another way");
-    else if (challenge(h, p, &why) < 0)
+    else if (begin_challenge(h, p, &why) < 0)
         refuse(p, why.text);
-    else if (p->state == BATS_PEER_KNOCKS)
+    else
         enter(p, BATS_PEER_PROVES);
 }
 
@@ -173,19 +173,25 @@ static void take_proof(const struct hub *h, struct bats_peer *p,
                        const struct bats_proof *proof)
 {
     struct bats_error why;
-    struct bats_packet packet = {0};
     struct bats_auth_text text = {false, p->nonce, p->its_nonce, p->job,
                                   p->halves + BATS_AUTH_HALF};
-    if (bats_auth_check(&h->door.auth, &text, proof->bytes, proof->n, &why) <
-        0) {
+    p->wanted_ranks = proof->n_ranks;
+    if (bats_errand_send(&h->door.auth, &text, proof->bytes, proof->n,
+                         &p->errand, &why) < 0)
         refuse(p, why.text);
-        return;
-    }
-    if (proof->n_ranks == 0 || proof->n_ranks > h->options.n_seats) {
+}
+
+static void let_in(const struct hub *h, struct bats_peer *p,
+                   const struct bats_errand *checked)
+{
+    struct bats_error why;
+    struct bats_packet packet = {0};
+    memcpy(p->halves + BATS_AUTH_HALF, checked->half, BATS_AUTH_HALF);
+    if (p->wanted_ranks == 0 || p->wanted_ranks > h->options.n_seats) {
         refuse(p, "it has more ranks than the run has room for");
         return;
     }
-    p->n_ranks = proof->n_ranks;
+    p->n_ranks = p->wanted_ranks;
     if (!make_lists(p)) {
         p->n_ranks = 0;
         refuse(p, "out of memory");
@@ -199,6 +205,24 @@ static void take_proof(const struct hub *h, struct bats_peer *p,
         refuse(p, why.text);
     else if (p->state == BATS_PEER_PROVES)
         enter(p, BATS_PEER_GATHERS);
+}
+
+/* What was to be made or checked for it is. */
+static void go_on(const struct hub *h, struct bats_peer *p)
+{
+    struct bats_errand *errand = p->errand;
+    if (errand == NULL || !bats_errand_is_back(errand))
+        return;
+    p->errand = NULL;
+    bool proves = p->state == BATS_PEER_PROVES;
+    if (proves && errand->rc < 0)
+        refuse(p, errand->err.text);
+    else if (proves && p->is_challenged)
+        let_in(h, p, errand);
+    else if (proves)
+        challenge(p, errand);
+    p->is_challenged = true;
+    bats_errand_forget(errand);
 }
 
 /* Keeps the message, whose texts the HELLO refers to. */
@@ -255,6 +279,7 @@ static void take_early(const struct hub *h, struct bats_peer *p, uint32_t rank,
 static void release(struct bats_peer *p)
 {
     bats_wire_close(&p->wire);
+    bats_errand_forget(p->errand);
     for (uint32_t k = 0; p->said != NULL && k < p->n_ranks; k++)
         bats_packet_release(&p->said[k]);
     free(p->said);
@@ -354,6 +379,13 @@ static void look_for_late(struct hub *h)
     }
 }
 
+/* Its messages are taken now. */
+static bool is_heard(const struct bats_peer *p)
+{
+    return p->state != BATS_PEER_WAITS && p->errand == NULL &&
+           (p->state >= BATS_PEER_GATHERS || !bats_errand_is_enough());
+}
+
 /* Receives what is there, from every peer that has nothing whole left, and
  * sends what can be sent. Returns true if anything came. */
 static bool exchange(struct hub *h)
@@ -366,7 +398,7 @@ static bool exchange(struct hub *h)
         const struct bats_peer *p = h->peers[i];
         h->fds[i].fd = p->wire.fd;
         h->fds[i].events =
-            (short)((p->state != BATS_PEER_WAITS ? POLLIN : 0) |
+            (short)((is_heard(p) ? POLLIN : 0) |
                     (bats_wire_unsent(&p->wire) > 0 ? POLLOUT : 0));
     }
     if (poll(h->fds, h->n + 1, 0) <= 0)
@@ -395,7 +427,7 @@ static int take_from(struct hub *h, struct bats_peer *p, int *from,
                      const void **bytes, size_t *n)
 {
     uint32_t rank;
-    while (p->wire.fd >= 0 && p->state != BATS_PEER_WAITS) {
+    for (go_on(h, p); p->wire.fd >= 0 && is_heard(p); go_on(h, p)) {
         int rc = bats_wire_next(&p->wire, &rank, bytes, n);
         if (rc == 0)
             return 0;

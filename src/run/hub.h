@@ -33,6 +33,7 @@
 
 #include "run/comm.h"
 #include "run/door.h"
+#include "run/errand.h"
 #include "run/wire.h"
 
 enum bats_peer_state {
@@ -58,6 +59,9 @@ struct bats_peer {
     /* private */
     struct bats_packet *said;
     bool *is_here;
+    struct bats_errand *errand; /* its proof is made or checked, or NULL */
+    bool is_challenged;       /* the CHALLENGE has been sent */
+    uint32_t wanted_ranks;    /* as its PROOF says */
     bool is_silent;          /* nothing of it waits to be read */
     struct in6_addr address; /* IPv4: as mapped into IPv6 */
     uint32_t n_here, n_left;

@@ -74,6 +74,7 @@ knock = bytes([KNOCK, version]) + b"BATS" + way + bytes(32) + text(b"forger")
 s = reach()
 if how == "forge":
     s.sendall(frame(knock))
+    print("knocked", file=sys.stderr)
     assert message(s)[0] == CHALLENGE
     s.sendall(frame(bytes([PROOF, version]) + struct.pack("<I", 1)
                     + text(bytes(32))))

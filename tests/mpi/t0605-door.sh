@@ -26,7 +26,7 @@ worker() {
 }
 # knocks HOW SENTENCE: what the master answers.
 knocks() {
-    python3 "$TOP/tests/mpi/knock.py" "$1" door passed >answer
+    python3 "$TOP/tests/mpi/knock.py" "$1" door passed >answer 2>knocked
     grep -q "$2" answer || note_failure "$(cat answer)" "$1, not: $2"
 }
 # the run is none the worse, and told why nobody came in.
@@ -130,6 +130,7 @@ export BATS_MUNGE_SOCKET=$dir/munge.socket
 env "$mark" munged --force --key-file="$dir/munge.key" \
     --socket="$BATS_MUNGE_SOCKET" --pid-file="$dir/munge.pid" \
     --log-file="$dir/munge.log" --seed-file="$dir/munge.seed" >out 2>&1
+sed -i 's/^/touch began; /' bag
 master
 grep -q '^auth munge$' door
 expect 1 grep -q secret door
@@ -152,6 +153,18 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 else
     skip 'another user, who has the file, is refused' 'not root now'
 fi
-still_runs
-ok 'and the user is let in'
+worker door &
+within 30 test -e began
+kill -STOP "$(cat munge.pid)"
+python3 "$TOP/tests/mpi/knock.py" forge door >answer 2>knocked &
+within 30 test -s knocked
+sleep 0.5
+SECONDS=0
+touch go
+expect 0 wait $master
+test $SECONDS -lt 10
+kill -CONT "$(cat munge.pid)"
+wait
+grep -q '1 of 1 task done' err
+ok 'the user is let in, and a stranger does not stop the run where munged hangs'
 done_testing
