@@ -1,5 +1,6 @@
 /* html_run: the page of a recorded run. See html.h. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "record/read/view.h"
 #include "report/causes.h"
 #include "report/html.h"
+#include "report/recorded.h"
 #include "report/series.h"
 #include "report/words.h"
 #include "report/workflows.h"
@@ -32,14 +34,15 @@ static const char *money(char text[BATS_UNITS_TEXT], bats_money amount)
                                     : bats_money_format(text, amount);
 }
 
-/* The charge of all machines of the last session in a window. */
+/* The charge of all machines of the last session in a window, where windows are
+ * charged, else 0: there the ledger has what is billed. */
 static bats_money rate(const struct page *p)
 {
     bats_money sum = 0;
 
     for (size_t i = 0; i < p->st.n_clusters; i++)
         sum += p->st.clusters[i].charge * p->st.clusters[i].machines;
-    return sum;
+    return p->history.billing == BATS_BILLING_WINDOW ? sum : 0;
 }
 
 static bats_money reserved(const struct page *p)
@@ -108,19 +111,21 @@ static void write_facts(struct page *p)
     snprintf(more, sizeof more, "%" PRId64 " failed, %" PRId64 " left",
              st->failed, st->running + st->pending);
     bats_html_fact(h, "Tasks done", value, more);
-    snprintf(value, sizeof value, "%s %s", money(a, st->charged),
-             st->currency);
     snprintf(more, sizeof more, "budget %s", money(b, st->budget));
-    bats_html_fact(h, "Charged", value, more);
-    snprintf(value, sizeof value, "%s %s", money(a, reserved(p)),
-             st->currency);
-    bats_html_fact(h, "Reserved", value,
-                   "all machines held from start to end");
+    bats_html_fact(h, "Charged",
+                   bats_words_money(value, sizeof value, st->charged,
+                                    st->currency),
+                   more);
+    if (reserved(p) > 0)
+        bats_html_fact(h, "Reserved",
+                       bats_words_money(value, sizeof value, reserved(p),
+                                        st->currency),
+                       "all machines held from start to end");
     bats_html_fact(h, "Makespan", bats_words_moment(a, p->history.end),
                    "virtual time, all sessions");
     snprintf(value, sizeof value, "%.0f%%",
-             paid > 0 ? 100 * used / paid : 0.0);
-    if (paid > 0)
+             paid > 0 ? 100 * fmin(used / paid, 1) : 0.0);
+    if (paid > 0 && p->history.billing != BATS_BILLING_USE)
         bats_html_fact(h, "Of paid time in use", value,
                        "the rest was paid, and idle");
     snprintf(value, sizeof value, "%" PRId64, st->sessions);
@@ -259,7 +264,7 @@ static void write_clusters(struct page *p)
             bats_html_cell(h, "-");
             continue;
         }
-        bats_html_cell(h, "%.0f%%", 100 * u->used / u->paid);
+        bats_html_cell(h, "%.0f%%", 100 * fmin(u->used / u->paid, 1));
         bats_html_cell(h, "%.1f slot-h",
                        u->paid > u->used ? (u->paid - u->used) / 3.6e9 : 0.0);
     }
@@ -308,29 +313,11 @@ static int write_workflows(struct page *p, struct bats_error *err)
     return rc;
 }
 
-/* "slow 3, fast 1", from the record's "[3,1]". */
-static const char *words_of(char *text, size_t size, const struct page *p,
-                            const char *machines)
-{
-    size_t n = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0;
-         *machines != '\0' && i < p->history.n_clusters && n < size; i++) {
-        machines++;
-        n += (size_t)snprintf(text + n, size - n, "%s%s %ld",
-                              i > 0 ? ", " : "", p->history.clusters[i],
-                              strtol(machines, NULL, 10));
-        machines += strcspn(machines, ",");
-    }
-    return text;
-}
-
 static void write_decisions(struct page *p)
 {
     const struct bats_run_history *r = &p->history;
     struct bats_html *h = &p->html;
-    char time[BATS_UNITS_TEXT], left[BATS_UNITS_TEXT], text[1024];
+    char time[BATS_UNITS_TEXT], left[BATS_UNITS_TEXT];
     size_t skip = r->n_decisions > LISTED ? r->n_decisions - LISTED : 0;
 
     bats_html_section(h, "Money and decisions", "money");
@@ -345,7 +332,7 @@ static void write_decisions(struct page *p)
         bats_html_textf(h, "%s%s", d->reason,
                         d->feasible ? "" : " (more than the budget can pay)");
         fputs("<td class=\"text\">", h->out);
-        bats_html_text(h, words_of(text, sizeof text, p, d->machines));
+        bats_html_text(h, d->machines);
         bats_html_cell(h, "%" PRId64, d->windows);
         bats_html_cell(h, "%" PRId64, d->tasks_left);
         bats_html_cell(h, "%s", money(left, d->budget_left));
@@ -493,7 +480,6 @@ static json_t *status_json(const struct page *p)
 static json_t *decisions_json(const struct page *p)
 {
     json_t *list = json_array();
-    char text[1024];
     size_t n = p->history.n_decisions;
 
     for (size_t i = n > 4000 ? n - 4000 : 0; i < n; i++) {
@@ -501,8 +487,7 @@ static json_t *decisions_json(const struct page *p)
         json_array_append_new(
             list, json_pack("[f, o, o]", (double)d->time / BATS_SECOND,
                             bats_json_text(d->reason),
-                            bats_json_text(
-                                words_of(text, sizeof text, p, d->machines))));
+                            bats_json_text(d->machines)));
     }
     return list;
 }
@@ -605,23 +590,17 @@ int bats_html_run(FILE *out, struct bats_view *view,
 {
     struct page p = {
         .view = view, .causes = causes, .strategies = strategies};
-    int rc = bats_view_status(view, &p.st, err);
+    int rc = bats_recorded_status(view, &p.st, &p.options, err);
 
-    char *options = NULL;
-    if (rc == 0)
-        rc = bats_view_options(view, &options, err);
     if (rc == 0)
         rc = bats_run_history_read(view, &p.history, err);
-    if (rc == 0) {
-        p.options = json_loads(options, 0, NULL);
+    if (rc == 0)
         rc = bats_html_asked_init(&p.asked, json_object_get(p.options, "run"),
                                   p.st.tasks, err);
-    }
     if (rc == 0)
         rc = write_page(&p, out, err);
     bats_html_asked_release(&p.asked);
     json_decref(p.options);
-    free(options);
     bats_run_history_release(&p.history);
     return rc;
 }

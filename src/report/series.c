@@ -79,7 +79,7 @@ json_t *bats_series_money(const struct bats_run_history *h, bats_money rate)
     }
     return json_pack("{s:o, s:o, s:o}", "t", times(a), "charged",
                      numbers(charged, a.n), "reserved",
-                     numbers(reserved, a.n));
+                     rate > 0 ? numbers(reserved, a.n) : json_null());
 }
 
 json_t *bats_series_machines(const struct bats_run_history *h)

@@ -16,7 +16,7 @@
 #define BATS_SERIES_POINTS 2000 /* by far less than 4,000 */
 
 /* {"t": seconds, "charged": [...], "reserved": [...]}; `rate` is the charge of
- * all machines of the platform, per window. */
+ * all machines of the platform, per window; 0: "reserved" is null. */
 json_t *bats_series_money(const struct bats_run_history *history,
                           bats_money rate);
 

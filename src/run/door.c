@@ -31,27 +31,64 @@ static bool print(FILE *file, const struct bats_door *door)
     return fflush(file) == 0 && ferror(file) == 0;
 }
 
-int bats_door_write(const char *path, const struct bats_door *door,
+/* Where there are no locks (as on some network file systems), nobody knows. */
+static bool is_held(const char *path)
+{
+    struct flock flock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool held = fd >= 0 && fcntl(fd, F_OFD_GETLK, &flock) == 0 &&
+                flock.l_type != F_UNLCK;
+    if (fd >= 0)
+        close(fd);
+    return held;
+}
+
+/* The file `new` gets its contents and its name. */
+static int publish(int fd, const char *new, const char *path,
+                   const struct bats_door *door, struct bats_error *err)
+{
+    struct flock flock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int copy = dup(fd);
+    FILE *file = copy >= 0 ? fdopen(copy, "w") : NULL;
+    bool written = file != NULL && print(file, door);
+    if (file != NULL)
+        written = fclose(file) == 0 && written;
+    else if (copy >= 0)
+        close(copy);
+    fcntl(fd, F_OFD_SETLK, &flock);
+    if (is_held(path))
+        return bats_error_set(err, BATS_EINPUT,
+                              "%.300s: workers join another run by this file",
+                              path);
+    return written && rename(new, path) == 0 ? 0 : failed(path, err);
+}
+
+int bats_door_write(const char *path, const struct bats_door *door, int *fd,
                     struct bats_error *err)
 {
     char new[PATH_MAX];
     if (snprintf(new, sizeof new, "%s.XXXXXX", path) >= (int)sizeof new)
         return bats_error_set(err, BATS_EINPUT,
                               "%.300s...: this name is too long", path);
-    int fd = mkstemp(new); /* mode 0600 */
-    if (fd < 0)
+    *fd = mkostemp(new, O_CLOEXEC); /* mode 0600 */
+    if (*fd < 0)
         return failed(new, err);
-    FILE *file = fdopen(fd, "w");
-    bool written = file != NULL && print(file, door);
-    if (file != NULL)
-        written = fclose(file) == 0 && written;
-    else
-        close(fd);
-    if (written && rename(new, path) == 0)
-        return 0;
-    failed(path, err);
-    unlink(new);
-    return BATS_EINPUT;
+    int rc = publish(*fd, new, path, door, err);
+    if (rc < 0) {
+        unlink(new);
+        close(*fd);
+        *fd = -1;
+    }
+    return rc;
+}
+
+void bats_door_remove(const char *path, int fd)
+{
+    struct stat there, ours;
+    if (lstat(path, &there) == 0 && fstat(fd, &ours) == 0 &&
+        there.st_dev == ours.st_dev && there.st_ino == ours.st_ino)
+        unlink(path);
+    close(fd);
 }
 
 static bool read_secret(const char *digits, uint8_t *secret)

@@ -29,9 +29,14 @@ struct bats_door {
     struct bats_auth auth;
 };
 
-/* Replaces the file in one step. BATS_EINPUT: it cannot be written. */
-int bats_door_write(const char *path, const struct bats_door *door,
+/* Replaces the file in one step, and keeps it open and locked as *fd: as long
+ * as that lasts no other master takes its place. BATS_EINPUT: it cannot be
+ * written, or is that of a master that lives. */
+int bats_door_write(const char *path, const struct bats_door *door, int *fd,
                     struct bats_error *err);
+
+/* Removes the file, if it is still the one that was written, and closes it. */
+void bats_door_remove(const char *path, int fd);
 
 /* BATS_EINPUT, with file and line: it is not there, not such a file, can be
  * read or written by others, or is of another version. */

@@ -31,6 +31,7 @@ struct hub {
     struct bats_comm base;
     struct bats_hub_options options;
     struct bats_door door;
+    int door_fd; /* of its file, while it listens */
     int listener; /* -1: does not listen */
     struct bats_peer **peers;
     size_t n, room;
@@ -549,7 +550,7 @@ static void stop_listening(struct hub *h)
         return;
     close(h->listener);
     h->listener = -1;
-    unlink(h->options.file);
+    bats_door_remove(h->options.file, h->door_fd);
 }
 
 static void hub_destroy(struct bats_comm *comm)
@@ -676,7 +677,7 @@ int bats_hub_listen(struct bats_comm *comm, bool listens,
         return bats_error_set(err, BATS_EINPUT,
                               "cannot listen for worker jobs on port %d: %s",
                               h->options.port, strerror(errno));
-    rc = bats_door_write(h->options.file, &h->door, err);
+    rc = bats_door_write(h->options.file, &h->door, &h->door_fd, err);
     if (rc < 0)
         close(fd);
     else

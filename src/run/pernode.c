@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "run/clock.h"
@@ -131,15 +132,39 @@ static int complain(const struct bats_pernode *node, struct bats_error *err)
                           strerror(errno));
 }
 
+/* The first one makes the file, for everybody may write to the directory: the
+ * others take it only if it is one of ours. It may go meanwhile: fd stays
+ * negative. */
+static int open_file(struct bats_pernode *node, struct bats_error *err)
+{
+    struct stat st;
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    node->fd = open(node->path, flags | O_CREAT | O_EXCL, 0600);
+    if (node->fd >= 0)
+        return 0;
+    if (errno == EEXIST)
+        node->fd = open(node->path, flags);
+    if (node->fd < 0)
+        return errno == ENOENT ? 0 : complain(node, err);
+    if (fstat(node->fd, &st) != 0)
+        return complain(node, err);
+    if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink < 2 &&
+        (st.st_mode & 077) == 0)
+        return 0;
+    close_file(node);
+    return bats_error_set(err, BATS_ESYS,
+                          "%s, for PERENGINE: this is not a file of this run: "
+                          "somebody else has made it",
+                          node->path);
+}
+
 /* Tries to be let in. */
 static int knock(struct bats_pernode *node, struct bats_error *err)
 {
     char text[20] = "";
-    if (node->fd < 0)
-        node->fd =
-            open(node->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (node->fd < 0)
-        return complain(node, err);
+    int rc = node->fd < 0 ? open_file(node, err) : 0;
+    if (rc < 0 || node->fd < 0)
+        return rc;
     bool alone = lock(node, F_WRLCK);
     if (!alone && errno != EAGAIN && errno != EACCES)
         return complain(node, err);

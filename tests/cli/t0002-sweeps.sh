@@ -138,6 +138,12 @@ test "$(ask 'SELECT rate, sum(r), sum(cost) > 0 FROM tasks GROUP BY rate')" = \
     '0.05|3|1 0.1|3|1 '
 test "$("$BATS_MPI" tasks s.bats --where 'rate > 0.05 AND r = 2' --json |
     grep -o '"parameters":.*')" = '"parameters":{"rate":0.1,"r":2}}'
+for where in "load_extension('x')" 'abs(-9223372036854775807 - 1) > 0' \
+    "json_extract('{', '\$.a') = 1" 'zeroblob(2000000000) > 1'; do
+    expect 2 "$BATS_MPI" tasks s.bats --where "$where" >out 2>err
+    grep -qF -- "--where '$where': " err
+done
+ok 'a function that is refused is no damage of the record'
 expect 2 "$BATS_MPI" tasks s.bats --where 'rat > 1' >out 2>err
 grep -q "no such column: rat; its parameters are rate, r\$" err
 ok 'parameters are columns of the record'

@@ -71,6 +71,26 @@ end
 says "$(pending)" '^pending: the run is over: stopped'
 ok 'and one that is over'
 
+# An hour is held for a task of which nothing is known: the budget does for one.
+sed '1i [run]\nbilling = use' clusters.ini >use.ini
+begin 4 --clusters use.ini --budget 1.5 --policy rr
+within 60 test -s ran
+within 60 waits
+idle=
+for m in a-1 a-2; do
+    says $m 'but idle: the tasks that wait cannot begin there yet, or cost' &&
+        idle=$m
+done
+test -n "$idle"
+says $idle 'or cost more than is left of the budget: 1\.[45]'
+! grep -q window out
+says "$(pending)" 'is left of the budget, some of it held for what runs$'
+for m in a-1 a-2; do
+    test $m = $idle || says $m ': held since .* and runs task [1-4]$'
+done
+ok 'where use is charged it is the budget that tasks wait for, not a window'
+end
+
 # ---- a machine that is lost ----
 
 if ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI'; then

@@ -166,7 +166,8 @@ static void a_door_is_read_as_it_was_written(void **state)
     struct bats_door door = {.host = "login1", .port = 40123, .auth = auth};
     struct bats_door read;
     struct stat status;
-    assert_int_equal(bats_door_write(path, &door, NULL), 0);
+    int fd;
+    assert_int_equal(bats_door_write(path, &door, &fd, NULL), 0);
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
     assert_int_equal(bats_door_read(path, &read, NULL), 0);
@@ -174,6 +175,33 @@ static void a_door_is_read_as_it_was_written(void **state)
     assert_int_equal(read.port, 40123);
     assert_int_equal(read.auth.way, BATS_AUTH_SECRET);
     assert_memory_equal(read.auth.secret, auth.secret, sizeof auth.secret);
+    close(fd); /* as if its master had been killed */
+}
+
+static void a_door_is_that_of_one_master(void **state)
+{
+    (void)state;
+    struct bats_door door = {.host = "login1", .port = 1, .auth = auth}, read;
+    struct bats_error err;
+    char moved[sizeof path + 10];
+    int fd, other, third;
+    snprintf(moved, sizeof moved, "%s.moved", path);
+    assert_int_equal(bats_door_write(path, &door, &fd, NULL), 0);
+    door.port = 2;
+    assert_int_equal(bats_door_write(path, &door, &other, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "workers join another run by this file"));
+    assert_int_equal(bats_door_read(path, &read, NULL), 0);
+    assert_int_equal(read.port, 1);
+    assert_int_equal(rename(path, moved), 0);
+    assert_int_equal(bats_door_write(path, &door, &other, NULL), 0);
+    bats_door_remove(path, fd); /* is another one now */
+    assert_int_equal(bats_door_read(path, &read, NULL), 0);
+    assert_int_equal(read.port, 2);
+    bats_door_remove(path, other);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(bats_door_write(path, &door, &third, NULL), 0);
+    close(third);
+    unlink(moved);
 }
 
 static void munge_leaves_no_secret_in_the_file(void **state)
@@ -181,13 +209,15 @@ static void munge_leaves_no_secret_in_the_file(void **state)
     (void)state;
     struct bats_door door = {.host = "login1", .port = 1, .auth = auth};
     struct bats_door read;
+    int fd;
     door.auth.way = BATS_AUTH_MUNGE;
     strcpy(door.auth.socket, "/run/munge/other");
-    assert_int_equal(bats_door_write(path, &door, NULL), 0);
+    assert_int_equal(bats_door_write(path, &door, &fd, NULL), 0);
     assert_int_equal(bats_door_read(path, &read, NULL), 0);
     assert_string_equal(read.auth.socket, "/run/munge/other");
     for (size_t i = 0; i < sizeof read.auth.secret; i++)
         assert_int_equal(read.auth.secret[i], 0);
+    close(fd);
 }
 
 static void refused(const char *text, const char *because)
@@ -228,9 +258,11 @@ static void a_file_that_others_can_read_is_refused(void **state)
     struct bats_door door = {.host = "login1", .port = 40123, .auth = auth};
     const mode_t modes[] = {0604, 0640, 0622};
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(bats_door_write(path, &door, NULL), 0);
+        int fd;
+        assert_int_equal(bats_door_write(path, &door, &fd, NULL), 0);
         assert_int_equal(chmod(path, modes[i]), 0);
         assert_int_equal(bats_door_read(path, &door, NULL), BATS_EINPUT);
+        close(fd);
     }
 }
 
@@ -244,6 +276,7 @@ int main(void)
         cmocka_unit_test(keys_are_for_one_connection_job_and_direction),
         cmocka_unit_test(proofs_of_a_wrong_length_are_refused),
         cmocka_unit_test(a_door_is_read_as_it_was_written),
+        cmocka_unit_test(a_door_is_that_of_one_master),
         cmocka_unit_test(munge_leaves_no_secret_in_the_file),
         cmocka_unit_test(a_wrong_file_is_refused_by_line),
         cmocka_unit_test(a_file_that_others_can_read_is_refused),

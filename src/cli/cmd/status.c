@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "report/live.h"
+#include "report/recorded.h"
 #include "report/table.h"
 #include "report/words.h"
 #include "report/workflows.h"
@@ -184,41 +185,26 @@ static void print_text(const struct bats_view_status *st, bats_money held,
     bats_workflows_print(stdout, w->list, w->n, BATS_TABLE_ROWS - 1);
 }
 
-/* A cluster on which no task has ended yet has the runtime that the user
- * expects. */
-static void add_expected(struct bats_view_status *st, const json_t *options)
-{
-    const json_t *list =
-        json_object_get(json_object_get(options, "engine"), "expected_us");
-    for (size_t i = 0; i < st->n_clusters; i++)
-        if (st->clusters[i].mean_runtime == 0)
-            st->clusters[i].mean_runtime =
-                json_integer_value(json_array_get(list, i));
-}
-
 static int show(struct bats_view *view, const struct bats_settings *set,
                 struct bats_error *err)
 {
     struct bats_view_status status;
     struct workflows w;
-    char *text = NULL;
-    int rc = bats_view_status(view, &status, err);
+    json_t *options;
+    int rc = bats_recorded_status(view, &status, &options, err);
 
     if (rc == 0 && set->left) {
         printf("%" PRId64 "\n", bats_look_left(&status));
+        json_decref(options);
         return 0;
     }
-    if (rc == 0)
-        rc = bats_view_options(view, &text, err);
     if (rc == 0)
         rc = bats_workflows_read(view, status.is_live, &w.list, &w.n, NULL,
                                  err);
     if (rc < 0) {
-        free(text);
+        json_decref(options);
         return rc;
     }
-    json_t *options = json_loads(text, 0, NULL);
-    add_expected(&status, options);
     if (set->json)
         rc = print_json(&status, held_now(view, status.is_live), &w, options,
                         err);
@@ -226,7 +212,6 @@ static int show(struct bats_view *view, const struct bats_settings *set,
         print_text(&status, held_now(view, status.is_live), &w, options);
     free(w.list);
     json_decref(options);
-    free(text);
     return rc;
 }
 

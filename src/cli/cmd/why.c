@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/billing.h"
 #include "bats/sched.h"
 #include "cli/causes.h"
 #include "cli/cli.h"
@@ -23,6 +24,7 @@ struct known {
     bool has_decision;
     struct bats_view_decision decision;
     int64_t held;
+    enum bats_billing_model billing;
     bats_time retry_delay, time_limit; /* of the engine's rules, */
     int64_t yields;                    /* as this */
     struct bats_purse_status *workflows;
@@ -42,6 +44,10 @@ static int learn_rules(struct bats_view *view, struct known *k,
     const json_t *rules = json_object_get(options, "engine");
     k->retry_delay =
         json_integer_value(json_object_get(rules, "retry_delay_us"));
+    const char *model = json_string_value(
+        json_object_get(json_object_get(rules, "billing"), "model"));
+    if (model == NULL || !bats_billing_find(model, &k->billing))
+        k->billing = BATS_BILLING_WINDOW; /* as records of before have it */
     k->yields = json_integer_value(json_object_get(rules, "yields"));
     k->time_limit = json_integer_value(json_object_get(rules, "deadline_us"));
     json_decref(options);
@@ -151,7 +157,11 @@ static void why_unwanted(char *text, size_t size, const struct known *k,
         return;
     if (st->ending)
         snprintf(text, size, DRAINING);
-    else if (st->budget != BATS_UNLIMITED &&
+    else if (k->billing != BATS_BILLING_WINDOW &&
+             st->budget <= st->charged)
+        snprintf(text, size, "nothing is left of the budget");
+    else if (k->billing == BATS_BILLING_WINDOW &&
+             st->budget != BATS_UNLIMITED &&
              st->budget - st->charged < m->charge)
         snprintf(
             text, size, "%s are left of the budget, a window costs %s",
@@ -167,6 +177,59 @@ static void why_unwanted(char *text, size_t size, const struct known *k,
                  n, n == 1 ? "" : "s", m->cluster);
     else
         snprintf(text, size, "no plan has asked for it yet");
+}
+
+/* Explains why no task runs on a machine that is held. The record does not say
+ * why a slot got none: so this names what may be in the way. Only under billing
+ * by the window has its time an end that is paid for. */
+static void why_idle(char *text, size_t size, const struct known *k,
+                     const char *window_end)
+{
+    const struct bats_view_status *st = &k->status;
+    char left[PHRASE], money[2 * PHRASE] = "", limit[PHRASE] = "";
+    char time[BATS_UNITS_TEXT];
+
+    if (st->ending)
+        snprintf(text, size, DRAINING);
+    else if (st->pending == 0)
+        snprintf(text, size, "no task is waiting for a machine");
+    else if (k->billing == BATS_BILLING_WINDOW)
+        snprintf(text, size,
+                 "no task of the bag fits what is left of its window, which "
+                 "ends at %s, or those that wait cannot begin there yet",
+                 window_end);
+    else {
+        if (st->budget != BATS_UNLIMITED)
+            snprintf(money, sizeof money,
+                     ", or cost more than is left of the budget: %s, of which "
+                     "some is held for what runs",
+                     bats_words_money(left, sizeof left,
+                                      st->budget - st->charged, st->currency));
+        if (k->time_limit > 0)
+            snprintf(limit, sizeof limit, ", or would not end by %s",
+                     bats_words_moment(time, k->time_limit));
+        snprintf(text, size, "the tasks that wait cannot begin there yet%s%s",
+                 money, limit);
+    }
+}
+
+static void why_held(char *text, size_t size, const struct known *k,
+                     const struct bats_view_machine *m, const char *time)
+{
+    char end[BATS_UNITS_TEXT], why[SENTENCE];
+    bool by_window = k->billing == BATS_BILLING_WINDOW;
+
+    bats_words_moment(end, m->window_began + k->status.window);
+    if (why_over(why, sizeof why, k)) {
+        snprintf(text, size, "held since %s, but %s", time, why);
+    } else if (m->running > 0) {
+        snprintf(text, size, "held since %s and runs task %" PRId64 "%s%s",
+                 time, m->running, by_window ? "; its window ends at " : "",
+                 by_window ? end : "");
+    } else {
+        why_idle(why, sizeof why, k, end);
+        snprintf(text, size, "held since %s, but idle: %s", time, why);
+    }
 }
 
 static void why_machine(char *text, size_t size, const struct known *k,
@@ -186,21 +249,7 @@ static void why_machine(char *text, size_t size, const struct known *k,
                  m->why[0] != '\0' ? ": " : "", m->why);
         break;
     case BATS_VIEW_HELD:
-        bats_words_moment(end, m->window_began + k->status.window);
-        if (why_over(why, sizeof why, k))
-            snprintf(text, size, "held since %s, but %s", time, why);
-        else if (m->running > 0)
-            snprintf(text, size,
-                     "held since %s and runs task %" PRId64
-                     "; its window ends at %s",
-                     time, m->running, end);
-        else if (k->status.ending)
-            snprintf(text, size, "held since %s, but idle: " DRAINING, time);
-        else
-            snprintf(text, size,
-                     "held since %s, but idle: no task of the bag fits what "
-                     "is left of its window, which ends at %s, or none waits",
-                     time, end);
+        why_held(text, size, k, m, time);
         break;
     case BATS_VIEW_PARKED:
     case BATS_VIEW_RELEASED:
@@ -240,13 +289,15 @@ static void print_sums(const struct known *k,
 {
     char ended[PHRASE], windows[PHRASE], charged[PHRASE];
 
-    printf(
-        "%s ended there; %s charged, %s in all\n",
-        bats_words_count(ended, sizeof ended, (uint64_t)m->ended, "execution"),
-        bats_words_count(windows, sizeof windows, (uint64_t)m->windows,
-                         "window"),
-        bats_words_money(charged, sizeof charged, m->charged,
-                         k->status.currency));
+    bats_words_count(ended, sizeof ended, (uint64_t)m->ended, "execution");
+    bats_words_count(windows, sizeof windows, (uint64_t)m->windows, "window");
+    bats_words_money(charged, sizeof charged, m->charged, k->status.currency);
+    printf("%s ended there", ended);
+    if (k->billing == BATS_BILLING_WINDOW)
+        printf("; %s charged, %s in all", windows, charged);
+    else if (k->billing != BATS_BILLING_ALLOCATION) /* by no machine */
+        printf("; %s charged", charged);
+    putchar('\n');
 }
 
 /* Explains the machine called `name`, or all of them if it is NULL. */
@@ -286,7 +337,7 @@ static int explain_machines(struct bats_view *view, const struct known *k,
 static void why_waiting(char *text, size_t size, const struct known *k)
 {
     char tasks[PHRASE], machines[PHRASE], time[BATS_UNITS_TEXT];
-    char limit[PHRASE] = "";
+    char limit[PHRASE] = "", money[2 * PHRASE] = "", left[PHRASE];
 
     if (why_over(text, size, k))
         return;
@@ -294,18 +345,25 @@ static void why_waiting(char *text, size_t size, const struct known *k)
         snprintf(limit, sizeof limit,
                  "; none is started that would not end by %s",
                  bats_words_moment(time, k->time_limit));
+    if (k->billing != BATS_BILLING_WINDOW &&
+        k->status.budget != BATS_UNLIMITED)
+        snprintf(money, sizeof money,
+                 "; %s is left of the budget, some of it held for what runs",
+                 bats_words_money(left, sizeof left,
+                                  k->status.budget - k->status.charged,
+                                  k->status.currency));
     if (k->status.ending)
         snprintf(text, size, DRAINING "; --resume goes on");
     else if (k->status.choosing)
         snprintf(text, size, "a schedule is to be chosen first");
     else if (k->held > 0)
-        snprintf(text, size, "%s wait%s, in random order, for the %s held%s",
+        snprintf(text, size, "%s wait%s, in random order, for the %s held%s%s",
                  bats_words_count(tasks, sizeof tasks,
                                   (uint64_t)k->status.pending, "task"),
                  k->status.pending == 1 ? "s" : "",
                  bats_words_count(machines, sizeof machines, (uint64_t)k->held,
                                   "machine"),
-                 limit);
+                 limit, money);
     else
         snprintf(text, size, "no machine is held");
 }

@@ -14,7 +14,9 @@ static const char *const launcher[] = {
     "SLURM_GTIDS=", "SLURM_STEPID=", "SLURM_STEP_", "SLURM_SRUN_COMM_",
     "SLURM_LAUNCH_NODE_IPADDR=", "SLURM_PMI", "SLURM_CPU_BIND",
     /* Open MPI detects Flux by this variable. */
-    "FLUX_JOB_ID=", "FLUX_TASK_", "FLUX_PMI_"};
+    "FLUX_JOB_ID=", "FLUX_TASK_", "FLUX_PMI_",
+    /* For this run, and not for one that a task may start. */
+    "BATS_BUDGET=", "BATS_AUTH=", "BATS_MUNGE_SOCKET="};
 
 /* Users set these, launchers do not, and a nested mpirun needs them. */
 static const char *const kept[] = {"OMPI_ALLOW_RUN_AS_ROOT"};

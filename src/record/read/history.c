@@ -19,6 +19,8 @@ struct reader {
     uint32_t n_machine[SESSIONS_MAX];
     size_t machines, spans, charges, decisions; /* capacities */
     bats_time *paid; /* by machine: end of its last window; NULL: none yet */
+    bats_time *held; /* by machine, since when; -1: it is not. NULL: likewise */
+    size_t holds;    /* capacity */
     bool no_memory;
 };
 
@@ -62,6 +64,8 @@ static void take_session(struct reader *r, sqlite3_stmt *s)
     r->begin[id] = r->h->end;
     r->h->end += sqlite3_column_int64(s, 2);
     r->h->window = sqlite3_column_int64(s, 3);
+    r->h->billing = BATS_BILLING_WINDOW;
+    bats_billing_find(bats_view_text(s, 4), &r->h->billing);
 }
 
 static uint32_t cluster_of(struct bats_run_history *h, const char *name)
@@ -178,7 +182,7 @@ static void take_charge(struct reader *r, sqlite3_stmt *s)
                        : machine_in(r, session, sqlite3_column_int64(s, 2)),
         .amount = sqlite3_column_int64(s, 3),
     };
-    if (charge.machine != UINT32_MAX) {
+    if (charge.machine != UINT32_MAX && h->billing == BATS_BILLING_WINDOW) {
         if (r->paid == NULL)
             r->paid = calloc(h->n_machines, sizeof *r->paid);
         if (r->paid == NULL) {
@@ -240,30 +244,119 @@ static void take_parameters(struct reader *r, sqlite3_stmt *s)
     r->h->is_sweep = sqlite3_column_int64(s, 0) > 0;
 }
 
-/* Works out what was held when. */
-static bool add_holds(struct bats_run_history *h)
-{
-    bool is_allocation = false;
+/* ---- what was held when ---- */
 
-    h->holds = malloc((h->n_charges + h->n_machines + 1) * sizeof *h->holds);
-    if (h->holds == NULL)
+static bool add_hold(struct reader *r, uint32_t machine, bats_time begin,
+                     bats_time end, bats_time paid_end)
+{
+    struct bats_run_history *h = r->h;
+
+    if (!bats_grow(&h->holds, &r->holds, h->n_holds + 1, sizeof *h->holds)) {
+        r->no_memory = true;
         return false;
+    }
+    if (begin < end)
+        h->holds[h->n_holds++] =
+            (struct bats_history_hold){begin, end, paid_end, machine};
+    return true;
+}
+
+/* What begins and what ends the time for which a machine is billed. A job is
+ * billed from when it joins, though it is acquired before, until it has gone. */
+static bool bounds_hold(enum bats_billing_model model, const char *type,
+                        bool *begins)
+{
+    const char *const *ends =
+        model == BATS_BILLING_JOB
+            ? (const char *const[]){"joined", "lost", "billed", ""}
+            : (const char *const[]){"acquire", "lost", "park", "release"};
+
+    *begins = strcmp(type, ends[0]) == 0;
+    return *begins || strcmp(type, ends[1]) == 0 ||
+           strcmp(type, ends[2]) == 0 || strcmp(type, ends[3]) == 0;
+}
+
+/* In a new session no machine is held yet. */
+static void take_hold(struct reader *r, sqlite3_stmt *s)
+{
+    int64_t session = sqlite3_column_int64(s, 0);
+    uint32_t machine =
+        machine_in(r, session, sqlite3_column_int64(s, 2));
+    enum bats_billing_model model = r->h->billing;
+    bool begins;
+
+    if ((model != BATS_BILLING_JOB && model != BATS_BILLING_SECOND) ||
+        !knows(r, session) || machine == UINT32_MAX ||
+        !bounds_hold(model, bats_view_text(s, 3), &begins))
+        return;
+    if (r->held == NULL) {
+        r->held = malloc(r->h->n_machines * sizeof *r->held);
+        if (r->held == NULL) {
+            r->no_memory = true;
+            return;
+        }
+        memset(r->held, -1, r->h->n_machines * sizeof *r->held);
+    }
+    bats_time now = at(r, session, sqlite3_column_int64(s, 1));
+    bats_time since = r->held[machine];
+    if (since >= 0 && since < r->begin[session] && begins)
+        add_hold(r, machine, since, r->begin[session], r->begin[session]);
+    else if (since >= 0 && !begins)
+        add_hold(r, machine, since, now, now);
+    if (!begins)
+        r->held[machine] = -1;
+    else if (since < r->begin[session])
+        r->held[machine] = now;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct bats_history_hold *x = a, *y = b;
+    return x->machine != y->machine
+               ? (x->machine > y->machine) - (x->machine < y->machine)
+               : (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Machines that are billed while a task runs there. */
+static void join_holds(struct bats_run_history *h)
+{
+    size_t kept = 0;
+
+    qsort(h->holds, h->n_holds, sizeof *h->holds, by_place);
+    for (size_t i = 0; i < h->n_holds; i++) {
+        struct bats_history_hold *x = &h->holds[i];
+        struct bats_history_hold *last = kept > 0 ? &h->holds[kept - 1] : x;
+        if (kept == 0 || last->machine != x->machine || last->end < x->begin)
+            h->holds[kept++] = *x;
+        else if (last->end < x->end)
+            last->end = last->paid_end = x->end;
+    }
+    h->n_holds = kept;
+}
+
+static bool add_holds(struct reader *r)
+{
+    struct bats_run_history *h = r->h;
+    bats_time end = h->end;
+
     for (size_t i = 0; i < h->n_charges; i++) {
         const struct bats_history_charge *c = &h->charges[i];
-        bats_time paid_end = c->begin + h->window;
-        bats_time end = paid_end < h->end ? paid_end : h->end;
-        is_allocation |= c->machine == UINT32_MAX;
-        if (c->machine == UINT32_MAX || c->begin >= end)
-            continue;
-        if (c->amount != h->charge[h->machines[c->machine].cluster])
-            paid_end = end; /* by use */
-        h->holds[h->n_holds++] =
-            (struct bats_history_hold){c->begin, end, paid_end, c->machine};
+        bats_time until = c->begin + h->window;
+        if (h->billing == BATS_BILLING_WINDOW && c->machine != UINT32_MAX)
+            add_hold(r, c->machine, c->begin, until < end ? until : end,
+                     until);
     }
-    for (uint32_t i = 0; is_allocation && i < h->n_machines; i++)
-        h->holds[h->n_holds++] =
-            (struct bats_history_hold){0, h->end, h->end, i};
-    return true;
+    for (size_t i = 0; h->billing == BATS_BILLING_USE && i < h->n_spans; i++)
+        add_hold(r, h->spans[i].machine, h->spans[i].begin, h->spans[i].end,
+                 h->spans[i].end);
+    for (uint32_t i = 0; i < h->n_machines; i++)
+        if (h->billing == BATS_BILLING_ALLOCATION)
+            add_hold(r, i, 0, end, end);
+        else if (r->held != NULL && r->held[i] >= 0)
+            add_hold(r, i, r->held[i], end, end);
+    if (h->billing == BATS_BILLING_USE)
+        join_holds(h);
+    return !r->no_memory;
 }
 
 /* The slot that is free first, backwards from the end. */
@@ -319,7 +412,8 @@ static const struct {
     {"SELECT id, time_scale, max(coalesce(ended_us, 0), coalesce((SELECT"
      " max(time_us) FROM attempt WHERE session = session.id), 0),"
      " coalesce((SELECT max(time_us) FROM ledger WHERE session = session.id),"
-     " 0)), window_us FROM session ORDER BY id",
+     " 0)), window_us, CASE WHEN json_valid(options) THEN"
+     " json_extract(options, '$.engine.billing.model') END FROM session ORDER BY id",
      take_session},
     {"SELECT m.session, m.id, m.name, c.name, m.slots, c.charge FROM machine m"
      " JOIN cluster c ON c.session = m.session AND c.id = m.cluster"
@@ -331,9 +425,17 @@ static const struct {
      take_span},
     {"SELECT session, time_us, machine, amount FROM ledger ORDER BY seq",
      take_charge},
-    {"SELECT session, time_us, reason, machines, tasks_left, windows,"
-     " budget_left, feasible FROM decision ORDER BY seq",
+    {"SELECT session, time_us, reason, coalesce((SELECT group_concat(c.name ||"
+     " ' ' || j.value, ', ') FROM json_each(d.machines) j JOIN cluster c"
+     " ON c.session = d.session AND c.id = j.key WHERE j.value > 0),"
+     " 'no machines'), tasks_left, windows,"
+     " budget_left, feasible FROM decision d ORDER BY seq",
      take_decision},
+    {"SELECT session, time_us, machine, type, seq FROM command"
+     " WHERE type IN ('acquire', 'park', 'release') UNION ALL"
+     " SELECT session, time_us, machine, type, seq FROM event"
+     " WHERE type IN ('joined', 'lost', 'billed') ORDER BY seq",
+     take_hold},
     {"SELECT session, time_us FROM command WHERE type = 'sampled'"
      " ORDER BY seq DESC LIMIT 1",
      take_sampled},
@@ -356,13 +458,15 @@ int bats_run_history_read(struct bats_view *view,
     }
     for (size_t i = 0; rc == 0 && i < sizeof steps / sizeof *steps; i++)
         rc = each(r, steps[i].sql, steps[i].take, err);
+    if (rc == 0 && (!place_spans(history) || !add_holds(r)))
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     for (size_t i = 0; r != NULL && i < SESSIONS_MAX; i++)
         free(r->machine[i]);
-    if (r != NULL)
+    if (r != NULL) {
         free(r->paid);
+        free(r->held);
+    }
     free(r);
-    if (rc == 0 && (!place_spans(history) || !add_holds(history)))
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     if (rc < 0)
         bats_run_history_release(history);
     return rc;

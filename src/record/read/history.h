@@ -11,6 +11,7 @@
 #ifndef BATS_RECORD_HISTORY_H
 #define BATS_RECORD_HISTORY_H
 
+#include "bats/billing.h"
 #include "record/read/view.h"
 
 struct bats_history_machine {
@@ -40,9 +41,10 @@ struct bats_history_charge {
     bats_money amount;
 };
 
-/* A machine that was paid: for a window, or, in an allocation, all the time.
- * The axis ends with the last session; a window that was charged as a whole may
- * be paid beyond. */
+/* A machine that was paid (bats/billing.h): for a window, or while a task ran
+ * there, or as long as it was held; in an allocation all the time. The axis ends
+ * with the last session; a window that was charged as a whole may be paid
+ * beyond. */
 struct bats_history_hold {
     bats_time begin, end, paid_end;
     uint32_t machine;
@@ -51,7 +53,7 @@ struct bats_history_hold {
 struct bats_history_decision {
     bats_time time;
     char *reason;   /* a word or two: "start" */
-    char *machines; /* per cluster, "[3,1]" */
+    char *machines; /* "slow 3, fast 1", by the clusters of its session */
     int64_t tasks_left, windows;
     bats_money budget_left; /* BATS_UNLIMITED: unlimited */
     bool feasible;
@@ -61,6 +63,7 @@ struct bats_run_history {
     char clusters[BATS_CLUSTERS_MAX][BATS_CLUSTER_NAME];
     bats_money charge[BATS_CLUSTERS_MAX]; /* per window, in the last session */
     size_t n_clusters;
+    enum bats_billing_model billing; /* of the last session */
     bats_time window, end;   /* length of a window; of the axis */
     bats_time sampled_at;    /* on the axis; -1: never */
     bool is_sweep;           /* tasks have parameters */

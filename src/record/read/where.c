@@ -290,6 +290,19 @@ struct filter {
     size_t n;
 };
 
+/* A function that is not allowed, or has no value: the expression is at fault,
+ * and not the record. */
+static int blame(const struct filter *f, int rc, struct bats_error *err)
+{
+    sqlite3 *db = f->list->view->db.sqlite;
+    int code = sqlite3_errcode(db) & 0xff;
+    if (code != SQLITE_ERROR && code != SQLITE_TOOBIG &&
+        code != SQLITE_MISMATCH && code != SQLITE_AUTH)
+        return rc;
+    return bats_error_set(err, BATS_EINPUT, "--where '%.100s': %s", f->where,
+                          sqlite3_errmsg(db));
+}
+
 static int list_ids(struct filter *f, sqlite3_stmt *s, struct bats_error *err)
 {
     int rc = 0;
@@ -300,7 +313,7 @@ static int list_ids(struct filter *f, sqlite3_stmt *s, struct bats_error *err)
     while (f->n < f->list->n &&
            (rc = bats_db_step(&f->list->view->db, s, err)) > 0)
         f->ids[f->n++] = sqlite3_column_int64(s, 0);
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? blame(f, rc, err) : 0;
 }
 
 /* Texts of tasks are read from the record, if they are asked for. */

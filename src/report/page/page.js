@@ -148,11 +148,14 @@ function drawMoney(place) {
         { label: "charged", stroke: colour("--accent"), width: 2,
             paths: uPlot.paths.stepped({ align: -1 }),
             value: (u, v) => amount(v) },
-        { label: "reserved", stroke: colour("--faint"), width: 1,
-            paths: uPlot.paths.stepped({ align: -1 }), dash: [5, 4],
-            value: (u, v) => amount(v) },
     ];
-    const values = [m.t, m.charged, m.reserved];
+    const values = [m.t, m.charged];
+    if (m.reserved !== null) {
+        series.push({ label: "reserved", stroke: colour("--faint"), width: 1,
+            paths: uPlot.paths.stepped({ align: -1 }), dash: [5, 4],
+            value: (u, v) => amount(v) });
+        values.push(m.reserved);
+    }
     if (budget !== null) {
         series.push({ label: "budget", stroke: colour("--bad"), width: 1,
             dash: [2, 3], value: (u, v) => amount(v) });

@@ -1,0 +1,113 @@
+/* The file of a node for PERENGINE lies in a directory that everybody may write
+ * to: only one that this user has made for this run is used. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "run/pernode.h"
+
+static char dir[] = "/tmp/test_pernode.XXXXXX";
+static char path[500];
+
+static int make_directory(void **state)
+{
+    (void)state;
+    char host[200] = "";
+    gethostname(host, sizeof host - 1);
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/bats-mpi-run-%s", dir, host);
+    return setenv("TMPDIR", dir, 1);
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    return rmdir(dir);
+}
+
+/* What it says to a rank that comes to the node; no command is due. */
+static int enter(struct bats_error *err)
+{
+    static const char *const environment[] = {NULL};
+    const struct bats_setup setup = {.run_id = "run", .number = 7};
+    struct bats_pernode *node;
+    int rc = 0;
+    assert_int_equal(bats_pernode_create(&setup, environment, &node, err), 0);
+    for (int i = 0; rc == 0 && i < 3; i++)
+        rc = bats_pernode_enter(node, NULL, 0, err);
+    if (rc > 0)
+        assert_int_equal(bats_pernode_number(node), 7);
+    while (rc > 0 && !bats_pernode_leave(node, NULL, 0))
+        ;
+    bats_pernode_destroy(node);
+    return rc;
+}
+
+static void put(mode_t mode)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs("7", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static void the_file_is_made_and_removed(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    assert_int_equal(enter(&err), 1);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void a_file_that_others_may_write_is_not_used(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    put(0666);
+    assert_int_equal(enter(&err), BATS_ESYS);
+    assert_non_null(strstr(err.text, "somebody else has made it"));
+    unlink(path);
+}
+
+static void a_file_of_somebody_else_is_not_used(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    put(0600);
+    if (chown(path, 65534, 65534) == 0)
+        assert_int_equal(enter(&err), BATS_ESYS);
+    unlink(path);
+}
+
+static void a_second_name_of_a_file_is_not_used(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    char other[520];
+    snprintf(other, sizeof other, "%s.other", path);
+    put(0600);
+    assert_int_equal(link(path, other), 0);
+    assert_int_equal(enter(&err), BATS_ESYS);
+    unlink(other);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_file_is_made_and_removed),
+        cmocka_unit_test(a_file_that_others_may_write_is_not_used),
+        cmocka_unit_test(a_file_of_somebody_else_is_not_used),
+        cmocka_unit_test(a_second_name_of_a_file_is_not_used)};
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
