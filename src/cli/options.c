@@ -1,14 +1,19 @@
 #include "cli/options.h"
 
 #include <assert.h>
+#include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/options_value.h"
 #include "input/workflow/workflow.h"
+#include "run/launcher.h"
 #include "util/similar.h"
 
 /* upper limit of the options of a verb */
@@ -83,6 +88,90 @@ static int explain(const char *word, const struct bats_option **rows, int n,
                           found ? similar.name : "", found ? "?" : "");
 }
 
+/* -n: the number of values for a task. */
+static int read_max_args(struct bats_settings *settings,
+                         struct bats_error *err)
+{
+    char *end;
+    if (settings->max_args == NULL)
+        return 0;
+    unsigned long n = strtoul(settings->max_args, &end, 10);
+    if (!isdigit((unsigned char)*settings->max_args) || *end != '\0' ||
+        n > UINT32_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "-n takes the number of values for a task, not "
+                              "'%s'; a dry run is --dry-run",
+                              settings->max_args);
+    settings->sweep.per_task = n;
+    settings->sweep.without = n == 0;
+    return 0;
+}
+
+/* Standard input may have something to read. (Launchers give rank 0 a pipe in
+ * any case.) */
+static bool has_input(void)
+{
+    struct stat st;
+    return fstat(STDIN_FILENO, &st) == 0 &&
+           (S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode) ||
+            S_ISSOCK(st.st_mode));
+}
+
+/* The first word of `text` is a program in PATH, or a function that bash has
+ * exported. */
+static bool is_program(const char *text)
+{
+    char name[256], path[4096];
+    int n = (int)strcspn(text, " \t");
+    snprintf(name, sizeof name, "BASH_FUNC_%.*s%%%%", n, text);
+    if (getenv(name) != NULL)
+        return true;
+    const char *dirs = memchr(text, '/', (size_t)n) != NULL ? "/"
+                       : getenv("PATH") != NULL             ? getenv("PATH")
+                                                            : "";
+    for (size_t length; *dirs != '\0';
+         dirs += length + (dirs[length] == ':')) {
+        length = strcspn(dirs, ":");
+        if (memchr(text, '/', (size_t)n) != NULL)
+            snprintf(path, sizeof path, "%.*s", n, text);
+        else
+            snprintf(path, sizeof path, "%.*s/%.*s", (int)length, dirs, n,
+                     text);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The arguments are a command, and the lines of standard input its values, as
+ * for GNU parallel. What is the name of a file may be a bag; a mistyped one is
+ * no program. */
+static bool is_filter(enum bats_verb verb, int argc, char **argv)
+{
+    const struct bats_option *rows[ROWS_MAX];
+    struct option table[ROWS_MAX + 1];
+    char letters[2 * ROWS_MAX + 3];
+    int c;
+    if ((verb != BATS_VERB_RUN && verb != BATS_VERB_SAMPLE) || !has_input())
+        return false;
+    int n = getopt_tables(verb, true, rows, table, letters);
+    optind = 0;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, letters, table, NULL)) != -1)
+        for (int i = 0; i < n; i++)
+            if ((c == table[i].val || c == rows[i]->letter) &&
+                rows[i]->kind == BATS_OPTION_SOURCE)
+                return false;
+    if (optind >= argc)
+        return false;
+    for (int i = optind; i < argc; i++)
+        if (strchr(argv[i], '{') != NULL && strchr(argv[i], '}') != NULL)
+            return true;
+    return strcmp(argv[optind - 1], "--") == 0 ||
+           (bats_launcher_ranks() == 0 && access(argv[optind], F_OK) != 0 &&
+            is_program(argv[optind]));
+}
+
 /* The arguments are a command and its values. One that is called as a verb is
  * meant as such, if there is no `--` before it. */
 static int read_sweep(int n, char **words, struct bats_settings *settings,
@@ -115,6 +204,13 @@ static int read_words(enum bats_verb verb, int n, char **words,
         settings->n_files = (size_t)n;
         settings->bag = words[0];
         return 0;
+    }
+    /* As for GNU parallel, whose lines are commands then. */
+    static char *input[] = {"-"};
+    if (n == 0 && (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE) &&
+        has_input() && bats_launcher_ranks() == 0) {
+        words = input;
+        n = 1;
     }
     int rc = bats_verb_check(verb, n, words, err);
     if (rc != 0)
@@ -159,6 +255,15 @@ static int check_together(enum bats_verb verb,
         return bats_error_set(err, BATS_EINPUT,
                               "--nodes, --slots, --max-jobs (at most 1000) or "
                               "--port: out of range");
+    if (settings->nice > 19)
+        return bats_error_set(err, BATS_EINPUT, "--nice takes 0 to 19");
+    if (settings->delay > 0 &&
+        (settings->rules.timeout > 0 || settings->rules.timeout_median > 0))
+        return bats_error_set(err, BATS_EINPUT,
+                              "--delay and --timeout exclude each other");
+    if (settings->workdir != NULL && access(settings->workdir, X_OK) != 0)
+        return bats_error_set(err, BATS_EINPUT, "--wd %s: %s",
+                              settings->workdir, strerror(errno));
     if (settings->shuffle && settings->order != NULL &&
         strcmp(settings->order, "file") == 0)
         return bats_error_set(err, BATS_EINPUT,
@@ -232,6 +337,8 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     char letters[2 * ROWS_MAX + 3];
     bool divided = (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE) &&
                    bats_sweep_is((const char *const *)argv, (size_t)argc);
+    bool filter = !divided && is_filter(verb, argc, argv);
+    divided |= filter;
     int n = getopt_tables(verb, divided, rows, table, letters);
     int rc, c;
 
@@ -271,14 +378,21 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     }
     if (bad_environment)
         return bats_error_set(err, BATS_EINPUT, "BATS_BUDGET: %s", why.text);
+    rc = read_max_args(settings, err);
+    if (rc < 0)
+        return rc;
+    if (filter)
+        settings->source[settings->sweep.n_sources++] =
+            (struct bats_source){BATS_SOURCE_LINES, "-"};
     if (divided || settings->sweep.n_sources > 0)
         rc = read_sweep(argc - optind, argv + optind, settings, err);
     else if (settings->sweep.colsep || settings->header ||
-             settings->sweep.quote)
+             settings->sweep.quote || settings->sweep.link ||
+             settings->sweep.null || settings->max_args)
         return bats_error_set(err, BATS_EINPUT,
-                              "--colsep, --header and --quote are for sweeps: "
-                              "add '::: VALUE...' or ':::: FILE' (-: standard "
-                              "input)");
+                              "--colsep, --header, --quote, --link, --null "
+                              "and -n are for sweeps: add a command and '::: "
+                              "VALUE...' or ':::: FILE' (-: standard input)");
     else
         rc = read_words(verb, argc - optind, argv + optind, settings, err);
     return rc == 0 ? check_together(verb, settings, err) : rc;

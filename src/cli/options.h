@@ -113,6 +113,10 @@ struct bats_settings {
     bool shuffle;                  /* run: --shuf, --order random [false] */
     bool keep_order;               /* run: [false] */
     bool verbose;                  /* run: [false] */
+    const char *workdir;           /* run: --wd [NULL] */
+    uint32_t nice;                 /* run: [0] */
+    int64_t memfree;               /* run: bytes [0] */
+    bats_time delay;               /* run: [0] */
     const char *partition;   /* alloc: as written [NULL] */
     const char *unreliable;  /* alloc: as written [NULL] */
     const char *account;     /* alloc: [NULL] */
@@ -141,6 +145,7 @@ struct bats_settings {
     struct bats_sweep_spec sweep;
     struct bats_source source[BATS_OPTIONS_LIST]; /* run: sweep.sources */
     const char *header;                           /* run: ":" [NULL] */
+    const char *max_args; /* run: as written [NULL] */
     struct bats_sched_rules rules;                /* [all 0] */
 };
 

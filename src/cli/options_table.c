@@ -46,6 +46,17 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_SWEEP,
      "quote the words of COMMAND for the shell, so that it sees them as they "
      "are"},
+    {"link", 0, NULL, BATS_OPTION_FLAG, AT(sweep.link), RUNS, BATS_GROUP_SWEEP,
+     "take one value of each list for a task, not all combinations; shorter "
+     "lists begin again"},
+    {"max-args", 'n', "N", BATS_OPTION_TEXT, AT(max_args), RUNS,
+     BATS_GROUP_SWEEP,
+     "put N values into each command: {} is all of them, {1} the first; 0: a "
+     "task for each value, which {} leaves out"},
+    {"max-replace-args", 'N', "N", BATS_OPTION_TEXT, AT(max_args), RUNS,
+     BATS_GROUP_SWEEP, "the same"},
+    {"null", '0', NULL, BATS_OPTION_FLAG, AT(sweep.null), RUNS,
+     BATS_GROUP_SWEEP, "a NUL ends each value of a file, not a newline"},
     {"tasks", 0, "N|FILE", BATS_OPTION_TEXT, AT(tasks), PLAN, BATS_GROUP_PLAN,
      "number of tasks in the bag; or the bag or workflow itself, so that who "
      "waits for whom is known"},
@@ -310,6 +321,16 @@ const struct bats_option bats_options[] = {
      "the memory that each task asks for (suffixes K, M, G), unless the bag "
      "says it of this task. Limits nothing: the report sets it against what "
      "was used (default: what the batch job asked for each task)"},
+    {"wd", 0, "DIR", BATS_OPTION_DIRECTORY, AT(workdir), RUNS | ALLOC,
+     BATS_GROUP_RUN, "the directory in which tasks run (default: this one)"},
+    {"nice", 0, "N", BATS_OPTION_SMALL, AT(nice), RUNS | ALLOC, BATS_GROUP_RUN,
+     "the niceness of tasks, 0 to 19 (default: 0)"},
+    {"memfree", 0, "SIZE", BATS_OPTION_SIZE, AT(memfree), RUNS | ALLOC,
+     BATS_GROUP_RUN,
+     "start a task on a node only while so much memory is free there "
+     "(suffixes K, M, G)"},
+    {"delay", 0, "DURATION", BATS_OPTION_DURATION, AT(delay), RUNS | ALLOC,
+     BATS_GROUP_RUN, "time between the starts of two tasks (default: 0)"},
     {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUNS | ALLOC,
      BATS_GROUP_RUN,
      "time between TERM and KILL for a task that has to stop (default: 5s)"},
@@ -391,7 +412,7 @@ const struct bats_option bats_options[] = {
     {"job", 0, "ID", BATS_OPTION_TEXT, AT(job), WORKER, BATS_GROUP_RUN,
      "the number of this job (default: that of the batch job, else host and "
      "process)"},
-    {"dry-run", 'n', NULL, BATS_OPTION_FLAG, AT(dry_run), RUN, BATS_GROUP_RUN,
+    {"dry-run", 0, NULL, BATS_OPTION_FLAG, AT(dry_run), RUN, BATS_GROUP_RUN,
      "show which tasks would run, where and at what charge; start nothing"},
     {"task", 't', "LIST", BATS_OPTION_LIST, AT(task), OUTPUT,
      BATS_GROUP_SELECT,

@@ -56,8 +56,8 @@ static int refuse_nul(const char *name, const char *text, size_t length,
                           line);
 }
 
-int bats_textfile_read(const char *path, char **text, size_t *length,
-                       struct bats_error *err)
+static int read_file(const char *path, bool nul, char **text, size_t *length,
+                     struct bats_error *err)
 {
     const char *name = bats_textfile_name(path);
     bool is_stdin = strcmp(path, "-") == 0;
@@ -69,13 +69,25 @@ int bats_textfile_read(const char *path, char **text, size_t *length,
     int rc = read_all(name, fd, text, length, err);
     if (!is_stdin)
         close(fd);
-    if (rc == 0)
+    if (rc == 0 && !nul)
         rc = refuse_nul(name, *text, *length, err);
     if (rc < 0) {
         free(*text);
         *text = NULL;
     }
     return rc;
+}
+
+int bats_textfile_read(const char *path, char **text, size_t *length,
+                       struct bats_error *err)
+{
+    return read_file(path, false, text, length, err);
+}
+
+int bats_textfile_read_nul(const char *path, char **text, size_t *length,
+                           struct bats_error *err)
+{
+    return read_file(path, true, text, length, err);
 }
 
 char *bats_textfile_beside(const char *from, const char *name)

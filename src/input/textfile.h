@@ -20,6 +20,10 @@ const char *bats_textfile_name(const char *path);
 int bats_textfile_read(const char *path, char **text, size_t *length,
                        struct bats_error *err);
 
+/* The same; the text may have NUL bytes. */
+int bats_textfile_read_nul(const char *path, char **text, size_t *length,
+                           struct bats_error *err);
+
 /* The path of a file named in the file at `from`: relative to the directory of
  * that; for free(). NULL: no memory. */
 char *bats_textfile_beside(const char *from, const char *name);

@@ -26,7 +26,7 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 12
+#define BATS_PROTO_VERSION 13
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
@@ -118,6 +118,10 @@ struct bats_setup {
                               * ranks, */
     uint32_t share_count;    /* part share_index of share_count */
     int64_t max_output;      /* limit per task and stream; 0: none */
+    uint8_t nice;            /* of tasks, 0 to 19 */
+    int64_t memfree;         /* bytes that a node has to have free when a task
+                              * begins; 0: any */
+    const char *workdir;     /* of tasks; "": that of the rank */
     const char *output_path; /* results: directory; stream: prefix; else "" */
     const char *run_id;
     const char *cluster;
@@ -136,6 +140,7 @@ struct bats_assign {
     uint32_t replica;      /* replica number (0 = original) */
     bool once;             /* it must not run twice at the same time: without a
                             * master it is stopped */
+    int64_t wait_us;       /* before it begins, real microseconds */
     int64_t sleep_us;      /* built-in sleep, real microseconds */
     int64_t lost_us;       /* emulation: so long after its start, real
                           * microseconds, it is lost and never answers until it

@@ -149,6 +149,9 @@ static void take_setup(struct reader *r, struct bats_setup *setup)
     setup->share_index = take_u32(r);
     setup->share_count = take_u32(r);
     setup->max_output = take_amount(r);
+    setup->nice = (uint8_t)take_small(r, 19);
+    setup->memfree = take_amount(r);
+    setup->workdir = take_text(r, SIZE_MAX);
     setup->output_path = take_text(r, SIZE_MAX);
     setup->run_id = take_text(r, SIZE_MAX);
     setup->cluster = take_text(r, SIZE_MAX);
@@ -165,6 +168,7 @@ static void take_assign(struct reader *r, struct bats_assign *assign)
     assign->attempt = take_u32(r);
     assign->replica = take_u32(r);
     assign->once = take_small(r, 1);
+    assign->wait_us = take_amount(r);
     assign->sleep_us = take_amount(r);
     assign->lost_us = take_amount(r);
     assign->noticed_us = take_amount(r);

@@ -118,6 +118,9 @@ void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
     put(p, setup->share_index, 4);
     put(p, setup->share_count, 4);
     put(p, (uint64_t)setup->max_output, 8);
+    put(p, setup->nice, 1);
+    put(p, (uint64_t)setup->memfree, 8);
+    put_text(p, setup->workdir);
     put_text(p, setup->output_path);
     put_text(p, setup->run_id);
     put_text(p, setup->cluster);
@@ -135,6 +138,7 @@ void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
     put(p, assign->attempt, 4);
     put(p, assign->replica, 4);
     put(p, assign->once, 1);
+    put(p, (uint64_t)assign->wait_us, 8);
     put(p, (uint64_t)assign->sleep_us, 8);
     put(p, (uint64_t)assign->lost_us, 8);
     put(p, (uint64_t)assign->noticed_us, 8);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "bats/units.h"
 #include "exec/output/spool.h"
@@ -15,6 +16,7 @@
 #include "util/now.h"
 
 /* between the signal that ends a task and that for its rank */
+#define MEMORY_US 500000 /* between two looks for enough memory */
 #define HEARSAY_US 250000
 
 _Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
@@ -32,6 +34,7 @@ struct waiting {
     uint32_t attempt;
     uint32_t replica;
     bool once;
+    int64_t begin_us; /* not sooner; 0: at once */
     int64_t sleep_us;
     int64_t lost_us;    /* emulation; 0: it is not lost */
     int64_t noticed_us; /* or 0 */
@@ -74,6 +77,7 @@ struct bats_executor {
     bool holds; /* lines wait in `held` until the task has ended */
     struct held held;
     enum bats_output output;
+    int64_t memfree; /* bytes that have to be free when a task begins */
     bool stopping;
     int64_t kill_at_us; /* while stopping; INT64_MAX: not stopping */
     bool disbatch;
@@ -155,17 +159,21 @@ int bats_executor_create(const struct bats_setup *setup,
         .output = x->output,
         .results_dir = setup->output_path,
         .stream_prefix = setup->output_path,
+        .workdir = setup->workdir[0] != '\0' ? setup->workdir : NULL,
         .max_output = setup->max_output,
         .speed = setup->speed,
         .grace_ms = setup->grace_ms,
         .lines = offer_lines,
         .context = x,
     };
+    x->memfree = setup->memfree;
+    if (setup->nice > 0)
+        setpriority(PRIO_PROCESS, 0, setup->nice); /* tasks inherit it */
     x->ready = setup->n_start == 0 && setup->n_stop == 0;
-    int rc = x->ready ? 0
-                      : bats_pernode_create(setup,
-                                            (const char *const *)x->common,
-                                            &x->node, err);
+    int rc = x->ready
+                 ? 0
+                 : bats_pernode_create(setup, (const char *const *)x->common,
+                                       &x->node, err);
     if (rc == 0)
         rc = bats_runner_create(&options, &x->runner, err);
     if (rc < 0) {
@@ -213,6 +221,7 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
             continue;
         }
         size_t n = strlen(a.command) + 1;
+        int64_t begin_us = a.wait_us > 0 ? bats_clock_now_us() + a.wait_us : 0;
         struct waiting *w = malloc(sizeof *w + n + a.n_variables);
         if (w == NULL)
             return bats_error_set(err, BATS_ENOMEM, "out of memory");
@@ -220,6 +229,7 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
                               .attempt = a.attempt,
                               .replica = a.replica,
                               .once = a.once,
+                              .begin_us = begin_us,
                               .sleep_us = a.sleep_us,
                               .lost_us = a.lost_us,
                               .noticed_us = a.noticed_us,
@@ -373,9 +383,9 @@ bool bats_executor_go_on(struct bats_executor *executor)
         executor->held.offset = 0;
     }
     return !executor->stopping &&
-           (executor->held.asks || (bats_runner_busy(executor->runner) &&
-                                    !executor->is_cancelled &&
-                                    !executor->is_once));
+           (executor->held.asks ||
+            (bats_runner_busy(executor->runner) && !executor->is_cancelled &&
+             !executor->is_once));
 }
 
 void bats_executor_runs(const struct bats_executor *executor, uint32_t *task,
@@ -484,6 +494,28 @@ static void fall_silent(struct bats_executor *x,
         bats_units_add(bats_clock_now_us(), x->noticed_us, &x->noticed_at_us);
     x->lost = *r;
     forget_lines(x);
+}
+
+/* Memory that is free, or would be if it were needed; INT64_MAX: unknown. */
+static int64_t free_memory(void)
+{
+    char line[128];
+    long long kib = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file != NULL && kib == 0 && fgets(line, sizeof line, file) != NULL)
+        sscanf(line, "MemAvailable: %lld kB", &kib);
+    if (file != NULL)
+        fclose(file);
+    return kib > 0 ? (int64_t)kib * 1024 : INT64_MAX;
+}
+
+/* The time until the next task may begin, or until to look again; 0: now. */
+static int64_t holds_back_us(const struct bats_executor *x)
+{
+    int64_t wait_us = x->first->begin_us - bats_clock_now_us();
+    if (wait_us > 0)
+        return wait_us;
+    return x->memfree > 0 && free_memory() < x->memfree ? MEMORY_US : 0;
 }
 
 static int start_next(struct bats_executor *x, struct bats_error *err)
@@ -602,8 +634,8 @@ static int send_lines(struct bats_executor *x, struct bats_error *err)
     struct held *h = &x->held;
     const char *lines;
     while (h->asks && h->is_wanted) {
-        ptrdiff_t n = bats_spool_lines(&h->spool[h->stream - 1], h->offset,
-                                       &lines, err);
+        ptrdiff_t n =
+            bats_spool_lines(&h->spool[h->stream - 1], h->offset, &lines, err);
         struct bats_output_lines output = {x->running, h->stream, lines,
                                            (size_t)n};
         if (n < 0)
@@ -639,6 +671,11 @@ int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
         if (executor->first == NULL || executor->held.asks ||
             executor->is_silent) {
             bats_clock_sleep(timeout_us);
+            return 0;
+        }
+        int64_t wait_us = holds_back_us(executor);
+        if (wait_us > 0) {
+            bats_clock_sleep(wait_us < timeout_us ? wait_us : timeout_us);
             return 0;
         }
         if ((rc = start_next(executor, err)) < 0 || executor->is_silent)

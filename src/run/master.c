@@ -76,6 +76,17 @@ static int64_t noticed_after(const struct master *m, uint32_t machine)
     return (int64_t)ceil((double)time / m->options->time_scale);
 }
 
+/* --delay: real microseconds until the next task may begin. */
+static int64_t pace(struct master *m)
+{
+    int64_t now_us = bats_clock_now_us();
+    if (m->options->delay_us == 0)
+        return 0;
+    int64_t at_us = m->next_us > now_us ? m->next_us : now_us;
+    m->next_us = at_us + m->options->delay_us;
+    return at_us - now_us;
+}
+
 static int run_task(struct master *m, size_t i,
                     const struct bats_command *command, struct bats_error *err)
 {
@@ -102,6 +113,7 @@ static int run_task(struct master *m, size_t i,
         .replica = command->replica,
         .once = bats_sched_runs_once(m->sched, command->task),
         .command = builtin ? "" : m->command,
+        .wait_us = pace(m),
         .variables = m->variables,
         .n_variables = (size_t)n_variables,
         .sleep_us = builtin ? llround((double)duration / speed /

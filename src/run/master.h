@@ -50,6 +50,7 @@ struct master {
     int64_t start_us;
     struct bats_quiet quiet;
     int64_t progress_us;
+    int64_t next_us; /* with a delay: no task begins before that */
     int64_t looked_us;
     bool stopping;
     int64_t answers_by_us; /* stopping: a rank with a task that has not

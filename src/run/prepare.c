@@ -116,11 +116,12 @@ static struct bats_sched_options engine_options(struct master *m)
         .billing = m->survey.billing,
         .monitor_interval = o->monitor_interval,
         .preempt_lead = lead,
-        .prefetch = bats_master_virtual_time(m, BATS_BATCH_AHEAD_US),
+        .prefetch = o->delay_us > 0
+                        ? 0
+                        : bats_master_virtual_time(m, BATS_BATCH_AHEAD_US),
         .seed = o->seed,
         /* Schedules are on offer by a random sample. */
-        .in_order =
-            o->in_order && !(o->sampling.offers && p->n_clusters > 1),
+        .in_order = o->in_order && !(o->sampling.offers && p->n_clusters > 1),
         .goal = o->goal,
         .rules = o->rules,
         .earlier = o->earlier,
@@ -133,8 +134,7 @@ static struct bats_sched_options engine_options(struct master *m)
         .once = o->once,
         .graph = bats_bagfile_graph(o->bag),
     };
-    options.category =
-        bats_bagfile_categories(o->bag, &options.n_categories);
+    options.category = bats_bagfile_categories(o->bag, &options.n_categories);
     options.purses =
         bats_bagfile_purses(o->bag, &options.purse, &options.n_purses);
     options.rules.yields = YIELDS;
@@ -161,8 +161,7 @@ static int make_lists(struct master *m, struct bats_error *err)
 /* The output path for the tasks of a rank: "" if output does not go to
  * files. */
 static int output_path(const struct bats_run_options *o, const char *run_id,
-                       int stream, char path[PATH_MAX],
-                       struct bats_error *err)
+                       int stream, char path[PATH_MAX], struct bats_error *err)
 {
     int n = 0;
     path[0] = '\0';
@@ -181,8 +180,10 @@ static int output_path(const struct bats_run_options *o, const char *run_id,
 static int64_t notice_ms(const struct master *m, const struct bats_cluster *c)
 {
     double ms = (double)c->notice / m->options->time_scale / 1000;
-    return !c->reclaimable ? 0 : ms < 1 ? 1 : ms > 1e12 ? (int64_t)1e12
-                                                        : (int64_t)ms;
+    return !c->reclaimable ? 0
+           : ms < 1        ? 1
+           : ms > 1e12     ? (int64_t)1e12
+                           : (int64_t)ms;
 }
 
 /* A worker job may live longer than this master. Output that is not in files
@@ -192,8 +193,7 @@ static bool keeps(const struct master *m, uint32_t cluster, bool holds,
 {
     const struct bats_run_options *o = m->options;
     return m->joined != NULL && o->record != NULL && !prepares &&
-           !bats_reliability_loses(
-               &m->survey.platform.reliability[cluster]) &&
+           !bats_reliability_loses(&m->survey.platform.reliability[cluster]) &&
            o->output != BATS_OUTPUT_STREAM &&
            (o->output != BATS_OUTPUT_LINES || holds);
 }
@@ -225,13 +225,15 @@ int bats_master_set_up(struct master *m, size_t i,
         .master_pid =
             bats_comm_process(m->crew.comm, rank) > 0 ? (uint32_t)getpid() : 0,
         .output = (uint8_t)o->output,
-        .hold = o->tail != BATS_TAIL_NONE ||
-                o->policy == &bats_policy_expert,
+        .hold = o->tail != BATS_TAIL_NONE || o->policy == &bats_policy_expert,
         .bind = (uint8_t)o->bind,
         .share_index = m->survey.shares[rank].index,
         .share_count = m->survey.shares[rank].count,
         .output_path = path,
         .max_output = o->max_output,
+        .nice = (uint8_t)o->nice,
+        .memfree = o->memfree,
+        .workdir = o->workdir != NULL ? o->workdir : "",
         .run_id = m->run_id,
         .cluster = p->clusters[cluster].name,
         .machine = bats_master_machine_name(m, at),

@@ -95,6 +95,10 @@ struct bats_run_options {
     enum bats_output output;    /* lines: they go to the observer */
     const char *output_dir;     /* directory of results and stream; else
                                  * NULL */
+    const char *workdir;        /* of tasks; NULL: that of the ranks */
+    uint32_t nice;              /* of tasks, 0 to 19 */
+    int64_t memfree;            /* bytes free on a node when a task begins */
+    int64_t delay_us;           /* between the starts of two tasks */
     int64_t max_output;         /* limit per task and stream, bytes; 0: none */
     bats_time monitor_interval; /* 0: window / 12 */
     struct bats_sched_rules rules;

@@ -91,7 +91,7 @@ echo true >bag.txt
 refuses 'bag of tasks is missing'
 refuses "Try 'bats-mpi run --help'" --nonsense bag.txt
 refuses 'no option --nonsense' --nonsense bag.txt
-refuses 'may mean --machine, --minimize, --monitor, --master-works' --m bag.txt
+refuses 'may mean --max-args, --max-replace-args, --machine, --minimize, --monitor, --master-works' --m bag.txt
 refuses '--budget needs AMOUNT|P%|account' bag.txt --budget
 refuses '--budget: ' bag.txt --budget lots
 refuses 'this is not a batch job' clusters --budget account --master-works

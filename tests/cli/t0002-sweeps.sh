@@ -35,7 +35,7 @@ commands --array 20,5-6,1-9:4,5,3 -- echo {}
 printf 'echo %s\n' 1 3 5 6 9 20 | cmp - out
 ok 'values may be numbers as Slurm writes them, each once'
 
-printf 'x y\n' | "$BATS_MPI" run -n -C ' ' echo {2} {3} :::: - ::: z >out
+printf 'x y\n' | "$BATS_MPI" run --dry-run -C ' ' echo {2} {3} :::: - ::: z >out
 test "$(cat out)" = 'echo y z'
 ok 'values may come from standard input'
 
@@ -77,7 +77,7 @@ refuses 'more than 4294967294 points' --array 1-100000 -- echo {} \
     :::: <(seq 100000)
 refuses 'a sweep needs a command' --array 1
 refuses "task 2: unknown built-in task '@x'" ::: 'echo a' '@x'
-refuses "add '::: VALUE...'" --header : -- echo
+refuses "add a command and '::: VALUE...'" --header : -- echo
 refuses "a verb comes before the options" -j 2 run -q echo ::: a
 commands -j 2 -- run -q ::: a
 echo 'run -q a' | cmp - out

@@ -71,6 +71,48 @@ sed -i 's/exit 3/echo 2/' some
 alone some -j 2 -k --resume
 test "$(cat out)" = 2
 ok '-k does not wait for tasks that are done already'
+# piped INPUT ARGUMENT...: with this on standard input.
+piped() {
+    printf "$1" | env "$mark" timeout -k 5 60 "$BATS_MPI" "${@:2}" >out 2>err
+}
+lines() {
+    test "$(tr '\n' ';' <out)" = "$1"
+}
+piped '1\n2\n' -j2 -k echo x {}
+lines 'x 1;x 2;'
+piped '1\n2\n' -j2 -k echo
+lines '1;2;'
+piped '1\n2\n3\n' -j2 -k -n 2 echo
+lines '1 2;3;'
+piped 'a b\0c\0' -j2 -k -0 echo
+lines 'a b;c;'
+piped 'echo a\necho b\n' -j2 -k
+lines 'a;b;'
+doit() { echo "did $1"; }
+export -f doit
+piped '1\n2\n' -j2 -k doit
+lines 'did 1;did 2;'
+unset -f doit
+expect 2 piped '1\n' -j2 mistyped
+grep -q 'mistyped: No such file' err
+expect 2 alone -n 2 bag
+expect 2 alone -n bag
+grep -q 'a dry run is --dry-run' err
+ok 'lines of standard input are values of a command, or commands'
+alone -j2 -k --no-record --wd / --nice 7 ::: pwd nice
+lines '/;7;'
+expect 2 alone -j2 --wd /nowhere bag
+grep -q -- '--wd /nowhere: No such file' err
+alone -j4 -k --delay 0.2s ::: 'date +%s%N' 'date +%s%N' 'date +%s%N'
+test $(($(sed -n 3p out) - $(sed -n 1p out))) -ge 390000000
+env "$mark" timeout 20 "$BATS_MPI" -j2 --memfree 99999G bag >out 2>&1 &
+sleep 1
+expect 1 test -s out
+kill -INT $!
+expect '130|143' wait $!
+alone -j2 --memfree 1M bag
+test "$(wc -l <out)" -eq 3
+ok 'tasks run elsewhere, nicely, one after the other, where there is memory'
 alone bag
 grep -q '^bats-mpi: 1 worker, on this machine; -j N starts N ' err
 test "$(sort -u out)" = all-1

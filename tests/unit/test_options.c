@@ -82,7 +82,8 @@ static void every_option_of_run_arrives(void **state)
     assert_string_equal(set.results, "out");
     assert_string_equal(set.joblog, "log");
     assert_string_equal(set.bag, "-");
-    assert_int_equal(parse(BATS_VERB_RUN, "-nq --json j --progress b"), 0);
+    assert_int_equal(
+        parse(BATS_VERB_RUN, "--dry-run -q --json j --progress b"), 0);
     assert_true(set.dry_run && set.quiet && set.progress);
     assert_string_equal(set.json_file, "j");
 }
@@ -186,8 +187,9 @@ static void mistakes_are_named(void **state)
             "'bag' is one argument too many: the bag is 'staus'; did you mean "
             "'bats-mpi status'?");
     refuses(BATS_VERB_RUN, "--m a",
-            "--m may mean --machine, --minimize, --monitor, --master-works, "
-            "--memory, --max-output");
+            "--m may mean --max-args, --max-replace-args, --machine, "
+            "--minimize, --monitor, --master-works, --memory, --memfree, "
+            "--max-output");
     refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|P%|account");
     refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|P%|account");
     refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");

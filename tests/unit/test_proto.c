@@ -85,6 +85,9 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_int_equal(setup->share_index, 6);
     assert_int_equal(setup->share_count, 7);
     assert_int_equal(setup->max_output, 4096);
+    assert_int_equal(setup->nice, 19);
+    assert_int_equal(setup->memfree, 1 << 30);
+    assert_string_equal(setup->workdir, "/there");
     assert_string_equal(setup->output_path, "out/stream");
     assert_string_equal(setup->run_id, "run-1");
     assert_string_equal(setup->cluster, "slow");
@@ -199,7 +202,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
     (void)state;
     struct bats_packet p = {0};
     write_message(BATS_MESSAGE_CANCEL, &p);
-    static const uint8_t expected[] = {5, 12, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 13, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -210,7 +213,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    12,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    13,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -226,11 +229,11 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     bats_packet_release(&p);
 
     static const uint8_t assign[] = {
-        3, 12, 1, 0, 0, 0, 2,   0, 0, 0, 4, 0, 0, 0, 5,   0, 0, 0, 1, 6,
-        0, 0,  0, 0, 0, 0, 0,   7, 0, 0, 0, 0, 0, 0, 0,   8, 0, 0, 0,
-        0, 0,  0, 0, 1, 0, 0,   0, 'x', 0, 2, 0, 0, 0, '=', 0, 0};
-    bats_proto_assign(&p,
-                      &(struct bats_assign){2, 4, 5, true, 6, 7, 8, "x", "=", 2});
+        3, 13, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0,   0, 0, 5, 0, 0, 0,   1, 9, 0, 0,
+        0, 0,  0, 0, 0, 6, 0, 0, 0, 0, 0, 0,   0, 7, 0, 0, 0, 0,   0, 0, 0, 8,
+        0, 0,  0, 0, 0, 0, 0, 1, 0, 0, 0, 'x', 0, 2, 0, 0, 0, '=', 0, 0};
+    bats_proto_assign(
+        &p, &(struct bats_assign){2, 4, 5, true, 9, 6, 7, 8, "x", "=", 2});
     assert_int_equal(p.n, sizeof assign);
     assert_memory_equal(p.bytes, assign, sizeof assign);
     bats_packet_release(&p);
@@ -336,10 +339,11 @@ static void a_name_that_is_too_long_is_refused(void **state)
     memset(host, 'h', sizeof host);
     host[BATS_PROTO_HOST] = '\0';
     struct bats_packet p = {0};
-    bats_proto_hello(
-        &p, &(struct bats_hello){
-                .host = host, .partition = "", .model = "", .bound = "",
-                .kept_run = ""});
+    bats_proto_hello(&p, &(struct bats_hello){.host = host,
+                                              .partition = "",
+                                              .model = "",
+                                              .bound = "",
+                                              .kept_run = ""});
     refused(p.bytes, p.n, "too long");
     bats_packet_release(&p);
     host[BATS_PROTO_JOB] = '\0';

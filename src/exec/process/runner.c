@@ -85,7 +85,7 @@ int bats_runner_create(const struct bats_runner_options *options,
     bats_wake_mask(&r->woken);
     notice_children();
     if ((rc = bats_environment_init(&r->environment, environ, err)) ||
-        (rc = bats_spawner_init(&r->spawner, err)) ||
+        (rc = bats_spawner_init(&r->spawner, options->workdir, err)) ||
         (rc = bats_guard_init(&r->guard, err)) ||
         (rc = bats_family_init(&r->family, err)) ||
         (rc = bats_outlet_init(&r->outlet, &r->options, err))) {

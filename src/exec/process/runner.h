@@ -34,6 +34,7 @@ struct bats_runner_options {
     const char *results_dir;   /* BATS_OUTPUT_RESULTS; created if missing */
     const char *stream_prefix; /* BATS_OUTPUT_STREAM: prefix of the files'
                                 * names */
+    const char *workdir;       /* of tasks; NULL: that of this process */
     int64_t max_output; /* bytes of a task to keep on standard output, and on
                          * standard error; a line marks the cut; 0: no limit */
     double speed;       /* of the cluster, emulation; 1 = real speed. Below 1 a

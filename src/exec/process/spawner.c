@@ -23,23 +23,27 @@ static int open_null(void)
     return fd;
 }
 
-int bats_spawner_init(struct bats_spawner *spawner, struct bats_error *err)
+int bats_spawner_init(struct bats_spawner *spawner, const char *workdir,
+                      struct bats_error *err)
 {
     sigset_t all, none;
 
+    spawner->workdir = NULL;
     spawner->null = open_null();
     if (spawner->null < 0)
         return bats_error_set(err, BATS_ESYS, "cannot open /dev/null: %s",
                               strerror(errno));
+    if (workdir != NULL && (spawner->workdir = strdup(workdir)) == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
     sigfillset(&all);
     sigemptyset(&none);
     posix_spawnattr_init(&spawner->attributes);
     posix_spawnattr_setsigdefault(&spawner->attributes, &all);
     posix_spawnattr_setsigmask(&spawner->attributes, &none);
     posix_spawnattr_setpgroup(&spawner->attributes, 0);
-    posix_spawnattr_setflags(&spawner->attributes,
-                             POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
-                                 POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&spawner->attributes, POSIX_SPAWN_SETSIGDEF |
+                                                       POSIX_SPAWN_SETSIGMASK |
+                                                       POSIX_SPAWN_SETPGROUP);
     return 0;
 }
 
@@ -47,16 +51,18 @@ void bats_spawner_release(struct bats_spawner *spawner)
 {
     if (spawner->null < 0)
         return;
+    free(spawner->workdir);
+    spawner->workdir = NULL;
     close(spawner->null);
     posix_spawnattr_destroy(&spawner->attributes);
     spawner->null = -1;
 }
 
 /* Returns 0 or an errno. */
-static int add_actions(posix_spawn_file_actions_t *actions, int null,
-                       const int fds[2])
+static int add_actions(posix_spawn_file_actions_t *actions,
+                       const struct bats_spawner *spawner, const int fds[2])
 {
-    int code = posix_spawn_file_actions_adddup2(actions, null, 0);
+    int code = posix_spawn_file_actions_adddup2(actions, spawner->null, 0);
 
     if (code == 0)
         code = posix_spawn_file_actions_adddup2(actions, fds[0], 1);
@@ -64,25 +70,38 @@ static int add_actions(posix_spawn_file_actions_t *actions, int null,
         code = posix_spawn_file_actions_adddup2(actions, fds[1], 2);
     if (code == 0)
         code = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+    if (code == 0 && spawner->workdir != NULL)
+        code = posix_spawn_file_actions_addchdir_np(actions, spawner->workdir);
     return code;
+}
+
+/* Only bash knows functions that it has exported. */
+static bool has_functions(char *const *environment)
+{
+    static const char prefix[] = "BASH_FUNC_";
+    for (; *environment != NULL; environment++)
+        if (strncmp(*environment, prefix, sizeof prefix - 1) == 0)
+            return true;
+    return false;
 }
 
 int bats_spawner_run(const struct bats_spawner *spawner, const char *line,
                      char **environment, const int fds[2], pid_t *pid)
 {
-    char *shell[] = {"sh", "-c", "--", (char *)line, NULL};
-    char **argv = bats_command_split(line);
+    bool bash = has_functions(environment);
+    char *shell[] = {bash ? "bash" : "sh", "-c", "--", (char *)line, NULL};
+    char **argv = bash ? NULL : bats_command_split(line);
     posix_spawn_file_actions_t actions;
 
     posix_spawn_file_actions_init(&actions);
-    int code = add_actions(&actions, spawner->null, fds);
+    int code = add_actions(&actions, spawner, fds);
     bool started = false;
     if (code == 0 && argv)
         started = posix_spawnp(pid, argv[0], &actions, &spawner->attributes,
                                argv, environment) == 0;
     if (code == 0 && !started)
-        code = posix_spawn(pid, "/bin/sh", &actions, &spawner->attributes,
-                           shell, environment);
+        code = posix_spawn(pid, bash ? "/bin/bash" : "/bin/sh", &actions,
+                           &spawner->attributes, shell, environment);
     posix_spawn_file_actions_destroy(&actions);
     free(argv);
     return code;

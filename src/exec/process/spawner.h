@@ -18,11 +18,13 @@
 
 struct bats_spawner {
     int null; /* /dev/null; -1: released */
+    char *workdir; /* of tasks; NULL: that of this process */
     posix_spawnattr_t attributes;
 };
 
-/* BATS_ESYS. Descriptors 0 to 2 are open afterwards. */
-int bats_spawner_init(struct bats_spawner *spawner, struct bats_error *err);
+/* `workdir` may be NULL. BATS_ESYS. Descriptors 0 to 2 are open afterwards. */
+int bats_spawner_init(struct bats_spawner *spawner, const char *workdir,
+                      struct bats_error *err);
 void bats_spawner_release(struct bats_spawner *spawner);
 
 /* Runs `line` with standard output on fds[0] and standard error on fds[1]

@@ -67,6 +67,17 @@ static void release_axis(struct bats_axis *axis)
     free(axis->names);
 }
 
+bool bats_axis_gather(struct bats_axis *axis, size_t n)
+{
+    if (axis->n_spans > 0 || axis->n_names > 0)
+        return false;
+    uint64_t rows = (axis->n_rows + n - 1) / n;
+    for (uint64_t k = 0; k < rows; k++)
+        axis->row[k] = axis->row[k * n];
+    axis->n_rows = rows;
+    return true;
+}
+
 /* ---- all axes ---- */
 
 struct bats_axis *bats_points_axis(struct bats_points *points)
@@ -98,9 +109,8 @@ static int count(struct bats_points *points, struct bats_error *err)
         size_t first = end - 1;
         uint64_t rows = points->axes[first].n_rows;
         while (first > 0 && points->axes[first].linked) {
-            first--;
-            if (points->axes[first].n_rows < rows)
-                rows = points->axes[first].n_rows;
+            uint64_t other = points->axes[--first].n_rows;
+            rows = (other < rows) != points->recycle ? other : rows;
         }
         for (size_t k = first; k < end; k++) {
             points->stride[k] = n;
@@ -194,7 +204,8 @@ bool bats_points_at(const struct bats_points *points, uint64_t i,
     values->n = 0;
     for (size_t k = 0; ok && k < points->n_axes; k++) {
         const struct bats_axis *axis = &points->axes[k];
-        uint64_t row = i / points->stride[k] % points->extent[k];
+        uint64_t row =
+            i / points->stride[k] % points->extent[k] % axis->n_rows;
         if (axis->n_spans == 0) {
             ok = put_kept(axis, row, values);
         } else {

@@ -60,12 +60,18 @@ bool bats_axis_add_span(struct bats_axis *axis, struct bats_span span);
 /* A row of one value. */
 bool bats_axis_add(struct bats_axis *axis, const char *bytes, size_t n);
 
+/* Makes one row of every n; the last one may have fewer values. False: the rows
+ * have names, or are computed. */
+bool bats_axis_gather(struct bats_axis *axis, size_t n);
+
 struct bats_points {
     struct bats_axis *axes;
     size_t n_axes, axes_room;
     uint64_t *stride; /* by axis: points from one row to the next */
     uint64_t *extent; /* by axis: rows in use */
     uint64_t n;       /* points */
+    bool recycle;     /* linked axes go as far as the longest, whose shorter
+                       * ones begin again (GNU parallel's --link) */
 };
 
 /* Adds an empty axis, to be filled before the next one is added: the pointer

@@ -172,12 +172,16 @@ int bats_axis_read_lines(struct bats_axis *axis, const char *path,
 {
     char *text;
     size_t length;
-    int rc = bats_textfile_read(path, &text, &length, err);
+    int rc = columns->end == '\0'
+                 ? bats_textfile_read_nul(path, &text, &length, err)
+                 : bats_textfile_read(path, &text, &length, err);
     if (rc < 0)
         return rc;
     bool ok = true;
     for (char *line = text; ok && line < text + length;) {
-        char *end = line + strcspn(line, "\n");
+        char *end = line;
+        while (end < text + length && *end != columns->end)
+            end++;
         *end = '\0';
         ok = add_line(axis, line, columns);
         line = end + 1;

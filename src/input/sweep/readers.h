@@ -20,6 +20,7 @@ struct bats_columns {
     regex_t regex;
     bool trim;   /* drop the white space at the ends of columns */
     bool header; /* the first value has the names */
+    char end;    /* of a line in a file: a newline, or a NUL */
 };
 
 /* `separator`: a POSIX extended regular expression, with \t and \n, which must

@@ -103,6 +103,20 @@ static int read_group(struct bats_sweep *sweep, const char *divider,
                         : no_memory(err);
 }
 
+/* -n: several values for a task. */
+static int gather(struct bats_sweep *sweep, const struct bats_sweep_spec *spec,
+                  struct bats_error *err)
+{
+    if (spec->per_task <= 1)
+        return 0;
+    if (sweep->points.n_axes == 1 && spec->colsep == NULL &&
+        bats_axis_gather(&sweep->points.axes[0], spec->per_task))
+        return 0;
+    return bats_error_set(err, BATS_EINPUT,
+                          "several values for a task (-n, -N) are taken from "
+                          "one list without names or columns");
+}
+
 static int read_axes(struct bats_sweep *sweep,
                      const struct bats_sweep_spec *spec,
                      struct bats_error *err)
@@ -111,6 +125,8 @@ static int read_axes(struct bats_sweep *sweep,
     int rc = bats_columns_init(&columns, spec->colsep, spec->header, err);
     if (rc < 0)
         return rc;
+    columns.end = spec->null ? '\0' : '\n';
+    sweep->points.recycle = spec->link;
     for (size_t i = 0; rc == 0 && i < spec->n_sources; i++)
         rc = read_source(sweep, &spec->sources[i], &columns, err);
     for (size_t at = next_divider(spec, 0); rc == 0 && at < spec->n_words;) {
@@ -120,7 +136,9 @@ static int read_axes(struct bats_sweep *sweep,
         at = end;
     }
     bats_columns_release(&columns);
-    return rc;
+    for (size_t k = 1; spec->link && k < sweep->points.n_axes; k++)
+        sweep->points.axes[k].linked = true;
+    return rc < 0 ? rc : gather(sweep, spec, err);
 }
 
 static bool is_variable(const char *name)
@@ -202,8 +220,8 @@ static int make_template(struct bats_sweep *sweep,
     sweep->is_once = n > 1 && strcmp(spec->words[0], "@once") == 0;
     const char *const *words = spec->words + sweep->is_once;
     n -= sweep->is_once;
-    sweep->template =
-        bats_template_create(words, n, &sweep->points, spec->quote, plain);
+    sweep->template = bats_template_create(
+        words, n, &sweep->points, spec->quote, plain && !spec->without);
     sweep->may_be_builtin = n == 0 || words[0][0] == '@' || words[0][0] == '{';
     int rc = sweep->template != NULL ? 0 : no_memory(err);
     for (size_t i = 0; rc == 0 && i < n; i++)

@@ -41,6 +41,11 @@ struct bats_sweep_spec {
     const char *colsep; /* NULL: values have no columns */
     bool header;        /* the first value of ::: and of a file is its name */
     bool quote;         /* quote the words of the command, not the values */
+    bool link;          /* axes advance together, shorter ones begin again */
+    bool null;          /* a NUL ends the lines of files, not a newline */
+    size_t per_task;    /* values for a task; 0: one */
+    bool without;       /* a task for each value, which is not put into the
+                         * command, but for replacement strings */
 };
 
 struct bats_sweep; /* opaque */

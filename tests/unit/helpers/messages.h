@@ -41,6 +41,9 @@ static void write_message(unsigned type, struct bats_packet *p)
                                             .share_index = 6,
                                             .share_count = 7,
                                             .max_output = 4096,
+                                            .nice = 19,
+                                            .memfree = 1 << 30,
+                                            .workdir = "/there",
                                             .output_path = "out/stream",
                                             .run_id = "run-1",
                                             .cluster = "slow",
@@ -52,8 +55,8 @@ static void write_message(unsigned type, struct bats_packet *p)
                                             .stop = "c",
                                             .n_stop = 2};
     static const struct bats_assign assigns[] = {
-        {0, 1, 0, false, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7},
-        {UINT32_MAX - 1, 3, 2, true, INT64_MAX, 7, 8, "", NULL, 0}};
+        {0, 1, 0, false, 0, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7},
+        {UINT32_MAX - 1, 3, 2, true, 9, INT64_MAX, 7, 8, "", NULL, 0}};
     static const struct bats_task_result results[] = {
         {.task = 5,
          .attempt = 8,
