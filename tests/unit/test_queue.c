@@ -576,6 +576,9 @@ static void a_qos_has_a_limit_and_a_factor(void **state)
     assert_string_equal(bats_account_words(words, &account),
                         "QOS hasty: 40 of 100 billing-minutes are used");
     assert_int_equal(bats_account_left(&account), BATS_UNIT / 2);
+    says(&b, "sacctmgr", 1, "");
+    assert_int_equal(bats_slurm_account_ask(&job, &account, &err), 0);
+    assert_int_equal(bats_account_left(&account), BATS_UNIT);
     says(&b, "sacctmgr", 0, "0.000000");
     assert_int_equal(bats_slurm_account_ask(&job, &account, &err), 0);
     assert_int_equal(bats_account_left(&account), BATS_UNLIMITED);
