@@ -70,9 +70,9 @@ struct bats_schedule;
 
 struct bats_strategies;
 
-/* The page of a recorded run. `strategies`: what others would have taken and
- * cost, or NULL. Errors: those of the view, BATS_ENOMEM. */
-int bats_html_run(FILE *out, struct bats_view *view,
+/* The page of a recorded run. `command`: that of its last session, or NULL;
+ * `strategies`: what others would have taken and cost, or NULL. Errors: those of the view, BATS_ENOMEM. */
+int bats_html_run(FILE *out, struct bats_view *view, const char *command,
                   const struct bats_causes *causes,
                   const struct bats_strategies *strategies,
                   struct bats_error *err);

@@ -125,8 +125,12 @@ int bats_html_plan(FILE *out, const struct bats_html_plan *p,
                        p->n_frontier - 200);
     return bats_html_end(
         &h,
-        json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", "plan", "frontier",
-                  frontier_json(p), "currency", bats_json_text(p->e->currency),
+        json_pack("{s:s, s:o, s:f, s:o, s:o, s:o}", "kind", "plan",
+                  "frontier", frontier_json(p), "cheapest",
+                  p->n_offers > 0
+                      ? (double)p->offers[0].plan.cost / BATS_UNIT
+                      : 0.0,
+                  "currency", bats_json_text(p->e->currency),
                   "profile",
                   p->profile != NULL ? bats_json_text(p->profile)
                                      : json_null(),

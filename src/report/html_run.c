@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "record/read/history.h"
 #include "record/read/view.h"
@@ -22,6 +23,7 @@ struct page {
     struct bats_view *view;
     struct bats_view_status st;
     struct bats_run_history history;
+    const char *command; /* or NULL */
     const struct bats_causes *causes;
     const struct bats_strategies *strategies; /* or NULL */
     json_t *options; /* of the last session */
@@ -90,6 +92,41 @@ static void write_lead(struct page *p)
                     st->done, st->tasks,
                     bats_words_moment(time, p->history.end));
     fputs("</p>\n", out);
+}
+
+static const char *clock_time(char text[32], int64_t us)
+{
+    time_t at = (time_t)(us / 1000000);
+    struct tm tm;
+
+    text[0] = '\0';
+    if (localtime_r(&at, &tm) != NULL)
+        strftime(text, 32, "%Y-%m-%d %H:%M:%S", &tm);
+    return text;
+}
+
+/* When the run was on, by the clock, and what started it. */
+static int write_when(struct page *p, struct bats_error *err)
+{
+    const struct bats_view_status *st = &p->st;
+    struct bats_html *h = &p->html;
+    char begin[32], end[32];
+    int64_t elapsed_us, started_us;
+    int rc = bats_view_elapsed(p->view, &elapsed_us, &started_us, err);
+
+    if (rc < 0)
+        return rc;
+    double took = st->time_scale > 0 ? (double)st->last / st->time_scale : 0;
+    int64_t until = st->started_us + (took < 1e18 ? (int64_t)took : 0);
+    bats_html_note(h, "Started %s, %s %s.", clock_time(begin, started_us),
+                   !st->is_over && st->is_live ? "written" : "ended",
+                   clock_time(end, until));
+    if (p->command != NULL) {
+        fputs("<pre>", h->out);
+        bats_html_text(h, p->command);
+        fputs("</pre>\n", h->out);
+    }
+    return 0;
 }
 
 static void write_facts(struct page *p)
@@ -562,6 +599,9 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
     if (rc < 0)
         return rc;
     write_lead(p);
+    rc = write_when(p, err);
+    if (rc < 0)
+        return rc;
     write_facts(p);
     write_promises(p);
     write_causes(p);
@@ -583,13 +623,16 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
     return rc < 0 ? rc : write_end(p, err);
 }
 
-int bats_html_run(FILE *out, struct bats_view *view,
+int bats_html_run(FILE *out, struct bats_view *view, const char *command,
                   const struct bats_causes *causes,
                   const struct bats_strategies *strategies,
                   struct bats_error *err)
 {
     struct page p = {
-        .view = view, .causes = causes, .strategies = strategies};
+        .view = view,
+        .command = command,
+        .causes = causes,
+        .strategies = strategies};
     int rc = bats_recorded_status(view, &p.st, &p.options, err);
 
     if (rc == 0)

@@ -166,7 +166,12 @@ static void set_edges(struct runtimes *r)
 {
     double low = fmax(r->least, r->most / 1e4);
     bool by_factor = r->most > 50 * low;
+    double mean = r->sum / (double)r->n;
 
+    if (!by_factor) { /* the bars of equal runtimes need labels that differ */
+        low = fmin(low, 0.9 * mean);
+        r->most = fmax(r->most, 1.1 * mean);
+    }
     for (int i = 0; i <= BARS; i++) {
         double share = (double)i / BARS;
         r->edge[i] = by_factor ? low * pow(r->most / low, share)

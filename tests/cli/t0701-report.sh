@@ -188,6 +188,40 @@ attempts=$("$BATS_MPI" log bag --json | grep -c \
 printf '%s\n' 6 "$attempts" 42 true true 5 | cmp - out
 ok 'its charts show every execution and all the money'
 
+# The same runtimes, and a budget far above the charges, make charts that tell
+# nothing; so does a legend without values.
+for i in $(seq 8); do echo '@sleep 15m'; done >same
+bats 7 same -c c.ini --budget 3000 --time-scale 36000 --seed 3
+"$BATS_MPI" report same
+page same.html '[...document.querySelectorAll(".u-legend")].every(e =>
+        !/-|time|:/.test(e.innerText))' \
+    'data.runtimes.every(r => new Set(r.edges.map(about)).size > 10)' \
+    'u = charts[0][0]; u.scales.y.max < 200 &&
+        u.root.textContent.includes("the budget of 3000 SU is above")' \
+    '[139049, 7740, 2249, 900, 1.23456].map(about).join()' \
+    't = document.querySelector("pre").textContent;
+        t.startsWith("bats-mpi run same --clusters c.ini ") &&
+        t.endsWith(" --budget 3000")' \
+    '/^Started \d{4}-\d\d-\d\d [\d:]{8}, ended \d{4}-[-\d]+ [\d:]{8}\.$/.test(
+        document.querySelector("p.note").textContent)' >out
+cat >expected <<'END'
+true
+true
+true
+"1d14h40m,2h9m,37m30s,15m,1.23s"
+true
+true
+END
+cmp out expected
+ok 'charts have room for what was charged, and labels that differ'
+"$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=7m -c c.ini \
+    --html wide.html
+page wide.html 'u = charts[0][0]; data.frontier.length > 5 &&
+    data.frontier[0].makespan_s < 10 * data.frontier.at(-1).makespan_s &&
+    Math.min(...u.data[0]) === data.cheapest' >out
+grep -qx true out
+ok 'the chart of a plan begins at the cheapest offer'
+
 press='(k, e = document.querySelector("canvas.gantt")) => e.dispatchEvent(
     new KeyboardEvent("keydown", { key: k, bubbles: true }))'
 page bag.html "press = $press; press(\"+\"); press(\"ArrowRight\");

@@ -268,7 +268,7 @@ static void write_all(struct bats_view *v, FILE *out)
         bats_perfetto_write(out, &history, &err);
         bats_run_history_release(&history);
     }
-    bats_html_run(out, v, &causes, NULL, &err);
+    bats_html_run(out, v, NULL, &causes, NULL, &err);
     bats_wfformat_write(&source, out, &err);
     if (bats_view_options(v, &options, &err) == 0)
         free(options);

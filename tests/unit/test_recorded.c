@@ -89,7 +89,7 @@ static char *page(struct bats_view *view)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    must(bats_html_run(out, view, &causes, NULL, &err), &err);
+    must(bats_html_run(out, view, "bats-mpi run <bag>", &causes, NULL, &err), &err);
     fclose(out);
     return text;
 }

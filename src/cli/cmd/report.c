@@ -34,15 +34,47 @@ struct page {
     struct bats_strategies *strategies; /* NULL: none */
 };
 
+/* The command of the last session, as its record has it: for free(), or NULL. */
+static char *command_of(struct bats_view *view, struct bats_error *err)
+{
+    struct bats_view_status st;
+    char *options, *command = NULL, bag[4 * sizeof st.bag];
+    char money[BATS_UNITS_TEXT];
+
+    if (bats_view_status(view, &st, err) != 0 ||
+        bats_view_options(view, &options, err) != 0)
+        return NULL;
+    json_t *all = json_loads(options, 0, NULL);
+    char *run = json_dumps(json_object_get(all, "run"), 0);
+    char *given = run != NULL ? bats_options_given(BATS_VERB_RUN, run) : NULL;
+    bats_encode(BATS_ENCODE_SHELL, bag, sizeof bag, st.bag);
+    bool limited = st.budget != BATS_UNLIMITED;
+    bool has_file = strcmp(st.bag, "sweep") != 0; /* as options.c names it */
+    if (given != NULL &&
+        asprintf(&command, "bats-mpi run %s %s%s%s%s", has_file ? bag : "",
+                 given, limited ? " --budget " : "",
+                 limited ? bats_money_format(money, st.budget) : "",
+                 has_file ? "" : " -- ...") < 0)
+        command = NULL;
+    free(given);
+    free(run);
+    json_decref(all);
+    free(options);
+    return command;
+}
+
 static int write_page(void *context, FILE *out, struct bats_error *err)
 {
     const struct page *page = context;
     struct bats_causes causes = {0};
+    char *command = command_of(page->view, err);
     int rc = bats_look_causes(page->view, &causes, err);
 
     if (rc == 0)
-        rc = bats_html_run(out, page->view, &causes, page->strategies, err);
+        rc = bats_html_run(out, page->view, command, &causes, page->strategies,
+                           err);
     bats_causes_release(&causes);
+    free(command);
     return rc;
 }
 

@@ -36,7 +36,20 @@ function duration(seconds) {
     return s > 0 || text === "" ? text + s + "s" : text;
 }
 
+/* The same with three significant digits, for what is estimated. */
+function about(seconds) {
+    if (seconds == null || !isFinite(seconds))
+        return "-";
+    const step = [86400, 21600, 3600, 600, 300, 60, 30, 10, 5, 1]
+        .find(s => s <= Math.abs(seconds) / 100);
+    return duration(step ? Math.round(seconds / step) * step
+        : +seconds.toPrecision(3));
+}
+
 const amount = x => x == null ? "-" : String(+x.toFixed(2));
+
+/* An amount of money; the currency may have no name. */
+const price = (x, unit) => amount(x) + (unit ? " " + unit : "");
 
 /* ---- charts ---- */
 
@@ -61,10 +74,15 @@ function axis(format, label, size) {
 function chart(place, title, options, values) {
     const box = element(place, "div", undefined,
         { role: "img", "aria-label": title + ". The tables have the figures." });
+    /* Without the pointer there are no values to be shown. */
+    const live = u => u.root.querySelector(".u-legend").classList
+        .toggle("u-live", u.cursor.idx != null);
+    const hooks = { ...options.hooks, ready: [live],
+        setCursor: [live, ...options.hooks?.setCursor ?? []] };
     const u = new uPlot({
         width: Math.max(280, place.clientWidth), height: 260,
         title, cursor: { drag: { x: true, y: false } },
-        ...options,
+        ...options, hooks,
     }, values, box);
     charts.push([u, place]);
     return u;
@@ -79,6 +97,15 @@ const timeAxis = label => ({ ...axis(duration, label, label ? 50 : 30),
     incrs: steps });
 const plainScale = { x: { time: false }, y: { range: (u, low, high) =>
     [0, high > 0 ? high * 1.06 : 1] } };
+
+/* An axis of time where each length is a factor, not a sum. */
+const factorAxis = label => ({ ...axis(duration, label, 80),
+    filter: (u, splits) => splits,
+    splits: (u, i, low, high) => {
+        const all = steps.filter(s => s >= low && s <= high);
+        const every = Math.ceil(all.length / 6);
+        return all.filter((s, k) => k % every === 0);
+    } });
 
 const dots = (label, stroke, size, format) => ({ label, stroke,
     paths: () => null, points: { show: true, size, fill: stroke },
@@ -112,7 +139,10 @@ function drawMoney(place) {
         const c = u.ctx;
         c.save();
         c.strokeStyle = c.fillStyle = colour("--accent");
-        for (const [t] of data.decisions) {
+        c.font = 11 * devicePixelRatio + "px system-ui, sans-serif";
+        c.textAlign = "left";
+        let free = 0; /* where the next label has room */
+        for (const [t, why] of data.decisions) {
             const x = u.valToPos(t, "x", true);
             if (x < u.bbox.left || x > u.bbox.left + u.bbox.width)
                 continue;
@@ -126,6 +156,12 @@ function drawMoney(place) {
             c.arc(x, u.bbox.top + 5 * devicePixelRatio, 4 * devicePixelRatio,
                 0, 7);
             c.fill();
+            const from = x + 7 * devicePixelRatio;
+            const to = from + c.measureText(why).width;
+            if (from < free || to > u.bbox.left + u.bbox.width)
+                continue;
+            c.fillText(why, from, u.bbox.top + 9 * devicePixelRatio);
+            free = to + 12 * devicePixelRatio;
         }
         c.restore();
     };
@@ -156,12 +192,16 @@ function drawMoney(place) {
             value: (u, v) => amount(v) });
         values.push(m.reserved);
     }
-    if (budget !== null) {
+    /* A budget far above what was charged would leave no room for that. */
+    const top = Math.max(...m.charged, ...m.reserved ?? [0]);
+    const far = budget !== null && budget > 2 * top;
+    if (budget !== null && !far) {
         series.push({ label: "budget", stroke: colour("--bad"), width: 1,
             dash: [2, 3], value: (u, v) => amount(v) });
         values.push(m.t.map(() => budget));
     }
-    chart(place, "Charged over time, with the decisions as dots", {
+    chart(place, "Charged over time, with the decisions as dots" + (far ?
+        "; the budget of " + price(budget, unit) + " is above" : ""), {
         series, scales: plainScale,
         axes: [timeAxis("virtual time"), axis(amount, unit, 70)],
         hooks: { draw: [mark], setCursor: [hover] },
@@ -195,7 +235,7 @@ function drawRuntimes(place) {
         /* The bars are equally wide; the labels are their limits. */
         const label = v => {
             const k = Math.round(v);
-            return k >= 0 && k <= n ? duration(+r.edges[k].toPrecision(2)) : "";
+            return k >= 0 && k <= n ? about(r.edges[k]) : "";
         };
         const at = seconds => {
             let k = 0;
@@ -219,15 +259,15 @@ function drawRuntimes(place) {
             c.restore();
         };
         chart(place, r.cluster + ": runtimes of " + r.n + " tasks; mean " +
-            duration(r.mean) + (r.estimate == null ? "" :
-            ", estimated from the sample " + duration(r.estimate) +
+            about(r.mean) + (r.estimate == null ? "" :
+            ", estimated from the sample " + about(r.estimate) +
             " (dashed)"), {
             height: 190,
             scales: { x: { time: false, range: [0, n] }, y: plainScale.y },
             series: [
                 { label: "runtime", value: (u, v) => v == null ? "-" :
-                    duration(r.edges[Math.floor(v)]) + " to " +
-                    duration(r.edges[Math.floor(v) + 1]) },
+                    about(r.edges[Math.floor(v)]) + " to " +
+                    about(r.edges[Math.floor(v) + 1]) },
                 { label: "tasks", stroke: hue(i), fill: hue(i) + "99",
                     paths: uPlot.paths.bars({ size: [0.95, 99] }),
                     points: { show: false } },
@@ -562,13 +602,16 @@ function drawGantt(place) {
 /* ---- a plan ---- */
 
 function drawFrontier(place) {
-    const list = data.frontier.filter(s => s.feasible);
+    /* Less money than the cheapest offer may take many times as long: nobody
+     * is offered that, and the chart would be flat. */
+    const list = data.frontier = data.frontier.filter(s =>
+        s.feasible && +s.cost >= data.cheapest);
     if (list.length === 0)
         return;
     const unit = data.currency, cost = list.map(s => +s.cost);
     const at = key => list.map(s => s[key]);
     const bounded = list.some(s => s.makespan_high_s != null);
-    const spread = list[0].makespan_s / list.at(-1).makespan_s;
+    const spread = list[0].makespan_s / list.at(-1).makespan_s > 5;
     let chosen = 0;
     const mark = u => {
         const c = u.ctx, r = 5 * devicePixelRatio;
@@ -578,26 +621,26 @@ function drawFrontier(place) {
             u.valToPos(list[chosen].makespan_s, "y", true), r, 0, 7);
         c.fill();
     };
-    const series = [{ label: "cost", value: (u, v) => amount(v) + " " + unit },
+    const series = [{ label: "cost", value: (u, v) => price(v, unit) },
         { label: "makespan", stroke: colour("--accent"), width: 2,
             paths: uPlot.paths.stepped({ align: 1 }), points: { show: true },
-            value: (u, v) => duration(v) }];
+            value: (u, v) => about(v) }];
     const values = [cost, at("makespan_s")];
     if (bounded)
         for (const [key, label] of [["makespan_low_s", "at least"],
             ["makespan_high_s", "at most"]]) {
             series.push({ label, stroke: colour("--faint"), width: 1,
                 dash: [5, 4], paths: uPlot.paths.stepped({ align: 1 }),
-                points: { show: false }, value: (u, v) => duration(v) });
+                points: { show: false }, value: (u, v) => about(v) });
             values.push(at(key));
         }
     const u = chart(place, "What so much money buys", {
-        series, scales: spread > 20
+        series, scales: spread
             ? { x: { time: false }, y: { distr: 3 } } : plainScale,
         bands: bounded ? [{ series: [3, 2], fill: colour("--faint") + "33" }]
             : [],
-        axes: [axis(amount, unit, 50), spread > 20
-            ? axis(duration, "makespan", 80)
+        axes: [axis(amount, unit || "cost", 50), spread
+            ? factorAxis("makespan")
             : { ...axis(duration, "makespan", 80), incrs: steps }],
         hooks: { draw: [mark] },
     }, values);
@@ -629,18 +672,18 @@ function drawFrontier(place) {
         const s = list[i];
         budget.value = i;
         deadline.value = list.length - 1 - i;
-        budgetSays.textContent = amount(+s.cost) + " " + unit;
-        deadlineSays.textContent = duration(s.makespan_s);
+        budgetSays.textContent = price(+s.cost, unit);
+        deadlineSays.textContent = about(s.makespan_s);
         budget.setAttribute("aria-valuetext", budgetSays.textContent);
         deadline.setAttribute("aria-valuetext", deadlineSays.textContent);
         facts.replaceChildren();
         fact("Machines", s.held, s.machine_windows || s.windows < 2 ? ""
             : "for " + s.windows + " windows");
-        fact("Makespan", duration(s.makespan_s), s.makespan_high_s == null ? ""
-            : "between " + duration(s.makespan_low_s) + " and " +
-            duration(s.makespan_high_s));
-        fact("Bill", amount(+s.cost) + " " + unit, s.cost_high == null ? ""
-            : "at most " + amount(+s.cost_high) + " " + unit);
+        fact("Makespan", about(s.makespan_s), s.makespan_high_s == null ? ""
+            : "between " + about(s.makespan_low_s) + " and " +
+            about(s.makespan_high_s));
+        fact("Bill", price(+s.cost, unit), s.cost_high == null ? ""
+            : "at most " + price(+s.cost_high, unit));
         const most = s.cost_high == null ? s.cost : s.cost_high;
         lines.hidden = data.profile === null;
         lines.textContent = data.profile === null ? "" :
@@ -670,7 +713,7 @@ function drawStrategies(place) {
     const at = want => all.map(s => want(s) ? s.makespan_s : null);
     const spread = key => {
         const values = all.map(s => s[key]);
-        return Math.max(...values) / Math.min(...values) > 20;
+        return Math.max(...values) / Math.min(...values) > 5;
     };
     let best;
     const mark = u => {
@@ -683,17 +726,17 @@ function drawStrategies(place) {
     };
     const u = chart(place, "What strategies take and cost", {
         height: 380,
-        series: [{ label: "cost", value: (u, v) => amount(v) + " " + unit },
+        series: [{ label: "cost", value: (u, v) => price(v, unit) },
             { label: "frontier", stroke: colour("--accent"),
                 width: 2, spanGaps: true,
                 paths: uPlot.paths.stepped({ align: 1 }),
-                points: { show: true }, value: (u, v) => duration(v) },
-            dots("others", colour("--faint"), 3, duration),
-            dots("static", hue(1), 7, duration)],
+                points: { show: true }, value: (u, v) => about(v) },
+            dots("others", colour("--faint"), 3, about),
+            dots("static", hue(1), 7, about)],
         scales: { x: { time: false, distr: spread("cost") ? 3 : 1 },
             y: spread("makespan_s") ? { distr: 3 } : plainScale.y },
-        axes: [axis(amount, unit, 50), spread("makespan_s")
-            ? axis(duration, "makespan", 80)
+        axes: [axis(amount, unit || "cost", 50), spread("makespan_s")
+            ? factorAxis("makespan")
             : { ...axis(duration, "makespan", 80), incrs: steps }],
         hooks: { draw: [mark] },
     }, [all.map(s => s.cost), at(s => s.efficient),
@@ -721,11 +764,11 @@ function drawStrategies(place) {
         says.textContent = w === 0.5 ? "makespan x cost"
             : w > 0.5 ? "time counts more" : "money counts more";
         weight.setAttribute("aria-valuetext", says.textContent + ": " +
-            duration(best.makespan_s) + ", " + amount(best.cost) + " " + unit);
+            about(best.makespan_s) + ", " + price(best.cost, unit));
         facts.replaceChildren();
-        fact("Makespan", duration(best.makespan_s),
-            "\u00b1 " + duration(best.makespan_margin_s));
-        fact("Cost", amount(best.cost) + " " + unit,
+        fact("Makespan", about(best.makespan_s),
+            "\u00b1 " + about(best.makespan_margin_s));
+        fact("Cost", price(best.cost, unit),
             "\u00b1 " + amount(best.cost_margin));
         fact("Reliable instances", String(+best.sent_reliable.toFixed(1)),
             best.best);
@@ -780,7 +823,7 @@ const painters = {
     plan: { frontier: drawFrontier },
     strategies: { strategies: drawStrategies },
     simulation: {
-        makespans: drawQuantiles("makespan", "Makespan", duration, undefined),
+        makespans: drawQuantiles("makespan", "Makespan", about, undefined),
         costs: drawQuantiles("cost", "Charged", amount, data.currency),
     },
 };
