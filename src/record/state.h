@@ -118,6 +118,10 @@ struct bats_pack {
 struct bats_record {
     struct bats_db db;
     char *path;
+    int fd;           /* of the file; closed after the database: with it, the
+                         locks of this process go */
+    int64_t size;     /* of the file, the largest seen */
+    bool is_cut;      /* it has become smaller */
     struct bats_past past;
     int64_t session;   /* id of the session */
     bats_money killed; /* bats_record_killed */
@@ -160,6 +164,20 @@ void bats_past_release(struct bats_past *past);
  * its last ones. Does so once. Nothing where what is charged is always on
  * record: windows and jobs without workflows, and allocations. */
 int bats_killed_settle(struct bats_record *record, struct bats_error *err);
+
+/* Looks whether the file has been cut off by somebody. Called with each commit,
+ * as a later checkpoint hides it. */
+void bats_record_measure(struct bats_record *record);
+
+/* `path` is the name of its file, or *is_there: of another one. */
+bool bats_record_is_named(const struct bats_record *record, bool *is_there);
+
+/* Before the record is closed: BATS_ESYS if the file was cut off. If `path` is
+ * no longer its name, writes all of it there again, or to the next free
+ * "path.N" if another file is there, which is BATS_ESYS, too: *is_elsewhere,
+ * and nothing at `path` may be touched. */
+int bats_record_keep(struct bats_record *record, bool *is_elsewhere,
+                     struct bats_error *err);
 
 /* A task of the bag. */
 struct bats_named_task {

@@ -108,6 +108,5 @@ int main(void)
         cmocka_unit_test(a_file_that_others_may_write_is_not_used),
         cmocka_unit_test(a_file_of_somebody_else_is_not_used),
         cmocka_unit_test(a_second_name_of_a_file_is_not_used)};
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -108,6 +108,52 @@ static void a_closed_record_is_one_plain_file(void **state)
     assert_string_equal(ask(PATH, "PRAGMA journal_mode"), "delete");
 }
 
+static void a_record_that_loses_its_name_is_written_again(void **state)
+{
+    (void)state;
+    struct bats_record *r = open_with_tasks(2);
+    begin(r, 1);
+    run_task(r, 10, 1, 0, 0);
+    assert_int_equal(unlink(PATH), 0);
+    unlink(PATH "-wal");
+    run_task(r, 20, 0, 1, 0);
+    close_record(r);
+    assert_string_equal(ask(PATH, "SELECT done FROM progress"), "2");
+    assert_string_equal(ask(PATH, "PRAGMA journal_mode"), "delete");
+    assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
+}
+
+static void a_record_that_is_replaced_is_written_beside(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(2), *other;
+    begin(r, 1);
+    run_task(r, 10, 1, 0, 0);
+    assert_int_equal(rename(PATH, "moved"), 0);
+    other = open_with_tasks(2);
+    begin(other, 1);
+    assert_int_equal(bats_record_close(r, &err), BATS_ESYS);
+    assert_non_null(strstr(err.text, "the record of this run is " PATH ".1"));
+    close_record(other);
+    assert_string_equal(ask(PATH, "SELECT done FROM progress"), "0");
+    assert_string_equal(ask(PATH ".1", "SELECT done FROM progress"), "1");
+}
+
+static void a_record_that_is_cut_off_is_said_to_be(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(2);
+    begin(r, 1);
+    run_task(r, 10, 1, 0, 0);
+    must(bats_record_commit(r, &err), &err);
+    assert_int_equal(truncate(PATH, 0), 0);
+    run_task(r, 20, 0, 1, 0);
+    assert_int_equal(bats_record_close(r, &err), BATS_ESYS);
+    assert_non_null(strstr(err.text, PATH " was cut off by somebody"));
+}
+
 /* ---- what is known of earlier sessions ---- */
 
 static void resume_knows_results_and_money(void **state)
@@ -676,6 +722,9 @@ int main(void)
         T(a_session_is_there_for_sql),
         T(fnv_1a_has_its_published_value),
         T(a_closed_record_is_one_plain_file),
+        T(a_record_that_loses_its_name_is_written_again),
+        T(a_record_that_is_replaced_is_written_beside),
+        T(a_record_that_is_cut_off_is_said_to_be),
         T(resume_knows_results_and_money),
         T(resume_counts_yields_without_progress_in_a_row),
         T(a_history_is_read_as_it_was_written),

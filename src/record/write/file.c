@@ -1,11 +1,12 @@
-/* file: the file of a record that is not open here. */
+/* file: the file of a record, and its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/write/record.h"
+#include "record/state.h"
 
 static int move(const char *from, const char *to, const char *suffix,
                 struct bats_error *err)
@@ -19,6 +20,18 @@ static int move(const char *from, const char *to, const char *suffix,
     return bats_error_set(err, BATS_ESYS, "%s: %s", old, strerror(errno));
 }
 
+/* "path.1", or the next number that is free. */
+static int find_free(const char *path, char *name, size_t size,
+                     struct bats_error *err)
+{
+    name[0] = '\0';
+    for (int i = 1; name[0] == '\0' || access(name, F_OK) == 0; i++)
+        if (snprintf(name, size, "%s.%d", path, i) >= (int)size)
+            return bats_error_set(err, BATS_EINPUT, "%s: the name is too long",
+                                  path);
+    return 0;
+}
+
 int bats_record_set_aside(const char *path, char *moved, size_t size,
                           struct bats_error *err)
 {
@@ -28,11 +41,9 @@ int bats_record_set_aside(const char *path, char *moved, size_t size,
     if (bats_record_is_live(path))
         return bats_error_set(err, BATS_EINPUT, "%s is in use by another run",
                               path);
-    for (int i = 1; moved[0] == '\0' || access(moved, F_OK) == 0; i++)
-        if (snprintf(moved, size, "%s.%d", path, i) >= (int)size)
-            return bats_error_set(err, BATS_EINPUT, "%s: the name is too long",
-                                  path);
-    int rc = move(path, moved, "", err);
+    int rc = find_free(path, moved, size, err);
+    if (rc == 0)
+        rc = move(path, moved, "", err);
     if (rc == 0)
         rc = move(path, moved, "-wal", err);
     if (rc == 0)
@@ -56,4 +67,66 @@ bool bats_record_is_live(const char *path)
     if (fd >= 0)
         close(fd);
     return is_live;
+}
+
+/* ---- while it is open ---- */
+
+void bats_record_measure(struct bats_record *r)
+{
+    struct stat st;
+    if (r->fd < 0 || fstat(r->fd, &st) != 0)
+        return;
+    r->is_cut |= st.st_size < r->size;
+    if (st.st_size > r->size)
+        r->size = st.st_size;
+}
+
+/* Writes all that this process knows of the record to the file `to`, which is
+ * not there. */
+static int write_again(struct bats_record *r, const char *to,
+                       struct bats_error *err)
+{
+    char *sql = sqlite3_mprintf("VACUUM INTO %Q", to);
+    int rc = sql == NULL ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                         : bats_db_run(&r->db, sql, err);
+    sqlite3_free(sql);
+    return rc;
+}
+
+bool bats_record_is_named(const struct bats_record *r, bool *is_there)
+{
+    struct stat there, ours;
+    *is_there = stat(r->path, &there) == 0;
+    if (r->fd < 0 || fstat(r->fd, &ours) != 0)
+        return true;
+    return *is_there && there.st_ino == ours.st_ino &&
+           there.st_dev == ours.st_dev;
+}
+
+int bats_record_keep(struct bats_record *r, bool *is_elsewhere,
+                     struct bats_error *err)
+{
+    char to[4096];
+    bool is_there;
+    *is_elsewhere = false;
+    bats_record_measure(r);
+    if (r->is_cut)
+        return bats_error_set(err, BATS_ESYS,
+                              "%s was cut off by somebody while the run wrote "
+                              "it; 'bats-mpi record recover' saves what is "
+                              "readable",
+                              r->path);
+    if (bats_record_is_named(r, &is_there))
+        return 0;
+    *is_elsewhere = true;
+    snprintf(to, sizeof to, "%s", r->path);
+    int rc = is_there ? find_free(r->path, to, sizeof to, err) : 0;
+    if (rc == 0)
+        rc = write_again(r, to, err);
+    if (rc < 0 || !is_there)
+        return rc;
+    return bats_error_set(err, BATS_ESYS,
+                          "%s was replaced by somebody while the run wrote "
+                          "it: the record of this run is %s",
+                          r->path, to);
 }

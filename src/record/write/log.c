@@ -280,6 +280,7 @@ int bats_record_commit(struct bats_record *r, struct bats_error *err)
     if (r->n_rows == 0)
         return 0;
     bats_count_rows(r);
+    bats_record_measure(r);
     int rc = bats_db_step(&r->db, r->begin, err);
     if (rc == 0)
         rc = write_rows(r, err);

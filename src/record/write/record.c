@@ -1,5 +1,6 @@
 #include "record/write/record.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,10 +90,13 @@ static int open_record(const char *path, bool must_be_new,
     r = calloc(1, sizeof *r);
     if (r == NULL)
         return no_memory(err);
+    r->fd = -1;
     r->path = strdup(path);
     rc = r->path == NULL
              ? no_memory(err)
              : bats_db_open(&r->db, path, r->path, BATS_DB_CREATE, err);
+    if (rc == 0)
+        r->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (rc == 0)
         rc = fill(r, err);
     if (rc == 0 && must_be_new && r->past.sessions > 0)
@@ -126,6 +130,8 @@ void bats_record_abandon(struct bats_record *r)
     sqlite3_finalize(r->insert_task);
     sqlite3_finalize(r->insert_point);
     bats_db_close(&r->db);
+    if (r->fd >= 0)
+        close(r->fd);
     bats_record_forget_past(r);
     bats_past_results_release(&r->results);
     bats_parameters_release(&r->parameters);
@@ -138,13 +144,20 @@ int bats_record_close(struct bats_record *r, struct bats_error *err)
 {
     if (r == NULL)
         return 0;
+    bool is_elsewhere = false;
     int rc = bats_record_commit(r, err);
+    bool is_empty = r->past.sessions == 0 && !r->has_begun;
+    if (rc == 0 && !is_empty)
+        rc = bats_record_keep(r, &is_elsewhere, err);
+    if (is_elsewhere) /* the log beside the name may be that of another */
+        sqlite3_db_config(r->db.sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+                          NULL);
     /* A plain file can be read by everyone, from anywhere. If there is no room
      * to make one, nothing is lost: the log stays beside it. */
-    if (rc == 0)
+    if (rc == 0 && !is_elsewhere)
         bats_db_run(&r->db, "PRAGMA journal_mode = DELETE", NULL);
-    bool is_empty = r->past.sessions == 0 && !r->has_begun;
-    char *path = rc == 0 && is_empty ? strdup(r->path) : NULL;
+    bool is_named = bats_record_is_named(r, &is_elsewhere);
+    char *path = rc == 0 && is_empty && is_named ? strdup(r->path) : NULL;
     bats_record_abandon(r);
     if (path != NULL)
         unlink(path); /* no session was begun */

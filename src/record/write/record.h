@@ -66,8 +66,9 @@ int bats_record_set_aside(const char *path, char *moved, size_t size,
 bool bats_record_is_live(const char *path);
 
 /* Commits the rows that wait and leaves a plain file without companions, or no
- * file if no session was ever begun. Frees the record (which may be NULL) even
- * on an error. */
+ * file if no session was ever begun. If somebody has removed the file meanwhile,
+ * it is written again; BATS_ESYS if it was replaced (it is then written beside)
+ * or cut off. Frees the record (which may be NULL) even on an error. */
 int bats_record_close(struct bats_record *record, struct bats_error *err);
 
 /* Frees the record (NULL is legal); rows that wait are lost. */
