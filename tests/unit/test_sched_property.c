@@ -18,17 +18,17 @@ static const struct {
     const char *name;
     uint64_t digest;
 } kinds[KINDS] = {
-    [KIND_BATS] = {"bats", UINT64_C(0x8d22d0e68c1893d9)},
-    [KIND_BKP] = {"bkp", UINT64_C(0x8b8dd502023ab35a)},
-    [KIND_RR] = {"rr", UINT64_C(0xd863c66693ba222e)},
-    [KIND_DBC] = {"dbc", UINT64_C(0x14187de430b5b8d3)},
-    [KIND_EXPERT] = {"expert", UINT64_C(0x07049102505b7e1e)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0x300f0d40bb5389e2)},
-    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x94d3e663af393155)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0x73b1b0af93c51497)},
-    [KIND_SECOND] = {"second", UINT64_C(0x88a31f58546bf438)},
-    [KIND_JOB] = {"job", UINT64_C(0xd1b44326cbbb4735)},
-    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x42e276c4f79882c1)}};
+    [KIND_BATS] = {"bats", UINT64_C(0x7cccde9c8950b7b6)},
+    [KIND_BKP] = {"bkp", UINT64_C(0xb9372d5b61d4eea6)},
+    [KIND_RR] = {"rr", UINT64_C(0x886dce0d3d6f8c39)},
+    [KIND_DBC] = {"dbc", UINT64_C(0x2024e7f701ea32c9)},
+    [KIND_EXPERT] = {"expert", UINT64_C(0xeff89e1d3979b920)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0x750e54d3df7c4e42)},
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x046124882fc14cba)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0x85bef3795cf5d4b0)},
+    [KIND_SECOND] = {"second", UINT64_C(0xed1a89c8c314c8be)},
+    [KIND_JOB] = {"job", UINT64_C(0x11106337dcb87840)},
+    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x9510a2ca12dd2c2b)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

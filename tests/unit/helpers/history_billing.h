@@ -19,8 +19,6 @@ static void stretch(struct world *w, bats_time scale)
     w->o.rules.retry_delay *= scale;
     w->o.rules.timeout *= scale;
     w->o.rules.time_limit *= scale;
-    for (uint32_t i = 0; i < w->o.n_machines; i++)
-        w->paid[i] *= scale;
     for (uint32_t i = 0; i < w->o.n_clusters; i++)
         w->expected[i] *= scale;
     for (uint32_t i = 0; i < w->o.earlier.n_seen; i++)

@@ -48,6 +48,7 @@ static void add_status(struct world *w)
                               st.skipped,
                               (uint64_t)st.budget,
                               (uint64_t)st.charged,
+                              (uint64_t)st.held,
                               (uint64_t)st.charged_before,
                               st.retried,
                               st.timed_out,

@@ -23,13 +23,9 @@ static bats_time any_runtime(const void *context, uint32_t task,
     return (task * 2654435761u >> 20) / (cluster + 1) * w->scale;
 }
 
-/* With paid machines, runtimes and failures of an earlier session. */
+/* With runtimes and failures of an earlier session. */
 static void go_on(struct world *w)
 {
-    w->punctual = false; /* the first windows are no whole ones */
-    for (uint32_t i = 0; i < w->o.n_machines; i++)
-        w->paid[i] = chance(w, 0.5) ? pick(w, (uint32_t)w->o.window + 1) : 0;
-    w->o.earlier.paid = w->paid;
     for (uint32_t i = 0; i < w->o.n_tasks; i++)
         w->failures[i] = (uint8_t)pick(w, 3);
     w->o.earlier.failures = w->failures;

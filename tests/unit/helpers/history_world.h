@@ -91,7 +91,7 @@ struct world {
     uint32_t results[TASKS];
     uint8_t earlier[TASKS], failures[TASKS], once[TASKS];
     struct bats_observation seen[SEEN];
-    bats_time paid[MACHINES], asked[MACHINES], expected[4];
+    bats_time asked[MACHINES], expected[4];
     uint32_t left_out;
     struct bats_graph graph; /* with dependencies: n_nodes > 0 */
     bool skipped[TASKS], unpaid[TASKS];
