@@ -59,7 +59,6 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	policy/late.c policy/list.c policy/miser.c \
 	policy/mw_dbs.c policy/place.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/place.c sampling/points.c \
-	shrink/nodes.c \
 	state/payment.c state/purses.c state/answers.c state/bag.c state/categories.c state/chains.c state/check.c state/executions.c state/graph.c state/levels.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
 	state/jobs.c state/meter.c state/tasks.c state/use.c tail/answers.c tail/decide.c tail/utility.c tail/expert.c tail/instances.c tail/plays.c \
@@ -90,7 +89,7 @@ SITE_SRC = $(addprefix src/site/, \
 	fields.c hardware.c job_systems.c node.c query.c queue.c site.c \
 	slurm.c slurm_account.c slurm_jobs.c slurm_limits.c slurm_options.c slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
-	auth.c comm.c comm_mpi.c crew.c door.c errand.c executor.c forked.c found.c gateway.c heart.c hosts.c hub.c \
+	auth.c comm.c comm_mpi.c crew.c door.c errand.c executor.c forked.c found.c gateway.c heart.c hub.c \
 	introduce.c joined.c journal.c kept.c launcher.c losses.c \
 	library.c master.c mpi.c pernode.c prepare.c ready.c reclaims.c \
 	results.c seal.c shared.c signals.c \

@@ -1,15 +1,13 @@
 #!/bin/bash
-# One bag in a job that gives back nodes it does not need any more, and goes on
-# when a node is lost: sbatch supervise.sh [BAG [OPTION...]]
+# One bag in a job that goes on when a node is lost:
+#   sbatch supervise.sh [BAG [OPTION...]]
 #
-# --release makes bats-mpi end its step, at a point where no task is lost,
-# when the nodes that its plan does without cost more than a new start. This
-# script then shrinks the job and starts a step on the rest, which resumes.
-# From there on the allocation is billed for the smaller job.
+# When the step that runs the bag is cut down with a node, this script takes
+# that node out of the job and starts a step on the others, which resumes.
 #
 # Slurm takes nothing of a heterogeneous job back: this is for jobs of one
 # component. --no-kill keeps the job when a node fails. The nodes have to be
-# the job's own (--exclusive): a part of a node cannot be given back alone.
+# the job's own (--exclusive).
 #
 # With the node of this script and of rank 0 the script is lost, but Slurm keeps
 # the job, and bills it. So a guard on another node puts the job back into the
@@ -23,8 +21,8 @@
 #SBATCH --output=%x-%j.out
 
 bag=${1:-bag.txt}
-hosts=$bag.hosts
 job=$SLURM_JOB_ID
+ranks=$((SLURM_NTASKS / SLURM_NNODES)) # of each node
 
 nodes_of() { scontrol show hostnames "$(squeue -h -j "$job" -o %N)"; }
 
@@ -61,9 +59,13 @@ guard() {
         --ntasks=1 --nodelist="$other" bash -c "$guard" "$SLURMD_NODENAME"
 }
 
-# sessions: how many there have been, which the record knows.
+# sessions: how many there have been, which the record knows; is_over: the last
+# one has come to its end.
 sessions() {
     bats-mpi status --json "$bag" 2>/dev/null | grep '^  "sessions"'
+}
+is_over() {
+    bats-mpi status --json "$bag" 2>/dev/null | grep -q '^  "over": true'
 }
 
 # After the loss of a rank the exit code of srun is not that of the run. The
@@ -76,7 +78,6 @@ finish() {
     exit $status
 }
 
-rm -f "$hosts"
 step=()
 for start in $(seq 20); do
     guard 2>/dev/null &
@@ -84,34 +85,29 @@ for start in $(seq 20); do
     # --overlap: a step that was ended on a node that cannot be reached keeps
     # its cores, for Slurm, until it is heard of again.
     srun --mpi=pmix --overlap --no-kill "${step[@]}" bats-mpi "$bag" --resume \
-        --release "$hosts" "${@:2}"
+        "${@:2}"
     status=$?
     kill $! 2>/dev/null && wait $!
-    # The file is there as long as the run is to be gone on with. A step that
-    # was cut down before the run began, as by a crash in MPI_Init, is no end.
-    if [ ! -e "$hosts" ]; then
-        [ $status -gt 128 ] && [ "$(sessions)" = "$before" ] || finish
-        continue
-    fi
-
-    # A node that failed may be known as such only a little later.
-    if [ $status -ne 6 ]; then
+    # A step that was cut down before the run began, as by a crash in MPI_Init,
+    # is no end. Neither is a later one that could not be started.
+    if [ "$(sessions)" = "$before" ]; then
+        [ $status -le 128 ] && [ "$start" = 1 ] && finish
+    elif [ $status -le 128 ] || is_over; then
+        finish
+    else # a node that failed may be known as such only a little later
         for second in $(seq 60); do
-            usable | grep -qvxFf - "$hosts" && break
+            nodes_of | grep -qvxF "$(usable)" && break
             sleep 1
         done
-        usable | grep -xFf - "$hosts" >"$hosts.left"
-        [ -s "$hosts.left" ] && mv "$hosts.left" "$hosts"
     fi
     # shellcheck disable=SC2046
-    keep $(sort -u "$hosts")
+    keep $(usable)
     unset "${!SLURM_STEP@}" SLURM_NTASKS_PER_NODE SLURM_TASKS_PER_NODE
-    export SLURM_HOSTFILE=$PWD/$hosts SLURM_NODELIST SLURM_JOB_NODELIST
+    export SLURM_NODELIST SLURM_JOB_NODELIST SLURM_NNODES SLURM_JOB_NUM_NODES
     SLURM_NODELIST=$(squeue -h -j "$job" -o %N)
     SLURM_JOB_NODELIST=$SLURM_NODELIST
     SLURM_NNODES=$(nodes_of | wc -l) SLURM_JOB_NUM_NODES=$SLURM_NNODES
-    step=(--distribution=arbitrary --nodes="$(sort -u "$hosts" | wc -l)"
-        --ntasks="$(wc -l <"$hosts")")
+    step=(--nodes="$SLURM_NNODES" --ntasks=$((SLURM_NNODES * ranks)))
 done
 echo "supervise.sh: given up after 20 starts, status $status" >&2
 exit "$status"

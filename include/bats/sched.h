@@ -202,8 +202,6 @@ enum bats_finish {
     BATS_FINISH_HALTED,      /* too many tasks have failed (halt rules) */
     BATS_FINISH_SAMPLED,     /* only a sample was wanted (BATS_OFFER_NONE) */
     BATS_FINISH_TIME_LIMIT,  /* tasks are left that the time limit cuts off */
-    BATS_FINISH_SHRINK,      /* tasks are left, for a run with fewer nodes:
-                                bats_sched_keeps says which */
     BATS_FINISH_TOO_LATE     /* tasks are left, and the policy begins none that
                                 would end after the deadline */
 };
@@ -272,10 +270,7 @@ struct bats_sched_earlier {
                                 yielded without progress */
     const uint8_t *fresh; /* the same: not 0 = DONE, though no session has run
                              it: what it makes is there; NULL: none */
-    bats_money charged;    /* counts against the budget */
-    /* For a run that goes on at once with nodes that were kept: */
-    const bats_time *paid; /* per machine: it is paid for so long, and is held
-                              from the moment it joins; NULL: none is */
+    bats_money charged;   /* counts against the budget */
     const bats_time *asked; /* per machine that is a job: not 0 = it was asked
                                for, to work for so long, and is not billed; its
                                price is held from the start, and JOINED, LOST
@@ -329,38 +324,6 @@ struct bats_sched_sampling {
     size_t n_observations;
 };
 
-/*
- * Nodes that can be given back to the batch system before the run ends: by
- * ending it and going on with the rest. At the end of windows, and when the
- * plan is reviewed, nodes are found that have no machine which is paid or which
- * the plan works with. With
- *
- *   t      until the run is expected to end with that plan,
- *   w      until the last of the running tasks is expected to end,
- *   c/W    what a machine costs while it is held: charge / window,
- *   w_k    until the last of its own running tasks is expected to end,
- *
- * they are given back if sum (t - w) c/W over their machines exceeds what it
- * costs: sum restart c/W over those that are kept, and sum (w - w_k) c/W over
- * those of them that are held. What is left of their paid windows is carried
- * over (struct bats_sched_earlier), and the budget must still pay the rest of
- * the bag. Then nothing more is started, what runs ends, and the run finishes
- * with BATS_FINISH_SHRINK. The policy rr always works with all machines.
- *
- * In an allocation all machines work, and what they are billed is all the same
- * to those who have no budget. Where the budget does not pay all nodes until
- * the bag is empty, those that charge most for a task are given back: as few as
- * let it suffice; or as many as let it do most tasks, if that is more by 5 % of
- * those that are left. The money for (w + restart) of all nodes is lost.
- */
-struct bats_sched_shrink {
-    const uint32_t *node; /* per machine: that it is on, < n_machines; copied.
-                             NULL: nothing is given back */
-    uint32_t keep;        /* this node is kept in any case; UINT32_MAX: none */
-    bats_time restart;    /* from the end of the run until the next one runs
-                             tasks */
-};
-
 #define BATS_CATEGORIES_MAX 1024
 
 struct bats_sched_options {
@@ -391,7 +354,6 @@ struct bats_sched_options {
     struct bats_sched_rules rules;
     struct bats_sched_earlier earlier;
     struct bats_sched_sampling sampling;
-    struct bats_sched_shrink shrink;
     enum bats_reconfigure reconfigure; /* when the plan is made anew */
     enum bats_tail tail;               /* when idle machines run replicas */
     struct bats_strategy strategy;     /* of the policy expert */
@@ -567,9 +529,6 @@ bool bats_sched_is_skipped(const struct bats_sched *s, uint32_t task);
  * until the next handle. */
 const uint32_t *bats_sched_skipped(const struct bats_sched *s, uint32_t *n);
 
-/* The machine's node is kept: with BATS_FINISH_SHRINK not all are. */
-bool bats_sched_keeps(const struct bats_sched *s, uint32_t machine);
-
 /* The result of the sampling phase; the engine's, valid until the next
  * handle. */
 struct bats_sched_sampled {
@@ -681,7 +640,6 @@ enum bats_reason {
     BATS_REASON_LOST,      /* machines were lost */
     BATS_REASON_STALLED,   /* tasks are left and no machine is held */
     BATS_REASON_CHOSEN,    /* the schedule that was chosen after sampling */
-    BATS_REASON_SHRINK,    /* nodes are given back: machines on the others */
     BATS_REASON_PLANNED,   /* the windows were planned again */
     BATS_REASON_LATE       /* none: the deadline will not be kept; `windows`:
                               until the bag will be done */

@@ -48,7 +48,7 @@ static bool is_cut_off(const struct bats_snapshot *s)
     enum bats_finish finish = s->status.finish;
 
     return bats_snapshot_left(s) > 0 && finish != BATS_FINISH_BUDGET &&
-           finish != BATS_FINISH_SAMPLED && finish != BATS_FINISH_SHRINK;
+           finish != BATS_FINISH_SAMPLED;
 }
 
 /* A result that could not be written does not count: --resume runs the task
@@ -116,8 +116,6 @@ static int report(const struct bats_settings *set,
         .yielded = watch->yielded,
         .recorded = options->record != NULL,
         .in_a_line = watch->brief,
-        .releases = set->release != NULL,
-        .reserved_before = watch->reserved_before,
         .version = BATS_VERSION,
         .not_recorded = !kept || outcome->gave_up,
         .signal = watch->out_errno == 0 ? outcome->signal : 0,

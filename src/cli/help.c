@@ -202,7 +202,6 @@ static const struct {
     {"4", "budget exhausted, tasks are left"},
     {"5",
      "time limit, SIGUSR1, or no task can meet the deadline; some are left"},
-    {"6", "ended to give nodes back (--release), tasks are left"},
     {"130, 143", "stopped in order by SIGINT, SIGTERM"},
 };
 

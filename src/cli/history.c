@@ -343,7 +343,6 @@ static int resume_record(const struct bats_settings *set,
     if (rc < 0)
         return rc;
     h->charged = bats_record_charged(h->record);
-    h->reserved = bats_record_reserved(h->record);
     rc = compare(set, bag, h, err);
     return rc == 0 ? take_shares(h->record, bag, err) : rc;
 }

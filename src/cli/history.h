@@ -29,7 +29,7 @@ struct bats_history {
                        * the same bag; else NULL */
     uint8_t *begun; /* per task of a workflow: it was begun after its last
                      * result, which it never got again; NULL: none was */
-    bats_money charged, reserved;
+    bats_money charged;
 };
 
 /* One of --resume, --resume-failed, --retry-failed was given. */

@@ -318,7 +318,6 @@ static struct bats_settings defaults(enum bats_verb verb)
         .bind = "core",
         .grace = 5 * BATS_SECOND,
         .silence = 60 * BATS_SECOND,
-        .restart = 30 * BATS_SECOND,
         .nodes = 1,
         .slots = 1,
         .max_jobs = 8,

@@ -64,13 +64,11 @@ struct bats_settings {
     bool master_works;       /* [false] */
     bats_time grace;         /* [5 s] */
     bats_time silence;       /* [60 s] */
-    const char *release;     /* [NULL] */
     const char *welcome;     /* [NULL] */
     const char *host;        /* [NULL] */
     uint64_t port;           /* [0] */
     const char *join;        /* worker: [NULL] */
     const char *job;         /* worker: [NULL] */
-    bats_time restart;       /* [30 s] */
     const char *tail;        /* [none] */
     bool no_replicate;       /* [false] */
     double time_scale;       /* [1] */

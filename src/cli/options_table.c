@@ -366,15 +366,6 @@ const struct bats_option bats_options[] = {
      "elsewhere; if rank 0 is silent for this long, every worker stops its "
      "task and exits; a busy rank sends a sign of life six times as often, "
      "or every 5s (default: 60s)"},
-    {"release", 0, "FILE", BATS_OPTION_FILE, AT(release), RUN,
-     BATS_GROUP_MONEY,
-     "end the run with exit code 6 when giving nodes back saves more than "
-     "restarting on the others costs. FILE gets the host of each rank to "
-     "continue with, one per line; it is also written at the start of the "
-     "run (see jobscripts/supervise.sh)"},
-    {"restart", 0, "DURATION", BATS_OPTION_DURATION, AT(restart), RUN,
-     BATS_GROUP_MONEY,
-     "the time that --release assumes a restart takes (default: 30s)"},
     {"time-scale", 0, "S", BATS_OPTION_SCALE, AT(time_scale), RUNS,
      BATS_GROUP_RUN,
      "emulation: let each real second count as S seconds of virtual time, "

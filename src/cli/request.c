@@ -225,8 +225,6 @@ static struct bats_run_options plain_options(const struct bats_settings *set)
         .memfree = set->memfree,
         .delay_us = set->delay,
         .silence_us = set->silence,
-        .hosts_file = set->release,
-        .restart = set->restart,
         .master_works = set->master_works,
         .monitor_interval = set->monitor,
         .rules = set->rules,
@@ -378,8 +376,6 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
         rc = random_seed(&options->seed, err);
     if (rc == 0 && set->welcome != NULL)
         rc = welcome(r, set, err);
-    if (rc == 0 && r->clusters != NULL && set->release != NULL)
-        bats_clusters_file_allow_fewer(r->clusters);
     return rc;
 }
 

@@ -48,7 +48,6 @@ struct bats_watch {
     int out_errno;     /* why standard output cannot be written, or 0 */
     bool log_is_broken;
     bool not_held;     /* output could not be held, and that was said */
-    bats_money reserved_before; /* by earlier sessions, as in report.h */
 };
 
 enum bats_watch_line {

@@ -2,7 +2,7 @@
  * advisor: answers the engine's questions.
  *
  * Layer: engine. There is one for each kind of question: policy, sampling,
- * tail, failure, shrink, order. An advisor is a const table of functions. It
+ * tail, failure, order. An advisor is a const table of functions. It
  * has a memory of its own, `self`, which the engine creates and destroys. It
  * reads the state, hears what has happened and answers questions; it never
  * changes the state and never calls another advisor. The engine (sched.c)

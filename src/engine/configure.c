@@ -314,13 +314,7 @@ void configure_start(struct bats_sched *e)
 void configure_joined(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
-    struct cluster *c = &s->clusters[s->machines[machine].cluster];
-    if (s->rest[machine].paid_before > 0 && !s->draining &&
-        c->n_held < c->spec.max && bats_bag_pending(&s->bag) > 0) {
-        machine_take_over(s, machine);
-        put_to_work(e, machine);
-    }
-    fill_cluster(e, c);
+    fill_cluster(e, &s->clusters[s->machines[machine].cluster]);
 }
 
 /* A plain run may be asked to choose once the clusters are known. */
@@ -532,19 +526,6 @@ int configure_released(struct bats_sched *e, struct bats_error *err)
         return 0;
     return configure_review(e, &(struct occasion){.type = OCCASION_READY},
                             err);
-}
-
-void configure_shrink(struct bats_sched *e)
-{
-    struct state *s = &e->state;
-    if (s->draining || !e->shrink->may(e->own.shrink))
-        return;
-    struct bats_decision d = decision_of_now(s, BATS_REASON_SHRINK);
-    forecast_look(s);
-    if (!e->shrink->gives_back(e->own.shrink, s, d.machines))
-        return;
-    state_record(s, &d);
-    state_stop(s, false, BATS_FINISH_SHRINK);
 }
 
 void configure_limits(struct bats_sched *e)

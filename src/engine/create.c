@@ -168,9 +168,6 @@ static bool earlier_fits(const struct bats_sched_options *o)
     for (size_t i = 0; i < e->n_seen; i++)
         if (e->seen[i].cluster >= o->n_clusters || e->seen[i].runtime < 0)
             return false;
-    for (uint32_t i = 0; e->paid && i < o->n_machines; i++)
-        if (e->paid[i] > o->window)
-            return false;
     uint32_t n[BATS_CLUSTERS_MAX] = {0};
     for (uint32_t i = 0; e->asked && i < o->n_machines; i++) {
         size_t cluster = o->machines[i].cluster;
@@ -182,17 +179,9 @@ static bool earlier_fits(const struct bats_sched_options *o)
     return true;
 }
 
-static bool shrink_fits(const struct bats_sched_options *o)
-{
-    for (uint32_t i = 0; o->shrink.node != NULL && i < o->n_machines; i++)
-        if (o->shrink.node[i] >= o->n_machines)
-            return false;
-    return o->shrink.restart >= 0;
-}
-
 /* ---- the advisors ---- */
 
-#define ADVISORS 6
+#define ADVISORS 5
 
 struct seat {
     const struct advisor *advisor;
@@ -206,7 +195,6 @@ static void list_seats(struct bats_sched *e, struct seat *seats)
         {&e->sampling->advisor, &e->own.sampling},
         {&e->tail->advisor, &e->own.tail},
         {&e->failure->advisor, &e->own.failure},
-        {&e->shrink->advisor, &e->own.shrink},
         {&e->order->advisor, &e->own.order}};
     for (int i = 0; i < ADVISORS; i++)
         seats[i] = all[i];
@@ -297,10 +285,10 @@ int bats_sched_create(const struct bats_sched_options *o,
         rc = check_expert(o, err);
     if (rc == 0 && o->policy->place)
         rc = check_places(o, err);
-    if (rc == 0 && !(shrink_fits(o) && earlier_fits(o)))
+    if (rc == 0 && !earlier_fits(o))
         rc = bats_error_set(err, BATS_EINPUT,
-                            "what is known of the nodes or of an earlier "
-                            "session is out of range");
+                            "what is known of an earlier session is out "
+                            "of range");
     if (rc < 0)
         return rc;
     struct bats_sched *e = calloc(1, sizeof *e);
@@ -313,7 +301,6 @@ int bats_sched_create(const struct bats_sched_options *o,
                   ? &tail_expert
                   : tail_find(is_use ? BATS_TAIL_NONE : o->tail);
     e->failure = &failure_rules;
-    e->shrink = &shrink_nodes;
     e->order = o->graph ? &order_chain : &order_random;
     rc = state_init(&e->state, o, err);
     if (rc == 0)

@@ -15,7 +15,6 @@
 #include "engine/order/order.h"
 #include "engine/policy/policy.h"
 #include "engine/sampling/sampling.h"
-#include "engine/shrink/shrink.h"
 #include "engine/state/state.h"
 #include "engine/tail/tail.h"
 
@@ -25,10 +24,9 @@ struct bats_sched {
     const struct sampling *sampling;
     const struct tail *tail;
     const struct failure *failure;
-    const struct shrink *shrink;
     const struct order *order;
     struct {
-        void *policy, *sampling, *tail, *failure, *shrink, *order;
+        void *policy, *sampling, *tail, *failure, *order;
     } own;            /* the memory of each */
     bats_time wakeup; /* something falls due, as of the last step */
     bool started;     /* the start's configuration was chosen */
@@ -69,7 +67,7 @@ void assign_release(struct bats_sched *e);
 /* The first configuration. */
 void configure_start(struct bats_sched *e);
 
-/* A machine has joined that an earlier session may have paid. */
+/* A machine has joined. */
 void configure_joined(struct bats_sched *e, uint32_t machine);
 
 /* Acquires up to what the present configuration wants. */
@@ -97,9 +95,6 @@ void configure_sampling(struct bats_sched *e, bool stalled);
 /* The answer to SAMPLED. */
 int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
                      struct bats_error *err);
-
-/* Ends the run where giving nodes back is worth it. */
-void configure_shrink(struct bats_sched *e);
 
 /* Sets the time limits of tasks by what is known now. */
 void configure_limits(struct bats_sched *e);

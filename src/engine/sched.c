@@ -115,10 +115,7 @@ static int tick(struct bats_sched *e, struct bats_error *err)
         start(e);
         configure_refill(e);
     }
-    int rc =
-        configure_review(e, &(struct occasion){.type = OCCASION_TICK}, err);
-    configure_shrink(e);
-    return rc;
+    return configure_review(e, &(struct occasion){.type = OCCASION_TICK}, err);
 }
 
 static void readmit(struct bats_sched *e, uint32_t machine)
@@ -133,7 +130,6 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
                     struct bats_error *err)
 {
     struct state *s = &e->state;
-    int rc = 0;
     switch (what) {
     case DUE_LATEST:
         state_stop(s, true, s->late);
@@ -154,11 +150,9 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
     case DUE_TICK:
         return tick(e, err);
     case DUE_TURN:
-        rc = configure_turn(e, id, err);
-        configure_shrink(e);
-        break;
+        return configure_turn(e, id, err);
     }
-    return rc;
+    return 0;
 }
 
 /* ---- consequences of every step ---- */

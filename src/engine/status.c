@@ -242,12 +242,6 @@ enum bats_execution_state bats_sched_execution(const struct bats_sched *e,
     return execution_state(&e->state, machine, slot, task);
 }
 
-bool bats_sched_keeps(const struct bats_sched *e, uint32_t machine)
-{
-    return e->state.finish != BATS_FINISH_SHRINK ||
-           e->shrink->keeps(e->own.shrink, machine);
-}
-
 void bats_sched_sampled(const struct bats_sched *e,
                         struct bats_sched_sampled *sampled)
 {
@@ -291,8 +285,6 @@ const char *bats_reason_name(enum bats_reason reason)
         return "stalled";
     case BATS_REASON_CHOSEN:
         return "chosen";
-    case BATS_REASON_SHRINK:
-        return "nodes given back";
     case BATS_REASON_LATE:
         return "late";
     case BATS_REASON_PLANNED:

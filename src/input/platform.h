@@ -47,8 +47,8 @@ int bats_clusters_file_load(const char *path, bats_time window,
 int bats_clusters_text_load(const char *text, const char *name,
                             bats_time window, struct bats_clusters_file **file,
                             struct bats_error *err);
-/* A node without ranks is then not a mistake: a run continues on a part of the
- * nodes that it began with. */
+/* A node without ranks is then no mistake: a run that is resumed may have lost
+ * it. */
 void bats_clusters_file_allow_fewer(struct bats_clusters_file *file);
 
 /* Losses in an unreliable cluster are noticed so long after them, unless they

@@ -43,8 +43,6 @@ static const struct {
     {"confidence", REAL, AT(sampling.confidence)},
     {"cushion_percent", COUNT, AT(sampling.cushion_percent)},
     {"cushion", FLAG, AT(sampling.cushion)},
-    {"node_kept", COUNT, AT(shrink.keep)},
-    {"restart_us", TIME, AT(shrink.restart)},
     /* "deadline_us" above is what records have always called the limit. */
     {"goal_deadline_us", TIME | OR_0, AT(goal.deadline)},
     {"goal_minimize", COUNT | OR_0, AT(goal.minimize)},
@@ -56,7 +54,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 648,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 616,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -302,9 +300,6 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->expected != NULL)
         bad |= json_object_set_new(object, "expected_us",
                                    times(o->expected, o->n_clusters));
-    if (o->shrink.node != NULL)
-        bad |= json_object_set_new(object, "nodes",
-                                   numbers(o->shrink.node, o->n_machines));
     if (o->sampling.n_observations > 0)
         bad |= json_object_set_new(object, "profile",
                                    observations(o->sampling.observations,
@@ -319,9 +314,6 @@ json_t *bats_options_write(const struct bats_sched_options *o)
             object, "seen", observations(o->earlier.seen, o->earlier.n_seen));
     if (o->earlier.tops_up)
         bad |= json_object_set_new(object, "tops_up", json_true());
-    if (o->earlier.paid != NULL)
-        bad |= json_object_set_new(object, "paid_us",
-                                   times(o->earlier.paid, o->n_machines));
     if (o->earlier.asked != NULL)
         bad |= json_object_set_new(object, "asked_us",
                                    times(o->earlier.asked, o->n_machines));
@@ -471,26 +463,19 @@ static bool read_instances(const json_t *list, struct bats_instance **known,
     return *known != NULL;
 }
 
-/* Reads what an earlier session has left; there are as many machines as
- * nodes. */
+/* Reads what an earlier session has left. */
 static bool read_earlier(const json_t *object, struct bats_sched_options *o,
                          struct bats_options_lists *lists)
 {
     const json_t *seen = json_object_get(object, "seen");
-    const json_t *paid = json_object_get(object, "paid_us");
-    size_t n = json_array_size(seen), n_paid = json_array_size(paid);
+    size_t n = json_array_size(seen);
 
     lists->seen = calloc(n + 1, sizeof *lists->seen);
-    lists->paid = calloc(n_paid + 1, sizeof *lists->paid);
-    if (lists->seen == NULL || lists->paid == NULL ||
-        (paid != NULL && n_paid != lists->n_nodes))
+    if (lists->seen == NULL)
         return false;
-    for (size_t i = 0; i < n_paid; i++)
-        lists->paid[i] = json_integer_value(json_array_get(paid, i));
     o->earlier.seen = lists->seen;
     o->earlier.n_seen = n;
     o->earlier.tops_up = json_is_true(json_object_get(object, "tops_up"));
-    o->earlier.paid = paid != NULL ? lists->paid : NULL;
     return read_observations(seen, lists->seen);
 }
 
@@ -547,24 +532,6 @@ static bool read_expected(const json_t *list, struct bats_sched_options *o,
         lists->expected[i] = json_integer_value(json_array_get(list, i));
     o->expected = list != NULL ? lists->expected : NULL;
     return true;
-}
-
-static bool read_nodes(const json_t *list, struct bats_sched_options *o,
-                       struct bats_options_lists *lists)
-{
-    size_t n = json_array_size(list);
-
-    if (n == 0)
-        return true;
-    o->shrink.node = lists->nodes = calloc(n, sizeof *lists->nodes);
-    lists->n_nodes = n;
-    for (size_t i = 0; lists->nodes != NULL && i < n; i++) {
-        json_int_t node = json_integer_value(json_array_get(list, i));
-        if (node < 0 || (size_t)node >= n)
-            return false;
-        lists->nodes[i] = (uint32_t)node;
-    }
-    return lists->nodes != NULL;
 }
 
 /* A run without this object is billed by the window. */
@@ -692,9 +659,7 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
     if (!read_strategy(json_object_get(object, "strategy"), &o->strategy) ||
         !read_billing(json_object_get(object, "billing"), &o->billing) ||
         !read_expected(json_object_get(object, "expected_us"), o, lists) ||
-        !read_nodes(json_object_get(object, "nodes"), o, lists) ||
-        !read_earlier(object, o, lists) ||
-        !read_asked(object, o, lists))
+        !read_earlier(object, o, lists) || !read_asked(object, o, lists))
         return false;
     if (n == 0)
         return true;

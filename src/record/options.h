@@ -20,10 +20,7 @@ json_t *bats_options_write(const struct bats_sched_options *options);
 
 /* The lists of the options; to be freed. */
 struct bats_options_lists {
-    uint32_t *nodes;
-    size_t n_nodes;
     struct bats_observation *seen;
-    bats_time *paid;
     bats_time expected[BATS_CLUSTERS_MAX];
     char utility[256];
     uint8_t unreliable[BATS_CLUSTERS_MAX]; /* 1, or 2: free when lost */

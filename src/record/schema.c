@@ -349,7 +349,6 @@ const char *const bats_schema_finishes[] = {
     [BATS_FINISH_HALTED] = "halted",
     [BATS_FINISH_TIME_LIMIT] = "deadline",
     [BATS_FINISH_SAMPLED] = "sampled",
-    [BATS_FINISH_SHRINK] = "shrink",
     [BATS_FINISH_TOO_LATE] = "too late",
 };
 

@@ -52,7 +52,7 @@ struct bats_past {
     size_t n_in_bag; /* in the last session */
     int64_t last_id;
     int64_t preempted; /* executions */
-    bats_money charged, reserved;
+    bats_money charged;
     uint32_t sessions;
 };
 

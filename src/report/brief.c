@@ -15,9 +15,8 @@ bool bats_report_is_brief(const struct bats_report *r)
 
     return r->n_workflows == 0 && s->status.budget == BATS_UNLIMITED &&
            s->status.deadline == 0 && !s->has_promise &&
-           r->settings.clusters == NULL && !r->releases &&
-           s->status.finish != BATS_FINISH_SAMPLED &&
-           s->status.finish != BATS_FINISH_SHRINK;
+           r->settings.clusters == NULL &&
+           s->status.finish != BATS_FINISH_SAMPLED;
 }
 
 /* "all: 3 of 3 in use for 80% of the time, mean 105ms a task". */

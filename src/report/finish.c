@@ -14,8 +14,6 @@ static const struct bats_finish_row rows[] = {
     [BATS_FINISH_SAMPLED] = {"sampled", "sampled", BATS_EXIT_OK},
     [BATS_FINISH_TIME_LIMIT] = {"deadline", "the time limit is reached",
                                 BATS_EXIT_DEADLINE},
-    [BATS_FINISH_SHRINK] = {"shrink", "ended to continue with fewer nodes",
-                            BATS_EXIT_SHRINK},
     [BATS_FINISH_TOO_LATE] = {"too_late",
                               "no task that is left can end by the deadline",
                               BATS_EXIT_DEADLINE},

@@ -12,13 +12,12 @@
 #include "bats/sched.h"
 
 enum bats_exit {
-    BATS_EXIT_OK = 0,       /* all tasks done */
-    BATS_EXIT_FAILED = 1,   /* some tasks failed */
-    BATS_EXIT_USAGE = 2,    /* usage or bad input */
-    BATS_EXIT_SYSTEM = 3,   /* the system failed */
-    BATS_EXIT_BUDGET = 4,   /* budget exhausted, tasks are left */
-    BATS_EXIT_DEADLINE = 5, /* out of time, tasks are left */
-    BATS_EXIT_SHRINK = 6    /* nodes are given back, tasks are left */
+    BATS_EXIT_OK = 0,      /* all tasks done */
+    BATS_EXIT_FAILED = 1,  /* some tasks failed */
+    BATS_EXIT_USAGE = 2,   /* usage or bad input */
+    BATS_EXIT_SYSTEM = 3,  /* the system failed */
+    BATS_EXIT_BUDGET = 4,  /* budget exhausted, tasks are left */
+    BATS_EXIT_DEADLINE = 5 /* out of time, tasks are left */
     /* 128 + signal after an orderly stop */
 };
 

@@ -66,7 +66,6 @@ static const char *how_it_ended(const struct bats_view_status *st)
         {"halted", "The run was halted, as --halt asked"},
         {"deadline", "The time was over"},
         {"sampled", "The sample was taken"},
-        {"shrink", "The run ended early to give nodes back"},
     };
 
     if (!st->is_over)

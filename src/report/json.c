@@ -88,7 +88,6 @@ static const char *reason(const struct bats_decision *d)
         [BATS_REASON_LOST] = "lost",
         [BATS_REASON_STALLED] = "stalled",
         [BATS_REASON_CHOSEN] = "chosen",
-        [BATS_REASON_SHRINK] = "shrink",
         [BATS_REASON_PLANNED] = "planned",
         [BATS_REASON_LATE] = "late",
     };
@@ -227,9 +226,6 @@ static int set_result(json_t *o, const struct bats_report *r)
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
     int bad = 0;
-
-    if (r->releases && s->platform->billing == BATS_BILLING_WINDOW)
-        reserved = bats_snapshot_held(s) + r->reserved_before;
 
     bad |= SET(o, "version", bats_json_text(r->version));
     bad |= SET(o, "outcome",

@@ -3,8 +3,7 @@
  * Layer: report. Used by cli. It shows what the ledger charged, never above the
  * budget. Where that is windows entered x charge, it also shows what is
  * reserved: the same for all machines, held from the start of the run to its
- * end. If the run gives nodes back, reserved counts each machine for the time
- * that it was held.
+ * end.
  */
 #ifndef BATS_REPORT_H
 #define BATS_REPORT_H
@@ -79,8 +78,6 @@ struct bats_report {
     bool recorded;     /* there is a record for --resume */
     bool in_a_line;    /* brief: the outcome, and why tasks failed */
     bool not_recorded; /* the run ended because the record cannot be written */
-    bool releases;     /* nodes may be given back: reserved is by time, and */
-    bats_money reserved_before; /* includes earlier sessions */
     bats_money charged_killed;  /* for what the last session, which was killed,
                                    had open: it is in status.charged_before */
     const char *version;

@@ -76,15 +76,3 @@ bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
     return bats_units_multiply(price, *windows, &reserved) ? reserved
                                                            : BATS_UNLIMITED;
 }
-
-bats_money bats_snapshot_held(const struct bats_snapshot *snapshot)
-{
-    const struct bats_platform *p = snapshot->platform;
-    double price = 0;
-
-    for (uint32_t i = 0; i < p->n_machines; i++)
-        price += (double)p->clusters[p->machines[i].cluster].charge;
-    price *= (double)snapshot->status.now / (double)p->window;
-    return price < (double)BATS_UNLIMITED / 2 ? (bats_money)price
-                                              : BATS_UNLIMITED / 2;
-}

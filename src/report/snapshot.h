@@ -63,7 +63,4 @@ bats_money bats_snapshot_kept(const struct bats_snapshot *snapshot);
 bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
                                   int64_t *windows);
 
-/* The amount that it bills for the same machines by time. */
-bats_money bats_snapshot_held(const struct bats_snapshot *snapshot);
-
 #endif

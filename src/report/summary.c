@@ -213,37 +213,22 @@ static void print_reserved(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     const char *currency = s->platform->currency;
-    const bats_money cent = BATS_UNIT / 100;
-    char a[96], b[96], n[64], k[64], before[128] = "", text[512];
+    char a[96], n[64], k[64], text[512];
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
 
     if (s->platform->billing != BATS_BILLING_WINDOW)
         return;
     bats_words_count(n, sizeof n, s->platform->n_machines, "machine");
-    if (r->releases) {
-        reserved = bats_snapshot_held(s) + r->reserved_before;
-        if (r->reserved_before > 0)
-            snprintf(before, sizeof before, ", and %s before this session",
-                     bats_money_format(b, r->reserved_before -
-                                              r->reserved_before % cent));
-        snprintf(
-            text, sizeof text, "%s: %s held for %s%s%s",
-            bats_words_money(a, sizeof a, reserved - reserved % cent, currency),
-            n, bats_duration_format(k, s->status.now), before,
-            r->settings.master_works ? "" : "; without rank 0");
-    } else {
-        snprintf(text, sizeof text,
-                 "%s: %s%s held for %s, parked or not%s%s%s",
-                 bats_words_money(a, sizeof a, reserved, currency),
-                 s->platform->n_machines == 1 ? "" : "all ", n,
-                 bats_words_count(k, sizeof k, (uint64_t)windows, "window"),
-                 r->settings.master_works ? "" : "; without rank 0",
-                 s->status.charged_before == 0 ? ""
-                 : r->settings.master_works    ? "; without"
-                                               : " and",
-                 s->status.charged_before > 0 ? " earlier sessions" : "");
-    }
+    snprintf(text, sizeof text, "%s: %s%s held for %s, parked or not%s%s%s",
+             bats_words_money(a, sizeof a, reserved, currency),
+             s->platform->n_machines == 1 ? "" : "all ", n,
+             bats_words_count(k, sizeof k, (uint64_t)windows, "window"),
+             r->settings.master_works ? "" : "; without rank 0",
+             s->status.charged_before == 0 ? ""
+             : r->settings.master_works    ? "; without"
+                                           : " and",
+             s->status.charged_before > 0 ? " earlier sessions" : "");
     bats_report_labelled(out, "reserved", text);
 }
 

@@ -135,9 +135,6 @@ static void append_why(char *text, size_t size, const struct bats_decision *d)
     case BATS_REASON_CHOSEN:
         append(text, size, "the schedule that was chosen: ");
         break;
-    case BATS_REASON_SHRINK:
-        append(text, size, "nodes are given back; the nodes kept have ");
-        break;
     case BATS_REASON_LATE:
         append(text, size, "the deadline will not be kept: ");
         break;

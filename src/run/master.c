@@ -15,7 +15,6 @@
 #include "run/clock.h"
 #include "run/comm.h"
 #include "run/crew.h"
-#include "run/hosts.h"
 #include "run/joined.h"
 #include "run/launcher.h"
 #include "run/master.h"
@@ -170,8 +169,7 @@ static void tell_readmission(struct master *m, uint32_t machine)
 }
 
 /* Charges and losses are for the books, which have them. */
-static int take_notice(struct master *m, const struct bats_command *notice,
-                       struct bats_error *err)
+static void take_notice(struct master *m, const struct bats_command *notice)
 {
     m->choosing |= notice->type == BATS_NOTICE_SAMPLED;
     if (notice->type == BATS_NOTICE_QUARANTINE)
@@ -179,10 +177,9 @@ static int take_notice(struct master *m, const struct bats_command *notice,
     if (notice->type == BATS_NOTICE_READMIT)
         tell_readmission(m, notice->machine);
     if (notice->type != BATS_NOTICE_FINISHED)
-        return 0;
+        return;
     m->finished = true;
     m->finish = notice->finish;
-    return m->finish == BATS_FINISH_SHRINK ? bats_hosts_write(m, err) : 0;
 }
 
 /* RUN and CANCEL concern one slot, the commands below all slots of a
@@ -193,8 +190,10 @@ static int carry_out(struct master *m, const struct bats_command *command,
     if (m->joined != NULL)
         bats_joined_command(m, command);
     bats_reclaims_command(m, command);
-    if (bats_is_notice(command->type))
-        return take_notice(m, command, err);
+    if (bats_is_notice(command->type)) {
+        take_notice(m, command);
+        return 0;
+    }
     const uint32_t *members = m->member + m->first[command->machine];
     if (command->type == BATS_COMMAND_RUN ||
         command->type == BATS_COMMAND_CANCEL)
@@ -561,8 +560,6 @@ int bats_run_master(const struct bats_run_options *options,
     bats_reclaims_release(&m);
     bats_crew_stop(&m.crew);
     **crew = m.crew;
-    if (options->hosts_file != NULL && m.finish != BATS_FINISH_SHRINK)
-        unlink(options->hosts_file);
     free(m.first);
     free(m.member);
     free(m.attempts);

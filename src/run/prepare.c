@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "run/batch.h"
-#include "run/hosts.h"
 #include "run/master.h"
 #include "util/now.h"
 
@@ -313,47 +312,21 @@ static int begin_record(struct master *m, int64_t started_us,
     return rc;
 }
 
-/* Takes what earlier sessions have measured and, if nodes were given back, the
- * rest of the last one. */
-static int take_rest(const struct master *m, const char *const *hosts,
-                     struct bats_sched_options *engine,
+/* Takes what earlier sessions have measured. */
+static int take_rest(const struct master *m, struct bats_sched_options *engine,
                      struct bats_record_rest *rest, struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
     if (o->record == NULL || o->resume == BATS_RECORD_NOT ||
         o->profile != NULL)
         return 0;
-    int rc =
-        bats_record_rest(o->record, engine, hosts, o->time_scale, rest, err);
+    int rc = bats_record_rest(o->record, engine, rest, err);
     if (rc < 0)
         return rc;
-    if (o->hosts_file != NULL && !engine->sampling.on)
-        engine->earlier.paid = rest->paid;
     engine->earlier.seen = rest->seen;
     engine->earlier.n_seen = rest->n_seen;
     engine->earlier.tops_up = rest->n_seen > 0;
     return 0;
-}
-
-/* Lists the nodes, if some may be given back. The list is for free(). */
-static int prepare_shrink(struct master *m, struct bats_sched_options *engine,
-                          uint32_t **nodes, struct bats_error *err)
-{
-    const struct bats_run_options *o = m->options;
-    if (o->hosts_file == NULL)
-        return 0;
-    if (m->survey.charged_again) {
-        m->observer->notice(m->observer->context,
-                            "no nodes are given back: the job's account has a "
-                            "limit, and with every change of the job's size "
-                            "Slurm charges it the whole time again");
-        return bats_hosts_write(m, err);
-    }
-    engine->shrink.restart = o->restart;
-    engine->shrink.node = *nodes = bats_hosts_nodes(m, &engine->shrink.keep);
-    if (*nodes == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    return bats_hosts_write(m, err);
 }
 
 int bats_master_prepare(struct master *m,
@@ -368,7 +341,6 @@ int bats_master_prepare(struct master *m,
         return rc;
     struct bats_observation *profile = NULL;
     struct bats_sched_options engine = engine_options(m);
-    uint32_t *nodes = NULL;
     struct bats_record_rest rest = {0};
     struct bats_instance known[2][BATS_POOLS_INSTANCES];
     const struct bats_platform *p = &m->survey.platform;
@@ -384,9 +356,7 @@ int bats_master_prepare(struct master *m,
     }
     rc = take_profile(m, &engine.sampling, &profile, err);
     if (rc == 0)
-        rc = take_rest(m, hosts, &engine, &rest, err);
-    if (rc == 0)
-        rc = prepare_shrink(m, &engine, &nodes, err);
+        rc = take_rest(m, &engine, &rest, err);
     if (rc == 0)
         rc = bats_sched_create(&engine, &m->sched, err);
     if (rc == 0)
@@ -396,6 +366,5 @@ int bats_master_prepare(struct master *m,
     bats_record_rest_release(&rest);
     free(hosts);
     free(profile);
-    free(nodes);
     return rc < 0 ? rc : set_up_all(m, sink, err);
 }

@@ -123,9 +123,6 @@ struct bats_run_options {
     const struct bats_profile *profile;  /* come from here, by name of cluster;
                                           * NULL: none */
     enum bats_reconfigure reconfigure;
-    const char *hosts_file; /* if the run may end to give nodes back; NULL: it
-                             * may not */
-    bats_time restart;      /* how long restarting on the others takes */
     enum bats_tail tail;
     struct bats_strategy strategy; /* of the policy expert */
     const char *utility;           /* the same; NULL: the strategy is given */

@@ -137,19 +137,6 @@ static int ask_account(const struct bats_run_options *options,
     return rc;
 }
 
-/* A limit counts what the account is charged. Slurm 22.05 charges it all of the
- * job's time again when the job changes its size. */
-static bool is_charged_again(const struct bats_run_options *options,
-                             const struct bats_survey *s)
-{
-    const struct bats_allocation *job = &s->site.allocation;
-    struct bats_account account;
-    if (options->hosts_file == NULL || s->by_account)
-        return s->by_account;
-    return job->system != NULL && job->system->account != NULL &&
-           job->system->account(job, &account, NULL) == 0 && account.limited;
-}
-
 /* The charge of all that is held, per hour. */
 static double rate_of_all(const struct bats_survey *s)
 {
@@ -355,7 +342,6 @@ int bats_survey_take(const struct bats_crew *crew,
         bats_survey_release(&s);
         return rc;
     }
-    s.charged_again = is_charged_again(options, &s);
     s.job_end_us = job_end_us(&s.site);
     set_limits(options, &s);
     *survey = s;

@@ -40,9 +40,6 @@ struct bats_survey {
     bats_money budget;
     struct bats_account account; /* if `account` gives the budget */
     bool by_account;             /* it does */
-    bool charged_again;          /* nodes could be given back, but the account
-                                  * has a limit, and would be charged the whole
-                                  * time again */
     bool budget_found;           /* by default: the value of the allocation */
     int64_t job_end_us;     /* end of the batch job, since 1970; 0: unknown */
     bats_time deadline;     /* of the bag, from the run's start; 0: none */

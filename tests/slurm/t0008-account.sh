@@ -51,21 +51,6 @@ awk -v used="$used" -v limit=$((used + 600)) '
     END { exit !found }' out
 ok 'the account above it may have less left'
 
-# ---- nodes that are not given back ----
-
-echo true >small
-# release ACCOUNT
-release() {
-    srun --mpi=pmix -A "$1" -p slow --exclusive -N2 -n4 \
-        bats-mpi small --no-record --budget 500 --release hosts >out 2>err
-}
-release phys
-grep -q "no nodes are given back: the job's account has a limit" err
-ok 'a job whose account has a limit gives no nodes back, and says why'
-release open
-expect 1 grep 'no nodes are given back' err
-ok 'one whose account has none may do so'
-
 # ---- what a run says it was charged, and what Slurm says ----
 
 # Nobody gives the node of rank 0 up for long.

@@ -272,7 +272,9 @@ static int open_all(const struct bats_settings *set,
     options->begin_context = o;
     o->watch.bag = set->bag;
     rc = bats_history_open(set, request->bag, history, err);
-    o->watch.reserved_before = history->reserved;
+    if (rc == 0 && history->resume != BATS_RECORD_NOT &&
+        request->clusters != NULL)
+        bats_clusters_file_allow_fewer(request->clusters);
     if (rc == 0)
         rc = look_back(options, o, err);
     if (rc == 0 && set->partition != NULL)
@@ -424,10 +426,9 @@ static int check_welcome(const struct bats_settings *set,
                               "%s is for a run on one process: worker "
                               "jobs run its tasks",
                               set->welcome != NULL ? "--welcome" : "alloc");
-    if (set->workers != NULL || set->master_works || set->release != NULL)
+    if (set->workers != NULL || set->master_works)
         return bats_error_set(usage, BATS_EINPUT,
-                              "--welcome excludes --jobs, --master-works and "
-                              "--release");
+                              "--welcome excludes --jobs and --master-works");
     return 0;
 }
 

@@ -110,16 +110,6 @@ bool machine_acquire(struct state *s, uint32_t id)
     return true;
 }
 
-void machine_take_over(struct state *s, uint32_t id)
-{
-    const struct machine *m = &s->machines[id];
-    bats_time paid = s->rest[id].paid_before;
-    hold(s, id, s->now + paid);
-    s->clusters[m->cluster].paid_slot_time += (double)paid * m->n_slots;
-    schedule_turn(s, id);
-    put_to_work(s, id);
-}
-
 /* Stops the tasks of workflows that cannot hold what the machine costs from now
  * on. False: no others go on there. */
 static bool stop_short(struct state *s, uint32_t id)

@@ -119,8 +119,7 @@ static void set_up_tasks(struct state *s, const struct bats_sched_options *o)
 }
 
 static void set_up_machines(struct state *s,
-                            const struct bats_machine_spec *specs,
-                            const bats_time *paid)
+                            const struct bats_machine_spec *specs)
 {
     for (uint32_t i = 0; i < s->n_machines; i++) {
         struct cluster *c = &s->clusters[specs[i].cluster];
@@ -128,7 +127,6 @@ static void set_up_machines(struct state *s,
                                           .first_slot = s->n_slots,
                                           .n_slots = specs[i].slots};
         s->rest[i] = (struct machine_rest){.member = c->n_machines++,
-                                           .paid_before = paid ? paid[i] : 0,
                                            .since = BATS_NEVER,
                                            .began_at = BATS_NEVER,
                                            .taken_at = BATS_NEVER};
@@ -320,7 +318,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         return rc;
     s->sample_size = sample_size(&s->bag, o);
     set_up_tasks(s, o);
-    set_up_machines(s, o->machines, s->is_second ? NULL : earlier->paid);
+    set_up_machines(s, o->machines);
     s->phase = has_phase(s, &o->sampling) ? PHASE_SAMPLING : PHASE_NONE;
     if (!set_up_clusters(s))
         return BATS_ENOMEM;

@@ -85,7 +85,6 @@ struct machine {
 /* The members of a machine that few events use. */
 struct machine_rest {
     uint32_t member;       /* its index among the cluster's members */
-    bats_time paid_before; /* an earlier session has paid it for so long */
     int64_t windows;       /* entered so far, over all acquisitions */
     bats_time since;       /* charged for use or by age: it is in use, or
                               held, since then, or BATS_NEVER; */
@@ -760,9 +759,6 @@ void machine_join(struct state *s, uint32_t machine);
 
 /* PARKED -> ACTIVE: charges a window. False: there is no money for it. */
 bool machine_acquire(struct state *s, uint32_t machine);
-
-/* PARKED -> ACTIVE, for as long as an earlier session has paid it. */
-void machine_take_over(struct state *s, uint32_t machine);
 
 /* ACTIVE: the charge of the next window is held. False: there is no money. */
 bool machine_renew(struct state *s, uint32_t machine);

@@ -253,9 +253,6 @@ int bats_rebuild(struct bats_db *db, int64_t session, struct bats_rebuilt *b,
         rc = read_clusters(db, session, b, err);
     if (rc == 0)
         rc = read_machines(db, session, b, err);
-    if (rc == 0 && b->lists.nodes != NULL &&
-        b->lists.n_nodes != b->options.n_machines)
-        rc = damaged(db, "the nodes", err);
     if (rc == 0)
         rc = complete_asked(db, b, err);
     if (rc == 0 && b->lists.graph_nodes > 0) {
@@ -282,9 +279,7 @@ void bats_rebuilt_release(struct bats_rebuilt *b)
     free(b->lists.purse);
     free(b->lists.purses);
     free(b->lists.profile);
-    free(b->lists.nodes);
     free(b->lists.seen);
-    free(b->lists.paid);
     free(b->places);
     bats_graph_release(&b->graph);
     *b = (struct bats_rebuilt){0};

@@ -236,35 +236,6 @@ static int load_money(struct bats_past *past, struct bats_db *db,
     return rc < 0 ? rc : 0;
 }
 
-/* Virtual time; NULL: unknown. */
-#define HELD                                                                  \
-    "CASE WHEN s.finish = 'shrink' THEN s.time_scale *"                       \
-    "    (coalesce((SELECT started_us FROM session n WHERE n.id = s.id + 1)," \
-    "              ?2) - s.started_us)"                                       \
-    "  ELSE coalesce(s.ended_us, (SELECT max(time_us) FROM event e"           \
-    "                             WHERE e.session = s.id)) END"
-
-static int load_reserved(struct bats_past *past, struct bats_db *db,
-                         int64_t before, struct bats_error *err)
-{
-    sqlite3_stmt *s;
-    int rc = prepare(db,
-                     "SELECT sum(" HELD " / s.window_us * (SELECT "
-                     "  sum(c.charge) FROM machine m JOIN cluster c ON "
-                     "  c.session = m.session AND c.id = m.cluster "
-                     "  WHERE m.session = s.id)) "
-                     "FROM session s WHERE s.id < ?1",
-                     before, &s, err);
-
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_int64(s, 2, bats_now_us(CLOCK_REALTIME));
-    rc = bats_db_step(db, s, err);
-    past->reserved = rc > 0 ? (bats_money)sqlite3_column_double(s, 0) : 0;
-    sqlite3_finalize(s);
-    return rc < 0 ? rc : 0;
-}
-
 /* As long as no bag was edited. */
 static bool is_in_order(const struct bats_past *past)
 {
@@ -333,8 +304,6 @@ int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
     past->sessions = (uint32_t)sessions;
     if (rc == 0)
         rc = load_money(past, db, before, err);
-    if (rc == 0)
-        rc = load_reserved(past, db, before, err);
     if (rc == 0)
         rc = load_tasks(past, db, of, err);
     if (rc == 0)

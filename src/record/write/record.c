@@ -225,11 +225,6 @@ int bats_record_share(struct bats_record *r, const char *name,
     return rc < 0 ? rc : 0;
 }
 
-bats_money bats_record_reserved(const struct bats_record *r)
-{
-    return r->past.reserved;
-}
-
 /* ---- a session ---- */
 
 static void bind_limited(sqlite3_stmt *s, int column, int64_t value,

@@ -133,27 +133,17 @@ int bats_record_purchase(struct bats_record *record,
                          struct bats_record_purchase *known,
                          struct bats_error *err);
 
-/* The amount that a batch system has billed for holding their machines. A
- * session that ended to give nodes back held them until the next one began. */
-bats_money bats_record_reserved(const struct bats_record *record);
-
-/* The state that earlier sessions left. A machine is identified by its host,
- * and by the number of machines of its session before it on the same host; a
- * cluster by its name. */
+/* What earlier sessions have measured. A cluster is identified by its name. */
 struct bats_record_rest {
-    bats_time *paid; /* per machine: virtual time that is already paid, if it
-                      * continues at once */
     struct bats_observation *seen; /* runtimes of tasks of this bag: the latest
                                     * on each cluster, beginning with tasks
                                     * that ran on several clusters */
     size_t n_seen;
 };
 
-/* For the machines and clusters of `engine`, on hosts[]; after
- * bats_record_match. BATS_ENOMEM. */
+/* For the clusters of `engine`; after bats_record_match. BATS_ENOMEM. */
 int bats_record_rest(struct bats_record *record,
                      const struct bats_sched_options *engine,
-                     const char *const *hosts, double time_scale,
                      struct bats_record_rest *rest, struct bats_error *err);
 void bats_record_rest_release(struct bats_record_rest *rest);
 

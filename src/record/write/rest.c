@@ -1,57 +1,13 @@
-/* rest: what earlier sessions have paid for and measured. */
+/* rest: what earlier sessions have measured, and their jobs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/state.h"
 #include "util/grow.h"
-#include "util/now.h"
 
 #define SEEN_MAX 64     /* limit of runtimes per cluster */
 #define LOOK_AT "20000" /* limit of results examined */
-
-/* Position of a machine among those on the same host, from 1. */
-static uint32_t seat(const char *const *hosts, uint32_t machine)
-{
-    uint32_t n = 1;
-    for (uint32_t i = 0; i < machine; i++)
-        n += strcmp(hosts[i], hosts[machine]) == 0;
-    return n;
-}
-
-/* Loads the real time until which each machine on each host is paid for. */
-static int load_paid(struct bats_db *db,
-                     const struct bats_sched_options *engine,
-                     const char *const *hosts, double time_scale,
-                     bats_time *paid, struct bats_error *err)
-{
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        db,
-        "WITH seat AS (SELECT session, id, host, row_number() OVER"
-        "    (PARTITION BY session, host ORDER BY id) AS number FROM machine)"
-        "SELECT max(s.started_us + (l.time_us + s.window_us) / s.time_scale) "
-        "  - ?3 FROM ledger l JOIN seat ON seat.session = l.session AND "
-        "  seat.id = l.machine JOIN session s ON s.id = l.session "
-        "WHERE seat.host = ?1 AND seat.number = ?2",
-        &s, err);
-
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_int64(s, 3, bats_now_us(CLOCK_REALTIME));
-    for (uint32_t i = 0; rc >= 0 && i < engine->n_machines; i++) {
-        sqlite3_bind_text(s, 1, hosts[i], -1, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 2, seat(hosts, i));
-        rc = bats_db_step(db, s, err);
-        double left = rc > 0 ? sqlite3_column_double(s, 0) * time_scale : 0;
-        if (left > 0)
-            paid[i] = left < (double)engine->window ? (bats_time)left
-                                                    : engine->window;
-        sqlite3_reset(s);
-    }
-    sqlite3_finalize(s);
-    return rc < 0 ? rc : 0;
-}
 
 /* First the runtimes of tasks that ran on several clusters: they give the
  * regression lines between these (sample.h). */
@@ -222,18 +178,13 @@ int bats_record_purchase(struct bats_record *record,
 
 int bats_record_rest(struct bats_record *record,
                      const struct bats_sched_options *engine,
-                     const char *const *hosts, double time_scale,
                      struct bats_record_rest *rest, struct bats_error *err)
 {
     int rc = 0;
 
-    rest->paid = calloc(engine->n_machines, sizeof *rest->paid);
     rest->seen = calloc(engine->n_clusters * SEEN_MAX, sizeof *rest->seen);
-    if (rest->paid == NULL || rest->seen == NULL)
+    if (rest->seen == NULL)
         rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    if (rc == 0)
-        rc =
-            load_paid(&record->db, engine, hosts, time_scale, rest->paid, err);
     if (rc == 0)
         rc = load_seen(&record->db, engine, rest, err);
     if (rc < 0)
@@ -243,7 +194,6 @@ int bats_record_rest(struct bats_record *record,
 
 void bats_record_rest_release(struct bats_record_rest *rest)
 {
-    free(rest->paid);
     free(rest->seen);
     *rest = (struct bats_record_rest){0};
 }

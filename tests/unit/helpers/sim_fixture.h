@@ -44,7 +44,6 @@ struct world {
     struct bats_sched_sampled sampled; /* its arrays belong to the engine */
     struct bats_decision decisions[DECISIONS_MOST];
     size_t n_decisions;
-    bool keeps[MACHINES_MOST];
     bats_time makespan;
 };
 
@@ -123,8 +122,6 @@ static inline void play(struct world *w)
     assert_true(w->n_decisions <= DECISIONS_MOST);
     if (w->n_decisions > 0)
         memcpy(w->decisions, d, w->n_decisions * sizeof *d);
-    for (uint32_t i = 0; i < w->o.sched.n_machines; i++)
-        w->keeps[i] = bats_sched_keeps(s, i);
 }
 
 static inline void simulate(struct world *w)
