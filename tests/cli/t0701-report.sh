@@ -169,24 +169,37 @@ if ! command -v "${CHROMIUM:-chromium}" >/dev/null ||
     exit
 fi
 "$BATS_MPI" status --json bag >status.json
+press='(k, e = document.querySelector("canvas.gantt")) => e.dispatchEvent(
+    new KeyboardEvent("keydown", { key: k, bubbles: true }))'
 page bag.html 'data.status.done + " " + data.status.failed + " " +
-    data.status.charged + " " + data.status.tasks' >out
-test "$(cat out)" = "\"$(perl -MJSON::PP -0e '$s = decode_json(<>);
-    print join " ", @$s{qw(done failed charged tasks)}' status.json)\""
-ok 'its figures are those of status, it asks for nothing, nothing complains'
-
-page bag.html 'gantt.rows.length' \
+    data.status.charged + " " + data.status.tasks' \
+    'gantt.rows.length' \
     'gantt.rows.reduce((n, r) => n + r.task.length, 0)' \
     '[...new Set(gantt.rows.flatMap(r => [...r.task]))].length' \
     'gantt.rows.every(r => r.begin.every((b, i) => b <= r.end[i] &&
         (i === 0 || r.end[i - 1] <= b)))' \
     'data.money.charged.at(-1) == +data.status.charged &&
         data.money.t.length <= 4000' \
-    'document.querySelectorAll(".uplot").length' >out
+    'document.querySelectorAll(".uplot").length' \
+    "press = $press; press(\"+\"); press(\"ArrowRight\");
+    gantt.view().map(x => Math.round(100 * x / data.end)).join()" \
+    'press("0"); gantt.view()[1] === data.end' \
+    's = document.querySelector("input[type=search]"); s.value = "7";
+    s.dispatchEvent(new Event("input"));
+    document.querySelector(".tools [role=status]").textContent' \
+    's.value = "alert(11)"; s.dispatchEvent(new Event("input"));
+    document.querySelector(".tools [role=status]").textContent' >out
+test "$(head -n 1 out)" = "\"$(perl -MJSON::PP -0e '$s = decode_json(<>);
+    print join " ", @$s{qw(done failed charged tasks)}' status.json)\""
+ok 'its figures are those of status, it asks for nothing, nothing complains'
 attempts=$("$BATS_MPI" log bag --json | grep -c \
     '"what":"\(done\|failed\|preempted\|superseded\|checkpointed\)"')
-printf '%s\n' 6 "$attempts" 42 true true 5 | cmp - out
+printf '%s\n' 6 "$attempts" 42 true true 5 >expected
+sed -n 2,7p out | cmp - expected
 ok 'its charts show every execution and all the money'
+printf '%s\n' '"35,85"' true '"1 bar"' '"1 bar"' >expected
+sed -n '8,$p' out | cmp - expected
+ok 'zoom, keys and search work'
 
 # The same runtimes, and a budget far above the charges, make charts that tell
 # nothing; so does a legend without values.
@@ -221,20 +234,6 @@ page wide.html 'u = charts[0][0]; data.frontier.length > 5 &&
     Math.min(...u.data[0]) === data.cheapest' >out
 grep -qx true out
 ok 'the chart of a plan begins at the cheapest offer'
-
-press='(k, e = document.querySelector("canvas.gantt")) => e.dispatchEvent(
-    new KeyboardEvent("keydown", { key: k, bubbles: true }))'
-page bag.html "press = $press; press(\"+\"); press(\"ArrowRight\");
-    gantt.view().map(x => Math.round(100 * x / data.end)).join()" \
-    'press("0"); gantt.view()[1] === data.end' \
-    's = document.querySelector("input[type=search]"); s.value = "7";
-    s.dispatchEvent(new Event("input"));
-    document.querySelector(".tools [role=status]").textContent' \
-    's.value = "alert(11)"; s.dispatchEvent(new Event("input"));
-    document.querySelector(".tools [role=status]").textContent' >out
-printf '%s\n' '"35,85"' true '"1 bar"' '"1 bar"' >expected
-cmp out expected
-ok 'zoom, keys and search work'
 
 # What is shown beside the mouse, and what the keyboard alone reaches.
 tip='(id) => { t = document.querySelector("#" + id + " .tip");
@@ -341,8 +340,8 @@ page sweep.html 'Math.max(...data.machines[0].held)' \
     [...s.options].map(o => o.textContent).join()' \
     '[...document.querySelectorAll("#gantt p.note")][1].textContent.trim()' \
     'new Set(gantt.rows.flatMap(r => [...r.task].map((t, i) =>
-        gantt.tone(r, i)))).size' >out
-page sweep.html '[n, what] = document.querySelectorAll("#parameters select");
+        gantt.tone(r, i)))).size' \
+    '[n, what] = document.querySelectorAll("#parameters select");
     plot = () => charts.at(-1)[0].data; plot().slice(1).flat().filter(y =>
         y !== null).length + " of " + plot()[0].join()' \
     'n.value = "word"; what.value = "cost"; n.dispatchEvent(new Event("change"));
@@ -351,7 +350,7 @@ page sweep.html '[n, what] = document.querySelectorAll("#parameters select");
     cells = [...document.querySelectorAll("#parameters + .wide tbody tr")]
         .filter(r => r.cells[0].textContent === "word")
         .map(r => +r.cells[8].textContent); cells.length === 2 && sum > 0 &&
-        Math.abs(cells[0] + cells[1] - sum) < sum / 100' >>out
+        Math.abs(cells[0] + cells[1] - sum) < sum / 100' >out
 printf '%s\n' 2 '"state,runtime,cluster,n,word"' '"a<b   c"' 2 \
     '"4 of 1,1,3,3"' '"0,0,1,1 1"' true >expected
 cmp out expected
