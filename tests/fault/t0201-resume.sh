@@ -73,10 +73,10 @@ echo old >joblog
 echo old >json
 expect 2 bats 3 bag --clusters many.ini --joblog joblog --json json
 test ! -e bag.bats.2
-! grep -q 'kept as' err
+expect 1 grep -q 'kept as' err
 test "$(cat joblog json)" = "$(printf 'old\nold')"
 expect 0 bats 3 bag --resume
-! grep -q 'running' err
+expect 1 grep -q 'running' err
 ok "a start that is refused touches no file of the one before"
 
 rm -f bag.bats*
