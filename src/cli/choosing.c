@@ -6,13 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bats/bag.h"
 #include "bats/estimate.h"
-#include "cli/estimation.h"
-#include "input/profile.h"
+#include "cli/profiling.h"
 #include "report/schedules.h"
 #include "report/table.h"
-#include "report/snapshot.h"
 #include "report/terminal.h"
 #include "report/words.h"
 #include "util/now.h"
@@ -67,7 +64,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
         .out = set->quiet ? NULL : stderr};
     if (verb == BATS_VERB_SAMPLE) {
         c->on = c->only = true;
-        c->out = stdout;
+        c->out = NULL;
         return 0;
     }
     if (is_expert && set->choose != NULL)
@@ -117,18 +114,6 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
 
 /* ---- the offer ---- */
 
-/* As `plan --sbatch` would ask for it. */
-static void find_heads(const struct bats_estimator *e, struct bats_head *heads)
-{
-    const char *partition[BATS_CLUSTERS_MAX];
-    bool by_node[BATS_CLUSTERS_MAX];
-    for (size_t i = 0; i < e->n_clusters; i++) {
-        partition[i] = e->clusters[i].name;
-        by_node[i] = e->slots[i] > 1;
-    }
-    bats_estimation_heads(e, partition, by_node, heads);
-}
-
 /* Until the deadline, from now on. */
 static bats_time time_left(const struct bats_choosing *c,
                            struct bats_sched *sched, bats_time now)
@@ -146,28 +131,6 @@ static bats_time time_left(const struct bats_choosing *c,
     return deadline;
 }
 
-/* The verb sample: what a run with this deadline would strive for. */
-static void show_deadline(const struct bats_choosing *c,
-                          const struct bats_estimator *e,
-                          struct bats_sched *sched)
-{
-    struct bats_sched_status status;
-    struct bats_error err;
-    struct bats_schedule schedule;
-    char money[96], end[BATS_UNITS_TEXT];
-    bats_sched_status(sched, &status);
-    const struct bats_choice choice = {.offer = BATS_OFFER_DEADLINE,
-                                       .deadline =
-                                           time_left(c, sched, status.now)};
-    if (bats_estimate_choose(e, &choice, &schedule, &err) < 0)
-        fprintf(c->out, "\nThe deadline cannot be kept: %s.\n", err.text);
-    else
-        fprintf(c->out, "\nThe deadline can be kept for %s, ending in %s.\n",
-                bats_words_money(money, sizeof money, schedule.plan.cost,
-                                 e->currency),
-                bats_words_makespan(end, schedule.makespan.estimate));
-}
-
 static void show(struct bats_choosing *c, const struct bats_platform *platform,
                  struct bats_sched *sched)
 {
@@ -176,34 +139,30 @@ static void show(struct bats_choosing *c, const struct bats_platform *platform,
     struct bats_schedule offers[BATS_OFFERS];
     size_t n = 0;
     struct bats_sched_sampled sampled;
-    struct bats_head heads[BATS_CLUSTERS_MAX];
+    struct bats_sched_status status;
     char tasks[64], money[96], time[BATS_UNITS_TEXT];
     bats_sched_sampled(sched, &sampled);
-    if (sampled.given_up > 0)
-        fprintf(c->out,
-                "Task %" PRIu32
-                " runs much longer than the others and is not in the "
-                "sample (--timeout would end it).\n",
-                sampled.longest + 1);
+    bats_sched_status(sched, &status);
+    bats_profiling_say_longest(c->out, &sampled);
     int rc = bats_sched_estimator(sched, &e, &err);
     e.currency = platform->currency;
-    if (c->only) { /* for a job that is still to be asked for */
-        e.rate = 0;
-        e.until = 0;
-        e.heads = heads;
-        find_heads(&e, heads);
-    }
     if (rc == 0)
         rc = bats_estimate_offers(&e, offers, &n, &err);
     if (rc < 0) {
         fprintf(c->out, "There is no schedule to offer: %s.\n", err.text);
         return;
     }
-    fprintf(c->out, "%s left after %s, charged %s so far:\n\n",
-            bats_words_count(tasks, sizeof tasks, e.n_tasks, "task"),
+    uint64_t left = (uint64_t)status.pending + status.running;
+    fprintf(c->out, "%s left after %s, charged %s so far",
+            bats_words_count(tasks, sizeof tasks, left, "task"),
             bats_words_moment(time, sampled.time),
             bats_words_money(money, sizeof money, sampled.charged,
                              platform->currency));
+    if (e.n_tasks < left)
+        fprintf(c->out,
+                ". What is paid does about %" PRIu64 "; for the others",
+                left - e.n_tasks);
+    fputs(":\n\n", c->out);
     bats_schedules_print_clusters(c->out, &e);
     bats_schedules_print_path(c->out, &e, NULL, 0);
     putc('\n', c->out);
@@ -212,8 +171,6 @@ static void show(struct bats_choosing *c, const struct bats_platform *platform,
         c->shown[c->n_shown] = offers[c->n_shown].offer;
     bats_schedules_print(c->out, &e, offers, n,
                          bats_terminal_width(fileno(c->out)));
-    if (c->only && c->deadline != NULL)
-        show_deadline(c, &e, sched);
 }
 
 /* ---- the strategies of the policy expert ---- */
@@ -423,6 +380,10 @@ bool bats_choosing_answer(struct bats_choosing *c,
     struct bats_sched_status status;
     if (c->strategies)
         return answer_strategy(c, platform, sched, choice);
+    if (c->only) {
+        *choice = (struct bats_choice){.offer = BATS_OFFER_NONE};
+        return true;
+    }
     if (c->out != NULL && !c->is_shown)
         show(c, platform, sched);
     if (!c->is_shown && c->n_shown < 2)
@@ -435,8 +396,6 @@ bool bats_choosing_answer(struct bats_choosing *c,
               c->out);
     c->is_shown = true;
     *choice = c->choice;
-    if (c->only)
-        choice->offer = BATS_OFFER_NONE;
     if (c->ask && !read_answer(c, sched, choice))
         return false;
     c->asks = false;
@@ -447,97 +406,4 @@ bool bats_choosing_answer(struct bats_choosing *c,
     if (choice->offer == BATS_OFFER_DEADLINE)
         choice->deadline = time_left(c, sched, status.now);
     return true;
-}
-
-/* ---- the profile ---- */
-
-/* Tells the profile of the tasks of a graph that are left, as far as runtimes
- * are known. */
-static int set_graph(struct bats_profile *profile,
-                     const struct bats_graph *graph,
-                     const struct bats_sched *sched, uint8_t *state,
-                     struct bats_error *err)
-{
-    double *weight = malloc(graph->n_tasks * sizeof *weight);
-    if (weight == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    for (uint32_t i = 0; i < graph->n_tasks; i++) {
-        state[i] = state[i] == BATS_TASK_PENDING;
-        weight[i] = bats_sched_weight(sched, i);
-    }
-    int rc = bats_profile_set_graph(profile, graph, state, weight, err);
-    free(weight);
-    return rc;
-}
-
-static int fill(struct bats_profile *profile, const struct bats_bagfile *bag,
-                const struct bats_platform *platform,
-                const struct bats_sched *sched, struct bats_error *err)
-{
-    struct bats_sched_status status;
-    struct bats_sched_sampled sampled;
-    uint32_t n = bats_bagfile_count(bag);
-    bats_sched_status(sched, &status);
-    bats_sched_sampled(sched, &sampled);
-    profile->window = platform->window;
-    profile->billing = platform->billing;
-    profile->elapsed = status.now;
-    profile->n_clusters = platform->n_clusters;
-    snprintf(profile->currency, sizeof profile->currency, "%s",
-             platform->currency);
-    for (size_t i = 0; i < platform->n_clusters; i++) {
-        struct bats_cluster_status k;
-        struct bats_profile_cluster *c = &profile->clusters[i];
-        uint32_t machines = bats_snapshot_machines(platform, i);
-        bats_sched_cluster_status(sched, i, &k);
-        c->cluster = platform->clusters[i];
-        if (c->cluster.max > machines)
-            c->cluster.max = machines;
-        c->slots = machines > 0
-                       ? (double)bats_snapshot_slots(platform, i) / machines
-                       : 1;
-        c->expected = platform->expected[i];
-        c->windows = k.windows;
-        c->charged = k.charged;
-    }
-    uint8_t *state = calloc(n, sizeof *state);
-    profile->observations =
-        calloc(sampled.n_observations + 1, sizeof *profile->observations);
-    if (state == NULL || profile->observations == NULL) {
-        free(state);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    }
-    if (sampled.n_observations > 0)
-        memcpy(profile->observations, sampled.observations,
-               sampled.n_observations * sizeof *profile->observations);
-    profile->n_observations = sampled.n_observations;
-    for (uint32_t i = 0; i < n; i++)
-        state[i] = bats_sched_has_failed(sched, i)   ? BATS_TASK_FAILED
-                   : bats_sched_has_result(sched, i) ? BATS_TASK_DONE
-                                                     : BATS_TASK_PENDING;
-    int rc = bats_profile_set_bag(profile, bag, err);
-    if (rc == 0)
-        rc = bats_profile_set_states(profile, state, err);
-    if (rc == 0 && bats_bagfile_graph(bag) != NULL)
-        rc = set_graph(profile, bats_bagfile_graph(bag), sched, state, err);
-    free(state);
-    return rc;
-}
-
-int bats_choosing_save(const struct bats_bagfile *bag,
-                       const struct bats_platform *platform,
-                       const struct bats_sched *sched, const char *path,
-                       char **kept, struct bats_error *err)
-{
-    struct bats_profile profile = {0};
-    *kept = path != NULL ? strdup(path) : NULL;
-    if (path == NULL &&
-        asprintf(kept, "%s.profile", bats_bagfile_name(bag)) < 0)
-        *kept = NULL;
-    int rc = *kept == NULL ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                           : fill(&profile, bag, platform, sched, err);
-    if (rc == 0)
-        rc = bats_profile_save(&profile, *kept, err);
-    bats_profile_release(&profile);
-    return rc;
 }

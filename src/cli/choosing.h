@@ -1,8 +1,9 @@
 /*
  * choosing: the step after the sampling phase. It shows the schedules on
- * offer, lets one be chosen, and keeps what was learned as a profile.
+ * offer and lets one be chosen.
  *
- * Layer: cli. Used by the verbs run and sample. A run with none of --choose,
+ * Layer: cli. Used by the verb run; `sample` chooses none, and shows the
+ * schedules once it has ended (profiling). A run with none of --choose,
  * --budget, --deadline and --profile has no such phase: it shows the schedules
  * once it knows its clusters, and continues as fast as it can. With the policy
  * expert --choose ask is about the strategy, when the tail begins.
@@ -55,13 +56,5 @@ bool bats_choosing_answer(struct bats_choosing *choosing,
                           const struct bats_platform *platform,
                           struct bats_sched *sched,
                           struct bats_choice *choice);
-
-/* Keeps what the run has learned in `path`, or in BAG.profile if that is NULL.
- * BATS_ESYS, BATS_ENOMEM; BATS_EINPUT: a bag from standard input has no name.
- * *kept is the path, for free(). */
-int bats_choosing_save(const struct bats_bagfile *bag,
-                       const struct bats_platform *platform,
-                       const struct bats_sched *sched, const char *path,
-                       char **kept, struct bats_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/profiling.h"
 #include "report/words.h"
 #include "report/workflows.h"
 
@@ -185,30 +186,39 @@ static int finish_record(struct bats_record *record,
     return BATS_EXIT_SYSTEM;
 }
 
-/* Keeps what the run has learned. */
+/* Keeps what the run has learned; a sample also shows the schedules for the
+ * tasks that are left now. */
 static int save_profile(const struct bats_settings *set,
                         const struct bats_run_options *options,
                         const struct bats_run_outcome *outcome, bool is_sample,
-                        char **profile, int code)
+                        char **path, int code)
 {
     struct bats_error err;
-    char *path;
-    int rc = bats_choosing_save(options->bag, &outcome->survey.platform,
-                                outcome->sched, set->save, &path, &err);
-    if (rc == 0 && is_sample && !set->quiet) {
+    struct bats_profile profile;
+    int rc = bats_profiling_save(options->bag, &outcome->survey.platform,
+                                 outcome->sched, set->save, &profile, path,
+                                 &err);
+    if (rc == 0 && is_sample && outcome->finish == BATS_FINISH_SAMPLED) {
+        if (!set->quiet)
+            putc('\n', stderr);
+        bats_profiling_show(stdout, set, &profile, outcome->sched);
+        fflush(stdout);
+    }
+    bats_profile_release(&profile);
+    if (rc < 0) {
+        free(*path);
+        *path = NULL;
+        return bats_complain(&err);
+    }
+    if (is_sample && !set->quiet) {
         putc('\n', stderr);
         bats_words_line(
             stderr,
             "Kept in %s: bats-mpi plan %s; bats-mpi run %s --profile %s "
             "--choose SCHEDULE",
-            path, path, set->bag, path);
+            *path, *path, set->bag, *path);
     }
-    if (rc == 0) {
-        *profile = path;
-        return code;
-    }
-    free(path);
-    return bats_complain(&err);
+    return code;
 }
 
 /* Explains that the requested schedule does not exist. The sentence is about

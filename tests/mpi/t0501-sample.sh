@@ -39,7 +39,9 @@ ok 'it is charged for the windows of the sampling machines'
 sampled=$(sql 'SELECT done FROM progress')
 test "$sampled" -ge 8
 test "$sampled" -lt 120
-ok 'the sample is done, the bag is not'
+grep -q "tasks done, $((120 - sampled)) left, in" err
+grep -q "^$((120 - sampled)) tasks left after " out
+ok 'the sample is done, the bag is not; the schedules are for the tasks left'
 test "$(sql "SELECT count(*) FROM (SELECT task FROM event JOIN machine m
     ON m.id = machine WHERE type = 'done' GROUP BY task
     HAVING count(DISTINCT m.cluster) = 2)")" -ge 2
@@ -47,6 +49,12 @@ ok 'two tasks at least have run on both clusters'
 
 # The sixteenth is one of the first that this seed draws; runtimes differ so
 # much that half of the bag is the sample.
+for i in $(seq 9); do echo '@sleep 5m'; done >few
+bats 7 sample few $scale
+grep -q ': all 9 tasks done' err
+expect 1 grep -q 'left' out
+ok 'no schedule is offered for a bag that the sample has done'
+
 for i in $(seq 40); do
     [ "$i" = 16 ] && echo '@sleep 30d' || echo "@sleep $((1 + i * i % 19))m"
 done >stuck

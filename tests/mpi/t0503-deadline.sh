@@ -62,7 +62,7 @@ ok 'nothing is said of what is not known yet'
 
 bats 9 sample bag --record sampled --deadline 20h $scale
 grep -q '^The deadline can be kept for [0-9.]* SU, ending in ' out
-charged=$(sed -n 's/.*, charged \([0-9]*\) SU so far:$/\1/p' out)
+charged=$(sed -n 's/^[0-9]* tasks left after .*, charged \([0-9]*\) SU:$/\1/p' out)
 ok 'a sample tells what a deadline costs'
 expect 5 bats 9 run bag --profile bag.profile --deadline 5m --record p $scale
 grep -q 'cannot be done in ' err

@@ -1,0 +1,40 @@
+/*
+ * profiling: what a run has learned, kept as a profile, and the schedules that
+ * follow from it.
+ *
+ * Layer: cli. Used by `sample` and by a run with --save, once it has ended: the
+ * tasks left are those of the bill and of `plan PROFILE`.
+ */
+#ifndef BATS_PROFILING_H
+#define BATS_PROFILING_H
+
+#include <stdio.h>
+
+#include "bats/error.h"
+#include "bats/sched.h"
+#include "cli/options.h"
+#include "input/bagfile.h"
+#include "input/platform.h"
+#include "input/profile.h"
+
+/* Fills *profile, to be released, and keeps it in `path`, or in BAG.profile if
+ * that is NULL. BATS_ESYS, BATS_ENOMEM; BATS_EINPUT: a bag from standard input
+ * has no name. *kept is the path, for free(). */
+int bats_profiling_save(const struct bats_bagfile *bag,
+                        const struct bats_platform *platform,
+                        const struct bats_sched *sched, const char *path,
+                        struct bats_profile *profile, char **kept,
+                        struct bats_error *err);
+
+/* Prints what is known of the clusters, the schedules on offer for a job that
+ * does the tasks left, and whether the deadline, if there is one, can be kept.
+ * Nothing, if no task is left. */
+void bats_profiling_show(FILE *out, const struct bats_settings *set,
+                         const struct bats_profile *profile,
+                         const struct bats_sched *sched);
+
+/* Names the task that runs much longer than the others, if there is one. */
+void bats_profiling_say_longest(FILE *out,
+                                const struct bats_sched_sampled *sampled);
+
+#endif
