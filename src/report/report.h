@@ -55,6 +55,8 @@ struct bats_report_settings {
     double time_scale;
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;
+    bats_money budget; /* given, or BATS_UNLIMITED: a chosen schedule has a
+                          limit of its own, status.budget */
     bool master_works;
     const char *output;     /* "lines", "stream", "none" or "results" */
     const char *output_dir; /* directory of stream and results, else NULL */

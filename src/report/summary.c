@@ -35,6 +35,14 @@ void bats_report_labelled(FILE *out, const char *label, const char *text)
                     LABEL, WIDTH);
 }
 
+/* What may be charged is the limit of the schedule that was chosen, not the
+ * budget that was given, if one was. */
+static bool is_limited(const struct bats_report *r)
+{
+    return r->snapshot.has_promise &&
+           r->snapshot.status.budget != r->settings.budget;
+}
+
 void bats_report_outcome(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -49,6 +57,8 @@ void bats_report_outcome(FILE *out, const struct bats_report *r)
                  "stopped by SIG%s: ", sigabbrev_np(r->signal));
     else if (r->not_recorded)
         snprintf(why, sizeof why, "the record cannot be written: ");
+    else if (s->status.finish == BATS_FINISH_BUDGET && is_limited(r))
+        snprintf(why, sizeof why, "the chosen schedule may cost no more: ");
     else if (s->status.finish > BATS_FINISH_ALL_DONE)
         snprintf(why, sizeof why,
                  "%s: ", bats_finish_row(s->status.finish, 0)->sentence);
@@ -194,7 +204,7 @@ static void print_deadline(FILE *out, const struct bats_snapshot *s)
     const struct bats_sched_status *st = &s->status;
     char promised[BATS_UNITS_TEXT], margin[BATS_UNITS_TEXT], text[256];
     bats_time spare = st->deadline - st->now;
-    if (st->deadline == 0)
+    if (st->deadline == 0 || st->finish == BATS_FINISH_SAMPLED)
         return;
     bats_duration_format(promised, st->deadline);
     bats_duration_format(margin, spare < 0 ? -spare : spare);
@@ -232,11 +242,34 @@ static void print_reserved(FILE *out, const struct bats_report *r)
     bats_report_labelled(out, "reserved", text);
 }
 
+/* "92.5 of the budget of 100 SU" */
+static void put_charged(char *text, size_t size, const struct bats_report *r,
+                        const char *earlier)
+{
+    const struct bats_sched_status *s = &r->snapshot.status;
+    const char *currency = r->snapshot.platform->currency;
+    char a[96], b[96], given[96], budget[128] = "no budget was set";
+
+    bats_words_money(a, sizeof a, s->charged, currency);
+    bats_words_money(b, sizeof b, s->budget, currency);
+    if (is_limited(r) && r->settings.budget != BATS_UNLIMITED)
+        snprintf(budget, sizeof budget, "the budget is %s",
+                 bats_words_money(given, sizeof given, r->settings.budget,
+                                  currency));
+    if (s->budget == BATS_UNLIMITED)
+        snprintf(text, size, "%s%s (%s)", a, earlier, budget);
+    else if (is_limited(r))
+        snprintf(text, size, "%s of at most %s with the chosen schedule%s (%s)",
+                 bats_money_format(a, s->charged), b, earlier, budget);
+    else
+        snprintf(text, size, "%s of the budget of %s%s",
+                 bats_money_format(a, s->charged), b, earlier);
+}
+
 static void print_money(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
-    const char *currency = s->platform->currency;
-    char a[96], b[96], earlier[192] = "", text[512];
+    char a[96], earlier[192] = "", text[512];
     bool allocation = s->platform->billing == BATS_BILLING_ALLOCATION;
     bats_money before = s->status.charged_before;
 
@@ -247,15 +280,7 @@ static void print_money(FILE *out, const struct bats_report *r)
         snprintf(earlier + strlen(earlier), sizeof earlier - strlen(earlier),
                  ", with %s for what was open when the run was killed",
                  bats_money_format(a, r->charged_killed));
-    if (s->status.budget == BATS_UNLIMITED)
-        snprintf(text, sizeof text, "%s%s (no budget was set)",
-                 bats_words_money(a, sizeof a, s->status.charged, currency),
-                 earlier);
-    else
-        snprintf(text, sizeof text, "%s of the budget of %s%s",
-                 bats_money_format(a, s->status.charged),
-                 bats_words_money(b, sizeof b, s->status.budget, currency),
-                 earlier);
+    put_charged(text, sizeof text, r, earlier);
     if (allocation)
         snprintf(text + strlen(text), sizeof text - strlen(text),
                  "; an allocation is billed for all that it holds, until it "

@@ -76,7 +76,8 @@ static struct bats_report a_report(void)
                      .policy = "bats",
                      .seed = 42,
                      .time_scale = 1,
-                     .grace = 5 * BATS_SECOND},
+                     .grace = 5 * BATS_SECOND,
+                     .budget = 100 * BATS_UNIT},
         .version = "1.2",
         .start_us = 1795244221500000,
         .real_us = (4 * 60 + 32) * 60 * INT64_C(1000000),
@@ -358,6 +359,42 @@ static void decisions_in_words(void **state)
     d.tasks_left = 0;
     SAYS("tasks are left, but no machine is held: no machines, "
          "the windows already paid suffice");
+}
+
+static void the_limit_of_a_schedule_is_no_budget(void **state)
+{
+    struct bats_report r = a_report();
+    (void)state;
+    r.snapshot.has_promise = true;
+    r.settings.budget = BATS_UNLIMITED;
+    assert_says(&r, "charged    92.5 of at most 100 SU with the chosen "
+                    "schedule (no budget was set)\n");
+    r.settings.budget = 300 * BATS_UNIT;
+    assert_says(&r, "charged    92.5 of at most 100 SU with the chosen "
+                    "schedule (the budget is 300\n           SU)\n");
+    r.snapshot.status.done = 99;
+    r.snapshot.status.pending = 1;
+    r.snapshot.status.finish = BATS_FINISH_BUDGET;
+    assert_says(&r, "bats-mpi: the chosen schedule may cost no more: 99 of 100 "
+                    "tasks done, 1 left");
+    r.settings.budget = 100 * BATS_UNIT;
+    assert_says(&r, "bats-mpi: budget exhausted: 99 of 100");
+    assert_says(&r, "charged    92.5 of the budget of 100 SU\n");
+}
+
+static void a_sample_misses_no_deadline(void **state)
+{
+    struct bats_report r = a_report();
+    (void)state;
+    r.snapshot.status.deadline = 9 * BATS_HOUR;
+    assert_says(&r, "deadline   9h, kept with 4h28m to spare\n");
+    r.snapshot.status.done = 12;
+    r.snapshot.status.pending = 88;
+    assert_says(&r, "deadline   9h, missed: tasks are left\n");
+    r.snapshot.status.finish = BATS_FINISH_SAMPLED;
+    char *text = printed(&r);
+    assert_null(strstr(text, "deadline"));
+    free(text);
 }
 
 static json_t *as_json(const struct bats_report *r)
@@ -646,6 +683,8 @@ int main(void)
         cmocka_unit_test(first_ten_failures_and_how_many_more),
         cmocka_unit_test(long_lists_of_decisions_are_cut_in_the_middle),
         cmocka_unit_test(decisions_in_words),
+        cmocka_unit_test(the_limit_of_a_schedule_is_no_budget),
+        cmocka_unit_test(a_sample_misses_no_deadline),
         cmocka_unit_test(json_holds_everything_in_stated_units),
         cmocka_unit_test(json_has_null_for_what_is_unlimited_or_unknown),
         cmocka_unit_test(promise_is_held_against_what_it_came_to),
