@@ -208,6 +208,12 @@ int bats_estimate_offers(const struct bats_estimator *e,
  * are left. */
 size_t bats_offers_merge(struct bats_schedule *schedules, size_t n);
 
+/* The one of the `n` schedules that somebody gets who chooses `offer`, which
+ * need not be listed by that name; `n`: none. */
+size_t bats_offers_find(const struct bats_estimator *e,
+                        const struct bats_schedule *schedules, size_t n,
+                        enum bats_offer offer);
+
 /* The fastest schedule within `budget`. Errors as above, or BATS_EBUDGET: no
  * schedule completes the bag within it; the sentence names the least budget,
  * and the schedule is the one that completes most tasks (plan.h). */

@@ -102,3 +102,21 @@ int bats_estimate_choose(const struct bats_estimator *e,
     *schedule = *chosen;
     return 0;
 }
+
+size_t bats_offers_find(const struct bats_estimator *e,
+                        const struct bats_schedule *schedules, size_t n,
+                        enum bats_offer offer)
+{
+    const struct bats_choice choice = {.offer = offer};
+    struct bats_schedule chosen;
+    struct bats_error err;
+    size_t i = 0;
+
+    if (!is_of(e->plans, offer) ||
+        bats_estimate_choose(e, &choice, &chosen, &err) < 0)
+        return n;
+    while (i < n && schedules[i].offer != offer &&
+           !is_same(&schedules[i], &chosen))
+        i++;
+    return i;
+}

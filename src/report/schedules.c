@@ -379,6 +379,37 @@ static void print_list(FILE *out, const struct bats_estimator *e,
     }
 }
 
+/* "cheaper and balanced are the same schedule as cheapest here.", where these
+ * names have no row of their own. */
+static void say_others(FILE *out, const struct bats_estimator *e,
+                       const struct bats_schedule *schedules, size_t n,
+                       int width)
+{
+    for (size_t k = 0; k < n; k++) {
+        const char *names[BATS_OFFER_KINDS];
+        char text[SENTENCE] = "";
+        size_t others = 0, used = 0;
+        for (enum bats_offer o = 0; o < BATS_OFFER_KINDS; o++)
+            if (o != schedules[k].offer &&
+                bats_offers_find(e, schedules, n, o) == k)
+                names[others++] = bats_offer_name(o);
+        if (others == 0)
+            continue;
+        for (size_t i = 0; i < others && used < sizeof text; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                     i == 0            ? ""
+                                     : i + 1 == others ? " and "
+                                                       : ", ",
+                                     names[i]);
+        if (used < sizeof text)
+            snprintf(text + used, sizeof text - used,
+                     " %s the same schedule as %s here.",
+                     others > 1 ? "are" : "is",
+                     bats_offer_name(schedules[k].offer));
+        bats_words_wrap(out, text, 0, 0, width);
+    }
+}
+
 void bats_schedules_print(FILE *out, const struct bats_estimator *e,
                           const struct bats_schedule *schedules, size_t n,
                           int width)
@@ -396,4 +427,5 @@ void bats_schedules_print(FILE *out, const struct bats_estimator *e,
     double sure = 3 * bats_estimate_confidence(e) - 2;
     if (sampled && sure > 0)
         say_sure(out, e, sure, width);
+    say_others(out, e, schedules, n, width);
 }

@@ -13,6 +13,7 @@
 
 #include "report/joblog.h"
 #include "report/report.h"
+#include "report/schedules.h"
 #include "report/words.h"
 
 /* 2 slow machines of 1 slot, 2 fast ones of 4 slots. */
@@ -397,6 +398,42 @@ static void a_sample_misses_no_deadline(void **state)
     free(text);
 }
 
+/* A machine, 8 tasks of 30 minutes: it needs 4 windows, whatever is chosen. A
+ * second cluster does as much in half of the time, for four times as much. */
+static void a_name_without_a_row_is_explained(void **state)
+{
+    const struct bats_cluster clusters[] = {
+        {.name = "slow", .charge = 3 * BATS_UNIT, .max = 1},
+        {.name = "fast", .charge = 12 * BATS_UNIT, .max = 1}};
+    const struct bats_runtimes runtimes[] = {
+        bats_runtimes_given(30.0 * BATS_MINUTE),
+        bats_runtimes_given(15.0 * BATS_MINUTE)};
+    struct bats_estimator e = {.clusters = clusters,
+                               .runtimes = runtimes,
+                               .n_clusters = 1,
+                               .n_tasks = 8,
+                               .window = BATS_HOUR};
+    struct bats_schedule offers[BATS_OFFERS];
+    (void)state;
+    for (e.n_clusters = 1; e.n_clusters <= 2; e.n_clusters++) {
+        char *text = NULL;
+        size_t size, n;
+        FILE *out = open_memstream(&text, &size);
+        assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+        assert_int_equal(n, e.n_clusters == 1 ? 1 : 3);
+        bats_schedules_print(out, &e, offers, n, 200);
+        fclose(out);
+        if (!strstr(text, e.n_clusters == 1
+                              ? "\ncheapest, cheaper, balanced and faster are "
+                                "the same schedule as fastest here.\n"
+                              : "\ncheaper is the same schedule as cheapest "
+                                "here.\nfaster is the same schedule as "
+                                "balanced here.\n"))
+            fail_msg("%s", text);
+        free(text);
+    }
+}
+
 static json_t *as_json(const struct bats_report *r)
 {
     char *text = NULL;
@@ -683,6 +720,7 @@ int main(void)
         cmocka_unit_test(first_ten_failures_and_how_many_more),
         cmocka_unit_test(long_lists_of_decisions_are_cut_in_the_middle),
         cmocka_unit_test(decisions_in_words),
+        cmocka_unit_test(a_name_without_a_row_is_explained),
         cmocka_unit_test(the_limit_of_a_schedule_is_no_budget),
         cmocka_unit_test(a_sample_misses_no_deadline),
         cmocka_unit_test(json_holds_everything_in_stated_units),
