@@ -78,21 +78,4 @@ const struct bats_policy *bats_policy_default(bool any_unreliable,
 /* The kind of schedules that it makes and carries out. */
 enum bats_plans bats_policy_plans(const struct bats_policy *policy);
 
-/*
- * When the policy bkp makes its plan anew, at a monitoring interval.
- *
- *   violation  where the money no longer pays for the rest (the papers).
- *   improve    also where what is left of it buys a configuration that is at
- *              least 5 % faster than the one that is held, and does 10 tasks
- *              more than there are (the first paper's outlook). It ends a
- *              little sooner, and more often leaves tasks: what it spends is
- *              missing at the next surprise (benchmarks/RESULTS.md).
- */
-enum bats_reconfigure { BATS_RECONFIGURE_VIOLATION, BATS_RECONFIGURE_IMPROVE };
-
-/* Finds the rule of that name: true and *rule, else false. */
-bool bats_reconfigure_find(const char *name, enum bats_reconfigure *rule);
-
-const char *bats_reconfigure_name(enum bats_reconfigure rule);
-
 #endif

@@ -354,7 +354,6 @@ struct bats_sched_options {
     struct bats_sched_rules rules;
     struct bats_sched_earlier earlier;
     struct bats_sched_sampling sampling;
-    enum bats_reconfigure reconfigure; /* when the plan is made anew */
     enum bats_tail tail;               /* when idle machines run replicas */
     struct bats_strategy strategy;     /* of the policy expert */
     const char *utility; /* NULL, or the policy expert decides itself when the
@@ -636,7 +635,6 @@ enum bats_reason {
     BATS_REASON_START,     /* the sampling phase, or all machines for rr */
     BATS_REASON_SAMPLED,   /* every cluster has its statistics */
     BATS_REASON_VIOLATION, /* the plan no longer fits the money */
-    BATS_REASON_IMPROVED,  /* the money buys a faster one */
     BATS_REASON_LOST,      /* machines were lost */
     BATS_REASON_STALLED,   /* tasks are left and no machine is held */
     BATS_REASON_CHOSEN,    /* the schedule that was chosen after sampling */

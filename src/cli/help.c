@@ -440,7 +440,7 @@ void bats_help_man(FILE *out)
           "PATH. The file is the record of a run, a joblog, a job log in the "
           "standard workload format, or a list of durations. With tasks, this "
           "many of them are drawn at random; without it, each one is taken "
-          "once. Further keys of run are monitor, reconfigure and tail, as "
+          "once. Further keys of run are monitor and tail, as "
           "the options of the same names, and grace: this long before the end "
           "of a window, executions that are not to continue are told to stop. "
           "The budget rr is the cost of the policy rr without a budget in the "

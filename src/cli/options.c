@@ -308,12 +308,11 @@ bool bats_settings_go_on(const struct bats_settings *settings)
            strcmp(settings->policy, "expert") != 0;
 }
 
-static struct bats_settings defaults(enum bats_verb verb)
+static struct bats_settings defaults(void)
 {
     return (struct bats_settings){
         .budget = BATS_UNLIMITED,
         .policy = "bats",
-        .reconfigure = verb == BATS_VERB_SIMULATE ? NULL : "violation",
         .tail = bats_tail_name(BATS_TAIL_DEFAULT),
         .bind = "core",
         .grace = 5 * BATS_SECOND,
@@ -341,7 +340,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     int n = getopt_tables(verb, divided, rows, table, letters);
     int rc, c;
 
-    *settings = defaults(verb);
+    *settings = defaults();
     const char *budget = getenv("BATS_BUDGET");
     struct bats_error why = {0};
     bool bad_environment =

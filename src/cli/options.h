@@ -50,7 +50,6 @@ struct bats_settings {
     const char *utility;     /* [NULL] */
     uint32_t plays;          /* [0] */
     bool online;             /* [false] */
-    const char *reconfigure; /* ["violation"]; simulate: [NULL] */
     bats_time monitor;       /* [0] */
     uint64_t seed;           /* [0], below 2^63 */
     bool seed_given;         /* [false] */

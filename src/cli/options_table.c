@@ -232,15 +232,6 @@ const struct bats_option bats_options[] = {
      "within budget and deadline: cheapest, fastest, product (makespan x "
      "cost), or arithmetic as in 'bats-mpi frontier --help'; again when "
      "reliability changes (default: product)"},
-    {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
-     AT(reconfigure), RUN, BATS_GROUP_MONEY,
-     "policy bkp: change the machines held when the budget would not "
-     "suffice (violation), or also when it would buy a faster end "
-     "(improve), which more often leaves no reserve for surprises (default: "
-     "violation)"},
-    {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
-     AT(reconfigure), SIMULATE, BATS_GROUP_RUN,
-     "as for run; overrides the scenario"},
     {"tail", 0, "none|random|stochastic|stochastic-random|migrate|soonest",
      BATS_OPTION_CHOICE, AT(tail), RUNS | ALLOC, BATS_GROUP_RUN,
      "how paid but idle machines replicate the last running tasks; the "

@@ -234,7 +234,6 @@ static struct bats_run_options plain_options(const struct bats_settings *set)
         .sync_events = set->sync_events,
         .version = BATS_VERSION,
     };
-    bats_reconfigure_find(set->reconfigure, &options.reconfigure);
     return options;
 }
 

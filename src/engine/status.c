@@ -277,8 +277,6 @@ const char *bats_reason_name(enum bats_reason reason)
         return "sampled";
     case BATS_REASON_VIOLATION:
         return "violation";
-    case BATS_REASON_IMPROVED:
-        return "improved";
     case BATS_REASON_LOST:
         return "machines lost";
     case BATS_REASON_STALLED:

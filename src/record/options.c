@@ -259,9 +259,6 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     json_t *object = json_object();
     int bad = json_object_set_new(object, "tail",
                                   json_string(bats_tail_name(o->tail)));
-    bad |= json_object_set_new(
-        object, "reconfigure",
-        json_string(bats_reconfigure_name(o->reconfigure)));
 
     if (o->policy == &bats_policy_expert)
         bad |= json_object_set_new(object, "strategy", strategy(&o->strategy));
@@ -590,8 +587,6 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
                        struct bats_options_lists *lists)
 {
     const char *tail = json_string_value(json_object_get(object, "tail"));
-    const char *rule =
-        json_string_value(json_object_get(object, "reconfigure"));
     const json_t *once = json_object_get(object, "once");
     const json_t *profile = json_object_get(object, "profile");
     size_t n = json_array_size(profile);
@@ -604,8 +599,7 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
                         (char *)o + fields[i].at, fields[i].kind))
             return false;
     if (tail == NULL || !bats_tail_find(tail, &o->tail) ||
-        o->tail == BATS_TAIL_PERFECT || rule == NULL ||
-        !bats_reconfigure_find(rule, &o->reconfigure))
+        o->tail == BATS_TAIL_PERFECT)
         return false;
     if (once != NULL) {
         o->once = lists->once = calloc(o->n_tasks, 1);

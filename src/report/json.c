@@ -84,7 +84,6 @@ static const char *reason(const struct bats_decision *d)
         [BATS_REASON_START] = "start",
         [BATS_REASON_SAMPLED] = "sampled",
         [BATS_REASON_VIOLATION] = "violation",
-        [BATS_REASON_IMPROVED] = "improved",
         [BATS_REASON_LOST] = "lost",
         [BATS_REASON_STALLED] = "stalled",
         [BATS_REASON_CHOSEN] = "chosen",
@@ -167,7 +166,6 @@ static json_t *settings(const struct bats_report *r)
     bad |= SET(o, "budget", money(r->snapshot.status.budget));
     bad |= SET(o, "window_s", seconds((double)p->window));
     bad |= SET(o, "policy", bats_json_text(s->policy));
-    bad |= SET(o, "reconfigure", bats_json_text(s->reconfigure));
     bad |= SET(o, "tail", bats_json_text(s->tail));
     bad |= SET(o, "seed", integer((int64_t)s->seed));
     bad |= SET(o, "monitor_s", seconds(monitor));

@@ -49,7 +49,6 @@ struct bats_report_settings {
     const char *bag;
     const char *clusters; /* name of the clusters file, or NULL */
     const char *policy;
-    const char *reconfigure;
     const char *tail;
     uint64_t seed;
     double time_scale;

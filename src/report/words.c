@@ -126,9 +126,6 @@ static void append_why(char *text, size_t size, const struct bats_decision *d)
                    d->tasks_paid, d->tasks_left);
         append(text, size, ": ");
         break;
-    case BATS_REASON_IMPROVED:
-        append(text, size, "the money buys more: ");
-        break;
     case BATS_REASON_LOST:
         append(text, size, "machines were lost: ");
         break;

@@ -125,7 +125,6 @@ static struct bats_sched_options engine_options(struct master *m)
         .rules = o->rules,
         .earlier = o->earlier,
         .sampling = o->sampling,
-        .reconfigure = o->reconfigure,
         .tail = o->tail,
         .strategy = o->strategy,
         .utility = o->utility,

@@ -122,7 +122,6 @@ struct bats_run_options {
     struct bats_sched_sampling sampling; /* without observations, which */
     const struct bats_profile *profile;  /* come from here, by name of cluster;
                                           * NULL: none */
-    enum bats_reconfigure reconfigure;
     enum bats_tail tail;
     struct bats_strategy strategy; /* of the policy expert */
     const char *utility;           /* the same; NULL: the strategy is given */

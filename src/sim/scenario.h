@@ -21,7 +21,6 @@
  *     monitor = 5m                 ; default window / 12
  *     grace = 5s                   ; before the end of a window, tasks that do
  *                                  ; not continue are told to stop; default 0
- *     reconfigure = improve        ; see policy.h; default violation
  *     tail = none                  ; replicas of the last tasks, see tail.h;
  *                                  ; default as in a real run
  *     strategy = N=3,T=1x,D=2x,Mr=0.02   ; of the policy expert: see
@@ -142,7 +141,6 @@ struct bats_scenario {
     double deadline_share; /* 0.3 for 30% */
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;
-    enum bats_reconfigure reconfigure;
     enum bats_tail tail;
     struct bats_strategy strategy;
     char utility[256]; /* "": the strategy is given */

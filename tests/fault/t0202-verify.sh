@@ -57,7 +57,7 @@ sed '5d; 20s/.*/@sleep 1m/' bag >new
 echo '@sleep 2m' >>new
 mv new bag
 expect '0|1' bats 9 bag --clusters clusters.ini --budget 15000 --time-scale 3600 --resume \
-    --timeout 300% --tail random --reconfigure improve
+    --timeout 300% --tail random
 verify bag 2
 ok 'so are those of a session that goes on with a changed bag'
 

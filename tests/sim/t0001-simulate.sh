@@ -265,29 +265,6 @@ paste expected got | awk '
         near($4, $8, 1)) }'
 ok 'mean, median, worst and interval are those of the rows'
 
-# ---- when the plan is made anew ----
-
-sed 's/^budget.*/budget = minimum+10%/; s/^charge = 9/charge = 12/
-    s/^speed.*/speed = 3/; s/^noise.*//; s/^loss.*//; s/^tasks.*/tasks = 400/
-    s/^runtime.*/runtime = normal 15m 2m/' random.scn >tight.scn
-sed 's/^seeds/reconfigure = improve\n&/' tight.scn >improve.scn
-simulate tight.scn --csv
-mv out one
-simulate tight.scn --csv --reconfigure violation
-cmp one out
-ok '--reconfigure violation is the default'
-simulate improve.scn --csv
-mv out scenario
-simulate tight.scn --csv --reconfigure improve
-cmp scenario out
-expect 1 cmp -s one out
-grep ',rr,' one >rr
-grep ',rr,' out | cmp rr -
-ok '--reconfigure improve is what a scenario can say, too, and changes bats'
-simulate improve.scn --csv --reconfigure violation
-cmp one out
-ok '--reconfigure overrules the scenario'
-
 # ---- what is refused ----
 
 expect 2 simulate

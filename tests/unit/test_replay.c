@@ -128,7 +128,6 @@ static void choose_options(struct run *r, uint32_t n_tasks)
                      .cushion = pick(2) == 0,
                      .observations = r->profile,
                      .n_observations = pick(3) == 0 ? PROFILE : 0},
-        .reconfigure = (enum bats_reconfigure)pick(2),
         .tail = (enum bats_tail)pick(BATS_TAIL_PERFECT),
         .once = pick(2) == 0 ? NULL : r->once,
     };
@@ -589,7 +588,7 @@ static void what_is_missing_is_said(void **state)
     static const char *const changes[][2] = {
         {"UPDATE session SET options = '{}'", "is damaged"},
         {"UPDATE session SET options = "
-         "json_remove(options, '$.engine.reconfigure')",
+         "json_remove(options, '$.engine.tail')",
          "cannot be replayed: its engine, of bats-mpi"},
         {"DELETE FROM machine WHERE id = 1", "is damaged"},
         {"DELETE FROM task WHERE id = 2", "is damaged"},

@@ -346,10 +346,6 @@ static void decisions_in_words(void **state)
     SAYS("the plan no longer fits (it pays for 60 of 78 tasks left): slow 2 "
          "for 1 window");
     d.feasible = false;
-    d.reason = BATS_REASON_IMPROVED;
-    d.feasible = true;
-    SAYS("the money buys more: slow 2 for 1 window, 78 tasks left");
-    d.feasible = false;
     d.reason = BATS_REASON_LOST;
     SAYS("machines were lost: slow 2 for 1 window, 78 tasks left; the budget "
          "is too small for all tasks");

@@ -90,7 +90,6 @@ static void the_least_scenario_has_defaults(void **state)
     assert_int_equal(s->monitor, 0);
     assert_int_equal(s->goal.deadline, 0);
     assert_int_equal(s->goal.minimize, BATS_MINIMIZE_TIME);
-    assert_int_equal(s->reconfigure, BATS_RECONFIGURE_VIOLATION);
     assert_int_equal(s->tail, BATS_TAIL_DEFAULT);
     assert_int_equal(s->n_tasks, 10);
     assert_int_equal(s->runtime.kind, BATS_DRAW_CONSTANT);
@@ -145,7 +144,6 @@ static void every_key_is_read(void **state)
                                    "deadline = 7h\n"
                                    "confidence = 0.8\n"
                                    "grace = 10\n"
-                                   "reconfigure = improve\n"
                                    "tail = random\n"
                                    "[cluster a]\n"
                                    "machines = 2\n"
@@ -187,7 +185,6 @@ static void every_key_is_read(void **state)
     assert_int_equal(s->goal.minimize, BATS_MINIMIZE_COST);
     assert_true(s->goal.confidence == 0.8);
     assert_int_equal(s->grace, 10 * BATS_SECOND);
-    assert_int_equal(s->reconfigure, BATS_RECONFIGURE_IMPROVE);
     assert_int_equal(s->tail, BATS_TAIL_RANDOM);
     assert_int_equal(s->platform.n_clusters, 2);
     assert_int_equal(s->platform.clusters[0].charge, 0);
@@ -334,7 +331,7 @@ static void keys_are_checked(void **state)
     refuse_run("windows = 1h",
                ":2: unknown key 'windows' in [run]; known are window, "
                "currency, billing, policy, budget, deadline, minimize, "
-               "confidence, seeds, repeats, monitor, grace, reconfigure, "
+               "confidence, seeds, repeats, monitor, grace, "
                "tail, strategy, utility, timeout and retries");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are "
                            "tasks, runtime, workflow, known and saves");
@@ -383,8 +380,6 @@ static void values_of_run_are_checked(void **state)
                "4294967295");
     refuse_run("seeds = 5-3", ":2: seeds: '5-3' is in descending order");
     refuse_run("grace = 1h", ":1: grace has to be shorter than a window");
-    refuse_run("reconfigure = never",
-               ":2: reconfigure: 'never' is neither violation nor improve");
     refuse_run("strategy = N=1,T=3x,D=2x",
                ":2: strategy: T is longer than D: an instance would be given "
                "up before the next one may be sent");

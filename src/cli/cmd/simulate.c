@@ -20,8 +20,6 @@
 static int overrule(struct bats_scenario *scenario,
                     const struct bats_settings *set, struct bats_error *err)
 {
-    if (set->reconfigure != NULL)
-        bats_reconfigure_find(set->reconfigure, &scenario->reconfigure);
     struct bats_goal *goal = &scenario->goal;
     const struct bats_deadline *deadline = &set->deadline;
     if (deadline->moment > 0)

@@ -10,18 +10,6 @@
 
 /* Share of what the money could do that is enough, if it is done sooner. */
 #define ENOUGH 0.98
-/* A plan that is taken because it is faster is so by this factor, and does so
- * many tasks more than are left. */
-#define GAIN 1.05
-#define SPARE 10
-
-struct memory {
-    enum bats_reconfigure reconfigure;
-};
-
-static const char *const rules[] = {[BATS_RECONFIGURE_VIOLATION] = "violation",
-                                    [BATS_RECONFIGURE_IMPROVE] = "improve"};
-
 /* A machine of the cluster can be kept with `money` until a task of mean
  * length ends. */
 static bool can_end_a_task(const struct state *s, const struct cluster *c,
@@ -182,35 +170,7 @@ static int make_plan(const struct state *s, enum bats_reason reason,
     return rc;
 }
 
-/* The plan holds; the money may buy a faster one. */
-static int improve(const struct state *s, const struct forecast *f,
-                   bool *is_new, struct policy_plan *answer,
-                   struct bats_error *err)
-{
-    struct bats_plan_item items[BATS_CLUSTERS_MAX];
-    struct bats_plan plan;
-    double rate = 0; /* of what is held, as in the plan */
-    make_items(s, f->money_left, items);
-    for (size_t i = 0; i < s->n_clusters; i++)
-        rate += s->clusters[i].n_active * items[i].rate;
-    int rc = solve(s, f, f->tasks_left + SPARE, &plan, err);
-    *is_new = rc == 0 && plan.feasible && plan.rate >= GAIN * rate;
-    if (*is_new)
-        adopt(s, BATS_REASON_IMPROVED, f, &plan, answer);
-    return rc;
-}
-
 /* ---- what the engine asks ---- */
-
-static int init(void *self, const struct state *s,
-                const struct bats_sched_options *o, struct bats_error *err)
-{
-    struct memory *memory = self;
-    (void)s;
-    (void)err;
-    memory->reconfigure = o->reconfigure;
-    return 0;
-}
 
 static void start(void *self, const struct state *s,
                   const struct policy_sample *sample, struct policy_start *all)
@@ -272,7 +232,7 @@ static int make_answer(void *self, const struct state *s,
                        const struct occasion *why, bool *is_new,
                        struct policy_plan *answer, struct bats_error *err)
 {
-    const struct memory *memory = self;
+    (void)self;
     enum bats_reason reason = reason_of(s, why);
     struct forecast f = forecast_make(s);
     if (reason == BATS_REASON_STALLED) /* nothing paid is of use */
@@ -281,10 +241,7 @@ static int make_answer(void *self, const struct state *s,
     bool replaced = reason == BATS_REASON_LOST && s->kept;
     if ((reason == BATS_REASON_VIOLATION || replaced) &&
         f.tasks_left <= f.tasks_paid + cushioned)
-        return memory->reconfigure == BATS_RECONFIGURE_IMPROVE &&
-                       f.tasks_left > 0
-                   ? improve(s, &f, is_new, answer, err)
-                   : 0;
+        return 0;
     return make_plan(s, reason, &f, is_new, answer, err);
 }
 
@@ -362,23 +319,8 @@ static bool admit(const void *self, const struct state *s, uint32_t machine)
     return forecast_fits(s, machine);
 }
 
-bool bats_reconfigure_find(const char *name, enum bats_reconfigure *rule)
-{
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (strcmp(name, rules[i]) == 0) {
-            *rule = (enum bats_reconfigure)i;
-            return true;
-        }
-    return false;
-}
-
-const char *bats_reconfigure_name(enum bats_reconfigure rule)
-{
-    return rules[rule];
-}
-
 const struct bats_policy bats_policy_bkp = {
-    .advisor = {.name = "bkp", .memory = sizeof(struct memory), .init = init},
+    .advisor = {.name = "bkp"},
     .about = "samples, then the fastest configuration within the budget",
     .plans_windows = true,
     .start = start,

@@ -293,16 +293,6 @@ static int set_retries(struct reader *r, const char *value,
     return bats_scenario_count(value, UINT8_MAX, &r->scenario->retries, why);
 }
 
-static int set_reconfigure(struct reader *r, const char *value,
-                           struct bats_error *why)
-{
-    return bats_reconfigure_find(value, &r->scenario->reconfigure)
-               ? 0
-               : bats_error_set(why, BATS_EINPUT,
-                                "'%.60s' is neither violation nor improve",
-                                value);
-}
-
 const struct key bats_scenario_run_keys[KEYS_MAX] = {
     {"window", set_window, false, false},
     {"currency", set_currency, false, false},
@@ -316,7 +306,6 @@ const struct key bats_scenario_run_keys[KEYS_MAX] = {
     {"repeats", set_repeats, false, false},
     {"monitor", set_monitor, false, false},
     {"grace", set_grace, false, false},
-    {"reconfigure", set_reconfigure, false, false},
     {"tail", set_tail, false, false},
     {"strategy", set_strategy, false, false},
     {"utility", set_utility, false, false},
