@@ -84,7 +84,6 @@ struct bats_settings {
     bool once;               /* [false] */
     const char *out;         /* [NULL] */
     bool wfformat;           /* [false] */
-    const char *perfetto;    /* [NULL] */
     const char *html;        /* [NULL] */
     bool progress;           /* [false] */
     bool bar;                /* [false] */

@@ -459,10 +459,6 @@ const struct bats_option bats_options[] = {
     {"html", 0, "FILE", BATS_OPTION_FILE, AT(html), PLAN | SIMULATE | FRONTIER,
      BATS_GROUP_OUTPUT,
      "write a page for the browser instead (-: standard output)"},
-    {"perfetto", 0, "FILE", BATS_OPTION_FILE, AT(perfetto), REPORT,
-     BATS_GROUP_OUTPUT,
-     "write a trace there instead of the page, for ui.perfetto.dev (-: "
-     "standard output)"},
     {"out", 'o', "FILE", BATS_OPTION_FILE, AT(out), REPORT, BATS_GROUP_OUTPUT,
      "write the page there (-: standard output; default: the name of the bag "
      "and .html)"},

@@ -42,15 +42,6 @@ grep -q "cost, in all<td>50<td>$charged<td class=."code.">kept" late.html
 grep -q '<td class="code">end, done or not<td>10m<td>' late.html
 ok 'it sets what came against what was promised'
 
-"$BATS_MPI" report bag --perfetto trace.json
-perl -MJSON::PP -0e '$t = decode_json(<>)->{traceEvents};
-    $n{$_->{ph}}++ for @$t; $sum = (grep { $_->{ph} eq "C" } @$t)[-1];
-    print "$n{X} $n{C} ", $sum->{args}{charged}' trace.json >out
-sqlite3 bag.bats "SELECT (SELECT count(*) FROM attempt) || ' ' || count(*) ||
-    ' ' || CAST(sum(amount) / 1000000 AS INTEGER) FROM ledger" | tr -d '\n' |
-    cmp - out
-ok '--perfetto has every execution and all the money'
-
 env "$mark" "$BATS_MPI" -j 2 --record sweep.bats --header : -- 'sleep 0.0{n}; test {n} != 2' \
     ::: n 1 2 3 ::: word 'a<b' c >out 2>err || :
 "$BATS_MPI" report sweep.bats

@@ -18,6 +18,7 @@
 
 #include "bats/policy.h"
 #include "fuzz.h"
+#include "record/read/history.h"
 #include "record/read/recover.h"
 #include "record/read/view.h"
 #include "record/verify/replay.h"
@@ -25,7 +26,6 @@
 #include "record_mutator.h"
 #include "report/causes.h"
 #include "report/html.h"
-#include "report/perfetto.h"
 #include "report/wfformat.h"
 #include "run/journal.h"
 #include "sqlite_pool.h"
@@ -264,10 +264,8 @@ static void write_all(struct bats_view *v, FILE *out)
     uint16_t *of;
     char *options;
 
-    if (bats_run_history_read(v, &history, &err) == 0) {
-        bats_perfetto_write(out, &history, &err);
+    if (bats_run_history_read(v, &history, &err) == 0)
         bats_run_history_release(&history);
-    }
     bats_html_run(out, v, NULL, &causes, NULL, &err);
     bats_wfformat_write(&source, out, &err);
     if (bats_view_options(v, &options, &err) == 0)

@@ -13,7 +13,6 @@
 #include "cli/place.h"
 #include "cli/pools_record.h"
 #include "report/html.h"
-#include "report/perfetto.h"
 #include "report/words.h"
 
 #define PLAYS 10 /* of each strategy */
@@ -124,24 +123,9 @@ static int write_run(struct bats_view *view, const struct bats_settings *set,
     return rc;
 }
 
-static int write_trace(void *context, FILE *out, struct bats_error *err)
-{
-    struct bats_run_history history;
-    int rc = bats_run_history_read(context, &history, err);
-
-    if (rc == 0) {
-        rc = bats_perfetto_write(out, &history, err);
-        bats_run_history_release(&history);
-    }
-    return rc;
-}
-
 static int show(struct bats_view *view, const struct bats_settings *set,
                 struct bats_error *err)
 {
-    if (set->perfetto != NULL)
-        return bats_look_write(set->perfetto, write_trace, view, err);
-
     char *name = name_of(set);
     if (name == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
