@@ -72,13 +72,20 @@ static int build_platform(const struct bats_crew *crew,
     return rc;
 }
 
+/* With what was charged before, which is rounded up already. */
+static bats_money cost_of_rest(const struct bats_billing *b, bats_time left)
+{
+    if (b->before == 0)
+        return bats_billing_cost(b->rate, left);
+    return b->before + (bats_money)((__int128)b->rate * left / BATS_HOUR);
+}
+
 bats_money bats_survey_worth(const struct bats_survey *s, bats_time left)
 {
     const struct bats_platform *p = &s->platform;
     const struct bats_billing *b = &s->billing;
     if (b->model == BATS_BILLING_ALLOCATION)
-        return bats_billing_cost(b->rate, left > b->least ? left : b->least) +
-               b->before;
+        return cost_of_rest(b, left > b->least ? left : b->least);
     int64_t windows = left > 0 ? 1 + (left - 1) / p->window : 0;
     bats_money sum = 0;
     for (size_t i = 0; i < p->n_clusters; i++) {
