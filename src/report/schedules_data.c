@@ -232,13 +232,18 @@ static void print_csv(FILE *out, const struct bats_estimator *e,
                       const struct bats_schedule *list, size_t n)
 {
     bool held = e->plans == BATS_PLANS_WINDOWS;
-    char text[BATS_UNITS_TEXT];
+    char text[BATS_UNITS_TEXT], windows[BATS_CLUSTER_NAME + 8];
 
     fprintf(out, "cost,makespan_s,windows%s", held ? "" : ",price_per_window");
     for (size_t i = 0; i < e->n_clusters; i++) {
-        fprintf(out, ",%s", e->clusters[i].name);
-        if (held)
-            fprintf(out, ",%s_windows", e->clusters[i].name);
+        putc(',', out);
+        bats_words_put(out, BATS_ENCODE_CSV, e->clusters[i].name);
+        if (held) {
+            snprintf(windows, sizeof windows, "%s_windows",
+                     e->clusters[i].name);
+            putc(',', out);
+            bats_words_put(out, BATS_ENCODE_CSV, windows);
+        }
     }
     putc('\n', out);
     for (size_t k = 0; k < n; k++) {

@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RAW 0xEF00u /* + a byte: that byte, in UNICODE */
@@ -142,13 +143,25 @@ static size_t add_unicode(struct sink *sink, const char *text)
     return 1;
 }
 
+static bool is_formula(const char *text)
+{
+    char *end;
+    if (*text == '\0' || strchr("=+-@\t\r", *text) == NULL)
+        return false;
+    strtod(text, &end);
+    return end == text || *end != '\0';
+}
+
 static void add_csv(struct sink *sink, const char *text)
 {
+    const char *mark = is_formula(text) ? "'" : "";
     if (text[strcspn(text, ",\"\r\n")] == '\0') {
+        add_text(sink, mark);
         add_text(sink, text);
         return;
     }
     add(sink, "\"", 1);
+    add_text(sink, mark);
     for (; *text != '\0'; text++)
         add(sink, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
     add(sink, "\"", 1);

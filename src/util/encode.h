@@ -16,7 +16,9 @@
  *             OPTU-8/16). The bytes of such a character are treated in the
  *             same way, so that bats_encode_undo_unicode gives back any text.
  *   CSV       RFC 4180: in quotation marks where it holds one of them, a comma
- *             or an end of line.
+ *             or an end of line. A text that a spreadsheet would take for a
+ *             formula (it begins with = + - @, a tab or a carriage return, and
+ *             is not a number) gets an apostrophe in front.
  *   shell     One word of bash, on one line and printable: as it is, else in
  *             '...', else in $'...' with the escapes of the terminal.
  *   quoted    One word of any shell, in '...', whatever is in it.

@@ -122,6 +122,14 @@ static void csv_quotes_as_rfc_4180_has_it(void **state)
                         "1.1 cheapest");
     assert_string_equal(encoded(BATS_ENCODE_CSV, "a,b"), "\"a,b\"");
     assert_string_equal(encoded(BATS_ENCODE_CSV, "a\"b\nc"), "\"a\"\"b\nc\"");
+    /* A spreadsheet would compute these. */
+    assert_string_equal(encoded(BATS_ENCODE_CSV, "=1+1"), "'=1+1");
+    assert_string_equal(encoded(BATS_ENCODE_CSV, "@SUM(1,2)"),
+                        "\"'@SUM(1,2)\"");
+    assert_string_equal(encoded(BATS_ENCODE_CSV, "-slow"), "'-slow");
+    assert_string_equal(encoded(BATS_ENCODE_CSV, "\tx"), "'\tx");
+    assert_string_equal(encoded(BATS_ENCODE_CSV, "-1.5"), "-1.5");
+    assert_string_equal(encoded(BATS_ENCODE_CSV, "+3e2"), "+3e2");
 }
 
 static void bash_reads_the_word_that_was_meant(void **state)
