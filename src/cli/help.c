@@ -410,7 +410,7 @@ void bats_help_man(FILE *out)
           "charge = 3.0        # per machine and window\n"
           "max = 32\n"
           "machine = rank      # or node\n"
-          "speed = 1           # emulation only\n"
+          "speed = 1           # emulation: of @sleep, or a slower one\n"
           "expected = 15m      # a guess of a task, until one ends\n"
           ".fi\n"
           ".SH SCENARIO\n.nf\n"
