@@ -106,7 +106,8 @@ CLI_SRC = $(addprefix src/cli/, \
 	causes.c choosing.c cli.c closing.c clusters_json.c deadline.c dry_run.c \
 	estimation.c frontier.c help.c history.c jobs.c look.c main.c options.c \
 	options_json.c options_table.c \
-	options_value.c place.c pools_record.c pools_source.c profiling.c request.c simulation.c \
+	options_value.c place.c pools_record.c pools_source.c profiling.c refused.c \
+	request.c simulation.c \
 	simulation_page.c verbs.c watch.c welcome.c) \
 	$(addprefix src/cli/alloc/, \
 	alloc.c dry_run.c earlier.c joining.c output.c settings.c) \

@@ -12,6 +12,7 @@
 
 #include "cli/cli.h"
 #include "cli/options_value.h"
+#include "cli/refused.h"
 #include "input/workflow/workflow.h"
 #include "run/launcher.h"
 #include "util/similar.h"
@@ -55,14 +56,19 @@ static int getopt_tables(enum bats_verb verb, bool in_order,
 
 /* Explains what is wrong with the option `word`, which getopt_long does not
  * do. It leaves the letter in optopt if the option was a letter. */
-static int explain(const char *word, const struct bats_option **rows, int n,
+static int explain(enum bats_verb verb, const char *word,
+                   const struct bats_option **rows, int n,
                    struct bats_error *err)
 {
-    if (optopt > 0 && optopt < 256)
-        return bats_error_set(err, BATS_EINPUT, "there is no option -%c",
-                              optopt);
-
+    int letter = optopt > 0 && optopt < 256 ? optopt : 0;
     int length = (int)strcspn(word, "=");
+    bool runs = verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE;
+    if (runs && bats_refused_option(letter, word + 2, (size_t)length - 2, err))
+        return BATS_EINPUT;
+    if (letter != 0)
+        return bats_error_set(err, BATS_EINPUT, "there is no option -%c",
+                              letter);
+
     char matches[256] = "";
     int n_matches = 0;
     for (int i = 0; i < n; i++) {
@@ -192,7 +198,7 @@ static int read_sweep(int n, char **words, struct bats_settings *settings,
     settings->sweep.n_words = (size_t)n;
     settings->sweep.header = settings->header != NULL;
     settings->bag = "sweep";
-    return 0;
+    return bats_refused_words(settings->sweep.words, (size_t)n, err);
 }
 
 static int read_words(enum bats_verb verb, int n, char **words,
@@ -356,7 +362,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     while ((c = getopt_long(argc, argv, letters, table, NULL)) != -1) {
         const struct bats_option *row = NULL;
         if (c == '?')
-            return explain(argv[optind - 1], rows, n, err);
+            return explain(verb, argv[optind - 1], rows, n, err);
         int which = c == ':' ? optopt : c;
         for (int i = 0; i < n; i++)
             if (which == table[i].val || which == rows[i]->letter)

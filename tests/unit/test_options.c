@@ -307,6 +307,28 @@ static void a_timeout_is_a_time_or_a_share(void **state)
     refuses(BATS_VERB_RUN, "--retries 256 a", "--retries: 256 is too large");
 }
 
+static void what_only_parallel_has_is_refused_by_name(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } cases[] = {
+        {"--pipe a", "there is no --pipe: let the command"},
+        {"--sem=a a", "there is no --sem: use flock"},
+        {"-j2 -X a", "there is no -X: give each task"},
+        {"-S:: a", "there is no -S: start bats-mpi with"},
+        {"-I{} a", "there is no -I: the replacement strings are"},
+        {"a {=s/a/b/=} ::: a", "there are no Perl expressions {= =}: say"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(parse(BATS_VERB_RUN, cases[i].line), BATS_EINPUT);
+        err.text[strlen(cases[i].says)] = '\0';
+        assert_string_equal(err.text, cases[i].says);
+    }
+    assert_int_equal(parse(BATS_VERB_RUN, "a ::: {=1=}"), 0);
+    refuses(BATS_VERB_PLAN, "--pipe a", "there is no option --pipe");
+}
+
 static void budget_may_come_from_the_environment(void **state)
 {
     (void)state;
@@ -496,6 +518,7 @@ int main(void)
         cmocka_unit_test(halt_is_that_of_gnu_parallel),
         cmocka_unit_test(the_record_is_synced_by_time_and_events),
         cmocka_unit_test(a_timeout_is_a_time_or_a_share),
+        cmocka_unit_test(what_only_parallel_has_is_refused_by_name),
         cmocka_unit_test(budget_may_come_from_the_environment),
         cmocka_unit_test(help_wins_over_a_missing_bag),
         cmocka_unit_test(names_and_letters_are_unique_per_verb),

@@ -1,0 +1,23 @@
+/*
+ * refused: what GNU parallel and xargs have and bats-mpi has not, by name, with
+ * what to do instead.
+ *
+ * Layer: cli. Used by options.c.
+ */
+#ifndef BATS_REFUSED_H
+#define BATS_REFUSED_H
+
+#include <stddef.h>
+
+#include "bats/error.h"
+
+/* `letter` (or 0), or the option `name` of n bytes: BATS_EINPUT with what to do
+ * instead; 0: the table does not have it. */
+int bats_refused_option(int letter, const char *name, size_t n,
+                        struct bats_error *err);
+
+/* A word of a sweep has {= PERL =}: BATS_EINPUT. */
+int bats_refused_words(const char *const *words, size_t n,
+                       struct bats_error *err);
+
+#endif
