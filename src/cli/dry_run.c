@@ -62,8 +62,8 @@ static void print_rules(FILE *out, const struct bats_sched_rules *r)
 {
     char time[BATS_UNITS_TEXT];
     if (r->retries > 0)
-        fprintf(out, "A failed task is run again, %" PRIu32 " times at most",
-                r->retries);
+        fprintf(out, "A task that fails is run %" PRIu32 " times at most",
+                r->retries + 1);
     if (r->retries > 0 && r->retry_delay > 0)
         fprintf(out, ", after %s", bats_duration_format(time, r->retry_delay));
     if (r->retries > 0)

@@ -330,6 +330,7 @@ static struct bats_settings defaults(void)
         .time_scale = 1,
         .sync = BATS_SECOND / 10,
         .sync_events = 1000,
+        .retries = 1,
     };
 }
 

@@ -111,6 +111,7 @@ struct bats_settings {
     bool verbose;                  /* run: [false] */
     const char *workdir;           /* run: --wd [NULL] */
     uint32_t nice;                 /* run: [0] */
+    uint32_t retries;              /* executions of a task that fails [1] */
     int64_t memfree;               /* run: bytes [0] */
     bats_time delay;               /* run: [0] */
     const char *partition;   /* alloc: as written [NULL] */
@@ -142,7 +143,7 @@ struct bats_settings {
     struct bats_source source[BATS_OPTIONS_LIST]; /* run: sweep.sources */
     const char *header;                           /* run: ":" [NULL] */
     const char *max_args; /* run: as written [NULL] */
-    struct bats_sched_rules rules;                /* [all 0] */
+    struct bats_sched_rules rules; /* but `retries` [all 0] */
 };
 
 enum bats_option_kind {

@@ -329,10 +329,10 @@ const struct bats_option bats_options[] = {
      RUNS | ALLOC, BATS_GROUP_FAULT,
      "end the run after this time; start no task that is expected to end "
      "later (default: shortly before the Slurm job ends)"},
-    {"retries", 0, "N", BATS_OPTION_SMALL, AT(rules.retries), RUNS | ALLOC,
+    {"retries", 0, "N", BATS_OPTION_SMALL, AT(retries), RUNS | ALLOC,
      BATS_GROUP_FAULT,
-     "run a failed task again up to N times, on another machine if there is "
-     "one (default: 0)"},
+     "run a task that fails up to N times in all, on another machine if there "
+     "is one (default: 1)"},
     {"retry-delay", 0, "DURATION", BATS_OPTION_DURATION, AT(rules.retry_delay),
      RUNS | ALLOC, BATS_GROUP_FAULT,
      "time to wait before running a failed task "
@@ -362,7 +362,9 @@ const struct bats_option bats_options[] = {
      "emulation: let each real second count as S seconds of virtual time, "
      "0.000001 to 1000000 (default: 1)"},
     {"record", 0, "FILE", BATS_OPTION_FILE, AT(record), RUNS | ALLOC,
-     BATS_GROUP_RUN, "keep the run's record in FILE (default: BAG.bats)"},
+     BATS_GROUP_RUN,
+     "keep the run's record in FILE (default: BAG.bats; without a file of "
+     "tasks, the name of --joblog and .bats)"},
     {"no-record", 0, NULL, BATS_OPTION_FLAG, AT(no_record), RUNS | ALLOC,
      BATS_GROUP_RUN, "keep no record: the run cannot be resumed"},
     {"record-sync", 0, "DURATION[,N]", BATS_OPTION_SYNC, AT(sync),

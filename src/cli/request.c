@@ -62,8 +62,9 @@ static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
                         "bats-mpi: %s:%" PRIu32 ": the backslash at the end "
                         "joins nothing: every line is a task",
                         bats_bagfile_name(*bag), line);
-    if (strcmp(set->bag, "-") == 0 && set->record == NULL && !set->no_record &&
-        !set->dry_run && !bats_settings_is_local(set))
+    if (strcmp(set->bag, "-") == 0 && set->record == NULL &&
+        set->joblog == NULL && !set->no_record && !set->dry_run &&
+        !bats_settings_is_local(set))
         fputs("bats-mpi: a bag from standard input has no record, unless "
               "--record FILE names one: this run cannot be resumed\n",
               stderr);
@@ -234,6 +235,7 @@ static struct bats_run_options plain_options(const struct bats_settings *set)
         .sync_events = set->sync_events,
         .version = BATS_VERSION,
     };
+    options.rules.retries = set->retries > 0 ? set->retries - 1 : 0;
     return options;
 }
 

@@ -137,7 +137,7 @@ static json_t *rules(const struct bats_sched_rules *r)
     json_t *o = json_object();
     int bad = 0;
 
-    bad |= SET(o, "retries", integer(r->retries));
+    bad |= SET(o, "retries", integer((int64_t)r->retries + 1));
     bad |= SET(o, "retry_delay_s", seconds((double)r->retry_delay));
     bad |= SET(o, "timeout_s", seconds_or_null((double)r->timeout));
     bad |= SET(o, "timeout_median",

@@ -24,7 +24,7 @@ test "$(cat attempts)" = 1
 ok 'without --retries a failure is a result'
 
 rm -f marker attempts
-bats 3 bag --policy rr --retries 1 --joblog log --json report
+bats 3 bag --policy rr --retries 2 --joblog log --json report
 test "$(tr '\n' ' ' <attempts)" = '1 2 '
 ok 'a task that fails once is run again'
 test "$(report retried)" = 1
@@ -35,9 +35,9 @@ awk -F '\t' 'NR > 1 && $7 != 0 { exit 1 }' log
 ok 'the joblog has the last attempt only'
 
 echo 'echo x >>tries; exit 3' >bag
-expect 1 bats 3 bag --policy rr --retries 2 --retry-delay 0.2 --joblog log
+expect 1 bats 3 bag --policy rr --retries 3 --retry-delay 0.2 --joblog log
 test "$(wc -l <tries)" -eq 3
-ok 'a task that always fails is tried 1 + retries times, after the delay'
+ok 'a task that always fails is run as often as --retries says, after the delay'
 test "$(lines log)" = 1
 test "$(tail -n 1 log | cut -f7)" = 3
 ok 'and has failed once'
@@ -46,7 +46,7 @@ cat >bag <<'BAG'
 echo $BATS_MACHINE >>where; test "$(wc -l <where)" -gt 1
 sleep 1
 BAG
-bats 3 bag --policy rr --retries 1
+bats 3 bag --policy rr --retries 2
 test "$(sort -u where | wc -l)" -eq 2
 ok 'it is tried on another machine first'
 
@@ -78,7 +78,7 @@ nobody_left
 ok 'one that ignores TERM is killed'
 
 echo 'test -e late || { touch late; sleep 1003; }' >bag
-bats 2 bag --timeout 2 --retries 1 --json report
+bats 2 bag --timeout 2 --retries 2 --json report
 test "$(report timed_out) $(report retried)" = '1 1'
 ok 'a time-out may be retried'
 
@@ -148,7 +148,7 @@ ok 'a task that yields at once, again and again, has failed'
 for i in $(seq 60); do
     echo 'test $BATS_MACHINE != all-2 && sleep 0.1 || { sleep 0.15; false; }'
 done >bag
-bats 4 bag --policy rr --retries 3 --json report
+bats 4 bag --policy rr --retries 4 --json report
 test "$(report tasks_done)" = 60
 grep -q '"machines_quarantined": 1' report
 ok 'a machine that fails one task after the other gets no more of them'

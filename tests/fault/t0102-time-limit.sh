@@ -42,10 +42,10 @@ TASK
 echo 'sh ./task' >stopped
 touch hang
 for session in 1 2; do
-    expect 5 bats 2 stopped --retries 1 --time-limit 2 --grace 0.1 --resume
+    expect 5 bats 2 stopped --retries 2 --time-limit 2 --grace 0.1 --resume
 done
 rm hang
-bats 2 stopped --retries 1 --resume
+bats 2 stopped --retries 2 --resume
 test "$(cat out)" = 'done'
 ok 'a time limit uses up no retries'
 

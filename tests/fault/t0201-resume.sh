@@ -120,7 +120,7 @@ ok "--retry-failed runs the failed task and no other"
 
 rm -f bag.bats*
 echo 'test -e there || { touch there; exit 3; }' >bag
-bats 2 bag --retries 1
+bats 2 bag --retries 2
 test "$(sql bag.bats \
     "SELECT state || attempts FROM tasks")" = done2
 test -z "$(sql bag.bats 'SELECT * FROM failed_tasks')"
@@ -130,13 +130,13 @@ ok "an attempt that failed and was repeated is no result, but it counts"
 rm -f bag.bats*
 echo 'echo "$BATS_ATTEMPT" >>tries; exit 3' >bag
 env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 2 "$BATS_MPI" bag \
-    --retries 2 --retry-delay 1h >out 2>err </dev/null &
+    --retries 3 --retry-delay 1h >out 2>err </dev/null &
 within 60 test -s tries
 within 60 is_recorded "failed"
 kill -KILL "$(rank_pid 0)"
 wait $! || :
 within 60 nobody_left
-expect 1 bats 2 bag --retries 2 --resume
+expect 1 bats 2 bag --retries 3 --resume
 test "$(tr '\n' ' ' <tries)" = '1 2 3 '
 test "$(sql bag.bats "SELECT state || attempts FROM tasks")" = failed3
 ok "the attempts before a crash count"
@@ -161,7 +161,7 @@ sleep 0.8
 TASK
 yes 'sh ./task' | head -n 8 >copied
 env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" copied \
-    -c two.ini --policy rr --tail random --retries 1 >out 2>err </dev/null &
+    -c two.ini --policy rr --tail random --retries 2 >out 2>err </dev/null &
 within 60 test -s beside
 within 60 is_recorded failed copied
 kill -KILL "$(rank_pid 0)"
@@ -171,11 +171,11 @@ test "$(sql copied.bats 'SELECT DISTINCT outcome FROM attempt
     WHERE exit_status != 0')" = 5
 ok "a failure beside another execution is one of its own kind"
 touch again
-expect 1 bats 3 copied -c two.ini --retries 1 --tail none --resume
+expect 1 bats 3 copied -c two.ini --retries 2 --tail none --resume
 test "$(wc -l <alone)" -eq 2
 ok "after a crash it is not counted as a retry"
 
-expect 1 bats 2 bag --retries 2 --resume-failed
+expect 1 bats 2 bag --retries 3 --resume-failed
 test "$(tr '\n' ' ' <tries)" = '1 2 3 4 5 6 '
 ok "a failed task that is run again may be repeated as often again"
 

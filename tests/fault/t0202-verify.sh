@@ -94,7 +94,7 @@ for i in $(seq 100); do
     echo
 done >bag2
 if ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI'; then
-    recoverable 5 bag2 --retries 1 --retry-delay 100ms
+    recoverable 5 bag2 --retries 2 --retry-delay 100ms
     within 60 is_recorded done bag2
     kill -KILL "$(rank_pid 2)"
     ends_with 1
@@ -117,7 +117,7 @@ for i in $(seq 200); do
         'until test -e go; do sleep 0.1; done; sleep 0.05'
 done >bag3
 env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag3 \
-    --retries 1 >out 2>err </dev/null &
+    --retries 2 >out 2>err </dev/null &
 within 60 test -e x50
 "$BATS_MPI" record verify bag3 >live 2>err
 ok 'a live run is proved as far as it is'
@@ -127,7 +127,7 @@ wait $! || :
 within 60 nobody_left
 touch go
 rm -f x7
-bats 4 bag3 --retries 1 --resume
+bats 4 bag3 --retries 2 --resume
 ok 'and resumed'
 bats 4 bag3 --retry-failed
 verify bag3 3

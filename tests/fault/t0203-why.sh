@@ -110,7 +110,7 @@ fi
 # ---- failures ----
 
 echo 'exit 3' >bag
-begin 2 --retries 1 --retry-delay 10h
+begin 2 --retries 2 --retry-delay 10h
 within 60 says 1 '^pending: it failed at .* and is tried again at 10h'
 ok 'a task that is tried again later says when'
 end
@@ -125,7 +125,7 @@ for i in $(seq 60); do
     echo 'test $BATS_MACHINE != all-2 && sleep 0.1 || { sleep 0.15; false; }'
 done >bag
 echo 'test $BATS_MACHINE != all-2 && sleep 1001' >>bag
-begin 4 --policy rr --retries 3 --tail none
+begin 4 --policy rr --retries 4 --tail none
 within 100 says all-2 '^all-2 on .*: in quarantine since .*: .*failed there'
 ok 'a machine in quarantine says why'
 end

@@ -82,7 +82,7 @@ while [ $session -lt $((20 + tasks / 500)) ]; do
     budget=$((budget + per_session))
     env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
         -n $((workers + 1)) "$BATS_MPI" bag --resume --clusters clusters.ini \
-        --policy rr --budget $budget --retries 3 --timeout 2s --grace 1s \
+        --policy rr --budget $budget --retries 4 --timeout 2s --grace 1s \
         --joblog log --json report --output none >out 2>err </dev/null &
     launcher=$!
     within 60 grep -q 'start: ' err

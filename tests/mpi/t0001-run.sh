@@ -150,9 +150,9 @@ by_mpi 3 bag --dry-run
 grep -q 'touch started' out
 test ! -e started
 ok '--dry-run shows the tasks and runs none'
-by_mpi 3 bag --dry-run --retries 2 --retry-delay 5s --timeout 500% \
+by_mpi 3 bag --dry-run --retries 3 --retry-delay 5s --timeout 500% \
     --halt soon,fail=10% --time-limit 4h
-grep -qx 'A failed task is run again, 2 times at most, after 5s.' out
+grep -qx 'A task that fails is run 3 times at most, after 5s.' out
 grep -qx 'A task is stopped after 500% of the median.' out
 grep -qx 'The run ends soon when 10% of the tasks fail.' out
 grep -qx 'No task is started that does not fit into 4h.' out

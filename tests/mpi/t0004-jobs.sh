@@ -99,6 +99,16 @@ expect 2 alone -n 2 bag
 expect 2 alone -n bag
 grep -q 'a dry run is --dry-run' err
 ok 'lines of standard input are values of a command, or commands'
+piped '' -j2 --joblog log --retries 2 'echo {} >>tries; test -e {}' ::: here \
+    gone || test $? -eq 1
+test "$(sort tries | xargs)" = 'gone gone here here'
+touch here gone
+piped '' -j2 --resume-failed --joblog log 'echo {} >>tries; test -e {}' ::: \
+    here gone
+test "$(cut -f 7 log | xargs)" = 'Exitval 0 0'
+test "$(wc -l <tries)" -eq 6
+expect 2 piped '' -j2 --resume --joblog log --no-record echo ::: 1
+ok '--retries counts all executions; --resume-failed needs --joblog only'
 alone -j2 -k --no-record --wd / --nice 7 ::: pwd nice
 lines '/;7;'
 expect 2 alone -j2 --wd /nowhere bag

@@ -40,7 +40,7 @@ ok 'tasks --failed and why show it'
 
 # One fails twice, then goes well.
 echo 'echo "try $BATS_ATTEMPT" >&2; exit $((BATS_ATTEMPT < 3))' >retried
-bats 2 retried --retries 3
+bats 2 retried --retries 4
 "$BATS_MPI" why retried 1 | grep -qx '  try 2'
 expect 1 grep -q 'why they failed' err
 ok 'a task that went well in the end shows its last failure, but has no cause'

@@ -141,9 +141,9 @@ PATH=$BED/bin:$PATH SLURM_JOB_ACCOUNT=phys SUBMIT='sh submit' \
 grep -qx 'account phys' second
 ok 'sample-first.sh charges the second job to the account of the first'
 for script in simple.sh resume.sh preemptible.sh; do
-    PATH=$BED/bin:$PATH bash "$scripts/$script" bag.txt --retries 2
+    PATH=$BED/bin:$PATH bash "$scripts/$script" bag.txt --retries 3
 done
-PATH=$BED/bin:$PATH bash "$scripts/two-partitions.sh" bag.txt c.ini --retries 2
-test "$(grep -c -- '--resume.*--retries 2' asked)" -eq 4
+PATH=$BED/bin:$PATH bash "$scripts/two-partitions.sh" bag.txt c.ini --retries 3
+test "$(grep -c -- '--resume.*--retries 3' asked)" -eq 4
 ok 'every script resumes, and passes options on'
 done_testing
