@@ -19,9 +19,11 @@ static const char *record_path(const struct bats_settings *set, char **made)
     *made = NULL;
     if (set->no_record)
         return NULL;
-    if (set->record != NULL || set->is_sweep || strcmp(set->bag, "-") == 0)
+    if (set->record != NULL)
         return set->record;
-    if (asprintf(made, "%s.bats", set->bag) < 0)
+    bool is_file = !set->is_sweep && strcmp(set->bag, "-") != 0;
+    const char *beside = is_file ? set->bag : set->joblog;
+    if (beside == NULL || asprintf(made, "%s.bats", beside) < 0)
         *made = NULL;
     return *made;
 }
