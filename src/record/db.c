@@ -245,6 +245,19 @@ bool bats_db_is_cut_off(struct bats_db *db, const char *schema)
            page <= 0 || stat(file, &st) != 0 || st.st_size % page != 0;
 }
 
+int bats_db_check_version(const struct bats_db *db, int64_t version,
+                          struct bats_error *err)
+{
+    if (version == BATS_SCHEMA_VERSION)
+        return 0;
+    return bats_error_set(
+        err, BATS_EINPUT,
+        "%s was written by %s bats-mpi (schema %lld, this "
+        "one knows %d)",
+        db->path, version > BATS_SCHEMA_VERSION ? "a newer" : "an older",
+        (long long)version, BATS_SCHEMA_VERSION);
+}
+
 int bats_db_check(struct bats_db *db, const char *schema, bool *is_empty,
                   int64_t *version, struct bats_error *err)
 {
@@ -268,12 +281,9 @@ int bats_db_check(struct bats_db *db, const char *schema, bool *is_empty,
     if (application != BATS_SCHEMA_APPLICATION)
         return bats_error_set(err, BATS_EINPUT,
                               "%s is not a run record of bats-mpi", db->path);
-    if (*version > BATS_SCHEMA_VERSION)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s was written by a newer bats-mpi (schema "
-                              "%lld, this one knows %d)",
-                              db->path, (long long)*version,
-                              BATS_SCHEMA_VERSION);
+    rc = bats_db_check_version(db, *version, err);
+    if (rc < 0)
+        return rc;
     if (bats_db_is_cut_off(db, schema))
         return bats_error_set(err, BATS_EINPUT,
                               "%s is damaged: it is cut off; 'bats-mpi record "

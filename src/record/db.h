@@ -37,9 +37,13 @@ int bats_db_open(struct bats_db *db, const char *path, const char *name,
 void bats_db_close(struct bats_db *db);
 
 /* BATS_EINPUT unless the database `schema` (main, or one that is attached) is a
- * record of a known *version or is empty (*is_empty). */
+ * record of this *version or is empty (*is_empty). */
 int bats_db_check(struct bats_db *db, const char *schema, bool *is_empty,
                   int64_t *version, struct bats_error *err);
+
+/* BATS_EINPUT: a newer or an older bats-mpi has written the record. */
+int bats_db_check_version(const struct bats_db *db, int64_t version,
+                          struct bats_error *err);
 
 /* The file ends within a page, which SQLite would read as zeros. */
 bool bats_db_is_cut_off(struct bats_db *db, const char *schema);

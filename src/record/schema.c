@@ -435,33 +435,6 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
     return rc;
 }
 
-/* Version 1 had a table for each of event, command and attempt; the last one
- * had other columns for the output, which were never filled. Groups have the
- * length of those in pack.h. */
-const char bats_schema_old[] =
-    "CREATE TEMP TABLE event (seq INTEGER PRIMARY KEY, session, time_us, type,"
-    "  machine, slot, task, runtime_us);"
-    "CREATE TEMP TABLE command (seq INTEGER PRIMARY KEY, session, time_us,"
-    "  type, machine, slot, task, copy, why);"
-    "CREATE TEMP TABLE attempt (seq INTEGER PRIMARY KEY, session, time_us,"
-    "  task, attempt, machine, host, start_us, wall_us, user_us, system_us,"
-    "  max_rss_kib, exit_status, signal, outcome);";
-
-const char bats_schema_pack[] =
-    "INSERT INTO history SELECT max(seq), session,"
-    "  json_group_array(json(row)) FILTER (WHERE kind = 1),"
-    "  json_group_array(json(row)) FILTER (WHERE kind = 2),"
-    "  json_group_array(json(row)) FILTER (WHERE kind = 3) FROM ("
-    "    SELECT seq, session, 1 AS kind, json_array(seq, time_us, type,"
-    "      machine, slot, task, runtime_us) AS row FROM event UNION ALL "
-    "    SELECT seq, session, 2, json_array(seq, time_us, type, machine,"
-    "      slot, task, copy, why) FROM command UNION ALL "
-    "    SELECT seq, session, 3, json_array(seq, time_us, task, attempt,"
-    "      machine, host, start_us, wall_us, user_us, system_us,"
-    "      max_rss_kib, exit_status, signal, outcome) FROM attempt)"
-    "  GROUP BY session, seq / 256;"
-    "DROP TABLE event; DROP TABLE command; DROP TABLE attempt;";
-
 static const char unpacked_sql[] =
     "CREATE TABLE event (seq INTEGER PRIMARY KEY, session INTEGER,"
     "  time_us INTEGER, type TEXT, machine INTEGER, slot INTEGER,"
@@ -487,67 +460,4 @@ int bats_schema_unpacked(struct bats_db *db, struct bats_error *err)
     for (size_t i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
         rc = bats_db_run(db, parts[i], err);
     return rc == 0 ? bats_schema_view_tasks(db, err) : rc;
-}
-
-/* The packed ones were tables in version 1. */
-static const char drop_views[] =
-    "DROP VIEW IF EXISTS progress; DROP VIEW IF EXISTS cost_by_cluster;"
-    "DROP VIEW IF EXISTS slowest_tasks; DROP VIEW IF EXISTS failed_tasks;"
-    "DROP VIEW IF EXISTS tasks; DROP VIEW IF EXISTS bag;"
-    "DROP VIEW IF EXISTS running; DROP VIEW IF EXISTS result;";
-static const char drop_packed_views[] =
-    "DROP VIEW IF EXISTS attempt; DROP VIEW IF EXISTS command;"
-    "DROP VIEW IF EXISTS event;";
-
-static int from_1_to_2(struct bats_db *db, struct bats_error *err)
-{
-    int rc =
-        bats_db_run(db, "ALTER TABLE ledger ADD COLUMN cushion INTEGER;", err);
-
-    if (rc == 0)
-        rc = bats_db_run(db, history_sql, err);
-    return rc == 0 ? bats_db_run(db, bats_schema_pack, err) : rc;
-}
-
-const char bats_schema_move_choices[] =
-    "UPDATE history SET events = (SELECT json_group_array(json("
-    "    CASE json_extract(value, '$[2]') WHEN 'chosen' THEN json_array("
-    "      json_extract(value, '$[0]'), json_extract(value, '$[1]'),"
-    "      'chosen', NULL, NULL, NULL, NULL,"
-    "      coalesce(json_extract(value, '$[7]'), json_extract(value, '$[4]')),"
-    "      coalesce(json_extract(value, '$[8]'), json_extract(value, '$[6]')))"
-    "      ELSE value END))"
-    "    FROM json_each(events))"
-    "  WHERE events LIKE '%\"chosen\"%';";
-
-int bats_schema_upgrade(struct bats_db *db, struct bats_error *err)
-{
-    char head[64];
-    int64_t version;
-    int rc = bats_db_integer(db, "PRAGMA user_version", &version, err);
-
-    if (rc < 0 || version >= BATS_SCHEMA_VERSION)
-        return rc;
-    snprintf(head, sizeof head, "BEGIN; PRAGMA user_version = %d;",
-             BATS_SCHEMA_VERSION);
-    rc = bats_db_run(db, head, err);
-    if (rc == 0)
-        rc = bats_db_run(db, drop_views, err);
-    if (rc == 0 && version > 1)
-        rc = bats_db_run(db, drop_packed_views, err);
-    if (rc == 0 && version == 1)
-        rc = from_1_to_2(db, err);
-    if (rc == 0)
-        rc = bats_db_run(db, bats_schema_move_choices, err);
-    if (rc == 0 && version < 4)
-        rc = bats_db_run(db, stderr_sql, err);
-    if (rc == 0)
-        rc = bats_db_run(db, parameter_sql, err);
-    if (rc == 0)
-        rc = bats_db_run(db, packed_sql, err);
-    if (rc == 0)
-        rc = bats_db_run(db, views_sql, err);
-    if (rc == 0)
-        rc = bats_schema_view_tasks(db, err);
-    return rc < 0 ? rc : bats_db_run(db, "COMMIT", err);
 }

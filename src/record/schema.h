@@ -2,7 +2,7 @@
  * schema: the tables of a run record, and the marks of its file.
  *
  * Layer: record, private to it. A change of the tables raises
- * BATS_SCHEMA_VERSION; files of older versions stay readable.
+ * BATS_SCHEMA_VERSION; files of other versions are refused.
  */
 #ifndef BATS_RECORD_SCHEMA_H
 #define BATS_RECORD_SCHEMA_H
@@ -16,10 +16,6 @@
 
 /* Turns an empty database into a record. */
 int bats_schema_make(struct bats_db *db, struct bats_error *err);
-
-/* Upgrades a record of an older version to this one, completely or not at all.
- * Keeps every row; columns that the older version lacked are NULL. */
-int bats_schema_upgrade(struct bats_db *db, struct bats_error *err);
 
 /* Makes the view tasks again, with the parameters of the record as columns. */
 int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err);
@@ -37,16 +33,6 @@ int bats_schema_unpacked(struct bats_db *db, struct bats_error *err);
 /* The tables, all with a rowid, each after those it refers to. */
 extern const char *const bats_schema_tables[];
 extern const size_t bats_schema_n_tables;
-
-/* Records of version 1 have the tables event, command and attempt instead of
- * `history`. The first text creates them as temporary tables, the second moves
- * their rows into the history and drops them. */
-extern const char bats_schema_old[];
-extern const char bats_schema_pack[];
-
-/* Version 2 had the offer of a CHOSEN, and what it allows, in the places of
- * slot and runtime_us. This moves them, if they are there. */
-extern const char bats_schema_move_choices[];
 
 /* The words in the columns `type`, `finish` and `resume`, by enum. */
 extern const char *const bats_schema_events[];

@@ -481,7 +481,7 @@ static void an_empty_file_is_a_new_record(void **state)
     close_record(open_with_tasks(1));
 }
 
-static void a_newer_schema_is_refused(void **state)
+static void another_schema_is_refused(void **state)
 {
     (void)state;
     struct bats_record *r = open_with_tasks(1);
@@ -490,65 +490,9 @@ static void a_newer_schema_is_refused(void **state)
     ask(PATH, "PRAGMA user_version = 6");
     refused(PATH, BATS_EINPUT,
             "was written by a newer bats-mpi (schema 6, this one knows 5)");
-}
-
-static void an_older_schema_is_continued(void **state)
-{
-    (void)state;
-    struct bats_record *r = open_with_tasks(3);
-    begin(r, 1);
-    run_task(r, 10, 2, 0, 0);
-    run_task(r, 20, 1, 1, 7);
-    close_record(r);
-    make_schema_1();
-
-    r = open_with_tasks(3);
-    assert_int_equal(bats_record_past(r, 0).state, BATS_RECORD_DONE);
-    assert_int_equal(bats_record_past(r, 1).state, BATS_RECORD_FAILED);
-    assert_int_equal(bats_record_past(r, 2).state, BATS_RECORD_PENDING);
-    begin(r, 1);
-    run_task(r, 10, 2, 2, 0);
-    close_record(r);
-    assert_string_equal(ask(PATH, "PRAGMA user_version"), "5");
-    assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
-    assert_string_equal(
-        ask(PATH, "SELECT task, wall_us, out_bytes, stream, out_begin, "
-                  "out_end FROM attempt"),
-        "1 2000000 - - - - 2 2000001 - - - - 3 2000002 7 3 100 191");
-    assert_string_equal(ask(PATH, "SELECT number, state FROM tasks"),
-                        "1 done 2 failed 3 done");
-    assert_string_equal(ask(PATH, "SELECT task, failed FROM result"),
-                        "1 0 2 1 3 0");
-}
-
-/* Version 3 had no ends of standard error. */
-static void version_3_is_continued(void **state)
-{
-    (void)state;
-    struct bats_error err;
-    struct bats_record *r = open_with_tasks(2);
-    begin(r, 1);
-    run_task(r, 10, 0, 0, 7);
-    close_record(r);
-    ask(PATH, "DROP TABLE stderr");
-    ask(PATH, "DROP TABLE parameter");
-    ask(PATH, "DROP TABLE point");
-    ask(PATH, "PRAGMA user_version = 3");
-    r = open_with_tasks(2);
-    assert_int_equal(bats_record_past(r, 0).state, BATS_RECORD_FAILED);
-    begin(r, 1);
-    struct bats_record_last last = {.task = 1,
-                                    .attempt = 1,
-                                    .exit_status = 3,
-                                    .host = "n1",
-                                    .bytes = "no\0 space",
-                                    .n = 9};
-    must(bats_record_last(r, 5, &last, &err), &err);
-    close_record(r);
-    assert_string_equal(ask(PATH, "PRAGMA user_version"), "5");
-    assert_string_equal(
-        ask(PATH, "SELECT session, task, attempt, same, text FROM stderr"),
-        "2 2 1 - no  space");
+    ask(PATH, "PRAGMA user_version = 4");
+    refused(PATH, BATS_EINPUT,
+            "was written by an older bats-mpi (schema 4, this one knows 5)");
 }
 
 /* Opens the record for a sweep over `rate`, a value without a name, and one
@@ -735,9 +679,7 @@ int main(void)
         T(a_task_runs_until_it_ends_or_its_machine_is_lost),
         T(a_wrong_file_is_refused_and_left_alone),
         T(an_empty_file_is_a_new_record),
-        T(a_newer_schema_is_refused),
-        T(an_older_schema_is_continued),
-        T(version_3_is_continued),
+        T(another_schema_is_refused),
         T(parameters_are_columns),
         T(tasks_with_the_same_values_are_the_same),
         T(create_refuses_an_earlier_run),

@@ -463,24 +463,6 @@ static void a_record_from_before_the_limit_on_yields_is_true(void **state)
     hasty = false;
 }
 
-static void choices_in_a_record_of_schema_2_are_true(void **state)
-{
-    (void)state;
-    static struct run run;
-    for (unsigned seed = 1, chosen = 0; chosen < 5; seed++) {
-        assert_true(seed < 1000);
-        srandom(seed);
-        unlink(PATH);
-        play(&run, 0, TASKS);
-        const char *n = ask(PATH, "SELECT count(*) FROM event WHERE "
-                                  "type = 'chosen' AND allowed > 0");
-        chosen += strcmp(n, "0") != 0;
-        make_schema_2();
-        assert_false(replay(1).differs);
-        assert_string_equal(ask(PATH, "PRAGMA user_version"), "2");
-    }
-}
-
 /* It is called bkp now, and the name has become another one's. */
 static void a_record_of_the_former_policy_bats_is_true(void **state)
 {
@@ -613,7 +595,6 @@ int main(void)
         T(the_engine_decides_the_same_again),
         T(a_killed_run_stays_within_its_budget),
         T(a_record_from_before_the_limit_on_yields_is_true),
-        cmocka_unit_test(choices_in_a_record_of_schema_2_are_true),
         T(a_record_of_the_former_policy_bats_is_true),
         T(a_changed_record_is_noticed),
         T(what_is_missing_is_said),

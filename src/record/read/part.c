@@ -92,8 +92,8 @@ static int check(struct bats_view *v, int64_t *version, struct bats_error *err)
     return rc;
 }
 
-/* Brings the copy to this version. */
-static int upgrade(const char *copy, const char *name, struct bats_error *err)
+/* Without a log, so that its file may be removed. */
+static int fold_log(const char *copy, const char *name, struct bats_error *err)
 {
     struct bats_db db;
     bool is_empty;
@@ -105,8 +105,6 @@ static int upgrade(const char *copy, const char *name, struct bats_error *err)
         rc = bats_db_run(
             &db, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF",
             err);
-    if (rc == 0 && !is_empty)
-        rc = bats_schema_upgrade(&db, err);
     bats_db_close(&db);
     return rc;
 }
@@ -120,7 +118,7 @@ static int attach_copy(struct bats_view *v, struct bats_error *err)
     if (rc < 0)
         return rc;
     v->is_live = bats_record_is_live(v->path);
-    rc = upgrade(copy, v->path, err);
+    rc = fold_log(copy, v->path, err);
     if (rc == 0)
         rc = attach(v, copy, false, err);
     if (rc == 0) {

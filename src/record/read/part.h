@@ -1,12 +1,10 @@
 /*
  * part: takes what a view needs out of a record, into a database of its own.
  *
- * Layer: record, private to the views. A record of this version is read as it
- * is, by SQLite, but without locks and without writing: during a job the
+ * Layer: record, private to the views. A record is read as it is, by SQLite, but without locks and without writing: during a job the
  * record is attached as `rec`. If it changed meanwhile (copy.h), what the job
  * has taken is forgotten and it runs again; after some tries (the more, the
- * larger the file), and for records of older versions, a private copy of the
- * file is attached for good.
+ * larger the file), a private copy of the file is attached for good.
  */
 #ifndef BATS_RECORD_PART_H
 #define BATS_RECORD_PART_H

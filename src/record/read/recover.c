@@ -184,17 +184,6 @@ static bool prepare(struct bats_db *db, const char *format, const char *table,
     return bats_db_prepare(db, sql, statement, NULL) == 0;
 }
 
-/* A record of an older version may have fewer columns than this one. */
-static bool has_column(struct recover *r, const char *table,
-                       const char *column)
-{
-    sqlite3_stmt *s;
-    bool has = prepare(&r->from, "SELECT %2$s FROM %1$s", table, column, &s);
-
-    sqlite3_finalize(s);
-    return has;
-}
-
 static int save_table(struct recover *r, const char *table,
                       struct bats_error *err)
 {
@@ -212,7 +201,7 @@ static int save_table(struct recover *r, const char *table,
         const char *name = (const char *)sqlite3_column_text(columns, 0);
         size_t used = strlen(names);
         const char *comma = used > 0 ? ", " : "";
-        if (name == NULL || !has_column(r, table, name))
+        if (name == NULL)
             continue;
         snprintf(names + used, sizeof names - used, "%s%s", comma, name);
         strcat(strcat(marks, comma), "?");
@@ -290,44 +279,17 @@ static int save_and_count(struct recover *r, const char *table,
     return rc;
 }
 
-/* Saves the tables that records of version 1 have instead of the history. */
-static int save_old(struct recover *r, struct bats_error *err)
-{
-    static const char *const tables[] = {"event", "command", "attempt"};
-    int rc = bats_db_run(&r->to, bats_schema_old, err);
-
-    for (size_t i = 0; rc == 0 && i < sizeof tables / sizeof *tables; i++)
-        rc = save_and_count(r, tables[i], err);
-    return rc == 0 ? bats_db_run(&r->to, bats_schema_pack, err) : rc;
-}
-
 static int save_all(struct recover *r, struct bats_error *err)
 {
-    bool is_old =
-        has_column(r, "attempt", "seq") && !has_column(r, "history", "seq");
     bool has_graph = false;
-    int64_t version;
-    if (bats_db_integer(&r->from, "PRAGMA user_version", &version, NULL) != 0)
-        version = BATS_SCHEMA_VERSION;
     int rc = bats_db_run(&r->to, "BEGIN; DELETE FROM meta", err);
 
     for (size_t i = 0; rc == 0 && i < bats_schema_n_tables; i++)
-        if (version < 4 && strcmp(bats_schema_tables[i], "stderr") == 0)
-            continue; /* it came with version 4, */
-        else if (version < 5 &&
-                 (strcmp(bats_schema_tables[i], "parameter") == 0 ||
-                  strcmp(bats_schema_tables[i], "point") == 0))
-            continue; /* and these with version 5 */
-        else if (is_old && strcmp(bats_schema_tables[i], "history") == 0)
-            rc = save_old(r, err);
-        else
-            rc = save_and_count(r, bats_schema_tables[i], err);
+        rc = save_and_count(r, bats_schema_tables[i], err);
     if (rc == 0)
         rc = bats_record_graph_prepare(&r->from, &r->to, &has_graph, err);
     if (rc == 0 && has_graph)
         rc = save_and_count(r, "graph", err);
-    if (rc == 0)
-        rc = bats_db_run(&r->to, bats_schema_move_choices, err);
     if (rc == 0)
         rc = bats_schema_view_tasks(&r->to, err);
     if (rc == 0)
@@ -338,7 +300,7 @@ static int save_all(struct recover *r, struct bats_error *err)
     return rc;
 }
 
-/* Checks that the file is a record of a known version. If the answer cannot be
+/* Checks that the file is a record of this version. If the answer cannot be
  * read, recovery is tried. */
 static int check(struct recover *r, struct bats_error *err)
 {
@@ -350,14 +312,9 @@ static int check(struct recover *r, struct bats_error *err)
         return bats_error_set(err, BATS_EINPUT,
                               "%s is not a run record of bats-mpi",
                               r->from.path);
-    if (bats_db_integer(&r->from, "PRAGMA user_version", &version, err) == 0 &&
-        version > BATS_SCHEMA_VERSION)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s was written by a newer bats-mpi (schema "
-                              "%lld, this one knows %d)",
-                              r->from.path, (long long)version,
-                              BATS_SCHEMA_VERSION);
-    return 0;
+    return bats_db_integer(&r->from, "PRAGMA user_version", &version, err) == 0
+               ? bats_db_check_version(&r->from, version, err)
+               : 0;
 }
 
 static bool is_whole(struct bats_db *db)

@@ -49,8 +49,6 @@ static int fill(struct bats_record *r, struct bats_error *err)
         rc = bats_db_run(&r->db, "BEGIN EXCLUSIVE; COMMIT", err);
     if (rc == 0 && is_empty)
         rc = bats_schema_make(&r->db, err);
-    else if (rc == 0)
-        rc = bats_schema_upgrade(&r->db, err);
     if (rc == 0)
         rc = bats_db_integer(&r->db, BATS_TALLY_LAST_SEQ(""), &r->seq, err);
     if (rc == 0)
