@@ -65,7 +65,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	tail/replicas.c tail/soonest.c tail/strategy.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, builtin.c directives.c lines.c look.c tasks.c) \
-	clusters_file.c dependencies.c inifile.c model.c platform.c profile.c \
+	clusters_file.c dependencies.c inifile.c label.c model.c platform.c profile.c \
 	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
 	readers.c script.c source.c sweep.c template.c text.c) \

@@ -108,7 +108,9 @@ static int report(const struct bats_settings *set,
                      .budget = outcome->survey.budget,
                      .master_works = set->master_works,
                      .output = output_name(options->output),
-                     .output_dir = options->output_dir,
+                     .output_dir = options->results != NULL
+                                       ? set->results
+                                       : options->output_dir,
                      .max_output = options->max_output,
                      .joblog = set->joblog,
                      .rules = options->rules},
@@ -195,9 +197,9 @@ static int save_profile(const struct bats_settings *set,
 {
     struct bats_error err;
     struct bats_profile profile;
-    int rc = bats_profiling_save(options->bag, &outcome->survey.platform,
-                                 outcome->sched, set->save, &profile, path,
-                                 &err);
+    int rc =
+        bats_profiling_save(options->bag, &outcome->survey.platform,
+                            outcome->sched, set->save, &profile, path, &err);
     if (rc == 0 && is_sample && outcome->finish == BATS_FINISH_SAMPLED) {
         if (!set->quiet)
             putc('\n', stderr);

@@ -74,9 +74,14 @@ static int explain(enum bats_verb verb, const char *word,
     for (int i = 0; i < n; i++) {
         if (strncmp(rows[i]->name, word + 2, (size_t)length - 2) != 0)
             continue;
-        size_t used = strlen(matches);
+        bool exact = rows[i]->name[length - 2] == '\0';
+        if (exact)
+            n_matches = 0;
+        size_t used = n_matches > 0 ? strlen(matches) : 0;
         snprintf(matches + used, sizeof matches - used, "%s--%s",
                  n_matches++ > 0 ? ", " : "", rows[i]->name);
+        if (exact)
+            break;
     }
     if (n_matches > 1)
         return bats_error_set(err, BATS_EINPUT, "%.*s may mean %s", length,

@@ -78,6 +78,7 @@ struct bats_settings {
     int64_t max_output;      /* bytes; 0: no limit [0] */
     int64_t memory;          /* bytes; 0: not said [0] */
     const char *results;     /* [NULL] */
+    const char *tagstring;   /* [NULL] */
     const char *joblog;      /* [NULL] */
     const char *json_file;   /* run: [NULL] */
     bool quiet;              /* [false] */
@@ -158,6 +159,7 @@ enum bats_option_kind {
     BATS_OPTION_PERIOD,   /* a duration > 0 */
     BATS_OPTION_OUTPUT,   /* as BATS_OPTION_CHOICE, or "stream:DIR" */
     BATS_OPTION_SIZE,     /* bytes > 0 */
+    BATS_OPTION_ENV,      /* names of variables; nothing is stored */
     BATS_OPTION_LIST,     /* a text that is added to those before it */
     BATS_OPTION_SOURCE,   /* values of a sweep, added to those before it */
     BATS_OPTION_COUNT,    /* an integer in 0 .. 2^63 - 1 */

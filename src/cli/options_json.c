@@ -80,6 +80,7 @@ static json_t *value(const struct bats_option *option,
         return timeout(&set->rules);
     case BATS_OPTION_HALT:
         return halt(&set->rules);
+    case BATS_OPTION_ENV:
     case BATS_OPTION_LIST:
     case BATS_OPTION_SOURCE:
         break;

@@ -314,6 +314,9 @@ const struct bats_option bats_options[] = {
      "was used (default: what the batch job asked for each task)"},
     {"wd", 0, "DIR", BATS_OPTION_DIRECTORY, AT(workdir), RUNS | ALLOC,
      BATS_GROUP_RUN, "the directory in which tasks run (default: this one)"},
+    {"env", 0, "NAME,...", BATS_OPTION_ENV, 0, RUNS | ALLOC, BATS_GROUP_RUN,
+     "make sure that these variables or functions are exported; tasks have "
+     "the whole environment in any case"},
     {"nice", 0, "N", BATS_OPTION_SMALL, AT(nice), RUNS | ALLOC, BATS_GROUP_RUN,
      "the niceness of tasks, 0 to 19 (default: 0)"},
     {"memfree", 0, "SIZE", BATS_OPTION_SIZE, AT(memfree), RUNS | ALLOC,
@@ -427,10 +430,14 @@ const struct bats_option bats_options[] = {
     {"tag", 0, NULL, BATS_OPTION_FLAG, AT(tag), RUNS | ALLOC | OUTPUT,
      BATS_GROUP_OUTPUT,
      "put the number of its task and a tab in front of each line of output"},
+    {"tagstring", 0, "TEXT", BATS_OPTION_TEXT, AT(tagstring), RUNS | ALLOC,
+     BATS_GROUP_OUTPUT,
+     "put this text and a tab there; it may have replacement strings, as in "
+     "'{1} {#}'"},
     {"results", 0, "DIR", BATS_OPTION_DIRECTORY, AT(results), RUNS | ALLOC,
      BATS_GROUP_OUTPUT,
-     "write output to DIR/<task>/stdout and stderr instead (one directory "
-     "per task)"},
+     "write output to DIR/<task>/stdout and stderr instead; or, if DIR has "
+     "replacement strings, as in 'out/{1}', to those files in it"},
     {"joblog", 0, "FILE", BATS_OPTION_FILE, AT(joblog), RUNS | ALLOC,
      BATS_GROUP_OUTPUT, "log each task that ended, in GNU parallel's format"},
     {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUNS | ALLOC,
@@ -480,6 +487,8 @@ const struct bats_option bats_options[] = {
     {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUNS | ALLOC,
      BATS_GROUP_OUTPUT,
      "redraw one progress line even if no terminal is detected (under srun)"},
+    {"eta", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUNS | ALLOC,
+     BATS_GROUP_OUTPUT, "the same"},
     {"bar", 0, NULL, BATS_OPTION_FLAG, AT(bar), RUNS | ALLOC,
      BATS_GROUP_OUTPUT, "the same, with a bar"},
     {"verbose", 0, NULL, BATS_OPTION_FLAG, AT(verbose), RUNS | ALLOC,

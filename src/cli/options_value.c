@@ -1,6 +1,7 @@
 #include "cli/options_value.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -187,6 +188,24 @@ static int add_source(const struct bats_option *option, const char *text,
     return 0;
 }
 
+/* --env NAME,...: tasks have the environment of the run in any case. */
+static int check_names(const char *text, struct bats_error *err)
+{
+    for (const char *at = text; *at != '\0';) {
+        char name[256];
+        int n = (int)strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", n, at);
+        bool found = getenv(name) != NULL || strcmp(name, "_") == 0;
+        snprintf(name, sizeof name, "BASH_FUNC_%.*s%%%%", n, at);
+        if (!found && getenv(name) == NULL)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "no variable or function '%.*s' is exported",
+                                  n, at);
+        at += n + (at[n] == ',');
+    }
+    return 0;
+}
+
 int bats_option_store(const struct bats_option *option, const char *text,
                       struct bats_settings *settings, struct bats_error *err)
 {
@@ -225,6 +244,9 @@ int bats_option_store(const struct bats_option *option, const char *text,
         break;
     case BATS_OPTION_SIZE:
         rc = bats_size_parse(text, value, &why);
+        break;
+    case BATS_OPTION_ENV:
+        rc = check_names(text, &why);
         break;
     case BATS_OPTION_LIST:
         rc = add_to_list(text, settings, &why);

@@ -84,6 +84,25 @@ static int random_seed(uint64_t *seed, struct bats_error *err)
     return 0;
 }
 
+/* --tagstring and --results. */
+static int make_labels(const struct bats_settings *set, struct bats_request *r,
+                       struct bats_error *err)
+{
+    struct bats_error why = {0};
+    int rc = 0;
+    if (set->tagstring != NULL &&
+        bats_label_create(set->tagstring, r->bag, &r->tag, &why) < 0)
+        return bats_error_set(err, why.code, "--tagstring: %s", why.text);
+    if (set->results != NULL)
+        rc = bats_label_create(set->results, r->bag, &r->results, &why);
+    if (rc == 0 && r->results != NULL && bats_label_varies(r->results)) {
+        r->options.results = r->results;
+        rc = bats_label_check_directories(r->results, &why);
+    }
+    return rc == 0 ? 0
+                   : bats_error_set(err, why.code, "--results: %s", why.text);
+}
+
 /* Derives the destination of output from --results, --output and --max-output.
  * *dir is for free(). */
 static int choose_output(const struct bats_settings *set,
@@ -95,7 +114,8 @@ static int choose_output(const struct bats_settings *set,
     *dir = NULL;
     if (set->results != NULL) {
         options->output = BATS_OUTPUT_RESULTS;
-        options->output_dir = set->results;
+        if (options->results == NULL)
+            options->output_dir = set->results;
     } else if (strcmp(kind, "none") == 0) {
         options->output = BATS_OUTPUT_NONE;
     } else if (strcmp(kind, "stream") == 0) {
@@ -141,7 +161,7 @@ static int choose_copies(const struct bats_settings *set,
     if (*once == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < n; i++)
-        (*once)[i] = bats_bagfile_is_once(bag, i);
+        (*once)[i] = options->results != NULL || bats_bagfile_is_once(bag, i);
     return 0;
 }
 
@@ -366,6 +386,8 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
     options->sampling = sampling_of(&r->choosing, set);
     options->in_order = is_in_order(set, options);
     if (rc == 0)
+        rc = make_labels(set, r, err);
+    if (rc == 0)
         rc = choose_output(set, options, &r->output_dir, err);
     if (rc == 0)
         rc = load_profile(set, r, err);
@@ -386,6 +408,8 @@ void bats_request_release(struct bats_request *r)
     bats_profile_release(&r->profile);
     bats_pools_release(&r->pools);
     bats_clusters_file_destroy(r->clusters);
+    bats_label_destroy(r->tag);
+    bats_label_destroy(r->results);
     bats_bagfile_destroy(r->bag);
     free(r->settings);
     free(r->once);

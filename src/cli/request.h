@@ -25,6 +25,7 @@ struct bats_request {
     struct bats_profile profile;         /* with --profile; or, with the */
     struct bats_pools pools;             /* policy expert, only this of it */
     struct bats_welcome welcome;         /* with --welcome */
+    struct bats_label *tag, *results;    /* of --tagstring, --results */
     uint8_t *once;                       /* by task: it is never replicated */
     char *output_dir;                    /* of --output stream; else NULL */
     char *settings; /* the JSON object for the record, which may grow */

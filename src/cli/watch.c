@@ -104,8 +104,7 @@ static void on_started(void *context, const struct bats_survey *survey,
     if (survey->budget != BATS_UNLIMITED && status.charged > 0)
         snprintf(most, sizeof most, " (%s of it was charged before)",
                  bats_money_format(budget, status.charged));
-    fprintf(stderr,
-            "bats-mpi: %s on %s (%s), budget %s%s, seed %" PRIu64 "\n",
+    fprintf(stderr, "bats-mpi: %s on %s (%s), budget %s%s, seed %" PRIu64 "\n",
             tasks, machines,
             bats_words_machines(list, sizeof list, platform->clusters,
                                 platform->n_clusters, all, ", "),
@@ -316,14 +315,18 @@ static void on_notice(void *context, const char *sentence)
     bats_words_line(stderr, "bats-mpi: %s", sentence);
 }
 
-/* Writes every line of `bytes` with the number of its task in front. */
-static void write_tagged(FILE *file, uint32_t task, const char *bytes,
-                         size_t n)
+/* Writes every line of `bytes` with the label or the number of its task in
+ * front. */
+static void write_tagged(const struct bats_watch *w, FILE *file, uint32_t task,
+                         const char *bytes, size_t n)
 {
+    char number[24];
+    snprintf(number, sizeof number, "%" PRIu64, (uint64_t)task + 1);
+    const char *tag = w->label != NULL ? bats_label_of(w->label, task) : NULL;
     while (n > 0) {
         const char *newline = memchr(bytes, '\n', n);
         size_t line = newline != NULL ? (size_t)(newline - bytes) + 1 : n;
-        fprintf(file, "%" PRIu64 "\t", (uint64_t)task + 1);
+        fprintf(file, "%s\t", tag != NULL ? tag : number);
         fwrite(bytes, 1, line, file);
         bytes += line;
         n -= line;
@@ -343,8 +346,8 @@ static void write_output(void *context, uint32_t task, int stream,
         fputs(BATS_PROGRESS_CLEAR, file);
         w->progress.is_drawn = false;
     }
-    if (w->tag)
-        write_tagged(file, task, bytes, n);
+    if (w->tag || w->label != NULL)
+        write_tagged(w, file, task, bytes, n);
     else
         fwrite(bytes, 1, n, file);
     if (fflush(file) != 0 && stream == 1) {
@@ -439,6 +442,7 @@ int bats_watch_init(struct bats_watch *watch,
     *watch = (struct bats_watch){.options = options,
                                  .choosing = choosing,
                                  .tag = how->tag,
+                                 .label = how->label,
                                  .quiet = how->quiet,
                                  .brief = how->brief,
                                  .terminal = -1};

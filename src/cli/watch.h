@@ -26,6 +26,7 @@ struct bats_watch {
     struct bats_choosing *choosing; /* borrowed */
     const char *bag;                /* its name; borrowed */
     bool tag;
+    struct bats_label *label; /* of --tagstring; or NULL; borrowed */
     bool quiet;
     bool brief; /* the start is not announced, nor is the plan */
     struct bats_inorder *inorder; /* --keep-order; else NULL; owned */
@@ -58,6 +59,7 @@ enum bats_watch_line {
 
 struct bats_watch_options {
     bool tag, quiet, keep_order;
+    struct bats_label *label; /* see struct bats_watch */
     bool brief; /* see struct bats_watch */
     enum bats_watch_line line;
     const char *joblog; /* NULL: none */

@@ -22,6 +22,7 @@
 #include "run/results.h"
 #include "run/run.h"
 #include "run/signals.h"
+#include "util/grow.h"
 #include "util/now.h"
 
 #define PROGRESS_US 200000   /* between two reports of progress */
@@ -86,6 +87,24 @@ static int64_t pace(struct master *m)
     return at_us - now_us;
 }
 
+/* The variables of a task, and the directory of its output; their length, or
+ * BATS_ENOMEM. */
+static ptrdiff_t variables_of(struct master *m, uint32_t task)
+{
+    static const char name[] = "BATS_RESULTS=";
+    ptrdiff_t n = bats_bagfile_variables(m->options->bag, task, &m->variables,
+                                         &m->variables_size);
+    if (n < 0 || m->options->results == NULL)
+        return n;
+    const char *dir = bats_label_of(m->options->results, task);
+    size_t length = dir != NULL ? strlen(dir) + sizeof name : 0;
+    if (dir == NULL ||
+        !bats_grow(&m->variables, &m->variables_size, (size_t)n + length, 1))
+        return BATS_ENOMEM;
+    snprintf(m->variables + n, length, "%s%s", name, dir);
+    return n + (ptrdiff_t)length;
+}
+
 static int run_task(struct master *m, size_t i,
                     const struct bats_command *command, struct bats_error *err)
 {
@@ -94,8 +113,7 @@ static int run_task(struct master *m, size_t i,
                                            &m->command_size);
     if (n < 0)
         return bats_error_set(err, (int)n, "out of memory");
-    ptrdiff_t n_variables = bats_bagfile_variables(
-        m->options->bag, command->task, &m->variables, &m->variables_size);
+    ptrdiff_t n_variables = variables_of(m, command->task);
     if (n_variables < 0)
         return bats_error_set(err, (int)n_variables, "out of memory");
     bool builtin;

@@ -157,13 +157,13 @@ static int make_lists(struct master *m, struct bats_error *err)
 
 /* Number of a machine within its cluster, from 1. */
 /* The output path for the tasks of a rank: "" if output does not go to
- * files. */
+ * files, or each task says where. */
 static int output_path(const struct bats_run_options *o, const char *run_id,
                        int stream, char path[PATH_MAX], struct bats_error *err)
 {
     int n = 0;
     path[0] = '\0';
-    if (o->output == BATS_OUTPUT_RESULTS)
+    if (o->output == BATS_OUTPUT_RESULTS && o->results == NULL)
         n = snprintf(path, PATH_MAX, "%s", o->output_dir);
     if (o->output == BATS_OUTPUT_STREAM)
         n = snprintf(path, PATH_MAX, "%s/stream-%s-%04d", o->output_dir,

@@ -19,6 +19,7 @@
 #include "bats/units.h"
 #include "exec/process/runner.h"
 #include "input/bagfile.h"
+#include "input/label.h"
 #include "input/platform.h"
 #include "input/profile.h"
 #include "run/joining.h"
@@ -47,7 +48,7 @@ struct bats_execution {
     bats_time runtime;       /* virtual time */
     const char *last;        /* end of its standard error, if it failed */
     size_t n_last;
-    int64_t to_come;         /* bytes of its standard output still to come */
+    int64_t to_come; /* bytes of its standard output still to come */
 };
 
 /* Called on rank 0 only. Any member may be NULL. */
@@ -95,6 +96,7 @@ struct bats_run_options {
     enum bats_output output;    /* lines: they go to the observer */
     const char *output_dir;     /* directory of results and stream; else
                                  * NULL */
+    struct bats_label *results; /* the directory of each task; or NULL */
     const char *workdir;        /* of tasks; NULL: that of the ranks */
     uint32_t nice;              /* of tasks, 0 to 19 */
     int64_t memfree;            /* bytes free on a node when a task begins */
@@ -123,8 +125,8 @@ struct bats_run_options {
     const struct bats_profile *profile;  /* come from here, by name of cluster;
                                           * NULL: none */
     enum bats_tail tail;
-    struct bats_strategy strategy; /* of the policy expert */
-    const char *utility;           /* the same; NULL: the strategy is given */
+    struct bats_strategy strategy;  /* of the policy expert */
+    const char *utility;            /* the same; NULL: the strategy is given */
     const struct bats_pools *pools; /* known to it from an earlier run; or
                                      * NULL */
     bool asks; /* the same: `choose` is asked for the strategy, too */

@@ -116,6 +116,31 @@ ok 'a sweep runs, and a value may be a colon'
 printf '1\n2\n' | cmp - out
 ok '{%} is the slot'
 
+run() {
+    "$BATS_MPI" run -q -j 2 "$@" 2>err
+}
+run -k --tagstring '{2/}-{#}' echo {1} ::: 1 2 ::: "a/b 'c" >out
+printf "b 'c-%s\t%s\n" 1 1 2 2 | cmp - out
+echo 'echo a b' | run --tagstring '{} {1}' - >out
+printf 'echo a b echo a b\ta b\n' | cmp - out
+expect 2 run --tagstring '{%}' echo ::: 1
+grep -q -- '--tagstring: {%}: {%} is for commands' err
+ok '--tagstring has replacement strings'
+run --results 'res/{1}/{n}' --header=: -- 'echo "$BATS_RESULTS"; ls {n} >&2' \
+    ::: m 1 2 ::: n 'a b' c >out || :
+test ! -s out
+test "$(cat res/[12]/*/stdout | xargs -d '\n')" = \
+    'res/1/a b res/1/c res/2/a b res/2/c'
+grep -q "'a b'" 'res/2/a b/stderr'
+expect 2 run --results 'no/{1}' echo ::: 1 a/b 2 ./a//c/../b/
+grep -q -- '--results: tasks 2 and 4 have the same directory, no/\./a' err
+test ! -e no
+ok '--results may name the directory of each task, which is its own'
+expect 2 run --env PATH,NONE echo ::: 1
+grep -q -- "--env: no variable or function 'NONE' is exported" err
+test "$(x=1 run --env x,_ 'echo $x' ::: a)" = '1 a'
+ok '--env wants exported names'
+
 printf 'rate,my name,x\n0.1,a b,"1\n2"\n' >p.csv
 "$BATS_MPI" run -q --csv p.csv -- 'echo "$rate;$x;"{my name}; env | grep name' \
     >out 2>err || :

@@ -71,8 +71,9 @@ static int check_only(const struct bats_settings *set,
 {
     const struct bats_workflow *workflow = bats_bagfile_workflow(options->bag);
     uint8_t *fresh = NULL;
-    int rc = workflow != NULL ? bats_workflow_fresh(workflow, NULL, &fresh, err)
-                              : 0;
+    int rc = workflow != NULL
+                 ? bats_workflow_fresh(workflow, NULL, &fresh, err)
+                 : 0;
     free(fresh);
     if (rc == 0 && options->output_dir != NULL &&
         access(options->output_dir, W_OK) != 0 && errno != ENOENT)
@@ -99,11 +100,13 @@ static int dry_run(struct bats_run_options *options)
  * run and not at its end. */
 static int prepare(const struct bats_settings *set,
                    const struct bats_run_options *options,
-                   struct bats_choosing *choosing, struct bats_watch *watch,
-                   FILE **json, struct bats_error *err)
+                   struct bats_choosing *choosing, struct bats_label *label,
+                   struct bats_watch *watch, FILE **json,
+                   struct bats_error *err)
 {
     const struct bats_watch_options how = {
         .tag = set->tag,
+        .label = label,
         .quiet = set->quiet,
         .keep_order = set->keep_order,
         .brief = bats_settings_is_local(set),
@@ -222,8 +225,8 @@ static int look_back(struct bats_run_options *options, struct opened *o,
     options->resume = history->resume;
     options->attempts = history->attempts;
     options->killed_run = history->killed_run;
-    int rc = continue_profile(options->profile, &options->earlier, &o->state,
-                              err);
+    int rc =
+        continue_profile(options->profile, &options->earlier, &o->state, err);
     if (rc == 0)
         rc = find_fresh(history, options->bag, &o->fresh, err);
     options->earlier.fresh = o->fresh;
@@ -249,10 +252,9 @@ static int begin(void *context, struct bats_error *err)
                             strerror(errno));
     if (rc < 0 || o->watch.joblog == NULL)
         return rc;
-    return bats_joblog_continue(o->watch.joblog,
-                                bats_history_resumes(o->set) ? o->history.was
-                                                             : NULL,
-                                bats_bagfile_count(bag), err);
+    return bats_joblog_continue(
+        o->watch.joblog, bats_history_resumes(o->set) ? o->history.was : NULL,
+        bats_bagfile_count(bag), err);
 }
 
 /* After an error the watch is released; close_all has to follow in any case. */
@@ -262,8 +264,8 @@ static int open_all(const struct bats_settings *set,
 {
     struct bats_run_options *options = &request->options;
     struct bats_history *history = &o->history;
-    int rc =
-        prepare(set, options, &request->choosing, &o->watch, &o->json, err);
+    int rc = prepare(set, options, &request->choosing, request->tag, &o->watch,
+                     &o->json, err);
     if (rc != 0)
         return rc;
     o->set = set;
@@ -360,8 +362,8 @@ static int with_bag(const struct bats_settings *set,
     if (open_all(set, request, &o, &err) != 0) {
         code = bats_complain(&err);
     } else {
-        code = run(set, &request->options, &o.watch, o.json, &crew,
-                   &o.profile);
+        code =
+            run(set, &request->options, &o.watch, o.json, &crew, &o.profile);
         bats_watch_release(&o.watch);
         if (o.alloc != NULL && bats_alloc_abandon(o.alloc) > 0)
             bats_words_line(

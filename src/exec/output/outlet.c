@@ -129,6 +129,20 @@ static int open_null(struct bats_outlet *outlet, struct bats_error *err)
     return 0;
 }
 
+/* The directory of this task alone; NULL: it has none. */
+static const char *own_directory(const struct bats_outlet *outlet,
+                                 const struct bats_runner_task *task)
+{
+    static const char name[] = "BATS_RESULTS=";
+    const char *own = NULL;
+    if (outlet->results_dir[0] != '\0')
+        return NULL;
+    for (const char *const *at = task->environment; at && *at; at++)
+        if (strncmp(*at, name, sizeof name - 1) == 0)
+            own = *at + sizeof name - 1;
+    return own;
+}
+
 /* Opens what the task writes to. With no output at all, only standard error
  * has a pipe: for its last bytes. */
 static int open_streams(struct bats_outlet *outlet,
@@ -139,9 +153,9 @@ static int open_streams(struct bats_outlet *outlet,
     int rc = 0;
 
     if (output == BATS_OUTPUT_RESULTS)
-        rc = bats_results_open(outlet->results_dir, task->task,
-                               task->is_replica ? task->attempt : 0,
-                               outlet->files, err);
+        rc = bats_results_open(
+            outlet->results_dir, own_directory(outlet, task), task->task,
+            task->is_replica ? task->attempt : 0, outlet->files, err);
     else if (output == BATS_OUTPUT_NONE)
         rc = open_null(outlet, err);
     if (rc < 0 ||
@@ -157,8 +171,7 @@ static int open_aside(struct bats_outlet *outlet, int fds[2],
 {
     outlet->files[0] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     if (outlet->files[0] < 0)
-        return bats_error_set(err, BATS_ESYS,
-                              "cannot use standard error: %s",
+        return bats_error_set(err, BATS_ESYS, "cannot use standard error: %s",
                               strerror(errno));
     fds[0] = fds[1] = outlet->files[0];
     return 0;

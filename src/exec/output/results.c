@@ -31,16 +31,18 @@ static int open_new(const char *path)
 
 static const char *const names[] = {"stdout", "stderr"};
 
-static int name_directory(char path[PATH_MAX], const char *dir, uint32_t task,
+static int name_directory(char path[PATH_MAX], const char *dir,
+                          const char *own, uint32_t task,
                           struct bats_error *err)
 {
-    int n =
-        snprintf(path, PATH_MAX, "%s/%llu", dir, (unsigned long long)task + 1);
+    int n = own != NULL ? snprintf(path, PATH_MAX, "%s", own)
+                        : snprintf(path, PATH_MAX, "%s/%llu", dir,
+                                   (unsigned long long)task + 1);
     if (n < 0 || (size_t)n + sizeof "/stdout.4294967295" > PATH_MAX)
         return bats_error_set(err, BATS_ESYS,
                               "%.200s...: the name of the directory for "
                               "results is too long",
-                              dir);
+                              own != NULL ? own : dir);
     return n;
 }
 
@@ -53,11 +55,11 @@ static void name_file(char path[PATH_MAX], int n, int i, uint32_t apart)
                  (unsigned long long)apart);
 }
 
-int bats_results_open(const char *dir, uint32_t task, uint32_t apart,
-                      int fds[2], struct bats_error *err)
+int bats_results_open(const char *dir, const char *own, uint32_t task,
+                      uint32_t apart, int fds[2], struct bats_error *err)
 {
     char path[PATH_MAX];
-    int n = name_directory(path, dir, task, err);
+    int n = name_directory(path, dir, own, task, err);
 
     if (n < 0)
         return n;
@@ -86,7 +88,7 @@ int bats_results_settle(const char *dir, uint32_t task, uint32_t apart,
                         bool is_result, struct bats_error *err)
 {
     char from[PATH_MAX], to[PATH_MAX];
-    int n = name_directory(from, dir, task, err);
+    int n = name_directory(from, dir, NULL, task, err);
 
     if (n < 0)
         return n;

@@ -1,7 +1,8 @@
 /*
  * results: the files DIR/<task + 1>/stdout and stderr of one task.
  *
- * Layer: exec. Used by outlet and outfile. A replica writes to separate files,
+ * Layer: exec. Used by outlet and outfile. The files of a task that has a
+ * directory of its own are there. A replica writes to separate files,
  * stdout.<attempt> and stderr.<attempt>, until it is known whether it gives
  * the result.
  */
@@ -13,11 +14,12 @@
 
 #include "bats/error.h"
 
-/* Creates missing directories and empties the files of an earlier attempt.
+/* own: the directory of the task, else NULL. Creates missing directories and
+ * empties the files of an earlier attempt.
  * `apart`: the number of the attempt if it is a replica, else 0. The caller
  * closes fds[0] and fds[1], which can also be read. BATS_ESYS. */
-int bats_results_open(const char *dir, uint32_t task, uint32_t apart,
-                      int fds[2], struct bats_error *err);
+int bats_results_open(const char *dir, const char *own, uint32_t task,
+                      uint32_t apart, int fds[2], struct bats_error *err);
 
 /* Replaces the result files by the separate files of a replica, or removes
  * those. BATS_ESYS. */

@@ -31,7 +31,8 @@ enum bats_output {
 
 struct bats_runner_options {
     enum bats_output output;
-    const char *results_dir;   /* BATS_OUTPUT_RESULTS; created if missing */
+    const char *results_dir;   /* BATS_OUTPUT_RESULTS; created if missing. "":
+                                * BATS_RESULTS in the environment of a task */
     const char *stream_prefix; /* BATS_OUTPUT_STREAM: prefix of the files'
                                 * names */
     const char *workdir;       /* of tasks; NULL: that of this process */
@@ -61,7 +62,7 @@ struct bats_runner_task {
                           * NULL: a built-in sleep */
     int64_t sleep_us;    /* built-in sleep: real microseconds, scaled by the
                           * caller */
-    bool is_aside; /* no task of the bag: all of its output goes to the
+    bool is_aside;       /* no task of the bag: all of its output goes to the
                     * standard error of this process */
     const char *const *environment; /* "NAME=value", NULL-terminated, added to
                                        the cleaned environment; may be NULL */

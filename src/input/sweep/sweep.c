@@ -380,6 +380,11 @@ ptrdiff_t bats_sweep_variables(const struct bats_sweep *sweep, uint32_t i,
     return (ptrdiff_t)n;
 }
 
+const struct bats_points *bats_sweep_points(const struct bats_sweep *sweep)
+{
+    return &sweep->points;
+}
+
 const char *bats_sweep_name(const struct bats_sweep *sweep, size_t k)
 {
     return bats_points_name(&sweep->points, k);

@@ -48,7 +48,8 @@ struct bats_sweep_spec {
                          * command, but for replacement strings */
 };
 
-struct bats_sweep; /* opaque */
+struct bats_sweep;  /* opaque */
+struct bats_points; /* points.h */
 
 /* True if one of the words divides values: :::, ::::, :::+ or ::::+. */
 bool bats_sweep_is(const char *const *words, size_t n_words);
@@ -86,6 +87,9 @@ const char *const *bats_sweep_values(const struct bats_sweep *sweep,
  * BATS_ENOMEM. */
 ptrdiff_t bats_sweep_variables(const struct bats_sweep *sweep, uint32_t i,
                                char **text, size_t *size);
+
+/* For its names; never NULL. */
+const struct bats_points *bats_sweep_points(const struct bats_sweep *sweep);
 
 /* The name of value k; NULL: it has none, or there is no such value. */
 const char *bats_sweep_name(const struct bats_sweep *sweep, size_t k);

@@ -149,7 +149,7 @@ static bool compile_word(struct bats_template *t, size_t begin,
     return ok;
 }
 
-static bool has_string(const struct bats_template *t)
+bool bats_template_varies(const struct bats_template *t)
 {
     for (size_t i = 0; i < t->n; i++)
         if (t->pieces[i].kind > BLANK)
@@ -189,7 +189,7 @@ static bool compile(struct bats_template *t, const char *const *words,
         t->length += length;
         ok = compile_word(t, begin, points, width);
     }
-    if (ok && append && !has_string(t))
+    if (ok && append && !bats_template_varies(t))
         ok = (n == 0 || add(t, (struct piece){.kind = BLANK})) &&
              add(t, (struct piece){.kind = ALL});
     return ok;
@@ -208,6 +208,16 @@ struct bats_template *bats_template_create(const char *const *words, size_t n,
     }
     t->quotes_words = quote;
     t->quotes_values = !quote && !begins_command(t);
+    return t;
+}
+
+struct bats_template *bats_template_of_text(const char *text,
+                                            const struct bats_points *points)
+{
+    struct bats_template *t =
+        bats_template_create(&text, 1, points, false, false);
+    if (t != NULL)
+        t->quotes_values = false;
     return t;
 }
 

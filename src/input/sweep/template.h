@@ -37,6 +37,13 @@ struct bats_template *bats_template_create(const char *const *words, size_t n,
                                            bool quote, bool append);
 void bats_template_destroy(struct bats_template *template);
 
+/* The same of a text that is no command: nothing is quoted or added. */
+struct bats_template *bats_template_of_text(const char *text,
+                                            const struct bats_points *points);
+
+/* It has a replacement string. */
+bool bats_template_varies(const struct bats_template *template);
+
 /* The length of the name in what is written like a replacement string, at this
  * brace, but is none; 0: there is none. */
 size_t bats_template_unknown(const char *at, const struct bats_points *points);

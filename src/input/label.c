@@ -1,0 +1,156 @@
+#include "input/label.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/sweep/sweep.h"
+#include "input/sweep/template.h"
+
+struct bats_label {
+    const struct bats_bagfile *bag;
+    struct bats_template *template;
+    char *text, *command;
+    size_t text_room, command_room;
+};
+
+static int no_memory(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ENOMEM, "out of memory");
+}
+
+int bats_label_create(const char *text, const struct bats_bagfile *bag,
+                      struct bats_label **label, struct bats_error *err)
+{
+    static const struct bats_points none;
+    const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
+    struct bats_label *l;
+    if (strstr(text, "{%}") != NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s: {%%} is for commands: a task may run in "
+                              "several slots",
+                              text);
+    *label = l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return no_memory(err);
+    l->bag = bag;
+    l->template = bats_template_of_text(
+        text, sweep != NULL ? bats_sweep_points(sweep) : &none);
+    if (l->template != NULL)
+        return 0;
+    bats_label_destroy(l);
+    *label = NULL;
+    return no_memory(err);
+}
+
+void bats_label_destroy(struct bats_label *label)
+{
+    if (label == NULL)
+        return;
+    bats_template_destroy(label->template);
+    free(label->text);
+    free(label->command);
+    free(label);
+}
+
+bool bats_label_varies(const struct bats_label *label)
+{
+    return bats_template_varies(label->template);
+}
+
+const char *bats_label_of(struct bats_label *l, uint32_t i)
+{
+    const struct bats_sweep *sweep = bats_bagfile_sweep(l->bag);
+    const char *command, *const *items = &command;
+    struct bats_values values = {.n = 1};
+    if (sweep != NULL) {
+        items = bats_sweep_values(sweep, i, &values.n);
+    } else {
+        if (bats_bagfile_command(l->bag, i, &l->command, &l->command_room) < 0)
+            return NULL;
+        command = l->command;
+    }
+    values.item = (const char **)items;
+    return items != NULL &&
+                   bats_template_expand(l->template, &values, (uint64_t)i + 1,
+                                        0, &l->text, &l->text_room) >= 0
+               ? l->text
+               : NULL;
+}
+
+/* ---- directories ---- */
+
+/* Another spelling of the path in its own place: "a/./b//c/../d/" is "a/b/d",
+ * if nothing is a link. */
+static void normalize(char *path)
+{
+    char *out = path + (*path == '/'), *begin = out;
+    bool ends = *path == '\0';
+    for (const char *at = path; !ends;) {
+        size_t n = strcspn(at, "/");
+        bool up = n == 2 && memcmp(at, "..", 2) == 0;
+        ends = at[n] == '\0';
+        bool leaves = out == begin ||
+                      (out - begin >= 3 && memcmp(out - 3, "../", 3) == 0);
+        if (up && !leaves) {
+            for (out--; out > begin && out[-1] != '/'; out--)
+                ;
+        } else if (n > 0 && !(n == 1 && *at == '.')) {
+            memmove(out, at, n);
+            out += n;
+            *out++ = '/';
+        }
+        at += n + 1;
+    }
+    *(out > begin ? out - 1 : out) = '\0';
+}
+
+struct place {
+    uint64_t hash; /* of the directory's name */
+    uint32_t task;
+};
+
+static int by_hash(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    return a->hash != b->hash ? (a->hash > b->hash) - (a->hash < b->hash)
+                              : (a->task > b->task) - (a->task < b->task);
+}
+
+static int list_places(struct bats_label *l, struct place *list, uint32_t n,
+                       struct bats_error *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (bats_label_of(l, i) == NULL)
+            return no_memory(err);
+        if (*l->text == '\0')
+            return bats_error_set(err, BATS_EINPUT,
+                                  "task %" PRIu64 " has no directory",
+                                  (uint64_t)i + 1);
+        normalize(l->text);
+        uint64_t hash = 14695981039346656037u; /* FNV-1a */
+        for (const char *at = l->text; *at != '\0'; at++)
+            hash = (hash ^ (unsigned char)*at) * 1099511628211u;
+        list[i] = (struct place){hash, i};
+    }
+    return 0;
+}
+
+int bats_label_check_directories(struct bats_label *l, struct bats_error *err)
+{
+    uint32_t n = bats_bagfile_count(l->bag);
+    struct place *list = calloc(n, sizeof *list);
+    int rc = list != NULL ? list_places(l, list, n, err) : no_memory(err);
+    if (rc == 0)
+        qsort(list, n, sizeof *list, by_hash);
+    for (uint32_t i = 1; rc == 0 && i < n; i++)
+        if (list[i].hash == list[i - 1].hash)
+            rc = bats_error_set(err, BATS_EINPUT,
+                                "tasks %" PRIu64 " and %" PRIu64
+                                " have the same directory, %s",
+                                (uint64_t)list[i - 1].task + 1,
+                                (uint64_t)list[i].task + 1,
+                                bats_label_of(l, list[i].task));
+    free(list);
+    return rc;
+}
