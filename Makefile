@@ -51,7 +51,7 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 	interval.c levels.c machine_windows.c plans.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c promise.c sched.c status.c view.c \
-	failure/rules.c order/chain.c order/random.c outlook/forecast.c \
+	failure/rules.c money/lease.c order/chain.c order/random.c outlook/forecast.c \
 	outlook/length.c policy/bats.c policy/begin.c policy/bkp.c policy/dbc.c \
 	policy/dbc_conservative_time.c policy/dbc_cost.c \
 	policy/dbc_cost_time.c policy/dbc_time.c \

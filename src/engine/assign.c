@@ -147,7 +147,7 @@ static bool is_held(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
-    if (m->state == MACHINE_PARKED && !s->is_job && !m->quarantined &&
+    if (m->state == MACHINE_PARKED && !s->terms.waits && !m->quarantined &&
         s->clusters[m->cluster].n_held < s->clusters[m->cluster].spec.max)
         machine_acquire(s, machine);
     return m->state == MACHINE_ACTIVE && !m->quarantined;

@@ -18,7 +18,7 @@
 static uint32_t waiting(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
-    return e->tail->waiting && (s->in_tail || !s->is_use)
+    return e->tail->waiting && (s->in_tail || !s->terms.idle_is_free)
                ? e->tail->waiting(e->own.tail, s, (size_t)(c - s->clusters))
                : bats_bag_ready(&s->bag);
 }
@@ -97,7 +97,7 @@ static bool worth_acquiring(const struct bats_sched *e,
                             const struct cluster *c)
 {
     const struct state *s = &e->state;
-    if (s->is_job)
+    if (s->terms.waits)
         return worth_asking(e, c);
     if (has_slots(e, c))
         return false;
@@ -116,8 +116,8 @@ static void put_to_work(struct bats_sched *e, uint32_t machine)
 /* A job whose successor was asked for does not count: the two may overlap. */
 static bool has_room(const struct state *s, const struct cluster *c)
 {
-    return s->is_job ? c->n_active + c->n_asked < c->spec.max
-                     : c->n_held < c->spec.max;
+    return s->terms.waits ? c->n_active + c->n_asked < c->spec.max
+                          : c->n_held < c->spec.max;
 }
 
 /* When a machine is reclaimed others may follow: until it is gone, none is
@@ -137,11 +137,11 @@ static void fill_cluster(struct bats_sched *e, struct cluster *c)
            (waiting(e, c) > 0 || c->spares > 0) &&
            bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(e, c)) {
         uint32_t machine = s->members[c->first_machine + first];
-        if (s->is_job ? !job_ask(s, machine, length_of(e, c))
-                      : !machine_acquire(s, machine))
+        if (s->terms.waits ? !job_ask(s, machine, length_of(e, c))
+                           : !machine_acquire(s, machine))
             break;
         c->spares -= c->spares > 0;
-        if (!s->is_job)
+        if (!s->terms.waits)
             put_to_work(e, machine);
     }
 }
@@ -230,7 +230,7 @@ static void configure(struct bats_sched *e, const struct policy_plan *plan)
 {
     struct state *s = &e->state;
     /* All machines of an allocation are held, come what may. */
-    for (size_t i = 0; i < s->n_clusters && !s->is_allocation; i++) {
+    for (size_t i = 0; i < s->n_clusters && !s->terms.lasts; i++) {
         struct cluster *c = &s->clusters[i];
         c->target = plan->target[i];
         c->spares = plan->spares[i];
@@ -430,7 +430,7 @@ int configure_turn(struct bats_sched *e, uint32_t machine,
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
-    if (s->is_job)
+    if (!s->terms.prolongs && !s->terms.lasts)
         return turn_of_job(e, machine, err);
     if (m->state == MACHINE_ACTIVE && !m->renewing) {
         assign_hand_over(e, machine);
@@ -492,9 +492,9 @@ static void give_back_job(struct bats_sched *e, uint32_t machine)
 void configure_give_back(struct bats_sched *e)
 {
     struct state *s = &e->state;
-    if (s->is_second && !s->on_hold)
+    if (s->terms.returns && s->terms.prolongs && !s->on_hold)
         give_back_idle(s);
-    if (!s->is_job || s->on_hold)
+    if (!s->terms.waits || s->on_hold)
         return;
     for (uint32_t i = s->n_held; i-- > 0;)
         if (s->machines[s->held[i]].n_busy == 0)
@@ -626,7 +626,7 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     if (chosen.is_none) {
         if (s->phase == PHASE_SAMPLED)
             s->phase = PHASE_LEAVING;
-        if (s->phase == PHASE_LEAVING && s->is_allocation)
+        if (s->phase == PHASE_LEAVING && s->terms.lasts)
             state_stop(s, false, BATS_FINISH_SAMPLED);
         return 0;
     }
@@ -634,7 +634,7 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     if (is_windows && schedule->offer == BATS_OFFER_DEADLINE) {
         s->goal.deadline = s->now + choice->deadline;
         s->goal.minimize = BATS_MINIMIZE_COST;
-    } else if (!s->is_allocation || schedule->offer == BATS_OFFER_BUDGET) {
+    } else if (!s->terms.lasts || schedule->offer == BATS_OFFER_BUDGET) {
         limit_budget(s, &chosen);
     }
     state_set_latest(s);
@@ -651,8 +651,8 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     plan.decision.windows = schedule->plan.windows;
     for (size_t i = 0; i < s->n_clusters; i++) {
         plan.decision.machines[i] = plan.target[i] =
-            s->is_allocation ? s->clusters[i].n_joined
-                             : schedule->plan.machines[i];
+            s->terms.lasts ? s->clusters[i].n_joined
+                           : schedule->plan.machines[i];
         plan.windows[i] =
             s->kept ? schedule->windows_high : schedule->plan.windows;
     }

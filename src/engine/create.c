@@ -305,7 +305,7 @@ int bats_sched_create(const struct bats_sched_options *o,
     rc = state_init(&e->state, o, err);
     if (rc == 0)
         rc = take_over(&e->state, o->earlier.asked, err);
-    e->wakeup = e->state.is_job ? e->state.next_tick : e->state.latest;
+    e->wakeup = e->state.terms.waits ? e->state.next_tick : e->state.latest;
     if (rc == 0)
         rc = create_advisors(e, o, err);
     if (rc == 0 && !teach_tail(e, &o->earlier))

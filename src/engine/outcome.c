@@ -182,7 +182,7 @@ static void note_cut(struct state *s, uint32_t machine,
         s->slots[t->slot].judged = true;
     ran += s->preempt_lead;
     if (life > 0 && !s->draining && ran >= life - life / 10 &&
-        (!s->is_job || is_no_news(s, life)) && t->cuts < CUTS)
+        (!s->terms.waits || is_no_news(s, life)) && t->cuts < CUTS)
         t->cuts++;
 }
 
@@ -320,7 +320,7 @@ int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
     machine_notice(s, machine, s->now + time);
     time = s->rest[machine].taken_at - s->now;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
-        move(s, i, s->is_use ? time : m->paid_end - s->now);
+        move(s, i, s->terms.idle_is_free ? time : m->paid_end - s->now);
     if (s->finish != BATS_FINISH_NOT_YET || s->draining)
         return 0;
     return configure_review(

@@ -111,7 +111,7 @@ static int tick(struct bats_sched *e, struct bats_error *err)
     slots_rescan(s);
     if (s->draining)
         return 0;
-    if (s->is_job) {
+    if (s->terms.waits) {
         start(e);
         configure_refill(e);
     }
@@ -250,7 +250,7 @@ static int settle(struct bats_sched *e, struct bats_error *err)
         assign_instances(e);
         if (s->in_tail) {
             configure_refill(e);
-            if (!s->is_job)
+            if (!s->terms.waits)
                 assign_instances(e);
         }
     }
@@ -328,7 +328,7 @@ static int check_job_event(const struct state *s, const struct bats_event *ev,
                            struct bats_error *err)
 {
     bool is_closed = ev->type == BATS_EVENT_CLOSED;
-    if (is_closed ? !s->is_job || s->rest[ev->machine].closed
+    if (is_closed ? !s->terms.later || s->rest[ev->machine].closed
                   : !s->rest[ev->machine].asked || ev->runtime < 0 ||
                         ev->runtime > TIME_MAX || ev->amount < 0)
         return bats_error_set(err, BATS_ESTATE,
@@ -355,7 +355,7 @@ static int check_event(const struct state *s, bats_time now,
         ev->type == BATS_EVENT_HOLD || ev->type == BATS_EVENT_GO ||
         ev->type == BATS_EVENT_KILLED)
         return 0;
-    if (s->is_job && ev->type == BATS_EVENT_BILLED &&
+    if (s->terms.later && ev->type == BATS_EVENT_BILLED &&
         ev->machine == BATS_NO_MACHINE && ev->amount >= 0)
         return 0;
     if (ev->machine >= s->n_machines)
@@ -364,7 +364,7 @@ static int check_event(const struct state *s, bats_time now,
     enum machine_state state = s->machines[ev->machine].state;
     switch (ev->type) {
     case BATS_EVENT_JOINED:
-        if (state != (s->is_job ? MACHINE_ASKED : MACHINE_ABSENT) &&
+        if (state != (s->terms.waits ? MACHINE_ASKED : MACHINE_ABSENT) &&
             !is_withdrawn(s, ev->machine))
             return bats_error_set(err, BATS_ESTATE,
                                   "machine %u joined a second time",
@@ -394,7 +394,7 @@ static int check_event(const struct state *s, bats_time now,
     case BATS_EVENT_CLOSED:
         return check_job_event(s, ev, err);
     case BATS_EVENT_RETIRED:
-        return s->is_job ? check_job_event(s, ev, err) : 0;
+        return s->terms.later ? check_job_event(s, ev, err) : 0;
     default:
         return check_task_event(s, ev, err);
     }
@@ -403,14 +403,14 @@ static int check_event(const struct state *s, bats_time now,
 static void join(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
-    if (!s->is_job)
+    if (!s->terms.waits)
         machine_join(s, machine);
     if (s->finish != BATS_FINISH_NOT_YET) {
         state_emit(s, (struct bats_command){.type = BATS_COMMAND_RELEASE,
                                             .machine = machine});
         return;
     }
-    if (s->is_job) {
+    if (s->terms.waits) {
         if (!is_withdrawn(s, machine))
             job_begin(s, machine);
         return;

@@ -28,11 +28,11 @@ static bats_money rest_cost(const struct state *s)
         return 0;
     if (best == SIZE_MAX)
         return -1;
-    if (s->is_allocation)
+    if (s->terms.lasts)
         return cost_of_all(s, pending);
     const struct cluster *c = &s->clusters[best];
     double use = pending * c->stats.mean / cluster_slots(c);
-    if (s->is_use)
+    if (s->terms.idle_is_free)
         return use < (double)BATS_LONGEST
                    ? bats_billing_use(c->price, s->window, (bats_time)use)
                    : -1;
@@ -61,8 +61,7 @@ void bats_sched_status(const struct bats_sched *e,
         .budget = s->ledger.budget,
         .charged = s->ledger.charged,
         .held = s->ledger.held,
-        .charged_before =
-            s->is_allocation ? s->ledger.base : s->earlier_charged,
+        .charged_before = s->terms.lasts ? s->ledger.base : s->earlier_charged,
         .retried = s->retried,
         .timed_out = s->timed_out,
         .preempted = s->preempted,
@@ -114,7 +113,7 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
         .machines_now = c->n_held,
         .machines_lost = c->n_lost,
         .windows = c->windows,
-        .charged = (s->is_job ? 0 : c->windows * c->price) + c->used,
+        .charged = (s->terms.later ? 0 : c->windows * c->price) + c->used,
         .done = c->done,
         .failed = c->failed,
         .mean_runtime = mean_of(c),
@@ -132,7 +131,7 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
                                 (mean_of(c) / cluster_slots(c)) *
                                 ((double)m->price / (double)c->price);
     double paid = c->paid_slot_time;
-    if (s->is_allocation) {
+    if (s->terms.lasts) {
         status->charged = bats_billing_cost(hourly(s, c), s->now);
         paid = (double)c->n_slots * (double)s->now;
     }

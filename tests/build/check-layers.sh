@@ -5,9 +5,10 @@
 # The first objects (those of libbats) may not refer to MPI, clocks, the
 # environment, files or other sources of surprise, nor hold variables of their
 # own. The sources below $SRC (default: src) may include only headers of their
-# own layer's directory or of a lower layer. Within the engine the state is
-# below, the advisors above it know nothing of each other, and the engine itself
-# is on top. No files include each other in a circle, and no objects, these or
+# own layer's directory or of a lower layer. Within the engine money is below
+# the state, the advisors above that know nothing of each other, the engine
+# itself is on top, and above the state nobody asks how machines are billed. No
+# files include each other in a circle, and no objects, these or
 # those behind --, call each other in one. Only src/site may ask for the
 # variables of a batch system. Every offence is one line.
 
@@ -115,20 +116,29 @@ offences=$(
     # ---- the rooms of the engine ----
     find "$SRC/engine" -name '*.[ch]' 2>/dev/null | sort |
         xargs -r awk -v prefix="$SRC/engine/" '
-    # State below, then the forecast, the advisors, and the one who asks.
+    # Money below, then the state, the forecast, the advisors, and the one who
+    # asks. How machines are billed is the matter of the first two.
     function room(file) {
         return file ~ /\// ? substr(file, 1, index(file, "/") - 1) \
             : file == "advisor.h" ? "advisor" : "sched"
     }
     function floor(name) {
-        return name == "state" ? 0 : name == "outlook" ? 1 \
-            : name == "advisor" ? 2 : name == "sched" ? 4 : 3
+        return name == "money" ? 0 : name == "state" ? 1 \
+            : name == "outlook" ? 2 : name == "advisor" ? 3 \
+            : name == "sched" ? 5 : 4
+    }
+    FNR == 1 {
+        own = room(substr(FILENAME, length(prefix) + 1))
+    }
+    own != "money" && own != "state" && FILENAME != prefix "create.c" &&
+    match($0, /BATS_BILLING_[A-Z]+|>is_(allocation|job|second|use)[^a-z_]/) {
+        print FILENAME ":" FNR ": asks how machines are billed, not for " \
+            "the terms of their leases"
     }
     /^[ \t]*#[ \t]*include[ \t]*"engine\// {
         header = $0
         sub(/^[^"]*"engine\//, "", header)
         sub(/".*/, "", header)
-        own = room(substr(FILENAME, length(prefix) + 1))
         if (own != room(header) && floor(own) <= floor(room(header)))
             print FILENAME ":" FNR ": " own " may not include engine/" header
     }'

@@ -62,6 +62,14 @@ offends 'advisors that know each other are refused' src/engine/tail/bad.c \
     'tail may not include engine/order/order.h' <<'C'
 #include "engine/order/order.h"
 C
+offends 'an advisor that asks how machines are billed is refused' \
+    src/engine/tail/bad.c 'asks how machines are billed' <<'C'
+if (s->is_job)
+C
+offends 'one that names a billing model is refused' src/engine/order/bad.c \
+    'asks how machines are billed' <<'C'
+if (o->billing.model == BATS_BILLING_USE)
+C
 # circles NAME SAYS: the tree in src and the objects here are refused.
 circles() {
     expect 1 layers "$dir"/*.o

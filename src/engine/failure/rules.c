@@ -139,7 +139,7 @@ static void forget_failures(struct rules *r, struct history *h, uint32_t but)
 static bats_time sentence(struct rules *r, const struct state *s,
                           struct history *h)
 {
-    forget_failures(r, h, s->is_job ? 0 : QUARANTINE_AFTER - 1);
+    forget_failures(r, h, s->terms.waits ? 0 : QUARANTINE_AFTER - 1);
     return h->n_quarantines < QUARANTINES
                ? QUARANTINE_TIME << h->n_quarantines++
                : BATS_NEVER;

@@ -238,7 +238,7 @@ struct forecast forecast_make(const struct state *s)
             count_slot(s, m, &s->slots[m->first_slot + k], windows, &paid,
                        &planned);
     }
-    if (s->is_allocation || s->is_use) /* time that is not paid ahead */
+    if (!s->terms.ahead)
         paid = 0;
     double left = bats_bag_left(&s->bag) - s->bag.count[BATS_TASK_ASSIGNED];
     f.tasks_left = (int64_t)larger(left - paid, 0);
@@ -256,7 +256,8 @@ bool forecast_fits(const struct state *s, uint32_t machine)
     if (stats->mean == 0)
         return true;
     double time = (double)(m->paid_end - s->now);
-    if (s->is_job) /* what is not used is not paid */
+    if (s->terms.returns &&
+        !s->terms.prolongs) /* what is not used is not paid */
         return stats->mean <= time || s->rest[machine].began_at == s->now;
     if (m->renewing)
         time += (double)s->window;

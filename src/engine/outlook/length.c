@@ -103,7 +103,7 @@ bool length_keeps_away(const struct state *s, size_t cluster)
 {
     uint32_t waiting = 0;
     bool others = false;
-    if (!s->is_job || s->ledger.budget == BATS_UNLIMITED)
+    if (!s->terms.waits || s->ledger.budget == BATS_UNLIMITED)
         return false;
     for (size_t i = 0; i < s->n_clusters; i++) {
         waiting += s->clusters[i].n_asked;

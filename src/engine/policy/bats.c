@@ -67,7 +67,7 @@ struct memory {
 /* The least cost by a deadline is wanted. */
 static bool is_thrifty(const struct state *s)
 {
-    return s->goal.minimize == BATS_MINIMIZE_COST && !s->is_allocation;
+    return s->goal.minimize == BATS_MINIMIZE_COST;
 }
 
 static bool copies_late(const struct state *s, const struct work *w)
@@ -370,7 +370,7 @@ static bool wants(void *self, const struct state *s,
     case OCCASION_WINDOW:
         return w->is_new && w->made_at == s->now;
     case OCCASION_TICK:
-        return is_ready(s) && (w->is_asked || s->is_job || is_time(w, s));
+        return is_ready(s) && (w->is_asked || s->terms.waits || is_time(w, s));
     case OCCASION_READY: /* there may be a thousand of these a second */
         w->is_asked = true;
         return is_ready(s) && s->now - w->made_at >= s->interval;

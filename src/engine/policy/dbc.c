@@ -222,7 +222,7 @@ static void count_machines(const struct dbc *d, const struct state *s,
         const struct dbc_resource *r = &d->resources[i];
         uint32_t slots =
             r->n_slots - r->n_free + smaller(r->assigned, r->n_free);
-        machines[i] = s->is_use
+        machines[i] = s->terms.idle_is_free
                           ? c->spec.max
                           : smaller((uint32_t)ceil(slots / cluster_slots(c)),
                                     c->spec.max);

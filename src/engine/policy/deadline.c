@@ -223,7 +223,7 @@ bool deadline_secure(const struct problem *p, const struct state *s,
         task = fmax(task, 1 / p->types[i].rate);
     double spare = (double)(s->goal.deadline - s->now) / (double)s->window -
                    p->is.demand / rate - 2 * task;
-    if (s->is_job)
+    if (s->terms.waits)
         use(p, s, plan, false);
     if (spare <= 0) {
         use(p, s, plan, true);
@@ -231,5 +231,5 @@ bool deadline_secure(const struct problem *p, const struct state *s,
     }
     double at = (double)s->now + spare * (double)s->window + 1;
     *look_at = (bats_time)fmin((double)*look_at, at);
-    return s->is_job && spare > 2 * task;
+    return s->terms.waits && spare > 2 * task;
 }

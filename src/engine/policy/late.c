@@ -99,7 +99,7 @@ static bool is_alone(const struct state *s, uint32_t slot)
 bool late_is_news(const struct state *s)
 {
     double end = (double)(s->goal.deadline - s->now);
-    if (s->is_job || !is_last(s) || end <= 0)
+    if (s->terms.waits || !is_last(s) || end <= 0)
         return false;
     for (uint32_t i = 0; i < s->n_held; i++) {
         const struct machine *m = &s->machines[s->held[i]];
@@ -162,7 +162,7 @@ void late_plan(const struct problem *p, const struct state *s, bool wanted,
     uint32_t n_idle = 0;
     memset(r->spares, 0, sizeof r->spares);
     memset(r->copies, 0, s->n_machines * sizeof *r->copies);
-    if (!wanted || s->is_job || !is_last(s))
+    if (!wanted || s->terms.waits || !is_last(s))
         return;
     uint32_t n = look(p, s, end, r, &money, &n_idle);
     keep_copies(p, s, end, r, &money);

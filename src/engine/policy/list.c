@@ -39,8 +39,8 @@ const struct bats_policy *bats_policy_default(bool any_unreliable,
                                               enum bats_billing_model billing,
                                               bool times_out, bool has_graph)
 {
-    return any_unreliable && billing == BATS_BILLING_USE && !times_out &&
-                   !has_graph
+    return any_unreliable && lease_terms_of(billing).idle_is_free &&
+                   !times_out && !has_graph
                ? &bats_policy_expert
                : &bats_policy_bats;
 }

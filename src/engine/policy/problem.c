@@ -154,7 +154,7 @@ static double mean_price(const struct state *s, const struct cluster *c,
                          double windows)
 {
     double sum = 0, n = 0;
-    if (!s->is_second || windows < 1)
+    if (!(s->terms.returns && s->terms.prolongs) || windows < 1)
         return (double)c->spec.charge;
     for (uint32_t i = 0; i < s->n_held && c->n_held > 0; i++) {
         const struct machine *m = &s->machines[s->held[i]];

@@ -93,8 +93,8 @@ static void make_clusters(struct memory *p, const struct state *s)
  * and half of what runs is left. */
 static uint64_t tasks_left(const struct state *s)
 {
-    int64_t left = s->is_allocation ? bats_bag_pending(&s->bag) + s->n_busy / 2
-                                    : forecast_make(s).tasks_left;
+    int64_t left = s->terms.lasts ? bats_bag_pending(&s->bag) + s->n_busy / 2
+                                  : forecast_make(s).tasks_left;
     return left > 0 ? (uint64_t)left : 1;
 }
 
@@ -123,7 +123,7 @@ int choice_estimator(void *self, const struct state *s,
         return bats_error_set(err, BATS_ESTATE,
                               "there is no sample to choose from");
     *e = (struct bats_estimator){
-        .plans = s->is_allocation ? BATS_PLANS_ALLOCATION : p->plans,
+        .plans = s->terms.lasts ? BATS_PLANS_ALLOCATION : p->plans,
         .clusters = p->clusters,
         .runtimes = p->runtimes,
         .slots = p->slots,
@@ -134,10 +134,10 @@ int choice_estimator(void *self, const struct state *s,
         .confidence = p->confidence,
         .cushion_percent = p->cushion_percent,
         .until = s->time_limit == BATS_NEVER ? 0 : s->time_limit - s->now,
-        .least = s->is_allocation && s->ledger.billing.least > s->now
+        .least = s->terms.lasts && s->ledger.billing.least > s->now
                      ? s->ledger.billing.least - s->now
                      : 0,
-        .rate = s->is_allocation ? s->ledger.billing.rate : 0};
+        .rate = s->terms.lasts ? s->ledger.billing.rate : 0};
     make_clusters(p, s);
     levels_left(s, &p->levels);
     if (p->levels.n > 1)

@@ -264,6 +264,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         .time_limit =
             o->rules.time_limit > 0 ? o->rules.time_limit : BATS_NEVER,
         .goal = o->goal,
+        .terms = lease_terms_of(o->billing.model),
         .is_allocation = o->billing.model == BATS_BILLING_ALLOCATION,
         .is_use = o->billing.model == BATS_BILLING_USE,
         .is_second = o->billing.model == BATS_BILLING_SECOND,

@@ -31,6 +31,7 @@
 #include "bats/sample.h"
 #include "bats/sched.h"
 #include "bats/stats.h"
+#include "engine/money/lease.h"
 #include "engine/state/purses.h"
 #include "util/heap.h"
 
@@ -260,9 +261,10 @@ struct state {
                               sooner: */
     enum bats_finish late; /* which of them it is */
     bool is_late;          /* it is over */
-    bool is_allocation;    /* billing.h; */
+    struct lease_terms terms; /* of machines, by how they are billed; */
+    bool is_allocation;       /* the model itself is for state/ alone */
     bool is_use, is_second;
-    bool is_job;           /* none of these: by windows */
+    bool is_job;
     uint32_t sample_size;
     bats_money earlier_charged;
     bool tops_up; /* what an earlier session has seen is part of the sample */

@@ -70,7 +70,7 @@ static uint32_t pool_slots(const struct state *s, bool unreliable)
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         uint32_t machines = c->n_joined;
-        if (s->is_job && machines > c->spec.max)
+        if (s->terms.waits && machines > c->spec.max)
             machines = c->spec.max;
         if (c->spec.unreliable == unreliable && c->n_machines > 0)
             n += machines * (double)c->n_slots / c->n_machines;
