@@ -64,7 +64,7 @@ offends 'advisors that know each other are refused' src/engine/tail/bad.c \
 C
 offends 'an advisor that asks how machines are billed is refused' \
     src/engine/tail/bad.c 'asks how machines are billed' <<'C'
-if (s->is_job)
+if (s->is_use)
 C
 offends 'one that names a billing model is refused' src/engine/order/bad.c \
     'asks how machines are billed' <<'C'

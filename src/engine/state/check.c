@@ -79,9 +79,9 @@ static void check_machine(const struct state *s, uint32_t id)
     assert(m->state != MACHINE_LOST || busy == 0);
     assert(m->state != MACHINE_ASKED || (busy == 0 && s->rest[id].asked));
     assert(m->state != MACHINE_ENDING || (busy == 0 && s->rest[id].asked));
-    assert(s->is_job || !s->rest[id].asked);
+    assert(s->terms.waits || !s->rest[id].asked);
     assert(!s->rest[id].asked || m->state != MACHINE_PARKED);
-    assert(!s->is_job || s->rest[id].asked || !paid(m));
+    assert(!s->terms.waits || s->rest[id].asked || !paid(m));
 }
 
 void state_check(const struct state *s)
@@ -97,7 +97,7 @@ void state_check(const struct state *s)
         const struct machine *m = &s->machines[i];
         bats_money charge = s->clusters[m->cluster].spec.charge;
         check_machine(s, i);
-        charged += s->is_job ? 0 : s->rest[i].windows * charge;
+        charged += s->terms.later ? 0 : s->rest[i].windows * charge;
         held += s->is_second  ? meter_held(s, i)
                 : m->renewing ? charge
                               : use_held(s, i);
@@ -115,10 +115,10 @@ void state_check(const struct state *s)
         for (uint32_t k = 0; k < m->n_slots; k++)
             in_slots += s->slots[m->first_slot + k].n_tasks;
     }
-    if (s->is_allocation)
+    if (s->terms.lasts)
         charged =
             s->ledger.base + bats_billing_held(&s->ledger.billing, s->now);
-    if (s->is_job)
+    if (s->terms.later)
         charged += s->ledger.billing.before + s->billed_others +
                    bats_billing_held(&s->ledger.billing, s->now);
     assert(absent == s->n_absent && lost == s->n_lost);
@@ -147,7 +147,8 @@ void state_check(const struct state *s)
         }
         assert(active == c->n_active && held_here == c->n_held);
         assert(joined_here == c->n_joined);
-        assert((s->is_job ? active + c->n_asked : held_here) <= c->spec.max);
+        assert((s->terms.waits ? active + c->n_asked : held_here) <=
+               c->spec.max);
     }
     assert(charged + charged_for_use == s->ledger.charged &&
            held == s->ledger.held);

@@ -49,7 +49,7 @@ static void hold(struct state *s, uint32_t id, bats_time end)
     c->n_held++;
     s->n_open += m->n_slots;
     s->n_free += m->n_slots;
-    if (s->n_held == 0 && !s->is_job)
+    if (s->n_held == 0 && !s->terms.waits)
         s->next_tick = s->now + s->interval;
     m->held_at = s->n_held;
     s->held[s->n_held++] = id;
@@ -73,7 +73,7 @@ static void charge_window(struct state *s, uint32_t id)
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
     schedule_turn(s, id);
-    if (s->is_allocation || s->is_use || s->is_second)
+    if (s->terms.lasts || s->is_use || s->is_second)
         return; /* what is charged is the time, of the whole or of use */
     purse_window(s, id, c->spec.charge);
     s->rest[id].windows++;
@@ -98,7 +98,7 @@ bool machine_acquire(struct state *s, uint32_t id)
     const struct machine *m = &s->machines[id];
     assert(m->state == MACHINE_PARKED && !m->quarantined);
     bats_time end =
-        s->is_allocation || s->is_use ? TIME_MAX : s->now + s->window;
+        s->terms.lasts || s->is_use ? TIME_MAX : s->now + s->window;
     if (s->is_second ? !meter_begin(s, id, &end)
                      : !bats_ledger_charge(&s->ledger, charge_of(s, m)))
         return false;
@@ -212,7 +212,7 @@ static void let_go(struct state *s, uint32_t id)
     s->held[m->held_at] = last;
     s->machines[last].held_at = m->held_at;
     s->clusters[m->cluster].n_held--;
-    if (s->n_held == 0 && !s->is_job)
+    if (s->n_held == 0 && !s->terms.waits)
         s->next_tick = BATS_NEVER;
     bats_heap_remove(&s->turns, id);
     s->n_noticed -= s->rest[id].taken_at != BATS_NEVER;
@@ -257,7 +257,8 @@ void machine_wait(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     m->state = s->rest[id].asked ? MACHINE_ENDING : MACHINE_PARKED;
-    if (s->rest[id].taken_at != BATS_NEVER && !s->is_job && !m->quarantined)
+    if (s->rest[id].taken_at != BATS_NEVER && !s->terms.waits &&
+        !m->quarantined)
         retire(s, id);
     if (!m->quarantined && m->state == MACHINE_PARKED)
         bats_heap_set(&s->clusters[m->cluster].parked, s->rest[id].member, 0);
@@ -278,11 +279,11 @@ void machine_end(struct state *s, uint32_t id)
               s->now >= s->rest[id].taken_at ? BATS_END_RECLAIMED
                                              : BATS_END_USER);
     give_up_renewal(s, id);
-    if (!s->is_job)
+    if (!s->terms.waits)
         purse_close(s, id);
     stop_using(s, id);
     let_go(s, id);
-    if (s->is_job)
+    if (s->terms.waits)
         s->clusters[m->cluster].paid_slot_time +=
             (double)(s->now - s->rest[id].began_at) * m->n_slots;
     m->state = MACHINE_DRAINING;
@@ -357,8 +358,8 @@ void machine_readmit(struct state *s, uint32_t id)
     m->on_trial = true;
     if (m->state == MACHINE_PARKED)
         bats_heap_set(&c->parked, s->rest[id].member, 0);
-    if (m->state == MACHINE_ACTIVE && m->marked && !m->last && !s->is_job &&
-        c->n_active < c->target)
+    if (m->state == MACHINE_ACTIVE && m->marked && !m->last &&
+        !s->terms.waits && c->n_active < c->target)
         machine_mark(s, id, false);
     state_emit(s, (struct bats_command){.type = BATS_NOTICE_READMIT,
                                         .machine = id});
@@ -374,7 +375,7 @@ void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
     give_up_renewal(s, id);
     s->n_noticed += is_held && s->rest[id].taken_at == BATS_NEVER;
     s->rest[id].taken_at = taken_at;
-    if (m->state == MACHINE_PARKED && !s->is_job && !m->quarantined)
+    if (m->state == MACHINE_PARKED && !s->terms.waits && !m->quarantined)
         retire(s, id);
     if (!is_held)
         return;

@@ -10,7 +10,7 @@
  * back. */
 static bats_money first_price(const struct state *s, size_t cluster)
 {
-    return s->is_job      ? job_price(s, cluster, s->window)
+    return s->terms.waits ? job_price(s, cluster, s->window)
            : s->is_second ? meter_first(s, cluster)
                           : s->clusters[cluster].spec.charge;
 }

@@ -26,7 +26,7 @@ void state_pass(struct state *s, bats_time now)
 void state_bill(struct state *s)
 {
     bats_money amount =
-        s->is_allocation || s->is_job ? bats_ledger_book(&s->ledger) : 0;
+        s->terms.lasts || s->terms.later ? bats_ledger_book(&s->ledger) : 0;
     if (amount != 0)
         state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
                                             .machine = BATS_NO_MACHINE,
@@ -265,10 +265,8 @@ int state_init(struct state *s, const struct bats_sched_options *o,
             o->rules.time_limit > 0 ? o->rules.time_limit : BATS_NEVER,
         .goal = o->goal,
         .terms = lease_terms_of(o->billing.model),
-        .is_allocation = o->billing.model == BATS_BILLING_ALLOCATION,
         .is_use = o->billing.model == BATS_BILLING_USE,
         .is_second = o->billing.model == BATS_BILLING_SECOND,
-        .is_job = o->billing.model == BATS_BILLING_JOB,
         .earlier_charged = earlier->charged,
         .tops_up = earlier->tops_up,
         .next_tick = o->billing.model == BATS_BILLING_JOB ? 0 : BATS_NEVER,
@@ -293,14 +291,14 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         s->clusters[i].spec = o->clusters[i];
         s->clusters[i].price = o->clusters[i].charge;
         s->clusters[i].expected = o->expected ? o->expected[i] : 0;
-        if (s->is_allocation || s->is_use)
+        if (s->terms.lasts || s->is_use)
             s->clusters[i].spec.charge = 0;
         if (s->is_second)
             set_price(s, &s->clusters[i]);
         s->clusters[i].limit = BATS_NEVER;
     }
     bats_ledger_init(&s->ledger, o->budget, earlier->charged);
-    if (s->is_allocation || s->is_job)
+    if (s->terms.lasts || s->terms.later)
         bats_ledger_allocate(&s->ledger, &o->billing);
     state_set_latest(s);
     if (!allocate(s, o))
@@ -324,7 +322,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
     if (!set_up_clusters(s))
         return BATS_ENOMEM;
     categories_take_told(s);
-    for (uint32_t i = 0; s->is_job && i < s->n_machines; i++)
+    for (uint32_t i = 0; s->terms.waits && i < s->n_machines; i++)
         machine_join(s, i);
     for (size_t i = 0; i < earlier->n_seen; i++) {
         struct cluster *c = &s->clusters[earlier->seen[i].cluster];

@@ -261,10 +261,8 @@ struct state {
                               sooner: */
     enum bats_finish late; /* which of them it is */
     bool is_late;          /* it is over */
-    struct lease_terms terms; /* of machines, by how they are billed; */
-    bool is_allocation;       /* the model itself is for state/ alone */
-    bool is_use, is_second;
-    bool is_job;
+    struct lease_terms terms; /* of machines, by how they are billed */
+    bool is_use, is_second;   /* the models that state/ still has to know */
     uint32_t sample_size;
     bats_money earlier_charged;
     bool tops_up; /* what an earlier session has seen is part of the sample */
