@@ -2,8 +2,10 @@
  * main: finds the verb and calls it. A first argument that is not a verb
  * belongs to `run`, so that `srun bats-mpi bag.txt` just works.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/help.h"
@@ -46,10 +48,21 @@ static int answer(int argc, char **argv)
     return BATS_EXIT_OK;
 }
 
+/* A closed standard stream (<&-) would be the next file or socket. What takes
+ * its place refuses to be read, or written; messages just vanish. */
+static void open_closed_streams(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", modes[fd]); /* the lowest one that is free */
+}
+
 int main(int argc, char **argv)
 {
     enum bats_verb verb;
 
+    open_closed_streams();
     if (argc > 1) {
         int code = answer(argc, argv);
         if (code >= 0)

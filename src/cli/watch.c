@@ -356,7 +356,7 @@ static void write_output(void *context, uint32_t task, int stream,
     }
 }
 
-static void on_output(void *context, uint32_t task, int stream,
+static bool on_output(void *context, uint32_t task, int stream,
                       const char *bytes, size_t n)
 {
     struct bats_watch *w = context;
@@ -372,6 +372,7 @@ static void on_output(void *context, uint32_t task, int stream,
         w->not_held = true;
         on_notice(w, err.text);
     }
+    return w->out_errno == 0;
 }
 
 static void log_end(struct bats_watch *w, const struct bats_execution *e)

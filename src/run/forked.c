@@ -260,8 +260,10 @@ static void become_worker(int rank, int stream)
 static int fail(int rank, uint32_t n, struct bats_error *err)
 {
     int code = errno;
-    for (int other = 1; other < rank; other++)
+    for (int other = 1; other < rank; other++) {
+        kill(family.pids[other], SIGKILL); /* it has not begun anything */
         close(family.fds[other]);
+    }
     family.size = rank;
     await_workers();
     return bats_error_set(err, BATS_EINPUT,

@@ -37,6 +37,7 @@ struct master {
     uint32_t *attempts; /* by task: executions started */
     int64_t *to_come;   /* by member: bytes of output that it was asked for */
     size_t n_to_come;   /* members that owe output */
+    bool is_unseen;     /* output cannot be shown any more */
     /* By member: the result that this output belongs to. It is recorded when
      * all output has arrived, so that after a crash in between the task is run
      * again. */

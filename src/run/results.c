@@ -60,7 +60,7 @@ static int record_attempt(struct master *m, size_t i,
                           const struct bats_task_result *r,
                           struct meaning meaning, struct bats_error *err)
 {
-    if (m->journal.record == NULL)
+    if (m->journal.record == NULL || (meaning.is_result && m->is_unseen))
         return 0;
     struct bats_record_attempt attempt = {
         .task = r->task,
@@ -104,9 +104,10 @@ static int record_last(struct master *m, size_t i,
 
 static void hand_over(struct master *m, const struct bats_output_lines *lines)
 {
-    if (m->observer->output != NULL && lines->n > 0)
-        m->observer->output(m->observer->context, lines->task, lines->stream,
-                            lines->bytes, lines->n);
+    if (m->observer->output != NULL && lines->n > 0 &&
+        !m->observer->output(m->observer->context, lines->task, lines->stream,
+                             lines->bytes, lines->n))
+        m->is_unseen = true;
 }
 
 /* Shows only output of executions that gave a result: the lines enclosed in

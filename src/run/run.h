@@ -57,8 +57,10 @@ struct bats_observer {
     void (*started)(void *context, const struct bats_survey *survey,
                     const struct bats_sched *sched);
     void (*ended)(void *context, const struct bats_execution *execution);
-    void (*output)(void *context, uint32_t task, int stream, const char *bytes,
-                   size_t n); /* whole lines */
+    /* Whole lines. False: nobody will see them, nor any later ones; then a
+     * result is not recorded, so that the task is run again. */
+    bool (*output)(void *context, uint32_t task, int stream, const char *bytes,
+                   size_t n);
     /* Several times a second while the run lasts. */
     void (*progress)(void *context, const struct bats_platform *platform,
                      const struct bats_sched *sched);

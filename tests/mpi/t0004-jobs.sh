@@ -152,8 +152,40 @@ for jobs in x 1x 5%% ' 1' 99999999999999999999; do
 done
 (ulimit -n 40 && expect 2 alone bag -j 300)
 grep -q '300 workers need 664 open files, and the limit is 40' err
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    (ulimit -u 1 && expect 2 setpriv --reuid=65533 --clear-groups \
+        theirs/bats-mpi -j 4 --no-record ::: true 2>err)
+    grep -q 'worker [1-4] of 4 cannot be started: .*ulimit -u' err
+    test "$(wc -l <err)" -eq 1
+fi
+expect 2 alone bag -j 1000000
+grep -q '1000000 workers need 2000064 open files, and the limit' err
 nobody_left
 ok 'a number that is none, or too large for the limits, is refused'
+
+# ---- standard streams ----
+
+seq 300 | sed 's/.*/echo &/' >many
+# unwritten REASON: the rest is run later.
+unwritten() {
+    grep -q "standard output cannot be written: $1" err
+    "$BATS_MPI" -q -j 2 many --resume >rest
+    test "$("$BATS_MPI" status --left many)" -eq 0
+}
+expect 3 timeout 60 "$BATS_MPI" -j 2 many >&- 2>err
+unwritten 'Bad file'
+seq 300 | cmp - <(sort -n rest)
+expect 3 timeout 60 "$BATS_MPI" -j 2 many >/dev/full 2>err
+unwritten 'No space'
+seq 300 | cmp - <(sort -n rest)
+timeout 60 "$BATS_MPI" -j 2 many 2>err | head -n 1 >out
+test "${PIPESTATUS[0]}" -eq 3
+unwritten 'Broken pipe'
+expect 2 timeout 60 "$BATS_MPI" -j 2 - <&- 2>err
+grep -q 'standard input: ' err
+timeout 60 "$BATS_MPI" -q -j 2 many 2>&- | wc -l >out
+lines '300;'
+ok 'no output is lost where it cannot be written'
 
 # ---- a worker is lost ----
 
