@@ -8,10 +8,6 @@
 #include "record/models.h"
 #include "util/json.h"
 
-/* Marks the policy bats as the one that plans windows. Its name was that of
- * bkp before; records of that time do not have the mark. */
-#define PLANS "plans"
-
 /* OR_0: 0 where it is absent, in records of earlier versions. */
 enum kind { TIME, COUNT, REAL, FLAG, OR_0 = 8 };
 
@@ -269,8 +265,6 @@ json_t *bats_options_write(const struct bats_sched_options *o)
                json_object_set_new(object, "noticed_us", noticed(o));
     if (!bats_models_are_plain(o))
         bad |= json_object_set_new(object, "models", bats_models_write(o));
-    if (o->policy == &bats_policy_bats)
-        bad |= json_object_set_new(object, PLANS, json_string("windows"));
     for (size_t i = 0; i < FIELDS; i++)
         bad |= json_object_set_new(
             object, fields[i].name,
@@ -476,29 +470,6 @@ static bool read_earlier(const json_t *object, struct bats_sched_options *o,
     return read_observations(seen, lists->seen);
 }
 
-/* Older sessions only have the machines for which a window was asked for. */
-static bool read_asked_windows(const json_t *list, struct bats_sched_options *o,
-                               struct bats_options_lists *lists)
-{
-    size_t n = json_array_size(list);
-    json_int_t last = json_integer_value(json_array_get(list, n - 1));
-
-    if (n == 0)
-        return true;
-    if (last < 0 || last >= 1 << 20)
-        return false;
-    lists->n_asked = (uint32_t)last + 1;
-    o->earlier.asked = lists->asked =
-        calloc(lists->n_asked, sizeof *lists->asked);
-    uint8_t *is_asked = calloc(lists->n_asked, 1);
-    bool ok = lists->asked != NULL && is_asked != NULL &&
-              read_ranges(list, is_asked, lists->n_asked);
-    for (uint32_t i = 0; ok && i < lists->n_asked; i++)
-        lists->asked[i] = is_asked[i] != 0 ? o->window : 0;
-    free(is_asked);
-    return ok;
-}
-
 /* The machines are read later, too. */
 static bool read_asked(const json_t *object, struct bats_sched_options *o,
                        struct bats_options_lists *lists)
@@ -507,7 +478,7 @@ static bool read_asked(const json_t *object, struct bats_sched_options *o,
     size_t n = json_array_size(list);
 
     if (list == NULL)
-        return read_asked_windows(json_object_get(object, "asked"), o, lists);
+        return true;
     if (n == 0 || n > 1 << 20)
         return false;
     lists->n_asked = (uint32_t)n;
@@ -591,9 +562,6 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
     const json_t *profile = json_object_get(object, "profile");
     size_t n = json_array_size(profile);
 
-    if (o->policy == &bats_policy_bats &&
-        json_object_get(object, PLANS) == NULL)
-        o->policy = &bats_policy_bkp;
     for (size_t i = 0; i < FIELDS; i++)
         if (!read_value(json_object_get(object, fields[i].name),
                         (char *)o + fields[i].at, fields[i].kind))

@@ -463,27 +463,6 @@ static void a_record_from_before_the_limit_on_yields_is_true(void **state)
     hasty = false;
 }
 
-/* It is called bkp now, and the name has become another one's. */
-static void a_record_of_the_former_policy_bats_is_true(void **state)
-{
-    (void)state;
-    static struct run run;
-    bool differs = false; /* where it is taken for one of the new policy */
-    for (unsigned seed = 1; !differs; seed++) {
-        assert_true(seed < 1000);
-        srandom(seed);
-        unlink(PATH);
-        play(&run, 0, TASKS);
-        if (run.o.policy != &bats_policy_bkp)
-            continue;
-        ask(PATH, "UPDATE session SET policy = 'bats'");
-        assert_false(replay(1).differs);
-        ask(PATH, "UPDATE session SET options = "
-                  "json_set(options, '$.engine.plans', 'windows')");
-        differs = replay(1).differs;
-    }
-}
-
 static void a_changed_record_is_noticed(void **state)
 {
     (void)state;
@@ -595,7 +574,6 @@ int main(void)
         T(the_engine_decides_the_same_again),
         T(a_killed_run_stays_within_its_budget),
         T(a_record_from_before_the_limit_on_yields_is_true),
-        T(a_record_of_the_former_policy_bats_is_true),
         T(a_changed_record_is_noticed),
         T(what_is_missing_is_said),
     };
