@@ -643,9 +643,19 @@ enum bats_reason {
                               until the bag will be done */
 };
 
+/* What had changed when it was planned again. */
+enum bats_trigger {
+    BATS_TRIGGER_NONE,    /* the reason says it */
+    BATS_TRIGGER_RESULTS, /* runtimes are known better */
+    BATS_TRIGGER_WINDOW,  /* windows end: machines are kept, or not */
+    BATS_TRIGGER_READY,   /* more tasks can begin */
+    BATS_TRIGGER_DEADLINE /* time has passed, and the deadline is nearer */
+};
+
 struct bats_decision {
     bats_time time;
     enum bats_reason reason;
+    enum bats_trigger trigger;
     bool feasible;      /* the whole rest fits the remaining budget */
     int64_t tasks_left; /* N_e: left after the paid windows */
     int64_t tasks_paid; /* N_p: what the former plan could still do; -1 none */
@@ -655,6 +665,13 @@ struct bats_decision {
     uint32_t machines[BATS_CLUSTERS_MAX]; /* in use from now on */
     uint32_t ending[BATS_CLUSTERS_MAX];   /* of them, so many only until their
                                              windows end */
+    /* For people: */
+    int64_t tasks_open; /* without a result */
+    bats_time end;      /* when the bag was expected to be done; 0: not known */
+    bats_money cost;    /* and what would be charged by then, in all */
+    bool acts;          /* machines are acquired for it, at once */
+    bool replaces;      /* a plan of which nothing has been carried out: the
+                           one before */
 };
 
 /* All decisions so far, oldest first; valid until the next handle. */
@@ -663,5 +680,7 @@ const struct bats_decision *bats_sched_decisions(const struct bats_sched *s,
 
 /* One word or two for people: "sampled", "violation". */
 const char *bats_reason_name(enum bats_reason reason);
+/* "more results"; NULL: BATS_TRIGGER_NONE. */
+const char *bats_trigger_name(enum bats_trigger trigger);
 
 #endif

@@ -137,7 +137,8 @@ static int report(const struct bats_settings *set,
     struct bats_purse_status *workflows =
         bats_workflows_take(outcome->sched, &r.n_workflows);
     r.workflows = workflows;
-    bats_watch_finish(watch);
+    bats_watch_finish(watch, &r.snapshot);
+    r.decisions_told = watch->progress.style == BATS_PROGRESS_PLAIN;
     if (!set->quiet && (watch->terminal >= 0 || watch->brief) &&
         bats_report_is_brief(&r))
         bats_report_print_brief(stderr, &r);

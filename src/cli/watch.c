@@ -506,9 +506,10 @@ struct bats_observer bats_watch_observer(struct bats_watch *watch)
     };
 }
 
-void bats_watch_finish(struct bats_watch *watch)
+void bats_watch_finish(struct bats_watch *watch,
+                       const struct bats_snapshot *snapshot)
 {
-    bats_progress_clear(&watch->progress);
+    bats_progress_finish(&watch->progress, snapshot);
     bats_inorder_destroy(watch->inorder);
     watch->inorder = NULL;
     if (watch->live_path != NULL)

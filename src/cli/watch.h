@@ -82,8 +82,11 @@ struct bats_observer bats_watch_observer(struct bats_watch *watch);
 int bats_watch_live(struct bats_watch *watch, const char *record,
                     struct bats_error *err);
 
-/* Removes the status file, and the progress line before the closing report. */
-void bats_watch_finish(struct bats_watch *watch);
+/* Removes the status file, and the progress line before the closing report;
+ * where there is none, the decisions are all told then. `snapshot`: of the end;
+ * NULL: nothing was run. */
+void bats_watch_finish(struct bats_watch *watch,
+                       const struct bats_snapshot *snapshot);
 
 /* Real time since the run began, microseconds. */
 int64_t bats_watch_elapsed(const struct bats_watch *watch);

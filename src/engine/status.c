@@ -304,3 +304,14 @@ size_t bats_sched_strategies(const struct bats_sched *e,
 {
     return e->tail->offers ? e->tail->offers(e->own.tail, offers) : 0;
 }
+
+const char *bats_trigger_name(enum bats_trigger trigger)
+{
+    static const char *const names[] = {
+        [BATS_TRIGGER_NONE] = NULL,
+        [BATS_TRIGGER_RESULTS] = "more results",
+        [BATS_TRIGGER_WINDOW] = "a window ends",
+        [BATS_TRIGGER_READY] = "more tasks can begin",
+        [BATS_TRIGGER_DEADLINE] = "the deadline is nearer"};
+    return names[trigger];
+}

@@ -359,7 +359,7 @@ static void write_decisions(struct page *p)
     bats_html_section(h, "Money and decisions", "money");
     bats_html_table(h, skip > 0 ? "The last decisions" : "Decisions",
                     "time|<reason|<machines wanted|windows|tasks left|budget "
-                    "left");
+                    "left|expected end|expected cost");
     for (size_t i = skip; i < r->n_decisions; i++) {
         const struct bats_history_decision *d = &r->decisions[i];
         bats_html_row(h);
@@ -372,6 +372,9 @@ static void write_decisions(struct page *p)
         bats_html_cell(h, "%" PRId64, d->windows);
         bats_html_cell(h, "%" PRId64, d->tasks_left);
         bats_html_cell(h, "%s", money(left, d->budget_left));
+        bats_html_cell(h, "%s",
+                       d->end > 0 ? bats_words_moment(time, d->end) : "-");
+        bats_html_cell(h, "%s", d->end > 0 ? money(left, d->cost) : "-");
     }
     bats_html_table_end(h);
 }

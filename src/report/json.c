@@ -115,6 +115,13 @@ static json_t *decision(const struct bats_platform *p,
     bad |= SET(o, "tasks_paid",
                d->tasks_paid >= 0 ? integer(d->tasks_paid) : json_null());
     bad |= SET(o, "budget_left", money(d->budget_left));
+    bad |= SET(o, "cause", bats_trigger_name(d->trigger) != NULL
+                               ? bats_json_text(bats_trigger_name(d->trigger))
+                               : json_null());
+    bad |= SET(o, "tasks_open", integer(d->tasks_open));
+    bad |= SET(o, "end_s", d->end > 0 ? seconds((double)d->end) : json_null());
+    bad |= SET(o, "cost", d->end > 0 ? money(d->cost) : json_null());
+    bad |= SET(o, "replaces", json_boolean(d->replaces));
     return checked(o, bad);
 }
 

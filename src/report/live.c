@@ -140,14 +140,15 @@ static json_t *decisions_json(const struct bats_snapshot *s)
     char text[4096];
     size_t n = s->n_decisions;
 
-    for (size_t i = n > BATS_LIVE_DECISIONS ? n - BATS_LIVE_DECISIONS : 0;
-         i < n; i++)
-        json_array_append_new(
-            list, json_pack("{s:f, s:o}", "time_s",
-                            (double)s->decisions[i].time / BATS_SECOND, "text",
-                            bats_json_text(bats_words_decision(
-                                text, sizeof text, s->platform,
-                                &s->decisions[i]))));
+    for (size_t i = n; i-- > 0 && json_array_size(list) < BATS_LIVE_DECISIONS;)
+        if (bats_words_counts(s->platform, s->decisions, n, i))
+            json_array_insert_new(
+                list, 0,
+                json_pack("{s:f, s:o}", "time_s",
+                          (double)s->decisions[i].time / BATS_SECOND, "text",
+                          bats_json_text(bats_words_listed(
+                              text, sizeof text, s->platform, s->decisions, n,
+                              i))));
     return list;
 }
 

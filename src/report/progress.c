@@ -285,17 +285,44 @@ static void show_line(struct bats_progress *progress,
     progress->is_drawn = true;
 }
 
-static void show_decisions(struct bats_progress *progress,
-                           const struct bats_snapshot *snapshot)
+/* The last one. Until machines have come or gone, another plan may replace
+ * it. */
+static bool is_settled(const struct bats_snapshot *snapshot)
 {
+    const struct bats_decision *d =
+        &snapshot->decisions[snapshot->n_decisions - 1];
+    bool is_plan = d->reason == BATS_REASON_PLANNED ||
+                   d->reason == BATS_REASON_VIOLATION;
+    for (size_t i = 0; i < snapshot->platform->n_clusters; i++)
+        if (snapshot->cluster[i].machines_now != d->machines[i])
+            return true;
+    return d->acts || !is_plan;
+}
+
+static void show_decisions(struct bats_progress *progress,
+                           const struct bats_snapshot *snapshot, bool all)
+{
+    const struct bats_decision *list = snapshot->decisions;
+    size_t n = snapshot->n_decisions;
     char text[TEXT], time[BATS_UNITS_TEXT];
-    while (progress->n_decisions < snapshot->n_decisions) {
-        const struct bats_decision *d =
-            &snapshot->decisions[progress->n_decisions++];
-        fprintf(progress->out, "bats-mpi: %s  %s\n",
-                bats_words_moment(time, d->time),
-                bats_words_decision(text, sizeof text, snapshot->platform, d));
+    for (size_t i = progress->n_decisions; i < n; i++) {
+        if (i + 1 == n && !all && !is_settled(snapshot))
+            break;
+        progress->n_decisions++;
+        if (bats_words_counts(snapshot->platform, list, n, i))
+            fprintf(progress->out, "bats-mpi: %s  %s\n",
+                    bats_words_moment(time, list[i].time),
+                    bats_words_listed(text, sizeof text, snapshot->platform,
+                                      list, n, i));
     }
+}
+
+void bats_progress_finish(struct bats_progress *progress,
+                          const struct bats_snapshot *snapshot)
+{
+    if (progress->style == BATS_PROGRESS_PLAIN && snapshot != NULL)
+        show_decisions(progress, snapshot, true);
+    bats_progress_clear(progress);
 }
 
 void bats_progress_show(struct bats_progress *progress, int64_t now_us,
@@ -306,7 +333,7 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
     if (progress->style == BATS_PROGRESS_NONE)
         return;
     if (progress->style == BATS_PROGRESS_PLAIN)
-        show_decisions(progress, snapshot);
+        show_decisions(progress, snapshot, false);
     if (now_us < progress->next_us)
         return;
     if (progress->style == BATS_PROGRESS_LINE) {

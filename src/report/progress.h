@@ -2,8 +2,8 @@
  * progress: shows the state of the run on standard error while it lasts.
  *
  * Layer: report. Used by cli. On a terminal one line is redrawn in place;
- * elsewhere plain lines are written, at each decision and at intervals that
- * grow from 2 to 60 seconds.
+ * elsewhere plain lines are written, at each decision that is carried out and at
+ * intervals that grow from 2 to 60 seconds.
  *
  * Standard output and standard error may reach the same terminal by different
  * ways and in any order (a launcher copies them). So whatever is written to a
@@ -55,6 +55,11 @@ void bats_progress_rate(struct bats_progress *progress,
  * any start. */
 void bats_progress_show(struct bats_progress *progress, int64_t now_us,
                         const struct bats_snapshot *snapshot);
+
+/* The run has ended: takes the line off the screen, and in PLAIN writes the
+ * decisions that are not written yet. `snapshot` NULL: there are none. */
+void bats_progress_finish(struct bats_progress *progress,
+                          const struct bats_snapshot *snapshot);
 
 /* Takes the line off the screen, before something else is written to it. */
 void bats_progress_clear(struct bats_progress *progress);

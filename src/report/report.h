@@ -76,6 +76,7 @@ struct bats_report {
     struct bats_failures failures;
     struct bats_causes causes; /* of all failures, sorted */
     uint64_t yielded;  /* executions that were checkpointed */
+    bool decisions_told; /* as the run went on, in the same place */
     bool recorded;     /* there is a record for --resume */
     bool in_a_line;    /* brief: the outcome, and why tasks failed */
     bool not_recorded; /* the run ended because the record cannot be written */

@@ -474,21 +474,28 @@ static void print_facts(FILE *out, const struct bats_report *r)
 
 static void print_decisions(FILE *out, const struct bats_snapshot *s)
 {
+    const struct bats_decision *list = s->decisions;
     char text[TEXT], time[BATS_UNITS_TEXT];
-    size_t n = s->n_decisions, skip = DECISIONS_FIRST + DECISIONS_LAST;
+    size_t n = 0, seen = 0, skip = DECISIONS_FIRST + DECISIONS_LAST;
 
-    if (n == 0)
-        return;
-    fputs("\nreconfigurations\n", out);
-    for (size_t i = 0; i < n; i++) {
-        if (n > skip + 1 && i == DECISIONS_FIRST) {
+    for (size_t i = 0; i < s->n_decisions; i++)
+        n += bats_words_counts(s->platform, list, s->n_decisions, i);
+    if (n > 0)
+        fputs("\nreconfigurations\n", out);
+    for (size_t i = 0; i < s->n_decisions; i++) {
+        if (!bats_words_counts(s->platform, list, s->n_decisions, i))
+            continue;
+        bool is_cut = n > skip + 1 && seen >= DECISIONS_FIRST &&
+                      seen < n - DECISIONS_LAST;
+        if (is_cut && seen == DECISIONS_FIRST)
             fprintf(out, "     ...  %zu more\n", n - skip);
-            i = n - DECISIONS_LAST;
-        }
-        const struct bats_decision *d = &s->decisions[i];
-        fprintf(out, "%8s  ", bats_words_moment(time, d->time));
+        seen++;
+        if (is_cut)
+            continue;
+        fprintf(out, "%8s  ", bats_words_moment(time, list[i].time));
         bats_words_wrap(out,
-                        bats_words_decision(text, sizeof text, s->platform, d),
+                        bats_words_listed(text, sizeof text, s->platform, list,
+                                          s->n_decisions, i),
                         10, 10, WIDTH);
     }
 }
@@ -585,7 +592,8 @@ void bats_report_print(FILE *out, const struct bats_report *report)
                          LINES_SHOWN);
     putc('\n', out);
     print_facts(out, report);
-    print_decisions(out, &report->snapshot);
+    if (!report->decisions_told)
+        print_decisions(out, &report->snapshot);
     print_failures(out, report);
     print_causes(out, report);
 }

@@ -158,7 +158,7 @@ void bats_trace_decisions(struct bats_trace *trace,
     for (; trace->n_decisions < n; trace->n_decisions++) {
         char text[TEXT];
         line(trace, d[trace->n_decisions].time, "%s",
-             bats_words_decision(text, sizeof text, trace->platform,
-                                 &d[trace->n_decisions]));
+             bats_words_listed(text, sizeof text, trace->platform, d, n,
+                               trace->n_decisions));
     }
 }

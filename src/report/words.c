@@ -109,7 +109,43 @@ const char *bats_words_count(char *text, size_t size, uint64_t n,
     return text;
 }
 
-static void append_why(char *text, size_t size, const struct bats_decision *d)
+/* "12m sooner", "8 SU dearer", if it is by a fiftieth of the plan before. */
+static void append_change(char *text, size_t size, const char *currency,
+                          const struct bats_decision *d,
+                          const struct bats_decision *before)
+{
+    char amount[96];
+    if (before == NULL || before->end <= 0 || d->end <= 0)
+        return;
+    bats_time later = d->end - before->end;
+    bats_money dearer = d->cost - before->cost;
+    if (llabs(later) > before->end / 50 && llabs(later) >= BATS_SECOND)
+        append(text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
+               bats_words_moment(amount, later < 0 ? -later : later),
+               later < 0 ? "sooner" : "later");
+    if (llabs(dearer) > before->cost / 50)
+        append(text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
+               bats_words_money(amount, sizeof amount,
+                                dearer < 0 ? -dearer : dearer, currency),
+               dearer < 0 ? "cheaper" : "dearer");
+}
+
+static void append_planned(char *text, size_t size, const char *currency,
+                           const struct bats_decision *d,
+                           const struct bats_decision *before)
+{
+    const char *cause = bats_trigger_name(d->trigger);
+    char why[256] = "";
+    if (cause != NULL)
+        append(why, sizeof why, "%s", cause);
+    append_change(why, sizeof why, currency, d, before);
+    append(text, size, "planned again%s%s%s: ", why[0] != '\0' ? " (" : "",
+           why, why[0] != '\0' ? ")" : "");
+}
+
+static void append_why(char *text, size_t size, const char *currency,
+                       const struct bats_decision *d,
+                       const struct bats_decision *before)
 {
     switch (d->reason) {
     case BATS_REASON_START:
@@ -136,7 +172,7 @@ static void append_why(char *text, size_t size, const struct bats_decision *d)
         append(text, size, "the deadline will not be kept: ");
         break;
     case BATS_REASON_PLANNED:
-        append(text, size, "planned again: ");
+        append_planned(text, size, currency, d, before);
         break;
     case BATS_REASON_STALLED:
         append(text, size, "tasks are left, but no machine is held: ");
@@ -201,14 +237,16 @@ static bool append_machines(char *text, size_t size,
     return ends;
 }
 
-const char *bats_words_decision(char *text, size_t size,
-                                const struct bats_platform *platform,
-                                const struct bats_decision *d)
+static const char *decision_text(char *text, size_t size,
+                                 const struct bats_platform *platform,
+                                 const struct bats_decision *d,
+                                 const struct bats_decision *before)
 {
-    char count[BATS_UNITS_TEXT];
+    char count[BATS_UNITS_TEXT], money[96];
+    int64_t left = d->tasks_open > 0 ? d->tasks_open : d->tasks_left;
 
     text[0] = '\0';
-    append_why(text, size, d);
+    append_why(text, size, platform->currency, d, before);
     const char *mark = append_machines(text, size, platform, d) ? ";" : ",";
     if (d->reason == BATS_REASON_START)
         return text;
@@ -216,13 +254,59 @@ const char *bats_words_decision(char *text, size_t size,
         append(text, size, "%s the windows already paid suffice", mark);
     else if (!(d->reason == BATS_REASON_VIOLATION && d->tasks_paid >= 0))
         append(text, size, "%s %s left", mark,
-               bats_words_count(count, sizeof count, (uint64_t)d->tasks_left,
-                                "task"));
+               bats_words_count(count, sizeof count, (uint64_t)left, "task"));
+    if (d->end > 0)
+        append(text, size, "; to end after %s for %s",
+               bats_words_moment(count, d->end),
+               bats_words_money(money, sizeof money, d->cost,
+                                platform->currency));
     if (!d->feasible)
         append(text, size, "; the budget is too small for all tasks");
     if (d->is_guess)
         append(text, size, "; a guess: on one cluster no task has succeeded");
     return text;
+}
+
+const char *bats_words_decision(char *text, size_t size,
+                                const struct bats_platform *platform,
+                                const struct bats_decision *d)
+{
+    return decision_text(text, size, platform, d, NULL);
+}
+
+static bool keeps_same(const struct bats_platform *platform,
+                       const struct bats_decision *a,
+                       const struct bats_decision *b)
+{
+    for (size_t i = 0; i < platform->n_clusters; i++)
+        if (a->machines[i] - a->ending[i] != b->machines[i] - b->ending[i])
+            return false;
+    return a->feasible == b->feasible;
+}
+
+bool bats_words_counts(const struct bats_platform *platform,
+                       const struct bats_decision *list, size_t n, size_t i)
+{
+    size_t first = i;
+    if (i + 1 < n && list[i + 1].replaces)
+        return false;
+    while (first > 0 && list[first].replaces)
+        first--;
+    return first == i || first == 0 ||
+           !keeps_same(platform, &list[i], &list[first - 1]);
+}
+
+const char *bats_words_listed(char *text, size_t size,
+                              const struct bats_platform *platform,
+                              const struct bats_decision *list, size_t n,
+                              size_t i)
+{
+    size_t before = i;
+    while (before > 0 &&
+           (before == i || !bats_words_counts(platform, list, n, before)))
+        before--;
+    return decision_text(text, size, platform, &list[i],
+                         before < i ? &list[before] : NULL);
 }
 
 const char *bats_words_end(char *text, size_t size, int exit_status,

@@ -8,6 +8,7 @@
 #ifndef BATS_WORDS_H
 #define BATS_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,6 +43,19 @@ const char *bats_words_held(char *text, size_t size,
 const char *bats_words_decision(char *text, size_t size,
                                 const struct bats_platform *platform,
                                 const struct bats_decision *decision);
+
+/* The same, of decision `i` of a list: how much later and dearer it is than
+ * the one before. */
+const char *bats_words_listed(char *text, size_t size,
+                              const struct bats_platform *platform,
+                              const struct bats_decision *list, size_t n,
+                              size_t i);
+
+/* For people decision `i` of the list is one: of a plan that another replaces
+ * before anything is carried out, only the other is, and neither if the machines
+ * are kept that were kept before both. */
+bool bats_words_counts(const struct bats_platform *platform,
+                       const struct bats_decision *list, size_t n, size_t i);
 
 /* "exit 3", "signal 9 (KILL)", "timed out" or "too long" (util/usage.h). */
 const char *bats_words_end(char *text, size_t size, int exit_status,

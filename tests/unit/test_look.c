@@ -70,6 +70,7 @@ static struct bats_record *make_record(bats_money budget)
         .time = 10 * BATS_MINUTE,
         .reason = BATS_REASON_SAMPLED,
         .feasible = true,
+        .tasks_open = 3,
         .tasks_left = 3,
         .tasks_paid = -1,
         .budget_left = 500 * BATS_UNIT,
@@ -263,7 +264,7 @@ static void an_older_schema_is_refused(void **state)
     ask(PATH, "PRAGMA user_version = 4");
     say(cmd_status, "bag.txt");
     assert_int_equal(code, 2);
-    has("was written by an older bats-mpi (schema 4, this one knows 5)");
+    has("was written by an older bats-mpi (schema 4, this one knows 6)");
 }
 
 static void the_log_is_in_order(void **state)

@@ -59,6 +59,10 @@ static void a_machine_to_be_released_tries_a_last_task(void **state)
         assert_int_equal(decision(&p, 1)->tasks_left, 12);
         assert_int_equal(decision(&p, 1)->machines[0], 1);
         assert_int_equal(decision(&p, 1)->windows, 3);
+        assert_int_equal(decision(&p, 1)->tasks_open, 16);
+        assert_int_equal(decision(&p, 1)->end, MINUTES(30) + 3 * BATS_HOUR);
+        assert_int_equal(decision(&p, 1)->cost, 5 * BATS_UNIT);
+        assert_true(decision(&p, 0)->acts && !decision(&p, 1)->acts);
         done(&p, 0, minute); /* the marked one: the lower of equals */
         if (minute == 50)
             assert_int_not_equal(p.runs[0], BATS_NO_TASK);

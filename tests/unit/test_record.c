@@ -23,6 +23,11 @@ static void a_session_is_there_for_sql(void **state)
         .budget_left = 589 * BATS_UNIT,
         .windows = 2,
         .machines = {1, 2},
+        .trigger = BATS_TRIGGER_RESULTS,
+        .tasks_open = 4,
+        .end = 7 * BATS_HOUR,
+        .cost = 99 * BATS_UNIT,
+        .replaces = true,
     };
     must(bats_record_event(r, 1, &joined, &err), &err);
     must(bats_record_command(r, 1, &acquire, &err), &err);
@@ -68,7 +73,8 @@ static void a_session_is_there_for_sql(void **state)
                         "7 1 2000010 4 1 2 - 1700000000000010 2000003 1000 "
                         "500 1234 0 0 0 7 2 3 100 191");
     assert_string_equal(ask(PATH, "SELECT * FROM decision"),
-                        "12 1 5 sampled 1 3 - 589000000 2 [1,2]");
+                        "12 1 5 sampled 1 3 - 589000000 2 [1,2] more results 4 "
+                        "25200000000 99000000 1");
     assert_string_equal(ask(PATH, "SELECT * FROM notice"),
                         "13 1 30 1 - It's odd.");
     assert_string_equal(ask(PATH, "SELECT * FROM cost_by_cluster"),
@@ -487,12 +493,12 @@ static void another_schema_is_refused(void **state)
     struct bats_record *r = open_with_tasks(1);
     begin(r, 1);
     close_record(r);
-    ask(PATH, "PRAGMA user_version = 6");
+    ask(PATH, "PRAGMA user_version = 7");
     refused(PATH, BATS_EINPUT,
-            "was written by a newer bats-mpi (schema 6, this one knows 5)");
+            "was written by a newer bats-mpi (schema 7, this one knows 6)");
     ask(PATH, "PRAGMA user_version = 4");
     refused(PATH, BATS_EINPUT,
-            "was written by an older bats-mpi (schema 4, this one knows 5)");
+            "was written by an older bats-mpi (schema 4, this one knows 6)");
 }
 
 /* Opens the record for a sweep over `rate`, a value without a name, and one

@@ -358,6 +358,66 @@ static void decisions_in_words(void **state)
          "the windows already paid suffice");
 }
 
+static void a_plan_says_why_and_what_is_expected(void **state)
+{
+    struct bats_decision d[] = {decisions[1], decisions[1]};
+    char text[512];
+    (void)state;
+    d[0].end = 4 * BATS_HOUR;
+    d[0].cost = 50 * BATS_UNIT;
+    d[1].reason = BATS_REASON_PLANNED;
+    d[1].trigger = BATS_TRIGGER_RESULTS;
+    d[1].tasks_open = 83; /* 5 of them run */
+    d[1].end = 5 * BATS_HOUR + 12 * BATS_MINUTE;
+    d[1].cost = 44 * BATS_UNIT;
+#define LISTED(words)                                                         \
+    assert_string_equal(                                                      \
+        bats_words_listed(text, sizeof text, &platform, d, 2, 1), words)
+    LISTED("planned again (more results, 1h12m later, 6 SU cheaper): slow 2, "
+           "fast 1 for 4 windows, 83 tasks left; to end after 5h12m for 44 "
+           "SU");
+    d[1].trigger = BATS_TRIGGER_WINDOW;
+    d[1].end = 4 * BATS_HOUR - BATS_MINUTE; /* hardly sooner */
+    d[1].cost = 52 * BATS_UNIT;
+    LISTED("planned again (a window ends, 2 SU dearer): slow 2, fast 1 for 4 "
+           "windows, 83 tasks left; to end after 3h59m for 52 SU");
+    d[1].end = 0; /* not known */
+    LISTED("planned again (a window ends): slow 2, fast 1 for 4 windows, 83 "
+           "tasks left");
+}
+
+/* Of 2 slow machines and 1 fast one, the second plan parks the fast one, and
+ * the third does not, before any window has ended; the fourth does. */
+static void plans_that_undo_each_other_are_one(void **state)
+{
+    struct bats_report r = a_report();
+    struct bats_decision d[5] = {decisions[0], decisions[1]};
+    char *text;
+    (void)state;
+    for (int i = 2; i < 5; i++) {
+        d[i] = d[1];
+        d[i].reason = BATS_REASON_PLANNED;
+        d[i].time = i * 10 * BATS_MINUTE;
+        d[i].replaces = i > 2;
+    }
+    d[2].ending[1] = d[4].ending[1] = 1;
+    r.snapshot.decisions = d;
+    r.snapshot.n_decisions = 4;
+    text = printed(&r);
+    assert_null(strstr(text, "planned again"));
+    free(text);
+    r.snapshot.n_decisions = 5;
+    text = printed(&r);
+    assert_null(strstr(text, "20m  planned again"));
+    assert_null(strstr(text, "30m  planned again"));
+    assert_non_null(strstr(text, "     40m  planned again: slow keeps 2"));
+    free(text);
+    r.decisions_told = true;
+    text = printed(&r);
+    assert_null(strstr(text, "reconfigurations"));
+    free(text);
+}
+
 static void the_limit_of_a_schedule_is_no_budget(void **state)
 {
     struct bats_report r = a_report();
@@ -716,6 +776,8 @@ int main(void)
         cmocka_unit_test(first_ten_failures_and_how_many_more),
         cmocka_unit_test(long_lists_of_decisions_are_cut_in_the_middle),
         cmocka_unit_test(decisions_in_words),
+        cmocka_unit_test(a_plan_says_why_and_what_is_expected),
+        cmocka_unit_test(plans_that_undo_each_other_are_one),
         cmocka_unit_test(a_name_without_a_row_is_explained),
         cmocka_unit_test(the_limit_of_a_schedule_is_no_budget),
         cmocka_unit_test(a_sample_misses_no_deadline),

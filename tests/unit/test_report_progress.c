@@ -230,6 +230,40 @@ static void plain_style_tells_a_decision_once_and_at_once(void **state)
     screen_close(&c);
 }
 
+/* A plan that only marks machines is told when one of them has gone, or the run
+ * has ended; one that is replaced before is not. */
+static void plain_style_tells_a_plan_when_it_is_carried_out(void **state)
+{
+    struct screen c;
+    struct bats_decision d[4] = {decisions[0], decisions[1]};
+    (void)state;
+    for (int i = 2; i < 4; i++) {
+        d[i] = d[1];
+        d[i].reason = BATS_REASON_PLANNED;
+        d[i].time = i * 10 * BATS_MINUTE;
+        d[i].ending[0] = (uint32_t)i - 1;
+        d[i].replaces = i == 3;
+    }
+    screen_open(&c, BATS_PROGRESS_PLAIN);
+    c.s.decisions = d;
+    c.s.cluster[0].machines_now = 2;
+    c.s.n_decisions = 2;
+    bats_progress_show(&c.p, 0, &c.s);
+    (void)fresh(&c);
+    for (c.s.n_decisions = 3; c.s.n_decisions <= 4; c.s.n_decisions++) {
+        bats_progress_show(&c.p, SECOND / 10, &c.s);
+        assert_string_equal(fresh(&c), "");
+    }
+    c.s.n_decisions = 4;
+    c.s.cluster[0].machines_now = 1; /* it has been parked */
+    bats_progress_show(&c.p, SECOND / 5, &c.s);
+    assert_int_equal(strncmp(fresh(&c), "bats-mpi: 30m  planned again: ", 30),
+                     0);
+    bats_progress_finish(&c.p, &c.s);
+    assert_string_equal(fresh(&c), "");
+    screen_close(&c);
+}
+
 static void terminal_line_is_redrawn_and_taken_away(void **state)
 {
     struct screen c;
@@ -332,6 +366,7 @@ int main(void)
         cmocka_unit_test(line_says_tasks_money_end_and_machines),
         cmocka_unit_test(plain_lines_come_ever_more_rarely),
         cmocka_unit_test(plain_style_tells_a_decision_once_and_at_once),
+        cmocka_unit_test(plain_style_tells_a_plan_when_it_is_carried_out),
         cmocka_unit_test(terminal_line_is_redrawn_and_taken_away),
         cmocka_unit_test(terminal_line_drops_what_does_not_fit),
         cmocka_unit_test(what_is_held_for_jobs_stands_beside_what_is_charged),

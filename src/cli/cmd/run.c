@@ -45,7 +45,7 @@ static int run(const struct bats_settings *set,
     struct bats_observer observer = bats_watch_observer(watch);
 
     if (bats_run_master(options, &observer, crew, &outcome, &err) != 0) {
-        bats_watch_finish(watch);
+        bats_watch_finish(watch, NULL);
         return bats_complain(&err);
     }
     int code = bats_closing(set, options, watch, json, &outcome, profile);

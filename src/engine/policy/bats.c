@@ -164,6 +164,7 @@ static void plan_soonest(const struct state *s, struct work *w)
     w->is_all |= has_aim && all <= w->plan.cost;
     if (w->is_all) {
         w->plan.end = end;
+        w->plan.cost = all;
         use_all(s, w);
     }
     plan_until_limit(s, w);
@@ -393,6 +394,43 @@ static bats_time expected_end(const void *self, const struct state *s)
                                                        : (bats_time)end;
 }
 
+/* For people: when the bag will be done by this plan, and for how much. */
+static void tell_expected(const void *self, const struct state *s,
+                          struct bats_decision *d)
+{
+    const struct work *w = ((const struct memory *)self)->work;
+    double cost = (double)s->ledger.charged + w->plan.cost;
+    bats_time end = expected_end(self, s);
+    if (!w->plan.feasible || end == BATS_NEVER || !(cost < 0x1p62))
+        return;
+    d->end = end;
+    d->cost = (bats_money)cost;
+}
+
+/* For people: what has changed since the plan before. */
+static enum bats_trigger trigger_of(const struct work *w, const struct state *s,
+                                const struct occasion *why)
+{
+    switch (why->type) {
+    case OCCASION_RESULT:
+        return BATS_TRIGGER_RESULTS;
+    case OCCASION_READY:
+        return BATS_TRIGGER_READY;
+    case OCCASION_WINDOW:
+        return BATS_TRIGGER_WINDOW;
+    case OCCASION_TICK:
+        return w->is_asked ? BATS_TRIGGER_READY
+               : is_thrifty(s) && w->look_at != BATS_NEVER
+                   ? BATS_TRIGGER_DEADLINE
+                   : BATS_TRIGGER_WINDOW;
+    case OCCASION_LOST:
+    case OCCASION_STALLED:
+    case OCCASION_CHOSEN:
+        break;
+    }
+    return BATS_TRIGGER_NONE;
+}
+
 static int plan(void *self, const struct state *s, const struct occasion *why,
                 bool *is_new, struct policy_plan *answer,
                 struct bats_error *err)
@@ -406,6 +444,7 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
         [OCCASION_READY] = BATS_REASON_PLANNED,
         [OCCASION_CHOSEN] = BATS_REASON_CHOSEN};
     struct work *w = ((struct memory *)self)->work;
+    enum bats_trigger trigger = trigger_of(w, s, why);
     (void)err;
     if (why->type != OCCASION_WINDOW)
         make_plan(s, w);
@@ -423,7 +462,9 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
         .tasks_left = (int64_t)problem_pending(s),
         .tasks_paid = -1,
         .budget_left = bats_ledger_available(&s->ledger),
-        .windows = (int64_t)ceil(w->plan.end)};
+        .windows = (int64_t)ceil(w->plan.end),
+        .trigger = trigger};
+    tell_expected(self, s, &answer->decision);
     memcpy(answer->target, w->buys, sizeof answer->target);
     memcpy(answer->spares, w->late.spares, sizeof answer->spares);
     for (size_t i = 0; i < s->n_clusters; i++)

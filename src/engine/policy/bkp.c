@@ -143,6 +143,10 @@ static void adopt(const struct state *s, enum bats_reason reason,
                                .tasks_paid = s->planned ? f->tasks_paid : -1,
                                .budget_left = f->money_left,
                                .windows = plan->windows};
+    if (plan->feasible && plan->windows > 0) {
+        answer->decision.end = s->now + plan->windows * s->window;
+        answer->decision.cost = s->ledger.charged + plan->cost;
+    }
     memcpy(answer->target, plan->machines, sizeof answer->target);
     memcpy(answer->decision.machines, plan->machines,
            sizeof answer->decision.machines);

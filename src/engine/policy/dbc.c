@@ -320,12 +320,13 @@ int dbc_plan(void *self, const struct state *s, const struct occasion *why,
              bool *is_new, struct policy_plan *plan, struct bats_error *err)
 {
     struct dbc *d = self;
-    (void)why;
     (void)err;
     assign_all(d, s);
     plan->decision = (struct bats_decision){
         .time = s->now,
         .reason = BATS_REASON_PLANNED,
+        .trigger = why->type == OCCASION_RESULT ? BATS_TRIGGER_RESULTS
+                                              : BATS_TRIGGER_NONE,
         .feasible = d->tasks == 0,
         .tasks_left = bats_bag_pending(&s->bag),
         .tasks_paid = -1,

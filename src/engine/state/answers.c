@@ -48,6 +48,26 @@ bool cluster_is_guess(const struct cluster *c)
            !c->is_seen;
 }
 
+static bool is_plan(const struct bats_decision *d)
+{
+    return d->reason == BATS_REASON_PLANNED ||
+           d->reason == BATS_REASON_VIOLATION;
+}
+
+/* Of a plan that acquires no machine, nothing is carried out before one is
+ * parked. */
+static void compare(const struct state *s, struct bats_decision *d)
+{
+    const struct bats_decision *last = d - 1;
+    d->replaces = s->n_decisions > 1 && is_plan(d) && is_plan(last) &&
+                  !last->acts;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        d->acts |= d->machines[i] > s->clusters[i].n_held;
+        d->replaces =
+            d->replaces && last->machines[i] == s->clusters[i].n_held;
+    }
+}
+
 void state_record(struct state *s, const struct bats_decision *decision)
 {
     if (!bats_grow(&s->decisions, &s->decisions_capacity, s->n_decisions + 1,
@@ -59,4 +79,6 @@ void state_record(struct state *s, const struct bats_decision *decision)
     *d = *decision;
     for (size_t i = 0; i < s->n_clusters; i++)
         d->is_guess |= d->machines[i] > 0 && cluster_is_guess(&s->clusters[i]);
+    d->tasks_open = bats_bag_left(&s->bag);
+    compare(s, d);
 }

@@ -219,6 +219,10 @@ static void take_decision(struct reader *r, sqlite3_stmt *s)
                            ? BATS_UNLIMITED
                            : sqlite3_column_int64(s, 6),
         .feasible = sqlite3_column_int(s, 7) != 0,
+        .end = sqlite3_column_type(s, 8) == SQLITE_NULL
+                   ? 0
+                   : at(r, session, sqlite3_column_int64(s, 8)),
+        .cost = sqlite3_column_int64(s, 9),
     };
     if (d.reason == NULL || d.machines == NULL ||
         !bats_grow(&h->decisions, &r->decisions, h->n_decisions + 1,
@@ -425,11 +429,14 @@ static const struct {
      take_span},
     {"SELECT session, time_us, machine, amount FROM ledger ORDER BY seq",
      take_charge},
-    {"SELECT session, time_us, reason, coalesce((SELECT group_concat(c.name ||"
+    {"SELECT session, time_us, reason || coalesce(' (' || cause || ')', ''),"
+     " coalesce((SELECT group_concat(c.name ||"
      " ' ' || j.value, ', ') FROM json_each(d.machines) j JOIN cluster c"
      " ON c.session = d.session AND c.id = j.key WHERE j.value > 0),"
-     " 'no machines'), tasks_left, windows,"
-     " budget_left, feasible FROM decision d ORDER BY seq",
+     " 'no machines'), coalesce(tasks_open, tasks_left), windows,"
+     " budget_left, feasible, end_us, cost FROM (SELECT *, lead(replaces)"
+     " OVER (PARTITION BY session ORDER BY seq) AS is_gone FROM decision) d"
+     " WHERE is_gone IS NOT 1 ORDER BY seq",
      take_decision},
     {"SELECT session, time_us, machine, type, seq FROM command"
      " WHERE type IN ('acquire', 'park', 'release') UNION ALL"

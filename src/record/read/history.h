@@ -50,13 +50,16 @@ struct bats_history_hold {
     uint32_t machine;
 };
 
+/* One that is carried out, or the last one. */
 struct bats_history_decision {
     bats_time time;
-    char *reason;   /* a word or two: "start" */
+    char *reason;   /* "start", "planned again (more results)" */
     char *machines; /* "slow 3, fast 1", by the clusters of its session */
     int64_t tasks_left, windows;
     bats_money budget_left; /* BATS_UNLIMITED: unlimited */
     bool feasible;
+    bats_time end;   /* when the bag was expected to be done; 0: not known */
+    bats_money cost; /* and what would be charged by then */
 };
 
 struct bats_run_history {

@@ -139,10 +139,23 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
     " || CASE WHEN cushion > 0 THEN ', ' || " AMOUNT(                         \
         "cushion") " || ' of it from the cushion' ELSE '' END"
 
+/* "3h55m" */
+#define MOMENT(column)                                                        \
+    "CASE WHEN " column " >= 3600000000 THEN printf('%dh%dm', " column       \
+    " / 3600000000, " column " / 60000000 % 60) WHEN " column               \
+    " >= 60000000 THEN printf('%dm%ds', " column " / 60000000, " column     \
+    " / 1000000 % 60) ELSE printf('%ds', " column " / 1000000) END"
+
 #define SHARED                                                                \
     AMOUNT("why")                                                             \
     " || ' by workflow ' || (SELECT name FROM w"                              \
     "  WHERE id = session AND w.copy = command.copy)"
+
+/* Those that no other one replaces before anything is carried out. */
+#define DECISIONS                                                             \
+    "(SELECT * FROM (SELECT *, coalesce(tasks_open, tasks_left) AS n,"       \
+    "  lead(replaces) OVER (PARTITION BY session ORDER BY seq) AS is_gone"   \
+    "  FROM decision) WHERE is_gone IS NOT 1)"
 
 static const char log_sql[] =
     "WITH w AS MATERIALIZED (SELECT s.id, j.key + 1 AS copy,"
@@ -171,11 +184,12 @@ static const char log_sql[] =
     " UNION ALL SELECT seq, session, time_us, 'charged', machine, NULL,"
     " " CHARGED ", 0, 0 FROM ledger"
     " UNION ALL SELECT seq, session, time_us, 'decided', NULL, NULL,"
-    "  printf('%s: machines that go on %s, for %d window%s; %d task%s left',"
-    "  reason,"
-    "  machines, windows, iif(windows = 1, '', 's'), tasks_left,"
-    "  iif(tasks_left = 1, '', 's')) || CASE WHEN feasible THEN ''"
-    "  ELSE ', more than the budget can pay' END, 0, 0 FROM decision"
+    "  printf('%s%s: machines that go on %s, for %d window%s; %d task%s left',"
+    "  reason, coalesce(' (' || cause || ')', ''),"
+    "  machines, windows, iif(windows = 1, '', 's'), n, iif(n = 1, '', 's'))"
+    "  || CASE WHEN end_us IS NULL THEN '' ELSE '; to end after ' || "
+    MOMENT("end_us") " || ' for ' || " AMOUNT("cost") " END || CASE WHEN feasible THEN ''"
+    "  ELSE ', more than the budget can pay' END, 0, 0 FROM " DECISIONS ""
     " UNION ALL SELECT seq, session, time_us, 'notice', machine, task,"
     "  sentence, 0, 0 FROM notice"
     ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"

@@ -14,7 +14,8 @@
 static const char *const inserts[BATS_ROWS] = {
     [BATS_ROW_CHARGE] = "INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?)",
     [BATS_ROW_DECISION] =
-        "INSERT INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?)",
     [BATS_ROW_NOTICE] = "INSERT INTO notice VALUES (?, ?, ?, ?, ?, ?)",
     [BATS_ROW_LAST] =
         "INSERT OR IGNORE INTO stderr VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -204,6 +205,13 @@ static void bind_decision(sqlite3_stmt *s, const struct bats_record *r,
         sqlite3_bind_int64(s, 8, d->budget_left);
     sqlite3_bind_int64(s, 9, d->windows);
     sqlite3_bind_text(s, 10, machines, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(s, 11, bats_trigger_name(d->trigger), -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 12, d->tasks_open);
+    if (d->end > 0) {
+        sqlite3_bind_int64(s, 13, d->end);
+        sqlite3_bind_int64(s, 14, d->cost);
+    }
+    sqlite3_bind_int64(s, 15, d->replaces);
 }
 
 static int write_row(struct bats_record *r, const struct bats_row *row,
