@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# sweeps.pl PROGRAM CASES SEED: random command lines, given to PROGRAM and to
-# GNU parallel with --dry-run. Prints the number of lines that both have
+# sweeps.pl PROGRAM CASES SEED [run]: random command lines, given to PROGRAM and to
+# GNU parallel with --dry-run, or to be run, in order. Prints the number of lines that both have
 # printed, or the first command line on which they differ, and fails.
 #
 # Left out is what the manual lists as different: values with newlines, Perl's
@@ -9,7 +9,7 @@
 use strict;
 use warnings;
 
-my ($program, $cases, $seed) = @ARGV;
+my ($program, $cases, $seed, $run) = @ARGV;
 srand($seed);
 my @quoted = ('a b', "it's", "''", "'", '$HOME', '"x"', 'a;b', '*', '', ' ',
     "tab\there", 'back\\slash', 'a=b', '~', '#', '(1)', '{}', '{1}', '!',
@@ -46,6 +46,28 @@ sub word {
     $word .= rand() < 0.5 ? pick(@literals) : replacement(@_)
         for 0 .. rand 3;
     return $word =~ /\{=|=\}|\{-?\d+\s*[#%]\}/ ? 'w' : $word;
+}
+
+# A command line that can be run: options, command and values.
+sub harmless {
+    my @values = map { value() } 1 .. 1 + rand 7;
+    my $kind = rand;
+    my @words = map { pick('x', 'a=', '-', '{y}', '') .
+            pick('w', '{1}', '{2}', '{-1}', '{3/}', '{#}', '{1//}',
+            $kind < 0.4 ? () : ('{}', '{.}')) } 1 .. 1 + rand 3;
+    push @words, '{}' if rand() < 0.5;
+    my @command = ('printf', '"%s;"', @words, ';', 'echo');
+    my @options = $kind < 0.4 ? (pick('-n', '-N'), 1 + int rand 3) :
+        $kind < 0.7 ? '--link' : ();
+    if (rand() < 0.3) {
+        open my $out, '>', 'nul' or die;
+        print $out join("\0", @values), rand() < 0.9 ? "\0" : '';
+        close $out;
+        return (@options, '-0', @command, '::::', 'nul');
+    }
+    my @more = $kind < 0.4 ? () : map { (':::', map { value() } 1 .. 1 + rand 3)
+        } 1 .. rand 3;
+    return (@options, @command, ':::', @values, @more);
 }
 
 # The standard output of a command.
@@ -99,9 +121,11 @@ for my $case (1 .. $cases) {
     unshift @command, 'echo' if @command && rand() < 0.7;
     shift @command while @command && $command[0] =~ /^-|^ *$/;
     my @arguments = (@options, '--', @command, @groups);
-    my $expected = output('parallel', '--will-cite', '--dry-run', '-k', '-j1',
-        @arguments);
-    my $got = output($program, 'run', '--dry-run', @arguments);
+    @arguments = harmless() if $run;
+    my $expected = output('parallel', '--will-cite', '-k',
+        $run ? '-j2' : ('--dry-run', '-j1'), @arguments);
+    my $got = output($program, 'run',
+        $run ? ('-q', '-k', '-j2') : '--dry-run', @arguments);
     if ($got ne $expected) {
         print "case $case differs: ", join(' ', map { "<$_>" } @arguments),
             "\nGNU parallel:\n$expected", "bats-mpi:\n$got";

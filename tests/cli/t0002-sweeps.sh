@@ -12,6 +12,9 @@ commands() {
 perl "$TOP/tests/cli/sweeps.pl" "$BATS_MPI" "${SWEEP_CASES:-40}" 7 >out
 test "$(cat out)" -gt 100
 ok 'they are those of GNU parallel'
+perl "$TOP/tests/cli/sweeps.pl" "$BATS_MPI" "${SWEEP_CASES:-12}" 7 run >out
+test "$(cat out)" -gt 12
+ok 'and what they print, with -n, -N, --link, -0 and -k'
 
 printf 'rate,name\r\n0.1,"a ""b"""\r\n0.2,"c,\nd"\r\n' >p.csv
 commands --csv p.csv -- run {name} --rate={rate} {#}
