@@ -104,7 +104,7 @@ REPORT_SRC = $(addprefix src/report/, \
 	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \
 	causes.c choosing.c cli.c closing.c clusters_json.c deadline.c dry_run.c \
-	estimation.c frontier.c help.c history.c jobs.c look.c main.c options.c \
+	emulation.c estimation.c frontier.c help.c history.c jobs.c look.c main.c options.c \
 	options_json.c options_table.c \
 	options_value.c place.c pools_record.c pools_source.c profiling.c refused.c \
 	request.c simulation.c \

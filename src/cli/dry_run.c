@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/emulation.h"
 #include "report/report.h"
 #include "report/words.h"
 #include "util/encode.h"
@@ -206,6 +207,7 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
     if (rc == 0) {
         print_head(out, options, platform);
         bats_report_platform(out, platform);
+        bats_emulation_warn(stderr, options->bag, platform);
         print_opening(out, sched, options, platform, &opening);
         print_rules(out, &options->rules);
         rc = print_tasks(out, options->bag, &opening, err);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/emulation.h"
 #include "report/live.h"
 #include "report/report.h"
 #include "report/terminal.h"
@@ -92,6 +93,7 @@ static void on_started(void *context, const struct bats_survey *survey,
     pass_over(w, sched);
     if (w->quiet || w->brief)
         return;
+    bats_emulation_warn(stderr, w->options->bag, platform);
     bats_words_count(tasks, sizeof tasks, bats_bagfile_count(w->options->bag),
                      "task");
     bool jobs = platform->billing == BATS_BILLING_JOB;

@@ -74,6 +74,16 @@ speed = 4
 INI
 yes '@sleep 20m' | head -n 30 >bag
 bats 3 bag --clusters fast.ini --time-scale 3600 --policy rr --json report.json
+expect 1 grep -q 'shortens @sleep' err
 ok 'clusters of two speeds share a bag'
+
+printf '@sleep 20m\ntrue\n' >bag
+for more in '' --dry-run; do
+    bats 3 bag --no-record --clusters fast.ini --time-scale 3600 $more
+    tr -s ' \n' ' ' <err >line
+    test $(grep -o 'cluster fast: speed = 4 shortens @sleep only' line |
+        wc -l) = 1
+done
+ok 'that a speed does not make commands faster is said once'
 
 done_testing
