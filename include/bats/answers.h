@@ -24,6 +24,12 @@
  * long ones are still missing. Else it is of all, weighted for that (Kaplan and
  * Meier, 1958), and gamma is greater as far as answers have kept coming.
  *
+ * An instance that is given up too soon is lost as well, and 4 T_ur are too
+ * soon for the long tasks of a bag of two kinds. The time that loses the least
+ * is found from another F_s and gamma. For those, what runs and what was given
+ * up counts until then only, as it might still answer (censored: Kaplan and
+ * Meier).
+ *
  * Where every loss is noticed, it is known what has become of each instance:
  * what has neither answered nor been lost still runs. How long tasks take, and
  * how long machines last, are then two distributions, each weighted for what
@@ -71,5 +77,18 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
 bool bats_answers_noticed(const struct bats_instance *list, size_t n,
                           bats_time now, bats_time noticed,
                           struct bats_answers *answers);
+
+/* Only times, n_times, mean, and gamma. An instance without an answer might
+ * still give one: it counts for its age now, or when it was given up. False: no
+ * memory, or none has answered. */
+bool bats_answers_censored(const struct bats_instance *list, size_t n,
+                           bats_time now, struct bats_answers *answers);
+
+/* The time, `least` or longer, after which instances are given up so that they
+ * spend the least in vain, if a share gamma answers after the times (ascending,
+ * n >= 1): those that never answer, and those that would have, whose tasks are
+ * given up three times, then after twice the time each (strategy.h). */
+bats_time bats_answers_patience(const bats_time *times, size_t n, double gamma,
+                                bats_time least);
 
 #endif

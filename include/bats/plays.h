@@ -18,7 +18,8 @@
  *
  * Where losses are noticed, an execution is lost at a time of its own, if it
  * has not answered by then, and so later its task may be sent again. Until the
- * tail begins nothing is given up there.
+ * tail begins nothing is given up there. Elsewhere an instance has as long then
+ * as the engine gives it that knows F_s and gamma.
  *
  * The n-th play of every strategy meets the same world (common random numbers):
  * a draw depends on the play, the task and the number of the instance. So

@@ -8,7 +8,7 @@
  * There are two pools: the machines of all unreliable clusters (cluster.h), #ur
  * slots, and those of all others. In the throughput phase every task has one
  * execution in the unreliable pool (an instance), which is given up after
- * 4 T_ur; T_ur is the mean runtime there of those that answered. The tail
+ * 4 T_ur, or later; T_ur is the mean runtime there of those that answered. The tail
  * begins when fewer tasks than #ur have no result. From then on a task gets at
  * most N further instances in the unreliable pool, each T after the last one,
  * if there is no result by then, and each given up after D; then one in the
@@ -20,6 +20,11 @@
  * The paper draws the time of every instance anew. But a task may take longer
  * than D wherever it runs: with N = inf it would never end. From its third
  * instance that was given up on, a task gets twice the time, each time.
+ *
+ * Nor does the paper have bags of two kinds of tasks. What ends first is short,
+ * and 4 T_ur are then less than what is long takes. So before the tail the time
+ * is longer where the answers so far say that less is lost then
+ * (bats_answers_patience).
  *
  * Where every loss is noticed (cluster.h) nothing is given up before the
  * tail begins; in it, D = inf says so, too, and T = inf that the next instance
@@ -53,6 +58,7 @@
 #define BATS_INSTANCES_INFINITE UINT32_MAX
 #define BATS_STRATEGY_TEXT 96
 #define BATS_THROUGHPUT_D 4 /* T_ur until an instance is given up */
+#define BATS_STRATEGY_SHORT 3 /* so many given up: the time is too short */
 
 /* A time: so many T_ur and so much. */
 struct bats_span {
@@ -94,7 +100,7 @@ bats_time bats_strategy_noticed(const struct bats_cluster *clusters, size_t n);
 /* At most BATS_LONGEST, which is what inf is. */
 bats_time bats_span_time(const struct bats_span *span, double t_ur);
 
-/* After so long an instance is given up before the tail begins. */
+/* After so long, or later, an instance is given up before the tail begins. */
 bats_time bats_strategy_throughput(double t_ur, bool noticed);
 
 #endif

@@ -231,10 +231,42 @@ static void two_lives_where_losses_are_noticed(void **state)
     free(a.lost);
 }
 
+/* At 100 are 3 at risk, of which 2 answer: what was given up at 50 is no loss
+ * that is known of, however long ago it was sent. */
+static void what_was_given_up_may_have_answered(void **state)
+{
+    (void)state;
+    const struct bats_instance list[] = {{.sent = 0, .time = 100},
+                                         {.sent = 0, .time = 100},
+                                         {.sent = 0, .time = -1, .ended = 50},
+                                         {.sent = 0, .time = -1, .ended = 200}};
+    struct bats_answers a;
+    assert_true(bats_answers_censored(list, 4, 1000, &a));
+    near(a.gamma, 2.0 / 3);
+    assert_true(a.n_times == 2 && a.times[0] == 100 && a.times[1] == 100);
+    free(a.times);
+    assert_false(bats_answers_censored(list + 2, 2, 1000, &a));
+}
+
+/* Eight of ten answer after 60, two after 3600. If nearly all answer, little is
+ * lost by waiting for those; if few do, more than by sending them again. */
+static void patience_is_for_what_may_answer(void **state)
+{
+    (void)state;
+    const bats_time times[] = {60, 60, 60, 60, 60, 60, 60, 60, 3600, 3600};
+    bats_time d = bats_answers_patience(times, 10, 0.9, 240);
+    assert_true(d >= 3600 && d < 4000);
+    assert_int_equal(bats_answers_patience(times, 10, 0.1, 240), 240);
+    assert_int_equal(bats_answers_patience(times, 8, 0.9, 240), 240);
+    assert_int_equal(bats_answers_patience(times, 10, 0.9, 8000), 8000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_an_earlier_run_all_is_known),
+        cmocka_unit_test(what_was_given_up_may_have_answered),
+        cmocka_unit_test(patience_is_for_what_may_answer),
         cmocka_unit_test(if_nothing_answers_nothing_is_known),
         cmocka_unit_test(the_second_epoch_is_known_in_part),
         cmocka_unit_test(what_is_too_new_says_nothing),

@@ -16,6 +16,7 @@
 
 #define TIMES 100
 #define WORLDS 60
+#define NEVER 9e17
 
 static struct bats_plays_model model(const bats_time *times, size_t n,
                                      double gamma)
@@ -72,6 +73,17 @@ static void a_tail_by_hand(void **state)
     assert_true(c.mean.sent_reliable == 4 && c.mean.used_reliable == 4);
     assert_true(c.mean.longest_queue == 19);
     assert_true(c.mean.cost == 19 * 100 + 4 * 30 * 100);
+}
+
+/* More tasks than machines take longer than 4 T_ur, wherever they run. */
+static void long_tasks_end_before_the_tail(void **state)
+{
+    (void)state;
+    static const bats_time times[] = {10, 10, 10, 10, 10, 10, 10, 10, 10, 1000};
+    struct bats_plays_model m = model(times, 10, 0.3);
+    m.n_unreliable = 2;
+    struct bats_candidate c = play(&m, 5, "AUR");
+    assert_true(c.mean.makespan > 2000 && c.mean.makespan < NEVER);
 }
 
 static void a_given_tail_goes_on_from_its_ages(void **state)
@@ -401,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(where_all_answer_it_is_self_scheduling),
         cmocka_unit_test(a_tail_by_hand),
+        cmocka_unit_test(long_tasks_end_before_the_tail),
         cmocka_unit_test(strategies_meet_the_same_worlds),
         cmocka_unit_test(a_given_tail_goes_on_from_its_ages),
         cmocka_unit_test(the_engine_does_what_is_played),

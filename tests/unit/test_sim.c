@@ -108,6 +108,31 @@ static void where_losses_are_noticed_long_tasks_are_not_given_up(void **state)
                      16 * BATS_UNIT + 8 * (BATS_UNIT / 60 + 1));
 }
 
+/* Silent: the first long tasks are given up until one has answered, and then
+ * no more. The other way they would all be, as 4 T_ur are short of 2 h. */
+static void where_losses_are_silent_long_tasks_are_waited_for(void **state)
+{
+    (void)state;
+    struct world w;
+    struct bats_outage outage = {.down = 900 * BATS_HOUR,
+                                 .up = 901 * BATS_HOUR};
+    struct bats_reliability loses = {.outages = &outage, .n_outages = 1};
+    set_up(&w, 40, 2 * BATS_HOUR, 4);
+    for (uint32_t i = 0; i < 24; i++)
+        w.work[i] = BATS_MINUTE;
+    w.cluster.unreliable = true;
+    w.o.reliability = &loses;
+    w.o.sched.policy = &bats_policy_expert;
+    w.o.sched.billing.model = BATS_BILLING_USE;
+    assert_int_equal(
+        bats_strategy_parse("AUR", &w.o.sched.strategy, NULL),
+        0);
+    simulate(&w);
+    assert_int_equal(w.status.done, 40);
+    assert_true(w.status.timed_out < 32); /* 40 by 4 T_ur alone */
+    assert_true(w.makespan < 12 * BATS_HOUR);
+}
+
 /* 15 min of start-up and a task of 50: the machine is charged from the start,
  * and the task counts with its own 50 min. */
 static void start_up_is_charged_and_delays_the_first_task(void **state)
@@ -273,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loss_that_is_noticed_puts_the_task_back),
         cmocka_unit_test(where_losses_are_noticed_long_tasks_are_not_given_up),
+        cmocka_unit_test(where_losses_are_silent_long_tasks_are_waited_for),
         cmocka_unit_test(start_up_is_charged_and_delays_the_first_task),
         cmocka_unit_test(a_machine_that_is_up_does_not_start_again),
         cmocka_unit_test(every_event_and_command_is_shown_in_order),

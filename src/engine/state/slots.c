@@ -52,7 +52,7 @@ void slots_rescan(struct state *s)
  * from then on it gets twice the time, each time. */
 static bats_time more_time(bats_time limit, uint8_t given_up)
 {
-    for (; given_up > 2 && limit < TIME_MAX / 2; given_up--)
+    for (; given_up >= BATS_STRATEGY_SHORT && limit < TIME_MAX / 2; given_up--)
         limit *= 2;
     return limit;
 }

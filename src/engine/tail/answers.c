@@ -3,9 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bats/strategy.h"
+
 #define ENOUGH 20 /* answers of the first epoch, for F_s */
 /* One of 100 sequences without a change has so much (Andrews 1993, table 1). */
 #define CHANGES 12
+#define PATIENCE 1.1 /* from one time that is tried to the next */
 
 static int by_sent(const void *left, const void *right)
 {
@@ -293,8 +296,8 @@ static struct life life_of(const struct bats_instance *x, bats_time now,
 }
 
 /* The quantiles of one of the two: *times, n_times. Returns the share that has
- * one, of tasks all: the longest seen is taken to end then (Efron, 1967).
- * < 0: no memory. */
+ * one, where losses are noticed of tasks all: the longest seen is taken to end
+ * then (Efron, 1967). < 0: no memory. */
 static double find_lives(const struct bats_instance *list, size_t n,
                          bats_time now, bats_time noticed, bool is_loss,
                          bats_time **times, size_t *n_times, double *mean)
@@ -311,7 +314,7 @@ static double find_lives(const struct bats_instance *list, size_t n,
     if (lives && weight && *times) {
         share = 0;
         qsort(lives, n, sizeof *lives, by_life);
-        if (!is_loss && n > 0)
+        if (!is_loss && noticed > 0 && n > 0)
             lives[n - 1].answers = true;
         if (*n_times > 0) {
             share = weigh(lives, n, weight);
@@ -341,4 +344,46 @@ bool bats_answers_noticed(const struct bats_instance *list, size_t n,
     free(a->lost);
     a->times = a->lost = NULL;
     return false;
+}
+
+/* ---- where they are silent ---- */
+
+bool bats_answers_censored(const struct bats_instance *list, size_t n,
+                           bats_time now, struct bats_answers *a)
+{
+    *a = (struct bats_answers){0};
+    a->gamma = find_lives(list, n, now, 0, false, &a->times, &a->n_times,
+                          &a->mean);
+    if (a->gamma > 0)
+        return true;
+    free(a->times);
+    a->times = NULL;
+    return false;
+}
+
+/* Time in vain for each that answers in the end. */
+static double vain(const bats_time *times, size_t n, double gamma, double d)
+{
+    double sum = 0;
+    for (size_t i = n; i > 0 && (double)times[i - 1] > d; i--) {
+        sum += BATS_STRATEGY_SHORT * d;
+        for (double more = 2 * d; more < (double)times[i - 1]; more *= 2)
+            sum += more;
+    }
+    return sum / (double)n + (1 - gamma) / gamma * d;
+}
+
+bats_time bats_answers_patience(const bats_time *times, size_t n, double gamma,
+                                bats_time least)
+{
+    double d = (double)least, best = d, fewest = vain(times, n, gamma, d);
+    while (d > 0 && d < (double)times[n - 1]) {
+        d *= PATIENCE;
+        double lost = vain(times, n, gamma, d);
+        if (lost < fewest) {
+            fewest = lost;
+            best = d;
+        }
+    }
+    return (bats_time)fmin(best, (double)BATS_LONGEST);
 }

@@ -21,6 +21,9 @@
 /* The strategy is decided anew if the share that answers changes by so much. */
 #define CHANGE 0.1
 
+/* The time before the tail is found anew after so many more results. */
+#define MORE 1.25
+
 /* The instances that were sent to a pool and have ended. */
 struct past {
     struct bats_instance *list;
@@ -47,6 +50,8 @@ struct expert {
     uint32_t room;               /* tasks that the tail may have */
     double sum;                  /* microseconds; of n results of the */
     uint64_t n;                  /* unreliable pool */
+    double next_n;               /* so many: patience is found anew */
+    bats_time patience;          /* bats_answers_patience */
     double t_ur;                 /* since the tail began, */
     bats_time began;             /* at this time */
     bool has_begun, has_rushed;
@@ -137,17 +142,6 @@ static void release(void *self)
         free(x->past[i].list);
 }
 
-static bool learn(void *self, const struct state *s, size_t cluster,
-                  bats_time runtime)
-{
-    struct expert *x = self;
-    if (s->clusters[cluster].spec.unreliable) {
-        x->sum += (double)runtime;
-        x->n++;
-    }
-    return true;
-}
-
 /* The mean runtime in a pool as the clusters file says; 0: it does not. */
 static double expected(const struct state *s, bool unreliable)
 {
@@ -174,19 +168,26 @@ static double find_t_ur(const struct expert *x, const struct state *s)
                        : (double)s->window;
 }
 
+/* So long an instance has before the tail begins. */
+static bats_time throughput(const struct expert *x, const struct state *s)
+{
+    bats_time time =
+        bats_strategy_throughput(find_t_ur(x, s), x->noticed > 0);
+    return time > x->patience ? time : x->patience;
+}
+
 static bats_time limit(const void *self, const struct state *s, size_t cluster)
 {
     const struct expert *x = self;
-    double t_ur = find_t_ur(x, s);
     if (!s->clusters[cluster].spec.unreliable)
         return BATS_NEVER;
-    bats_time time =
-        s->in_tail ? bats_span_time(&x->strategy.d, t_ur)
-                   : bats_strategy_throughput(t_ur, x->noticed > 0);
+    bats_time time = s->in_tail
+                         ? bats_span_time(&x->strategy.d, find_t_ur(x, s))
+                         : throughput(x, s);
     return time >= BATS_LONGEST ? BATS_NEVER : time > 0 ? time : 1;
 }
 
-/* ---- deciding ---- */
+/* ---- what was sent ---- */
 
 static bool is_of_tail(const struct expert *x, bats_time sent)
 {
@@ -214,6 +215,38 @@ static struct bats_instance *list_instances(const struct expert *x,
                 .in_tail = is_of_tail(x, s->slots[slot].started)};
     return list;
 }
+
+/* False: no memory. */
+static bool find_patience(struct expert *x, const struct state *s)
+{
+    struct bats_answers a;
+    size_t n;
+    struct bats_instance *list = list_instances(x, s, &n);
+    if (list && bats_answers_censored(list, n, s->now, &a)) {
+        x->patience = 0;
+        x->patience = bats_answers_patience(a.times, a.n_times, a.gamma,
+                                            throughput(x, s));
+        free(a.times);
+    }
+    free(list);
+    return list != NULL;
+}
+
+static bool learn(void *self, const struct state *s, size_t cluster,
+                  bats_time runtime)
+{
+    struct expert *x = self;
+    if (!s->clusters[cluster].spec.unreliable)
+        return true;
+    x->sum += (double)runtime;
+    x->n++;
+    if (x->noticed > 0 || x->has_begun || (double)x->n < x->next_n)
+        return true;
+    x->next_n = MORE * (double)x->n;
+    return find_patience(x, s);
+}
+
+/* ---- deciding ---- */
 
 /* Turnaround times in the reliable pool: those that were seen, or as long as in
  * the other one by the ratio of the means that are expected. */
@@ -371,9 +404,7 @@ static void look(struct expert *x, const struct state *s)
     if (list &&
         (x->noticed > 0
              ? bats_answers_noticed(list, n, s->now, x->noticed, &a)
-             : bats_answers_find(list, n, s->now,
-                                 bats_strategy_throughput(x->t_ur, false),
-                                 &a))) {
+             : bats_answers_find(list, n, s->now, throughput(x, s), &a))) {
         if (!s->in_tail)
             x->t_ur = a.mean;
         bool has_changed = fabs(a.gamma - x->gamma) > CHANGE ||

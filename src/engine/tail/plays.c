@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/answers.h"
 #include "engine/tail/instances.h"
 
 #define FIRST_OF_TAIL 1000 /* number of an instance: not one of before */
@@ -43,6 +44,7 @@ struct bats_plays {
     struct bats_plays_model m;
     uint32_t n_plays;
     uint64_t seed;
+    bats_time d; /* before the tail */
     struct snapshot *snapshots; /* one per play */
 };
 
@@ -53,7 +55,7 @@ struct player {
     struct running running;
     uint32_t *bag;     /* tasks, the last is next */
     uint16_t *number;  /* by task: instances sent so far; */
-    uint8_t *given_up; /* those that did not answer in the tail */
+    uint8_t *given_up; /* those of its phase that did not answer */
     struct instances instances;
     struct sent *tasks; /* of a tail that begins in this play */
 };
@@ -156,7 +158,7 @@ static struct sent unreliable(struct player *w, uint32_t task, double rank,
                               bats_time now, bats_time d)
 {
     const struct bats_plays_model *m = &w->p->m;
-    for (uint8_t n = w->given_up[task]; n > 2 && d < BATS_LONGEST / 2; n--)
+    for (uint8_t n = w->given_up[task]; n >= BATS_STRATEGY_SHORT && d < BATS_LONGEST / 2; n--)
         d *= 2; /* as the engine has it (strategy.h) */
     double x = draw(w, task, false);
     double u = !m->redraws      ? rank
@@ -180,6 +182,14 @@ static struct sent reliable(struct player *w, uint32_t task, double rank,
                          .answers = true,
                          .is_reliable = true,
                          .rank = rank};
+}
+
+/* The instance has ended. */
+static void note(struct player *w, uint32_t task, const struct sent *sent)
+{
+    uint8_t *given_up = &w->given_up[task];
+    if (!sent->answers && !sent->is_noticed && *given_up < UINT8_MAX)
+        ++*given_up;
 }
 
 /* The charge for an instance that ends, or is stopped, now. */
@@ -224,10 +234,10 @@ static void start_some(struct player *w, const struct bats_strategy *s,
                        uint32_t *n_bag, struct free_slots *free,
                        struct snapshot *to)
 {
-    bats_time d = bats_strategy_throughput(w->p->m.t_ur, w->p->m.noticed > 0);
     while (*n_bag > 0 && !s->only_reliable && free->n[POOL_UNRELIABLE] > 0) {
         uint32_t task = w->bag[--*n_bag];
-        push(&w->running, unreliable(w, task, draw_rank(w, task), to->now, d));
+        push(&w->running,
+             unreliable(w, task, draw_rank(w, task), to->now, w->p->d));
         free->n[POOL_UNRELIABLE]--;
     }
     while (*n_bag > 0 && s->reliable_works && free->n[POOL_RELIABLE] > 0) {
@@ -273,6 +283,7 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
     for (uint32_t i = 0; i < n_bag; i++)
         w->bag[i] = n_bag - 1 - i;
     memset(w->number, 0, m->n_tasks * sizeof *w->number);
+    memset(w->given_up, 0, m->n_tasks);
     w->running.n = w->running.n_sent = 0;
     to->now = 0;
     to->cost = 0;
@@ -282,6 +293,7 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
         struct sent sent = pop(&w->running);
         to->now = sent.end;
         to->cost += charge(m, &sent, to->now, sent.answers);
+        note(w, sent.task, &sent);
         free.n[sent.is_reliable ? POOL_RELIABLE : POOL_UNRELIABLE]++;
         if (sent.answers)
             left--;
@@ -450,9 +462,7 @@ static void play_tail(struct player *w, const struct bats_strategy *s,
         cost += charge(m, &sent, now, sent.answers);
         free += !sent.is_reliable;
         left -= sent.answers && is_news;
-        uint8_t *given_up = &w->given_up[from->tasks[sent.task].task];
-        if (!sent.answers && !sent.is_noticed && *given_up < UINT8_MAX)
-            ++*given_up;
+        note(w, from->tasks[sent.task].task, &sent);
         instances_end(&w->instances, sent.task,
                       sent.is_reliable ? POOL_RELIABLE : POOL_UNRELIABLE,
                       sent.answers);
@@ -574,6 +584,10 @@ int bats_plays_create(const struct bats_plays_model *model, uint32_t n_plays,
     }
     if (p->m.t_ur <= 0)
         p->m.t_ur = mean_of(model->unreliable, model->n_times);
+    p->d = bats_strategy_throughput(p->m.t_ur, p->m.noticed > 0);
+    if (p->m.noticed == 0)
+        p->d = bats_answers_patience(model->unreliable, model->n_times,
+                                     model->gamma, p->d);
     rc = play_snapshots(p, err);
     if (rc < 0)
         bats_plays_destroy(p);
