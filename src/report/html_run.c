@@ -80,15 +80,16 @@ static void write_lead(struct page *p)
 {
     const struct bats_view_status *st = &p->st;
     FILE *out = p->html.out;
-    char time[BATS_UNITS_TEXT];
+    char time[BATS_UNITS_TEXT], tasks[64];
 
     fputs("<h1>", out);
     bats_html_text(&p->html, st->bag);
     fputs("</h1>\n<p class=\"lead\">", out);
     bats_html_textf(&p->html, "%s%s", how_it_ended(st),
                     st->failed > 0 ? ", some tasks failed" : "");
-    bats_html_textf(&p->html, ": %" PRId64 " of %" PRId64 " tasks done in %s.",
-                    st->done, st->tasks,
+    bats_html_textf(&p->html, ": %" PRId64 " of %s done in %s.", st->done,
+                    bats_words_count(tasks, sizeof tasks, (uint64_t)st->tasks,
+                                     "task"),
                     bats_words_moment(time, p->history.end));
     fputs("</p>\n", out);
 }

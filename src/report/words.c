@@ -147,6 +147,7 @@ static void append_why(char *text, size_t size, const char *currency,
                        const struct bats_decision *d,
                        const struct bats_decision *before)
 {
+    char count[64];
     switch (d->reason) {
     case BATS_REASON_START:
         append(text, size, "start: ");
@@ -158,8 +159,9 @@ static void append_why(char *text, size_t size, const char *currency,
         append(text, size, "the plan no longer fits");
         if (d->tasks_paid >= 0)
             append(text, size,
-                   " (it pays for %" PRId64 " of %" PRId64 " tasks left)",
-                   d->tasks_paid, d->tasks_left);
+                   " (it pays for %" PRId64 " of %s left)", d->tasks_paid,
+                   bats_words_count(count, sizeof count,
+                                    (uint64_t)d->tasks_left, "task"));
         append(text, size, ": ");
         break;
     case BATS_REASON_LOST:

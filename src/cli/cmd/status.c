@@ -148,7 +148,7 @@ static void print_text(const struct bats_view_status *st, bats_money held,
                        const struct workflows *w, const json_t *options)
 {
     char text[PHRASE], budget[PHRASE], time[BATS_UNITS_TEXT], when[64];
-    char kept[PHRASE] = "";
+    char kept[PHRASE] = "", cut[64];
     time_t started = (time_t)(st->started_us / 1000000);
     struct tm tm;
 
@@ -166,7 +166,9 @@ static void print_text(const struct bats_view_status *st, bats_money held,
     if (st->removed > 0)
         printf("; %" PRId64 " no longer in the bag", st->removed);
     if (st->preempted > 0)
-        printf("; %" PRId64 " executions cut off", st->preempted);
+        printf("; %s cut off",
+               bats_words_count(cut, sizeof cut, (uint64_t)st->preempted,
+                                "execution"));
     putchar('\n');
     if (held > 0)
         snprintf(kept, sizeof kept, ", %s held for what runs",

@@ -109,8 +109,9 @@ static void print_workflow(const struct known *k,
     const char *currency = k->status.currency;
     bats_words_put(stdout, BATS_ENCODE_TERMINAL, "workflow ");
     bats_words_put(stdout, BATS_ENCODE_TERMINAL, w->name);
-    printf(": %" PRIu32 " of %" PRIu32 " tasks done", w->done,
-           bats_workflows_tasks(w));
+    printf(": %" PRIu32 " of %s done", w->done,
+           bats_words_count(left, sizeof left, bats_workflows_tasks(w),
+                            "task"));
     if (w->failed > 0)
         printf(", %" PRIu32 " failed", w->failed);
     if (w->skipped > 0)
