@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/outlook/length.h"
+#include "engine/state/leases.h"
 
 /* ---- acquiring ---- */
 
@@ -367,7 +368,7 @@ int configure_review(struct bats_sched *e, const struct occasion *why,
 static bool renews(const struct bats_sched *e, uint32_t machine)
 {
     const struct state *s = &e->state;
-    bats_money charge = meter_price(s, machine);
+    bats_money charge = s->lease->next(s, machine);
     if (s->on_hold || s->rest[machine].taken_at != BATS_NEVER ||
         bats_ledger_affordable(&s->ledger, charge) < 1)
         return false;

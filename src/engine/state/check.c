@@ -1,5 +1,5 @@
 /* check: the invariants of the state. See sched.h and state.h. */
-#include "engine/state/state.h"
+#include "engine/state/leases.h"
 
 #include <assert.h>
 
@@ -98,9 +98,7 @@ void state_check(const struct state *s)
         bats_money charge = s->clusters[m->cluster].spec.charge;
         check_machine(s, i);
         charged += s->terms.later ? 0 : s->rest[i].windows * charge;
-        held += s->is_second  ? meter_held(s, i)
-                : m->renewing ? charge
-                              : use_held(s, i);
+        held += s->lease->held(s, i);
         noticed += paid(m) && s->rest[i].taken_at != BATS_NEVER;
         held += s->rest[i].asked ? job_held(s, i) : 0;
         jobs += s->rest[i].asked;

@@ -1,10 +1,10 @@
 /*
- * machines: their windows. A machine is charged for a whole window when it
- * enters it; its phase begins when it is acquired. A machine that is to enter
- * another window has that window's charge held before its present one ends, so
- * that nobody else can spend it. See state.h.
+ * machines: their windows. Those of a machine begin when it is acquired. A
+ * machine that is to enter another window has the money for it held before its
+ * present one ends, so that nobody else can spend it. See state.h; what is
+ * charged, and when: leases.h.
  */
-#include "engine/state/state.h"
+#include "engine/state/leases.h"
 
 #include <assert.h>
 
@@ -15,11 +15,6 @@ bool machine_works(const struct state *s, uint32_t id)
         if (slot_works(s, m->first_slot + i))
             return true;
     return false;
-}
-
-static bats_money charge_of(const struct state *s, const struct machine *m)
-{
-    return s->clusters[m->cluster].spec.charge;
 }
 
 /* ---- held ---- */
@@ -68,24 +63,6 @@ static void schedule_turn(struct state *s, uint32_t id)
     bats_heap_set(&s->turns, id, turn > s->now ? turn : s->now);
 }
 
-static void charge_window(struct state *s, uint32_t id)
-{
-    struct machine *m = &s->machines[id];
-    struct cluster *c = &s->clusters[m->cluster];
-    schedule_turn(s, id);
-    if (s->terms.lasts || s->is_use || s->is_second)
-        return; /* what is charged is the time, of the whole or of use */
-    purse_window(s, id, c->spec.charge);
-    s->rest[id].windows++;
-    c->windows++;
-    c->paid_slot_time += (double)s->window * m->n_slots;
-    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
-                                        .machine = id,
-                                        .amount = c->spec.charge,
-                                        .cushion = bats_ledger_take_cushion(
-                                            &s->ledger, c->spec.charge)});
-}
-
 static void put_to_work(struct state *s, uint32_t id)
 {
     state_emit(
@@ -97,15 +74,10 @@ bool machine_acquire(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     assert(m->state == MACHINE_PARKED && !m->quarantined);
-    bats_time end =
-        s->terms.lasts || s->is_use ? TIME_MAX : s->now + s->window;
-    if (s->is_second ? !meter_begin(s, id, &end)
-                     : !bats_ledger_charge(&s->ledger, charge_of(s, m)))
+    if (!s->lease->begin(s, id))
         return false;
-    hold(s, id, end);
-    charge_window(s, id);
-    if (s->is_second)
-        purse_match(s, id, meter_held(s, id));
+    hold(s, id, m->paid_end);
+    schedule_turn(s, id);
     put_to_work(s, id);
     return true;
 }
@@ -129,20 +101,11 @@ static bool stop_short(struct state *s, uint32_t id)
 
 bool machine_renew(struct state *s, uint32_t id)
 {
-    struct machine *m = &s->machines[id];
     if (s->is_use)
-        return stop_short(s, id) && use_extend(s, id);
-    if (s->rest[id].taken_at != BATS_NEVER ||
-        (s->is_second ? !meter_renew(s, id)
-                      : !bats_ledger_hold(&s->ledger, charge_of(s, m))))
+        return stop_short(s, id) && s->lease->extend(s, id);
+    if (s->rest[id].taken_at != BATS_NEVER || !s->lease->extend(s, id))
         return false;
-    m->renewing = true;
-    bats_heap_set(&s->turns, id, m->paid_end);
-    if (s->purses.n > 0)
-        purse_match(s, id,
-                    s->is_second
-                        ? meter_held(s, id)
-                        : s->purses.stakes[id].window + charge_of(s, m));
+    bats_heap_set(&s->turns, id, s->machines[id].paid_end);
     stop_short(s, id);
     return true;
 }
@@ -150,29 +113,18 @@ bool machine_renew(struct state *s, uint32_t id)
 static void give_up_renewal(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
-    if (m->renewing && s->is_second)
-        meter_give_up(s, id);
-    else if (m->renewing)
-        bats_ledger_give_up(&s->ledger, charge_of(s, m));
+    if (m->renewing)
+        s->lease->drop(s, id);
     m->renewing = false;
 }
 
 void machine_enter_window(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
-    bats_time end = m->paid_end + s->window;
-    if (s->is_second)
-        end = meter_next_end(s, id);
-    else
-        bats_ledger_charge_held(&s->ledger, charge_of(s, m));
-    m->renewing = false;
-    m->paid_end = end;
-    meter_book(s, id);
+    s->lease->enter(s, id);
     if (m->plan_windows > 0)
         m->plan_windows--;
-    charge_window(s, id);
-    if (s->is_second)
-        purse_match(s, id, meter_held(s, id));
+    schedule_turn(s, id);
 }
 
 void machine_mark(struct state *s, uint32_t id, bool marked)
@@ -275,9 +227,10 @@ void machine_end(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     use_end(s, id);
-    meter_end(s, id,
-              s->now >= s->rest[id].taken_at ? BATS_END_RECLAIMED
-                                             : BATS_END_USER);
+    if (s->lease->end)
+        s->lease->end(s, id,
+                      s->now >= s->rest[id].taken_at ? BATS_END_RECLAIMED
+                                                     : BATS_END_USER);
     give_up_renewal(s, id);
     if (!s->terms.waits)
         purse_close(s, id);
@@ -317,7 +270,9 @@ void machine_lose(struct state *s, uint32_t id)
         machine_absolve(s, id);
         c->n_joined--;
     }
-    meter_end(s, id, c->spec.reclaimable ? BATS_END_RECLAIMED : BATS_END_USER);
+    if (s->lease->end)
+        s->lease->end(
+            s, id, c->spec.reclaimable ? BATS_END_RECLAIMED : BATS_END_USER);
     if (m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING)
         let_go(s, id);
     stop_using(s, id);
@@ -382,11 +337,9 @@ void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
     m->last = true;
     if (m->state == MACHINE_ACTIVE && !m->marked)
         machine_mark(s, id, true);
-    if (s->is_use) /* its time ends with its task */
+    if (!s->lease->notice) /* its time ends with its task */
         return;
-    m->paid_end = meter_take(s, id, taken_at);
-    if (s->is_second)
-        purse_match(s, id, meter_held(s, id));
+    s->lease->notice(s, id, taken_at);
     if (m->state == MACHINE_LEAVING)
         bats_heap_set(&s->turns, id, m->paid_end);
     else

@@ -1,6 +1,6 @@
 /* payment: what workflows can pay for, and tasks that wait until theirs can.
  * See purses.h. */
-#include "engine/state/state.h"
+#include "engine/state/leases.h"
 
 #include <stdlib.h>
 
@@ -11,8 +11,7 @@
 static bats_money first_price(const struct state *s, size_t cluster)
 {
     return s->terms.waits ? job_price(s, cluster, s->window)
-           : s->is_second ? meter_first(s, cluster)
-                          : s->clusters[cluster].spec.charge;
+                          : s->lease->first(s, cluster);
 }
 
 /* The least that has to be held before the task begins there; `id`: a machine,

@@ -1,5 +1,5 @@
 /* state: its beginning and its end. See state.h. */
-#include "engine/state/state.h"
+#include "engine/state/leases.h"
 
 #include <stdlib.h>
 
@@ -46,7 +46,8 @@ void state_finish(struct state *s, enum bats_finish why)
     s->finish = why;
     state_bill(s);
     for (uint32_t i = 0; i < s->n_machines; i++) {
-        meter_end(s, i, BATS_END_USER);
+        if (s->lease->end)
+            s->lease->end(s, i, BATS_END_USER);
         purse_close(s, i);
     }
     for (uint32_t i = 0; i < s->n_machines; i++)
@@ -63,8 +64,8 @@ void state_kill(struct state *s)
 {
     for (uint32_t i = 0; i < s->n_machines; i++) {
         purse_kill(s, i);
-        meter_kill(s, i);
-        use_kill(s, i);
+        if (s->lease->kill)
+            s->lease->kill(s, i);
     }
 }
 
@@ -266,7 +267,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         .goal = o->goal,
         .terms = lease_terms_of(o->billing.model),
         .is_use = o->billing.model == BATS_BILLING_USE,
-        .is_second = o->billing.model == BATS_BILLING_SECOND,
+        .lease = lease_kind_of(o->billing.model),
         .earlier_charged = earlier->charged,
         .tops_up = earlier->tops_up,
         .next_tick = o->billing.model == BATS_BILLING_JOB ? 0 : BATS_NEVER,
@@ -293,7 +294,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         s->clusters[i].expected = o->expected ? o->expected[i] : 0;
         if (s->terms.lasts || s->is_use)
             s->clusters[i].spec.charge = 0;
-        if (s->is_second)
+        if (o->billing.model == BATS_BILLING_SECOND)
             set_price(s, &s->clusters[i]);
         s->clusters[i].limit = BATS_NEVER;
     }

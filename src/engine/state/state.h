@@ -8,8 +8,9 @@
  * alone calls the moves.
  *
  *   machines.c    joined, acquired, renewed, marked, parked, lost
- *   use.c         what a machine costs that is charged for use
- *   meter.c       or by its age
+ *   leases.c      what a machine costs, by how it is billed: a table of moves
+ *   use.c         for each kind (leases.h); one that is charged for use,
+ *   second.c      or by its age
  *   jobs.c        machines that are jobs: asked for, begun, billed
  *   slots.c       the list of idle slots, and their queues
  *   executions.c  the executions of a task, of which there may be several
@@ -262,7 +263,8 @@ struct state {
     enum bats_finish late; /* which of them it is */
     bool is_late;          /* it is over */
     struct lease_terms terms; /* of machines, by how they are billed */
-    bool is_use, is_second;   /* the models that state/ still has to know */
+    const struct lease_kind *lease; /* and how money moves for one */
+    bool is_use; /* the model that state/ still has to know */
     uint32_t sample_size;
     bats_money earlier_charged;
     bool tops_up; /* what an earlier session has seen is part of the sample */
@@ -421,41 +423,6 @@ void use_end(struct state *s, uint32_t machine);
 
 /* Charges all that is held. */
 void use_kill(struct state *s, uint32_t machine);
-
-/* ---- meter.c: all of it nothing, unless machines are billed by the second
- * ----
- */
-
-/* The money that is held for the machine, beyond what is charged. */
-bats_money meter_held(const struct state *s, uint32_t machine);
-
-/* It is acquired: the money for its first window, or less if its block is
- * shorter, is held until *end. False: there is none. */
-bool meter_begin(struct state *s, uint32_t machine, bats_time *end);
-
-/* The most that a machine that begins now costs until its first window ends. */
-bats_money meter_first(const struct state *s, size_t cluster);
-
-/* The end of the next window, of the block, or of the machine; and what it
- * costs from its present window's end until then: any machine, by any
- * billing. */
-bats_time meter_next_end(const struct state *s, uint32_t machine);
-bats_money meter_price(const struct state *s, uint32_t machine);
-
-/* Holds that money; false: there is none, or no such window. No longer. */
-bool meter_renew(struct state *s, uint32_t machine);
-void meter_give_up(struct state *s, uint32_t machine);
-
-/* It will be gone at this time: until when it is paid now, not later. Not
- * while it is renewing. */
-bats_time meter_take(struct state *s, uint32_t machine, bats_time end);
-
-/* Charges what is certain by now; or, as it ends, all that it owes. */
-void meter_book(struct state *s, uint32_t machine);
-void meter_end(struct state *s, uint32_t machine, enum bats_end end);
-
-/* Charges all that is held. */
-void meter_kill(struct state *s, uint32_t machine);
 
 /* ---- jobs.c: machines that are jobs ---- */
 

@@ -86,7 +86,7 @@ static void book(struct state *s, uint32_t id)
 
 void use_kill(struct state *s, uint32_t id)
 {
-    if (s->is_use && in_use(s, id))
+    if (in_use(s, id))
         charge(s, id, use_held(s, id));
 }
 

@@ -1,11 +1,11 @@
 /*
- * meter: machines that are billed by the second, by their age
+ * second: machines that are billed by the second, by their age
  * (bats/billing.h, bats/tariff.h). Until the end of the window that it has
  * entered, or of its block, what a machine may cost at most is held; what is
  * certain of it is charged as windows end, and the rest when the machine is
- * given back or reclaimed. See state.h.
+ * given back or reclaimed. See leases.h.
  */
-#include "engine/state/state.h"
+#include "engine/state/leases.h"
 
 static const struct bats_cluster *spec_of(const struct state *s, uint32_t id)
 {
@@ -14,7 +14,7 @@ static const struct bats_cluster *spec_of(const struct state *s, uint32_t id)
 
 static bool is_metered(const struct state *s, uint32_t id)
 {
-    return s->is_second && s->rest[id].since != BATS_NEVER;
+    return s->rest[id].since != BATS_NEVER;
 }
 
 /* The cost of the machine until `time`, if it is ended then. */
@@ -25,7 +25,8 @@ static bats_money cost_until(const struct state *s, uint32_t id,
                             time - s->rest[id].since, end);
 }
 
-bats_time meter_next_end(const struct state *s, uint32_t id)
+/* The end of the next window, of the block, or of the machine. */
+static bats_time next_end(const struct state *s, uint32_t id)
 {
     const struct machine_rest *r = &s->rest[id];
     bats_time end = s->machines[id].paid_end + s->window;
@@ -34,17 +35,17 @@ bats_time meter_next_end(const struct state *s, uint32_t id)
     return end < r->taken_at ? end : r->taken_at;
 }
 
-bats_money meter_held(const struct state *s, uint32_t id)
+static bats_money held(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     if (!is_metered(s, id))
         return 0;
-    return cost_until(s, id, m->renewing ? meter_next_end(s, id) : m->paid_end,
+    return cost_until(s, id, m->renewing ? next_end(s, id) : m->paid_end,
                       BATS_END_USER) -
            s->rest[id].booked;
 }
 
-bool meter_begin(struct state *s, uint32_t id, bats_time *end)
+static bool begin(struct state *s, uint32_t id)
 {
     const struct cluster *c = &s->clusters[s->machines[id].cluster];
     const struct bats_tariff *t = &c->spec.tariff;
@@ -62,11 +63,12 @@ bool meter_begin(struct state *s, uint32_t id, bats_time *end)
     r->length = length;
     r->since = s->now;
     r->booked = 0;
-    *end = s->now + first;
+    s->machines[id].paid_end = s->now + first;
+    purse_match(s, id, held(s, id));
     return true;
 }
 
-bats_money meter_first(const struct state *s, size_t cluster)
+static bats_money price_of_first(const struct state *s, size_t cluster)
 {
     const struct bats_tariff *t = &s->clusters[cluster].spec.tariff;
     bats_time length = bats_tariff_block(t, s->window);
@@ -90,35 +92,41 @@ static bool hold_until(struct state *s, uint32_t id, bats_time from,
     return true;
 }
 
-bats_money meter_price(const struct state *s, uint32_t id)
+static bats_money price_of_next(const struct state *s, uint32_t id)
 {
     if (!is_metered(s, id))
         return s->clusters[s->machines[id].cluster].spec.charge;
-    bats_money until = cost_until(s, id, meter_next_end(s, id), BATS_END_USER);
+    bats_money until = cost_until(s, id, next_end(s, id), BATS_END_USER);
     return until == BATS_UNLIMITED
                ? until
                : until - cost_until(s, id, s->machines[id].paid_end,
                                     BATS_END_USER);
 }
 
-bool meter_renew(struct state *s, uint32_t id)
+static bool extend(struct state *s, uint32_t id)
 {
-    bats_time end = meter_next_end(s, id);
-    return end > s->machines[id].paid_end &&
-           hold_until(s, id, s->machines[id].paid_end, end);
+    struct machine *m = &s->machines[id];
+    bats_time end = next_end(s, id);
+    if (end <= m->paid_end || !hold_until(s, id, m->paid_end, end))
+        return false;
+    m->renewing = true;
+    purse_match(s, id, held(s, id));
+    return true;
 }
 
-void meter_give_up(struct state *s, uint32_t id)
+static void drop(struct state *s, uint32_t id)
 {
-    hold_until(s, id, meter_next_end(s, id), s->machines[id].paid_end);
+    hold_until(s, id, next_end(s, id), s->machines[id].paid_end);
 }
 
-bats_time meter_take(struct state *s, uint32_t id, bats_time end)
+static void notice(struct state *s, uint32_t id, bats_time end)
 {
     bats_time paid = s->machines[id].paid_end;
-    return is_metered(s, id) && hold_until(s, id, paid, end) ? end
-           : end < paid                                      ? end
-                                                             : paid;
+    s->machines[id].paid_end =
+        is_metered(s, id) && hold_until(s, id, paid, end) ? end
+        : end < paid                                      ? end
+                                                          : paid;
+    purse_match(s, id, held(s, id));
 }
 
 static void charge(struct state *s, uint32_t id, bats_money until)
@@ -132,35 +140,50 @@ static void charge(struct state *s, uint32_t id, bats_money until)
     state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
                                         .machine = id,
                                         .amount = amount});
-    purse_share(s, id, amount, meter_held(s, id));
+    purse_share(s, id, amount, held(s, id));
 }
 
-void meter_book(struct state *s, uint32_t id)
+static void enter(struct state *s, uint32_t id)
 {
+    struct machine *m = &s->machines[id];
+    m->paid_end = next_end(s, id);
+    m->renewing = false;
     if (is_metered(s, id))
         charge(s, id,
                bats_tariff_certain(&spec_of(s, id)->tariff, s->rest[id].length,
                                    s->now - s->rest[id].since));
+    purse_match(s, id, held(s, id));
 }
 
-void meter_kill(struct state *s, uint32_t id)
+static void kill(struct state *s, uint32_t id)
 {
     if (is_metered(s, id))
-        charge(s, id, s->rest[id].booked + meter_held(s, id));
+        charge(s, id, s->rest[id].booked + held(s, id));
 }
 
-void meter_end(struct state *s, uint32_t id, enum bats_end end)
+static void finish(struct state *s, uint32_t id, enum bats_end end)
 {
     struct machine *m = &s->machines[id];
     if (!is_metered(s, id))
         return;
     if (m->renewing)
-        meter_give_up(s, id);
+        drop(s, id);
     m->renewing = false;
     bats_time until = s->now < m->paid_end ? s->now : m->paid_end;
     charge(s, id, cost_until(s, id, until, end));
-    bats_ledger_give_up(&s->ledger, meter_held(s, id));
+    bats_ledger_give_up(&s->ledger, held(s, id));
     s->clusters[m->cluster].paid_slot_time +=
         (double)(until - s->rest[id].since) * m->n_slots;
     s->rest[id].since = BATS_NEVER;
 }
+
+const struct lease_kind lease_second = {.first = price_of_first,
+                                        .next = price_of_next,
+                                        .held = held,
+                                        .begin = begin,
+                                        .extend = extend,
+                                        .enter = enter,
+                                        .drop = drop,
+                                        .notice = notice,
+                                        .end = finish,
+                                        .kill = kill};

@@ -1,0 +1,42 @@
+/*
+ * leases: what moves when a machine is acquired, held on and let go, by how it
+ * is billed (bats/billing.h): one table of functions for each kind.
+ *
+ * Layer: engine, part of the state. machines.c keeps the states of machines and
+ * asks here for the money; what others may ask is in lease.h.
+ */
+#ifndef BATS_ENGINE_STATE_LEASES_H
+#define BATS_ENGINE_STATE_LEASES_H
+
+#include "engine/state/state.h"
+
+struct lease_kind {
+    /* The most that a machine of the cluster costs until its first period has
+     * ended; and this one, from the end of its present period to that of the
+     * next. */
+    bats_money (*first)(const struct state *s, size_t cluster);
+    bats_money (*next)(const struct state *s, uint32_t machine);
+    /* The money that is held for the machine, beyond what is charged. */
+    bats_money (*held)(const struct state *s, uint32_t machine);
+    /* Pays the first period and sets its end, or holds the next one. False:
+     * there is no money, or no such period, and nothing has changed. */
+    bool (*begin)(struct state *s, uint32_t machine);
+    bool (*extend)(struct state *s, uint32_t machine);
+    /* The next period, which is held, begins; or is not wanted. */
+    void (*enter)(struct state *s, uint32_t machine);
+    void (*drop)(struct state *s, uint32_t machine);
+    /* It will be gone at this time: sets until when it is paid, not later.
+     * Not while the next period is held. NULL: it is paid as long as it
+     * works. */
+    void (*notice)(struct state *s, uint32_t machine, bats_time taken_at);
+    /* It ends: charges all that it owes. NULL: nothing. */
+    void (*end)(struct state *s, uint32_t machine, enum bats_end how);
+    /* The run is killed: charges all that is held. NULL: nothing. */
+    void (*kill)(struct state *s, uint32_t machine);
+};
+
+extern const struct lease_kind lease_second;
+
+const struct lease_kind *lease_kind_of(enum bats_billing_model model);
+
+#endif
