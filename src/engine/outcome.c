@@ -1,6 +1,8 @@
 /* outcome: the end of an execution, and the loss of a machine. See engine.h. */
 #include "engine/engine.h"
 
+#include "engine/state/leases.h"
+
 #define CUTS 3 /* whole jobs that a task may be cut off after */
 
 /* ---- the parts ---- */
@@ -207,7 +209,7 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
         bats_same_position(sl->head, task) ? s->now - sl->started : 0;
     bool judged = bats_same_position(sl->head, task) && sl->judged;
     if (!yielded && bats_same_position(sl->head, task))
-        use_forgive(s, ev->machine);
+        lease_forgive(s, ev->machine);
     tell_tail(e, slot, task, false, !timed_out);
     bool elsewhere = execution_end(s, slot, task, false);
 
@@ -236,7 +238,7 @@ static void came_too_late(struct bats_sched *e, const struct bats_event *ev,
     bool done = ev->type == BATS_EVENT_DONE;
     if (ev->type == BATS_EVENT_PREEMPTED &&
         bats_same_position(s->slots[slot].head, task))
-        use_forgive(s, ev->machine);
+        lease_forgive(s, ev->machine);
     tell_tail(e, slot, task, done, false);
     execution_end(s, slot, task, done);
     if (done && s->tasks[task.i].point)
@@ -347,7 +349,7 @@ int outcome_of_loss(struct bats_sched *e, uint32_t machine,
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
-    use_forgive(s, machine);
+    lease_forgive(s, machine);
     if (s->rest[machine].asked)
         job_vanish(s, machine);
     else

@@ -103,7 +103,7 @@ void state_check(const struct state *s)
         held += s->rest[i].asked ? job_held(s, i) : 0;
         jobs += s->rest[i].asked;
         waiting += m->state == MACHINE_ASKED ? m->n_slots : 0;
-        assert(!s->is_use ||
+        assert(!s->terms.idle_is_free ||
                (s->rest[i].since != BATS_NEVER) == (paid(m) && m->n_busy > 0));
         absent += m->state == MACHINE_ABSENT;
         lost += m->state == MACHINE_LOST;

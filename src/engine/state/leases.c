@@ -110,15 +110,6 @@ static const struct lease_kind lease_free = {.first = price_of_first,
                                              .drop = drop,
                                              .notice = notice};
 
-static const struct lease_kind lease_use = {.first = price_of_first,
-                                            .next = charge_of,
-                                            .held = use_held,
-                                            .begin = begin_free,
-                                            .extend = use_extend,
-                                            .enter = enter_window,
-                                            .drop = drop,
-                                            .kill = use_kill};
-
 const struct lease_kind *lease_kind_of(enum bats_billing_model model)
 {
     static const struct lease_kind *const kinds[] = {

@@ -22,21 +22,54 @@ struct lease_kind {
      * there is no money, or no such period, and nothing has changed. */
     bool (*begin)(struct state *s, uint32_t machine);
     bool (*extend)(struct state *s, uint32_t machine);
-    /* The next period, which is held, begins; or is not wanted. */
+    /* The next period, which is held, begins; or is not wanted. NULL: none is
+     * ever `renewing`. */
     void (*enter)(struct state *s, uint32_t machine);
     void (*drop)(struct state *s, uint32_t machine);
     /* It will be gone at this time: sets until when it is paid, not later.
      * Not while the next period is held. NULL: it is paid as long as it
      * works. */
     void (*notice)(struct state *s, uint32_t machine, bats_time taken_at);
+    /* A task begins on the machine; the last one there has ended; one that has
+     * not answered is about to be taken out by the caller, and is free where
+     * lost executions are. NULL: nothing happens. */
+    void (*work)(struct state *s, uint32_t machine, struct bats_position task);
+    void (*idle)(struct state *s, uint32_t machine);
+    void (*forgive)(struct state *s, uint32_t machine);
     /* It ends: charges all that it owes. NULL: nothing. */
     void (*end)(struct state *s, uint32_t machine, enum bats_end how);
     /* The run is killed: charges all that is held. NULL: nothing. */
     void (*kill)(struct state *s, uint32_t machine);
 };
 
-extern const struct lease_kind lease_second;
+extern const struct lease_kind lease_second, lease_use;
 
 const struct lease_kind *lease_kind_of(enum bats_billing_model model);
+
+static inline void lease_work(struct state *s, uint32_t machine,
+                              struct bats_position task)
+{
+    if (s->lease->work)
+        s->lease->work(s, machine, task);
+}
+
+static inline void lease_idle(struct state *s, uint32_t machine)
+{
+    if (s->lease->idle)
+        s->lease->idle(s, machine);
+}
+
+static inline void lease_forgive(struct state *s, uint32_t machine)
+{
+    if (s->lease->forgive)
+        s->lease->forgive(s, machine);
+}
+
+static inline void lease_end(struct state *s, uint32_t machine,
+                             enum bats_end how)
+{
+    if (s->lease->end)
+        s->lease->end(s, machine, how);
+}
 
 #endif

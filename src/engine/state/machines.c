@@ -101,7 +101,7 @@ static bool stop_short(struct state *s, uint32_t id)
 
 bool machine_renew(struct state *s, uint32_t id)
 {
-    if (s->is_use)
+    if (s->terms.idle_is_free)
         return stop_short(s, id) && s->lease->extend(s, id);
     if (s->rest[id].taken_at != BATS_NEVER || !s->lease->extend(s, id))
         return false;
@@ -226,11 +226,10 @@ void machine_drained(struct state *s, uint32_t id)
 void machine_end(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
-    use_end(s, id);
-    if (s->lease->end)
-        s->lease->end(s, id,
-                      s->now >= s->rest[id].taken_at ? BATS_END_RECLAIMED
-                                                     : BATS_END_USER);
+    lease_idle(s, id);
+    lease_end(s, id,
+              s->now >= s->rest[id].taken_at ? BATS_END_RECLAIMED
+                                             : BATS_END_USER);
     give_up_renewal(s, id);
     if (!s->terms.waits)
         purse_close(s, id);
@@ -270,14 +269,12 @@ void machine_lose(struct state *s, uint32_t id)
         machine_absolve(s, id);
         c->n_joined--;
     }
-    if (s->lease->end)
-        s->lease->end(
-            s, id, c->spec.reclaimable ? BATS_END_RECLAIMED : BATS_END_USER);
+    lease_end(s, id, c->spec.reclaimable ? BATS_END_RECLAIMED : BATS_END_USER);
     if (m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING)
         let_go(s, id);
     stop_using(s, id);
     give_up_renewal(s, id);
-    if (!s->is_use)
+    if (!s->terms.idle_is_free)
         purse_close(s, id);
     bats_heap_remove(&c->parked, s->rest[id].member);
     m->state = MACHINE_LOST;

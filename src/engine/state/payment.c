@@ -20,7 +20,7 @@ static bats_money price(const struct state *s, uint32_t number, size_t cluster,
                         uint32_t id)
 {
     const struct cluster *c = &s->clusters[cluster];
-    if (!s->is_use)
+    if (!s->terms.idle_is_free)
         return id == NO_MACHINE ? first_price(s, cluster)
                                 : s->purses.stakes[id].need;
     double mean = task_runtime(s, number, cluster);
@@ -125,8 +125,9 @@ static bool is_broke(const struct state *s, const struct purse *p)
     bool any = false;
     for (size_t i = 0; p->ledger.held == 0 && i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        bats_money least = s->is_use ? bats_billing_use(c->price, s->window, 1)
-                                     : first_price(s, i);
+        bats_money least = s->terms.idle_is_free
+                               ? bats_billing_use(c->price, s->window, 1)
+                               : first_price(s, i);
         if (is_there(c) && least <= left)
             return false;
         any |= is_there(c);

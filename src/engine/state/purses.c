@@ -385,7 +385,7 @@ bats_money purse_room(const struct state *s, uint32_t id)
 bool purse_is_short(const struct state *s, uint32_t id,
                     const struct stake *stake)
 {
-    if (!s->is_use)
+    if (!s->terms.idle_is_free)
         return stake->held < s->purses.stakes[id].need;
     return s->clusters[s->machines[id].cluster].price > 0 &&
            room_of(s, id, stake) == 0;

@@ -1,5 +1,5 @@
 /* slots: the list of idle ones, and the queue of each. See state.h. */
-#include "engine/state/state.h"
+#include "engine/state/leases.h"
 
 #include <assert.h>
 
@@ -82,7 +82,7 @@ static inline void begin(struct state *s, uint32_t slot)
 {
     s->slots[slot].started = s->now;
     if (s->slots[slot].n_tasks > 0)
-        use_begin(s, s->slots[slot].machine, s->slots[slot].head);
+        lease_work(s, s->slots[slot].machine, s->slots[slot].head);
     if (s->has_limits)
         slot_set_limit(s, slot);
 }
@@ -149,7 +149,7 @@ void slot_take_out(struct state *s, uint32_t slot, struct bats_position task)
         assert(m->n_busy > 0);
         m->n_busy--;
         if (m->n_busy == 0)
-            use_end(s, sl->machine);
+            lease_idle(s, sl->machine);
         s->n_busy--;
         s->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
         if (m->state == MACHINE_ACTIVE) {

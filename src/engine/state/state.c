@@ -46,8 +46,7 @@ void state_finish(struct state *s, enum bats_finish why)
     s->finish = why;
     state_bill(s);
     for (uint32_t i = 0; i < s->n_machines; i++) {
-        if (s->lease->end)
-            s->lease->end(s, i, BATS_END_USER);
+        lease_end(s, i, BATS_END_USER);
         purse_close(s, i);
     }
     for (uint32_t i = 0; i < s->n_machines; i++)
@@ -266,7 +265,6 @@ int state_init(struct state *s, const struct bats_sched_options *o,
             o->rules.time_limit > 0 ? o->rules.time_limit : BATS_NEVER,
         .goal = o->goal,
         .terms = lease_terms_of(o->billing.model),
-        .is_use = o->billing.model == BATS_BILLING_USE,
         .lease = lease_kind_of(o->billing.model),
         .earlier_charged = earlier->charged,
         .tops_up = earlier->tops_up,
@@ -292,7 +290,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         s->clusters[i].spec = o->clusters[i];
         s->clusters[i].price = o->clusters[i].charge;
         s->clusters[i].expected = o->expected ? o->expected[i] : 0;
-        if (s->terms.lasts || s->is_use)
+        if (s->terms.lasts || s->terms.idle_is_free)
             s->clusters[i].spec.charge = 0;
         if (o->billing.model == BATS_BILLING_SECOND)
             set_price(s, &s->clusters[i]);

@@ -264,7 +264,6 @@ struct state {
     bool is_late;          /* it is over */
     struct lease_terms terms; /* of machines, by how they are billed */
     const struct lease_kind *lease; /* and how money moves for one */
-    bool is_use; /* the model that state/ still has to know */
     uint32_t sample_size;
     bats_money earlier_charged;
     bool tops_up; /* what an earlier session has seen is part of the sample */
@@ -397,32 +396,12 @@ void state_take_sample(struct state *s, const struct bats_sample *sample);
 /* Asserts the invariants of sched.h. */
 void state_check(const struct state *s);
 
-/* ---- use.c: all of it nothing, unless use is charged ---- */
-
-/* The money that is held for the machine. */
-bats_money use_held(const struct state *s, uint32_t machine);
+/* ---- use.c ---- */
 
 /* There is money for the task, or (no position) for another one of the expected
- * runtime. */
+ * runtime: always, unless use is charged. */
 bool use_affordable(const struct state *s, uint32_t machine,
                     struct bats_position task);
-
-/* The task begins on the machine: charges what it was used, and holds what it
- * may cost. */
-void use_begin(struct state *s, uint32_t machine, struct bats_position task);
-
-/* Holds more money when that is nearly used up. False: there is no more. */
-bool use_extend(struct state *s, uint32_t machine);
-
-/* The execution that used it has not answered: nothing is charged for that
- * where lost executions are free. The caller takes the execution out. */
-void use_forgive(struct state *s, uint32_t machine);
-
-/* It is not in use any more. */
-void use_end(struct state *s, uint32_t machine);
-
-/* Charges all that is held. */
-void use_kill(struct state *s, uint32_t machine);
 
 /* ---- jobs.c: machines that are jobs ---- */
 

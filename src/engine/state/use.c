@@ -2,9 +2,9 @@
  * use: machines that are charged for use (bats/billing.h). One is in use while
  * it has a task. Its paid time is what is held for it: the longest runtime of
  * the sample, then always a quarter more; it does not end while the machine is
- * not in use. See state.h.
+ * not in use. See leases.h.
  */
-#include "engine/state/state.h"
+#include "engine/state/leases.h"
 
 /* The slots share the money so many times over, if nothing is known. */
 #define SHARES 4
@@ -21,7 +21,7 @@ static bool in_use(const struct state *s, uint32_t id)
     return s->rest[id].since != BATS_NEVER;
 }
 
-bats_money use_held(const struct state *s, uint32_t id)
+static bats_money held(const struct state *s, uint32_t id)
 {
     return in_use(s, id) ? cost_until(s, id, s->machines[id].paid_end) -
                                s->rest[id].booked
@@ -48,17 +48,17 @@ static bats_money money_left(const struct state *s, uint32_t id)
 static void hold_until(struct state *s, uint32_t id, bats_time end)
 {
     const struct machine *m = &s->machines[id];
-    bats_money held = use_held(s, id), sum;
+    bats_money before = held(s, id), sum;
     if (end <= m->paid_end)
         return;
-    if (bats_units_add(held + s->rest[id].booked, money_left(s, id), &sum) &&
+    if (bats_units_add(before + s->rest[id].booked, money_left(s, id), &sum) &&
         cost_until(s, id, end) > sum)
         end =
             s->rest[id].since +
             bats_billing_lasts(s->clusters[m->cluster].price, s->window, sum);
     if (end > m->paid_end &&
         bats_ledger_hold(&s->ledger,
-                         cost_until(s, id, end) - s->rest[id].booked - held))
+                         cost_until(s, id, end) - s->rest[id].booked - before))
         pay_until(s, id, end);
 }
 
@@ -73,7 +73,7 @@ static void charge(struct state *s, uint32_t id, bats_money amount)
         state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
                                             .machine = id,
                                             .amount = amount});
-    purse_share(s, id, amount, use_held(s, id));
+    purse_share(s, id, amount, held(s, id));
 }
 
 /* Charges what it was used until now. */
@@ -84,10 +84,10 @@ static void book(struct state *s, uint32_t id)
     charge(s, id, cost_until(s, id, until) - s->rest[id].booked);
 }
 
-void use_kill(struct state *s, uint32_t id)
+static void kill(struct state *s, uint32_t id)
 {
     if (in_use(s, id))
-        charge(s, id, use_held(s, id));
+        charge(s, id, held(s, id));
 }
 
 /* The runtime of a task that begins; a window if the cluster is not known. */
@@ -144,7 +144,7 @@ static bats_time typical(const struct state *s, uint32_t id,
 bool use_affordable(const struct state *s, uint32_t id,
                     struct bats_position task)
 {
-    if (!s->is_use)
+    if (!s->terms.idle_is_free)
         return true;
     const struct machine *m = &s->machines[id];
     bats_time time =
@@ -161,10 +161,19 @@ bool use_affordable(const struct state *s, uint32_t id,
                bats_ledger_available(&s->ledger);
 }
 
-void use_begin(struct state *s, uint32_t id, struct bats_position task)
+/* There is money, if only not less than none. */
+static bool begin(struct state *s, uint32_t id)
+{
+    if (!bats_ledger_charge(&s->ledger, 0))
+        return false;
+    s->machines[id].paid_end = TIME_MAX;
+    return true;
+}
+
+static void work(struct state *s, uint32_t id, struct bats_position task)
 {
     struct machine *m = &s->machines[id];
-    if (!s->is_use || m->state != MACHINE_ACTIVE)
+    if (m->state != MACHINE_ACTIVE)
         return;
     if (in_use(s, id)) {
         book(s, id);
@@ -176,10 +185,10 @@ void use_begin(struct state *s, uint32_t id, struct bats_position task)
     }
     bats_time time = allowed(s, id, task);
     hold_until(s, id, s->now + (time > 0 ? time : 1));
-    purse_match(s, id, use_held(s, id));
+    purse_match(s, id, held(s, id));
 }
 
-bool use_extend(struct state *s, uint32_t id)
+static bool extend(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     bats_time before = m->paid_end;
@@ -188,31 +197,30 @@ bool use_extend(struct state *s, uint32_t id)
     if (!s->clusters[m->cluster].spec.lost_is_free)
         book(s, id);
     hold_until(s, id, before + (bats_time)((mean > age ? mean : age) / 4) + 1);
-    purse_match(s, id, use_held(s, id));
+    purse_match(s, id, held(s, id));
     return m->paid_end > before;
 }
 
 /* A booked charge stays: so nothing is booked before the end, where it may be
  * free. */
-void use_forgive(struct state *s, uint32_t id)
+static void forgive(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
-    if (!s->is_use || !s->clusters[m->cluster].spec.lost_is_free ||
-        !in_use(s, id))
+    if (!s->clusters[m->cluster].spec.lost_is_free || !in_use(s, id))
         return;
-    bats_ledger_give_up(&s->ledger, use_held(s, id));
+    bats_ledger_give_up(&s->ledger, held(s, id));
     s->rest[id].since = s->machines[id].paid_end = s->now;
     s->rest[id].booked = 0;
-    purse_match(s, id, use_held(s, id));
+    purse_match(s, id, held(s, id));
 }
 
-void use_end(struct state *s, uint32_t id)
+static void idle(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
-    if (!s->is_use || !in_use(s, id))
+    if (!in_use(s, id))
         return;
     book(s, id);
-    bats_ledger_give_up(&s->ledger, use_held(s, id));
+    bats_ledger_give_up(&s->ledger, held(s, id));
     s->clusters[m->cluster].paid_slot_time +=
         (double)(s->now - s->rest[id].since) * m->n_slots;
     s->rest[id].since = BATS_NEVER;
@@ -222,3 +230,25 @@ void use_end(struct state *s, uint32_t id)
     else if (m->state == MACHINE_LEAVING)
         pay_until(s, id, s->now);
 }
+
+static bats_money price_of_first(const struct state *s, size_t cluster)
+{
+    (void)s, (void)cluster;
+    return 0;
+}
+
+static bats_money price_of_next(const struct state *s, uint32_t id)
+{
+    (void)s, (void)id;
+    return 0;
+}
+
+const struct lease_kind lease_use = {.first = price_of_first,
+                                     .next = price_of_next,
+                                     .held = held,
+                                     .begin = begin,
+                                     .extend = extend,
+                                     .work = work,
+                                     .idle = idle,
+                                     .forgive = forgive,
+                                     .kill = kill};
