@@ -87,6 +87,7 @@ billing = use
 ranks = 1-4
 charge = 1
 reliable = no
+noticed = no
 [cluster safe]
 ranks = 5-6
 charge = 30
