@@ -199,8 +199,12 @@ void bats_sched_purses_soonest(const struct bats_sched *e, bats_time *soonest)
     for (uint32_t i = 0; i < s->purses.n; i++)
         soonest[i] = 0;
     state_longest_chain(s, soonest);
-    for (uint32_t i = 0; i < s->purses.n; i++)
-        soonest[i] += soonest[i] > 0 ? s->now : 0;
+    for (uint32_t i = 0; i < s->purses.n; i++) {
+        const struct purse *a = &s->purses.list[i];
+        /* What runs for longer than expected may end at once. */
+        bool overdue = a->left > 0 && a->deadline > 0 && s->now > a->deadline;
+        soonest[i] += soonest[i] > 0 || overdue ? s->now : 0;
+    }
 }
 
 bool bats_sched_is_skipped(const struct bats_sched *e, uint32_t task)

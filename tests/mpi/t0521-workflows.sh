@@ -51,8 +51,8 @@ ok 'who had the machine alone has paid all of it'
 grep -q 'the engine decides the same again' out
 ok 'the record is verified, shares too'
 
-grep -qE '^rich +1/2 +0 +0 +0 +2 +5 +2h' top
-grep -qE '^poor +0/2 +0 +2 +0 +0 +1 +-$' top
+grep -qE '^rich +1/2 +0 +0 +5 +2h +0 +2$' top
+grep -qE '^poor +0/2 +0 +0 +1 +- +2 +0$' top
 grep -qE '^rich +1/2 +0 +0 +0 +0 +2 +5 +5 +- +2h$' out.status
 grep -q '^workflow rich: .*, 5 left, 2 of it held; deadline 2h$' out.why
 "$BATS_MPI" status bag >out
@@ -187,7 +187,7 @@ sh look-late
 @sleep 20m
 BAG
 cat >look-late <<LOOK
-until "$BATS_MPI" top --once late >out.top && grep -q '^chain .* 50m late$' out.top
+until "$BATS_MPI" top --once late >out.top && grep -q '^chain .* 50m late ' out.top
 do sleep 0.1; done
 "$BATS_MPI" status late >out.status
 LOOK
