@@ -78,6 +78,10 @@ const char *bats_billing_name(enum bats_billing_model model);
  * BATS_UNLIMITED if it does not fit. time >= 0. */
 bats_money bats_billing_cost(bats_money rate, bats_time time);
 
+/* The job that the run itself is in is billed, by the time: all of an
+ * allocation, or beside the machines that are jobs. */
+bool bats_billing_is_timed(const struct bats_billing *billing);
+
 /* The bill of the run's own job until `now`, without `before`. */
 bats_money bats_billing_held(const struct bats_billing *billing,
                              bats_time now);

@@ -36,6 +36,7 @@ struct bats_ledger {
     bats_money cost;    /* charged beyond so much, it is */
     bats_money spent;   /* and so much of it was */
     struct bats_billing billing;
+    bool others_bill;  /* all or part of it, and maybe more than was held */
     bats_money base;   /* allocation: charged at time 0; jobs: all but what the
                         * run's own is charged for the time since; */
     bats_money booked; /* and charges that were said so far */

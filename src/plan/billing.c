@@ -43,6 +43,12 @@ bats_money bats_billing_cost(bats_money rate, bats_time time)
     return bats_billing_use(rate, BATS_HOUR, time);
 }
 
+bool bats_billing_is_timed(const struct bats_billing *billing)
+{
+    return billing->model == BATS_BILLING_ALLOCATION ||
+           (billing->model == BATS_BILLING_JOB && billing->rate > 0);
+}
+
 bats_money bats_billing_held(const struct bats_billing *billing, bats_time now)
 {
     return bats_billing_cost(billing->rate,

@@ -2,15 +2,6 @@
 
 #include <assert.h>
 
-/* Something is billed by the time: all of an allocation, or the run's own
- * job. */
-static bool is_timed(const struct bats_ledger *ledger)
-{
-    return ledger->billing.model == BATS_BILLING_ALLOCATION ||
-           (ledger->billing.model == BATS_BILLING_JOB &&
-            ledger->billing.rate > 0);
-}
-
 void bats_ledger_init(struct bats_ledger *ledger, bats_money budget,
                       bats_money charged)
 {
@@ -21,6 +12,7 @@ void bats_ledger_allocate(struct bats_ledger *ledger,
                           const struct bats_billing *billing)
 {
     ledger->billing = *billing;
+    ledger->others_bill = true;
     ledger->booked = ledger->charged;
     ledger->base = ledger->charged + billing->before;
     ledger->charged = ledger->base;
@@ -29,9 +21,8 @@ void bats_ledger_allocate(struct bats_ledger *ledger,
 
 void bats_ledger_pass(struct bats_ledger *ledger, bats_time now)
 {
-    if (is_timed(ledger) &&
-        !bats_units_add(ledger->base,
-                        bats_billing_held(&ledger->billing, now),
+    if (bats_billing_is_timed(&ledger->billing) &&
+        !bats_units_add(ledger->base, bats_billing_held(&ledger->billing, now),
                         &ledger->charged))
         ledger->charged = BATS_UNLIMITED;
 }
@@ -45,7 +36,8 @@ bats_money bats_ledger_book(struct bats_ledger *ledger)
 
 bats_time bats_ledger_lasts(const struct bats_ledger *ledger)
 {
-    if (!is_timed(ledger) || ledger->budget == BATS_UNLIMITED)
+    if (!bats_billing_is_timed(&ledger->billing) ||
+        ledger->budget == BATS_UNLIMITED)
         return BATS_NEVER;
     bats_money left = ledger->budget - ledger->base - ledger->held;
     bats_time time =
@@ -115,7 +107,8 @@ void bats_ledger_bill(struct bats_ledger *ledger, bats_money amount)
 
 void bats_ledger_limit(struct bats_ledger *ledger, bats_money budget)
 {
-    assert(is_timed(ledger) || budget - ledger->charged >= ledger->held);
+    assert(bats_billing_is_timed(&ledger->billing) ||
+           budget - ledger->charged >= ledger->held);
     ledger->budget = budget;
 }
 
@@ -149,9 +142,7 @@ bats_money bats_ledger_take_cushion(struct bats_ledger *ledger,
 
 void bats_ledger_check(const struct bats_ledger *ledger)
 {
-    /* Others bill jobs, and may bill more than was held. */
-    bool is_ours = ledger->billing.model != BATS_BILLING_ALLOCATION &&
-                   ledger->billing.model != BATS_BILLING_JOB;
     assert(ledger->charged >= 0 && ledger->held >= 0);
-    assert(!is_ours || ledger->charged <= ledger->budget - ledger->held);
+    assert(ledger->others_bill ||
+           ledger->charged <= ledger->budget - ledger->held);
 }
