@@ -61,7 +61,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	policy/rr.c sampling/choice.c sampling/place.c sampling/points.c \
 	state/payment.c state/purses.c state/answers.c state/bag.c state/categories.c state/chains.c state/check.c state/executions.c state/graph.c state/levels.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
-	state/jobs.c state/leases.c state/second.c state/tasks.c state/use.c tail/answers.c tail/decide.c tail/utility.c tail/expert.c tail/instances.c tail/plays.c \
+	state/jobs.c state/allocation.c state/leases.c state/second.c state/tasks.c state/use.c tail/answers.c tail/decide.c tail/utility.c tail/expert.c tail/instances.c tail/plays.c \
 	tail/replicas.c tail/soonest.c tail/strategy.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, builtin.c directives.c lines.c look.c tasks.c) \

@@ -95,7 +95,7 @@ bats_time length_of_job(const struct state *s, size_t cluster)
 /* The money pays a job of the cluster for a window. */
 static bool is_paid(const struct state *s, size_t cluster)
 {
-    return job_price(s, cluster, s->window) <=
+    return job_first(s, cluster) <=
            bats_ledger_available(&s->ledger) + jobs_waiting(s);
 }
 

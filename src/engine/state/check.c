@@ -100,7 +100,6 @@ void state_check(const struct state *s)
         charged += s->terms.later ? 0 : s->rest[i].windows * charge;
         held += s->lease->held(s, i);
         noticed += paid(m) && s->rest[i].taken_at != BATS_NEVER;
-        held += s->rest[i].asked ? job_held(s, i) : 0;
         jobs += s->rest[i].asked;
         waiting += m->state == MACHINE_ASKED ? m->n_slots : 0;
         assert(!s->terms.idle_is_free ||

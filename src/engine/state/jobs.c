@@ -4,7 +4,7 @@
  * that nothing the batch system may do meanwhile costs more than the budget.
  * See state.h.
  */
-#include "engine/state/state.h"
+#include "engine/state/leases.h"
 
 #include <assert.h>
 
@@ -14,9 +14,16 @@ bats_money job_price(const struct state *s, size_t cluster, bats_time length)
                             length + s->ledger.billing.overrun);
 }
 
+bats_money job_first(const struct state *s, size_t cluster)
+{
+    return job_price(s, cluster, s->window);
+}
+
 bats_money job_held(const struct state *s, uint32_t id)
 {
-    return job_price(s, s->machines[id].cluster, s->rest[id].length);
+    return s->rest[id].asked
+               ? job_price(s, s->machines[id].cluster, s->rest[id].length)
+               : 0;
 }
 
 bats_money jobs_waiting(const struct state *s)

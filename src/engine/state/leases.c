@@ -110,13 +110,18 @@ static const struct lease_kind lease_free = {.first = price_of_first,
                                              .drop = drop,
                                              .notice = notice};
 
+/* ---- jobs: jobs.c begins and ends them ---- */
+
+static const struct lease_kind lease_job = {
+    .first = job_first, .next = charge_of, .held = job_held, .notice = notice};
+
 const struct lease_kind *lease_kind_of(enum bats_billing_model model)
 {
     static const struct lease_kind *const kinds[] = {
         [BATS_BILLING_WINDOW] = &lease_window,
         [BATS_BILLING_ALLOCATION] = &lease_free,
         [BATS_BILLING_USE] = &lease_use,
-        [BATS_BILLING_JOB] = &lease_window, /* jobs.c begins and ends it */
+        [BATS_BILLING_JOB] = &lease_job,
         [BATS_BILLING_SECOND] = &lease_second,
     };
     return kinds[model];

@@ -19,7 +19,8 @@ struct lease_kind {
     /* The money that is held for the machine, beyond what is charged. */
     bats_money (*held)(const struct state *s, uint32_t machine);
     /* Pays the first period and sets its end, or holds the next one. False:
-     * there is no money, or no such period, and nothing has changed. */
+     * there is no money, or no such period, and nothing has changed. NULL: it
+     * waits to begin, and has one period; the next is of its successor. */
     bool (*begin)(struct state *s, uint32_t machine);
     bool (*extend)(struct state *s, uint32_t machine);
     /* The next period, which is held, begins; or is not wanted. NULL: none is

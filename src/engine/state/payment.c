@@ -6,14 +6,6 @@
 
 #include "util/larger.h"
 
-/* The cost of a machine of the cluster from the beginning until it can be given
- * back. */
-static bats_money first_price(const struct state *s, size_t cluster)
-{
-    return s->terms.waits ? job_price(s, cluster, s->window)
-                          : s->lease->first(s, cluster);
-}
-
 /* The least that has to be held before the task begins there; `id`: a machine,
  * or any of the cluster. */
 static bats_money price(const struct state *s, uint32_t number, size_t cluster,
@@ -21,7 +13,7 @@ static bats_money price(const struct state *s, uint32_t number, size_t cluster,
 {
     const struct cluster *c = &s->clusters[cluster];
     if (!s->terms.idle_is_free)
-        return id == NO_MACHINE ? first_price(s, cluster)
+        return id == NO_MACHINE ? s->lease->first(s, cluster)
                                 : s->purses.stakes[id].need;
     double mean = task_runtime(s, number, cluster);
     bats_money most =
@@ -64,7 +56,7 @@ double purses_pay(const struct state *s, size_t cluster)
     for (uint32_t i = 0; i < s->purses.n; i++) {
         const struct purse *p = &s->purses.list[i];
         int64_t n =
-            bats_ledger_affordable(&p->ledger, first_price(s, cluster));
+            bats_ledger_affordable(&p->ledger, s->lease->first(s, cluster));
         sum += smaller(slots * (double)n, p->left);
     }
     return sum;
@@ -127,7 +119,7 @@ static bool is_broke(const struct state *s, const struct purse *p)
         const struct cluster *c = &s->clusters[i];
         bats_money least = s->terms.idle_is_free
                                ? bats_billing_use(c->price, s->window, 1)
-                               : first_price(s, i);
+                               : s->lease->first(s, i);
         if (is_there(c) && least <= left)
             return false;
         any |= is_there(c);

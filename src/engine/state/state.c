@@ -17,30 +17,6 @@ void state_stop(struct state *s, bool now, enum bats_finish why)
         execution_cancel_machine(s, i);
 }
 
-void state_pass(struct state *s, bats_time now)
-{
-    s->now = now;
-    bats_ledger_pass(&s->ledger, now);
-}
-
-void state_bill(struct state *s)
-{
-    bats_money amount =
-        s->terms.lasts || s->terms.later ? bats_ledger_book(&s->ledger) : 0;
-    if (amount != 0)
-        state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
-                                            .machine = BATS_NO_MACHINE,
-                                            .amount = amount});
-}
-
-void state_set_latest(struct state *s)
-{
-    bats_time end = bats_ledger_lasts(&s->ledger);
-    s->late =
-        end < s->time_limit ? BATS_FINISH_BUDGET : BATS_FINISH_TIME_LIMIT;
-    s->latest = end < s->time_limit ? end : s->time_limit;
-}
-
 void state_finish(struct state *s, enum bats_finish why)
 {
     s->finish = why;

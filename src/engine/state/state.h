@@ -12,6 +12,7 @@
  *   use.c         for each kind (leases.h); one that is charged for use,
  *   second.c      or by its age
  *   jobs.c        machines that are jobs: asked for, begun, billed
+ *   allocation.c  the job that the run itself is in
  *   slots.c       the list of idle slots, and their queues
  *   executions.c  the executions of a task, of which there may be several
  *   tasks.c       their results, failures and losses
@@ -408,7 +409,9 @@ bool use_affordable(const struct state *s, uint32_t machine,
 /* The money that is held for a job of the cluster that works for so long. */
 bats_money job_price(const struct state *s, size_t cluster, bats_time length);
 
-/* The same, for the job that was asked for there. */
+/* The same, for one that works for a window; and for the job that was asked for
+ * there, or 0. */
+bats_money job_first(const struct state *s, size_t cluster);
 bats_money job_held(const struct state *s, uint32_t machine);
 
 /* The money held for all jobs that wait. */
