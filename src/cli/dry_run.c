@@ -207,7 +207,8 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
     if (rc == 0) {
         print_head(out, options, platform);
         bats_report_platform(out, platform);
-        bats_emulation_warn(stderr, options->bag, platform);
+        bats_emulation_warn(stderr, options->bag, platform,
+                            options->time_scale);
         print_opening(out, sched, options, platform, &opening);
         print_rules(out, &options->rules);
         rc = print_tasks(out, options->bag, &opening, err);

@@ -4,34 +4,67 @@
 
 #include "report/words.h"
 
-static bool has_commands(const struct bats_bagfile *bag)
+/* Of so many tasks the naps are looked at. */
+#define LOOKED_AT 10000
+/* A slot needs 0.1 to 0.2 ms from the end of an @sleep to the next one: a tenth
+ * of this (see `benchmarks/RESULTS.md`). */
+#define SHORTEST_S 0.002
+
+struct naps {
+    bool other;    /* there are commands, too */
+    uint32_t n;    /* naps that were looked at, */
+    double length; /* and their sum, virtual seconds */
+};
+
+static struct naps look(const struct bats_bagfile *bag)
 {
+    struct naps naps = {0};
     char *command = NULL;
     size_t size = 0;
-    bool found = false;
-    for (uint32_t i = 0; !found && i < bats_bagfile_count(bag); i++) {
+    for (uint32_t i = 0; i < bats_bagfile_count(bag) && i < LOOKED_AT; i++) {
         struct bats_error err;
-        bool is_builtin;
-        bats_time duration;
-        found = bats_bagfile_command(bag, i, &command, &size) >= 0 &&
-                bats_builtin_parse(command, &is_builtin, &duration, &err) ==
-                    0 &&
-                !is_builtin;
+        bool is_nap;
+        bats_time duration = 0;
+        if (bats_bagfile_command(bag, i, &command, &size) < 0 ||
+            bats_builtin_parse(command, &is_nap, &duration, &err) != 0)
+            continue;
+        naps.other |= !is_nap;
+        naps.n += is_nap;
+        naps.length += is_nap ? (double)duration / BATS_SECOND : 0;
     }
     free(command);
-    return found;
+    return naps;
+}
+
+static void warn_of_speed(FILE *out, const struct bats_platform *platform)
+{
+    for (uint32_t i = 0; i < platform->n_clusters; i++)
+        if (platform->speed[i] > 1) {
+            bats_words_line(
+                out,
+                "bats-mpi: cluster %s: speed = %g shortens @sleep only; "
+                "commands take as long as they take on this machine",
+                platform->clusters[i].name, platform->speed[i]);
+            return;
+        }
 }
 
 void bats_emulation_warn(FILE *out, const struct bats_bagfile *bag,
-                         const struct bats_platform *platform)
+                         const struct bats_platform *platform,
+                         double time_scale)
 {
-    uint32_t i = 0;
-    while (i < platform->n_clusters && platform->speed[i] <= 1)
-        i++;
-    if (i < platform->n_clusters && has_commands(bag))
-        bats_words_line(out,
-                        "bats-mpi: cluster %s: speed = %g shortens @sleep "
-                        "only; commands take as long as they take on this "
-                        "machine",
-                        platform->clusters[i].name, platform->speed[i]);
+    struct naps naps = look(bag);
+    double speed = 1;
+    if (naps.other)
+        warn_of_speed(out, platform);
+    for (uint32_t i = 0; i < platform->n_clusters; i++)
+        speed = platform->speed[i] > speed ? platform->speed[i] : speed;
+    double real_s = naps.n > 0 ? naps.length / naps.n / speed / time_scale : 0;
+    if (time_scale > 1 && real_s > 0 && real_s < SHORTEST_S)
+        bats_words_line(
+            out,
+            "bats-mpi: the time scale of %g is too fast: an average @sleep "
+            "lasts %.2g ms, and starting it takes a tenth of that or more; "
+            "%g is slow enough",
+            time_scale, 1000 * real_s, time_scale * real_s / SHORTEST_S);
 }

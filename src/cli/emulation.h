@@ -1,5 +1,5 @@
 /*
- * emulation: says that a cluster's `speed` above 1 shortens @sleep only.
+ * emulation: says where emulated time cannot be what was asked for.
  *
  * Layer: cli. Used by the watch and by --dry-run.
  */
@@ -12,8 +12,10 @@
 #include "input/platform.h"
 
 /* Warns on `out` if the bag has commands that a cluster with a speed above 1
- * would have to run faster than they are. */
+ * would have to run faster than they are, or if its @sleeps are so short that
+ * starting them takes as long. */
 void bats_emulation_warn(FILE *out, const struct bats_bagfile *bag,
-                         const struct bats_platform *platform);
+                         const struct bats_platform *platform,
+                         double time_scale);
 
 #endif

@@ -93,7 +93,8 @@ static void on_started(void *context, const struct bats_survey *survey,
     pass_over(w, sched);
     if (w->quiet || w->brief)
         return;
-    bats_emulation_warn(stderr, w->options->bag, platform);
+    bats_emulation_warn(stderr, w->options->bag, platform,
+                        w->options->time_scale);
     bats_words_count(tasks, sizeof tasks, bats_bagfile_count(w->options->bag),
                      "task");
     bool jobs = platform->billing == BATS_BILLING_JOB;

@@ -88,5 +88,12 @@ for more in '' --dry-run; do
         wc -l) = 1
 done
 ok 'that a speed does not make commands faster is said once'
+printf '@sleep 10s\n@sleep 30s\n' >bag
+bats 3 bag --no-record --dry-run --time-scale 100000
+tr -s ' \n' ' ' <err | grep -q 'the time scale of 100000 is too fast: an '\
+'average @sleep lasts 0.2 ms, .*; 10000 is slow enough'
+bats 3 bag --no-record --dry-run --time-scale 9000
+expect 1 grep 'too fast' err
+ok 'so is a time scale that leaves no time for @sleep'
 
 done_testing
