@@ -40,8 +40,8 @@ static void take(struct bats_places *p, sqlite3_stmt *s)
     int64_t cluster = sqlite3_column_int64(s, 2);
     if (session >= 0 && session < p->sessions && machine >= 0 &&
         machine < p->machines && cluster >= 0 && cluster < BATS_CLUSTERS_MAX)
-        p->at[session * p->machines + machine] =
-            (struct bats_place){(int32_t)cluster, sqlite3_column_double(s, 3)};
+        p->at[session * p->machines + machine] = (struct bats_machine_place){
+            (int32_t)cluster, sqlite3_column_double(s, 3)};
 }
 
 int bats_places_load(struct bats_places *p, struct bats_db *db,

@@ -12,13 +12,13 @@
 
 #include "record/db.h"
 
-struct bats_place {
+struct bats_machine_place {
     int32_t cluster; /* in the session asked about, or -1: none of that name */
     double scale;    /* virtual time per real time */
 };
 
 struct bats_places {
-    struct bats_place *at; /* by session and machine */
+    struct bats_machine_place *at; /* by session and machine */
     int64_t machines, sessions;
 };
 
@@ -28,13 +28,14 @@ int bats_places_load(struct bats_places *places, struct bats_db *db,
 void bats_places_release(struct bats_places *places);
 
 /* The place of a machine, NULL if there is no such machine or cluster. */
-static inline const struct bats_place *
+static inline const struct bats_machine_place *
 bats_places_find(const struct bats_places *p, int64_t session, int64_t machine)
 {
     if (session < 0 || session >= p->sessions || machine < 0 ||
         machine >= p->machines)
         return NULL;
-    const struct bats_place *at = &p->at[session * p->machines + machine];
+    const struct bats_machine_place *at =
+        &p->at[session * p->machines + machine];
     return at->cluster >= 0 ? at : NULL;
 }
 

@@ -169,7 +169,7 @@ static void add_result(const struct bats_places *p,
                        const struct bats_totals_task *task, double *wall,
                        double *runtime, struct bats_view_status *st)
 {
-    const struct bats_place *at =
+    const struct bats_machine_place *at =
         task->result == 0 ? NULL
                           : bats_places_find(p, task->session, task->machine);
     if (at == NULL || at->cluster >= (int64_t)st->n_clusters)

@@ -384,11 +384,12 @@ static int add_money(struct bats_record *r, struct bats_error *err)
     return rc;
 }
 
-static const struct bats_place *
+static const struct bats_machine_place *
 find_place(const struct bats_count *c, const struct bats_places *places,
            int64_t session, int64_t machine)
 {
-    const struct bats_place *at = bats_places_find(places, session, machine);
+    const struct bats_machine_place *at =
+        bats_places_find(places, session, machine);
     return at != NULL && at->cluster < (int32_t)c->tally.n_clusters ? at
                                                                     : NULL;
 }
@@ -398,7 +399,7 @@ static void add_sums(struct bats_count *c, const struct bats_places *places,
 {
     for (int64_t i = 0; i < past->sessions * past->machines; i++) {
         const struct bats_past_sum *sum = &past->sums[i];
-        const struct bats_place *at =
+        const struct bats_machine_place *at =
             find_place(c, places, i / past->machines, i % past->machines);
         if (at == NULL)
             continue;
@@ -421,7 +422,7 @@ static int add_failed(struct bats_count *c, const struct bats_places *places,
         return no_memory(err);
     for (; c->n_earlier < past->n_failed; c->n_earlier++) {
         const struct bats_past_failed *t = &past->failed[c->n_earlier];
-        const struct bats_place *at =
+        const struct bats_machine_place *at =
             find_place(c, places, t->session, t->machine);
         c->earlier[c->n_earlier] =
             at == NULL ? (struct earlier){.task = t->task, .cluster = NONE}
