@@ -69,8 +69,8 @@ INPUT_SRC = $(addprefix src/input/, \
 	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
 	readers.c script.c source.c sweep.c template.c text.c) \
-	$(addprefix workflow/, dax.c load.c makeflow.c names.c merge.c wfformat.c \
-	workflow.c))
+	$(addprefix workflow/, connect.c dax.c jx.c load.c makeflow.c names.c merge.c \
+	wfformat.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
 	command.c environment.c family.c guard.c pace.c runner.c spawner.c) \

@@ -398,7 +398,7 @@ void bats_help_man(FILE *out)
           "[\\fBbudget=\\fR\\fIAMOUNT\\fR] "
           "[\\fBdeadline=\\fR\\fIDURATION\\fR] [\\fBbegin=\\fR\\fIDURATION\\fR] "
           "gives the tasks below it money and time of their own. A file named "
-          "Makeflow, or whose name ends with .makeflow, .mf, .json, .dax or "
+          "Makeflow, or whose name ends with .makeflow, .mf, .jx, .json, .dax or "
           ".xml, is a workflow in the format of Makeflow, WfCommons or "
           "Pegasus.\n"
           ".SH CLUSTERS FILE\n.nf\n"

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     struct bats_error err;
     enum bats_workflow_format format =
         bytes[0] == 'M'   ? BATS_WORKFLOW_MAKEFLOW
-        : bytes[0] == 'J' ? BATS_WORKFLOW_WFFORMAT
+        : bytes[0] == 'J' ? BATS_WORKFLOW_JSON
                           : BATS_WORKFLOW_DAX;
     if (bats_workflow_load_as(format, path, &w, &err) == 0)
         check(&w);

@@ -502,6 +502,101 @@ static void mistakes_in_a_dax_are_refused_with_their_line(void **state)
            ":1: these wait for each other: task '");
 }
 
+/* ---- JX ---- */
+
+static void jx_is_read_as_the_same_makeflow(void **state)
+{
+    (void)state;
+    struct bats_workflow a = load(
+        "same.makeflow", "export X=top's\nCATEGORY=sort\nMEMORY=200\n"
+                         "b: a\n\tsort a >b\n"
+                         "c: b\n@MEMORY=7\n\tLOCAL cat b >c\n"
+                         "CATEGORY=default\nMEMORY=5\nX=own\n"
+                         "a:\n\techo $HOME >a\n");
+    const char *text =
+        "{\"environment\": {\"X\": \"top's\"}, \"rules\": ["
+        "{\"command\": \"sort a >b\", \"inputs\": [\"a\"], "
+        "\"outputs\": [\"b\"], \"category\": \"sort\"},"
+        "{\"command\": \"cat b >c\", \"inputs\": [\"b\"], "
+        "\"outputs\": [\"c\"], \"category\": \"sort\", "
+        "\"local_job\": true, \"resources\": {\"memory\": 7}},"
+        "{\"command\": \"echo $HOME >a\", \"outputs\": [\"a\"], "
+        "\"environment\": {\"X\": \"own\"}}], \"variables\": {}, "
+        "\"categories\": {\"sort\": {\"memory\": 200, \"cores\": 2}, "
+        "\"default\": {\"memory\": 5, \"environment\": "
+        "{\"X\": \"category's\"}}, \"none\": {}}}";
+    /* The category "default" is the default one, and speaks for the others. */
+    struct bats_workflow b = load("same.jx", text);
+    assert_string_equal(command(&b, 0),
+                        "export X='category'\\''s'; sort a >b");
+    bats_workflow_release(&b);
+    char other[2000];
+    snprintf(other, sizeof other, "{\"default_category\": \"none\", %s",
+             text + 1);
+    b = load("same.json", other);
+    assert_int_equal(a.n, b.n);
+    for (uint32_t i = 0; i < a.n; i++) {
+        assert_string_equal(command(&a, i), command(&b, i));
+        assert_string_equal(category(&a, i), category(&b, i));
+        assert_int_equal(a.tasks[i].memory_kib, b.tasks[i].memory_kib);
+        for (uint32_t k = 0; k < a.n; k++)
+            assert_int_equal(i != k && waits(&a, i, k),
+                             i != k && waits(&b, i, k));
+    }
+    assert_int_equal(a.n_uses, b.n_uses);
+    for (size_t i = 0; i < a.n_uses; i++) {
+        assert_int_equal(a.uses[i].task, b.uses[i].task);
+        assert_int_equal(a.uses[i].writes, b.uses[i].writes);
+        assert_string_equal(bats_names_text(&a.files, a.uses[i].file),
+                            bats_names_text(&b.files, b.uses[i].file));
+    }
+    assert_int_equal(bats_graph_edges(&b.graph), 2);
+    bats_workflow_release(&a);
+    bats_workflow_release(&b);
+}
+
+#define RULE(fields) "{\"rules\": [{\"command\": \"true\", " fields "}]}"
+
+static void mistakes_in_jx_are_refused_with_the_rule(void **state)
+{
+    (void)state;
+    const char *name = "bad.jx";
+    refuse(name, "{\"rules\": [\n{\"command\": \"a\" + \"b\"}]}",
+           "bad.jx:2: ");
+    refuse("bad.json", "{\"rules\": [\n{\"command\": \"a\" + \"b\"}]}",
+           "; if this is JX with expressions, expand it with jx2json");
+    refuse(name, "{}", "bad.jx: there is no list of \"rules\"");
+    refuse(name, "{\"rules\": 1}", "bad.jx: there is no list of \"rules\"");
+    refuse(name, "{\"rules\": [], \"default_category\": 1}",
+           "bad.jx: \"default_category\" is no text");
+    refuse(name, "{\"rules\": [], \"categories\": []}",
+           "bad.jx: \"categories\" is no object");
+    refuse(name, "{\"rules\": [], \"categories\": {\"a\": 1}}",
+           "bad.jx: category 'a' is no object");
+    refuse(name, "{\"rules\": []}", "bad.jx: no task in this workflow");
+    refuse(name, "{\"rules\": [1]}", "bad.jx: rule 1: it has no \"command\"");
+    refuse(name, RULE("\"makeflow\": \"b\""),
+           "bad.jx: rule 1: a rule that runs another makeflow");
+    refuse(name,
+           RULE("\"inputs\": [{\"name\": \"b\", \"source\": \"a\"}]"),
+           "a file cannot have another name on the machine: 'b'");
+    refuse(name, RULE("\"outputs\": \"b\""), "this is no list: 'outputs'");
+    refuse(name, RULE("\"outputs\": [1]"), "a file is no text: 'outputs'");
+    refuse(name, RULE("\"local_job\": 1"), "\"local_job\" is neither");
+    refuse(name, RULE("\"category\": 1"), "\"category\" is no text");
+    refuse(name, RULE("\"resources\": 1"), "\"resources\" is no object");
+    refuse(name, RULE("\"resources\": {\"memory\": -1}"),
+           "this resource is no whole number: 'memory'");
+    refuse(name, RULE("\"environment\": {\"A;B\": \"c\"}"),
+           "this is no name of a variable: 'A;B'");
+    refuse(name, RULE("\"environment\": {\"A\": []}"),
+           "the value is no text: 'A'");
+    refuse(name,
+           RULE("\"inputs\": [\"a\"], \"outputs\": [\"b\"]}, "
+                "{\"command\": \"x\", \"outputs\": [\"b\"]"),
+           "bad.jx: rule 1 and rule 2 both make 'b'");
+}
+
 /* ---- what is not read ---- */
 
 static void other_languages_are_refused_by_name(void **state)
@@ -510,9 +605,9 @@ static void other_languages_are_refused_by_name(void **state)
     static const struct {
         const char *name, *sentence;
     } other[] = {
-        {"a.jx", "a.jx: JX is not read, only the classic language of Makef"},
         {"Makefile", "Makefile: a Makefile is for make; a workflow is called "
-                     "Makeflow, or ends with .makeflow, .json, .dax or .xml"},
+                     "Makeflow, or ends with .makeflow, .jx, .json, .dax or "
+                     ".xml"},
         {"Snakefile", "Snakefile: workflows of Snakemake are not read"},
         {"a.smk", "a.smk: workflows of Snakemake are not read"},
         {"main.nf", "main.nf: workflows of Nextflow are not read"},
@@ -528,7 +623,7 @@ static void other_languages_are_refused_by_name(void **state)
     }
     assert_int_equal(bats_workflow_format("a.jx/bag.txt"), BATS_WORKFLOW_NONE);
     refuse("jx.makeflow", "\n {\"rules\": []}",
-           "jx.makeflow: JX is not read");
+           "jx.makeflow: this is JX, not the classic language");
     refuse("bag.txt", "true\n", "bag.txt: this is a bag; a workflow is ");
 }
 
@@ -548,6 +643,8 @@ int main(void)
         cmocka_unit_test(wfformat_has_runtimes_commands_and_parents),
         cmocka_unit_test(category_is_no_command_of_the_shell),
         cmocka_unit_test(mistakes_in_wfformat_are_refused_with_the_task),
+        cmocka_unit_test(jx_is_read_as_the_same_makeflow),
+        cmocka_unit_test(mistakes_in_jx_are_refused_with_the_rule),
         cmocka_unit_test(dax_has_jobs_and_their_parents),
         cmocka_unit_test(dax_says_where_jobs_read_and_write),
         cmocka_unit_test(mistakes_in_a_dax_are_refused_with_their_line),

@@ -24,8 +24,7 @@ static bool ends_with(const char *text, const char *end)
 static const struct {
     const char *end; /* of the file's name */
     const char *what;
-} others[] = {{".jx", BATS_WORKFLOW_JX},
-              {"Makefile", "a Makefile is for make"},
+} others[] = {{"Makefile", "a Makefile is for make"},
               {"Snakefile", "workflows of Snakemake are not read"},
               {".smk", "workflows of Snakemake are not read"},
               {".nf", "workflows of Nextflow are not read"},
@@ -53,61 +52,14 @@ enum bats_workflow_format bats_workflow_format(const char *path)
     if (ends_with(name, ".makeflow") || ends_with(name, ".mf") ||
         strcmp(name, "Makeflow") == 0)
         return BATS_WORKFLOW_MAKEFLOW;
-    if (ends_with(name, ".json"))
-        return BATS_WORKFLOW_WFFORMAT;
+    if (ends_with(name, ".json") || ends_with(name, ".jx"))
+        return BATS_WORKFLOW_JSON;
     return ends_with(name, ".dax") || ends_with(name, ".xml")
                ? BATS_WORKFLOW_DAX
                : BATS_WORKFLOW_NONE;
 }
 
 /* ---- the graph ---- */
-
-/* By file: the task that writes it, or UINT32_MAX. NULL, with *rc: two do, or
- * no memory. */
-static uint32_t *find_writers(const struct bats_workflow *w, int *rc,
-                              struct bats_error *err)
-{
-    char at[BATS_WORKFLOW_AT_SIZE], a[100], b[100];
-    uint32_t *writer = malloc((w->files.n + 1) * sizeof *writer);
-    if (!writer) {
-        *rc = no_memory(err);
-        return NULL;
-    }
-    memset(writer, 0xff, (w->files.n + 1) * sizeof *writer);
-    for (size_t i = 0; i < w->n_uses; i++) {
-        const struct bats_workflow_use *use = &w->uses[i];
-        uint32_t *of = &writer[use->file];
-        if (!use->writes || *of == use->task)
-            continue;
-        if (*of != UINT32_MAX) {
-            *rc = bats_error_set(
-                err, BATS_EINPUT, "%s%s and %s both make '%.60s'",
-                bats_workflow_at(w, w->tasks[use->task].line, at),
-                bats_workflow_name(w, *of, a, sizeof a),
-                bats_workflow_name(w, use->task, b, sizeof b),
-                bats_names_text(&w->files, use->file));
-            free(writer);
-            return NULL;
-        }
-        *of = use->task;
-    }
-    return writer;
-}
-
-/* A task that reads a file waits for the one that writes it. (The other formats
- * name parents, and their generators let several tasks write one file.) */
-static int connect_files(struct bats_workflow *w, struct bats_error *err)
-{
-    int rc = 0;
-    uint32_t *writer = find_writers(w, &rc, err);
-    for (size_t i = 0; writer && rc == 0 && i < w->n_uses; i++) {
-        const struct bats_workflow_use *use = &w->uses[i];
-        if (!use->writes && writer[use->file] != UINT32_MAX)
-            rc = bats_workflow_edge(w, writer[use->file], use->task, err);
-    }
-    free(writer);
-    return rc;
-}
 
 static int complain_circle(const struct bats_workflow *w,
                            const uint32_t *circle, uint32_t n,
@@ -174,7 +126,7 @@ static int read_as(enum bats_workflow_format format, struct bats_workflow *w,
     switch (format) {
     case BATS_WORKFLOW_MAKEFLOW:
         return bats_makeflow_read(w, err);
-    case BATS_WORKFLOW_WFFORMAT:
+    case BATS_WORKFLOW_JSON:
         return bats_wfformat_read(w, err);
     case BATS_WORKFLOW_DAX:
         return bats_dax_read(w, err);
@@ -185,7 +137,7 @@ static int read_as(enum bats_workflow_format format, struct bats_workflow *w,
     const char *other = find_other(w->path);
     return bats_error_set(err, BATS_EINPUT,
                           "%.250s: %s; a workflow is called Makeflow, or "
-                          "ends with .makeflow, .json, .dax or .xml",
+                          "ends with .makeflow, .jx, .json, .dax or .xml",
                           w->path, other ? other : "this is a bag");
 }
 
@@ -197,8 +149,6 @@ int bats_workflow_load_as(enum bats_workflow_format format, const char *path,
     if (rc == 0 && w->n == 0)
         rc = bats_error_set(err, BATS_EINPUT, "%s: no task in this workflow",
                             path);
-    if (rc == 0 && format == BATS_WORKFLOW_MAKEFLOW)
-        rc = connect_files(w, err);
     return rc < 0 ? rc : bats_workflow_finish(w, err);
 }
 

@@ -589,7 +589,10 @@ static int read_text(struct reader *r, char *text, size_t length)
     uint32_t n_lines = 0;
     int rc = 0;
     if (text[strspn(text, BLANKS "\r\n")] == '{')
-        return complain(r, 0, BATS_WORKFLOW_JX, "");
+        return complain(r, 0,
+                        "this is JX, not the classic language of "
+                        "Makeflow; its name must end with .jx or .json",
+                        "");
     for (char *line = text; rc == 0 && line < end;) {
         uint32_t before = n_lines;
         r->line += before;
@@ -613,6 +616,8 @@ int bats_makeflow_read(struct bats_workflow *w, struct bats_error *err)
     int rc = bats_textfile_read(w->path, &text, &length, err);
     if (rc == 0)
         rc = read_text(&r, text, length);
+    if (rc == 0)
+        rc = bats_workflow_connect(w, err);
     restore(&r);
     for (uint32_t i = 0; i < r.variables.n; i++)
         free(r.values[i]);

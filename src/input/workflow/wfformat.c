@@ -261,6 +261,25 @@ static int read_document(struct reader *r, const json_t *document)
     return read_tasks(r, specified, executed);
 }
 
+static bool is_jx(const char *path)
+{
+    size_t n = strlen(path);
+    return n >= 3 && strcmp(path + n - 3, ".jx") == 0;
+}
+
+/* A file that may be JX need not be JSON: expressions are for jx2json. */
+static int complain_json(struct reader *r, const char *text,
+                         const json_error_t *why)
+{
+    bool may_be_jx = is_jx(r->w->path) || strstr(text, "\"rules\"");
+    return bats_error_set(r->err, BATS_EINPUT, "%.250s:%d: %s%s", r->w->path,
+                          why->line > 0 ? why->line : 1, why->text,
+                          may_be_jx
+                              ? "; if this is JX with expressions, expand "
+                                "it with jx2json"
+                              : "");
+}
+
 int bats_wfformat_read(struct bats_workflow *w, struct bats_error *err)
 {
     struct reader r = {.w = w, .err = err};
@@ -269,12 +288,13 @@ int bats_wfformat_read(struct bats_workflow *w, struct bats_error *err)
     size_t length;
     int rc = bats_textfile_read(w->path, &text, &length, err);
     json_t *document = rc == 0 ? json_loadb(text, length, 0, &why) : NULL;
-    free(text);
     if (rc == 0 && !document)
-        rc = bats_error_set(err, BATS_EINPUT, "%.250s:%d: %s", w->path,
-                            why.line > 0 ? why.line : 1, why.text);
+        rc = complain_json(&r, text, &why);
+    free(text);
     if (rc == 0)
-        rc = read_document(&r, document);
+        rc = is_jx(w->path) || json_object_get(document, "rules")
+                 ? bats_jx_read(w, document, err)
+                 : read_document(&r, document);
     json_decref(document);
     free(r.execution);
     free(r.command);

@@ -34,6 +34,8 @@ const char *bats_workflow_name(const struct bats_workflow *w, uint32_t task,
 {
     if (task < w->names.n)
         snprintf(text, size, "task '%.60s'", bats_names_text(&w->names, task));
+    else if (w->tasks[task].line == 0)
+        snprintf(text, size, "rule %" PRIu32, task + 1);
     else
         snprintf(text, size, "the rule on line %" PRIu32, w->tasks[task].line);
     return text;

@@ -5,18 +5,21 @@
  * them. The format follows from the name of the file:
  *
  *   *.makeflow, *.mf, Makeflow   Makeflow, the classic language (makeflow.c)
- *   *.json                       WfFormat 1.5 of WfCommons (wfformat.c)
+ *   *.json, *.jx                 JX of Makeflow, if there are "rules" (jx.c);
+ *                                else WfFormat 1.5 of WfCommons (wfformat.c)
  *   *.dax, *.xml                 DAX 2 and 3 of Pegasus (dax.c)
- *   *.jx, Snakefile, ...         other languages, which are refused (load.c)
+ *   Snakefile, ...               other languages, which are refused (load.c)
  *
  * A task has a name or a line for messages, perhaps a command and a runtime, a
  * category (what tasks of one kind have in common: the program, as a rule), the
- * files that it reads and those that it writes. In a Makeflow it waits for
- * those that write what it reads, elsewhere for those that are called its
+ * files that it reads and those that it writes. In a Makeflow and in JX it waits
+ * for those that write what it reads, elsewhere for those that are called its
  * parents.
  */
 #ifndef BATS_WORKFLOW_H
 #define BATS_WORKFLOW_H
+
+#include <jansson.h>
 
 #include "bats/graph.h"
 #include "bats/units.h"
@@ -25,7 +28,7 @@
 enum bats_workflow_format {
     BATS_WORKFLOW_NONE, /* a bag */
     BATS_WORKFLOW_MAKEFLOW,
-    BATS_WORKFLOW_WFFORMAT,
+    BATS_WORKFLOW_JSON, /* WfFormat, or JX if it has "rules" */
     BATS_WORKFLOW_DAX,
     BATS_WORKFLOW_OTHER /* is not read */
 };
@@ -89,7 +92,8 @@ int bats_workflow_merge(const char *name, const struct bats_workflow *parts,
                         uint32_t n_parts, struct bats_workflow *workflow,
                         struct bats_error *err);
 
-/* "task 'mAdd_7'", or "the rule on line 12". Returns `text`. */
+/* "task 'mAdd_7'", "the rule on line 12" or, without lines, "rule 3". Returns
+ * `text`. */
 const char *bats_workflow_name(const struct bats_workflow *workflow,
                                uint32_t task, char *text, size_t size);
 
@@ -121,13 +125,10 @@ void bats_workflow_program(const char *command, char *name, size_t size);
 
 /* ---- for the readers of formats ---- */
 
-/* Why a file in the other language of Makeflow is refused. */
-#define BATS_WORKFLOW_JX                                                      \
-    "JX is not read, only the classic language of Makeflow: jx2json and jq "  \
-    "turn one into the other (src/doc/workflows.md)"
-
 int bats_makeflow_read(struct bats_workflow *workflow, struct bats_error *err);
 int bats_wfformat_read(struct bats_workflow *workflow, struct bats_error *err);
+int bats_jx_read(struct bats_workflow *workflow, const json_t *document,
+                 struct bats_error *err);
 int bats_dax_read(struct bats_workflow *workflow, struct bats_error *err);
 
 /* Adds a task; `name` and `command` may be NULL. BATS_EINPUT: the name is there
@@ -144,6 +145,12 @@ int bats_workflow_use(struct bats_workflow *workflow, uint32_t task,
 /* BATS_ENOMEM. */
 int bats_workflow_edge(struct bats_workflow *workflow, uint32_t parent,
                        uint32_t child, struct bats_error *err);
+
+/* A task that reads a file waits for the one that writes it. BATS_EINPUT: two
+ * write it (other formats name parents, and their generators let several tasks
+ * write one file); BATS_ENOMEM. */
+int bats_workflow_connect(struct bats_workflow *workflow,
+                          struct bats_error *err);
 
 /* When all is read: lists the categories and makes the graph. */
 int bats_workflow_finish(struct bats_workflow *workflow,

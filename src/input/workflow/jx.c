@@ -1,0 +1,255 @@
+/*
+ * jx: JX, Makeflow's other language, as plain JSON.
+ *
+ *     {"rules": [{"command": "sort a >b", "inputs": ["a"], "outputs": ["b"],
+ *                 "category": "sort", "resources": {"memory": 100},
+ *                 "environment": {"LC_ALL": "C"}}],
+ *      "categories": {"sort": {"memory": 200, "environment": {}}},
+ *      "default_category": "default", "environment": {}}
+ *
+ * A rule without a category is of "default". What it does not say itself its
+ * category says, else the default category, else the top. Nothing follows from
+ * local_job, cores, disk, gpus and what is not named here. Rules have numbers
+ * instead of lines.
+ */
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/workflow/workflow.h"
+#include "util/encode.h"
+#include "util/grow.h"
+
+#define COMMAND_MOST ((size_t)1 << 20) /* bytes, with its environment */
+#define ALL_MOST ((size_t)1 << 30)
+
+struct reader {
+    struct bats_workflow *w;
+    const json_t *document, *categories;
+    const char *fallback; /* the default category */
+    char *command;
+    size_t length, room;
+    struct bats_error *err;
+};
+
+static int complain(struct reader *r, const char *what, const char *name)
+{
+    return bats_error_set(r->err, BATS_EINPUT, "%.250s: rule %u: %s%.60s%s",
+                          r->w->path, r->w->n + 1, what, name,
+                          *name != '\0' ? "'" : "");
+}
+
+static int no_memory(struct reader *r)
+{
+    return bats_error_set(r->err, BATS_ENOMEM, "out of memory for %.250s",
+                          r->w->path);
+}
+
+static int append(struct reader *r, const char *text, bool quotes)
+{
+    size_t n = quotes ? bats_encode(BATS_ENCODE_QUOTED, NULL, 0, text)
+                      : strlen(text);
+    if (n > COMMAND_MOST || r->length + n > COMMAND_MOST ||
+        r->w->text_length + r->length + n > ALL_MOST)
+        return complain(r, "with its environment, the command is longer than "
+                           "1 MiB, or all of them than 1 GiB", "");
+    if (!bats_grow(&r->command, &r->room, r->length + n + 1, 1))
+        return no_memory(r);
+    if (quotes)
+        bats_encode(BATS_ENCODE_QUOTED, r->command + r->length, n + 1, text);
+    else
+        memcpy(r->command + r->length, text, n + 1);
+    r->length += n;
+    return 0;
+}
+
+static bool is_variable(const char *name)
+{
+    if (*name == '\0' || isdigit((unsigned char)*name))
+        return false;
+    while (isalnum((unsigned char)*name) || *name == '_')
+        name++;
+    return *name == '\0';
+}
+
+/* Adds what `object` sets to `all`. */
+static int add_environment(struct reader *r, json_t *all, const json_t *object)
+{
+    json_t *set = json_object_get(object, "environment"), *value;
+    const char *name;
+    if (set && !json_is_object(set))
+        return complain(r, "\"environment\" is no object", "");
+    json_object_foreach(set, name, value) {
+        if (!is_variable(name))
+            return complain(r, "this is no name of a variable: '", name);
+        if (!json_is_string(value))
+            return complain(r, "the value is no text: '", name);
+        if (json_object_set(all, name, value) < 0)
+            return no_memory(r);
+    }
+    return 0;
+}
+
+static int append_exports(struct reader *r, const json_t *const level[4])
+{
+    json_t *all = json_object(), *value;
+    const char *name;
+    int rc = all ? 0 : no_memory(r);
+    for (int i = 3; rc == 0 && i >= 0; i--)
+        rc = add_environment(r, all, level[i]);
+    json_object_foreach(all, name, value) {
+        if (rc == 0)
+            rc = append(r, "export ", false);
+        if (rc == 0)
+            rc = append(r, name, false);
+        if (rc == 0)
+            rc = append(r, "=", false);
+        if (rc == 0)
+            rc = append(r, json_string_value(value), true);
+        if (rc == 0)
+            rc = append(r, "; ", false);
+    }
+    json_decref(all);
+    return rc;
+}
+
+/* Of the first of the levels that says it; 0: none does. */
+static int read_memory(struct reader *r, const json_t *const level[3],
+                       int64_t *kib)
+{
+    static const char *const names[] = {"cores", "disk", "gpus", "memory"};
+    *kib = 0;
+    for (int i = 2; i >= 0; i--)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            const json_t *value = json_object_get(level[i], names[k]);
+            json_int_t n = json_integer_value(value);
+            if (value &&
+                (!json_is_integer(value) || n < 0 || n > INT64_MAX / 1024))
+                return complain(r, "this resource is no whole number: '",
+                                names[k]);
+            if (value && strcmp(names[k], "memory") == 0)
+                *kib = (int64_t)n * 1024;
+        }
+    return 0;
+}
+
+static int use_files(struct reader *r, const json_t *list, bool writes)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
+        rc = bats_workflow_use(r->w, r->w->n - 1,
+                               json_string_value(json_array_get(list, i)),
+                               writes, r->err);
+    return rc;
+}
+
+static int check_files(struct reader *r, const json_t *rule, const char *which)
+{
+    const json_t *list = json_object_get(rule, which);
+    if (list && !json_is_array(list))
+        return complain(r, "this is no list: '", which);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *file = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(file, "name"));
+        if (json_is_object(file))
+            return complain(r, "a file cannot have another name on the "
+                               "machine: '", name ? name : "?");
+        if (json_string_length(file) == 0)
+            return complain(r, "a file is no text: '", which);
+    }
+    return 0;
+}
+
+static int check_rule(struct reader *r, const json_t *rule)
+{
+    const json_t *category = json_object_get(rule, "category");
+    const json_t *resources = json_object_get(rule, "resources");
+    const json_t *local = json_object_get(rule, "local_job");
+    if (json_object_get(rule, "makeflow"))
+        return complain(
+            r, "a rule that runs another makeflow is not supported", "");
+    if (!json_is_string(json_object_get(rule, "command")))
+        return complain(r, "it has no \"command\" that is a text", "");
+    if (category && !json_is_string(category))
+        return complain(r, "\"category\" is no text", "");
+    if (resources && !json_is_object(resources))
+        return complain(r, "\"resources\" is no object", "");
+    if (local && !json_is_boolean(local))
+        return complain(r, "\"local_job\" is neither true nor false", "");
+    int rc = check_files(r, rule, "outputs");
+    return rc < 0 ? rc : check_files(r, rule, "inputs");
+}
+
+static int read_rule(struct reader *r, const json_t *rule)
+{
+    int rc = check_rule(r, rule);
+    if (rc < 0)
+        return rc;
+    const char *given = json_string_value(json_object_get(rule, "category"));
+    const char *category = given ? given : "default";
+    const json_t *own = json_object_get(r->categories, category);
+    const json_t *other = json_object_get(r->categories, r->fallback);
+    int64_t kib;
+    rc = read_memory(
+        r, (const json_t *[]){json_object_get(rule, "resources"), own, other},
+        &kib);
+    r->length = 0;
+    if (rc == 0)
+        rc = append_exports(
+            r, (const json_t *[]){rule, own, other, r->document});
+    if (rc == 0)
+        rc = append(r, json_string_value(json_object_get(rule, "command")),
+                    false);
+    if (rc == 0)
+        rc = bats_workflow_add(r->w, NULL, r->command, -1, category, 0,
+                               r->err);
+    if (rc < 0)
+        return rc;
+    r->w->tasks[r->w->n - 1].memory_kib = kib;
+    rc = use_files(r, json_object_get(rule, "outputs"), true);
+    return rc < 0 ? rc : use_files(r, json_object_get(rule, "inputs"), false);
+}
+
+/* What the rules have in common. */
+static int check_document(const struct bats_workflow *w,
+                          const json_t *document, struct bats_error *err)
+{
+    json_t *categories = json_object_get(document, "categories"), *category;
+    const json_t *fallback = json_object_get(document, "default_category");
+    const char *name;
+    const char *what =
+        !json_is_array(json_object_get(document, "rules"))
+            ? "there is no list of \"rules\""
+        : fallback && !json_is_string(fallback)
+            ? "\"default_category\" is no text"
+        : categories && !json_is_object(categories)
+            ? "\"categories\" is no object"
+            : NULL;
+    if (what)
+        return bats_error_set(err, BATS_EINPUT, "%.250s: %s", w->path, what);
+    json_object_foreach(categories, name, category)
+        if (!json_is_object(category))
+            return bats_error_set(err, BATS_EINPUT,
+                                  "%.250s: category '%.60s' is no object",
+                                  w->path, name);
+    return 0;
+}
+
+int bats_jx_read(struct bats_workflow *w, const json_t *document,
+                 struct bats_error *err)
+{
+    const json_t *rules = json_object_get(document, "rules");
+    const char *fallback =
+        json_string_value(json_object_get(document, "default_category"));
+    struct reader r = {.w = w,
+                       .document = document,
+                       .categories = json_object_get(document, "categories"),
+                       .fallback = fallback ? fallback : "default",
+                       .err = err};
+    int rc = check_document(w, document, err);
+    for (size_t i = 0; rc == 0 && i < json_array_size(rules); i++)
+        rc = read_rule(&r, json_array_get(rules, i));
+    free(r.command);
+    return rc < 0 ? rc : bats_workflow_connect(w, err);
+}
