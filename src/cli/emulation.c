@@ -7,7 +7,7 @@
 /* Of so many tasks the naps are looked at. */
 #define LOOKED_AT 10000
 /* A slot needs 0.1 to 0.2 ms from the end of an @sleep to the next one: a tenth
- * of this (see `benchmarks/RESULTS.md`). */
+ * of this. */
 #define SHORTEST_S 0.002
 
 struct naps {
