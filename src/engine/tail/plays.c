@@ -8,6 +8,7 @@
 #include "bats/answers.h"
 #include "engine/tail/instances.h"
 
+#define LOSSES_MOST 64 /* of a task, one after the other */
 #define FIRST_OF_TAIL 1000 /* number of an instance: not one of before */
 /* Instances of a task, on average: it seems that D is so short that none will
  * ever answer. */
@@ -165,8 +166,12 @@ static struct sent unreliable(struct player *w, uint32_t task, double rank,
                : m->noticed > 0 ? draw(w, task, true)
                                 : fmin(x / m->gamma, 1);
     struct sent sent = {.start = now, .task = task, .rank = rank};
-    set_end(m, &sent, quantile(m->unreliable, m->n_times, u), loss_at(m, x),
-            d);
+    /* Where all that is as long was lost, the time before the tail would never
+     * end. */
+    bool survives = w->number[task] > LOSSES_MOST &&
+                    w->number[task] < FIRST_OF_TAIL;
+    set_end(m, &sent, quantile(m->unreliable, m->n_times, u),
+            survives ? BATS_NEVER : loss_at(m, x), d);
     return sent;
 }
 
