@@ -94,7 +94,9 @@ ok 'the frontier of the next run knows how many were there and answered'
 
 # A job may be billed for three minutes and KillWait: 0.1 in preemptible and
 # 0.9 in fast.
+# (Notices are believed: who hangs and is not lost is waited for.)
 rm bag.bats
+sed -i 's/^\[.*sleep 1000; //' bag
 expect '0|4' bats-mpi alloc bag $pools --host 10.77.0.1 --poll 1s -A phys \
     --slots 2 --max-jobs 3 --window 2m --utility fastest -b 1.2
 accounts | tee accounts >>out
