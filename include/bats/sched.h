@@ -643,7 +643,7 @@ enum bats_reason {
                               until the bag will be done */
 };
 
-/* What had changed when it was planned again. */
+/* The change that led to the new plan. */
 enum bats_trigger {
     BATS_TRIGGER_NONE,    /* the reason says it */
     BATS_TRIGGER_RESULTS, /* runtimes are known better */

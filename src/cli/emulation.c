@@ -4,7 +4,7 @@
 
 #include "report/words.h"
 
-/* Of so many tasks the naps are looked at. */
+/* Upper bound on the tasks whose @sleeps are looked at. */
 #define LOOKED_AT 10000
 /* A slot needs 0.1 to 0.2 ms from the end of an @sleep to the next one: a tenth
  * of this. */

@@ -119,7 +119,7 @@ void bats_profiling_say_longest(FILE *out,
                 sampled->longest + 1);
 }
 
-/* What a run with this deadline would strive for. */
+/* The aim of a run with this deadline. */
 static void show_deadline(FILE *out, const struct bats_settings *set,
                           const struct bats_profile *profile,
                           const struct bats_estimator *e)

@@ -201,7 +201,7 @@ void bats_sched_purses_soonest(const struct bats_sched *e, bats_time *soonest)
     state_longest_chain(s, soonest);
     for (uint32_t i = 0; i < s->purses.n; i++) {
         const struct purse *a = &s->purses.list[i];
-        /* What runs for longer than expected may end at once. */
+        /* A task that runs for longer than expected may end at once. */
         bool overdue = a->left > 0 && a->deadline > 0 && s->now > a->deadline;
         soonest[i] += soonest[i] > 0 || overdue ? s->now : 0;
     }

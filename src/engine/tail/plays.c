@@ -166,8 +166,8 @@ static struct sent unreliable(struct player *w, uint32_t task, double rank,
                : m->noticed > 0 ? draw(w, task, true)
                                 : fmin(x / m->gamma, 1);
     struct sent sent = {.start = now, .task = task, .rank = rank};
-    /* Where all that is as long was lost, the time before the tail would never
-     * end. */
+    /* If every instance of this length was lost, the time before the tail would
+     * never end. */
     bool survives = w->number[task] > LOSSES_MOST &&
                     w->number[task] < FIRST_OF_TAIL;
     set_end(m, &sent, quantile(m->unreliable, m->n_times, u),
