@@ -27,13 +27,13 @@ SANITIZE =
 HWLOC := $(call have,hwloc)
 PMIX := $(call have,pmix)
 MUNGE := $(call have,munge)
-NETTLE := $(if $(filter yes,$(call have,nettle) $(call have,nettle/hmac)),yes,no)
+GNUTLS := $(if $(filter yes,$(call have,gnutls) $(call have,gnutls/gnutls)),yes,no)
 # Tests that `make check` runs; a test that takes longer than this is ended.
-TESTS = $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(SCRIPT_TESTS) $(UNIT_TESTS))
+TESTS = $(LONG_TESTS) $(SHORT_TESTS)
 TEST_TIMEOUT = 600
 # So many run side by side: scripts mostly wait, so that others compute.
 JOBS := $(shell nproc)
-TEST_JOBS := $(shell echo $$((4 * $(JOBS))))
+TEST_JOBS := $(shell echo $$((5 * $(JOBS))))
 # Each fuzzer runs for so long.
 FUZZ_SECONDS = 30
 
@@ -42,78 +42,83 @@ VERSION = 0.1.0
 # ---- sources, layer by layer: each may use those above it ----
 
 UTIL_SRC = $(addprefix src/util/, complaint.c encode.c error.c expression.c grow.c heap.c hostlist.c \
-	similar.c units.c)
+	similar.c text.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
 	billing.c cluster.c frontier.c goal.c knapsack.c lifetime.c plan.c \
 	tariff.c windows.c windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
 	allocation.c choice.c configurations.c ends.c estimate.c histogram.c \
-	interval.c levels.c machine_windows.c plans.c regression.c sample.c stats.c)
+	interval.c levels.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
-	assign.c configure.c create.c outcome.c promise.c sched.c status.c view.c \
-	failure/rules.c money/lease.c order/chain.c order/random.c outlook/forecast.c \
-	outlook/length.c policy/bats.c policy/begin.c policy/bkp.c policy/dbc.c \
-	policy/dbc_conservative_time.c policy/dbc_cost.c \
-	policy/dbc_cost_time.c policy/dbc_time.c \
-	policy/deadline.c policy/expert.c policy/flow.c policy/initial.c \
-	policy/late.c policy/list.c policy/miser.c \
-	policy/mw_dbs.c policy/place.c policy/problem.c \
-	policy/rr.c sampling/choice.c sampling/place.c sampling/points.c \
-	state/payment.c state/purses.c state/answers.c state/bag.c state/categories.c state/chains.c state/check.c state/executions.c state/graph.c state/levels.c \
-	state/ledger.c state/machines.c state/slots.c state/state.c \
-	state/jobs.c state/allocation.c state/leases.c state/second.c state/tasks.c state/use.c tail/answers.c tail/decide.c tail/utility.c tail/expert.c tail/instances.c tail/plays.c \
-	tail/replicas.c tail/soonest.c tail/strategy.c)
+	assign.c configure.c create.c outcome.c promise.c propose.c sched.c status.c view.c \
+	failure/rules.c order/chain.c order/random.c outlook/forecast.c \
+	outlook/length.c policy/bats.c policy/begin.c policy/deadline.c \
+	policy/initial.c policy/late.c policy/list.c policy/problem.c policy/rr.c \
+	$(addprefix policy/papers/, bkp.c dbc.c dbc_conservative_time.c dbc_cost.c \
+	dbc_cost_time.c dbc_time.c expert.c flow.c miser.c mw_dbs.c place.c) \
+	sampling/choice.c sampling/place.c sampling/points.c \
+	$(addprefix money/, \
+	allocation.c jobs.c kinds.c moves.c second.c use.c window.c) \
+	$(addprefix state/, \
+	answers.c bag.c belief.c books.c categories.c chains.c check.c durations.c \
+	executions.c graph.c ledger.c levels.c machines.c payment.c purses.c \
+	slots.c stakes.c state.c tasks.c) \
+	tail/list.c tail/replicas.c tail/soonest.c $(addprefix tail/papers/, \
+	answers.c decide.c expert.c instances.c plays.c strategy.c utility.c))
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, builtin.c directives.c lines.c look.c tasks.c) \
 	clusters_file.c dependencies.c inifile.c label.c model.c platform.c profile.c \
 	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
-	readers.c script.c source.c sweep.c template.c text.c) \
+	readers.c script.c source.c sweep.c template.c) \
 	$(addprefix workflow/, connect.c dax.c jx.c load.c makeflow.c names.c merge.c \
 	wfformat.c workflow.c))
-PROTO_SRC = $(addprefix src/proto/, read.c write.c)
+PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
-	command.c environment.c family.c guard.c pace.c runner.c spawner.c) \
+	command.c environment.c family.c guard.c made.c pace.c runner.c spawner.c) \
 	$(addprefix src/exec/output/, \
 	last.c outdir.c outfile.c outlet.c results.c spool.c stream.c)
+HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c)
 RECORD_SRC = $(addprefix src/record/, \
-	db.c graph.c models.c options.c places.c schema.c tally.c \
-	$(addprefix write/, count.c file.c killed.c kinds.c log.c match.c pack.c \
-	parameters.c past.c promise.c record.c rest.c sums.c) \
-	$(addprefix read/, copy.c history.c part.c recover.c scan.c select.c \
-	tasks.c totals.c view.c view_lists.c view_graph.c view_status.c view_stderr.c \
-	view_workflows.c where.c) \
-	$(addprefix verify/, rebuild.c replay.c))
+	db.c graph.c options.c schema.c \
+	$(addprefix write/, begin.c commit.c file.c killed.c kinds.c log.c match.c \
+	now.c parameters.c past.c promise.c record.c rest.c rows.c \
+	runs.c waiting.c) \
+	$(addprefix read/, copy.c history.c part.c recover.c results.c \
+	view.c view_graph.c view_log.c view_machines.c view_status.c view_tasks.c \
+	texts.c view_stderr.c view_workflows.c) \
+	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
-	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
-	fields.c hardware.c job_systems.c node.c query.c queue.c site.c \
-	slurm.c slurm_account.c slurm_jobs.c slurm_limits.c slurm_options.c slurm_system.c)
+	account.c allocation.c batch_system.c batch_systems.c deaths.c \
+	fields.c hardware.c job_systems.c name.c node.c query.c queue.c site.c \
+	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
+	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
-	auth.c comm.c comm_mpi.c crew.c door.c errand.c executor.c forked.c found.c gateway.c heart.c hub.c \
+	auth.c comm.c comm_mpi.c crew.c door.c engine_options.c errand.c executor.c forked.c found.c gateway.c heart.c hub.c \
 	introduce.c joined.c journal.c kept.c launcher.c losses.c \
 	library.c master.c mpi.c pernode.c prepare.c ready.c reclaims.c \
-	results.c seal.c shared.c signals.c \
-	survey.c wire.c worker.c)
+	results.c shared.c signals.c \
+	survey.c tls.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
 	$(addprefix scenario/, bag.c cluster.c run.c section.c))
 REPORT_SRC = $(addprefix src/report/, \
-	brief.c causes.c failures.c finish.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
+	brief.c causes.c failures.c finish.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c sheet.c strategies.c live.c live_screen.c \
 	assets.c dag.c html.c html_graph.c html_memory.c html_plan.c html_run.c html_strategies.c html_sweep.c recorded.c series.c \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
 	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \
 	causes.c choosing.c cli.c closing.c clusters_json.c deadline.c dry_run.c \
-	emulation.c estimation.c frontier.c help.c history.c jobs.c look.c main.c options.c \
+	emulation.c estimation.c frontier.c help.c history.c jobs.c longest.c look.c main.c options.c \
 	options_json.c options_table.c \
-	options_value.c place.c pools_record.c pools_source.c profiling.c refused.c \
+	options_value.c past.c place.c pools_record.c pools_source.c profiling.c refused.c \
 	request.c simulation.c \
 	simulation_page.c verbs.c watch.c welcome.c) \
 	$(addprefix src/cli/alloc/, \
 	alloc.c dry_run.c earlier.c joining.c output.c settings.c) \
 	$(addprefix src/cli/cmd/, \
 	export.c report.c top.c \
-	clusters.c frontier.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
+	clusters.c frontier.c history.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
 	why.c worker.c)
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
@@ -124,22 +129,34 @@ BENCH_SRC = $(addprefix benchmarks/, \
 # These need no MPI.
 CORE_BENCH_SRC = $(addprefix benchmarks/, \
 	bags.c dbc/grid.c engine.c expert/deviation.c expert/figures.c \
-	miser/graphs.c miser/paper.c miser/uniform.c money/runs.c money/told.c \
+	miser/graphs.c miser/paper.c miser/uniform.c money/past.c money/runs.c money/told.c \
 	planner.c simulator.c sweeps.c windows.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
 	slurm fault mpi build cli sim)))
-# Those that take longest, by waiting or by computing, begin first: none is left
-# to run alone at the end.
-LONG_TESTS = $(addprefix tests/,slurm/t0000-testbed.sh slurm/t0008-account.sh \
-	fault/t0201-resume.sh fault/t0103-lost-worker.sh) \
-	$(B)/tests/test_sched_property \
-	$(addprefix tests/,slurm/t0005-supervise.sh slurm/t0010-jobs-end.sh \
-	slurm/t0007-lives.sh mpi/t0901-das.sh mpi/t0501-sample.sh \
-	build/t0004-optional.sh cli/t0701-report.sh mpi/t0506-expert.sh \
+# Those that take longest begin first: none is left to run alone at the end.
+# Some of these wait and some compute.
+LONG_TESTS = $(addprefix tests/,slurm/t0008-account.sh fault/t0201-resume.sh \
+	fault/t0103-lost-worker.sh slurm/t0005-supervise.sh \
+	slurm/t0010-jobs-end.sh) \
+	$(B)/tests/test_record_crash $(B)/tests/test_sched_property \
+	$(addprefix tests/,slurm/t0007-lives.sh mpi/t0501-sample.sh \
+	slurm/t0012-alloc.sh slurm/t0003-clusters.sh slurm/t0009-end.sh \
+	slurm/t0015-alloc-account.sh fault/t0104-hosts.sh) \
+	$(B)/tests/test_disk $(B)/tests/test_knapsack \
+	$(addprefix tests/,mpi/t0506-expert.sh cli/t0701-report.sh \
+	slurm/t0000-testbed.sh fault/t0001-signals.sh cli/t0002-sweeps.sh \
 	slurm/t0017-expert.sh) \
-	$(B)/tests/test_record_crash $(B)/tests/test_disk
+	$(B)/tests/test_record_recover $(B)/tests/test_sim_budget \
+	$(addprefix tests/,slurm/t0002-jobscripts.sh slurm/t0006-plan.sh \
+	fault/t0101-failures.sh mpi/t0901-das.sh build/t0004-optional.sh) \
+	$(B)/tests/test_verify $(B)/tests/test_sched_many \
+	$(B)/tests/test_windows
+# Of the others, scripts and programs take turns: scripts mostly wait.
+SHORT_TESTS = $(subst +, ,$(join \
+	$(addsuffix +,$(filter-out $(LONG_TESTS),$(SCRIPT_TESTS))), \
+	$(filter-out $(LONG_TESTS),$(UNIT_TESTS))))
 # Those that make asan runs too.
 SMOKE_TESTS = tests/mpi/t0001-run.sh
 
@@ -147,7 +164,7 @@ SMOKE_TESTS = tests/mpi/t0001-run.sh
 LIB_SRC = $(UTIL_SRC) $(PLAN_SRC) $(ESTIMATE_SRC) $(ENGINE_SRC)
 # Everything but main(), for the unit tests to link with.
 REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(RECORD_SRC) \
-	$(SITE_SRC) $(RUN_SRC) $(SIM_SRC) $(REPORT_SRC) $(filter-out src/cli/main.c,$(CLI_SRC))
+	$(HISTORY_SRC) $(SITE_SRC) $(RUN_SRC) $(SIM_SRC) $(REPORT_SRC) $(filter-out src/cli/main.c,$(CLI_SRC))
 
 # ---- flags ----
 
@@ -160,11 +177,11 @@ library_cflags = $(patsubst -I%,-isystem %,$(shell \
 library_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo -l$(1))
 with = $(if $(filter yes,$($(1))),$(2))
 OPTIONAL = $(call with,HWLOC,hwloc) $(call with,PMIX,pmix) \
-	$(call with,MUNGE,munge) $(call with,NETTLE,nettle)
+	$(call with,MUNGE,munge) $(call with,GNUTLS,gnutls)
 OPTIONAL_CPPFLAGS := $(call with,HWLOC,-DBATS_HAVE_HWLOC) \
 	$(call with,PMIX,-DBATS_HAVE_PMIX) \
 	$(call with,MUNGE,-DBATS_HAVE_MUNGE) \
-	$(call with,NETTLE,-DBATS_HAVE_NETTLE) \
+	$(call with,GNUTLS,-DBATS_HAVE_GNUTLS) \
 	$(foreach l,$(OPTIONAL),$(call library_cflags,$(l)))
 # These alone are rebuilt when such a library comes or goes.
 OPTIONAL_SRC := $(shell grep -rl --include='*.c' BATS_HAVE_ src tests/unit)
@@ -228,12 +245,12 @@ without_hwloc = tasks are not bound to cores, hardware is not shown
 without_pmix = node numbers are not shown, a worker lost on another host is \
 	noticed only by its silence
 without_munge = worker jobs join by a secret in a file
-without_nettle = worker jobs join only where there is MUNGE
+without_gnutls = worker jobs cannot join
 missing = $(if $(filter yes,$($(1))),,echo 'Built without $(2): $(without_$(2))';)
 
 programs: $(PROGRAM)
 	@$(call missing,HWLOC,hwloc) $(call missing,PMIX,pmix) \
-	$(call missing,MUNGE,munge) $(call missing,NETTLE,nettle) :
+	$(call missing,MUNGE,munge) $(call missing,GNUTLS,gnutls) :
 
 # Objects are rebuilt when the flags change, not only when a source does.
 $(B)/flags: FORCE
@@ -248,10 +265,13 @@ $(B)/optional-flags: FORCE
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(call obj,$(OPTIONAL_SRC)): $(B)/optional-flags
-$(call obj,$(OPTIONAL_SRC)): ALL_CPPFLAGS += $(OPTIONAL_CPPFLAGS)
+$(call obj,$(OPTIONAL_SRC)): private ALL_CPPFLAGS += $(OPTIONAL_CPPFLAGS)
+
+# Tests compute little themselves, but for one: they compile five times faster.
+$(call obj,$(filter-out %_property.c,$(UNIT_SRC))): private ALL_CFLAGS += -O0
 
 # The assembler reads these into it.
-$(B)/obj/src/report/assets.o: $(wildcard src/report/page/*)
+$(B)/obj/src/report/assets.o: $(wildcard src/report/page/*) src/doc/man.roff
 
 $(call obj,$(RUN_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags
 	$(say) MPICC $<
@@ -342,7 +362,8 @@ check-layers: $(LIB_OBJ) $(REST_OBJ)
 	@sh tests/build/check-layers.sh $(LIB_OBJ) -- $(REST_OBJ)
 
 TEST_ENV = TOP=$(CURDIR) B=$(abspath $(B)) BATS_MPI=$(abspath $(PROGRAM)) \
-	CC='$(CC)' MPICC='$(MPICC)' CMOCKA_MESSAGE_OUTPUT=TAP
+	CC='$(CC)' MPICC='$(MPICC)' CMOCKA_MESSAGE_OUTPUT=TAP \
+	BATS_HISTORY=
 
 unit-tests: $(UNIT_TESTS)
 

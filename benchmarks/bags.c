@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     }
     double loading = cpu_seconds() - start;
     double loaded = resident_bytes() - before;
-    uint32_t n = bats_bagfile_count(bag);
+    uint32_t n = bag->n_tasks;
 
     struct bats_sched_options o = {.policy = &bats_policy_rr,
                                    .n_tasks = n,

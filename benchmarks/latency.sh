@@ -35,7 +35,7 @@ for ranks in 2 8 32; do
     launch $ranks "$build/bats-mpi" run "$tmp/bag" --quiet --policy rr \
         --record "$tmp/record" </dev/null >&2 || exit 1
     sqlite3 "$tmp/record" "SELECT start_us - lag(start_us + wall_us) OVER
-        (PARTITION BY machine ORDER BY start_us) AS gap FROM attempt" |
+        (PARTITION BY machine ORDER BY start_us) AS gap FROM execution" |
         grep . >"$tmp/ours"
     printf '%d\t%s\t%s\n' $ranks "$(percentiles <"$tmp/ours")" \
         "$(percentiles <"$tmp/bare")"

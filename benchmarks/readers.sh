@@ -34,9 +34,9 @@ for verb in status 'tasks --slowest 10' 'tasks --failed' tasks \
         "$@" >/dev/null
     row "$verb"
 done
-for query in 'SELECT host, avg(wall_us) FROM attempt GROUP BY host' \
-    'SELECT m.name, count(*) FROM result r JOIN machine m
-        ON m.session = r.session AND m.id = r.machine GROUP BY m.name' \
+for query in 'SELECT host, avg(wall_us) FROM execution GROUP BY host' \
+    'SELECT m.name, count(*) FROM execution e JOIN machine m
+        ON m.session = e.session AND m.id = e.machine GROUP BY m.name' \
     'SELECT host, avg(wall_s) FROM tasks GROUP BY host'; do
     /usr/bin/time -o time -f '%U %S %e %M' sqlite3 bag.bats "$query" >/dev/null
     row "$(echo $query)"

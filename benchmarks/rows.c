@@ -41,8 +41,8 @@ void bats_rows(struct bats_record *record, uint32_t tasks, uint32_t group)
             .type = BATS_EVENT_DONE, .task = task, .runtime = 3};
         struct bats_command run = {.type = BATS_COMMAND_RUN,
                                    .task = (task + 1) % tasks};
-        must(bats_record_attempt(record, now, &attempt, &err));
         must(bats_record_event(record, now, &done, &err));
+        must(bats_record_attempt(record, now, &attempt, &err));
         must(bats_record_command(record, now, &run, &err));
         if (task % group == group - 1)
             must(bats_record_commit(record, &err));

@@ -36,7 +36,7 @@ for i in $(seq "$repeats"); do
         grep -qx 'done 2000' || exit 1
     sqlite3 bag.bats "WITH ran AS (SELECT
             (SELECT started_us FROM session) / 1e6 AS first,
-            max(start_us + wall_us) / 1e6 AS last FROM attempt)
+            max(start_us + wall_us) / 1e6 AS last FROM execution)
         SELECT printf('| %d | %.1f | %.1f | %d | %.1f |', $ranks,
             first - $before, last - first,
             (2000 + $ranks - 2) / ($ranks - 1) * 2, $after - last) FROM ran"

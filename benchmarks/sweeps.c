@@ -44,13 +44,12 @@ static void must(int code, const struct bats_error *err)
 /* Expands every command; the seconds of CPU. */
 static double expand(const struct bats_bagfile *bag)
 {
-    char *command = NULL;
-    size_t size = 0;
+    struct bats_text command = {0};
     double start = cpu_seconds();
-    for (uint32_t i = 0; i < bats_bagfile_count(bag); i++)
-        if (bats_bagfile_command(bag, i, &command, &size) <= 0)
+    for (uint32_t i = 0; i < bag->n_tasks; i++)
+        if (bats_bagfile_command(bag, i, &command) <= 0)
             exit(1);
-    free(command);
+    bats_text_release(&command);
     return cpu_seconds() - start;
 }
 
@@ -65,7 +64,7 @@ static void measure(const char *name, const struct bats_sweep_spec *spec)
     must(bats_bagfile_of_sweep(sweep, &bag, &err), &err);
     double creating = cpu_seconds() - start;
     double created = resident_bytes() - before;
-    uint32_t n = bats_bagfile_count(bag);
+    uint32_t n = bag->n_tasks;
     struct bats_sched_options o = {.policy = &bats_policy_rr,
                                    .n_tasks = n,
                                    .clusters = clusters,

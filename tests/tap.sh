@@ -4,6 +4,9 @@
 : "${TOP:?is set by make tests}" "${BATS_MPI:?is set by make tests}"
 [ -n "${BASH_VERSION-}" ] || { echo 'Bail out! tests need bash'; exit 1; }
 
+# The history of the user is none of theirs; a test that wants one names it.
+export BATS_HISTORY=
+
 dir=$(mktemp -d) && cd "$dir" || exit 1
 # The processes of a test have it in their environment, and are found by it.
 mark=BATS_TEST_MARK=$$-${dir##*.}
@@ -73,14 +76,16 @@ done_testing() {
     echo "1..$tests"
 }
 
-# within SECONDS COMMAND...: the command succeeds before that.
+# within SECONDS COMMAND...: the command succeeds before that. It is tried less
+# often when it takes long: others compute.
 within() {
-    local turns=$(($1 * 10))
+    local waited=0 most=$(($1 * 10)) tenths
     shift
     until "$@"; do
-        turns=$((turns - 1))
-        [ $turns -gt 0 ] || return 1
-        sleep 0.1
+        tenths=$((waited < 20 ? 1 : 3))
+        waited=$((waited + tenths))
+        [ $waited -lt $most ] || return 1
+        sleep 0.$tenths
     done
 }
 

@@ -26,9 +26,9 @@ while [ $killed -lt "$kills" ]; do
         code=0
         wait $master || code=$?
     done
-    name=$(sqlite3 $bag.bats "SELECT json_extract(options, '\$.run.jobs_name')
+    name=$(sqlite3 $bag.bats "SELECT jobs_name
         FROM session ORDER BY id DESC LIMIT 1")
-    charged=$(sqlite3 $bag.bats 'SELECT sum(amount) / 1e6 FROM ledger')
+    charged=$(sqlite3 $bag.bats 'SELECT sum(amount) / 1e6 FROM charge WHERE account = 0')
     billed=$(sacct -X -n -P -j "$(squeue -h -t all -n "$name" -o %i |
         paste -sd,)" -o ElapsedRaw,AllocTRES | awk -F'|' '{ rate = $2
             if (sub(/.*billing=/, "", rate)) { sub(/,.*/, "", rate)
@@ -44,7 +44,7 @@ while [ $killed -lt "$kills" ]; do
         sacct -X -n -P --starttime now-1days --name "$name" \
             -o JobID,State,ElapsedRaw,AllocTRES
         sqlite3 $bag.bats "SELECT session, time_us / 1e6, machine, amount
-            FROM ledger"
+            FROM charge"
     }
 done
 echo "$killed kills in $runs runs of $bags bags: $([ $worst = 0 ] && echo all agree || echo THEY DIFFER)"

@@ -55,7 +55,7 @@ left=$(now)
 ticks=$(getconf CLK_TCK)
 once=$(tail -n +2 joblog | awk '$7 == 0 { n[$1]++ }
     END { for (i in n) once += n[i] == 1; print once + 0 }')
-sqlite3 record "SELECT time_us / 1e6 FROM event WHERE type = 'joined'
+sqlite3 record "SELECT time_us / 1e6 FROM happened WHERE what = 'joined'
     ORDER BY time_us" >joins
 awk -v jobs="$jobs" -v code=$code -v once="$once" -v tasks="$tasks" \
     -v start="$start" -v started="$started" -v ended="$ended" -v left="$left" \

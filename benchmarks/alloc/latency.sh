@@ -11,7 +11,7 @@ seconds=${1:-20}
 row() {
     sqlite3 record "SELECT gap FROM (SELECT machine, start_us -
         lag(start_us + wall_us) OVER (PARTITION BY machine ORDER BY start_us)
-        AS gap FROM attempt) WHERE gap IS NOT NULL AND $2" | sort -n |
+        AS gap FROM execution) WHERE gap IS NOT NULL AND $2" | sort -n |
         awk -v name="$1" '{ x[NR] = $1 } END { printf("| %s | %d | %d | %d |\n",
             name, x[int((NR + 1) / 2)], x[int(0.99 * NR + 0.999)], NR) }'
 }

@@ -29,4 +29,4 @@ jobs_of() {
         FROM session ORDER BY id DESC LIMIT 1")
     squeue -h -t all -n "$name" -o %i | paste -sd,
 }
-charged_of() { sqlite3 "$1.bats" 'SELECT coalesce(sum(amount), 0) / 1e6 FROM ledger'; }
+charged_of() { sqlite3 "$1.bats" 'SELECT coalesce(sum(amount), 0) / 1e6 FROM charge WHERE account = 0'; }

@@ -28,7 +28,7 @@ for run in $(seq "${1-20}"); do
     billed=$(billing "$(jobs_of $bag)")
     done=$(sqlite3 $bag.bats 'SELECT done FROM progress')
     # From the decision, which is at the start, to the first task.
-    first=$(sqlite3 $bag.bats 'SELECT (SELECT min(start_us) FROM attempt) / 1e6 -
+    first=$(sqlite3 $bag.bats 'SELECT (SELECT min(start_us) FROM execution) / 1e6 -
         (SELECT min(started_us) FROM session) / 1e6')
     awk -v run="$run" -v f="${first:-0}" -v p="$partition" -v s=$slots -v j=$jobs -v w=$window \
         -v t=$tasks -v d="$done" -v B="$budget" -v c="$charged" \

@@ -39,12 +39,12 @@ left=$(now)
 once=$(tail -n +2 joblog | awk '$7 == 0 { n[$1]++ }
     END { for (i in n) once += n[i] == 1; print once + 0 }')
 began=$(sqlite3 record "SELECT min(started_us) / 1e6 FROM session")
-last=$(sqlite3 record "SELECT max(time_us) / 1e6 FROM event
-    WHERE type = 'joined'")
+last=$(sqlite3 record "SELECT max(time_us) / 1e6 FROM happened
+    WHERE what = 'joined'")
 awk -v jobs="$jobs" -v start="$start" -v queued="$queued" -v ended="$ended" \
     -v left="$left" -v once="$once" -v tasks="$tasks" -v code=$code \
     -v last="$last" -v began="$began" -v n="$(sqlite3 record \
-    "SELECT count(*) FROM event WHERE type = 'joined'")" '
+    "SELECT count(*) FROM happened WHERE what = 'joined'")" '
     BEGIN {
         print "| jobs | joined | sbatch | all joined | tasks | done once |" \
             " run ended | queue empty |"

@@ -100,10 +100,11 @@ static bool renew(const void *self, const struct state *s, uint32_t machine)
 }
 
 /* It stops at the next task, not when it has been paid for long enough. */
-static bool admit(const void *self, const struct state *s, uint32_t machine)
+static enum bats_idle refuses(const void *self, const struct state *s,
+                              uint32_t machine)
 {
     (void)self;
-    return !s->machines[machine].marked;
+    return s->machines[machine].marked ? BATS_IDLE_LEAVING : BATS_IDLE_NOT;
 }
 
 static bool refill(const void *self, const struct state *s,
@@ -146,7 +147,7 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
 }
 
 #define ANSWERS                                                               \
-    .start = start, .renew = renew, .admit = admit, .refill = refill,         \
+    .start = start, .renew = renew, .refuses = refuses, .refill = refill,     \
     .wants = wants, .plan = plan
 
 const struct bats_policy uniform = {

@@ -80,7 +80,7 @@ static void tell_slot(struct problem *p, const struct state *s,
                       double mean, double before)
 {
     struct bats_windows_slot *slot = &p->slots[k];
-    double elapsed = slot_elapsed(s, k) / (double)s->window;
+    double elapsed = slot_elapsed(s, k) / (double)s->run.window;
     if (slot->size <= 0)
         return;
     p->is.demand -= slot->size;
@@ -100,7 +100,7 @@ void __wrap_problem_make(struct problem *p, const struct state *s, bool all)
         return;
     for (size_t i = 0; i < s->n_clusters; i++) {
         struct bats_windows_type *t = &p->types[i];
-        double mean = truth.mean[i] / (double)s->window;
+        double mean = truth.mean[i] / (double)s->run.window;
         before[i] = 1 / t->rate;
         t->rate = 1 / mean;
         t->loss = bats_windows_loss(mean, p->cv);

@@ -48,8 +48,8 @@
 struct bats_instance {
     bats_time sent;
     bats_time time; /* until its answer; < 0: there was none yet */
-    bats_time ended; /* without one, so long after it was sent; 0: it runs, or
-                        that is not known */
+    bats_time ended; /* without an answer: time since it was sent when it
+                      * was given up; 0: it runs, or unknown */
     bool noticed;    /* it was lost */
     bool in_tail;    /* it was sent then */
 };
@@ -73,7 +73,7 @@ struct bats_answers {
 bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
                        bats_time d, struct bats_answers *answers);
 
-/* The same, where every loss is noticed so long after it; `now` is a time. */
+/* The same where every loss is noticed after this delay; `now` is a time. */
 bool bats_answers_noticed(const struct bats_instance *list, size_t n,
                           bats_time now, bats_time noticed,
                           struct bats_answers *answers);

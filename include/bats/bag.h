@@ -5,8 +5,8 @@
  * execute is not known here. They are drawn uniformly at random: the order is
  * one shuffle (Fisher-Yates, Mersenne twister; the low 32 bits of the seed),
  * so that every policy sees the same tasks in the same order (paper, section
- * 3); or, where no sample is needed, in the order of their indexes. A task that
- * is given back is drawn next.
+ * 3); or, where no sample is needed, in the order of their indexes or another
+ * one that is given. A task that is given back is drawn next.
  *
  * A task has two numbers here. Its *index* is that of the bag, 0 .. n - 1, a
  * plain uint32_t. Its *position* is that in the order of the draws, 0 .. n - 1,
@@ -76,7 +76,7 @@ struct bats_bag {
     /* The rest is 0 without a graph. */
     const struct bats_graph *graph;
     uint32_t *missing;       /* by node: parents that it still waits for */
-    uint32_t *ended;         /* nodes whose children are to be told, a stack */
+    uint32_t *ended;         /* stack of nodes whose children are to be told */
     uint32_t n_released;     /* tasks that were BLOCKED and became ready */
     uint32_t *skipped;       /* SKIPPED tasks, by index, oldest first */
     const int64_t *priority; /* by index; NULL: all the same */
@@ -116,12 +116,13 @@ static inline bool bats_bag_has_result(const struct bats_bag *bag,
            bag->state[task.i] == BATS_TASK_FAILED;
 }
 
-/* All of `n` tasks pending, in the order that `seed` gives. BATS_ENOMEM. */
+/* All of `n` tasks pending, in the order of `seed`. BATS_ENOMEM. */
 int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
                   struct bats_error *err);
 
-/* After bats_bag_init: tasks are drawn in the order of their indexes. */
-void bats_bag_keep_order(struct bats_bag *bag);
+/* After bats_bag_init: tasks are drawn in this order of indexes (NULL: in that
+ * of their indexes). */
+void bats_bag_keep_order(struct bats_bag *bag, const uint32_t *order);
 void bats_bag_release(struct bats_bag *bag);
 
 /* Takes over what earlier sessions have done: `state` has a DONE, FAILED,
@@ -136,7 +137,7 @@ void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
 int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
                      const int64_t *priority, struct bats_error *err);
 
-/* With a graph nobody looks further ahead than this. */
+/* Look-ahead with a graph. */
 #define BATS_BAG_AHEAD 32
 
 /* With a graph: what bats_bag_peek shows, one after the other, from {.n = 1}
@@ -179,8 +180,8 @@ void bats_bag_put_aside(struct bats_bag *bag, struct bats_position task);
  * turn). */
 void bats_bag_put_back(struct bats_bag *bag, struct bats_position task);
 
-/* With a graph: WAITING or BLOCKED -> SKIPPED, for a reason of its own, and so
- * is what waits for it. */
+/* With a graph: WAITING or BLOCKED -> SKIPPED, and so are the tasks that wait
+ * for it. */
 void bats_bag_skip(struct bats_bag *bag, struct bats_position task);
 
 /* ASSIGNED or CANCELLING -> DONE or FAILED (`state`). What waited for it is

@@ -55,11 +55,11 @@ struct bats_billing {
     enum bats_billing_model model;
     bats_money rate;   /* per hour, of everything that the job holds */
     bats_money before; /* billed when the run begins, beyond what earlier
-                           sessions have on record (< 0: less than that) */
+                        * sessions recorded (may be < 0) */
     bats_time least;   /* the time that is billed even if it is not used */
     bats_time leaving; /* at most, from the deadline until it is given back */
-    bats_time overrun; /* a job: it may be billed for so long beyond the time
-                        * for which it works */
+    bats_time overrun; /* a job: time beyond its work time for which it may
+                        * be billed */
     uint32_t jobs;     /* so many at the same time at most (of each pool of
                         * strategy.h); 0: no limit. One that has a successor
                         * does not count */
@@ -74,7 +74,10 @@ struct bats_billing {
 bool bats_billing_find(const char *name, enum bats_billing_model *model);
 const char *bats_billing_name(enum bats_billing_model model);
 
-/* The cost of a time at so much per hour, rounded up to a millionth;
+/* The model that options name; without a name they mean windows. */
+enum bats_billing_model bats_billing_named(const char *name);
+
+/* The cost of a time at an hourly rate, rounded up to a millionth;
  * BATS_UNLIMITED if it does not fit. time >= 0. */
 bats_money bats_billing_cost(bats_money rate, bats_time time);
 

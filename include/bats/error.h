@@ -8,6 +8,8 @@
 #ifndef BATS_ERROR_H
 #define BATS_ERROR_H
 
+#include <stdint.h>
+
 enum bats_errcode {
     BATS_OK = 0,
     BATS_EINPUT = -1,    /* the user's input is wrong (exit code 2) */
@@ -33,5 +35,27 @@ struct bats_error {
  */
 int bats_error_set(struct bats_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same for the user's input. */
+#define bats_refuse(err, ...) bats_error_set(err, BATS_EINPUT, __VA_ARGS__)
+
+/* The same with BATS_EINPUT, and "file:line: " before the sentence; "file: " if
+ * the line is 0. Of a very long name, the beginning is given. */
+int bats_error_at(struct bats_error *err, const char *file, uint64_t line,
+                  const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* BATS_EINPUT, "file: sentence" by errno. */
+int bats_error_file(struct bats_error *err, const char *file);
+
+/* Puts text before the sentence in `err` (may be NULL), which a function that
+ * returned `code` has set, and makes BATS_EINPUT of it: the text says which
+ * input was wrong. Changes nothing, and returns `code`, if that is 0 or
+ * BATS_ENOMEM. */
+int bats_error_prefix(struct bats_error *err, int code, const char *format,
+                      ...) __attribute__((format(printf, 3, 4)));
+
+/* BATS_ENOMEM, "out of memory". */
+int bats_no_memory(struct bats_error *err);
 
 #endif

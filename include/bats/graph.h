@@ -22,7 +22,8 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "bats/estimate.h"
+
+struct bats_levels; /* bats/estimate.h */
 
 struct bats_graph {
     uint32_t n_tasks; /* the first nodes */

@@ -80,7 +80,7 @@ struct bats_runtimes {
     double mean_low, mean_high;
     double deviation_low, deviation_high;
     double longest;  /* of the sample; 0: unknown */
-    uint32_t n;      /* size of it; 0: the mean was given, and is believed */
+    uint32_t n;      /* its size; 0: the mean was given, and is exact */
     bool is_guess;   /* at most one task has ended well there: the rest of the
                         sample is of others, and its bounds are none */
     uint32_t n_kept; /* of the sample, equally spaced, the longest included; 0:
@@ -105,7 +105,8 @@ struct bats_runtimes bats_runtimes_given(double mean);
 struct bats_prediction {
     double low, estimate, high; /* estimate: E(M) */
     double least;               /* Te */
-    double busy; /* the thesis's upper bound: so long all machines have work */
+    double busy; /* the thesis's upper bound: as if all machines have work
+                  * until the end */
     double rate; /* gamma: tasks per microsecond */
 };
 

@@ -14,7 +14,7 @@
 #include "bats/units.h"
 
 enum bats_survival {
-    BATS_SURVIVAL_ALL, /* nobody knows, or for ever */
+    BATS_SURVIVAL_ALL, /* unknown, or unlimited */
     BATS_SURVIVAL_EXPONENTIAL,
     BATS_SURVIVAL_WEIBULL,
     BATS_SURVIVAL_LOGNORMAL,

@@ -14,7 +14,7 @@
  * machines that differ more than tasks do. Here a task keeps its rank in F_s,
  * also in the other pool's, and its instances only draw whether they answer:
  * what is long stays long. What is sent where is decided by the engine's own
- * code (tail/instances.h).
+ * code (tail/papers/instances.h).
  *
  * Where losses are noticed, an execution is lost at a time of its own, if it
  * has not answered by then, and so later its task may be sent again. Until the
@@ -55,7 +55,8 @@ struct bats_plays_model {
     const bats_time *reliable; /* the same there, where none is lost */
     size_t n_reliable_times;
     double gamma; /* in (0, 1]; for people only where losses are noticed: */
-    bats_time noticed;     /* each so long after it; 0: they are silent */
+    bats_time noticed;     /* delay of the notice of each loss; 0: losses
+                            * are silent */
     const bats_time *lost; /* after these times, ascending, >= 0, the share */
     size_t n_lost;         /* `loses` is lost if it has not ended before */
     double loses;
@@ -67,8 +68,8 @@ struct bats_plays_model {
     const struct bats_plays_task *tail;
 };
 
-/* The outcome of one play. A strategy of which no instance ever answers takes
- * and costs 9e17. */
+/* The outcome of one play. A strategy whose instances never answer takes and
+ * costs 9e17. */
 struct bats_play {
     double makespan, tail; /* microseconds, from the begin, from that of the
                               tail */

@@ -66,14 +66,23 @@ const struct bats_policy *bats_policy_find(const char *name);
 
 const char *bats_policy_name(const struct bats_policy *policy);
 
-/* The policy of a run that names none: `expert` where a cluster is unreliable
- * and use is charged (there, what charges as little as it takes 1.3 to 2.5
- * times as long, and what is as soon charges four times as much,
- * benchmarks/RESULTS.md), unless executions have a timeout or tasks wait for
- * others; else `bats`. */
+/* The policy of a run that names none. `expert` if a cluster is unreliable and
+ * use is charged, unless executions have a timeout or tasks wait for others:
+ * policies that cost as little take 1.3 to 2.5 times as long, and policies that
+ * finish as early cost four times as much (benchmarks/RESULTS.md). Otherwise
+ * `bats`. */
 const struct bats_policy *bats_policy_default(bool any_unreliable,
                                               enum bats_billing_model billing,
                                               bool times_out, bool has_graph);
+
+/* The policy that runs where `wanted` is asked for. In an allocation all
+ * machines are held, as rr does; and where use is charged there are no windows
+ * to be planned: dbc-time has the same aim, and flow where tasks wait for
+ * others. The engine takes no other one, and refuses miser, mw-dbs and flow
+ * where they do not fit. */
+const struct bats_policy *bats_policy_for(const struct bats_policy *wanted,
+                                          enum bats_billing_model billing,
+                                          bool has_graph);
 
 /* The kind of schedules that it makes and carries out. */
 enum bats_plans bats_policy_plans(const struct bats_policy *policy);

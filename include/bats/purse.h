@@ -64,8 +64,8 @@ struct bats_purse_status {
     uint32_t skipped; /* not run, and of them so many that */
     uint32_t unpaid;  /* its budget did not cover */
     bats_time ended;  /* the last result, or BATS_NEVER: some are left */
-    bats_time soonest; /* of an engine's: its last result comes no sooner, by
-                        * what its tasks are expected to take; 0: not known */
+    bats_time soonest; /* of an engine's: earliest time of its last result,
+                        * by the expected runtimes; 0: unknown */
 };
 
 #endif

@@ -29,7 +29,7 @@ struct bats_stats {
     uint32_t capacity;
     uint32_t n_done;
     double rt_done;   /* sum of all finished runtimes, microseconds */
-    double mean_done; /* their mean, at least 1; 0 while there are none */
+    double mean_done; /* their mean, at least 1; 0 without any */
     double mean;      /* T, microseconds; 0 while nothing is known */
 };
 

@@ -58,9 +58,10 @@
 #define BATS_INSTANCES_INFINITE UINT32_MAX
 #define BATS_STRATEGY_TEXT 96
 #define BATS_THROUGHPUT_D 4 /* T_ur until an instance is given up */
-#define BATS_STRATEGY_SHORT 3 /* so many given up: the time is too short */
+#define BATS_STRATEGY_SHORT 3 /* given up this often: the time limit is too
+                               * short */
 
-/* A time: so many T_ur and so much. */
+/* A time: a multiple of T_ur plus a fixed time. */
 struct bats_span {
     double of_tur;
     bats_time fixed;
@@ -84,7 +85,7 @@ int bats_strategy_parse(const char *text, struct bats_strategy *strategy,
 const char *bats_strategy_format(char text[BATS_STRATEGY_TEXT],
                                  const struct bats_strategy *strategy);
 
-/* It may send instances to the reliable pool. */
+/* The strategy may send instances to the reliable pool. */
 bool bats_strategy_needs_reliable(const struct bats_strategy *strategy);
 
 /* It has the pools that it needs among these clusters. BATS_EINPUT. */

@@ -1,65 +1,61 @@
 /*
  * tail: how idle machines replicate the last tasks of a bag.
  *
- * Layer: engine. Towards the end the bag is empty, and machines that are paid
- * for until the end of their window have nothing to do, while the run waits
- * for a few long tasks on slow machines. Idle machines then run replicas
- * (replicas) of these; the first one that succeeds gives the result, and the
- * others are stopped. Source: Oprescu's thesis, chapter 5.
+ * Layer: engine. Towards the end the bag is empty: machines are idle but paid
+ * until the end of their window, and the run waits for a few long tasks on
+ * slow machines. Idle machines then run replicas of these tasks. The first
+ * execution that succeeds gives the result; the others are stopped. Source:
+ * Oprescu's thesis, chapter 5.
  *
- * A replica never costs anything: it runs inside a window that is already paid
- * for, and no window is entered for it. If it is the only execution left of
- * its task (the others were lost or stopped), it is a task like any other.
- * When the engine decides whether a machine with such a task enters another
- * window, it stops the other executions in favour of a replica that is
- * expected to end first, if that needs no more money than the original.
+ * A replica costs nothing: it runs inside a paid window, and no window is
+ * entered for it. If the other executions of its task were lost or stopped, it
+ * is a task like any other. When the engine decides whether a machine with
+ * such a task enters another window, it stops the other executions in favour
+ * of a replica that is expected to end first, if that costs no more than the
+ * original.
  *
- * Runtimes on different clusters are converted by the regression of the
- * sampling phase (regression.h), and without one taken to be proportional to
- * the means of what has ended there. All that has ended, converted to one
- * cluster, is the histogram of the bag (5.1). A task that has been running for
- * tau there, on whichever of its machines that is most, is expected to take
+ * The regression of the sampling phase (regression.h) converts runtimes from
+ * one cluster to another; without one they are proportional to the mean
+ * results of each cluster. All results, converted to one cluster, are the
+ * histogram of the bag (5.1). A task that has been running for tau (on the
+ * machine where this is most) is expected to take
  *
- *   t = E[T | T > tau], or tau + E[T] where nothing took longer,
+ *   t = E[T | T > tau], or tau + E[T] if no task took longer.
  *
- * and is of interest for an idle machine if what is left of it on the machine
- * that is expected to end it first is more than the t of the idle one. Of
- * these tasks the one with most left is copied.
+ * A task is a candidate for an idle machine if its remaining time, on the
+ * machine that is expected to end it first, exceeds the t of the idle machine.
+ * The candidate with the most remaining time is replicated.
  *
  *   none               no replicas.
- *   random             of any task that runs on slower machines only.
+ *   random             any task that runs on slower machines only.
  *   stochastic         as above.
- *   stochastic-random  as above; any that runs on slower machines only, where
- *                      none is of interest.
- *   migrate            stochastic; before that, when no more tasks are left in
+ *   stochastic-random  stochastic; without a candidate, random.
+ *   migrate            stochastic. Before that, once no more tasks are left in
  *                      the bag than a sample has, a machine that asks for work
- *                      takes over a task that would be of interest. Its first
- *                      execution is stopped.
+ *                      takes over a candidate, whose first execution is
+ *                      stopped.
  *   perfect            stochastic with the true runtimes, which only a
  *                      simulator knows.
- *   soonest            ours: stochastic-random, but t is not what the task is
- *                      expected to take, but what it takes at most, for all
- *                      that is likely.
+ *   soonest            ours: stochastic-random with three further rules.
  *
- * The end of the bag is determined not by the task that is expected to take
- * longest, but by the one that may. For `soonest`, t is the 0.94 quantile of T
- * given T > tau: of the tasks that take longer than tau, 94 of 100 take no
- * longer than t. (Simulations of normal, Levy and mixed bags did not get
- * better with 0.90 or 0.98.) An execution that has been running for a
- * monitoring interval, and twice as long as any other task ever took, is taken
- * to be stuck: nothing is expected of it, and a replica of its task, even on a
- * machine that is no faster, counts as a task not yet begun. It is not stopped
- * for that when its window ends: then it counts by how long it has run.
- * Where nothing has ended yet, so that the cluster's speed is not known, an
- * execution is expected to take as long again as it has (its first results are
- * late, if it is slow); the other strategies leave its task alone.
+ * The rules of `soonest`:
  *
- * With `soonest` a machine that found nothing to replicate is asked again at
- * the next monitoring, or when a running task has lost an execution or taken
- * longer than any before; and a look at the running tasks holds for 3 % of the
- * longest runtime. For one event no more than 192 running tasks are looked at,
- * the others in their turn for the next ones, and no more than 64 idle slots
- * that find nothing: what an event costs must not grow with the machines.
+ * - An execution that has been running for a monitoring interval and twice as
+ *   long as any other task took is stuck. Nothing is expected of it: a replica
+ *   of its task, even on a machine that is no faster, counts as a new task. At
+ *   the end of its window a stuck execution counts by its elapsed time and is
+ *   not stopped.
+ * - On a cluster without results, whose speed is not known, an execution is
+ *   expected to take as long again as it has. (The first results of a slow
+ *   cluster come late.) The other strategies ignore its task.
+ * - A machine that found no candidate is asked again at the next monitoring
+ *   interval, when a running task loses an execution, or when a task takes
+ *   longer than any before. A look at the running tasks holds for 3 % of the
+ *   longest runtime.
+ *
+ * An event looks at no more than 192 running tasks (the others follow with the
+ * next events) and no more than 64 idle slots that find nothing, so that its
+ * cost does not grow with the machines.
  */
 #ifndef BATS_TAIL_H
 #define BATS_TAIL_H
@@ -82,5 +78,11 @@ enum bats_tail {
 bool bats_tail_find(const char *name, enum bats_tail *tail);
 
 const char *bats_tail_name(enum bats_tail tail);
+
+/* It copies whatever runs, on any machine that is paid for long enough. */
+static inline bool bats_tail_copies_all(enum bats_tail tail)
+{
+    return tail == BATS_TAIL_SOONEST;
+}
 
 #endif

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "bats/estimate.h"
+#include "bats/policy.h"
+#include "bats/status.h"
 #include "cli/profiling.h"
 #include "report/schedules.h"
 #include "report/table.h"
@@ -16,7 +18,7 @@
 
 #define ANSWER_US 60000000 /* time limit for an answer to the question */
 
-/* ---- what is wanted ---- */
+/* ---- the wish ---- */
 
 static bool is_terminal(int fd)
 {
@@ -37,14 +39,13 @@ static int init_strategies(struct bats_choosing *c,
                            struct bats_error *err)
 {
     if (strcmp(set->choose, "ask") != 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--choose: '%s' is for schedules; with --policy "
-                              "expert it is 'ask', for the strategy",
-                              set->choose);
+        return bats_refuse(err,
+                           "--choose: '%s' is for schedules; with --policy "
+                           "expert it is 'ask', for the strategy",
+                           set->choose);
     if (set->strategy != NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--choose ask and --strategy exclude each "
-                              "other");
+        return bats_refuse(err,
+                           "--choose ask and --strategy exclude each other");
     c->strategies = true;
     c->choice.offer = BATS_OFFER_NONE;
     c->ask = can_ask();
@@ -72,25 +73,24 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
     const struct bats_deadline *deadline = &set->deadline;
     bool thrifty = bats_settings_thrifty(set);
     if (set->choose != NULL && deadline->text != NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--choose and --deadline exclude each other: "
-                              "--deadline chooses the cheapest");
+        return bats_refuse(err, "--choose and --deadline exclude each other: "
+                                "--deadline chooses the cheapest");
     if (deadline->is_share && is_expert)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--deadline %s: the policy expert knows no "
-                              "schedules: give a time",
-                              deadline->text);
+        return bats_refuse(
+            err,
+            "--deadline %s: the policy expert knows no schedules: give a time",
+            deadline->text);
     if (deadline->is_share && set->profile == NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--deadline %s needs --profile: what is soonest "
-                              "and what is cheapest is not known yet",
-                              deadline->text);
+        return bats_refuse(err,
+                           "--deadline %s needs --profile: the soonest and "
+                           "the cheapest schedule are not known yet",
+                           deadline->text);
     bool is_bkp = strcmp(set->policy, "bkp") == 0;
     c->on =
         set->choose != NULL || bats_settings_go_on(set) || (thrifty && is_bkp);
     c->goes_on = c->on && c->plans == BATS_PLANS_WINDOWS;
     if (c->on && strcmp(set->policy, "rr") == 0)
-        return bats_error_set(err, BATS_EINPUT, "--policy rr takes no sample");
+        return bats_refuse(err, "--policy rr takes no sample");
     if (c->on && thrifty) {
         c->choice.offer = BATS_OFFER_DEADLINE;
     } else if (set->choose == NULL && set->budget != BATS_UNLIMITED) {
@@ -100,7 +100,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
     } else if (set->choose != NULL &&
                bats_choice_parse(c->plans, set->choose, &c->choice, &why) !=
                    0) {
-        return bats_error_set(err, BATS_EINPUT, "--choose: %s", why.text);
+        return bats_refuse(err, "--choose: %s", why.text);
     }
     c->offers = !c->on && c->out != NULL && deadline->text == NULL &&
                 set->budget == BATS_UNLIMITED &&
@@ -140,7 +140,6 @@ static void show(struct bats_choosing *c, const struct bats_platform *platform,
     size_t n = 0;
     struct bats_sched_sampled sampled;
     struct bats_sched_status status;
-    char tasks[64], money[96], time[BATS_UNITS_TEXT];
     bats_sched_sampled(sched, &sampled);
     bats_sched_status(sched, &status);
     bats_profiling_say_longest(c->out, &sampled);
@@ -154,10 +153,9 @@ static void show(struct bats_choosing *c, const struct bats_platform *platform,
     }
     uint64_t left = (uint64_t)status.pending + status.running;
     fprintf(c->out, "%s left after %s, charged %s so far",
-            bats_words_count(tasks, sizeof tasks, left, "task"),
-            bats_words_moment(time, sampled.time),
-            bats_words_money(money, sizeof money, sampled.charged,
-                             platform->currency));
+            bats_words_count(left, "task").s,
+            bats_words_moment(sampled.time).s,
+            bats_words_money(sampled.charged, platform->currency).s);
     if (e.n_tasks < left)
         fprintf(c->out,
                 ". What is paid does about %" PRIu64 "; for the others",
@@ -192,9 +190,9 @@ static void show_strategies(struct bats_choosing *c,
         bats_table_set(&table, i + 1, 1, "%s",
                        bats_strategy_format(text, &o->strategy));
         bats_table_set(&table, i + 1, 2, "%s",
-                       bats_words_makespan(text, o->makespan));
+                       bats_words_makespan(o->makespan).s);
         bats_table_set(&table, i + 1, 3, "%s",
-                       bats_words_makespan(text, o->makespan_margin));
+                       bats_words_makespan(o->makespan_margin).s);
         bats_table_set(&table, i + 1, 4, "%.2f", o->cost / unit);
         bats_table_set(&table, i + 1, 5, "%.2f", o->cost_margin / unit);
     }
@@ -232,7 +230,7 @@ static bool list_strategies(struct bats_choosing *c,
     return true;
 }
 
-/* Says what happens if nobody answers, on the line above the answer. */
+/* Prints the default of the question on the line above the answer. */
 static void say_time(struct bats_choosing *c, int64_t left)
 {
     char numbers[32] = "1";
@@ -260,7 +258,7 @@ static void ask(struct bats_choosing *c)
     c->asks = true;
 }
 
-/* Leaves alone what has been typed: save the cursor, one line up, its start;
+/* Keeps what the user has typed: save the cursor, one line up, its start;
  * clear to its end; restore. */
 static void count_down(struct bats_choosing *c, int64_t now_us)
 {
@@ -287,9 +285,8 @@ static int parse_number(const struct bats_choosing *c, const char *line,
 {
     size_t number = (size_t)(line[0] - '1');
     if (line[0] < '1' || number >= c->n_shown || line[1] != '\0')
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%.20s' is not a number from 1 to %zu", line,
-                              c->n_shown);
+        return bats_refuse(err, "'%.20s' is not a number from 1 to %zu", line,
+                           c->n_shown);
     *choice = (struct bats_choice){.offer = BATS_OFFER_STRATEGY,
                                    .strategy = (uint32_t)number};
     return 0;
@@ -339,7 +336,7 @@ static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
     if (poll(&in, 1, 0) <= 0)
         return false;
     ssize_t n = read(STDIN_FILENO, line, sizeof line - 1);
-    if (n <= 0) /* nobody can answer */
+    if (n <= 0) /* end of file: nobody can answer */
         return true;
     line[n] = '\0';
     for (char *rest = line; rest != NULL && *rest != '\0';) {
@@ -352,7 +349,7 @@ static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
     return false;
 }
 
-/* It is asked for again when there are others. */
+/* The question comes again when the strategies change. */
 static bool answer_strategy(struct bats_choosing *c,
                             const struct bats_platform *platform,
                             struct bats_sched *sched,

@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #include "bats/error.h"
-#include "bats/sched.h"
+#include "bats/status.h"
 #include "cli/options.h"
 #include "input/bagfile.h"
 #include "input/platform.h"
@@ -25,7 +25,8 @@ struct bats_choosing {
     bool on;          /* there is a sampling phase */
     bool goes_on;     /* after it, and there is none if all is free */
     bool offers;      /* no sampling phase, but the schedules are shown */
-    bool ask;         /* a person is asked; choice applies if nobody answers */
+    bool ask;         /* a person is asked; without an answer, choice
+                       * applies */
     bool asks;        /* the question is on the screen */
     bool only;        /* the verb sample: nothing is chosen */
     bool strategies;  /* no sampling phase, but the tail's strategy is chosen,
@@ -36,7 +37,7 @@ struct bats_choosing {
     enum bats_offer shown[BATS_OFFERS];
     size_t n_shown;
     int64_t until_us; /* monotonic clock: when the question is withdrawn; */
-    int64_t told_s;   /* so many seconds until then are on the screen */
+    int64_t told_s;   /* seconds until then, as shown on the screen */
     enum bats_plans plans;
     struct bats_choice choice;
     const struct bats_deadline *deadline; /* NULL: none */

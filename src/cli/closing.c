@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/rules.h"
+#include "bats/status.h"
 #include "cli/cli.h"
 #include "cli/profiling.h"
 #include "report/words.h"
@@ -61,7 +63,7 @@ static void report_books(struct bats_snapshot *s, const struct bats_books *b)
     s->n_decisions = b->n_decisions;
 }
 
-/* Those that have taken most come first. */
+/* Sorts by the time taken, the most first. */
 static int by_work(const void *left, const void *right)
 {
     const struct bats_report_category *a = left, *b = right;
@@ -69,17 +71,16 @@ static int by_work(const void *left, const void *right)
     return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
 }
 
-/* For free(). NULL: there are none, or there is no memory for them. */
+/* To be freed. NULL: no workflows, or no memory. */
 static struct bats_report_category *
 list_categories(const struct bats_bagfile *bag, const struct bats_sched *sched,
                 uint32_t *n)
 {
-    const char *const *names = bats_bagfile_category_names(bag);
-    struct bats_report_category *list = NULL;
-    if (bats_bagfile_categories(bag, n) != NULL)
-        list = calloc(*n, sizeof *list);
+    struct bats_report_category *list =
+        bag->category != NULL ? calloc(bag->n_categories, sizeof *list) : NULL;
+    *n = bag->n_categories;
     for (uint32_t i = 0; list != NULL && i < *n; i++) {
-        list[i].name = names[i];
+        list[i].name = bag->category_names[i];
         bats_sched_category_status(sched, i, &list[i].is);
     }
     *n = list != NULL ? *n : 0;
@@ -88,18 +89,20 @@ list_categories(const struct bats_bagfile *bag, const struct bats_sched *sched,
     return list;
 }
 
-/* Reports and returns the exit code. */
-static int report(const struct bats_settings *set,
-                  const struct bats_run_options *options,
-                  struct bats_watch *watch, FILE *json, bool kept,
-                  const struct bats_run_outcome *outcome)
+/* What the report is about, but for what the engine knows. */
+static struct bats_report describe(const struct bats_settings *set,
+                                   const struct bats_run_options *options,
+                                   const struct bats_watch *watch, bool kept,
+                                   const struct bats_run_outcome *outcome)
 {
-    struct bats_error err;
-    bats_causes_sort(&watch->causes);
-    struct bats_report r = {
+    bool has_file = !set->is_sweep && strcmp(set->bag, "-") != 0;
+    const char *record = set->record != NULL ? set->record
+                         : has_file          ? set->bag
+                                             : set->joblog;
+    return (struct bats_report){
         .settings = {.bag = set->bag,
                      .clusters = set->clusters,
-                     .policy = set->policy,
+                     .policy = bats_policy_name(outcome->survey.policy),
                      .tail = bats_tail_name(options->tail),
                      .seed = options->seed,
                      .time_scale = set->time_scale,
@@ -118,6 +121,7 @@ static int report(const struct bats_settings *set,
         .causes = watch->causes,
         .yielded = watch->yielded,
         .recorded = options->record != NULL,
+        .run = options->record != NULL ? record : NULL,
         .in_a_line = watch->brief,
         .version = BATS_VERSION,
         .not_recorded = !kept || outcome->gave_up,
@@ -125,38 +129,62 @@ static int report(const struct bats_settings *set,
         .exit_code = kept ? exit_code(outcome, watch) : BATS_EXIT_SYSTEM,
         .start_us = watch->start_us,
         .real_us = bats_watch_elapsed(watch),
+        .decisions_told = watch->progress.style == BATS_PROGRESS_PLAIN,
+        .charged_killed =
+            options->record != NULL ? bats_record_killed(options->record) : 0,
     };
-    if (r.recorded)
-        r.charged_killed = bats_record_killed(options->record);
-    bats_snapshot_take(&r.snapshot, &outcome->survey.platform, outcome->sched);
-    if (!kept)
-        report_books(&r.snapshot, &outcome->books);
-    struct bats_report_category *categories =
-        list_categories(options->bag, outcome->sched, &r.n_categories);
-    r.categories = categories;
-    struct bats_purse_status *workflows =
-        bats_workflows_take(outcome->sched, &r.n_workflows);
-    r.workflows = workflows;
-    bats_watch_finish(watch, &r.snapshot);
-    r.decisions_told = watch->progress.style == BATS_PROGRESS_PLAIN;
-    if (!set->quiet && (watch->terminal >= 0 || watch->brief) &&
-        bats_report_is_brief(&r))
-        bats_report_print_brief(stderr, &r);
-    else if (!set->quiet)
-        bats_report_print(stderr, &r);
-    if (!set->quiet && options->output == BATS_OUTPUT_STREAM) {
+}
+
+/* Unless --quiet: the bill, and what to do next. */
+static void print(const struct bats_run_options *options,
+                  const struct bats_watch *watch,
+                  const struct bats_sched *sched, const struct bats_report *r)
+{
+    char past[512];
+    if ((watch->terminal >= 0 || watch->brief) && bats_report_is_brief(r))
+        bats_report_print_brief(stderr, r);
+    else
+        bats_report_print(stderr, r);
+    if (!watch->brief &&
+        bats_learner_outcome(watch->learner, sched, past, sizeof past)[0] !=
+            '\0') {
+        putc('\n', stderr);
+        bats_tell("%s", past);
+    }
+    if (options->output == BATS_OUTPUT_STREAM) {
         putc('\n', stderr);
         bats_words_line(stderr,
                         "The output of the tasks is kept: bats-mpi output %s",
                         options->output_dir);
     }
-    if (!set->quiet && r.recorded && is_cut_off(&r.snapshot))
+    if (r->recorded && is_cut_off(&r->snapshot))
         fputs("\nThe same command with --resume does the rest.\n", stderr);
+}
+
+/* Reports and returns the exit code. */
+static int report(const struct bats_settings *set,
+                  const struct bats_run_options *options,
+                  struct bats_watch *watch, FILE *json, bool kept,
+                  const struct bats_run_outcome *outcome)
+{
+    struct bats_error err;
+    bats_causes_sort(&watch->causes);
+    struct bats_report r = describe(set, options, watch, kept, outcome);
+    struct bats_report_category *categories =
+        list_categories(options->bag, outcome->sched, &r.n_categories);
+    struct bats_purse_status *workflows =
+        bats_workflows_take(outcome->sched, &r.n_workflows);
+    r.categories = categories;
+    r.workflows = workflows;
+    bats_snapshot_take(&r.snapshot, &outcome->survey.platform, outcome->sched);
+    if (!kept)
+        report_books(&r.snapshot, &outcome->books);
+    bats_watch_finish(watch, &r.snapshot);
+    if (!set->quiet)
+        print(options, watch, outcome->sched, &r);
     if (watch->out_errno != 0)
-        fprintf(stderr,
-                "bats-mpi: stopped, because standard output cannot be "
-                "written: %s\n",
-                strerror(watch->out_errno));
+        bats_tell("stopped, because standard output cannot be written: %s",
+                  strerror(watch->out_errno));
     int code = json == NULL || bats_report_json(json, &r, &err) == 0
                    ? r.exit_code
                    : bats_complain(&err);
@@ -230,15 +258,14 @@ static int refuse(const struct bats_settings *set,
                   const struct bats_run_outcome *outcome)
 {
     struct bats_sched_sampled sampled;
-    char money[96];
     int code = bats_complain(&outcome->refusal);
     bats_sched_sampled(outcome->sched, &sampled);
     if (outcome->refusal.code == BATS_EBUDGET && set->budget != BATS_UNLIMITED)
-        fprintf(stderr,
-                "bats-mpi: beyond the %s that sampling was charged, which "
-                "--budget has to pay, too\n",
-                bats_words_money(money, sizeof money, sampled.charged,
-                                 outcome->survey.platform.currency));
+        bats_tell("beyond the %s that sampling was charged, which --budget "
+                  "has to pay, too",
+                  bats_words_money(sampled.charged,
+                                   outcome->survey.platform.currency)
+                      .s);
     return code;
 }
 
@@ -249,6 +276,7 @@ int bats_closing(const struct bats_settings *set,
 {
     bool kept = keep_record(options->record);
     bool is_sample = watch->choosing->only;
+    bats_learner_end(watch->learner, outcome->run_id);
     *profile = NULL;
     int code = report(set, options, watch, json, kept, outcome);
     if (outcome->refusal.code != 0)

@@ -13,14 +13,6 @@ static json_t *number(uint32_t n)
     return n == BATS_NODE_UNKNOWN ? json_null() : json_integer(n);
 }
 
-static json_t *money(bats_money amount)
-{
-    char text[BATS_UNITS_TEXT];
-    return amount == BATS_UNLIMITED
-               ? json_null()
-               : json_string(bats_money_format(text, amount));
-}
-
 static json_t *seconds(bats_time time)
 {
     return json_real((double)time / (double)BATS_SECOND);
@@ -44,7 +36,7 @@ static json_t *cluster(const struct bats_clusters_answer *a, size_t i)
     bad |= SET(o, "machines", json_integer(bats_snapshot_machines(p, i)));
     bad |=
         SET(o, "slots", json_integer((json_int_t)bats_snapshot_slots(p, i)));
-    bad |= SET(o, "charge", money(p->clusters[i].charge));
+    bad |= SET(o, "charge", bats_json_money(p->clusters[i].charge));
     bad |= SET(o, "charge_source", bats_json_text(w->charge));
     bad |= SET(o, "machine", bats_json_text(w->machine));
     bad |= SET(o, "hosts", bats_json_text(w->hosts));
@@ -100,7 +92,7 @@ int bats_clusters_json(FILE *out, const struct bats_clusters_answer *a,
     bad |= SET(o, "currency", bats_json_text(s->platform.currency));
     bad |= SET(o, "window_s", seconds(s->platform.window));
     bad |= SET(o, "window_source", bats_json_text(a->window));
-    bad |= SET(o, "budget", money(s->budget));
+    bad |= SET(o, "budget", bats_json_money(s->budget));
     bad |= SET(o, "budget_source", bats_json_text(a->budget));
     bad |= SET(o, "end_s",
                s->job_end_us > 0 ? seconds(s->job_end_us) : json_null());

@@ -63,16 +63,16 @@ int bats_deadline_parse(const char *text, time_t now,
     } else if (parse_clock(text, now, &d.moment) ||
                parse_date(text, &d.moment)) {
         if (d.moment <= now)
-            return bats_error_set(err, BATS_EINPUT, "%.40s is over", text);
+            return bats_refuse(err, "%.40s is over", text);
     } else if (is_clock(text) ||
                bats_duration_parse(text, &d.duration, NULL) != 0) {
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%.40s' is neither a duration like 4h, nor a "
-                              "time like 18:30 or 2026-11-22T18:30, nor a "
-                              "percentage up to 100%%",
-                              text);
+        return bats_refuse(
+            err,
+            "'%.40s' is neither a duration like 4h, nor a time like 18:30 or "
+            "2026-11-22T18:30, nor a percentage up to 100%%",
+            text);
     } else if (d.duration == 0) {
-        return bats_error_set(err, BATS_EINPUT, "it must be longer than 0");
+        return bats_refuse(err, "it must be longer than 0");
     }
     *deadline = d;
     return 0;

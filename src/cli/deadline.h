@@ -31,8 +31,7 @@ int bats_deadline_parse(const char *text, time_t now,
                         struct bats_deadline *deadline,
                         struct bats_error *err);
 
-/* Virtual time from `now` on; at least 1. 0: there is none, or it is a
- * share. */
+/* Virtual time from `now` on, at least 1; 0: no deadline, or a share. */
 bats_time bats_deadline_from(const struct bats_deadline *deadline, time_t now,
                              double time_scale);
 

@@ -1,13 +1,18 @@
 #include "cli/dry_run.h"
+#include "bats/lease.h"
 
-#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/sched.h"
+#include "bats/status.h"
+#include "cli/cli.h"
 #include "cli/emulation.h"
 #include "report/report.h"
 #include "report/words.h"
+#include "run/engine_options.h"
 #include "util/encode.h"
 
 #define TASKS_SHOWN 10
@@ -43,30 +48,25 @@ static int ask_engine(struct bats_sched *sched,
 static void print_head(FILE *out, const struct bats_run_options *options,
                        const struct bats_platform *platform)
 {
-    char tasks[64], machines[64], time[BATS_UNITS_TEXT], budget[96];
     bats_words_line(out, "%s in %s; %s",
-                    bats_words_count(tasks, sizeof tasks,
-                                     bats_bagfile_count(options->bag), "task"),
-                    bats_bagfile_name(options->bag),
-                    bats_words_count(machines, sizeof machines,
-                                     platform->n_machines, "machine"));
+                    bats_words_count(options->bag->n_tasks, "task").s,
+                    options->bag->name,
+                    bats_words_count(platform->n_machines, "machine").s);
     fprintf(out, "policy %s, window %s, budget %s, seed %" PRIu64 "\n\n",
             bats_policy_name(options->policy),
-            bats_duration_format(time, platform->window),
-            bats_words_money(budget, sizeof budget, options->budget,
-                             platform->currency),
+            bats_words_duration(platform->window).s,
+            bats_words_money(options->budget, platform->currency).s,
             options->seed);
 }
 
 /* Prints the rules in force, if there are any. */
 static void print_rules(FILE *out, const struct bats_sched_rules *r)
 {
-    char time[BATS_UNITS_TEXT];
     if (r->retries > 0)
         fprintf(out, "A task that fails is run %" PRIu32 " times at most",
                 r->retries + 1);
     if (r->retries > 0 && r->retry_delay > 0)
-        fprintf(out, ", after %s", bats_duration_format(time, r->retry_delay));
+        fprintf(out, ", after %s", bats_words_duration(r->retry_delay).s);
     if (r->retries > 0)
         fputs(".\n", out);
     if (r->timeout_median > 0)
@@ -74,7 +74,7 @@ static void print_rules(FILE *out, const struct bats_sched_rules *r)
                 100 * r->timeout_median);
     else if (r->timeout > 0)
         fprintf(out, "A task is stopped after %s.\n",
-                bats_duration_format(time, r->timeout));
+                bats_words_duration(r->timeout).s);
     if (r->halt_failed > 0)
         fprintf(out, "The run ends %s when %" PRIu32 " tasks have failed.\n",
                 r->halt_now ? "at once" : "soon", r->halt_failed);
@@ -83,7 +83,7 @@ static void print_rules(FILE *out, const struct bats_sched_rules *r)
                 r->halt_now ? "at once" : "soon", 100 * r->halt_share);
     if (r->time_limit > 0)
         fprintf(out, "No task is started that does not fit into %s.\n",
-                bats_duration_format(time, r->time_limit));
+                bats_words_duration(r->time_limit).s);
 }
 
 static void print_opening(FILE *out, const struct bats_sched *sched,
@@ -91,7 +91,7 @@ static void print_opening(FILE *out, const struct bats_sched *sched,
                           const struct bats_platform *platform,
                           const struct opening *opening)
 {
-    char text[TEXT], machines[TEXT / 2], money[96], sample[96] = "";
+    char text[TEXT], machines[TEXT / 2], charged[128] = "", sample[96] = "";
     struct bats_sched_status status;
     bats_sched_status(sched, &status);
 
@@ -99,40 +99,88 @@ static void print_opening(FILE *out, const struct bats_sched *sched,
         snprintf(sample, sizeof sample,
                  " and samples up to %" PRIu32 " tasks on each cluster",
                  status.sample_size);
-    snprintf(text, sizeof text,
-             "It starts with %s, charged %s for the first window%s.",
+    if (bats_lease_terms(platform->billing).in_windows)
+        snprintf(charged, sizeof charged, ", charged %s for the first window",
+                 bats_words_money(status.charged, platform->currency).s);
+    snprintf(text, sizeof text, "It starts with %s%s%s.",
              bats_words_machines(machines, sizeof machines, platform->clusters,
                                  platform->n_clusters, opening->acquired,
                                  ", "),
-             bats_words_money(money, sizeof money, status.charged,
-                              platform->currency),
-             sample);
+             charged, sample);
     putc('\n', out);
     bats_words_wrap(out, text, 0, 0, 80);
 }
 
+/* To three digits: nobody knows more of it. */
+static bats_money rounded(double amount)
+{
+    double step = 1;
+    while (amount / step >= 1000 && step < 1e15)
+        step *= 10;
+    return (bats_money)(round(fmin(amount, (double)BATS_LONGEST) / step) *
+                        step);
+}
+
+/* The bag on the machines of the start: how long, and for how much. */
+static void print_believed(FILE *out, const struct bats_learner *l,
+                           const struct bats_platform *p,
+                           const struct opening *opening, uint32_t n_tasks)
+{
+    const struct bats_prior *prior = &l->believed.prior;
+    double rate = 0, price = 0, slots[BATS_CLUSTERS_MAX] = {0};
+    struct bats_phrase time[3], money[3];
+    char text[1024];
+    if (bats_learner_words(l, text, sizeof text)[0] == '\0')
+        return;
+    bats_words_line(out, "%c%s.", text[0] - 'a' + 'A', text + 1);
+    for (uint32_t m = 0; m < p->n_machines; m++)
+        slots[p->machines[m].cluster] += p->machines[m].slots;
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        double n = opening->acquired[i];
+        rate += n * slots[i] / fmax(p->clusters[i].max, 1) / prior->mean[i];
+        price += n * (double)p->clusters[i].charge / (double)p->window;
+    }
+    if (rate <= 0 || !isfinite(prior->level))
+        return;
+    double factor = bats_past_factor(prior->level), end = n_tasks / rate;
+    for (int k = 0; k < 3; k++) {
+        double is = end * (k == 0 ? 1 : k == 1 ? 1 / factor : factor);
+        time[k] = bats_words_makespan(is);
+        money[k] =
+            bats_words_money(rounded(is * price), k == 0 ? p->currency : "");
+    }
+    bats_words_line(out,
+                    "These machines would take %s for it, %s to %s, and cost "
+                    "%s, %s to %s.",
+                    time[0].s, time[1].s, time[2].s, money[0].s, money[1].s,
+                    money[2].s);
+}
+
 static int print_tasks(FILE *out, const struct bats_bagfile *bag,
+                       const struct bats_sched *sched,
                        const struct opening *opening, struct bats_error *err)
 {
-    char *command = NULL;
-    size_t size = 0;
+    struct bats_text command = {0};
     int rc = 0;
-    uint32_t n = bats_bagfile_count(bag);
+    struct bats_sched_status status;
+    bats_sched_status(sched, &status);
+    uint32_t n = status.pending + status.running;
 
     if (opening->n_tasks > 0)
         fputs("\nThe first tasks, in the order in which they are drawn:\n",
               out);
     for (uint32_t i = 0; i < opening->n_tasks; i++) {
         uint32_t task = opening->tasks[i];
-        if (bats_bagfile_command(bag, task, &command, &size) < 0) {
-            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        if (bats_bagfile_command(bag, task, &command) < 0) {
+            rc = bats_no_memory(err);
             break;
         }
-        bats_words_line(out, "%8" PRIu64 "  %s", (uint64_t)task + 1, command);
+        bats_words_line(out, "%8" PRIu64 "  %s", (uint64_t)task + 1,
+                        command.bytes);
     }
     if (rc == 0 && n > opening->n_tasks)
         fprintf(out, "     ...  %" PRIu32 " more\n", n - opening->n_tasks);
-    free(command);
+    bats_text_release(&command);
     return rc;
 }
 
@@ -153,55 +201,43 @@ static void print_variables(FILE *out, const char *at, ptrdiff_t length)
 int bats_dry_run_list(FILE *out, const struct bats_bagfile *bag,
                       bool variables, struct bats_error *err)
 {
-    char *command = NULL;
-    size_t size = 0;
+    struct bats_text command = {0};
     ptrdiff_t length = 0;
-    uint32_t n = bats_bagfile_count(bag);
+    uint32_t n = bag->n_tasks;
     for (uint32_t i = 0; length >= 0 && i < n; i++) {
         if (variables) {
-            length = bats_bagfile_variables(bag, i, &command, &size);
+            length = bats_bagfile_variables(bag, i, &command);
             if (length > 0)
-                print_variables(out, command, length);
+                print_variables(out, command.bytes, length);
         }
         if (length >= 0)
-            length = bats_bagfile_command_for(bag, i, 1, &command, &size);
+            length = bats_bagfile_command_for(bag, i, 1, &command);
         if (length >= 0) {
-            command[length] = '\n';
-            fwrite(command, 1, (size_t)length + 1, out);
+            bats_text_add(&command, "\n");
+            fwrite(command.bytes, 1, command.n, out);
         }
     }
-    free(command);
+    bats_text_release(&command);
     if (length < 0)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    if (fflush(out) != 0)
-        return bats_error_set(err, BATS_ESYS, "standard output: %s",
-                              strerror(errno));
-    return 0;
+        return bats_no_memory(err);
+    return bats_flush(err);
 }
 
 int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
-                       const struct bats_platform *platform,
+                       const struct bats_survey *survey,
+                       const struct bats_learner *learner,
                        struct bats_error *err)
 {
-    struct bats_sched_options o = {
-        .policy = options->policy,
-        .n_tasks = bats_bagfile_count(options->bag),
-        .clusters = platform->clusters,
-        .n_clusters = platform->n_clusters,
-        .machines = platform->machines,
-        .n_machines = platform->n_machines,
-        .window = platform->window,
-        .budget = options->budget,
-        .goal = options->goal,
-        .monitor_interval = options->monitor_interval,
-        .seed = options->seed,
-        .graph = bats_bagfile_graph(options->bag),
-    };
-    o.purses = bats_bagfile_purses(options->bag, &o.purse, &o.n_purses);
+    const struct bats_platform *platform = &survey->platform;
+    struct bats_engine_options e;
     struct bats_sched *sched = NULL;
     struct opening opening = {0};
 
-    int rc = bats_sched_create(&o, &sched, err);
+    int rc = bats_engine_options(options, survey, &e, err);
+    if (rc == 0)
+        rc = bats_sched_create(&e.options, &sched, err);
+    if (rc == 0)
+        rc = bats_sched_may_begin(sched, err);
     if (rc == 0)
         rc = ask_engine(sched, platform, &opening, err);
     if (rc == 0) {
@@ -210,11 +246,14 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
         bats_emulation_warn(stderr, options->bag, platform,
                             options->time_scale);
         print_opening(out, sched, options, platform, &opening);
+        print_believed(out, learner, platform, &opening,
+                       options->bag->n_tasks);
         print_rules(out, &options->rules);
-        rc = print_tasks(out, options->bag, &opening, err);
+        rc = print_tasks(out, options->bag, sched, &opening, err);
     }
     if (rc == 0)
         fputs("\nNothing was started.\n", out);
     bats_sched_destroy(sched);
+    free(e.seen);
     return rc;
 }

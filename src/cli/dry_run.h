@@ -7,16 +7,16 @@
 
 #include <stdio.h>
 
+#include "cli/past.h"
 #include "run/run.h"
 
-/*
- * Prints the platform, the machines that the policy would acquire at the start
- * with their charge, and the first tasks. It asks the engine: every machine
- * joins at time 0, and the commands are printed instead of carried out.
- * Errors: those of the engine and of bats_bagfile_command.
- */
+/* Prints the platform, what is believed of it (`learner`), the machines that the policy would acquire at the start
+ * with their charge, and the first tasks. All machines of an engine join at
+ * time 0, and its commands are printed. Errors: those of the engine and of
+ * bats_bagfile_command. */
 int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
-                       const struct bats_platform *platform,
+                       const struct bats_survey *survey,
+                       const struct bats_learner *learner,
                        struct bats_error *err);
 
 /* Prints the command of every task on a line of its own; {%} is 1. `variables`:

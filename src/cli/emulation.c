@@ -4,7 +4,7 @@
 
 #include "report/words.h"
 
-/* Upper bound on the tasks whose @sleeps are looked at. */
+/* upper bound on the tasks whose @sleep is checked */
 #define LOOKED_AT 10000
 /* A slot needs 0.1 to 0.2 ms from the end of an @sleep to the next one: a tenth
  * of this. */
@@ -19,20 +19,19 @@ struct naps {
 static struct naps look(const struct bats_bagfile *bag)
 {
     struct naps naps = {0};
-    char *command = NULL;
-    size_t size = 0;
-    for (uint32_t i = 0; i < bats_bagfile_count(bag) && i < LOOKED_AT; i++) {
+    struct bats_text command = {0};
+    for (uint32_t i = 0; i < bag->n_tasks && i < LOOKED_AT; i++) {
         struct bats_error err;
         bool is_nap;
         bats_time duration = 0;
-        if (bats_bagfile_command(bag, i, &command, &size) < 0 ||
-            bats_builtin_parse(command, &is_nap, &duration, &err) != 0)
+        if (bats_bagfile_command(bag, i, &command) < 0 ||
+            bats_builtin_parse(command.bytes, &is_nap, &duration, &err) != 0)
             continue;
         naps.other |= !is_nap;
         naps.n += is_nap;
         naps.length += is_nap ? (double)duration / BATS_SECOND : 0;
     }
-    free(command);
+    bats_text_release(&command);
     return naps;
 }
 

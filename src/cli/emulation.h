@@ -1,5 +1,5 @@
 /*
- * emulation: says where emulated time cannot be what was asked for.
+ * emulation: warns where emulated time cannot be as requested.
  *
  * Layer: cli. Used by the watch and by --dry-run.
  */

@@ -1,11 +1,13 @@
 /* See estimation.h. */
 #include "cli/estimation.h"
+#include "bats/lease.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bats/policy.h"
+#include "input/clusters_file.h"
 
 #define LEFT_OUT "bats-mpi: left out, since "
 
@@ -23,9 +25,11 @@ static void set_up(struct bats_estimation *x, size_t n_clusters,
                                    .currency = x->currency};
 }
 
-void bats_estimation_heads(const struct bats_estimator *e,
-                           const char *const *partition, const bool *by_node,
-                           struct bats_head *heads)
+/* Rank 0 adds this to a job of these partitions, which come in the order of
+ * their names: a rank, where machines are ranks. */
+static void set_heads(const struct bats_estimator *e,
+                      const char *const *partition, const bool *by_node,
+                      struct bats_head *heads)
 {
     for (size_t i = 0; i < e->n_clusters; i++) {
         double slots = e->slots ? e->slots[i] : 1;
@@ -41,8 +45,8 @@ void bats_estimation_heads(const struct bats_estimator *e,
 /* The number of the cluster in the file, or that of all. */
 static size_t find(const struct bats_clusters_file *file, const char *name)
 {
-    size_t i = 0, n = file ? bats_clusters_file_count(file) : 0;
-    while (i < n && strcmp(bats_clusters_file_cluster(file, i)->name, name))
+    size_t i = 0, n = file ? file->n_sections : 0;
+    while (i < n && strcmp(file->sections[i].cluster.name, name))
         i++;
     return i;
 }
@@ -54,16 +58,16 @@ static void find_partitions(struct bats_estimation *x,
     for (size_t c = 0; c < x->e.n_clusters; c++) {
         const char *name = x->clusters[c].name;
         size_t i = find(file, name);
-        size_t n = file ? bats_clusters_file_count(file) : 0;
+        size_t n = file ? file->n_sections : 0;
         const char *partition =
             i < n ? bats_clusters_file_partition(file, i) : NULL;
         x->partition[c] = partition ? partition : name;
         x->by_node[c] =
-            i < n ? bats_clusters_file_by_node(file, i) : x->slots[c] > 1;
+            i < n ? file->sections[i].by_node : x->slots[c] > 1;
     }
-    bats_estimation_heads(&x->e, x->partition, x->by_node, x->heads);
+    set_heads(&x->e, x->partition, x->by_node, x->heads);
     x->e.heads = x->heads;
-    x->e.least = file ? bats_clusters_file_minimum(file) : 0;
+    x->e.least = file ? file->minimum : 0;
 }
 
 /* Removes the clusters without a known runtime and names them. */
@@ -102,8 +106,8 @@ static bats_time expected_of(const struct bats_profile_cluster *c,
                              const struct bats_clusters_file *file)
 {
     size_t i = find(file, c->cluster.name);
-    bats_time now = file && i < bats_clusters_file_count(file)
-                        ? bats_clusters_file_expected(file, i)
+    bats_time now = file && i < file->n_sections
+                        ? file->sections[i].expected
                         : 0;
     return now > 0 ? now : c->expected;
 }
@@ -121,8 +125,8 @@ int bats_estimation_from_profile(struct bats_estimation *x,
     if (rc < 0)
         return rc;
     set_up(x, profile->n_clusters, bats_profile_left(profile),
-           file ? bats_clusters_file_window(file) : profile->window,
-           file ? bats_clusters_file_currency(file) : profile->currency);
+           file ? file->window : profile->window,
+           file ? file->currency : profile->currency);
     x->e.confidence = confidence;
     bats_estimation_set_graph(x, profile);
     for (size_t i = 0; i < profile->n_clusters; i++)
@@ -139,12 +143,12 @@ int bats_estimation_from_profile(struct bats_estimation *x,
         if (!file)
             continue;
         size_t number = find(file, c->cluster.name);
-        if (number == bats_clusters_file_count(file)) {
+        if (number == file->n_sections) {
             x->runtimes[i].mean = 0;
             continue;
         }
         const struct bats_cluster *now =
-            bats_clusters_file_cluster(file, number);
+            &file->sections[number].cluster;
         x->clusters[i].charge = now->charge;
         if (now->max != UINT32_MAX)
             x->clusters[i].max = now->max;
@@ -152,8 +156,7 @@ int bats_estimation_from_profile(struct bats_estimation *x,
     leave_out(x, file ? "they were not sampled or are not in the clusters file"
                       : "no task has ended there");
     if (x->e.n_clusters == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "no cluster has a known runtime");
+        return bats_refuse(err, "no cluster has a known runtime");
     find_partitions(x, file);
     return 0;
 }
@@ -172,24 +175,19 @@ static int read_runtime(struct bats_estimation *x, const char *name,
         if (strlen(cluster) != length || memcmp(cluster, name, length) != 0)
             continue;
         if (x->runtimes[i].mean > 0)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "--runtime gives cluster '%s' twice",
-                                  cluster);
+            return bats_refuse(err, "--runtime gives cluster '%s' twice",
+                               cluster);
         if (bats_duration_parse(duration, &runtime, &why) != 0)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "--runtime of cluster '%s': %s", cluster,
-                                  why.text);
+            return bats_refuse(err, "--runtime of cluster '%s': %s", cluster,
+                               why.text);
         if (runtime == 0)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "--runtime of cluster '%s' has to be above "
-                                  "0",
-                                  cluster);
+            return bats_refuse(
+                err, "--runtime of cluster '%s' has to be above 0", cluster);
         x->runtimes[i] = bats_runtimes_given((double)runtime);
         return 0;
     }
-    return bats_error_set(err, BATS_EINPUT,
-                          "--runtime: there is no cluster '%.*s' in '%s'",
-                          (int)length, name, path);
+    return bats_refuse(err, "--runtime: there is no cluster '%.*s' in '%s'",
+                       (int)length, name, path);
 }
 
 /* "slow=15m,fast=3.75m" */
@@ -204,9 +202,9 @@ static int read_runtimes(struct bats_estimation *x, const char *text,
         if (next)
             next++;
         if (!equals || equals == text)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "--runtime: '%.*s' is not CLUSTER=DURATION",
-                                  (int)length, text);
+            return bats_refuse(err,
+                               "--runtime: '%.*s' is not CLUSTER=DURATION",
+                               (int)length, text);
         size_t name = (size_t)(equals - text);
         snprintf(duration, sizeof duration, "%.*s", (int)(length - name - 1),
                  equals + 1);
@@ -219,13 +217,14 @@ static int read_runtimes(struct bats_estimation *x, const char *text,
 
 int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
                                   const char *runtimes,
+                                  const struct bats_prior *prior,
                                   const struct bats_clusters_file *file,
                                   const char *path, struct bats_error *err)
 {
-    set_up(x, bats_clusters_file_count(file), n_tasks,
-           bats_clusters_file_window(file), bats_clusters_file_currency(file));
+    set_up(x, file->n_sections, n_tasks,
+           file->window, file->currency);
     for (size_t i = 0; i < x->e.n_clusters; i++) {
-        x->clusters[i] = *bats_clusters_file_cluster(file, i);
+        x->clusters[i] = file->sections[i].cluster;
         x->slots[i] = 1;
         x->runtimes[i] = (struct bats_runtimes){.mean = 0};
     }
@@ -233,35 +232,35 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < x->e.n_clusters; i++) {
-        bats_time expected = bats_clusters_file_expected(file, i);
+        double expected = (double)file->sections[i].expected;
+        if (expected == 0 && prior != NULL && isfinite(prior->level))
+            expected = prior->mean[i];
         if (x->runtimes[i].mean > 0 || expected == 0)
             continue;
-        x->runtimes[i] = bats_runtimes_given((double)expected);
+        x->runtimes[i] = bats_runtimes_given(expected);
         x->runtimes[i].is_guess = true;
     }
     leave_out(x, "--runtime does not name them");
     if (x->e.n_clusters == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "plan needs --runtime LIST, or expected = in "
-                              "%s",
-                              path);
+        return bats_refuse(
+            err, "plan needs --runtime LIST, or expected = in %s", path);
     for (size_t i = 0; i < x->e.n_clusters; i++)
         if (x->clusters[i].max == UINT32_MAX)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "%s: cluster '%s' has no max: plan needs to "
-                                  "know how many machines there are",
-                                  path, x->clusters[i].name);
+            return bats_refuse(err,
+                               "%s: cluster '%s' has no max: plan needs to "
+                               "know how many machines there are",
+                               path, x->clusters[i].name);
     find_partitions(x, file);
     return 0;
 }
 
-/* ---- what is on offer ---- */
+/* ---- the offers ---- */
 
 enum bats_plans bats_estimation_plans(const char *policy,
                                       enum bats_billing_model billing)
 {
     enum bats_plans plans = bats_policy_plans(bats_policy_find(policy));
-    return billing == BATS_BILLING_ALLOCATION && plans == BATS_PLANS_WINDOWS
+    return bats_lease_terms(billing).lasts && plans == BATS_PLANS_WINDOWS
                ? BATS_PLANS_ALLOCATION
                : plans;
 }

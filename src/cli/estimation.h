@@ -7,6 +7,7 @@
 #define BATS_ESTIMATION_H
 
 #include "bats/estimate.h"
+#include "bats/prior.h"
 #include "input/platform.h"
 #include "input/profile.h"
 
@@ -21,12 +22,6 @@ struct bats_estimation {
     bool by_node[BATS_CLUSTERS_MAX];          /* its machines are nodes */
     struct bats_head heads[BATS_CLUSTERS_MAX];
 };
-
-/* Rank 0 adds this to a job of these partitions, which come in the order of
- * their names: a rank, where machines are ranks. */
-void bats_estimation_heads(const struct bats_estimator *e,
-                           const char *const *partition, const bool *by_node,
-                           struct bats_head *heads);
 
 /*
  * Takes the tasks left of a profile, on its clusters. Charges, limits, window,
@@ -48,13 +43,15 @@ void bats_estimation_set_graph(struct bats_estimation *x,
 /*
  * Takes `n_tasks` tasks on the clusters of `file` (read from `path`).
  * `runtimes` gives the mean runtimes, as in "slow=15m,fast=3.75m" (NULL: none).
- * A cluster that it does not name has the one that is expected in `file`, as a
- * guess; without that it is left out, with a message on standard error. A
+ * A cluster that it does not name has the one that is expected in `file`, or
+ * that is believed (`prior`, by its clusters; NULL: nothing is), as a guess;
+ * without that it is left out, with a message on standard error. A
  * machine counts as one slot, because the number of ranks of a node is not
  * known. BATS_EINPUT.
  */
 int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
                                   const char *runtimes,
+                                  const struct bats_prior *prior,
                                   const struct bats_clusters_file *file,
                                   const char *path, struct bats_error *err);
 

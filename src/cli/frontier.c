@@ -35,7 +35,7 @@ static int add_static(const struct bats_settings *set,
     if (set->strategy != NULL &&
         bats_strategy_parse(set->strategy, &s->list[s->n++].strategy, &why) <
             0)
-        return bats_error_set(err, BATS_EINPUT, "--strategy: %s", why.text);
+        return bats_refuse(err, "--strategy: %s", why.text);
     return 0;
 }
 
@@ -116,8 +116,7 @@ static int choose(const struct bats_settings *set, struct bats_strategies *s,
             double value;
             struct bats_error why;
             if (value_of(set, s, &s->list[i], mark, &value, &why) < 0)
-                return bats_error_set(err, BATS_EINPUT, "--utility: %s",
-                                      why.text);
+                return bats_refuse(err, "--utility: %s", why.text);
             bool is_better =
                 value < least ||
                 (value == least && s->best[mark] < s->n &&
@@ -130,10 +129,9 @@ static int choose(const struct bats_settings *set, struct bats_strategies *s,
         }
     }
     if (s->asked[BATS_MARK_UTILITY] && s->best[BATS_MARK_UTILITY] == s->n)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--utility: '%.60s' has no value for any "
-                              "strategy",
-                              set->utility);
+        return bats_refuse(err,
+                           "--utility: '%.60s' has no value for any strategy",
+                           set->utility);
     return 0;
 }
 
@@ -144,9 +142,8 @@ static int check_given(const struct bats_settings *set,
     if (set->strategy == NULL ||
         s->list[s->n - 1].mean.makespan < (double)BATS_NEVER / 1000)
         return 0;
-    return bats_error_set(err, BATS_EINPUT,
-                          "--strategy: by it the bag is never done: what is "
-                          "lost without a word has to be given up");
+    return bats_refuse(err, "--strategy: this strategy never finishes the "
+                            "bag: silent losses have to be given up");
 }
 
 int bats_frontier_find(const struct bats_settings *set,
@@ -163,7 +160,7 @@ int bats_frontier_find(const struct bats_settings *set,
         .n_plays = n_plays,
         .list = calloc(BATS_CANDIDATES_MAX, sizeof *s->list)};
     if (!s->list)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     int rc = bats_plays_create(m, n_plays, set->seed_given ? set->seed : 1,
                                &plays, err);
     if (rc < 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "report/assets.h"
 #include "report/words.h"
 
 #define WIDTH 80
@@ -17,6 +18,7 @@ static const char *const groups[BATS_GROUPS] = {
     [BATS_GROUP_RUN] = "Running tasks",
     [BATS_GROUP_FAULT] = "When things go wrong",
     [BATS_GROUP_OUTPUT] = "Output",
+    [BATS_GROUP_PAPERS] = "Other policies and tails, most of them from papers",
 };
 
 static const struct {
@@ -65,6 +67,7 @@ static const struct {
          "continues with one."},
     [BATS_VERB_PLAN] =
         {"bats-mpi plan [OPTION...] PROFILE\n"
+         "       bats-mpi plan [OPTION...] BAG --clusters FILE\n"
          "       bats-mpi plan --tasks N|FILE [--runtime LIST] --clusters FILE "
          "[OPTION...]",
          "Shows the schedules for a bag, from the cheapest to the fastest, "
@@ -73,7 +76,8 @@ static const struct {
          "the best one within it. Runs nothing and needs no MPI launcher. "
          "PROFILE is the file that a sampling phase has written; its "
          "clusters keep the charges and limits they had then, unless "
-         "--clusters gives others. With --runtime, a machine is assumed to "
+         "--clusters gives others. Of a BAG the history says what its tasks "
+         "take, unless --runtime does. With --runtime, a machine is assumed to "
          "run one task at a time: with machine = node, divide the runtime "
          "by the number of ranks per node. If the budget or the deadline "
          "cannot be met, the closest schedule is shown, and the exit code "
@@ -154,16 +158,27 @@ static const struct {
          "for status."},
     [BATS_VERB_WHY] =
         {"bats-mpi why [OPTION...] RUN [MACHINE | TASK]",
-         "Explains why machines are parked and why tasks wait; with the "
-         "name of a machine (as in slow-3) tells what happened to it lately, "
-         "with the number of a task all that happened to it. RUN as for "
+         "Explains why machines are parked or idle and why tasks wait; with "
+         "the name of a machine (as in slow-3) tells what happened to it "
+         "lately, with the number of a task all that happened to it. RUN as for "
          "status."},
+    [BATS_VERB_HISTORY] =
+        {"bats-mpi history [list | forget KIND | export | import FILE] "
+         "[OPTION...]",
+         "The history has what tasks took in earlier bags, by kind and "
+         "cluster: from it the next bag is planned. The kind of a task is its "
+         "category or rule in a workflow, else its program with the names of "
+         "its options; no arguments are kept. Every run adds to it. forget "
+         "removes a kind, or 'all'. export writes it as JSON lines. "
+         "import adds those of another history, the record of an earlier "
+         "run, a joblog, or what 'sacct -P -o "
+         "JobIDRaw,JobName,Partition,ElapsedRaw,State,End' prints; each run "
+         "counts once."},
     [BATS_VERB_RECORD] =
         {"bats-mpi record {verify RUN | recover RUN [FILE]}",
-         "verify replays the recorded events of every session through the "
-         "scheduler and compares each command, charge and decision with the "
-         "recorded one, to the microsecond and the millionth; the exit code "
-         "is 1 if one differs. recover saves the readable part of a damaged "
+         "verify compares the executions, charges and leases of a record with "
+         "the states and sums that are kept beside them, and checks the "
+         "file; the exit code is 1 if they do not agree. recover saves the readable part of a damaged "
          "record to FILE (default: RUN.recovered) and reports what is lost. "
          "The record itself is not changed; it may be in use by a run, and "
          "FILE is then a copy to query."},
@@ -387,85 +402,12 @@ void bats_help_man(FILE *out)
         fprintf(out, ".SH OPTIONS OF %s\n", bats_verb_name((enum bats_verb)v));
         roff_options(out, (enum bats_verb)v);
     }
-    fputs(".SH BAG\n"
-          "One shell command per line. Blank lines and lines that begin with "
-          "# are skipped; #DISBATCH PREFIX, SUFFIX, REPEAT, BARRIER and "
-          "PERENGINE are honoured. "
-          "\\fB@sleep\\fR \\fIDURATION\\fR is a task that only waits. "
-          "\\fB#BATS task\\fR \\fINAME\\fR [\\fBafter\\fR \\fINAME\\fR...] "
-          "names the command below it, which starts when those are done. "
-          "\\fB#BATS workflow\\fR \\fINAME\\fR "
-          "[\\fBbudget=\\fR\\fIAMOUNT\\fR] "
-          "[\\fBdeadline=\\fR\\fIDURATION\\fR] [\\fBbegin=\\fR\\fIDURATION\\fR] "
-          "gives the tasks below it money and time of their own. A file named "
-          "Makeflow, or whose name ends with .makeflow, .mf, .jx, .json, .dax or "
-          ".xml, is a workflow in the format of Makeflow, WfCommons or "
-          "Pegasus.\n"
-          ".SH CLUSTERS FILE\n.nf\n"
-          "[run]\n"
-          "window = 60m\n"
-          "currency = SU\n"
-          "[cluster slow]\n"
-          "nodes = slow[1\\-4]   # or ranks = 1\\-32, or partition = NAME\n"
-          "charge = 3.0        # per machine and window\n"
-          "max = 32\n"
-          "machine = rank      # or node\n"
-          "speed = 1           # emulation: of @sleep, or a slower one\n"
-          "expected = 15m      # a guess of a task, until one ends\n"
-          ".fi\n"
-          ".SH SCENARIO\n.nf\n"
-          "[run]\n"
-          "window = 60m\n"
-          "policy = rr, bats\n"
-          "budget = rr, cheapest+10%, fastest, 2034, unlimited\n"
-          "seeds = 1\\-100        # each seed makes another bag\n"
-          "repeats = 1          # draw each bag in this many orders\n"
-          "[bag]\n"
-          "tasks = 1000\n"
-          "runtime = normal 15m 2.236m\n"
-          "[cluster slow]\n"
-          "machines = 32\n"
-          "charge = 3\n"
-          "speed = 1            # optional, as the keys below\n"
-          "expected = 15m       # a guess of a task, until one ends\n"
-          "slots = 1            # tasks at a time\n"
-          "startup = 2m\n"
-          "noise = 0.05         # relative deviation from run to run\n"
-          "loss = 500h          # mean time until a machine is lost\n"
-          ".fi\n"
-          ".PP\n"
-          "A runtime, on a machine of speed 1, is one of constant LENGTH, "
-          "normal MEAN DEVIATION, lognormal MEAN DEVIATION, levy SCALE CUT, "
-          "uniform LOW HIGH, mixture (the one of Oprescu's thesis) and file "
-          "PATH. The file is the record of a run, a joblog, a job log in the "
-          "standard workload format, or a list of durations. With tasks, this "
-          "many of them are drawn at random; without it, each one is taken "
-          "once. Further keys of run are monitor and tail, as "
-          "the options of the same names, and grace: this long before the end "
-          "of a window, executions that are not to continue are told to stop. "
-          "The budget rr is the cost of the policy rr without a budget in the "
-          "same seed; cheapest is the cost of the whole bag on one machine of "
-          "the most profitable type; minimum is the same after a sample on "
-          "every cluster; fastest is the cost of all machines until the bag "
-          "could be done. Each of them takes +P% or \\-P%.\n"
-          ".SH OUTPUT\n"
-          "The output of tasks goes to standard output and standard error, "
-          "whole lines at a time; progress and the closing report go to "
-          "standard error. With \\fB\\-\\-output stream\\fR each worker "
-          "appends it to a file of its own, beside an index of the output of "
-          "each task; \\fBbats\\-mpi output\\fR prints it. A later run into "
-          "the same directory adds files to it, and replaces the results of "
-          "the tasks that it runs again.\n"
-          ".PP\n"
-          "Messages about tasks are encoded, so that they cannot control the "
-          "terminal: control characters and bytes that are not UTF\\-8 are "
-          "shown as \\en, \\ee or \\exff. In JSON, a byte B that is not "
-          "UTF\\-8 becomes the character U+EF00 + B.\n"
-          ".SH FAILURES\n",
-          out);
+    bats_asset_write(out, &bats_asset_man);
     roff_line(out, "", failures);
     fputs(".SH ENVIRONMENT\n.TP\n.B BATS_BUDGET\n"
-          "the budget if \\-\\-budget is not given: an amount or account\n",
+          "the budget if \\-\\-budget is not given: an amount or account\n"
+          ".TP\n.B BATS_HISTORY\n"
+          "the history if \\-\\-history is not given; empty: there is none\n",
           out);
     fputs(".SH EXIT STATUS\n", out);
     for (size_t i = 0; i < N(exits); i++) {

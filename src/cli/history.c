@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/cli.h"
 #include "input/sweep/sweep.h"
 #include "input/workflow/workflow.h"
 #include "record/read/view.h"
@@ -13,7 +14,7 @@
 
 #define NAMED_MAX 20 /* changes of a kind that are named one by one */
 
-/* Path of the record; NULL: none is kept. *made is to be freed. */
+/* Path of the record; NULL: the run keeps none. *made is to be freed. */
 static const char *record_path(const struct bats_settings *set, char **made)
 {
     *made = NULL;
@@ -50,10 +51,8 @@ static int create_record(const struct bats_settings *set, const char *path,
     if (rc < 0)
         return rc;
     if (moved[0] != '\0' && !set->quiet && !bats_settings_is_local(set))
-        bats_words_line(
-            stderr,
-            "bats-mpi: %s is kept as %s (--resume would have continued it)",
-            path, moved);
+        bats_tell("%s is kept as %s (--resume would have continued it)", path,
+                  moved);
     return bats_record_create(path, record, err);
 }
 
@@ -82,12 +81,11 @@ static void name_task(const struct bats_settings *set,
                  (uint64_t)past->was + 1);
     if (bats_bagfile_line(bag, task) > 0)
         snprintf(line, sizeof line, ":%" PRIu32, bats_bagfile_line(bag, task));
-    bats_words_line(stderr, "bats-mpi: %s%s: task %" PRIu64 " %s%s%s",
-                    bats_bagfile_name(bag), line, (uint64_t)task + 1,
-                    past->match == BATS_RECORD_CHANGED
-                        ? "has another command than before"
-                        : "is new",
-                    was, set->retry_failed ? "" : ": it is run");
+    bats_tell(
+        "%s%s: task %" PRIu64 " %s%s%s", bag->name, line, (uint64_t)task + 1,
+        past->match == BATS_RECORD_CHANGED ? "has another command than before"
+                                           : "is new",
+        was, set->retry_failed ? "" : ": it is run");
 }
 
 static int name_gone(struct bats_record *record, struct changes *c,
@@ -98,11 +96,8 @@ static int name_gone(struct bats_record *record, struct changes *c,
     int rc;
     while ((rc = bats_record_next_gone(record, &at, &gone, err)) > 0) {
         if (++c->gone <= NAMED_MAX)
-            bats_words_line(stderr,
-                            "bats-mpi: task %" PRIu64
-                            " is no longer in the bag: "
-                            "%s",
-                            (uint64_t)gone.was + 1, gone.command);
+            bats_tell("task %" PRIu64 " is no longer in the bag: %s",
+                      (uint64_t)gone.was + 1, gone.command);
         free(gone.command);
     }
     return rc;
@@ -111,22 +106,19 @@ static int name_gone(struct bats_record *record, struct changes *c,
 static void sum_up(const struct changes *c)
 {
     if (c->unnamed > 0)
-        fprintf(stderr,
-                "bats-mpi: %" PRIu64 " more tasks are new or have a "
-                "different command\n",
-                c->unnamed);
+        bats_tell("%" PRIu64 " more tasks are new or have a different command",
+                  c->unnamed);
     if (c->gone > 0)
-        fprintf(stderr,
-                "bats-mpi: %" PRIu64 " task%s of the record %s no longer in "
-                "the bag; %s in the record\n",
-                c->gone, c->gone == 1 ? "" : "s", c->gone == 1 ? "is" : "are",
-                c->gone == 1 ? "it stays" : "they stay");
+        bats_tell(
+            "%" PRIu64
+            " task%s of the record %s no longer in the bag; %s in the record",
+            c->gone, c->gone == 1 ? "" : "s", c->gone == 1 ? "is" : "are",
+            c->gone == 1 ? "it stays" : "they stay");
     if (c->moved > 0)
-        fprintf(stderr,
-                "bats-mpi: %" PRIu32 " task%s another number than before and "
-                "%s result\n",
-                c->moved, c->moved == 1 ? " has" : "s have",
-                c->moved == 1 ? "keeps its" : "keep their");
+        bats_tell("%" PRIu32
+                  " task%s another number than before and %s result",
+                  c->moved, c->moved == 1 ? " has" : "s have",
+                  c->moved == 1 ? "keeps its" : "keep their");
 }
 
 /* ---- comparing ---- */
@@ -134,12 +126,12 @@ static void sum_up(const struct changes *c)
 static int name_parameters(const struct bats_sweep *sweep,
                            struct bats_record *record, struct bats_error *err)
 {
-    size_t n = bats_sweep_width(sweep);
+    size_t n = sweep->width;
     const char **names = calloc(n + 1, sizeof *names);
     if (names == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        names[i] = bats_sweep_name(sweep, i);
+        names[i] = bats_points_name(&sweep->points, i);
     int rc = bats_record_parameters(record, names, n, err);
     free(names);
     return rc;
@@ -152,8 +144,27 @@ static int name_point(const struct bats_sweep *sweep,
     size_t n;
     const char *const *values = bats_sweep_values(sweep, task, &n);
     if (values == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     return bats_record_point(record, task, command, values, n, err);
+}
+
+/* Two rules with one text make different files. */
+static int name_rule(const struct bats_bagfile *bag,
+                     struct bats_record *record, uint32_t task,
+                     const char *command, struct bats_error *err)
+{
+    struct bats_text all = {0};
+    bats_workflow_outputs(bag->workflow, task, &all);
+    for (size_t i = 0; i < all.n; i++)
+        if (all.bytes[i] == '\0')
+            all.bytes[i] = '\n';
+    bats_text_add(&all, command);
+    int rc = bats_text_check(&all, err);
+    if (rc == 0)
+        rc = bats_record_rule(record, task, bats_bagfile_line(bag, task),
+                              command, all.bytes, err);
+    bats_text_release(&all);
+    return rc;
 }
 
 /* Names all tasks, or those that the record lacks. */
@@ -161,31 +172,30 @@ static int name_tasks(const struct bats_bagfile *bag,
                       struct bats_record *record, bool lacking,
                       struct bats_error *err)
 {
-    const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
-    char *command = NULL;
-    size_t size = 0;
+    const struct bats_sweep *sweep = bag->sweep;
+    struct bats_text command = {0};
     int rc = 0;
-    for (uint32_t task = 0; rc == 0 && task < bats_bagfile_count(bag);
-         task++) {
+    for (uint32_t task = 0; rc == 0 && task < bag->n_tasks; task++) {
         if (lacking && !bats_record_lacks(record, task))
             continue;
-        ptrdiff_t length = bats_bagfile_command(bag, task, &command, &size);
-        if (length < 0)
-            rc = bats_error_set(err, (int)length, "out of memory");
+        if (bats_bagfile_command(bag, task, &command) < 0)
+            rc = bats_no_memory(err);
         else if (sweep != NULL)
-            rc = name_point(sweep, record, task, command, err);
+            rc = name_point(sweep, record, task, command.bytes, err);
+        else if (bag->workflow != NULL)
+            rc = name_rule(bag, record, task, command.bytes, err);
         else
             rc = bats_record_task(record, task, bats_bagfile_line(bag, task),
-                                  command, err);
+                                  command.bytes, err);
     }
-    free(command);
+    bats_text_release(&command);
     return rc;
 }
 
 static int name_bag(const struct bats_bagfile *bag, struct bats_record *record,
                     struct bats_error *err)
 {
-    const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
+    const struct bats_sweep *sweep = bag->sweep;
     int rc = sweep != NULL ? name_parameters(sweep, record, err) : 0;
     if (rc == 0)
         rc = name_tasks(bag, record, false, err);
@@ -204,7 +214,7 @@ static int compare(const struct bats_settings *set,
     if (rc < 0 || bats_record_sessions(h->record) == 0)
         return rc;
     h->resume = resume_of(set);
-    for (uint32_t task = 0; task < bats_bagfile_count(bag); task++) {
+    for (uint32_t task = 0; task < bag->n_tasks; task++) {
         struct bats_record_past past = bats_record_past(h->record, task);
         same &= past.match == BATS_RECORD_SAME;
         h->state[task] = (uint8_t)bats_record_state(h->resume, &past);
@@ -229,18 +239,14 @@ static int compare(const struct bats_settings *set,
 }
 
 /* Earlier charges of workflows count against their budgets. */
-static int take_shares(struct bats_record *record,
-                       struct bats_bagfile *bag, struct bats_error *err)
+static int take_shares(struct bats_record *record, struct bats_bagfile *bag,
+                       struct bats_error *err)
 {
-    const uint16_t *of;
-    uint32_t n;
-    const struct bats_purse *purses = bats_bagfile_purses(bag, &of, &n);
+    uint32_t n = bats_record_sessions(record) > 0 ? bag->sharing.n : 0;
     int rc = 0;
-    for (uint32_t i = 0;
-         rc == 0 && i < n && bats_record_sessions(record) > 0; i++) {
-        bats_money charged;
-        rc = bats_record_share(record, purses[i].name, &charged, err);
-        bats_bagfile_set_charged(bag, i, charged);
+    for (uint32_t i = 0; rc == 0 && i < n; i++) {
+        struct bats_purse *purse = &bag->sharing.list[i];
+        rc = bats_record_share(record, purse->name, &purse->charged, err);
     }
     return rc;
 }
@@ -252,20 +258,17 @@ static int mark_begun(const struct bats_bagfile *bag,
                       const struct bats_names *commands, uint8_t **begun,
                       struct bats_error *err)
 {
-    char *command = NULL;
-    size_t size = 0;
-    uint32_t n = bats_bagfile_count(bag);
+    struct bats_text command = {0};
+    uint32_t n = bag->n_tasks;
     ptrdiff_t length = 0;
     *begun = calloc(n, sizeof **begun);
     for (uint32_t i = 0; *begun != NULL && length >= 0 && i < n; i++) {
-        length = bats_bagfile_command(bag, i, &command, &size);
+        length = bats_bagfile_command(bag, i, &command);
         if (length >= 0)
-            (*begun)[i] = bats_names_find(commands, command) != BATS_NO_NAME;
+            (*begun)[i] = bats_names_find(commands, command.bytes) != BATS_NO_NAME;
     }
-    free(command);
-    return *begun != NULL && length >= 0
-               ? 0
-               : bats_error_set(err, BATS_ENOMEM, "out of memory");
+    bats_text_release(&command);
+    return *begun != NULL && length >= 0 ? 0 : bats_no_memory(err);
 }
 
 /* Asks the record of an earlier run, resumed or not, for tasks of a workflow
@@ -279,16 +282,16 @@ static int find_begun(const struct bats_bagfile *bag, const char *path,
     struct bats_names commands = {0};
     struct stat st;
     bool is_new;
-    if (bats_bagfile_workflow(bag) == NULL || stat(path, &st) != 0 ||
-        st.st_size == 0)
+    if (bag->workflow == NULL || stat(path, &st) != 0 || st.st_size == 0)
         return 0;
     int rc = bats_view_open(path, &view, err);
     if (rc == 0)
         rc = bats_view_tasks(view, NULL, 0, BATS_VIEW_BEGUN,
                              BATS_VIEW_BY_NUMBER, 0, err);
     while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0)
-        rc = bats_names_add(&commands, task.command, &is_new) == BATS_NO_NAME
-                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+        rc = bats_names_add(&commands, task.command,
+                            &is_new) == BATS_NO_NAME
+                 ? bats_no_memory(err)
                  : 0;
     bats_view_close(view);
     if (rc == 0 && commands.n > 0)
@@ -301,20 +304,16 @@ static int remove_halves(const struct bats_settings *set,
                          const struct bats_bagfile *bag,
                          const struct bats_history *h, struct bats_error *err)
 {
-    char text[64];
     uint32_t n = 0;
     int rc = 0;
-    for (uint32_t i = 0;
-         rc == 0 && h->begun != NULL && i < bats_bagfile_count(bag); i++)
+    for (uint32_t i = 0; rc == 0 && h->begun != NULL && i < bag->n_tasks; i++)
         if (h->begun[i] && h->state[i] != BATS_TASK_DONE) {
-            rc = bats_workflow_remove(bats_bagfile_workflow(bag), i, err);
+            rc = bats_workflow_remove(bag->workflow, i, err);
             n++;
         }
     if (rc == 0 && n > 0 && !set->quiet)
-        fprintf(stderr,
-                "bats-mpi: %s interrupted: what %s had made was removed\n",
-                bats_words_count(text, sizeof text, n, "task"),
-                n == 1 ? "it" : "they");
+        bats_tell("%s interrupted: what %s had made was removed",
+                  bats_words_count(n, "task").s, n == 1 ? "it" : "they");
     return rc;
 }
 
@@ -333,7 +332,7 @@ static int make_lists(struct bats_history *h, uint32_t n,
         memset(h->was, 0xff, n * sizeof *h->was);
     return h->state == NULL || h->attempts == NULL || h->failures == NULL ||
                    h->losses == NULL || h->yields == NULL || h->was == NULL
-               ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+               ? bats_no_memory(err)
                : 0;
 }
 
@@ -349,33 +348,21 @@ static int resume_record(const struct bats_settings *set,
     return rc == 0 ? take_shares(h->record, bag, err) : rc;
 }
 
-/* *path: of the record, for free(); NULL: none is kept. */
-static int find_record(const struct bats_settings *set, char **path,
+int bats_history_check(const struct bats_settings *set, char **path,
                        struct bats_error *err)
 {
     char *made;
     const char *name = record_path(set, &made);
     *path = made;
     if (name == NULL && bats_history_resumes(set))
-        return bats_error_set(err, BATS_EINPUT,
-                              "to resume %s, name its record with "
-                              "--record FILE",
-                              set->is_sweep ? "a sweep"
-                                            : "a bag from standard input");
+        return bats_refuse(
+            err, "to resume %s, name its record with --record FILE",
+            set->is_sweep ? "a sweep" : "a bag from standard input");
     if (name != NULL && made == NULL && (*path = strdup(name)) == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     return name != NULL && bats_record_is_live(name)
-               ? bats_error_set(err, BATS_EINPUT,
-                                "%s is in use by another run", name)
+               ? bats_refuse(err, "%s is in use by another run", name)
                : 0;
-}
-
-int bats_history_check(const struct bats_settings *set, struct bats_error *err)
-{
-    char *path = NULL;
-    int rc = find_record(set, &path, err);
-    free(path);
-    return rc;
 }
 
 int bats_history_open(const struct bats_settings *set,
@@ -383,11 +370,11 @@ int bats_history_open(const struct bats_settings *set,
                       struct bats_error *err)
 {
     *history = (struct bats_history){0};
-    int rc = find_record(set, &history->path, err);
+    int rc = bats_history_check(set, &history->path, err);
     if (rc == 0 && history->path == NULL)
         return 0;
     if (rc == 0)
-        rc = make_lists(history, bats_bagfile_count(bag), err);
+        rc = make_lists(history, bag->n_tasks, err);
     if (rc == 0)
         rc = find_begun(bag, history->path, &history->begun, err);
     if (rc == 0 && bats_history_resumes(set))

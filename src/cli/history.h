@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "bats/sched.h"
+#include "bats/rules.h"
 #include "cli/options.h"
 #include "input/bagfile.h"
 #include "record/write/record.h"
@@ -35,18 +35,17 @@ struct bats_history {
 /* One of --resume, --resume-failed, --retry-failed was given. */
 bool bats_history_resumes(const struct bats_settings *set);
 
-/*
- * Looks at the record that `set` names. One that is resumed is opened and
- * compared with the bag. Unless quiet, names on standard error each command that
- * was changed, added or removed. Notes in the bag what its workflows were
- * charged before. An earlier record that is not resumed stays as it is.
- */
+/* Looks at the record that `set` names. With --resume, opens it and compares
+ * it with the bag; unless quiet, lists on standard error each command that was
+ * changed, added or removed. Notes in the bag the earlier charges of its
+ * workflows. Without --resume the record is not touched. */
 int bats_history_open(const struct bats_settings *set,
                       struct bats_bagfile *bag, struct bats_history *history,
                       struct bats_error *err);
 
-/* The checks of bats_history_open that need no bag, and nothing else. */
-int bats_history_check(const struct bats_settings *set,
+/* The checks of bats_history_open that need no bag, and nothing else. *path:
+ * of the record, for free(); NULL: none is kept. */
+int bats_history_check(const struct bats_settings *set, char **path,
                        struct bats_error *err);
 
 /* Everything has been checked: the session begins. Moves an earlier record that

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "run/forked.h"
 #include "run/launcher.h"
 #include "run/run.h"
@@ -24,8 +25,11 @@ uint32_t bats_jobs_count(uint32_t jobs)
                : 1;
 }
 
-int bats_jobs_workers(const char *text, uint32_t cores, uint32_t *workers,
-                      struct bats_error *err)
+/* The number of workers that `text` asks for on `cores` cores, as GNU parallel
+ * understands it: 8, +1, -1, 50%, and 0 for as many as possible, which is 250.
+ * NULL: 1. At least 1. BATS_EINPUT. */
+static int read_workers(const char *text, uint32_t cores, uint32_t *workers,
+                        struct bats_error *err)
 {
     char *end;
     *workers = 1;
@@ -37,10 +41,10 @@ int bats_jobs_workers(const char *text, uint32_t cores, uint32_t *workers,
     if (strcmp(end, "%") == 0 && !is_relative)
         n = n * cores / 100;
     else if (end == text || *end != '\0' || errno != 0 || isspace(*text))
-        return bats_error_set(err, BATS_EINPUT,
-                              "--jobs takes a number of workers (8, +1, -1, "
-                              "50%%; 0: as many as possible), not '%s'",
-                              text);
+        return bats_refuse(err,
+                           "--jobs takes a number of workers (8, +1, -1, "
+                           "50%%; 0: as many as possible), not '%s'",
+                           text);
     else if (is_relative)
         n += cores;
     else if (n == 0)
@@ -55,16 +59,15 @@ static int start_mpi(const struct bats_settings *set, uint32_t n_ranks,
 {
     int n;
     if (usage->code == 0 && set->workers != NULL)
-        bats_error_set(usage, BATS_EINPUT,
-                       "--jobs is for a run without a launcher; this one has "
-                       "been started on %" PRIu32 " ranks",
-                       n_ranks);
+        bats_refuse(usage,
+                    "--jobs is for a run without a launcher; this one has "
+                    "been started on %" PRIu32 " ranks",
+                    n_ranks);
     return bats_mpi_start(argc, argv, set->silence, rank, &n, err);
 }
 
-int bats_jobs_start(const struct bats_settings *set, int *argc, char ***argv,
-                    int *rank, struct bats_error *usage,
-                    struct bats_error *err)
+static int start(const struct bats_settings *set, int *argc, char ***argv,
+                 int *rank, struct bats_error *usage, struct bats_error *err)
 {
     uint32_t n_ranks = bats_launcher_ranks();
     if (n_ranks > 1)
@@ -73,13 +76,41 @@ int bats_jobs_start(const struct bats_settings *set, int *argc, char ***argv,
     if (usage->code != 0)
         return bats_forked_start(0, rank, err);
     uint32_t workers;
-    if (bats_jobs_workers(set->workers, bats_jobs_count(0), &workers, usage) <
-        0)
+    if (read_workers(set->workers, bats_jobs_count(0), &workers, usage) < 0)
         return bats_forked_start(0, rank, err);
     if (set->workers == NULL && !set->quiet && n_ranks == 0)
-        fprintf(stderr,
-                "bats-mpi: 1 worker, on this machine; -j N starts N "
-                "(%" PRIu32 " cores)\n",
-                bats_jobs_count(0));
+        bats_tell("1 worker, on this machine; -j N starts N (%" PRIu32
+                  " cores)",
+                  bats_jobs_count(0));
     return bats_forked_start(workers - (set->master_works ? 1 : 0), rank, err);
+}
+
+static int work(int rank, const struct bats_settings *set)
+{
+    struct bats_error err;
+    int rc = bats_run_worker(set->silence, &err);
+    if (rc != 0)
+        bats_tell("rank %d: %s", rank, err.text);
+    return bats_exit_of(rc);
+}
+
+int bats_jobs_run(enum bats_verb verb, struct bats_settings *set, int argc,
+                  char **argv, struct bats_error *usage,
+                  int (*master)(enum bats_verb verb,
+                                struct bats_settings *set))
+{
+    struct bats_error err;
+    int rank, code;
+    if (start(set, &argc, &argv, &rank, usage, &err) != 0)
+        return bats_complain(&err);
+    if (rank != 0) {
+        code = work(rank, set);
+    } else if (usage->code != 0) {
+        bats_run_dismiss(NULL, bats_say);
+        code = bats_options_complain(verb, usage);
+    } else {
+        code = master(verb, set);
+    }
+    bats_mpi_end(code);
+    return code;
 }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/help.h"
 #include "report/words.h"
 #include "util/json.h"
 
@@ -36,13 +35,12 @@ int bats_look_json(json_t *line, size_t flags, struct bats_error *err)
                          flags | BATS_JSON_SAFE | JSON_REAL_PRECISION(15));
 
     if (line == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     putchar('\n');
     json_decref(line);
-    if (bad != 0 || ferror(stdout))
-        return bats_error_set(err, BATS_ESYS, "standard output: %s",
-                              strerror(errno));
-    return 0;
+    return bad == 0 ? bats_flush(err)
+                    : bats_error_set(err, BATS_ESYS, "standard output: %s",
+                                     strerror(errno));
 }
 
 int bats_look_write(const char *path,
@@ -55,12 +53,10 @@ int bats_look_write(const char *path,
     if (strcmp(path, "-") == 0)
         return write(context, stdout, err);
     if (snprintf(next, sizeof next, "%s.new", path) >= (int)sizeof next)
-        return bats_error_set(err, BATS_EINPUT, "%s: the name is too long",
-                              path);
+        return bats_refuse(err, "%s: the name is too long", path);
     FILE *out = fopen(next, "we");
     if (out == NULL)
-        return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
-                              strerror(errno));
+        return bats_refuse(err, "%s: %s", path, strerror(errno));
     int rc = write(context, out, err);
     bool bad = ferror(out) != 0;
     if ((fclose(out) != 0 || bad) && rc == 0)
@@ -93,33 +89,27 @@ const char *bats_look_state(char *text, size_t size,
     return text;
 }
 
-int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)
+/* Where the answer comes from. */
+static int look(const struct bats_settings *set, void *show,
+                struct bats_error *err)
 {
-    struct bats_settings set;
-    struct bats_error err;
     struct bats_view *view;
     char path[4096];
+    int rc = bats_view_open(bats_look_find(set->words[0], path, sizeof path),
+                            &view, err);
 
-    if (bats_options_parse(verb, argc, argv, &set, &err) != 0)
-        return bats_options_complain(verb, &err);
-    if (set.help) {
-        bats_help_verb(stdout, verb);
-        return BATS_EXIT_OK;
-    }
-    int rc = bats_view_open(bats_look_find(set.words[0], path, sizeof path),
-                            &view, &err);
-    bool is_open = rc == 0;
-    if (is_open) {
-        rc = show(view, &set, &err);
+    if (rc == 0) {
+        rc = (*(bats_look_show **)show)(view, set, err);
         bats_view_close(view);
+    } else if (rc == BATS_EINPUT && strcmp(path, set->words[0]) == 0) {
+        bats_say(err->text);
+        bats_tell("there is no %s" SUFFIX " either", path);
+        return bats_exit_of(rc);
     }
-    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        rc = bats_error_set(&err, BATS_ESYS, "standard output: %s",
-                            strerror(errno));
-    if (rc < 0)
-        bats_say(err.text);
-    if (rc == BATS_EINPUT && !is_open && strcmp(path, set.words[0]) == 0)
-        bats_words_line(stderr, "bats-mpi: there is no %s" SUFFIX " either",
-                        path);
-    return bats_exit_of(rc);
+    return rc;
+}
+
+int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)
+{
+    return bats_carry_out(verb, argc, argv, NULL, look, &show);
 }

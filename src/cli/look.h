@@ -37,7 +37,7 @@ int bats_look_write(const char *path,
                                  struct bats_error *err),
                     void *context, struct bats_error *err);
 
-/* Prints `line` as one line of JSON, and takes ownership of it. BATS_ESYS,
+/* Prints `line` as one line of JSON and takes ownership of it. BATS_ESYS,
  * BATS_ENOMEM. */
 int bats_look_json(json_t *line, size_t flags, struct bats_error *err);
 

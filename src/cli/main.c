@@ -20,6 +20,7 @@ static int (*const verbs[BATS_VERBS])(int argc, char **argv) = {
     [BATS_VERB_EXPORT] = cmd_export,
     [BATS_VERB_TASKS] = cmd_tasks,   [BATS_VERB_WHY] = cmd_why,
     [BATS_VERB_RECORD] = cmd_record, [BATS_VERB_CLUSTERS] = cmd_clusters,
+    [BATS_VERB_HISTORY] = cmd_history,
     [BATS_VERB_OUTPUT] = cmd_output, [BATS_VERB_ALLOC] = cmd_alloc, [BATS_VERB_WORKER] = cmd_worker,
 };
 
@@ -38,7 +39,7 @@ static int answer(int argc, char **argv)
         bats_help_man(stdout);
     } else if (strcmp(argv[1], "--completion") == 0) {
         if (argc > 2 && strcmp(argv[2], "bash") != 0) {
-            fprintf(stderr, "bats-mpi: completion exists for bash only\n");
+            bats_tell("completion exists for bash only");
             return BATS_EXIT_USAGE;
         }
         bats_help_bash(stdout);
@@ -48,8 +49,8 @@ static int answer(int argc, char **argv)
     return BATS_EXIT_OK;
 }
 
-/* A closed standard stream (<&-) would be the next file or socket. What takes
- * its place refuses to be read, or written; messages just vanish. */
+/* The next file or socket would take the number of a closed standard stream
+ * (<&-). The substitutes fail to be read or written; messages vanish. */
 static void open_closed_streams(void)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};

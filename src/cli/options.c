@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bats/tail.h"
 #include "cli/cli.h"
 #include "cli/options_value.h"
 #include "cli/refused.h"
@@ -20,12 +21,19 @@
 /* upper limit of the options of a verb */
 #define ROWS_MAX 128
 
-/* The rows of `verb` as getopt_long wants them: rows[i] belongs to table[i]. If
- * `in_order`, the first argument ends the options. Returns their number. */
-static int getopt_tables(enum bats_verb verb, bool in_order,
-                         const struct bats_option **rows, struct option *table,
-                         char *letters)
+/* The n rows of a verb as getopt_long wants them: rows[i] belongs to
+ * table[i]. */
+struct tables {
+    const struct bats_option *rows[ROWS_MAX];
+    struct option table[ROWS_MAX + 1];
+    char letters[2 * ROWS_MAX + 3];
+    int n;
+};
+
+/* If `in_order`, the first argument ends the options. */
+static void set_tables(struct tables *t, enum bats_verb verb, bool in_order)
 {
+    char *letters = t->letters;
     int n = 0;
 
     if (in_order)
@@ -36,8 +44,8 @@ static int getopt_tables(enum bats_verb verb, bool in_order,
         if (!(o->verbs & 1u << verb))
             continue;
         assert(n < ROWS_MAX);
-        rows[n] = o;
-        table[n] = (struct option){
+        t->rows[n] = o;
+        t->table[n] = (struct option){
             .name = o->name,
             .has_arg = o->argument != NULL ? required_argument : no_argument,
             .val = 256 + n,
@@ -49,29 +57,47 @@ static int getopt_tables(enum bats_verb verb, bool in_order,
         if (o->argument != NULL)
             *letters++ = ':';
     }
-    table[n] = (struct option){0};
+    t->table[n] = (struct option){0};
     *letters = '\0';
-    return n;
+    t->n = n;
 }
 
-/* Explains what is wrong with the option `word`, which getopt_long does not
- * do. It leaves the letter in optopt if the option was a letter. */
-static int explain(enum bats_verb verb, const char *word,
-                   const struct bats_option **rows, int n,
-                   struct bats_error *err)
+/* The next option, as getopt_long tells it: -1 after the last one. *row is its
+ * row, unless it is unknown ('?'). */
+static int next_option(const struct tables *t, int argc, char **argv,
+                       const struct bats_option **row)
 {
+    int c = getopt_long(argc, argv, t->letters, t->table, NULL);
+    int which = c == ':' ? optopt : c;
+    for (int i = 0; i < t->n; i++)
+        if (which == t->table[i].val || which == t->rows[i]->letter)
+            *row = t->rows[i];
+    return c;
+}
+
+static void start_afresh(void)
+{
+    optind = 0;
+    opterr = 0;
+}
+
+/* Explains what is wrong with the option `word`; getopt_long does not. After a
+ * wrong letter, optopt has it. */
+static int explain(enum bats_verb verb, const char *word,
+                   const struct tables *t, struct bats_error *err)
+{
+    const struct bats_option *const *rows = t->rows;
     int letter = optopt > 0 && optopt < 256 ? optopt : 0;
     int length = (int)strcspn(word, "=");
-    bool runs = verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE;
-    if (runs && bats_refused_option(letter, word + 2, (size_t)length - 2, err))
+    if (bats_verb_runs(verb) &&
+        bats_refused_option(letter, word + 2, (size_t)length - 2, err))
         return BATS_EINPUT;
     if (letter != 0)
-        return bats_error_set(err, BATS_EINPUT, "there is no option -%c",
-                              letter);
+        return bats_refuse(err, "there is no option -%c", letter);
 
     char matches[256] = "";
     int n_matches = 0;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < t->n; i++) {
         if (strncmp(rows[i]->name, word + 2, (size_t)length - 2) != 0)
             continue;
         bool exact = rows[i]->name[length - 2] == '\0';
@@ -84,19 +110,17 @@ static int explain(enum bats_verb verb, const char *word,
             break;
     }
     if (n_matches > 1)
-        return bats_error_set(err, BATS_EINPUT, "%.*s may mean %s", length,
-                              word, matches);
+        return bats_refuse(err, "%.*s may mean %s", length, word, matches);
     if (n_matches == 1 && word[length] == '=')
-        return bats_error_set(err, BATS_EINPUT, "%s takes no argument",
-                              matches);
+        return bats_refuse(err, "%s takes no argument", matches);
     struct bats_similar similar =
         bats_similar_to(word + 2, (size_t)length - 2);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < t->n; i++)
         bats_similar_try(&similar, rows[i]->name);
     bool found = similar.name != NULL;
-    return bats_error_set(err, BATS_EINPUT, "there is no option %.*s%s%s%s",
-                          length, word, found ? "; did you mean --" : "",
-                          found ? similar.name : "", found ? "?" : "");
+    return bats_refuse(err, "there is no option %.*s%s%s%s", length, word,
+                       found ? "; did you mean --" : "",
+                       found ? similar.name : "", found ? "?" : "");
 }
 
 /* -n: the number of values for a task. */
@@ -109,10 +133,10 @@ static int read_max_args(struct bats_settings *settings,
     unsigned long n = strtoul(settings->max_args, &end, 10);
     if (!isdigit((unsigned char)*settings->max_args) || *end != '\0' ||
         n > UINT32_MAX)
-        return bats_error_set(err, BATS_EINPUT,
-                              "-n takes the number of values for a task, not "
-                              "'%s'; a dry run is --dry-run",
-                              settings->max_args);
+        return bats_refuse(err,
+                           "-n takes the number of values for a task, not "
+                           "'%s'; a dry run is --dry-run",
+                           settings->max_args);
     settings->sweep.per_task = n;
     settings->sweep.without = n == 0;
     return 0;
@@ -155,24 +179,20 @@ static bool is_program(const char *text)
 }
 
 /* The arguments are a command, and the lines of standard input its values, as
- * for GNU parallel. What is the name of a file may be a bag; a mistyped one is
- * no program. */
+ * for GNU parallel. An argument that names a file may be a bag; a mistyped bag
+ * is not a program. */
 static bool is_filter(enum bats_verb verb, int argc, char **argv)
 {
-    const struct bats_option *rows[ROWS_MAX];
-    struct option table[ROWS_MAX + 1];
-    char letters[2 * ROWS_MAX + 3];
+    struct tables t;
+    const struct bats_option *row = NULL;
     int c;
-    if ((verb != BATS_VERB_RUN && verb != BATS_VERB_SAMPLE) || !has_input())
+    if (!bats_verb_runs(verb) || !has_input())
         return false;
-    int n = getopt_tables(verb, true, rows, table, letters);
-    optind = 0;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, letters, table, NULL)) != -1)
-        for (int i = 0; i < n; i++)
-            if ((c == table[i].val || c == rows[i]->letter) &&
-                rows[i]->kind == BATS_OPTION_SOURCE)
-                return false;
+    set_tables(&t, verb, true);
+    start_afresh();
+    while ((c = next_option(&t, argc, argv, &row)) != -1)
+        if (c != '?' && c != ':' && row->kind == BATS_OPTION_SOURCE)
+            return false;
     if (optind >= argc)
         return false;
     for (int i = optind; i < argc; i++)
@@ -190,13 +210,12 @@ static int read_sweep(int n, char **words, struct bats_settings *settings,
 {
     enum bats_verb verb;
     if (n > 0 && strcmp(words[-1], "--") != 0 &&
-        bats_verb_find(words[0], &verb) &&
-        (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE))
-        return bats_error_set(err, BATS_EINPUT,
-                              "a verb comes before the options: 'bats-mpi %s "
-                              "OPTION...'; for a command of this name write "
-                              "'-- %s'",
-                              words[0], words[0]);
+        bats_verb_find(words[0], &verb) && bats_verb_runs(verb))
+        return bats_refuse(
+            err,
+            "a verb comes before the options: 'bats-mpi %s OPTION...'; for a "
+            "command of this name write '-- %s'",
+            words[0], words[0]);
     settings->is_sweep = true;
     settings->sweep.sources = settings->source;
     settings->sweep.words = (const char *const *)words;
@@ -216,20 +235,26 @@ static int read_words(enum bats_verb verb, int n, char **words,
         settings->bag = words[0];
         return 0;
     }
-    /* As for GNU parallel, whose lines are commands then. */
+    /* Without arguments the lines are commands, as for GNU parallel. */
     static char *input[] = {"-"};
-    if (n == 0 && (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE) &&
-        has_input() && bats_launcher_ranks() == 0) {
+    if (n == 0 && bats_verb_runs(verb) && has_input() &&
+        bats_launcher_ranks() == 0) {
         words = input;
         n = 1;
     }
     int rc = bats_verb_check(verb, n, words, err);
+    if (rc == 0 && n == 1 && verb == BATS_VERB_RUN &&
+        access(words[0], F_OK) != 0 && strcmp(words[0], "-") != 0 &&
+        is_program(words[0]))
+        rc = bats_refuse(err,
+                         "there is no file '%.100s', and a command needs "
+                         "values: after :::, or lines of standard input",
+                         words[0]);
     if (rc != 0)
         return rc;
     for (int i = 0; i < n; i++)
         settings->words[i] = words[i];
-    if (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE ||
-        verb == BATS_VERB_ALLOC)
+    if (bats_verb_runs(verb) || verb == BATS_VERB_ALLOC)
         settings->bag = words[0];
     if (verb == BATS_VERB_OUTPUT)
         settings->run = words[0];
@@ -237,57 +262,53 @@ static int read_words(enum bats_verb verb, int n, char **words,
 }
 
 /* Options that exclude or need each other. */
-static int check_together(enum bats_verb verb,
-                          const struct bats_settings *settings,
+static int check_together(enum bats_verb verb, const struct bats_settings *set,
                           struct bats_error *err)
 {
-    if (settings->clusters != NULL && settings->machine != NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--machine and --clusters exclude each other: "
-                              "the clusters file says what a machine is");
-    if (settings->minimize != NULL && settings->deadline.text == NULL &&
-        strcmp(settings->minimize, "cost") == 0 && verb != BATS_VERB_SIMULATE)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--minimize cost needs --deadline");
-    if (settings->budget_text != NULL && verb != BATS_VERB_PLAN &&
-        settings->profile == NULL)
-        return bats_error_set(
-            err, BATS_EINPUT,
-            "%s %s: what the cheapest and the fastest schedule cost is not "
-            "known yet; 'bats-mpi sample' finds out, and 'run --profile' "
+    bool times_out = set->rules.timeout > 0 || set->rules.timeout_median > 0;
+    bool ordered = set->order != NULL && strcmp(set->order, "random") != 0;
+    bool by_cost = set->minimize != NULL && strcmp(set->minimize, "cost") == 0;
+    bool is_shown = set->results == NULL &&
+                    (set->output == NULL || strcmp(set->output, "lines") == 0);
+    const struct {
+        bool is_wrong;
+        const char *why;
+    } rules[] = {
+        {set->clusters != NULL && set->machine != NULL,
+         "--machine and --clusters exclude each other: the clusters file says "
+         "what a machine is"},
+        {by_cost && set->deadline.text == NULL && verb != BATS_VERB_SIMULATE,
+         "--minimize cost needs --deadline"},
+        {verb == BATS_VERB_ALLOC && set->partition == NULL,
+         "--partition is missing: where to buy jobs"},
+        {set->nodes == 0 || set->slots == 0 || set->max_jobs == 0 ||
+             set->max_jobs > 1000 || set->port > 65535,
+         "--nodes, --slots, --max-jobs (at most 1000) or --port: out of "
+         "range"},
+        {set->nice > 19, "--nice takes 0 to 19"},
+        {set->delay > 0 && times_out,
+         "--delay and --timeout exclude each other"},
+        {set->shuffle && ordered,
+         "--shuf excludes --order file and --order longest"},
+        {set->keep_order && !is_shown,
+         "--keep-order is for output that is shown: not with --results or "
+         "--output"},
+        {set->results != NULL && set->output != NULL,
+         "--results and --output exclude each other"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].is_wrong)
+            return bats_refuse(err, "%s", rules[i].why);
+    if (set->budget_text != NULL && verb != BATS_VERB_PLAN &&
+        set->profile == NULL)
+        return bats_refuse(
+            err,
+            "%s %s: the costs of the cheapest and the fastest schedule are "
+            "not known yet; 'bats-mpi sample' finds out, and 'run --profile' "
             "continues from there",
-            settings->budget_from, settings->budget_text);
-    if (verb == BATS_VERB_ALLOC && settings->partition == NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--partition is missing: where to buy jobs");
-    if (settings->nodes == 0 || settings->slots == 0 ||
-        settings->max_jobs == 0 || settings->max_jobs > 1000 ||
-        settings->port > 65535)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--nodes, --slots, --max-jobs (at most 1000) or "
-                              "--port: out of range");
-    if (settings->nice > 19)
-        return bats_error_set(err, BATS_EINPUT, "--nice takes 0 to 19");
-    if (settings->delay > 0 &&
-        (settings->rules.timeout > 0 || settings->rules.timeout_median > 0))
-        return bats_error_set(err, BATS_EINPUT,
-                              "--delay and --timeout exclude each other");
-    if (settings->workdir != NULL && access(settings->workdir, X_OK) != 0)
-        return bats_error_set(err, BATS_EINPUT, "--wd %s: %s",
-                              settings->workdir, strerror(errno));
-    if (settings->shuffle && settings->order != NULL &&
-        strcmp(settings->order, "file") == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--shuf and --order file exclude each other");
-    if (settings->keep_order &&
-        (settings->results != NULL ||
-         (settings->output != NULL && strcmp(settings->output, "lines") != 0)))
-        return bats_error_set(err, BATS_EINPUT,
-                              "--keep-order is for output that is shown: not "
-                              "with --results or --output");
-    if (settings->results != NULL && settings->output != NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--results and --output exclude each other");
+            set->budget_from, set->budget_text);
+    if (set->workdir != NULL && access(set->workdir, X_OK) != 0)
+        return bats_refuse(err, "--wd %s: %s", set->workdir, strerror(errno));
     return 0;
 }
 
@@ -296,14 +317,14 @@ bool bats_settings_is_plain(const struct bats_settings *settings)
     return settings->budget == BATS_UNLIMITED &&
            settings->budget_text == NULL && settings->deadline.text == NULL &&
            settings->choose == NULL && settings->profile == NULL &&
-           settings->save == NULL && settings->clusters == NULL &&
-           settings->welcome == NULL && settings->partition == NULL;
+           settings->save == NULL;
 }
 
 bool bats_settings_is_local(const struct bats_settings *settings)
 {
     return settings->workers != NULL && !settings->verbose &&
-           bats_settings_is_plain(settings);
+           settings->clusters == NULL && settings->welcome == NULL &&
+           settings->partition == NULL && bats_settings_is_plain(settings);
 }
 
 bool bats_settings_thrifty(const struct bats_settings *settings)
@@ -339,70 +360,74 @@ static struct bats_settings defaults(void)
     };
 }
 
+/* The budget of the environment, unless an option gives one. */
+static int read_environment(enum bats_verb verb,
+                            struct bats_settings *settings,
+                            struct bats_error *err)
+{
+    struct bats_error why;
+    const char *budget = getenv("BATS_BUDGET");
+    bool is_amount = verb == BATS_VERB_PLAN || verb == BATS_VERB_FRONTIER;
+    if (budget == NULL || settings->budget_from != NULL)
+        return 0;
+    settings->budget_from = "BATS_BUDGET";
+    return bats_option_budget(is_amount ? BATS_OPTION_MONEY
+                                        : BATS_OPTION_BUDGET,
+                              budget, settings, &why) == 0
+               ? 0
+               : bats_refuse(err, "BATS_BUDGET: %s", why.text);
+}
+
+static int read_options(enum bats_verb verb, bool in_order, int argc,
+                        char **argv, struct bats_settings *settings,
+                        struct bats_error *err)
+{
+    struct tables t;
+    const struct bats_option *row = NULL;
+    int c, rc = 0;
+
+    set_tables(&t, verb, in_order);
+    start_afresh();
+    while (rc == 0 && !settings->help &&
+           (c = next_option(&t, argc, argv, &row)) != -1) {
+        if (c == '?')
+            return explain(verb, argv[optind - 1], &t, err);
+        if (c == ':' && optopt == 'n') /* --dry-run was called so */
+            return bats_refuse(err, "-n needs N, the number of values for "
+                                    "each task; --dry-run shows the commands");
+        if (c == ':')
+            return bats_refuse(err, "--%s needs %s", row->name, row->argument);
+        rc = bats_option_store(row, optarg, settings, err);
+    }
+    if (rc < 0 || settings->help)
+        return rc;
+    rc = read_environment(verb, settings, err);
+    return rc == 0 ? read_max_args(settings, err) : rc;
+}
+
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                        struct bats_settings *settings, struct bats_error *err)
 {
-    const struct bats_option *rows[ROWS_MAX];
-    struct option table[ROWS_MAX + 1];
-    char letters[2 * ROWS_MAX + 3];
-    bool divided = (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE) &&
+    const struct bats_sweep_spec *sweep = &settings->sweep;
+    bool divided = bats_verb_runs(verb) &&
                    bats_sweep_is((const char *const *)argv, (size_t)argc);
     bool filter = !divided && is_filter(verb, argc, argv);
-    divided |= filter;
-    int n = getopt_tables(verb, divided, rows, table, letters);
-    int rc, c;
 
     *settings = defaults();
-    const char *budget = getenv("BATS_BUDGET");
-    struct bats_error why = {0};
-    bool bad_environment =
-        budget != NULL &&
-        bats_option_budget(verb == BATS_VERB_PLAN || verb == BATS_VERB_FRONTIER
-                               ? BATS_OPTION_MONEY
-                               : BATS_OPTION_BUDGET,
-                           budget, settings, &why) != 0;
-    settings->budget_from = budget != NULL ? "BATS_BUDGET" : NULL;
-
-    optind = 0; /* start afresh */
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, letters, table, NULL)) != -1) {
-        const struct bats_option *row = NULL;
-        if (c == '?')
-            return explain(verb, argv[optind - 1], rows, n, err);
-        int which = c == ':' ? optopt : c;
-        for (int i = 0; i < n; i++)
-            if (which == table[i].val || which == rows[i]->letter)
-                row = rows[i];
-        if (c == ':')
-            return bats_error_set(err, BATS_EINPUT, "--%s needs %s", row->name,
-                                  row->argument);
-        rc = bats_option_store(row, optarg, settings, err);
-        if (rc != 0)
-            return rc;
-        if (settings->help)
-            return 0;
-        if (row->offset == offsetof(struct bats_settings, budget)) {
-            bad_environment = false;
-            settings->budget_from = "--budget";
-        }
-    }
-    if (bad_environment)
-        return bats_error_set(err, BATS_EINPUT, "BATS_BUDGET: %s", why.text);
-    rc = read_max_args(settings, err);
-    if (rc < 0)
+    int rc = read_options(verb, divided || filter, argc, argv, settings, err);
+    if (rc < 0 || settings->help)
         return rc;
     if (filter)
         settings->source[settings->sweep.n_sources++] =
             (struct bats_source){BATS_SOURCE_LINES, "-"};
-    if (divided || settings->sweep.n_sources > 0)
+    if (divided || sweep->n_sources > 0)
         rc = read_sweep(argc - optind, argv + optind, settings, err);
-    else if (settings->sweep.colsep || settings->header ||
-             settings->sweep.quote || settings->sweep.link ||
-             settings->sweep.null || settings->max_args)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--colsep, --header, --quote, --link, --null "
-                              "and -n are for sweeps: add a command and '::: "
-                              "VALUE...' or ':::: FILE' (-: standard input)");
+    else if (sweep->colsep || settings->header || sweep->quote ||
+             sweep->link || sweep->null || settings->max_args)
+        return bats_refuse(err,
+                           "--colsep, --header, --quote, --link, --null and "
+                           "-n are for sweeps: add a command and '::: "
+                           "VALUE...' or ':::: FILE' (-: standard input)");
     else
         rc = read_words(verb, argc - optind, argv + optind, settings, err);
     return rc == 0 ? check_together(verb, settings, err) : rc;

@@ -3,24 +3,17 @@
  *
  * Layer: cli. Used by every verb. The table feeds the parser, --help, the man
  * page and the completion (help.h), so that they cannot disagree.
- *
- *     struct bats_settings set;
- *     if (bats_options_parse(BATS_VERB_PLAN, argc, argv, &set, &err))
- *         return bats_options_complain(BATS_VERB_PLAN, &err);
- *     if (set.help) {
- *         bats_help_verb(stdout, BATS_VERB_PLAN);
- *         return BATS_EXIT_OK;
- *     }
  */
 #ifndef BATS_OPTIONS_H
 #define BATS_OPTIONS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "bats/sched.h"
+#include "bats/rules.h"
 #include "bats/units.h"
 #include "cli/deadline.h"
 #include "cli/verbs.h"
@@ -55,6 +48,9 @@ struct bats_settings {
     bool seed_given;         /* [false] */
     const char *record;      /* [NULL] */
     bool no_record;          /* [false] */
+    const char *history;     /* [NULL] */
+    bool no_history;         /* [false] */
+    const char *cluster;     /* history: of what is imported [NULL] */
     bats_time sync;          /* [100 ms] */
     uint64_t sync_events;    /* [1000] */
     bool resume;             /* [false] */
@@ -106,7 +102,8 @@ struct bats_settings {
     bool trace;                    /* simulate: [false] */
     uint32_t jobs;                 /* simulate, frontier; 0: one per core [0] */
     const char *workers;           /* run: --jobs, as written [NULL] */
-    const char *order;             /* run: file or random [NULL: as needed] */
+    const char *order;             /* run: file, random, longest [NULL: as
+                                    * needed] */
     bool shuffle;                  /* run: --shuf, --order random [false] */
     bool keep_order;               /* run: [false] */
     bool verbose;                  /* run: [false] */
@@ -181,6 +178,7 @@ enum bats_option_group {
     BATS_GROUP_RUN,    /* how tasks are run */
     BATS_GROUP_FAULT,  /* when things go wrong */
     BATS_GROUP_OUTPUT, /* what is written */
+    BATS_GROUP_PAPERS, /* policies and tails of papers */
     BATS_GROUPS
 };
 
@@ -212,26 +210,27 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
  * what the policy expert is to know of the pools. */
 bool bats_settings_go_on(const struct bats_settings *settings);
 
-/* The least cost by the deadline is wanted. */
-/* Nothing is asked of the run but to do the bag: no money, no deadline, no
- * schedule, and no clusters are described. */
+/* Nothing is asked of the run but to do the bag: it has no budget, no deadline
+ * and no schedule to choose. */
 bool bats_settings_is_plain(const struct bats_settings *settings);
 
-/* The same, on this machine with --jobs and without --verbose: only output,
- * failures and a line at the end are shown. */
+/* The same, on this machine with --jobs, without clusters that are described
+ * and without --verbose: only output, failures and a line at the end are
+ * shown. */
 bool bats_settings_is_local(const struct bats_settings *settings);
 
+/* The least cost by the deadline is wanted. */
 bool bats_settings_thrifty(const struct bats_settings *settings);
 
-/* Every option of `verb` with its value, as a JSON object, for free(); seed is
- * 0 if it is random. NULL: out of memory. */
-char *bats_options_json(enum bats_verb verb,
-                        const struct bats_settings *settings);
+/* Every option of `verb` with its value, as an object to be decref'd; seed is 0
+ * if it is random. NULL: out of memory. */
+json_t *bats_options_json(enum bats_verb verb,
+                          const struct bats_settings *settings);
 
 /* The options in such an object that differ from their defaults, as a person
  * would write them: "--retries 2 --timeout 300%". The budget is not among
- * them. For free(); NULL: out of memory, or not such an object. */
-char *bats_options_given(enum bats_verb verb, const char *json);
+ * them. For free(); NULL: out of memory, or no object. */
+char *bats_options_given(enum bats_verb verb, const json_t *given);
 
 /* Prints the sentence and how to get help; returns its exit code (2). */
 int bats_options_complain(enum bats_verb verb, const struct bats_error *err);

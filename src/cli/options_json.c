@@ -13,10 +13,9 @@
 
 static json_t *money(bats_money amount)
 {
-    char format[BATS_UNITS_TEXT];
     return json_string(amount == BATS_BUDGET_ACCOUNT
                            ? "account"
-                           : bats_money_format(format, amount));
+                           : bats_words_amount(amount).s);
 }
 
 static json_t *seconds(bats_time time)
@@ -88,7 +87,7 @@ static json_t *value(const struct bats_option *option,
     return json_null();
 }
 
-char *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
+json_t *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
 {
     json_t *object = json_object();
     int bad = json_object_set_new(object, "bag", bats_json_text(set->bag));
@@ -106,19 +105,18 @@ char *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
     if (bats_batch_memory() > 0)
         bad |= json_object_set_new(object, "memory_kib",
                                    json_integer(bats_batch_memory()));
-    char *json =
-        bad == 0 ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15))
-                 : NULL;
+    if (bad == 0)
+        return object;
     json_decref(object);
-    return json;
+    return NULL;
 }
 
 /* ---- from JSON ---- */
 
-static const char *duration(char text[BATS_UNITS_TEXT], const json_t *v)
+static struct bats_phrase duration(const json_t *v)
 {
     double us = json_number_value(v) * (double)BATS_SECOND;
-    return bats_duration_format(text, us < 1e18 ? llround(us) : 0);
+    return bats_words_duration(us < 1e18 ? llround(us) : 0);
 }
 
 /* Prints the value quoted for the shell. */
@@ -135,7 +133,6 @@ static void print_word(FILE *out, const char *value)
 
 static void print_value(FILE *out, enum bats_option_kind kind, const json_t *v)
 {
-    char time[BATS_UNITS_TEXT];
     const json_t *median = json_object_get(v, "median");
     double failed = json_number_value(json_object_get(v, "failed"));
     double share = json_number_value(json_object_get(v, "share"));
@@ -151,12 +148,11 @@ static void print_value(FILE *out, enum bats_option_kind kind, const json_t *v)
     else if (median != NULL)
         fprintf(out, " %g%%", 100 * json_number_value(median));
     else if (kind == BATS_OPTION_SYNC)
-        fprintf(out, " %s,%lld", duration(time, json_array_get(v, 0)),
+        fprintf(out, " %s,%lld", duration(json_array_get(v, 0)).s,
                 (long long)json_integer_value(json_array_get(v, 1)));
     else if (kind == BATS_OPTION_DURATION || kind == BATS_OPTION_PERIOD ||
-             kind == BATS_OPTION_DEADLINE || /* of earlier versions */
              kind == BATS_OPTION_TIMEOUT)
-        fprintf(out, " %s", duration(time, v));
+        fprintf(out, " %s", duration(v).s);
     else if (json_is_integer(v))
         fprintf(out, " %lld", (long long)json_integer_value(v));
     else
@@ -169,24 +165,14 @@ static json_t *defaults_of(enum bats_verb verb)
     char name[] = "bats-mpi", bag[] = "-", *argv[] = {name, bag, NULL};
 
     bats_options_parse(verb, 2, argv, &set, NULL);
-    char *text = bats_options_json(verb, &set);
-    json_t *json = text != NULL ? json_loads(text, 0, NULL) : NULL;
-    free(text);
-    return json;
+    return bats_options_json(verb, &set);
 }
 
-/* No deadline was a duration of 0 in earlier versions. */
-static bool is_unset(const struct bats_option *o, const json_t *v)
-{
-    return o->kind == BATS_OPTION_DEADLINE && json_is_number(v) &&
-           json_number_value(v) <= 0;
-}
-
-char *bats_options_given(enum bats_verb verb, const char *json)
+char *bats_options_given(enum bats_verb verb, const json_t *given)
 {
     char *text = NULL;
     size_t size;
-    json_t *given = json_loads(json, 0, NULL), *defaults = defaults_of(verb);
+    json_t *defaults = defaults_of(verb);
     FILE *out = given != NULL && defaults != NULL
                     ? open_memstream(&text, &size)
                     : NULL;
@@ -194,9 +180,9 @@ char *bats_options_given(enum bats_verb verb, const char *json)
 
     for (size_t i = 0; out != NULL && i < bats_options_n; i++) {
         const struct bats_option *o = &bats_options[i];
-        json_t *v = json_object_get(given, o->name);
+        const json_t *v = json_object_get(given, o->name);
         if (!(o->verbs & 1u << verb) || v == NULL || json_is_null(v) ||
-            json_is_false(v) || is_unset(o, v) ||
+            json_is_false(v) ||
             json_equal(v, json_object_get(defaults, o->name)) ||
             o->offset == offsetof(struct bats_settings, budget))
             continue;
@@ -206,7 +192,6 @@ char *bats_options_given(enum bats_verb verb, const char *json)
     }
     if (out != NULL)
         fclose(out);
-    json_decref(given);
     json_decref(defaults);
     return text;
 }

@@ -7,6 +7,16 @@
 
 #include "run/run.h"
 
+/* A duration > 0. */
+static int parse_period(const char *text, bats_time *period,
+                        struct bats_error *err)
+{
+    int rc = bats_duration_parse(text, period, err);
+    return rc != 0 || *period > 0
+               ? rc
+               : bats_refuse(err, "it must be longer than 0");
+}
+
 /* "90", "15m" or "200%". */
 static int parse_timeout(const char *text, struct bats_sched_rules *rules,
                          struct bats_error *err)
@@ -16,11 +26,7 @@ static int parse_timeout(const char *text, struct bats_sched_rules *rules,
     rules->timeout = 0;
     rules->timeout_median = 0;
     if (n == 0 || text[n - 1] != '%' || n > sizeof number) {
-        int rc = bats_duration_parse(text, &rules->timeout, err);
-        return rc != 0 || rules->timeout > 0
-                   ? rc
-                   : bats_error_set(err, BATS_EINPUT,
-                                    "it must be longer than 0");
+        return parse_period(text, &rules->timeout, err);
     }
     snprintf(number, sizeof number, "%.*s", (int)n - 1, text);
     int rc = bats_factor_parse(number, &rules->timeout_median, err);
@@ -36,7 +42,7 @@ static int parse_sync(const char *text, struct bats_settings *settings,
     const char *comma = strchr(text, ',');
     size_t n = comma != NULL ? (size_t)(comma - text) : strlen(text);
     if (n >= sizeof duration)
-        return bats_error_set(err, BATS_EINPUT, "'%s' is too long", text);
+        return bats_refuse(err, "'%s' is too long", text);
     memcpy(duration, text, n);
     duration[n] = '\0';
     int rc = bats_duration_parse(duration, &settings->sync, err);
@@ -51,8 +57,7 @@ static int parse_scale(const char *text, double *scale, struct bats_error *err)
     double f;
     int rc = bats_factor_parse(text, &f, err);
     if (rc == 0 && (f < 1e-6 || f > 1e6))
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%s is not from 0.000001 to 1000000", text);
+        rc = bats_refuse(err, "%s is not from 0.000001 to 1000000", text);
     if (rc == 0)
         *scale = f;
     return rc;
@@ -74,11 +79,11 @@ static int parse_halt(const char *text, struct bats_sched_rules *rules,
     if ((!now && strcmp(kind, "soon") != 0) || length != strlen(text) ||
         bats_count_parse(number, &n, err) != 0 || n == 0 || n > UINT32_MAX ||
         (percent[0] != '\0' && n > 100))
-        return bats_error_set(err, BATS_EINPUT,
-                              "invalid value '%s'; expected one of never, "
-                              "soon,fail=N, soon,fail=N%%, now,fail=N and "
-                              "now,fail=N%%",
-                              text);
+        return bats_refuse(
+            err,
+            "invalid value '%s'; expected one of never, soon,fail=N, "
+            "soon,fail=N%%, now,fail=N and now,fail=N%%",
+            text);
     rules->halt_now = now;
     if (percent[0] != '\0')
         rules->halt_share = (double)n / 100;
@@ -93,7 +98,7 @@ static int parse_small(const char *text, uint32_t *small,
     uint64_t n;
     int rc = bats_count_parse(text, &n, err);
     if (rc == 0 && n > UINT8_MAX)
-        rc = bats_error_set(err, BATS_EINPUT, "%s is too large", text);
+        rc = bats_refuse(err, "%s is too large", text);
     if (rc == 0)
         *small = (uint32_t)n;
     return rc;
@@ -105,8 +110,7 @@ static int parse_confidence(const char *text, double *confidence,
     double p;
     int rc = bats_factor_parse(text, &p, err);
     if (rc == 0 && !(p >= 0.5 && p <= 0.9999))
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "'%s' is not a number from 0.5 to 0.9999", text);
+        rc = bats_refuse(err, "'%s' is not a number from 0.5 to 0.9999", text);
     if (rc == 0)
         *confidence = p;
     return rc;
@@ -148,9 +152,8 @@ static int parse_choice(const char *text, const char *choices,
             return 0;
         }
     }
-    return bats_error_set(err, BATS_EINPUT,
-                          "invalid value '%s'; expected one of %s", text,
-                          choices);
+    return bats_refuse(err, "invalid value '%s'; expected one of %s", text,
+                       choices);
 }
 
 /* "stream:DIR", or one of the words. */
@@ -162,7 +165,7 @@ static int parse_output(const char *text, struct bats_settings *settings,
     if (strncmp(text, stream, n) != 0)
         return parse_choice(text, "lines|stream|none", &settings->output, err);
     if (text[n] == '\0')
-        return bats_error_set(err, BATS_EINPUT, "the directory is missing");
+        return bats_refuse(err, "the directory is missing");
     settings->output = "stream";
     settings->output_dir = text + n;
     return 0;
@@ -172,8 +175,7 @@ static int add_to_list(const char *text, struct bats_settings *settings,
                        struct bats_error *err)
 {
     if (settings->n_task == BATS_OPTIONS_LIST)
-        return bats_error_set(err, BATS_EINPUT,
-                              "given too often: write 1,2,3");
+        return bats_refuse(err, "given too often: write 1,2,3");
     settings->task[settings->n_task++] = text;
     return 0;
 }
@@ -182,7 +184,7 @@ static int add_source(const struct bats_option *option, const char *text,
                       struct bats_settings *settings, struct bats_error *err)
 {
     if (settings->sweep.n_sources == BATS_OPTIONS_LIST)
-        return bats_error_set(err, BATS_EINPUT, "too many sources of values");
+        return bats_refuse(err, "too many sources of values");
     settings->source[settings->sweep.n_sources++] = (struct bats_source){
         .kind = (enum bats_source_kind)option->offset, .text = text};
     return 0;
@@ -198,89 +200,86 @@ static int check_names(const char *text, struct bats_error *err)
         bool found = getenv(name) != NULL || strcmp(name, "_") == 0;
         snprintf(name, sizeof name, "BASH_FUNC_%.*s%%%%", n, at);
         if (!found && getenv(name) == NULL)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "no variable or function '%.*s' is exported",
-                                  n, at);
+            return bats_refuse(
+                err, "no variable or function '%.*s' is exported", n, at);
         at += n + (at[n] == ',');
     }
     return 0;
 }
 
-int bats_option_store(const struct bats_option *option, const char *text,
-                      struct bats_settings *settings, struct bats_error *err)
+static int parse_text(const char *text, const char **value,
+                      struct bats_error *err)
 {
-    /* A source has its kind there. */
-    void *value = (char *)settings + option->offset;
-    struct bats_error why = {0};
-    int rc = 0;
+    *value = text;
+    return text[0] != '\0' ? 0 : bats_refuse(err, "the argument is empty");
+}
 
+/* The kinds with a value of their own. */
+static int store_value(const struct bats_option *option, const char *text,
+                       void *value, struct bats_error *err)
+{
     switch (option->kind) {
     case BATS_OPTION_FLAG:
         *(bool *)value = true;
-        break;
-    case BATS_OPTION_TEXT:
-    case BATS_OPTION_FILE:
-    case BATS_OPTION_DIRECTORY:
-        if (text[0] == '\0')
-            rc = bats_error_set(&why, BATS_EINPUT, "the argument is empty");
-        *(const char **)value = text;
-        break;
+        return 0;
     case BATS_OPTION_CHOICE:
-        rc = parse_choice(text, option->argument, value, &why);
-        break;
+        return parse_choice(text, option->argument, value, err);
+    case BATS_OPTION_DURATION:
+        return bats_duration_parse(text, value, err);
+    case BATS_OPTION_PERIOD:
+        return parse_period(text, value, err);
+    case BATS_OPTION_SIZE:
+        return bats_size_parse(text, value, err);
+    case BATS_OPTION_COUNT:
+        return bats_count_parse(text, value, err);
+    case BATS_OPTION_SMALL:
+        return parse_small(text, value, err);
+    case BATS_OPTION_DEADLINE:
+        return bats_deadline_parse(text, time(NULL), value, err);
+    case BATS_OPTION_TIMEOUT:
+        return parse_timeout(text, value, err);
+    case BATS_OPTION_HALT:
+        return parse_halt(text, value, err);
+    case BATS_OPTION_LEVEL:
+        return parse_confidence(text, value, err);
+    case BATS_OPTION_SCALE:
+        return parse_scale(text, value, err);
+    default: /* TEXT, FILE, DIRECTORY */
+        return parse_text(text, value, err);
+    }
+}
+
+/* The others are about several settings, or none. */
+static int store(const struct bats_option *option, const char *text,
+                 struct bats_settings *settings, struct bats_error *err)
+{
+    switch (option->kind) {
     case BATS_OPTION_MONEY:
     case BATS_OPTION_BUDGET:
-        rc = bats_option_budget(option->kind, text, settings, &why);
-        break;
-    case BATS_OPTION_DURATION:
-    case BATS_OPTION_PERIOD:
-        rc = bats_duration_parse(text, value, &why);
-        if (rc == 0 && option->kind == BATS_OPTION_PERIOD &&
-            *(bats_time *)value == 0)
-            rc = bats_error_set(&why, BATS_EINPUT, "it must be longer than 0");
-        break;
+        settings->budget_from = "--budget";
+        return bats_option_budget(option->kind, text, settings, err);
     case BATS_OPTION_OUTPUT:
-        rc = parse_output(text, settings, &why);
-        break;
-    case BATS_OPTION_SIZE:
-        rc = bats_size_parse(text, value, &why);
-        break;
+        return parse_output(text, settings, err);
     case BATS_OPTION_ENV:
-        rc = check_names(text, &why);
-        break;
+        return check_names(text, err);
     case BATS_OPTION_LIST:
-        rc = add_to_list(text, settings, &why);
-        break;
-    case BATS_OPTION_SOURCE:
-        return add_source(option, text, settings, err);
-    case BATS_OPTION_COUNT:
-        rc = bats_count_parse(text, value, &why);
-        break;
-    case BATS_OPTION_SMALL:
-        rc = parse_small(text, value, &why);
-        break;
+        return add_to_list(text, settings, err);
     case BATS_OPTION_SYNC:
-        rc = parse_sync(text, settings, &why);
-        break;
-    case BATS_OPTION_DEADLINE:
-        rc = bats_deadline_parse(text, time(NULL), value, &why);
-        break;
-    case BATS_OPTION_TIMEOUT:
-        rc = parse_timeout(text, value, &why);
-        break;
-    case BATS_OPTION_HALT:
-        rc = parse_halt(text, value, &why);
-        break;
-    case BATS_OPTION_LEVEL:
-        rc = parse_confidence(text, value, &why);
-        break;
-    case BATS_OPTION_SCALE:
-        rc = parse_scale(text, value, &why);
-        break;
+        return parse_sync(text, settings, err);
+    default:
+        return store_value(option, text, (char *)settings + option->offset,
+                           err);
     }
-    if (rc != 0)
-        return bats_error_set(err, BATS_EINPUT, "--%s: %s", option->name,
-                              why.text);
+}
+
+int bats_option_store(const struct bats_option *option, const char *text,
+                      struct bats_settings *settings, struct bats_error *err)
+{
+    struct bats_error why = {0};
+    if (option->kind == BATS_OPTION_SOURCE) /* its kind is in the offset */
+        return add_source(option, text, settings, err);
+    if (store(option, text, settings, &why) != 0)
+        return bats_refuse(err, "--%s: %s", option->name, why.text);
     if (option->offset == offsetof(struct bats_settings, seed))
         settings->seed_given = true;
     if (option->offset == offsetof(struct bats_settings, policy))

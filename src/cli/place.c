@@ -14,11 +14,6 @@
 
 #define KEY "output_dir"
 
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
-}
-
 char *bats_place_default(const char *bag)
 {
     char *dir;
@@ -41,7 +36,7 @@ static size_t name_at(const char *path)
     return (size_t)(strrchr(path, '/') - path) + 1;
 }
 
-int bats_place_note(char **settings, const char *dir, const char *record,
+int bats_place_note(json_t *settings, const char *dir, const char *record,
                     struct bats_error *err)
 {
     char place[PATH_MAX], beside[PATH_MAX];
@@ -53,18 +48,10 @@ int bats_place_note(char **settings, const char *dir, const char *record,
         return rc;
     size_t n = name_at(beside);
     const char *noted = strncmp(place, beside, n) == 0 ? place + n : place;
-    json_t *all = json_loads(*settings, 0, NULL);
-    int bad = json_object_set_new(all, KEY,
-                                  json_stringn_nocheck(noted, strlen(noted)));
-    char *text = bad == 0
-                     ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15))
-                     : NULL;
-    json_decref(all);
-    if (text == NULL)
-        return no_memory(err);
-    free(*settings);
-    *settings = text;
-    return 0;
+    return json_object_set_new(settings, KEY,
+                               json_stringn_nocheck(noted, strlen(noted))) == 0
+               ? 0
+               : bats_no_memory(err);
 }
 
 /* The directory noted in the record at `path`; NULL if it has none. */
@@ -87,7 +74,7 @@ static int ask(const char *path, char **dir, struct bats_error *err)
         asprintf(dir, "%.*s%s", noted[0] == '/' ? 0 : (int)name_at(real), real,
                  noted) < 0) {
         *dir = NULL;
-        rc = no_memory(err);
+        rc = bats_no_memory(err);
     }
     json_decref(all);
     free(text);
@@ -103,7 +90,7 @@ int bats_place_find(const char *run, char **dir, struct bats_error *err)
     *dir = NULL;
     if (stat(run, &st) == 0 && S_ISDIR(st.st_mode)) {
         *dir = strdup(run);
-        return *dir == NULL ? no_memory(err) : 0;
+        return *dir == NULL ? bats_no_memory(err) : 0;
     }
     bats_look_find(run, record, sizeof record);
     if (bats_look_bag(record) < strlen(record))
@@ -111,6 +98,6 @@ int bats_place_find(const char *run, char **dir, struct bats_error *err)
     if (rc == BATS_EINPUT) /* a damaged or missing record: use the default */
         rc = 0;
     if (rc == 0 && *dir == NULL && (*dir = bats_place_default(run)) == NULL)
-        rc = no_memory(err);
+        rc = bats_no_memory(err);
     return rc;
 }

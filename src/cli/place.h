@@ -7,15 +7,17 @@
 #ifndef BATS_PLACE_H
 #define BATS_PLACE_H
 
+#include <jansson.h>
+
 #include "bats/error.h"
 
 /* The default directory for the output of the bag `bag` with --output stream:
  * "BAG.out", "stdin.out". In one block for free(); NULL: out of memory. */
 char *bats_place_default(const char *bag);
 
-/* Adds the directory `dir` to *settings, the JSON object for the record at
- * `record`; both exist already. *settings is a block of its own. */
-int bats_place_note(char **settings, const char *dir, const char *record,
+/* Adds the directory `dir` to the object of settings for the record at
+ * `record`; both exist already. */
+int bats_place_note(json_t *settings, const char *dir, const char *record,
                     struct bats_error *err);
 
 /*

@@ -8,7 +8,8 @@
 
 #include "bats/answers.h"
 #include "input/profile.h"
-#include "record/read/view.h"
+#include "record/read/history.h"
+#include "record/write/record.h"
 #include "util/grow.h"
 
 /* From being sent to its end. */
@@ -20,21 +21,10 @@ struct execution {
 struct pool {
     struct execution *list;
     size_t n, capacity;
-    double asked; /* slots of machines that were asked for, */
-    double there; /* of those that were there to the end, */
-    double slots; /* of all */
+    double asked;  /* slots of machines that were asked for, */
+    double there;  /* of those that were there to the end, */
+    double slots;  /* of all */
     double charge; /* of all, a window */
-};
-
-/* Its tasks that have not ended yet are open. */
-struct machine {
-    char name[BATS_MACHINE_NAME];
-    int pool;
-    struct open {
-        int64_t task;
-        bats_time sent;
-    } *open;
-    size_t n, capacity;
 };
 
 struct reading {
@@ -44,25 +34,16 @@ struct reading {
                                                         noticed */
     bool is_free;
     bats_time noticed; /* bats_strategy_noticed */
-    int64_t jobs; /* at a time; 0: machines are no jobs */
-    struct machine *machines;
-    size_t n_machines, machines_capacity;
+    int64_t jobs;      /* at a time; 0: machines are no jobs */
+    struct bats_run_history history;
     struct pool pools[2]; /* unreliable, reliable */
-    bool *was_sent;       /* by task */
+    size_t n_machines;
     bats_time *done_times; /* of tasks, ascending */
     size_t n_done_times;
-    int64_t session;
-    bats_time before; /* what the sessions before it took */
-    bats_time latest; /* of the log, on one axis */
     bats_time waited; /* until then, tasks had not been sent yet */
 };
 
 /* ---- reading ---- */
-
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
-}
 
 static int read_options(struct reading *r, const char *path,
                         struct bats_error *err)
@@ -90,10 +71,9 @@ static int read_options(struct reading *r, const char *path,
     json_decref(o);
     free(text);
     return any ? 0
-               : bats_error_set(err, BATS_EINPUT,
-                                "%s: the run had no cluster with reliable = "
-                                "no",
-                                path);
+               : bats_refuse(err,
+                             "%s: the run had no cluster with reliable = no",
+                             path);
 }
 
 static size_t cluster_of(const struct reading *r, const char *name)
@@ -105,153 +85,95 @@ static size_t cluster_of(const struct reading *r, const char *name)
     return i;
 }
 
-static int take_machine(struct reading *r, const struct bats_view_machine *m,
-                        struct bats_error *err)
+static int pool_of(const struct reading *r, const char *cluster)
 {
-    int pool = r->clusters[cluster_of(r, m->cluster)].unreliable ? 0 : 1;
-    struct pool *p = &r->pools[pool];
-    double slots = (double)m->slots;
-    p->slots += slots;
-    p->charge += (double)m->charge;
-    if (m->state != BATS_VIEW_NEVER)
-        p->asked += slots;
-    if (m->state != BATS_VIEW_LOST)
-        p->there += slots;
-    if (!bats_grow(&r->machines, &r->machines_capacity, r->n_machines + 1,
-                   sizeof *r->machines))
-        return no_memory(err);
-    struct machine *to = &r->machines[r->n_machines++];
-    *to = (struct machine){.pool = pool};
-    snprintf(to->name, sizeof to->name, "%s", m->name);
-    return 0;
-}
-
-static int by_name(const void *left, const void *right)
-{
-    return strcmp(((const struct machine *)left)->name,
-                  ((const struct machine *)right)->name);
+    return r->clusters[cluster_of(r, cluster)].unreliable ? 0 : 1;
 }
 
 static int read_machines(struct reading *r, struct bats_error *err)
 {
     struct bats_view_machine m;
-    int rc = bats_view_machines(r->view, err);
-    while (rc == 0 && (rc = bats_view_next_machine(r->view, &m, err)) > 0)
-        rc = take_machine(r, &m, err);
-    if (rc == 0 && r->n_machines > 0)
-        qsort(r->machines, r->n_machines, sizeof *r->machines, by_name);
-    return rc < 0 ? rc : 0;
-}
-
-static struct machine *find_machine(const struct reading *r, const char *name)
-{
-    struct machine key;
-    snprintf(key.name, sizeof key.name, "%s", name);
-    return r->n_machines > 0 ? bsearch(&key, r->machines, r->n_machines,
-                                       sizeof key, by_name)
-                             : NULL;
-}
-
-static int begin(struct reading *r, struct machine *m, int64_t task,
-                 struct bats_error *err)
-{
-    if (!bats_grow(&m->open, &m->capacity, m->n + 1, sizeof *m->open))
-        return no_memory(err);
-    m->open[m->n++] = (struct open){task, r->latest};
-    if (task <= r->status.tasks && !r->was_sent[task]) {
-        r->was_sent[task] = true;
-        r->waited = r->latest;
+    int rc = bats_view_machines(r->view, NULL, err);
+    while (rc == 0 && (rc = bats_view_next_machine(r->view, &m, err)) > 0) {
+        struct pool *p = &r->pools[pool_of(r, m.cluster)];
+        double slots = (double)m.slots;
+        p->slots += slots;
+        p->charge += (double)m.charge;
+        p->asked += m.state != BATS_VIEW_NEVER ? slots : 0;
+        p->there += m.state != BATS_VIEW_LOST ? slots : 0;
+        r->n_machines++;
+        rc = 0;
     }
-    return 0;
+    return rc;
 }
 
-static int end(struct reading *r, struct machine *m, int64_t task, int how,
-               struct bats_error *err)
+static int how_it_ended(const struct reading *r,
+                        const struct bats_history_span *s)
 {
-    struct pool *p = &r->pools[m->pool];
-    size_t i = 0;
-    while (i < m->n && m->open[i].task != task)
-        i++;
-    if (i == m->n)
-        return 0;
-    if (!bats_grow(&p->list, &p->capacity, p->n + 1, sizeof *p->list))
-        return no_memory(err);
-    p->list[p->n++] =
-        (struct execution){m->open[i].sent, r->latest, (unsigned)how};
-    m->n--;
-    memmove(&m->open[i], &m->open[i + 1], (m->n - i) * sizeof *m->open);
-    return 0;
-}
-
-/* How an execution has ended; -1: the entry is of something else. */
-static int find_end(const struct reading *r, const struct bats_view_entry *e)
-{
-    if (e->timed_out)
+    if (s->timed_out)
         return GIVEN_UP;
-    if (strcmp(e->what, "lose") == 0)
+    switch (s->outcome) {
+    case BATS_RECORD_LOST:
         return LOST;
-    if (strcmp(e->what, "done") == 0)
-        return ANSWERED;
-    if (strcmp(e->what, "superseded") == 0)
-        return e->was_killed ? STOPPED : ANSWERED;
-    if (strcmp(e->what, "preempted") == 0)
+    case BATS_RECORD_PREEMPTED:
         return r->noticed > 0 ? LOST : STOPPED;
-    return strcmp(e->what, "failed") == 0 ||
-                   strcmp(e->what, "checkpointed") == 0
-               ? STOPPED
-               : -1;
+    case BATS_RECORD_SUPERSEDED:
+        return s->was_killed ? STOPPED : ANSWERED;
+    default:
+        return s->failed || s->outcome == BATS_RECORD_YIELDED ? STOPPED
+                                                              : ANSWERED;
+    }
 }
 
-static void next_session(struct reading *r, int64_t session)
+/* `sent`: by task, when it was sent for the first time. */
+static int take(struct reading *r, const struct bats_history_span *s,
+                bats_time *sent, struct bats_error *err)
 {
-    r->session = session;
-    r->before = r->latest;
-    for (size_t i = 0; i < r->n_machines; i++)
-        r->machines[i].n = 0;
+    const struct bats_run_history *h = &r->history;
+    const char *cluster = h->clusters[h->machines[s->machine].cluster];
+    struct pool *p = &r->pools[pool_of(r, cluster)];
+    if (s->task > 0 && s->task <= r->status.tasks && s->given < sent[s->task])
+        sent[s->task] = s->given;
+    if (s->outcome == BATS_RECORD_RESULT && !s->failed)
+        r->done_times[r->n_done_times++] = s->ended;
+    if (!bats_grow(&p->list, &p->capacity, p->n + 1, sizeof *p->list))
+        return bats_no_memory(err);
+    p->list[p->n++] =
+        (struct execution){s->given, s->ended, (unsigned)how_it_ended(r, s)};
+    return 0;
 }
 
-static int take_entry(struct reading *r, const struct bats_view_entry *e,
-                      struct bats_error *err)
+static int read_executions(struct reading *r, struct bats_error *err)
 {
-    struct machine *m = find_machine(r, e->machine);
-    if (e->session != r->session)
-        next_session(r, e->session);
-    if (r->latest < r->before + e->time)
-        r->latest = r->before + e->time;
-    if (!m || e->task <= 0)
-        return 0;
-    if (strcmp(e->what, "run") == 0 || strcmp(e->what, "copy") == 0)
-        return begin(r, m, e->task, err);
-    int how = find_end(r, e);
-    if (strcmp(e->what, "done") == 0 &&
-        r->n_done_times < (size_t)r->status.tasks)
-        r->done_times[r->n_done_times++] = r->latest;
-    return how < 0 ? 0 : end(r, m, e->task, how, err);
-}
-
-static int read_log(struct reading *r, struct bats_error *err)
-{
-    struct bats_view_entry e;
+    const struct bats_run_history *h = &r->history;
     size_t n = (size_t)r->status.tasks + 1;
-    r->was_sent = calloc(n, sizeof *r->was_sent);
-    r->done_times = calloc(n, sizeof *r->done_times);
-    if (!r->was_sent || !r->done_times)
-        return no_memory(err);
-    int rc = bats_view_log(r->view, NULL, 0, 0, err);
-    while (rc == 0 && (rc = bats_view_next_entry(r->view, &e, err)) > 0)
-        rc = take_entry(r, &e, err);
-    return rc < 0 ? rc : 0;
+    bats_time *sent = malloc(n * sizeof *sent);
+    int rc = bats_run_history_read(r->view, &r->history, err);
+    r->done_times = malloc((h->n_spans + 1) * sizeof *r->done_times);
+    if (rc == 0 && (!r->done_times || !sent))
+        rc = bats_no_memory(err);
+    for (size_t i = 0; sent && i < n; i++)
+        sent[i] = BATS_NEVER;
+    for (size_t i = 0; rc == 0 && i < h->n_spans; i++)
+        rc = take(r, &h->spans[i], sent, err);
+    for (size_t i = 0; rc == 0 && i < h->n_lost; i++)
+        rc = take(r, &h->lost[i], sent, err);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if (sent[i] < BATS_NEVER && sent[i] > r->waited)
+            r->waited = sent[i];
+    free(sent);
+    return rc;
 }
 
-/* ---- what follows from it ---- */
+/* ---- the pools ---- */
 
 static double slots_of(const struct reading *r, int pool)
 {
     const struct pool *p = &r->pools[pool];
     if (r->jobs == 0 || r->n_machines == 0)
         return p->there;
-    return fmin(p->slots, (double)r->jobs * (r->pools[0].slots +
-                                             r->pools[1].slots) /
+    return fmin(p->slots, (double)r->jobs *
+                              (r->pools[0].slots + r->pools[1].slots) /
                               (double)r->n_machines);
 }
 
@@ -260,10 +182,10 @@ static double effective_size(const struct reading *r)
     const struct pool *p = &r->pools[0];
     double busy = 0, slots = slots_of(r, 0);
     for (size_t i = 0; i < p->n; i++)
-        busy += fmax((double)(p->list[i].end < r->waited ? p->list[i].end
-                                                         : r->waited) -
-                         (double)p->list[i].sent,
-                     0);
+        busy += fmax(
+            (double)(p->list[i].end < r->waited ? p->list[i].end : r->waited) -
+                (double)p->list[i].sent,
+            0);
     if (busy <= 0 || p->asked <= 0)
         return slots;
     double size = busy / (double)r->waited;
@@ -315,12 +237,12 @@ static bool find_answers(const struct reading *r, int pool, bats_time now,
 {
     size_t n;
     struct bats_instance *list = list_instances(&r->pools[pool], now, &n);
-    bool ok =
-        list &&
-        (pool == 0 && r->noticed > 0
-             ? bats_answers_noticed(list, n, now < r->latest ? now : r->latest,
-                                    r->noticed, a)
-             : bats_answers_find(list, n, now, d, a));
+    bool ok = list &&
+              (pool == 0 && r->noticed > 0
+                   ? bats_answers_noticed(
+                         list, n, now < r->history.end ? now : r->history.end,
+                         r->noticed, a)
+                   : bats_answers_find(list, n, now, d, a));
     free(list);
     return ok;
 }
@@ -354,10 +276,10 @@ static void set_pool(const struct reading *r, int pool, double slots,
         bats_pools_set_lost(pools, r->noticed, a->loses, a->lost, a->n_lost);
     else
         free(a->lost);
-    bats_pools_set_charge(pools, pool,
-                          (bats_money)llround(p->charge / p->slots *
-                                              (double)BATS_HOUR /
-                                              (double)r->status.window));
+    bats_pools_set_charge(
+        pools, pool,
+        (bats_money)llround(p->charge / p->slots * (double)BATS_HOUR /
+                            (double)r->status.window));
 }
 
 /* A reliable pool that was never used is taken to answer as the other one does.
@@ -370,10 +292,8 @@ static int make_pools(struct reading *r, const char *path, bool is_online,
     bats_time now = is_online ? tail_of(r, size[0]) : BATS_NEVER;
     bats_time d = longest(&r->pools[0], now);
     if (size[0] < 1 || !find_answers(r, 0, now, d, &a))
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s: nothing has answered in the unreliable "
-                              "clusters",
-                              path);
+        return bats_refuse(
+            err, "%s: nothing has answered in the unreliable clusters", path);
     set_pool(r, 0, size[0], &a, pools);
     if (size[1] >= 1 &&
         (find_answers(r, 1, now, d, &a) || find_answers(r, 0, now, d, &a)))
@@ -388,10 +308,7 @@ static int make_pools(struct reading *r, const char *path, bool is_online,
 static void release(struct reading *r)
 {
     bats_view_close(r->view);
-    for (size_t i = 0; i < r->n_machines; i++)
-        free(r->machines[i].open);
-    free(r->machines);
-    free(r->was_sent);
+    bats_run_history_release(&r->history);
     free(r->done_times);
     free(r->pools[0].list);
     free(r->pools[1].list);
@@ -400,7 +317,7 @@ static void release(struct reading *r)
 int bats_pools_of_record(const char *path, bool is_online,
                          struct bats_pools *pools, struct bats_error *err)
 {
-    struct reading r = {.session = 0};
+    struct reading r = {.waited = 0};
     *pools = (struct bats_pools){0};
     int rc = bats_view_open(path, &r.view, err);
     if (rc == 0)
@@ -410,7 +327,7 @@ int bats_pools_of_record(const char *path, bool is_online,
     if (rc == 0)
         rc = read_machines(&r, err);
     if (rc == 0)
-        rc = read_log(&r, err);
+        rc = read_executions(&r, err);
     if (rc == 0)
         rc = make_pools(&r, path, is_online, pools, err);
     release(&r);

@@ -16,10 +16,10 @@
 
 #include "input/pools.h"
 
-/* `is_online`: only what was known when fewer tasks were left than unreliable
- * slots. Release with bats_pools_release, also after an error. BATS_EINPUT if
- * the run had no unreliable cluster, or nothing has answered there;
- * BATS_ENOMEM, and those of a record. */
+/* `is_online`: only what was known when fewer tasks than unreliable slots were
+ * left. Release with bats_pools_release, also after an error. BATS_EINPUT if
+ * the run had no unreliable cluster or no answer from it; BATS_ENOMEM, and
+ * errors of records. */
 int bats_pools_of_record(const char *path, bool is_online,
                          struct bats_pools *pools, struct bats_error *err);
 

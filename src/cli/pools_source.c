@@ -94,9 +94,8 @@ static int draw_pool(const struct bats_scenario *s, int pool,
         bool no_memory = !d.times || !d.lost;
         free(d.times);
         free(d.lost);
-        return no_memory ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                         : bats_error_set(err, BATS_EINPUT,
-                                          "no execution answers in a pool");
+        return no_memory ? bats_no_memory(err)
+                         : bats_refuse(err, "no execution answers in a pool");
     }
     if (pool == 0)
         m->gamma = (double)d.n_answers / DRAWS;
@@ -135,7 +134,7 @@ int bats_pools_read(const char *word, bool is_online,
     bats_look_find(word, path, sizeof path);
     FILE *in = fopen(path, "re");
     if (!in)
-        return bats_error_set(err, BATS_EINPUT, "cannot read %s", path);
+        return bats_refuse(err, "cannot read %s", path);
     size_t n = fread(head, 1, sizeof head - 1, in);
     fclose(in);
     *pools = (struct bats_pools){0};
@@ -145,9 +144,8 @@ int bats_pools_read(const char *word, bool is_online,
                  ? bats_pools_of_record(path, is_online, pools, err)
                  : from_scenario(path, pools, err);
     if (rc == 0 && pools->model.n_unreliable == 0)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%s: there is no cluster with reliable = no",
-                            path);
+        rc = bats_refuse(err, "%s: there is no cluster with reliable = no",
+                         path);
     if (rc < 0)
         bats_pools_release(pools);
     return rc;

@@ -10,6 +10,7 @@
 #include "bats/estimate.h"
 #include "cli/deadline.h"
 #include "cli/estimation.h"
+#include "input/clusters_file.h"
 #include "report/schedules.h"
 #include "report/snapshot.h"
 #include "report/terminal.h"
@@ -26,7 +27,7 @@ static int set_graph(struct bats_profile *profile,
 {
     double *weight = malloc(graph->n_tasks * sizeof *weight);
     if (weight == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (uint32_t i = 0; i < graph->n_tasks; i++) {
         state[i] = state[i] == BATS_TASK_PENDING;
         weight[i] = bats_sched_weight(sched, i);
@@ -42,7 +43,7 @@ static int fill(struct bats_profile *profile, const struct bats_bagfile *bag,
 {
     struct bats_sched_status status;
     struct bats_sched_sampled sampled;
-    uint32_t n = bats_bagfile_count(bag);
+    uint32_t n = bag->n_tasks;
     bats_sched_status(sched, &status);
     bats_sched_sampled(sched, &sampled);
     profile->window = platform->window;
@@ -71,7 +72,7 @@ static int fill(struct bats_profile *profile, const struct bats_bagfile *bag,
         calloc(sampled.n_observations + 1, sizeof *profile->observations);
     if (state == NULL || profile->observations == NULL) {
         free(state);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     }
     if (sampled.n_observations > 0)
         memcpy(profile->observations, sampled.observations,
@@ -84,8 +85,8 @@ static int fill(struct bats_profile *profile, const struct bats_bagfile *bag,
     int rc = bats_profile_set_bag(profile, bag, err);
     if (rc == 0)
         rc = bats_profile_set_states(profile, state, err);
-    if (rc == 0 && bats_bagfile_graph(bag) != NULL)
-        rc = set_graph(profile, bats_bagfile_graph(bag), sched, state, err);
+    if (rc == 0 && bag->graph != NULL)
+        rc = set_graph(profile, bag->graph, sched, state, err);
     free(state);
     return rc;
 }
@@ -99,9 +100,9 @@ int bats_profiling_save(const struct bats_bagfile *bag,
     *profile = (struct bats_profile){0};
     *kept = path != NULL ? strdup(path) : NULL;
     if (path == NULL &&
-        asprintf(kept, "%s.profile", bats_bagfile_name(bag)) < 0)
+        asprintf(kept, "%s.profile", bag->name) < 0)
         *kept = NULL;
-    int rc = *kept == NULL ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+    int rc = *kept == NULL ? bats_no_memory(err)
                            : fill(profile, bag, platform, sched, err);
     return rc == 0 ? bats_profile_save(profile, *kept, err) : rc;
 }
@@ -130,7 +131,6 @@ static void show_deadline(FILE *out, const struct bats_settings *set,
     struct bats_choice choice = {
         .offer = BATS_OFFER_DEADLINE,
         .deadline = bats_deadline_from(d, time(NULL), set->time_scale)};
-    char money[96], end[BATS_UNITS_TEXT];
     int rc = 0;
     if (d->is_share)
         rc = bats_deadline_of_share(d, e, &choice.deadline, &err);
@@ -142,9 +142,8 @@ static void show_deadline(FILE *out, const struct bats_settings *set,
         rc = bats_estimate_choose(e, &choice, &schedule, &err);
     if (rc == 0)
         fprintf(out, "\nThe deadline can be kept for %s, ending in %s.\n",
-                bats_words_money(money, sizeof money, schedule.plan.cost,
-                                 e->currency),
-                bats_words_makespan(end, schedule.makespan.estimate));
+                bats_words_money(schedule.plan.cost, e->currency).s,
+                bats_words_makespan(schedule.makespan.estimate).s);
     else
         fprintf(out, "\nThe deadline cannot be kept: %s.\n", err.text);
 }
@@ -153,12 +152,10 @@ static void show_offers(FILE *out, const struct bats_estimator *e,
                         const struct bats_profile *profile,
                         struct bats_schedule *offers, size_t n)
 {
-    char tasks[64], money[96], time[BATS_UNITS_TEXT];
     fprintf(out, "%s left after %s, charged %s:\n\n",
-            bats_words_count(tasks, sizeof tasks, e->n_tasks, "task"),
-            bats_words_moment(time, profile->elapsed),
-            bats_words_money(money, sizeof money,
-                             bats_profile_charged(profile), e->currency));
+            bats_words_count(e->n_tasks, "task").s,
+            bats_words_moment(profile->elapsed).s,
+            bats_words_money(bats_profile_charged(profile), e->currency).s);
     bats_schedules_print_clusters(out, e);
     bats_schedules_print_path(out, e, NULL, 0);
     putc('\n', out);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "bats/error.h"
-#include "bats/sched.h"
+#include "bats/status.h"
 #include "cli/options.h"
 #include "input/bagfile.h"
 #include "input/platform.h"
@@ -26,9 +26,8 @@ int bats_profiling_save(const struct bats_bagfile *bag,
                         struct bats_profile *profile, char **kept,
                         struct bats_error *err);
 
-/* Prints what is known of the clusters, the schedules on offer for a job that
- * does the tasks left, and whether the deadline, if there is one, can be kept.
- * Nothing, if no task is left. */
+/* Prints the clusters, the schedules on offer for the tasks left, and whether
+ * the deadline, if any, can be kept. Prints nothing if no task is left. */
 void bats_profiling_show(FILE *out, const struct bats_settings *set,
                          const struct bats_profile *profile,
                          const struct bats_sched *sched);

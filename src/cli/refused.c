@@ -83,9 +83,9 @@ int bats_refused_option(int letter, const char *name, size_t n,
         char one[2] = {(char)letter, '\0'};
         if (letter != 0 ? table[i].letter == letter
                         : n == strlen(other) && strncmp(name, other, n) == 0)
-            return bats_error_set(err, BATS_EINPUT, "there is no %s%s: %s",
-                                  letter != 0 ? "-" : "--",
-                                  letter != 0 ? one : other, table[i].instead);
+            return bats_refuse(err, "there is no %s%s: %s",
+                               letter != 0 ? "-" : "--",
+                               letter != 0 ? one : other, table[i].instead);
     }
     return 0;
 }
@@ -96,9 +96,8 @@ int bats_refused_words(const char *const *words, size_t n,
     for (size_t i = 0; i < n && strncmp(words[i], ":::", 3) != 0; i++) {
         const char *at = strstr(words[i], "{=");
         if (at != NULL && strstr(at, "=}") != NULL)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "there are no Perl expressions {= =}: %s",
-                                  inside);
+            return bats_refuse(err, "there are no Perl expressions {= =}: %s",
+                               inside);
     }
     return 0;
 }

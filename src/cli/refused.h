@@ -1,6 +1,6 @@
 /*
- * refused: what GNU parallel and xargs have and bats-mpi has not, by name, with
- * what to do instead.
+ * refused: options of GNU parallel and xargs that bats-mpi does not have, by
+ * name, and what to do instead.
  *
  * Layer: cli. Used by options.c.
  */
@@ -11,8 +11,8 @@
 
 #include "bats/error.h"
 
-/* `letter` (or 0), or the option `name` of n bytes: BATS_EINPUT with what to do
- * instead; 0: the table does not have it. */
+/* `letter` (or 0), or the option `name` of n bytes: BATS_EINPUT with what to
+ * do instead; 0 if it is not in the table. */
 int bats_refused_option(int letter, const char *name, size_t n,
                         struct bats_error *err);
 

@@ -9,9 +9,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "bats/rules.h"
 #include "cli/cli.h"
 #include "cli/estimation.h"
 #include "cli/place.h"
+#include "input/clusters_file.h"
 #include "report/words.h"
 
 /* ---- the bag ---- */
@@ -19,11 +21,11 @@
 /* Shows the warnings about a plan file or a command, one in a line. */
 static void warn(const struct bats_bagfile *bag)
 {
-    const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
-    const char *lines = sweep != NULL ? bats_sweep_warnings(sweep) : NULL;
+    const struct bats_sweep *sweep = bag->sweep;
+    const char *lines = sweep != NULL ? sweep->warnings : NULL;
     for (size_t n; lines != NULL && *lines != '\0'; lines += n + 1) {
         n = strcspn(lines, "\n");
-        bats_words_line(stderr, "bats-mpi: %.*s", (int)n, lines);
+        bats_tell("%.*s", (int)n, lines);
     }
 }
 
@@ -41,7 +43,7 @@ int bats_request_sweep(const struct bats_settings *set,
     return rc;
 }
 
-/* Loads the bag, and warns of what may not have been meant. */
+/* Loads the bag, and warns of likely mistakes in it. */
 static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
                     struct bats_error *err)
 {
@@ -56,22 +58,21 @@ static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
     if (rc < 0 || set->quiet)
         return rc;
     warn(*bag);
-    uint32_t line = bats_bagfile_dangling(*bag);
+    uint32_t line = (*bag)->dangling;
     if (line > 0)
-        bats_words_line(stderr,
-                        "bats-mpi: %s:%" PRIu32 ": the backslash at the end "
-                        "joins nothing: every line is a task",
-                        bats_bagfile_name(*bag), line);
+        bats_tell(
+            "%s:%" PRIu32
+            ": the backslash at the end joins nothing: every line is a task",
+            (*bag)->name, line);
     if (strcmp(set->bag, "-") == 0 && set->record == NULL &&
         set->joblog == NULL && !set->no_record && !set->dry_run &&
         !bats_settings_is_local(set))
-        fputs("bats-mpi: a bag from standard input has no record, unless "
-              "--record FILE names one: this run cannot be resumed\n",
-              stderr);
+        bats_tell("a bag from standard input has no record, unless --record "
+                  "FILE names one: this run cannot be resumed");
     return 0;
 }
 
-/* ---- what is done with it ---- */
+/* ---- output, replicas, policy ---- */
 
 /* At most ten digits, because people type it to repeat the run. */
 static int random_seed(uint64_t *seed, struct bats_error *err)
@@ -124,7 +125,7 @@ static int choose_output(const struct bats_settings *set,
                                        : bats_place_default(set->bag);
         options->output_dir = *dir;
         if (*dir == NULL)
-            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+            return bats_no_memory(err);
     } else {
         options->output = BATS_OUTPUT_LINES;
     }
@@ -141,25 +142,23 @@ static int choose_copies(const struct bats_settings *set,
     struct bats_error why;
     bool is_expert = options->policy == &bats_policy_expert;
     if (set->strategy != NULL && !is_expert)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--strategy goes with --policy expert");
+        return bats_refuse(err, "--strategy goes with --policy expert");
     if (set->utility != NULL && (!is_expert || set->strategy != NULL))
-        return bats_error_set(err, BATS_EINPUT,
-                              "--utility goes with --policy expert, without "
-                              "--strategy");
+        return bats_refuse(
+            err, "--utility goes with --policy expert, without --strategy");
     if (is_expert &&
         bats_strategy_parse(set->strategy != NULL ? set->strategy : "AUR",
                             &options->strategy, &why) < 0)
-        return bats_error_set(err, BATS_EINPUT, "--strategy: %s", why.text);
+        return bats_refuse(err, "--strategy: %s", why.text);
     if (is_expert && set->strategy == NULL)
         options->utility = set->utility != NULL ? set->utility : "product";
     bats_tail_find(set->tail, &options->tail);
     if (set->no_replicate)
         options->tail = BATS_TAIL_NONE;
-    uint32_t n = bats_bagfile_count(bag);
+    uint32_t n = bag->n_tasks;
     options->once = *once = calloc(n, 1);
     if (*once == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (uint32_t i = 0; i < n; i++)
         (*once)[i] = options->results != NULL || bats_bagfile_is_once(bag, i);
     return 0;
@@ -185,7 +184,7 @@ static int load_profile(const struct bats_settings *set,
     return rc;
 }
 
-/* --budget 30%: what `plan` makes of it, and what the sample was charged. */
+/* --budget 30%: converted as `plan` does it, plus the charge of the sample. */
 static int resolve_budget(const struct bats_settings *set,
                           struct bats_run_options *options,
                           struct bats_error *err)
@@ -196,24 +195,22 @@ static int resolve_budget(const struct bats_settings *set,
     if (set->budget_text == NULL)
         return 0;
     if (profile == NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s %s: the policy expert knows no schedules: "
-                              "give an amount",
-                              set->budget_from, set->budget_text);
+        return bats_refuse(
+            err, "%s %s: the policy expert knows no schedules: give an amount",
+            set->budget_from, set->budget_text);
     int rc =
         bats_estimation_from_profile(&x, profile, file, set->confidence, err);
     if (rc < 0)
         return rc;
     x.e.plans = bats_estimation_plans(set->policy,
-                                      file ? bats_clusters_file_billing(file)
-                                           : profile->billing);
+                                      file ? file->billing : profile->billing);
     rc =
         bats_estimation_budget(&x.e, set->budget_share, &options->budget, err);
     options->budget += bats_profile_charged(profile);
     return rc;
 }
 
-/* By default, a deadline is met for least money. */
+/* With a deadline, the default is the least cost. */
 static struct bats_goal goal_of(const struct bats_settings *set)
 {
     struct bats_goal goal = {.deadline = set->deadline.duration,
@@ -265,7 +262,7 @@ static bool is_in_order(const struct bats_settings *set,
                         const struct bats_run_options *options)
 {
     if (set->order != NULL)
-        return strcmp(set->order, "file") == 0;
+        return strcmp(set->order, "random") != 0;
     return bats_settings_is_plain(set) && !set->shuffle && !set->seed_given &&
            !options->sampling.on && options->policy != &bats_policy_expert;
 }
@@ -290,17 +287,15 @@ static int welcome(struct bats_request *r, const struct bats_settings *set,
                                set->host, (int)set->port, err);
     r->options.joining = &r->welcome.joining;
     if (rc == 0 && !set->quiet)
-        bats_words_line(stderr,
-                        "bats-mpi: worker jobs join by: bats-mpi worker "
-                        "--join %s",
-                        set->welcome);
+        bats_tell("worker jobs join by: bats-mpi worker --join %s",
+                  set->welcome);
     return rc;
 }
 
 static bool any_unreliable(const struct bats_clusters_file *file)
 {
-    for (size_t i = 0; i < bats_clusters_file_count(file); i++)
-        if (bats_clusters_file_cluster(file, i)->unreliable)
+    for (size_t i = 0; i < file->n_sections; i++)
+        if (file->sections[i].cluster.unreliable)
             return true;
     return false;
 }
@@ -312,20 +307,19 @@ static void choose_policy(const struct bats_request *r, enum bats_verb verb,
     bool others = verb == BATS_VERB_SAMPLE || set->choose != NULL;
     if (!set->policy_given && !others && r->clusters != NULL)
         set->policy = bats_policy_name(bats_policy_default(
-            any_unreliable(r->clusters),
-            bats_clusters_file_billing(r->clusters),
+            any_unreliable(r->clusters), r->clusters->billing,
             set->rules.timeout > 0 || set->rules.timeout_median > 0,
-            bats_bagfile_graph(r->bag) != NULL));
+            r->bag->graph != NULL));
 }
 
 /* Adds what the bag says of the memory that tasks ask for to the options in the
  * record: [KiB, tasks, KiB, tasks, ...]. */
 static int note_memory(struct bats_request *r, struct bats_error *err)
 {
-    uint32_t n = bats_bagfile_count(r->bag);
-    json_t *list = json_array(), *all = json_loads(r->settings, 0, NULL);
+    uint32_t n = r->bag->n_tasks;
+    json_t *list = json_array();
     bool says = false;
-    int bad = list == NULL || all == NULL;
+    int bad = r->settings == NULL;
     for (uint32_t i = 0, first = 0; i < n && bad == 0; first = i) {
         int64_t kib = bats_bagfile_memory_kib(r->bag, i);
         while (++i < n && bats_bagfile_memory_kib(r->bag, i) == kib)
@@ -334,30 +328,29 @@ static int note_memory(struct bats_request *r, struct bats_error *err)
         bad |= json_array_append_new(list, json_integer(i - first));
         says |= kib > 0;
     }
-    if (says && bad == 0) {
-        bad = json_object_set(all, "task_memory_kib", list);
-        free(r->settings);
-        r->settings = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
-    }
+    if (says)
+        bad |= json_object_set(r->settings, "task_memory_kib", list);
     json_decref(list);
-    json_decref(all);
-    return bad == 0 && r->settings != NULL
-               ? 0
-               : bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return bad == 0 ? 0 : bats_no_memory(err);
 }
 
-/* By then it is known that a rank has died. */
+/* Until then a dead rank has been noticed. */
 static bats_time time_of_silence(const struct bats_settings *set)
 {
     double time = (double)set->silence * set->time_scale;
     return time < (double)BATS_LONGEST ? (bats_time)time : BATS_LONGEST;
 }
 
-/* The files that say what is to be done, and where. */
+/* Loads bag, clusters and profile. */
 static int load(struct bats_request *r, const struct bats_settings *set,
                 struct bats_error *err)
 {
     int rc = load_bag(set, &r->bag, err);
+    if (rc == 0 && set->workdir != NULL && r->bag->workflow != NULL)
+        return bats_refuse(err,
+                           "--wd: the files of a workflow are found where it "
+                           "is started; cd %s first",
+                           set->workdir);
     if (rc == 0 && set->clusters != NULL)
         rc = bats_clusters_file_load(set->clusters, set->window, &r->clusters,
                                      err);
@@ -411,7 +404,17 @@ void bats_request_release(struct bats_request *r)
     bats_label_destroy(r->tag);
     bats_label_destroy(r->results);
     bats_bagfile_destroy(r->bag);
-    free(r->settings);
+    json_decref(r->settings);
+    free(r->settings_text);
     free(r->once);
     free(r->output_dir);
+}
+
+int bats_request_settle(struct bats_request *r, struct bats_error *err)
+{
+    free(r->settings_text);
+    r->settings_text =
+        json_dumps(r->settings, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    r->options.settings = r->settings_text;
+    return r->settings_text != NULL ? 0 : bats_no_memory(err);
 }

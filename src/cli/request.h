@@ -28,16 +28,19 @@ struct bats_request {
     struct bats_label *tag, *results;    /* of --tagstring, --results */
     uint8_t *once;                       /* by task: it is never replicated */
     char *output_dir;                    /* of --output stream; else NULL */
-    char *settings; /* the JSON object for the record, which may grow */
+    json_t *settings;                    /* for the record, which may grow, */
+    char *settings_text;                 /* as the options have it */
 };
 
-/* Names the policy in `set`, if the user has not. Unless quiet, warns on
- * standard error of what may not have been meant.
- * BATS_EINPUT: an option or a file is wrong; BATS_ESYS, BATS_ENOMEM. In any
- * case bats_request_release has to follow. */
+/* Names the policy in `set`, unless the user has. Unless quiet, warns on
+ * standard error of likely mistakes. BATS_EINPUT: an option or a file is
+ * wrong; BATS_ESYS, BATS_ENOMEM. Call bats_request_release in any case. */
 int bats_request_init(struct bats_request *request, enum bats_verb verb,
                       struct bats_settings *set, struct bats_error *err);
 void bats_request_release(struct bats_request *request);
+
+/* `options` take the settings as they are now. BATS_ENOMEM. */
+int bats_request_settle(struct bats_request *request, struct bats_error *err);
 
 /* The bag of a command and its values alone. BATS_EINPUT, BATS_ENOMEM. */
 int bats_request_sweep(const struct bats_settings *set,

@@ -13,40 +13,37 @@
 /* ---- for people ---- */
 
 /* Money to the hundredth of a unit, for means. */
-static const char *rounded(char text[BATS_UNITS_TEXT], double amount)
+static struct bats_phrase rounded(double amount)
 {
     const bats_money hundredth = BATS_UNIT / 100;
     if (!isfinite(amount))
-        return bats_money_format(text, BATS_UNLIMITED);
-    return bats_money_format(text,
-                             llround(amount / (double)hundredth) * hundredth);
+        return bats_words_amount(BATS_UNLIMITED);
+    return bats_words_amount(llround(amount / (double)hundredth) * hundredth);
 }
 
 static void set_makespans(struct bats_table *table, size_t row,
                           const struct bats_campaign_summary *s)
 {
-    char text[BATS_UNITS_TEXT];
     if (s->complete == 0)
         return;
     bats_table_set(table, row, 1, "%s",
-                   bats_duration_format(text, llround(s->mean)));
+                   bats_words_duration(llround(s->mean)).s);
     bats_table_set(table, row, 3, "%s",
-                   bats_duration_format(text, llround(s->median)));
-    bats_table_set(table, row, 4, "%s", bats_duration_format(text, s->worst));
+                   bats_words_duration(llround(s->median)).s);
+    bats_table_set(table, row, 4, "%s", bats_words_duration(s->worst).s);
     bats_table_set(table, row, 8, "%.3f", s->mean_ratio);
     bats_table_set(table, row, 9, "%.3f", s->worst_ratio);
     if (s->complete > 1)
         bats_table_set(table, row, 2, "%s",
-                       bats_duration_format(text, llround(s->margin)));
+                       bats_words_duration(llround(s->margin)).s);
 }
 
 static void set_row(struct bats_table *table, size_t row, const char *policy,
                     const struct bats_campaign_summary *s)
 {
-    char text[BATS_UNITS_TEXT];
     bats_table_set(table, row, 0, "%s", policy);
-    bats_table_set(table, row, 5, "%s", rounded(text, s->charged));
-    bats_table_set(table, row, 6, "%s", bats_money_format(text, s->most));
+    bats_table_set(table, row, 5, "%s", rounded(s->charged).s);
+    bats_table_set(table, row, 6, "%s", bats_words_amount(s->most).s);
     bats_table_set(table, row, 7, "%zu", s->runs - s->complete);
     set_makespans(table, row, s);
 }
@@ -56,28 +53,24 @@ static void set_budget(struct bats_table *table, size_t row,
                        const struct bats_scenario_budget *budget,
                        const struct bats_campaign_summary *s)
 {
-    char text[BATS_UNITS_TEXT];
     if (budget->base == BATS_BUDGET_AMOUNT ||
         budget->base == BATS_BUDGET_UNLIMITED)
         bats_table_set(table, row, 0, "budget %s", budget->text);
     else
         bats_table_set(table, row, 0, "budget %s: %s", budget->text,
-                       rounded(text, s->amount));
+                       rounded(s->amount).s);
 }
 
 static void print_head(FILE *out, const char *name,
                        const struct bats_scenario *s)
 {
-    char tasks[BATS_UNITS_TEXT], window[BATS_UNITS_TEXT];
-    char machines[BATS_UNITS_TEXT], runs[BATS_UNITS_TEXT];
-    bats_words_line(
-        out, "%s: %s, %s in %zu cluster%s, window %s; %s each", name,
-        bats_words_count(tasks, sizeof tasks, s->n_tasks, "task"),
-        bats_words_count(machines, sizeof machines, s->platform.n_machines,
-                         "machine"),
-        s->platform.n_clusters, s->platform.n_clusters == 1 ? "" : "s",
-        bats_duration_format(window, s->platform.window),
-        bats_words_count(runs, sizeof runs, s->n_seeds * s->repeats, "run"));
+    bats_words_line(out, "%s: %s, %s in %zu cluster%s, window %s; %s each",
+                    name, bats_words_count(s->n_tasks, "task").s,
+                    bats_words_count(s->platform.n_machines, "machine").s,
+                    s->platform.n_clusters,
+                    s->platform.n_clusters == 1 ? "" : "s",
+                    bats_words_duration(s->platform.window).s,
+                    bats_words_count(s->n_seeds * s->repeats, "run").s);
     putc('\n', out);
 }
 
@@ -133,7 +126,6 @@ void bats_simulation_csv(FILE *out, const struct bats_scenario *scenario,
     putc('\n', out);
     for (size_t i = 0; i < n; i++) {
         const struct bats_world_result *r = &results[i];
-        char amount[BATS_UNITS_TEXT], charged[BATS_UNITS_TEXT];
         char bound[BATS_UNITS_TEXT] = "", ratio[BATS_UNITS_TEXT] = "";
         if (isfinite(r->bound))
             snprintf(bound, sizeof bound, "%.3f", r->bound / 1e6);
@@ -146,23 +138,15 @@ void bats_simulation_csv(FILE *out, const struct bats_scenario *scenario,
         fprintf(out,
                 ",%s,%s,%.6f,%" PRId64 ",%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32
                 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s,%s",
-                bats_money_format(amount, r->amount),
+                bats_words_amount(r->amount).s,
                 bats_finish_row(r->finish, 0)->key, (double)r->makespan / 1e6,
-                r->windows, bats_money_format(charged, r->charged),
-                r->violations, r->reconfigurations, r->done, r->failed,
-                r->undone, r->preempted, r->lost, bound, ratio);
+                r->windows, bats_words_amount(r->charged).s, r->violations,
+                r->reconfigurations, r->done, r->failed, r->undone,
+                r->preempted, r->lost, bound, ratio);
         for (size_t k = 0; k < scenario->platform.n_clusters; k++)
             fprintf(out, ",%" PRIu32, r->machines[k]);
         putc('\n', out);
     }
-}
-
-static json_t *money(bats_money amount)
-{
-    char text[BATS_UNITS_TEXT];
-    return amount == BATS_UNLIMITED
-               ? json_null()
-               : json_string(bats_money_format(text, amount));
 }
 
 static json_t *row(const struct bats_scenario *s,
@@ -177,14 +161,15 @@ static json_t *row(const struct bats_scenario *s,
         "s:I, s:I, s:I, s:o, s:o, s:o}",
         "seed", (json_int_t)r->seed, "repeat", (json_int_t)r->repeat, "policy",
         bats_policy_name(s->policies[r->policy]), "budget",
-        bats_json_text(s->budgets[r->budget].text), "amount", money(r->amount),
-        "outcome", bats_finish_row(r->finish, 0)->key, "makespan_s",
+        bats_json_text(s->budgets[r->budget].text), "amount",
+        bats_json_money(r->amount), "outcome",
+        bats_finish_row(r->finish, 0)->key, "makespan_s",
         (double)r->makespan / 1e6, "windows", (json_int_t)r->windows,
-        "charged", money(r->charged), "violations", (json_int_t)r->violations,
-        "reconfigurations", (json_int_t)r->reconfigurations, "done",
-        (json_int_t)r->done, "failed", (json_int_t)r->failed, "undone",
-        (json_int_t)r->undone, "preempted", (json_int_t)r->preempted, "lost",
-        (json_int_t)r->lost, "bound_s",
+        "charged", bats_json_money(r->charged), "violations",
+        (json_int_t)r->violations, "reconfigurations",
+        (json_int_t)r->reconfigurations, "done", (json_int_t)r->done, "failed",
+        (json_int_t)r->failed, "undone", (json_int_t)r->undone, "preempted",
+        (json_int_t)r->preempted, "lost", (json_int_t)r->lost, "bound_s",
         isfinite(r->bound) ? json_real(r->bound / 1e6) : json_null(), "ratio",
         r->ratio > 0 ? json_real(r->ratio) : json_null(), "machines",
         machines);
@@ -197,7 +182,7 @@ int bats_simulation_json(FILE *out, const struct bats_scenario *scenario,
     for (size_t i = 0; i < n; i++) {
         json_t *object = row(scenario, &results[i]);
         if (!object)
-            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+            return bats_no_memory(err);
         json_dumpf(object, out, BATS_JSON_SAFE | JSON_REAL_PRECISION(15));
         json_decref(object);
         putc('\n', out);

@@ -18,8 +18,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* So much of `of` runs had at most this, in percent from 0 to 100; null where
- * less than that many have a value. Sorts the n values. */
+/* Percentiles 0 to 100 of n values in `of` runs; null where fewer runs have a
+ * value. Sorts the values. */
 static json_t *quantiles(double *values, size_t n, size_t of)
 {
     json_t *list = json_array();
@@ -69,20 +69,16 @@ static void write_row(struct bats_html *h, const struct bats_scenario *s,
                       uint32_t p, uint32_t b,
                       const struct bats_campaign_summary *x)
 {
-    char time[BATS_UNITS_TEXT];
-
     bats_html_row(h);
     bats_html_cell(h, "%s", s->budgets[b].text);
-    fputs("<td class=\"text\">", h->out);
-    bats_html_text(h, bats_policy_name(s->policies[p]));
+    bats_html_words(h, bats_policy_name(s->policies[p]));
     bats_html_cell(h, "%zu of %zu", x->complete, x->runs);
     const double times[] = {x->mean, x->margin, (double)x->worst};
     for (size_t i = 0; i < 3; i++)
-        bats_html_cell(h, "%s", x->complete == 0
-                                    ? "-"
-                                    : bats_words_makespan(time, times[i]));
+        bats_html_cell(
+            h, "%s", x->complete == 0 ? "-" : bats_words_makespan(times[i]).s);
     bats_html_cell(h, "%.2f", x->charged / BATS_UNIT);
-    bats_html_cell(h, "%s", bats_money_format(time, x->most));
+    bats_html_cell(h, "%s", bats_words_amount(x->most).s);
     if (x->mean_ratio > 0)
         bats_html_cell(h, "%.3f", x->mean_ratio);
     else
@@ -97,18 +93,14 @@ int bats_simulation_page(FILE *out, const char *name,
 {
     struct bats_html h;
     struct bats_campaign_summary x;
-    char title[320];
     json_t *groups = json_array();
 
-    snprintf(title, sizeof title, "simulation of %s - bats-mpi", name);
-    int rc = bats_html_begin(&h, out, title, err);
+    int rc = bats_html_begin(&h, out, "Simulation of ", name, err);
     if (rc == 0) {
-        fputs("<h1>", out);
-        bats_html_textf(&h, "Simulation of %s", name);
-        fputs("</h1>\n<p class=\"lead\">", out);
-        bats_html_textf(&h, "%zu runs, with %zu policies and %zu budgets.",
-                        n, s->n_policies, s->n_budgets);
-        fputs("</p>\n", out);
+        bats_html_lead(&h, "%s, with %zu %s and %s.",
+                       bats_words_count(n, "run").s, s->n_policies,
+                       s->n_policies == 1 ? "policy" : "policies",
+                       bats_words_count(s->n_budgets, "budget").s);
         bats_html_section(&h, "Policies and budgets", NULL);
         bats_html_table(&h,
                         "Makespans are those of the runs that did the whole "

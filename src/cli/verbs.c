@@ -66,9 +66,13 @@ static const struct {
                        "explain why a machine is parked or a task "
                        "waits",
                        "the record of the run is missing", 1, 3},
+    [BATS_VERB_HISTORY] = {"history",
+                           "show what tasks took in earlier bags, forget it, "
+                           "or add to it",
+                           "", 0, 2},
     [BATS_VERB_RECORD] = {"record",
-                          "verify the decisions of a run, or recover a "
-                          "damaged record",
+                          "verify that a record agrees with itself, or recover "
+                          "a damaged one",
                           "record needs 'verify' or 'recover', and the record "
                           "of a run",
                           2, 3},
@@ -82,6 +86,11 @@ const char *bats_verb_name(enum bats_verb verb)
 const char *bats_verb_purpose(enum bats_verb verb)
 {
     return verbs[verb].purpose;
+}
+
+bool bats_verb_runs(enum bats_verb verb)
+{
+    return verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE;
 }
 
 bool bats_verb_find(const char *word, enum bats_verb *verb)
@@ -110,21 +119,19 @@ int bats_verb_check(enum bats_verb verb, int n, char **words,
                     struct bats_error *err)
 {
     if (n < verbs[verb].min && verb != BATS_VERB_RUN)
-        return bats_error_set(
-            err, BATS_EINPUT, "%s (a bag called '%s' is run by the name ./%s)",
+        return bats_refuse(
+            err, "%s (a bag called '%s' is run by the name ./%s)",
             verbs[verb].missing, verbs[verb].name, verbs[verb].name);
     if (n < verbs[verb].min)
-        return bats_error_set(err, BATS_EINPUT, "%s", verbs[verb].missing);
+        return bats_refuse(err, "%s", verbs[verb].missing);
     if (n > verbs[verb].max && verb == BATS_VERB_RUN) {
-        bats_error_set(err, BATS_EINPUT,
-                       "'%s' is one argument too many: the bag is '%s'",
-                       words[verbs[verb].max], words[0]);
+        bats_refuse(err, "'%s' is one argument too many: the bag is '%s'",
+                    words[verbs[verb].max], words[0]);
         bats_verb_suggest(words[0], err);
         return BATS_EINPUT;
     }
     if (n > verbs[verb].max)
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%s' is one argument too many",
-                              words[verbs[verb].max]);
+        return bats_refuse(err, "'%s' is one argument too many",
+                           words[verbs[verb].max]);
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * verbs: what bats-mpi can be told to do, and how many arguments each takes.
+ * verbs: the verbs of bats-mpi and the number of arguments of each.
  *
  * Layer: cli. Used by main, options and help.
  */
@@ -16,7 +16,6 @@ enum bats_verb {
     BATS_VERB_SAMPLE,
     BATS_VERB_PLAN,
     BATS_VERB_SIMULATE,
-    BATS_VERB_FRONTIER,
     BATS_VERB_CLUSTERS,
     BATS_VERB_OUTPUT,
     BATS_VERB_WORKER,
@@ -28,6 +27,8 @@ enum bats_verb {
     BATS_VERB_TASKS,
     BATS_VERB_WHY,
     BATS_VERB_RECORD,
+    BATS_VERB_HISTORY,
+    BATS_VERB_FRONTIER,
     BATS_VERBS
 };
 
@@ -36,6 +37,9 @@ enum bats_verb {
 /* "run", "plan"..., and the purpose of the verb, in a phrase. */
 const char *bats_verb_name(enum bats_verb verb);
 const char *bats_verb_purpose(enum bats_verb verb);
+
+/* It runs tasks on the ranks that it was started on: run, sample. */
+bool bats_verb_runs(enum bats_verb verb);
 
 /* True if `word` is a verb, which is then in *verb. */
 bool bats_verb_find(const char *word, enum bats_verb *verb);

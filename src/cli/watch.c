@@ -1,4 +1,5 @@
 #include "cli/watch.h"
+#include "bats/lease.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,12 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/emulation.h"
 #include "report/live.h"
 #include "report/report.h"
 #include "report/terminal.h"
 #include "report/words.h"
 #include "report/workflows.h"
+#include "run/engine_options.h"
 #include "util/now.h"
 
 /* ---- the observer ---- */
@@ -23,30 +26,26 @@
 static void print_found(const struct bats_survey *survey)
 {
     const struct bats_platform *p = &survey->platform;
-    char list[4096], money[96], time[BATS_UNITS_TEXT];
+    char list[4096];
     size_t n = 0;
     list[0] = '\0';
     for (size_t i = 0; i < p->n_clusters && n < sizeof list; i++)
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s %s",
-                              i > 0 ? ", " : "", p->clusters[i].name,
-                              bats_words_money(money, sizeof money,
-                                               p->clusters[i].charge,
-                                               p->currency));
-    if (p->billing == BATS_BILLING_JOB) {
-        bats_words_line(stderr,
-                        "bats-mpi: a job may cost, in a window of %s: %s",
-                        bats_duration_format(time, p->window), list);
+        n += (size_t)snprintf(
+            list + n, sizeof list - n, "%s%s %s", i > 0 ? ", " : "",
+            p->clusters[i].name,
+            bats_words_money(p->clusters[i].charge, p->currency).s);
+    if (bats_lease_terms(p->billing).waits) {
+        bats_tell("a job may cost, in a window of %s: %s",
+                  bats_words_duration(p->window).s, list);
         return;
     }
-    bats_words_line(
-        stderr,
-        "bats-mpi: no clusters file: charges per machine and window of %s: "
-        "%s ('bats-mpi clusters' says why)",
-        bats_duration_format(time, p->window), list);
+    bats_tell("no clusters file: charges per machine and window of %s: %s "
+              "('bats-mpi clusters' says why)",
+              bats_words_duration(p->window).s, list);
     if (survey->site.trouble.code != 0)
-        bats_words_line(
-            stderr, "bats-mpi: %s does not say what the job holds: %s",
-            survey->site.allocation.system->name, survey->site.trouble.text);
+        bats_tell("%s does not say what the job holds: %s",
+                  survey->site.allocation.system->name,
+                  survey->site.trouble.text);
 }
 
 static void print_end(const struct bats_survey *survey)
@@ -56,17 +55,16 @@ static void print_end(const struct bats_survey *survey)
     char text[32] = "";
     if (localtime_r(&at, &tm) != NULL)
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    fprintf(stderr,
-            "bats-mpi: the %s job ends at %s: tasks that do not fit before "
-            "then are left (--time-limit)\n",
-            survey->site.allocation.system->name, text);
+    bats_tell("the %s job ends at %s: tasks that do not fit before then are "
+              "left (--time-limit)",
+              survey->site.allocation.system->name, text);
 }
 
-/* Tasks that will not run any more, and those of earlier sessions, keep nobody
- * waiting. */
+/* Tasks that will not run any more, and those of earlier sessions: nothing
+ * waits for them. */
 static void pass_over(struct bats_watch *w, const struct bats_sched *sched)
 {
-    uint32_t task, n = bats_bagfile_count(w->options->bag);
+    uint32_t task, n = w->options->bag->n_tasks;
     while (w->inorder != NULL && (task = bats_inorder_next(w->inorder)) < n &&
            (bats_sched_is_skipped(sched, task) ||
             (w->options->earlier.state != NULL &&
@@ -76,56 +74,65 @@ static void pass_over(struct bats_watch *w, const struct bats_sched *sched)
         bats_inorder_ended(w->inorder, task, 0);
 }
 
+/* Names the order of tasks; a workflow begins with its longest chain. */
+static const char *order_words(const struct bats_run_options *o,
+                               const struct bats_platform *platform)
+{
+    return o->bag->graph != NULL  ? ""
+           : bats_draws_at_random(o, platform) ? ", random order"
+           : o->order != NULL                  ? ", longest first"
+                                               : "";
+}
+
 static void on_started(void *context, const struct bats_survey *survey,
                        const struct bats_sched *sched)
 {
     struct bats_watch *w = context;
     const struct bats_platform *platform = &survey->platform;
     uint32_t all[BATS_CLUSTERS_MAX];
-    char tasks[64], machines[64], list[4096], budget[96];
+    char list[4096];
     char account[BATS_ACCOUNT_WORDS], most[128] = "";
     struct bats_sched_status status;
 
     bats_sched_status(sched, &status);
-
+    w->policy = survey->policy;
     w->start_us = bats_now_us(CLOCK_REALTIME);
     w->begin_us = bats_now_us(CLOCK_MONOTONIC);
     pass_over(w, sched);
+    bats_learner_meet(w->learner, survey);
     if (w->quiet || w->brief)
         return;
     bats_emulation_warn(stderr, w->options->bag, platform,
                         w->options->time_scale);
-    bats_words_count(tasks, sizeof tasks, bats_bagfile_count(w->options->bag),
-                     "task");
-    bool jobs = platform->billing == BATS_BILLING_JOB;
+    bool jobs = bats_lease_terms(platform->billing).waits;
     for (size_t i = 0; i < platform->n_clusters; i++)
         all[i] = jobs ? platform->clusters[i].max
                       : bats_snapshot_machines(platform, i);
-    bats_words_count(machines, sizeof machines,
-                     jobs ? survey->billing.jobs : platform->n_machines,
-                     jobs ? "job" : "machine");
     if (survey->budget != BATS_UNLIMITED && status.charged > 0)
         snprintf(most, sizeof most, " (%s of it was charged before)",
-                 bats_money_format(budget, status.charged));
-    fprintf(stderr, "bats-mpi: %s on %s (%s), budget %s%s, seed %" PRIu64 "\n",
-            tasks, machines,
-            bats_words_machines(list, sizeof list, platform->clusters,
-                                platform->n_clusters, all, ", "),
-            bats_words_money(budget, sizeof budget, survey->budget,
-                             platform->currency),
-            most, w->options->seed);
+                 bats_words_amount(status.charged).s);
+    bats_tell(
+        "%s on %s (%s), budget %s%s%s, seed %" PRIu64 "",
+        bats_words_count(w->options->bag->n_tasks, "task").s,
+        bats_words_count(jobs ? survey->billing.jobs : platform->n_machines,
+                         jobs ? "job" : "machine")
+            .s,
+        bats_words_machines(list, sizeof list, platform->clusters,
+                            platform->n_clusters, all, ", "),
+        bats_words_money(survey->budget, platform->currency).s, most,
+        order_words(w->options, platform), w->options->seed);
+    if (bats_learner_words(w->learner, list, sizeof list)[0] != '\0')
+        bats_words_line(stderr, "bats-mpi: %s", list);
     if (survey->by_account)
-        bats_words_line(stderr, "bats-mpi: the budget is what is left in %s",
-                        bats_account_words(account, &survey->account));
+        bats_tell("the budget is what is left in %s",
+                  bats_account_words(account, &survey->account));
     if (w->options->clusters == NULL)
         print_found(survey);
     if (survey->before_estimated)
-        bats_words_line(stderr,
-                        "bats-mpi: %s, billed for this job beyond what its "
-                        "earlier sessions charged, is an estimate by the time",
-                        bats_words_money(budget, sizeof budget,
-                                         survey->billing.before,
-                                         platform->currency));
+        bats_tell(
+            "%s, billed for this job beyond what its earlier sessions "
+            "charged, is an estimate by the time",
+            bats_words_money(survey->billing.before, platform->currency).s);
     if (survey->job_end_us > 0 && w->options->rules.time_limit == 0)
         print_end(survey);
 }
@@ -135,24 +142,22 @@ static void tell_late(struct bats_watch *w,
                       const struct bats_platform *platform,
                       const struct bats_sched_status *s)
 {
-    char deadline[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], ask[96] = "";
+    char ask[96] = "";
     double scale =
         (double)(s->late_end - s->now) / (double)(s->deadline - s->now);
     if (w->is_late || s->late_end == 0)
         return;
     w->is_late = true;
-    if (platform->billing == BATS_BILLING_ALLOCATION && scale > 1)
+    if (bats_lease_terms(platform->billing).lasts && scale > 1)
         snprintf(ask, sizeof ask,
                  "; in time would be %.0f machines instead of %" PRIu32,
                  ceil(scale * platform->n_machines), platform->n_machines);
     bats_progress_clear(&w->progress);
-    bats_words_line(
-        stderr,
-        "bats-mpi: the deadline of %s will not be kept: all tasks are expected "
-        "to be done after %s%s%s. The run goes on, as fast as the budget "
-        "allows; Ctrl-C stops it (--resume continues)",
-        bats_duration_format(deadline, s->deadline),
-        bats_duration_format(end, s->late_end),
+    bats_tell(
+        "the deadline of %s will not be kept: all tasks are expected to be "
+        "done after %s%s%s. The run goes on, as fast as the budget allows; "
+        "Ctrl-C stops it (--resume continues)",
+        bats_words_duration(s->deadline).s, bats_words_duration(s->late_end).s,
         s->done > 0 ? "" : " at the earliest, for none has ended yet", ask);
 }
 
@@ -161,18 +166,15 @@ static void tell_late_workflows(struct bats_watch *w,
                                 const struct bats_purse_status *list,
                                 uint32_t n)
 {
-    char deadline[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT];
     for (uint32_t i = 0; i < n; i++) {
         if (!bats_workflows_is_late(&list[i]) || w->are_late[i])
             continue;
         w->are_late[i] = true;
         bats_progress_clear(&w->progress);
-        bats_words_line(
-            stderr,
-            "bats-mpi: the deadline of %s of workflow %s will not be kept: "
-            "its longest chain of tasks takes until %s",
-            bats_duration_format(deadline, list[i].deadline), list[i].name,
-            bats_duration_format(end, list[i].soonest));
+        bats_tell("the deadline of %s of workflow %s will not be kept: its "
+                  "longest chain of tasks takes until %s",
+                  bats_words_duration(list[i].deadline).s, list[i].name,
+                  bats_words_duration(list[i].soonest).s);
     }
 }
 
@@ -181,16 +183,14 @@ static void tell_late_workflows(struct bats_watch *w,
 static void fill_running(struct bats_watch *w, const struct bats_sched *sched,
                          struct bats_live_more *more)
 {
-    char *command = NULL;
-    size_t size = 0;
-
+    struct bats_text command = {0};
     more->n_running =
         bats_sched_longest(sched, more->running, BATS_LIVE_RUNNING);
     for (size_t i = 0; i < more->n_running; i++)
         if (bats_bagfile_command(w->options->bag, more->running[i].task,
-                                 &command, &size) >= 0)
-            snprintf(more->commands[i], BATS_LIVE_COMMAND, "%s", command);
-    free(command);
+                                 &command) >= 0)
+            snprintf(more->commands[i], BATS_LIVE_COMMAND, "%s", command.bytes);
+    bats_text_release(&command);
 }
 
 static void write_live(struct bats_watch *w,
@@ -202,7 +202,7 @@ static void write_live(struct bats_watch *w,
     struct bats_error err;
     struct bats_live_more more = {
         .bag = w->bag,
-        .policy = bats_policy_name(w->options->policy),
+        .policy = bats_policy_name(w->policy),
         .started_us = w->start_us,
         .now_us = bats_now_us(CLOCK_REALTIME),
         .time_scale = w->options->time_scale,
@@ -223,10 +223,8 @@ static void write_live(struct bats_watch *w,
         !w->live_failed) {
         w->live_failed = true;
         bats_progress_clear(&w->progress);
-        bats_words_line(stderr,
-                        "bats-mpi: the status for 'bats-mpi top' "
-                        "cannot be written: %s",
-                        err.text);
+        bats_tell("the status for 'bats-mpi top' cannot be written: %s",
+                  err.text);
     }
     json_decref(object);
 }
@@ -236,7 +234,7 @@ int bats_watch_live(struct bats_watch *watch, const char *record,
 {
     if (asprintf(&watch->live_path, "%s" BATS_LIVE_SUFFIX, record) < 0) {
         watch->live_path = NULL;
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     }
     return 0;
 }
@@ -301,21 +299,20 @@ static void on_chosen(void *context, const struct bats_survey *survey,
     bats_snapshot_take(&snapshot, &survey->platform, sched);
     if (!w->quiet && snapshot.has_strategy) {
         bats_progress_clear(&w->progress);
-        fprintf(stderr, "bats-mpi: strategy: %s\n",
-                bats_strategy_format(text, &snapshot.strategy.strategy));
+        bats_tell("strategy: %s",
+                  bats_strategy_format(text, &snapshot.strategy.strategy));
     }
     if (w->quiet || !snapshot.has_promise)
         return;
     bats_progress_clear(&w->progress);
-    fprintf(stderr, "bats-mpi: chosen: %s\n",
-            bats_report_promise(text, sizeof text, &snapshot));
+    bats_tell("chosen: %s", bats_report_promise(text, sizeof text, &snapshot));
 }
 
 static void on_notice(void *context, const char *sentence)
 {
     struct bats_watch *w = context;
     bats_progress_clear(&w->progress);
-    bats_words_line(stderr, "bats-mpi: %s", sentence);
+    bats_tell("%s", sentence);
 }
 
 /* Writes every line of `bytes` with the label or the number of its task in
@@ -353,7 +350,8 @@ static void write_output(void *context, uint32_t task, int stream,
         write_tagged(w, file, task, bytes, n);
     else
         fwrite(bytes, 1, n, file);
-    if (fflush(file) != 0 && stream == 1) {
+    /* stdio writes large text at once, and tells of its error only once. */
+    if ((fflush(file) != 0 || ferror(file)) && stream == 1) {
         w->out_errno = errno;
         raise(SIGTERM);
     }
@@ -403,6 +401,7 @@ static void on_ended(void *context, const struct bats_execution *e)
 {
     struct bats_watch *w = context;
 
+    bats_learner_note(w->learner, e);
     if (!e->is_result) { /* it will run again */
         w->yielded += !e->preempted && !e->superseded &&
                       e->usage.signal == 0 &&
@@ -441,7 +440,7 @@ int bats_watch_init(struct bats_watch *watch,
 {
     enum bats_progress_style style =
         how->brief ? BATS_PROGRESS_NONE : BATS_PROGRESS_PLAIN;
-    uint32_t n = bats_bagfile_count(options->bag);
+    uint32_t n = options->bag->n_tasks;
     int rc = 0;
     *watch = (struct bats_watch){.options = options,
                                  .choosing = choosing,
@@ -459,7 +458,7 @@ int bats_watch_init(struct bats_watch *watch,
             return rc;
         watch->received = calloc(n, sizeof *watch->received);
         if (watch->received == NULL)
-            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+            rc = bats_no_memory(err);
     }
     if (rc == 0 && how->keep_order)
         rc = bats_inorder_create(n, write_output, watch, &watch->inorder, err);
@@ -517,7 +516,7 @@ void bats_watch_finish(struct bats_watch *watch,
     watch->inorder = NULL;
     if (watch->live_path != NULL)
         unlink(watch->live_path);
-    if (watch->choosing->asks) /* nobody has answered */
+    if (watch->choosing->asks) /* no answer until the end */
         putc('\n', stderr);
 }
 

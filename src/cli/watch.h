@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "cli/choosing.h"
+#include "cli/past.h"
 #include "run/run.h"
 #include "report/inorder.h"
 #include "report/joblog.h"
@@ -22,7 +23,9 @@
 #include "report/report.h"
 
 struct bats_watch {
+    struct bats_learner *learner; /* borrowed */
     const struct bats_run_options *options;
+    const struct bats_policy *policy; /* that runs */
     struct bats_choosing *choosing; /* borrowed */
     const char *bag;                /* its name; borrowed */
     bool tag;
@@ -36,7 +39,7 @@ struct bats_watch {
     struct bats_causes causes;
     char *live_path;  /* of the status file, or NULL; owned */
     int64_t lived_us; /* monotonic clock: when it was written last */
-    bool live_failed; /* it cannot be written, and that was said */
+    bool live_failed; /* writing it failed, and the user was told */
     uint64_t yielded; /* executions that were checkpointed */
     bool is_late;     /* it was said that the deadline will not be kept; the */
     bool are_late[BATS_PURSES_MAX]; /* same of each workflow */
@@ -48,7 +51,7 @@ struct bats_watch {
     int64_t begin_us;  /* monotonic clock */
     int out_errno;     /* why standard output cannot be written, or 0 */
     bool log_is_broken;
-    bool not_held;     /* output could not be held, and that was said */
+    bool not_held;     /* holding output failed, and the user was told */
 };
 
 enum bats_watch_line {
@@ -82,8 +85,8 @@ struct bats_observer bats_watch_observer(struct bats_watch *watch);
 int bats_watch_live(struct bats_watch *watch, const char *record,
                     struct bats_error *err);
 
-/* Removes the status file, and the progress line before the closing report;
- * where there is none, the decisions are all told then. `snapshot`: of the end;
+/* Removes the status file, and the progress line before the closing report.
+ * Without a progress line, prints all decisions now. `snapshot`: of the end;
  * NULL: nothing was run. */
 void bats_watch_finish(struct bats_watch *watch,
                        const struct bats_snapshot *snapshot);

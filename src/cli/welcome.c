@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/clusters_file.h"
 #include "site/batch_system.h"
 
 #define MACHINES_MAX 100000
@@ -17,15 +18,15 @@ static int platform(void *context, struct bats_platform *platform,
     w->platform.machines = NULL;
     while (i < n &&
            bats_reliability_copy(&platform->reliability[i],
-                                 bats_clusters_file_reliability(w->file, i)))
+                                 &w->file->sections[i].reliability))
         i++;
     if (i == n)
         return 0;
     bats_platform_release(platform);
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return bats_no_memory(err);
 }
 
-/* Whoever is late may still help. */
+/* A late worker may still help. */
 static bool expects(void *context)
 {
     (void)context;
@@ -39,7 +40,7 @@ static bool suits(const struct bats_welcome *w, uint32_t cluster,
     return partition == NULL || strcmp(partition, rank->partition) == 0;
 }
 
-/* n_machines: there is none. */
+/* Returns n_machines if no machine is free. */
 static uint32_t free_machine(const struct bats_welcome *w,
                              const struct bats_machine_spec *machines,
                              const struct bats_hello *rank)
@@ -51,25 +52,25 @@ static uint32_t free_machine(const struct bats_welcome *w,
     return i;
 }
 
-static int admit(void *context, const struct bats_joiner *joiner,
+static int admit(void *context, const struct bats_worker_job *job,
                  uint32_t *machine, struct bats_error *why)
 {
     struct bats_welcome *w = context;
-    for (uint32_t k = 0; k < joiner->n_ranks; k++) {
-        machine[k] = free_machine(w, w->machines, &joiner->ranks[k]);
+    for (uint32_t k = 0; k < job->n_ranks; k++) {
+        machine[k] = free_machine(w, w->machines, &job->ranks[k]);
         if (machine[k] < w->platform.n_machines) {
             w->taken[machine[k]] = true;
             continue;
         }
         while (k-- > 0)
             w->taken[machine[k]] = false;
-        return bats_error_set(why, BATS_EINPUT,
-                              "no cluster has machines left for its ranks");
+        return bats_refuse(why, "no cluster has machines left for its ranks");
     }
     return 1;
 }
 
-/* A machine that has gone does not come back: who comes next is another. */
+/* A machine that has left does not come back: the next worker gets another
+ * one. */
 static void parted(void *context, const char *job, enum bats_parted how)
 {
     (void)context;
@@ -94,7 +95,7 @@ static int add_machines(struct bats_welcome *w, uint32_t cluster, uint32_t n,
     struct bats_machine_spec *machines = realloc(
         p->machines, (p->n_machines + (size_t)n) * sizeof *machines);
     if (machines == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     p->machines = machines;
     for (uint32_t i = 0; i < n; i++)
         machines[p->n_machines++] = (struct bats_machine_spec){cluster, 1};
@@ -105,20 +106,19 @@ static int take_cluster(struct bats_welcome *w, uint32_t i,
                         struct bats_error *err)
 {
     const struct bats_cluster *cluster =
-        bats_clusters_file_cluster(w->file, i);
+        &w->file->sections[i].cluster;
     if (cluster->max > MACHINES_MAX)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--welcome: cluster '%s' needs a max of at most "
-                              "%d: how many machines may come",
-                              cluster->name, MACHINES_MAX);
-    if (bats_clusters_file_by_node(w->file, i))
-        return bats_error_set(err, BATS_EINPUT,
-                              "--welcome: cluster '%s': a machine can only be "
-                              "a rank here",
-                              cluster->name);
+        return bats_refuse(err,
+                           "--welcome: cluster '%s' needs a max of at most "
+                           "%d: how many machines may come",
+                           cluster->name, MACHINES_MAX);
+    if (w->file->sections[i].by_node)
+        return bats_refuse(
+            err, "--welcome: cluster '%s': a machine can only be a rank here",
+            cluster->name);
     w->platform.clusters[i] = *cluster;
-    w->platform.speed[i] = bats_clusters_file_speed(w->file, i);
-    w->platform.expected[i] = bats_clusters_file_expected(w->file, i);
+    w->platform.speed[i] = w->file->sections[i].speed;
+    w->platform.expected[i] = w->file->sections[i].expected;
     w->platform.n_clusters++;
     return add_machines(w, i, cluster->max, err);
 }
@@ -129,7 +129,7 @@ static const struct bats_batch_system *
 system_of(const struct bats_clusters_file *clusters)
 {
     bool any = bats_batch_system_here() != NULL;
-    for (uint32_t i = 0; i < bats_clusters_file_count(clusters); i++)
+    for (uint32_t i = 0; i < clusters->n_sections; i++)
         any |= bats_clusters_file_partition(clusters, i) != NULL;
     return any ? bats_batch_systems[0] : NULL;
 }
@@ -152,15 +152,14 @@ int bats_welcome_init(struct bats_welcome *welcome,
                     .step = step},
     };
     if (clusters == NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--welcome needs --clusters, with what may "
-                              "come");
+        return bats_refuse(err,
+                           "--welcome needs --clusters, with what may come");
     struct bats_platform *p = &welcome->platform;
-    p->window = bats_clusters_file_window(clusters);
-    p->billing = bats_clusters_file_billing(clusters);
-    strcpy(p->currency, bats_clusters_file_currency(clusters));
+    p->window = clusters->window;
+    p->billing = clusters->billing;
+    strcpy(p->currency, clusters->currency);
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < bats_clusters_file_count(clusters);
+    for (uint32_t i = 0; rc == 0 && i < clusters->n_sections;
          i++)
         rc = take_cluster(welcome, i, err);
     const struct bats_batch_system *system = system_of(clusters);
@@ -169,7 +168,7 @@ int bats_welcome_init(struct bats_welcome *welcome,
     welcome->taken = calloc(p->n_machines + 1, sizeof *welcome->taken);
     welcome->machines = p->machines;
     if (rc == 0 && welcome->taken == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        rc = bats_no_memory(err);
     return rc;
 }
 

@@ -1,166 +1,131 @@
 /* assign: which slot runs which task. See engine.h. */
-#include "engine/engine.h"
+#include "engine/propose.h"
 
 #define TAIL_SLOTS 64 /* idle slots that find nothing, for one event */
 
-/* The machine may start a task now. */
-static bool admits(const struct bats_sched *e, uint32_t machine)
-{
-    const struct state *s = &e->state;
-    const struct machine *m = &s->machines[machine];
-    return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
-           !(m->on_trial && m->n_busy > 0) &&
-           !s->on_hold && !forecast_too_late(s, m->cluster) &&
-           (s->n_noticed == 0 || forecast_ends_before(s, machine)) &&
-           (e->policy->place ||
-            use_affordable(s, machine, BATS_NO_POSITION)) &&
-           !(s->clusters[m->cluster].done == 0 &&
-             e->sampling->refuses(e->own.sampling, m->cluster)) &&
-           (!e->policy->admit || e->policy->admit(e->own.policy, s, machine));
-}
-
-/* False: the sampling has no task that the slot's cluster has to run, too. */
-static bool measure(struct bats_sched *e, uint32_t slot)
+static void carry_out(struct bats_sched *e, uint32_t slot,
+                      struct bats_position task, enum proposal_kind kind)
 {
     struct state *s = &e->state;
-    if (s->phase != PHASE_SAMPLING || s->slots[slot].n_tasks > 0)
-        return false;
-    struct bats_position task = e->sampling->give(e->own.sampling, s, slot);
-    if (!bats_is_position(task))
-        return false;
-    execution_measure(s, slot, task);
-    return true;
+    switch (kind) {
+    case PROPOSAL_TASK:
+        bats_bag_take(&s->bag, task);
+        execution_begin(s, slot, task);
+        if (s->run.phase == PHASE_SAMPLING &&
+            e->sampling->drawn(e->own.sampling, s, slot, task))
+            task_measure(s, task);
+        break;
+    case PROPOSAL_POINT:
+        execution_measure(s, slot, task);
+        break;
+    case PROPOSAL_TAKE_OVER:
+        execution_replica(s, slot, task);
+        execution_cancel_others(s, slot, task);
+        break;
+    case PROPOSAL_COPY:
+        execution_replica(s, slot, task);
+        break;
+    case PROPOSAL_INSTANCE:
+        if (s->bag.state[task.i] == BATS_TASK_PENDING) {
+            bats_bag_take(&s->bag, task);
+            execution_begin(s, slot, task);
+        } else {
+            execution_replica(s, slot, task);
+        }
+        break;
+    }
 }
 
-/* False: the slot takes over no task that runs. */
-static bool migrate(struct bats_sched *e, uint32_t slot)
+/* Asks the proposers in this order. BATS_IDLE_NOT: the slot has got something;
+ * or why it has not. */
+static enum bats_idle give(struct bats_sched *e, uint32_t slot,
+                           const struct proposer *const *list, size_t n)
+{
+    enum bats_idle reason = BATS_IDLE_NO_TASK;
+    for (size_t i = 0; i < n; i++) {
+        if (!list[i]->open(e))
+            continue;
+        struct proposal p = list[i]->propose(e, slot);
+        if (bats_is_position(p.task)) {
+            carry_out(e, slot, p.task, list[i]->kind);
+            return BATS_IDLE_NOT;
+        }
+        reason = p.reason;
+    }
+    return reason;
+}
+
+/* True: nothing speaks against it. */
+static bool note(struct state *s, uint32_t slot, enum bats_idle reason)
+{
+    if (reason != BATS_IDLE_NOT)
+        slot_note_idle(s, slot, reason);
+    return reason == BATS_IDLE_NOT;
+}
+
+static bool admits(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
-    if (!e->tail->migrate)
-        return false;
-    struct bats_position task = e->tail->migrate(e->own.tail, s, slot);
-    if (!bats_is_position(task) ||
-        !purse_admits(s, s->slots[slot].machine, task))
-        return false;
-    execution_replica(s, slot, task);
-    execution_cancel_others(s, slot, task);
-    return true;
+    return note(s, slot, propose_refused(e, s->slots[slot].machine));
 }
 
-/* The first of the tasks at hand that is paid there. */
-static struct bats_position find_paid(const struct state *s, uint32_t machine)
+/* Machines join one after the other at first, maybe the fastest last. */
+static bool waits_for_machines(const struct state *s)
 {
-    uint32_t n = bats_bag_ready(&s->bag);
-    for (uint32_t i = 0; i < n && i < BATS_BAG_AHEAD; i++) {
-        struct bats_position task = bats_bag_peek(&s->bag, i);
-        if (s->tasks[task.i].avoid != machine &&
-            purse_admits(s, machine, task))
-            return task;
-    }
-    return BATS_NO_POSITION;
-}
-
-/* A task for the slot, if there is one. */
-static struct bats_position ask(struct bats_sched *e, uint32_t slot)
-{
-    const struct state *s = &e->state;
-    uint32_t machine = s->slots[slot].machine;
-    if (e->policy->place) {
-        struct bats_position task = e->policy->place(e->own.policy, s, slot);
-        /* It may wait for money since the policy has thought of it. */
-        return bats_is_position(task) &&
-                       s->bag.state[task.i] == BATS_TASK_PENDING &&
-                       use_affordable(s, machine, task)
-                   ? task
-                   : BATS_NO_POSITION;
-    }
-    uint32_t behind = e->order->next(e->own.order, s, machine);
-    return behind == ORDER_NONE ? BATS_NO_POSITION
-                                : bats_bag_peek(&s->bag, behind);
-}
-
-/* The same, of those that their workflows can pay. */
-static struct bats_position choose(struct bats_sched *e, uint32_t slot)
-{
-    struct state *s = &e->state;
-    uint32_t machine = s->slots[slot].machine;
-    /* Machines join one after the other at first, maybe the fastest last. */
-    if (s->bag.graph && s->now == 0 && s->n_absent > 0)
-        return BATS_NO_POSITION;
-    if (s->purses.n_waiting > 0) {
-        struct bats_position task = purse_waiting(s, machine);
-        if (bats_is_position(task))
-            return task;
-    }
-    while (bats_bag_ready(&s->bag) > 0) {
-        struct bats_position task = ask(e, slot);
-        if (!bats_is_position(task) || purse_admits(s, machine, task))
-            return task;
-        if (!purse_refuses(s, task))
-            return find_paid(s, machine);
-    }
-    return BATS_NO_POSITION;
-}
-
-/* False: the tasks at hand are for other machines. */
-static bool give(struct bats_sched *e, uint32_t slot)
-{
-    struct state *s = &e->state;
-    struct bats_position task = choose(e, slot);
-    if (!bats_is_position(task))
-        return false;
-    bats_bag_take(&s->bag, task);
-    execution_begin(s, slot, task);
-    if (s->phase == PHASE_SAMPLING &&
-        e->sampling->drawn(e->own.sampling, s, slot, task))
-        task_measure(s, task);
-    return true;
+    return s->bag.graph && s->now == 0 && s->n_absent > 0;
 }
 
 /* One that could be run now, though its workflow may not be able to pay. */
 static bool any_task(const struct state *s)
 {
-    return bats_bag_ready(&s->bag) > 0 || s->purses.n_waiting > 0;
+    return bats_bag_ready(&s->bag) > 0 || s->money.purses.n_waiting > 0;
 }
 
 /* False: there are tasks and time, but the tasks at hand are for others. */
 static bool fill(struct bats_sched *e, uint32_t slot)
 {
+    static const struct proposer *const elsewhere[] = {&propose_point,
+                                                       &propose_migration},
+                                        *const tasks[] = {&propose_waiting,
+                                                          &propose_ready};
     struct state *s = &e->state;
     const struct slot *sl = &s->slots[slot];
-    if (!any_task(s) || sl->is_replica || !admits(e, sl->machine) ||
-        measure(e, slot) || migrate(e, slot))
+    if (!any_task(s) || sl->is_replica || !admits(e, slot) ||
+        give(e, slot, elsewhere, 2) == BATS_IDLE_NOT)
         return true;
-    bool one_each = s->prefetch == 0 || e->policy->one_each ||
-                    s->purses.n > 0 || s->machines[sl->machine].on_trial;
+    bool one_each = s->run.prefetch == 0 || e->policy->one_each ||
+                    s->money.purses.n > 0 || s->machines[sl->machine].on_trial;
     uint32_t depth =
         one_each ? 1 : e->order->depth(e->own.order, s, sl->machine);
     while (any_task(s) && sl->n_tasks < depth)
-        if (!give(e, slot))
+        if (!note(s, slot,
+                  waits_for_machines(s) ? BATS_IDLE_ABSENT
+                                        : give(e, slot, tasks, 2)))
             return false;
     return true;
 }
 
-/* The machine may run what it has begun. One that is no job is acquired for
- * that, though no plan has asked for it. */
+/* The machine may run what it has begun. A machine that is no job is acquired
+ * for that without a plan. */
 static bool is_held(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
-    if (m->state == MACHINE_PARKED && !s->terms.waits && !m->quarantined &&
+    if (m->state == MACHINE_PARKED && !s->money.terms.waits &&
+        !m->quarantined &&
         s->clusters[m->cluster].n_held < s->clusters[m->cluster].spec.max)
         machine_acquire(s, machine);
     return m->state == MACHINE_ACTIVE && !m->quarantined;
 }
 
-/* It also runs elsewhere, begun later: where tasks wait, that one makes
- * room. */
+/* The task also runs elsewhere, begun later: if tasks wait, that execution
+ * makes room. */
 static void beside(struct state *s, uint32_t slot, struct bats_position task)
 {
     struct task *t = &s->tasks[task.i];
     uint32_t later = t->slot;
     execution_replica(s, slot, task);
-    if (bats_bag_ready(&s->bag) == 0 || s->in_tail ||
+    if (bats_bag_ready(&s->bag) == 0 || s->run.in_tail ||
         s->slots[later].n_tasks > 1)
         return;
     s->clusters[slot_cluster(s, later)].sample_sent -= t->in_sample;
@@ -175,10 +140,10 @@ void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)
     uint32_t machine = s->slots[slot].machine;
     struct bats_position task = s->bag.position[number];
     bool is_ready = s->bag.state[task.i] == BATS_TASK_PENDING;
-    if (s->finish != BATS_FINISH_NOT_YET || s->draining ||
-        s->phase != PHASE_NONE || s->slots[slot].n_tasks > 0 ||
+    if (s->run.finish != BATS_FINISH_NOT_YET || s->run.draining ||
+        s->run.phase != PHASE_NONE || s->slots[slot].n_tasks > 0 ||
         !(is_ready || task_may_be_replicated(s, task)) ||
-        !is_held(e, machine) || !use_affordable(s, machine, task) ||
+        !is_held(e, machine) || !propose_affords(s, machine, task) ||
         !purse_admits(s, machine, task))
         return;
     if (is_ready) {
@@ -191,7 +156,7 @@ void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)
 
 void assign_slot(struct bats_sched *e, uint32_t slot)
 {
-    if (!e->state.in_tail)
+    if (!e->state.run.in_tail)
         fill(e, slot);
 }
 
@@ -200,9 +165,10 @@ void assign_slot(struct bats_sched *e, uint32_t slot)
 static bool ask_idle(struct bats_sched *e)
 {
     struct state *s = &e->state;
-    uint32_t slot = s->idle_first;
+    uint32_t slot = s->idle.first;
     bool left = false, refused = false;
-    while (slot != NO_SLOT && !s->draining && !s->in_tail && any_task(s)) {
+    while (slot != NO_SLOT && !s->run.draining && !s->run.in_tail &&
+           any_task(s)) {
         uint32_t next = s->slots[slot].next_idle;
         /* Refused: do not ask again before the next monitoring, unless
          * another machine only has to take its tasks first. */
@@ -240,19 +206,18 @@ static bool is_stopping(const struct state *s, uint32_t slot)
            s->machines[sl->machine].state == MACHINE_ACTIVE;
 }
 
-/* The slot with the replica that began last and whose machine could run a task
- * instead. */
+/* The slot of the youngest replica whose machine could run a task instead. */
 static uint32_t youngest_replica(const struct bats_sched *e)
 {
     const struct state *s = &e->state;
     uint32_t youngest = NO_SLOT;
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct slot *sl = &s->slots[i];
-        if (slot_copies(s, i) &&
-            !s->tasks[sl->head.i].point && !s->tasks[sl->head.i].cancelled &&
+        if (slot_copies(s, i) && !s->tasks[sl->head.i].point &&
+            !s->tasks[sl->head.i].cancelled &&
             (youngest == NO_SLOT ||
              sl->started > s->slots[youngest].started) &&
-            admits(e, sl->machine))
+            propose_refused(e, sl->machine) == BATS_IDLE_NOT)
             youngest = i;
     }
     return youngest;
@@ -262,7 +227,7 @@ void assign_make_room(struct bats_sched *e)
 {
     struct state *s = &e->state;
     uint32_t wanted = bats_bag_ready(&s->bag), slot;
-    if (wanted == 0 || s->n_replicas == 0 || s->draining || s->in_tail)
+    if (wanted == 0 || s->n_replicas == 0 || s->run.draining || s->run.in_tail)
         return;
     for (uint32_t i = 0; i < s->n_slots && wanted > 0; i++)
         wanted -= is_stopping(s, i);
@@ -273,30 +238,26 @@ void assign_make_room(struct bats_sched *e)
 void assign_replicas(struct bats_sched *e)
 {
     struct state *s = &e->state;
-    if (!e->tail->begin || s->draining || s->on_hold ||
-        s->idle_first == NO_SLOT || bats_bag_pending(&s->bag) > 0)
+    if (!e->tail->begin || s->run.draining || s->run.on_hold ||
+        s->idle.first == NO_SLOT || bats_bag_pending(&s->bag) > 0)
         return;
     bool all;
     const bats_time *useless = e->tail->begin(e->own.tail, s, &all);
     if (all)
-        s->idle_asked = NO_SLOT;
-    uint32_t refused = 0, next, slot = s->idle_first;
-    if (s->idle_asked != NO_SLOT)
-        slot = s->slots[s->idle_asked].next_idle;
+        s->idle.asked = NO_SLOT;
+    static const struct proposer *const list[] = {&propose_copy};
+    uint32_t refused = 0, next, slot = s->idle.first;
+    if (s->idle.asked != NO_SLOT)
+        slot = s->slots[s->idle.asked].next_idle;
     for (; slot != NO_SLOT && refused < TAIL_SLOTS; slot = next) {
         const struct machine *m = &s->machines[s->slots[slot].machine];
         next = s->slots[slot].next_idle;
         if (m->quarantined || m->paid_end <= useless[m->cluster] ||
             !e->tail->may(e->own.tail, s, slot))
             continue;
-        struct bats_position task = e->tail->replica(e->own.tail, s, slot);
-        if (!bats_is_position(task) ||
-            !purse_admits(s, s->slots[slot].machine, task))
-            refused++;
-        else
-            execution_replica(s, slot, task);
+        refused += !note(s, slot, give(e, slot, list, 1));
     }
-    s->idle_asked = s->idle_last;
+    s->idle.asked = s->idle.last;
 }
 
 /* ---- instances ---- */
@@ -313,21 +274,13 @@ void assign_instances(struct bats_sched *e)
     struct state *s = &e->state;
     if (bats_bag_left(&s->bag) == 0 && s->n_busy > 0)
         end_all(s);
-    if (!s->in_tail)
+    if (!s->run.in_tail)
         return;
-    for (uint32_t next, slot = s->idle_first; slot != NO_SLOT; slot = next) {
+    static const struct proposer *const list[] = {&propose_instance};
+    for (uint32_t next, slot = s->idle.first; slot != NO_SLOT; slot = next) {
         next = s->slots[slot].next_idle;
-        if (!admits(e, s->slots[slot].machine))
-            continue;
-        struct bats_position task = e->tail->next(e->own.tail, s, slot);
-        if (!bats_is_position(task))
-            continue;
-        if (s->bag.state[task.i] != BATS_TASK_PENDING) {
-            execution_replica(s, slot, task);
-            continue;
-        }
-        bats_bag_take(&s->bag, task);
-        execution_begin(s, slot, task);
+        if (admits(e, slot))
+            note(s, slot, give(e, slot, list, 1));
     }
 }
 
@@ -335,7 +288,7 @@ void assign_hand_over(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
-    if (s->n_replicas == 0 || s->draining || s->phase != PHASE_NONE ||
+    if (s->n_replicas == 0 || s->run.draining || s->run.phase != PHASE_NONE ||
         !e->tail->hand_over)
         return;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/money/kinds.h"
 #include "engine/outlook/length.h"
-#include "engine/state/leases.h"
 
 /* ---- acquiring ---- */
 
@@ -19,7 +19,7 @@
 static uint32_t waiting(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
-    return e->tail->waiting && (s->in_tail || !s->terms.idle_is_free)
+    return e->tail->waiting && (s->run.in_tail || !s->money.terms.idle_is_free)
                ? e->tail->waiting(e->own.tail, s, (size_t)(c - s->clusters))
                : bats_bag_ready(&s->bag);
 }
@@ -38,7 +38,7 @@ static uint64_t asked_slots(const struct bats_sched *e,
     const struct state *s = &e->state;
     uint64_t n = 0;
     if (!e->tail->waiting)
-        return s->n_asked_slots;
+        return s->money.n_asked_slots;
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_ASKED &&
             same_pool(e, c, &s->clusters[s->machines[i].cluster]))
@@ -50,19 +50,18 @@ static uint64_t asked_slots(const struct bats_sched *e,
 static bats_time length_of(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
-    return e->policy->sends_instances
-               ? s->window
-               : length_of_job(s, (size_t)(c - s->clusters));
+    return e->tail->next ? s->run.window
+                         : length_of_job(s, (size_t)(c - s->clusters));
 }
 
-/* The next job of the cluster has tasks to run that no other waits for, and
- * there is money, also for the run's own job until it ends. */
+/* Tasks wait for the cluster's next job and for no other, and there is money,
+ * also for the run's own job until its end. */
 static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
     size_t cluster = (size_t)(c - s->clusters);
     bats_time length = length_of(e, c);
-    const struct bats_billing *b = &s->ledger.billing;
+    const struct bats_billing *b = &s->money.ledger.billing;
     bats_money price;
     uint32_t n = 0;
     for (size_t i = 0; i < s->n_clusters; i++)
@@ -70,41 +69,41 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
             n += s->clusters[i].n_active + s->clusters[i].n_asked;
     uint64_t asked = asked_slots(e, c);
     return asked < waiting(e, c) &&
-           (s->purses.n == 0 || (double)asked < purses_pay(s, cluster)) &&
-           (b->jobs == 0 || n < b->jobs) &&
-           c->stats.mean <= (double)length &&
+           (s->money.purses.n == 0 ||
+            (double)asked < purses_pay(s, cluster)) &&
+           (b->jobs == 0 || n < b->jobs) && c->stats.mean <= (double)length &&
            bats_units_add(
                job_price(s, cluster, length),
                bats_billing_cost(b->rate, length + b->overrun + b->leaving),
                &price) &&
-           price <= bats_ledger_available(&s->ledger);
+           price <= bats_ledger_available(&s->money.ledger);
 }
 
 /* The last tasks that wait for the pool have slots already. */
 static bool has_slots(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
-    if (!s->in_tail || !e->tail->waiting)
+    if (!s->run.in_tail || !e->tail->waiting)
         return false;
     uint32_t n = waiting(e, c);
-    for (uint32_t slot = s->idle_first; n > 0 && slot != NO_SLOT;
+    for (uint32_t slot = s->idle.first; n > 0 && slot != NO_SLOT;
          slot = s->slots[slot].next_idle)
         n -= same_pool(e, c, &s->clusters[slot_cluster(s, slot)]);
     return n == 0;
 }
 
-/* No use in paying for a machine that cannot end one task of mean length. */
+/* A machine that cannot end one task of mean length is not worth its price. */
 static bool worth_acquiring(const struct bats_sched *e,
                             const struct cluster *c)
 {
     const struct state *s = &e->state;
-    if (s->terms.waits)
+    if (s->money.terms.waits)
         return worth_asking(e, c);
     if (has_slots(e, c))
         return false;
-    int64_t windows = bats_ledger_affordable(&s->ledger, c->spec.charge);
+    int64_t windows = bats_ledger_affordable(&s->money.ledger, c->spec.charge);
     return windows >= 1 &&
-           c->stats.mean <= (double)windows * (double)s->window;
+           c->stats.mean <= (double)windows * (double)s->run.window;
 }
 
 static void put_to_work(struct bats_sched *e, uint32_t machine)
@@ -114,18 +113,19 @@ static void put_to_work(struct bats_sched *e, uint32_t machine)
         assign_slot(e, m->first_slot + i);
 }
 
-/* A job whose successor was asked for does not count: the two may overlap. */
-static bool has_room(const struct state *s, const struct cluster *c)
+/* The cluster has fewer machines than it wants, work for more, and may get
+ * more: when one is reclaimed others may follow, so none of that kind is
+ * acquired until it is gone. */
+static bool wants_more(const struct bats_sched *e, const struct cluster *c)
 {
-    return s->terms.waits ? c->n_active + c->n_asked < c->spec.max
-                          : c->n_held < c->spec.max;
-}
-
-/* When a machine is reclaimed others may follow: until it is gone, none is
- * acquired that may be. */
-static bool is_open(const struct state *s, const struct cluster *c)
-{
-    return s->n_noticed == 0 || !c->spec.reclaimable;
+    const struct state *s = &e->state;
+    uint32_t n = c->n_active + c->n_asked;
+    if (s->run.draining || s->run.on_hold || n >= c->target ||
+        (s->n_noticed > 0 && c->spec.reclaimable))
+        return false;
+    /* A job and the one that replaces it may overlap. */
+    return (s->money.terms.waits ? n : c->n_held) < c->spec.max &&
+           (waiting(e, c) > 0 || c->spares > 0);
 }
 
 /* Acquires machines of the cluster up to its target. */
@@ -133,16 +133,14 @@ static void fill_cluster(struct bats_sched *e, struct cluster *c)
 {
     struct state *s = &e->state;
     uint32_t first;
-    while (c->n_active + c->n_asked < c->target && has_room(s, c) &&
-           is_open(s, c) && !s->draining && !s->on_hold &&
-           (waiting(e, c) > 0 || c->spares > 0) &&
-           bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(e, c)) {
+    while (wants_more(e, c) && bats_heap_first(&c->parked, &first) == 0 &&
+           worth_acquiring(e, c)) {
         uint32_t machine = s->members[c->first_machine + first];
-        if (s->terms.waits ? !job_ask(s, machine, length_of(e, c))
-                           : !machine_acquire(s, machine))
+        if (s->money.terms.waits ? !job_ask(s, machine, length_of(e, c))
+                                 : !machine_acquire(s, machine))
             break;
         c->spares -= c->spares > 0;
-        if (!s->terms.waits)
+        if (!s->money.terms.waits)
             put_to_work(e, machine);
     }
 }
@@ -175,7 +173,7 @@ static void adjust_marks(struct state *s, struct cluster *c)
     bool surplus = c->n_active > c->target;
     struct candidate *list = malloc(c->n_machines * sizeof *list);
     if (!list) {
-        s->failure = BATS_ENOMEM;
+        s->answers.failure = BATS_ENOMEM;
         return;
     }
     uint32_t n = 0;
@@ -185,7 +183,7 @@ static void adjust_marks(struct state *s, struct cluster *c)
         if (m->state == MACHINE_ACTIVE && m->marked == !surplus &&
             !m->quarantined && !m->last)
             list[n++] = (struct candidate){
-                m->paid_end + (m->renewing ? s->window : 0), id};
+                m->paid_end + (m->renewing ? s->run.window : 0), id};
     }
     qsort(list, n, sizeof *list, by_end);
     for (uint32_t i = 0; i < n && c->n_active != c->target; i++)
@@ -230,8 +228,8 @@ static void withdraw(struct state *s, struct cluster *c)
 static void configure(struct bats_sched *e, const struct policy_plan *plan)
 {
     struct state *s = &e->state;
-    /* All machines of an allocation are held, come what may. */
-    for (size_t i = 0; i < s->n_clusters && !s->terms.lasts; i++) {
+    /* All machines of an allocation are held anyway. */
+    for (size_t i = 0; i < s->n_clusters && !s->money.terms.lasts; i++) {
         struct cluster *c = &s->clusters[i];
         c->target = plan->target[i];
         c->spares = plan->spares[i];
@@ -256,9 +254,10 @@ static void configure(struct bats_sched *e, const struct policy_plan *plan)
 
 static bool was_last(const struct state *s, const struct bats_decision *d)
 {
-    if (s->n_decisions == 0)
+    if (s->answers.n_decisions == 0)
         return false;
-    const struct bats_decision *last = &s->decisions[s->n_decisions - 1];
+    const struct bats_decision *last =
+        &s->answers.decisions[s->answers.n_decisions - 1];
     for (size_t i = 0; i < s->n_clusters; i++)
         if (last->machines[i] - last->ending[i] !=
             d->machines[i] - d->ending[i])
@@ -269,8 +268,8 @@ static bool was_last(const struct state *s, const struct bats_decision *d)
 static void adopt(struct bats_sched *e, const struct policy_plan *plan)
 {
     struct state *s = &e->state;
-    s->planned = true;
-    s->feasible = plan->decision.feasible;
+    s->run.planned = true;
+    s->run.feasible = plan->decision.feasible;
     if (!plan->confirms || !was_last(s, &plan->decision))
         state_record(s, &plan->decision);
     configure(e, plan);
@@ -283,18 +282,18 @@ static struct bats_decision decision_of_now(const struct state *s,
 {
     return (struct bats_decision){.time = s->now,
                                   .reason = reason,
-                                  .feasible = s->feasible,
+                                  .feasible = s->run.feasible,
                                   .tasks_left = bats_bag_pending(&s->bag),
                                   .tasks_paid = -1,
                                   .budget_left =
-                                      bats_ledger_available(&s->ledger)};
+                                      bats_ledger_available(&s->money.ledger)};
 }
 
 void configure_start(struct bats_sched *e)
 {
     struct state *s = &e->state;
     struct policy_start start = {{0}, {0}};
-    struct policy_sample sample = {.is_on = s->phase == PHASE_SAMPLING};
+    struct policy_sample sample = {.is_on = s->run.phase == PHASE_SAMPLING};
     bool runs =
         !sample.is_on ||
         e->sampling->start(e->own.sampling, s, sample.workers, sample.lacks);
@@ -304,7 +303,7 @@ void configure_start(struct bats_sched *e)
         s->clusters[i].sample_want = start.sample[i];
     }
     if (!runs)
-        return; /* nothing is to be started before the choice */
+        return; /* nothing starts before the choice */
     struct bats_decision d = decision_of_now(s, BATS_REASON_START);
     d.feasible = true;
     d.tasks_left = s->bag.n;
@@ -368,16 +367,16 @@ int configure_review(struct bats_sched *e, const struct occasion *why,
 static bool renews(const struct bats_sched *e, uint32_t machine)
 {
     const struct state *s = &e->state;
-    bats_money charge = s->lease->next(s, machine);
-    if (s->on_hold || s->rest[machine].taken_at != BATS_NEVER ||
-        bats_ledger_affordable(&s->ledger, charge) < 1)
+    bats_money charge = s->money.lease->next(s, machine);
+    if (s->run.on_hold || s->rest[machine].taken_at != BATS_NEVER ||
+        bats_ledger_affordable(&s->money.ledger, charge) < 1)
         return false;
-    return s->phase != PHASE_NONE
+    return s->run.phase != PHASE_NONE
                ? e->sampling->needs(e->own.sampling, s, machine)
                : e->policy->renew(e->own.policy, s, machine);
 }
 
-/* It runs a copy that the plan wants to go on. */
+/* The machine runs a copy that the plan wants to continue. */
 static bool keeps_copy(const struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
@@ -387,11 +386,11 @@ static bool keeps_copy(const struct state *s, uint32_t machine)
     return false;
 }
 
-/* A window that is held is not entered if nobody needs it any more. */
+/* A held window is not entered if there is no more work for it. */
 static bool is_useful(const struct state *s, uint32_t machine)
 {
     return machine_works(s, machine) || keeps_copy(s, machine) ||
-           (!s->draining && bats_bag_ready(&s->bag) > 0);
+           (!s->run.draining && bats_bag_ready(&s->bag) > 0);
 }
 
 /* A job cannot be prolonged: another one is asked for. */
@@ -403,13 +402,12 @@ static void follow(struct bats_sched *e, uint32_t machine)
     assign_hand_over(e, machine);
     bool wanted = !m->marked && renews(e, machine);
     job_set_last(s, machine);
-    if (!wanted && c->target > 0 && !e->policy->sends_instances)
+    if (!wanted && c->target > 0 && !e->tail->next)
         c->target--;
     fill_cluster(e, c);
 }
 
-static int turn_of_job(struct bats_sched *e, uint32_t machine,
-                       struct bats_error *err)
+static void turn_of_job(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
@@ -419,32 +417,36 @@ static int turn_of_job(struct bats_sched *e, uint32_t machine,
         machine_leave(s, machine);
     if (s->now >= m->paid_end)
         machine_park(s, machine);
-    if (s->draining)
-        return 0;
-    return configure_review(
-        e, &(struct occasion){.type = OCCASION_WINDOW, .machine = machine},
-        err);
 }
 
-int configure_turn(struct bats_sched *e, uint32_t machine,
-                   struct bats_error *err)
+/* The decision on the next window, or its beginning. False: neither yet. */
+static bool turn_of_window(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
-    if (!s->terms.prolongs && !s->terms.lasts)
-        return turn_of_job(e, machine, err);
     if (m->state == MACHINE_ACTIVE && !m->renewing) {
         assign_hand_over(e, machine);
         if (!renews(e, machine) || !machine_renew(s, machine))
             machine_leave(s, machine);
     }
     if (s->now < m->paid_end)
-        return 0;
-    if (m->renewing && is_useful(s, machine) && !s->on_hold)
+        return false;
+    if (m->renewing && is_useful(s, machine) && !s->run.on_hold)
         machine_enter_window(s, machine);
     else
         machine_park(s, machine);
-    if (s->draining)
+    return true;
+}
+
+int configure_turn(struct bats_sched *e, uint32_t machine,
+                   struct bats_error *err)
+{
+    const struct state *s = &e->state;
+    if (!s->money.terms.prolongs && !s->money.terms.lasts)
+        turn_of_job(e, machine);
+    else if (!turn_of_window(e, machine))
+        return 0;
+    if (s->run.draining)
         return 0;
     return configure_review(
         e, &(struct occasion){.type = OCCASION_WINDOW, .machine = machine},
@@ -463,7 +465,7 @@ static void give_back_idle(struct state *s)
         bool is_free = taken_at != BATS_NEVER && m->paid_end == taken_at &&
                        taken_at - s->rest[id].since < t->free;
         if (m->n_busy == 0 && !is_free &&
-            (m->marked || s->draining || bats_bag_ready(&s->bag) == 0))
+            (m->marked || s->run.draining || bats_bag_ready(&s->bag) == 0))
             machine_park(s, id);
     }
 }
@@ -472,35 +474,34 @@ static void give_back_idle(struct state *s)
 static bool is_wanted(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
-    return !s->draining &&
-           (s->in_tail ? waiting(e, c) > 0
-                       : bats_bag_pending(&s->bag) > 0 ||
-                             s->bag.count[BATS_TASK_WAITING] > 0);
+    return !s->run.draining &&
+           (s->run.in_tail ? waiting(e, c) > 0
+                           : bats_bag_pending(&s->bag) > 0 ||
+                                 s->bag.count[BATS_TASK_WAITING] > 0);
 }
 
-/* The machine has nothing to do. If tasks are ready, the policy lets none begin
- * there: no other job is asked for in its place until there is a new plan. */
+/* The machine is idle. If tasks are ready, the policy does not let them begin
+ * there: no other job replaces this one until there is a new plan. */
 static void give_back_job(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
     struct cluster *c = &s->clusters[s->machines[machine].cluster];
     machine_park(s, machine);
-    if (bats_bag_ready(&s->bag) > 0 && c->target > 0 &&
-        !e->policy->sends_instances)
+    if (bats_bag_ready(&s->bag) > 0 && c->target > 0 && !e->tail->next)
         c->target--;
 }
 
 void configure_give_back(struct bats_sched *e)
 {
     struct state *s = &e->state;
-    if (s->terms.returns && s->terms.prolongs && !s->on_hold)
+    if (s->money.terms.returns && s->money.terms.prolongs && !s->run.on_hold)
         give_back_idle(s);
-    if (!s->terms.waits || s->on_hold)
+    if (!s->money.terms.waits || s->run.on_hold)
         return;
     for (uint32_t i = s->n_held; i-- > 0;)
         if (s->machines[s->held[i]].n_busy == 0)
             give_back_job(e, s->held[i]);
-    for (uint32_t i = 0; s->n_asked_slots > 0 && i < s->n_machines; i++)
+    for (uint32_t i = 0; s->money.n_asked_slots > 0 && i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_ASKED &&
             !is_wanted(e, &s->clusters[s->machines[i].cluster]))
             job_withdraw(s, i);
@@ -519,10 +520,10 @@ static bool may_acquire(const struct state *s)
 int configure_released(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
-    if (s->n_released == s->bag.n_released || s->phase != PHASE_NONE)
+    if (s->run.n_released == s->bag.n_released || s->run.phase != PHASE_NONE)
         return 0;
-    s->n_released = s->bag.n_released;
-    if (s->draining || s->on_hold || bats_bag_ready(&s->bag) == 0 ||
+    s->run.n_released = s->bag.n_released;
+    if (s->run.draining || s->run.on_hold || bats_bag_ready(&s->bag) == 0 ||
         !may_acquire(s))
         return 0;
     return configure_review(e, &(struct occasion){.type = OCCASION_READY},
@@ -540,7 +541,7 @@ void configure_limits(struct bats_sched *e)
 
 /* ---- the sampling phase, and the choice ---- */
 
-/* So many machines of one cluster, and none of the others. */
+/* Machines of one cluster, and none of the others. */
 static void configure_one(struct bats_sched *e, size_t cluster,
                           uint32_t machines)
 {
@@ -557,11 +558,11 @@ static void end_phase(struct bats_sched *e)
         state_take_sample(s, &sample);
         bats_sample_release(&sample);
     } else {
-        s->failure = BATS_ENOMEM;
+        s->answers.failure = BATS_ENOMEM;
     }
     configure_limits(e);
     assign_release(e);
-    s->phase = PHASE_SAMPLED;
+    s->run.phase = PHASE_SAMPLED;
     configure_one(e, 0, 0);
     state_emit(s, (struct bats_command){.type = BATS_NOTICE_SAMPLED});
 }
@@ -587,11 +588,11 @@ void configure_sampling(struct bats_sched *e, bool stalled)
     }
 }
 
-/* The budget of the run becomes what is charged already and the limit of the
- * schedule, unless the run's own is less. */
+/* The budget of the run becomes the charge so far plus the limit of the
+ * schedule, unless its own budget is less. */
 static void limit_budget(struct state *s, const struct sampling_choice *chosen)
 {
-    struct bats_ledger *ledger = &s->ledger;
+    struct bats_ledger *ledger = &s->money.ledger;
     const struct bats_schedule *schedule = &chosen->schedule;
     bats_money left = bats_ledger_available(ledger), budget;
     if (chosen->limit >= left ||
@@ -603,17 +604,14 @@ static void limit_budget(struct state *s, const struct sampling_choice *chosen)
         bats_ledger_put_by(ledger,
                            schedule->cushion < room ? schedule->cushion : room,
                            budget - chosen->limit + schedule->budget);
-        s->cushion_tasks = schedule->delta_n;
+        s->money.cushion_tasks = schedule->delta_n;
     }
     bats_ledger_limit(ledger, budget);
 }
 
-/*
- * If the budget pays for the upper bound of the schedule, the configuration is
- * kept for as many windows: a bag that takes longer than expected, but no
- * longer than that, is done as promised. If it does not, there is nothing to
- * wait for.
- */
+/* If the budget pays for the upper bound of the schedule, the configuration is
+ * kept for that many windows, so that a bag within its bounds is done as
+ * promised. Otherwise the policy plans at once. */
 int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
                      struct bats_error *err)
 {
@@ -625,26 +623,27 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     if (rc < 0)
         return rc;
     if (chosen.is_none) {
-        if (s->phase == PHASE_SAMPLED)
-            s->phase = PHASE_LEAVING;
-        if (s->phase == PHASE_LEAVING && s->terms.lasts)
+        if (s->run.phase == PHASE_SAMPLED)
+            s->run.phase = PHASE_LEAVING;
+        if (s->run.phase == PHASE_LEAVING && s->money.terms.lasts)
             state_stop(s, false, BATS_FINISH_SAMPLED);
         return 0;
     }
     bool is_windows = chosen.plans == BATS_PLANS_WINDOWS && e->policy->plan;
     if (is_windows && schedule->offer == BATS_OFFER_DEADLINE) {
-        s->goal.deadline = s->now + choice->deadline;
-        s->goal.minimize = BATS_MINIMIZE_COST;
-    } else if (!s->terms.lasts || schedule->offer == BATS_OFFER_BUDGET) {
+        s->run.goal.deadline = s->now + choice->deadline;
+        s->run.goal.minimize = BATS_MINIMIZE_COST;
+    } else if (!s->money.terms.lasts || schedule->offer == BATS_OFFER_BUDGET) {
         limit_budget(s, &chosen);
     }
     state_set_latest(s);
-    s->phase = PHASE_NONE;
+    s->run.phase = PHASE_NONE;
     if (is_windows) {
-        s->aim = schedule->aim > 0 ? s->now + schedule->aim : 0;
+        s->run.aim = schedule->aim > 0 ? s->now + schedule->aim : 0;
         return make_plan(e, &(struct occasion){.type = OCCASION_CHOSEN}, err);
     }
-    s->kept = bats_ledger_available(&s->ledger) >= schedule->cost_high;
+    s->run.kept =
+        bats_ledger_available(&s->money.ledger) >= schedule->cost_high;
     struct policy_plan plan = {.decision =
                                    decision_of_now(s, BATS_REASON_CHOSEN)};
     plan.decision.feasible = schedule->plan.feasible;
@@ -652,10 +651,10 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     plan.decision.windows = schedule->plan.windows;
     for (size_t i = 0; i < s->n_clusters; i++) {
         plan.decision.machines[i] = plan.target[i] =
-            s->terms.lasts ? s->clusters[i].n_joined
-                           : schedule->plan.machines[i];
+            s->money.terms.lasts ? s->clusters[i].n_joined
+                                 : schedule->plan.machines[i];
         plan.windows[i] =
-            s->kept ? schedule->windows_high : schedule->plan.windows;
+            s->run.kept ? schedule->windows_high : schedule->plan.windows;
     }
     adopt(e, &plan);
     return 0;

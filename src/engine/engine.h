@@ -2,7 +2,8 @@
  * engine: the state, its advisors, and the files that ask them and apply what
  * they answer. They build on each other in this order:
  *
- *   assign.c     gives tasks and replicas to slots
+ *   propose.c    asks advisors for tasks for a slot; why there is none
+ *   assign.c     the passes over idle slots: tasks, replicas, instances
  *   configure.c  acquires, renews and marks machines; asks the policy
  *   promise.c    watches the deadline
  *   outcome.c    the end of an execution, and the loss of a machine
@@ -15,7 +16,7 @@
 #include "engine/order/order.h"
 #include "engine/policy/policy.h"
 #include "engine/sampling/sampling.h"
-#include "engine/state/state.h"
+#include "engine/state/moves.h"
 #include "engine/tail/tail.h"
 
 struct bats_sched {
@@ -55,8 +56,8 @@ void assign_replicas(struct bats_sched *e);
  * stops them when the bag is done. */
 void assign_instances(struct bats_sched *e);
 
-/* It is about to be decided whether the machine enters another window: which
- * executions of its tasks go on? */
+/* Decides which executions of the machine's tasks continue, before it may
+ * enter another window. */
 void assign_hand_over(struct bats_sched *e, uint32_t machine);
 
 /* Tasks that the sampling does not need on every cluster any more. */
@@ -96,7 +97,7 @@ void configure_sampling(struct bats_sched *e, bool stalled);
 int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
                      struct bats_error *err);
 
-/* Sets the time limits of tasks by what is known now. */
+/* Sets the time limits of tasks from the present estimates. */
 void configure_limits(struct bats_sched *e);
 
 /* ---- promise.c ---- */

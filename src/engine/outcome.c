@@ -1,7 +1,7 @@
 /* outcome: the end of an execution, and the loss of a machine. See engine.h. */
 #include "engine/engine.h"
 
-#include "engine/state/leases.h"
+#include "engine/money/kinds.h"
 
 #define CUTS 3 /* whole jobs that a task may be cut off after */
 
@@ -12,10 +12,10 @@ static void tell_sampling(struct bats_sched *e, uint32_t machine,
                           struct bats_position task, bats_time runtime)
 {
     struct state *s = &e->state;
-    if (s->phase != PHASE_SAMPLING)
+    if (s->run.phase != PHASE_SAMPLING)
         return;
     if (e->sampling->ended(e->own.sampling, s, machine, task, runtime) < 0)
-        s->failure = BATS_ENOMEM;
+        s->answers.failure = BATS_ENOMEM;
     assign_release(e);
 }
 
@@ -82,11 +82,11 @@ static void succeed(struct bats_sched *e, uint32_t machine,
                     struct bats_position task, bool was_replica)
 {
     struct state *s = &e->state;
-    if (s->in_tail) /* other instances go on */
+    if (s->run.in_tail) /* other instances go on */
         task_measure(s, task);
     bool point = s->tasks[task.i].point;
     task_finish(s, task, BATS_TASK_DONE, s->machines[machine].cluster);
-    s->replicas_won += was_replica && (!point || s->in_tail);
+    s->replicas_won += was_replica && (!point || s->run.in_tail);
     if (!point)
         execution_cancel_all(s, task);
 }
@@ -96,13 +96,14 @@ static void count(struct bats_sched *e, uint32_t slot,
                   struct bats_position task, bool in_sample, bats_time runtime)
 {
     struct state *s = &e->state;
-    if (task_count_result(s, slot, in_sample, runtime) && s->limits_vary) {
+    if (task_count_result(s, slot, in_sample, runtime) && s->run.limits_vary) {
         configure_limits(e);
         slots_set_limits(s);
     }
     if (e->tail->learn &&
         !e->tail->learn(e->own.tail, s, slot_cluster(s, slot), runtime))
-        s->failure = BATS_ENOMEM;
+        s->answers.failure = BATS_ENOMEM;
+    state_belief_note(s);
     slot_worked(s, slot, runtime);
     if (s->bag.state[task.i] == BATS_TASK_DONE)
         categories_note(s, task, slot_cluster(s, slot), runtime);
@@ -148,7 +149,7 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
     if (has_result)
         count(e, slot, task, in_sample, ev->runtime);
     machine_drained(s, ev->machine);
-    if (rc == 0 && has_result && !s->draining)
+    if (rc == 0 && has_result && !s->run.draining)
         rc = configure_review(e,
                               &(struct occasion){.type = OCCASION_RESULT,
                                                  .machine = ev->machine,
@@ -166,10 +167,10 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
  * tells against the task. */
 static bool is_no_news(struct state *s, bats_time length)
 {
-    bool is_news = length < s->window ||
-                   (length > s->window && length > s->filled);
-    if (length > s->filled)
-        s->filled = length;
+    bool is_news = length < s->run.window ||
+                   (length > s->run.window && length > s->known.filled);
+    if (length > s->known.filled)
+        s->known.filled = length;
     return !is_news;
 }
 
@@ -182,20 +183,20 @@ static void note_cut(struct state *s, uint32_t machine,
     struct task *t = &s->tasks[task.i];
     if (t->slot != NO_SLOT && s->slots[t->slot].machine == machine)
         s->slots[t->slot].judged = true;
-    ran += s->preempt_lead;
-    if (life > 0 && !s->draining && ran >= life - life / 10 &&
-        (!s->terms.waits || is_no_news(s, life)) && t->cuts < CUTS)
+    ran += s->run.preempt_lead;
+    if (life > 0 && !s->run.draining && ran >= life - life / 10 &&
+        (!s->money.terms.waits || is_no_news(s, life)) && t->cuts < CUTS)
         t->cuts++;
 }
 
-/* It has filled so many that there is no hope: others are no longer. */
+/* The task has filled so many windows that it cannot end in one. */
 static bool is_too_long(const struct state *s, struct bats_position task)
 {
-    return !s->draining && s->tasks[task.i].cuts >= CUTS;
+    return !s->run.draining && s->tasks[task.i].cuts >= CUTS;
 }
 
-/* Stopped by a CANCEL (which may have been a time-out), or of its own accord
- * to be run again. Who can do that keeps a state, which two must not share. */
+/* The execution was stopped by a CANCEL (perhaps a time-out), or yielded. A
+ * task that yields keeps a state, which two executions must not share. */
 static void came_back(struct bats_sched *e, const struct bats_event *ev,
                       uint32_t slot, struct bats_position task)
 {
@@ -292,7 +293,8 @@ static double runtime_in(const struct state *s, uint32_t slot,
 /* How long the slot's running task is expected to last. */
 static double rest_of_head(const struct state *s, uint32_t slot)
 {
-    return s->clusters[slot_cluster(s, slot)].stats.n_done > 0 && !s->is_ranked
+    return s->clusters[slot_cluster(s, slot)].stats.n_done > 0 &&
+                   !s->known.is_ranked
                ? forecast_rest(s, slot)
                : runtime_in(s, slot, s->slots[slot].head) -
                      slot_elapsed(s, slot);
@@ -313,6 +315,17 @@ static void move(struct state *s, uint32_t slot, bats_time time)
     }
 }
 
+/* The machine goes out of use: asks the policy, unless the run ends. */
+static int review_loss(struct bats_sched *e, uint32_t machine,
+                       struct bats_error *err)
+{
+    const struct run *run = &e->state.run;
+    if (run->finish != BATS_FINISH_NOT_YET || run->draining)
+        return 0;
+    return configure_review(
+        e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
+}
+
 /* One that can save its state migrates with it: it yields when told to stop. */
 int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
                       struct bats_error *err)
@@ -322,11 +335,8 @@ int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
     machine_notice(s, machine, s->now + time);
     time = s->rest[machine].taken_at - s->now;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
-        move(s, i, s->terms.idle_is_free ? time : m->paid_end - s->now);
-    if (s->finish != BATS_FINISH_NOT_YET || s->draining)
-        return 0;
-    return configure_review(
-        e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
+        move(s, i, s->money.terms.idle_is_free ? time : m->paid_end - s->now);
+    return review_loss(e, machine, err);
 }
 
 int outcome_of_retirement(struct bats_sched *e, uint32_t machine,
@@ -338,10 +348,7 @@ int outcome_of_retirement(struct bats_sched *e, uint32_t machine,
     if (m->state != MACHINE_ACTIVE || m->quarantined)
         return 0;
     machine_retire(s, machine);
-    if (s->finish != BATS_FINISH_NOT_YET || s->draining)
-        return 0;
-    return configure_review(
-        e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
+    return review_loss(e, machine, err);
 }
 
 int outcome_of_loss(struct bats_sched *e, uint32_t machine,
@@ -358,8 +365,5 @@ int outcome_of_loss(struct bats_sched *e, uint32_t machine,
         while (s->slots[i].n_tasks > 0)
             lose(e, machine, i);
     machine_drained(s, machine);
-    if (s->finish != BATS_FINISH_NOT_YET || s->draining)
-        return 0;
-    return configure_review(
-        e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
+    return review_loss(e, machine, err);
 }

@@ -9,11 +9,11 @@ static void record_late(struct state *s)
     struct bats_decision d = {
         .time = s->now,
         .reason = BATS_REASON_LATE,
-        .feasible = s->feasible || !s->planned,
+        .feasible = s->run.feasible || !s->run.planned,
         .tasks_left = bats_bag_pending(&s->bag),
         .tasks_paid = -1,
-        .budget_left = bats_ledger_available(&s->ledger),
-        .windows = 1 + (s->late_end - s->now - 1) / s->window};
+        .budget_left = bats_ledger_available(&s->money.ledger),
+        .windows = 1 + (s->run.late_end - s->now - 1) / s->run.window};
     for (size_t i = 0; i < s->n_clusters; i++)
         d.machines[i] = s->clusters[i].n_active;
     state_record(s, &d);
@@ -22,16 +22,16 @@ static void record_late(struct state *s)
 void promise_watch(struct bats_sched *e)
 {
     struct state *s = &e->state;
-    bats_time deadline = s->goal.deadline, end;
-    if (deadline == BATS_NEVER || s->draining)
+    bats_time deadline = s->run.goal.deadline, end;
+    if (deadline == BATS_NEVER || s->run.draining)
         return;
     end = e->policy->end ? e->policy->end(e->own.policy, s) : forecast_end(s);
     if (end == BATS_NEVER)
         return;
     end = end > s->now ? end : s->now;
-    bool was_late = s->late_end > 0;
+    bool was_late = s->run.late_end > 0;
     double limit = (double)deadline * (was_late ? 1 : 1 + ROUGHLY);
-    s->late_end = (double)end > limit ? end : 0;
-    if (s->late_end > 0 && !was_late)
+    s->run.late_end = (double)end > limit ? end : 0;
+    if (s->run.late_end > 0 && !was_late)
         record_late(s);
 }

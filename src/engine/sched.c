@@ -14,8 +14,9 @@
  * Commands are emitted where the state changes (state.h).
  */
 #include "engine/engine.h"
+#include "engine/money/kinds.h"
 
-/* ---- what falls due ---- */
+/* ---- due times ---- */
 
 /* At the same time they come in this order: the time limit, time-outs, tasks
  * to be tried again, machines that get another chance, the tail's instances,
@@ -30,47 +31,41 @@ enum due {
     DUE_TURN
 };
 
-static enum due next_due(const struct bats_sched *e, bats_time *time,
-                         uint32_t *id)
+struct next {
+    enum due what;
+    bats_time time;
+    uint32_t id;
+};
+
+static inline void sooner(struct next *next, enum due what, bats_time time)
+{
+    if (time < next->time)
+        *next = (struct next){.what = what, .time = time};
+}
+
+static inline void sooner_of(struct next *next, enum due what,
+                             const struct bats_heap *heap)
+{
+    uint32_t id;
+    bats_time time = bats_heap_first(heap, &id);
+    if (time < next->time)
+        *next = (struct next){what, time, id};
+}
+
+static struct next next_due(const struct bats_sched *e)
 {
     const struct state *s = &e->state;
-    enum due first = DUE_LATEST;
-    uint32_t slot = 0, task = 0, machine = 0;
-    bats_time limit = bats_heap_first(&s->limits, &slot);
-    bats_time retry = bats_heap_first(&s->retries, &task);
-    *time = s->is_late ? BATS_NEVER : s->latest;
-    if (limit < *time) {
-        *time = limit;
-        *id = slot;
-        first = DUE_LIMIT;
-    }
-    if (retry < *time) {
-        *time = retry;
-        *id = task;
-        first = DUE_RETRY;
-    }
-    bats_time chance = bats_heap_first(&s->quarantines, &machine);
-    if (chance < *time) {
-        *time = chance;
-        *id = machine;
-        first = DUE_CHANCE;
-    }
-    bats_time tail = s->in_tail ? e->tail->wakeup(e->own.tail) : BATS_NEVER;
-    if (tail < *time) {
-        *time = tail;
-        first = DUE_TAIL;
-    }
-    if (s->next_tick < *time) {
-        *time = s->next_tick;
-        first = DUE_TICK;
-    }
-    bats_time turn = bats_heap_first(&s->turns, &machine);
-    if (turn < *time) {
-        *time = turn;
-        *id = machine;
-        first = DUE_TURN;
-    }
-    return first;
+    struct next next = {.what = DUE_LATEST,
+                        .time =
+                            s->money.is_late ? BATS_NEVER : s->money.latest};
+    sooner_of(&next, DUE_LIMIT, &s->limits);
+    sooner_of(&next, DUE_RETRY, &s->retries);
+    sooner_of(&next, DUE_CHANCE, &s->quarantines);
+    if (s->run.in_tail)
+        sooner(&next, DUE_TAIL, e->tail->wakeup(e->own.tail));
+    sooner(&next, DUE_TICK, s->run.next_tick);
+    sooner_of(&next, DUE_TURN, &s->turns);
+    return next;
 }
 
 static void time_out(struct state *s, uint32_t slot)
@@ -93,25 +88,25 @@ static void start(struct bats_sched *e)
 static int tick(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
-    if (s->now >= s->goal.deadline)
-        s->interval = s->interval_after;
-    s->next_tick += s->interval;
+    if (s->now >= s->run.goal.deadline)
+        s->run.interval = s->run.interval_after;
+    s->run.next_tick += s->run.interval;
     state_bill(s);
     if (e->tail->tick)
         e->tail->tick(e->own.tail);
     forecast_means(s);
-    if (s->limits_vary) {
+    if (s->run.limits_vary) {
         configure_limits(e);
         slots_set_limits(s);
     }
-    if (s->phase == PHASE_SAMPLING) {
+    if (s->run.phase == PHASE_SAMPLING) {
         e->sampling->watch(e->own.sampling, s);
         assign_release(e);
     }
     slots_rescan(s);
-    if (s->draining)
+    if (s->run.draining)
         return 0;
-    if (s->terms.waits) {
+    if (s->money.terms.waits) {
         start(e);
         configure_refill(e);
     }
@@ -122,7 +117,7 @@ static void readmit(struct bats_sched *e, uint32_t machine)
 {
     machine_readmit(&e->state, machine);
     slots_rescan(&e->state);
-    if (!e->state.draining)
+    if (!e->state.run.draining)
         configure_refill(e);
 }
 
@@ -132,9 +127,9 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
     struct state *s = &e->state;
     switch (what) {
     case DUE_LATEST:
-        state_stop(s, true, s->late);
-        s->why = s->late;
-        s->is_late = true;
+        state_stop(s, true, s->money.late);
+        s->run.why = s->money.late;
+        s->money.is_late = true;
         break;
     case DUE_LIMIT:
         time_out(s, id);
@@ -145,7 +140,7 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
     case DUE_CHANCE:
         readmit(e, id);
         break;
-    case DUE_TAIL: /* the step that follows is what is wanted */
+    case DUE_TAIL: /* settle() does the rest */
         break;
     case DUE_TICK:
         return tick(e, err);
@@ -179,11 +174,11 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_LEAVING)
             return 0;
-    if (s->n_jobs > 0 || s->n_noticed > 0 || purses_begin_later(s))
+    if (s->money.n_jobs > 0 || s->n_noticed > 0 || purses_begin_later(s))
         return 0;
     bool is_late = e->policy->is_late && e->policy->is_late(e->own.policy, s);
     if (s->n_busy == 0)
-        state_finish(s, all_too_late(s) ? s->late
+        state_finish(s, all_too_late(s) ? s->money.late
                         : is_late       ? BATS_FINISH_TOO_LATE
                                         : BATS_FINISH_BUDGET);
     return 0;
@@ -195,20 +190,20 @@ static int unstall(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
     uint32_t machine;
-    /* Nobody else is left: who may have another chance has it now. */
+    /* No other machine is left: the ones in quarantine get another chance. */
     if (s->n_lost + s->n_quarantined == s->n_machines &&
         bats_heap_first(&s->quarantines, &machine) < BATS_NEVER)
         readmit(e, machine);
     if (s->n_lost + s->n_quarantined == s->n_machines)
         state_finish(s, BATS_FINISH_NO_MACHINES);
     else if (bats_bag_ready(&s->bag) == 0 ||
-             (s->in_tail && e->tail->wakeup(e->own.tail) != BATS_NEVER))
+             (s->run.in_tail && e->tail->wakeup(e->own.tail) != BATS_NEVER))
         return 0; /* some are to be tried again later */
-    else if (s->phase == PHASE_SAMPLING)
+    else if (s->run.phase == PHASE_SAMPLING)
         configure_sampling(e, true);
-    else if (s->phase == PHASE_LEAVING)
+    else if (s->run.phase == PHASE_LEAVING)
         state_finish(s, BATS_FINISH_SAMPLED);
-    else if (s->phase == PHASE_NONE)
+    else if (s->run.phase == PHASE_NONE)
         return last_try(e, err);
     return 0;
 }
@@ -218,64 +213,73 @@ static int unstall(struct bats_sched *e, struct bats_error *err)
 static void begin_tail(struct bats_sched *e)
 {
     struct state *s = &e->state;
-    if (s->in_tail || !e->tail->begins(e->own.tail, s))
+    if (s->run.in_tail || !e->tail->begins(e->own.tail, s))
         return;
     e->tail->begin_tail(e->own.tail, s);
-    s->in_tail = true;
-    s->limits_vary = false;
+    s->run.in_tail = true;
+    s->run.limits_vary = false;
     configure_limits(e);
     slots_rescan(s);
+}
+
+static void settle_tail(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    begin_tail(e);
+    if (s->run.in_tail) {
+        e->tail->update(e->own.tail, s);
+        if (e->tail->has_news(e->own.tail) && e->asks)
+            state_emit(s, (struct bats_command){.type = BATS_NOTICE_SAMPLED});
+        configure_limits(e); /* D may have changed */
+    }
+    assign_instances(e);
+    if (s->run.in_tail) {
+        configure_refill(e);
+        if (!s->money.terms.waits)
+            assign_instances(e);
+    }
+}
+
+/* Nothing runs: the run is over, or something has to be started. */
+static int settle_end(struct bats_sched *e, struct bats_error *err)
+{
+    struct state *s = &e->state;
+    purses_review(s); /* given back: some may be paid now, or never */
+    if (bats_bag_left(&s->bag) == 0)
+        state_finish(s, s->money.purses.n_unpaid > 0 ? BATS_FINISH_BUDGET
+                                                     : BATS_FINISH_ALL_DONE);
+    else if (s->run.draining)
+        state_finish(s, s->run.why);
+    else if (s->n_absent == 0 && !s->run.on_hold && s->money.n_jobs == 0)
+        return unstall(e, err);
+    return 0;
 }
 
 static int settle(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
-    uint32_t id;
-    int rc = 0;
-    if (s->finish != BATS_FINISH_NOT_YET)
+    if (s->run.finish != BATS_FINISH_NOT_YET)
         return 0;
     state_grant_cushion(s);
     purses_review(s);
-    if (s->phase == PHASE_SAMPLING)
+    if (s->run.phase == PHASE_SAMPLING)
         configure_sampling(e, false);
-    if (e->tail->next) {
-        begin_tail(e);
-        if (s->in_tail) {
-            e->tail->update(e->own.tail, s);
-            if (e->tail->has_news(e->own.tail) && e->asks)
-                state_emit(s,
-                           (struct bats_command){.type = BATS_NOTICE_SAMPLED});
-            configure_limits(e); /* D may be another one now */
-        }
-        assign_instances(e);
-        if (s->in_tail) {
-            configure_refill(e);
-            if (!s->terms.waits)
-                assign_instances(e);
-        }
-    }
-    if (s->idle_first != NO_SLOT)
+    if (e->tail->next)
+        settle_tail(e);
+    if (s->idle.first != NO_SLOT)
         assign_idle(e);
-    rc = configure_released(e, err);
+    int rc = configure_released(e, err);
     if (s->n_replicas > 0)
         assign_make_room(e);
-    if (s->idle_first != NO_SLOT)
+    if (s->idle.first != NO_SLOT)
         assign_replicas(e);
     configure_give_back(e);
-    if (rc == 0 && s->n_busy == 0) {
-        purses_review(s); /* given back: some may be paid now, or never */
-        if (bats_bag_left(&s->bag) == 0)
-            state_finish(s, s->purses.n_unpaid > 0 ? BATS_FINISH_BUDGET
-                                                   : BATS_FINISH_ALL_DONE);
-        else if (s->draining)
-            state_finish(s, s->why);
-        else if (s->n_absent == 0 && !s->on_hold && s->n_jobs == 0)
-            rc = unstall(e, err);
-    }
-    if (rc == 0 && s->failure < 0)
-        rc =
-            bats_error_set(err, s->failure, "no memory for a scheduling step");
-    next_due(e, &e->wakeup, &id);
+    if (rc == 0 && s->n_busy == 0)
+        rc = settle_end(e, err);
+    if (rc == 0 && s->answers.failure < 0)
+        rc = bats_error_set(err, s->answers.failure,
+                            "no memory for a scheduling step");
+    e->wakeup = next_due(e).time;
     return rc;
 }
 
@@ -284,13 +288,13 @@ static int advance(struct bats_sched *e, bats_time limit, bool inclusive,
                    struct bats_error *err)
 {
     struct state *s = &e->state;
-    while (s->finish == BATS_FINISH_NOT_YET && e->wakeup != BATS_NEVER &&
+    while (s->run.finish == BATS_FINISH_NOT_YET && e->wakeup != BATS_NEVER &&
            (e->wakeup < limit || (e->wakeup == limit && inclusive))) {
-        uint32_t id = 0;
-        enum due what = next_due(e, &e->wakeup, &id);
+        struct next next = next_due(e);
+        e->wakeup = next.time;
         if (e->wakeup > s->now)
             state_pass(s, e->wakeup);
-        int rc = fall_due(e, what, id, err);
+        int rc = fall_due(e, next.what, next.id, err);
         if (rc == 0)
             rc = settle(e, err);
         if (rc < 0)
@@ -303,45 +307,93 @@ static int advance(struct bats_sched *e, bats_time limit, bool inclusive,
 
 /* ---- events ---- */
 
-static int check_task_event(const struct state *s, const struct bats_event *ev,
-                            struct bats_error *err)
+/* Why the end of an execution contradicts the state, or NULL. */
+static const char *contradiction_of_task(const struct state *s,
+                                         const struct bats_event *ev)
 {
     enum bats_execution_state state =
         execution_state(s, ev->machine, ev->slot, ev->task);
     if (state == BATS_EXECUTION_NONE)
-        return bats_error_set(err, BATS_ESTATE,
-                              "task %u is not on machine %u, slot %u",
-                              ev->task, ev->machine, ev->slot);
-    if (ev->type == BATS_EVENT_PREEMPTED && state == BATS_EXECUTION_RUNS &&
-        !s->clusters[s->machines[ev->machine].cluster].spec.unreliable)
-        return bats_error_set(err, BATS_ESTATE,
-                              "task %u was preempted without a reason",
-                              ev->task);
-    if (ev->type != BATS_EVENT_PREEMPTED && ev->type != BATS_EVENT_YIELDED &&
-        ev->runtime < 0)
-        return bats_error_set(err, BATS_ESTATE,
-                              "task %u ran for a negative time", ev->task);
-    return 0;
+        return "the task is not in that slot";
+    if (ev->type == BATS_EVENT_YIELDED)
+        return NULL;
+    if (ev->type != BATS_EVENT_PREEMPTED)
+        return ev->runtime < 0 ? "the task ran for a negative time" : NULL;
+    return state == BATS_EXECUTION_RUNS &&
+                   !s->clusters[s->machines[ev->machine].cluster]
+                        .spec.unreliable
+               ? "the task was preempted without a reason"
+               : NULL;
 }
 
-static int check_job_event(const struct state *s, const struct bats_event *ev,
-                           struct bats_error *err)
-{
-    bool is_closed = ev->type == BATS_EVENT_CLOSED;
-    if (is_closed ? !s->terms.later || s->rest[ev->machine].closed
-                  : !s->rest[ev->machine].asked || ev->runtime < 0 ||
-                        ev->runtime > TIME_MAX || ev->amount < 0)
-        return bats_error_set(err, BATS_ESTATE,
-                              "machine %u is no job of which that can be said",
-                              ev->machine);
-    return 0;
-}
-
-/* Its PARK may cross with its beginning. */
+/* The machine was asked for, and its PARK may cross with its beginning. */
 static bool is_withdrawn(const struct state *s, uint32_t machine)
 {
     return s->machines[machine].state == MACHINE_ENDING &&
            s->rest[machine].began_at == BATS_NEVER;
+}
+
+static const char *contradiction(const struct state *s,
+                                 const struct bats_event *ev)
+{
+    const struct machine *m = &s->machines[ev->machine];
+    const struct machine_rest *rest = &s->rest[ev->machine];
+    switch (ev->type) {
+    case BATS_EVENT_JOINED:
+        return m->state == (s->money.terms.waits ? MACHINE_ASKED
+                                                 : MACHINE_ABSENT) ||
+                       is_withdrawn(s, ev->machine)
+                   ? NULL
+                   : "the machine joined a second time";
+    case BATS_EVENT_LOST:
+        return m->state == MACHINE_LOST ? "the machine was lost a second time"
+                                        : NULL;
+    case BATS_EVENT_NOTICE:
+        return m->state == MACHINE_LOST || ev->runtime < 0 ||
+                       ev->runtime > TIME_MAX
+                   ? "the machine cannot be taken away"
+                   : NULL;
+    case BATS_EVENT_FOUND:
+        return ev->slot >= m->n_slots || ev->task >= s->bag.n
+                   ? "the machine cannot run that task in that slot"
+                   : NULL;
+    case BATS_EVENT_CLOSED:
+        return s->money.terms.later && !rest->closed
+                   ? NULL
+                   : "no such job can be closed";
+    case BATS_EVENT_RETIRED:
+        if (!s->money.terms.later)
+            return NULL;
+        /* fall through */
+    case BATS_EVENT_ENDS:
+    case BATS_EVENT_BILLED:
+        return rest->asked && ev->runtime >= 0 && ev->runtime <= TIME_MAX &&
+                       ev->amount >= 0
+                   ? NULL
+                   : "no such job was asked for";
+    default:
+        return contradiction_of_task(s, ev);
+    }
+}
+
+/* The event is about the whole run, not about a machine. */
+static bool is_of_run(const struct state *s, const struct bats_event *ev)
+{
+    switch (ev->type) {
+    case BATS_EVENT_TICK:
+    case BATS_EVENT_DRAIN:
+    case BATS_EVENT_STOP:
+    case BATS_EVENT_CHOSEN:
+    case BATS_EVENT_HOLD:
+    case BATS_EVENT_GO:
+    case BATS_EVENT_KILLED:
+        return true;
+    case BATS_EVENT_BILLED:
+        return s->money.terms.later && ev->machine == BATS_NO_MACHINE &&
+               ev->amount >= 0;
+    default:
+        return false;
+    }
 }
 
 static int check_event(const struct state *s, bats_time now,
@@ -350,67 +402,28 @@ static int check_event(const struct state *s, bats_time now,
     if (now < 0 || now > TIME_MAX)
         return bats_error_set(err, BATS_EOVERFLOW, "the time %lld is no time",
                               (long long)now);
-    if (ev->type == BATS_EVENT_TICK || ev->type == BATS_EVENT_DRAIN ||
-        ev->type == BATS_EVENT_STOP || ev->type == BATS_EVENT_CHOSEN ||
-        ev->type == BATS_EVENT_HOLD || ev->type == BATS_EVENT_GO ||
-        ev->type == BATS_EVENT_KILLED)
+    if (is_of_run(s, ev))
         return 0;
-    if (s->terms.later && ev->type == BATS_EVENT_BILLED &&
-        ev->machine == BATS_NO_MACHINE && ev->amount >= 0)
-        return 0;
-    if (ev->machine >= s->n_machines)
-        return bats_error_set(err, BATS_ESTATE, "there is no machine %u",
-                              ev->machine);
-    enum machine_state state = s->machines[ev->machine].state;
-    switch (ev->type) {
-    case BATS_EVENT_JOINED:
-        if (state != (s->terms.waits ? MACHINE_ASKED : MACHINE_ABSENT) &&
-            !is_withdrawn(s, ev->machine))
-            return bats_error_set(err, BATS_ESTATE,
-                                  "machine %u joined a second time",
-                                  ev->machine);
-        return 0;
-    case BATS_EVENT_LOST:
-        if (state == MACHINE_LOST)
-            return bats_error_set(err, BATS_ESTATE,
-                                  "machine %u was lost a second time",
-                                  ev->machine);
-        return 0;
-    case BATS_EVENT_NOTICE:
-        if (state == MACHINE_LOST || ev->runtime < 0 || ev->runtime > TIME_MAX)
-            return bats_error_set(err, BATS_ESTATE,
-                                  "machine %u cannot be taken away",
-                                  ev->machine);
-        return 0;
-    case BATS_EVENT_FOUND:
-        if (ev->slot >= s->machines[ev->machine].n_slots ||
-            ev->task >= s->bag.n)
-            return bats_error_set(err, BATS_ESTATE,
-                                  "machine %u cannot run task %u in slot %u",
-                                  ev->machine, ev->task, ev->slot);
-        return 0;
-    case BATS_EVENT_ENDS:
-    case BATS_EVENT_BILLED:
-    case BATS_EVENT_CLOSED:
-        return check_job_event(s, ev, err);
-    case BATS_EVENT_RETIRED:
-        return s->terms.later ? check_job_event(s, ev, err) : 0;
-    default:
-        return check_task_event(s, ev, err);
-    }
+    const char *what = ev->machine < s->n_machines
+                           ? contradiction(s, ev)
+                           : "there is no such machine";
+    return what ? bats_error_set(err, BATS_ESTATE,
+                                 "%s: machine %u, slot %u, task %u", what,
+                                 ev->machine, ev->slot, ev->task)
+                : 0;
 }
 
 static void join(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
-    if (!s->terms.waits)
+    if (!s->money.terms.waits)
         machine_join(s, machine);
-    if (s->finish != BATS_FINISH_NOT_YET) {
+    if (s->run.finish != BATS_FINISH_NOT_YET) {
         state_emit(s, (struct bats_command){.type = BATS_COMMAND_RELEASE,
                                             .machine = machine});
         return;
     }
-    if (s->terms.waits) {
+    if (s->money.terms.waits) {
         if (!is_withdrawn(s, machine))
             job_begin(s, machine);
         return;
@@ -431,7 +444,7 @@ static int bill(struct bats_sched *e, const struct bats_event *ev,
                  ? 0
                  : outcome_of_loss(e, ev->machine, err);
     job_bill(s, ev->machine, ev->amount);
-    if (s->finish == BATS_FINISH_NOT_YET && !s->draining)
+    if (s->run.finish == BATS_FINISH_NOT_YET && !s->run.draining)
         configure_refill(e);
     return rc;
 }
@@ -487,10 +500,10 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
                    BATS_FINISH_STOPPED);
         break;
     case BATS_EVENT_HOLD:
-        e->state.on_hold = true;
+        e->state.run.on_hold = true;
         break;
     case BATS_EVENT_GO:
-        e->state.on_hold = false;
+        e->state.run.on_hold = false;
         slots_rescan(&e->state); /* including those that were refused a task */
         configure_refill(e);     /* and machines that have joined since */
         break;
@@ -524,7 +537,22 @@ bool bats_sched_next(struct bats_sched *e, struct bats_command *command)
     return state_next(&e->state, command);
 }
 
+bool bats_sched_next_lease(struct bats_sched *e, struct bats_lease *lease)
+{
+    return books_next_lease(&e->state, lease);
+}
+
+bool bats_sched_next_stake(struct bats_sched *e, struct bats_stake *stake)
+{
+    return books_next_stake(&e->state, stake);
+}
+
+bool bats_sched_next_idle(struct bats_sched *e, struct bats_idle_machine *idle)
+{
+    return slots_next_idle(&e->state, idle);
+}
+
 bats_time bats_sched_wakeup(const struct bats_sched *e)
 {
-    return e->state.finish == BATS_FINISH_NOT_YET ? e->wakeup : BATS_NEVER;
+    return e->state.run.finish == BATS_FINISH_NOT_YET ? e->wakeup : BATS_NEVER;
 }

@@ -4,7 +4,7 @@
 #include "bats/plan.h"
 #include "engine/engine.h"
 
-/* The bill of an allocation while all its machines do so many tasks. */
+/* The bill of an allocation while all its machines do this many tasks. */
 static bats_money cost_of_all(const struct state *s, uint32_t pending)
 {
     double rate = 0;
@@ -15,7 +15,8 @@ static bats_money cost_of_all(const struct state *s, uint32_t pending)
     }
     double time = rate > 0 ? pending / rate : (double)BATS_LONGEST;
     return time < (double)BATS_LONGEST
-               ? bats_billing_cost(s->ledger.billing.rate, (bats_time)time)
+               ? bats_billing_cost(s->money.ledger.billing.rate,
+                                   (bats_time)time)
                : -1;
 }
 
@@ -28,15 +29,15 @@ static bats_money rest_cost(const struct state *s)
         return 0;
     if (best == SIZE_MAX)
         return -1;
-    if (s->terms.lasts)
+    if (s->money.terms.lasts)
         return cost_of_all(s, pending);
     const struct cluster *c = &s->clusters[best];
     double use = pending * c->stats.mean / cluster_slots(c);
-    if (s->terms.idle_is_free)
+    if (s->money.terms.idle_is_free)
         return use < (double)BATS_LONGEST
-                   ? bats_billing_use(c->price, s->window, (bats_time)use)
+                   ? bats_billing_use(c->price, s->run.window, (bats_time)use)
                    : -1;
-    double rate = cluster_slots(c) * (double)s->window / c->stats.mean;
+    double rate = cluster_slots(c) * (double)s->run.window / c->stats.mean;
     return bats_units_multiply(bats_plan_windows(pending, rate), c->price,
                                &cost)
                ? cost
@@ -50,7 +51,7 @@ void bats_sched_status(const struct bats_sched *e,
     const uint32_t *count = s->bag.count;
     *status = (struct bats_sched_status){
         .now = s->now,
-        .finish = s->finish,
+        .finish = s->run.finish,
         .pending = bats_bag_pending(&s->bag) + count[BATS_TASK_WAITING],
         .blocked = count[BATS_TASK_BLOCKED],
         .longest_chain = state_longest_chain(s, NULL),
@@ -58,25 +59,27 @@ void bats_sched_status(const struct bats_sched *e,
         .done = count[BATS_TASK_DONE],
         .failed = count[BATS_TASK_FAILED],
         .skipped = count[BATS_TASK_SKIPPED],
-        .budget = s->ledger.budget,
-        .charged = s->ledger.charged,
-        .held = s->ledger.held,
-        .charged_before = s->terms.lasts ? s->ledger.base : s->earlier_charged,
+        .budget = s->money.ledger.budget,
+        .charged = s->money.ledger.charged,
+        .held = s->money.ledger.held,
+        .charged_before = s->money.terms.lasts ? s->money.ledger.base
+                                               : s->money.earlier_charged,
         .retried = s->retried,
         .timed_out = s->timed_out,
         .preempted = s->preempted,
         .replicas = s->replicas,
         .replicas_won = s->replicas_won,
         .estimated_end = forecast_end(s),
-        .deadline = s->goal.deadline < BATS_NEVER ? s->goal.deadline : 0,
-        .late_end = s->late_end,
+        .deadline =
+            s->run.goal.deadline < BATS_NEVER ? s->run.goal.deadline : 0,
+        .late_end = s->run.late_end,
         .rest_cost = rest_cost(s),
-        .sample_size = s->sample_size,
-        .cushion = s->ledger.put_by + s->ledger.granted,
-        .cushion_spent = s->ledger.spent};
+        .sample_size = s->known.sample_size,
+        .cushion = s->money.ledger.put_by + s->money.ledger.granted,
+        .cushion_spent = s->money.ledger.spent};
 }
 
-/* T, or what is expected; 0: not known. */
+/* T, or the expected runtime; 0: unknown. */
 static double mean_of(const struct cluster *c)
 {
     return c->stats.mean > 0 ? c->stats.mean : (double)c->expected;
@@ -98,7 +101,7 @@ static const struct cluster *cheapest(const struct state *s)
 static bats_money hourly(const struct state *s, const struct cluster *c)
 {
     return (bats_money)((double)c->price * c->n_machines * (double)BATS_HOUR /
-                            (double)s->window +
+                            (double)s->run.window +
                         0.5);
 }
 
@@ -113,7 +116,8 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
         .machines_now = c->n_held,
         .machines_lost = c->n_lost,
         .windows = c->windows,
-        .charged = (s->terms.later ? 0 : c->windows * c->price) + c->used,
+        .charged =
+            (s->money.terms.later ? 0 : c->windows * c->price) + c->used,
         .done = c->done,
         .failed = c->failed,
         .mean_runtime = mean_of(c),
@@ -131,7 +135,7 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
                                 (mean_of(c) / cluster_slots(c)) *
                                 ((double)m->price / (double)c->price);
     double paid = c->paid_slot_time;
-    if (s->terms.lasts) {
+    if (s->money.terms.lasts) {
         status->charged = bats_billing_cost(hourly(s, c), s->now);
         paid = (double)c->n_slots * (double)s->now;
     }
@@ -142,7 +146,7 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
 void bats_sched_category_status(const struct bats_sched *e, uint32_t category,
                                 struct bats_category_status *status)
 {
-    const struct categories *k = &e->state.categories;
+    const struct categories *k = &e->state.known.categories;
     const struct category_stats *stats = &k->stats[category];
     *status = (struct bats_category_status){
         .done = stats->n, .left = k->left[category], .mean = stats->mean};
@@ -176,9 +180,9 @@ bool bats_sched_has_failed(const struct bats_sched *e, uint32_t task)
 bool bats_sched_purse_status(const struct bats_sched *e, uint32_t purse,
                              struct bats_purse_status *status)
 {
-    if (purse >= e->state.purses.n)
+    if (purse >= e->state.money.purses.n)
         return false;
-    const struct purse *a = &e->state.purses.list[purse];
+    const struct purse *a = &e->state.money.purses.list[purse];
     *status = (struct bats_purse_status){.name = a->name,
                                          .budget = a->ledger.budget,
                                          .charged = a->ledger.charged,
@@ -196,11 +200,11 @@ bool bats_sched_purse_status(const struct bats_sched *e, uint32_t purse,
 void bats_sched_purses_soonest(const struct bats_sched *e, bats_time *soonest)
 {
     const struct state *s = &e->state;
-    for (uint32_t i = 0; i < s->purses.n; i++)
+    for (uint32_t i = 0; i < s->money.purses.n; i++)
         soonest[i] = 0;
     state_longest_chain(s, soonest);
-    for (uint32_t i = 0; i < s->purses.n; i++) {
-        const struct purse *a = &s->purses.list[i];
+    for (uint32_t i = 0; i < s->money.purses.n; i++) {
+        const struct purse *a = &s->money.purses.list[i];
         /* A task that runs for longer than expected may end at once. */
         bool overdue = a->left > 0 && a->deadline > 0 && s->now > a->deadline;
         soonest[i] += soonest[i] > 0 || overdue ? s->now : 0;
@@ -262,8 +266,8 @@ int bats_sched_estimator(struct bats_sched *e,
 const struct bats_decision *bats_sched_decisions(const struct bats_sched *e,
                                                  size_t *n)
 {
-    *n = e->state.n_decisions;
-    return e->state.decisions;
+    *n = e->state.answers.n_decisions;
+    return e->state.answers.decisions;
 }
 
 void bats_sched_check(const struct bats_sched *e)
@@ -273,25 +277,16 @@ void bats_sched_check(const struct bats_sched *e)
 
 const char *bats_reason_name(enum bats_reason reason)
 {
-    switch (reason) {
-    case BATS_REASON_START:
-        return "start";
-    case BATS_REASON_SAMPLED:
-        return "sampled";
-    case BATS_REASON_VIOLATION:
-        return "violation";
-    case BATS_REASON_LOST:
-        return "machines lost";
-    case BATS_REASON_STALLED:
-        return "stalled";
-    case BATS_REASON_CHOSEN:
-        return "chosen";
-    case BATS_REASON_LATE:
-        return "late";
-    case BATS_REASON_PLANNED:
-        return "planned again";
-    }
-    return "unknown";
+    static const char *const names[] = {
+        [BATS_REASON_START] = "start",
+        [BATS_REASON_SAMPLED] = "sampled",
+        [BATS_REASON_VIOLATION] = "violation",
+        [BATS_REASON_LOST] = "machines lost",
+        [BATS_REASON_STALLED] = "stalled",
+        [BATS_REASON_CHOSEN] = "chosen",
+        [BATS_REASON_PLANNED] = "planned again",
+        [BATS_REASON_LATE] = "late"};
+    return names[reason];
 }
 
 bool bats_sched_strategy(const struct bats_sched *e,
@@ -307,6 +302,31 @@ size_t bats_sched_strategies(const struct bats_sched *e,
                              const struct bats_sched_offer **offers)
 {
     return e->tail->offers ? e->tail->offers(e->own.tail, offers) : 0;
+}
+
+const char *bats_idle_name(enum bats_idle reason)
+{
+    static const char *const names[] = {[BATS_IDLE_NOT] = "not",
+                                        [BATS_IDLE_NO_TASK] = "no task",
+                                        [BATS_IDLE_DRAINING] = "draining",
+                                        [BATS_IDLE_ON_HOLD] = "on hold",
+                                        [BATS_IDLE_ABSENT] = "machines absent",
+                                        [BATS_IDLE_MONEY] = "money",
+                                        [BATS_IDLE_TOO_LATE] = "too late",
+                                        [BATS_IDLE_FAILS] = "fails",
+                                        [BATS_IDLE_PLAN] = "plan",
+                                        [BATS_IDLE_SHORT] = "short",
+                                        [BATS_IDLE_LEAVING] = "leaving",
+                                        [BATS_IDLE_QUARANTINE] = "quarantine",
+                                        [BATS_IDLE_TRIAL] = "trial",
+                                        [BATS_IDLE_RETIRED] = "retired",
+                                        [BATS_IDLE_TAKEN] = "taken",
+                                        [BATS_IDLE_FAILED_HERE] =
+                                            "failed here",
+                                        [BATS_IDLE_ELSEWHERE] = "elsewhere",
+                                        [BATS_IDLE_WORKFLOW] = "workflow",
+                                        [BATS_IDLE_NO_COPY] = "no copy"};
+    return names[reason];
 }
 
 const char *bats_trigger_name(enum bats_trigger trigger)

@@ -1,4 +1,4 @@
-/* view: what runs and what ends next, for people. See bats/sched.h. */
+/* view: the running tasks and the next ends, for people. See bats/sched.h. */
 #include "engine/engine.h"
 
 static bool is_held(const struct machine *m)
@@ -60,7 +60,7 @@ void bats_sched_turns(const struct bats_sched *e, size_t cluster,
     for (uint32_t i = 0; i < s->n_machines; i++) {
         const struct machine *m = &s->machines[i];
         if (m->cluster != cluster || !is_held(m) ||
-            m->paid_end - turns->at > s->window / 60)
+            m->paid_end - turns->at > s->run.window / 60)
             continue;
         turns->ending++;
         turns->parked += m->state == MACHINE_LEAVING || m->marked;

@@ -81,7 +81,20 @@ static size_t next_of(const struct bats_estimator *e, bool by_price,
     return best;
 }
 
-/* Cluster after cluster, in one order, with more and more machines of each. */
+/* More and more machines of cluster i, beside those that are there. */
+static int widen(const struct bats_estimator *e, size_t i, struct end *end,
+                 struct ends *ends, struct bats_error *err)
+{
+    uint32_t all = most(e, i);
+    int rc = 0;
+    for (double n = 1; rc == 0 && end->machines[i] < all; n = ceil(n * STEP)) {
+        end->machines[i] = n < all ? (uint32_t)n : all;
+        rc = add(e, end, ends, err);
+    }
+    return rc;
+}
+
+/* Cluster after cluster, in one order. */
 static int fill(const struct bats_estimator *e, bool by_price,
                 struct ends *ends, struct bats_error *err)
 {
@@ -90,27 +103,8 @@ static int fill(const struct bats_estimator *e, bool by_price,
     size_t i;
     int rc = 0;
     while (rc == 0 && (i = next_of(e, by_price, seen)) != SIZE_MAX) {
-        uint32_t all = most(e, i);
         seen[i] = true;
-        for (double n = 1; rc == 0 && end.machines[i] < all;
-             n = ceil(n * STEP)) {
-            end.machines[i] = n < all ? (uint32_t)n : all;
-            rc = add(e, &end, ends, err);
-        }
-    }
-    return rc;
-}
-
-/* One cluster alone. */
-static int fill_one(const struct bats_estimator *e, size_t i,
-                    struct ends *ends, struct bats_error *err)
-{
-    struct end end = {.aim = 0};
-    uint32_t all = most(e, i);
-    int rc = 0;
-    for (double n = 1; rc == 0 && end.machines[i] < all; n = ceil(n * STEP)) {
-        end.machines[i] = n < all ? (uint32_t)n : all;
-        rc = add(e, &end, ends, err);
+        rc = widen(e, i, &end, ends, err);
     }
     return rc;
 }
@@ -131,8 +125,10 @@ static int find_ends(const struct bats_estimator *e, struct ends *ends,
                               "cluster");
     if (e->rate > 0)
         return add(e, &all, ends, err);
-    for (size_t i = 0; i < e->n_clusters && rc == 0; i++)
-        rc = fill_one(e, i, ends, err);
+    for (size_t i = 0; i < e->n_clusters && rc == 0; i++) {
+        struct end alone = {.aim = 0};
+        rc = widen(e, i, &alone, ends, err);
+    }
     if (rc == 0)
         rc = fill(e, true, ends, err);
     return rc == 0 ? fill(e, false, ends, err) : rc;

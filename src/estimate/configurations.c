@@ -390,7 +390,7 @@ int configurations_frontier(const struct bats_estimator *e,
         rc = bats_frontier_init(&f, items.item, items.task_windows,
                                 e->n_clusters, e->n_tasks, err);
     if (rc == 0 && !(*schedules = calloc(f.n + 1, sizeof **schedules)))
-        rc = bats_error_set(err, BATS_ENOMEM, "no memory for schedules");
+        rc = bats_no_memory(err);
     *n = rc == 0 ? f.n : 0;
     *complete = f.complete;
     for (size_t k = 0; k < *n; k++) {

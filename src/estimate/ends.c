@@ -22,7 +22,7 @@ int ends_add(struct ends *ends, const struct end *end, struct bats_error *err)
 {
     if (!bats_grow(&ends->points, &ends->capacity, ends->n + 1,
                    sizeof *ends->points))
-        return bats_error_set(err, BATS_ENOMEM, "no memory for schedules");
+        return bats_no_memory(err);
     ends->points[ends->n++] = *end;
     return 0;
 }
@@ -215,7 +215,7 @@ int ends_frontier(const struct planner *planner,
     *n = 0;
     *schedules = rc == 0 ? calloc(ends.n, sizeof **schedules) : NULL;
     if (rc == 0 && !*schedules)
-        rc = bats_error_set(err, BATS_ENOMEM, "no memory for schedules");
+        rc = bats_no_memory(err);
     for (size_t k = ends.n; k-- > 0 && rc == 0;)
         rc = planner->make(e, &ends.points[k], BATS_OFFER_NONE,
                            &(*schedules)[(*n)++], err);

@@ -98,16 +98,3 @@ void bats_histogram_above(struct bats_histogram *h, double limit, double *n,
         *sum += c->sum;
     }
 }
-
-void bats_histogram_divide(const struct bats_histogram *h, double first,
-                           double step, size_t n, double *count)
-{
-    for (size_t i = 0; i < h->n_classes; i++) {
-        const struct bats_histogram_class *c = &h->classes[i];
-        if (c->n == 0)
-            continue;
-        double at = (c->sum / c->n - first) / step;
-        size_t k = at <= 0 ? 0 : at < (double)n ? (size_t)at : n;
-        count[k + ((double)k < at && k < n)] += c->n;
-    }
-}

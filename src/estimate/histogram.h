@@ -41,10 +41,4 @@ bool bats_histogram_add(struct bats_histogram *h, bats_time runtime);
 void bats_histogram_above(struct bats_histogram *h, double limit, double *n,
                           double *sum);
 
-/* The same, of many limits: adds to count[k] how many runtimes are not longer
- * than first + k step, but longer than first + (k - 1) step; count[0] are those
- * up to `first`, count[n] all beyond. */
-void bats_histogram_divide(const struct bats_histogram *h, double first,
-                           double step, size_t n, double *count);
-
 #endif

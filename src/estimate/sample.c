@@ -71,8 +71,7 @@ static int make_table(struct table *t, const struct bats_observation *o,
     *t = (struct table){.row = malloc((n + 1) * sizeof *t->row)};
     if (!t->row || !spare) {
         free(spare);
-        return bats_error_set(err, BATS_ENOMEM,
-                              "no memory for a sample of %zu runtimes", n);
+        return bats_no_memory(err);
     }
     if (n > 0)
         memcpy(t->row, o, n * sizeof *o);
@@ -239,8 +238,7 @@ int bats_sample_init(struct bats_sample *sample, size_t n_clusters,
         enough = enough && c->runtimes != NULL;
     }
     if (!enough) {
-        rc = bats_error_set(err, BATS_ENOMEM,
-                            "no memory for a sample of %zu tasks", t.n_tasks);
+        rc = bats_no_memory(err);
         goto error;
     }
     for (size_t k = 0; k < n_clusters; k++)
@@ -302,7 +300,7 @@ int bats_sample_runtimes(const struct bats_sample *sample, double p,
         runtimes[k].is_guess = c->n_measured == 1;
         if (c->n == 0 && expected && expected[k] > 0 &&
             guess(sample, p, (double)expected[k], base, &runtimes[k]) < 0)
-            return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
+            return bats_no_memory(err);
     }
     return 0;
 }

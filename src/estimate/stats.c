@@ -19,9 +19,7 @@ int bats_stats_init(struct bats_stats *stats, uint32_t capacity,
     stats->tail = malloc(capacity * sizeof *stats->tail);
     if (capacity > 0 && (!stats->sample || !stats->tail)) {
         bats_stats_release(stats);
-        return bats_error_set(err, BATS_ENOMEM,
-                              "no memory for a sample of %u runtimes",
-                              capacity);
+        return bats_no_memory(err);
     }
     return 0;
 }

@@ -16,46 +16,55 @@
 static int check_builtins(const struct bats_bagfile *bag,
                           struct bats_error *err)
 {
-    char *command = NULL;
-    size_t size = 0;
+    struct bats_text command = {0};
     int code = 0;
     for (uint32_t i = 0; !code && i < bag->n_tasks; i++) {
         bool is_builtin;
         bats_time duration;
-        struct bats_error why;
-        if (bats_bagfile_command(bag, i, &command, &size) < 0)
-            code = no_memory(err);
-        else if (bats_builtin_parse(command, &is_builtin, &duration, &why))
-            code = bats_error_set(err, why.code, "task %" PRIu64 ": %s",
-                                  (uint64_t)i + 1, why.text);
+        if (bats_bagfile_command(bag, i, &command) < 0)
+            code = bats_no_memory(err);
+        else
+            code = bats_error_prefix(
+                err,
+                bats_builtin_parse(command.bytes, &is_builtin, &duration, err),
+                "task %" PRIu64 ": ", (uint64_t)i + 1);
     }
-    free(command);
+    bats_text_release(&command);
     return code;
 }
 
-/* To be run, all tasks need commands. */
+/* A bag with a task without a command cannot run. */
 static int load_workflow(const char *path, struct bats_workflow *w,
                          struct bats_error *err)
 {
-    char at[BATS_WORKFLOW_AT_SIZE], name[100];
+    char name[100];
     int code = bats_workflow_load(path, w, err);
     for (uint32_t i = 0; !code && i < w->n; i++)
         if (w->tasks[i].command == BATS_NO_COMMAND)
-            return bats_error_set(
-                err, BATS_EINPUT,
-                "%s%s has no command: this workflow can only be simulated",
-                bats_workflow_at(w, w->tasks[i].line, at),
+            return bats_error_at(
+                err, w->path, w->tasks[i].line,
+                "%s has no command: this workflow can only be simulated",
                 bats_workflow_name(w, i, name, sizeof name));
     return code;
+}
+
+static void adopt(struct bats_bagfile *b)
+{
+    const struct bats_workflow *w = b->workflow;
+    b->n_tasks = w->n;
+    b->graph = &w->graph;
+    b->category = w->category;
+    b->category_names = w->category_names;
+    b->n_categories = w->category ? (uint32_t)w->categories.n : 0;
 }
 
 static int read_workflow(struct bats_bagfile *b, struct bats_error *err)
 {
     struct bats_workflow *w = b->workflow = calloc(1, sizeof *w);
-    int code = w ? load_workflow(b->name, w, err) : no_memory(err);
+    int code = w ? load_workflow(b->name, w, err) : bats_no_memory(err);
     if (code)
         return code;
-    b->n_tasks = w->n;
+    adopt(b);
     return check_builtins(b, err);
 }
 
@@ -64,15 +73,13 @@ static int read_word_of_several(struct bats_bagfile *b, const char *word,
                                 struct bats_workflow *parts, uint32_t *n_parts,
                                 struct bats_error *err)
 {
-    struct bats_error why;
     bool is_file = bats_workflow_format(word) != BATS_WORKFLOW_NONE;
     int code = is_file ? bats_sharing_begin(&b->sharing, word, strlen(word),
-                                            b->n_tasks, &why)
-                       : bats_sharing_option(&b->sharing, word, &why);
+                                            b->n_tasks, err)
+                       : bats_sharing_option(&b->sharing, word, err);
     if (code)
-        return bats_error_set(err, code, "%s: %s",
-                              is_file ? word : parts[*n_parts - 1].path,
-                              why.text);
+        return bats_error_prefix(
+            err, code, "%s: ", is_file ? word : parts[*n_parts - 1].path);
     if (!is_file)
         return 0;
     struct bats_workflow *w = &parts[(*n_parts)++];
@@ -110,10 +117,13 @@ static int read_several(struct bats_bagfile *b, const char *const *words,
     code =
         b->name && b->workflow
             ? bats_workflow_merge(b->name, parts, *n_parts, b->workflow, err)
-            : no_memory(err);
+            : bats_no_memory(err);
     if (!code)
         code = bats_sharing_finish(&b->sharing, b->n_tasks, err);
-    return code ? code : check_builtins(b, err);
+    if (code)
+        return code;
+    adopt(b);
+    return check_builtins(b, err);
 }
 
 /* ---- plan files ---- */
@@ -141,14 +151,14 @@ static int read_plan(struct bats_bagfile *bag, bool is_script,
 {
     char *command = is_script ? interpreter(bag->text) : NULL;
     if (is_script && command == NULL)
-        return no_memory(err);
+        return bats_no_memory(err);
     int code =
         bats_sweep_of_plan(bag->name, bag->text, command, &bag->sweep, err);
     free(command);
     free(bag->text);
     bag->text = NULL;
     if (!code)
-        bag->n_tasks = bats_sweep_count(bag->sweep);
+        bag->n_tasks = (uint32_t)bag->sweep->points.n;
     return code;
 }
 
@@ -163,9 +173,10 @@ static int read_bag(struct bats_bagfile *b, const char *path,
         code = is_script || is_plan(path)
                    ? read_plan(b, is_script, err)
                    : bats_bag_read_lines(b, length, err);
+    if (b->own_graph.n_nodes > 0)
+        b->graph = &b->own_graph;
     if (!code && b->n_tasks == 0)
-        code = bats_error_set(err, BATS_EINPUT, "%s: no task in this bag",
-                              b->name);
+        code = bats_error_at(err, b->name, 0, "no task in this bag");
     return code;
 }
 
@@ -175,7 +186,7 @@ int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
     struct bats_bagfile *b = calloc(1, sizeof *b);
     if (!b || !(b->name = strdup(bats_textfile_name(path)))) {
         bats_bagfile_destroy(b);
-        return no_memory(err);
+        return bats_no_memory(err);
     }
     int code = bats_workflow_format(path) == BATS_WORKFLOW_NONE
                    ? read_bag(b, path, err)
@@ -195,7 +206,7 @@ int bats_bagfile_load_several(const char *const *words, size_t n,
     struct bats_workflow *parts = calloc(n, sizeof *parts);
     uint32_t n_parts = 0;
     int code = b && parts ? read_several(b, words, n, parts, &n_parts, err)
-                          : no_memory(err);
+                          : bats_no_memory(err);
     for (uint32_t i = 0; i < n_parts; i++)
         bats_workflow_release(&parts[i]);
     free(parts);
@@ -215,21 +226,16 @@ int bats_bagfile_of_sweep(struct bats_sweep *sweep, struct bats_bagfile **bag,
     if (!b || !(b->name = strdup("sweep"))) {
         bats_sweep_destroy(sweep);
         bats_bagfile_destroy(b);
-        return no_memory(err);
+        return bats_no_memory(err);
     }
     b->sweep = sweep;
-    b->n_tasks = bats_sweep_count(sweep);
-    int code = bats_sweep_may_be_builtin(sweep) ? check_builtins(b, err) : 0;
+    b->n_tasks = (uint32_t)sweep->points.n;
+    int code = sweep->may_be_builtin ? check_builtins(b, err) : 0;
     if (code)
         bats_bagfile_destroy(b);
     else
         *bag = b;
     return code;
-}
-
-const struct bats_sweep *bats_bagfile_sweep(const struct bats_bagfile *bag)
-{
-    return bag->sweep;
 }
 
 void bats_bagfile_destroy(struct bats_bagfile *bag)
@@ -240,14 +246,14 @@ void bats_bagfile_destroy(struct bats_bagfile *bag)
     if (bag->workflow)
         bats_workflow_release(bag->workflow);
     free(bag->workflow);
-    bats_graph_release(&bag->graph);
+    bats_graph_release(&bag->own_graph);
     bats_sharing_release(&bag->sharing);
     free(bag->name);
     free(bag->text);
     free(bag->offset);
     free(bag->line);
     free(bag->groups);
-    free(bag->per_engine[0].text);
-    free(bag->per_engine[1].text);
+    bats_text_release(&bag->per_engine[0]);
+    bats_text_release(&bag->per_engine[1]);
     free(bag);
 }

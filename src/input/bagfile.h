@@ -19,7 +19,8 @@
  *
  * "#BATS workflow NAME [budget=AMOUNT] [deadline=DURATION] [begin=DURATION]"
  * begins a workflow, to which the tasks below belong (sharing.h). "#BATS memory
- * SIZE" says how much memory each of the tasks below asks for. A file in the
+ * SIZE" says how much memory each of the tasks below asks for, "#BATS time
+ * DURATION" how long each takes. A file in the
  * format of a workflow (workflow/workflow.h, by its name) is a bag, too, if all
  * of its tasks have commands.
  *
@@ -34,12 +35,40 @@
 
 #include "bats/error.h"
 #include "bats/graph.h"
-#include "bats/purse.h"
 #include "bats/units.h"
+#include "input/sharing.h"
+#include "util/text.h"
 
-struct bats_bagfile; /* opaque */
-struct bats_sweep;   /* sweep/sweep.h */
+struct bats_sweep;    /* sweep/sweep.h */
 struct bats_workflow; /* workflow/workflow.h */
+
+/* Filled in by bats_bagfile_load and its like; others only read it. */
+struct bats_bagfile {
+    char *name;       /* of the file, for messages ("-": "standard input") */
+    uint32_t n_tasks; /* >= 1 */
+    struct bats_sweep *sweep;       /* that it was made of, or NULL */
+    struct bats_workflow *workflow; /* of another format, or NULL */
+    const struct bats_graph *graph; /* NULL: no task waits for another */
+    const uint16_t *category; /* by task, < n_categories; NULL: there are
+                                 none, or too many */
+    uint32_t n_categories;
+    const char *const *category_names; /* by category */
+    struct bats_sharing sharing; /* the workflows in it; n = 0: none */
+    uint32_t dangling; /* first line whose command ends with an unquoted
+                          backslash (an apparent continuation); 0: none */
+    bool is_disbatch;  /* #DISBATCH lines: tasks get DISBATCH_* variables */
+    struct bats_text per_engine[2]; /* commands of PERENGINE START and STOP, each
+                                       with its NUL */
+
+    /* Private to bag/, see bag/state.h: */
+    char *text;     /* the file, every line ended by a NUL */
+    size_t *offset; /* by entry: offset of its command in the text */
+    uint32_t *line; /* by entry */
+    size_t n_entries, entries_room;
+    struct bats_bag_group *groups;
+    size_t n_groups, groups_room;
+    struct bats_graph own_graph; /* of dependencies in the text */
+};
 
 /*
  * A file whose name ends with .pln is a plan file, and a script (#!) with lines
@@ -66,38 +95,26 @@ int bats_bagfile_load_several(const char *const *words, size_t n,
                               struct bats_bagfile **bag,
                               struct bats_error *err);
 
-/* A bag of the tasks of `sweep`, which now belongs to it, also if this fails.
- * Its name is "sweep"; its tasks are on no line. BATS_EINPUT: a malformed
- * built-in task; BATS_ENOMEM. */
+/* A bag of the tasks of `sweep`, which it takes over even if this fails. Its
+ * name is "sweep"; its tasks have no lines. BATS_EINPUT: a malformed built-in
+ * task; BATS_ENOMEM. */
 int bats_bagfile_of_sweep(struct bats_sweep *sweep, struct bats_bagfile **bag,
                           struct bats_error *err);
 
-/* The sweep that the bag was made of; NULL: it is a file. */
-const struct bats_sweep *bats_bagfile_sweep(const struct bats_bagfile *bag);
-
-/* Number of tasks, >= 1. */
-uint32_t bats_bagfile_count(const struct bats_bagfile *bag);
-
-/* Name of the file, for messages ("-" is "standard input"). */
-const char *bats_bagfile_name(const struct bats_bagfile *bag);
-
-/*
- * Writes the command of task i with prefix and suffix, NUL-terminated, into
- * *text (a growing buffer of the caller: *text may be NULL with *size 0 and is
- * reallocated as needed). Returns its length, or a negative errcode.
- */
+/* Writes the command of task i as people see it, with prefix and suffix, into
+ * `text` instead of what that held. Returns its length, or BATS_ENOMEM. */
 ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
-                               char **text, size_t *size);
+                               struct bats_text *text);
 
-/* The same for slot `slot` >= 1 of all machines, whose number {%} gets. */
+/* The command as run in slot `slot` >= 1 of all machines, which is the number
+ * for {%}. */
 ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
-                                   uint32_t slot, char **text, size_t *size);
+                                   uint32_t slot, struct bats_text *text);
 
-/* Writes the variables that task i gets in its environment, "NAME=value", each
- * with its NUL, into *text as bats_bagfile_command does; returns their
- * length. */
+/* The same with the variables that task i gets in its environment,
+ * "NAME=value", each with its NUL. */
 ptrdiff_t bats_bagfile_variables(const struct bats_bagfile *bag, uint32_t i,
-                                 char **text, size_t *size);
+                                 struct bats_text *text);
 
 /* Line of the file with task i, counted from 1; 0: it is on none. */
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
@@ -105,30 +122,9 @@ uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 /* The memory that task i asks for in the file; 0: it does not say. */
 int64_t bats_bagfile_memory_kib(const struct bats_bagfile *bag, uint32_t i);
 
-/* The dependencies of the bag's tasks; NULL: there are none. */
-const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag);
-
-/* By task, of *n categories; NULL and 0: it has none, or too many. */
-const uint16_t *bats_bagfile_categories(const struct bats_bagfile *bag,
-                                        uint32_t *n);
-/* Their names, by category; NULL: there are none. */
-const char *const *bats_bagfile_category_names(const struct bats_bagfile *bag);
-
-/* Workflows of "#BATS workflow" lines, or of several files; *of: which one, by
- * task. NULL and 0: there are none. */
-const struct bats_purse *bats_bagfile_purses(const struct bats_bagfile *bag,
-                                             const uint16_t **of, uint32_t *n);
-/* Notes what earlier sessions have charged this one of them. */
-void bats_bagfile_set_charged(struct bats_bagfile *bag, uint32_t workflow,
-                              bats_money charged);
-
-/* If the bag is a workflow of another format; else NULL. */
-const struct bats_workflow *
-bats_bagfile_workflow(const struct bats_bagfile *bag);
-
-/* The first line whose command ends with an unquoted backslash, as if it
- * continued in the next line; 0: none. */
-uint32_t bats_bagfile_dangling(const struct bats_bagfile *bag);
+/* The runtime of task i on a machine of speed 1, as told in the file; 0: it is
+ * not told. */
+bats_time bats_bagfile_time(const struct bats_bagfile *bag, uint32_t i);
 
 /* Task i was marked with @once. */
 bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i);
@@ -136,14 +132,6 @@ bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i);
 /* FNV-1a, 64 bits, of all commands, each with its NUL. BATS_ENOMEM. */
 int bats_bagfile_hash(const struct bats_bagfile *bag, uint64_t *hash,
                       struct bats_error *err);
-
-/* The commands of PERENGINE START and of STOP, each with its NUL, *n bytes in
- * all. */
-const char *bats_bagfile_per_engine(const struct bats_bagfile *bag, bool stop,
-                                    size_t *n);
-
-/* The file used #DISBATCH lines, so tasks get the DISBATCH_* variables. */
-bool bats_bagfile_is_disbatch(const struct bats_bagfile *bag);
 
 /* Parses `command`. "@sleep DURATION": *is_builtin is true and *duration is
  * set. Another command that begins with '@': BATS_EINPUT. Any other command:

@@ -11,19 +11,20 @@
 #define NAME_CHARACTERS                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-_."
 
+enum { RUN_WINDOW, RUN_MINIMUM, RUN_CURRENCY, RUN_BILLING, RUN_KEYS };
+
 /* State while the file is read. */
 struct reader {
     struct bats_clusters_file *file;
     struct bats_error *err;
     unsigned line;                        /* present line, from 1 */
     struct bats_cluster_section *section; /* open; NULL: [run] */
-    unsigned run_line, window_line, minimum_line, currency_line,
-        billing_line;  /* 0: not given */
+    unsigned run_line, run_key_line[RUN_KEYS]; /* 0: not given */
 };
 
 #define FAIL(reader, ...)                                                     \
-    bats_inifile_fail((reader)->file->path, (reader)->line, (reader)->err,    \
-                      __VA_ARGS__)
+    bats_error_at((reader)->err, (reader)->file->path, (reader)->line,        \
+                  __VA_ARGS__)
 
 /* ---- sections ---- */
 
@@ -52,12 +53,12 @@ int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
 static int open_cluster(struct reader *r, const char *name)
 {
     struct bats_clusters_file *file = r->file;
-    struct bats_error why;
     if (file->n_sections == BATS_CLUSTERS_MAX)
         return FAIL(r, "more than %d clusters", BATS_CLUSTERS_MAX);
     r->section = &file->sections[file->n_sections];
-    if (bats_cluster_name_parse(name, r->section->cluster.name, &why))
-        return FAIL(r, "%s", why.text);
+    int rc = bats_cluster_name_parse(name, r->section->cluster.name, r->err);
+    if (rc < 0)
+        return bats_error_prefix(r->err, rc, "%s:%u: ", file->path, r->line);
     for (size_t i = 0; i < file->n_sections; i++) {
         if (strcmp(file->sections[i].cluster.name, name) == 0)
             return FAIL(r, "cluster '%s' is already on line %u", name,
@@ -97,52 +98,52 @@ static int once(struct reader *r, const char *name, unsigned *first)
     return bats_inifile_once(r->file->path, r->line, name, first, r->err);
 }
 
-static int set_run_time(struct reader *r, const char *name, const char *value,
-                        unsigned *line, bats_time *time)
+static const char *const run_key_names[RUN_KEYS] = {[RUN_WINDOW] = "window",
+                                                    [RUN_MINIMUM] = "minimum",
+                                                    [RUN_CURRENCY] =
+                                                        "currency",
+                                                    [RUN_BILLING] = "billing"};
+
+static int parse_run_value(struct bats_clusters_file *file, int key,
+                           const char *value, struct bats_error *err)
 {
-    struct bats_error why;
-    int code = once(r, name, line);
-    if (code)
-        return code;
-    if (bats_duration_parse(value, time, &why))
-        return FAIL(r, "%s: %s", name, why.text);
-    if (*time == 0)
-        return FAIL(r, "%s: must be longer than 0", name);
-    return 0;
+    if (key == RUN_CURRENCY && strlen(value) >= sizeof file->currency)
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%.60s' is longer than %zu bytes", value,
+                              sizeof file->currency - 1);
+    if (key == RUN_CURRENCY) {
+        strcpy(file->currency, value);
+        return 0;
+    }
+    if (key == RUN_BILLING)
+        return bats_billing_find(value, &file->billing)
+                   ? 0
+                   : bats_error_set(err, BATS_EINPUT,
+                                    "'%.60s' is neither window, allocation, "
+                                    "use nor second",
+                                    value);
+    bats_time *time = key == RUN_WINDOW ? &file->window : &file->minimum;
+    int rc = bats_duration_parse(value, time, err);
+    return rc == 0 && *time == 0
+               ? bats_error_set(err, BATS_EINPUT, "must be longer than 0")
+               : rc;
 }
 
 static int set_run_key(struct reader *r, const char *name, const char *value)
 {
-    struct bats_clusters_file *file = r->file;
-    if (strcmp(name, "window") == 0)
-        return set_run_time(r, name, value, &r->window_line, &file->window);
-    if (strcmp(name, "minimum") == 0)
-        return set_run_time(r, name, value, &r->minimum_line,
-                            &r->file->minimum);
-    if (strcmp(name, "currency") == 0) {
-        int code = once(r, name, &r->currency_line);
-        if (code)
-            return code;
-        if (strlen(value) >= sizeof file->currency)
-            return FAIL(r, "currency: '%.60s' is longer than %zu bytes", value,
-                        sizeof file->currency - 1);
-        strcpy(file->currency, value);
-    } else if (strcmp(name, "billing") == 0) {
-        int code = once(r, name, &r->billing_line);
-        if (code)
-            return code;
-        if (!bats_billing_find(value, &file->billing))
-            return FAIL(r,
-                        "billing: '%.60s' is neither window, "
-                        "allocation, use nor second",
-                        value);
-    } else {
+    int key = 0;
+    while (key < RUN_KEYS && strcmp(name, run_key_names[key]) != 0)
+        key++;
+    if (key == RUN_KEYS)
         return FAIL(r,
                     "unknown key '%.60s' in [run]; known are window, minimum, "
                     "currency and billing",
                     name);
-    }
-    return 0;
+    int rc = once(r, name, &r->run_key_line[key]);
+    return rc < 0 ? rc
+                  : bats_error_prefix(
+                        r->err, parse_run_value(r->file, key, value, r->err),
+                        "%s:%u: %s: ", r->file->path, r->line, name);
 }
 
 static const char *const key_names[BATS_KEY_MODEL] = {
@@ -179,46 +180,78 @@ static int set_where(struct reader *r, enum bats_cluster_key key,
                     section->key_line[section->where]);
     section->where = key;
     section->where_text = strdup(value);
-    return section->where_text
-               ? 0
-               : bats_error_set(r->err, BATS_ENOMEM, "out of memory");
+    return section->where_text ? 0 : bats_no_memory(r->err);
 }
 
 /* How executions are lost there, and what they charge then. */
-static int set_loss(struct reader *r, enum bats_cluster_key key,
-                    const char *value)
+static int parse_loss(struct bats_cluster_section *section,
+                      enum bats_cluster_key key, const char *value,
+                      const char *from, struct bats_error *err)
 {
-    struct bats_cluster_section *section = r->section;
     struct bats_reliability *reliability = &section->reliability;
-    struct bats_error why;
-    int rc = 0;
-    bool yes = strcmp(value, "yes") == 0;
-    if (key == BATS_KEY_RELIABILITY)
-        rc = bats_reliability_parse(reliability, value, &why);
-    else if (key == BATS_KEY_SURVIVAL)
-        rc = bats_survival_parse(reliability, value, &why);
-    else if (key == BATS_KEY_OUTAGES)
-        rc = bats_outages_read(reliability, r->file->path, value, &why);
-    else if (key == BATS_KEY_NOTICED)
-        rc = bats_noticed_parse(&section->cluster.noticed, value, &why);
-    else if (!yes && strcmp(value, "no") != 0)
-        rc = bats_error_set(&why, BATS_EINPUT, "'%.60s' is neither yes nor no",
-                            value);
-    if (rc < 0)
-        return FAIL(r, "%s: %s", key_names[key], why.text);
-    if (key == BATS_KEY_CHARGE_LOST)
+    bool yes = false;
+    int rc;
+    if (key == BATS_KEY_CHARGE_LOST) {
+        rc = bats_inifile_yes(value, &yes, err);
         section->cluster.lost_is_free = !yes;
+        return rc;
+    }
+    if (key == BATS_KEY_RELIABLE)
+        rc = bats_inifile_yes(value, &yes, err);
+    else if (key == BATS_KEY_RELIABILITY)
+        rc = bats_reliability_parse(reliability, value, err);
+    else if (key == BATS_KEY_SURVIVAL)
+        rc = bats_survival_parse(reliability, value, err);
+    else if (key == BATS_KEY_OUTAGES)
+        rc = bats_outages_read(reliability, from, value, err);
     else
-        section->cluster.unreliable |= key != BATS_KEY_RELIABLE || !yes;
-    return 0;
+        rc = bats_noticed_parse(&section->cluster.noticed, value, err);
+    section->is_reliable |= yes;
+    section->cluster.unreliable |= !yes;
+    return rc;
+}
+
+static int parse_value(struct bats_cluster_section *section, int key,
+                       const char *value, const char *from,
+                       struct bats_error *err)
+{
+    struct bats_cluster *cluster = &section->cluster;
+    uint64_t max;
+    if (key >= BATS_KEY_MODEL)
+        return bats_model_set(cluster,
+                              (enum bats_model_key)(key - BATS_KEY_MODEL),
+                              value, from, err);
+    switch (key) {
+    case BATS_KEY_CHARGE:
+        return bats_model_charge(cluster, value, &section->by_hour, err);
+    case BATS_KEY_MAX:
+        if (bats_count_parse(value, &max, NULL) || max == 0 ||
+            max >= UINT32_MAX)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "'%.60s' is not a whole number above 0",
+                                  value);
+        cluster->max = (uint32_t)max;
+        return 0;
+    case BATS_KEY_MACHINE:
+        section->by_node = strcmp(value, "node") == 0;
+        return section->by_node || strcmp(value, "rank") == 0
+                   ? 0
+                   : bats_error_set(err, BATS_EINPUT,
+                                    "'%.60s' is neither rank nor node", value);
+    case BATS_KEY_SPEED:
+        return bats_factor_parse(value, &section->speed, err);
+    case BATS_KEY_EXPECTED:
+        return bats_duration_parse(value, &section->expected, err);
+    default:
+        return parse_loss(section, (enum bats_cluster_key)key, value, from,
+                          err);
+    }
 }
 
 static int set_cluster_key(struct reader *r, const char *name,
                            const char *value)
 {
     struct bats_cluster_section *section = r->section;
-    struct bats_error why;
-    uint64_t max;
     int key = 0;
     while (key < BATS_KEY_COUNT && strcmp(name, key_name(key)) != 0)
         key++;
@@ -230,53 +263,14 @@ static int set_cluster_key(struct reader *r, const char *name,
                     "noticed, charge_lost, block, reclaimable, notice, "
                     "guaranteed, free and lifetime",
                     name, section->cluster.name);
-    int code = once(r, name, &section->key_line[key]);
-    if (code)
-        return code;
-
-    if (key >= BATS_KEY_MODEL || key == BATS_KEY_CHARGE) {
-        int rc = key == BATS_KEY_CHARGE
-                     ? bats_model_charge(&section->cluster, value,
-                                         &section->by_hour, &why)
-                     : bats_model_set(
-                           &section->cluster,
-                           (enum bats_model_key)(key - BATS_KEY_MODEL), value,
-                           r->file->path, &why);
-        return rc < 0 ? FAIL(r, "%s: %s", name, why.text) : 0;
-    }
-    switch (key) {
-    case BATS_KEY_MAX:
-        if (bats_count_parse(value, &max, NULL) || max == 0 ||
-            max >= UINT32_MAX)
-            return FAIL(r, "max: '%.60s' is not a whole number above 0",
-                        value);
-        section->cluster.max = (uint32_t)max;
-        return 0;
-    case BATS_KEY_MACHINE:
-        section->by_node = strcmp(value, "node") == 0;
-        if (!section->by_node && strcmp(value, "rank") != 0)
-            return FAIL(r, "machine: '%.60s' is neither rank nor node", value);
-        return 0;
-    case BATS_KEY_SPEED:
-        if (bats_factor_parse(value, &section->speed, &why))
-            return FAIL(r, "speed: %s", why.text);
-        return 0;
-    case BATS_KEY_EXPECTED:
-        if (bats_duration_parse(value, &section->expected, &why))
-            return FAIL(r, "expected: %s", why.text);
-        return 0;
-    case BATS_KEY_RELIABLE:
-    case BATS_KEY_RELIABILITY:
-    case BATS_KEY_SURVIVAL:
-    case BATS_KEY_OUTAGES:
-    case BATS_KEY_NOTICED:
-    case BATS_KEY_CHARGE_LOST:
-        section->is_reliable |=
-            key == BATS_KEY_RELIABLE && strcmp(value, "yes") == 0;
-        return set_loss(r, (enum bats_cluster_key)key, value);
-    default:
+    int rc = once(r, name, &section->key_line[key]);
+    if (rc < 0)
+        return rc;
+    if (key <= BATS_KEY_PARTITION)
         return set_where(r, (enum bats_cluster_key)key, value);
-    }
+    rc = parse_value(section, key, value, r->file->path, r->err);
+    return bats_error_prefix(r->err, rc, "%s:%u: %s: ", r->file->path, r->line,
+                             name);
 }
 
 /* A line without a key: `value` continues the list of `name`. */
@@ -297,7 +291,7 @@ static int continue_list(void *context, unsigned line, const char *name,
     bool comma = length > 0 && so_far[length - 1] == ',';
     char *joined;
     if (asprintf(&joined, "%s%s%s", so_far, comma ? "" : ",", value) < 0)
-        return bats_error_set(r->err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(r->err);
     free(so_far);
     section->where_text = joined;
     return 0;
@@ -324,7 +318,7 @@ static int read_ranks(struct bats_cluster_section *section,
         room += *c == ',';
     section->ranges = calloc(room, sizeof *section->ranges);
     if (!section->ranges)
-        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(why);
     for (;; text++) {
         int range[2];
         for (int end = 0; end < 2; end++) {
@@ -368,7 +362,6 @@ static uint64_t count_named(const struct bats_cluster_section *section)
 static int finish_section(struct reader *r,
                           struct bats_cluster_section *section)
 {
-    struct bats_error why;
     r->line = section->line;
     if (!section->key_line[BATS_KEY_CHARGE])
         return FAIL(r, "cluster '%s' has no charge", section->cluster.name);
@@ -384,22 +377,21 @@ static int finish_section(struct reader *r,
     int code = 0;
     if (section->where == BATS_KEY_NODES)
         code =
-            bats_hostlist_expand(section->where_text, &section->nodes, &why);
+            bats_hostlist_expand(section->where_text, &section->nodes, r->err);
     else if (section->where == BATS_KEY_RANKS)
-        code = read_ranks(section, &why);
+        code = read_ranks(section, r->err);
     else if (!*section->where_text)
-        code = bats_error_set(&why, BATS_EINPUT, "no name");
-    if (code == BATS_EINPUT)
-        return FAIL(r, "%s: %s", key_names[section->where], why.text);
+        code = bats_error_set(r->err, BATS_EINPUT, "no name");
     if (code)
-        return bats_error_set(r->err, code, "%s", why.text);
+        return bats_error_prefix(r->err, code, "%s:%u: %s: ", r->file->path,
+                                 r->line, key_names[section->where]);
     uint64_t named = count_named(section);
     if (!section->key_line[BATS_KEY_MAX] && named > 0 && named < UINT32_MAX)
         section->cluster.max = (uint32_t)named;
     return 0;
 }
 
-/* Checks what is said of lost executions, once the billing is known. */
+/* Checks the keys about lost executions, once the billing is known. */
 static int check_losses(struct reader *r)
 {
     for (size_t i = 0; i < r->file->n_sections; i++) {
@@ -432,7 +424,7 @@ static void settle_billing(const struct reader *r)
         by_hour &= r->file->sections[i].by_hour;
         by_age |= bats_model_is_by_age(&r->file->sections[i].cluster);
     }
-    if (!r->billing_line)
+    if (!r->run_key_line[RUN_BILLING])
         r->file->billing = by_age    ? BATS_BILLING_SECOND
                            : by_hour ? BATS_BILLING_ALLOCATION
                                      : BATS_BILLING_WINDOW;
@@ -444,14 +436,14 @@ static int check_models(struct reader *r)
     for (size_t i = 0; i < r->file->n_sections; i++) {
         const struct bats_cluster_section *section = &r->file->sections[i];
         enum bats_model_key key;
-        struct bats_error why;
-        if (bats_model_check(&section->cluster, r->file->billing, &key,
-                             &why) == 0)
+        int rc = bats_model_check(&section->cluster, r->file->billing, &key,
+                                  r->err);
+        if (rc == 0)
             continue;
         int at = key == BATS_MODEL_KEYS ? BATS_KEY_CHARGE
                                         : BATS_KEY_MODEL + (int)key;
-        r->line = section->key_line[at];
-        return FAIL(r, "%s: %s", key_name(at), why.text);
+        return bats_error_prefix(r->err, rc, "%s:%u: %s: ", r->file->path,
+                                 section->key_line[at], key_name(at));
     }
     return 0;
 }
@@ -466,7 +458,7 @@ static int settle_window(struct reader *r, bats_time window)
         file->window = window;
     else if (file->window == 0)
         file->window = BATS_WINDOW_DEFAULT;
-    r->line = r->minimum_line;
+    r->line = r->run_key_line[RUN_MINIMUM];
     if (file->window < file->minimum)
         return FAIL(r,
                     "a window of %s is shorter than %s, the shortest that "
@@ -517,7 +509,7 @@ int bats_clusters_text_load(const char *text, const char *path,
     struct bats_clusters_file *f = calloc(1, sizeof *f);
     if (!f || !(f->path = strdup(path))) {
         bats_clusters_file_destroy(f);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     }
     struct reader r = {.file = f, .err = err};
     int code = read_file(&r, text, window);
@@ -533,11 +525,6 @@ int bats_clusters_file_load(const char *path, bats_time window,
                             struct bats_error *err)
 {
     return bats_clusters_text_load(NULL, path, window, file, err);
-}
-
-void bats_clusters_file_allow_fewer(struct bats_clusters_file *file)
-{
-    file->fewer_nodes = true;
 }
 
 void bats_clusters_file_notice(struct bats_clusters_file *file,
@@ -566,65 +553,9 @@ void bats_clusters_file_destroy(struct bats_clusters_file *file)
     free(file);
 }
 
-size_t bats_clusters_file_count(const struct bats_clusters_file *file)
-{
-    return file->n_sections;
-}
-
-const struct bats_cluster *
-bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i)
-{
-    return &file->sections[i].cluster;
-}
-
-const struct bats_reliability *
-bats_clusters_file_reliability(const struct bats_clusters_file *file, size_t i)
-{
-    return &file->sections[i].reliability;
-}
-
 const char *bats_clusters_file_partition(const struct bats_clusters_file *file,
                                          size_t i)
 {
     const struct bats_cluster_section *section = &file->sections[i];
     return section->where == BATS_KEY_PARTITION ? section->where_text : NULL;
-}
-
-bool bats_clusters_file_by_node(const struct bats_clusters_file *file,
-                                size_t i)
-{
-    return file->sections[i].by_node;
-}
-
-enum bats_billing_model
-bats_clusters_file_billing(const struct bats_clusters_file *file)
-{
-    return file->billing;
-}
-
-bats_time bats_clusters_file_expected(const struct bats_clusters_file *file,
-                                      size_t i)
-{
-    return file->sections[i].expected;
-}
-
-double bats_clusters_file_speed(const struct bats_clusters_file *file,
-                                size_t i)
-{
-    return file->sections[i].speed;
-}
-
-bats_time bats_clusters_file_minimum(const struct bats_clusters_file *file)
-{
-    return file->minimum;
-}
-
-bats_time bats_clusters_file_window(const struct bats_clusters_file *file)
-{
-    return file->window;
-}
-
-const char *bats_clusters_file_currency(const struct bats_clusters_file *file)
-{
-    return file->currency;
 }

@@ -1,8 +1,9 @@
 /*
  * clusters_file: the contents of a clusters file, before they are matched with
  * any ranks.
- * Layer: input, private to it: clusters_file.c fills it in, platform.c matches
- * it with the ranks. Other layers use src/input/platform.h.
+ * Layer: input. clusters_file.c fills it in, platform.c matches it with the
+ * ranks, and cli shows and plans with it. src/input/platform.h has the
+ * functions.
  */
 #ifndef BATS_INPUT_CLUSTERS_FILE_H
 #define BATS_INPUT_CLUSTERS_FILE_H
@@ -37,12 +38,14 @@ struct bats_rank_range {
 };
 
 struct bats_cluster_section {
-    struct bats_cluster cluster; /* as bats_clusters_file_cluster returns it */
+    struct bats_cluster cluster; /* `max` is UINT32_MAX if the file does not
+                                    imply it: no key max, and neither ranks nor
+                                    nodes that are machines */
     bool by_hour;                /* the charge in the file is per hour */
-    double speed;
-    bats_time expected;                /* 0: not given */
+    double speed;       /* that it is made to have; 1: as it is */
+    bats_time expected; /* runtime of a task; 0: not given */
     bool is_reliable;                  /* the file says so */
-    struct bats_reliability reliability;
+    struct bats_reliability reliability; /* losses that are emulated */
     bool by_node;                      /* machine = node */
     enum bats_cluster_key where;       /* COUNT: all ranks */
     unsigned line;                     /* line of the section */
@@ -57,11 +60,12 @@ struct bats_clusters_file {
     char *path;
     struct bats_cluster_section sections[BATS_CLUSTERS_MAX];
     size_t n_sections;
-    bool fewer_nodes; /* a node without ranks is not a mistake */
+    bool fewer_nodes; /* set by the caller: a node without ranks is no mistake,
+                         as a run that is resumed may have lost it */
     bats_time window;
     bats_time minimum; /* the shortest time that is charged; 0: none */
     enum bats_billing_model billing;
-    char currency[16];
+    char currency[16]; /* "": not given */
 };
 
 #endif

@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/bagfile.h"
+#include "input/workflow/names.h"
 #include "util/grow.h"
 
 #define BLANKS " \t"
 #define NONE UINT32_MAX
 #define CIRCLE_SHOWN 5
+#define NAME_SHOWN 60 /* bytes in messages */
 
 struct statement {
-    const char *name;  /* not ended by a NUL */
     const char *after; /* the names behind "after"; or "" */
-    size_t length;     /* of the name */
     uint32_t line;
     uint32_t first, n; /* its tasks */
     uint32_t end;      /* the node that is over when they are; NONE: no yet */
@@ -27,21 +28,27 @@ struct barrier {
 
 struct bats_dependencies {
     const char *file;
+    struct bats_names names; /* of the statements, by their number */
     struct statement *list;
     size_t n, room;
     bool is_open; /* the last one is for no task yet */
+    struct bats_text word;
     struct bats_edge *edges;
     size_t n_edges, edges_room;
     struct barrier *barriers;
     size_t n_barriers, barriers_room;
     uint64_t n_nodes; /* while the graph is made */
+    const struct bats_bagfile *bag; /* for lines */
 };
 
-struct bats_dependencies *bats_dependencies_create(const char *file)
+struct bats_dependencies *
+bats_dependencies_create(const struct bats_bagfile *bag)
 {
     struct bats_dependencies *d = calloc(1, sizeof *d);
-    if (d)
-        d->file = file;
+    if (d) {
+        d->bag = bag;
+        d->file = bag->name;
+    }
     return d;
 }
 
@@ -49,53 +56,68 @@ void bats_dependencies_destroy(struct bats_dependencies *d)
 {
     if (!d)
         return;
+    bats_names_release(&d->names);
+    bats_text_release(&d->word);
     free(d->list);
     free(d->edges);
     free(d->barriers);
     free(d);
 }
 
-static int no_memory(struct bats_error *err)
+static const char *name_of(const struct bats_dependencies *d,
+                           const struct statement *s)
 {
-    return bats_error_set(err, BATS_ENOMEM,
-                          "out of memory for the dependencies");
+    return bats_names_text(&d->names, (uint32_t)(s - d->list));
 }
 
 /* ---- noting ---- */
+
+/* The word at `text`, until the next call. NULL: no memory. */
+static const char *word_at(struct bats_dependencies *d, const char *text)
+{
+    bats_text_cut(&d->word, 0);
+    bats_text_put(&d->word, text, strcspn(text, BLANKS));
+    return d->word.failed ? NULL : d->word.bytes;
+}
 
 static int complain_open(const struct bats_dependencies *d,
                          struct bats_error *err)
 {
     const struct statement *s = &d->list[d->n - 1];
-    return bats_error_set(err, BATS_EINPUT,
-                          "%s:%" PRIu32 ": no command follows for the task "
-                          "'%.*s'",
-                          d->file, s->line,
-                          s->length < 60 ? (int)s->length : 60, s->name);
+    return bats_error_at(err, d->file, s->line,
+                         "no command follows for the task '%.*s'", NAME_SHOWN,
+                         name_of(d, s));
 }
 
 int bats_dependencies_note(struct bats_dependencies *d, const char *text,
                            uint32_t line, struct bats_error *err)
 {
     struct statement s = {.line = line, .end = NONE, .after = ""};
-    s.name = text + strspn(text, BLANKS);
-    s.length = strcspn(s.name, BLANKS);
-    const char *word = s.name + s.length;
-    word += strspn(word, BLANKS);
-    size_t n = strcspn(word, BLANKS);
-    bool has_after = n == strlen("after") && strncmp(word, "after", n) == 0;
+    text += strspn(text, BLANKS);
+    const char *behind = text + strcspn(text, BLANKS);
+    behind += strspn(behind, BLANKS);
+    size_t n = strcspn(behind, BLANKS);
+    bool has_after = n == strlen("after") && strncmp(behind, "after", n) == 0;
     if (has_after)
-        s.after = word + n + strspn(word + n, BLANKS);
-    if (s.length == 0 || (n > 0 && !has_after) ||
+        s.after = behind + n + strspn(behind + n, BLANKS);
+    if (*text == '\0' || (n > 0 && !has_after) ||
         (has_after && *s.after == '\0'))
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": not of the form '#BATS task "
-                              "NAME [after NAME...]'",
-                              d->file, line);
+        return bats_error_at(err, d->file, line,
+                             "not of the form '#BATS task NAME [after "
+                             "NAME...]'");
     if (d->is_open)
         return complain_open(d, err);
-    if (!bats_grow(&d->list, &d->room, d->n + 1, sizeof *d->list))
-        return no_memory(err);
+    bool is_new;
+    const char *name = word_at(d, text);
+    uint32_t number =
+        name ? bats_names_add(&d->names, name, &is_new) : BATS_NO_NAME;
+    if (number == BATS_NO_NAME ||
+        !bats_grow(&d->list, &d->room, d->n + 1, sizeof *d->list))
+        return bats_no_memory(err);
+    if (!is_new)
+        return bats_error_at(err, d->file, line,
+                             "the task '%.*s' is already on line %" PRIu32,
+                             NAME_SHOWN, name, d->list[number].line);
     d->list[d->n++] = s;
     d->is_open = true;
     return 0;
@@ -111,76 +133,27 @@ void bats_dependencies_take(struct bats_dependencies *d, uint32_t first,
     d->is_open = false;
 }
 
-int bats_dependencies_edge(struct bats_dependencies *d, uint32_t earlier,
-                           uint32_t later, struct bats_error *err)
-{
-    if (!bats_grow(&d->edges, &d->edges_room, d->n_edges + 1,
-                   sizeof *d->edges))
-        return no_memory(err);
-    d->edges[d->n_edges++] = (struct bats_edge){earlier, later};
-    return 0;
-}
-
 int bats_dependencies_barrier(struct bats_dependencies *d, uint32_t first,
                               bool any, struct bats_error *err)
 {
     if (!bats_grow(&d->barriers, &d->barriers_room, d->n_barriers + 1,
                    sizeof *d->barriers))
-        return no_memory(err);
+        return bats_no_memory(err);
     d->barriers[d->n_barriers++] = (struct barrier){first, any};
     return 0;
 }
 
-/* ---- names ---- */
+/* ---- edges ---- */
 
-static int compare(const char *a, size_t a_length, const char *b,
-                   size_t b_length)
+static int add_edge(struct bats_dependencies *d, uint32_t earlier,
+                    uint32_t later, struct bats_error *err)
 {
-    int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
-    return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
-}
-
-static int by_name(const void *left, const void *right)
-{
-    const struct statement *a = left, *b = right;
-    int order = compare(a->name, a->length, b->name, b->length);
-    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
-}
-
-static int check_doubles(const struct bats_dependencies *d,
-                         struct bats_error *err)
-{
-    for (size_t i = 1; i < d->n; i++) {
-        const struct statement *a = &d->list[i - 1], *b = &d->list[i];
-        if (compare(a->name, a->length, b->name, b->length) == 0)
-            return bats_error_set(
-                err, BATS_EINPUT,
-                "%s:%" PRIu32 ": the task '%.*s' is already on line %" PRIu32,
-                d->file, b->line, b->length < 60 ? (int)b->length : 60,
-                b->name, a->line);
-    }
+    if (!bats_grow(&d->edges, &d->edges_room, d->n_edges + 1,
+                   sizeof *d->edges))
+        return bats_no_memory(err);
+    d->edges[d->n_edges++] = (struct bats_edge){earlier, later};
     return 0;
 }
-
-static struct statement *find(const struct bats_dependencies *d,
-                              const char *name, size_t length)
-{
-    size_t low = 0, high = d->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct statement *s = &d->list[middle];
-        int order = compare(name, length, s->name, s->length);
-        if (order == 0)
-            return s;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
-}
-
-/* ---- edges ---- */
 
 /* The node that is over when all tasks of the statement are. */
 static int end_of(struct bats_dependencies *d, struct statement *s,
@@ -192,27 +165,27 @@ static int end_of(struct bats_dependencies *d, struct statement *s,
     if (s->end == NONE) {
         s->end = (uint32_t)d->n_nodes++;
         for (uint32_t i = 0; rc == 0 && i < s->n; i++)
-            rc = bats_dependencies_edge(d, s->first + i, s->end, err);
+            rc = add_edge(d, s->first + i, s->end, err);
     }
     *node = s->end;
     return rc;
 }
 
 static int wait_for(struct bats_dependencies *d, const struct statement *s,
-                    uint32_t begin, const char *name, size_t length,
-                    struct bats_error *err)
+                    uint32_t begin, const char *text, struct bats_error *err)
 {
-    struct statement *other = find(d, name, length);
     uint32_t end;
-    if (!other)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": '%.*s' waits for '%.*s', but "
-                              "no task has this name",
-                              d->file, s->line,
-                              s->length < 60 ? (int)s->length : 60, s->name,
-                              length < 60 ? (int)length : 60, name);
-    int rc = end_of(d, other, &end, err);
-    return rc < 0 ? rc : bats_dependencies_edge(d, end, begin, err);
+    const char *name = word_at(d, text);
+    if (!name)
+        return bats_no_memory(err);
+    uint32_t other = bats_names_find(&d->names, name);
+    if (other == BATS_NO_NAME)
+        return bats_error_at(err, d->file, s->line,
+                             "'%.*s' waits for '%.*s', but no task has this "
+                             "name",
+                             NAME_SHOWN, name_of(d, s), NAME_SHOWN, name);
+    int rc = end_of(d, &d->list[other], &end, err);
+    return rc < 0 ? rc : add_edge(d, end, begin, err);
 }
 
 static int connect(struct bats_dependencies *d, const struct statement *s,
@@ -225,19 +198,19 @@ static int connect(struct bats_dependencies *d, const struct statement *s,
     if (s->n != 1) {
         begin = (uint32_t)d->n_nodes++;
         for (uint32_t i = 0; rc == 0 && i < s->n; i++)
-            rc = bats_dependencies_edge(d, begin, s->first + i, err);
+            rc = add_edge(d, begin, s->first + i, err);
     }
     for (const char *name = s->after; rc == 0 && *name != '\0';) {
-        size_t length = strcspn(name, BLANKS);
-        rc = wait_for(d, s, begin, name, length, err);
-        name += length + strspn(name + length, BLANKS);
+        rc = wait_for(d, s, begin, name, err);
+        name += strcspn(name, BLANKS);
+        name += strspn(name, BLANKS);
     }
     return rc;
 }
 
-/* The node that tasks behind barrier i wait for, whose joint is `joint`: after
- * one that waits for any end, tasks are left out nevertheless if what `checked`
- * stands for, an earlier barrier, was not done. */
+/* The node that tasks behind barrier i wait for; its joint is `joint`. After a
+ * barrier that accepts any end, tasks are still left out if an earlier barrier
+ * (`checked`) has failed. */
 static int open_gate(struct bats_dependencies *d, size_t i, uint32_t joint,
                      uint32_t *checked, uint32_t *gate, struct bats_error *err)
 {
@@ -249,8 +222,8 @@ static int open_gate(struct bats_dependencies *d, size_t i, uint32_t joint,
     if (*checked == NONE)
         return 0;
     *gate = (uint32_t)d->n_nodes++;
-    int rc = bats_dependencies_edge(d, joint, *gate, err);
-    return rc < 0 ? rc : bats_dependencies_edge(d, *checked, *gate, err);
+    int rc = add_edge(d, joint, *gate, err);
+    return rc < 0 ? rc : add_edge(d, *checked, *gate, err);
 }
 
 /* Each barrier is a joint: tasks since the one before it are its parents, those
@@ -266,13 +239,13 @@ static int connect_barriers(struct bats_dependencies *d, uint32_t n_tasks,
         uint32_t last =
             i + 1 < d->n_barriers ? d->barriers[i + 1].first : n_tasks;
         if (i > 0)
-            rc = bats_dependencies_edge(d, joint - 1, joint, err);
+            rc = add_edge(d, joint - 1, joint, err);
         if (rc == 0)
             rc = open_gate(d, i, joint, &checked, &gate, err);
         for (uint32_t k = before; rc == 0 && k < first; k++)
-            rc = bats_dependencies_edge(d, k, joint, err);
+            rc = add_edge(d, k, joint, err);
         for (uint32_t k = first; rc == 0 && k < last; k++)
-            rc = bats_dependencies_edge(d, gate, k, err);
+            rc = add_edge(d, gate, k, err);
         before = first;
     }
     return rc;
@@ -289,13 +262,62 @@ static int mark_any(const struct bats_dependencies *d, uint32_t n_tasks,
         return 0;
     graph->any = calloc(graph->n_nodes, 1);
     if (!graph->any)
-        return no_memory(err);
+        return bats_no_memory(err);
     for (size_t i = 0; i < d->n_barriers; i++)
         graph->any[n_tasks + i] = d->barriers[i].any;
     return 0;
 }
 
 /* ---- circles ---- */
+
+/* "a after b after c after a": `circle` has the tasks of it, those that others
+ * wait for first. */
+static int complain_circle(const struct bats_task_words *w,
+                           const uint32_t *circle, uint32_t n,
+                           struct bats_error *err)
+{
+    char name[100];
+    struct bats_text text = {0};
+    uint32_t first = UINT32_MAX;
+    uint32_t shown = n < CIRCLE_SHOWN ? n : CIRCLE_SHOWN;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t line = w->line(w->context, circle[i]);
+        first = line < first ? line : first;
+    }
+    for (uint32_t i = 0; i <= shown; i++) {
+        uint32_t task = circle[n - 1 - i % n]; /* the waiting task first */
+        bats_text_format(&text, "%s%s", i > 0 ? " after " : "",
+                         i == shown && shown < n
+                             ? "..."
+                             : w->name(w->context, task, name, sizeof name));
+    }
+    int rc = bats_text_check(&text, err);
+    if (rc == 0)
+        rc = bats_error_at(err, w->file, first,
+                           "these tasks wait for each other: %s", text.bytes);
+    bats_text_release(&text);
+    return rc;
+}
+
+int bats_dependencies_check(const struct bats_graph *g,
+                            const struct bats_task_words *words,
+                            struct bats_error *err)
+{
+    uint32_t n_circle, n = 0;
+    uint32_t *order = malloc(((size_t)g->n_nodes + 1) * sizeof *order);
+    int64_t sorted = order ? bats_graph_sort(g, order, &n_circle, err)
+                           : bats_no_memory(err);
+    int rc = sorted < 0 ? (int)sorted : 0;
+    if (rc == 0 && sorted < g->n_nodes) {
+        uint32_t *circle = order + sorted;
+        for (uint32_t i = 0; i < n_circle; i++)
+            if (circle[i] < g->n_tasks) /* else it is a joint */
+                circle[n++] = circle[i];
+        rc = complain_circle(words, circle, n, err);
+    }
+    free(order);
+    return rc;
+}
 
 /* The statement of the task, or NULL. O(n): for a message. */
 static const struct statement *statement_of(const struct bats_dependencies *d,
@@ -307,98 +329,45 @@ static const struct statement *statement_of(const struct bats_dependencies *d,
     return NULL;
 }
 
-/* "a after b after c after a", of the tasks in the circle. */
-static void describe(const struct bats_dependencies *d, const uint32_t *tasks,
-                     uint32_t n, char *text, size_t size)
+static uint32_t line_of(const void *context, uint32_t task)
 {
-    size_t used = 0;
-    uint32_t shown = n < CIRCLE_SHOWN ? n : CIRCLE_SHOWN;
-    for (uint32_t i = 0; i <= shown && used < size; i++) {
-        uint32_t task = tasks[n - 1 - i % n]; /* who waits comes first */
-        const struct statement *s = statement_of(d, task);
-        const char *after = i > 0 ? " after " : "";
-        if (i == shown && shown < n)
-            snprintf(text + used, size - used, " after ...");
-        else if (s)
-            used += (size_t)snprintf(text + used, size - used, "%s%.*s", after,
-                                     s->length < 60 ? (int)s->length : 60,
-                                     s->name);
-        else
-            used +=
-                (size_t)snprintf(text + used, size - used, "%stask %" PRIu64,
-                                 after, (uint64_t)task + 1);
-    }
+    const struct bats_dependencies *d = context;
+    const struct statement *s = statement_of(d, task);
+    return s ? s->line : bats_bagfile_line(d->bag, task);
 }
 
-/* `circle`: nodes, those that others wait for first. */
-static int complain_circle(const struct bats_dependencies *d, uint32_t *circle,
-                           uint32_t n, uint32_t n_tasks,
-                           uint32_t (*line)(const void *context,
-                                            uint32_t task),
-                           const void *context, struct bats_error *err)
+static const char *call(const void *context, uint32_t task, char *text,
+                        size_t size)
 {
-    char text[512] = "";
-    uint32_t kept = 0, first = UINT32_MAX;
-    for (uint32_t i = 0; i < n; i++) {
-        if (circle[i] >= n_tasks)
-            continue; /* a joint between two of the others */
-        const struct statement *s = statement_of(d, circle[i]);
-        uint32_t at = s ? s->line : line(context, circle[i]);
-        first = at < first ? at : first;
-        circle[kept++] = circle[i];
-    }
-    describe(d, circle, kept, text, sizeof text);
-    return bats_error_set(err, BATS_EINPUT,
-                          "%s:%" PRIu32 ": these tasks wait for each other: "
-                          "%s",
-                          d->file, first, text);
-}
-
-static int check_circles(const struct bats_dependencies *d,
-                         const struct bats_graph *graph,
-                         uint32_t (*line)(const void *context, uint32_t task),
-                         const void *context, struct bats_error *err)
-{
-    uint32_t *order = malloc(((size_t)graph->n_nodes + 1) * sizeof *order);
-    uint32_t n_circle;
-    if (!order)
-        return no_memory(err);
-    int64_t n = bats_graph_sort(graph, order, &n_circle, err);
-    int rc = n < 0 ? (int)n : 0;
-    if (rc == 0 && n < graph->n_nodes)
-        rc = complain_circle(d, order + n, n_circle, graph->n_tasks, line,
-                             context, err);
-    free(order);
-    return rc;
+    const struct bats_dependencies *d = context;
+    const struct statement *s = statement_of(d, task);
+    if (s)
+        snprintf(text, size, "%.*s", NAME_SHOWN, name_of(d, s));
+    else
+        snprintf(text, size, "task %" PRIu64, (uint64_t)task + 1);
+    return text;
 }
 
 int bats_dependencies_graph(struct bats_dependencies *d, uint32_t n_tasks,
-                            uint32_t (*line)(const void *context,
-                                             uint32_t task),
-                            const void *context, struct bats_graph *graph,
-                            struct bats_error *err)
+                            struct bats_graph *graph, struct bats_error *err)
 {
+    const struct bats_task_words own = {d->file, line_of, call, d};
     *graph = (struct bats_graph){0};
     if (d->is_open)
         return complain_open(d, err);
     d->n_nodes = n_tasks;
     int rc = connect_barriers(d, n_tasks, err);
-    if (d->n > 0)
-        qsort(d->list, d->n, sizeof *d->list, by_name);
-    if (rc == 0)
-        rc = check_doubles(d, err);
     for (size_t i = 0; rc == 0 && i < d->n; i++)
         rc = connect(d, &d->list[i], err);
     if (rc == 0 && d->n_nodes >= UINT32_MAX)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: too many tasks and names",
-                            d->file);
+        rc = bats_error_at(err, d->file, 0, "too many tasks and names");
     if (rc == 0)
         rc = bats_graph_init(graph, n_tasks, (uint32_t)d->n_nodes, d->edges,
                              d->n_edges, err);
     if (rc == 0)
         rc = mark_any(d, n_tasks, graph, err);
     if (rc == 0)
-        rc = check_circles(d, graph, line, context, err);
+        rc = bats_dependencies_check(graph, &own, err);
     if (rc < 0)
         bats_graph_release(graph);
     return rc;

@@ -18,13 +18,18 @@
 
 struct bats_dependencies; /* opaque */
 
-/* NULL: no memory. `file`: its name in messages; must outlive the result. */
-struct bats_dependencies *bats_dependencies_create(const char *file);
+struct bats_bagfile;
+
+/* NULL: no memory. `bag`, whose name and lines are for messages, must outlive
+ * the result. */
+struct bats_dependencies *
+bats_dependencies_create(const struct bats_bagfile *bag);
 void bats_dependencies_destroy(struct bats_dependencies *dependencies);
 
 /* Notes "NAME" or "NAME after NAME...", which is for the next tasks. The text
  * is not copied: it must live until the graph is made. BATS_EINPUT for another
- * form, or if the statement before is for no task; BATS_ENOMEM. */
+ * form, for a name that is there already, or if the statement before is for no
+ * task; BATS_ENOMEM. */
 int bats_dependencies_note(struct bats_dependencies *dependencies,
                            const char *text, uint32_t line,
                            struct bats_error *err);
@@ -33,25 +38,32 @@ int bats_dependencies_note(struct bats_dependencies *dependencies,
 void bats_dependencies_take(struct bats_dependencies *dependencies,
                             uint32_t first, uint32_t n);
 
-/* Task `later` waits for task `earlier`, whatever their names. BATS_ENOMEM. */
-int bats_dependencies_edge(struct bats_dependencies *dependencies,
-                           uint32_t earlier, uint32_t later,
-                           struct bats_error *err);
-
 /* Tasks from number `first` on wait for all before it; `any`: for any end of
  * them. Calls come with `first` ascending. BATS_ENOMEM. */
 int bats_dependencies_barrier(struct bats_dependencies *dependencies,
                               uint32_t first, bool any,
                               struct bats_error *err);
 
-/*
- * Makes the graph of all `n_tasks`, to be released. `line` says the line of a
- * task. BATS_EINPUT with file and line: a name that is there twice or is not
- * known, a statement for no task, tasks that wait for each other. BATS_ENOMEM.
- */
-int bats_dependencies_graph(
-    struct bats_dependencies *dependencies, uint32_t n_tasks,
-    uint32_t (*line)(const void *context, uint32_t task), const void *context,
-    struct bats_graph *graph, struct bats_error *err);
+/* How messages call the tasks of a file. */
+struct bats_task_words {
+    const char *file;
+    uint32_t (*line)(const void *context, uint32_t task); /* 0: on none */
+    const char *(*name)(const void *context, uint32_t task, char *text,
+                        size_t size); /* returns `text` */
+    const void *context;
+};
+
+/* Makes the graph of all `n_tasks`, to be released. BATS_EINPUT with file and
+ * line: a name that is not known, a statement for no task, tasks that wait for
+ * each other. BATS_ENOMEM. */
+int bats_dependencies_graph(struct bats_dependencies *dependencies,
+                            uint32_t n_tasks, struct bats_graph *graph,
+                            struct bats_error *err);
+
+/* BATS_EINPUT, with the tasks, if some of the graph wait for each other. Joints
+ * between tasks are not mentioned. BATS_ENOMEM. */
+int bats_dependencies_check(const struct bats_graph *graph,
+                            const struct bats_task_words *words,
+                            struct bats_error *err);
 
 #endif

@@ -1,8 +1,6 @@
 #include "input/inifile.h"
 
-#include <errno.h>
 #include <ini.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,30 +22,27 @@ struct state {
     size_t text_size;
 };
 
-int bats_inifile_fail(const char *path, unsigned line, struct bats_error *err,
-                      const char *format, ...)
+int bats_inifile_yes(const char *value, bool *yes, struct bats_error *err)
 {
-    char sentence[sizeof err->text];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
-    return bats_error_set(err, BATS_EINPUT, "%s:%u: %s", path, line, sentence);
+    *yes = strcmp(value, "yes") == 0;
+    return *yes || strcmp(value, "no") == 0
+               ? 0
+               : bats_error_set(err, BATS_EINPUT,
+                                "'%.60s' is neither yes nor no", value);
 }
 
 int bats_inifile_once(const char *path, unsigned line, const char *key,
                       unsigned *first, struct bats_error *err)
 {
     if (*first > 0)
-        return bats_inifile_fail(path, line, err, "'%s' is already on line %u",
-                                 key, *first);
+        return bats_error_at(err, path, line, "'%s' is already on line %u",
+                             key, *first);
     *first = line;
     return 0;
 }
 
 #define FAIL(s, ...)                                                          \
-    ((s)->code =                                                              \
-         bats_inifile_fail((s)->path, (s)->line, (s)->err, __VA_ARGS__))
+    ((s)->code = bats_error_at((s)->err, (s)->path, (s)->line, __VA_ARGS__))
 
 /* `text` is a line that begins with '['. */
 static int open_section(struct state *s, char *text)
@@ -106,8 +101,8 @@ static char *read_line(char *line, int size, void *user)
             break;
         }
     }
-    /* To inih an indented line is a continuation; not here, if it has a
-     * key. */
+    /* inih takes an indented line as a continuation; here one with a key is
+     * not. */
     char *first = text + strspn(text, BLANKS);
     s->continues = first > text && *first != '[' && !strpbrk(first, "=:");
     if (!s->continues)
@@ -133,8 +128,7 @@ static void read_stream(struct state *s)
         s->line = bad_line > 0 ? (unsigned)bad_line : s->line;
         FAIL(s, "neither [SECTION] nor key = value");
     } else if (ferror(s->in)) {
-        s->code = bats_error_set(s->err, BATS_EINPUT, "%s: %s", s->path,
-                                 strerror(errno));
+        s->code = bats_error_file(s->err, s->path);
     }
 }
 
@@ -149,8 +143,7 @@ int bats_inifile_read(const char *path, const char *text,
                       .in = text ? fmemopen((char *)text, strlen(text), "r")
                                  : fopen(path, "re")};
     if (!s.in)
-        return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
-                              strerror(errno));
+        return bats_error_file(err, path);
     read_stream(&s);
     fclose(s.in);
     free(s.text);

@@ -16,6 +16,8 @@
 #ifndef BATS_INPUT_INIFILE_H
 #define BATS_INPUT_INIFILE_H
 
+#include <stdbool.h>
+
 #include "bats/error.h"
 
 /* Receives the contents of the file. Each function returns 0, or a negative
@@ -39,10 +41,8 @@ int bats_inifile_read(const char *path, const char *text,
                       const struct bats_inifile_reader *reader, void *context,
                       unsigned *lines, struct bats_error *err);
 
-/* Sets BATS_EINPUT, with "path:line: " before the sentence. */
-int bats_inifile_fail(const char *path, unsigned line, struct bats_error *err,
-                      const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+/* Parses "yes" or "no". BATS_EINPUT. */
+int bats_inifile_yes(const char *value, bool *yes, struct bats_error *err);
 
 /* Notes in *first that `key` stands on `line`; an error if *first is not 0,
  * because the key is there twice. */

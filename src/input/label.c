@@ -6,24 +6,19 @@
 
 #include "input/sweep/sweep.h"
 #include "input/sweep/template.h"
+#include "util/hash.h"
 
 struct bats_label {
     const struct bats_bagfile *bag;
     struct bats_template *template;
-    char *text, *command;
-    size_t text_room, command_room;
+    struct bats_text text, command;
 };
-
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
-}
 
 int bats_label_create(const char *text, const struct bats_bagfile *bag,
                       struct bats_label **label, struct bats_error *err)
 {
     static const struct bats_points none;
-    const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
+    const struct bats_sweep *sweep = bag->sweep;
     struct bats_label *l;
     if (strstr(text, "{%}") != NULL)
         return bats_error_set(err, BATS_EINPUT,
@@ -32,15 +27,15 @@ int bats_label_create(const char *text, const struct bats_bagfile *bag,
                               text);
     *label = l = calloc(1, sizeof *l);
     if (l == NULL)
-        return no_memory(err);
+        return bats_no_memory(err);
     l->bag = bag;
     l->template = bats_template_of_text(
-        text, sweep != NULL ? bats_sweep_points(sweep) : &none);
+        text, sweep != NULL ? &sweep->points : &none);
     if (l->template != NULL)
         return 0;
     bats_label_destroy(l);
     *label = NULL;
-    return no_memory(err);
+    return bats_no_memory(err);
 }
 
 void bats_label_destroy(struct bats_label *label)
@@ -48,8 +43,8 @@ void bats_label_destroy(struct bats_label *label)
     if (label == NULL)
         return;
     bats_template_destroy(label->template);
-    free(label->text);
-    free(label->command);
+    bats_text_release(&label->text);
+    bats_text_release(&label->command);
     free(label);
 }
 
@@ -60,21 +55,21 @@ bool bats_label_varies(const struct bats_label *label)
 
 const char *bats_label_of(struct bats_label *l, uint32_t i)
 {
-    const struct bats_sweep *sweep = bats_bagfile_sweep(l->bag);
+    const struct bats_sweep *sweep = l->bag->sweep;
     const char *command, *const *items = &command;
     struct bats_values values = {.n = 1};
     if (sweep != NULL) {
         items = bats_sweep_values(sweep, i, &values.n);
     } else {
-        if (bats_bagfile_command(l->bag, i, &l->command, &l->command_room) < 0)
+        if (bats_bagfile_command(l->bag, i, &l->command) < 0)
             return NULL;
-        command = l->command;
+        command = l->command.bytes;
     }
     values.item = (const char **)items;
     return items != NULL &&
                    bats_template_expand(l->template, &values, (uint64_t)i + 1,
-                                        0, &l->text, &l->text_room) >= 0
-               ? l->text
+                                        0, &l->text) >= 0
+               ? l->text.bytes
                : NULL;
 }
 
@@ -122,25 +117,22 @@ static int list_places(struct bats_label *l, struct place *list, uint32_t n,
 {
     for (uint32_t i = 0; i < n; i++) {
         if (bats_label_of(l, i) == NULL)
-            return no_memory(err);
-        if (*l->text == '\0')
+            return bats_no_memory(err);
+        if (*l->text.bytes == '\0')
             return bats_error_set(err, BATS_EINPUT,
                                   "task %" PRIu64 " has no directory",
                                   (uint64_t)i + 1);
-        normalize(l->text);
-        uint64_t hash = 14695981039346656037u; /* FNV-1a */
-        for (const char *at = l->text; *at != '\0'; at++)
-            hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-        list[i] = (struct place){hash, i};
+        normalize(l->text.bytes);
+        list[i] = (struct place){bats_hash_text(BATS_HASH, l->text.bytes), i};
     }
     return 0;
 }
 
 int bats_label_check_directories(struct bats_label *l, struct bats_error *err)
 {
-    uint32_t n = bats_bagfile_count(l->bag);
+    uint32_t n = l->bag->n_tasks;
     struct place *list = calloc(n, sizeof *list);
-    int rc = list != NULL ? list_places(l, list, n, err) : no_memory(err);
+    int rc = list != NULL ? list_places(l, list, n, err) : bats_no_memory(err);
     if (rc == 0)
         qsort(list, n, sizeof *list, by_hash);
     for (uint32_t i = 1; rc == 0 && i < n; i++)

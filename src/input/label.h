@@ -22,7 +22,7 @@ int bats_label_create(const char *text, const struct bats_bagfile *bag,
                       struct bats_label **label, struct bats_error *err);
 void bats_label_destroy(struct bats_label *label);
 
-/* It has a replacement string. */
+/* The label has a replacement string. */
 bool bats_label_varies(const struct bats_label *label);
 
 /* The text for task i, until the next call; NULL: out of memory. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/inifile.h"
 #include "input/reliability.h"
 #include "input/textfile.h"
 #include "util/grow.h"
@@ -99,7 +100,7 @@ int bats_model_charge(struct bats_cluster *c, const char *value, bool *by_hour,
     struct bats_tariff *t = &c->tariff;
     bats_time from = 0;
     char *text = strdup(value), *dots = text ? strstr(text, "..") : NULL;
-    int rc = text ? 0 : bats_error_set(err, BATS_ENOMEM, "out of memory");
+    int rc = text ? 0 : bats_no_memory(err);
     bool has_steps = !dots && strchr(value, ',');
     if (dots)
         rc = parse_range(t, text, dots, by_hour, err);
@@ -133,7 +134,8 @@ static int parse_block(struct bats_tariff *t, const char *value,
         rc = bats_duration_parse(dots + 2, &t->longest, err);
     if (rc == 0 && (t->shortest == 0 || t->longest < t->shortest))
         rc = bats_error_set(err, BATS_EINPUT,
-                            "'%.60s' is no range of lengths above 0", value);
+                            "'%.60s' is not a range of lengths above 0",
+                            value);
     return rc;
 }
 
@@ -160,17 +162,22 @@ static void keep_ages(struct bats_lifetime *l, bats_time *ages, size_t n)
         l->age[i] = ages[(2 * i + 1) * n / (2 * l->n_ages)];
 }
 
+struct trace {
+    bats_time *ages;
+    size_t n, room, survivors;
+};
+
 /* A line of a trace: an age, or "never"; blank lines and # count nothing. */
-static int read_age(char *line, bats_time **ages, size_t *n, size_t *room,
-                    size_t *survivors, struct bats_error *err)
+static int read_age(void *context, char *line, struct bats_error *err)
 {
+    struct trace *t = context;
     bats_time age;
     char *rest = NULL, *word;
-    line[strcspn(line, "#\r")] = '\0';
+    line[strcspn(line, "#")] = '\0';
     if (!(word = strtok_r(line, BLANKS, &rest)))
         return 0;
     if (strcmp(word, "never") == 0) {
-        ++*survivors;
+        t->survivors++;
         return 0;
     }
     int rc = bats_duration_parse(word, &age, err);
@@ -178,37 +185,25 @@ static int read_age(char *line, bats_time **ages, size_t *n, size_t *room,
         rc = bats_error_set(err, BATS_EINPUT, "expected one age in a line");
     if (rc < 0)
         return rc;
-    if (!bats_grow(ages, room, *n + 1, sizeof **ages))
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    (*ages)[(*n)++] = age;
+    if (!bats_grow(&t->ages, &t->room, t->n + 1, sizeof *t->ages))
+        return bats_no_memory(err);
+    t->ages[t->n++] = age;
     return 0;
 }
 
 static int read_trace(struct bats_lifetime *l, const char *path,
                       struct bats_error *err)
 {
-    struct bats_error why;
-    char *text = NULL, *rest = NULL;
-    bats_time *ages = NULL;
-    size_t length, n = 0, room = 0, survivors = 0;
-    unsigned number = 1;
-    int rc = bats_textfile_read(path, &text, &length, err);
-    for (char *line = text; rc == 0 && line; line = rest, number++) {
-        if ((rest = strchr(line, '\n')))
-            *rest++ = '\0';
-        rc = read_age(line, &ages, &n, &room, &survivors, &why);
-        if (rc < 0)
-            bats_error_set(err, rc, "%s:%u: %s", path, number, why.text);
-    }
-    if (rc == 0 && n == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: no age", path);
+    struct trace t = {0};
+    int rc = bats_textfile_lines(path, read_age, &t, err);
+    if (rc == 0 && t.n == 0)
+        rc = bats_error_at(err, path, 0, "no age");
     if (rc == 0) {
         l->survival = BATS_SURVIVAL_TRACE;
-        l->share = (double)n / (double)(n + survivors);
-        keep_ages(l, ages, n);
+        l->share = (double)t.n / (double)(t.n + t.survivors);
+        keep_ages(l, t.ages, t.n);
     }
-    free(ages);
-    free(text);
+    free(t.ages);
     return rc;
 }
 
@@ -220,36 +215,22 @@ static int parse_lifetime(struct bats_lifetime *l, const char *value,
         strchr(BLANKS, value[5])) {
         value += 5;
         char *path = bats_textfile_beside(from, value + strspn(value, BLANKS));
-        int rc = path ? read_trace(l, path, err)
-                      : bats_error_set(err, BATS_ENOMEM, "out of memory");
+        int rc = path ? read_trace(l, path, err) : bats_no_memory(err);
         free(path);
         return rc;
     }
-    static const char *const names[] = {"exponential", "weibull", "lognormal"};
-    const char *open = strchr(value, '('), *close = strchr(value, ')');
-    char time[32], shape[32] = "", share[32] = "", rest[2];
-    int kind = 0, n, m = 0;
-    bats_time scale;
-    if (!open || !close)
-        return complain_of_lifetime(err);
-    while (kind < 3 && (strlen(names[kind]) != (size_t)(open - value) ||
-                        strncmp(value, names[kind], strlen(names[kind]))))
-        kind++;
-    n = sscanf(open, "( %31[^,) \t] , %31[^,) \t] )", time, shape);
-    if (strspn(close + 1, BLANKS) < strlen(close + 1))
+    char name[16] = "", time[32], shape[32], share[32] = "", rest[2];
+    const char *close = strchr(value, ')');
+    int n = sscanf(value, "%15[a-z]( %31[^,) \t] , %31[^,) \t] )", name, time,
+                   shape),
+        m = 0, wanted = bats_survival_find(name, &l->survival);
+    if (close && strspn(close + 1, BLANKS) < strlen(close + 1))
         m = sscanf(close + 1, " , %31[^% \t]%1[%] %1s", share, rest, rest) == 2
                 ? 1
                 : -1;
-    if (kind == 3 || n != (kind == 0 ? 1 : 2) || m < 0)
+    if (!close || wanted == 0 || n != 1 + wanted || m < 0)
         return complain_of_lifetime(err);
-    l->survival =
-        (enum bats_survival)(BATS_SURVIVAL_EXPONENTIAL + kind);
-    int rc = bats_duration_parse(time, &scale, err);
-    if (rc == 0 && scale == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "'%s' is not above 0", time);
-    if (rc == 0 && n == 2)
-        rc = bats_factor_parse(shape, &l->b, err);
-    l->a = (double)scale;
+    int rc = bats_survival_set(time, n == 3 ? shape : NULL, &l->a, &l->b, err);
     l->share = 100;
     if (rc == 0 && m == 1)
         rc = bats_factor_parse(share, &l->share, err);
@@ -267,11 +248,7 @@ int bats_model_set(struct bats_cluster *c, enum bats_model_key key,
     case BATS_MODEL_BLOCK:
         return parse_block(&c->tariff, value, err);
     case BATS_MODEL_RECLAIMABLE:
-        c->reclaimable = strcmp(value, "yes") == 0;
-        return c->reclaimable || strcmp(value, "no") == 0
-                   ? 0
-                   : bats_error_set(err, BATS_EINPUT,
-                                    "'%.60s' is neither yes nor no", value);
+        return bats_inifile_yes(value, &c->reclaimable, err);
     case BATS_MODEL_NOTICE:
         return bats_duration_parse(value, &c->notice, err);
     case BATS_MODEL_GUARANTEED:

@@ -53,7 +53,7 @@ int bats_model_set(struct bats_cluster *c, enum bats_model_key key,
                    const char *value, const char *from,
                    struct bats_error *err);
 
-/* It has a price that only billing = second knows. */
+/* The price is of a kind that only billing = second supports. */
 bool bats_model_is_by_age(const struct bats_cluster *c);
 
 /* After all keys: BATS_EINPUT if they contradict each other or the billing;

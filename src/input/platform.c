@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "input/clusters_file.h"
-#include "input/inifile.h"
 
 #define NO_SECTION UINT32_MAX
 
@@ -32,21 +31,24 @@ static unsigned where_line(const struct bats_cluster_section *section)
                : section->key_line[section->where];
 }
 
+/* BATS_EINPUT about the line that says which ranks belong to the section. */
+#define FAIL(claims, section, ...)                                            \
+    bats_error_at((claims)->err, (claims)->file->path, where_line(section),   \
+                  __VA_ARGS__)
+
 static int claim(struct claims *claims, uint32_t s,
                  const struct bats_worker_rank *worker)
 {
     const struct bats_cluster_section *sections = claims->file->sections;
     uint32_t *owner = &claims->section[index_of(claims, worker)];
     if (*owner == s)
-        return bats_inifile_fail(claims->file->path, where_line(&sections[s]),
-                                 claims->err, "rank %d is named twice",
-                                 worker->rank);
+        return FAIL(claims, &sections[s], "rank %d is named twice",
+                    worker->rank);
     if (*owner != NO_SECTION)
-        return bats_inifile_fail(
-            claims->file->path, where_line(&sections[s]), claims->err,
-            "rank %d on %s is also in cluster '%s' (line %u)", worker->rank,
-            worker->host, sections[*owner].cluster.name,
-            where_line(&sections[*owner]));
+        return FAIL(claims, &sections[s],
+                    "rank %d on %s is also in cluster '%s' (line %u)",
+                    worker->rank, worker->host, sections[*owner].cluster.name,
+                    where_line(&sections[*owner]));
     *owner = s;
     return 0;
 }
@@ -77,14 +79,13 @@ static int claim_ranks(struct claims *claims, uint32_t s)
         for (int rank = range.first; rank <= range.last; rank++) {
             const struct bats_worker_rank *worker = find_rank(claims, rank);
             if (!worker && rank == 0)
-                return bats_inifile_fail(
-                    claims->file->path, where_line(section), claims->err,
+                return FAIL(
+                    claims, section,
                     "rank 0 is the master and runs no tasks in this run");
             if (!worker)
-                return bats_inifile_fail(
-                    claims->file->path, where_line(section), claims->err,
-                    "there is no rank %d; the last one is %d", rank,
-                    claims->by_rank[claims->n_workers - 1]->rank);
+                return FAIL(claims, section,
+                            "there is no rank %d; the last one is %d", rank,
+                            claims->by_rank[claims->n_workers - 1]->rank);
             int code = claim(claims, s, worker);
             if (code)
                 return code;
@@ -98,7 +99,7 @@ static int claim_nodes(struct claims *claims, uint32_t s)
     const struct bats_cluster_section *section = &claims->file->sections[s];
     bool *seen = calloc(section->nodes.n, sizeof *seen);
     if (!seen)
-        return bats_error_set(claims->err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(claims->err);
     int code = 0;
     for (size_t i = 0; i < claims->n_workers && !code; i++) {
         const struct bats_worker_rank *worker = claims->by_rank[i];
@@ -110,10 +111,9 @@ static int claim_nodes(struct claims *claims, uint32_t s)
     }
     for (size_t node = 0; node < section->nodes.n && !code; node++) {
         if (!seen[node] && !claims->file->fewer_nodes)
-            code = bats_inifile_fail(
-                claims->file->path, where_line(section), claims->err,
-                "no rank that can run tasks is on node '%s'",
-                section->nodes.names[node]);
+            code = FAIL(claims, section,
+                        "no rank that can run tasks is on node '%s'",
+                        section->nodes.names[node]);
     }
     free(seen);
     return code;
@@ -132,10 +132,10 @@ static int claim_partition(struct claims *claims, uint32_t s)
         if (code)
             return code;
     }
-    /* A file may describe a whole site, of which this job has only a part. */
+    /* A file may describe a whole site of which this job has a part. */
     if (!known)
-        return bats_inifile_fail(
-            claims->file->path, where_line(section), claims->err,
+        return FAIL(
+            claims, section,
             "no rank that can run tasks is in partition '%s': outside a "
             "batch job no partition is known",
             section->where_text);
@@ -175,9 +175,9 @@ static int settle_claims(struct claims *claims)
     for (size_t i = 0; i < claims->n_workers; i++) {
         const struct bats_worker_rank *worker = claims->by_rank[i];
         if (claims->section[index_of(claims, worker)] == NO_SECTION)
-            return bats_inifile_fail(
-                file->path, file->sections[file->n_sections - 1].line,
-                claims->err,
+            return bats_error_at(
+                claims->err, file->path,
+                file->sections[file->n_sections - 1].line,
                 "rank %d on %s%s%s is in none of the clusters; the last one "
                 "is here",
                 worker->rank, worker->host,
@@ -226,8 +226,8 @@ static bool add_cluster(struct bats_platform *platform,
         if (claims->section[w] != s)
             continue;
         uint32_t m = machine_for(platform, claims, leaders, first, s, worker);
-        platform->places[w].machine = m;
-        platform->places[w].slot = platform->machines[m].slots++;
+        platform->slot_of[w].machine = m;
+        platform->slot_of[w].slot = platform->machines[m].slots++;
     }
     uint32_t n = platform->n_machines - first;
     if (n == 0)
@@ -263,9 +263,9 @@ int bats_platform_build(const struct bats_clusters_file *file,
     claims.by_rank = calloc(n_workers, sizeof *claims.by_rank);
     claims.section = calloc(n_workers, sizeof *claims.section);
     p.machines = calloc(n_workers, sizeof *p.machines);
-    p.places = calloc(n_workers, sizeof *p.places);
+    p.slot_of = calloc(n_workers, sizeof *p.slot_of);
     if (!leaders || !claims.by_rank || !claims.section || !p.machines ||
-        !p.places) {
+        !p.slot_of) {
         bats_error_set(err, code, "out of memory for %zu ranks", n_workers);
         goto done;
     }
@@ -278,7 +278,7 @@ int bats_platform_build(const struct bats_clusters_file *file,
     code = settle_claims(&claims);
     for (uint32_t s = 0; s < file->n_sections && !code; s++)
         if (!add_cluster(&p, &claims, leaders, s))
-            code = bats_error_set(err, BATS_ENOMEM, "out of memory");
+            code = bats_no_memory(err);
     p.window = file->window;
     p.billing = file->billing;
     p.least = file->minimum;
@@ -297,7 +297,7 @@ done:
 void bats_platform_release(struct bats_platform *platform)
 {
     free(platform->machines);
-    free(platform->places);
+    free(platform->slot_of);
     for (size_t i = 0; i < BATS_CLUSTERS_MAX; i++)
         bats_reliability_release(&platform->reliability[i]);
     *platform = (struct bats_platform){0};

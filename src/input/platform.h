@@ -19,7 +19,7 @@
 
 #define BATS_WINDOW_DEFAULT BATS_HOUR
 
-struct bats_clusters_file; /* opaque: the contents of a clusters file */
+struct bats_clusters_file; /* clusters_file.h */
 
 /*
  * Reads an INI clusters file (section [run]: window, minimum, currency,
@@ -47,12 +47,9 @@ int bats_clusters_file_load(const char *path, bats_time window,
 int bats_clusters_text_load(const char *text, const char *name,
                             bats_time window, struct bats_clusters_file **file,
                             struct bats_error *err);
-/* A node without ranks is then no mistake: a run that is resumed may have lost
- * it. */
-void bats_clusters_file_allow_fewer(struct bats_clusters_file *file);
 
-/* Losses in an unreliable cluster are noticed so long after them, unless they
- * are emulated, or the file says something else. */
+/* The delay after which losses in an unreliable cluster are noticed, unless
+ * they are emulated or the file has its own. */
 void bats_clusters_file_notice(struct bats_clusters_file *file,
                                bats_time noticed);
 
@@ -63,33 +60,9 @@ void bats_clusters_file_destroy(struct bats_clusters_file *file);
 int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
                             struct bats_error *err);
 
-/* The contents of the file without any ranks: the clusters in its order, the
- * window and the currency ("" if not given). `max` is UINT32_MAX if the file
- * does not imply it: no key max, and neither ranks nor nodes that are
- * machines. For `bats-mpi plan`. */
-size_t bats_clusters_file_count(const struct bats_clusters_file *file);
-const struct bats_cluster *
-bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i);
-/* The losses that are emulated there. */
-const struct bats_reliability *
-bats_clusters_file_reliability(const struct bats_clusters_file *file,
-                               size_t i);
 /* NULL: cluster i is not a partition. */
 const char *bats_clusters_file_partition(const struct bats_clusters_file *file,
                                          size_t i);
-bool bats_clusters_file_by_node(const struct bats_clusters_file *file,
-                                size_t i);
-bats_time bats_clusters_file_window(const struct bats_clusters_file *file);
-/* The runtime of a task that the user expects; 0: none is given. */
-bats_time bats_clusters_file_expected(const struct bats_clusters_file *file,
-                                      size_t i);
-/* The speed that the cluster is made to have; 1: as it is. */
-double bats_clusters_file_speed(const struct bats_clusters_file *file,
-                                size_t i);
-bats_time bats_clusters_file_minimum(const struct bats_clusters_file *file);
-enum bats_billing_model
-bats_clusters_file_billing(const struct bats_clusters_file *file);
-const char *bats_clusters_file_currency(const struct bats_clusters_file *file);
 
 /* A rank that can run tasks. */
 struct bats_worker_rank {
@@ -98,7 +71,8 @@ struct bats_worker_rank {
     char partition[64]; /* "" if unknown */
 };
 
-struct bats_place {
+/* The slot that a rank fills. */
+struct bats_slot_of {
     uint32_t machine;
     uint32_t slot;
 };
@@ -111,11 +85,11 @@ struct bats_platform {
     size_t n_clusters;
     struct bats_machine_spec *machines; /* n_machines */
     uint32_t n_machines;
-    struct bats_place *places; /* n_workers of them: the place of workers[i] */
+    struct bats_slot_of *slot_of; /* n_workers: by index in workers[] */
     size_t n_workers;          /* as passed to bats_platform_build */
     bats_time window;
     enum bats_billing_model billing;
-    bats_time least; /* of an allocation: it is billed for so long at least */
+    bats_time least; /* least time that an allocation is billed */
     char currency[16];
 };
 

@@ -119,7 +119,7 @@ static int read_times(const json_t *list, bats_time **times, const char *path,
     size_t n = json_array_size(list);
     *times = malloc((n + 1) * sizeof **times);
     if (!*times)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         double s = json_number_value(json_array_get(list, i));
         if (!is_time(s)) {
@@ -297,7 +297,7 @@ int bats_pools_save(const struct bats_pools *p, const char *path,
                     struct bats_error *err)
 {
     json_t *o = bats_pools_to_json(p);
-    int rc = !o ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+    int rc = !o ? bats_no_memory(err)
              : json_dump_file(o, path, JSON_INDENT(1)) != 0
                  ? bats_error_set(err, BATS_ESYS, "cannot write %s", path)
                  : 0;

@@ -44,8 +44,8 @@ void bats_pools_set_lost(struct bats_pools *pools, bats_time noticed,
 void bats_pools_set_charge(struct bats_pools *pools, int pool,
                            bats_money per_hour);
 
-/* What becomes of so many instances of such a pool, if it has any: for the
- * options `known` of the engine (bats/sched.h). Returns how many. */
+/* The fates of instances in such a pool, for the engine's options `known`
+ * (bats/sched.h). Returns their number. */
 size_t bats_pools_instances(const struct bats_pools *pools, int pool,
                             struct bats_instance list[BATS_POOLS_INSTANCES]);
 

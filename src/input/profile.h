@@ -54,7 +54,7 @@ struct bats_task_ranges {
     size_t n;
 };
 
-/* The longest chain of tasks, each of which waits for the one before. */
+/* The longest chain of dependent tasks. */
 struct bats_critical_path {
     uint32_t *task; /* counted from 0 */
     uint32_t n;     /* 0: none waits */

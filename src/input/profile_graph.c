@@ -3,11 +3,6 @@
 
 #include "input/profile.h"
 
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
-}
-
 /* Tasks that are not left have no weight, and are no part of the path. */
 static int set_path(struct bats_critical_path *path,
                     const struct bats_graph *g, const uint8_t *left,
@@ -19,7 +14,7 @@ static int set_path(struct bats_critical_path *path,
     uint32_t *task = malloc(((size_t)g->n_tasks + 1) * sizeof *task), n = 0;
     int64_t rc = order && next && length && task
                      ? bats_graph_sort(g, order, &n_circle, err)
-                     : no_memory(err);
+                     : bats_no_memory(err);
     for (uint32_t i = 0; rc >= 0 && i < g->n_tasks; i++)
         length[i] = !left[i] ? 0 : weight ? weight[i] : 1;
     if (rc >= 0) {

@@ -30,7 +30,15 @@ static json_t *money(bats_money amount)
 }
 
 /* The functions of jansson accept NULL, and return an error in the end if one
- * of them has failed. */
+ * of them has failed. So does this: the list, or NULL. */
+static json_t *append(json_t *list, json_t *value)
+{
+    if (json_array_append_new(list, value) == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 static json_t *sample_of(const struct bats_profile *p, size_t cluster)
 {
     json_t *sample = json_array();
@@ -39,12 +47,8 @@ static json_t *sample_of(const struct bats_profile *p, size_t cluster)
         const struct bats_observation *o = &p->observations[i];
         if (o->cluster != cluster)
             continue;
-        json_t *pair =
-            json_pack("[I, o]", (json_int_t)o->task + 1, seconds(o->runtime));
-        if (json_array_append_new(sample, pair) != 0) {
-            json_decref(sample);
-            return NULL;
-        }
+        sample = append(sample, json_pack("[I, o]", (json_int_t)o->task + 1,
+                                          seconds(o->runtime)));
     }
     return sample;
 }
@@ -63,10 +67,7 @@ static json_t *clusters_of(const struct bats_profile *p)
                       money(c->charged), "sample", sample_of(p, i));
         if (c->expected > 0)
             json_object_set_new(cluster, "expected_s", seconds(c->expected));
-        if (json_array_append_new(clusters, cluster) != 0) {
-            json_decref(clusters);
-            return NULL;
-        }
+        clusters = append(clusters, cluster);
     }
     return clusters;
 }
@@ -75,15 +76,10 @@ static json_t *list_of(const struct bats_task_ranges *ranges)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < ranges->n; i++) {
-        json_t *pair =
-            json_pack("[I, I]", (json_int_t)ranges->range[i].first + 1,
-                      (json_int_t)ranges->range[i].last + 1);
-        if (json_array_append_new(list, pair) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
+    for (size_t i = 0; i < ranges->n; i++)
+        list = append(list, json_pack("[I, I]",
+                                      (json_int_t)ranges->range[i].first + 1,
+                                      (json_int_t)ranges->range[i].last + 1));
     return list;
 }
 
@@ -91,14 +87,9 @@ static json_t *list_of_levels(const struct bats_levels *levels)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < levels->n; i++) {
-        json_t *pair =
-            json_pack("[f, f]", levels->tasks[i], levels->count[i]);
-        if (json_array_append_new(list, pair) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
+    for (size_t i = 0; i < levels->n; i++)
+        list = append(list,
+                      json_pack("[f, f]", levels->tasks[i], levels->count[i]));
     return list;
 }
 
@@ -113,11 +104,7 @@ static json_t *path_of(const struct bats_critical_path *path)
     json_t *list = json_array();
 
     for (uint32_t i = 0; i < path->n; i++)
-        if (json_array_append_new(
-                list, json_integer((json_int_t)path->task[i] + 1)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        list = append(list, json_integer((json_int_t)path->task[i] + 1));
     return json_pack("{s:o, s:f}", "tasks", list, "means", path->means);
 }
 
@@ -151,7 +138,7 @@ static int write_file(const json_t *root, const char *path,
     size_t n = strlen(path) + sizeof ".new";
     char *beside = malloc(n);
     if (!beside)
-        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+        return bats_no_memory(err);
     snprintf(beside, n, "%s.new", path);
     FILE *file = fopen(beside, "w");
     bool good = file != NULL;
@@ -176,7 +163,7 @@ int bats_profile_save(const struct bats_profile *profile, const char *path,
 {
     json_t *root = to_json(profile);
     if (!root)
-        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+        return bats_no_memory(err);
     int rc = write_file(root, path, err);
     json_decref(root);
     return rc;
@@ -188,7 +175,7 @@ int bats_profile_check_bag(const struct bats_profile *profile,
                            const char *path, const struct bats_bagfile *bag,
                            struct bats_error *err)
 {
-    uint32_t n = bats_bagfile_count(bag);
+    uint32_t n = bag->n_tasks;
     uint64_t hash;
 
     if (n != profile->n_tasks)
@@ -196,13 +183,13 @@ int bats_profile_check_bag(const struct bats_profile *profile,
                               "%s: made for a bag of %" PRIu32
                               " tasks (%s), but %s has %" PRIu32,
                               path, profile->n_tasks, profile->bag_name,
-                              bats_bagfile_name(bag), n);
+                              bag->name, n);
     int rc = bats_bagfile_hash(bag, &hash, err);
     if (rc == 0 && hash != profile->bag_hash)
         rc = bats_error_set(err, BATS_EINPUT,
                             "%s: made for other commands (%s) than those in "
                             "%s, though there are as many",
-                            path, profile->bag_name, bats_bagfile_name(bag));
+                            path, profile->bag_name, bag->name);
     return rc;
 }
 
@@ -214,13 +201,13 @@ int bats_profile_set_bag(struct bats_profile *profile,
     int rc = bats_bagfile_hash(bag, &hash, err);
     if (rc < 0)
         return rc;
-    char *name = strdup(bats_bagfile_name(bag));
+    char *name = strdup(bag->name);
     if (!name)
-        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+        return bats_no_memory(err);
     free(profile->bag_name);
     profile->bag_name = name;
     profile->bag_hash = hash;
-    profile->n_tasks = bats_bagfile_count(bag);
+    profile->n_tasks = bag->n_tasks;
     return 0;
 }
 
@@ -257,7 +244,7 @@ int bats_profile_set_states(struct bats_profile *profile, const uint8_t *state,
         !collect(&failed, state, profile->n_tasks, BATS_TASK_FAILED)) {
         free(done.range);
         free(failed.range);
-        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+        return bats_no_memory(err);
     }
     free(profile->done.range);
     free(profile->failed.range);

@@ -59,37 +59,42 @@ int bats_reliability_parse(struct bats_reliability *r, const char *value,
     return 0;
 }
 
-static int complain_of_survival(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_EINPUT,
-                          "expected exponential MEAN, weibull SCALE SHAPE or "
-                          "lognormal MEDIAN SIGMA");
-}
-
-int bats_survival_parse(struct bats_reliability *r, const char *value,
-                        struct bats_error *err)
+int bats_survival_find(const char *name, enum bats_survival *survival)
 {
     static const char *const names[] = {
         [BATS_SURVIVAL_EXPONENTIAL] = "exponential",
         [BATS_SURVIVAL_WEIBULL] = "weibull",
         [BATS_SURVIVAL_LOGNORMAL] = "lognormal"};
-    char name[16], time[32], shape[32], rest[2];
-    int n = sscanf(value, "%15s %31s %31s %1s", name, time, shape, rest);
-    bats_time scale;
-    r->survival = BATS_SURVIVAL_ALL;
-    for (int i = BATS_SURVIVAL_EXPONENTIAL; n > 0 && i < 4; i++)
-        if (strcmp(name, names[i]) == 0)
-            r->survival = (enum bats_survival)i;
-    if (n != (r->survival == BATS_SURVIVAL_EXPONENTIAL ? 2 : 3) ||
-        r->survival == BATS_SURVIVAL_ALL)
-        return complain_of_survival(err);
+    for (int i = BATS_SURVIVAL_EXPONENTIAL; i <= BATS_SURVIVAL_LOGNORMAL; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *survival = (enum bats_survival)i;
+            return i == BATS_SURVIVAL_EXPONENTIAL ? 1 : 2;
+        }
+    return 0;
+}
+
+int bats_survival_set(const char *time, const char *shape, double *a,
+                      double *b, struct bats_error *err)
+{
+    bats_time scale = 0;
     int rc = bats_duration_parse(time, &scale, err);
+    *a = (double)scale;
     if (rc == 0 && scale == 0)
         rc = bats_error_set(err, BATS_EINPUT, "'%s' is not above 0", time);
-    if (rc == 0 && n == 3)
-        rc = bats_factor_parse(shape, &r->b, err);
-    r->a = (double)scale;
-    return rc;
+    return rc == 0 && shape ? bats_factor_parse(shape, b, err) : rc;
+}
+
+int bats_survival_parse(struct bats_reliability *r, const char *value,
+                        struct bats_error *err)
+{
+    char name[16] = "", time[32], shape[32], rest[2];
+    int n = sscanf(value, "%15s %31s %31s %1s", name, time, shape, rest);
+    int wanted = bats_survival_find(name, &r->survival);
+    if (wanted == 0 || n != 1 + wanted)
+        return bats_error_set(err, BATS_EINPUT,
+                              "expected exponential MEAN, weibull SCALE SHAPE "
+                              "or lognormal MEDIAN SIGMA");
+    return bats_survival_set(time, n == 3 ? shape : NULL, &r->a, &r->b, err);
 }
 
 int bats_noticed_parse(bats_time *noticed, const char *value,
@@ -137,53 +142,42 @@ static int parse_outage(char *line, struct bats_outage *o,
                : rc;
 }
 
-static int read_lines(struct bats_reliability *r, FILE *in, const char *path,
-                      struct bats_error *err)
+struct reader {
+    struct bats_reliability *r;
+    size_t room;
+};
+
+static int read_line(void *context, char *line, struct bats_error *err)
 {
-    char *line = NULL;
-    size_t room = 0, capacity = 0;
-    unsigned number = 0;
-    int rc = 0;
-    while (rc == 0 && getline(&line, &room, in) >= 0) {
-        struct bats_outage o;
-        struct bats_error why;
-        size_t blank = strspn(line, BLANKS);
-        number++;
-        if (line[blank] == '\0' || line[blank] == '#')
-            continue;
-        rc = parse_outage(line, &o, &why);
-        if (rc < 0)
-            rc = bats_error_set(err, rc, "%s:%u: %s", path, number, why.text);
-        else if (!bats_grow(&r->outages, &capacity, r->n_outages + 1,
-                            sizeof *r->outages))
-            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-        else
-            r->outages[r->n_outages++] = o;
-    }
-    free(line);
+    struct reader *reader = context;
+    struct bats_reliability *r = reader->r;
+    size_t blank = strspn(line, BLANKS);
+    if (line[blank] == '\0' || line[blank] == '#')
+        return 0;
+    if (!bats_grow(&r->outages, &reader->room, r->n_outages + 1,
+                   sizeof *r->outages))
+        return bats_no_memory(err);
+    int rc = parse_outage(line, &r->outages[r->n_outages], err);
+    r->n_outages += rc == 0;
     return rc;
 }
 
 int bats_outages_read(struct bats_reliability *r, const char *from,
                       const char *value, struct bats_error *err)
 {
+    struct reader reader = {.r = r};
     char *path = bats_textfile_beside(from, value);
-    if (!path)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    FILE *in = fopen(path, "re");
-    int rc = in ? read_lines(r, in, path, err)
-                : bats_error_set(err, BATS_EINPUT, "cannot read %s", path);
+    int rc = path ? bats_textfile_lines(path, read_line, &reader, err)
+                  : bats_no_memory(err);
     if (rc == 0 && r->n_outages == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: no outages", path);
+        rc = bats_error_at(err, path, 0, "no outages");
     if (rc == 0)
         qsort(r->outages, r->n_outages, sizeof *r->outages, by_machine);
-    if (in)
-        fclose(in);
     free(path);
     return rc;
 }
 
-/* ---- what is lost ---- */
+/* ---- losses ---- */
 
 bool bats_reliability_loses(const struct bats_reliability *r)
 {

@@ -58,6 +58,12 @@ int bats_reliability_parse(struct bats_reliability *r, const char *value,
                            struct bats_error *err);
 int bats_survival_parse(struct bats_reliability *r, const char *value,
                         struct bats_error *err);
+/* The distribution of this name; returns the number of its parameters, 0: there
+ * is none. The second function reads them: a time above 0 and, unless NULL, a
+ * shape. */
+int bats_survival_find(const char *name, enum bats_survival *survival);
+int bats_survival_set(const char *time, const char *shape, double *a,
+                      double *b, struct bats_error *err);
 int bats_noticed_parse(bats_time *noticed, const char *value,
                        struct bats_error *err);
 /* `value` is relative to the directory of the file `from`. */
@@ -66,9 +72,9 @@ int bats_outages_read(struct bats_reliability *r, const char *from,
 
 bool bats_reliability_loses(const struct bats_reliability *r);
 
-/* So long after its start `at` the execution is lost, if it has not ended by
- * then; BATS_NEVER: it is not. `machine` is its number in its cluster, from 0;
- * `execution` the number of executions of the task before it. */
+/* The time after its start `at` when the execution is lost, unless it has
+ * ended; BATS_NEVER: it is not lost. `machine` is its number in its cluster,
+ * from 0; `execution` the number of earlier executions of the task. */
 bats_time bats_reliability_lost(const struct bats_reliability *r,
                                 uint64_t seed, uint32_t machine, uint32_t task,
                                 uint32_t execution, bats_time at);

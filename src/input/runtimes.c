@@ -1,12 +1,10 @@
 #include "input/runtimes.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/inifile.h"
+#include "input/textfile.h"
 
 #define BLANKS " \t\r\n"
 #define SWF_COLUMNS 18
@@ -14,16 +12,13 @@
 enum form { UNKNOWN, PLAIN, JOBLOG, SWF };
 
 struct reader {
-    const char *path;
-    unsigned line;
     enum form form;
     bats_time **runtimes;
     size_t *n;
     struct bats_error *err;
 };
 
-#define FAIL(r, ...)                                                          \
-    bats_inifile_fail((r)->path, (r)->line, (r)->err, __VA_ARGS__)
+#define FAIL(r, ...) bats_error_set((r)->err, BATS_EINPUT, __VA_ARGS__)
 
 int bats_runtimes_add(bats_time **runtimes, size_t *n, bats_time runtime,
                       struct bats_error *err)
@@ -32,7 +27,7 @@ int bats_runtimes_add(bats_time **runtimes, size_t *n, bats_time runtime,
         size_t capacity = *n > 0 ? 2 * *n : 1;
         bats_time *more = realloc(*runtimes, capacity * sizeof *more);
         if (!more)
-            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+            return bats_no_memory(err);
         *runtimes = more;
     }
     (*runtimes)[(*n)++] = runtime;
@@ -53,14 +48,14 @@ static enum form form_of(const char *line)
 
 static int read_plain(struct reader *r, char *line)
 {
-    struct bats_error why;
     bats_time runtime;
     char *end = line + strlen(line);
     line += strspn(line, BLANKS);
     while (end > line && strchr(BLANKS, end[-1]))
         *--end = '\0';
-    if (bats_duration_parse(line, &runtime, &why))
-        return FAIL(r, "%s", why.text);
+    int rc = bats_duration_parse(line, &runtime, r->err);
+    if (rc < 0)
+        return rc;
     if (runtime == 0)
         return FAIL(r, "a runtime of 0");
     return bats_runtimes_add(r->runtimes, r->n, runtime, r->err);
@@ -112,8 +107,10 @@ static int read_swf(struct reader *r, char *line)
     return add_seconds(r, seconds);
 }
 
-static int read_line(struct reader *r, char *line)
+static int read_line(void *context, char *line, struct bats_error *err)
 {
+    struct reader *r = context;
+    r->err = err;
     const char *first = line + strspn(line, BLANKS);
     if (*first == '\0' || *first == '#' || *first == ';')
         return 0;
@@ -130,26 +127,12 @@ static int read_line(struct reader *r, char *line)
 int bats_runtimes_read(const char *path, bats_time **runtimes, size_t *n,
                        struct bats_error *err)
 {
-    struct reader r = {.path = path, .runtimes = runtimes, .n = n, .err = err};
-    char *line = NULL;
-    size_t size = 0;
-    int rc = 0;
-    FILE *in = fopen(path, "re");
+    struct reader r = {.runtimes = runtimes, .n = n};
     *runtimes = NULL;
     *n = 0;
-    if (!in)
-        return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
-                              strerror(errno));
-    while (rc == 0 && getline(&line, &size, in) >= 0) {
-        r.line++;
-        rc = read_line(&r, line);
-    }
-    if (rc == 0 && ferror(in))
-        rc = bats_error_set(err, BATS_EINPUT, "%s: %s", path, strerror(errno));
+    int rc = bats_textfile_lines(path, read_line, &r, err);
     if (rc == 0 && *n == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: no runtime in it", path);
-    free(line);
-    fclose(in);
+        rc = bats_error_at(err, path, 0, "no runtime in it");
     if (rc < 0) {
         free(*runtimes);
         *runtimes = NULL;

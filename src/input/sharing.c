@@ -8,21 +8,16 @@
 
 #define BLANKS " \t"
 
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory for the bag");
-}
-
 static int add(struct bats_sharing *s, const char *name, size_t length,
                uint32_t first, struct bats_error *err)
 {
     if (!bats_grow(&s->list, &s->room, s->n + (size_t)1, sizeof *s->list) ||
         !bats_grow(&s->first, &s->first_room, s->n + (size_t)1,
                    sizeof *s->first))
-        return no_memory(err);
+        return bats_no_memory(err);
     char *copy = strndup(name, length);
     if (!copy)
-        return no_memory(err);
+        return bats_no_memory(err);
     s->list[s->n] =
         (struct bats_purse){.name = copy, .budget = BATS_UNLIMITED};
     s->first[s->n++] = first;
@@ -48,27 +43,20 @@ int bats_sharing_option(struct bats_sharing *s, const char *word,
                : rc;
 }
 
-static int complain(const char *file, uint32_t line, const char *what,
-                    struct bats_error *err)
-{
-    return bats_error_set(err, BATS_EINPUT, "%s:%" PRIu32 ": %s", file, line,
-                          what);
-}
-
 static int read_options(struct bats_sharing *s, const char *text,
                         const char *file, uint32_t line,
                         struct bats_error *err)
 {
-    struct bats_error why;
     char word[100];
     while (*(text += strspn(text, BLANKS)) != '\0') {
         size_t n = strcspn(text, BLANKS);
         if (n >= sizeof word)
-            return complain(file, line, "this word is too long", err);
+            return bats_error_at(err, file, line, "this word is too long");
         memcpy(word, text, n);
         word[n] = '\0';
-        if (bats_sharing_option(s, word, &why) < 0)
-            return complain(file, line, why.text, err);
+        int rc = bats_sharing_option(s, word, err);
+        if (rc < 0)
+            return bats_error_prefix(err, rc, "%s:%" PRIu32 ": ", file, line);
         text += n;
     }
     return 0;
@@ -91,18 +79,14 @@ int bats_sharing_note(struct bats_sharing *s, const char *text,
                       uint32_t n_tasks, const char *file, uint32_t line,
                       struct bats_error *err)
 {
-    struct bats_error why;
     text += strspn(text, BLANKS);
     size_t n = strcspn(text, BLANKS);
     if (n == 0 || memchr(text, '=', n))
-        return complain(file, line, "the workflow has no name", err);
+        return bats_error_at(err, file, line, "the workflow has no name");
     int rc = s->n == 0 && n_tasks > 0 ? add(s, "others", 6, 0, err) : 0;
-    if (rc < 0)
-        return rc;
-    rc = bats_sharing_begin(s, text, n, n_tasks, &why);
-    if (rc == BATS_EINPUT)
-        return complain(file, line, why.text, err);
-    return rc < 0 ? bats_error_set(err, rc, "%s", why.text)
+    if (rc == 0)
+        rc = bats_sharing_begin(s, text, n, n_tasks, err);
+    return rc < 0 ? bats_error_prefix(err, rc, "%s:%" PRIu32 ": ", file, line)
                   : read_options(s, text + n, file, line, err);
 }
 
@@ -113,7 +97,7 @@ int bats_sharing_finish(struct bats_sharing *s, uint32_t n_tasks,
         return 0;
     s->of = malloc((n_tasks + (size_t)1) * sizeof *s->of);
     if (!s->of)
-        return no_memory(err);
+        return bats_no_memory(err);
     for (uint32_t i = 0; i < s->n; i++) {
         uint32_t end = i + 1 < s->n ? s->first[i + 1] : n_tasks;
         for (uint32_t k = s->first[i]; k < end; k++)

@@ -28,9 +28,9 @@ int bats_sharing_note(struct bats_sharing *sharing, const char *text,
                       uint32_t n_tasks, const char *file, uint32_t line,
                       struct bats_error *err);
 
-/* The same in two steps, for those who read no lines: a workflow of this name,
- * of `n` bytes, begins with task `n_tasks`; and an option of it. Errors without
- * the line. */
+/* The same in two steps, without lines: a workflow with this name of `n` bytes
+ * begins at task `n_tasks`; and one of its options. Errors do not name the
+ * line. */
 int bats_sharing_begin(struct bats_sharing *sharing, const char *name,
                        size_t n, uint32_t n_tasks, struct bats_error *err);
 int bats_sharing_option(struct bats_sharing *sharing, const char *word,

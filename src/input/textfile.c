@@ -26,14 +26,12 @@ static int read_all(const char *name, int fd, char **text, size_t *length,
     for (;;) { /* a NUL, and one byte to see the end */
         size = *length < size ? size : *length;
         if (!bats_grow(text, &room, size + 2, 1))
-            return bats_error_set(err, BATS_ENOMEM, "out of memory for %s",
-                                  name);
+            return bats_no_memory(err);
         ssize_t n = read(fd, *text + *length, room - 1 - *length);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return bats_error_set(err, BATS_EINPUT, "%s: %s", name,
-                                  strerror(errno));
+            return bats_error_file(err, name);
         if (n == 0)
             break;
         *length += (size_t)n;
@@ -51,9 +49,7 @@ static int refuse_nul(const char *name, const char *text, size_t length,
     size_t line = 1;
     for (const char *c = text; (c = memchr(c, '\n', (size_t)(nul - c))); c++)
         line++;
-    return bats_error_set(err, BATS_EINPUT,
-                          "%s:%zu: a NUL byte; is this a text file?", name,
-                          line);
+    return bats_error_at(err, name, line, "a NUL byte; is this a text file?");
 }
 
 static int read_file(const char *path, bool nul, char **text, size_t *length,
@@ -64,8 +60,7 @@ static int read_file(const char *path, bool nul, char **text, size_t *length,
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     *text = NULL;
     if (fd < 0)
-        return bats_error_set(err, BATS_EINPUT, "%s: %s", name,
-                              strerror(errno));
+        return bats_error_file(err, name);
     int rc = read_all(name, fd, text, length, err);
     if (!is_stdin)
         close(fd);
@@ -88,6 +83,29 @@ int bats_textfile_read_nul(const char *path, char **text, size_t *length,
                            struct bats_error *err)
 {
     return read_file(path, true, text, length, err);
+}
+
+int bats_textfile_lines(const char *path,
+                        int (*take)(void *context, char *line,
+                                    struct bats_error *err),
+                        void *context, struct bats_error *err)
+{
+    char *text, *next;
+    size_t length;
+    unsigned number = 0;
+    int rc = bats_textfile_read(path, &text, &length, err);
+    if (rc < 0)
+        return rc;
+    for (char *line = text; rc == 0 && *line != '\0'; line = next) {
+        size_t n = strcspn(line, "\n");
+        next = line + n + (line[n] == '\n');
+        line[n > 0 && line[n - 1] == '\r' ? n - 1 : n] = '\0';
+        number++;
+        rc = bats_error_prefix(err, take(context, line, err),
+                               "%s:%u: ", bats_textfile_name(path), number);
+    }
+    free(text);
+    return rc;
 }
 
 char *bats_textfile_beside(const char *from, const char *name)

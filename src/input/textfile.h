@@ -24,6 +24,14 @@ int bats_textfile_read(const char *path, char **text, size_t *length,
 int bats_textfile_read_nul(const char *path, char **text, size_t *length,
                            struct bats_error *err);
 
+/* Calls `take` for each line of the file, without its end, in a copy that it
+ * may change. Its errors get "path:line: " before them; those of
+ * bats_textfile_read. */
+int bats_textfile_lines(const char *path,
+                        int (*take)(void *context, char *line,
+                                    struct bats_error *err),
+                        void *context, struct bats_error *err);
+
 /* The path of a file named in the file at `from`: relative to the directory of
  * that; for free(). NULL: no memory. */
 char *bats_textfile_beside(const char *from, const char *name);

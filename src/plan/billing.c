@@ -16,6 +16,14 @@ bool bats_billing_find(const char *name, enum bats_billing_model *model)
     return false;
 }
 
+enum bats_billing_model bats_billing_named(const char *name)
+{
+    enum bats_billing_model model = BATS_BILLING_WINDOW;
+    if (name)
+        bats_billing_find(name, &model);
+    return model;
+}
+
 const char *bats_billing_name(enum bats_billing_model model)
 {
     return names[model];

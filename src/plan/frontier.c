@@ -101,7 +101,7 @@ int bats_frontier_init(struct bats_frontier *frontier,
     f.machines = malloc(POINTS_MAX * n_items * sizeof *f.machines);
     if (!f.points || !f.machines) {
         bats_frontier_release(&f);
-        return bats_error_set(err, BATS_ENOMEM, "no memory for a frontier");
+        return bats_no_memory(err);
     }
     p.least = least_cost(&p, n_items);
     rc = collect(&p, &f, 1, err);

@@ -26,7 +26,7 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 13
+#define BATS_PROTO_VERSION 15
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
@@ -34,7 +34,6 @@
 #define BATS_PROTO_MODEL 96     /* longest name of a processor, likewise */
 #define BATS_PROTO_BOUND 256 /* longest list of hardware threads, likewise */
 #define BATS_PROTO_JOB 64    /* longest number of a job, likewise */
-#define BATS_PROTO_NONCE 32  /* random bytes */
 
 enum bats_message_type {
     BATS_MESSAGE_HELLO = 1, /* worker: I am here */
@@ -54,10 +53,9 @@ enum bats_message_type {
     BATS_MESSAGE_READY,     /* worker: the START commands of its SETUP have
                              * been run on its node */
     /* Between the master and the gateway of a worker job (run/hub.h), before
-     * anything else. ERROR is a refusal there, in both directions. */
-    BATS_MESSAGE_KNOCK,     /* gateway: this job wants to join */
-    BATS_MESSAGE_CHALLENGE, /* master: I prove who I am; who are you? */
-    BATS_MESSAGE_PROOF,     /* gateway: this proves it; so many ranks come */
+     * anything else. ERROR is a refusal there. */
+    BATS_MESSAGE_KNOCK,     /* gateway: this job wants to join; twice */
+    BATS_MESSAGE_CHALLENGE, /* master: say that again, by TLS */
     BATS_MESSAGE_WELCOME,   /* master: say HELLO */
     BATS_MESSAGE_NOTICE,    /* worker: my node will be taken away */
     BATS_MESSAGE_TAKEN      /* master: so many of your RESULTs, the oldest
@@ -65,8 +63,8 @@ enum bats_message_type {
 };
 
 enum bats_leave {
-    BATS_LEAVE_NOT,   /* stay */
-    BATS_LEAVE,       /* this is the end, answer STOP and go */
+    BATS_LEAVE_NOT,    /* stay */
+    BATS_LEAVE,        /* this is the end, answer STOP and go */
     BATS_LEAVE_BROKEN, /* as LEAVE, but a rank is lost: MPI cannot be
                         * finalized */
     BATS_LEAVE_CUT,    /* gateway: the master is gone; stop the tasks within
@@ -150,6 +148,9 @@ struct bats_assign {
     const char *variables; /* of its environment: "NAME=value", each with its
                             * NUL, n_variables bytes in all */
     size_t n_variables;
+    const char *outputs; /* files that it has to make, as a rule of a workflow,
+                          * likewise */
+    size_t n_outputs;
 };
 
 struct bats_task_result {
@@ -176,16 +177,9 @@ struct bats_verdict {
 
 struct bats_knock {
     uint8_t way; /* of authentication: enum bats_auth_way of run/auth.h */
-    const uint8_t *nonce; /* BATS_PROTO_NONCE bytes */
+    uint32_t n_ranks;
     const char *job;
-};
-
-/* CHALLENGE has the nonce, PROOF the number of ranks. */
-struct bats_proof {
-    const uint8_t *nonce; /* NULL in PROOF */
-    uint32_t n_ranks;     /* 0 in CHALLENGE */
-    const char *bytes;
-    size_t n;
+    const char *credential; /* for the key of the TLS */
 };
 
 struct bats_output_lines {
@@ -193,6 +187,27 @@ struct bats_output_lines {
     int stream; /* 1 or 2 */
     const char *bytes;
     size_t n;
+};
+
+/* A message. Of one that was read, texts point into its bytes. */
+struct bats_message {
+    enum bats_message_type type;
+    union {
+        struct bats_hello hello;
+        struct bats_setup setup;
+        uint32_t task; /* CANCEL */
+        uint32_t taken;
+        struct bats_verdict verdict;
+        enum bats_leave leave; /* STOP */
+        struct bats_output_lines output;
+        const char *sentence; /* ERROR */
+        struct bats_knock knock;
+        int64_t silence_us; /* WELCOME */
+    } u;
+    /* Read, ASSIGN and RESULT: items not taken yet. */
+    uint32_t left;
+    const uint8_t *at;
+    const uint8_t *end;
 };
 
 /* ---- writing ---- */
@@ -208,53 +223,20 @@ struct bats_packet {
 
 void bats_packet_release(struct bats_packet *packet);
 
-/* Each writes one message into an empty packet. ... */
-void bats_proto_hello(struct bats_packet *p, const struct bats_hello *hello);
-void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup);
-void bats_proto_cancel(struct bats_packet *p, uint32_t task);
-void bats_proto_taken(struct bats_packet *p, uint32_t n);
-void bats_proto_verdict(struct bats_packet *p,
-                        const struct bats_verdict *verdict);
-void bats_proto_stop(struct bats_packet *p, enum bats_leave leave);
-/* PARK, UNPARK, READY, HEARTBEAT, NOTICE: messages without a body. */
-void bats_proto_plain(struct bats_packet *p, enum bats_message_type type);
-void bats_proto_output(struct bats_packet *p,
-                       const struct bats_output_lines *output);
-void bats_proto_error(struct bats_packet *p, const char *sentence);
-void bats_proto_knock(struct bats_packet *p, const struct bats_knock *knock);
-/* CHALLENGE if it has a nonce, else PROOF. */
-void bats_proto_proof(struct bats_packet *p, const struct bats_proof *proof);
-void bats_proto_welcome(struct bats_packet *p, int64_t silence_us);
+/* Writes any message but ASSIGN and RESULT into an empty packet. */
+void bats_proto_put(struct bats_packet *p, const struct bats_message *message);
 
-/* ... but these two add an item to a message that may have items already. */
+/* The message, for a function that sends it: BATS_SAY(BATS_MESSAGE_PARK), or
+ * BATS_SAY(BATS_MESSAGE_CANCEL, .u.task = task). */
+#define BATS_SAY(...) (&(struct bats_message){.type = __VA_ARGS__})
+
+/* These add an item to a message that may have items already. */
 void bats_proto_assign(struct bats_packet *p,
                        const struct bats_assign *assign);
 void bats_proto_result(struct bats_packet *p,
                        const struct bats_task_result *result);
 
 /* ---- reading ---- */
-
-/* A message that has been checked. Texts point into the bytes of the
- * message. */
-struct bats_message {
-    enum bats_message_type type;
-    union {
-        struct bats_hello hello;
-        struct bats_setup setup;
-        uint32_t task; /* CANCEL */
-        uint32_t taken;
-        struct bats_verdict verdict;
-        enum bats_leave leave; /* STOP */
-        struct bats_output_lines output;
-        const char *sentence; /* ERROR */
-        struct bats_knock knock;
-        struct bats_proof proof; /* CHALLENGE, PROOF */
-        int64_t silence_us;      /* WELCOME */
-    } u;
-    uint32_t left; /* ASSIGN, RESULT: items not taken yet */
-    const uint8_t *at;
-    const uint8_t *end;
-};
 
 /* Checks the n bytes and opens the message. BATS_EPROTO. */
 int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,

@@ -114,7 +114,7 @@ int bats_db_fail(struct bats_db *db, int rc, struct bats_error *err)
                               "saves what is readable",
                               db->path, sqlite3_errmsg(db->sqlite));
     case SQLITE_NOMEM:
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     default: /* SQLITE_FULL, SQLITE_IOERR and unexpected errors */
         return fail_system(db, rc, err);
     }
@@ -146,6 +146,47 @@ int bats_db_step(struct bats_db *db, sqlite3_stmt *statement,
         rc = 0;
     sqlite3_reset(statement);
     return rc;
+}
+
+static void bind(sqlite3_stmt *s, int at, const struct bats_db_value *value)
+{
+    if (value->type == BATS_DB_TEXT)
+        sqlite3_bind_text(s, at, value->is.text, -1, SQLITE_STATIC);
+    else if (value->type == BATS_DB_REAL)
+        sqlite3_bind_double(s, at, value->is.real);
+    else if (value->is.integer != BATS_DB_NULL)
+        sqlite3_bind_int64(s, at, value->is.integer);
+    else
+        sqlite3_bind_null(s, at);
+}
+
+int bats_db_put(struct bats_db *db, sqlite3_stmt *statement,
+                struct bats_error *err, const struct bats_db_value *values,
+                int n)
+{
+    for (int i = 0; i < n; i++)
+        bind(statement, i + 1, &values[i]);
+    return bats_db_step(db, statement, err);
+}
+
+int bats_db_each(struct bats_db *db, const char *sql, bats_db_row *take,
+                 void *context, struct bats_error *err,
+                 const struct bats_db_value *values, int n)
+{
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(db, sql, &s, err);
+    if (rc == 0)
+        rc = bats_db_put(db, s, err, values, n);
+    while (rc > 0 && (rc = take != NULL ? take(context, s, err) : 0) == 0)
+        rc = bats_db_step(db, s, err);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+char *bats_db_copy(sqlite3_stmt *row, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    return strdup(text != NULL ? text : "");
 }
 
 int bats_db_integer(struct bats_db *db, const char *sql, int64_t *value,
@@ -218,8 +259,7 @@ int bats_db_open(struct bats_db *db, const char *path, const char *name,
     }
     if (rc == SQLITE_OK)
         return 0;
-    rc = db->sqlite == NULL ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                            : bats_db_fail(db, rc, err);
+    rc = db->sqlite == NULL ? bats_no_memory(err) : bats_db_fail(db, rc, err);
     return rc;
 }
 
@@ -241,8 +281,8 @@ bool bats_db_is_cut_off(struct bats_db *db, const char *schema)
     if (stat(log, &st) == 0 && st.st_size > 0)
         return false; /* the log has the torn part */
     snprintf(sql, sizeof sql, "PRAGMA %s.page_size", schema);
-    return bats_db_integer(db, sql, &page, NULL) < 0 ||
-           page <= 0 || stat(file, &st) != 0 || st.st_size % page != 0;
+    return bats_db_integer(db, sql, &page, NULL) < 0 || page <= 0 ||
+           stat(file, &st) != 0 || st.st_size % page != 0;
 }
 
 int bats_db_check_version(const struct bats_db *db, int64_t version,

@@ -63,6 +63,43 @@ int bats_db_prepare(struct bats_db *db, const char *sql,
 int bats_db_step(struct bats_db *db, sqlite3_stmt *statement,
                  struct bats_error *err);
 
+/* A value for a parameter of a statement. Texts are not copied. */
+struct bats_db_value {
+    enum { BATS_DB_INTEGER, BATS_DB_REAL, BATS_DB_TEXT } type;
+    union {
+        int64_t integer; /* BATS_DB_NULL: NULL */
+        double real;
+        const char *text; /* or NULL */
+    } is;
+};
+#define BATS_DB_NULL INT64_MIN
+#define BATS_I(x) ((struct bats_db_value){.is.integer = (x)})
+#define BATS_R(x)                                                             \
+    ((struct bats_db_value){.type = BATS_DB_REAL, .is.real = (x)})
+#define BATS_T(x)                                                             \
+    ((struct bats_db_value){.type = BATS_DB_TEXT, .is.text = (x)})
+#define BATS_VALUES(...)                                                      \
+    (const struct bats_db_value[]){__VA_ARGS__},                              \
+        (int)(sizeof(const struct bats_db_value[]){__VA_ARGS__} /             \
+              sizeof(struct bats_db_value))
+
+/* Gives the statement, which is prepared, these values, and runs it: as
+ * bats_db_step. */
+int bats_db_put(struct bats_db *db, sqlite3_stmt *statement,
+                struct bats_error *err, const struct bats_db_value *values,
+                int n);
+
+/* Prepares a statement, runs it with these values, and passes each of its rows
+ * to `take`, until that fails; NULL: it yields none. */
+typedef int bats_db_row(void *context, sqlite3_stmt *row,
+                        struct bats_error *err);
+int bats_db_each(struct bats_db *db, const char *sql, bats_db_row *take,
+                 void *context, struct bats_error *err,
+                 const struct bats_db_value *values, int n);
+
+/* Text of a column for free(): of NULL "". NULL: out of memory. */
+char *bats_db_copy(sqlite3_stmt *row, int column);
+
 /* Translates SQLite's last error into a sentence; `rc` is its code. */
 int bats_db_fail(struct bats_db *db, int rc, struct bats_error *err);
 

@@ -17,11 +17,6 @@ static const char table_sql[] =
     "  children TEXT, -- JSON array: the nodes that wait for it\n"
     "  UNIQUE (session, node))";
 
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
-}
-
 /* ---- writing ---- */
 
 /* A number, and a comma: 11 bytes at most. */
@@ -72,14 +67,12 @@ int bats_record_graph_write(struct bats_db *db, int64_t session,
             continue;
         const char *children = list(graph, i, &text, &size);
         if (children == NULL) {
-            rc = no_memory(err);
+            rc = bats_no_memory(err);
             break;
         }
-        sqlite3_bind_int64(s, 1, session);
-        sqlite3_bind_int64(s, 2, (int64_t)i + 1);
-        sqlite3_bind_int(s, 3, any);
-        sqlite3_bind_text(s, 4, children, -1, SQLITE_STATIC);
-        rc = bats_db_step(db, s, err);
+        rc = bats_db_put(db, s, err,
+                         BATS_VALUES(BATS_I(session), BATS_I((int64_t)i + 1),
+                                     BATS_I(any), BATS_T(children)));
     }
     sqlite3_finalize(s);
     free(text);
@@ -119,10 +112,9 @@ static int read_rows(struct bats_db *db, sqlite3_stmt *s, uint32_t n_nodes,
     while ((rc = bats_db_step(db, s, err)) > 0) {
         int64_t node = sqlite3_column_int64(s, 0) - 1;
         bool is_damaged = node < 0 || node >= n_nodes;
-        if (!is_damaged &&
-            !take((const char *)sqlite3_column_text(s, 2), (uint32_t)node,
-                  n_nodes, edges, &is_damaged))
-            return no_memory(err);
+        if (!is_damaged && !take((const char *)sqlite3_column_text(s, 2),
+                                 (uint32_t)node, n_nodes, edges, &is_damaged))
+            return bats_no_memory(err);
         if (is_damaged)
             return bats_error_set(err, BATS_EINPUT,
                                   "%s is damaged: who waits for node %" PRId64
@@ -140,7 +132,7 @@ int bats_record_graph_read(struct bats_db *db, int64_t session,
     struct edges edges = {NULL, 0, 0};
     sqlite3_stmt *s = NULL;
     uint8_t *any = calloc((size_t)n_nodes + 1, 1);
-    int rc = any == NULL ? no_memory(err)
+    int rc = any == NULL ? bats_no_memory(err)
                          : bats_db_prepare(db,
                                            "SELECT node, any, children FROM "
                                            "graph WHERE session = ? "
@@ -153,8 +145,8 @@ int bats_record_graph_read(struct bats_db *db, int64_t session,
         rc = read_rows(db, s, n_nodes, &edges, any, err);
     }
     if (rc == 0)
-        rc = bats_graph_init(graph, n_tasks, n_nodes, edges.list, edges.n,
-                             err);
+        rc =
+            bats_graph_init(graph, n_tasks, n_nodes, edges.list, edges.n, err);
     if (rc == 0)
         graph->any = any;
     else

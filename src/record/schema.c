@@ -2,12 +2,9 @@
 
 #include <stdio.h>
 
+#include "bats/sched.h"
 #include "record/write/record.h"
 #include "util/now.h"
-
-#ifndef BATS_VERSION
-#define BATS_VERSION "0.1"
-#endif
 
 /* People may rely on the comments of the columns in queries. They are stored
  * in the file: `.schema` of sqlite3 shows them. */
@@ -31,10 +28,16 @@ static const char tables_sql[] =
     "and\n"
     "                     -- take from chosen_us on: millionths, and virtual "
     "time\n"
+    "  job TEXT,          -- of the batch system that it was in; NULL: none\n"
+    "  life INTEGER,      -- lives of that job before\n"
+    "  jobs_name TEXT,    -- of the jobs that it has bought; NULL: none\n"
     "  started_us INTEGER, -- real time since 1970\n"
     "  n_tasks INTEGER,\n"
+    "  last_us INTEGER,   -- virtual time of its last commit; of the last\n"
+    "                     -- session see the table now\n"
     "  ended_us INTEGER,  -- virtual time; NULL: it runs, or was killed\n"
-    "  finish TEXT,       -- 'all done', 'budget', 'stopped', 'no machines'\n"
+    "  finish TEXT,       -- 'all done', 'budget', 'stopped', 'no machines';\n"
+    "                     -- 'killed' is written by the next session\n"
     "  signal INTEGER, exit_code INTEGER);\n"
 
     "CREATE TABLE cluster (\n"
@@ -47,29 +50,150 @@ static const char tables_sql[] =
     "CREATE TABLE machine (\n"
     "  session INTEGER, id INTEGER, cluster INTEGER, slots INTEGER,\n"
     "  name TEXT, -- as the tasks see it in BATS_MACHINE\n"
-    "  host TEXT, UNIQUE (session, id));\n"
+    "  host TEXT,\n"
+    "  state TEXT, -- 'waiting', 'held', 'parked', 'released' or 'lost'\n"
+    "  since_us INTEGER, -- virtual time\n"
+    "  quarantine INTEGER, -- 1: it is given no task\n"
+    "  UNIQUE (session, id));\n"
 
-    "CREATE TABLE task (\n"
+    "CREATE TABLE task ( -- the text, written once\n"
     "  id INTEGER PRIMARY KEY,\n"
-    "  number INTEGER,  -- in the bag of the first session that had it, from "
-    "1\n"
+    "  number INTEGER,  -- in the bag, from 1; the last one if it was removed\n"
     "  line INTEGER,    -- of the bag's file, where it was seen last\n"
-    "  hash INTEGER,    -- FNV-1a, 64 bits, of the command\n"
+    "  hash INTEGER,    -- FNV-1a, 64 bits, of what is run\n"
     "  command TEXT,\n"
     "  session INTEGER); -- the first that had it\n"
 
-    "CREATE TABLE place ( -- number of a task in a bag that was edited\n"
-    "  session INTEGER, task INTEGER, -- task.id\n"
-    "  number INTEGER, -- NULL: no longer in the bag\n"
-    "  UNIQUE (task, session));\n"
+    /* In the order of the draws, so that tasks that end one after the other
+     * are on the same pages; by number each would make a page of its own
+     * dirty. */
+    "CREATE TABLE task_now ( -- what has become of each task\n"
+    "  place INTEGER PRIMARY KEY, -- in the order of the first draw\n"
+    "  task INTEGER,       -- task.id\n"
+    "  number INTEGER,     -- as in task\n"
+    "  removed INTEGER,    -- 1: it is no longer in the bag\n"
+    "  state INTEGER,      -- 0: pending, 1: done, 2: failed, 3: skipped;\n"
+    "                      -- whether it runs is told by running\n"
+    "  executions INTEGER, -- that ended, of any kind\n"
+    "  attempts INTEGER,   -- those of them that count as tries\n"
+    "  failures INTEGER, losses INTEGER, -- since the last result,\n"
+    "  yields INTEGER,     -- or those in a row without progress\n"
+    "  reason TEXT,        -- why it was skipped: 'parent', 'unpaid'\n"
+    "  -- of the result; NULL: it has none\n"
+    "  session INTEGER, machine INTEGER,\n"
+    "  cluster TEXT,       -- its name\n"
+    "  host TEXT,\n"
+    "  exit_status INTEGER, signal INTEGER,\n"
+    "  start_us INTEGER,   -- real time since 1970\n"
+    "  wall_us INTEGER, cpu_us INTEGER, max_rss_kib INTEGER,\n"
+    "  cost REAL);         -- millionths: of its machine for the time it ran,\n"
+    "                      -- by the charge of a window\n"
+
+    "CREATE TABLE now ( -- counts, written with each commit\n"
+    "  id INTEGER PRIMARY KEY, -- 1\n"
+    "  session INTEGER,\n"
+    "  seq INTEGER,     -- the last one used\n"
+    "  time_us INTEGER, -- virtual time, of the last event of the session\n"
+    "  -- tasks in the bag, each in one of these:\n"
+    "  pending INTEGER, running INTEGER, done INTEGER, failed INTEGER,\n"
+    "  skipped INTEGER,\n"
+    "  removed INTEGER, -- tasks that are no longer in the bag\n"
+    "  preempted INTEGER, -- executions\n"
+    "  ending INTEGER,  -- 1: told to drain or to stop\n"
+    "  choosing INTEGER); -- 1: a schedule is to be chosen first\n"
+
+    "CREATE TABLE cluster_now ( -- likewise\n"
+    "  session INTEGER, cluster INTEGER,\n"
+    "  machines INTEGER, held INTEGER, lost INTEGER, -- of this session\n"
+    "  windows INTEGER, charged INTEGER, -- of all sessions, by its name;\n"
+    "  done INTEGER, failed INTEGER, wall_us INTEGER, -- likewise: results\n"
+    "  runtime_us INTEGER, -- the same in virtual time\n"
+    "  UNIQUE (session, cluster));\n"
+
+    "CREATE TABLE account (\n"
+    "  session INTEGER,\n"
+    "  id INTEGER, -- 0: the run; 1, ...: a workflow that has a budget\n"
+    "  name TEXT,\n"
+    "  budget INTEGER,  -- millionths, as the following; NULL: unlimited\n"
+    "  before INTEGER,  -- charged by earlier sessions\n"
+    "  charged INTEGER, -- by this one\n"
+    "  held INTEGER,    -- for what may be charged yet; NULL: not known\n"
+    "  deadline_us INTEGER, begin_us INTEGER, -- virtual time; NULL: none\n"
+    "  UNIQUE (session, id));\n"
+
+    "CREATE TABLE lease ( -- the contracts under which machines are held\n"
+    "  id INTEGER PRIMARY KEY, session INTEGER,\n"
+    "  machine INTEGER,   -- NULL: the job that the run is in\n"
+    "  kind TEXT,         -- 'window', 'use', 'second', 'job', 'allocation'\n"
+    "  state TEXT,        -- 'asked', 'begun', 'ending', 'ended', 'killed':\n"
+    "                     -- with its session; a later one has taken over a job\n"
+    "  mark TEXT,         -- of a job, as the batch system knows it\n"
+    "  length_us INTEGER, -- a job may work for so long: virtual time, as\n"
+    "  asked_us INTEGER, begun_us INTEGER,\n"
+    "  until_us INTEGER,  -- the end of what is paid\n"
+    "  ended_us INTEGER,\n"
+    "  charged INTEGER,   -- millionths, as the following\n"
+    "  held INTEGER,      -- of the run's account\n"
+    "  if_killed INTEGER); -- is charged if the run is killed now\n"
+
+    "CREATE TABLE stake ( -- what workflows hold for a lease\n"
+    "  lease INTEGER, account INTEGER, held INTEGER,\n"
+    "  UNIQUE (lease, account));\n"
 
     /* The log: seq is one counter over all tables below. */
-    "CREATE TABLE ledger ( -- a row for every window of every machine\n"
+    "CREATE TABLE running ( -- executions that were given to a machine and\n"
+    "    -- have not ended; a task may have several\n"
+    "  seq INTEGER PRIMARY KEY,\n"
+    "  task INTEGER,    -- task.id\n"
+    "  copy INTEGER,    -- replica number; 0: the original\n"
+    "  machine INTEGER, slot INTEGER,\n"
+    "  given_us INTEGER, -- virtual time\n"
+    "  cancelled INTEGER); -- 1: told to stop, 2: for it has run too long\n"
+
+    "CREATE TABLE execution ( -- executions that have ended\n"
+    "  seq INTEGER PRIMARY KEY, session INTEGER,\n"
+    "  task INTEGER,    -- task.id\n"
+    "  attempt INTEGER, -- 1: the first of the run; NULL: it never began,\n"
+    "                   -- or was lost\n"
+    "  copy INTEGER,    -- replica number; 0: the original\n"
+    "  machine INTEGER, slot INTEGER,\n"
+    "  host TEXT,       -- NULL: that of the machine\n"
+    "  given INTEGER,   -- the seq that it had in running\n"
+    "  given_us INTEGER, ended_us INTEGER, runtime_us INTEGER, -- virtual\n"
+    "  start_us INTEGER, -- real time since 1970\n"
+    "  wall_us INTEGER, user_us INTEGER, system_us INTEGER,\n"
+    "  max_rss_kib INTEGER,\n"
+    "  exit_status INTEGER, signal INTEGER,\n"
+    "  outcome INTEGER, -- 0: the task's result, 1: stopped by bats-mpi,\n"
+    "      -- 2: failed and run again, 3: another replica was first,\n"
+    "      -- 4: checkpointed and run again, 5: failed while another replica\n"
+    "      -- went on, 6: lost with its machine; NULL: not known yet\n"
+    "  cancelled INTEGER, -- as in running\n"
+    "  out_bytes INTEGER, err_bytes INTEGER, -- written by the task\n"
+    "  stream INTEGER,  -- --output stream: the rank in whose file they are,\n"
+    "      -- stream-RUN_ID-RANK.out, the rank with 4 digits; and where in it\n"
+    "  out_begin INTEGER, out_end INTEGER);\n"
+
+    "CREATE TABLE happened ( -- all that is rare; what: joined lost drain\n"
+    "    -- stop hold go chosen (value: place in the list offered) ends\n"
+    "    -- (value: may work for so long) billed (value: millionths) closed\n"
+    "    -- retired preempt-notice (value: is taken after so long) found\n"
+    "    -- killed acquire (value: of a job: will work for so long) park\n"
+    "    -- release quarantine readmit lose skip sampled finished notice (a\n"
+    "    -- sentence), or idle: why a slot of the machine has no task\n"
+    "    -- (value: until then). There is one of these for each machine, with\n"
+    "    -- the latest. Times in microseconds\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
+    "  what TEXT, machine INTEGER, task INTEGER, value INTEGER,\n"
+    "  sentence TEXT); -- of skip: 'unpaid'; of finished as in session\n"
+
+    "CREATE TABLE charge ( -- a row for every window of every machine\n"
+    "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
+    "  lease INTEGER,   -- NULL: a job of an earlier session\n"
     "  machine INTEGER, -- NULL: of an allocation, since the row before\n"
-    "  amount INTEGER, -- millionths\n"
-    "  -- part of it from the cushion; NULL: not known\n"
-    "  cushion INTEGER);\n"
+    "  account INTEGER, -- 0: the run; else a share of that, for a workflow\n"
+    "  amount INTEGER,  -- millionths\n"
+    "  cushion INTEGER); -- part of it from the cushion\n"
 
     "CREATE TABLE decision ( -- new configurations, and why\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
@@ -83,157 +207,20 @@ static const char tables_sql[] =
     "  end_us INTEGER, cost INTEGER,\n"
     "  replaces INTEGER); -- the one before, of which nothing was carried out\n"
 
-    "CREATE TABLE notice ( -- the unusual, in a sentence\n"
-    "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
-    "  machine INTEGER, task INTEGER, sentence TEXT);\n";
-
-static const char parameter_sql[] =
     "CREATE TABLE parameter ( -- names of the values of a sweep\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  name TEXT UNIQUE, -- in point.parameters\n"
     "  place TEXT);      -- column of the view tasks\n"
     "CREATE TABLE point ( -- a task of a sweep\n"
     "  task INTEGER PRIMARY KEY, -- task.id\n"
-    "  parameters TEXT); -- its values, a JSON object\n";
+    "  parameters TEXT); -- its values, a JSON object\n"
 
-static const char stderr_sql[] =
     "CREATE TABLE stderr ( -- the end of standard error of executions that\n"
     "    -- failed, at most 4096 bytes of each\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
-    "  task INTEGER, attempt INTEGER, -- as in attempt\n"
+    "  task INTEGER, attempt INTEGER, -- as in execution\n"
     "  same INTEGER, -- if text is NULL: the seq of one of the same kind\n"
-    "  text TEXT, UNIQUE (task, attempt));\n";
-
-static const char history_sql[] =
-    "CREATE TABLE history ( -- the log of frequent events, a row\n"
-    "    -- for a group of it. Ask the views event, command and attempt.\n"
-    "  seq INTEGER PRIMARY KEY, -- of the last one in the group\n"
-    "  session INTEGER,\n"
-    "  events TEXT, commands TEXT, attempts TEXT); -- or NULL: each a JSON\n"
-    "    -- array of arrays; the views name the columns\n";
-
-/* With the cast, SQLite can compare a value with a column in a join without
- * scanning every row. If the arrays were not materialized, it would expand
- * them again for every column. */
-static const char packed_sql[] =
-    "CREATE VIEW event AS -- events that the engine heard, in virtual time\n"
-    "    -- since the session began. type: joined lost done failed preempted\n"
-    "    -- yielded tick drain stop hold go; chosen: offer is its place in the\n"
-    "    -- list, allowed its budget (millionths) or deadline (us), if any.\n"
-    "    -- Of machines that are jobs: ends (may work for runtime_us), billed\n"
-    "    -- (there: millionths), closed, retired (gets no more tasks). notice:\n"
-    "    -- is taken after runtime_us.\n"
-    "    -- killed: the run was, and what it held has been charged since.\n"
-    "    -- found: a worker job has run the task since an earlier session.\n"
-    "    -- task: task.id\n"
-    "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
-    "    FROM history h, json_each(h.events) j)\n"
-    "  SELECT CAST(json_extract(value, '$[0]') AS INTEGER) AS seq,\n"
-    "    session,\n"
-    "    CAST(json_extract(value, '$[1]') AS INTEGER) AS time_us,\n"
-    "    json_extract(value, '$[2]') AS type,\n"
-    "    CAST(json_extract(value, '$[3]') AS INTEGER) AS machine,\n"
-    "    CAST(json_extract(value, '$[4]') AS INTEGER) AS slot,\n"
-    "    CAST(json_extract(value, '$[5]') AS INTEGER) AS task,\n"
-    "    CAST(json_extract(value, '$[6]') AS INTEGER) AS runtime_us,\n"
-    "    CAST(json_extract(value, '$[7]') AS INTEGER) AS offer,\n"
-    "    CAST(json_extract(value, '$[8]') AS INTEGER) AS allowed\n"
-    "  FROM e;\n"
-
-    "CREATE VIEW command AS -- commands of the engine. type: acquire run copy\n"
-    "    -- (run a replica here) cancel park release quarantine readmit\n"
-    "    -- lose (the task, with the machine) skip (the task) sampled finished, share\n"
-    "    -- (of what the machine was charged, why millionths are for workflow\n"
-    "    -- number copy). copy: replica number\n"
-    "    -- (0: original). why: of a cancel 'time-out' or NULL; of finished\n"
-    "    -- as in session; of skip 'unpaid': its workflow lacks the money; of\n"
-    "    -- the acquire of a job: microseconds for which it will work\n"
-    "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
-    "    FROM history h, json_each(h.commands) j)\n"
-    "  SELECT CAST(json_extract(value, '$[0]') AS INTEGER) AS seq,\n"
-    "    session,\n"
-    "    CAST(json_extract(value, '$[1]') AS INTEGER) AS time_us,\n"
-    "    json_extract(value, '$[2]') AS type,\n"
-    "    CAST(json_extract(value, '$[3]') AS INTEGER) AS machine,\n"
-    "    CAST(json_extract(value, '$[4]') AS INTEGER) AS slot,\n"
-    "    CAST(json_extract(value, '$[5]') AS INTEGER) AS task,\n"
-    "    CAST(json_extract(value, '$[6]') AS INTEGER) AS copy,\n"
-    "    json_extract(value, '$[7]') AS why\n"
-    "  FROM e;\n"
-
-    "CREATE VIEW attempt AS -- executions that came to an end\n"
-    "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
-    "    FROM history h, json_each(h.attempts) j)\n"
-    "  SELECT CAST(json_extract(value, '$[0]') AS INTEGER) AS seq,\n"
-    "    session,\n"
-    "    CAST(json_extract(value, '$[1]') AS INTEGER) AS time_us,\n"
-    "    CAST(json_extract(value, '$[2]') AS INTEGER) AS task,\n"
-    "    CAST(json_extract(value, '$[3]') AS INTEGER) AS attempt,\n"
-    "    CAST(json_extract(value, '$[4]') AS INTEGER) AS machine,\n"
-    "    json_extract(value, '$[5]') AS host,\n"
-    "      -- NULL: that of the machine\n"
-    "    CAST(json_extract(value, '$[6]') AS INTEGER) AS start_us,\n"
-    "      -- real time since 1970\n"
-    "    CAST(json_extract(value, '$[7]') AS INTEGER) AS wall_us,\n"
-    "    CAST(json_extract(value, '$[8]') AS INTEGER) AS user_us,\n"
-    "    CAST(json_extract(value, '$[9]') AS INTEGER) AS system_us,\n"
-    "    CAST(json_extract(value, '$[10]') AS INTEGER) AS max_rss_kib,\n"
-    "    CAST(json_extract(value, '$[11]') AS INTEGER) AS exit_status,\n"
-    "    CAST(json_extract(value, '$[12]') AS INTEGER) AS signal,\n"
-    "    CAST(json_extract(value, '$[13]') AS INTEGER) AS outcome,\n"
-    "      -- 0: the task's result, 1: stopped by bats-mpi, 2: failed and run\n"
-    "      -- again, 3: another replica was first, 4: checkpointed\n"
-    "      -- and run again, 5: failed while another replica went on\n"
-    "    CAST(json_extract(value, '$[14]') AS INTEGER) AS out_bytes,\n"
-    "    CAST(json_extract(value, '$[15]') AS INTEGER) AS err_bytes,\n"
-    "      -- written by the task\n"
-    "    CAST(json_extract(value, '$[16]') AS INTEGER) AS stream,\n"
-    "      -- --output stream: the rank in whose file they are,\n"
-    "      -- stream-RUN_ID-RANK.out, the rank with 4 digits; and where in that\n"
-    "    CAST(json_extract(value, '$[17]') AS INTEGER) AS out_begin,\n"
-    "    CAST(json_extract(value, '$[18]') AS INTEGER) AS out_end\n"
-    "  FROM e;\n";
-
-static const char views_sql[] =
-    /* With max(), SQLite takes the other columns from the same row. */
-    "CREATE VIEW result AS -- the attempt that counts, per task that ended\n"
-    "  SELECT task, seq, attempts, exit_status != 0 OR signal != 0 AS failed,\n"
-    "    exit_status, signal, session, machine, host, start_us, wall_us,\n"
-    "    user_us, system_us, max_rss_kib FROM (\n"
-    "      SELECT task, max(CASE outcome WHEN 0 THEN seq END) AS seq,\n"
-    "        sum(outcome NOT IN (1, 3)) AS attempts, exit_status, signal,\n"
-    "        session, machine, host, start_us, wall_us, user_us, system_us,\n"
-    "        max_rss_kib FROM attempt GROUP BY task)\n"
-    "  WHERE seq IS NOT NULL;\n"
-
-    "CREATE VIEW running AS -- executions, when the record was last written;\n"
-    "                       -- a task may have several\n"
-    "  SELECT task, machine, slot, since_us FROM (\n"
-    "    SELECT task, machine, slot, max(seq) AS seq, since_us, type FROM (\n"
-    "      SELECT task, machine, slot, seq, time_us AS since_us, type\n"
-    "        FROM command WHERE type IN ('run', 'copy') AND session =\n"
-    "          (SELECT max(id) FROM session) AND (SELECT ended_us IS NULL\n"
-    "            FROM session ORDER BY id DESC LIMIT 1)\n"
-    "      UNION ALL SELECT task, machine, slot, seq, time_us, type\n"
-    "        FROM event\n"
-    "        WHERE type IN ('done', 'failed', 'preempted', 'yielded')\n"
-    "          AND session = (SELECT max(id) FROM session) AND\n"
-    "          (SELECT ended_us IS NULL FROM session ORDER BY id DESC\n"
-    "            LIMIT 1))\n"
-    "    GROUP BY task, machine, slot)\n"
-    "    LEFT JOIN (SELECT machine AS gone, max(seq) AS gone_seq FROM event\n"
-    "      WHERE type = 'lost' AND session = (SELECT max(id) FROM session)\n"
-    "      GROUP BY machine) ON gone = machine\n"
-    "  WHERE type IN ('run', 'copy') AND seq > coalesce(gone_seq, 0)\n"
-    "    AND task NOT IN (SELECT task FROM attempt WHERE outcome = 0 AND\n"
-    "      session = (SELECT max(id) FROM session));\n"
-
-    "CREATE VIEW bag AS -- every task with its number, the present one if it "
-    "has one\n"
-    "  SELECT id AS task, coalesce(p.number, t.number) AS number,\n"
-    "    p.task IS NOT NULL AND p.number IS NULL AS removed\n"
-    "  FROM task t LEFT JOIN (SELECT task, number, max(session) FROM place\n"
-    "    GROUP BY task) p ON p.task = t.id;\n"
+    "  text TEXT, UNIQUE (task, attempt));\n"
 
     "CREATE VIEW failed_tasks AS SELECT number, exit_status, signal, host,\n"
     "    attempts, wall_s, line, command\n"
@@ -247,80 +234,76 @@ static const char views_sql[] =
     "  SELECT c.name AS cluster, count(DISTINCT l.session || '/' || m.id)\n"
     "      AS machines, count(*) AS windows, sum(l.amount) / 1e6 AS charged,\n"
     "      total(l.cushion) / 1e6 AS from_cushion\n"
-    "  FROM ledger l JOIN machine m ON m.session = l.session\n"
+    "  FROM charge l JOIN machine m ON m.session = l.session\n"
     "      AND m.id = l.machine\n"
     "    JOIN cluster c ON c.session = m.session AND c.id = m.cluster\n"
-    "  GROUP BY c.name ORDER BY c.name;\n"
+    "  WHERE l.account = 0 GROUP BY c.name ORDER BY c.name;\n"
 
     "CREATE VIEW progress AS SELECT\n"
-    "    coalesce(sum(n) FILTER (WHERE state != 'removed'), 0) AS tasks,\n"
-    "    coalesce(sum(n) FILTER (WHERE state = 'done'), 0) AS done,\n"
-    "    coalesce(sum(n) FILTER (WHERE state = 'failed'), 0) AS failed,\n"
-    "    coalesce(sum(n) FILTER (WHERE state = 'running'), 0) AS running,\n"
-    "    coalesce(sum(n) FILTER (WHERE state = 'pending'), 0) AS pending,\n"
-    "    (SELECT coalesce(sum(amount), 0) / 1e6 FROM ledger) AS charged,\n"
+    "    pending + running + done + failed + skipped AS tasks,\n"
+    "    done, failed, running, pending,\n"
+    "    (SELECT coalesce(sum(amount), 0) / 1e6 FROM charge\n"
+    "      WHERE account = 0) AS charged,\n"
     "    (SELECT budget / 1e6 FROM session ORDER BY id DESC LIMIT 1)\n"
     "      AS budget,\n"
     "    (SELECT count(*) FROM session) AS sessions,\n"
     "    (SELECT finish FROM session ORDER BY id DESC LIMIT 1) AS finish\n"
-    "  FROM (SELECT state, count(*) AS n FROM tasks GROUP BY state);\n";
+    "  FROM now;\n";
+
+#define PARAMETERS "(SELECT parameters FROM point WHERE task = n.task)"
 
 /* The view tasks, in two parts: columns for the parameters of a sweep come
- * between. */
+ * between. What a query does not ask for is not looked up, which would hold for
+ * joins only if the query has no GROUP BY. A task runs while it has no result
+ * of the present session. */
+#define OF_TASK(column)                                                       \
+    "(SELECT " column " FROM task WHERE id = n.task) AS " column
 static const char tasks_head[] =
     "CREATE VIEW tasks AS -- cost: of its machine for the time it ran, by the\n"
     "    -- charge of a window; further columns: the parameters of a sweep\n"
-    "  WITH fresh AS MATERIALIZED (SELECT first, last FROM (\n"
-    "    SELECT key, value AS first, lead(value) OVER (ORDER BY key) AS last\n"
-    "    FROM json_each((SELECT json_extract(options, '$.engine.fresh')\n"
-    "      FROM session ORDER BY id DESC LIMIT 1))) WHERE key % 2 = 0)\n"
-    "  SELECT b.number, CASE\n"
-    "      WHEN b.removed THEN 'removed'\n"
-    "      WHEN u.task IS NOT NULL THEN 'running'\n"
-    "      WHEN r.seq IS NULL THEN\n"
-    "        CASE WHEN k.task IS NOT NULL THEN 'skipped'\n"
-    "          WHEN EXISTS (SELECT 1 FROM fresh\n"
-    "            WHERE b.number - 1 BETWEEN first AND last) THEN 'done'\n"
-    "          ELSE 'pending' END\n"
-    "      WHEN r.failed THEN 'failed'\n"
-    "      ELSE 'done' END AS state,\n"
-    "    coalesce(r.attempts, 0) AS attempts,\n"
-    "    r.exit_status, r.signal, r.wall_us / 1e6 AS wall_s,\n"
-    "    (r.user_us + r.system_us) / 1e6 AS cpu_s,\n"
-    "    r.max_rss_kib, coalesce(r.host, m.host) AS host,\n"
-    "    c.name AS cluster, r.start_us, t.line, t.command, t.id,\n"
-    "    r.wall_us * s.time_scale / s.window_us * c.charge / m.slots / 1e6\n"
-    "      AS cost, v.parameters";
-static const char tasks_tail[] =
-    "\n"
-    "  FROM task t JOIN bag b ON b.task = t.id\n"
-    "    LEFT JOIN (SELECT DISTINCT task FROM running) u ON u.task = t.id\n"
-    "    LEFT JOIN result r ON r.task = t.id\n"
-    "    LEFT JOIN (SELECT DISTINCT task FROM command WHERE type = 'skip'\n"
-    "      AND session = (SELECT max(id) FROM session)) k ON k.task = t.id\n"
-    "    LEFT JOIN point v ON v.task = t.id\n"
-    "    LEFT JOIN session s ON s.id = r.session\n"
-    "    LEFT JOIN machine m ON m.session = r.session AND m.id = r.machine\n"
-    "    LEFT JOIN cluster c ON c.session = m.session AND c.id = m.cluster;\n";
+    "  SELECT n.number, CASE\n"
+    "      WHEN n.removed THEN 'removed'\n"
+    "      WHEN n.session IS NOT (SELECT session FROM now) AND\n"
+    "        n.task IN (SELECT task FROM running) THEN 'running'\n"
+    "      WHEN n.state = 0 THEN 'pending' WHEN n.state = 1 THEN 'done'\n"
+    "      WHEN n.state = 2 THEN 'failed' ELSE 'skipped' END AS state,\n"
+    "    n.attempts, n.exit_status, n.signal, n.wall_us / 1e6 AS wall_s,\n"
+    "    n.cpu_us / 1e6 AS cpu_s, n.max_rss_kib, n.host, n.cluster,\n"
+    "    n.start_us, n.reason, n.task AS id, n.cost / 1e6 AS cost,\n"
+    "    " OF_TASK("line") ",\n"
+                           "    " OF_TASK("command") ",\n"
+                                                     "    " PARAMETERS
+                                                     " AS parameters";
+static const char tasks_tail[] = "\n  FROM task_now n;\n";
 
 const char *const bats_schema_tables[] = {
-    "meta",   "session",   "cluster", "machine",  "task",
-    "place",  "history",   "ledger",  "decision", "notice",
-    "stderr", "parameter", "point",
+    "meta",     "session", "cluster",     "machine",  "task",
+    "task_now", "now",     "cluster_now", "account",  "lease",
+    "stake",    "running", "execution",   "happened", "charge",
+    "decision", "stderr",  "parameter",   "point",
 };
 const size_t bats_schema_n_tables =
     sizeof bats_schema_tables / sizeof *bats_schema_tables;
 
 const char *const bats_schema_events[] = {
-    [BATS_EVENT_JOINED] = "joined",       [BATS_EVENT_LOST] = "lost",
-    [BATS_EVENT_DONE] = "done",           [BATS_EVENT_FAILED] = "failed",
-    [BATS_EVENT_PREEMPTED] = "preempted", [BATS_EVENT_TICK] = "tick",
-    [BATS_EVENT_DRAIN] = "drain",         [BATS_EVENT_STOP] = "stop",
-    [BATS_EVENT_YIELDED] = "yielded",     [BATS_EVENT_CHOSEN] = "chosen",
-    [BATS_EVENT_HOLD] = "hold",           [BATS_EVENT_GO] = "go",
-    [BATS_EVENT_ENDS] = "ends",           [BATS_EVENT_BILLED] = "billed",
-    [BATS_EVENT_CLOSED] = "closed",       [BATS_EVENT_NOTICE] = "notice",
-    [BATS_EVENT_KILLED] = "killed",       [BATS_EVENT_FOUND] = "found",
+    [BATS_EVENT_JOINED] = "joined",
+    [BATS_EVENT_LOST] = "lost",
+    [BATS_EVENT_DONE] = "done",
+    [BATS_EVENT_FAILED] = "failed",
+    [BATS_EVENT_PREEMPTED] = "preempted",
+    [BATS_EVENT_TICK] = "tick",
+    [BATS_EVENT_DRAIN] = "drain",
+    [BATS_EVENT_STOP] = "stop",
+    [BATS_EVENT_YIELDED] = "yielded",
+    [BATS_EVENT_CHOSEN] = "chosen",
+    [BATS_EVENT_HOLD] = "hold",
+    [BATS_EVENT_GO] = "go",
+    [BATS_EVENT_ENDS] = "ends",
+    [BATS_EVENT_BILLED] = "billed",
+    [BATS_EVENT_CLOSED] = "closed",
+    [BATS_EVENT_NOTICE] = "preempt-notice",
+    [BATS_EVENT_KILLED] = "killed",
+    [BATS_EVENT_FOUND] = "found",
     [BATS_EVENT_RETIRED] = "retired",
 };
 
@@ -371,7 +354,7 @@ static char *parameter_columns(struct bats_db *db)
         return columns;
     while (columns != NULL && sqlite3_step(s) == SQLITE_ROW) {
         char *more = sqlite3_mprintf(
-            "%s,\n    json_extract(v.parameters, '$.\"%q\"') AS \"%w\"",
+            "%s,\n    json_extract(" PARAMETERS ", '$.\"%q\"') AS \"%w\"",
             columns, sqlite3_column_text(s, 0), sqlite3_column_text(s, 1));
         sqlite3_free(columns);
         columns = more;
@@ -380,33 +363,17 @@ static char *parameter_columns(struct bats_db *db)
     return columns;
 }
 
-/* Makes the view `begin`, the columns of the parameters, `end`. */
-static int make_view(struct bats_db *db, const char *begin, const char *end,
-                     struct bats_error *err)
+int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err)
 {
     char *columns = parameter_columns(db);
     char *sql = columns == NULL
                     ? NULL
-                    : sqlite3_mprintf("%s%s%s", begin, columns, end);
-    int rc = sql == NULL ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                         : bats_db_run(db, sql, err);
+                    : sqlite3_mprintf("DROP VIEW IF EXISTS main.tasks; %s%s%s",
+                                      tasks_head, columns, tasks_tail);
+    int rc = sql == NULL ? bats_no_memory(err) : bats_db_run(db, sql, err);
     sqlite3_free(columns);
     sqlite3_free(sql);
     return rc;
-}
-
-int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err)
-{
-    int rc = bats_db_run(db, "DROP VIEW IF EXISTS main.tasks", err);
-    return rc == 0 ? make_view(db, tasks_head, tasks_tail, err) : rc;
-}
-
-int bats_schema_view_list(struct bats_db *db, const char *table,
-                          struct bats_error *err)
-{
-    char end[64];
-    snprintf(end, sizeof end, " FROM %s v", table);
-    return make_view(db, "CREATE TEMP VIEW tasks AS SELECT v.*", end, err);
 }
 
 int bats_schema_make(struct bats_db *db, struct bats_error *err)
@@ -420,16 +387,6 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
     if (rc == 0)
         rc = bats_db_run(db, tables_sql, err);
     if (rc == 0)
-        rc = bats_db_run(db, history_sql, err);
-    if (rc == 0)
-        rc = bats_db_run(db, stderr_sql, err);
-    if (rc == 0)
-        rc = bats_db_run(db, parameter_sql, err);
-    if (rc == 0)
-        rc = bats_db_run(db, packed_sql, err);
-    if (rc == 0)
-        rc = bats_db_run(db, views_sql, err);
-    if (rc == 0)
         rc = bats_schema_view_tasks(db, err);
     snprintf(head, sizeof head,
              "INSERT INTO meta VALUES ('created_us', %lld), "
@@ -439,31 +396,4 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
     if (rc == 0)
         rc = bats_db_run(db, head, err);
     return rc;
-}
-
-static const char unpacked_sql[] =
-    "CREATE TABLE event (seq INTEGER PRIMARY KEY, session INTEGER,"
-    "  time_us INTEGER, type TEXT, machine INTEGER, slot INTEGER,"
-    "  task INTEGER, runtime_us INTEGER, offer INTEGER, allowed INTEGER);"
-    "CREATE TABLE command (seq INTEGER PRIMARY KEY, session INTEGER,"
-    "  time_us INTEGER, type TEXT, machine INTEGER, slot INTEGER,"
-    "  task INTEGER, copy INTEGER, why TEXT);"
-    "CREATE TABLE attempt (seq INTEGER PRIMARY KEY, session INTEGER,"
-    "  time_us INTEGER, task INTEGER, attempt INTEGER, machine INTEGER,"
-    "  host TEXT, start_us INTEGER, wall_us INTEGER, user_us INTEGER,"
-    "  system_us INTEGER, max_rss_kib INTEGER, exit_status INTEGER,"
-    "  signal INTEGER, outcome INTEGER, out_bytes INTEGER,"
-    "  err_bytes INTEGER, stream INTEGER, out_begin INTEGER,"
-    "  out_end INTEGER);"
-    "CREATE TABLE ended (machine INTEGER PRIMARY KEY, n INTEGER);";
-
-int bats_schema_unpacked(struct bats_db *db, struct bats_error *err)
-{
-    const char *const parts[] = {tables_sql, stderr_sql, parameter_sql,
-                                 unpacked_sql, views_sql};
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
-        rc = bats_db_run(db, parts[i], err);
-    return rc == 0 ? bats_schema_view_tasks(db, err) : rc;
 }

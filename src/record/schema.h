@@ -12,23 +12,13 @@
 #include "record/db.h"
 
 #define BATS_SCHEMA_APPLICATION 0x42615453 /* "BaTS", PRAGMA application_id */
-#define BATS_SCHEMA_VERSION 6              /* PRAGMA user_version */
+#define BATS_SCHEMA_VERSION 7              /* PRAGMA user_version */
 
 /* Turns an empty database into a record. */
 int bats_schema_make(struct bats_db *db, struct bats_error *err);
 
 /* Makes the view tasks again, with the parameters of the record as columns. */
 int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err);
-
-/* Makes a temporary view tasks of the rows of `table`, which has the columns of
- * the other one but those. */
-int bats_schema_view_list(struct bats_db *db, const char *table,
-                          struct bats_error *err);
-
-/* Turns an empty database into one for a part of a record, in which event,
- * command and attempt are tables; `ended`: executions that ended on the
- * machines of the last session. */
-int bats_schema_unpacked(struct bats_db *db, struct bats_error *err);
 
 /* The tables, all with a rowid, each after those it refers to. */
 extern const char *const bats_schema_tables[];
@@ -40,8 +30,15 @@ extern const char *const bats_schema_commands[];
 extern const char *const bats_schema_finishes[];
 extern const char *const bats_schema_resumes[];
 
-#define BATS_SCHEMA_COPY "copy"         /* type of a RUN of a replica */
-#define BATS_SCHEMA_TIME_OUT "time-out" /* why of a CANCEL, */
-#define BATS_SCHEMA_UNPAID "unpaid"     /* of a SKIP */
+#define BATS_SCHEMA_UNPAID "unpaid" /* why a task was skipped */
+
+/* The last seq, which now says, too, unless the record was recovered. */
+#define BATS_SCHEMA_LAST_SEQ                                                  \
+    "SELECT max(coalesce((SELECT seq FROM now), 0), coalesce(max(m), 0))"     \
+    " FROM (SELECT max(seq) AS m FROM running UNION ALL"                      \
+    " SELECT max(seq) FROM execution UNION ALL"                               \
+    " SELECT max(seq) FROM happened UNION ALL"                                \
+    " SELECT max(seq) FROM charge UNION ALL"                                  \
+    " SELECT max(seq) FROM decision UNION ALL SELECT max(seq) FROM stderr)"
 
 #endif

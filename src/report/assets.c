@@ -4,7 +4,7 @@
 #define ASSET(name, path)                                                     \
     __asm__(".pushsection .rodata\n"                                          \
             "asset_" #name "_begin:\n"                                        \
-            ".incbin \"src/report/page/" path "\"\n"                          \
+            ".incbin \"src/" path "\"\n"                                      \
             "asset_" #name "_end:\n"                                          \
             ".byte 0\n"                                                       \
             ".popsection\n");                                                 \
@@ -12,9 +12,10 @@
     const struct bats_asset bats_asset_##name = {asset_##name##_begin,        \
                                                  asset_##name##_end}
 
-ASSET(page_css, "page.css");
-ASSET(page_js, "page.js");
-ASSET(sweep_js, "sweep.js");
-ASSET(uplot_css, "uPlot.css");
-ASSET(uplot_js, "uPlot.js");
-ASSET(uplot_licence, "uPlot-LICENSE");
+ASSET(page_css, "report/page/page.css");
+ASSET(page_js, "report/page/page.js");
+ASSET(sweep_js, "report/page/sweep.js");
+ASSET(uplot_css, "report/page/uPlot.css");
+ASSET(uplot_js, "report/page/uPlot.js");
+ASSET(uplot_licence, "report/page/uPlot-LICENSE");
+ASSET(man, "doc/man.roff");

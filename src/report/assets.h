@@ -1,8 +1,10 @@
 /*
- * assets: the files of the directory page/, as parts of the program.
+ * assets: the files of the directory page/, and a part of the man page, as
+ * parts of the program.
  *
- * Layer: report. Used by html. uPlot.js and uPlot.css are those of uPlot 1.6.32
- * as npm has them, unchanged, in readable form; uPlot-LICENSE is its licence.
+ * Layer: report. Used by html and by the help. uPlot.js and uPlot.css are
+ * those of uPlot 1.6.32 as npm has them, unchanged, in readable form;
+ * uPlot-LICENSE is its licence.
  */
 #ifndef BATS_ASSETS_H
 #define BATS_ASSETS_H
@@ -15,7 +17,7 @@ struct bats_asset {
 
 extern const struct bats_asset bats_asset_page_css, bats_asset_page_js,
     bats_asset_sweep_js, bats_asset_uplot_css, bats_asset_uplot_js,
-    bats_asset_uplot_licence;
+    bats_asset_uplot_licence, bats_asset_man;
 
 static inline void bats_asset_write(FILE *out, const struct bats_asset *asset)
 {

@@ -1,4 +1,4 @@
-/* brief: the closing report of a run that nobody pays for, on a terminal. See
+/* brief: the short closing report of a free run on a terminal. See
  * report.h. */
 #include <inttypes.h>
 #include <string.h>
@@ -22,7 +22,7 @@ bool bats_report_is_brief(const struct bats_report *r)
 /* "all: 3 of 3 in use for 80% of the time, mean 105ms a task". */
 static void print_machines(FILE *out, const struct bats_snapshot *s)
 {
-    char text[TEXT] = "", mean[BATS_UNITS_TEXT];
+    char text[TEXT] = "";
     size_t n = 0;
 
     for (size_t i = 0; i < s->platform->n_clusters && n < sizeof text; i++) {
@@ -37,7 +37,7 @@ static void print_machines(FILE *out, const struct bats_snapshot *s)
         if (k->mean_runtime > 0 && n < sizeof text)
             n += (size_t)snprintf(
                 text + n, sizeof text - n, ", %s a task",
-                bats_duration_format(mean, (bats_time)k->mean_runtime));
+                bats_words_duration((bats_time)k->mean_runtime).s);
     }
     bats_report_labelled(out, "machines", text);
 }
@@ -56,12 +56,15 @@ void bats_report_print_brief(FILE *out, const struct bats_report *r)
         fputs("\nwhy tasks failed\n", out);
         bats_causes_print(out, &r->causes, BATS_REPORT_CAUSES);
     }
-    if (!r->recorded || (r->in_a_line && r->causes.n == 0))
+    if (r->run == NULL || (r->in_a_line && r->causes.n == 0))
         return;
     if (r->causes.n > 0)
         putc('\n', out);
-    snprintf(text, sizeof text, "bats-mpi %s %s%s",
-             r->causes.n > 0 ? "tasks --failed" : "status", r->settings.bag,
-             r->causes.n > 0 ? ", bats-mpi why BAG TASK" : "");
+    const char *run = r->run;
+    if (r->causes.n > 0)
+        snprintf(text, sizeof text,
+                 "bats-mpi tasks --failed %s, bats-mpi why %s TASK", run, run);
+    else
+        snprintf(text, sizeof text, "bats-mpi status %s", run);
     bats_report_labelled(out, "more", text);
 }

@@ -99,15 +99,15 @@ static void name_hosts(char *text, size_t size, const struct bats_cause *c)
 const char *bats_causes_text(char *text, size_t size,
                              const struct bats_cause *c)
 {
-    char count[64], end[64], hosts[512];
+    char count[96], hosts[512];
 
     name_hosts(hosts, sizeof hosts, c);
-    bats_words_end(end, sizeof end, c->exit_status, c->signal);
     if (c->n == 1)
         snprintf(count, sizeof count, "task %" PRId64, c->first);
     else
-        bats_words_count(count, sizeof count, c->n, "task");
-    int n = snprintf(text, size, "%s on %s, %s%s%s%s", count, hosts, end,
+        snprintf(count, sizeof count, "%s", bats_words_count(c->n, "task").s);
+    int n = snprintf(text, size, "%s on %s, %s%s%s%s", count, hosts,
+                     bats_words_end(c->exit_status, c->signal).s,
                      bats_words_advice(c->exit_status),
                      c->line[0] != '\0' ? ": " : ", nothing on standard error",
                      c->line);
@@ -151,16 +151,15 @@ static json_t *hosts_json(const struct bats_cause *c)
 json_t *bats_causes_json(const struct bats_causes *causes)
 {
     json_t *all = json_array();
-    char end[64];
 
     for (size_t i = 0; i < causes->n; i++) {
         const struct bats_cause *c = &causes->list[i];
-        bats_words_end(end, sizeof end, c->exit_status, c->signal);
         json_array_append_new(
             all, json_pack("{s:I, s:s, s:i, s:i, s:o, s:I, s:o}", "tasks",
-                           (json_int_t)c->n, "end", end, "exit_status",
-                           c->exit_status, "signal", c->signal, "last_line",
-                           bats_json_text(c->line), "first_task",
+                           (json_int_t)c->n, "end",
+                           bats_words_end(c->exit_status, c->signal).s,
+                           "exit_status", c->exit_status, "signal", c->signal,
+                           "last_line", bats_json_text(c->line), "first_task",
                            (json_int_t)c->first, "hosts", hosts_json(c)));
     }
     return all;

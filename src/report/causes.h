@@ -1,10 +1,10 @@
 /*
- * causes: why tasks failed: equal failures are counted together, so that 412
+ * causes: why tasks failed. Equal failures are counted together, so that 412
  * tasks that filled a disk are one line.
  *
- * Layer: report. Used by all that shows failures. A cause is an end (exit
- * status, signal) and a kind of last line on standard error (util/complaint.h).
- * Its hosts are counted, because a bad node shows there.
+ * Layer: report. A cause is an end (exit status, signal) and a kind of last
+ * line on standard error (util/complaint.h). Hosts are counted, because a bad
+ * node shows there.
  */
 #ifndef BATS_CAUSES_H
 #define BATS_CAUSES_H
@@ -38,7 +38,7 @@ struct bats_cause {
 struct bats_causes {
     struct bats_cause *list;
     size_t n, capacity;
-    uint64_t others; /* tasks whose cause is not in the list */
+    uint64_t others; /* tasks with a cause beyond the list */
 };
 
 /* One more task has failed: its number, its end, its host, and the last n

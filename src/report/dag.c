@@ -196,8 +196,8 @@ static int by_number(const void *left, const void *right)
                               : (a->to > b->to) - (a->to < b->to);
 }
 
-/* Those within a group are not drawn, nor those between two of a column of
- * several levels. */
+/* Edges within a group, or between two groups of a column of several levels,
+ * are not drawn. */
 static void count_edges(struct maker *m)
 {
     const struct bats_graph *g = m->g;
@@ -289,8 +289,7 @@ static int make(struct maker *m, struct bats_error *err)
     uint32_t n_circle;
     int64_t n = bats_graph_sort(m->g, m->order, &n_circle, err);
     if (n >= 0 && n < m->g->n_nodes)
-        return bats_error_set(err, BATS_EINPUT,
-                              "some of its tasks wait for each other");
+        return bats_refuse(err, "some of its tasks wait for each other");
     if (n < 0)
         return (int)n;
     find_levels(m);
@@ -336,7 +335,7 @@ int bats_dag_init(struct bats_dag *d, const struct bats_graph *g,
     *d = (struct bats_dag){.n_kinds = n_kinds};
     uint32_t *lists = calloc((size_t)g->n_nodes * 4 + 1, sizeof *lists);
     if (!lists)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     m.order = lists;
     m.level = m.order + g->n_nodes;
     m.group = m.level + g->n_nodes;

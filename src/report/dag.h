@@ -58,7 +58,7 @@ struct bats_dag_group {
 };
 
 struct bats_dag_edge {
-    uint32_t from, to; /* groups, of which the second is further right */
+    uint32_t from, to; /* groups; the second one is further right */
     uint32_t n;        /* edges that it stands for */
     bool critical;
 };

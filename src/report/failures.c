@@ -12,7 +12,7 @@ int bats_failures_add(struct bats_failures *failures,
     if (failures->list == NULL)
         failures->list = calloc(BATS_FAILURES_KEPT, sizeof *failures->list);
     if (failures->list == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
 
     struct bats_failure copy = *failure;
     copy.host = strdup(failure->host);
@@ -20,7 +20,7 @@ int bats_failures_add(struct bats_failures *failures,
     if (copy.host == NULL || copy.command == NULL) {
         free(copy.host);
         free(copy.command);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     }
     failures->list[failures->n++] = copy;
     return 0;

@@ -9,7 +9,7 @@
 #ifndef BATS_FINISH_H
 #define BATS_FINISH_H
 
-#include "bats/sched.h"
+#include "bats/rules.h"
 
 enum bats_exit {
     BATS_EXIT_OK = 0,      /* all tasks done */

@@ -69,15 +69,30 @@ void bats_html_textf(struct bats_html *h, const char *format, ...)
     va_end(args);
 }
 
+static void paragraph(struct bats_html *h, const char *kind,
+                      const char *format, va_list args)
+{
+    fprintf(h->out, "<p class=\"%s\">", kind);
+    put(h, format, args);
+    fputs("</p>\n", h->out);
+}
+
 void bats_html_note(struct bats_html *h, const char *format, ...)
 {
     va_list args;
 
-    fputs("<p class=\"note\">", h->out);
     va_start(args, format);
-    put(h, format, args);
+    paragraph(h, "note", format, args);
     va_end(args);
-    fputs("</p>\n", h->out);
+}
+
+void bats_html_lead(struct bats_html *h, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    paragraph(h, "lead", format, args);
+    va_end(args);
 }
 
 /* ---- parts ---- */
@@ -127,8 +142,10 @@ void bats_html_table(struct bats_html *h, const char *caption,
     while (*heads != '\0') {
         int n = (int)strcspn(heads, "|");
         bool left = *heads == '<';
-        fprintf(h->out, "<th scope=\"col\"%s>%.*s</th>",
-                left ? " class=\"text\"" : "", n - left, heads + left);
+        fprintf(h->out, "<th scope=\"col\"%s>",
+                left ? " class=\"text\"" : "");
+        bats_html_textf(h, "%.*s", n - left, heads + left);
+        fputs("</th>", h->out);
         heads += n + (heads[n] == '|');
     }
     fputs("</tr></thead>\n<tbody>", h->out);
@@ -147,6 +164,12 @@ void bats_html_cell(struct bats_html *h, const char *format, ...)
     va_start(args, format);
     put(h, format, args);
     va_end(args);
+}
+
+void bats_html_words(struct bats_html *h, const char *text)
+{
+    fputs("<td class=\"text\">", h->out);
+    bats_html_text(h, text);
 }
 
 void bats_html_code(struct bats_html *h, const char *text)
@@ -174,8 +197,8 @@ static int make_nonce(char nonce[33], struct bats_error *err)
     return 0;
 }
 
-int bats_html_begin(struct bats_html *h, FILE *out, const char *title,
-                    struct bats_error *err)
+int bats_html_begin(struct bats_html *h, FILE *out, const char *what,
+                    const char *name, struct bats_error *err)
 {
     h->out = out;
     int rc = make_nonce(h->nonce, err);
@@ -192,12 +215,14 @@ int bats_html_begin(struct bats_html *h, FILE *out, const char *title,
             "initial-scale=1\">\n"
             "<meta name=\"referrer\" content=\"no-referrer\">\n<title>",
             h->nonce, h->nonce);
-    bats_html_text(h, title);
+    bats_html_textf(h, "%s%s - bats-mpi", what, name);
     fprintf(out, "</title>\n<style nonce=\"%s\">\n", h->nonce);
     bats_asset_write(out, &bats_asset_uplot_css);
     putc('\n', out);
     bats_asset_write(out, &bats_asset_page_css);
-    fputs("</style>\n</head>\n<body>\n<main>\n", out);
+    fputs("</style>\n</head>\n<body>\n<main>\n<h1>", out);
+    bats_html_textf(h, "%s%s", what, name);
+    fputs("</h1>\n", out);
     return 0;
 }
 
@@ -211,7 +236,7 @@ static int write_data(struct bats_html *h, json_t *data,
                                             JSON_REAL_PRECISION(7));
     json_decref(data);
     if (text == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     fputs("<script type=\"application/json\" id=\"data\">", h->out);
     for (const char *at = text; *at != '\0'; at++)
         if (*at == '<')

@@ -24,9 +24,14 @@ struct bats_html {
     char nonce[33];
 };
 
-/* Writes the head of a page. BATS_ESYS: no nonce. */
-int bats_html_begin(struct bats_html *html, FILE *out, const char *title,
-                    struct bats_error *err);
+/* Writes the head of a page about `what` ("Plan of ") `name`, with its title.
+ * BATS_ESYS: no nonce. */
+int bats_html_begin(struct bats_html *html, FILE *out, const char *what,
+                    const char *name, struct bats_error *err);
+
+/* The sentence below the title. */
+void bats_html_lead(struct bats_html *html, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Writes the data (decref'd here; NULL: memory is short) and the scripts, and
  * ends the page. BATS_ENOMEM; errors of writing are those of the file. */
@@ -57,7 +62,8 @@ void bats_html_table(struct bats_html *html, const char *caption,
 void bats_html_row(struct bats_html *html);
 void bats_html_cell(struct bats_html *html, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Flush left, as code. */
+/* Flush left; the second one as code. */
+void bats_html_words(struct bats_html *html, const char *text);
 void bats_html_code(struct bats_html *html, const char *text);
 void bats_html_table_end(struct bats_html *html);
 
@@ -70,8 +76,9 @@ struct bats_schedule;
 
 struct bats_strategies;
 
-/* The page of a recorded run. `command`: that of its last session, or NULL;
- * `strategies`: what others would have taken and cost, or NULL. Errors: those of the view, BATS_ENOMEM. */
+/* The page of a recorded run. `command`: of its last session, or NULL;
+ * `strategies`: time and cost of the other strategies, or NULL. Errors: those
+ * of the view, BATS_ENOMEM. */
 int bats_html_run(FILE *out, struct bats_view *view, const char *command,
                   const struct bats_causes *causes,
                   const struct bats_strategies *strategies,
@@ -79,12 +86,12 @@ int bats_html_run(FILE *out, struct bats_view *view, const char *command,
 
 struct bats_run_history;
 
-/* Its part about tasks that wait for others; nothing if none do. */
+/* The part about dependencies; empty without any. */
 int bats_html_graph(struct bats_html *html, struct bats_view *view,
                     const struct bats_run_history *history,
                     struct bats_error *err);
 
-/* Its part about the parameters of a sweep; nothing if there are none. */
+/* The part about the parameters of a sweep; empty without any. */
 int bats_html_sweep(struct bats_html *html, struct bats_view *view,
                     const struct bats_run_history *history,
                     int64_t n_tasks, struct bats_error *err);
@@ -117,7 +124,7 @@ int64_t bats_html_asked_kib(const struct bats_html_asked *asked,
 /* A cell with an amount of memory; 0: unknown. */
 void bats_html_kib(struct bats_html *html, int64_t kib);
 
-/* Its part about memory, asked and used. Nothing if no task is known to have
+/* The part about memory, requested and used; empty if no task is known to have
  * used more than bats-mpi itself. */
 int bats_html_memory(struct bats_html *html,
                      const struct bats_run_history *history,

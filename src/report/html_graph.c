@@ -36,12 +36,7 @@ struct graph_part {
 static const char *const states[BATS_DAG_STATES] = {
     "done", "failed", "skipped", "running", "left"};
 
-/* ---- what is known of the tasks ---- */
-
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
-}
+/* ---- the tasks ---- */
 
 static uint32_t kind_of(struct graph_part *p, const char *name)
 {
@@ -75,7 +70,7 @@ static int take_categories(struct graph_part *p, struct bats_view *view,
         for (; name && n > 0 && task < p->graph.n_tasks; n--)
             p->tasks[task++].kind = kind;
         if (name && kind == BATS_NO_NAME)
-            rc = no_memory(err);
+            rc = bats_no_memory(err);
     }
     *known = task == p->graph.n_tasks;
     json_decref(options);
@@ -105,13 +100,13 @@ static int take_tasks(struct graph_part *p, struct bats_view *view,
         bats_workflow_program(t.command, name, sizeof name);
         task->kind = kind_of(p, *name != '\0' ? name : "task");
         if (task->kind == BATS_NO_NAME)
-            return no_memory(err);
+            return bats_no_memory(err);
     }
     /* A damaged record lacks tasks of its graph. */
     for (uint32_t i = 0; rc == 0 && i < p->graph.n_tasks; i++)
         if (p->tasks[i].kind == BATS_NO_NAME &&
             (p->tasks[i].kind = kind_of(p, "task")) == BATS_NO_NAME)
-            return no_memory(err);
+            return bats_no_memory(err);
     return rc;
 }
 
@@ -136,13 +131,11 @@ static const char *kind_name(const struct graph_part *p, uint32_t kind)
 
 static void write_sum(struct bats_html *h, const struct bats_dag_sum *s)
 {
-    char text[BATS_UNITS_TEXT];
     for (int i = 0; i < BATS_DAG_STATES; i++)
         bats_html_cell(h, "%" PRIu32, s->in_state[i]);
     bats_html_cell(h, "%s",
-                   s->timed > 0
-                       ? bats_duration_format(text, s->took / s->timed)
-                       : "-");
+                   s->timed > 0 ? bats_words_duration(s->took / s->timed).s
+                                : "-");
 }
 
 static void write_kinds(struct graph_part *p)
@@ -164,6 +157,24 @@ static void write_kinds(struct graph_part *p)
     bats_html_table_end(h);
 }
 
+/* The tasks of the same kind in the column, if `group` is the first of them; a
+ * small graph has a group for each task. */
+static uint32_t count_kind(const struct bats_dag *d, uint32_t group)
+{
+    const struct bats_dag_group *g = &d->groups[group];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < d->n_groups; i++) {
+        const struct bats_dag_group *other = &d->groups[i];
+        if (other->column != g->column || other->is_joint ||
+            other->kind != g->kind)
+            continue;
+        if (i < group)
+            return 0;
+        n += other->sum.tasks;
+    }
+    return n;
+}
+
 /* "train 180, mean 30" */
 static void write_column_kinds(struct graph_part *p, uint32_t column)
 {
@@ -171,7 +182,9 @@ static void write_column_kinds(struct graph_part *p, uint32_t column)
     uint32_t shown = 0, hidden = 0;
     for (uint32_t i = 0; i < d->n_groups; i++) {
         const struct bats_dag_group *g = &d->groups[i];
-        if (g->column != column || g->is_joint)
+        uint32_t n =
+            g->column == column && !g->is_joint ? count_kind(d, i) : 0;
+        if (n == 0)
             continue;
         if (shown == 4) {
             hidden++;
@@ -179,8 +192,8 @@ static void write_column_kinds(struct graph_part *p, uint32_t column)
         }
         bats_html_textf(p->h, "%s%s", shown++ > 0 ? ", " : "",
                         kind_name(p, g->kind));
-        if (g->sum.tasks > 1)
-            bats_html_textf(p->h, " %" PRIu32, g->sum.tasks);
+        if (n > 1)
+            bats_html_textf(p->h, " %" PRIu32, n);
     }
     if (hidden > 0)
         bats_html_textf(p->h, ", %" PRIu32 " more", hidden);
@@ -190,7 +203,6 @@ static void write_levels(struct graph_part *p)
 {
     struct bats_html *h = p->h;
     const struct bats_dag *d = &p->dag;
-    char text[BATS_UNITS_TEXT];
     bats_html_table(h, "Levels: tasks of one wait for some of the one before",
                     "level|<tasks|done|failed|skipped|running|left|mean time|"
                     "first began|last ended");
@@ -206,12 +218,10 @@ static void write_levels(struct graph_part *p)
         write_column_kinds(p, i);
         write_sum(h, &c->sum);
         bats_html_cell(h, "%s",
-                       c->sum.timed > 0
-                           ? bats_words_moment(text, c->sum.begin)
-                           : "-");
-        bats_html_cell(h, "%s",
-                       c->sum.timed > 0 ? bats_words_moment(text, c->sum.end)
+                       c->sum.timed > 0 ? bats_words_moment(c->sum.begin).s
                                         : "-");
+        bats_html_cell(
+            h, "%s", c->sum.timed > 0 ? bats_words_moment(c->sum.end).s : "-");
     }
     bats_html_table_end(h);
 }
@@ -222,7 +232,6 @@ static void write_chain(struct graph_part *p)
 {
     struct bats_html *h = p->h;
     const struct bats_dag *d = &p->dag;
-    char a[BATS_UNITS_TEXT], b[BATS_UNITS_TEXT], c[BATS_UNITS_TEXT];
     bats_time before = 0;
     uint32_t n = d->n_chain < CHAIN_SHOWN ? d->n_chain : CHAIN_SHOWN;
     bats_html_table(h, "The critical path: the chain that takes longest",
@@ -235,11 +244,11 @@ static void write_chain(struct graph_part *p)
         bats_html_code(h, kind_name(p, t->kind));
         bats_html_code(h, states[t->state]);
         bats_html_cell(h, "%s",
-                       ran ? bats_duration_format(a, t->end - t->begin) : "-");
-        bats_html_cell(h, "%s", ran ? bats_words_moment(b, t->begin) : "-");
+                       ran ? bats_words_duration(t->end - t->begin).s : "-");
+        bats_html_cell(h, "%s", ran ? bats_words_moment(t->begin).s : "-");
         bats_html_cell(h, "%s",
                        ran && before >= 0 && t->begin >= before
-                           ? bats_duration_format(c, t->begin - before)
+                           ? bats_words_duration(t->begin - before).s
                            : "-");
         before = ran ? t->end : -1;
     }
@@ -304,7 +313,6 @@ static void write_label(struct graph_part *p, const struct bats_dag_group *g)
 static void write_title(struct graph_part *p, const struct bats_dag_group *g)
 {
     const struct bats_dag_column *c = &p->dag.columns[g->column];
-    char text[BATS_UNITS_TEXT];
     fputs("<title>", p->h->out);
     bats_html_textf(p->h, "level %" PRIu32, c->first + 1);
     if (c->last > c->first)
@@ -318,8 +326,7 @@ static void write_title(struct graph_part *p, const struct bats_dag_group *g)
                             states[s]);
     if (g->sum.timed > 0)
         bats_html_textf(p->h, ", mean %s",
-                        bats_duration_format(text,
-                                             g->sum.took / g->sum.timed));
+                        bats_words_duration(g->sum.took / g->sum.timed).s);
     fputs("</title>", p->h->out);
 }
 
@@ -340,7 +347,7 @@ static void draw_group(struct graph_part *p, const struct bats_dag_group *g)
     for (int s = 0; s < BATS_DAG_STATES; s++) {
         double width = g->sum.in_state[s] * unit;
         if (s == BATS_DAG_FAILED && width > 0 && width < 3)
-            width = 3; /* one of a thousand is to be seen, too */
+            width = 3; /* even one of a thousand is visible */
         if (width > 0)
             fprintf(out,
                     "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" "
@@ -384,7 +391,6 @@ static void draw(struct graph_part *p)
 static void write_part(struct graph_part *p, const struct bats_run_history *r)
 {
     const struct bats_dag *d = &p->dag;
-    char path[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT];
     bats_html_section(p->h, "What waited for what", NULL);
     fputs("<p>", p->h->out);
     bats_html_textf(p->h,
@@ -392,8 +398,8 @@ static void write_part(struct graph_part *p, const struct bats_run_history *r)
                     " levels. The critical path has %" PRIu32
                     " tasks, which take %s; the run took %s.",
                     p->graph.n_tasks, d->n_levels, d->n_chain,
-                    bats_duration_format(path, d->chain_took),
-                    bats_words_moment(end, r->end));
+                    bats_words_duration(d->chain_took).s,
+                    bats_words_moment(r->end).s);
     fputs("</p>\n", p->h->out);
     write_kinds(p);
     write_levels(p);
@@ -411,7 +417,7 @@ int bats_html_graph(struct bats_html *h, struct bats_view *view,
         goto end;
     p.tasks = malloc(p.graph.n_tasks * sizeof *p.tasks);
     if (!p.tasks) {
-        rc = no_memory(err);
+        rc = bats_no_memory(err);
         goto end;
     }
     for (uint32_t i = 0; i < p.graph.n_tasks; i++)

@@ -28,7 +28,7 @@ int bats_html_asked_init(struct bats_html_asked *asked, const json_t *run,
         return 0;
     asked->by_task = calloc((size_t)n_tasks, sizeof *asked->by_task);
     if (asked->by_task == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     asked->n = n_tasks;
     int64_t task = 0;
     for (size_t i = 0; i + 1 < json_array_size(list); i += 2) {
@@ -54,7 +54,7 @@ int64_t bats_html_asked_kib(const struct bats_html_asked *asked, int64_t number)
 
 /* ---- asked and used ---- */
 
-/* A result whose memory is known. */
+/* A result with known memory. */
 struct use {
     uint32_t cluster;
     int64_t asked, used; /* KiB; asked 0: nothing */
@@ -118,7 +118,7 @@ int bats_html_memory(struct bats_html *html, const struct bats_run_history *h,
 {
     struct use *list = malloc((h->n_spans + 1) * sizeof *list);
     if (list == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     size_t n = collect(h, asked, list), groups = 0;
     if (n > 0)
         bats_html_table(html, "Memory of a task, asked and used",

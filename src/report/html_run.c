@@ -30,21 +30,15 @@ struct page {
     struct bats_html_asked asked;
 };
 
-static const char *money(char text[BATS_UNITS_TEXT], bats_money amount)
-{
-    return amount == BATS_UNLIMITED ? "unlimited"
-                                    : bats_money_format(text, amount);
-}
-
-/* The charge of all machines of the last session in a window, where windows are
- * charged, else 0: there the ledger has what is billed. */
+/* The charge of all machines of the last session in a window; 0 if windows are
+ * not charged, as the ledger then has the bill. */
 static bats_money rate(const struct page *p)
 {
     bats_money sum = 0;
 
     for (size_t i = 0; i < p->st.n_clusters; i++)
         sum += p->st.clusters[i].charge * p->st.clusters[i].machines;
-    return p->history.billing == BATS_BILLING_WINDOW ? sum : 0;
+    return p->history.terms.in_windows ? sum : 0;
 }
 
 static bats_money reserved(const struct page *p)
@@ -79,19 +73,12 @@ static const char *how_it_ended(const struct bats_view_status *st)
 static void write_lead(struct page *p)
 {
     const struct bats_view_status *st = &p->st;
-    FILE *out = p->html.out;
-    char time[BATS_UNITS_TEXT], tasks[64];
 
-    fputs("<h1>", out);
-    bats_html_text(&p->html, st->bag);
-    fputs("</h1>\n<p class=\"lead\">", out);
-    bats_html_textf(&p->html, "%s%s", how_it_ended(st),
-                    st->failed > 0 ? ", some tasks failed" : "");
-    bats_html_textf(&p->html, ": %" PRId64 " of %s done in %s.", st->done,
-                    bats_words_count(tasks, sizeof tasks, (uint64_t)st->tasks,
-                                     "task"),
-                    bats_words_moment(time, p->history.end));
-    fputs("</p>\n", out);
+    bats_html_lead(&p->html, "%s%s: %" PRId64 " of %s done in %s.",
+                   how_it_ended(st),
+                   st->failed > 0 ? ", some tasks failed" : "", st->done,
+                   bats_words_count((uint64_t)st->tasks, "task").s,
+                   bats_words_moment(p->history.end).s);
 }
 
 static const char *clock_time(char text[32], int64_t us)
@@ -129,11 +116,38 @@ static int write_when(struct page *p, struct bats_error *err)
     return 0;
 }
 
+/* What the history expected of a task on the cluster with most results. */
+static void write_believed(struct page *p)
+{
+    const struct bats_view_status *st = &p->st;
+    const json_t *prior = json_object_get(
+        json_object_get(p->options, "engine"), "prior");
+    const json_t *level = json_object_get(prior, "level");
+    char more[512];
+    size_t most = 0;
+    for (size_t i = 1; i < st->n_clusters; i++)
+        most = st->clusters[i].done > st->clusters[most].done ? i : most;
+    double mean = json_number_value(
+        json_array_get(json_object_get(prior, "mean_us"), most));
+    double own = json_number_value(
+        json_array_get(json_object_get(prior, "own"), most));
+    if (!json_is_number(level) || st->clusters[most].done == 0 || mean <= 0)
+        return;
+    double factor = exp(1.28 * hypot(json_number_value(level), own));
+    struct bats_phrase took =
+        bats_words_makespan((double)st->clusters[most].mean_runtime);
+    snprintf(more, sizeof more, "on %s; the history expected %s, %s to %s",
+             st->clusters[most].name, bats_words_makespan(mean).s,
+             bats_words_makespan(mean / factor).s,
+             bats_words_makespan(mean * factor).s);
+    bats_html_fact(&p->html, "A task took", took.s, more);
+}
+
 static void write_facts(struct page *p)
 {
     const struct bats_view_status *st = &p->st;
     struct bats_html *h = &p->html;
-    char a[BATS_UNITS_TEXT], b[BATS_UNITS_TEXT], value[192], more[192];
+    char value[192], more[256];
     struct bats_series_use use[BATS_CLUSTERS_MAX];
     double paid = 0, used = 0;
 
@@ -148,26 +162,24 @@ static void write_facts(struct page *p)
     snprintf(more, sizeof more, "%" PRId64 " failed, %" PRId64 " left",
              st->failed, st->running + st->pending);
     bats_html_fact(h, "Tasks done", value, more);
-    snprintf(more, sizeof more, "budget %s", money(b, st->budget));
-    bats_html_fact(h, "Charged",
-                   bats_words_money(value, sizeof value, st->charged,
-                                    st->currency),
+    snprintf(more, sizeof more, "budget %s", bats_words_amount(st->budget).s);
+    bats_html_fact(h, "Charged", bats_words_money(st->charged, st->currency).s,
                    more);
     if (reserved(p) > 0)
         bats_html_fact(h, "Reserved",
-                       bats_words_money(value, sizeof value, reserved(p),
-                                        st->currency),
+                       bats_words_money(reserved(p), st->currency).s,
                        "all machines held from start to end");
-    bats_html_fact(h, "Makespan", bats_words_moment(a, p->history.end),
+    write_believed(p);
+    bats_html_fact(h, "Makespan", bats_words_moment(p->history.end).s,
                    "virtual time, all sessions");
     snprintf(value, sizeof value, "%.0f%%",
              paid > 0 ? 100 * fmin(used / paid, 1) : 0.0);
-    if (paid > 0 && p->history.billing != BATS_BILLING_USE)
+    if (paid > 0 && !p->history.terms.idle_is_free)
         bats_html_fact(h, "Of paid time in use", value,
                        "the rest was paid, and idle");
     snprintf(value, sizeof value, "%" PRId64, st->sessions);
     snprintf(more, sizeof more, "policy %s, window %s, seed %" PRIu64,
-             st->policy, bats_duration_format(a, st->window), st->seed);
+             st->policy, bats_words_duration(st->window).s, st->seed);
     bats_html_fact(h, "Sessions", value, more);
     bats_html_facts_end(h);
 }
@@ -208,7 +220,6 @@ static int64_t integer(const json_t *object, const char *key, int64_t none)
 /* The schedule promised a cost and a time, from the choice on. */
 static void write_choice(struct page *p, const json_t *promise, bool is_done)
 {
-    char a[BATS_UNITS_TEXT], b[BATS_UNITS_TEXT], c[BATS_UNITS_TEXT];
     const char *name = json_string_value(json_object_get(promise, "schedule"));
     bats_money cost = integer(promise, "cost", 0);
     bats_money most = integer(promise, "cost_high", cost);
@@ -219,11 +230,12 @@ static void write_choice(struct page *p, const json_t *promise, bool is_done)
 
     if (name == NULL || name[0] == '\0')
         name = "schedule";
-    write_estimate(p, name, "cost", money(a, cost), money(b, most),
-                   money(c, charged), charged <= most);
-    write_estimate(p, name, "time", bats_words_makespan(a, (double)time),
-                   bats_words_makespan(b, (double)longest),
-                   bats_words_makespan(c, (double)took),
+    write_estimate(p, name, "cost", bats_words_amount(cost).s,
+                   bats_words_amount(most).s, bats_words_amount(charged).s,
+                   charged <= most);
+    write_estimate(p, name, "time", bats_words_makespan((double)time).s,
+                   bats_words_makespan((double)longest).s,
+                   bats_words_makespan((double)took).s,
                    is_done && took <= longest);
 }
 
@@ -231,7 +243,6 @@ static void write_choice(struct page *p, const json_t *promise, bool is_done)
 static void write_promises(struct page *p)
 {
     const struct bats_view_status *st = &p->st;
-    char asked[BATS_UNITS_TEXT], came[BATS_UNITS_TEXT];
     const json_t *engine = json_object_get(p->options, "engine");
     const json_t *promise = json_object_get(p->options, "promise");
     const struct {
@@ -248,19 +259,19 @@ static void write_promises(struct page *p)
 
     if (st->is_over && (has_budget || json_is_object(promise) ||
                         times[0].limit + times[1].limit > 0)) {
-        bats_html_table(&p->html, "What was promised, and what came",
-                        "<promise|at most, or from estimate to bound|came|"
+        bats_html_table(&p->html, "Promises and results",
+                        "<promise|limit or estimate|result|"
                         "<outcome");
         if (has_budget)
-            write_promise(p, "cost, in all", money(asked, st->budget),
-                          money(came, st->charged), st->charged <= st->budget);
+            write_promise(p, "cost, in all", bats_words_amount(st->budget).s,
+                          bats_words_amount(st->charged).s,
+                          st->charged <= st->budget);
         for (size_t i = 0; i < 2; i++)
             if (times[i].limit > 0)
-                write_promise(p, times[i].what,
-                              bats_duration_format(asked, times[i].limit),
-                              bats_words_moment(came, st->last),
-                              st->last <= times[i].limit &&
-                                  (i > 0 || is_done));
+                write_promise(
+                    p, times[i].what, bats_words_duration(times[i].limit).s,
+                    bats_words_moment(st->last).s,
+                    st->last <= times[i].limit && (i > 0 || is_done));
         if (json_is_object(promise))
             write_choice(p, promise, is_done);
         bats_html_table_end(&p->html);
@@ -269,83 +280,51 @@ static void write_promises(struct page *p)
 
 static void write_clusters(struct page *p)
 {
-    struct bats_html *h = &p->html;
+    static const struct bats_column columns[] = {
+        {"cluster", "name", BATS_FIGURE_TEXT, NULL, false},
+        {"charge", "charge", BATS_FIGURE_TEXT, NULL, false},
+        {"machines", "machines", BATS_FIGURE_TEXT, NULL, false},
+        {"windows", "windows", BATS_FIGURE_TEXT, NULL, false},
+        {"charged", "charged", BATS_FIGURE_TEXT, NULL, false},
+        {"done", "done", BATS_FIGURE_TEXT, NULL, false},
+        {"failed", "failed", BATS_FIGURE_TEXT, NULL, false},
+        {"mean time", "mean_runtime_s", BATS_FIGURE_DURATION, NULL, false},
+        {"in use", "in_use", BATS_FIGURE_PERCENT, NULL, false},
+        {"idle slot-h", "idle_h", BATS_FIGURE_TENTH, NULL, false},
+        {0},
+    };
     struct bats_series_use use[BATS_CLUSTERS_MAX];
-    char text[BATS_UNITS_TEXT];
+    json_t *rows = bats_recorded_clusters(&p->st), *row;
+    size_t i;
 
     bats_series_use(&p->history, use);
-    bats_html_section(h, "Machines", "machines");
-    bats_html_table(h, "Clusters",
-                    "cluster|charge|machines|windows|charged|done|failed|mean "
-                    "time|in use|paid and idle");
-    for (size_t i = 0; i < p->st.n_clusters; i++) {
-        const struct bats_view_cluster *c = &p->st.clusters[i];
-        const struct bats_series_use *u = NULL;
-        for (size_t k = 0; k < p->history.n_clusters; k++)
-            if (strcmp(p->history.clusters[k], c->name) == 0)
-                u = &use[k];
-        bats_html_row(h);
-        bats_html_cell(h, "%s", c->name);
-        bats_html_cell(h, "%s", money(text, c->charge));
-        bats_html_cell(h, "%" PRId64, c->machines);
-        bats_html_cell(h, "%" PRId64, c->windows);
-        bats_html_cell(h, "%s", money(text, c->charged));
-        bats_html_cell(h, "%" PRId64, c->done);
-        bats_html_cell(h, "%" PRId64, c->failed);
-        bats_html_cell(h, "%s",
-                       c->mean_runtime > 0
-                           ? bats_duration_format(text, c->mean_runtime)
-                           : "-");
-        if (u == NULL || u->paid <= 0) {
-            bats_html_cell(h, "-");
-            bats_html_cell(h, "-");
-            continue;
-        }
-        bats_html_cell(h, "%.0f%%", 100 * fmin(u->used / u->paid, 1));
-        bats_html_cell(h, "%.1f slot-h",
-                       u->paid > u->used ? (u->paid - u->used) / 3.6e9 : 0.0);
+    json_array_foreach(rows, i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "name"));
+        double paid = 0, used = 0;
+        for (size_t k = 0; name != NULL && k < p->history.n_clusters; k++)
+            if (strcmp(p->history.clusters[k], name) == 0) {
+                paid = use[k].paid;
+                used = fmin(use[k].used, paid);
+            }
+        json_object_set_new(row, "in_use",
+                            paid > 0 ? json_real(used / paid) : json_null());
+        json_object_set_new(row, "idle_h",
+                            paid > 0 ? json_real((paid - used) / 3.6e9)
+                                     : json_null());
     }
-    bats_html_table_end(h);
+    bats_html_section(&p->html, "Machines", "machines");
+    bats_sheet_html(&p->html, "Clusters", columns, rows);
 }
 
 static int write_workflows(struct page *p, struct bats_error *err)
 {
-    struct bats_html *h = &p->html;
     struct bats_purse_status *list;
-    char text[BATS_UNITS_TEXT], deadline[BATS_WORKFLOWS_DEADLINE];
     uint32_t n;
     int rc = bats_workflows_read(p->view, p->st.is_live, &list, &n, NULL, err);
-    bool holds = false;
-    for (uint32_t i = 0; i < n; i++)
-        holds |= list[i].held > 0;
-    if (n > 0)
-        bats_html_table(h, "Workflows",
-                        holds ? "<workflow|tasks|done|failed|skipped|unpaid|"
-                                "charged|held|budget|left|end|deadline"
-                              : "<workflow|tasks|done|failed|skipped|unpaid|"
-                                "charged|budget|left|end|deadline");
-    for (uint32_t i = 0; i < n; i++) {
-        const struct bats_purse_status *w = &list[i];
-        bats_html_row(h);
-        bats_html_code(h, w->name);
-        bats_html_cell(h, "%" PRIu32, bats_workflows_tasks(w));
-        bats_html_cell(h, "%" PRIu32, w->done);
-        bats_html_cell(h, "%" PRIu32, w->failed);
-        bats_html_cell(h, "%" PRIu32, w->skipped);
-        bats_html_cell(h, "%" PRIu32, w->unpaid);
-        bats_html_cell(h, "%s", money(text, w->charged));
-        if (holds)
-            bats_html_cell(h, "%s", money(text, w->held));
-        bats_html_cell(h, "%s", money(text, w->budget));
-        bats_html_cell(h, "%s", money(text, bats_workflows_left(w)));
-        bats_html_cell(h, "%s",
-                       bats_workflows_end(w) != BATS_NEVER
-                           ? bats_words_moment(text, w->ended)
-                           : "-");
-        bats_html_cell(h, "%s", bats_workflows_deadline(w, deadline));
-    }
-    if (n > 0)
-        bats_html_table_end(h);
+    if (rc == 0 && n > 0)
+        bats_sheet_html(&p->html, "Workflows", bats_workflows_columns,
+                        bats_workflows_json(list, n));
     free(list);
     return rc;
 }
@@ -354,7 +333,6 @@ static void write_decisions(struct page *p)
 {
     const struct bats_run_history *r = &p->history;
     struct bats_html *h = &p->html;
-    char time[BATS_UNITS_TEXT], left[BATS_UNITS_TEXT];
     size_t skip = r->n_decisions > LISTED ? r->n_decisions - LISTED : 0;
 
     bats_html_section(h, "Money and decisions", "money");
@@ -364,18 +342,18 @@ static void write_decisions(struct page *p)
     for (size_t i = skip; i < r->n_decisions; i++) {
         const struct bats_history_decision *d = &r->decisions[i];
         bats_html_row(h);
-        bats_html_cell(h, "%s", bats_words_moment(time, d->time));
+        bats_html_cell(h, "%s", bats_words_moment(d->time).s);
         fputs("<td class=\"text\">", h->out);
         bats_html_textf(h, "%s%s", d->reason,
                         d->feasible ? "" : " (more than the budget can pay)");
-        fputs("<td class=\"text\">", h->out);
-        bats_html_text(h, d->machines);
+        bats_html_words(h, d->machines);
         bats_html_cell(h, "%" PRId64, d->windows);
         bats_html_cell(h, "%" PRId64, d->tasks_left);
-        bats_html_cell(h, "%s", money(left, d->budget_left));
+        bats_html_cell(h, "%s", bats_words_amount(d->budget_left).s);
         bats_html_cell(h, "%s",
-                       d->end > 0 ? bats_words_moment(time, d->end) : "-");
-        bats_html_cell(h, "%s", d->end > 0 ? money(left, d->cost) : "-");
+                       d->end > 0 ? bats_words_moment(d->end).s : "-");
+        bats_html_cell(h, "%s",
+                       d->end > 0 ? bats_words_amount(d->cost).s : "-");
     }
     bats_html_table_end(h);
 }
@@ -384,7 +362,6 @@ static void write_causes(struct page *p)
 {
     struct bats_html *h = &p->html;
     const struct bats_causes *causes = p->causes;
-    char end[64];
 
     if (causes->n == 0)
         return;
@@ -396,9 +373,7 @@ static void write_causes(struct page *p)
         const struct bats_cause *c = &causes->list[i];
         bats_html_row(h);
         bats_html_cell(h, "%" PRIu64, c->n);
-        fputs("<td class=\"text\">", h->out);
-        bats_html_text(
-            h, bats_words_end(end, sizeof end, c->exit_status, c->signal));
+        bats_html_words(h, bats_words_end(c->exit_status, c->signal).s);
         bats_html_text(h, bats_words_advice(c->exit_status));
         fputs("<td class=\"text\">", h->out);
         for (size_t k = 0; k < c->n_hosts; k++)
@@ -417,7 +392,6 @@ static int write_tasks(struct page *p, const char *state, const char *caption,
 {
     struct bats_html *h = &p->html;
     struct bats_view_task t;
-    char time[BATS_UNITS_TEXT], end[64];
     int rc = bats_view_tasks(p->view, state, 0, NULL,
                              state == NULL ? BATS_VIEW_SLOWEST
                                            : BATS_VIEW_BY_NUMBER,
@@ -425,7 +399,7 @@ static int write_tasks(struct page *p, const char *state, const char *caption,
 
     if (rc == 0)
         bats_html_table(h, caption,
-                        "task|tries|<end|took|memory asked|used|<host|"
+                        "task|tries|<end|real time|memory asked|used|<host|"
                         "<command");
     while (rc == 0 && (rc = bats_view_next_task(p->view, &t, err)) > 0) {
         rc = 0;
@@ -434,16 +408,13 @@ static int write_tasks(struct page *p, const char *state, const char *caption,
         bats_html_cell(h, "%" PRId64, t.attempts);
         fputs("<td class=\"text\">", h->out);
         bool bad = t.exit_status != 0 || t.signal != 0;
-        bats_html_text(
-            h, bad ? bats_words_end(end, sizeof end, t.exit_status, t.signal)
-                   : t.state);
-        bats_html_cell(h, "%s",
-                       t.wall_us >= 0 ? bats_duration_format(time, t.wall_us)
-                                      : "-");
+        bats_html_text(h, bad ? bats_words_end(t.exit_status, t.signal).s
+                              : t.state);
+        bats_html_cell(
+            h, "%s", t.wall_us >= 0 ? bats_words_duration(t.wall_us).s : "-");
         bats_html_kib(h, bats_html_asked_kib(&p->asked, t.number));
         bats_html_kib(h, t.max_rss_kib);
-        fputs("<td class=\"text\">", h->out);
-        bats_html_text(h, t.host);
+        bats_html_words(h, t.host);
         bats_html_code(h, t.command);
     }
     if (rc == 0)
@@ -455,7 +426,6 @@ static void write_replicas(struct page *p)
 {
     struct bats_html *h = &p->html;
     const struct bats_run_history *r = &p->history;
-    char begin[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT];
     size_t n = 0;
 
     for (size_t i = 0; i < r->n_spans; i++) {
@@ -471,10 +441,9 @@ static void write_replicas(struct page *p)
             continue;
         bats_html_row(h);
         bats_html_cell(h, "%" PRId64, s->task);
-        fputs("<td class=\"text\">", h->out);
-        bats_html_text(h, r->machines[s->machine].name);
-        bats_html_cell(h, "%s", bats_words_moment(begin, s->begin));
-        bats_html_cell(h, "%s", bats_words_moment(end, s->end));
+        bats_html_words(h, r->machines[s->machine].name);
+        bats_html_cell(h, "%s", bats_words_moment(s->begin).s);
+        bats_html_cell(h, "%s", bats_words_moment(s->end).s);
     }
     if (n > 0)
         bats_html_table_end(h);
@@ -503,17 +472,16 @@ static int write_tables(struct page *p, struct bats_error *err)
 static json_t *status_json(const struct page *p)
 {
     const struct bats_view_status *st = &p->st;
-    char text[BATS_UNITS_TEXT];
     json_t *budget = st->budget == BATS_UNLIMITED
                          ? json_null()
-                         : json_string(bats_money_format(text, st->budget));
+                         : json_string(bats_words_amount(st->budget).s);
 
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o}", "tasks",
                      (json_int_t)st->tasks, "done", (json_int_t)st->done,
                      "failed", (json_int_t)st->failed, "running",
                      (json_int_t)st->running, "pending",
                      (json_int_t)st->pending, "budget", budget, "charged",
-                     bats_money_format(text, st->charged), "currency",
+                     bats_words_amount(st->charged).s, "currency",
                      bats_json_text(st->currency));
 }
 
@@ -532,7 +500,7 @@ static json_t *decisions_json(const struct page *p)
     return list;
 }
 
-/* By number of the task, so that the chart can be searched, and coloured by the
+/* One entry per task, for searching the chart and colouring it by the
  * parameters of a sweep; null if there are too many. */
 static int texts_json(struct page *p, json_t **commands, json_t **parameters,
                       struct bats_error *err)
@@ -595,10 +563,7 @@ static int write_end(struct page *p, struct bats_error *err)
 
 static int write_page(struct page *p, FILE *out, struct bats_error *err)
 {
-    char title[320];
-
-    snprintf(title, sizeof title, "%s - bats-mpi", p->st.bag);
-    int rc = bats_html_begin(&p->html, out, title, err);
+    int rc = bats_html_begin(&p->html, out, "", p->st.bag, err);
     if (rc < 0)
         return rc;
     write_lead(p);

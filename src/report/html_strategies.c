@@ -1,38 +1,17 @@
-/* html_strategies: the page of a frontier of strategies, and that part of a
+/* html_strategies: the page of a frontier of strategies, and its part in a
  * run's page. See html.h. */
 #include "report/html.h"
 #include "report/strategies.h"
-#include "report/words.h"
 #include "util/json.h"
-
-static void write_row(struct bats_html *h, const struct bats_strategies *s,
-                      const struct bats_candidate *c)
-{
-    char text[BATS_STRATEGY_TEXT], marks[128];
-    const double unit = (double)BATS_UNIT;
-
-    bats_html_row(h);
-    bats_html_cell(h, "%s", bats_strategy_format(text, &c->strategy));
-    bats_html_cell(h, "%s", bats_words_makespan(text, c->mean.makespan));
-    bats_html_cell(h, "%s", bats_words_makespan(text, c->margin.makespan));
-    bats_html_cell(h, "%.2f", c->mean.cost / unit);
-    bats_html_cell(h, "%.2f", c->margin.cost / unit);
-    bats_html_cell(h, "%.3g", c->mean.cost / unit / s->model->n_tasks);
-    bats_html_cell(h, "%.1f", c->mean.sent_reliable);
-    fputs("<td class=\"text\">", h->out);
-    bats_html_text(h, bats_strategies_marks(s, c, marks, sizeof marks));
-}
 
 static void write_list(struct bats_html *h, const char *caption,
                        const struct bats_strategies *s,
                        const struct bats_candidate *const *list, size_t n)
 {
-    bats_html_table(h, caption,
-                    "strategy|makespan|\302\261|cost|\302\261|cost per task|"
-                    "reliable instances|<best for");
+    json_t *rows = json_array();
     for (size_t i = 0; i < n; i++)
-        write_row(h, s, list[i]);
-    bats_html_table_end(h);
+        json_array_append_new(rows, bats_strategies_json(s, list[i]));
+    bats_sheet_html(h, caption, bats_strategies_columns, rows);
 }
 
 void bats_html_strategies_part(struct bats_html *h,
@@ -42,17 +21,18 @@ void bats_html_strategies_part(struct bats_html *h,
     size_t n = bats_strategies_sort(s, list);
 
     bats_html_section(h, "Strategies: how to replicate the last tasks", NULL);
-    write_list(h,
-               "Frontier of N, T, D and Mr: no other such one takes and costs "
-               "less",
-               s, list, n);
+    write_list(
+        h,
+        "Efficient strategies: no other one of this form takes less time "
+        "for less money",
+        s, list, n);
     for (n = 0; s->n_grid + n < s->n; n++)
         list[n] = &s->list[s->n_grid + n];
     write_list(h, "Static strategies", s, list, n);
     bats_html_note(h,
                    "Mean of %u plays of each of %zu strategies, and half its "
-                   "95 %% interval. %u unreliable slots, of which %.1f %% "
-                   "answer%s; %u reliable ones.",
+                   "95 %% interval. %u unreliable slots, where %.1f %% of "
+                   "executions answer%s; %u reliable slots.",
                    s->n_plays, s->n, s->model->n_unreliable,
                    100 * s->model->gamma,
                    s->model->noticed > 0 ? " and losses are noticed" : "",
@@ -76,20 +56,13 @@ int bats_html_strategies(FILE *out, const struct bats_strategies *s,
                          struct bats_error *err)
 {
     struct bats_html h;
-    char title[320];
-
-    snprintf(title, sizeof title, "frontier of %s - bats-mpi", s->name);
-    int rc = bats_html_begin(&h, out, title, err);
+    int rc = bats_html_begin(&h, out, "Frontier of ", s->name, err);
     if (rc < 0)
         return rc;
-    fputs("<h1>", out);
-    bats_html_textf(&h, "Frontier of %s", s->name);
-    fputs("</h1>\n<p class=\"lead\">", out);
-    bats_html_textf(&h,
-                    "How %u tasks can be replicated on machines that may not "
-                    "answer, and what that takes and costs.",
-                    s->model->n_tasks);
-    fputs("</p>\n", out);
+    bats_html_lead(&h,
+                   "How %u tasks can be replicated on machines that may not "
+                   "answer, and what that takes and costs.",
+                   s->model->n_tasks);
     bats_html_strategies_part(&h, s);
     return bats_html_end(&h,
                          json_pack("{s:s, s:o, s:o}", "kind", "strategies",

@@ -22,7 +22,7 @@ struct value {
 struct values {
     struct value *list;
     size_t n, capacity;
-    int64_t left_out; /* tasks whose value has no place in the table */
+    int64_t left_out; /* tasks whose value is not in the table */
 };
 
 static char *text_of(const json_t *value)
@@ -119,7 +119,7 @@ static int collect(struct bats_view *view, struct values *v,
     return rc;
 }
 
-/* By parameter, then numbers before words. */
+/* Sorts by parameter, then numbers before words. */
 static int by_value(const void *a, const void *b)
 {
     const struct value *x = a, *y = b;
@@ -134,7 +134,6 @@ static int by_value(const void *a, const void *b)
 
 static void write_value(struct bats_html *h, const struct value *v)
 {
-    char text[BATS_UNITS_TEXT];
     const double costs[] = {v->cost / (double)v->timed, v->cost};
 
     bats_html_row(h);
@@ -150,8 +149,7 @@ static void write_value(struct bats_html *h, const struct value *v)
     const double times[] = {v->sum_us / (double)v->timed, v->most_us,
                             v->sum_us};
     for (int i = 0; i < 3; i++)
-        bats_html_cell(h, "%s",
-                       bats_duration_format(text, (bats_time)times[i]));
+        bats_html_cell(h, "%s", bats_words_duration((bats_time)times[i]).s);
     for (int i = 0; i < 2; i++)
         bats_html_cell(h, "%.4g", costs[i] / (double)BATS_UNIT);
     bats_html_kib(h, (int64_t)v->rss_kib);
@@ -164,7 +162,7 @@ int bats_html_sweep(struct bats_html *h, struct bats_view *view,
     struct values v = {0};
     double *cost = costs_of(history, n_tasks);
     int rc = cost != NULL ? collect(view, &v, cost, n_tasks, err)
-                          : bats_error_set(err, BATS_ENOMEM, "out of memory");
+                          : bats_no_memory(err);
 
     free(cost);
     if (rc == 0 && v.n > 0) {

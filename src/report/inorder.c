@@ -49,7 +49,7 @@ int bats_inorder_create(uint32_t n, bats_inorder_write *write, void *context,
         };
     if (o == NULL || o->held == NULL) {
         free(o);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     }
     for (uint32_t i = 0; i < n; i++)
         o->held[i] = (struct held){NONE, NONE, 0, false};
@@ -74,7 +74,7 @@ static void write_piece(struct bats_inorder *o, uint32_t task,
     }
 }
 
-/* Writes what is held of the task. An empty file starts over. */
+/* Writes the task's held output and empties its file. */
 static void let_go(struct bats_inorder *o, uint32_t task)
 {
     size_t i = o->held[task].first;
@@ -113,7 +113,7 @@ static int hold(struct bats_inorder *o, uint32_t task, int stream,
         return bats_error_set(err, BATS_ESYS, "no file to hold output in: %s",
                               strerror(errno));
     if (!bats_grow(&o->pieces, &o->room, o->n_pieces + 1, sizeof *o->pieces))
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (size_t done = 0; done < n;) {
         ssize_t put = pwrite(fileno(o->file), bytes + done, n - done,
                              o->end + (off_t)done);

@@ -18,11 +18,11 @@ struct bats_inorder; /* opaque */
 typedef void bats_inorder_write(void *context, uint32_t task, int stream,
                                 const char *bytes, size_t n);
 
-/* For n tasks, none of which has ended. `write` is called with output whose
- * turn it is. BATS_ENOMEM. */
+/* For n tasks without results. Passes output to `write` in its turn.
+ * BATS_ENOMEM. */
 int bats_inorder_create(uint32_t n, bats_inorder_write *write, void *context,
                         struct bats_inorder **inorder, struct bats_error *err);
-/* Writes what is still held, task by task. NULL is legal. */
+/* Writes all held output, task by task. NULL is legal. */
 void bats_inorder_destroy(struct bats_inorder *inorder);
 
 /* Output of a task. If it can not be held (BATS_ESYS: the disk is full;

@@ -24,19 +24,18 @@ static int open_file(const char *path, const char *mode,
 {
     struct bats_joblog *l = malloc(sizeof *l);
     if (l == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     l->path = path;
     l->file = strcmp(path, "-") == 0 ? stdout : fopen(path, mode);
     if (l->file == NULL) {
         free(l);
-        return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
-                              strerror(errno));
+        return bats_refuse(err, "%s: %s", path, strerror(errno));
     }
     *log = l;
     return 0;
 }
 
-/* "a": what is in the file may have to stay. */
+/* "a": lines of earlier sessions may have to stay */
 int bats_joblog_create(const char *path, struct bats_joblog **log,
                        struct bats_error *err)
 {
@@ -63,8 +62,7 @@ int bats_joblog_open(const char *path, struct bats_joblog **log,
     if (fgets(first, sizeof first, (*log)->file) != NULL &&
         strcmp(first, head) != 0) {
         bats_joblog_destroy(*log);
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s: this is not a joblog, and is kept", path);
+        return bats_refuse(err, "%s: this is not a joblog, and is kept", path);
     }
     return 0;
 }
@@ -147,7 +145,7 @@ int bats_joblog_continue(struct bats_joblog *log, const uint32_t *was,
         begin(log);
     else if (!find_places(&k, was, n) ||
              asprintf(&made, "%s.new", log->path) < 0)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        rc = bats_no_memory(err);
     else
         rc = replace(log, &k, made, err);
     free(k.now);

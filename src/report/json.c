@@ -1,10 +1,12 @@
 /* json: the closing report for programs. See report.h. */
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/finish.h"
+#include "report/parts.h"
 #include "report/report.h"
 #include "report/workflows.h"
 #include "util/json.h"
@@ -38,12 +40,10 @@ static json_t *seconds_or_null(double us)
     return us > 0 ? seconds(us) : json_null();
 }
 
+/* Unknown below 0. */
 static json_t *money(bats_money amount)
 {
-    char text[BATS_UNITS_TEXT];
-    if (amount == BATS_UNLIMITED || amount < 0)
-        return json_null();
-    return json_string(bats_money_format(text, amount));
+    return amount < 0 ? json_null() : bats_json_money(amount);
 }
 
 static json_t *cluster(const struct bats_snapshot *s, size_t i)
@@ -204,7 +204,13 @@ static int set_deadline(json_t *o, const struct bats_sched_status *s)
     return bad;
 }
 
-static json_t *categories(const struct bats_report *r)
+/* How sure a mean is: 95 % of such intervals have the true one. */
+static double margin(const struct bats_category_status *c)
+{
+    return c->done > 1 ? 1.96 * c->deviation / sqrt(c->done) : 0;
+}
+
+json_t *bats_report_categories(const struct bats_report *r)
 {
     json_t *list = json_array();
     int bad = list == NULL;
@@ -217,6 +223,7 @@ static json_t *categories(const struct bats_report *r)
         bad |= SET(o, "tasks_left", integer(c->is.left));
         bad |= SET(o, "mean_runtime_s", seconds(c->is.mean));
         bad |= SET(o, "deviation_s", seconds(c->is.deviation));
+        bad |= SET(o, "margin_s", seconds_or_null(margin(&c->is)));
         bad |= json_array_append_new(list, o);
     }
     if (bad == 0)
@@ -248,7 +255,7 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "tasks_failed", integer(s->status.failed));
     bad |= SET(o, "tasks_skipped", integer(s->status.skipped));
     if (r->n_categories > 0)
-        bad |= SET(o, "categories", categories(r));
+        bad |= SET(o, "categories", bats_report_categories(r));
     if (r->n_workflows > 0)
         bad |= SET(o, "workflows",
                    bats_workflows_json(r->workflows, r->n_workflows));
@@ -272,7 +279,7 @@ static int set_result(json_t *o, const struct bats_report *r)
     return bad;
 }
 
-/* The promise, and what became of it; null: none was made. */
+/* The promise and whether it was kept; null without one. */
 static json_t *promise(const struct bats_snapshot *s)
 {
     const struct bats_schedule *p = &s->promise;
@@ -327,7 +334,7 @@ int bats_report_json(FILE *out, const struct bats_report *report,
 {
     json_t *o = report_object(report);
     if (o == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     int rc = json_dumpf(
         o, out, BATS_JSON_SAFE | JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     json_decref(o);

@@ -6,18 +6,10 @@
 #include <unistd.h>
 
 #include "bats/cluster.h"
+#include "bats/lease.h"
 #include "report/words.h"
 #include "report/workflows.h"
 #include "util/json.h"
-
-static json_t *money(bats_money amount)
-{
-    char text[BATS_UNITS_TEXT];
-
-    if (amount == BATS_UNLIMITED)
-        return json_null();
-    return json_string(bats_money_format(text, amount));
-}
 
 static json_t *seconds(bats_time time)
 {
@@ -25,7 +17,13 @@ static json_t *seconds(bats_time time)
                               : json_real((double)time / BATS_SECOND);
 }
 
-/* No window ends in an allocation that is billed until it is given back. */
+/* Microseconds as seconds; null: not known. */
+static json_t *known(bool is_known, double us)
+{
+    return is_known ? json_real(us / BATS_SECOND) : json_null();
+}
+
+/* In an allocation that is billed until it is given back no window ends. */
 static json_t *end_json(bats_time end)
 {
     return seconds(end < BATS_LONGEST ? end : BATS_NEVER);
@@ -38,11 +36,12 @@ static json_t *cluster_json(const struct bats_snapshot *s, size_t i,
     const struct bats_cluster_status *k = &s->cluster[i];
     json_t *o = json_pack(
         "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name",
-        bats_json_text(c->name), "charge", money(c->charge), "machines",
-        (json_int_t)bats_snapshot_machines(s->platform, i), "held",
+        bats_json_text(c->name), "charge", bats_json_money(c->charge),
+        "machines", (json_int_t)bats_snapshot_machines(s->platform, i), "held",
         (json_int_t)k->machines_now, "lost", (json_int_t)k->machines_lost,
         "busy", (json_int_t)turns->busy, "slots", (json_int_t)turns->slots,
-        "windows", (json_int_t)k->windows, "charged", money(k->charged));
+        "windows", (json_int_t)k->windows, "charged",
+        bats_json_money(k->charged));
     json_t *more = json_pack(
         "{s:I, s:I, s:f, s:b, s:f, s:f, s:o, s:I, s:I}", "done",
         (json_int_t)k->done, "failed", (json_int_t)k->failed, "mean_s",
@@ -67,7 +66,7 @@ static double burn(const struct bats_snapshot *s)
     return sum / (double)s->platform->window * (double)BATS_HOUR;
 }
 
-/* What is charged for windows that are not over: until the first of each
+/* The charge of windows that are not over, and when the first one of each
  * cluster ends. */
 static double paid_ahead(const struct bats_snapshot *s,
                          const struct bats_turns *turns)
@@ -75,7 +74,7 @@ static double paid_ahead(const struct bats_snapshot *s,
     double sum = 0;
 
     for (size_t i = 0; i < s->platform->n_clusters; i++)
-        if (s->platform->billing == BATS_BILLING_WINDOW &&
+        if (bats_lease_terms(s->platform->billing).in_windows &&
             turns[i].at != BATS_NEVER && turns[i].at > s->status.now)
             sum += (double)s->platform->clusters[i].charge *
                    s->cluster[i].machines_now *
@@ -101,15 +100,16 @@ static void add_money(json_t *o, const struct bats_snapshot *s,
                             rate * 3600);
     json_t *all = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "budget",
-        money(st->budget), "charged", money(st->charged), "held", money(held),
-        "left", limited ? money(st->budget - st->charged - held) : json_null(),
+        bats_json_money(st->budget), "charged", bats_json_money(st->charged),
+        "held", bats_json_money(held), "left",
+        limited ? bats_json_money(st->budget - st->charged - held)
+                : json_null(),
         "reserved",
-        s->platform->billing == BATS_BILLING_WINDOW
-            ? money(bats_snapshot_reserved(s, &windows))
+        bats_lease_terms(s->platform->billing).in_windows
+            ? bats_json_money(bats_snapshot_reserved(s, &windows))
             : json_null(),
-        "per_hour",
-        money((bats_money)fmin(rate, 9e18)), "runs_out_s", out, "currency",
-        bats_json_text(s->platform->currency));
+        "per_hour", bats_json_money((bats_money)fmin(rate, 9e18)),
+        "runs_out_s", out, "currency", bats_json_text(s->platform->currency));
     json_object_set_new(o, "money", all);
 }
 
@@ -161,6 +161,38 @@ static json_t *causes_json(const struct bats_causes *causes)
     return bats_causes_json(&few);
 }
 
+/* How far the graph is, and when the run ends: by the estimate, by what was
+ * promised, and at the latest. */
+static void add_times(json_t *o, const struct bats_snapshot *s,
+                      const struct bats_live_more *m)
+{
+    const struct bats_sched_status *st = &s->status;
+    const struct bats_prediction *promise = &s->promise.makespan;
+    double chosen = (double)s->sampled_at;
+
+    if (st->blocked > 0 || st->longest_chain > 0) {
+        json_object_set_new(o, "ready",
+                            json_integer(st->pending - st->blocked));
+        json_object_set_new(o, "blocked", json_integer(st->blocked));
+        json_object_set_new(
+            o, "longest_chain_s",
+            known(st->longest_chain > 0, (double)st->longest_chain));
+    }
+    json_object_set_new(o, "tasks_per_hour", json_real(m->per_hour));
+    json_object_set_new(o, "end_s", seconds(st->estimated_end));
+    json_object_set_new(o, "end_low_s",
+                        known(m->has_bounds, (double)m->end_low));
+    json_object_set_new(o, "end_high_s",
+                        known(m->has_bounds, (double)m->end_high));
+    json_object_set_new(o, "promised_s",
+                        known(s->has_promise, chosen + promise->estimate));
+    json_object_set_new(o, "promised_at_most_s",
+                        known(s->has_promise && s->promise.is_bounded,
+                              chosen + promise->high));
+    json_object_set_new(o, "deadline_s",
+                        known(st->deadline > 0, (double)st->deadline));
+}
+
 json_t *bats_live_json(const struct bats_snapshot *s,
                        const struct bats_live_more *m)
 {
@@ -187,34 +219,7 @@ json_t *bats_live_json(const struct bats_snapshot *s,
         "pending", (json_int_t)(left - running));
     if (o == NULL)
         return NULL;
-    if (st->blocked > 0 || st->longest_chain > 0) {
-        json_object_set_new(o, "ready",
-                            json_integer(st->pending - st->blocked));
-        json_object_set_new(o, "blocked", json_integer(st->blocked));
-        json_object_set_new(o, "longest_chain_s",
-                            st->longest_chain > 0 ? seconds(st->longest_chain)
-                                                  : json_null());
-    }
-    json_object_set_new(o, "tasks_per_hour", json_real(m->per_hour));
-    json_object_set_new(o, "end_s", seconds(st->estimated_end));
-    json_object_set_new(o, "end_low_s",
-                        m->has_bounds ? seconds(m->end_low) : json_null());
-    json_object_set_new(o, "end_high_s",
-                        m->has_bounds ? seconds(m->end_high) : json_null());
-    json_object_set_new(
-        o, "promised_s",
-        s->has_promise ? json_real(((double)s->sampled_at +
-                                    s->promise.makespan.estimate) /
-                                   BATS_SECOND)
-                       : json_null());
-    json_object_set_new(
-        o, "promised_at_most_s",
-        s->has_promise && s->promise.is_bounded
-            ? json_real(((double)s->sampled_at + s->promise.makespan.high) /
-                        BATS_SECOND)
-            : json_null());
-    json_object_set_new(
-        o, "deadline_s", st->deadline > 0 ? seconds(st->deadline) : json_null());
+    add_times(o, s, m);
     json_object_set_new(o, "replicas", json_integer(st->replicas));
     json_object_set_new(o, "preempted", json_integer(st->preempted));
     json_object_set_new(o, "retried", json_integer(st->retried));
@@ -243,7 +248,7 @@ static void end_clusters(json_t *list, const struct bats_view_status *st)
         for (size_t k = 0; name != NULL && k < st->n_clusters; k++)
             if (strcmp(st->clusters[k].name, name) == 0)
                 json_object_set_new(c, "charged",
-                                    money(st->clusters[k].charged));
+                                    bats_json_money(st->clusters[k].charged));
     }
 }
 
@@ -263,10 +268,11 @@ void bats_live_end(json_t *o, const struct bats_view_status *st,
     json_object_set_new(o, "end_s", json_null());
     json_object_set_new(o, "longest", json_array());
     json_object_del(o, "blocked");
-    json_object_set_new(all, "charged", money(st->charged));
+    json_object_set_new(all, "charged", bats_json_money(st->charged));
     json_object_del(all, "held");
     if (st->budget != BATS_UNLIMITED)
-        json_object_set_new(all, "left", money(st->budget - st->charged));
+        json_object_set_new(all, "left",
+                            bats_json_money(st->budget - st->charged));
     end_clusters(json_object_get(o, "clusters"), st);
 }
 
@@ -276,8 +282,7 @@ int bats_live_write(const char *path, const json_t *object,
     char next[4096];
 
     if (snprintf(next, sizeof next, "%s.new", path) >= (int)sizeof next)
-        return bats_error_set(err, BATS_EINPUT, "%s: the name is too long",
-                              path);
+        return bats_refuse(err, "%s: the name is too long", path);
     if (json_dump_file(object, next,
                        BATS_JSON_SAFE | JSON_INDENT(1) |
                            JSON_REAL_PRECISION(15)) != 0 ||
@@ -317,8 +322,6 @@ int bats_live_read(const char *path, json_t **object, struct bats_error *err)
     json_decref(*object);
     *object = NULL;
     if (access(path, F_OK) != 0)
-        return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
-                              strerror(errno));
-    return bats_error_set(err, BATS_EINPUT, "%s is not the status of a run",
-                          path);
+        return bats_refuse(err, "%s: %s", path, strerror(errno));
+    return bats_refuse(err, "%s is not the status of a run", path);
 }

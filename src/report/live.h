@@ -55,13 +55,13 @@ int bats_live_write(const char *path, const json_t *object,
                     struct bats_error *err);
 
 /* Reads the file at `path`; *object is to be decref'd. BATS_EINPUT if it is
- * not there or is something else. */
+ * missing or not a status file. */
 int bats_live_read(const char *path, json_t **object, struct bats_error *err);
 
 /* The same, beside a record. */
 int bats_live_find(const char *record, json_t **object);
 
-/* What is held for machines that are billed later; 0: nothing, or not known. */
+/* Money held for machines that are billed later; 0: none, or unknown. */
 bats_money bats_live_held(const json_t *object);
 
 /* Makes the last status of a run that has ended since say how it ended: as its

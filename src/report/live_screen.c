@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/live.h"
-#include "report/table.h"
+#include "report/sheet.h"
 #include "report/words.h"
 
 #define MOST 8    /* lines of a table */
@@ -40,8 +40,8 @@ static bool has(const json_t *o, const char *key)
     return value != NULL && !json_is_null(value);
 }
 
-/* Bytes of the encoded text for a line of so many columns: up to a blank, if
- * one is there to break at. */
+/* The number of bytes that fit into a line of `columns`: up to a blank, if
+ * possible. */
 static int break_at(const char *text, int columns)
 {
     int n = bats_words_cut(text, columns), blank = n;
@@ -53,8 +53,8 @@ static int break_at(const char *text, int columns)
     return blank > 0 ? blank : n > 0 ? n : (int)strlen(text);
 }
 
-/* Prints a line, unless the screen is full. What is too long for it goes on
- * below, `indent` columns from the left; below 0: it is cut. */
+/* Prints a line, unless the screen is full. The rest of a long one continues
+ * below, `indent` columns from the left; below 0: it is cut off. */
 __attribute__((format(printf, 3, 4))) static void
 put(struct screen *s, int indent, const char *format, ...)
 {
@@ -103,16 +103,16 @@ static void print_table(struct screen *s, struct bats_table *t)
     free(text);
 }
 
-static const char *moment(char *text, double seconds)
+static struct bats_phrase moment(double seconds)
 {
     double us = seconds * BATS_SECOND;
-    return bats_words_moment(
-        text, us > 0 && us < (double)BATS_NEVER ? (bats_time)us : 0);
+    return bats_words_moment(us > 0 && us < (double)BATS_NEVER ? (bats_time)us
+                                                               : 0);
 }
 
 /* ---- the head ---- */
 
-/* Whatever the file says: 0 to `most`. */
+/* Limits a number from the file to 0 to `most`. */
 static int64_t within(int64_t n, int64_t most)
 {
     return n < 0 ? 0 : n < most ? n : most;
@@ -145,28 +145,27 @@ static void print_tasks(struct screen *s, const json_t *o)
     line(s, "%s%s%s", head, bar, numbers);
 }
 
-/* Only workflows have this line. */
+/* This line is for workflows only. */
 static void print_graph(struct screen *s, const json_t *o)
 {
-    char time[BATS_UNITS_TEXT], chain[128] = "";
+    char chain[192] = "";
 
     if (!has(o, "blocked"))
         return;
     if (has(o, "longest_chain_s"))
         snprintf(chain, sizeof chain,
                  "; the longest chain of what is left takes %s",
-                 moment(time, number_of(o, "longest_chain_s")));
+                 moment(number_of(o, "longest_chain_s")).s);
     line(s, "graph   %" PRId64 " ready, %" PRId64 " wait for others%s",
          count_of(o, "ready"), count_of(o, "blocked"), chain);
 }
 
 static void print_time(struct screen *s, const json_t *o)
 {
-    char now[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], low[BATS_UNITS_TEXT],
-        high[BATS_UNITS_TEXT], text[1024];
+    char text[1024];
     double rate = number_of(o, "tasks_per_hour");
-    int n = snprintf(text, sizeof text, "%s",
-                     moment(now, number_of(o, "time_s")));
+    int n =
+        snprintf(text, sizeof text, "%s", moment(number_of(o, "time_s")).s);
 
     if (strcmp(text_of(o, "phase"), "running") != 0)
         n += snprintf(text + n, sizeof text - (size_t)n, ", %s",
@@ -182,30 +181,29 @@ static void print_time(struct screen *s, const json_t *o)
                                    : "h");
     if (number_of(o, "end_s") > number_of(o, "time_s"))
         n += snprintf(text + n, sizeof text - (size_t)n, ", end at about %s",
-                      moment(end, number_of(o, "end_s")));
+                      moment(number_of(o, "end_s")).s);
     if (number_of(o, "end_s") > number_of(o, "time_s") && has(o, "end_low_s"))
         snprintf(text + n, sizeof text - (size_t)n, " (%s to %s)",
-                 moment(low, number_of(o, "end_low_s")),
-                 moment(high, number_of(o, "end_high_s")));
+                 moment(number_of(o, "end_low_s")).s,
+                 moment(number_of(o, "end_high_s")).s);
     line(s, "time    %s", text);
 }
 
 /* Runs with a chosen schedule or a deadline have this line. */
 static void print_goal(struct screen *s, const json_t *o)
 {
-    char time[BATS_UNITS_TEXT], text[256] = "";
+    char text[256] = "";
     int n = 0;
 
     if (has(o, "promised_s"))
         n += snprintf(text, sizeof text, "promised %s",
-                      moment(time, number_of(o, "promised_s")));
+                      moment(number_of(o, "promised_s")).s);
     if (has(o, "promised_at_most_s"))
         n += snprintf(text + n, sizeof text - (size_t)n, ", at most %s",
-                      moment(time, number_of(o, "promised_at_most_s")));
+                      moment(number_of(o, "promised_at_most_s")).s);
     if (has(o, "deadline_s"))
         n += snprintf(text + n, sizeof text - (size_t)n, "%sdeadline %s",
-                      n > 0 ? "; " : "",
-                      moment(time, number_of(o, "deadline_s")));
+                      n > 0 ? "; " : "", moment(number_of(o, "deadline_s")).s);
     if (n > 0)
         line(s, "goal    %s", text);
 }
@@ -215,7 +213,7 @@ static void print_money(struct screen *s, const json_t *o)
     const json_t *m = json_object_get(o, "money");
     const char *currency = text_of(m, "currency");
     const char *blank = currency[0] != '\0' ? " " : "";
-    char text[512], time[BATS_UNITS_TEXT];
+    char text[512];
     int n = snprintf(text, sizeof text, "%s", text_of(m, "charged"));
 
     if (has(m, "budget"))
@@ -239,20 +237,20 @@ static void print_money(struct screen *s, const json_t *o)
                  text_of(m, "per_hour"), blank, currency);
     if (has(m, "runs_out_s"))
         snprintf(text + n, sizeof text - (size_t)n, ": lasts until %s",
-                 moment(time, number_of(m, "runs_out_s")));
+                 moment(number_of(m, "runs_out_s")).s);
     line(s, "        %s", text);
 }
 
 static void print_head(struct screen *s, const json_t *o, int64_t now_us)
 {
-    char age[BATS_UNITS_TEXT], old[128] = "";
+    char old[128] = "";
     double seconds = (double)now_us / 1e6 - number_of(o, "written_unix");
 
     if (has(o, "state"))
         snprintf(old, sizeof old, "; %s", text_of(o, "state"));
     else if (seconds >= 10)
         snprintf(old, sizeof old, "; NOT CURRENT, written %s ago",
-                 moment(age, seconds));
+                 moment(seconds).s);
     else
         snprintf(old, sizeof old, "; %.0fs ago", seconds > 0 ? seconds : 0);
     line(s, "%s, policy %s%s", text_of(o, "bag"), text_of(o, "policy"), old);
@@ -265,76 +263,51 @@ static void print_head(struct screen *s, const json_t *o, int64_t now_us)
 
 /* ---- the parts ---- */
 
-static void print_clusters(struct screen *s, const json_t *o)
+/* The first MOST rows, or fewer and the number of the others. */
+static void print_rows(struct screen *s, const json_t *rows, const char *what,
+                       const struct bats_column *columns)
 {
-    static const char *const head[] = {"cluster", "held", "busy", "charged",
-                                       "in use",  "mean", "profit"};
-    size_t n = json_array_size(json_object_get(o, "clusters"));
     struct bats_table t = {.n_rows = 0};
-    char mean[BATS_UNITS_TEXT];
+    size_t n = json_array_size(rows), shown = n > MOST ? MOST - 1 : n;
 
-    bats_table_head(&t, head, sizeof head / sizeof *head);
-    for (size_t i = 0; i < n; i++) {
-        const json_t *c = json_array_get(json_object_get(o, "clusters"), i);
-        size_t row = i + 1;
-        if (n > MOST && i == MOST - 1) {
-            bats_table_set(&t, row, 0, "... %zu more clusters", n - i);
-            break;
-        }
-        bats_table_set(&t, row, 0, "%.12s", text_of(c, "name"));
-        bats_table_set(&t, row, 1, "%" PRId64 "/%" PRId64, count_of(c, "held"),
-                       count_of(c, "machines"));
-        bats_table_set(&t, row, 2, "%" PRId64 "/%" PRId64, count_of(c, "busy"),
-                       count_of(c, "slots"));
-        bats_table_set(&t, row, 3, "%s", text_of(c, "charged"));
-        bats_table_set(&t, row, 4, "%.0f%%", 100 * number_of(c, "in_use"));
-        bats_table_set(&t, row, 5, "%s",
-                       number_of(c, "mean_s") > 0
-                           ? moment(mean, number_of(c, "mean_s"))
-                           : "-");
-        if (number_of(c, "profitability") > 0)
-            bats_table_set(&t, row, 6, "%.2f", number_of(c, "profitability"));
-        else
-            bats_table_set(&t, row, 6, "-");
-    }
+    bats_sheet_table(&t, columns, rows, shown);
+    if (shown < n)
+        bats_table_set(&t, shown + 1, 0, "... %zu more %s", n - shown, what);
     print_table(s, &t);
 }
 
+static void print_clusters(struct screen *s, const json_t *o)
+{
+    static const struct bats_column columns[] = {
+        {"cluster", "name", BATS_FIGURE_SHORT, NULL, false},
+        {"held", "held", BATS_FIGURE_OF, "machines", false},
+        {"busy", "busy", BATS_FIGURE_OF, "slots", false},
+        {"charged", "charged", BATS_FIGURE_TEXT, NULL, false},
+        {"in use", "in_use", BATS_FIGURE_PERCENT, NULL, false},
+        {"mean", "mean_s", BATS_FIGURE_MOMENT, NULL, false},
+        {"profit", "profitability", BATS_FIGURE_RATIO, NULL, false},
+        {0},
+    };
+    print_rows(s, json_object_get(o, "clusters"), "clusters", columns);
+}
+
+/* The last columns are the first to go where a screen is narrow. */
 static void print_workflows(struct screen *s, const json_t *o)
 {
-    static const char *const head[] = {"workflow", "done",    "failed",
-                                       "charged",  "left",    "deadline",
-                                       "skipped",  "held"};
+    static const struct bats_column columns[] = {
+        {"workflow", "name", BATS_FIGURE_SHORT, NULL, false},
+        {"done", "tasks_done", BATS_FIGURE_OF, "tasks", false},
+        {"failed", "tasks_failed", BATS_FIGURE_TEXT, NULL, false},
+        {"charged", "charged", BATS_FIGURE_TEXT, NULL, false},
+        {"left", "left", BATS_FIGURE_TEXT, NULL, false},
+        {"deadline", "deadline_s", BATS_FIGURE_LATE, "late", false},
+        {"skipped", "tasks_skipped", BATS_FIGURE_TEXT, NULL, false},
+        {"held", "held", BATS_FIGURE_TEXT, NULL, false},
+        {0},
+    };
     const json_t *list = json_object_get(o, "workflows");
-    size_t n = json_array_size(list);
-    struct bats_table t = {.n_rows = 0};
-    char time[BATS_UNITS_TEXT];
-
-    bats_table_head(&t, head, sizeof head / sizeof *head);
-    for (size_t i = 0; i < n; i++) {
-        const json_t *w = json_array_get(list, i);
-        size_t row = i + 1;
-        if (n > MOST && i == MOST - 1) {
-            bats_table_set(&t, row, 0, "... %zu more workflows", n - i);
-            break;
-        }
-        bats_table_set(&t, row, 0, "%.14s", text_of(w, "name"));
-        bats_table_set(&t, row, 1, "%" PRId64 "/%" PRId64,
-                       count_of(w, "tasks_done"), count_of(w, "tasks"));
-        bats_table_set(&t, row, 2, "%" PRId64, count_of(w, "tasks_failed"));
-        bats_table_set(&t, row, 3, "%s", text_of(w, "charged"));
-        bats_table_set(&t, row, 4, "%s",
-                       has(w, "left") ? text_of(w, "left") : "-");
-        bats_table_set(&t, row, 5, "%s%s",
-                       has(w, "deadline_s")
-                           ? moment(time, number_of(w, "deadline_s"))
-                           : "-",
-                       json_is_true(json_object_get(w, "late")) ? " late" : "");
-        bats_table_set(&t, row, 6, "%" PRId64, count_of(w, "tasks_skipped"));
-        bats_table_set(&t, row, 7, "%s", text_of(w, "held"));
-    }
-    if (n > 0)
-        print_table(s, &t);
+    if (json_array_size(list) > 0)
+        print_rows(s, list, "workflows", columns);
 }
 
 /* "slow: in 7m 3 of 4 windows end and are not renewed". */
@@ -342,7 +315,6 @@ static void print_turns(struct screen *s, const json_t *o)
 {
     size_t i;
     json_t *c;
-    char in[BATS_UNITS_TEXT];
 
     json_array_foreach(json_object_get(o, "clusters"), i, c)
     {
@@ -352,16 +324,15 @@ static void print_turns(struct screen *s, const json_t *o)
         if (!has(c, "window_ends_s"))
             continue;
         if (parked > 0)
-            line(s,
-                 "next    in %s %" PRId64 " machine%s of %s %s parked%s",
-                 moment(in, left), parked, parked == 1 ? "" : "s",
+            line(s, "next    in %s %" PRId64 " machine%s of %s %s parked%s",
+                 moment(left).s, parked, parked == 1 ? "" : "s",
                  text_of(c, "name"), parked == 1 ? "is" : "are",
                  parked < ending ? ", others are renewed" : "");
         else
             line(s,
                  "next    in %s %" PRId64 " window%s of %s end%s, to be "
                  "renewed while tasks are left",
-                 moment(in, left), ending, ending == 1 ? "" : "s",
+                 moment(left).s, ending, ending == 1 ? "" : "s",
                  text_of(c, "name"), ending == 1 ? "s" : "");
     }
 }
@@ -371,7 +342,6 @@ static void print_running(struct screen *s, const json_t *o)
 {
     size_t i;
     json_t *t;
-    char took[BATS_UNITS_TEXT];
     int wide = s->columns < NARROW ? 0 : 14;
     const char *between = wide > 0 ? "  " : "";
 
@@ -382,9 +352,8 @@ static void print_running(struct screen *s, const json_t *o)
         between, "command");
     json_array_foreach(json_object_get(o, "longest"), i, t)
         cut(s, "%8" PRId64 "  %9s  %-*.*s%s%s", count_of(t, "task"),
-            moment(took, number_of(o, "time_s") - number_of(t, "since_s")),
-            wide, wide, text_of(t, "machine"), between,
-            text_of(t, "command"));
+            moment(number_of(o, "time_s") - number_of(t, "since_s")).s, wide,
+            wide, text_of(t, "machine"), between, text_of(t, "command"));
 }
 
 static void print_failures(struct screen *s, const json_t *o, size_t limit)
@@ -408,12 +377,11 @@ static void print_failures(struct screen *s, const json_t *o, size_t limit)
 static void print_plans(struct screen *s, const json_t *o)
 {
     const json_t *list = json_object_get(o, "decisions");
-    char time[BATS_UNITS_TEXT];
 
     cut(s, "%8s  %s", "time", "decision");
     for (size_t i = json_array_size(list); i-- > 0;) {
         const json_t *d = json_array_get(list, i);
-        put(s, 10, "%8s  %s", moment(time, number_of(d, "time_s")),
+        put(s, 10, "%8s  %s", moment(number_of(d, "time_s")).s,
             text_of(d, "text"));
     }
 }

@@ -5,6 +5,8 @@
 #ifndef BATS_REPORT_PARTS_H
 #define BATS_REPORT_PARTS_H
 
+#include <jansson.h>
+
 #include "report/report.h"
 
 #define BATS_REPORT_CAUSES 8 /* causes of failure that are shown */
@@ -15,8 +17,10 @@ void bats_report_labelled(FILE *out, const char *label, const char *text);
 /* "bats-mpi: all 8 tasks done in 350ms". */
 void bats_report_outcome(FILE *out, const struct bats_report *report);
 
-/* The executions stopped, repeated, replicated and lost; nothing if there are
- * none. */
+/* The executions stopped, repeated, replicated and lost; empty without any. */
 void bats_report_mishaps(FILE *out, const struct bats_report *report);
+
+/* The categories as in the JSON of the report. NULL: out of memory. */
+json_t *bats_report_categories(const struct bats_report *report);
 
 #endif

@@ -62,26 +62,25 @@ struct parts {
 };
 
 /* Whole cents, or four digits below one unit. */
-static const char *money(char *text, bats_money amount)
+static struct bats_phrase money(bats_money amount)
 {
     bats_money step = amount < BATS_UNIT ? BATS_UNIT / 10000 : BATS_UNIT / 100;
-    return bats_money_format(text, amount - amount % step);
+    return bats_words_amount(amount - amount % step);
 }
 
 static void put_money(char *text, const struct bats_snapshot *snapshot)
 {
     const struct bats_sched_status *s = &snapshot->status;
     const char *currency = snapshot->platform->currency;
-    char number[2 * BATS_UNITS_TEXT + 16], held[BATS_UNITS_TEXT];
-    char name[128], budget[128];
+    char number[256], name[128];
+    int n = snprintf(number, sizeof number, "%s", money(s->charged).s);
 
-    money(number, s->charged);
     if (bats_snapshot_kept(snapshot) > 0)
-        snprintf(number + strlen(number), sizeof number - strlen(number),
-                 " + %s held", money(held, bats_snapshot_kept(snapshot)));
+        snprintf(number + n, sizeof number - (size_t)n, " + %s held",
+                 money(bats_snapshot_kept(snapshot)).s);
     if (s->budget != BATS_UNLIMITED)
         snprintf(text, TEXT, "%s/%s", number,
-                 bats_words_money(budget, sizeof budget, s->budget, currency));
+                 bats_words_money(s->budget, currency).s);
     else
         snprintf(text, TEXT, "%s %s", number,
                  currency[0] != '\0'
@@ -143,7 +142,6 @@ static void shorten_sampling(char *text, const struct bats_snapshot *snapshot)
 static void put_end(char *text, const struct bats_snapshot *snapshot)
 {
     const struct bats_sched_status *s = &snapshot->status;
-    char time[BATS_UNITS_TEXT];
 
     if (snapshot->phase == BATS_SNAPSHOT_SAMPLING)
         put_sampling(text, snapshot);
@@ -152,9 +150,9 @@ static void put_end(char *text, const struct bats_snapshot *snapshot)
     else if (s->estimated_end != BATS_NEVER &&
              bats_snapshot_left(snapshot) > 0)
         snprintf(text, TEXT, "~%s left",
-                 bats_words_moment(time, s->estimated_end > s->now
-                                             ? s->estimated_end - s->now
-                                             : 0));
+                 bats_words_moment(
+                     s->estimated_end > s->now ? s->estimated_end - s->now : 0)
+                     .s);
 }
 
 static void put_parts(struct parts *p, const struct bats_snapshot *snapshot,
@@ -165,13 +163,12 @@ static void put_parts(struct parts *p, const struct bats_snapshot *snapshot,
     uint32_t held[BATS_CLUSTERS_MAX];
     uint32_t tasks = bats_snapshot_tasks(snapshot);
     uint64_t ended = (uint64_t)s->done + s->failed;
-    char time[BATS_UNITS_TEXT];
 
     for (int i = 0; i < PARTS; i++)
         p->text[i][0] = '\0';
     for (size_t i = 0; i < platform->n_clusters; i++)
         held[i] = working(snapshot, i);
-    snprintf(p->text[ELAPSED], TEXT, "%s", bats_words_moment(time, s->now));
+    snprintf(p->text[ELAPSED], TEXT, "%s", bats_words_moment(s->now).s);
     snprintf(p->text[PERCENT], TEXT, "%" PRIu64 "%%",
              tasks > 0 ? 100 * ended / tasks : 100);
     snprintf(p->text[COUNT], TEXT, "%" PRIu64 "/%" PRIu32, ended, tasks);
@@ -244,8 +241,8 @@ static void print_bar(FILE *out, size_t room,
     fputs("] ", out);
 }
 
-/* The rate of late: what is older counts less, and hardly after a tenth of
- * the run. */
+/* The recent rate: older results count less, and hardly after a tenth of the
+ * run. */
 void bats_progress_rate(struct bats_progress *p,
                         const struct bats_sched_status *s)
 {
@@ -304,14 +301,14 @@ static void show_decisions(struct bats_progress *progress,
 {
     const struct bats_decision *list = snapshot->decisions;
     size_t n = snapshot->n_decisions;
-    char text[TEXT], time[BATS_UNITS_TEXT];
+    char text[TEXT];
     for (size_t i = progress->n_decisions; i < n; i++) {
         if (i + 1 == n && !all && !is_settled(snapshot))
             break;
         progress->n_decisions++;
         if (bats_words_counts(snapshot->platform, list, n, i))
             fprintf(progress->out, "bats-mpi: %s  %s\n",
-                    bats_words_moment(time, list[i].time),
+                    bats_words_moment(list[i].time).s,
                     bats_words_listed(text, sizeof text, snapshot->platform,
                                       list, n, i));
     }

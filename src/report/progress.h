@@ -39,15 +39,15 @@ struct bats_progress {
     bool bar;            /* LINE: with a bar, where there is room [false] */
     double per_hour;     /* tasks that ended of late; 0: not known yet */
     bats_time rated_at;  /* that was worked out then, */
-    uint64_t rated_ended; /* when so many had ended */
+    uint64_t rated_ended; /* when that many had ended */
 };
 
 void bats_progress_init(struct bats_progress *progress,
                         enum bats_progress_style style, FILE *out,
                         int terminal);
 
-/* Works out per_hour anew, also for those who show it elsewhere: needs to be
- * told of the run every now and then, from its start on. */
+/* Updates per_hour, which others may show too. To be called now and then from
+ * the start of the run. */
 void bats_progress_rate(struct bats_progress *progress,
                         const struct bats_sched_status *status);
 
@@ -56,8 +56,8 @@ void bats_progress_rate(struct bats_progress *progress,
 void bats_progress_show(struct bats_progress *progress, int64_t now_us,
                         const struct bats_snapshot *snapshot);
 
-/* The run has ended: takes the line off the screen, and in PLAIN writes the
- * decisions that are not written yet. `snapshot` NULL: there are none. */
+/* Removes the line at the end of the run; in PLAIN, writes the remaining
+ * decisions. `snapshot` NULL: there are none. */
 void bats_progress_finish(struct bats_progress *progress,
                           const struct bats_snapshot *snapshot);
 

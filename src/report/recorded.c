@@ -1,17 +1,17 @@
 #include "report/recorded.h"
+#include "bats/lease.h"
 
 #include <stdlib.h>
 
-enum bats_billing_model bats_recorded_billing(const json_t *options)
+#include "util/json.h"
+
+struct bats_lease_terms bats_recorded_terms(const json_t *options)
 {
     const json_t *engine = json_object_get(options, "engine");
-    const char *name = json_string_value(
-        json_object_get(json_object_get(engine, "billing"), "model"));
-    enum bats_billing_model model = BATS_BILLING_WINDOW;
+    const json_t *billing = json_object_get(engine, "billing");
 
-    if (name != NULL)
-        bats_billing_find(name, &model);
-    return model;
+    return bats_lease_terms(bats_billing_named(
+        json_string_value(json_object_get(billing, "model"))));
 }
 
 static void add_expected(struct bats_view_status *st, const json_t *options)
@@ -61,7 +61,29 @@ int bats_recorded_status(struct bats_view *view,
     *options = json_loads(text, 0, NULL);
     free(text);
     add_expected(status, *options);
-    if (bats_recorded_billing(*options) == BATS_BILLING_ALLOCATION)
+    if (bats_recorded_terms(*options).lasts)
         share_out(status);
     return 0;
+}
+
+static json_t *cluster_json(const struct bats_view_cluster *c)
+{
+    return json_pack(
+        "{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f, s:f, s:b}", "name",
+        bats_json_text(c->name), "charge", bats_json_money(c->charge),
+        "machines", (json_int_t)c->machines, "held", (json_int_t)c->held,
+        "lost", (json_int_t)c->lost, "windows", (json_int_t)c->windows,
+        "charged", bats_json_money(c->charged), "done", (json_int_t)c->done,
+        "failed", (json_int_t)c->failed, "mean_real_s",
+        (double)c->mean_wall_us / 1e6, "mean_runtime_s",
+        (double)c->mean_runtime / 1e6, "is_guess",
+        c->mean_runtime > 0 && c->done == 0);
+}
+
+json_t *bats_recorded_clusters(const struct bats_view_status *st)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < st->n_clusters; i++)
+        json_array_append_new(list, cluster_json(&st->clusters[i]));
+    return list;
 }

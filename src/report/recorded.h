@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "bats/billing.h"
+#include "bats/lease.h"
 #include "record/read/view.h"
 
 /* The status, completed by the options of the last session, which are *options,
@@ -20,6 +20,9 @@ int bats_recorded_status(struct bats_view *view,
                          struct bats_error *err);
 
 /* How the last session was billed. */
-enum bats_billing_model bats_recorded_billing(const json_t *options);
+struct bats_lease_terms bats_recorded_terms(const json_t *options);
+
+/* The clusters of the status as objects, for programs and tables. */
+json_t *bats_recorded_clusters(const struct bats_view_status *status);
 
 #endif

@@ -77,7 +77,8 @@ struct bats_report {
     struct bats_causes causes; /* of all failures, sorted */
     uint64_t yielded;  /* executions that were checkpointed */
     bool decisions_told; /* as the run went on, in the same place */
-    bool recorded;     /* there is a record for --resume */
+    bool recorded;     /* there is a record for --resume, */
+    const char *run;   /* which other verbs know by this name; or NULL */
     bool in_a_line;    /* brief: the outcome, and why tasks failed */
     bool not_recorded; /* the run ended because the record cannot be written */
     bats_money charged_killed;  /* for what the last session, which was killed,

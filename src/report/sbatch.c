@@ -68,8 +68,7 @@ static void print_component(FILE *out, const struct bats_sbatch *b, size_t c,
 static void print_head(FILE *out, const struct bats_sbatch *b)
 {
     const struct bats_schedule *s = b->schedule;
-    char machines[256], cost[WORDS], high[WORDS], time[BATS_UNITS_TEXT];
-    char late[BATS_UNITS_TEXT];
+    char machines[256];
     const char *name = bats_offer_name(s->offer);
     fputs("#!/bin/bash\n", out);
     bats_words_line(out, "# %s, by 'bats-mpi plan --sbatch': %s,",
@@ -77,12 +76,11 @@ static void print_head(FILE *out, const struct bats_sbatch *b)
                     bats_words_machines(machines, sizeof machines,
                                         b->e->clusters, b->e->n_clusters,
                                         s->plan.machines, ", "));
-    bats_words_line(
-        out, "# billed %s in %s, at most %s in %s.",
-        bats_words_money(cost, sizeof cost, s->plan.cost, b->e->currency),
-        bats_words_makespan(time, s->makespan.estimate),
-        bats_words_money(high, sizeof high, s->cost_high, b->e->currency),
-        bats_words_makespan(late, s->makespan.high));
+    bats_words_line(out, "# billed %s in %s, at most %s in %s.",
+                    bats_words_money(s->plan.cost, b->e->currency).s,
+                    bats_words_makespan(s->makespan.estimate).s,
+                    bats_words_money(s->cost_high, b->e->currency).s,
+                    bats_words_makespan(s->makespan.high).s);
     fputs("#SBATCH --job-name=bag\n#SBATCH --output=%x-%j.out\n", out);
 }
 
@@ -124,15 +122,13 @@ int bats_sbatch_print(FILE *out, const struct bats_sbatch *b,
 {
     size_t clusters[BATS_CLUSTERS_MAX];
     size_t n = order(b, clusters);
-    char amount[BATS_UNITS_TEXT];
 
     for (size_t i = 0; i < n; i++)
         if (!bats_encode_is_word(b->partition[clusters[i]]))
-            return bats_error_set(
-                err, BATS_EINPUT,
-                "partition '%s' cannot be written into a job script: letters, "
-                "digits and ._-+=:,@%%/ only",
-                b->partition[clusters[i]]);
+            return bats_refuse(err,
+                               "partition '%s' cannot be written into a job "
+                               "script: letters, digits and ._-+=:,@%%/ only",
+                               b->partition[clusters[i]]);
     print_head(out, b);
     for (size_t i = 0; i < n; i++)
         print_component(out, b, clusters[i], i == 0);
@@ -147,8 +143,7 @@ int bats_sbatch_print(FILE *out, const struct bats_sbatch *b,
         fputs(" --clusters ", out);
         print_file(out, b->clusters);
     }
-    fprintf(out, " --budget %s \"$@\"\n",
-            bats_money_format(amount, budget_of(b)));
+    fprintf(out, " --budget %s \"$@\"\n", bats_words_amount(budget_of(b)).s);
     print_end(out, b);
     return 0;
 }

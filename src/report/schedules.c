@@ -49,14 +49,10 @@ static double profitability(const struct bats_estimator *e, size_t i)
 static void set_bounds(struct bats_table *table, size_t row,
                        const struct bats_runtimes *r)
 {
-    char text[BATS_UNITS_TEXT];
-
     if (r->n < 2 || r->is_guess)
         return;
-    bats_table_set(table, row, 3, "%s",
-                   bats_words_makespan(text, r->mean_low));
-    bats_table_set(table, row, 4, "%s",
-                   bats_words_makespan(text, r->mean_high));
+    bats_table_set(table, row, 3, "%s", bats_words_makespan(r->mean_low).s);
+    bats_table_set(table, row, 4, "%s", bats_words_makespan(r->mean_high).s);
     bats_table_set(table, row, 5, "%" PRIu32, r->n);
 }
 
@@ -74,16 +70,15 @@ void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e)
     bats_table_set(&table, 0, last, "profit.");
     bats_table_set(&table, 0, last + 1, "machines");
     for (size_t i = 0; i < e->n_clusters; i++) {
-        char text[BATS_UNITS_TEXT];
         size_t row = i + 1;
         double profit = profitability(e, i);
         bats_table_set(&table, row, 0, "%s", e->clusters[i].name);
         bats_table_set(&table, row, 1, "%s",
-                       bats_money_format(text, e->clusters[i].charge));
+                       bats_words_amount(e->clusters[i].charge).s);
         if (e->runtimes[i].mean > 0)
             bats_table_set(&table, row, 2, "%s%s",
                            e->runtimes[i].is_guess ? BATS_WORDS_GUESS : "",
-                           bats_words_makespan(text, e->runtimes[i].mean));
+                           bats_words_makespan(e->runtimes[i].mean).s);
         else
             bats_table_set(&table, row, 2, "-");
         guessed = guessed || e->runtimes[i].is_guess;
@@ -112,8 +107,8 @@ static void set_row(struct bats_table *table, size_t row,
                     const struct bats_estimator *e,
                     const struct bats_schedule *s)
 {
-    char from[BATS_UNITS_TEXT], to[BATS_UNITS_TEXT];
-    char machines[BATS_CLUSTER_NAME];
+    char machines[BATS_CLUSTER_NAME], from[BATS_UNITS_TEXT];
+    char to[BATS_UNITS_TEXT];
     const struct bats_plan *p = &s->plan;
     bool sampled = s->is_bounded;
 
@@ -127,16 +122,13 @@ static void set_row(struct bats_table *table, size_t row,
     snprintf(from, sizeof from, "%" PRId64, p->windows);
     snprintf(to, sizeof to, "%" PRId64, s->windows_high);
     set_range(table, row, 2, from, to, sampled);
-    bats_words_makespan(from, s->makespan.estimate);
-    set_range(table, row, 3, from, bats_words_makespan(to, s->makespan.high),
-              sampled);
-    bats_money_format(from, p->cost);
-    set_range(table, row, 4, from, bats_money_format(to, s->cost_high),
-              sampled);
+    set_range(table, row, 3, bats_words_makespan(s->makespan.estimate).s,
+              bats_words_makespan(s->makespan.high).s, sampled);
+    set_range(table, row, 4, bats_words_amount(p->cost).s,
+              bats_words_amount(s->cost_high).s, sampled);
     bats_table_set(table, row, 5, "%" PRId64, s->delta_n);
     if (s->cushion > 0)
-        bats_table_set(table, row, 6, "%s",
-                       bats_money_format(from, s->cushion));
+        bats_table_set(table, row, 6, "%s", bats_words_amount(s->cushion).s);
 }
 
 /* "11 tasks may not fit, since no task is divided: ..." */
@@ -144,30 +136,29 @@ static void say_delta_n(char *text, size_t size,
                         const struct bats_estimator *e,
                         const struct bats_schedule *s)
 {
-    char tasks[PHRASE], money[PHRASE], windows[PHRASE], machines[MACHINES];
+    char machines[MACHINES];
+    struct bats_phrase tasks = bats_words_count((uint64_t)s->delta_n, "task");
+    struct bats_phrase money = bats_words_money(s->cushion, currency_of(e));
 
-    bats_words_count(tasks, sizeof tasks, (uint64_t)s->delta_n, "task");
-    bats_words_money(money, sizeof money, s->cushion, currency_of(e));
     if (s->refits)
         snprintf(text, size,
                  "%s may not fit, since no task is divided: %s more make it "
                  "%s for %s.",
-                 tasks, money,
+                 tasks.s, money.s,
                  machines_text(machines, sizeof machines, e, &s->raised),
-                 bats_words_count(windows, sizeof windows,
-                                  (uint64_t)s->raised.windows, "window"));
+                 bats_words_count((uint64_t)s->raised.windows, "window").s);
     else
         snprintf(text, size,
                  "%s may not fit, since no task is divided: %s put aside pay "
                  "for the machines that end them.",
-                 tasks, money);
+                 tasks.s, money.s);
 }
 
 /* Prints a sentence about the risks of a schedule, if it has any. */
 static void say_risk(FILE *out, const struct bats_estimator *e,
                      const struct bats_schedule *s)
 {
-    char text[SENTENCE], money[PHRASE];
+    char text[SENTENCE];
     const struct bats_plan *p = &s->plan;
     bool late = s->windows_high > p->windows && s->is_bounded;
     bool likely =
@@ -185,8 +176,7 @@ static void say_risk(FILE *out, const struct bats_estimator *e,
                  "%s%s take %" PRId64 " windows and %s.",
                  s->delta_n > 0 ? " " : "", likely ? "Will probably" : "May",
                  s->windows_high,
-                 bats_words_money(money, sizeof money, s->cost_high,
-                                  currency_of(e)));
+                 bats_words_money(s->cost_high, currency_of(e)).s);
     bats_words_wrap(out, text, 0, 4, 79);
 }
 
@@ -235,7 +225,7 @@ static bool print_configurations(FILE *out, const struct bats_estimator *e,
 
 /* ---- machine-windows ---- */
 
-/* Machines that are held for so many windows each, and others for one more. */
+/* Machines held for `low` windows each, and others for one more. */
 struct lots {
     uint32_t rest, longer;
     int64_t windows; /* of those of the rest */
@@ -285,16 +275,15 @@ static void set_lots(struct bats_table *table, size_t row, size_t column,
 /* "23x4+9x5: 23 machines for 4 windows each, and 9 for 5." */
 static void say_lots(FILE *out, const struct lots *l, int width)
 {
-    char lots[BATS_UNITS_TEXT], machines[PHRASE], windows[PHRASE];
-    char text[SENTENCE], rest[PHRASE] = "";
+    char lots[BATS_UNITS_TEXT], text[SENTENCE], rest[PHRASE] = "";
 
-    bats_words_count(machines, sizeof machines, l->rest, "machine");
-    bats_words_count(windows, sizeof windows, (uint64_t)l->windows, "window");
     if (l->longer > 0)
         snprintf(rest, sizeof rest, ", and %" PRIu32 " for %" PRId64,
                  l->longer, l->windows + 1);
     snprintf(text, sizeof text, "\n%s: %s for %s%s%s.", lots_text(lots, l),
-             machines, windows, l->rest > 1 ? " each" : "", rest);
+             bats_words_count(l->rest, "machine").s,
+             bats_words_count((uint64_t)l->windows, "window").s,
+             l->rest > 1 ? " each" : "", rest);
     bats_words_wrap(out, text, 0, 0, width);
 }
 
@@ -305,7 +294,6 @@ static bool print_table(FILE *out, const struct bats_estimator *e,
 {
     struct bats_table table = {.n_rows = 0};
     size_t end = e->n_clusters + 1;
-    char text[BATS_UNITS_TEXT];
     struct lots shown = {0, 0, 0};
     bool is_held = e->plans == BATS_PLANS_ALLOCATION;
 
@@ -328,15 +316,15 @@ static bool print_table(FILE *out, const struct bats_estimator *e,
         for (size_t i = 0; i < e->n_clusters; i++)
             set_lots(&table, row, i + 1, s, i, is_held, &shown);
         bats_table_set(&table, row, end, "%s",
-                       bats_words_makespan(text, s->makespan.estimate));
+                       bats_words_makespan(s->makespan.estimate).s);
         bats_table_set(&table, row, end + 1 + sampled, "%s",
-                       bats_money_format(text, s->plan.cost));
+                       bats_words_amount(s->plan.cost).s);
         if (!s->is_bounded)
             continue;
         bats_table_set(&table, row, end + 1, "%s",
-                       bats_words_makespan(text, s->makespan.high));
+                       bats_words_makespan(s->makespan.high).s);
         bats_table_set(&table, row, end + 3, "%s",
-                       bats_money_format(text, s->cost_high));
+                       bats_words_amount(s->cost_high).s);
     }
     if (bats_table_width(&table) > width)
         return false;
@@ -355,20 +343,18 @@ static void print_list(FILE *out, const struct bats_estimator *e,
                        const struct bats_schedule *schedules, size_t n,
                        int width)
 {
-    char time[BATS_UNITS_TEXT], cost[PHRASE], text[HELD + SENTENCE];
+    char text[HELD + SENTENCE];
 
     for (size_t k = 0; k < n; k++) {
         const struct bats_schedule *s = &schedules[k];
-        snprintf(
-            text, sizeof text, "%zu %s: %s in %s", k + 1,
-            bats_offer_name(s->offer),
-            bats_words_money(cost, sizeof cost, s->plan.cost, currency_of(e)),
-            bats_words_makespan(time, s->makespan.estimate));
+        snprintf(text, sizeof text, "%zu %s: %s in %s", k + 1,
+                 bats_offer_name(s->offer),
+                 bats_words_money(s->plan.cost, currency_of(e)).s,
+                 bats_words_makespan(s->makespan.estimate).s);
         if (s->is_bounded)
             snprintf(text + strlen(text), sizeof text - strlen(text),
-                     ", at most %s in %s",
-                     bats_money_format(cost, s->cost_high),
-                     bats_words_makespan(time, s->makespan.high));
+                     ", at most %s in %s", bats_words_amount(s->cost_high).s,
+                     bats_words_makespan(s->makespan.high).s);
         bats_words_wrap(out, text, 0, 4, width);
         fputs("    ", out);
         if (e->plans == BATS_PLANS_ALLOCATION)

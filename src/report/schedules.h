@@ -13,13 +13,13 @@
 
 #include "bats/estimate.h"
 
-/* Prints what is known of the clusters: charge, mean runtime with its bounds,
- * profitability, machines. */
+/* Prints the clusters: charge, mean runtime with its bounds, profitability,
+ * machines. */
 void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e);
 
-/* Says how long the longest chain of tasks takes on the fastest of these
- * clusters, after a blank line; nothing if no task waits for others. `task`:
- * the `n` tasks of it, in order, counted from 0; n = 0: they are not known. */
+/* Prints after a blank line the time that the longest chain of tasks takes on
+ * the fastest of these clusters; nothing without dependencies. `task`: its `n`
+ * tasks in order, counted from 0; n = 0: unknown. */
 void bats_schedules_print_path(FILE *out, const struct bats_estimator *e,
                                const uint32_t *task, uint32_t n);
 
@@ -33,9 +33,8 @@ const char *bats_schedules_path(char *text, size_t size,
                                 const struct bats_estimator *e,
                                 const uint32_t *task, uint32_t n);
 
-/* Prints the `n` offers as a table, numbered from 1, and what its
- * figures mean. Where a table of machine-windows is wider than `width`,
- * each is a paragraph instead. */
+/* Prints the `n` offers as a table, numbered from 1, and the meaning of its
+ * figures. Machine-windows that do not fit into `width` become paragraphs. */
 void bats_schedules_print(FILE *out, const struct bats_estimator *e,
                           const struct bats_schedule *schedules, size_t n,
                           int width);

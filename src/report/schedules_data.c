@@ -8,13 +8,6 @@
 
 /* ---- JSON ---- */
 
-static json_t *money(bats_money amount)
-{
-    char text[BATS_UNITS_TEXT];
-
-    return json_string(bats_money_format(text, amount));
-}
-
 static json_t *configuration(const struct bats_estimator *e,
                              const uint32_t *machines)
 {
@@ -29,7 +22,7 @@ static json_t *configuration(const struct bats_estimator *e,
     return object;
 }
 
-/* One lot: so many machines for so many windows. */
+/* One lot: a number of machines for a number of windows. */
 static int add_lot(json_t *list, const char *cluster, uint32_t machines,
                    int64_t windows)
 {
@@ -64,12 +57,12 @@ static json_t *machine_windows(const struct bats_estimator *e,
 static int add_risk(json_t *object, const struct bats_estimator *e,
                     const struct bats_schedule *s)
 {
-    int bad =
-        json_object_set_new(object, "price_per_window", money(s->plan.price));
+    int bad = json_object_set_new(object, "price_per_window",
+                                  bats_json_money(s->plan.price));
 
     bad |= json_object_set_new(object, "delta_n",
                                json_integer((json_int_t)s->delta_n));
-    bad |= json_object_set_new(object, "cushion", money(s->cushion));
+    bad |= json_object_set_new(object, "cushion", bats_json_money(s->cushion));
     if (s->refits)
         bad |= json_object_set_new(object, "with_cushion",
                                    configuration(e, s->raised.machines));
@@ -91,8 +84,8 @@ json_t *bats_schedules_json(const struct bats_estimator *e,
                   sampled ? json_real(s->makespan.low / 1e6) : json_null(),
                   "makespan_high_s",
                   sampled ? json_real(s->makespan.high / 1e6) : json_null(),
-                  "cost", money(p->cost), "cost_high",
-                  sampled ? money(s->cost_high) : json_null());
+                  "cost", bats_json_money(p->cost), "cost_high",
+                  sampled ? bats_json_money(s->cost_high) : json_null());
     int bad = object == NULL;
 
     if (!bad && e->plans == BATS_PLANS_CONFIGURATIONS)
@@ -101,7 +94,8 @@ json_t *bats_schedules_json(const struct bats_estimator *e,
         bad |= json_object_set_new(object, "machine_windows",
                                    machine_windows(e, s));
     if (!bad && s->budget != BATS_UNLIMITED)
-        bad |= json_object_set_new(object, "budget", money(s->budget));
+        bad |=
+            json_object_set_new(object, "budget", bats_json_money(s->budget));
     if (!bad && name[0] != '\0')
         bad |= json_object_set_new(object, "name", json_string(name));
     if (!bad)
@@ -146,17 +140,16 @@ const char *bats_schedules_path(char *text, size_t size,
                                 const struct bats_estimator *e,
                                 const uint32_t *task, uint32_t n)
 {
-    char time[BATS_UNITS_TEXT];
     size_t i = find_fastest(e), used = 0;
 
     text[0] = '\0';
     if (e->chain <= 0)
         return text;
-    used = (size_t)snprintf(
-        text, size, "Critical path: %s%s on %s",
-        e->runtimes[i].is_guess ? BATS_WORDS_GUESS : "",
-        bats_words_makespan(time, e->chain * e->runtimes[i].mean),
-        e->clusters[i].name);
+    used =
+        (size_t)snprintf(text, size, "Critical path: %s%s on %s",
+                         e->runtimes[i].is_guess ? BATS_WORDS_GUESS : "",
+                         bats_words_makespan(e->chain * e->runtimes[i].mean).s,
+                         e->clusters[i].name);
     if (n == 0)
         snprintf(text + used, size - used, ".");
     for (uint32_t k = 0; k < n && used < size; k++) {
@@ -213,16 +206,16 @@ static void print_text(FILE *out, const struct bats_estimator *e,
             "machines");
     for (size_t k = 0; k < n; k++) {
         const struct bats_schedule *s = &list[k];
-        char cost[BATS_UNITS_TEXT], time[BATS_UNITS_TEXT], text[4096];
+        char text[4096];
         if (e->plans != BATS_PLANS_WINDOWS)
             bats_words_machines(text, sizeof text, e->clusters, e->n_clusters,
                                 s->plan.machines, ", ");
         else
             bats_words_held(text, sizeof text, e, s);
         fprintf(out, "%12s  %8s  %7" PRId64 "  %s\n",
-                bats_money_format(cost, s->plan.cost),
-                bats_words_makespan(time, s->makespan.estimate),
-                s->plan.windows, text);
+                bats_words_amount(s->plan.cost).s,
+                bats_words_makespan(s->makespan.estimate).s, s->plan.windows,
+                text);
     }
 }
 
@@ -232,7 +225,7 @@ static void print_csv(FILE *out, const struct bats_estimator *e,
                       const struct bats_schedule *list, size_t n)
 {
     bool held = e->plans == BATS_PLANS_WINDOWS;
-    char text[BATS_UNITS_TEXT], windows[BATS_CLUSTER_NAME + 8];
+    char windows[BATS_CLUSTER_NAME + 8];
 
     fprintf(out, "cost,makespan_s,windows%s", held ? "" : ",price_per_window");
     for (size_t i = 0; i < e->n_clusters; i++) {
@@ -248,11 +241,11 @@ static void print_csv(FILE *out, const struct bats_estimator *e,
     putc('\n', out);
     for (size_t k = 0; k < n; k++) {
         const struct bats_schedule *s = &list[k];
-        fputs(bats_money_format(text, s->plan.cost), out);
+        fputs(bats_words_amount(s->plan.cost).s, out);
         fprintf(out, ",%.6f,%" PRId64, s->makespan.estimate / 1e6,
                 s->plan.windows);
         if (!held)
-            fprintf(out, ",%s", bats_money_format(text, s->plan.price));
+            fprintf(out, ",%s", bats_words_amount(s->plan.price).s);
         for (size_t i = 0; i < e->n_clusters; i++) {
             fprintf(out, ",%" PRIu32, s->plan.machines[i]);
             if (held)
@@ -266,14 +259,14 @@ static void print_csv(FILE *out, const struct bats_estimator *e,
 static json_t *point(const struct bats_estimator *e,
                      const struct bats_schedule *s)
 {
-    json_t *object = json_pack("{s:o, s:f, s:I}", "cost", money(s->plan.cost),
-                               "makespan_s", s->makespan.estimate / 1e6,
-                               "windows", (json_int_t)s->plan.windows);
+    json_t *object = json_pack(
+        "{s:o, s:f, s:I}", "cost", bats_json_money(s->plan.cost), "makespan_s",
+        s->makespan.estimate / 1e6, "windows", (json_int_t)s->plan.windows);
     int bad = object == NULL;
 
     if (!bad && e->plans != BATS_PLANS_WINDOWS)
         bad |= json_object_set_new(object, "price_per_window",
-                                   money(s->plan.price));
+                                   bats_json_money(s->plan.price));
     if (!bad)
         bad |= json_object_set_new(object, "configuration",
                                    configuration(e, s->plan.machines));

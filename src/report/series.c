@@ -267,15 +267,23 @@ static json_t *take_bytes(struct bytes *b)
     return json;
 }
 
+/* An execution in a row of the chart: a slot of its machine. */
+struct bar {
+    uint32_t row;
+    const struct bats_history_span *span;
+};
+
 static int by_row(const void *a, const void *b)
 {
-    const struct bats_bar *x = a, *y = b;
+    const struct bar *x = a, *y = b;
     return x->row != y->row ? (x->row > y->row) - (x->row < y->row)
                             : (x->span->begin > y->span->begin) -
                                   (x->span->begin < y->span->begin);
 }
 
-uint32_t *bats_series_rows(const struct bats_run_history *h)
+/* Rows of machine i begin at result[i]; result[n_machines] is their number. For
+ * free(). NULL: memory is short. */
+static uint32_t *list_rows(const struct bats_run_history *h)
 {
     uint32_t *first = calloc(h->n_machines + 1, sizeof *first);
 
@@ -284,22 +292,24 @@ uint32_t *bats_series_rows(const struct bats_run_history *h)
     return first;
 }
 
-struct bats_bar *bats_series_bars(const struct bats_run_history *h,
-                                  const uint32_t *first)
+/* All n_spans executions, sorted by row and time. For free(). NULL: memory is
+ * short. */
+static struct bar *list_bars(const struct bats_run_history *h,
+                             const uint32_t *first)
 {
-    struct bats_bar *bars = malloc((h->n_spans + 1) * sizeof *bars);
+    struct bar *bars = malloc((h->n_spans + 1) * sizeof *bars);
 
     if (bars == NULL)
         return NULL;
     for (size_t i = 0; i < h->n_spans; i++)
-        bars[i] = (struct bats_bar){
-            .row = first[h->spans[i].machine] + h->spans[i].slot,
-            .span = &h->spans[i]};
+        bars[i] =
+            (struct bar){.row = first[h->spans[i].machine] + h->spans[i].slot,
+                         .span = &h->spans[i]};
     qsort(bars, h->n_spans, sizeof *bars, by_row);
     return bars;
 }
 
-unsigned bats_series_kind(const struct bats_history_span *s)
+static unsigned kind_of(const struct bats_history_span *s)
 {
     return s->outcome == 0 ? (s->failed ? KIND_FAILED : 0)
                            : s->outcome % KIND_FAILED;
@@ -311,7 +321,7 @@ static uint64_t ticks(double tick, bats_time time)
 }
 
 static void put_bars(struct bytes *b, const struct bats_run_history *h,
-                     const struct bats_bar *bars, uint32_t rows, double tick)
+                     const struct bar *bars, uint32_t rows, double tick)
 {
     size_t i = 0;
 
@@ -328,7 +338,7 @@ static void put_bars(struct bytes *b, const struct bats_run_history *h,
                 begin = at; /* a result is heard of a little later */
             if (stop < begin)
                 stop = begin;
-            uint64_t kind = bats_series_kind(s);
+            uint64_t kind = kind_of(s);
             put(b, begin - at);
             put(b, (stop - begin) * 8 + kind);
             put(b, (uint64_t)s->task);
@@ -370,7 +380,8 @@ static void put_windows(struct bytes *b, const struct bats_run_history *h,
         b->failed = true;
         return;
     }
-    memcpy(x, h->holds, n * sizeof *x);
+    if (n > 0) /* else it may be NULL */
+        memcpy(x, h->holds, n * sizeof *x);
     qsort(x, n, sizeof *x, by_machine);
     n = join(x, n);
     for (uint32_t m = 0; m < h->n_machines; m++) {
@@ -412,8 +423,8 @@ static json_t *rows_json(const struct bats_run_history *h)
 
 json_t *bats_series_gantt(const struct bats_run_history *h)
 {
-    uint32_t *first = bats_series_rows(h);
-    struct bats_bar *bars = first != NULL ? bats_series_bars(h, first) : NULL;
+    uint32_t *first = list_rows(h);
+    struct bar *bars = first != NULL ? list_bars(h, first) : NULL;
     struct bytes spans = {0}, windows = {0};
     double n_ticks = h->n_spans > 20000 ? 1 << 16 : 1 << 22;
     double tick = h->end > 0 ? (double)h->end / n_ticks : 1;

@@ -24,7 +24,7 @@ json_t *bats_series_money(const struct bats_run_history *history,
  * "busy" counts the slots in use as parts of a machine. */
 json_t *bats_series_machines(const struct bats_run_history *history);
 
-/* Slot time that was paid, and that was in use, of one cluster. */
+/* Paid slot time, and the part of it that was used, of one cluster. */
 struct bats_series_use {
     double paid, used; /* microseconds x slots */
 };
@@ -35,24 +35,6 @@ void bats_series_use(const struct bats_run_history *history,
  * runtimes of tasks that were done; `estimate` is the mean of those that had
  * ended when the sample was taken. */
 json_t *bats_series_runtimes(const struct bats_run_history *history);
-
-/* An execution in a row of the chart: a slot of its machine. */
-struct bats_bar {
-    uint32_t row;
-    const struct bats_history_span *span;
-};
-
-/* Rows of machine i begin at result[i]; result[n_machines] is their number. For
- * free(). NULL: memory is short. */
-uint32_t *bats_series_rows(const struct bats_run_history *history);
-
-/* All executions, sorted by row and time; n_spans of them. For free(). NULL:
- * memory is short. */
-struct bats_bar *bats_series_bars(const struct bats_run_history *history,
-                                  const uint32_t *rows);
-
-/* One of the kinds below. */
-unsigned bats_series_kind(const struct bats_history_span *span);
 
 /*
  * {"rows": [[label, cluster, machine]], "tick": seconds,

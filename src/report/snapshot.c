@@ -1,4 +1,5 @@
 #include "report/snapshot.h"
+#include "bats/lease.h"
 
 void bats_snapshot_take(struct bats_snapshot *snapshot,
                         const struct bats_platform *platform,
@@ -54,7 +55,7 @@ uint64_t bats_snapshot_slots(const struct bats_platform *platform,
 
 bats_money bats_snapshot_kept(const struct bats_snapshot *snapshot)
 {
-    return snapshot->platform->billing == BATS_BILLING_WINDOW
+    return bats_lease_terms(snapshot->platform->billing).in_windows
                ? 0
                : snapshot->status.held;
 }
@@ -67,7 +68,7 @@ bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
 
     *windows = snapshot->status.now / p->window +
                (snapshot->status.now % p->window > 0);
-    if (p->billing != BATS_BILLING_WINDOW)
+    if (!bats_lease_terms(p->billing).in_windows)
         return snapshot->status.charged;
     for (uint32_t i = 0; i < p->n_machines; i++)
         if (!bats_units_add(price, p->clusters[p->machines[i].cluster].charge,

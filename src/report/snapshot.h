@@ -10,13 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bats/sched.h"
+#include "bats/status.h"
 #include "input/platform.h"
 
 enum bats_snapshot_phase {
     BATS_SNAPSHOT_RUNS,
     BATS_SNAPSHOT_SAMPLING, /* in a sampling phase of its own */
-    BATS_SNAPSHOT_CHOOSING  /* it is over, and a schedule is to be chosen */
+    BATS_SNAPSHOT_CHOOSING  /* the phase is over, and a schedule is to be
+                             * chosen */
 };
 
 struct bats_snapshot {
@@ -50,8 +51,8 @@ uint32_t bats_snapshot_machines(const struct bats_platform *platform,
 uint64_t bats_snapshot_slots(const struct bats_platform *platform,
                              size_t cluster);
 
-/* What is held for machines that work and are billed later. Where windows are
- * charged when they begin, there is nothing to tell: 0. */
+/* Money held for working machines that are billed later; 0 where windows are
+ * charged when they begin. */
 bats_money bats_snapshot_kept(const struct bats_snapshot *snapshot);
 
 /*

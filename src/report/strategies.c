@@ -3,19 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/table.h"
 #include "report/words.h"
 
-/* Of a table, with its head, without the static ones. */
+/* Lines of a table with its head, without the static strategies. */
 #define ROWS 120
 
 static const char *const mark_names[BATS_MARKS] = {
     "cheapest", "fastest",  "makespan x cost",
     "budget",   "deadline", "utility"};
 
-const char *bats_strategies_marks(const struct bats_strategies *s,
-                                  const struct bats_candidate *c, char *text,
-                                  size_t size)
+/* "cheapest, budget": what it is best for. Returns `text`. */
+static const char *marks_of(const struct bats_strategies *s,
+                            const struct bats_candidate *c, char *text,
+                            size_t size)
 {
     text[0] = '\0';
     for (enum bats_mark mark = 0; mark < BATS_MARKS; mark++)
@@ -49,62 +49,52 @@ size_t bats_strategies_sort(const struct bats_strategies *s,
 
 /* ---- for people ---- */
 
-static void set_row(struct bats_table *t, size_t row,
-                    const struct bats_strategies *s,
-                    const struct bats_candidate *c)
-{
-    char text[BATS_STRATEGY_TEXT], marks[128];
-    const double unit = (double)BATS_UNIT;
-    bats_table_set(t, row, 0, "%s", bats_strategy_format(text, &c->strategy));
-    bats_table_set(t, row, 1, "%s",
-                   bats_words_makespan(text, c->mean.makespan));
-    bats_table_set(t, row, 2, "%s",
-                   bats_words_makespan(text, c->margin.makespan));
-    bats_table_set(t, row, 3, "%.2f", c->mean.cost / unit);
-    bats_table_set(t, row, 4, "%.2f", c->margin.cost / unit);
-    bats_table_set(t, row, 5, "%.3g",
-                   c->mean.cost / unit / s->model->n_tasks);
-    bats_table_set(t, row, 6, "%.1f", c->mean.sent_reliable);
-    bats_table_set(t, row, 7, "%s",
-                   bats_strategies_marks(s, c, marks, sizeof marks));
-}
+const struct bats_column bats_strategies_columns[] = {
+    {"strategy", "strategy", BATS_FIGURE_TEXT, NULL, false},
+    {"makespan", "makespan_s", BATS_FIGURE_MAKESPAN, NULL, false},
+    {"+-", "makespan_margin_s", BATS_FIGURE_MAKESPAN, NULL, false},
+    {"cost", "cost", BATS_FIGURE_HUNDREDTH, NULL, false},
+    {"+-", "cost_margin", BATS_FIGURE_HUNDREDTH, NULL, false},
+    {"/task", "task_cost", BATS_FIGURE_THREE, NULL, false},
+    {"reliable", "sent_reliable", BATS_FIGURE_TENTH, NULL, false},
+    {"<best for", "best", BATS_FIGURE_TEXT, NULL, false},
+    {0},
+};
 
 static void print_head(FILE *out, const struct bats_strategies *s)
 {
     const struct bats_plays_model *m = s->model;
-    char tasks[BATS_UNITS_TEXT], text[BATS_UNITS_TEXT];
     double mean = 0;
     for (size_t i = 0; i < m->n_times; i++)
         mean += (double)m->unreliable[i] / (double)m->n_times;
     bats_words_line(
         out,
-        "%s: %s; %u unreliable slots, of which %.1f %% answer%s, "
-        "after %s on average; %u reliable ones; %zu strategies, "
+        "%s: %s; %u unreliable slots, where %.1f %% of executions answer%s, "
+        "after %s on average; %u reliable slots; %zu strategies, "
         "%u plays of each",
-        s->name, bats_words_count(tasks, sizeof tasks, m->n_tasks, "task"),
-        m->n_unreliable, 100 * m->gamma,
-        m->noticed > 0 ? " and losses are noticed" : "",
-        bats_words_makespan(text, mean), m->n_reliable, s->n, s->n_plays);
+        s->name, bats_words_count(m->n_tasks, "task").s, m->n_unreliable,
+        100 * m->gamma, m->noticed > 0 ? " and losses are noticed" : "",
+        bats_words_makespan(mean).s, m->n_reliable, s->n, s->n_plays);
     putc('\n', out);
 }
 
 void bats_strategies_print(FILE *out, const struct bats_strategies *s)
 {
-    static const char *const head[] = {"strategy", "makespan", "+-",
-                                       "cost",     "+-",       "/task",
-                                       "reliable", "best for"};
     struct bats_table table = {0};
     const struct bats_candidate *sorted[BATS_CANDIDATES_MAX];
     char marks[128];
-    size_t n = bats_strategies_sort(s, sorted), row = 1;
-    bats_table_head(&table, head, sizeof head / sizeof *head);
+    json_t *rows = json_array();
+    size_t n = bats_strategies_sort(s, sorted);
     for (size_t i = 0; i < n; i++)
-        if (row < ROWS - BATS_MARKS ||
-            *bats_strategies_marks(s, sorted[i], marks, sizeof marks) != '\0')
-            set_row(&table, row++, s, sorted[i]);
-    size_t n_left_out = n - (row - 1);
+        if (json_array_size(rows) + 1 < ROWS - BATS_MARKS ||
+            *marks_of(s, sorted[i], marks, sizeof marks) != '\0')
+            json_array_append_new(rows, bats_strategies_json(s, sorted[i]));
+    size_t n_left_out = n - json_array_size(rows);
     for (size_t i = s->n_grid; i < s->n; i++)
-        set_row(&table, row++, s, &s->list[i]);
+        json_array_append_new(rows, bats_strategies_json(s, &s->list[i]));
+    bats_sheet_table(&table, bats_strategies_columns, rows,
+                     BATS_TABLE_ROWS - 1);
+    json_decref(rows);
     print_head(out, s);
     bats_table_print(out, &table);
     fputs("\nThe efficient strategies, the fastest first, then the static ones. "
@@ -138,11 +128,10 @@ void bats_strategies_print_csv(FILE *out, const struct bats_strategies *s)
                 "\"%s\"\n",
                 bats_strategy_format(text, &c->strategy),
                 c->mean.makespan / 1e6, c->margin.makespan / 1e6,
-                c->mean.tail / 1e6, c->mean.cost / unit,
-                c->margin.cost / unit, c->mean.cost / unit / s->model->n_tasks,
-                c->mean.sent_reliable, c->mean.used_reliable,
-                c->mean.longest_queue, c->is_efficient,
-                bats_strategies_marks(s, c, marks, sizeof marks));
+                c->mean.tail / 1e6, c->mean.cost / unit, c->margin.cost / unit,
+                c->mean.cost / unit / s->model->n_tasks, c->mean.sent_reliable,
+                c->mean.used_reliable, c->mean.longest_queue, c->is_efficient,
+                marks_of(s, c, marks, sizeof marks));
     }
 }
 
@@ -160,5 +149,5 @@ json_t *bats_strategies_json(const struct bats_strategies *s,
         c->mean.cost / unit / s->model->n_tasks, "sent_reliable",
         c->mean.sent_reliable, "used_reliable", c->mean.used_reliable,
         "longest_queue", c->mean.longest_queue, "efficient", c->is_efficient,
-        "best", bats_strategies_marks(s, c, marks, sizeof marks));
+        "best", marks_of(s, c, marks, sizeof marks));
 }

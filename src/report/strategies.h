@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "bats/plays.h"
+#include "report/sheet.h"
 
 /* Best for what; more than one may be the same candidate. */
 enum bats_mark {
@@ -36,15 +37,13 @@ struct bats_strategies {
     size_t best[BATS_MARKS]; /* n: none */
 };
 
-/* Those that nothing beats, and the one with the best utility, the fastest
- * first. `list` has room for n_grid. Returns how many. */
+/* The undominated strategies and the one with the best utility, the fastest
+ * first. `list` has room for n_grid. Returns their number. */
 size_t bats_strategies_sort(const struct bats_strategies *s,
                             const struct bats_candidate **list);
 
-/* "cheapest, budget": what it is best for. Returns `text`. */
-const char *bats_strategies_marks(const struct bats_strategies *s,
-                                  const struct bats_candidate *candidate,
-                                  char *text, size_t size);
+/* What tables show of the objects of bats_strategies_json. */
+extern const struct bats_column bats_strategies_columns[];
 
 void bats_strategies_print(FILE *out, const struct bats_strategies *s);
 void bats_strategies_print_csv(FILE *out, const struct bats_strategies *s);

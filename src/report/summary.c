@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/lease.h"
 #include "report/finish.h"
 #include "report/parts.h"
 #include "report/report.h"
+#include "report/sheet.h"
 #include "report/table.h"
 #include "report/words.h"
 #include "report/workflows.h"
@@ -35,8 +37,8 @@ void bats_report_labelled(FILE *out, const char *label, const char *text)
                     LABEL, WIDTH);
 }
 
-/* What may be charged is the limit of the schedule that was chosen, not the
- * budget that was given, if one was. */
+/* The limit is that of the chosen schedule if there is one, else the
+ * budget. */
 static bool is_limited(const struct bats_report *r)
 {
     return r->snapshot.has_promise &&
@@ -47,7 +49,7 @@ void bats_report_outcome(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     uint32_t n = bats_snapshot_tasks(s), left = bats_snapshot_left(s);
-    char text[512], tasks[64], time[BATS_UNITS_TEXT], why[64] = "";
+    char text[512], why[64] = "";
     char failed[64] = "", skipped[64] = "", rest[64] = "";
 
     if (r->signal == SIGUSR1)
@@ -71,13 +73,14 @@ void bats_report_outcome(FILE *out, const struct bats_report *r)
     if (left > 0)
         snprintf(rest, sizeof rest, ", %" PRIu32 " left", left);
 
-    bats_words_count(tasks, sizeof tasks, n, "task");
-    bats_duration_format(time, s->status.now);
+    struct bats_phrase tasks = bats_words_count(n, "task");
+    struct bats_phrase time = bats_words_duration(s->status.now);
     if (s->status.done == n && n > 1)
-        snprintf(text, sizeof text, "%sall %s done in %s", why, tasks, time);
+        snprintf(text, sizeof text, "%sall %s done in %s", why, tasks.s,
+                 time.s);
     else
-        snprintf(text, sizeof text, "%s%" PRIu32 " of %s done%s%s%s, in %s", why,
-                 s->status.done, tasks, failed, skipped, rest, time);
+        snprintf(text, sizeof text, "%s%" PRIu32 " of %s done%s%s%s, in %s",
+                 why, s->status.done, tasks.s, failed, skipped, rest, time.s);
     fputs("bats-mpi: ", out);
     bats_words_wrap(out, text, 10, 10, WIDTH);
 }
@@ -87,19 +90,18 @@ static void cluster_row(struct bats_table *t, size_t row,
 {
     const struct bats_cluster *c = &s->platform->clusters[i];
     const struct bats_cluster_status *k = &s->cluster[i];
-    char text[BATS_UNITS_TEXT];
 
     bats_table_set(t, row, 0, "%s", c->name);
     bats_table_set(t, row, 1, "%" PRIu32 "/%" PRIu32, k->machines_used,
                    bats_snapshot_machines(s->platform, i));
-    bats_table_set(t, row, 2, "%s", bats_money_format(text, c->charge));
+    bats_table_set(t, row, 2, "%s", bats_words_amount(c->charge).s);
     bats_table_set(t, row, 3, "%" PRId64, k->windows);
-    bats_table_set(t, row, 4, "%s", bats_money_format(text, k->charged));
+    bats_table_set(t, row, 4, "%s", bats_words_amount(k->charged).s);
     bats_table_set(t, row, 5, "%" PRIu32, k->done + k->failed);
     const char *guess = k->is_guess ? BATS_WORDS_GUESS : "";
     if (k->mean_runtime > 0)
         bats_table_set(t, row, 6, "%s%s", guess,
-                       bats_duration_format(text, (bats_time)k->mean_runtime));
+                       bats_words_duration((bats_time)k->mean_runtime).s);
     else
         bats_table_set(t, row, 6, "-");
     if (k->profitability > 0)
@@ -131,7 +133,6 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
     uint32_t used = 0, tasks = 0;
     int64_t windows = 0;
     bool guessed = false;
-    char text[BATS_UNITS_TEXT];
     size_t n = s->platform->n_clusters;
 
     bats_table_head(&t, head, sizeof head / sizeof *head);
@@ -148,7 +149,7 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
                        s->platform->n_machines);
         bats_table_set(&t, n + 1, 3, "%" PRId64, windows);
         bats_table_set(&t, n + 1, 4, "%s",
-                       bats_money_format(text, charged_here(s)));
+                       bats_words_amount(charged_here(s)).s);
         bats_table_set(&t, n + 1, 5, "%" PRIu32, tasks);
     }
     bats_table_print(out, &t);
@@ -162,17 +163,16 @@ const char *bats_report_promise(char *text, size_t size,
     const struct bats_schedule *p = &s->promise;
     const char *name = bats_offer_name(p->offer);
     const char *currency = s->platform->currency;
-    char a[96], b[BATS_UNITS_TEXT];
     int n = snprintf(text, size, "%s%s%s in %s", name, name[0] ? ": " : "",
-                     bats_words_money(a, sizeof a, p->plan.cost, currency),
-                     bats_words_makespan(b, p->makespan.estimate));
+                     bats_words_money(p->plan.cost, currency).s,
+                     bats_words_makespan(p->makespan.estimate).s);
     bats_money most = s->status.budget - s->sampled_charged;
     if (p->cost_high < most)
         most = p->cost_high;
     if (p->is_bounded && most > p->plan.cost && n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, ", at most %s in %s",
-                 bats_words_money(a, sizeof a, most, currency),
-                 bats_words_makespan(b, p->makespan.high));
+                 bats_words_money(most, currency).s,
+                 bats_words_makespan(p->makespan.high).s);
     return text;
 }
 
@@ -180,21 +180,20 @@ const char *bats_report_promise(char *text, size_t size,
 static void print_promise(FILE *out, const struct bats_snapshot *s)
 {
     const char *currency = s->platform->currency;
-    char a[96], b[96], c[96], d[BATS_UNITS_TEXT], text[512];
+    char text[512];
     if (!s->has_promise)
         return;
     bats_report_promise(text, sizeof text, s);
     bats_report_labelled(out, "promised", text);
-    snprintf(text, sizeof text, "%s in %s",
-             bats_words_money(a, sizeof a,
-                              s->status.charged - s->sampled_charged,
-                              currency),
-             bats_words_makespan(b, (double)(s->status.now - s->sampled_at)));
+    snprintf(
+        text, sizeof text, "%s in %s",
+        bats_words_money(s->status.charged - s->sampled_charged, currency).s,
+        bats_words_makespan((double)(s->status.now - s->sampled_at)).s);
     if (s->status.cushion > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text),
                  ", %s of it from the cushion of %s",
-                 bats_money_format(d, s->status.cushion_spent),
-                 bats_words_money(c, sizeof c, s->status.cushion, currency));
+                 bats_words_amount(s->status.cushion_spent).s,
+                 bats_words_money(s->status.cushion, currency).s);
     bats_report_labelled(out, "actual", text);
 }
 
@@ -202,38 +201,38 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
 static void print_deadline(FILE *out, const struct bats_snapshot *s)
 {
     const struct bats_sched_status *st = &s->status;
-    char promised[BATS_UNITS_TEXT], margin[BATS_UNITS_TEXT], text[256];
+    struct bats_phrase promised = bats_words_duration(st->deadline);
+    char text[256];
     bats_time spare = st->deadline - st->now;
     if (st->deadline == 0 || st->finish == BATS_FINISH_SAMPLED)
         return;
-    bats_duration_format(promised, st->deadline);
-    bats_duration_format(margin, spare < 0 ? -spare : spare);
     if (bats_snapshot_left(s) > 0)
-        snprintf(text, sizeof text, "%s, missed: tasks are left", promised);
+        snprintf(text, sizeof text, "%s, missed: tasks are left", promised.s);
     else
-        snprintf(text, sizeof text, "%s, %s %s%s", promised,
-                 spare < 0 ? "missed by" : "kept with", margin,
+        snprintf(text, sizeof text, "%s, %s %s%s", promised.s,
+                 spare < 0 ? "missed by" : "kept with",
+                 bats_words_duration(spare < 0 ? -spare : spare).s,
                  spare < 0 ? "" : " to spare");
     bats_report_labelled(out, "deadline", text);
 }
 
-/* Prints what the machines cost if nobody parks any, for comparison with what
- * was charged for windows. Elsewhere the ledger has what is billed. */
+/* Prints what all machines cost from start to end, beside the charge for
+ * windows. Otherwise the ledger has the bill. */
 static void print_reserved(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     const char *currency = s->platform->currency;
-    char a[96], n[64], k[64], text[512];
+    char text[512];
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
 
-    if (s->platform->billing != BATS_BILLING_WINDOW)
+    if (!bats_lease_terms(s->platform->billing).in_windows)
         return;
-    bats_words_count(n, sizeof n, s->platform->n_machines, "machine");
     snprintf(text, sizeof text, "%s: %s%s held for %s, parked or not%s%s%s",
-             bats_words_money(a, sizeof a, reserved, currency),
-             s->platform->n_machines == 1 ? "" : "all ", n,
-             bats_words_count(k, sizeof k, (uint64_t)windows, "window"),
+             bats_words_money(reserved, currency).s,
+             s->platform->n_machines == 1 ? "" : "all ",
+             bats_words_count(s->platform->n_machines, "machine").s,
+             bats_words_count((uint64_t)windows, "window").s,
              r->settings.master_works ? "" : "; without rank 0",
              s->status.charged_before == 0 ? ""
              : r->settings.master_works    ? "; without"
@@ -248,38 +247,39 @@ static void put_charged(char *text, size_t size, const struct bats_report *r,
 {
     const struct bats_sched_status *s = &r->snapshot.status;
     const char *currency = r->snapshot.platform->currency;
-    char a[96], b[96], given[96], budget[128] = "no budget was set";
+    char budget[128] = "no budget was set";
 
-    bats_words_money(a, sizeof a, s->charged, currency);
-    bats_words_money(b, sizeof b, s->budget, currency);
     if (is_limited(r) && r->settings.budget != BATS_UNLIMITED)
         snprintf(budget, sizeof budget, "the budget is %s",
-                 bats_words_money(given, sizeof given, r->settings.budget,
-                                  currency));
+                 bats_words_money(r->settings.budget, currency).s);
     if (s->budget == BATS_UNLIMITED)
-        snprintf(text, size, "%s%s (%s)", a, earlier, budget);
+        snprintf(text, size, "%s%s (%s)",
+                 bats_words_money(s->charged, currency).s, earlier, budget);
     else if (is_limited(r))
-        snprintf(text, size, "%s of at most %s with the chosen schedule%s (%s)",
-                 bats_money_format(a, s->charged), b, earlier, budget);
+        snprintf(text, size,
+                 "%s of at most %s with the chosen schedule%s (%s)",
+                 bats_words_amount(s->charged).s,
+                 bats_words_money(s->budget, currency).s, earlier, budget);
     else
         snprintf(text, size, "%s of the budget of %s%s",
-                 bats_money_format(a, s->charged), b, earlier);
+                 bats_words_amount(s->charged).s,
+                 bats_words_money(s->budget, currency).s, earlier);
 }
 
 static void print_money(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
-    char a[96], earlier[192] = "", text[512];
-    bool allocation = s->platform->billing == BATS_BILLING_ALLOCATION;
+    char earlier[192] = "", text[512];
+    bool allocation = bats_lease_terms(s->platform->billing).lasts;
     bats_money before = s->status.charged_before;
 
     if (before > 0)
         snprintf(earlier, sizeof earlier, ", %s of it before this %s",
-                 bats_money_format(a, before), allocation ? "run" : "session");
+                 bats_words_amount(before).s, allocation ? "run" : "session");
     if (r->charged_killed > 0)
         snprintf(earlier + strlen(earlier), sizeof earlier - strlen(earlier),
                  ", with %s for what was open when the run was killed",
-                 bats_money_format(a, r->charged_killed));
+                 bats_words_amount(r->charged_killed).s);
     put_charged(text, sizeof text, r, earlier);
     if (allocation)
         snprintf(text + strlen(text), sizeof text - strlen(text),
@@ -288,8 +288,8 @@ static void print_money(FILE *out, const struct bats_report *r)
     bats_report_labelled(out, "charged", text);
 }
 
-/* A power of ten of which the amount has 10 to 100, or more if it is smaller
- * than that. */
+/* A power of ten that fits 10 to 100 times into the amount, or more often if
+ * the amount is smaller. */
 static bats_money two_digits(bats_money amount)
 {
     bats_money step = 1;
@@ -303,29 +303,27 @@ static void print_rest(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     const char *currency = s->platform->currency;
-    char count[64], cost[96], total[BATS_UNITS_TEXT], text[512];
+    char text[512];
     uint32_t left = bats_snapshot_left(s);
+    struct bats_phrase count = bats_words_count(left, "task");
     bats_money sum;
 
     if (s->status.finish != BATS_FINISH_BUDGET || left == 0)
         return;
-    bats_words_count(count, sizeof count, left, "task");
     if (s->status.rest_cost < 0 ||
         !bats_units_add(s->status.charged, s->status.rest_cost, &sum)) {
         snprintf(text, sizeof text,
                  "%s; what they would cost is not known, because no task "
                  "was finished",
-                 count);
+                 count.s);
     } else {
         bats_money step = two_digits(s->status.rest_cost);
         sum += (step - sum % step) % step;
-        snprintf(
-            text, sizeof text,
-            "%s, which would cost about %s; for the whole bag, run "
-            "again with %s--budget %s",
-            count,
-            bats_words_money(cost, sizeof cost, s->status.rest_cost, currency),
-            r->recorded ? "--resume " : "", bats_money_format(total, sum));
+        snprintf(text, sizeof text,
+                 "%s, which would cost about %s; for the whole bag, run "
+                 "again with %s--budget %s",
+                 count.s, bats_words_money(s->status.rest_cost, currency).s,
+                 r->recorded ? "--resume " : "", bats_words_amount(sum).s);
     }
     bats_report_labelled(out, "left", text);
 }
@@ -334,11 +332,10 @@ static void print_rest(FILE *out, const struct bats_report *r)
 static void print_number(FILE *out, const char *label, uint64_t n,
                          const char *noun, const char *what)
 {
-    char count[64], text[256];
+    char text[256];
     if (n == 0)
         return;
-    snprintf(text, sizeof text, "%s%s",
-             bats_words_count(count, sizeof count, n, noun), what);
+    snprintf(text, sizeof text, "%s%s", bats_words_count(n, noun).s, what);
     bats_report_labelled(out, label, text);
 }
 
@@ -357,14 +354,13 @@ static void print_skipped(FILE *out, const struct bats_report *r)
         n_unpaid += r->workflows[i].unpaid;
     uint32_t n = s->status.skipped, shown = 0;
     uint32_t *list = n > 0 ? malloc(n * sizeof *list) : NULL;
-    char text[TEXT], count[64];
+    char text[TEXT];
     if (!list)
         return;
     memcpy(list, s->skipped, n * sizeof *list);
     qsort(list, n, sizeof *list, by_number);
     int used = snprintf(
-        text, sizeof text, "%s, which %s: ",
-        bats_words_count(count, sizeof count, n, "task"),
+        text, sizeof text, "%s, which %s: ", bats_words_count(n, "task").s,
         n_unpaid == 0   ? "waited for one that failed"
         : n_unpaid == n ? "the budget of their workflow does not cover"
                         : "the budget of their workflow does not cover, or "
@@ -419,28 +415,27 @@ void bats_report_mishaps(FILE *out, const struct bats_report *r)
 static void print_strategy(FILE *out, const struct bats_snapshot *s)
 {
     const struct bats_sched_strategy *now = &s->strategy;
-    char name[BATS_STRATEGY_TEXT], time[BATS_UNITS_TEXT], text[TEXT];
+    char name[BATS_STRATEGY_TEXT], text[TEXT];
     if (!s->has_strategy)
         return;
     bats_strategy_format(name, &now->strategy);
     if (now->is_chosen)
-        snprintf(text, sizeof text, "%s, chosen by you at %s when %.0f %% "
-                 "answered", name, bats_words_moment(time, now->decided),
-                 100 * now->gamma);
+        snprintf(text, sizeof text,
+                 "%s, chosen by you at %s when %.0f %% "
+                 "answered",
+                 name, bats_words_moment(now->decided).s, 100 * now->gamma);
     else if (now->decided < 0)
         snprintf(text, sizeof text, "%s", name);
     else
         snprintf(text, sizeof text, "%s, chosen at %s when %.0f %% answered",
-                 name, bats_words_moment(time, now->decided),
-                 100 * now->gamma);
+                 name, bats_words_moment(now->decided).s, 100 * now->gamma);
     bats_report_labelled(out, "strategy", text);
     if (now->makespan <= 0)
         return;
-    snprintf(text, sizeof text, "in %s for %.2f%s%s",
-             bats_words_makespan(time, now->makespan),
-             now->cost / (double)BATS_UNIT,
-             s->platform->currency[0] != '\0' ? " " : "",
-             s->platform->currency);
+    snprintf(
+        text, sizeof text, "in %s for %.2f%s%s",
+        bats_words_makespan(now->makespan).s, now->cost / (double)BATS_UNIT,
+        s->platform->currency[0] != '\0' ? " " : "", s->platform->currency);
     bats_report_labelled(out, "expected", text);
 }
 
@@ -448,14 +443,14 @@ static void print_facts(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     const struct bats_platform *p = s->platform;
-    char text[TEXT], time[BATS_UNITS_TEXT], real[BATS_UNITS_TEXT];
+    struct bats_phrase time = bats_words_duration(s->status.now);
+    char text[TEXT];
 
-    bats_duration_format(time, s->status.now);
     if (r->settings.time_scale == 1)
-        snprintf(text, sizeof text, "%s", time);
+        snprintf(text, sizeof text, "%s", time.s);
     else
         snprintf(text, sizeof text, "%s (%s of real time, time scale %g)",
-                 time, bats_duration_format(real, r->real_us),
+                 time.s, bats_words_duration(r->real_us).s,
                  r->settings.time_scale);
     bats_report_labelled(out, "makespan", text);
     print_deadline(out, s);
@@ -466,7 +461,7 @@ static void print_facts(FILE *out, const struct bats_report *r)
 
     bats_report_mishaps(out, r);
     snprintf(text, sizeof text, "%s, window %s, seed %" PRIu64,
-             r->settings.policy, bats_duration_format(time, p->window),
+             r->settings.policy, bats_words_duration(p->window).s,
              r->settings.seed);
     bats_report_labelled(out, "policy", text);
     print_strategy(out, s);
@@ -475,7 +470,7 @@ static void print_facts(FILE *out, const struct bats_report *r)
 static void print_decisions(FILE *out, const struct bats_snapshot *s)
 {
     const struct bats_decision *list = s->decisions;
-    char text[TEXT], time[BATS_UNITS_TEXT];
+    char text[TEXT];
     size_t n = 0, seen = 0, skip = DECISIONS_FIRST + DECISIONS_LAST;
 
     for (size_t i = 0; i < s->n_decisions; i++)
@@ -492,7 +487,7 @@ static void print_decisions(FILE *out, const struct bats_snapshot *s)
         seen++;
         if (is_cut)
             continue;
-        fprintf(out, "%8s  ", bats_words_moment(time, list[i].time));
+        fprintf(out, "%8s  ", bats_words_moment(list[i].time).s);
         bats_words_wrap(out,
                         bats_words_listed(text, sizeof text, s->platform, list,
                                           s->n_decisions, i),
@@ -517,7 +512,7 @@ static void print_failures(FILE *out, const struct bats_report *r)
     const struct bats_failures *f = &r->failures;
     size_t n = f->n < FAILURES_SHOWN ? f->n : FAILURES_SHOWN;
     uint32_t total = r->snapshot.status.failed;
-    char end[64], time[BATS_UNITS_TEXT], host[21];
+    char host[21];
     int wide = 4; /* width of the host column */
 
     if (n == 0)
@@ -532,8 +527,8 @@ static void print_failures(FILE *out, const struct bats_report *r)
     for (size_t i = 0; i < n; i++) {
         const struct bats_failure *x = &f->list[i];
         fprintf(out, "%8" PRIu64 "  %-16s %8s  %-*s  ", (uint64_t)x->task + 1,
-                bats_words_end(end, sizeof end, x->exit_status, x->signal),
-                bats_duration_format(time, x->runtime), wide,
+                bats_words_end(x->exit_status, x->signal).s,
+                bats_words_duration(x->runtime).s, wide,
                 bats_encode_terminal(host, sizeof host, x->host));
         print_cut(out, x->command, WIDTH - 39 - wide);
     }
@@ -549,36 +544,23 @@ static void print_causes(FILE *out, const struct bats_report *r)
     bats_causes_print(out, &r->causes, BATS_REPORT_CAUSES);
 }
 
-/* How sure a mean is: 95 % of such intervals have the true one. */
-static double margin(const struct bats_category_status *c)
-{
-    return c->done > 1 ? 1.96 * c->deviation / sqrt(c->done) : 0;
-}
-
 static void print_categories(FILE *out, const struct bats_report *r)
 {
-    static const char *const head[] = {"category", "done", "left",
-                                       "mean time", "+-"};
+    static const struct bats_column columns[] = {
+        {"category", "name", BATS_FIGURE_NAME, NULL, false},
+        {"done", "tasks_done", BATS_FIGURE_TEXT, NULL, false},
+        {"left", "tasks_left", BATS_FIGURE_TEXT, NULL, false},
+        {"mean time", "mean_runtime_s", BATS_FIGURE_DURATION, NULL, false},
+        {"+-", "margin_s", BATS_FIGURE_DURATION, NULL, false},
+        {0},
+    };
     struct bats_table t = {0};
-    char text[BATS_UNITS_TEXT];
     if (r->n_categories < 2)
         return;
-    bats_table_head(&t, head, sizeof head / sizeof *head);
-    for (uint32_t i = 0; i < r->n_categories && i < LINES_SHOWN; i++) {
-        const struct bats_category_status *c = &r->categories[i].is;
-        bats_table_name(&t, i + 1, r->categories[i].name);
-        bats_table_set(&t, i + 1, 1, "%" PRIu32, c->done);
-        bats_table_set(&t, i + 1, 2, "%" PRIu32, c->left);
-        bats_table_set(&t, i + 1, 3, "%s",
-                       c->done > 0
-                           ? bats_duration_format(text, (bats_time)c->mean)
-                           : "-");
-        bats_table_set(&t, i + 1, 4, "%s",
-                       c->done > 1
-                           ? bats_duration_format(text, (bats_time)margin(c))
-                           : "-");
-    }
+    json_t *rows = bats_report_categories(r);
+    bats_sheet_table(&t, columns, rows, LINES_SHOWN);
     bats_table_first(out, &t, r->n_categories, LINES_SHOWN);
+    json_decref(rows);
 }
 
 void bats_report_print(FILE *out, const struct bats_report *report)
@@ -603,7 +585,6 @@ void bats_report_platform(FILE *out, const struct bats_platform *platform)
     static const char *const head[] = {"cluster", "machines", "slots",
                                        "charge", "all, per window"};
     struct bats_table t = {0};
-    char text[BATS_UNITS_TEXT];
     uint64_t all_slots = 0;
     bats_money price = 0;
     size_t n = platform->n_clusters;
@@ -621,14 +602,14 @@ void bats_report_platform(FILE *out, const struct bats_platform *platform)
         bats_table_set(&t, i + 1, 0, "%s", c->name);
         bats_table_set(&t, i + 1, 1, "%" PRIu32, machines);
         bats_table_set(&t, i + 1, 2, "%" PRIu64, slots);
-        bats_table_set(&t, i + 1, 3, "%s", bats_money_format(text, c->charge));
-        bats_table_set(&t, i + 1, 4, "%s", bats_money_format(text, cost));
+        bats_table_set(&t, i + 1, 3, "%s", bats_words_amount(c->charge).s);
+        bats_table_set(&t, i + 1, 4, "%s", bats_words_amount(cost).s);
     }
     if (n > 1) {
         bats_table_set(&t, n + 1, 0, "total");
         bats_table_set(&t, n + 1, 1, "%" PRIu32, platform->n_machines);
         bats_table_set(&t, n + 1, 2, "%" PRIu64, all_slots);
-        bats_table_set(&t, n + 1, 4, "%s", bats_money_format(text, price));
+        bats_table_set(&t, n + 1, 4, "%s", bats_words_amount(price).s);
     }
     bats_table_print(out, &t);
 }

@@ -72,13 +72,6 @@ void bats_table_print(FILE *out, const struct bats_table *table)
     }
 }
 
-void bats_table_name(struct bats_table *t, size_t row, const char *name)
-{
-    char text[41];
-    bats_table_set(t, row, 0, "%s",
-                   bats_encode_terminal(text, sizeof text, name));
-}
-
 void bats_table_first(FILE *out, const struct bats_table *t, uint32_t n,
                       uint32_t most)
 {

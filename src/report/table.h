@@ -39,9 +39,6 @@ int bats_table_width(const struct bats_table *table);
 
 void bats_table_print(FILE *out, const struct bats_table *table);
 
-/* Sets the first cell of a row, cut at 40 bytes. */
-void bats_table_name(struct bats_table *table, size_t row, const char *name);
-
 /* Prints a table of the first `most` of n things, and how many it leaves out,
  * after a blank line. */
 void bats_table_first(FILE *out, const struct bats_table *table, uint32_t n,

@@ -9,13 +9,11 @@
 #ifndef BATS_TERMINAL_H
 #define BATS_TERMINAL_H
 
-/*
- * Opens the terminal behind descriptor `fd` (1 or 2) of this process; -1 if
- * there is none or it cannot redraw a line. The caller closes it.
- */
+/* Opens the terminal behind descriptor `fd` (1 or 2) of this process; -1
+ * without one, or if it cannot redraw a line. The caller closes it. */
 int bats_terminal_open(int fd);
 
-/* Its columns; 80 if unknown or if `terminal` is -1. */
+/* Columns of the terminal; 80 if unknown or `terminal` is -1. */
 int bats_terminal_columns(int terminal);
 
 /* The same of the terminal behind `fd`. */

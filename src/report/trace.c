@@ -1,4 +1,6 @@
 #include "report/trace.h"
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "report/finish.h"
 
 #include <inttypes.h>
@@ -82,10 +84,25 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
          runtime);
 }
 
+static void say_charge(struct bats_trace *trace, bats_time now,
+                       const char *name, const struct bats_command *command)
+{
+    struct bats_phrase amount = bats_words_amount(command->amount);
+    trace->charged += command->amount;
+    if (command->machine == BATS_NO_MACHINE)
+        line(trace, now, "the allocation was billed %s", amount.s);
+    else
+        line(trace, now,
+             trace->terms.idle_is_free ? "%s was used for %s"
+             : trace->terms.later      ? "the job of %s was billed %s"
+                                       : "%s enters a window for %s",
+             name, amount.s);
+}
+
 void bats_trace_command(struct bats_trace *trace, bats_time now,
                         const struct bats_command *command)
 {
-    char name[BATS_MACHINE_NAME] = "", amount[BATS_UNITS_TEXT];
+    char name[BATS_MACHINE_NAME] = "";
     if (command->type != BATS_NOTICE_FINISHED &&
         command->type != BATS_NOTICE_SAMPLED &&
         command->machine != BATS_NO_MACHINE)
@@ -107,17 +124,7 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         line(trace, now, "%s is parked", name);
         break;
     case BATS_NOTICE_CHARGE:
-        trace->charged += command->amount;
-        bats_money_format(amount, command->amount);
-        if (command->machine == BATS_NO_MACHINE)
-            line(trace, now, "the allocation was billed %s", amount);
-        else
-            line(trace, now,
-                 trace->billing == BATS_BILLING_USE ? "%s was used for %s"
-                 : trace->billing == BATS_BILLING_JOB
-                     ? "the job of %s was billed %s"
-                     : "%s enters a window for %s",
-                 name, amount);
+        say_charge(trace, now, name, command);
         break;
     case BATS_NOTICE_QUARANTINE:
         line(trace, now, "%s gets no more tasks", name);
@@ -130,13 +137,12 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         break;
     case BATS_NOTICE_SKIP:
         line(trace, now, "task %" PRIu32 " is skipped: %s", command->task + 1,
-             command->unpaid
-                 ? "the budget of its workflow does not cover it"
-                 : "it waits for one that has failed");
+             command->unpaid ? "the budget of its workflow does not cover it"
+                             : "it waits for one that has failed");
         break;
     case BATS_NOTICE_SHARE:
         line(trace, now, "workflow %" PRIu32 " pays %s of it",
-             command->purse + 1, bats_money_format(amount, command->amount));
+             command->purse + 1, bats_words_amount(command->amount).s);
         break;
     case BATS_NOTICE_SAMPLED:
         line(trace, now, "the sampling phase is over");

@@ -9,13 +9,17 @@
 
 #include <stdio.h>
 
-#include "bats/sched.h"
+#include "bats/lease.h"
 #include "input/platform.h"
+
+struct bats_command;
+struct bats_event;
+struct bats_sched;
 
 struct bats_trace {
     FILE *out;
     const struct bats_platform *platform;
-    enum bats_billing_model billing;
+    struct bats_lease_terms terms;
     bats_money charged;
     size_t n_decisions; /* decisions shown so far */
 };

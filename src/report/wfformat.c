@@ -22,16 +22,11 @@ struct writer {
     struct bats_error *err;
 };
 
-static int no_memory(struct writer *w)
-{
-    return bats_error_set(w->err, BATS_ENOMEM, "out of memory");
-}
-
-/* Writes the element of a list, and takes ownership of it. */
+/* Writes the element of a list and takes ownership of it. */
 static int put(struct writer *w, bool *is_first, json_t *item)
 {
     if (item == NULL)
-        return no_memory(w);
+        return bats_no_memory(w->err);
     fputs(*is_first ? "\n" : ",\n", w->out);
     *is_first = false;
     json_dumpf(item, w->out, FORMAT);
@@ -73,7 +68,7 @@ static void find_name(const struct writer *w, uint32_t task,
         snprintf(name, size, "task");
 }
 
-/* Its own name, or ID0000012, as WfCommons numbers tasks. */
+/* The task's own name, or ID0000012 as in WfCommons. */
 static json_t *id_of(const struct writer *w, uint32_t task)
 {
     char id[32];
@@ -96,7 +91,7 @@ static json_t *ids_of(const struct writer *w, const struct bats_graph *g,
     return NULL;
 }
 
-/* ---- what was specified ---- */
+/* ---- specification ---- */
 
 /* NULL: no memory. The uses of a task are from *use on. */
 static int add_files(struct writer *w, uint32_t task, size_t *use,
@@ -113,7 +108,7 @@ static int add_files(struct writer *w, uint32_t task, size_t *use,
     }
     bad |= json_object_set_new(object, "inputFiles", lists[0]);
     bad |= json_object_set_new(object, "outputFiles", lists[1]);
-    return bad == 0 ? 0 : no_memory(w);
+    return bad == 0 ? 0 : bats_no_memory(w->err);
 }
 
 static int specify(struct writer *w, const struct bats_view_task *t,
@@ -131,7 +126,7 @@ static int specify(struct writer *w, const struct bats_view_task *t,
     return rc < 0 ? json_decref(object), rc : put(w, is_first, object);
 }
 
-/* Those that are there: the format wants their sizes. */
+/* The files that exist: the format requires their sizes. */
 static int list_files(struct writer *w)
 {
     const struct bats_workflow *f = w->source->workflow;
@@ -151,7 +146,7 @@ static int list_files(struct writer *w)
     return rc;
 }
 
-/* ---- what was executed ---- */
+/* ---- execution ---- */
 
 /* "2026-11-22T17:10:02.123456Z" */
 static const char *time_of(int64_t us, char text[48])
@@ -198,14 +193,6 @@ static const char *host_of(const struct bats_view_task *t)
     return *t->host != '\0' ? t->host : "unknown";
 }
 
-/* That of the file; the record has more around it. */
-static const char *command_of(const struct writer *w,
-                              const struct bats_view_task *t)
-{
-    const struct bats_workflow *f = w->source->workflow;
-    return f ? f->text + f->tasks[t->number - 1].command : t->command;
-}
-
 /* A task that was not run, because all that it makes was there, took no time:
  * without a runtime the format has no command. */
 static int execute(struct writer *w, const struct bats_view_task *t,
@@ -218,7 +205,7 @@ static int execute(struct writer *w, const struct bats_view_task *t,
         json_pack("{s:o, s:f, s:o*}", "id",
                   id_of(w, (uint32_t)t->number - 1), "runtimeInSeconds",
                   t->wall_us > 0 ? (double)t->wall_us / 1e6 : 0, "command",
-                  words_of(command_of(w, t)));
+                  words_of(t->command));
     int bad = object == NULL;
     if (t->wall_us >= 0) {
         bad |= json_object_set_new(object, "executedAt",
@@ -233,7 +220,7 @@ static int execute(struct writer *w, const struct bats_view_task *t,
     if (t->max_rss_kib > 0)
         bad |= json_object_set_new(object, "memoryInBytes",
                                    json_integer(t->max_rss_kib * 1024));
-    return bad != 0 ? no_memory(w) : put(w, is_first, object);
+    return bad != 0 ? bats_no_memory(w->err) : put(w, is_first, object);
 }
 
 static int list_hosts(struct writer *w)
@@ -257,7 +244,8 @@ static bool is_of_bag(const struct writer *w, const struct bats_view_task *t)
     return t->number > 0 && t->number <= w->children.n_tasks;
 }
 
-/* A line for each task of the bag: what was specified, or what was executed. */
+/* Writes one object per task of the bag: its specification or its
+ * execution. */
 static int each_task(struct writer *w, bool is_execution)
 {
     struct bats_view_task t;
@@ -273,7 +261,7 @@ static int each_task(struct writer *w, bool is_execution)
     return rc;
 }
 
-/* A live run goes on: what is done now is what all parts show. */
+/* All parts show the state of this moment, even if the run continues. */
 static int look(struct writer *w, uint32_t *n_done)
 {
     struct bats_view_task t;
@@ -282,7 +270,7 @@ static int look(struct writer *w, uint32_t *n_done)
     w->is_done = calloc(w->children.n_tasks + (size_t)1, 1);
     int rc = w->is_done ? bats_view_tasks(view, NULL, 0, NULL,
                                           BATS_VIEW_BY_NUMBER, 0, w->err)
-                        : no_memory(w);
+                        : bats_no_memory(w->err);
     while (rc == 0 && (rc = bats_view_next_task(view, &t, w->err)) > 0) {
         rc = 0;
         if (strcmp(t.state, "done") != 0 || !is_of_bag(w, &t))
@@ -290,8 +278,9 @@ static int look(struct writer *w, uint32_t *n_done)
         w->is_done[t.number - 1] = 1;
         ++*n_done;
         if (t.wall_us >= 0 &&
-            bats_names_add(&w->hosts, host_of(&t), &is_new) == BATS_NO_NAME)
-            rc = no_memory(w);
+            bats_names_add(&w->hosts, host_of(&t),
+                           &is_new) == BATS_NO_NAME)
+            rc = bats_no_memory(w->err);
     }
     return rc;
 }
@@ -309,7 +298,7 @@ static int write_head(struct writer *w)
     char now[48];
     json_t *name = bats_json_text(w->source->name);
     if (!name)
-        return no_memory(w);
+        return bats_no_memory(w->err);
     fputs("{\"name\":", w->out);
     json_dumpf(name, w->out, FORMAT | JSON_ENCODE_ANY);
     json_decref(name);

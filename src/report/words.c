@@ -20,28 +20,67 @@ append(char *text, size_t size, const char *format, ...)
     va_end(args);
 }
 
-const char *bats_words_money(char *text, size_t size, bats_money amount,
-                             const char *currency)
+__attribute__((format(printf, 1, 2))) static struct bats_phrase
+phrase(const char *format, ...)
+{
+    struct bats_phrase phrase;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(phrase.s, sizeof phrase.s, format, args);
+    va_end(args);
+    return phrase;
+}
+
+struct bats_phrase bats_words_amount(bats_money amount)
+{
+    char text[BATS_UNITS_TEXT];
+    return phrase("%s", bats_money_format(text, amount));
+}
+
+struct bats_phrase bats_words_money(bats_money amount, const char *currency)
 {
     char number[BATS_UNITS_TEXT], name[BATS_UNITS_TEXT];
     bool bare = amount == BATS_UNLIMITED || currency[0] == '\0';
-    snprintf(text, size, "%s%s%s", bats_money_format(number, amount),
-             bare ? "" : " ",
-             bare ? "" : bats_encode_terminal(name, sizeof name, currency));
-    return text;
+    return phrase("%s%s%s", bats_money_format(number, amount), bare ? "" : " ",
+                  bare ? ""
+                       : bats_encode_terminal(name, sizeof name, currency));
 }
 
-const char *bats_words_moment(char *text, bats_time time)
+struct bats_phrase bats_words_duration(bats_time time)
 {
-    return bats_duration_format(text, time - time % BATS_SECOND);
+    char text[BATS_UNITS_TEXT];
+    return phrase("%s", bats_duration_format(text, time));
 }
 
-const char *bats_words_makespan(char *text, double us)
+struct bats_phrase bats_words_moment(bats_time time)
+{
+    return bats_words_duration(time - time % BATS_SECOND);
+}
+
+struct bats_phrase bats_words_makespan(double us)
 {
     bats_time time = us < 9e18 ? (bats_time)us : BATS_NEVER;
-    if (time >= BATS_MINUTE && time < BATS_NEVER)
-        time -= time % BATS_SECOND;
-    return bats_duration_format(text, time);
+    return time >= BATS_MINUTE && time < BATS_NEVER
+               ? bats_words_moment(time)
+               : bats_words_duration(time);
+}
+
+struct bats_phrase bats_words_count(uint64_t n, const char *noun)
+{
+    return phrase("%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+}
+
+struct bats_phrase bats_words_end(int exit_status, int signal)
+{
+    const char *name = signal != 0 ? sigabbrev_np(signal) : NULL;
+    if (exit_status == BATS_STATUS_TOO_LONG)
+        return phrase("too long");
+    if (exit_status < 0)
+        return phrase("timed out");
+    if (signal == 0)
+        return phrase("exit %d", exit_status);
+    return name != NULL ? phrase("signal %d (%s)", signal, name)
+                        : phrase("signal %d", signal);
 }
 
 const char *bats_words_machines(char *text, size_t size,
@@ -89,7 +128,7 @@ const char *bats_words_held(char *text, size_t size,
         append(text, size, "%s%s %" PRIu32 " for %" PRId64 "%s",
                text[0] != '\0' ? "; " : "", e->clusters[i].name, machines,
                s->held[i],
-               text[0] != '\0'     ? ""
+               text[0] != '\0'   ? ""
                : s->held[i] == 1 ? " window"
                                  : " windows");
         if (longer == 0)
@@ -102,31 +141,22 @@ const char *bats_words_held(char *text, size_t size,
     return text;
 }
 
-const char *bats_words_count(char *text, size_t size, uint64_t n,
-                             const char *noun)
-{
-    snprintf(text, size, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
-    return text;
-}
-
 /* "12m sooner", "8 SU dearer", if it is by a fiftieth of the plan before. */
 static void append_change(char *text, size_t size, const char *currency,
                           const struct bats_decision *d,
                           const struct bats_decision *before)
 {
-    char amount[96];
     if (before == NULL || before->end <= 0 || d->end <= 0)
         return;
     bats_time later = d->end - before->end;
     bats_money dearer = d->cost - before->cost;
     if (llabs(later) > before->end / 50 && llabs(later) >= BATS_SECOND)
         append(text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
-               bats_words_moment(amount, later < 0 ? -later : later),
+               bats_words_moment(later < 0 ? -later : later).s,
                later < 0 ? "sooner" : "later");
     if (llabs(dearer) > before->cost / 50)
         append(text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
-               bats_words_money(amount, sizeof amount,
-                                dearer < 0 ? -dearer : dearer, currency),
+               bats_words_money(dearer < 0 ? -dearer : dearer, currency).s,
                dearer < 0 ? "cheaper" : "dearer");
 }
 
@@ -147,7 +177,6 @@ static void append_why(char *text, size_t size, const char *currency,
                        const struct bats_decision *d,
                        const struct bats_decision *before)
 {
-    char count[64];
     switch (d->reason) {
     case BATS_REASON_START:
         append(text, size, "start: ");
@@ -158,10 +187,9 @@ static void append_why(char *text, size_t size, const char *currency,
     case BATS_REASON_VIOLATION:
         append(text, size, "the plan no longer fits");
         if (d->tasks_paid >= 0)
-            append(text, size,
-                   " (it pays for %" PRId64 " of %s left)", d->tasks_paid,
-                   bats_words_count(count, sizeof count,
-                                    (uint64_t)d->tasks_left, "task"));
+            append(text, size, " (it pays for %" PRId64 " of %s left)",
+                   d->tasks_paid,
+                   bats_words_count((uint64_t)d->tasks_left, "task").s);
         append(text, size, ": ");
         break;
     case BATS_REASON_LOST:
@@ -182,19 +210,21 @@ static void append_why(char *text, size_t size, const char *currency,
     }
 }
 
-/* "slow keeps 2 of 4, fast keeps 3"; or, of what is `parked`, "; fast: its last
+/* "slow keeps 2 of 4, fast keeps 3"; of `parked` machines "; fast: its last
  * machine will be parked". */
 static void append_kept(char *text, size_t size,
                         const struct bats_platform *platform,
                         const struct bats_decision *d, bool parked)
 {
-    char count[BATS_UNITS_TEXT];
     bool first = true;
     for (size_t i = 0; i < platform->n_clusters; i++) {
         uint32_t n = d->machines[i], stay = n - d->ending[i];
         if (n == 0 || (stay == 0) != parked)
             continue;
-        append(text, size, "%s%s", parked ? "; " : first ? "" : ", ",
+        append(text, size, "%s%s",
+               parked  ? "; "
+               : first ? ""
+                       : ", ",
                platform->clusters[i].name);
         if (!parked)
             append(text, size, " keeps %" PRIu32, stay);
@@ -202,7 +232,7 @@ static void append_kept(char *text, size_t size,
             append(text, size, ": its last machine will be parked");
         else
             append(text, size, ": its last %s will be parked",
-                   bats_words_count(count, sizeof count, n, "machine"));
+                   bats_words_count(n, "machine").s);
         if (!parked && stay < n)
             append(text, size, " of %" PRIu32, n);
         first = false;
@@ -232,8 +262,7 @@ static bool append_machines(char *text, size_t size,
                                    platform->n_clusters, d->machines, ", "));
     if (d->reason != BATS_REASON_START && d->windows > 0)
         append(text, size, " for %s",
-               bats_words_count(words, sizeof words, (uint64_t)d->windows,
-                                "window"));
+               bats_words_count((uint64_t)d->windows, "window").s);
     if (ends)
         append_kept(text, size, platform, d, true);
     return ends;
@@ -244,7 +273,6 @@ static const char *decision_text(char *text, size_t size,
                                  const struct bats_decision *d,
                                  const struct bats_decision *before)
 {
-    char count[BATS_UNITS_TEXT], money[96];
     int64_t left = d->tasks_open > 0 ? d->tasks_open : d->tasks_left;
 
     text[0] = '\0';
@@ -256,24 +284,16 @@ static const char *decision_text(char *text, size_t size,
         append(text, size, "%s the windows already paid suffice", mark);
     else if (!(d->reason == BATS_REASON_VIOLATION && d->tasks_paid >= 0))
         append(text, size, "%s %s left", mark,
-               bats_words_count(count, sizeof count, (uint64_t)left, "task"));
+               bats_words_count((uint64_t)left, "task").s);
     if (d->end > 0)
         append(text, size, "; to end after %s for %s",
-               bats_words_moment(count, d->end),
-               bats_words_money(money, sizeof money, d->cost,
-                                platform->currency));
+               bats_words_moment(d->end).s,
+               bats_words_money(d->cost, platform->currency).s);
     if (!d->feasible)
         append(text, size, "; the budget is too small for all tasks");
     if (d->is_guess)
         append(text, size, "; a guess: on one cluster no task has succeeded");
     return text;
-}
-
-const char *bats_words_decision(char *text, size_t size,
-                                const struct bats_platform *platform,
-                                const struct bats_decision *d)
-{
-    return decision_text(text, size, platform, d, NULL);
 }
 
 static bool keeps_same(const struct bats_platform *platform,
@@ -309,23 +329,6 @@ const char *bats_words_listed(char *text, size_t size,
         before--;
     return decision_text(text, size, platform, &list[i],
                          before < i ? &list[before] : NULL);
-}
-
-const char *bats_words_end(char *text, size_t size, int exit_status,
-                           int signal)
-{
-    const char *name = signal != 0 ? sigabbrev_np(signal) : NULL;
-    if (exit_status == BATS_STATUS_TOO_LONG)
-        snprintf(text, size, "too long");
-    else if (exit_status < 0)
-        snprintf(text, size, "timed out");
-    else if (signal == 0)
-        snprintf(text, size, "exit %d", exit_status);
-    else if (name != NULL)
-        snprintf(text, size, "signal %d (%s)", signal, name);
-    else
-        snprintf(text, size, "signal %d", signal);
-    return text;
 }
 
 const char *bats_words_advice(int exit_status)

@@ -1,9 +1,10 @@
 /*
  * words: the phrases that progress and closing report share.
  *
- * Layer: report. Each function writes into `text` (of `size` bytes, or of
- * BATS_UNITS_TEXT if there is no size) and returns it; text that does not fit
- * is cut off.
+ * Layer: report. A short phrase is returned as a value, for an argument of
+ * printf: bats_words_count(2, "task").s lasts as long as the call. A long one
+ * is written into `text` of `size` bytes, which is returned. Text that does not
+ * fit is cut off.
  */
 #ifndef BATS_WORDS_H
 #define BATS_WORDS_H
@@ -16,15 +17,28 @@
 #include "report/snapshot.h"
 #include "util/encode.h"
 
-/* "588 SU", or "588" if the currency has no name. */
-const char *bats_words_money(char *text, size_t size, bats_money amount,
-                             const char *currency);
+struct bats_phrase {
+    char s[96];
+};
+
+/* "588 SU", or "588" if the currency has no name; "588" of an amount alone. */
+struct bats_phrase bats_words_money(bats_money amount, const char *currency);
+struct bats_phrase bats_words_amount(bats_money amount);
+
+/* As bats_duration_format does it: "3h48m". */
+struct bats_phrase bats_words_duration(bats_time time);
 
 /* A moment of the run in whole seconds: "0s", "1h5m". */
-const char *bats_words_moment(char *text, bats_time time);
+struct bats_phrase bats_words_moment(bats_time time);
 
 /* An estimated time, microseconds, to the second: "3h48m". */
-const char *bats_words_makespan(char *text, double us);
+struct bats_phrase bats_words_makespan(double us);
+
+/* "exit 3", "signal 9 (KILL)", "timed out" or "too long" (util/usage.h). */
+struct bats_phrase bats_words_end(int exit_status, int signal);
+
+/* "1 task", "2 tasks". */
+struct bats_phrase bats_words_count(uint64_t n, const char *noun);
 
 /* "slow 32, fast 25" with `separator` for ", "; leaves out clusters without
  * machines; "no machines" if all are left out. */
@@ -39,35 +53,23 @@ const char *bats_words_held(char *text, size_t size,
                             const struct bats_estimator *e,
                             const struct bats_schedule *schedule);
 
-/* "every cluster sampled: slow 32, fast 25 for 4 windows, 784 tasks left". */
-const char *bats_words_decision(char *text, size_t size,
-                                const struct bats_platform *platform,
-                                const struct bats_decision *decision);
-
-/* The same, of decision `i` of a list: how much later and dearer it is than
- * the one before. */
+/* "every cluster sampled: slow 32, fast 25 for 4 windows, 784 tasks left":
+ * decision `i` of a list, and how much later and dearer it is than the one
+ * before. */
 const char *bats_words_listed(char *text, size_t size,
                               const struct bats_platform *platform,
                               const struct bats_decision *list, size_t n,
                               size_t i);
 
-/* For people decision `i` of the list is one: of a plan that another replaces
- * before anything is carried out, only the other is, and neither if the machines
- * are kept that were kept before both. */
+/* Whether decision `i` of the list is shown to people. A plan that is replaced
+ * before any of it is carried out is not, nor is its replacement if the same
+ * machines are kept as before both. */
 bool bats_words_counts(const struct bats_platform *platform,
                        const struct bats_decision *list, size_t n, size_t i);
-
-/* "exit 3", "signal 9 (KILL)", "timed out" or "too long" (util/usage.h). */
-const char *bats_words_end(char *text, size_t size, int exit_status,
-                           int signal);
 
 /* A cause and remedy that follow it where there is room: ": it did not end
  * within ..."; or "". Static. */
 const char *bats_words_advice(int exit_status);
-
-/* "1 task", "2 tasks". */
-const char *bats_words_count(char *text, size_t size, uint64_t n,
-                             const char *noun);
 
 /* Prints `text` broken at blanks so that no line is longer than `width`; all
  * lines but the first are indented by `indent` blanks. `column` is where the
@@ -75,8 +77,8 @@ const char *bats_words_count(char *text, size_t size, uint64_t n,
 void bats_words_wrap(FILE *out, const char *text, int column, int indent,
                      int width);
 
-/* Bytes of `text`, which is encoded, in its first `columns` columns: characters
- * of UTF-8 are taken as one each. */
+/* The number of bytes of the encoded `text` in its first `columns` columns; a
+ * UTF-8 character takes one. */
 int bats_words_cut(const char *text, int columns);
 
 /* Prints the formatted text as one line, encoded for a terminal, and a

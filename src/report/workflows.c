@@ -2,8 +2,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "report/table.h"
+#include "bats/status.h"
+#include "report/words.h"
 #include "util/json.h"
 
 struct bats_purse_status *bats_workflows_take(const struct bats_sched *sched,
@@ -40,7 +42,8 @@ bats_money bats_workflows_left(const struct bats_purse_status *w)
                                        : w->budget - w->charged;
 }
 
-bats_time bats_workflows_end(const struct bats_purse_status *w)
+/* The time of its end, or BATS_NEVER if tasks are open or left out. */
+static bats_time end_of(const struct bats_purse_status *w)
 {
     return w->skipped > 0 ? BATS_NEVER : w->ended;
 }
@@ -54,75 +57,41 @@ bool bats_workflows_is_late(const struct bats_purse_status *w)
            (double)w->soonest > (1 + ROUGHLY) * (double)w->deadline;
 }
 
-const char *bats_workflows_deadline(const struct bats_purse_status *w,
-                                    char text[BATS_WORKFLOWS_DEADLINE])
+struct bats_phrase bats_workflows_deadline(const struct bats_purse_status *w)
 {
-    char time[BATS_UNITS_TEXT];
-    if (w->deadline == 0)
-        return "-";
-    snprintf(text, BATS_WORKFLOWS_DEADLINE, "%s%s",
-             bats_duration_format(time, w->deadline),
-             bats_workflows_is_late(w) ? " (late)" : "");
-    return text;
+    struct bats_phrase phrase = {"-"};
+    if (w->deadline > 0)
+        phrase = bats_words_duration(w->deadline);
+    if (bats_workflows_is_late(w))
+        strcat(phrase.s, " (late)");
+    return phrase;
 }
 
-static void set_sum(struct bats_table *t, size_t row, size_t *column,
-                    bats_money amount)
-{
-    char text[BATS_UNITS_TEXT];
-    bats_table_set(t, row, (*column)++, "%s",
-                   amount == BATS_UNLIMITED ? "-"
-                                            : bats_money_format(text, amount));
-}
+const struct bats_column bats_workflows_columns[] = {
+    {"<workflow", "name", BATS_FIGURE_NAME, NULL, false},
+    {"done", "tasks_done", BATS_FIGURE_OF, "tasks", false},
+    {"failed", "tasks_failed", BATS_FIGURE_TEXT, NULL, false},
+    {"skipped", "tasks_skipped", BATS_FIGURE_TEXT, NULL, false},
+    {"unpaid", "tasks_unpaid", BATS_FIGURE_TEXT, NULL, false},
+    {"charged", "charged", BATS_FIGURE_TEXT, NULL, false},
+    {"held", "held", BATS_FIGURE_TEXT, NULL, true},
+    {"budget", "budget", BATS_FIGURE_TEXT, NULL, false},
+    {"left", "left", BATS_FIGURE_TEXT, NULL, false},
+    {"end", "end_s", BATS_FIGURE_DURATION, NULL, false},
+    {"deadline", "deadline_s", BATS_FIGURE_LATE, "late", false},
+    {0},
+};
 
 void bats_workflows_print(FILE *out, const struct bats_purse_status *list,
                           uint32_t n, uint32_t most)
 {
-    static const char *const head[] = {"workflow", "done",   "failed",
-                                       "skipped",  "unpaid", "charged"},
-                      *const rest[] = {"budget", "left", "end", "deadline"};
     struct bats_table t = {0};
-    char text[BATS_UNITS_TEXT], deadline[BATS_WORKFLOWS_DEADLINE];
-    bool holds = false;
     if (n == 0)
         return;
-    for (uint32_t i = 0; i < n; i++)
-        holds |= list[i].held > 0;
-    bats_table_head(&t, head, 6);
-    if (holds)
-        bats_table_set(&t, 0, 6, "held");
-    for (size_t k = 0; k < 4; k++)
-        bats_table_set(&t, 0, 6 + holds + k, "%s", rest[k]);
-    for (uint32_t i = 0; i < n && i < most; i++) {
-        const struct bats_purse_status *w = &list[i];
-        size_t column = 5, row = i + 1;
-        bats_table_name(&t, row, w->name);
-        bats_table_set(&t, row, 1, "%" PRIu32 "/%" PRIu32, w->done,
-                       bats_workflows_tasks(w));
-        bats_table_set(&t, row, 2, "%" PRIu32, w->failed);
-        bats_table_set(&t, row, 3, "%" PRIu32, w->skipped);
-        bats_table_set(&t, row, 4, "%" PRIu32, w->unpaid);
-        set_sum(&t, row, &column, w->charged);
-        if (holds)
-            set_sum(&t, row, &column, w->held);
-        set_sum(&t, row, &column, w->budget);
-        set_sum(&t, row, &column, bats_workflows_left(w));
-        bats_table_set(&t, row, column, "%s",
-                       bats_workflows_end(w) == BATS_NEVER
-                           ? "-"
-                           : bats_duration_format(text, w->ended));
-        bats_table_set(&t, row, column + 1, "%s",
-                       bats_workflows_deadline(w, deadline));
-    }
+    json_t *rows = bats_workflows_json(list, n);
+    bats_sheet_table(&t, bats_workflows_columns, rows, most);
     bats_table_first(out, &t, n, most);
-}
-
-static json_t *money(bats_money amount)
-{
-    char text[BATS_UNITS_TEXT];
-    return amount == BATS_UNLIMITED
-               ? json_null()
-               : json_string(bats_money_format(text, amount));
+    json_decref(rows);
 }
 
 static json_t *seconds(bats_time time, bats_time none)
@@ -138,20 +107,20 @@ json_t *bats_workflows_json(const struct bats_purse_status *list, uint32_t n)
         const struct bats_purse_status *w = &list[i];
         bad |= json_array_append_new(
             all,
-            json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o,"
-                      " s:o, s:o, s:o, s:b}",
-                      "name", bats_json_text(w->name), "tasks",
-                      (json_int_t)bats_workflows_tasks(w), "tasks_done",
-                      (json_int_t)w->done, "tasks_failed",
-                      (json_int_t)w->failed, "tasks_skipped",
-                      (json_int_t)w->skipped, "tasks_unpaid",
-                      (json_int_t)w->unpaid, "tasks_left", (json_int_t)w->left,
-                      "budget", money(w->budget), "charged", money(w->charged),
-                      "held", money(w->held), "left", money(bats_workflows_left(w)), "end_s",
-                      seconds(bats_workflows_end(w), BATS_NEVER), "deadline_s",
-                      seconds(w->deadline, 0), "soonest_s",
-                      seconds(w->soonest, 0), "late",
-                      bats_workflows_is_late(w)));
+            json_pack(
+                "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o,"
+                " s:o, s:o, s:o, s:b}",
+                "name", bats_json_text(w->name), "tasks",
+                (json_int_t)bats_workflows_tasks(w), "tasks_done",
+                (json_int_t)w->done, "tasks_failed", (json_int_t)w->failed,
+                "tasks_skipped", (json_int_t)w->skipped, "tasks_unpaid",
+                (json_int_t)w->unpaid, "tasks_left", (json_int_t)w->left,
+                "budget", bats_json_money(w->budget), "charged",
+                bats_json_money(w->charged), "held", bats_json_money(w->held),
+                "left", bats_json_money(bats_workflows_left(w)), "end_s",
+                seconds(end_of(w), BATS_NEVER), "deadline_s",
+                seconds(w->deadline, 0), "soonest_s", seconds(w->soonest, 0),
+                "late", bats_workflows_is_late(w)));
     }
     if (bad == 0)
         return all;

@@ -11,38 +11,39 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "bats/sched.h"
 #include "record/read/view.h"
+#include "report/sheet.h"
+#include "report/words.h"
 
-/* NULL: there are none, or there is no memory for them. */
+struct bats_purse_status;
+struct bats_sched;
+
+/* NULL: no workflows, or no memory. */
 struct bats_purse_status *bats_workflows_take(const struct bats_sched *sched,
                                               uint32_t *n);
 
-/* As bats_view_workflows; if the run goes on, with what its status file
- * (live.h) says they hold, and when they can be done. */
+/* As bats_view_workflows; if the run goes on, with when they can be done, which
+ * its status file (live.h) says. */
 int bats_workflows_read(struct bats_view *view, bool is_live,
                         struct bats_purse_status **list, uint32_t *n,
                         uint16_t **of, struct bats_error *err);
 
-/* Its tasks in all; what is left of its budget, BATS_UNLIMITED: it has none;
- * when it was through, BATS_NEVER: it is not, or has left out tasks. */
+/* The workflow's tasks; the rest of its budget, or BATS_UNLIMITED. */
 uint32_t bats_workflows_tasks(const struct bats_purse_status *workflow);
 bats_money bats_workflows_left(const struct bats_purse_status *workflow);
-bats_time bats_workflows_end(const struct bats_purse_status *workflow);
 
-/* It cannot be done by its deadline, even if nothing else has to be waited
- * for. */
+/* The workflow cannot meet its deadline, even if it waits for nothing else. */
 bool bats_workflows_is_late(const struct bats_purse_status *workflow);
 
 /* "2h", "2h (late)" if it is, or "-". */
-#define BATS_WORKFLOWS_DEADLINE (BATS_UNITS_TEXT + 8)
-const char *
-bats_workflows_deadline(const struct bats_purse_status *workflow,
-                        char text[BATS_WORKFLOWS_DEADLINE]);
+struct bats_phrase
+bats_workflows_deadline(const struct bats_purse_status *workflow);
 
-/* A table of the first `most` and how many it leaves out, after a blank line;
- * nothing if there are none. What is held for machines under way has a column
- * if there is any. */
+/* What tables show of the objects of bats_workflows_json. */
+extern const struct bats_column bats_workflows_columns[];
+
+/* Prints after a blank line a table of the first `most` workflows and the
+ * number of the others; nothing without any. */
 void bats_workflows_print(FILE *out, const struct bats_purse_status *list,
                           uint32_t n, uint32_t most);
 

@@ -7,17 +7,13 @@
 static void add_live(struct bats_purse_status *list, uint32_t n,
                      const char *record)
 {
-    struct bats_error err;
     json_t *live;
     if (bats_live_find(record, &live) < 0)
         n = 0;
     for (uint32_t i = 0; i < n; i++) {
         const json_t *w =
             json_array_get(json_object_get(live, "workflows"), i);
-        const char *held = json_string_value(json_object_get(w, "held"));
         double soonest = json_number_value(json_object_get(w, "soonest_s"));
-        if (held != NULL)
-            bats_money_parse(held, &list[i].held, &err);
         if (soonest > 0 && soonest < (double)BATS_LONGEST / BATS_SECOND)
             list[i].soonest = (bats_time)(soonest * BATS_SECOND);
     }

@@ -34,9 +34,7 @@ int bats_comm_init(struct bats_comm *comm, const struct bats_transport *via,
 {
     *comm = (struct bats_comm){.via = via, .rank = rank, .size = size};
     comm->process = calloc((size_t)size, sizeof *comm->process);
-    return comm->process != NULL
-               ? 0
-               : bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return comm->process != NULL ? 0 : bats_no_memory(err);
 }
 
 void bats_comm_destroy(struct bats_comm *comm)
@@ -71,9 +69,8 @@ uint32_t bats_comm_process(const struct bats_comm *comm, int rank)
 
 bool bats_comm_woken(const struct bats_comm *comm)
 {
-    if (comm->via->woken != NULL)
-        return comm->via->woken(comm);
-    return comm->n_here == (comm->rank == 0 ? comm->size - 1 : 1);
+    return comm->is_stream ||
+           comm->n_here == (comm->rank == 0 ? comm->size - 1 : 1);
 }
 
 size_t bats_comm_unsent(struct bats_comm *comm)
@@ -94,7 +91,7 @@ void bats_comm_repeat(struct bats_comm *comm, const struct bats_packet *packet)
 bool bats_comm_repeated(struct bats_comm *comm)
 {
     bats_comm_lock();
-    bool done = comm->via->repeated(comm);
+    bool done = comm->via->repeated == NULL || comm->via->repeated(comm);
     bats_comm_unlock();
     return done;
 }
@@ -106,7 +103,7 @@ static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
     *packet = (struct bats_packet){0};
     if (p.failed) {
         bats_packet_release(&p);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory for a message");
+        return bats_no_memory(err);
     }
     bats_comm_lock();
     int rc = comm->via->send(comm, rank, &p, matched, err);
@@ -114,7 +111,7 @@ static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
     /* Signal its main thread: MPI may have threads that do not block the
      * signal. A stream does so by itself. */
     pid_t process = comm->process[rank];
-    if (rc == 0 && process > 0 && comm->via->woken == NULL)
+    if (rc == 0 && process > 0 && !comm->is_stream)
         tgkill(process, process, BATS_WAKE_SIGNAL);
     return rc;
 }
@@ -123,6 +120,14 @@ int bats_comm_send(struct bats_comm *comm, int rank,
                    struct bats_packet *packet, struct bats_error *err)
 {
     return post(comm, rank, packet, false, err);
+}
+
+int bats_comm_say(struct bats_comm *comm, int rank,
+                  const struct bats_message *message, struct bats_error *err)
+{
+    struct bats_packet packet = {0};
+    bats_proto_put(&packet, message);
+    return post(comm, rank, &packet, false, err);
 }
 
 int bats_comm_send_matched(struct bats_comm *comm, int rank,
@@ -200,7 +205,7 @@ void bats_comm_leave_within(unsigned seconds, int exit_status)
 
 void bats_comm_abort(int exit_status)
 {
-    bats_comm_lock(); /* no other thread gets it any more */
+    bats_comm_lock(); /* no other thread gets the message any more */
     if (abort_all != NULL)
         abort_all(exit_status);
     _exit(exit_status); /* MPI_Abort may return if MPI is broken */

@@ -40,8 +40,8 @@ int bats_comm_size(const struct bats_comm *comm);
 void bats_comm_set_process(struct bats_comm *comm, int rank, uint32_t pid);
 uint32_t bats_comm_process(const struct bats_comm *comm, int rank);
 
-/* All ranks that send to this one (rank 0, or at rank 0 all others) are on
- * this host, so that they wake it. */
+/* All ranks that send to this one (at rank 0 all others, elsewhere rank 0) are
+ * on this host, so that they can wake it. */
 bool bats_comm_woken(const struct bats_comm *comm);
 
 /* Sends the packet to `rank` and leaves it empty, whatever happens. Messages
@@ -49,6 +49,10 @@ bool bats_comm_woken(const struct bats_comm *comm);
  * packet has failed), BATS_ESYS. */
 int bats_comm_send(struct bats_comm *comm, int rank,
                    struct bats_packet *packet, struct bats_error *err);
+
+/* The same with a packet of this message. */
+int bats_comm_say(struct bats_comm *comm, int rank,
+                  const struct bats_message *message, struct bats_error *err);
 
 /* Like bats_comm_send, but the send is finished only when the other side has
  * begun to receive it. A caller that counts bats_comm_unsent cannot flood the
@@ -71,8 +75,8 @@ bool bats_comm_serialized(void);
 /* Tests the sends, and returns the number that MPI has not finished. */
 size_t bats_comm_unsent(struct bats_comm *comm);
 
-/* Takes a message and returns 1 if there is one: *bytes is valid until the
- * next call. Else returns 0. */
+/* Takes a message: 1, and *bytes is valid until the next call; 0: there is
+ * none. */
 int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
                       size_t *n, struct bats_error *err);
 
@@ -88,8 +92,8 @@ void bats_comm_disband(struct bats_comm *comm, enum bats_leave leave);
 void bats_comm_give_up(struct bats_comm *comm);
 bool bats_comm_given_up(void);
 
-/* Ends this process with this exit status after so many seconds, if it has not
- * ended by then. */
+/* Ends this process with this exit status after this many seconds, unless it
+ * has ended by itself. */
 void bats_comm_leave_within(unsigned seconds, int exit_status);
 
 /* Ends every rank of the run at once, with this exit status. */

@@ -136,7 +136,7 @@ static int send(struct bats_comm *comm, int rank, struct bats_packet *packet,
     forget_sent(m);
     if (packet->n > INT_MAX || (m->n == m->capacity && !grow(m))) {
         bats_packet_release(packet);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory for a message");
+        return bats_no_memory(err);
     }
     int rc = (matched ? MPI_Issend : MPI_Isend)(
         packet->bytes, (int)packet->n, MPI_BYTE, rank, TAG, MPI_COMM_WORLD,
@@ -167,9 +167,7 @@ static int receive(struct bats_comm *comm, int *from, const void **bytes,
         return 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
     if (!bats_grow(&m->received, &m->room, (size_t)count + 1, 1))
-        return bats_error_set(err, BATS_ENOMEM,
-                              "out of memory for a message of %d bytes",
-                              count);
+        return bats_no_memory(err);
     rc = MPI_Mrecv(m->received, count, MPI_BYTE, &message, &status);
     if (rc != MPI_SUCCESS)
         return mpi_error("MPI_Mrecv", rc, err);
@@ -203,14 +201,14 @@ static int create(struct bats_comm **comm, struct bats_error *err)
 {
     struct mpi *m = calloc(1, sizeof *m);
     if (m == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int rc = bats_comm_init(&m->base, &by_mpi, rank, size, err);
     m->repeated = malloc((size_t)size * sizeof *m->repeated);
     if (rc == 0 && m->repeated == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        rc = bats_no_memory(err);
     for (int i = 0; rc == 0 && i < size; i++)
         m->repeated[i] = MPI_REQUEST_NULL;
     if (rc < 0)

@@ -9,12 +9,13 @@
 #include "run/crew.h"
 #include "run/heart.h"
 #include "run/introduce.h"
+#include "run/launcher.h"
 #include "run/signals.h"
 #include "site/deaths.h"
 
 #define GATHER_US 60000000 /* for all ranks to say HELLO */
 
-static int register_member(struct bats_crew *crew, int rank,
+static int register_worker(struct bats_crew *crew, int rank,
                            const struct bats_hello *hello,
                            struct bats_error *err)
 {
@@ -23,7 +24,7 @@ static int register_member(struct bats_crew *crew, int rank,
                               "rank %d said hello twice, or as rank %u", rank,
                               (unsigned)hello->rank);
     crew->nodes[rank] = bats_introduced_node(hello);
-    struct bats_worker_rank *worker = &crew->workers[crew->n];
+    struct bats_worker_rank *worker = &crew->ranks[crew->n];
     worker->rank = rank;
     snprintf(worker->host, sizeof worker->host, "%s", hello->host);
     snprintf(worker->partition, sizeof worker->partition, "%s",
@@ -80,7 +81,7 @@ static int await_hellos(struct bats_crew *crew, int first,
             rc = bats_error_set(err, BATS_EPROTO,
                                 "rank %d did not say hello first", from);
         if (rc == 0)
-            rc = register_member(crew, from, &message.u.hello, err);
+            rc = register_worker(crew, from, &message.u.hello, err);
         if (rc < 0)
             return rc;
     }
@@ -90,16 +91,16 @@ static int await_hellos(struct bats_crew *crew, int first,
 static int make_lists(struct bats_crew *crew, struct bats_error *err)
 {
     size_t size = (size_t)bats_comm_size(crew->comm);
+    crew->ranks = calloc(size, sizeof *crew->ranks);
     crew->workers = calloc(size, sizeof *crew->workers);
-    crew->members = calloc(size, sizeof *crew->members);
     crew->nodes = calloc(size, sizeof *crew->nodes);
     crew->of_rank = malloc(size * sizeof *crew->of_rank);
     crew->pidfd = malloc(size * sizeof *crew->pidfd);
     for (size_t i = 0; crew->pidfd != NULL && i < size; i++)
         crew->pidfd[i] = -1;
-    if (crew->workers == NULL || crew->members == NULL ||
-        crew->nodes == NULL || crew->of_rank == NULL || crew->pidfd == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (crew->ranks == NULL || crew->workers == NULL || crew->nodes == NULL ||
+        crew->of_rank == NULL || crew->pidfd == NULL)
+        return bats_no_memory(err);
     memset(crew->of_rank, 0xff, size * sizeof *crew->of_rank);
     return 0;
 }
@@ -119,20 +120,20 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     crew->pid_space = introduction.hello.pid_space;
     crew->nodes[0] = introduction.node;
     if (master_works)
-        rc = register_member(crew, 0, &introduction.hello, err);
+        rc = register_worker(crew, 0, &introduction.hello, err);
     if (rc == 0)
         rc = await_hellos(crew, master_works ? 0 : 1, err);
     if (rc < 0) {
         bats_comm_give_up(crew->comm); /* a lost rank never ends */
         return rc;
     }
-    qsort(crew->workers, crew->n, sizeof *crew->workers, by_rank);
+    qsort(crew->ranks, crew->n, sizeof *crew->ranks, by_rank);
     bats_deaths_listen(bats_comm_size(crew->comm));
     crew->looked_us = bats_clock_now_us();
     for (uint32_t i = 0; i < crew->n; i++) {
-        crew->of_rank[crew->workers[i].rank] = i;
-        crew->members[i].heard_us = crew->looked_us; /* they waited for us */
-        crew->members[i].stream = crew->workers[i].rank;
+        crew->of_rank[crew->ranks[i].rank] = i;
+        crew->workers[i].heard_us = crew->looked_us; /* they waited for us */
+        crew->workers[i].stream = crew->ranks[i].rank;
     }
     return 0;
 }
@@ -149,48 +150,48 @@ int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
     crew->nodes[0] = introduction.node;
     crew->looked_us = bats_clock_now_us();
     for (int rank = 1; rank < bats_comm_size(comm); rank++) {
-        crew->workers[crew->n].rank = rank;
-        crew->members[crew->n].state = BATS_MEMBER_ABSENT;
+        crew->ranks[crew->n].rank = rank;
+        crew->workers[crew->n].state = BATS_WORKER_ABSENT;
         crew->of_rank[rank] = (uint32_t)crew->n++;
     }
     return 0;
 }
 
-void bats_crew_seat(struct bats_crew *crew, size_t i,
+void bats_crew_join(struct bats_crew *crew, size_t i,
                     const struct bats_hello *hello)
 {
-    struct bats_worker_rank *worker = &crew->workers[i];
+    struct bats_worker_rank *worker = &crew->ranks[i];
     crew->nodes[worker->rank] = bats_introduced_node(hello);
     snprintf(worker->host, sizeof worker->host, "%s", hello->host);
     snprintf(worker->partition, sizeof worker->partition, "%s",
              hello->partition);
-    crew->members[i].state = BATS_MEMBER_WORKS;
-    crew->members[i].keeps = false;
-    crew->members[i].n_results = 0;
-    crew->members[i].unwanted = BATS_NO_TASK;
-    crew->members[i].stream = ++crew->n_seated;
-    crew->members[i].heard_us = bats_clock_now_us();
+    crew->workers[i].state = BATS_WORKER_WORKS;
+    crew->workers[i].keeps = false;
+    crew->workers[i].n_results = 0;
+    crew->workers[i].unwanted = BATS_NO_TASK;
+    crew->workers[i].stream = ++crew->n_joined;
+    crew->workers[i].heard_us = bats_clock_now_us();
 }
 
 void bats_crew_leave(struct bats_crew *crew, size_t i)
 {
-    bats_packet_release(&crew->members[i].assign);
-    crew->members[i].state = BATS_MEMBER_ABSENT;
+    bats_packet_release(&crew->workers[i].assign);
+    crew->workers[i].state = BATS_WORKER_ABSENT;
 }
 
 void bats_crew_release(struct bats_crew *crew)
 {
     bats_executor_destroy(crew->own);
     bats_packet_release(&crew->own_results);
-    for (size_t i = 0; crew->members != NULL && i < crew->n; i++)
-        bats_packet_release(&crew->members[i].assign);
+    for (size_t i = 0; crew->workers != NULL && i < crew->n; i++)
+        bats_packet_release(&crew->workers[i].assign);
     for (int rank = 0;
          crew->pidfd != NULL && rank < bats_comm_size(crew->comm); rank++)
         if (crew->pidfd[rank] >= 0)
             close(crew->pidfd[rank]);
     free(crew->pidfd);
+    free(crew->ranks);
     free(crew->workers);
-    free(crew->members);
     free(crew->nodes);
     free(crew->of_rank);
     bats_comm_destroy(crew->comm);
@@ -203,7 +204,7 @@ static int deliver_here(struct bats_crew *crew, struct bats_packet *packet,
 {
     struct bats_message message;
     int rc = packet->failed
-                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                 ? bats_no_memory(err)
                  : bats_proto_open(packet->bytes, packet->n, &message, err);
     if (rc == 0 && crew->own != NULL)
         rc = bats_executor_obey(crew->own, &message, err);
@@ -214,7 +215,7 @@ static int deliver_here(struct bats_crew *crew, struct bats_packet *packet,
 static int deliver(struct bats_crew *crew, size_t i,
                    struct bats_packet *packet, struct bats_error *err)
 {
-    int rank = crew->workers[i].rank;
+    int rank = crew->ranks[i].rank;
     if (rank == 0)
         return deliver_here(crew, packet, err);
     return bats_comm_send(crew->comm, rank, packet, err);
@@ -223,31 +224,31 @@ static int deliver(struct bats_crew *crew, size_t i,
 int bats_crew_assign(struct bats_crew *crew, size_t i,
                      const struct bats_assign *assign, struct bats_error *err)
 {
-    struct bats_packet *packet = &crew->members[i].assign;
+    struct bats_packet *packet = &crew->workers[i].assign;
     bats_proto_assign(packet, assign);
-    return packet->failed ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                          : 0;
+    return packet->failed ? bats_no_memory(err) : 0;
 }
 
 static int flush_one(struct bats_crew *crew, size_t i, struct bats_error *err)
 {
-    struct bats_member *member = &crew->members[i];
-    if (member->assign.n == 0)
+    struct bats_worker *worker = &crew->workers[i];
+    if (worker->assign.n == 0)
         return 0;
-    if (member->state == BATS_MEMBER_WORKS)
-        return deliver(crew, i, &member->assign, err);
-    bats_packet_release(&member->assign);
+    if (worker->state == BATS_WORKER_WORKS)
+        return deliver(crew, i, &worker->assign, err);
+    bats_packet_release(&worker->assign);
     return 0;
 }
 
-int bats_crew_send(struct bats_crew *crew, size_t i,
-                   struct bats_packet *packet, struct bats_error *err)
+int bats_crew_say(struct bats_crew *crew, size_t i,
+                  const struct bats_message *message, struct bats_error *err)
 {
+    struct bats_packet packet = {0};
     int rc = flush_one(crew, i, err);
-    if (rc == 0 && crew->members[i].state == BATS_MEMBER_WORKS)
-        return deliver(crew, i, packet, err);
-    bats_packet_release(packet);
-    return rc;
+    if (rc < 0 || crew->workers[i].state != BATS_WORKER_WORKS)
+        return rc;
+    bats_proto_put(&packet, message);
+    return deliver(crew, i, &packet, err);
 }
 
 int bats_crew_flush(struct bats_crew *crew, struct bats_error *err)
@@ -276,9 +277,9 @@ int bats_crew_receive(struct bats_crew *crew, size_t *i,
     *i = crew->of_rank[from];
     if (rc < 0)
         return bats_error_set(err, rc, "rank %d: %s", from, why.text);
-    crew->members[*i].heard_us = bats_clock_now_us();
+    crew->workers[*i].heard_us = bats_clock_now_us();
     if (message->type == BATS_MESSAGE_STOP)
-        crew->members[*i].state = BATS_MEMBER_LEFT;
+        crew->workers[*i].state = BATS_WORKER_LEFT;
     return 1;
 }
 
@@ -293,16 +294,21 @@ int64_t bats_crew_beat_us(const struct bats_crew *crew)
     return bats_heart_beat_us(crew->silence_us);
 }
 
-/* When the rank wakes up, it must not continue with tasks that others have
- * been given since. It stays until the run ends: without --enable-recovery, a
- * rank that leaves early takes the others with it. */
+static void tell_to_stop(struct bats_crew *crew, size_t i,
+                         enum bats_leave leave)
+{
+    bats_comm_say(crew->comm, crew->ranks[i].rank,
+                  BATS_SAY(BATS_MESSAGE_STOP, .u.leave = leave), NULL);
+}
+
+/* The rank must not continue with tasks that others have got since. It stays
+ * until the run ends: without --enable-recovery, a rank that leaves early
+ * takes the others with it. */
 const char *bats_crew_give_up(struct bats_crew *crew, size_t i)
 {
-    struct bats_packet packet = {0};
     bats_comm_give_up(crew->comm);
-    crew->members[i].state = BATS_MEMBER_SILENT;
-    bats_proto_stop(&packet, BATS_LEAVE_NOT);
-    bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
+    crew->workers[i].state = BATS_WORKER_SILENT;
+    tell_to_stop(crew, i, BATS_LEAVE_NOT);
     return "it has been silent for too long";
 }
 
@@ -312,40 +318,40 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
     int64_t gap_us = now_us - crew->looked_us;
     crew->looked_us = now_us;
     bats_deaths_ask();
-    /* This process was suspended, or busy writing: messages that came in the
-     * meantime have not been read yet. */
+    /* This process was suspended, or busy writing, and has not yet read the
+     * messages of that time. */
     if (gap_us > 2 * bats_crew_beat_us(crew))
         for (size_t k = 0; k < crew->n; k++)
-            crew->members[k].heard_us += gap_us;
+            crew->workers[k].heard_us += gap_us;
     for (size_t k = 0; k < crew->n; k++) {
-        struct bats_member *member = &crew->members[k];
-        if (crew->workers[k].rank == 0 || member->state != BATS_MEMBER_WORKS)
+        struct bats_worker *worker = &crew->workers[k];
+        if (crew->ranks[k].rank == 0 || worker->state != BATS_WORKER_WORKS)
             continue;
-        int rank = crew->workers[k].rank;
+        int rank = crew->ranks[k].rank;
         bool ended = has_ended(crew, rank) || bats_deaths_known(rank);
-        if (!ended && now_us - member->heard_us <= crew->silence_us)
+        if (!ended && now_us - worker->heard_us <= crew->silence_us)
             continue;
         *i = k;
         if (!ended)
             return bats_crew_give_up(crew, k);
         bats_comm_give_up(crew->comm);
-        member->state = BATS_MEMBER_GONE;
+        worker->state = BATS_WORKER_GONE;
         return "its process has ended";
     }
     return NULL;
 }
 
-/* True if it is given up, so that nobody waits for it. */
+/* True if the rank is given up and nothing waits for it. */
 static bool is_lost(const struct bats_crew *crew, size_t i)
 {
-    return crew->members[i].state == BATS_MEMBER_GONE ||
-           crew->members[i].state == BATS_MEMBER_SILENT;
+    return crew->workers[i].state == BATS_WORKER_GONE ||
+           crew->workers[i].state == BATS_WORKER_SILENT;
 }
 
 bool bats_crew_lost_elsewhere(const struct bats_crew *crew)
 {
     for (size_t i = 0; i < crew->n; i++)
-        if (is_lost(crew, i) && crew->pidfd[crew->workers[i].rank] < 0)
+        if (is_lost(crew, i) && crew->pidfd[crew->ranks[i].rank] < 0)
             return true;
     return false;
 }
@@ -354,10 +360,10 @@ static size_t count_present(const struct bats_crew *crew)
 {
     size_t n = 0;
     for (size_t i = 0; i < crew->n; i++)
-        n += crew->workers[i].rank != 0 && !is_lost(crew, i) &&
-             crew->members[i].state != BATS_MEMBER_LEFT &&
-             crew->members[i].state != BATS_MEMBER_ABSENT &&
-             !bats_comm_is_gone(crew->comm, crew->workers[i].rank);
+        n += crew->ranks[i].rank != 0 && !is_lost(crew, i) &&
+             crew->workers[i].state != BATS_WORKER_LEFT &&
+             crew->workers[i].state != BATS_WORKER_ABSENT &&
+             !bats_comm_is_gone(crew->comm, crew->ranks[i].rank);
     return n;
 }
 
@@ -367,14 +373,10 @@ void bats_crew_stop(struct bats_crew *crew)
         bats_executor_stop(crew->own, 0);
         bats_executor_wind_up(crew->own);
     }
-    for (size_t i = 0; i < crew->n; i++) {
-        struct bats_packet packet = {0};
-        if (crew->workers[i].rank == 0 ||
-            crew->members[i].state != BATS_MEMBER_WORKS)
-            continue;
-        bats_proto_stop(&packet, BATS_LEAVE_NOT);
-        bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
-    }
+    for (size_t i = 0; i < crew->n; i++)
+        if (crew->ranks[i].rank != 0 &&
+            crew->workers[i].state == BATS_WORKER_WORKS)
+            tell_to_stop(crew, i, BATS_LEAVE_NOT);
 }
 
 /* Rank 0 leaves its node; the last rank there has something to do. */
@@ -389,6 +391,20 @@ static void leave_own(struct bats_crew *crew)
     crew->own = NULL;
 }
 
+/* A silent rank that sleeps on cannot leave, and mpirun --enable-recovery does
+ * not always end it. Without recovery, mpirun ends all ranks, but would say 137
+ * if one was killed. */
+static void end_silent(struct bats_crew *crew)
+{
+    if (!bats_launcher_recovers())
+        return;
+    for (size_t i = 0; i < crew->n; i++) {
+        int fd = crew->pidfd[crew->ranks[i].rank];
+        if (crew->workers[i].state == BATS_WORKER_SILENT && fd >= 0)
+            pidfd_send_signal(fd, SIGKILL, NULL, 0);
+    }
+}
+
 bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
 {
     bats_heart_stop(); /* no message may follow the last one */
@@ -396,18 +412,15 @@ bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
     for (size_t i = 0; i < crew->n; i++)
         if (is_lost(crew, i))
             leave = BATS_LEAVE_BROKEN;
-    for (size_t i = 0; i < crew->n; i++) {
-        if (crew->workers[i].rank == 0 ||
-            crew->members[i].state == BATS_MEMBER_GONE ||
-            crew->members[i].state == BATS_MEMBER_ABSENT)
-            continue;
-        struct bats_packet packet = {0};
-        bats_proto_stop(&packet, leave);
-        bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
-    }
+    for (size_t i = 0; i < crew->n; i++)
+        if (crew->ranks[i].rank != 0 &&
+            crew->workers[i].state != BATS_WORKER_GONE &&
+            crew->workers[i].state != BATS_WORKER_ABSENT)
+            tell_to_stop(crew, i, leave);
     leave_own(crew);
     int64_t since_us = bats_clock_now_us();
     size_t present, before = crew->n;
+    end_silent(crew);
     while ((present = count_present(crew)) > 0) {
         size_t i;
         struct bats_message message;

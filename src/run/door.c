@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/proto.h"
+
 static int failed(const char *path, struct bats_error *err)
 {
     return bats_error_set(err, BATS_EINPUT, "%.300s: %s", path,
@@ -31,7 +33,7 @@ static bool print(FILE *file, const struct bats_door *door)
     return fflush(file) == 0 && ferror(file) == 0;
 }
 
-/* Where there are no locks (as on some network file systems), nobody knows. */
+/* Some network file systems have no locks: then it is unknown. */
 static bool is_held(const char *path)
 {
     struct flock flock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -93,10 +95,10 @@ void bats_door_remove(const char *path, int fd)
 
 static bool read_secret(const char *digits, uint8_t *secret)
 {
-    if (strlen(digits) != 2 * BATS_AUTH_SECRET_BYTES ||
-        strspn(digits, "0123456789abcdef") != 2 * BATS_AUTH_SECRET_BYTES)
+    if (strlen(digits) != 2 * BATS_TLS_KEY ||
+        strspn(digits, "0123456789abcdef") != 2 * BATS_TLS_KEY)
         return false;
-    for (size_t i = 0; i < BATS_AUTH_SECRET_BYTES; i++) {
+    for (size_t i = 0; i < BATS_TLS_KEY; i++) {
         char byte[3] = {digits[2 * i], digits[2 * i + 1], '\0'};
         secret[i] = (uint8_t)strtoul(byte, NULL, 16);
     }

@@ -29,9 +29,9 @@ struct bats_door {
     struct bats_auth auth;
 };
 
-/* Replaces the file in one step, and keeps it open and locked as *fd: as long
- * as that lasts no other master takes its place. BATS_EINPUT: it cannot be
- * written, or is that of a master that lives. */
+/* Replaces the file in one step, and keeps it open and locked as *fd, so that
+ * no other master takes its place. BATS_EINPUT: it cannot be written, or
+ * belongs to a living master. */
 int bats_door_write(const char *path, const struct bats_door *door, int *fd,
                     struct bats_error *err);
 

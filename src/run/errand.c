@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +13,7 @@
 struct errand {
     struct bats_errand base;
     struct bats_auth auth;
-    struct bats_auth_text text;
-    uint8_t nonces[2][BATS_PROTO_NONCE];
-    char job[BATS_PROTO_JOB];
-    bool checks;
+    char *credential;
     pthread_t sender;
     atomic_bool is_back;
     atomic_flag is_left; /* by one of the two threads; the other frees */
@@ -27,13 +23,8 @@ static atomic_int n_away;
 
 static void run(struct errand *e)
 {
-    struct bats_errand *b = &e->base;
-    b->rc =
-        e->checks
-            ? bats_auth_check(&e->auth, &e->text, b->proof, b->n, &b->err)
-            : bats_auth_prove(&e->auth, &e->text, &b->proof, &b->n, &b->err);
-    if (b->rc < 0 && !e->checks)
-        b->proof = NULL;
+    e->base.rc =
+        bats_auth_accept(&e->auth, e->credential, e->base.key, &e->base.err);
     atomic_store(&e->is_back, true);
 }
 
@@ -41,7 +32,7 @@ static void leave(struct errand *e)
 {
     if (!atomic_flag_test_and_set(&e->is_left))
         return;
-    free(e->base.proof);
+    free(e->credential);
     free(e);
 }
 
@@ -72,37 +63,20 @@ static bool start_thread(struct errand *e)
     return started;
 }
 
-int bats_errand_send(const struct bats_auth *auth,
-                     const struct bats_auth_text *text, const char *proof,
-                     size_t n, struct bats_errand **errand,
-                     struct bats_error *err)
+int bats_errand_send(const struct bats_auth *auth, const char *credential,
+                     struct bats_errand **errand, struct bats_error *err)
 {
-    struct errand *e = calloc(1, sizeof *e);
-    char *copy = proof != NULL ? malloc(n + 1) : NULL;
-    if (e == NULL || (proof != NULL && copy == NULL)) {
+    struct errand *e = malloc(sizeof *e);
+    char *copy = strdup(credential);
+    if (e == NULL || copy == NULL) {
         free(e);
         free(copy);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     }
-    *e = (struct errand){.base = {.proof = copy, .n = n},
-                         .auth = *auth,
-                         .text = *text,
-                         .checks = proof != NULL,
+    *e = (struct errand){.auth = *auth,
+                         .credential = copy,
                          .sender = pthread_self(),
                          .is_left = ATOMIC_FLAG_INIT};
-    if (proof != NULL) {
-        memcpy(copy, proof, n);
-        copy[n] = '\0';
-    }
-    memcpy(e->nonces[0], text->master_nonce, BATS_PROTO_NONCE);
-    memcpy(e->nonces[1], text->gateway_nonce, BATS_PROTO_NONCE);
-    if (text->half != NULL)
-        memcpy(e->base.half, text->half, BATS_AUTH_HALF);
-    snprintf(e->job, sizeof e->job, "%s", text->job);
-    e->text.master_nonce = e->nonces[0];
-    e->text.gateway_nonce = e->nonces[1];
-    e->text.job = e->job;
-    e->text.half = e->base.half;
     *errand = &e->base;
     if (auth->way == BATS_AUTH_MUNGE && start_thread(e))
         return 0;

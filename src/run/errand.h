@@ -1,5 +1,5 @@
 /*
- * errand: a proof of auth.h is made or checked without waiting for it.
+ * errand: a credential of auth.h is checked without waiting for it.
  *
  * Layer: run. Used by the hub. The MUNGE daemon may not answer for a quarter of
  * a minute, so a thread of its own asks it, and wakes the thread that sent it
@@ -10,28 +10,23 @@
 
 #include "run/auth.h"
 
-/* The results, once it is back. */
+/* The results, once it is back: those of bats_auth_accept. */
 struct bats_errand {
     int rc;
     struct bats_error err;
-    char *proof; /* n bytes: made, or checked */
-    size_t n;
-    uint8_t half[BATS_AUTH_HALF];
+    uint8_t key[BATS_TLS_KEY];
 };
 
-/* Makes a proof of the text, or, if `proof` is not NULL, checks it. All is
- * copied. BATS_ENOMEM, BATS_ESYS. */
-int bats_errand_send(const struct bats_auth *auth,
-                     const struct bats_auth_text *text, const char *proof,
-                     size_t n, struct bats_errand **errand,
-                     struct bats_error *err);
+/* The credential is copied. BATS_ENOMEM. */
+int bats_errand_send(const struct bats_auth *auth, const char *credential,
+                     struct bats_errand **errand, struct bats_error *err);
 
 bool bats_errand_is_back(const struct bats_errand *errand);
 
-/* Its results are not wanted any more. NULL is legal. */
+/* Forgets the errand and its results. NULL is legal. */
 void bats_errand_forget(struct bats_errand *errand);
 
-/* So many are on their way that no more should be sent now. */
+/* Enough errands are under way; send no more now. */
 bool bats_errand_is_enough(void);
 
 #endif

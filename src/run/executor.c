@@ -36,11 +36,12 @@ struct waiting {
     bool once;
     int64_t begin_us; /* not sooner; 0: at once */
     int64_t sleep_us;
-    int64_t lost_us;    /* emulation; 0: it is not lost */
-    int64_t noticed_us; /* or 0 */
-    size_t n_variables; /* bytes */
-    char *variables;    /* behind the command, as in struct bats_assign */
-    char command[];     /* "": a built-in sleep */
+    int64_t lost_us;               /* emulation; 0: it is not lost */
+    int64_t noticed_us;            /* or 0 */
+    size_t n_variables, n_outputs; /* bytes */
+    char *variables,
+        *outputs;   /* behind the command, as in struct bats_assign */
+    char command[]; /* "": a built-in sleep */
 };
 
 /* The lines of the task that runs or has just ended. Their fate is unknown
@@ -63,15 +64,12 @@ struct bats_executor {
     struct waiting *first;
     struct waiting **last; /* where the next entry is linked */
     size_t n_waiting;
-    uint32_t running; /* task, while the runner is busy: */
-    uint32_t attempt;
-    bool is_replica;
-    bool is_cancelled; /* it was told to stop */
-    bool is_once;      /* it must not run elsewhere at the same time */
+    struct waiting *running; /* runs, or was the last one that did */
+    bool is_cancelled;       /* it was told to stop */
     /* Emulation of a machine that never answers: `running` is lost at this
      * time, INT64_MAX: it is not; from then on the slot is silent until the
-     * task is cancelled, or for `noticed_us`, if that is not 0. */
-    int64_t lost_at_us, noticed_us, noticed_at_us;
+     * task is cancelled, or for its `noticed_us`, if that is not 0. */
+    int64_t lost_at_us, noticed_at_us;
     bool is_silent;
     struct bats_runner_result lost;
     bool holds; /* lines wait in `held` until the task has ended */
@@ -144,9 +142,10 @@ int bats_executor_create(const struct bats_setup *setup,
     uint32_t cores = bats_hardware_bind(
         (enum bats_bind)setup->bind,
         (struct bats_share){setup->share_index, setup->share_count});
-    if (x == NULL || !add_variables(x, setup) || !add_threads(x, cores)) {
+    if (x == NULL || (x->running = calloc(1, sizeof *x->running)) == NULL ||
+        !add_variables(x, setup) || !add_threads(x, cores)) {
         bats_executor_destroy(x);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     }
     x->sink = *sink;
     x->last = &x->first;
@@ -196,6 +195,7 @@ void bats_executor_destroy(struct bats_executor *executor)
         executor->first = w->next;
         free(w);
     }
+    free(executor->running);
     for (int i = 0; i < executor->n_common; i++)
         free(executor->common[i]);
     for (int i = 0; i < 2; i++)
@@ -222,9 +222,10 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
         }
         size_t n = strlen(a.command) + 1;
         int64_t begin_us = a.wait_us > 0 ? bats_clock_now_us() + a.wait_us : 0;
-        struct waiting *w = malloc(sizeof *w + n + a.n_variables);
+        struct waiting *w =
+            malloc(sizeof *w + n + a.n_variables + a.n_outputs);
         if (w == NULL)
-            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+            return bats_no_memory(err);
         *w = (struct waiting){.task = a.task,
                               .attempt = a.attempt,
                               .replica = a.replica,
@@ -233,11 +234,11 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
                               .sleep_us = a.sleep_us,
                               .lost_us = a.lost_us,
                               .noticed_us = a.noticed_us,
-                              .n_variables = a.n_variables};
-        memcpy(w->command, a.command, n);
-        w->variables = w->command + n;
-        if (a.n_variables > 0)
-            memcpy(w->variables, a.variables, a.n_variables);
+                              .n_variables = a.n_variables,
+                              .n_outputs = a.n_outputs};
+        w->variables = mempcpy(w->command, a.command, n);
+        w->outputs = mempcpy(w->variables, a.variables, a.n_variables);
+        memcpy(w->outputs, a.outputs, a.n_outputs);
         *executor->last = w;
         executor->last = &w->next;
         executor->n_waiting++;
@@ -276,10 +277,10 @@ static int break_silence(struct bats_executor *x, struct bats_error *err)
 static int cancel(struct bats_executor *executor, uint32_t task,
                   struct bats_error *err)
 {
-    if (executor->is_silent && executor->running == task)
+    if (executor->is_silent && executor->running->task == task)
         return break_silence(executor, err);
     if (executor->ready && bats_runner_busy(executor->runner) &&
-        executor->running == task) {
+        executor->running->task == task) {
         executor->lost_at_us = INT64_MAX; /* nor is it on its way out */
         executor->is_cancelled = true;
         bats_runner_cancel(executor->runner);
@@ -385,21 +386,22 @@ bool bats_executor_go_on(struct bats_executor *executor)
     return !executor->stopping &&
            (executor->held.asks ||
             (bats_runner_busy(executor->runner) && !executor->is_cancelled &&
-             !executor->is_once));
+             !executor->running->once));
 }
 
 void bats_executor_runs(const struct bats_executor *executor, uint32_t *task,
                         uint32_t *attempt)
 {
-    *task = executor->running;
-    *attempt = bats_runner_busy(executor->runner) ? executor->attempt : 0;
+    *task = executor->running->task;
+    *attempt =
+        bats_runner_busy(executor->runner) ? executor->running->attempt : 0;
 }
 
 bool bats_executor_asks(const struct bats_executor *executor, uint32_t task,
                         uint32_t attempt)
 {
-    return executor->held.asks && executor->running == task &&
-           executor->attempt == attempt;
+    return executor->held.asks && executor->running->task == task &&
+           executor->running->attempt == attempt;
 }
 
 size_t bats_executor_waiting(const struct bats_executor *executor)
@@ -434,7 +436,7 @@ bool bats_executor_leave(struct bats_executor *executor, int64_t timeout_us)
     return bats_pernode_leave(executor->node, executor->runner, timeout_us);
 }
 
-/* Does what the node has to do before its first task. */
+/* Runs the first command of the node. */
 static int get_ready(struct bats_executor *x, int64_t timeout_us,
                      struct bats_error *err)
 {
@@ -444,9 +446,8 @@ static int get_ready(struct bats_executor *x, int64_t timeout_us,
         return rc;
     snprintf(number, sizeof number, "%" PRIu32, bats_pernode_number(x->node));
     x->ready = true;
-    return add_common(x, "DISBATCH_ENGINE_RANK", number)
-               ? 0
-               : bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return add_common(x, "DISBATCH_ENGINE_RANK", number) ? 0
+                                                         : bats_no_memory(err);
 }
 
 /* The end of the variable at `at`. */
@@ -490,8 +491,9 @@ static void fall_silent(struct bats_executor *x,
 {
     x->is_silent = true;
     x->noticed_at_us = INT64_MAX;
-    if (x->noticed_us > 0)
-        bats_units_add(bats_clock_now_us(), x->noticed_us, &x->noticed_at_us);
+    if (x->running->noticed_us > 0)
+        bats_units_add(bats_clock_now_us(), x->running->noticed_us,
+                       &x->noticed_at_us);
     x->lost = *r;
     forget_lines(x);
 }
@@ -525,10 +527,10 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     char own[TASK_VARIABLES][TASK_VARIABLE_ROOM];
     const char **environment = NULL;
 
-    if (is_process && (environment = fill_environment(x, w, own)) == NULL) {
-        free(w);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    }
+    free(x->running);
+    x->running = w;
+    if (is_process && (environment = fill_environment(x, w, own)) == NULL)
+        return bats_no_memory(err);
     struct bats_runner_task task = {
         .task = w->task,
         .attempt = w->attempt,
@@ -536,14 +538,11 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
         .command = is_process ? w->command : NULL,
         .sleep_us = w->sleep_us,
         .environment = environment,
+        .outputs = w->outputs,
+        .n_outputs = w->n_outputs,
     };
-    x->running = w->task;
-    x->attempt = w->attempt;
-    x->is_replica = w->replica > 0;
     x->is_cancelled = false;
-    x->is_once = w->once;
     bool begins_lost = w->lost_us == 1;
-    x->noticed_us = w->noticed_us;
     x->lost_at_us = INT64_MAX;
     if (w->lost_us > 0)
         bats_units_add(bats_clock_now_us(), w->lost_us, &x->lost_at_us);
@@ -553,7 +552,6 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
                            .usage.start_us = bats_now_us(CLOCK_REALTIME)});
     int rc = begins_lost ? 0 : bats_runner_start(x->runner, &task, err);
     free(environment);
-    free(w);
     return rc;
 }
 
@@ -584,7 +582,7 @@ static int enclose_lines(struct bats_executor *x,
     return 0;
 }
 
-/* It, or the command that its shell waited for. */
+/* The process, or the command that its shell waited for. */
 static bool died_of(const struct bats_runner_result *r, int signal)
 {
     return r->usage.signal == signal || r->usage.exit_status == 128 + signal;
@@ -612,9 +610,9 @@ static int tell_result(struct bats_executor *x,
 {
     struct bats_task_result result = {
         .task = r->task,
-        .attempt = x->attempt,
+        .attempt = x->running->attempt,
         .cancelled = was_told_to_end(r),
-        .asks = x->is_replica && x->output == BATS_OUTPUT_RESULTS,
+        .asks = x->running->replica > 0 && x->output == BATS_OUTPUT_RESULTS,
         .usage = r->usage,
         .last = r->last,
         .n_last = r->n_last,
@@ -636,7 +634,7 @@ static int send_lines(struct bats_executor *x, struct bats_error *err)
     while (h->asks && h->is_wanted) {
         ptrdiff_t n =
             bats_spool_lines(&h->spool[h->stream - 1], h->offset, &lines, err);
-        struct bats_output_lines output = {x->running, h->stream, lines,
+        struct bats_output_lines output = {x->running->task, h->stream, lines,
                                            (size_t)n};
         if (n < 0)
             return (int)n;

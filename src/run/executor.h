@@ -53,13 +53,13 @@ int bats_executor_obey(struct bats_executor *executor,
  * says). */
 void bats_executor_stop(struct bats_executor *executor, int64_t grace_us);
 
-/* Stops the running task, within its grace time, and returns when nothing is
- * left of it. Results and output lines are dropped. */
+/* Stops the running task within its grace time, and returns when no process of
+ * it is left. Drops results and output lines. */
 void bats_executor_wind_up(struct bats_executor *executor);
 
-/* The master is gone, and there may be another one: tasks that have not begun
- * are forgotten. False: nothing runs that could go on for it, and no lines wait
- * for a VERDICT; what runs was told to stop. */
+/* The master is gone, and another one may come: forgets tasks that have not
+ * begun. False: nothing runs that could continue for the next master, and no
+ * lines wait for a VERDICT; running tasks were told to stop. */
 bool bats_executor_go_on(struct bats_executor *executor);
 
 /* The task that runs; *attempt 0: none does. */
@@ -74,14 +74,14 @@ bool bats_executor_asks(const struct bats_executor *executor, uint32_t task,
  * VERDICT has to come first. The running task does not count. */
 size_t bats_executor_waiting(const struct bats_executor *executor);
 
-/* A task runs or waits, or what its node has to do first. */
+/* A task runs or waits, or the first command of the node does. */
 bool bats_executor_busy(const struct bats_executor *executor);
 
-/* Its node has done what comes before the first task (pernode.h). */
+/* The first command of the node is done (pernode.h). */
 bool bats_executor_ready(const struct bats_executor *executor);
 
-/* Call after it was stopped, until it returns true: does what its node has to
- * do last, for up to `timeout_us`. Results are dropped. */
+/* Call after the executor was stopped, until it returns true: runs the last
+ * command of the node for up to `timeout_us`. Results are dropped. */
 bool bats_executor_leave(struct bats_executor *executor, int64_t timeout_us);
 
 /* Starts the next task if possible, and sleeps up to `timeout_us` for the

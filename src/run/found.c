@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "bats/sched.h"
 #include "run/results.h"
 
 bool bats_found_any(const struct master *m, const struct bats_hello *hello)
@@ -15,7 +16,7 @@ bool bats_found_any(const struct master *m, const struct bats_hello *hello)
 static bool is_new(const struct master *m, uint32_t task, uint32_t attempt)
 {
     const uint32_t *recorded = m->options->attempts;
-    return task < bats_bagfile_count(m->options->bag) &&
+    return task < m->options->bag->n_tasks &&
            (recorded == NULL || attempt > recorded[task]);
 }
 
@@ -34,28 +35,29 @@ static void take_out_run(struct bats_journal *journal, size_t from,
     }
 }
 
-/* *wanted: its end is waited for. */
+/* Sets *wanted if the engine takes over the execution. */
 static int find(struct master *m, size_t i, uint32_t task, uint32_t attempt,
                 bool *wanted, struct bats_error *err)
 {
-    const struct bats_place *place = &m->survey.platform.places[i];
+    const struct bats_slot_of *at = &m->survey.platform.slot_of[i];
     struct bats_event event = {.type = BATS_EVENT_FOUND,
-                               .machine = place->machine,
-                               .slot = place->slot,
+                               .machine = at->machine,
+                               .slot = at->slot,
                                .task = task};
     size_t before = m->journal.n;
     *wanted = false;
     if (!is_new(m, task, attempt))
         return 0;
     int rc = bats_master_handle(m, &event, err);
-    *wanted = rc == 0 &&
-              bats_sched_execution(m->sched, place->machine, place->slot,
-                                   task) != BATS_EXECUTION_NONE;
+    *wanted = rc == 0 && bats_sched_execution(m->sched, at->machine, at->slot,
+                                              task) != BATS_EXECUTION_NONE;
     if (!*wanted)
         return rc;
     take_out_run(&m->journal, before, task);
     if (m->attempts[task] < attempt)
         m->attempts[task] = attempt;
+    if (m->halves != NULL)
+        m->halves[task] = 1;
     return 0;
 }
 
@@ -67,7 +69,7 @@ static int take_results(struct master *m, size_t i,
     struct bats_task_result r;
     bool any = bats_found_any(m, hello);
     int rc = bats_proto_open(hello->results, hello->n_results, &message, err);
-    m->crew.members[i].n_results++;
+    m->crew.workers[i].n_results++;
     while (rc == 0 && bats_proto_next_result(&message, &r)) {
         bool wanted = false;
         if (any && !r.cancelled)
@@ -80,11 +82,9 @@ static int take_results(struct master *m, size_t i,
     return rc;
 }
 
-int bats_found_take(struct master *m, size_t i,
-                    const struct bats_hello *hello, struct bats_found *found,
-                    struct bats_error *err)
+int bats_found_take(struct master *m, size_t i, const struct bats_hello *hello,
+                    struct bats_found *found, struct bats_error *err)
 {
-    struct bats_packet packet = {0};
     bool wanted = false;
     int rc = hello->n_results > 0 ? take_results(m, i, hello, found, err) : 0;
     if (rc == 0 && bats_found_any(m, hello) && hello->attempt > 0)
@@ -92,7 +92,8 @@ int bats_found_take(struct master *m, size_t i,
     found->tasks += wanted;
     if (rc < 0 || wanted || hello->attempt == 0)
         return rc;
-    m->crew.members[i].unwanted = hello->task;
-    bats_proto_cancel(&packet, hello->task);
-    return bats_crew_send(&m->crew, i, &packet, err);
+    m->crew.workers[i].unwanted = hello->task;
+    return bats_crew_say(&m->crew, i,
+                         BATS_SAY(BATS_MESSAGE_CANCEL, .u.task = hello->task),
+                         err);
 }

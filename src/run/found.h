@@ -1,7 +1,7 @@
 /*
  * found: what a worker job has of an earlier session that was killed.
  *
- * Layer: run. Used by joined.c when the job's ranks are seated. Results that
+ * Layer: run. Used by joined.c when the job's ranks are in. Results that
  * the last master did not live to take, and tasks that go on, become FOUND
  * events (bats/sched.h); a result follows as DONE or FAILED. The first result
  * of a task counts: where this session, or the last one, has one already, or
@@ -23,8 +23,8 @@ struct bats_found {
     uint32_t results, tasks; /* the second: that run */
 };
 
-/* Member i, whose machine has just JOINED, has said this HELLO and got its
- * SETUP. Nothing may be started meanwhile (HOLD). Adds to *found. Errors as of
+/* Worker i has said this HELLO and got its SETUP, and its machine has just
+ * JOINED. Nothing may start meanwhile (HOLD). Adds to *found. Errors as of
  * bats_results_take. */
 int bats_found_take(struct master *m, size_t i,
                     const struct bats_hello *hello, struct bats_found *found,

@@ -22,11 +22,10 @@
 
 struct gateway {
     struct bats_comm base;
-    struct bats_comm *near; /* NULL: no other ranks */
-    const struct bats_gateway_options *options;
+    struct bats_comm *near;                     /* NULL without other ranks */
+    const struct bats_gateway_options *options; /* NULL: rank 0 has forked
+                                                 * this process */
     struct bats_wire wire;
-    uint8_t nonce[2][BATS_PROTO_NONCE]; /* the master's, and ours */
-    uint8_t halves[2 * BATS_AUTH_HALF]; /* the same */
     bool *is_new; /* by rank: it has said HELLO to this master */
     int n_left;   /* other ranks that have said good-bye */
     bool leaving; /* they have been told to */
@@ -53,7 +52,7 @@ static void tell_to_leave(struct gateway *g, enum bats_leave leave)
 {
     for (int rank = 1; g->near != NULL && rank < g->base.size; rank++) {
         struct bats_packet packet = {0};
-        bats_proto_stop(&packet, leave);
+        bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_STOP, .u.leave = leave));
         g->near->via->send(g->near, rank, &packet, false, NULL);
     }
     g->leaving = leave == BATS_LEAVE_CUT;
@@ -67,6 +66,14 @@ static int broken(struct gateway *g, struct bats_error *err)
     g->cut = true;
     if (g->leaving)
         return 0;
+    if (g->options == NULL)
+        return bats_error_set(err, BATS_ESYS, "rank 0 has died");
+    if (errno == EKEYREJECTED)
+        return bats_error_set(err, BATS_EINPUT,
+                              "this is not the master: it has another secret");
+    if (errno == EBADMSG)
+        return bats_error_set(err, BATS_EPROTO,
+                              "something came that the master has not sent");
     return bats_error_set(err, BATS_ESYS, "the connection to the master %s%s",
                           errno == 0 ? "was closed" : "broke: ",
                           errno == 0 ? "" : strerror(errno));
@@ -78,7 +85,7 @@ static int hand_up(struct gateway *g, int rank, const void *bytes, size_t n,
     if (g->cut)
         return 0;
     if (!bats_wire_put(&g->wire, (uint32_t)rank, bytes, n))
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     return bats_wire_flush(&g->wire) ? 0 : broken(g, err);
 }
 
@@ -95,7 +102,7 @@ static int relay_up(struct gateway *g, struct bats_error *err)
             g->n_left++;
         if (n > 0 && *(const uint8_t *)bytes == BATS_MESSAGE_HELLO)
             g->is_new[rank] = true;
-        /* Nobody hears what it still says to the last master. */
+        /* Until its next HELLO a rank speaks to the last master. */
         if (g->is_new[rank] && (rc = hand_up(g, rank, bytes, n, err)) < 0)
             return rc;
     }
@@ -134,6 +141,8 @@ static int gateway_receive(struct bats_comm *comm, int *from,
 {
     struct gateway *g = gateway_of(comm);
     int rc = relay_up(g, err);
+    if (g->cut && g->options == NULL)
+        return broken(g, err);
     if (rc < 0 || g->cut)
         return rc;
     if (!bats_wire_flush(&g->wire))
@@ -194,11 +203,6 @@ static size_t gateway_unsent(struct bats_comm *comm)
     return n + g->near->via->unsent(g->near);
 }
 
-static bool gateway_woken(const struct bats_comm *comm)
-{
-    return gateway_of(comm)->near == NULL;
-}
-
 static void gateway_disband(struct bats_comm *comm, enum bats_leave leave)
 {
     struct gateway *g = gateway_of(comm);
@@ -228,7 +232,6 @@ static const struct bats_transport by_gateway = {
     .repeated = gateway_repeated,
     .unsent = gateway_unsent,
     .receive = gateway_receive,
-    .woken = gateway_woken,
     .is_gone = gateway_is_gone,
     .disband = gateway_disband,
 };
@@ -260,7 +263,8 @@ static int connect_once(const struct bats_door *door, struct bats_error *err)
                                     door->host, port, strerror(errno));
 }
 
-/* How it waits for another master; without `pause` it was never there. */
+/* How to wait for a master. `pause` is NULL for the first one, whose file must
+ * be there already. */
 struct patience {
     int64_t until_us;
     void (*pause)(void *context, int64_t us);
@@ -287,16 +291,6 @@ static int reach(const char *file, const struct patience *p,
     }
 }
 
-static int post(struct gateway *g, struct bats_packet *packet,
-                struct bats_error *err)
-{
-    int rc = packet->failed
-                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                 : hand_up(g, 0, packet->bytes, packet->n, err);
-    bats_packet_release(packet);
-    return rc;
-}
-
 /* Waits for a message of this type; its texts are valid until the next. */
 static int await(struct gateway *g, enum bats_message_type type,
                  int64_t until_us, struct bats_message *message,
@@ -313,7 +307,7 @@ static int await(struct gateway *g, enum bats_message_type type,
             return bats_error_set(err, BATS_ESYS,
                                   "the master does not answer");
         poll(&fd, 1, (int)(left_us / 1000) + 1);
-        if (bats_wire_fill(&g->wire) < 0)
+        if (bats_wire_fill(&g->wire) < 0 || !bats_wire_flush(&g->wire))
             return broken(g, err);
     }
     if (rc < 0)
@@ -331,68 +325,40 @@ static int await(struct gateway *g, enum bats_message_type type,
     return rc;
 }
 
-static int knock(struct gateway *g, const struct bats_door *door,
-                 const char *job, uint8_t *nonce, struct bats_error *err)
+static int knock(struct gateway *g, const struct bats_knock *knock,
+                 struct bats_error *err)
 {
     struct bats_packet packet = {0};
-    struct bats_knock k = {(uint8_t)door->auth.way, nonce, job};
-    int rc = bats_auth_random(nonce, BATS_PROTO_NONCE, err);
-    if (rc < 0)
-        return rc;
-    bats_proto_knock(&packet, &k);
-    return post(g, &packet, err);
+    bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = *knock));
+    int rc = packet.failed ? bats_no_memory(err)
+                           : hand_up(g, 0, packet.bytes, packet.n, err);
+    bats_packet_release(&packet);
+    return rc;
 }
 
-/* The master proves first: nothing is told to a stranger. */
-static int prove(struct gateway *g, const struct bats_door *door,
-                 const char *job, int64_t until_us, struct bats_error *err)
+/* The first knock may be heard by anybody; the second, by TLS, only by the
+ * master, and it counts. */
+static int enter(struct gateway *g, const struct bats_auth *auth,
+                 int64_t until_us, struct bats_message *welcome,
+                 struct bats_error *err)
 {
-    struct bats_message message;
-    struct bats_error why;
-    struct bats_packet packet = {0};
-    char *bytes;
-    int rc = knock(g, door, job, g->nonce[1], err);
-    if (rc == 0)
-        rc = await(g, BATS_MESSAGE_CHALLENGE, until_us, &message, err);
+    uint8_t key[BATS_TLS_KEY];
+    char *credential;
+    int rc = bats_auth_offer(auth, key, &credential, err);
     if (rc < 0)
         return rc;
-    const struct bats_proof *its = &message.u.proof;
-    memcpy(g->nonce[0], its->nonce, sizeof g->nonce[0]);
-    struct bats_auth_text text = {true, g->nonce[0], g->nonce[1], job,
-                                  g->halves};
-    if (bats_auth_check(&door->auth, &text, its->bytes, its->n, &why) < 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s port %d is not the master: %s", door->host,
-                              door->port, why.text);
-    struct bats_proof proof = {.n_ranks = (uint32_t)g->base.size};
-    text.by_master = false;
-    text.half = g->halves + BATS_AUTH_HALF;
-    rc = bats_auth_random(text.half, BATS_AUTH_HALF, err);
-    if (rc < 0)
-        return rc;
-    rc = bats_auth_prove(&door->auth, &text, &bytes, &proof.n, err);
-    if (rc < 0)
-        return rc;
-    proof.bytes = bytes;
-    bats_proto_proof(&packet, &proof);
-    free(bytes);
-    return post(g, &packet, err);
-}
-
-/* After the WELCOME, which may be an ERROR instead that nobody could seal. */
-static int seal(struct gateway *g, const struct bats_door *door,
-                int64_t silence_us, struct bats_error *err)
-{
-    uint8_t ours[BATS_SEAL_KEY], its[BATS_SEAL_KEY];
-    struct bats_auth_text text = {false, g->nonce[0], g->nonce[1],
-                                  g->options->job, NULL};
-    struct bats_auth_terms terms = {(uint32_t)g->base.size, silence_us};
-    int rc = bats_auth_key(&door->auth, &text, &terms, g->halves, ours, err);
-    text.by_master = true;
+    const struct bats_knock k = {(uint8_t)auth->way, (uint32_t)g->base.size,
+                                 g->options->job, credential};
+    rc = knock(g, &k, err);
     if (rc == 0)
-        rc = bats_auth_key(&door->auth, &text, &terms, g->halves, its, err);
+        rc = await(g, BATS_MESSAGE_CHALLENGE, until_us, welcome, err);
+    if (rc == 0 && !bats_wire_secure(&g->wire, false, key))
+        rc = bats_no_memory(err);
     if (rc == 0)
-        bats_wire_seal(&g->wire, ours, its);
+        rc = knock(g, &k, err);
+    if (rc == 0)
+        rc = await(g, BATS_MESSAGE_WELCOME, until_us, welcome, err);
+    free(credential);
     return rc;
 }
 
@@ -410,11 +376,7 @@ static int join(struct gateway *g, const struct patience *p,
         return bats_error_set(err, BATS_ESYS, "the connection: %s",
                               strerror(errno));
     }
-    int rc = prove(g, &door, g->options->job, until_us, err);
-    if (rc == 0)
-        rc = await(g, BATS_MESSAGE_WELCOME, until_us, &message, err);
-    if (rc == 0)
-        rc = seal(g, &door, message.u.silence_us, err);
+    int rc = enter(g, &door.auth, until_us, &message, err);
     if (rc < 0)
         return rc;
     g->wire.limit = BATS_WIRE_FRIEND;
@@ -422,28 +384,52 @@ static int join(struct gateway *g, const struct patience *p,
     return 0;
 }
 
+/* `near` is the gateway's. NULL: out of memory. */
+static struct gateway *make(const struct bats_gateway_options *options,
+                            struct bats_comm *near, int rank, int size)
+{
+    struct gateway *g = calloc(1, sizeof *g);
+    if (g == NULL) {
+        bats_comm_destroy(near);
+        return NULL;
+    }
+    int rc = bats_comm_init(&g->base, &by_gateway, rank, size, NULL);
+    g->near = near;
+    g->base.is_stream = near == NULL;
+    g->options = options;
+    g->wire.fd = -1;
+    g->is_new = calloc((size_t)size, sizeof *g->is_new);
+    if (rc == 0 && g->is_new != NULL)
+        return g;
+    bats_comm_destroy(&g->base);
+    return NULL;
+}
+
+int bats_gateway_child(int fd, int rank, int size, struct bats_comm **comm,
+                       struct bats_error *err)
+{
+    struct gateway *g = make(NULL, NULL, rank, size);
+    if (g == NULL)
+        return bats_no_memory(err);
+    if (!bats_wire_open(&g->wire, fd)) {
+        bats_comm_destroy(&g->base);
+        return bats_error_set(err, BATS_ESYS, "the stream to rank 0: %s",
+                              strerror(errno));
+    }
+    g->wire.limit = SIZE_MAX / 2; /* a friend from the start */
+    *comm = &g->base;
+    return 0;
+}
+
 int bats_gateway_create(const struct bats_gateway_options *options,
                         struct bats_comm *near, struct bats_comm **comm,
                         int64_t *silence_us, struct bats_error *err)
 {
-    struct gateway *g = calloc(1, sizeof *g);
+    struct gateway *g =
+        make(options, near, 0, near != NULL ? bats_comm_size(near) : 1);
     *comm = NULL;
-    if (g == NULL) {
-        bats_comm_destroy(near);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    }
-    int size = near != NULL ? bats_comm_size(near) : 1;
-    int rc = bats_comm_init(&g->base, &by_gateway, 0, size, err);
-    g->near = near;
-    g->options = options;
-    g->wire.fd = -1;
-    g->is_new = calloc((size_t)size, sizeof *g->is_new);
-    if (rc == 0 && g->is_new == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    if (rc < 0) {
-        bats_comm_destroy(&g->base);
-        return rc;
-    }
+    if (g == NULL)
+        return bats_no_memory(err);
     *comm = &g->base;
     struct patience p = {bats_clock_now_us() + PATIENCE_US, NULL, NULL};
     return join(g, &p, silence_us, err);

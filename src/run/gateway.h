@@ -36,11 +36,17 @@ int bats_gateway_create(const struct bats_gateway_options *options,
                         struct bats_comm *near, struct bats_comm **comm,
                         int64_t *silence_us, struct bats_error *err);
 
-/* After the connection has ended (bats_comm_is_gone): does all that again,
- * until `until_us` (monotonic) if need be; the master may be another one, which
- * has written the file anew. The other ranks have been told BATS_LEAVE_AGAIN.
- * Between two attempts `pause` is called, to return after so many microseconds
- * or sooner. Errors as before. */
+/* The same for a worker that rank 0 has forked (forked.h), by this stream: it
+ * has no other ranks, and nobody has to be convinced. When the stream ends, rank
+ * 0 has died. BATS_ENOMEM, BATS_ESYS. */
+int bats_gateway_child(int fd, int rank, int size, struct bats_comm **comm,
+                       struct bats_error *err);
+
+/* After the connection has ended (bats_comm_is_gone): connects again, trying
+ * until `until_us` (monotonic); it may be another master, which has written a
+ * new file. The other ranks have been told BATS_LEAVE_AGAIN. Between two
+ * attempts `pause` is called, which returns within the given microseconds.
+ * Errors as before. */
 int bats_gateway_return(struct bats_comm *comm, int64_t until_us,
                         void (*pause)(void *context, int64_t us),
                         void *context, int64_t *silence_us,

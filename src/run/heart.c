@@ -87,9 +87,9 @@ int bats_heart_start(struct bats_comm *comm, int64_t silence_us,
     heart.comm = comm;
     heart.beat_us = bats_heart_beat_us(silence_us);
     if (heart.packet.n == 0)
-        bats_proto_plain(&heart.packet, BATS_MESSAGE_HEARTBEAT);
+        bats_proto_put(&heart.packet, BATS_SAY(BATS_MESSAGE_HEARTBEAT));
     if (heart.packet.failed)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     return begin(err);
 }
 

@@ -22,7 +22,7 @@
  * is lost: a sixth of that, so that a few may be late, but at most 5 s. */
 int64_t bats_heart_beat_us(int64_t silence_us);
 
-/* By way of `comm`, which stays until it has stopped. BATS_ENOMEM,
+/* Sends through `comm`, which must outlive the heart. BATS_ENOMEM,
  * BATS_ESYS. */
 int bats_heart_start(struct bats_comm *comm, int64_t silence_us,
                      struct bats_error *err);

@@ -19,27 +19,29 @@
 #define HELLO_US 60000000 /* for all ranks of a job to say HELLO */
 #define STRANGERS 256     /* connections that are not authenticated */
 #define SILENT 16         /* of them, from one address, that say nothing */
-#define IN_A_ROW 32       /* messages of one job before the next has its turn */
+#define IN_A_ROW 32 /* messages of one job before the next has its turn */
 #define BACKLOG 512
 
-struct seat {
-    struct bats_peer *peer; /* NULL: free */
-    uint32_t rank;          /* in its job */
+struct rank {
+    struct bats_hub_job *job; /* NULL: free */
+    uint32_t rank;            /* in its job */
 };
 
 struct hub {
     struct bats_comm base;
     struct bats_hub_options options;
     struct bats_door door;
-    int door_fd; /* of its file, while it listens */
+    int door_fd;  /* of its file, while it listens */
     int listener; /* -1: does not listen */
-    struct bats_peer **peers;
+    struct bats_hub_job **jobs;
     size_t n, room;
-    size_t turn;        /* the peer whose messages are taken */
+    size_t turn;        /* the job whose messages are taken */
     unsigned in_a_row;  /* taken from it */
-    struct seat *seats; /* by rank */
+    struct rank *ranks; /* by rank */
     struct pollfd *fds;
     size_t fds_room;
+    void (*ended)(void); /* of a family; else NULL */
+    struct bats_packet last_words;
 };
 
 static struct hub *hub_of(const struct bats_comm *comm)
@@ -47,291 +49,258 @@ static struct hub *hub_of(const struct bats_comm *comm)
     return (struct hub *)(uintptr_t)comm;
 }
 
-static void enter(struct bats_peer *p, enum bats_peer_state state)
+static void enter(struct bats_hub_job *job, enum bats_hub_state state)
 {
-    p->state = state;
-    p->since_us = bats_now_us(CLOCK_MONOTONIC);
+    job->state = state;
+    job->since_us = bats_now_us(CLOCK_MONOTONIC);
 }
 
-static void cut(struct bats_peer *p, const char *why)
+static void cut(struct bats_hub_job *job, const char *why)
 {
-    if (p->state == BATS_PEER_CUT || p->state == BATS_PEER_LEFT)
+    if (job->state == BATS_HUB_CUT || job->state == BATS_HUB_LEFT)
         return;
-    snprintf(p->why, sizeof p->why, "%s", why);
-    enter(p, BATS_PEER_CUT);
-    bats_wire_close(&p->wire);
+    snprintf(job->why, sizeof job->why, "%s", why);
+    enter(job, BATS_HUB_CUT);
+    bats_wire_close(&job->wire);
 }
 
-static void cut_broken(struct bats_peer *p)
+static void cut_broken(struct bats_hub_job *job)
 {
     char why[160];
-    snprintf(why, sizeof why, "the connection to its gateway %s%s",
-             errno == 0 ? "was closed" : "broke: ",
-             errno == 0 ? "" : strerror(errno));
-    cut(p, why);
+    if (errno == EKEYREJECTED)
+        snprintf(why, sizeof why, "it has another secret");
+    else if (errno == EBADMSG)
+        snprintf(why, sizeof why,
+                 "a message came that its gateway has not sent");
+    else
+        snprintf(why, sizeof why, "the connection to its gateway %s%s",
+                 errno == 0 ? "was closed" : "broke: ",
+                 errno == 0 ? "" : strerror(errno));
+    cut(job, why);
 }
 
-static void put(struct bats_peer *p, struct bats_packet *packet)
+static void say(struct bats_hub_job *job, const struct bats_message *message)
 {
-    if (packet->failed || !bats_wire_put(&p->wire, 0, packet->bytes, packet->n))
-        cut(p, "there is no memory for a message to it");
-    else if (!bats_wire_flush(&p->wire))
-        cut_broken(p);
-    bats_packet_release(packet);
+    struct bats_packet packet = {0};
+    bats_proto_put(&packet, message);
+    if (packet.failed || !bats_wire_put(&job->wire, 0, packet.bytes, packet.n))
+        cut(job, "there is no memory for a message to it");
+    else if (!bats_wire_flush(&job->wire))
+        cut_broken(job);
+    bats_packet_release(&packet);
 }
 
 /* The sentence fits the socket's buffer, or the other side does not read. Bytes
  * that it has sent are dropped first: else the kernel drops our words, too. */
-static void refuse(struct bats_peer *p, const char *why)
+static void refuse(struct bats_hub_job *job, const char *why)
 {
-    struct bats_packet packet = {0};
     char dropped[4096];
-    bats_proto_error(&packet, why);
-    put(p, &packet);
-    if (p->wire.fd >= 0) {
-        shutdown(p->wire.fd, SHUT_WR);
-        while (recv(p->wire.fd, dropped, sizeof dropped, MSG_DONTWAIT) > 0)
+    say(job, BATS_SAY(BATS_MESSAGE_ERROR, .u.sentence = why));
+    if (job->wire.fd >= 0) {
+        shutdown(job->wire.fd, SHUT_WR);
+        while (recv(job->wire.fd, dropped, sizeof dropped, MSG_DONTWAIT) > 0)
             ;
     }
-    cut(p, why);
+    cut(job, why);
 }
 
 /* ---- authentication ---- */
 
-static int begin_challenge(const struct hub *h, struct bats_peer *p,
-                           struct bats_error *err)
-{
-    struct bats_auth_text text = {true, p->nonce, p->its_nonce, p->job,
-                                  p->halves};
-    int rc = bats_auth_random(p->nonce, sizeof p->nonce, err);
-    if (rc == 0)
-        rc = bats_auth_random(p->halves, BATS_AUTH_HALF, err);
-    return rc < 0 ? rc
-                  : bats_errand_send(&h->door.auth, &text, NULL, 0, &p->errand,
-                                     err);
-}
-
-static void challenge(struct bats_peer *p, const struct bats_errand *made)
-{
-    struct bats_packet packet = {0};
-    struct bats_proof proof = {.nonce = p->nonce, .bytes = made->proof,
-                               .n = made->n};
-    bats_proto_proof(&packet, &proof);
-    put(p, &packet);
-}
-
-static void take_knock(const struct hub *h, struct bats_peer *p,
+static void take_knock(const struct hub *h, struct bats_hub_job *job,
                        const struct bats_knock *knock)
 {
     struct bats_error why;
-    snprintf(p->job, sizeof p->job, "%s", knock->job);
-    memcpy(p->its_nonce, knock->nonce, sizeof p->its_nonce);
+    snprintf(job->number, sizeof job->number, "%s", knock->job);
     if (knock->way != h->door.auth.way)
-        refuse(p, "it authenticates in another way");
-    else if (begin_challenge(h, p, &why) < 0)
-        refuse(p, why.text);
+        refuse(job, "it authenticates in another way");
+    else if (bats_errand_send(&h->door.auth, knock->credential, &job->errand,
+                              &why) < 0)
+        refuse(job, why.text);
     else
-        enter(p, BATS_PEER_PROVES);
+        enter(job, BATS_HUB_PROVES);
 }
 
-/* After the WELCOME. */
-static int seal(const struct hub *h, struct bats_peer *p,
-                struct bats_error *err)
+static void challenge(struct bats_hub_job *job,
+                      const uint8_t key[BATS_TLS_KEY])
 {
-    uint8_t ours[BATS_SEAL_KEY], its[BATS_SEAL_KEY];
-    struct bats_auth_text text = {true, p->nonce, p->its_nonce, p->job, NULL};
-    struct bats_auth_terms terms = {p->n_ranks, h->options.silence_us};
-    int rc = bats_auth_key(&h->door.auth, &text, &terms, p->halves, ours, err);
-    text.by_master = false;
-    if (rc == 0)
-        rc = bats_auth_key(&h->door.auth, &text, &terms, p->halves, its, err);
-    if (rc == 0)
-        bats_wire_seal(&p->wire, ours, its);
-    return rc;
+    say(job, BATS_SAY(BATS_MESSAGE_CHALLENGE));
+    if (job->state == BATS_HUB_PROVES &&
+        !bats_wire_secure(&job->wire, true, key))
+        cut(job, "out of memory");
 }
 
-static bool make_lists(struct bats_peer *p)
+static bool make_lists(struct bats_hub_job *job)
 {
-    p->hellos = calloc(p->n_ranks, sizeof *p->hellos);
-    p->said = calloc(p->n_ranks, sizeof *p->said);
-    p->is_here = calloc(p->n_ranks, sizeof *p->is_here);
-    p->rank = calloc(p->n_ranks, sizeof *p->rank);
-    return p->hellos != NULL && p->said != NULL && p->is_here != NULL &&
-           p->rank != NULL;
+    job->hellos = calloc(job->n_ranks, sizeof *job->hellos);
+    job->said = calloc(job->n_ranks, sizeof *job->said);
+    job->is_here = calloc(job->n_ranks, sizeof *job->is_here);
+    job->rank = calloc(job->n_ranks, sizeof *job->rank);
+    return job->hellos != NULL && job->said != NULL && job->is_here != NULL &&
+           job->rank != NULL;
 }
 
-/* Whoever has a job's number comes in its stead: the connection of before is
- * broken, even if that does not show yet. */
-static void supersede(const struct hub *h, const struct bats_peer *p)
+/* A second connection with the number of this job replaces the first, which is
+ * broken even if that does not show yet. */
+static void supersede(const struct hub *h, const struct bats_hub_job *job)
 {
     for (size_t i = 0; i < h->n; i++)
-        if (h->peers[i] != p && h->peers[i]->state >= BATS_PEER_GATHERS &&
-            strcmp(h->peers[i]->job, p->job) == 0)
-            cut(h->peers[i], "its gateway has connected again");
+        if (h->jobs[i] != job && h->jobs[i]->state >= BATS_HUB_GATHERS &&
+            strcmp(h->jobs[i]->number, job->number) == 0)
+            cut(h->jobs[i], "its gateway has connected again");
 }
 
-static void take_proof(const struct hub *h, struct bats_peer *p,
-                       const struct bats_proof *proof)
+/* The second KNOCK comes by TLS: nobody else can have said it. */
+static void let_in(const struct hub *h, struct bats_hub_job *job,
+                   const struct bats_knock *knock)
 {
-    struct bats_error why;
-    struct bats_auth_text text = {false, p->nonce, p->its_nonce, p->job,
-                                  p->halves + BATS_AUTH_HALF};
-    p->wanted_ranks = proof->n_ranks;
-    if (bats_errand_send(&h->door.auth, &text, proof->bytes, proof->n,
-                         &p->errand, &why) < 0)
-        refuse(p, why.text);
-}
-
-static void let_in(const struct hub *h, struct bats_peer *p,
-                   const struct bats_errand *checked)
-{
-    struct bats_error why;
-    struct bats_packet packet = {0};
-    memcpy(p->halves + BATS_AUTH_HALF, checked->half, BATS_AUTH_HALF);
-    if (p->wanted_ranks == 0 || p->wanted_ranks > h->options.n_seats) {
-        refuse(p, "it has more ranks than the run has room for");
+    snprintf(job->number, sizeof job->number, "%s", knock->job);
+    if (knock->n_ranks == 0 || knock->n_ranks > h->options.most_ranks) {
+        refuse(job, "it has more ranks than the run has room for");
         return;
     }
-    p->n_ranks = p->wanted_ranks;
-    if (!make_lists(p)) {
-        p->n_ranks = 0;
-        refuse(p, "out of memory");
+    job->n_ranks = knock->n_ranks;
+    if (!make_lists(job)) {
+        job->n_ranks = 0;
+        refuse(job, "out of memory");
         return;
     }
-    supersede(h, p);
-    p->wire.limit = BATS_WIRE_FRIEND;
-    bats_proto_welcome(&packet, h->options.silence_us);
-    put(p, &packet);
-    if (p->state == BATS_PEER_PROVES && seal(h, p, &why) < 0)
-        refuse(p, why.text);
-    else if (p->state == BATS_PEER_PROVES)
-        enter(p, BATS_PEER_GATHERS);
+    supersede(h, job);
+    job->wire.limit = BATS_WIRE_FRIEND;
+    say(job,
+        BATS_SAY(BATS_MESSAGE_WELCOME, .u.silence_us = h->options.silence_us));
+    if (job->state == BATS_HUB_PROVES)
+        enter(job, BATS_HUB_GATHERS);
 }
 
-/* What was to be made or checked for it is. */
-static void go_on(const struct hub *h, struct bats_peer *p)
+/* Its credential is checked. */
+static void go_on(struct bats_hub_job *job)
 {
-    struct bats_errand *errand = p->errand;
+    struct bats_errand *errand = job->errand;
     if (errand == NULL || !bats_errand_is_back(errand))
         return;
-    p->errand = NULL;
-    bool proves = p->state == BATS_PEER_PROVES;
-    if (proves && errand->rc < 0)
-        refuse(p, errand->err.text);
-    else if (proves && p->is_challenged)
-        let_in(h, p, errand);
-    else if (proves)
-        challenge(p, errand);
-    p->is_challenged = true;
+    job->errand = NULL;
+    if (job->state == BATS_HUB_PROVES && errand->rc < 0)
+        refuse(job, errand->err.text);
+    else if (job->state == BATS_HUB_PROVES)
+        challenge(job, errand->key);
     bats_errand_forget(errand);
 }
 
 /* Keeps the message, whose texts the HELLO refers to. */
-static void take_hello(struct bats_peer *p, uint32_t rank, const void *bytes,
-                       size_t n)
+static void take_hello(struct bats_hub_job *job, uint32_t rank,
+                       const void *bytes, size_t n)
 {
     struct bats_message message;
-    struct bats_packet *copy = &p->said[rank];
-    if (p->is_here[rank]) {
-        refuse(p, "a rank of it said hello twice");
+    struct bats_packet *copy = &job->said[rank];
+    if (job->is_here[rank]) {
+        refuse(job, "a rank of it said hello twice");
         return;
     }
     copy->bytes = malloc(n);
     if (copy->bytes == NULL) {
-        refuse(p, "out of memory");
+        refuse(job, "out of memory");
         return;
     }
     memcpy(copy->bytes, bytes, n);
     if (bats_proto_open(copy->bytes, n, &message, NULL) < 0 ||
         message.u.hello.rank != rank) {
-        refuse(p, "a rank of it said hello as another one");
+        refuse(job, "a rank of it said hello as another one");
         return;
     }
-    p->hellos[rank] = message.u.hello;
-    p->is_here[rank] = true;
-    if (++p->n_here == p->n_ranks)
-        enter(p, BATS_PEER_WAITS);
+    job->hellos[rank] = message.u.hello;
+    job->is_here[rank] = true;
+    if (++job->n_here == job->n_ranks)
+        enter(job, BATS_HUB_WAITS);
 }
 
-/* A message of a peer that has no seats yet. */
-static void take_early(const struct hub *h, struct bats_peer *p, uint32_t rank,
-                       const void *bytes, size_t n)
+/* A message of a job that has no ranks yet. */
+static void take_early(const struct hub *h, struct bats_hub_job *job,
+                       uint32_t rank, const void *bytes, size_t n)
 {
     struct bats_message message;
     struct bats_error why;
     if (bats_proto_open(bytes, n, &message, &why) < 0)
-        refuse(p, why.text);
-    else if (p->state == BATS_PEER_KNOCKS && rank == 0 &&
+        refuse(job, why.text);
+    else if (job->state == BATS_HUB_KNOCKS && rank == 0 &&
              message.type == BATS_MESSAGE_KNOCK)
-        take_knock(h, p, &message.u.knock);
-    else if (p->state == BATS_PEER_PROVES && rank == 0 &&
-             message.type == BATS_MESSAGE_PROOF)
-        take_proof(h, p, &message.u.proof);
-    else if (p->state == BATS_PEER_GATHERS && rank < p->n_ranks &&
+        take_knock(h, job, &message.u.knock);
+    else if (job->state == BATS_HUB_PROVES && rank == 0 &&
+             message.type == BATS_MESSAGE_KNOCK)
+        let_in(h, job, &message.u.knock);
+    else if (job->state == BATS_HUB_GATHERS && rank < job->n_ranks &&
              message.type == BATS_MESSAGE_HELLO)
-        take_hello(p, rank, bytes, n);
-    else if (p->state < BATS_PEER_GATHERS ||
+        take_hello(job, rank, bytes, n);
+    else if (job->state < BATS_HUB_GATHERS ||
              message.type != BATS_MESSAGE_HEARTBEAT)
-        refuse(p, "a message came that makes no sense yet");
+        refuse(job, "a message came that makes no sense yet");
 }
 
 /* ---- connections ---- */
 
-static void release(struct bats_peer *p)
+static void release(struct bats_hub_job *job)
 {
-    bats_wire_close(&p->wire);
-    bats_errand_forget(p->errand);
-    for (uint32_t k = 0; p->said != NULL && k < p->n_ranks; k++)
-        bats_packet_release(&p->said[k]);
-    free(p->said);
-    free(p->hellos);
-    free(p->is_here);
-    free(p->rank);
-    free(p);
+    bats_wire_close(&job->wire);
+    bats_errand_forget(job->errand);
+    for (uint32_t k = 0; job->said != NULL && k < job->n_ranks; k++)
+        bats_packet_release(&job->said[k]);
+    free(job->said);
+    free(job->hellos);
+    free(job->is_here);
+    free(job->rank);
+    free(job);
 }
 
 static size_t count_strangers(const struct hub *h)
 {
     size_t n = 0;
     for (size_t i = 0; i < h->n; i++)
-        n += h->peers[i]->state < BATS_PEER_GATHERS;
+        n += h->jobs[i]->state < BATS_HUB_GATHERS;
     return n;
 }
 
 static bool meet(struct hub *h, int fd, const struct in6_addr *address)
 {
-    struct bats_peer *p = calloc(1, sizeof *p);
-    if (p == NULL ||
-        !bats_grow(&h->peers, &h->room, h->n + 1, sizeof *h->peers) ||
-        !bats_wire_open(&p->wire, fd)) {
-        free(p);
+    struct bats_hub_job *job = calloc(1, sizeof *job);
+    if (job == NULL ||
+        !bats_grow(&h->jobs, &h->room, h->n + 1, sizeof *h->jobs) ||
+        !bats_wire_open(&job->wire, fd)) {
+        free(job);
         return false;
     }
-    p->address = *address;
-    enter(p, BATS_PEER_KNOCKS);
-    h->peers[h->n++] = p;
+    job->address = *address;
+    enter(job, BATS_HUB_KNOCKS);
+    h->jobs[h->n++] = job;
     return true;
 }
 
-/* Of IPv6, one site has 2^64 addresses. */
+/* Of IPv6 addresses only the network counts: a site has 2^64 in one. */
 static bool same_place(const struct in6_addr *a, const struct in6_addr *b)
 {
     return memcmp(a, b, IN6_IS_ADDR_V4MAPPED(a) ? sizeof *a : 8) == 0;
 }
 
-/* Sends away whoever has said nothing for the longest time: from this address,
- * or NULL, from any. False: there are not more than `most` of them. */
+/* The hub waits for the next message of this connection. */
+static bool lets_wait(const struct bats_hub_job *job, bool has_knocked)
+{
+    return job->is_silent && (job->state == BATS_HUB_KNOCKS ||
+                              (has_knocked && job->state == BATS_HUB_PROVES &&
+                               job->errand == NULL));
+}
+
+/* Refuses the connection that has been silent for the longest time, of those
+ * from this address that have said nothing yet; NULL: of all. False: no more
+ * than `most` are silent. */
 static bool send_silent(struct hub *h, const struct in6_addr *address,
                         size_t most)
 {
-    struct bats_peer *first = NULL;
+    struct bats_hub_job *first = NULL;
     size_t n = 0;
     for (size_t i = 0; i < h->n; i++) {
-        struct bats_peer *p = h->peers[i];
-        if (p->state != BATS_PEER_KNOCKS || !p->is_silent ||
-            (address != NULL && !same_place(&p->address, address)))
+        struct bats_hub_job *job = h->jobs[i];
+        if (!lets_wait(job, address == NULL) ||
+            (address != NULL && !same_place(&job->address, address)))
             continue;
-        first = n++ == 0 ? p : first;
+        first = n++ == 0 ? job : first;
     }
     if (n > most)
         refuse(first, "it says nothing, and others wait");
@@ -354,8 +323,8 @@ static void meet_all(struct hub *h)
             return;
         if (from.sin6_family == AF_INET) { /* as IPv6 has it */
             uint32_t four = ((struct sockaddr_in *)&from)->sin_addr.s_addr;
-            from.sin6_addr = (struct in6_addr){
-                .s6_addr = {[10] = 0xff, [11] = 0xff}};
+            from.sin6_addr =
+                (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
             memcpy(from.sin6_addr.s6_addr + 12, &four, sizeof four);
         }
         if (send_silent(h, &from.sin6_addr, SILENT - 1))
@@ -371,23 +340,23 @@ static void look_for_late(struct hub *h)
 {
     int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
     for (size_t i = 0; i < h->n; i++) {
-        struct bats_peer *p = h->peers[i];
-        int64_t quiet_us = now_us - p->since_us;
-        if (p->state < BATS_PEER_GATHERS && quiet_us > KNOCK_US)
-            refuse(p, "it takes too long to say who it is");
-        if (p->state == BATS_PEER_GATHERS && quiet_us > HELLO_US)
-            refuse(p, "not every rank of it said hello within a minute");
+        struct bats_hub_job *job = h->jobs[i];
+        int64_t quiet_us = now_us - job->since_us;
+        if (job->state < BATS_HUB_GATHERS && quiet_us > KNOCK_US)
+            refuse(job, "it takes too long to identify itself");
+        if (job->state == BATS_HUB_GATHERS && quiet_us > HELLO_US)
+            refuse(job, "not every rank of it said hello within a minute");
     }
 }
 
-/* Its messages are taken now. */
-static bool is_heard(const struct bats_peer *p)
+/* Messages of this job may be taken now. */
+static bool is_heard(const struct bats_hub_job *job)
 {
-    return p->state != BATS_PEER_WAITS && p->errand == NULL &&
-           (p->state >= BATS_PEER_GATHERS || !bats_errand_is_enough());
+    return job->state != BATS_HUB_WAITS && job->errand == NULL &&
+           (job->state >= BATS_HUB_GATHERS || !bats_errand_is_enough());
 }
 
-/* Receives what is there, from every peer that has nothing whole left, and
+/* Receives what is there, from every job that has nothing whole left, and
  * sends what can be sent. Returns true if anything came. */
 static bool exchange(struct hub *h)
 {
@@ -396,24 +365,24 @@ static bool exchange(struct hub *h)
         return false;
     h->fds[h->n] = (struct pollfd){.fd = h->listener, .events = POLLIN};
     for (size_t i = 0; i < h->n; i++) {
-        const struct bats_peer *p = h->peers[i];
-        h->fds[i].fd = p->wire.fd;
+        const struct bats_hub_job *job = h->jobs[i];
+        h->fds[i].fd = job->wire.fd;
         h->fds[i].events =
-            (short)((is_heard(p) ? POLLIN : 0) |
-                    (bats_wire_unsent(&p->wire) > 0 ? POLLOUT : 0));
+            (short)((is_heard(job) ? POLLIN : 0) |
+                    (bats_wire_unsent(&job->wire) > 0 ? POLLOUT : 0));
     }
     if (poll(h->fds, h->n + 1, 0) <= 0)
         return false;
     for (size_t i = 0; i < h->n; i++) {
-        struct bats_peer *p = h->peers[i];
-        if (h->fds[i].revents & POLLOUT && !bats_wire_flush(&p->wire))
-            cut_broken(p);
-        p->is_silent = h->fds[i].revents == 0;
-        if (p->wire.fd < 0 || (h->fds[i].revents & ~POLLOUT) == 0)
+        struct bats_hub_job *job = h->jobs[i];
+        if (h->fds[i].revents & POLLOUT && !bats_wire_flush(&job->wire))
+            bats_wire_drop(&job->wire);
+        job->is_silent = h->fds[i].revents == 0;
+        if (job->wire.fd < 0 || (h->fds[i].revents & ~POLLOUT) == 0)
             continue;
-        int rc = bats_wire_fill(&p->wire);
+        int rc = bats_wire_fill(&job->wire);
         if (rc < 0)
-            cut_broken(p);
+            cut_broken(job);
         came |= rc > 0;
     }
     if (h->fds[h->n].revents != 0)
@@ -423,43 +392,58 @@ static bool exchange(struct hub *h)
 
 /* ---- the transport ---- */
 
-/* Takes messages of one peer until one is for the master: 1. */
-static int take_from(struct hub *h, struct bats_peer *p, int *from,
+/* Takes messages of one job until one is for the master: 1. */
+static int take_from(struct hub *h, struct bats_hub_job *job, int *from,
                      const void **bytes, size_t *n)
 {
     uint32_t rank;
-    for (go_on(h, p); p->wire.fd >= 0 && is_heard(p); go_on(h, p)) {
-        int rc = bats_wire_next(&p->wire, &rank, bytes, n);
+    for (go_on(job); job->wire.fd >= 0 && is_heard(job); go_on(job)) {
+        int rc = bats_wire_next(&job->wire, &rank, bytes, n);
         if (rc == 0)
             return 0;
         if (rc < 0) {
-            refuse(p, rc == -2
-                          ? "a message came that its gateway has not sent"
-                          : "a message came that is too long");
-        } else if (p->state < BATS_PEER_WAITS) {
-            take_early(h, p, rank, *bytes, *n);
-        } else if (rank >= p->n_ranks) {
-            refuse(p, "a message came from a rank that it does not have");
+            refuse(job, "a message came that is too long");
+        } else if (job->state < BATS_HUB_WAITS) {
+            take_early(h, job, rank, *bytes, *n);
+        } else if (rank >= job->n_ranks) {
+            refuse(job, "a message came from a rank that it does not have");
         } else {
-            *from = p->rank[rank];
+            *from = job->rank[rank];
             if (*n > 0 && *(const uint8_t *)*bytes == BATS_MESSAGE_STOP)
-                p->n_left++;
+                job->n_left++;
             return 1;
         }
     }
     return 0;
 }
 
+/* The end of a stream is a message, too: the last one. */
+static int tell_end(struct hub *h, struct bats_hub_job *job, int *from,
+                    const void **bytes, size_t *n)
+{
+    job->is_told = true;
+    bats_packet_release(&h->last_words);
+    bats_proto_put(
+        &h->last_words,
+        BATS_SAY(BATS_MESSAGE_ERROR, .u.sentence = "its process has ended"));
+    *from = job->rank[0];
+    *bytes = h->last_words.bytes;
+    *n = h->last_words.n;
+    return !h->last_words.failed;
+}
+
 static int take_turns(struct hub *h, int *from, const void **bytes, size_t *n)
 {
     for (size_t k = 0; k <= h->n && h->n > 0; k++) {
         h->turn = h->turn < h->n ? h->turn : 0;
-        struct bats_peer *p = h->peers[h->turn];
-        if (p->state == BATS_PEER_WORKS && p->n_left >= p->n_ranks) {
-            enter(p, BATS_PEER_LEFT);
-            bats_wire_close(&p->wire);
+        struct bats_hub_job *job = h->jobs[h->turn];
+        if (job->state == BATS_HUB_WORKS && job->n_left >= job->n_ranks) {
+            enter(job, BATS_HUB_LEFT);
+            bats_wire_close(&job->wire);
         }
-        if (h->in_a_row < IN_A_ROW && take_from(h, p, from, bytes, n) > 0) {
+        if (h->ended != NULL && job->state == BATS_HUB_CUT && !job->is_told)
+            return tell_end(h, job, from, bytes, n);
+        if (h->in_a_row < IN_A_ROW && take_from(h, job, from, bytes, n) > 0) {
             h->in_a_row++;
             return 1;
         }
@@ -484,20 +468,21 @@ static int hub_receive(struct bats_comm *comm, int *from, const void **bytes,
     return take_turns(h, from, bytes, n);
 }
 
-/* To somebody who has gone, nothing is sent. */
+/* Packets for a rank that has left are dropped. If the other side is dead, what
+ * it has sent before can still be read; reading finds the end. */
 static int hub_send(struct bats_comm *comm, int rank,
                     struct bats_packet *packet, bool matched,
                     struct bats_error *err)
 {
-    struct seat *seat = &hub_of(comm)->seats[rank];
+    struct rank *to = &hub_of(comm)->ranks[rank];
     (void)matched;
     (void)err;
-    struct bats_peer *p = seat->peer;
-    if (p != NULL && p->wire.fd >= 0) {
-        if (!bats_wire_put(&p->wire, seat->rank, packet->bytes, packet->n))
-            cut(p, "there is no memory for a message to it");
-        else if (!bats_wire_flush(&p->wire))
-            cut_broken(p);
+    struct bats_hub_job *job = to->job;
+    if (job != NULL && job->wire.fd >= 0) {
+        if (!bats_wire_put(&job->wire, to->rank, packet->bytes, packet->n))
+            cut(job, "there is no memory for a message to it");
+        else if (!bats_wire_flush(&job->wire))
+            bats_wire_drop(&job->wire);
     }
     bats_packet_release(packet);
     return 0;
@@ -509,18 +494,12 @@ static void hub_repeat(struct bats_comm *comm,
 {
     struct hub *h = hub_of(comm);
     for (size_t i = 0; i < h->n; i++) {
-        struct bats_peer *p = h->peers[i];
-        if (p->wire.fd >= 0 && p->state >= BATS_PEER_GATHERS &&
-            bats_wire_unsent(&p->wire) == 0 &&
-            bats_wire_put(&p->wire, 0, packet->bytes, packet->n))
-            bats_wire_flush(&p->wire); /* the main thread sees what broke */
+        struct bats_hub_job *job = h->jobs[i];
+        if (job->wire.fd >= 0 && job->state >= BATS_HUB_GATHERS &&
+            bats_wire_unsent(&job->wire) == 0 &&
+            bats_wire_put(&job->wire, 0, packet->bytes, packet->n))
+            bats_wire_flush(&job->wire); /* the main thread sees what broke */
     }
-}
-
-static bool hub_repeated(struct bats_comm *comm)
-{
-    (void)comm;
-    return true;
 }
 
 static size_t hub_unsent(struct bats_comm *comm)
@@ -528,20 +507,14 @@ static size_t hub_unsent(struct bats_comm *comm)
     struct hub *h = hub_of(comm);
     size_t n = 0;
     for (size_t i = 0; i < h->n; i++)
-        n += bats_wire_unsent(&h->peers[i]->wire) > 0;
+        n += bats_wire_unsent(&h->jobs[i]->wire) > 0;
     return n;
-}
-
-static bool hub_woken(const struct bats_comm *comm)
-{
-    (void)comm;
-    return true;
 }
 
 static bool hub_is_gone(const struct bats_comm *comm, int rank)
 {
-    const struct bats_peer *p = hub_of(comm)->seats[rank].peer;
-    return p == NULL || p->wire.fd < 0;
+    const struct bats_hub_job *job = hub_of(comm)->ranks[rank].job;
+    return job == NULL || job->wire.fd < 0;
 }
 
 static void stop_listening(struct hub *h)
@@ -558,20 +531,21 @@ static void hub_destroy(struct bats_comm *comm)
     struct hub *h = hub_of(comm);
     stop_listening(h);
     for (size_t i = 0; i < h->n; i++)
-        release(h->peers[i]);
-    free(h->peers);
-    free(h->seats);
+        release(h->jobs[i]);
+    free(h->jobs);
+    free(h->ranks);
     free(h->fds);
+    bats_packet_release(&h->last_words);
+    if (h->ended != NULL)
+        h->ended();
 }
 
 static const struct bats_transport by_hub = {
     .destroy = hub_destroy,
     .send = hub_send,
     .repeat = hub_repeat,
-    .repeated = hub_repeated,
     .unsent = hub_unsent,
     .receive = hub_receive,
-    .woken = hub_woken,
     .is_gone = hub_is_gone,
 };
 
@@ -585,26 +559,63 @@ static void allow_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static struct hub *make(const struct bats_hub_options *options)
+{
+    struct hub *h = calloc(1, sizeof *h);
+    int size = (int)options->most_ranks + 1;
+    if (h == NULL)
+        return NULL;
+    int rc = bats_comm_init(&h->base, &by_hub, 0, size, NULL);
+    h->base.is_stream = true;
+    h->options = *options;
+    h->listener = -1;
+    h->ranks = calloc((size_t)size, sizeof *h->ranks);
+    if (rc == 0 && h->ranks != NULL)
+        return h;
+    bats_comm_destroy(&h->base);
+    return NULL;
+}
+
 int bats_hub_create(const struct bats_hub_options *options,
                     struct bats_comm **comm, struct bats_error *err)
 {
-    struct hub *h = calloc(1, sizeof *h);
+    struct hub *h = make(options);
     if (h == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    int size = (int)options->n_seats + 1;
-    int rc = bats_comm_init(&h->base, &by_hub, 0, size, err);
-    h->options = *options;
-    h->listener = -1;
-    h->seats = calloc((size_t)size, sizeof *h->seats);
-    if (rc == 0 && h->seats == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    if (rc == 0)
-        rc = bats_auth_choose(&h->door.auth, err);
+        return bats_no_memory(err);
+    int rc = bats_auth_choose(&h->door.auth, err);
     if (rc < 0) {
         bats_comm_destroy(&h->base);
         return rc;
     }
     allow_descriptors();
+    *comm = &h->base;
+    return 0;
+}
+
+int bats_hub_family(const int *fds, int n, void (*ended)(void),
+                    struct bats_comm **comm, struct bats_error *err)
+{
+    struct hub *h =
+        make(&(struct bats_hub_options){.most_ranks = (uint32_t)n});
+    if (h == NULL)
+        return bats_no_memory(err);
+    h->ended = ended;
+    for (int rank = 1; rank <= n; rank++) {
+        if (!meet(h, fds[rank - 1], &in6addr_any)) {
+            int rc = bats_error_set(err, BATS_ESYS, "rank %d: %s", rank,
+                                    strerror(errno));
+            bats_comm_destroy(&h->base);
+            return rc;
+        }
+        struct bats_hub_job *job = h->jobs[rank - 1];
+        job->n_ranks = 1;
+        job->wire.limit = SIZE_MAX / 2; /* a friend from the start */
+        if (!make_lists(job)) {
+            bats_comm_destroy(&h->base);
+            return bats_no_memory(err);
+        }
+        bats_hub_admit(&h->base, (size_t)rank - 1, &rank);
+    }
     *comm = &h->base;
     return 0;
 }
@@ -705,50 +716,49 @@ size_t bats_hub_count(const struct bats_comm *comm)
     return hub_of(comm)->n;
 }
 
-const struct bats_peer *bats_hub_peer(const struct bats_comm *comm, size_t i)
+struct bats_hub_job *bats_hub_job(const struct bats_comm *comm, size_t i)
 {
-    return hub_of(comm)->peers[i];
+    return hub_of(comm)->jobs[i];
 }
 
 void bats_hub_admit(struct bats_comm *comm, size_t i, const int *rank)
 {
     struct hub *h = hub_of(comm);
-    struct bats_peer *p = h->peers[i];
+    struct bats_hub_job *job = h->jobs[i];
     bats_comm_lock();
-    for (uint32_t k = 0; k < p->n_ranks; k++) {
-        p->rank[k] = rank[k];
-        h->seats[rank[k]] = (struct seat){p, k};
+    for (uint32_t k = 0; k < job->n_ranks; k++) {
+        job->rank[k] = rank[k];
+        h->ranks[rank[k]] = (struct rank){job, k};
     }
-    p->admitted = true;
-    enter(p, BATS_PEER_WORKS);
+    job->admitted = true;
+    enter(job, BATS_HUB_WORKS);
     bats_comm_unlock();
 }
 
 void bats_hub_refuse(struct bats_comm *comm, size_t i, const char *why)
 {
     bats_comm_lock();
-    refuse(hub_of(comm)->peers[i], why);
+    refuse(hub_of(comm)->jobs[i], why);
     bats_comm_unlock();
 }
 
 void bats_hub_cut(struct bats_comm *comm, int rank, const char *why)
 {
-    struct bats_peer *p = hub_of(comm)->seats[rank].peer;
+    struct bats_hub_job *job = hub_of(comm)->ranks[rank].job;
     bats_comm_lock();
-    if (p != NULL)
-        refuse(p, why);
+    if (job != NULL)
+        refuse(job, why);
     bats_comm_unlock();
 }
 
 void bats_hub_drop(struct bats_comm *comm, size_t i)
 {
     struct hub *h = hub_of(comm);
-    struct bats_peer *p = h->peers[i];
+    struct bats_hub_job *job = h->jobs[i];
     bats_comm_lock();
-    for (uint32_t k = 0; p->admitted && k < p->n_ranks; k++)
-        h->seats[p->rank[k]].peer = NULL;
-    memmove(h->peers + i, h->peers + i + 1,
-            (--h->n - i) * sizeof *h->peers);
+    for (uint32_t k = 0; job->admitted && k < job->n_ranks; k++)
+        h->ranks[job->rank[k]].job = NULL;
+    memmove(h->jobs + i, h->jobs + i + 1, (--h->n - i) * sizeof *h->jobs);
     bats_comm_unlock();
-    release(p);
+    release(job);
 }

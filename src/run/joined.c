@@ -4,50 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/sched.h"
 #include "run/found.h"
 #include "run/heart.h"
 #include "run/hub.h"
 #include "run/master.h"
 #include "site/site.h"
-#include "util/grow.h"
 
-#define ADMIT_US 60000000  /* for the job side to know a job */
-#define LEAVE_US 15000000  /* for a job to say good-bye, beyond the grace */
-#define REFUSALS 20        /* that are told; more only fill the terminal */
-
-/* The wish for a job that has joined, by its number. */
-struct guest {
-    char job[BATS_PROTO_JOB];
-    bool is_to_leave;      /* as soon as its output is here */
-    int64_t leaves_by_us;  /* it has been told to leave; 0: not yet */
-};
+#define ADMIT_US 60000000 /* for the job side to know a job */
+#define LEAVE_US 15000000 /* for a job to say good-bye, beyond the grace */
+#define REFUSALS 20       /* that are told; more only fill the terminal */
 
 struct bats_joined {
     struct master *m;
     struct bats_comm *comm; /* the crew's */
     struct bats_hub_options hub;
     const struct bats_joining *side;
-    struct guest *guests;
-    size_t n, room;
     int64_t due_us; /* monotonic: the job side's next turn */
     unsigned n_refused;
 };
 
 /* ---- before the run ---- */
 
-/* Places in the order of machines and their slots. */
-static int make_places(struct bats_platform *p, struct bats_error *err)
+/* Workers in the order of machines and their slots. */
+static int make_slots(struct bats_platform *p, struct bats_error *err)
 {
     size_t n = 0;
     for (uint32_t k = 0; k < p->n_machines; k++)
         n += p->machines[k].slots;
-    p->places = calloc(n + 1, sizeof *p->places);
-    if (p->places == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    p->slot_of = calloc(n + 1, sizeof *p->slot_of);
+    if (p->slot_of == NULL)
+        return bats_no_memory(err);
     p->n_workers = 0;
     for (uint32_t k = 0; k < p->n_machines; k++)
         for (uint32_t slot = 0; slot < p->machines[k].slots; slot++)
-            p->places[p->n_workers++] = (struct bats_place){k, slot};
+            p->slot_of[p->n_workers++] = (struct bats_slot_of){k, slot};
     return 0;
 }
 
@@ -58,7 +49,7 @@ static int open_hub(struct bats_joined *j, const struct bats_platform *p,
         .file = j->side->file,
         .host = j->side->host,
         .port = j->side->port,
-        .n_seats = (uint32_t)p->n_workers,
+        .most_ranks = (uint32_t)p->n_workers,
         .silence_us = j->m->options->silence_us,
     };
     int rc = bats_hub_create(&j->hub, &j->comm, err);
@@ -74,13 +65,13 @@ int bats_joined_expect(struct master *m, struct bats_error *err)
     struct bats_platform platform;
     struct bats_joined *j = calloc(1, sizeof *j);
     if (j == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     *j = (struct bats_joined){.m = m, .side = m->options->joining};
     m->joined = j;
     int rc = j->side->platform(j->side->context, &platform, err);
     if (rc < 0)
         return rc;
-    rc = make_places(&platform, err);
+    rc = make_slots(&platform, err);
     if (rc == 0)
         rc = open_hub(j, &platform, err);
     if (rc < 0) {
@@ -98,24 +89,16 @@ void bats_joined_end(struct master *m)
         return;
     if (m->crew.comm != NULL)
         bats_hub_listen(m->crew.comm, false, NULL);
-    free(j->guests);
     free(j);
     m->joined = NULL;
 }
 
-/* ---- who comes ---- */
+/* ---- arrivals ---- */
 
-static bool seat_is_free(const struct master *m, uint32_t machine,
-                         uint32_t slot)
-{
-    uint32_t i = m->member[m->first[machine] + slot];
-    return m->crew.members[i].state == BATS_MEMBER_ABSENT;
-}
-
-/* Finds the member of each rank of the job: rank[k] fills the next slot of
+/* Finds the worker of each rank of the job: rank[k] fills the next slot of
  * machine[k]. False: the job side has made a mistake. */
-static bool find_seats(const struct master *m, uint32_t n,
-                       const uint32_t *machine, size_t *member)
+static bool find_workers(const struct master *m, uint32_t n,
+                         const uint32_t *machine, size_t *worker)
 {
     for (uint32_t k = 0; k < n; k++) {
         uint32_t slot = 0, of_machine = 0;
@@ -125,30 +108,29 @@ static bool find_seats(const struct master *m, uint32_t n,
             of_machine += machine[other] == machine[k];
             slot += machine[other] == machine[k] && other < k;
         }
-        if (of_machine != m->survey.platform.machines[machine[k]].slots ||
-            !seat_is_free(m, machine[k], slot))
+        if (of_machine != m->survey.platform.machines[machine[k]].slots)
             return false;
-        member[k] = m->member[m->first[machine[k]] + slot];
+        worker[k] = m->worker[m->first[machine[k]] + slot];
+        if (m->crew.workers[worker[k]].state != BATS_WORKER_ABSENT)
+            return false;
     }
     return true;
 }
 
 /* The cores that the ranks of a node share. */
-static int share(struct master *m, const struct bats_peer *peer,
-                 const size_t *member, struct bats_error *err)
+static int share(struct master *m, const struct bats_hub_job *job,
+                 const size_t *worker, struct bats_error *err)
 {
-    uint32_t n = peer->n_ranks;
+    uint32_t n = job->n_ranks;
     struct bats_node *nodes = calloc(n, sizeof *nodes);
     struct bats_share *shares = calloc(n, sizeof *shares);
-    int rc = nodes == NULL || shares == NULL
-                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                 : 0;
+    int rc = nodes == NULL || shares == NULL ? bats_no_memory(err) : 0;
     for (uint32_t k = 0; rc == 0 && k < n; k++)
-        nodes[k] = m->crew.nodes[m->crew.workers[member[k]].rank];
+        nodes[k] = m->crew.nodes[m->crew.ranks[worker[k]].rank];
     if (rc == 0)
         rc = bats_site_share(nodes, n, shares, err);
     for (uint32_t k = 0; rc == 0 && k < n; k++) {
-        int rank = m->crew.workers[member[k]].rank;
+        int rank = m->crew.ranks[worker[k]].rank;
         m->survey.shares[rank] = shares[k];
         m->survey.nodes[rank] = nodes[k];
     }
@@ -190,93 +172,93 @@ static void say_found(struct master *m, const char *job,
                            "worker job %s is back: %s%s", job, results, tasks);
 }
 
-/* The same, but what they have of an earlier session comes before all else. */
-static int bring(struct master *m, const struct bats_peer *peer,
-                 const uint32_t *machine, const size_t *member,
+/* Announces the machines. Results and tasks that the job brings from an earlier
+ * session come before anything new. */
+static int bring(struct master *m, const struct bats_hub_job *job,
+                 const uint32_t *machine, const size_t *worker,
                  struct bats_error *err)
 {
     struct bats_event hold = {.type = BATS_EVENT_HOLD};
     struct bats_event go = {.type = BATS_EVENT_GO};
     struct bats_found found = {0};
     bool holds = false;
-    for (uint32_t k = 0; k < peer->n_ranks; k++)
-        holds |= bats_found_any(m, &peer->hellos[k]);
+    for (uint32_t k = 0; k < job->n_ranks; k++)
+        holds |= bats_found_any(m, &job->hellos[k]);
     if (m->journal.failing_since > 0) /* the engine is on hold already */
         holds = false;
     int rc = holds ? bats_master_handle(m, &hold, err) : 0;
     if (rc == 0)
-        rc = announce(m, machine, peer->n_ranks, err);
-    for (uint32_t k = 0; rc == 0 && k < peer->n_ranks; k++)
+        rc = announce(m, machine, job->n_ranks, err);
+    for (uint32_t k = 0; rc == 0 && k < job->n_ranks; k++)
         rc = bats_joined_blame(
-            m, member[k],
-            bats_found_take(m, member[k], &peer->hellos[k], &found, err), err);
-    say_found(m, peer->job, &found);
+            m, worker[k],
+            bats_found_take(m, worker[k], &job->hellos[k], &found, err), err);
+    say_found(m, job->number, &found);
     return rc == 0 && holds ? bats_master_handle(m, &go, err) : rc;
 }
 
-static int seat(struct bats_joined *j, size_t i, const uint32_t *machine,
-                struct bats_error *err)
+static int take_in(struct bats_joined *j, size_t i, const uint32_t *machine,
+                   struct bats_error *err)
 {
     struct master *m = j->m;
-    const struct bats_peer *peer = bats_hub_peer(j->comm, i);
-    uint32_t n = peer->n_ranks;
-    size_t *member = calloc(n, sizeof *member);
+    const struct bats_hub_job *job = bats_hub_job(j->comm, i);
+    uint32_t n = job->n_ranks;
+    size_t *worker = calloc(n, sizeof *worker);
     int *rank = calloc(n, sizeof *rank);
     int rc = 0;
-    if (member == NULL || rank == NULL ||
-        !bats_grow(&j->guests, &j->room, j->n + 1, sizeof *j->guests))
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    else if (!find_seats(m, n, machine, member))
+    if (worker == NULL || rank == NULL)
+        rc = bats_no_memory(err);
+    else if (!find_workers(m, n, machine, worker))
         rc = bats_error_set(err, BATS_ESTATE,
                             "job %s was given machines that it does not fit",
-                            peer->job);
+                            job->number);
     for (uint32_t k = 0; rc == 0 && k < n; k++) {
-        rank[k] = m->crew.workers[member[k]].rank;
-        bats_crew_seat(&m->crew, member[k], &peer->hellos[k]);
+        rank[k] = m->crew.ranks[worker[k]].rank;
+        bats_crew_join(&m->crew, worker[k], &job->hellos[k]);
     }
     if (rc == 0)
-        rc = share(m, peer, member, err);
-    if (rc == 0) {
+        rc = share(m, job, worker, err);
+    if (rc == 0)
         bats_hub_admit(j->comm, i, rank);
-        j->guests[j->n] = (struct guest){0};
-        strcpy(j->guests[j->n++].job, peer->job);
-    }
     for (uint32_t k = 0; rc == 0 && k < n; k++)
-        rc = bats_master_set_up(m, member[k], NULL, err);
+        rc = bats_master_set_up(m, worker[k], NULL, err);
     if (rc == 0)
-        rc = bring(m, peer, machine, member, err);
-    free(member);
+        rc = bring(m, job, machine, worker, err);
+    free(worker);
     free(rank);
     return rc;
 }
 
-static struct guest *guest_of(struct bats_joined *j, const char *job)
+static struct bats_hub_job *job_of(const struct bats_joined *j,
+                                   const char *number)
 {
-    for (size_t k = 0; k < j->n; k++)
-        if (strcmp(j->guests[k].job, job) == 0)
-            return &j->guests[k];
+    for (size_t i = 0; i < bats_hub_count(j->comm); i++) {
+        struct bats_hub_job *job = bats_hub_job(j->comm, i);
+        if (job->admitted && strcmp(job->number, number) == 0)
+            return job;
+    }
     return NULL;
 }
 
 static int admit(struct bats_joined *j, size_t i, int64_t now_us,
                  struct bats_error *err)
 {
-    const struct bats_peer *peer = bats_hub_peer(j->comm, i);
-    if (guest_of(j, peer->job) != NULL)
-        return 0; /* its connection of before is to part first */
-    struct bats_joiner joiner = {peer->job, peer->n_ranks, peer->hellos};
+    const struct bats_hub_job *job = bats_hub_job(j->comm, i);
+    if (job_of(j, job->number) != NULL)
+        return 0; /* its earlier connection has to end first */
+    struct bats_worker_job said = {job->number, job->n_ranks, job->hellos};
     struct bats_error why;
-    uint32_t *machine = calloc(peer->n_ranks, sizeof *machine);
+    uint32_t *machine = calloc(job->n_ranks, sizeof *machine);
     if (machine == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     int rc = j->m->stopping || j->m->finished
                  ? bats_error_set(&why, BATS_ESTATE, "the run is ending")
-                 : j->side->admit(j->side->context, &joiner, machine, &why);
-    if (rc == 0 && now_us - peer->since_us > ADMIT_US)
+                 : j->side->admit(j->side->context, &said, machine, &why);
+    if (rc == 0 && now_us - job->since_us > ADMIT_US)
         rc = bats_error_set(&why, BATS_ESTATE,
                             "the run has asked for no such job");
     if (rc > 0) {
-        rc = seat(j, i, machine, err);
+        rc = take_in(j, i, machine, err);
     } else if (rc < 0) {
         bats_hub_refuse(j->comm, i, why.text);
         rc = 0;
@@ -285,124 +267,109 @@ static int admit(struct bats_joined *j, size_t i, int64_t now_us,
     return rc;
 }
 
-/* ---- who goes ---- */
+/* ---- departures ---- */
 
-static const struct bats_peer *peer_of(const struct bats_joined *j,
-                                       const char *job)
-{
-    for (size_t i = 0; i < bats_hub_count(j->comm); i++) {
-        const struct bats_peer *peer = bats_hub_peer(j->comm, i);
-        if (peer->admitted && strcmp(peer->job, job) == 0)
-            return peer;
-    }
-    return NULL;
-}
-
-static size_t member_at(const struct master *m, const struct bats_peer *peer,
+static size_t worker_at(const struct master *m, const struct bats_hub_job *job,
                         uint32_t k)
 {
-    return m->crew.of_rank[peer->rank[k]];
+    return m->crew.of_rank[job->rank[k]];
 }
 
 /* Some of its machines are not lost. */
-static bool has_machines(const struct master *m, const struct bats_peer *peer)
+static bool has_machines(const struct master *m,
+                         const struct bats_hub_job *job)
 {
-    for (uint32_t k = 0; k < peer->n_ranks; k++)
-        if (m->crew.members[member_at(m, peer, k)].state == BATS_MEMBER_WORKS)
+    for (uint32_t k = 0; k < job->n_ranks; k++)
+        if (m->crew.workers[worker_at(m, job, k)].state == BATS_WORKER_WORKS)
             return true;
     return false;
 }
 
-static bool owes_output(const struct master *m, const struct bats_peer *peer)
+static bool owes_output(const struct master *m, const struct bats_hub_job *job)
 {
-    for (uint32_t k = 0; k < peer->n_ranks; k++)
-        if (m->to_come[member_at(m, peer, k)] > 0)
+    for (uint32_t k = 0; k < job->n_ranks; k++)
+        if (m->crew.workers[worker_at(m, job, k)].to_come > 0)
             return true;
     return false;
 }
 
-/* All machines of the peer part from the engine; with a reason they are
+/* All machines of the job part from the engine; with a reason they are
  * lost. */
-static int part(struct master *m, const struct bats_peer *peer,
+static int part(struct master *m, const struct bats_hub_job *job,
                 const char *why, struct bats_error *err)
 {
     int rc = 0;
-    for (uint32_t k = 0; rc == 0 && k < peer->n_ranks; k++) {
-        size_t i = member_at(m, peer, k);
-        if (m->crew.members[i].state != BATS_MEMBER_WORKS)
+    for (uint32_t k = 0; rc == 0 && k < job->n_ranks; k++) {
+        size_t i = worker_at(m, job, k);
+        if (m->crew.workers[i].state != BATS_WORKER_WORKS)
             continue;
-        rc = why != NULL
-                 ? bats_master_lose(m, i, why, err)
-                 : bats_master_part(m, m->survey.platform.places[i].machine,
-                                    err);
+        rc = why != NULL ? bats_master_lose(m, i, why, err)
+                         : bats_master_part(
+                               m, m->survey.platform.slot_of[i].machine, err);
     }
     return rc;
 }
 
-static void tell_to_leave(struct bats_joined *j, const struct bats_peer *peer)
+static void tell_to_leave(struct bats_joined *j,
+                          const struct bats_hub_job *job)
 {
     enum bats_leave leave = BATS_LEAVE;
-    for (uint32_t k = 0; k < peer->n_ranks; k++) {
-        enum bats_member_state state =
-            j->m->crew.members[member_at(j->m, peer, k)].state;
-        if (state == BATS_MEMBER_SILENT || state == BATS_MEMBER_GONE)
+    for (uint32_t k = 0; k < job->n_ranks; k++) {
+        enum bats_worker_state state =
+            j->m->crew.workers[worker_at(j->m, job, k)].state;
+        if (state == BATS_WORKER_SILENT || state == BATS_WORKER_GONE)
             leave = BATS_LEAVE_BROKEN;
     }
-    for (uint32_t k = 0; k < peer->n_ranks; k++) {
-        struct bats_packet packet = {0};
-        bats_proto_stop(&packet, leave);
-        bats_comm_send(j->comm, peer->rank[k], &packet, NULL);
-    }
+    for (uint32_t k = 0; k < job->n_ranks; k++)
+        bats_comm_say(j->comm, job->rank[k],
+                      BATS_SAY(BATS_MESSAGE_STOP, .u.leave = leave), NULL);
 }
 
-/* It is sent off when that is wanted, and when it is of no more use. */
-static int send_off(struct bats_joined *j, const struct bats_peer *peer,
+/* Sends the job off if the job side wants that, or if all its machines are
+ * lost. */
+static int send_off(struct bats_joined *j, struct bats_hub_job *job,
                     int64_t now_us, struct bats_error *err)
 {
-    struct guest *guest = guest_of(j, peer->job);
     int rc = 0;
-    if (guest->leaves_by_us > 0 && now_us > guest->leaves_by_us)
-        bats_hub_cut(j->comm, peer->rank[0], "it does not leave");
-    if (guest->leaves_by_us > 0 ||
-        (!guest->is_to_leave && has_machines(j->m, peer)) ||
-        owes_output(j->m, peer))
+    if (job->leaves_by_us > 0 && now_us > job->leaves_by_us)
+        bats_hub_cut(j->comm, job->rank[0], "it does not leave");
+    if (job->leaves_by_us > 0 ||
+        (!job->is_to_leave && has_machines(j->m, job)) ||
+        owes_output(j->m, job))
         return 0;
-    rc = part(j->m, peer, NULL, err);
-    tell_to_leave(j, peer);
-    guest->leaves_by_us =
-        now_us + j->m->options->grace_ms * 1000 + LEAVE_US;
+    rc = part(j->m, job, NULL, err);
+    tell_to_leave(j, job);
+    job->leaves_by_us = now_us + j->m->options->grace_ms * 1000 + LEAVE_US;
     return rc;
 }
 
 static void forget(struct bats_joined *j, size_t i, enum bats_parted how)
 {
     struct master *m = j->m;
-    const struct bats_peer *peer = bats_hub_peer(j->comm, i);
-    struct guest *guest = guest_of(j, peer->job);
-    char job[BATS_PROTO_JOB];
-    strcpy(job, peer->job);
-    for (uint32_t k = 0; k < peer->n_ranks; k++)
-        bats_crew_leave(&m->crew, member_at(m, peer, k));
-    *guest = j->guests[--j->n];
+    const struct bats_hub_job *job = bats_hub_job(j->comm, i);
+    char number[BATS_PROTO_JOB];
+    strcpy(number, job->number);
+    for (uint32_t k = 0; k < job->n_ranks; k++)
+        bats_crew_leave(&m->crew, worker_at(m, job, k));
     bats_hub_drop(j->comm, i);
-    j->side->parted(j->side->context, job, how);
+    j->side->parted(j->side->context, number, how);
 }
 
-/* Other ranks may take the places of its ranks from now on. */
+/* The job has left: its ranks of the run are free for other jobs. */
 static int see_off(struct bats_joined *j, size_t i, struct bats_error *err)
 {
-    const struct bats_peer *peer = bats_hub_peer(j->comm, i);
-    bool cut = peer->state == BATS_PEER_CUT;
-    if (!peer->admitted) {
+    const struct bats_hub_job *job = bats_hub_job(j->comm, i);
+    bool cut = job->state == BATS_HUB_CUT;
+    if (!job->admitted) {
         if (j->n_refused++ < REFUSALS)
             bats_master_notice(j->m, BATS_MASTER_NONE, BATS_MASTER_NONE,
-                               "somebody who said to be worker job '%s' could "
-                               "not join: %s",
-                               peer->job, peer->why);
+                               "a client claiming to be worker job '%s' was "
+                               "rejected: %s",
+                               job->number, job->why);
         bats_hub_drop(j->comm, i);
         return 0;
     }
-    int rc = part(j->m, peer, cut ? peer->why : "it has left", err);
+    int rc = part(j->m, job, cut ? job->why : "it has left", err);
     if (rc == 0)
         forget(j, i, cut ? BATS_PARTED_CUT : BATS_PARTED_BYE);
     return rc;
@@ -419,12 +386,12 @@ int bats_joined_step(struct master *m, struct bats_error *err)
                                  j->side->expects(j->side->context),
                              err);
     for (size_t i = bats_hub_count(j->comm); rc == 0 && i-- > 0;) {
-        const struct bats_peer *peer = bats_hub_peer(j->comm, i);
-        if (peer->state == BATS_PEER_WAITS)
+        struct bats_hub_job *job = bats_hub_job(j->comm, i);
+        if (job->state == BATS_HUB_WAITS)
             rc = admit(j, i, now_us, err);
-        if (rc == 0 && peer->state == BATS_PEER_WORKS)
-            rc = send_off(j, peer, now_us, err);
-        if (rc == 0 && peer->state >= BATS_PEER_LEFT)
+        if (rc == 0 && job->state == BATS_HUB_WORKS)
+            rc = send_off(j, job, now_us, err);
+        if (rc == 0 && job->state >= BATS_HUB_LEFT)
             rc = see_off(j, i, err);
     }
     j->due_us = INT64_MAX;
@@ -458,7 +425,7 @@ int bats_joined_blame(struct master *m, size_t i, int rc,
 {
     if ((rc != BATS_EPROTO && rc != BATS_ESTATE) || i >= m->crew.n)
         return rc;
-    bats_hub_cut(m->joined->comm, m->crew.workers[i].rank, err->text);
+    bats_hub_cut(m->joined->comm, m->crew.ranks[i].rank, err->text);
     return 0;
 }
 
@@ -475,15 +442,14 @@ int bats_joined_handle(struct bats_joined *joined,
     return bats_master_handle(joined->m, event, err);
 }
 
-int bats_joined_send_off(struct bats_joined *joined, const char *job,
+int bats_joined_send_off(struct bats_joined *joined, const char *number,
                          struct bats_error *err)
 {
-    struct guest *guest = guest_of(joined, job);
-    const struct bats_peer *peer = peer_of(joined, job);
-    if (guest == NULL || peer == NULL)
+    struct bats_hub_job *job = job_of(joined, number);
+    if (job == NULL)
         return 0;
-    guest->is_to_leave = true;
-    return send_off(joined, peer, bats_clock_now_us(), err);
+    job->is_to_leave = true;
+    return send_off(joined, job, bats_clock_now_us(), err);
 }
 
 void bats_joined_notice(struct bats_joined *joined, const char *sentence)

@@ -13,11 +13,12 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "bats/sched.h"
+
+struct bats_command;
 
 struct master; /* run/master.h */
 
-/* Instead of gathering a crew and taking a survey: a crew of seats, the
+/* Instead of gathering a crew and taking a survey: a crew of absent ranks, the
  * platform of the job side, and the hub. The heart beats from now on. */
 int bats_joined_expect(struct master *m, struct bats_error *err);
 
@@ -25,7 +26,7 @@ int bats_joined_expect(struct master *m, struct bats_error *err);
  * left or are cut off leave their machines, and the job side has its turn. */
 int bats_joined_step(struct master *m, struct bats_error *err);
 
-/* All that the jobs cost is known. */
+/* The bills of all jobs are known. */
 bool bats_joined_is_settled(const struct master *m);
 
 /* Until the next turn at the latest. */
@@ -33,12 +34,12 @@ int64_t bats_joined_due_us(const struct master *m);
 
 void bats_joined_command(struct master *m, const struct bats_command *command);
 
-/* Member i has sent something that gave the error `rc`. If it is its fault,
+/* Worker i has sent something that gave the error `rc`. If it is its fault,
  * its job is cut off, and the result is 0. */
 int bats_joined_blame(struct master *m, size_t i, int rc,
                       struct bats_error *err);
 
-/* Nobody joins any more. */
+/* From now on no job may join. */
 void bats_joined_end(struct master *m);
 
 #endif

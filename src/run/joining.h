@@ -62,16 +62,19 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "bats/sched.h"
 #include "input/platform.h"
 #include "proto/proto.h"
 #include "site/query.h"
 
+struct bats_command;
+struct bats_event;
+struct bats_sched;
+
 #define BATS_JOINING_JOB 64 /* longest number of a job, with the NUL */
 
 /* A job that is authenticated and complete. */
-struct bats_joiner {
-    const char *job; /* its number in the batch system, as text */
+struct bats_worker_job {
+    const char *number; /* in the batch system, as text */
     uint32_t n_ranks;
     const struct bats_hello *ranks; /* n_ranks, by rank in the job: host,
                                      * node, partition, hardware */
@@ -94,7 +97,7 @@ struct bats_joining {
      * platform. NULL: the platform says it all. */
     const struct bats_billing *billing;
 
-    /* All clusters and machines; `places` is not used. It belongs to the run
+    /* All clusters and machines; `slot_of` is not used. It belongs to the run
      * afterwards. */
     int (*platform)(void *context, struct bats_platform *platform,
                     struct bats_error *err);
@@ -108,10 +111,10 @@ struct bats_joining {
      * number yet), ask again in the next turn; after a minute it is refused.
      * Negative: it is refused, with the sentence in `why`, which the job
      * prints; the run goes on. */
-    int (*admit)(void *context, const struct bats_joiner *joiner,
+    int (*admit)(void *context, const struct bats_worker_job *job,
                  uint32_t *machine, struct bats_error *why);
 
-    /* It was admitted, and has left. The job may not have ended yet. */
+    /* An admitted job has left. It may not have ended yet. */
     void (*parted)(void *context, const char *job, enum bats_parted how);
 
     /* The engine's ACQUIRE, PARK, RELEASE, and its notices, as they are carried
@@ -123,9 +126,9 @@ struct bats_joining {
     int (*step)(void *context, struct bats_joined *joined, int64_t *due_us,
                 struct bats_error *err);
 
-    /* A command that prints hosts which are to leave service, one in a line;
-     * asked every `look_us` while jobs are there. Their machines get no more
-     * tasks; those that run may end. NULL: nobody tells. */
+    /* A command that prints hosts to take out of service, one per line; run
+     * every `look_us` while there are jobs. Machines on them finish their
+     * tasks and get no more. NULL: no such command. */
     void (*draining)(struct bats_argv *argv);
     int64_t look_us;
 
@@ -145,7 +148,7 @@ int bats_joined_handle(struct bats_joined *joined,
                        const struct bats_event *event, struct bats_error *err);
 
 /* Sends the job away. Its machines should be parked or released; what still
- * runs there is killed and LOST. Nothing happens if it is not there. */
+ * runs there is killed and LOST. Does nothing if the job is not connected. */
 int bats_joined_send_off(struct bats_joined *joined, const char *job,
                          struct bats_error *err);
 

@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "util/grow.h"
 
-#define AGAIN_US 1000000 /* between two attempts of a failing commit */
+#define AGAIN_US 1000000 /* between two attempts of a failing commit, and two
+                          * looks at why machines are idle */
 
 void bats_journal_release(struct bats_journal *journal)
 {
@@ -17,7 +20,7 @@ static int keep(struct bats_journal *j, const struct bats_command *command,
                 struct bats_error *err)
 {
     if (!bats_grow(&j->commands, &j->capacity, j->n + 1, sizeof *j->commands))
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     j->commands[j->n++] = *command;
     return 0;
 }
@@ -33,6 +36,23 @@ static int note(struct bats_journal *j, bats_time now,
                                   command->amount, command->cushion, err);
     }
     return bats_record_command(j->record, now, command, err);
+}
+
+static int note_leases(struct bats_journal *j, struct bats_sched *sched,
+                       bats_time now, struct bats_error *err)
+{
+    struct bats_lease lease;
+    struct bats_stake stake;
+    int rc = 0;
+    while (rc >= 0 && j->record != NULL &&
+           bats_sched_next_lease(sched, &lease)) {
+        rc = bats_record_lease(j->record, now, &lease, err);
+        j->has_charges |= rc > 0;
+    }
+    while (rc >= 0 && j->record != NULL &&
+           bats_sched_next_stake(sched, &stake))
+        rc = bats_record_stake(j->record, now, &stake, err);
+    return rc < 0 ? rc : 0;
 }
 
 /* Notes the contents of the record after a commit. */
@@ -51,16 +71,25 @@ int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
                         struct bats_error *err)
 {
     struct bats_command command;
+    struct bats_error why;
     int rc = 0;
     if (journal->record != NULL) {
-        if (!journal->has_books)
+        if (!journal->has_books) {
             take_books(journal, sched);
-        rc = bats_record_event(journal->record, now, event, err);
+            rc = note_leases(journal, sched, now, err);
+        }
+        if (rc == 0)
+            rc = bats_record_event(journal->record, now, event, err);
         journal->n_unsynced++;
     }
     if (rc < 0)
         return rc;
     rc = bats_sched_handle(sched, now, event, err);
+    int told = note_leases(journal, sched, now, &why);
+    if (told < 0) {
+        *err = why;
+        return told;
+    }
     /* Timers that fell due before a refused event count. */
     while (bats_sched_next(sched, &command)) {
         int noted = note(journal, now, &command, err);
@@ -100,6 +129,22 @@ static int note_promise(struct bats_journal *j, const struct bats_sched *sched,
     return rc;
 }
 
+/* Reasons come and go with every step: the record has those of every second. */
+static int note_idle(struct bats_journal *j, struct bats_sched *sched,
+                     bats_time now, int64_t now_us, struct bats_error *err)
+{
+    struct bats_idle_machine idle;
+    int rc = 0;
+    j->idle_waits = now_us < j->idle_due_us;
+    if (j->idle_waits)
+        return 0;
+    while (rc == 0 && bats_sched_next_idle(sched, &idle)) {
+        rc = bats_record_idle(j->record, now, &idle, err);
+        j->idle_due_us = now_us + AGAIN_US;
+    }
+    return rc;
+}
+
 static int sync_if_due(struct bats_journal *j, int64_t now_us,
                        struct bats_error *err)
 {
@@ -121,16 +166,24 @@ static int sync_if_due(struct bats_journal *j, int64_t now_us,
 
 int64_t bats_journal_due_us(const struct bats_journal *journal, int64_t now_us)
 {
-    if (journal->unsynced_since == 0 || journal->failing_since > 0)
-        return INT64_MAX;
-    int64_t due_us = journal->unsynced_since + journal->sync_us - now_us;
-    return due_us > 0 ? due_us : 0;
+    int64_t due_us = INT64_MAX;
+    if (journal->failing_since > 0)
+        return due_us;
+    if (journal->unsynced_since > 0)
+        due_us = journal->unsynced_since + journal->sync_us;
+    if (journal->idle_waits && journal->idle_due_us < due_us)
+        due_us = journal->idle_due_us;
+    return due_us == INT64_MAX ? due_us
+           : due_us > now_us   ? due_us - now_us
+                               : 0;
 }
 
-static int write_all(struct bats_journal *j, const struct bats_sched *sched,
-                     int64_t now_us, struct bats_error *err)
+static int write_all(struct bats_journal *j, struct bats_sched *sched,
+                     bats_time now, int64_t now_us, struct bats_error *err)
 {
     int rc = note_decisions(j, sched, err);
+    if (rc == 0)
+        rc = note_idle(j, sched, now, now_us, err);
     bool waits = bats_record_waiting(j->record) > 0;
     if (rc == 0)
         rc = note_promise(j, sched, err);
@@ -162,8 +215,8 @@ static void take_out(struct bats_journal *j, size_t at)
             (j->n - at) * sizeof *j->commands);
 }
 
-/* A task that has not started, because the record could not be written, and is
- * to be stopped now, counts as stopped. */
+/* A task that could not start because the record cannot be written counts as
+ * stopped. */
 static int stop_unstarted(struct bats_journal *j, struct bats_sched *sched,
                           bats_time now, struct bats_error *err)
 {
@@ -199,7 +252,7 @@ int bats_journal_commit(struct bats_journal *journal, struct bats_sched *sched,
     if (journal->record == NULL)
         return 1;
     if (!failing || now_us - journal->tried_us >= AGAIN_US) {
-        rc = write_all(journal, sched, now_us, err);
+        rc = write_all(journal, sched, now, now_us, err);
         if (rc == 0 && !failing)
             return 1;
         if (rc == 0) {

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "bats/sched.h"
+#include "bats/status.h"
 #include "record/write/record.h"
 
 /* The contents of the record, which lag behind the engine while it cannot be
@@ -53,6 +53,8 @@ struct bats_journal {
     int64_t failing_since; /* monotonic clock, microseconds; 0: the record
                             * works */
     int64_t tried_us;
+    int64_t idle_due_us; /* why machines are idle is not written before, */
+    bool idle_waits;     /* and may have changed */
     bool has_books; /* the members below are set */
     struct bats_books books;
 };
@@ -79,7 +81,7 @@ int64_t bats_journal_due_us(const struct bats_journal *journal,
                             int64_t now_us);
 
 /* The next command to carry out, of all commands or only of those that stop a
- * task; the others stay. False: there is none. *at is 0 for the first. */
+ * task (the others stay). False: there is none. *at is 0 for the first. */
 bool bats_journal_next(struct bats_journal *journal, bool all, size_t *at,
                        struct bats_command *command);
 

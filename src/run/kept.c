@@ -12,7 +12,7 @@ int bats_shelf_add(struct bats_shelf *shelf, const void *bytes, size_t n,
     if (copy == NULL || !bats_grow(&shelf->list, &shelf->room, shelf->n + 1,
                                    sizeof *shelf->list)) {
         free(copy);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     }
     memcpy(copy, bytes, n);
     shelf->list[shelf->n++] =
@@ -71,7 +71,7 @@ static int merge(struct bats_shelf *results,
             if (is_whole(executor, &r))
                 bats_proto_result(&all, &r);
     }
-    int rc = all.failed ? bats_error_set(err, BATS_ENOMEM, "out of memory") : 0;
+    int rc = all.failed ? bats_no_memory(err) : 0;
     bats_shelf_drop(results, SIZE_MAX);
     if (rc == 0 && all.n > 0)
         rc = bats_shelf_add(results, all.bytes, all.n, err);

@@ -43,8 +43,8 @@ struct bats_kept {
 
 void bats_kept_release(struct bats_kept *kept);
 
-/* Adds what is kept to `hello`, with what `executor` (NULL: there is none) is
- * doing. Its texts belong to `kept`. BATS_ENOMEM. */
+/* Adds the kept results to `hello`, and what `executor` (may be NULL) is
+ * doing. The texts belong to `kept`. BATS_ENOMEM. */
 int bats_kept_tell(struct bats_kept *kept,
                    const struct bats_executor *executor,
                    struct bats_hello *hello, struct bats_error *err);

@@ -148,11 +148,16 @@ bool bats_launcher_is_mpirun(void)
             strcmp(name, "orterun\n") == 0);
 }
 
-void bats_launcher_fail(void)
+bool bats_launcher_recovers(void)
 {
     const char *recovery = getenv("OMPI_MCA_orte_enable_recovery");
-    if (recovery == NULL || strcmp(recovery, "1") != 0 ||
-        !bats_launcher_is_mpirun() || kill(getppid(), SIGTERM) != 0)
+    return recovery != NULL && strcmp(recovery, "1") == 0;
+}
+
+void bats_launcher_fail(void)
+{
+    if (!bats_launcher_recovers() || !bats_launcher_is_mpirun() ||
+        kill(getppid(), SIGTERM) != 0)
         return;
     struct timespec patience = {PATIENCE_MS / 1000, 0};
     nanosleep(&patience, NULL);

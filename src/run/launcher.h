@@ -20,7 +20,7 @@ uint32_t bats_launcher_ranks(void);
 void bats_launcher_look(void);
 
 /* The launcher is Open MPI's mpirun, perhaps on another host. It kills its
- * ranks one second after it has told them to end. */
+ * ranks one second after telling them to end. */
 bool bats_launcher_is_impatient(void);
 
 /* The launcher is the batch system itself (srun). */
@@ -29,10 +29,14 @@ bool bats_launcher_is_batch_system(void);
 /* The launcher is Open MPI's mpirun on this host. */
 bool bats_launcher_is_mpirun(void);
 
+/* The launcher is Open MPI's mpirun --enable-recovery: when a rank dies, the
+ * others stay. */
+bool bats_launcher_recovers(void);
+
 /* Call before the end of a run with an exit status other than 0: mpirun
- * --enable-recovery would return 0 regardless of the ranks. It gets SIGTERM,
- * upon which it ends all ranks, including this one, and returns 1. Does
- * nothing under other launchers. */
+ * --enable-recovery would return 0 regardless of the ranks. This sends it
+ * SIGTERM, upon which it ends all ranks, including this one, and returns 1.
+ * Does nothing under other launchers. */
 void bats_launcher_fail(void);
 
 /*

@@ -1,4 +1,6 @@
 /* losses: machines that will not come back. See master.h. */
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "run/master.h"
 #include "run/results.h"
 
@@ -6,23 +8,23 @@ int bats_master_part(struct master *m, uint32_t machine,
                      struct bats_error *err)
 {
     for (size_t k = 0; k < m->crew.n; k++) {
-        if (m->survey.platform.places[k].machine != machine ||
-            m->crew.members[k].state != BATS_MEMBER_WORKS)
+        if (m->survey.platform.slot_of[k].machine != machine ||
+            m->crew.workers[k].state != BATS_WORKER_WORKS)
             continue;
-        struct bats_packet packet = {0};
-        bats_proto_stop(&packet, BATS_LEAVE_NOT);
-        int rc = bats_crew_send(&m->crew, k, &packet, err);
+        int rc = bats_crew_say(
+            &m->crew, k,
+            BATS_SAY(BATS_MESSAGE_STOP, .u.leave = BATS_LEAVE_NOT), err);
         if (rc < 0)
             return rc;
-        m->crew.members[k].state = BATS_MEMBER_RETIRED;
+        m->crew.workers[k].state = BATS_WORKER_RETIRED;
     }
     for (size_t k = 0; k < m->crew.n; k++)
-        if (m->survey.platform.places[k].machine == machine &&
-            m->to_come[k] > 0) {
+        if (m->survey.platform.slot_of[k].machine == machine &&
+            m->crew.workers[k].to_come > 0) {
             bats_master_notice(
                 m, machine, BATS_MASTER_NONE,
                 "output of a task that has ended is lost with rank %d",
-                m->crew.workers[k].rank);
+                m->crew.ranks[k].rank);
             int rc = bats_results_end_output(m, k, err);
             if (rc < 0)
                 return rc;
@@ -40,9 +42,9 @@ int bats_master_part(struct master *m, uint32_t machine,
 int bats_master_lose(struct master *m, size_t i, const char *why,
                      struct bats_error *err)
 {
-    uint32_t machine = m->survey.platform.places[i].machine;
+    uint32_t machine = m->survey.platform.slot_of[i].machine;
     bats_master_notice(m, machine, BATS_MASTER_NONE,
-                       "rank %d on %s is lost: %s", m->crew.workers[i].rank,
-                       m->crew.workers[i].host, why);
+                       "rank %d on %s is lost: %s", m->crew.ranks[i].rank,
+                       m->crew.ranks[i].host, why);
     return bats_master_part(m, machine, err);
 }

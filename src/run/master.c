@@ -12,6 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bats/sched.h"
+#include "bats/status.h"
+#include "input/workflow/workflow.h"
 #include "run/clock.h"
 #include "run/comm.h"
 #include "run/crew.h"
@@ -31,8 +34,8 @@
 #define GOODBYE_US 10000000  /* for all workers to leave */
 #define HURRY_US 1000000     /* the same, after a second Ctrl-C */
 
-/* The time for which it goes on if the record cannot be written: a minute, but
- * for tests. */
+/* How long the run continues while the record cannot be written: a minute,
+ * except in tests. */
 static bats_time unrecorded_us(void)
 {
     const char *seconds = getenv("BATS_TEST_UNRECORDED_SECONDS");
@@ -51,8 +54,8 @@ static int64_t until(const struct master *m, bats_time at)
 
 /* ---- commands ---- */
 
-/* Emulation: so long after its start the execution is lost, if it has not
- * ended by then. */
+/* Emulation: the time after its start when the execution is lost, unless it
+ * has ended. */
 static bats_time lost_after(const struct master *m,
                             const struct bats_command *run)
 {
@@ -91,36 +94,49 @@ static int64_t pace(struct master *m)
  * BATS_ENOMEM. */
 static ptrdiff_t variables_of(struct master *m, uint32_t task)
 {
-    static const char name[] = "BATS_RESULTS=";
-    ptrdiff_t n = bats_bagfile_variables(m->options->bag, task, &m->variables,
-                                         &m->variables_size);
+    struct bats_text *text = &m->variables;
+    ptrdiff_t n = bats_bagfile_variables(m->options->bag, task, text);
     if (n < 0 || m->options->results == NULL)
         return n;
     const char *dir = bats_label_of(m->options->results, task);
-    size_t length = dir != NULL ? strlen(dir) + sizeof name : 0;
-    if (dir == NULL ||
-        !bats_grow(&m->variables, &m->variables_size, (size_t)n + length, 1))
+    if (dir == NULL)
         return BATS_ENOMEM;
-    snprintf(m->variables + n, length, "%s%s", name, dir);
-    return n + (ptrdiff_t)length;
+    bats_text_format(text, "BATS_RESULTS=%s%c", dir, '\0');
+    return bats_text_length(text);
+}
+
+/* A rule that was interrupted on its machine may have left half a file. */
+static void remove_half(struct master *m, uint32_t task)
+{
+    struct bats_error err;
+    if (m->halves == NULL || bats_sched_has_replicas(m->sched, task))
+        return;
+    if (m->halves[task] &&
+        bats_workflow_remove(m->options->bag->workflow, task, &err) < 0)
+        bats_master_notice(m, BATS_MASTER_NONE, task, "%s", err.text);
+    m->halves[task] = 1;
 }
 
 static int run_task(struct master *m, size_t i,
                     const struct bats_command *command, struct bats_error *err)
 {
     ptrdiff_t n = bats_bagfile_command_for(m->options->bag, command->task,
-                                           (uint32_t)i + 1, &m->command,
-                                           &m->command_size);
+                                           (uint32_t)i + 1, &m->command);
     if (n < 0)
         return bats_error_set(err, (int)n, "out of memory");
     ptrdiff_t n_variables = variables_of(m, command->task);
-    if (n_variables < 0)
-        return bats_error_set(err, (int)n_variables, "out of memory");
+    ptrdiff_t n_outputs = 0;
+    if (m->options->bag->workflow != NULL)
+        n_outputs = bats_workflow_outputs(m->options->bag->workflow,
+                                          command->task, &m->outputs);
+    if (n_variables < 0 || n_outputs < 0)
+        return bats_no_memory(err);
     bool builtin;
     bats_time duration = 0;
-    int rc = bats_builtin_parse(m->command, &builtin, &duration, err);
+    int rc = bats_builtin_parse(m->command.bytes, &builtin, &duration, err);
     if (rc < 0)
         return rc;
+    remove_half(m, command->task);
     const struct bats_platform *p = &m->survey.platform;
     bats_time lost = lost_after(m, command);
     double speed = p->speed[p->machines[command->machine].cluster];
@@ -129,10 +145,12 @@ static int run_task(struct master *m, size_t i,
         .attempt = ++m->attempts[command->task],
         .replica = command->replica,
         .once = bats_sched_runs_once(m->sched, command->task),
-        .command = builtin ? "" : m->command,
+        .command = builtin ? "" : m->command.bytes,
         .wait_us = pace(m),
-        .variables = m->variables,
+        .variables = m->variables.bytes,
         .n_variables = (size_t)n_variables,
+        .outputs = m->outputs.bytes,
+        .n_outputs = (size_t)n_outputs,
         .sleep_us = builtin ? llround((double)duration / speed /
                                       m->options->time_scale)
                             : 0,
@@ -147,35 +165,35 @@ static int run_task(struct master *m, size_t i,
 static int tell(struct master *m, size_t i, const struct bats_command *command,
                 struct bats_error *err)
 {
-    struct bats_packet packet = {0};
+    struct bats_message message = {.type = BATS_MESSAGE_PARK};
     switch (command->type) {
     case BATS_COMMAND_RUN:
         return run_task(m, i, command, err);
     case BATS_COMMAND_CANCEL:
-        bats_proto_cancel(&packet, command->task);
+        message.type = BATS_MESSAGE_CANCEL;
+        message.u.task = command->task;
         break;
     case BATS_COMMAND_ACQUIRE:
-        bats_proto_plain(&packet, BATS_MESSAGE_UNPARK);
+        message.type = BATS_MESSAGE_UNPARK;
         break;
     case BATS_COMMAND_PARK:
-    case BATS_COMMAND_RELEASE: /* the rank stays, as if parked for ever */
-        bats_proto_plain(&packet, BATS_MESSAGE_PARK);
+    case BATS_COMMAND_RELEASE: /* the rank stays, as if parked for good */
         break;
     default: /* a notice */
         return 0;
     }
-    return bats_crew_send(&m->crew, i, &packet, err);
+    return bats_crew_say(&m->crew, i, &message, err);
 }
 
 static void tell_quarantine(struct master *m, uint32_t machine)
 {
-    size_t i = m->member[m->first[machine]];
+    size_t i = m->worker[m->first[machine]];
     bats_master_notice(
         m, machine, BATS_MASTER_NONE,
         "machine %s (rank %d on %s) is in quarantine: one task after the "
         "other failed there at once, and most end well elsewhere",
-        bats_master_machine_name(m, machine), m->crew.workers[i].rank,
-        m->crew.workers[i].host);
+        bats_master_machine_name(m, machine), m->crew.ranks[i].rank,
+        m->crew.ranks[i].host);
 }
 
 static void tell_readmission(struct master *m, uint32_t machine)
@@ -212,30 +230,30 @@ static int carry_out(struct master *m, const struct bats_command *command,
         take_notice(m, command);
         return 0;
     }
-    const uint32_t *members = m->member + m->first[command->machine];
+    const uint32_t *workers = m->worker + m->first[command->machine];
     if (command->type == BATS_COMMAND_RUN ||
         command->type == BATS_COMMAND_CANCEL)
-        return tell(m, members[command->slot], command, err);
+        return tell(m, workers[command->slot], command, err);
     int rc = 0;
     uint32_t slots = m->survey.platform.machines[command->machine].slots;
     for (uint32_t slot = 0; rc == 0 && slot < slots; slot++)
-        rc = tell(m, members[slot], command, err);
+        rc = tell(m, workers[slot], command, err);
     return rc;
 }
 
-/* Tells ranks what of theirs is on record. A result whose output is still to
- * come is not. */
+/* Tells ranks which of their results are on record, except those with output
+ * still to come. */
 static int confirm(struct master *m, struct bats_error *err)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < m->crew.n; i++) {
-        struct bats_member *member = &m->crew.members[i];
-        struct bats_packet packet = {0};
-        if (!member->keeps || member->n_results == 0 || m->to_come[i] > 0)
+        struct bats_worker *worker = &m->crew.workers[i];
+        uint32_t n = worker->n_results;
+        if (!worker->keeps || n == 0 || worker->to_come > 0)
             continue;
-        bats_proto_taken(&packet, member->n_results);
-        member->n_results = 0;
-        rc = bats_crew_send(&m->crew, i, &packet, err);
+        worker->n_results = 0;
+        rc = bats_crew_say(&m->crew, i,
+                           BATS_SAY(BATS_MESSAGE_TAKEN, .u.taken = n), err);
     }
     return rc;
 }
@@ -326,7 +344,7 @@ static int drain(struct master *m, struct bats_error *err)
 
 /* ---- messages ---- */
 
-/* Output of rank 0, which is the first member. */
+/* Output of rank 0, which is the first worker. */
 static bool offer_own(void *context, const struct bats_output_lines *output)
 {
     struct master *m = context;
@@ -338,11 +356,11 @@ static int take(struct master *m, size_t i, struct bats_message *message,
                 struct bats_error *err)
 {
     int rc;
-    if (m->crew.members[i].state != BATS_MEMBER_WORKS)
+    if (m->crew.workers[i].state != BATS_WORKER_WORKS)
         return 0; /* its tasks run elsewhere */
     switch (message->type) {
     case BATS_MESSAGE_RESULT:
-        m->crew.members[i].n_results++;
+        m->crew.workers[i].n_results++;
         rc = bats_results_take(m, i, message, err);
         return rc != BATS_RESULTS_ENDING
                    ? rc
@@ -360,7 +378,7 @@ static int take(struct master *m, size_t i, struct bats_message *message,
     default:
         return bats_error_set(err, BATS_EPROTO,
                               "rank %d sent a message of type %d",
-                              m->crew.workers[i].rank, (int)message->type);
+                              m->crew.ranks[i].rank, (int)message->type);
     }
 }
 
@@ -412,13 +430,13 @@ static int take_own_results(struct master *m, struct bats_error *err)
     if (packet.n == 0)
         return 0;
     m->crew.own_results = (struct bats_packet){0};
-    if (m->crew.members[0].state != BATS_MEMBER_WORKS) {
+    if (m->crew.workers[0].state != BATS_WORKER_WORKS) {
         bats_packet_release(&packet); /* its tasks run elsewhere */
         return 0;
     }
     struct bats_message message;
     int rc = packet.failed
-                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                 ? bats_no_memory(err)
                  : bats_proto_open(packet.bytes, packet.n, &message, err);
     if (rc == 0)
         rc = bats_results_take(m, 0, &message, err);
@@ -426,18 +444,18 @@ static int take_own_results(struct master *m, struct bats_error *err)
     return rc < 0 ? rc : 1;
 }
 
-/* A cancelled task has ended, and its rank reports that, when its grace time
- * is over. A user who cancels the run must not have to wait for --silence. */
+/* By the end of the grace time a cancelled task has ended and its rank has
+ * reported that. A user who cancels the run must not have to wait for
+ * --silence. */
 static bool owes_answer(const struct master *m, size_t i, int64_t now_us)
 {
-    const struct bats_place *place = &m->survey.platform.places[i];
-    const struct bats_member *member = &m->crew.members[i];
+    const struct bats_slot_of *at = &m->survey.platform.slot_of[i];
+    const struct bats_worker *worker = &m->crew.workers[i];
     return m->stopping && now_us > m->answers_by_us &&
-           now_us - member->heard_us > BATS_MASTER_ANSWER_US &&
-           m->crew.workers[i].rank != 0 &&
-           member->state == BATS_MEMBER_WORKS &&
-           (m->to_come[i] > 0 ||
-            bats_sched_is_busy(m->sched, place->machine, place->slot));
+           now_us - worker->heard_us > BATS_MASTER_ANSWER_US &&
+           m->crew.ranks[i].rank != 0 && worker->state == BATS_WORKER_WORKS &&
+           (worker->to_come > 0 ||
+            bats_sched_is_busy(m->sched, at->machine, at->slot));
 }
 
 static int look_for_lost(struct master *m, int64_t now_us,
@@ -474,7 +492,7 @@ static int sleep_until_due(struct master *m, struct bats_error *err)
     us = us < due_us ? us : due_us;
     due_us = m->joined != NULL ? bats_joined_due_us(m) : INT64_MAX;
     us = us < due_us ? us : due_us;
-    if (m->crew.own == NULL || m->crew.members[0].state != BATS_MEMBER_WORKS) {
+    if (m->crew.own == NULL || m->crew.workers[0].state != BATS_WORKER_WORKS) {
         if (bats_clock_sleep(us))
             bats_quiet_ended(&m->quiet, true);
         return 0;
@@ -571,7 +589,7 @@ int bats_run_master(const struct bats_run_options *options,
     struct master m = {.options = options, .observer = observer};
     *crew = malloc(sizeof **crew);
     if (*crew == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     bats_signals_catch();
     int rc = run(&m, err);
     bats_joined_end(&m);
@@ -579,12 +597,12 @@ int bats_run_master(const struct bats_run_options *options,
     bats_crew_stop(&m.crew);
     **crew = m.crew;
     free(m.first);
-    free(m.member);
+    free(m.worker);
     free(m.attempts);
-    free(m.to_come);
-    free(m.late);
-    free(m.command);
-    free(m.variables);
+    free(m.halves);
+    bats_text_release(&m.command);
+    bats_text_release(&m.variables);
+    bats_text_release(&m.outputs);
     struct bats_books books = m.journal.books;
     bats_journal_release(&m.journal);
     if (rc < 0) {
@@ -607,6 +625,7 @@ int bats_run_master(const struct bats_run_options *options,
         .gave_up = m.gave_up,
         .books = books,
     };
+    strcpy(outcome->run_id, m.run_id);
     return 0;
 }
 

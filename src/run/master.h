@@ -32,37 +32,33 @@ struct master {
     struct bats_sched *sched;
     struct bats_journal journal;
     char run_id[64];
-    uint32_t *first;    /* by machine: first of its slots in `member` */
-    uint32_t *member;   /* by slot of a machine: its member */
+    uint32_t *first;    /* by machine: first of its slots in `worker` */
+    uint32_t *worker;   /* by slot of a machine: its worker */
     uint32_t *attempts; /* by task: executions started */
-    int64_t *to_come;   /* by member: bytes of output that it was asked for */
-    size_t n_to_come;   /* members that owe output */
+    uint8_t *halves;    /* by task of a workflow: it was sent, and has not
+                         * saved its state since; NULL: no workflow */
+    size_t n_to_come;   /* workers that owe output */
     bool is_unseen;     /* output cannot be shown any more */
-    /* By member: the result that this output belongs to. It is recorded when
-     * all output has arrived, so that after a crash in between the task is run
-     * again. */
-    struct bats_task_result *late;
     struct bats_error late_error; /* of the master's own tasks, or code 0 */
     char machine_name[BATS_MACHINE_NAME];
-    char *command; /* bats_bagfile_command's buffer */
-    size_t command_size;
-    char *variables; /* likewise, of its environment */
-    size_t variables_size;
+    struct bats_text command;   /* of the task that is assigned */
+    struct bats_text variables; /* of its environment */
+    struct bats_text outputs;   /* files that it has to make */
     int64_t start_us;
     struct bats_quiet quiet;
     int64_t progress_us;
     int64_t next_us; /* with a delay: no task begins before that */
     int64_t looked_us;
     bool stopping;
-    int64_t answers_by_us; /* stopping: a rank with a task that has not
-                            * answered by then is lost */
+    int64_t answers_by_us; /* stopping: ranks with a task that has not
+                            * answered by this time are lost */
     bool gave_up;          /* stopping because the record cannot be written */
     bool draining;
     bool choosing; /* the sampling phase is over, CHOSEN is due */
     struct bats_error refusal;
     bool finished;
     enum bats_finish finish;
-    struct bats_joined *joined; /* NULL: no worker jobs join */
+    struct bats_joined *joined;     /* NULL: no worker jobs join */
     struct bats_reclaims *reclaims; /* NULL: none is emulated */
 };
 
@@ -92,27 +88,26 @@ int bats_master_stop(struct master *m, struct bats_error *err);
 
 /* The machine will not come back: what it runs goes back to the bag, the rest
  * of its output is not waited for, and what its ranks still send is ignored.
- * The other function does so because of member i, and says why. */
+ * The other function does so because of worker i, and says why. */
 int bats_master_part(struct master *m, uint32_t machine,
                      struct bats_error *err);
 int bats_master_lose(struct master *m, size_t i, const char *why,
                      struct bats_error *err);
 
-/* Sends member i the setup that all tasks have in common; `sink` as below. */
+/* Sends worker i the setup that all tasks have in common; `sink` as below. */
 int bats_master_set_up(struct master *m, size_t i,
                        const struct bats_executor_sink *sink,
                        struct bats_error *err);
 
 /* Once the platform is matched with the crew: creates the engine and sends
- * every member that is there the setup. `sink` is for the master's own
+ * every worker that is there the setup. `sink` is for the master's own
  * tasks. */
 int bats_master_prepare(struct master *m,
                         const struct bats_executor_sink *sink,
                         struct bats_error *err);
 
-/* Waits until all nodes have done what comes before the first task, or a
- * signal comes. Ranks that fail or get lost meanwhile are left out; BATS_ESYS:
- * none remains. */
+/* Waits until the first command has run on all nodes, or for a signal. Ranks
+ * that fail or get lost meanwhile are left out; BATS_ESYS: none remains. */
 int bats_master_await_ready(struct master *m, struct bats_error *err);
 
 /* All ranks of the machine can run tasks. */

@@ -50,12 +50,16 @@ void bats_mpi_end(int exit_status)
         return;
     if (exit_status != 0 && (own_rank == 0 || given_up))
         bats_launcher_fail();
-    if (given_up && own_rank != 0 && bats_launcher_is_batch_system())
+    if (given_up && own_rank != 0 && bats_launcher_is_batch_system()) {
+        /* After the last rank, srun drops what has not reached it yet if one
+         * was killed: the sentence that says why. */
+        sleep(PATIENCE_S);
         _exit(exit_status); /* MPI_Abort would kill ranks that still tidy up */
+    }
     if (given_up && exit_status == 0 && own_rank != 0) {
-        /* Rank 0 ends all ranks when it has reported. A rank that waits for
-         * that in MPI_Finalize may wait for ever, because mpirun
-         * --enable-recovery does not always end it. */
+        /* Rank 0 ends all ranks after its report. A rank in MPI_Finalize might
+         * never return, because mpirun --enable-recovery does not always end
+         * it. */
         sleep(PATIENCE_S);
         _exit(0);
     }

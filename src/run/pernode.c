@@ -72,7 +72,7 @@ int bats_pernode_create(const struct bats_setup *setup,
     if (p == NULL || !copy(p, 0, setup->start, setup->n_start) ||
         !copy(p, 1, setup->stop, setup->n_stop)) {
         bats_pernode_destroy(p);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     }
     p->number = setup->number;
     size_t n = 0;
@@ -132,9 +132,9 @@ static int complain(const struct bats_pernode *node, struct bats_error *err)
                           strerror(errno));
 }
 
-/* The first one makes the file, for everybody may write to the directory: the
- * others take it only if it is one of ours. It may go meanwhile: fd stays
- * negative. */
+/* The first rank makes the file. Everybody may write to the directory, so the
+ * others accept only a file of this user. It may disappear meanwhile: then fd
+ * stays negative. */
 static int open_file(struct bats_pernode *node, struct bats_error *err)
 {
     struct stat st;
@@ -154,7 +154,7 @@ static int open_file(struct bats_pernode *node, struct bats_error *err)
     close_file(node);
     return bats_error_set(err, BATS_ESYS,
                           "%s, for PERENGINE: this is not a file of this run: "
-                          "somebody else has made it",
+                          "another user has made it",
                           node->path);
 }
 
@@ -172,8 +172,8 @@ static int knock(struct bats_pernode *node, struct bats_error *err)
         return 0;
     if (pread(node->fd, text, sizeof text - 1, 0) < 0)
         return complain(node, err);
-    /* All others have left it meanwhile. Digits may follow, of a number that
-     * was longer. */
+    /* No other rank uses the file any more. Digits of a longer number may
+     * follow. */
     if (strncmp(text, STOPPED, strlen(STOPPED)) == 0) {
         close_file(node);
         return 0;
@@ -195,8 +195,8 @@ static const char *due(const struct bats_pernode *node)
     return node->at < node->n[i] ? node->commands[i] + node->at : NULL;
 }
 
-/* Runs what is due, for up to `timeout_us`. 1: one command has ended as *end
- * says; 0: not yet. */
+/* Runs what is due for up to `timeout_us`. 1: one command has ended, see *end;
+ * 0: not yet. */
 static int run(struct bats_pernode *node, struct bats_runner *runner,
                int64_t timeout_us, struct bats_runner_result *end,
                struct bats_error *err)

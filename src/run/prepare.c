@@ -8,154 +8,40 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run/batch.h"
+#include "run/engine_options.h"
 #include "run/master.h"
 #include "util/now.h"
 
-#define YIELDS 5 /* in a row, without progress: see sched.h */
-
-static bool only_builtins(struct master *m)
-{
-    uint32_t n = bats_bagfile_count(m->options->bag);
-    for (uint32_t i = 0; i < n; i++)
-        if (bats_bagfile_command(m->options->bag, i, &m->command,
-                                 &m->command_size) < 0 ||
-            m->command[0] != '@')
-            return false;
-    return true;
-}
-
-/* Finds the member of each slot: the inverse of platform.places. */
-static int find_members(struct master *m, struct bats_error *err)
+/* Finds the worker of each slot: the inverse of platform.slot_of. */
+static int find_workers(struct master *m, struct bats_error *err)
 {
     const struct bats_platform *p = &m->survey.platform;
     m->first = calloc(p->n_machines, sizeof *m->first);
-    m->member = calloc(m->crew.n, sizeof *m->member);
-    if (m->first == NULL || m->member == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    m->worker = calloc(m->crew.n, sizeof *m->worker);
+    if (m->first == NULL || m->worker == NULL)
+        return bats_no_memory(err);
     for (uint32_t k = 1; k < p->n_machines; k++)
         m->first[k] = m->first[k - 1] + p->machines[k - 1].slots;
     for (uint32_t i = 0; i < m->crew.n; i++)
-        m->member[m->first[p->places[i].machine] + p->places[i].slot] = i;
+        m->worker[m->first[p->slot_of[i].machine] + p->slot_of[i].slot] = i;
     return 0;
-}
-
-/* Takes the runtimes of a profile, for the clusters of the same name. *list is
- * for free(). */
-static int take_profile(const struct master *m,
-                        struct bats_sched_sampling *sampling,
-                        struct bats_observation **list, struct bats_error *err)
-{
-    const struct bats_profile *profile = m->options->profile;
-    const struct bats_platform *p = &m->survey.platform;
-    size_t n = 0;
-    if (profile == NULL)
-        return 0;
-    *list = calloc(profile->n_observations + 1, sizeof **list);
-    if (*list == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    for (size_t i = 0; i < profile->n_observations; i++) {
-        struct bats_observation seen = profile->observations[i];
-        const char *name = profile->clusters[seen.cluster].cluster.name;
-        for (uint32_t c = 0; c < p->n_clusters; c++)
-            if (strcmp(p->clusters[c].name, name) == 0) {
-                seen.cluster = c;
-                (*list)[n++] = seen;
-                break;
-            }
-    }
-    if (n == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the profile knows none of the clusters of this "
-                              "run: %s of the run, %s of the profile",
-                              p->clusters[0].name,
-                              profile->n_clusters > 0
-                                  ? profile->clusters[0].cluster.name
-                                  : "none");
-    sampling->observations = *list;
-    sampling->n_observations = n;
-    return 0;
-}
-
-/* In an allocation the account's money counts from now on, and a budget that
- * nobody gave is what the job holds until its end: no limit. */
-static bats_money budget_of(const struct master *m)
-{
-    const struct bats_survey *s = &m->survey;
-    bats_money budget = s->budget;
-    if (s->billing.model != BATS_BILLING_ALLOCATION)
-        return budget;
-    if (s->budget_found || budget == BATS_UNLIMITED)
-        return BATS_UNLIMITED;
-    if (s->by_account)
-        budget += s->billing.before - s->uncounted;
-    return budget > 0 ? budget : 0;
-}
-
-static struct bats_sched_options engine_options(struct master *m)
-{
-    const struct bats_run_options *o = m->options;
-    const struct bats_platform *p = &m->survey.platform;
-    /* A process may take the whole grace time to stop; a timer takes none. */
-    bats_time lead = bats_master_virtual_time(m, o->grace_ms * 1000);
-    if (lead > p->window / 12)
-        lead = p->window / 12;
-    if (only_builtins(m))
-        lead = 0;
-    struct bats_sched_options options = {
-        .policy = o->policy,
-        .n_tasks = bats_bagfile_count(o->bag),
-        .clusters = p->clusters,
-        .n_clusters = p->n_clusters,
-        .expected = p->expected,
-        .machines = p->machines,
-        .n_machines = p->n_machines,
-        .window = p->window,
-        .budget = budget_of(m),
-        .billing = m->survey.billing,
-        .monitor_interval = o->monitor_interval,
-        .preempt_lead = lead,
-        .prefetch = o->delay_us > 0
-                        ? 0
-                        : bats_master_virtual_time(m, BATS_BATCH_AHEAD_US),
-        .seed = o->seed,
-        /* Schedules are on offer by a random sample. */
-        .in_order = o->in_order && !(o->sampling.offers && p->n_clusters > 1),
-        .goal = o->goal,
-        .rules = o->rules,
-        .earlier = o->earlier,
-        .sampling = o->sampling,
-        .tail = o->tail,
-        .strategy = o->strategy,
-        .utility = o->utility,
-        .asks = o->asks,
-        .once = o->once,
-        .graph = bats_bagfile_graph(o->bag),
-    };
-    options.category = bats_bagfile_categories(o->bag, &options.n_categories);
-    options.purses =
-        bats_bagfile_purses(o->bag, &options.purse, &options.n_purses);
-    options.rules.yields = YIELDS;
-    options.goal.deadline = m->survey.deadline;
-    options.rules.time_limit = m->survey.time_limit;
-    return options;
 }
 
 static int make_lists(struct master *m, struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
-    uint32_t n = bats_bagfile_count(o->bag);
+    uint32_t n = o->bag->n_tasks;
     m->attempts = calloc(n, sizeof *m->attempts);
-    m->to_come = calloc(m->crew.n, sizeof *m->to_come);
-    m->late = calloc(m->crew.n, sizeof *m->late);
-    if (m->attempts == NULL || m->to_come == NULL || m->late == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    bool makes_files = o->bag->workflow != NULL;
+    if (makes_files)
+        m->halves = calloc(n, sizeof *m->halves);
+    if (m->attempts == NULL || (makes_files && m->halves == NULL))
+        return bats_no_memory(err);
     if (o->attempts != NULL)
         memcpy(m->attempts, o->attempts, n * sizeof *m->attempts);
     return 0;
 }
 
-/* Number of a machine within its cluster, from 1. */
 /* The output path for the tasks of a rank: "" if output does not go to
  * files, or each task says where. */
 static int output_path(const struct bats_run_options *o, const char *run_id,
@@ -184,8 +70,8 @@ static int64_t notice_ms(const struct master *m, const struct bats_cluster *c)
                            : (int64_t)ms;
 }
 
-/* A worker job may live longer than this master. Output that is not in files
- * of a task's own can only go to one of them, and all of it. */
+/* A worker job may outlive this master. Of its output, only that in the tasks'
+ * own files is complete in one place. */
 static bool keeps(const struct master *m, uint32_t cluster, bool holds,
                   bool prepares)
 {
@@ -203,15 +89,14 @@ int bats_master_set_up(struct master *m, size_t i,
     const struct bats_run_options *o = m->options;
     const struct bats_platform *p = &m->survey.platform;
     char path[PATH_MAX];
-    const char *name = bats_bagfile_name(o->bag);
+    const char *name = o->bag->name;
     const char *slash = strrchr(name, '/');
-    uint32_t at = p->places[i].machine;
+    uint32_t at = p->slot_of[i].machine;
     uint32_t cluster = p->machines[at].cluster;
-    int rank = m->crew.workers[i].rank;
-    size_t n_start, n_stop;
-    const char *start = bats_bagfile_per_engine(o->bag, false, &n_start);
-    const char *stop = bats_bagfile_per_engine(o->bag, true, &n_stop);
-    int rc = output_path(o, m->run_id, m->crew.members[i].stream, path, err);
+    int rank = m->crew.ranks[i].rank;
+    const struct bats_text *start = &o->bag->per_engine[0];
+    const struct bats_text *stop = &o->bag->per_engine[1];
+    int rc = output_path(o, m->run_id, m->crew.workers[i].stream, path, err);
     if (rc < 0)
         return rc;
     struct bats_setup setup = {
@@ -235,23 +120,23 @@ int bats_master_set_up(struct master *m, size_t i,
         .run_id = m->run_id,
         .cluster = p->clusters[cluster].name,
         .machine = bats_master_machine_name(m, at),
-        .task_file = !bats_bagfile_is_disbatch(o->bag) ? ""
-                     : slash != NULL                   ? slash + 1
-                                                       : name,
-        .number = (uint32_t)m->crew.members[i].stream,
-        .start = start,
-        .n_start = n_start,
-        .stop = stop,
-        .n_stop = n_stop,
+        .task_file = !o->bag->is_disbatch ? ""
+                     : slash != NULL      ? slash + 1
+                                          : name,
+        .number = (uint32_t)m->crew.workers[i].stream,
+        .start = start->bytes,
+        .n_start = start->n,
+        .stop = stop->bytes,
+        .n_stop = stop->n,
     };
-    setup.keep = keeps(m, cluster, setup.hold, n_start > 0 || n_stop > 0);
-    m->crew.members[i].keeps = setup.keep;
-    m->crew.members[i].is_ready = n_start == 0;
-    struct bats_packet packet = {0};
-    if (rank == 0)
-        return bats_executor_create(&setup, sink, &m->crew.own, err);
-    bats_proto_setup(&packet, &setup);
-    return bats_crew_send(&m->crew, i, &packet, err);
+    setup.keep = keeps(m, cluster, setup.hold, start->n > 0 || stop->n > 0);
+    m->crew.workers[i].keeps = setup.keep;
+    m->crew.workers[i].is_ready = start->n == 0;
+    return rank == 0
+               ? bats_executor_create(&setup, sink, &m->crew.own, err)
+               : bats_crew_say(&m->crew, i,
+                               BATS_SAY(BATS_MESSAGE_SETUP, .u.setup = setup),
+                               err);
 }
 
 static int set_up_all(struct master *m, const struct bats_executor_sink *sink,
@@ -259,7 +144,7 @@ static int set_up_all(struct master *m, const struct bats_executor_sink *sink,
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < m->crew.n; i++)
-        if (m->crew.members[i].state == BATS_MEMBER_WORKS)
+        if (m->crew.workers[i].state == BATS_WORKER_WORKS)
             rc = bats_master_set_up(m, i, sink, err);
     return rc;
 }
@@ -289,7 +174,7 @@ static int begin_record(struct master *m, int64_t started_us,
         return rc;
     struct bats_record_session session = {
         .run_id = m->run_id,
-        .bag = bats_bagfile_name(o->bag),
+        .bag = o->bag->name,
         .version = o->version,
         .resume = o->resume,
         .time_scale = o->time_scale,
@@ -301,7 +186,7 @@ static int begin_record(struct master *m, int64_t started_us,
         .engine = engine,
         .speed = p->speed,
         .hosts = hosts,
-        .categories = bats_bagfile_category_names(o->bag),
+        .categories = o->bag->category_names,
     };
     rc = bats_record_begin(o->record, &session, err);
     m->journal.record = o->record;
@@ -333,37 +218,31 @@ int bats_master_prepare(struct master *m,
                         struct bats_error *err)
 {
     int64_t started_us = name_run(m);
-    int rc = find_members(m, err);
+    int rc = find_workers(m, err);
     if (rc == 0)
         rc = make_lists(m, err);
     if (rc < 0)
         return rc;
-    struct bats_observation *profile = NULL;
-    struct bats_sched_options engine = engine_options(m);
+    struct bats_engine_options e;
+    struct bats_sched_options *engine = &e.options;
     struct bats_record_rest rest = {0};
-    struct bats_instance known[2][BATS_POOLS_INSTANCES];
     const struct bats_platform *p = &m->survey.platform;
     const char **hosts = calloc(p->n_machines, sizeof *hosts);
     if (hosts == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (uint32_t k = 0; k < p->n_machines; k++)
-        hosts[k] = m->crew.workers[m->member[m->first[k]]].host;
-    for (int k = 0; m->options->pools != NULL && k < 2; k++) {
-        engine.n_known[k] =
-            bats_pools_instances(m->options->pools, k, known[k]);
-        engine.known[k] = known[k];
-    }
-    rc = take_profile(m, &engine.sampling, &profile, err);
+        hosts[k] = m->crew.ranks[m->worker[m->first[k]]].host;
+    rc = bats_engine_options(m->options, &m->survey, &e, err);
     if (rc == 0)
-        rc = take_rest(m, &engine, &rest, err);
+        rc = take_rest(m, engine, &rest, err);
     if (rc == 0)
-        rc = bats_sched_create(&engine, &m->sched, err);
+        rc = bats_sched_create(engine, &m->sched, err);
     if (rc == 0)
         rc = bats_sched_may_begin(m->sched, err);
     if (rc == 0)
-        rc = begin_record(m, started_us, &engine, hosts, err);
+        rc = begin_record(m, started_us, engine, hosts, err);
     bats_record_rest_release(&rest);
     free(hosts);
-    free(profile);
+    free(e.seen);
     return rc < 0 ? rc : set_up_all(m, sink, err);
 }

@@ -7,10 +7,10 @@
 
 static void give_up(struct master *m, size_t i, const char *why)
 {
-    m->crew.members[i].state = BATS_MEMBER_RETIRED;
-    bats_master_notice(m, m->survey.platform.places[i].machine,
+    m->crew.workers[i].state = BATS_WORKER_RETIRED;
+    bats_master_notice(m, m->survey.platform.slot_of[i].machine,
                        BATS_MASTER_NONE, "rank %d on %s gets no tasks: %s",
-                       m->crew.workers[i].rank, m->crew.workers[i].host, why);
+                       m->crew.ranks[i].rank, m->crew.ranks[i].host, why);
 }
 
 static int take(struct master *m, size_t i, const struct bats_message *message,
@@ -18,10 +18,10 @@ static int take(struct master *m, size_t i, const struct bats_message *message,
 {
     switch (message->type) {
     case BATS_MESSAGE_READY:
-        m->crew.members[i].is_ready = true;
+        m->crew.workers[i].is_ready = true;
         return 0;
     case BATS_MESSAGE_ERROR:
-        if (m->crew.members[i].state == BATS_MEMBER_WORKS)
+        if (m->crew.workers[i].state == BATS_WORKER_WORKS)
             give_up(m, i, message->u.sentence);
         return 0;
     case BATS_MESSAGE_HEARTBEAT:
@@ -30,7 +30,7 @@ static int take(struct master *m, size_t i, const struct bats_message *message,
     default:
         return bats_error_set(err, BATS_EPROTO,
                               "rank %d sent a message of type %d",
-                              m->crew.workers[i].rank, (int)message->type);
+                              m->crew.ranks[i].rank, (int)message->type);
     }
 }
 
@@ -45,13 +45,13 @@ static int take_all(struct master *m, struct bats_error *err)
     return rc;
 }
 
-/* Sleeps, or does what this rank's own node has to do. */
+/* Sleeps, or runs the first command of this rank's own node. */
 static void wait(struct master *m)
 {
     struct bats_error why;
-    struct bats_member *own = &m->crew.members[0];
+    struct bats_worker *own = &m->crew.workers[0];
     if (m->crew.own == NULL || own->is_ready ||
-        own->state != BATS_MEMBER_WORKS)
+        own->state != BATS_WORKER_WORKS)
         bats_clock_sleep(BATS_CLOCK_MASTER_US);
     else if (bats_executor_poll(m->crew.own, BATS_CLOCK_MASTER_US, &why) < 0)
         give_up(m, 0, why.text);
@@ -63,8 +63,8 @@ static size_t count(const struct master *m, bool is_ready)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->crew.n; i++)
-        n += m->crew.members[i].state == BATS_MEMBER_WORKS &&
-             m->crew.members[i].is_ready == is_ready;
+        n += m->crew.workers[i].state == BATS_WORKER_WORKS &&
+             m->crew.workers[i].is_ready == is_ready;
     return n;
 }
 
@@ -80,8 +80,8 @@ int bats_master_await_ready(struct master *m, struct bats_error *err)
         for (const char *why; (why = bats_crew_lost(&m->crew, &i)) != NULL;)
             bats_master_notice(m, BATS_MASTER_NONE, BATS_MASTER_NONE,
                                "rank %d on %s is lost: %s",
-                               m->crew.workers[i].rank,
-                               m->crew.workers[i].host, why);
+                               m->crew.ranks[i].rank, m->crew.ranks[i].host,
+                               why);
         if (!told && bats_clock_now_us() - since_us > PATIENCE_US) {
             told = true;
             bats_master_notice(m, BATS_MASTER_NONE, BATS_MASTER_NONE,
@@ -100,10 +100,10 @@ int bats_master_await_ready(struct master *m, struct bats_error *err)
 
 bool bats_master_is_ready(const struct master *m, uint32_t machine)
 {
-    const uint32_t *members = m->member + m->first[machine];
+    const uint32_t *workers = m->worker + m->first[machine];
     for (uint32_t k = 0; k < m->survey.platform.machines[machine].slots; k++) {
-        const struct bats_member *member = &m->crew.members[members[k]];
-        if (!member->is_ready || member->state != BATS_MEMBER_WORKS)
+        const struct bats_worker *worker = &m->crew.workers[workers[k]];
+        if (!worker->is_ready || worker->state != BATS_WORKER_WORKS)
             return false;
     }
     return true;

@@ -4,19 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/lease.h"
+#include "bats/sched.h"
 #include "input/model.h"
 #include "site/batch_system.h"
 #include "util/heap.h"
 
 #define LOOK_US INT64_C(10000000)     /* between two looks for drained hosts */
-#define PATIENCE_US INT64_C(60000000) /* with a look */
+
+struct fate {
+    bats_time taken_at;
+    bool told;      /* it has got its notice */
+    bool retired;   /* its job gets no more tasks */
+    uint32_t lives; /* acquisitions so far */
+};
 
 struct bats_reclaims {
-    struct bats_heap due; /* machines, by their notice, then by their end */
-    bats_time *taken_at;  /* by machine */
-    bool *told;           /* by machine: it has got its notice */
-    bool *retired; /* by machine: its job gets no more tasks */
-    uint32_t *lives;      /* by machine: acquisitions so far */
+    struct bats_heap due;   /* machines, by their notice, then by their end */
+    struct fate *of;        /* by machine */
     struct bats_query look; /* for hosts that the batch system drains */
     int64_t look_us;        /* monotonic: when the next one begins */
 };
@@ -30,8 +35,8 @@ static const struct bats_cluster *cluster_of(const struct master *m,
 
 typedef void (*question)(struct bats_argv *argv);
 
-/* Which hosts the batch system drains, that the run or its jobs are in. NULL:
- * it does not tell. */
+/* The question to the batch system which hosts of the run, or of its jobs, are
+ * drained. NULL: it cannot tell. */
 static question draining(const struct master *m)
 {
     const struct bats_batch_system *system = m->survey.site.allocation.system;
@@ -52,11 +57,8 @@ int bats_reclaims_init(struct master *m, struct bats_error *err)
         return 0;
     struct bats_reclaims *r = m->reclaims = calloc(1, sizeof *r);
     if (r == NULL || !bats_heap_init(&r->due, p->n_machines) ||
-        (r->taken_at = calloc(p->n_machines, sizeof *r->taken_at)) == NULL ||
-        (r->told = calloc(p->n_machines, sizeof *r->told)) == NULL ||
-        (r->retired = calloc(p->n_machines, sizeof *r->retired)) == NULL ||
-        (r->lives = calloc(p->n_machines, sizeof *r->lives)) == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        (r->of = calloc(p->n_machines, sizeof *r->of)) == NULL)
+        return bats_no_memory(err);
     return 0;
 }
 
@@ -66,10 +68,7 @@ void bats_reclaims_release(struct master *m)
         return;
     bats_query_release(&m->reclaims->look);
     bats_heap_release(&m->reclaims->due);
-    free(m->reclaims->taken_at);
-    free(m->reclaims->told);
-    free(m->reclaims->retired);
-    free(m->reclaims->lives);
+    free(m->reclaims->of);
     free(m->reclaims);
     m->reclaims = NULL;
 }
@@ -81,25 +80,25 @@ void bats_reclaims_command(struct master *m,
     uint32_t machine = command->machine;
     if (r == NULL)
         return;
-    /* A machine that has got its notice goes, whoever holds it then. */
+    /* A machine under notice is taken away, whichever job holds it. */
     if (command->type == BATS_COMMAND_RELEASE ||
-        (command->type == BATS_COMMAND_PARK && !r->told[machine]))
+        (command->type == BATS_COMMAND_PARK && !r->of[machine].told))
         bats_heap_remove(&r->due, machine);
     if (command->type != BATS_COMMAND_ACQUIRE)
         return;
-    if (m->joined != NULL) { /* another job than that which was told */
-        r->told[machine] = r->retired[machine] = false;
+    if (m->joined != NULL) { /* not the job that got the notice */
+        r->of[machine].told = r->of[machine].retired = false;
         bats_heap_remove(&r->due, machine);
     }
     const struct bats_cluster *c = cluster_of(m, machine);
     bats_time age = bats_model_lifetime(c, m->options->seed, machine,
-                                        r->lives[machine]++);
+                                        r->of[machine].lives++);
     bats_time now = bats_master_now(m);
     if (age == BATS_NEVER ||
-        (r->told[machine] && r->taken_at[machine] <= now + age))
+        (r->of[machine].told && r->of[machine].taken_at <= now + age))
         return;
-    r->told[machine] = false;
-    r->taken_at[machine] = now + age;
+    r->of[machine].told = false;
+    r->of[machine].taken_at = now + age;
     bats_heap_set(&r->due, machine,
                   age > c->notice ? now + age - c->notice : now - 1);
 }
@@ -115,9 +114,8 @@ static int tell(struct master *m, uint32_t machine, bats_time left,
                 struct bats_error *err)
 {
     char time[BATS_UNITS_TEXT];
-    struct bats_event event = {.type = BATS_EVENT_NOTICE,
-                               .machine = machine,
-                               .runtime = left};
+    struct bats_event event = {
+        .type = BATS_EVENT_NOTICE, .machine = machine, .runtime = left};
     bats_master_notice(m, machine, BATS_MASTER_NONE,
                        "machine %s will be taken away in %s",
                        bats_master_machine_name(m, machine),
@@ -127,26 +125,26 @@ static int tell(struct master *m, uint32_t machine, bats_time left,
 
 /* ---- hosts that are drained ---- */
 
-/* The machine is told now that it will be taken away so much later, or when it
- * would be anyway, if that is sooner. Returns how much later it is. */
+/* Gives the machine notice that it will be taken away after `left`, or at its
+ * planned end, whichever is sooner. Returns the time left. */
 static bats_time note(struct master *m, uint32_t machine, bats_time left)
 {
     struct bats_reclaims *r = m->reclaims;
     bats_time now = bats_master_now(m), end = now + left;
-    if (bats_heap_has(&r->due, machine) && r->taken_at[machine] < end)
-        end = r->taken_at[machine];
-    r->told[machine] = true;
-    r->taken_at[machine] = end;
+    if (bats_heap_has(&r->due, machine) && r->of[machine].taken_at < end)
+        end = r->of[machine].taken_at;
+    r->of[machine].told = true;
+    r->of[machine].taken_at = end;
     return end > now ? end - now : 0;
 }
 
-/* The machine is given back when its tasks have ended: with its job, or, if it
- * is none, by let_go. */
+/* The machine is given back when its tasks have ended: with its job, or
+ * without one by let_go. */
 static int retire(struct master *m, uint32_t machine, const char *host,
                   struct bats_error *err)
 {
     struct bats_event event = {.type = BATS_EVENT_RETIRED, .machine = machine};
-    m->reclaims->retired[machine] = true;
+    m->reclaims->of[machine].retired = true;
     bats_master_notice(m, machine, BATS_MASTER_NONE,
                        "%s is drained: machine %s gets no more tasks", host,
                        bats_master_machine_name(m, machine));
@@ -159,19 +157,19 @@ static int drain(struct master *m, const char *host, struct bats_error *err)
     struct bats_reclaims *r = m->reclaims;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < m->crew.n; i++) {
-        uint32_t machine = m->survey.platform.places[i].machine;
+        uint32_t machine = m->survey.platform.slot_of[i].machine;
         const struct bats_cluster *c = cluster_of(m, machine);
-        if (m->crew.members[i].state != BATS_MEMBER_WORKS ||
-            !(m->joined != NULL ? !r->retired[machine]
-                                : c->reclaimable && !r->told[machine]) ||
-            strcmp(m->crew.workers[i].host, host) != 0)
+        if (m->crew.workers[i].state != BATS_WORKER_WORKS ||
+            !(m->joined != NULL ? !r->of[machine].retired
+                                : c->reclaimable && !r->of[machine].told) ||
+            strcmp(m->crew.ranks[i].host, host) != 0)
             continue;
         if (m->joined != NULL) {
             rc = retire(m, machine, host, err);
             continue;
         }
         bats_time left = note(m, machine, c->notice);
-        bats_heap_set(&r->due, machine, r->taken_at[machine]);
+        bats_heap_set(&r->due, machine, r->of[machine].taken_at);
         rc = tell(m, machine, left, err);
     }
     return rc;
@@ -181,10 +179,10 @@ static bool is_busy(const struct master *m, uint32_t machine)
 {
     bool busy = false;
     for (size_t i = 0; i < m->crew.n; i++)
-        if (m->survey.platform.places[i].machine == machine)
-            busy |= m->to_come[i] > 0 ||
+        if (m->survey.platform.slot_of[i].machine == machine)
+            busy |= m->crew.workers[i].to_come > 0 ||
                     bats_sched_is_busy(m->sched, machine,
-                                       m->survey.platform.places[i].slot);
+                                       m->survey.platform.slot_of[i].slot);
     return busy;
 }
 
@@ -193,9 +191,9 @@ static int let_go(struct master *m, struct bats_error *err)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < m->crew.n; i++) {
-        uint32_t machine = m->survey.platform.places[i].machine;
-        if (m->crew.members[i].state == BATS_MEMBER_WORKS &&
-            m->reclaims->retired[machine] && !is_busy(m, machine))
+        uint32_t machine = m->survey.platform.slot_of[i].machine;
+        if (m->crew.workers[i].state == BATS_WORKER_WORKS &&
+            m->reclaims->of[machine].retired && !is_busy(m, machine))
             rc = bats_master_part(m, machine, err);
     }
     return rc;
@@ -204,7 +202,7 @@ static int let_go(struct master *m, struct bats_error *err)
 static bool anybody_works(const struct master *m)
 {
     for (size_t i = 0; i < m->crew.n; i++)
-        if (m->crew.members[i].state == BATS_MEMBER_WORKS)
+        if (m->crew.workers[i].state == BATS_WORKER_WORKS)
             return true;
     return false;
 }
@@ -229,18 +227,18 @@ static int look(struct master *m, struct bats_error *err)
     draining(m)(&argv);
     if (!argv.failed)
         bats_query_start(query, (const char *const *)argv.words, NULL, NULL,
-                         PATIENCE_US, NULL);
+                         NULL);
     bats_argv_release(&argv);
     return rc;
 }
 
-/* It may have gone before its time. */
+/* The machine may have gone before. */
 static bool is_there(const struct master *m, uint32_t machine)
 {
     bool any = false;
     for (size_t i = 0; !any && i < m->crew.n; i++)
-        any = m->survey.platform.places[i].machine == machine &&
-              m->crew.members[i].state == BATS_MEMBER_WORKS;
+        any = m->survey.platform.slot_of[i].machine == machine &&
+              m->crew.workers[i].state == BATS_WORKER_WORKS;
     return any;
 }
 
@@ -250,20 +248,20 @@ int bats_reclaims_step(struct master *m, struct bats_error *err)
                  ? look(m, err)
                  : 0;
     if (rc == 0 && m->reclaims != NULL && m->joined != NULL && !m->finished &&
-        m->survey.platform.billing != BATS_BILLING_JOB)
+        !bats_lease_terms(m->survey.platform.billing).waits)
         rc = let_go(m, err);
     uint32_t machine = 0;
     bats_time now = bats_master_now(m);
     while (rc == 0 && !m->finished && bats_reclaims_due(m) <= now) {
         struct bats_reclaims *r = m->reclaims;
         bats_time due = bats_heap_first(&r->due, &machine);
-        bats_time left = r->taken_at[machine] - now;
+        bats_time left = r->of[machine].taken_at - now;
         bats_heap_remove(&r->due, machine);
         if (!is_there(m, machine))
             continue;
-        if (due < r->taken_at[machine]) {
+        if (due < r->of[machine].taken_at) {
             left = note(m, machine, left);
-            bats_heap_set(&r->due, machine, r->taken_at[machine]);
+            bats_heap_set(&r->due, machine, r->of[machine].taken_at);
             rc = tell(m, machine, left, err);
         } else {
             bats_master_notice(m, machine, BATS_MASTER_NONE,
@@ -278,7 +276,7 @@ int bats_reclaims_step(struct master *m, struct bats_error *err)
 int bats_reclaims_notice(struct master *m, size_t i, struct bats_error *err)
 {
     struct bats_reclaims *r = m->reclaims;
-    uint32_t machine = m->survey.platform.places[i].machine;
+    uint32_t machine = m->survey.platform.slot_of[i].machine;
     bats_time notice = cluster_of(m, machine)->notice, left = notice;
     if (m->finished)
         return 0;
@@ -286,7 +284,7 @@ int bats_reclaims_notice(struct master *m, size_t i, struct bats_error *err)
         left = note(m, machine, notice);
         bats_heap_remove(&r->due, machine); /* the rank parts by itself, but */
         if (left < notice)
-            bats_heap_set(&r->due, machine, r->taken_at[machine]);
+            bats_heap_set(&r->due, machine, r->of[machine].taken_at);
     }
     return tell(m, machine, left, err);
 }

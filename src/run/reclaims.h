@@ -24,13 +24,13 @@ void bats_reclaims_release(struct master *m);
 void bats_reclaims_command(struct master *m,
                            const struct bats_command *command);
 
-/* Virtual time of the next notice or end; BATS_NEVER: there is none. */
+/* Virtual time of the next notice or end; BATS_NEVER if there is none. */
 bats_time bats_reclaims_due(const struct master *m);
 
-/* Tells the engine of what is due. */
+/* Tells the engine about notices and ends that are due. */
 int bats_reclaims_step(struct master *m, struct bats_error *err);
 
-/* Member i has got a notice, and ends so long from now as its cluster says. */
+/* Worker i has got a notice and ends after its cluster's delay. */
 int bats_reclaims_notice(struct master *m, size_t i, struct bats_error *err);
 
 #endif

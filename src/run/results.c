@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <signal.h>
 
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "util/now.h"
 
 /* The meaning of an execution's end for its task. */
@@ -21,18 +23,17 @@ static void tell_ended(struct master *m, size_t i,
                        struct meaning meaning)
 {
     if (m->observer->ended == NULL ||
-        bats_bagfile_command(m->options->bag, r->task, &m->command,
-                             &m->command_size) < 0)
+        bats_bagfile_command(m->options->bag, r->task, &m->command) < 0)
         return;
-    uint32_t machine = m->survey.platform.places[i].machine;
+    uint32_t machine = m->survey.platform.slot_of[i].machine;
     struct bats_execution execution = {
         .task = r->task,
         .attempt = r->attempt,
         .machine = machine,
         .cluster = m->survey.platform.machines[machine].cluster,
-        .rank = m->crew.workers[i].rank,
-        .host = m->crew.workers[i].host,
-        .command = m->command,
+        .rank = m->crew.ranks[i].rank,
+        .host = m->crew.ranks[i].host,
+        .command = m->command.bytes,
         .is_result = meaning.is_result,
         .preempted = r->cancelled,
         .superseded = meaning.superseded,
@@ -65,8 +66,8 @@ static int record_attempt(struct master *m, size_t i,
     struct bats_record_attempt attempt = {
         .task = r->task,
         .attempt = r->attempt,
-        .machine = m->survey.platform.places[i].machine,
-        .host = m->crew.workers[i].host,
+        .machine = m->survey.platform.slot_of[i].machine,
+        .host = m->crew.ranks[i].host,
         .usage = r->usage,
         .outcome = meaning.is_result                 ? BATS_RECORD_RESULT
                    : meaning.superseded              ? BATS_RECORD_SUPERSEDED
@@ -75,7 +76,7 @@ static int record_attempt(struct master *m, size_t i,
                    : meaning.beside ? BATS_RECORD_FAILED_BESIDE
                                     : BATS_RECORD_RETRIED,
         .stream = m->options->output == BATS_OUTPUT_STREAM
-                      ? m->crew.members[i].stream
+                      ? m->crew.workers[i].stream
                       : -1,
     };
     return bats_record_attempt(m->journal.record, bats_master_now(m), &attempt,
@@ -95,7 +96,7 @@ static int record_last(struct master *m, size_t i,
         .attempt = r->attempt,
         .exit_status = r->usage.exit_status,
         .signal = r->usage.signal,
-        .host = m->crew.workers[i].host,
+        .host = m->crew.ranks[i].host,
         .bytes = r->last,
         .n = r->n_last,
     };
@@ -110,6 +111,16 @@ static void hand_over(struct master *m, const struct bats_output_lines *lines)
         m->is_unseen = true;
 }
 
+static int judge(struct master *m, size_t i, const struct bats_task_result *r,
+                 bool is_result, struct bats_error *err)
+{
+    return bats_crew_say(
+        &m->crew, i,
+        BATS_SAY(BATS_MESSAGE_VERDICT,
+                 .u.verdict = {r->task, r->attempt, is_result}),
+        err);
+}
+
 /* Shows only output of executions that gave a result: the lines enclosed in
  * it, and those that its worker keeps until it learns that they count. */
 static int take_lines(struct master *m, size_t i,
@@ -121,72 +132,96 @@ static int take_lines(struct master *m, size_t i,
                                                  r->n_lines[k]});
     if (!r->asks && (!meaning.superseded || r->cancelled))
         return 0;
-    struct bats_packet packet = {0};
-    struct bats_verdict verdict = {r->task, r->attempt, meaning.is_result};
-    bats_proto_verdict(&packet, &verdict);
     int64_t to_come = r->to_come[0] + r->to_come[1];
     if (meaning.is_result && to_come > 0) {
-        m->to_come[i] = to_come;
+        m->crew.workers[i].to_come = to_come;
         m->n_to_come++;
     }
-    return bats_crew_send(&m->crew, i, &packet, err);
+    return judge(m, i, r, meaning.is_result, err);
 }
 
 int bats_results_refuse(struct master *m, size_t i,
                         const struct bats_task_result *r,
                         struct bats_error *err)
 {
-    struct bats_packet packet = {0};
-    struct bats_verdict verdict = {r->task, r->attempt, false};
-    if (!r->asks)
-        return 0;
-    bats_proto_verdict(&packet, &verdict);
-    return bats_crew_send(&m->crew, i, &packet, err);
+    return r->asks ? judge(m, i, r, false, err) : 0;
 }
 
-/* It was begun for an earlier session, and this one has no use for it. */
+/* The task was begun for an earlier session, and this one does not want it. */
 static bool is_unwanted(struct master *m, size_t i, uint32_t task)
 {
-    struct bats_member *member = &m->crew.members[i];
-    if (m->joined == NULL || !member->keeps || member->unwanted != task)
+    struct bats_worker *worker = &m->crew.workers[i];
+    if (m->joined == NULL || !worker->keeps || worker->unwanted != task)
         return false;
-    member->unwanted = BATS_NO_TASK;
+    worker->unwanted = BATS_NO_TASK;
     return true;
+}
+
+/* Why an execution was cancelled that the engine still wants: its rank was
+ * told to end before this one was. That order is for all ranks, except on
+ * other jobs, and except for machines that may be reclaimed, whose task runs
+ * again. (Or it is an emulated loss.) */
+enum told { NOT_TOLD, TOLD_ALONE, TOLD_ALL };
+
+static enum told who_was_told(const struct master *m, uint32_t machine,
+                              const struct bats_task_result *r,
+                              enum bats_execution_state state)
+{
+    const struct bats_platform *p = &m->survey.platform;
+    uint32_t cluster = p->machines[machine].cluster;
+    if (!r->cancelled || state != BATS_EXECUTION_RUNS ||
+        (p->clusters[cluster].noticed > 0 &&
+         bats_reliability_loses(&p->reliability[cluster])))
+        return NOT_TOLD;
+    return p->clusters[cluster].reclaimable ? TOLD_ALONE : TOLD_ALL;
+}
+
+/* Shows and records the end of an execution. `status` other than 0: the engine
+ * had it cancelled, and this is its exit status. */
+static int pass_on(struct master *m, size_t i,
+                   const struct bats_task_result *r, struct meaning meaning,
+                   int status, struct bats_error *err)
+{
+    struct bats_task_result end = *r;
+    if (status != 0) {
+        end.cancelled = false;
+        end.usage.exit_status = status;
+        end.usage.signal = SIGTERM;
+    }
+    int rc = take_lines(m, i, r, meaning, err);
+    tell_ended(m, i, &end, meaning);
+    if (rc == 0)
+        rc = record_last(m, i, &end, meaning, err);
+    if (m->crew.workers[i].to_come > 0)
+        m->crew.workers[i].late = end;
+    else if (rc == 0)
+        rc = record_attempt(m, i, &end, meaning, err);
+    return rc;
 }
 
 int bats_results_take_one(struct master *m, size_t i,
                           const struct bats_task_result *r,
                           struct bats_error *err)
 {
-    if (r->task >= bats_bagfile_count(m->options->bag))
+    if (r->task >= m->options->bag->n_tasks)
         return bats_error_set(err, BATS_EPROTO,
                               "rank %d has a result of task %" PRIu64
                               ", which does not exist",
-                              m->crew.workers[i].rank, (uint64_t)r->task + 1);
-    uint32_t machine = m->survey.platform.places[i].machine;
-    uint32_t slot = m->survey.platform.places[i].slot;
+                              m->crew.ranks[i].rank, (uint64_t)r->task + 1);
+    uint32_t machine = m->survey.platform.slot_of[i].machine;
+    uint32_t slot = m->survey.platform.slot_of[i].slot;
     enum bats_execution_state state =
         bats_sched_execution(m->sched, machine, slot, r->task);
     if (state == BATS_EXECUTION_NONE && is_unwanted(m, i, r->task))
         return bats_results_refuse(m, i, r, err);
-    /* Its rank was told to end before this one was: the order is for all
-     * ranks, but for those of other jobs, and those that may be reclaimed:
-     * there the task is to be run again. (Or this is an emulated loss.) */
-    const struct bats_platform *p = &m->survey.platform;
-    uint32_t cluster = p->machines[machine].cluster;
-    bool told = r->cancelled && state == BATS_EXECUTION_RUNS &&
-                !(p->clusters[cluster].noticed > 0 &&
-                  bats_reliability_loses(&p->reliability[cluster]));
-    bool moves = told && p->clusters[cluster].reclaimable;
-    if (told && !moves && m->joined != NULL)
+    enum told told = who_was_told(m, machine, r, state);
+    if (told == TOLD_ALL && m->joined != NULL)
         return BATS_RESULTS_ENDING;
-    if (told && !moves) {
-        int rc = bats_master_stop(m, err);
-        if (rc < 0)
-            return rc;
-    }
+    int rc = told == TOLD_ALL ? bats_master_stop(m, err) : 0;
+    if (rc < 0)
+        return rc;
     struct bats_event event = {
-        .type = moves ? BATS_EVENT_YIELDED : end_of(r),
+        .type = told == TOLD_ALONE ? BATS_EVENT_YIELDED : end_of(r),
         .machine = machine,
         .slot = slot,
         .task = r->task,
@@ -196,40 +231,31 @@ int bats_results_take_one(struct master *m, size_t i,
         .superseded = bats_sched_has_result(m->sched, r->task),
         .beside = bats_sched_has_replicas(m->sched, r->task),
     };
-    int rc = bats_master_handle(m, &event, err);
+    rc = bats_master_handle(m, &event, err);
     if (rc < 0)
         return rc;
     meaning.is_result =
         !meaning.superseded && bats_sched_has_result(m->sched, r->task);
-    bool timed_out = r->cancelled && state == BATS_EXECUTION_TIMED_OUT;
-    struct bats_task_result end = *r;
-    if (timed_out ||
-        (meaning.is_result && event.type == BATS_EVENT_PREEMPTED)) {
-        end.cancelled = false;
-        end.usage.exit_status =
-            timed_out ? BATS_STATUS_TIMED_OUT : BATS_STATUS_TOO_LONG;
-        end.usage.signal = SIGTERM;
-    }
-    if (r->usage.start_us > 0) {
-        rc = take_lines(m, i, r, meaning, err);
-        tell_ended(m, i, &end, meaning);
-        if (rc == 0)
-            rc = record_last(m, i, &end, meaning, err);
-        if (m->to_come[i] > 0)
-            m->late[i] = end;
-        else if (rc == 0)
-            rc = record_attempt(m, i, &end, meaning, err);
-    } else if (r->cancelled && r->attempt == m->attempts[r->task]) {
+    int status = r->cancelled && state == BATS_EXECUTION_TIMED_OUT
+                     ? BATS_STATUS_TIMED_OUT
+                 : meaning.is_result && event.type == BATS_EVENT_PREEMPTED
+                     ? BATS_STATUS_TOO_LONG
+                     : 0;
+    if (m->halves != NULL && r->usage.exit_status == BATS_STATUS_AGAIN)
+        m->halves[r->task] = 0;
+    if (r->usage.start_us > 0)
+        return pass_on(m, i, r, meaning, status, err);
+    if (r->cancelled && r->attempt == m->attempts[r->task])
         m->attempts[r->task]--; /* it never started */
-    }
-    return rc;
+    return 0;
 }
 
 int bats_results_end_output(struct master *m, size_t i, struct bats_error *err)
 {
-    m->to_come[i] = 0;
+    struct bats_worker *worker = &m->crew.workers[i];
+    worker->to_come = 0;
     m->n_to_come--;
-    return record_attempt(m, i, &m->late[i],
+    return record_attempt(m, i, &worker->late,
                           (struct meaning){.is_result = true}, err);
 }
 
@@ -246,7 +272,7 @@ int bats_results_take(struct master *m, size_t i, struct bats_message *message,
 int bats_results_lost(struct master *m, const struct bats_command *lose,
                       struct bats_error *err)
 {
-    size_t i = m->member[m->first[lose->machine] + lose->slot];
+    size_t i = m->worker[m->first[lose->machine] + lose->slot];
     struct bats_task_result r = {
         .task = lose->task,
         .attempt = m->attempts[lose->task],
@@ -268,8 +294,9 @@ int bats_results_output(struct master *m, size_t i,
                         struct bats_error *err)
 {
     hand_over(m, output);
-    if (m->to_come[i] == 0)
+    struct bats_worker *worker = &m->crew.workers[i];
+    if (worker->to_come == 0)
         return 0;
-    m->to_come[i] -= (int64_t)output->n;
-    return m->to_come[i] > 0 ? 0 : bats_results_end_output(m, i, err);
+    worker->to_come -= (int64_t)output->n;
+    return worker->to_come > 0 ? 0 : bats_results_end_output(m, i, err);
 }

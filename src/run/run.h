@@ -14,8 +14,12 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "bats/goal.h"
 #include "bats/policy.h"
-#include "bats/sched.h"
+#include "bats/prior.h"
+#include "bats/rules.h"
+#include "bats/strategy.h"
+#include "bats/tail.h"
 #include "bats/units.h"
 #include "exec/process/runner.h"
 #include "input/bagfile.h"
@@ -27,8 +31,8 @@
 #include "run/survey.h"
 #include "util/usage.h"
 
-/* Exit status of a task that has saved its state and wants to be run again. It
- * has not failed. */
+/* Exit status of a task that has saved its state and asks to be run again; not
+ * a failure. */
 #define BATS_STATUS_AGAIN 85
 
 /* One execution that came to an end. */
@@ -57,8 +61,8 @@ struct bats_observer {
     void (*started)(void *context, const struct bats_survey *survey,
                     const struct bats_sched *sched);
     void (*ended)(void *context, const struct bats_execution *execution);
-    /* Whole lines. False: nobody will see them, nor any later ones; then a
-     * result is not recorded, so that the task is run again. */
+    /* Whole lines. False: the output is not readable any more. Then no further
+     * result is recorded, so that the task is run again. */
     bool (*output)(void *context, uint32_t task, int stream, const char *bytes,
                    size_t n);
     /* Several times a second while the run lasts. */
@@ -90,7 +94,8 @@ struct bats_run_options {
     bats_time window;  /* 0: from the clusters file */
     double time_scale; /* seconds of virtual time per real second, > 0 */
     uint64_t seed;
-    bool in_order; /* tasks begin in the order of the bag */
+    bool in_order; /* tasks begin in the order of the bag, */
+    const uint32_t *order; /* or in this one, if it is not NULL */
     int64_t grace_ms;
     int64_t silence_us; /* a rank that is silent for longer is lost */
     bool master_works;
@@ -109,9 +114,8 @@ struct bats_run_options {
     struct bats_goal goal;
     int64_t deadline_us; /* its deadline by the clock, since 1970; 0: it is in
                           * the goal */
-    /* Called once, when everything has been checked and before the session is
-     * recorded; it may still set `record`. An error ends the run. NULL: nobody
-     * is called. */
+    /* Called once, after all checks and before the session is recorded; it may
+     * still set `record`. An error ends the run. May be NULL. */
     int (*begin)(void *context, struct bats_error *err);
     void *begin_context;
     struct bats_record *record; /* with the tasks added; NULL: none is kept */
@@ -120,9 +124,9 @@ struct bats_run_options {
     uint64_t sync_events;
     struct bats_sched_earlier earlier;
     const uint32_t *attempts; /* per task, in earlier sessions; may be NULL */
-    const char *killed_run; /* run id of the last session, if it was killed and
-                             * had the same bag: what its worker jobs have
-                             * done since counts. NULL: none */
+    const char *killed_run; /* run id of the last session if it was killed
+                             * and had the same bag: results of its worker
+                             * jobs since then count. NULL: none */
     struct bats_sched_sampling sampling; /* without observations, which */
     const struct bats_profile *profile;  /* come from here, by name of cluster;
                                           * NULL: none */
@@ -136,6 +140,11 @@ struct bats_run_options {
     const char *settings; /* options as the user wrote them, a JSON object for
                            * the record; or NULL */
     const char *version;  /* of bats-mpi, for the record */
+    /* Fills in what is believed of the clusters, before the engine is created,
+     * if the policy can use it; false: nothing is. NULL: nobody knows. */
+    bool (*believe)(void *context, const struct bats_survey *survey,
+                    struct bats_prior *prior);
+    void *believe_context;
     const struct bats_joining *joining; /* worker jobs do the work; else
                                          * NULL */
 };
@@ -154,6 +163,7 @@ struct bats_run_outcome {
     bool gave_up; /* the run was stopped because the record cannot be
                    * written */
     struct bats_books books; /* the contents of the record */
+    char run_id[64];
 };
 
 /* Name and version of the MPI library in one line, cut to `size`. Needs no
@@ -169,9 +179,9 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
                    int *n_ranks, struct bats_error *err);
 void bats_mpi_end(int exit_status);
 
-/* Instead of bats_mpi_start, for a process that has nobody to talk to by MPI:
- * the master of worker jobs, the gateway of a job of one rank, a run that forks
- * its workers (forked.h). bats_mpi_end may follow. */
+/* Replaces bats_mpi_start in a process without MPI peers: the master of worker
+ * jobs, the gateway of a job of one rank, a run that forks its workers
+ * (forked.h). bats_mpi_end may follow. */
 void bats_mpi_omit(void);
 
 /*

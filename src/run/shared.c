@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "bats/sched.h"
 #include "run/master.h"
 
 #define LOOK_VIRTUAL BATS_SECOND /* between two checks for messages */

@@ -5,8 +5,6 @@
 #include "util/wake.h"
 
 static volatile sig_atomic_t first, count, terminate, drain;
-static struct sigaction old_interrupt, old_terminate, old_hang_up, old_drain,
-    old_wake;
 static sigset_t old_mask;
 
 /* A terminal that is gone ends a run like SIGTERM. */
@@ -32,23 +30,30 @@ static void wake(int signal)
     (void)signal; /* it has ended a sleep */
 }
 
+static struct {
+    int signal;
+    void (*handler)(int signal);
+    struct sigaction old;
+} caught[] = {{.signal = SIGINT, .handler = note},
+              {.signal = SIGTERM, .handler = note},
+              {.signal = SIGHUP, .handler = note},
+              {.signal = SIGUSR1, .handler = note_drain},
+              {.signal = BATS_WAKE_SIGNAL, .handler = wake}};
+
 void bats_signals_catch(void)
 {
     sigset_t woken;
-    /* Without SA_RESTART, so that a sleep ends. A handler, unlike SIG_IGN, is
-     * not inherited across exec. */
-    struct sigaction action = {.sa_handler = note};
-    sigemptyset(&action.sa_mask);
     first = count = terminate = drain = 0;
-    sigaction(SIGINT, &action, &old_interrupt);
-    sigaction(SIGTERM, &action, &old_terminate);
-    sigaction(SIGHUP, NULL, &old_hang_up);
-    if (old_hang_up.sa_handler != SIG_IGN) /* nohup */
-        sigaction(SIGHUP, &action, NULL);
-    action.sa_handler = note_drain;
-    sigaction(SIGUSR1, &action, &old_drain);
-    action.sa_handler = wake;
-    sigaction(BATS_WAKE_SIGNAL, &action, &old_wake);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+        /* Without SA_RESTART, so that a sleep ends. A handler, unlike SIG_IGN,
+         * is not inherited across exec. */
+        struct sigaction action = {.sa_handler = caught[i].handler};
+        sigemptyset(&action.sa_mask);
+        sigaction(caught[i].signal, NULL, &caught[i].old);
+        if (caught[i].signal != SIGHUP ||
+            caught[i].old.sa_handler != SIG_IGN) /* nohup */
+            sigaction(caught[i].signal, &action, NULL);
+    }
     sigemptyset(&woken);
     sigaddset(&woken, BATS_WAKE_SIGNAL);
     sigprocmask(SIG_BLOCK, &woken, &old_mask);
@@ -56,11 +61,8 @@ void bats_signals_catch(void)
 
 void bats_signals_restore(void)
 {
-    sigaction(SIGINT, &old_interrupt, NULL);
-    sigaction(SIGTERM, &old_terminate, NULL);
-    sigaction(SIGHUP, &old_hang_up, NULL);
-    sigaction(SIGUSR1, &old_drain, NULL);
-    sigaction(BATS_WAKE_SIGNAL, &old_wake, NULL);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaction(caught[i].signal, &caught[i].old, NULL);
     sigprocmask(SIG_SETMASK, &old_mask, NULL);
 }
 

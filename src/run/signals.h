@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From now on these signals are counted and have no other effect. They
- * interrupt a sleep. Programs started later have the default actions. */
+/* From now on these signals are only counted. They interrupt a sleep. Programs
+ * started later have the default actions. */
 void bats_signals_catch(void);
 
 /* Restores the previous actions. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/lease.h"
 #include "run/crew.h"
 #include "run/run.h"
 #include "util/now.h"
@@ -59,20 +60,20 @@ static int build_platform(const struct bats_crew *crew,
     const struct bats_clusters_file *file =
         found != NULL ? found : options->clusters;
     if (rc == 0)
-        rc = bats_platform_build(file, crew->workers, crew->n, &s->platform,
-                                 err);
+        rc =
+            bats_platform_build(file, crew->ranks, crew->n, &s->platform, err);
     struct bats_worker_rank master = master_of(s);
     if (rc == 0 && crew->n < s->n_ranks)
         s->idle_charge =
-            bats_platform_idle_charge(file, crew->workers, crew->n, &master);
+            bats_platform_idle_charge(file, crew->ranks, crew->n, &master);
     bats_clusters_file_destroy(found);
-    /* Nobody bills time that is compressed: it is an emulation. */
+    /* Compressed time is emulated, and never billed. */
     if (rc == 0 && options->clusters == NULL && options->time_scale != 1)
         s->platform.billing = BATS_BILLING_WINDOW;
     return rc;
 }
 
-/* With what was charged before, which is rounded up already. */
+/* The earlier charge is included; it is rounded up already. */
 static bats_money cost_of_rest(const struct bats_billing *b, bats_time left)
 {
     if (b->before == 0)
@@ -97,6 +98,18 @@ bats_money bats_survey_worth(const struct bats_survey *s, bats_time left)
             return BATS_UNLIMITED;
     }
     return sum;
+}
+
+bats_money bats_survey_budget(const struct bats_survey *s)
+{
+    bats_money budget = s->budget;
+    if (!bats_lease_terms(s->billing.model).lasts)
+        return budget;
+    if (s->budget_found || budget == BATS_UNLIMITED)
+        return BATS_UNLIMITED;
+    if (s->by_account)
+        budget += s->billing.before - s->uncounted;
+    return budget > 0 ? budget : 0;
 }
 
 /* The charges of earlier sessions count against it, too. */
@@ -169,9 +182,9 @@ static bats_money cost(const struct bats_run_options *options, bats_money rate,
                            : 0;
 }
 
-/* The end of the life of the job that the last session was part of. Where
- * others came after it, nothing is known of that end but that it came when no
- * rank had been heard of for long. */
+/* When the life of the job ended that the last session was part of. If that was
+ * not the life before this one, its end is not known: assume that it came
+ * `silence` after the last sign of a rank. */
 static int64_t end_of_life_us(const struct bats_allocation *job,
                               const struct bats_run_options *options,
                               const struct bats_record_job *known)
@@ -237,8 +250,15 @@ static int find_billing(const struct bats_run_options *options,
     const struct bats_batch_system *system = job->system;
     struct bats_record_job known = {0};
     s->billing.model = s->platform.billing;
+    if (options->policy != NULL) /* of the verb clusters, it is */
+        s->policy = bats_policy_for(options->policy, s->billing.model,
+                                    options->bag->graph != NULL);
     if (s->billing.model != BATS_BILLING_ALLOCATION)
         return 0;
+    if (options->policy == &bats_policy_expert &&
+        bats_strategy_check(&options->strategy, s->platform.clusters,
+                            s->platform.n_clusters, err) < 0)
+        return BATS_EINPUT;
     bool is_told = system != NULL && job->rate > 0 &&
                    strcmp(s->platform.currency, system->currency) == 0;
     s->billing.rate =
@@ -295,8 +315,29 @@ static int list_ranks(const struct bats_crew *crew, struct bats_survey *s,
     s->nodes = malloc(s->n_ranks * sizeof *s->nodes);
     s->shares = calloc(s->n_ranks, sizeof *s->shares);
     if (s->nodes == NULL || s->shares == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     memcpy(s->nodes, crew->nodes, s->n_ranks * sizeof *s->nodes);
+    return 0;
+}
+
+/* From the platform of `s` on, or after the error `rc`. */
+static int conclude(const struct bats_run_options *options,
+                    struct bats_survey *s, int rc, struct bats_survey *survey,
+                    struct bats_error *err)
+{
+    if (rc == 0)
+        rc = ask_account(options, s, err);
+    if (rc == 0)
+        rc = find_billing(options, s, err);
+    if (rc < 0) {
+        bats_survey_release(s);
+        return rc;
+    }
+    if (options->joining != NULL && options->joining->billing != NULL)
+        s->billing = *options->joining->billing;
+    s->job_end_us = job_end_us(&s->site);
+    set_limits(options, s);
+    *survey = *s;
     return 0;
 }
 
@@ -307,23 +348,10 @@ int bats_survey_expect(const struct bats_crew *crew,
 {
     struct bats_survey s = {.platform = *platform};
     int rc = list_ranks(crew, &s, err);
-    if (rc == 0 && bats_batch_ask(1, &s.site.allocation, &s.site.trouble) ==
-                       BATS_ENOMEM)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    if (rc == 0)
-        rc = ask_account(options, &s, err);
-    if (rc == 0)
-        rc = find_billing(options, &s, err);
-    if (rc < 0) {
-        bats_survey_release(&s);
-        return rc;
-    }
-    if (options->joining->billing != NULL)
-        s.billing = *options->joining->billing;
-    s.job_end_us = job_end_us(&s.site);
-    set_limits(options, &s);
-    *survey = s;
-    return 0;
+    if (rc == 0 &&
+        bats_batch_ask(1, &s.site.allocation, &s.site.trouble) == BATS_ENOMEM)
+        rc = bats_no_memory(err);
+    return conclude(options, &s, rc, survey, err);
 }
 
 int bats_survey_take(const struct bats_crew *crew,
@@ -341,18 +369,7 @@ int bats_survey_take(const struct bats_crew *crew,
                                 &s.site, err);
     if (rc == 0)
         rc = build_platform(crew, options, &s, err);
-    if (rc == 0)
-        rc = ask_account(options, &s, err);
-    if (rc == 0)
-        rc = find_billing(options, &s, err);
-    if (rc < 0) {
-        bats_survey_release(&s);
-        return rc;
-    }
-    s.job_end_us = job_end_us(&s.site);
-    set_limits(options, &s);
-    *survey = s;
-    return 0;
+    return conclude(options, &s, rc, survey, err);
 }
 
 void bats_survey_release(struct bats_survey *survey)

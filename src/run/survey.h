@@ -46,10 +46,10 @@ struct bats_survey {
     bats_time time_limit;   /* of the run, from its start; 0: none */
     bats_money idle_charge; /* of a rank 0 that runs no tasks, per window */
     struct bats_billing billing;
-    bool
-        before_estimated; /* in it, what was billed before, as there are earlier
-                            * sessions and no accounting */
-    bats_money uncounted; /* what the account may not yet say is used */
+    const struct bats_policy *policy; /* that goes with it (policy.h) */
+    bool before_estimated; /* the amount billed in this job before, if there
+                           * are earlier sessions and no accounting */
+    bats_money uncounted;  /* what the account may not yet say is used */
 };
 
 /* Surveys the ranks that have said HELLO. BATS_EINPUT: the clusters file does
@@ -67,10 +67,14 @@ int bats_survey_expect(const struct bats_crew *crew,
                        const struct bats_platform *platform,
                        struct bats_survey *survey, struct bats_error *err);
 
-/* The most that may be charged until a job ends that has so much time left: in
- * an allocation what it is billed, elsewhere all machines for every window that
- * begins before. */
+/* The most that may be charged within the time left of a job: the bill of an
+ * allocation, or all machines in every window that begins by then. */
 bats_money bats_survey_worth(const struct bats_survey *survey, bats_time left);
+
+/* The budget of the engine. In an allocation the account's money counts from
+ * now on, and the default budget is what the job may still be billed: no
+ * limit. */
+bats_money bats_survey_budget(const struct bats_survey *survey);
 
 void bats_survey_release(struct bats_survey *survey);
 

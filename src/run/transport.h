@@ -2,9 +2,9 @@
  * transport: how messages travel, behind comm.h.
  *
  * Layer: run, private to comm.c and the transports: comm_mpi.c (the ranks of
- * one MPI job), forked.c (workers that rank 0 has forked), hub.c (worker jobs,
- * seen from the master) and gateway.c (the master and the ranks of its own job,
- * seen from a gateway).
+ * one MPI job), hub.c (worker jobs, or workers that rank 0 has forked, seen from
+ * the master) and gateway.c (the master and the ranks of its own job, seen from
+ * a gateway; or rank 0, seen from the worker that it has forked).
  *
  * A transport is a constant table of functions and a structure that begins
  * with struct bats_comm. comm.c calls each function with the lock held that
@@ -26,15 +26,13 @@ struct bats_transport {
     /* The packet is the transport's, whatever happens; it has not failed. */
     int (*send)(struct bats_comm *comm, int rank, struct bats_packet *packet,
                 bool matched, struct bats_error *err);
-    /* For the heart (heart.h); NULL, both: it has none. */
+    /* For the heart (heart.h); NULL: it has none. */
     void (*repeat)(struct bats_comm *comm, const struct bats_packet *packet);
+    /* NULL: always. */
     bool (*repeated)(struct bats_comm *comm);
     size_t (*unsent)(struct bats_comm *comm);
     int (*receive)(struct bats_comm *comm, int *from, const void **bytes,
                    size_t *n, struct bats_error *err);
-    /* A signal comes with every message. NULL: if all that send to this rank
-     * are on this host. */
-    bool (*woken)(const struct bats_comm *comm);
     /* NULL: never. */
     bool (*is_gone)(const struct bats_comm *comm, int rank);
     /* NULL: nothing to do. */
@@ -45,6 +43,8 @@ struct bats_comm {
     const struct bats_transport *via;
     int rank;
     int size;
+    bool is_stream; /* A signal comes with every message. Else it comes if all
+                     * that send to this rank are on this host. */
     pid_t *process; /* by rank: its process on this host, or 0 */
     int n_here;     /* number of them */
 };

@@ -4,7 +4,7 @@
  * Layer: run. Used by the hub (master) and the gateway. A frame is a length
  * (32 bits, little-endian), a rank of the job (32 bits) and so many bytes, one
  * message of proto.h: from the rank if a gateway sends it, for the rank if the
- * master does; once it is sealed, a seal follows (seal.h). Nothing here waits:
+ * master does; the stream may become TLS on its way (tls.h). Nothing here waits:
  * what does not go out now stays in a buffer, and what the caller does not take
  * stays in the kernel's, so that the other side has to wait. Data that arrives,
  * or can go on, ends a sleep of the main thread (util/wake.h).
@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "run/seal.h"
+#include "run/tls.h"
 
-#define BATS_WIRE_STRANGER 4096            /* longest message before, */
+#define BATS_WIRE_STRANGER 4096             /* longest message before, */
 #define BATS_WIRE_FRIEND (64 * 1024 * 1024) /* and after authentication */
 
 struct bats_wire {
@@ -28,7 +28,7 @@ struct bats_wire {
     size_t in_at, in_end, in_room;
     uint8_t *out; /* from `out_at` to `out_end`: not sent */
     size_t out_at, out_end, out_room;
-    struct bats_seal ours, theirs; /* what we say, and they */
+    struct bats_tls *tls; /* NULL: in the clear */
 };
 
 /* Takes over the connected socket; the calling thread is woken. False: a call
@@ -36,29 +36,32 @@ struct bats_wire {
 bool bats_wire_open(struct bats_wire *wire, int fd);
 void bats_wire_close(struct bats_wire *wire);
 
-/* From the next frame on, in both directions, all is sealed. */
-void bats_wire_seal(struct bats_wire *wire,
-                    const uint8_t ours[BATS_SEAL_KEY],
-                    const uint8_t theirs[BATS_SEAL_KEY]);
+/* From now on, in both directions, all is TLS with this key; nothing that came
+ * before counts. False: memory is short, or not all has been sent yet. */
+bool bats_wire_secure(struct bats_wire *wire, bool is_master,
+                      const uint8_t key[BATS_TLS_KEY]);
 
 /* Appends a frame. False: out of memory. */
 bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
                    size_t n);
 
-/* Sends what can be sent now. False: the connection is broken, see errno. */
+/* Sends what can be sent now. False: the connection is broken, see errno (which
+ * may be one of tls.h). */
 bool bats_wire_flush(struct bats_wire *wire);
 
-/* Bytes that have not been sent. */
+/* Forgets what has not been sent: the other side is gone. */
+void bats_wire_drop(struct bats_wire *wire);
+
+/* Number of bytes that have not been sent. */
 size_t bats_wire_unsent(const struct bats_wire *wire);
 
-/* Receives what is there, up to some 64 KiB, or the rest of a frame. Returns 1
- * if there was anything, 0 if not, -1 if the connection is broken (errno) or
- * was closed (errno 0). */
+/* Receives up to some 64 KiB, or the rest of a frame. Returns 1 if anything
+ * came, 0 if not, -1 if the connection is broken (errno) or was closed (errno
+ * 0). */
 int bats_wire_fill(struct bats_wire *wire);
 
 /* Takes the next whole frame: 1; *bytes is valid until the next call of
- * bats_wire_fill. 0: there is none. -1: a message that is too long comes. -2:
- * one came without its seal: nothing that follows is theirs. */
+ * bats_wire_fill. 0: there is none. -1: a message that is too long comes. */
 int bats_wire_next(struct bats_wire *wire, uint32_t *rank, const void **bytes,
                    size_t *n);
 

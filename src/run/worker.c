@@ -38,7 +38,7 @@ struct worker {
     int64_t beat_us;    /* longest silence, from SETUP */
     int64_t grace_ms;   /* for the task, from SETUP */
     int64_t notice_ms;  /* between SIGTERM and the end, from SETUP */
-    int64_t ends_us;    /* that end; INT64_MAX: nobody has said so */
+    int64_t ends_us;    /* end of that; INT64_MAX: unknown */
     int64_t again_us;   /* until then a SIGTERM is the same one */
     int64_t silence_us; /* of the master, after which it is gone */
     int64_t heard_us;   /* last sign of life of the master */
@@ -60,6 +60,14 @@ static int post(struct worker *w, struct bats_packet *packet,
 {
     w->batch.sent_us = bats_clock_now_us();
     return bats_comm_send(w->comm, 0, packet, err);
+}
+
+static int say(struct worker *w, const struct bats_message *message,
+               struct bats_error *err)
+{
+    struct bats_packet packet = {0};
+    bats_proto_put(&packet, message);
+    return post(w, &packet, err);
 }
 
 static void collect_result(void *context,
@@ -93,14 +101,15 @@ static bool send_output(void *context, const struct bats_output_lines *output)
     struct bats_packet packet = {0};
     if (bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT)
         return false;
-    bats_proto_output(&packet, output);
+    bats_proto_put(&packet,
+                   BATS_SAY(BATS_MESSAGE_OUTPUT, .u.output = *output));
     w->batch.sent_us = bats_clock_now_us();
     return bats_comm_send_matched(w->comm, 0, &packet, NULL) == 0;
 }
 
-/* This rank can execute nothing more. It reports what has ended, and the
- * reason, and stays until the end: a rank that leaves early takes the others
- * with it. */
+/* This rank cannot run tasks any more. It reports its results and the reason,
+ * and stays until the end: a rank that leaves early takes the others with
+ * it. */
 static int fail(struct worker *w, const char *sentence, struct bats_error *err)
 {
     bats_executor_destroy(w->executor);
@@ -109,9 +118,10 @@ static int fail(struct worker *w, const char *sentence, struct bats_error *err)
     bats_shelf_drop(&w->kept.later, SIZE_MAX);
     w->parked = true;
     int rc = w->batch.n > 0 ? post_results(w, err) : 0;
-    struct bats_packet packet = {0};
-    bats_proto_error(&packet, sentence);
-    return rc < 0 ? rc : post(w, &packet, err);
+    return rc < 0
+               ? rc
+               : say(w, BATS_SAY(BATS_MESSAGE_ERROR, .u.sentence = sentence),
+                     err);
 }
 
 static int set_up(struct worker *w, const struct bats_setup *setup,
@@ -132,7 +142,7 @@ static int set_up(struct worker *w, const struct bats_setup *setup,
     free(w->kept.run);
     w->kept.run = strdup(setup->run_id);
     if (w->kept.run == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     w->kept.is_older = w->executor != NULL && bats_executor_busy(w->executor);
     if (w->kept.is_older)
         return 0;
@@ -141,7 +151,8 @@ static int set_up(struct worker *w, const struct bats_setup *setup,
     return bats_executor_create(setup, &sink, &w->executor, err);
 }
 
-/* It has to wait for the end of the task that was begun for another master. */
+/* A task of another master is still running: this one has to wait for its
+ * end. */
 static bool is_for_later(const struct worker *w,
                          const struct bats_message *message)
 {
@@ -209,8 +220,8 @@ static int obey_in_turn(struct worker *w, const void *bytes, size_t n,
     bool later = rc == 0 && is_for_later(w, &message);
     if (rc == 0 && !later)
         rc = obey(w, &message, err);
-    if (rc == 0 && (later || (message.type == BATS_MESSAGE_SETUP &&
-                              w->kept.is_older)))
+    if (rc == 0 &&
+        (later || (message.type == BATS_MESSAGE_SETUP && w->kept.is_older)))
         rc = bats_shelf_add(&w->kept.later, bytes, n, err);
     return rc;
 }
@@ -251,7 +262,7 @@ static int receive_all(struct worker *w, struct bats_error *err)
     return rc;
 }
 
-/* Sends what is due; *wait_us becomes the time until more is due. */
+/* Sends what is due; *wait_us becomes the time until the next. */
 static int send_due(struct worker *w, bool busy, int64_t *wait_us,
                     struct bats_error *err)
 {
@@ -262,9 +273,7 @@ static int send_due(struct worker *w, bool busy, int64_t *wait_us,
         if (*wait_us == 0)
             return post_results(w, err);
     } else if (quiet_us >= w->beat_us) {
-        struct bats_packet packet = {0};
-        bats_proto_plain(&packet, BATS_MESSAGE_HEARTBEAT);
-        return post(w, &packet, err);
+        return say(w, BATS_SAY(BATS_MESSAGE_HEARTBEAT), err);
     }
     return 0;
 }
@@ -289,8 +298,8 @@ static int look_for_master(struct worker *w, struct bats_error *err)
     int64_t beat_us = bats_heart_beat_us(w->silence_us);
     int64_t gap_us = now_us - w->looked_us;
     w->looked_us = now_us;
-    /* This process was suspended, or waited for a disk: messages that came in
-     * the meantime have not been read yet. */
+    /* This process was suspended, or waited for a disk, and has not yet read
+     * the messages of that time. */
     if (gap_us > 2 * beat_us)
         w->heard_us += gap_us;
     if (now_us - w->asked_us >= beat_us) {
@@ -310,7 +319,7 @@ static int look_for_master(struct worker *w, struct bats_error *err)
                                             "long");
 }
 
-/* The lines of a task that has ended go first, as send_output explains. */
+/* The lines of a task that has ended are sent before the next task runs. */
 static bool held_up(struct worker *w)
 {
     return w->holds && bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT;
@@ -337,12 +346,10 @@ static int execute(struct worker *w, int64_t sleep_us, struct bats_error *err)
 
 static int tell_ready(struct worker *w, struct bats_error *err)
 {
-    struct bats_packet packet = {0};
     if (!w->prepares || !bats_executor_ready(w->executor))
         return 0;
     w->prepares = false;
-    bats_proto_plain(&packet, BATS_MESSAGE_READY);
-    return post(w, &packet, err);
+    return say(w, BATS_SAY(BATS_MESSAGE_READY), err);
 }
 
 /* After the first SIGTERM, which may come twice (from Slurm, and by srun), the
@@ -355,15 +362,12 @@ static int heed_signals(struct worker *w, struct bats_error *err)
     if (n > 0 && w->notice_ms > 0 && now_us < w->again_us)
         w->terminated = n;
     if (n > 0 && w->notice_ms > 0 && w->terminated == 0) {
-        struct bats_packet packet = {0};
         w->terminated = n;
         w->ends_us = now_us + w->notice_ms * 1000;
         w->again_us = now_us + TWICE_US;
-        bats_proto_plain(&packet, BATS_MESSAGE_NOTICE);
-        return post(w, &packet, err);
+        return say(w, BATS_SAY(BATS_MESSAGE_NOTICE), err);
     }
-    if (n > w->terminated ||
-        (!w->is_ending && now_us >= w->ends_us)) {
+    if (n > w->terminated || (!w->is_ending && now_us >= w->ends_us)) {
         w->terminated = n;
         w->is_ending = true;
         bats_executor_stop(w->executor, bats_signals_grace_us());
@@ -406,10 +410,8 @@ static int step(struct worker *w, struct bats_error *err)
 /* Sends the last message, then drops all that still arrives. */
 static int say_goodbye(struct worker *w, struct bats_error *err)
 {
-    struct bats_packet packet = {0};
     bats_packet_release(&w->results);
-    bats_proto_stop(&packet, BATS_LEAVE);
-    int rc = post(w, &packet, err);
+    int rc = say(w, BATS_SAY(BATS_MESSAGE_STOP, .u.leave = BATS_LEAVE), err);
     while (rc >= 0 && bats_comm_unsent(w->comm) > 0) {
         int from;
         const void *bytes;
@@ -422,29 +424,25 @@ static int say_goodbye(struct worker *w, struct bats_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* Does what its node has to do last, with signs of life. It may take as long
- * as it likes, but the grace time if the run is to end or has lost its
- * master. */
+/* Runs the last command of the node, with signs of life. It has no time limit,
+ * except the grace time if the run is to end or the master is lost. */
 static void leave_node(struct worker *w, bool hurry)
 {
     int64_t until_us = INT64_MAX;
     while (w->executor != NULL &&
            !bats_executor_leave(w->executor, FAREWELL_US / 10)) {
-        struct bats_packet packet = {0};
         int64_t now_us = bats_clock_now_us();
         hurry |= bats_signals_terminate() > 0;
         if (hurry && until_us == INT64_MAX)
             until_us = now_us + w->grace_ms * 1000;
         if (now_us >= until_us)
             return;
-        bats_proto_plain(&packet, BATS_MESSAGE_HEARTBEAT);
-        post(w, &packet, NULL);
+        say(w, BATS_SAY(BATS_MESSAGE_HEARTBEAT), NULL);
     }
 }
 
-/* Nobody needs its results any more. The task is stopped like any other, and
- * the output files are closed; if anything hangs there, this process ends
- * anyway. */
+/* Results are not wanted any more. The task is stopped like any other, and the
+ * output files are closed; if that hangs, this process ends anyway. */
 static void see_out(struct worker *w)
 {
     bats_comm_leave_within((unsigned)(w->grace_ms / 1000) + LAST_WORDS_S,
@@ -456,7 +454,6 @@ static void see_out(struct worker *w)
 static int say_hello(struct worker *w, struct bats_error *err)
 {
     struct bats_introduction introduction;
-    struct bats_packet packet = {0};
     int rc = 0;
     if (w->kept.on && w->batch.n > 0)
         rc = bats_shelf_add(&w->kept.results, w->results.bytes, w->results.n,
@@ -465,13 +462,12 @@ static int say_hello(struct worker *w, struct bats_error *err)
     w->batch.n = 0;
     bats_introduce(&introduction, bats_comm_rank(w->comm));
     if (rc == 0)
-        rc = bats_kept_tell(&w->kept, w->executor, &introduction.hello,
-                            err);
+        rc = bats_kept_tell(&w->kept, w->executor, &introduction.hello, err);
     if (rc < 0)
         return rc;
-    bats_proto_hello(&packet, &introduction.hello);
     w->kept.waits = true;
-    return post(w, &packet, err);
+    return say(w, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = introduction.hello),
+               err);
 }
 
 static void forget_task(struct worker *w)
@@ -483,7 +479,7 @@ static void forget_task(struct worker *w)
     w->executor = NULL;
 }
 
-/* Its master is gone. Nothing is left of what that wanted but what is kept. */
+/* The master is gone. Only kept results stay. */
 static void forget_master(struct worker *w)
 {
     bats_shelf_drop(&w->kept.later, SIZE_MAX);

@@ -65,7 +65,7 @@ static int work_on_threads(struct campaign *c, unsigned jobs,
     size_t started = 1; /* the present thread */
     int rc = 0;
     if (!threads)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (; rc == 0 && started < n; started++)
         rc = pthread_create(&threads[started], NULL, work, c);
     if (rc != 0) {
@@ -93,7 +93,7 @@ int bats_campaign_run(const struct bats_scenario *scenario, unsigned jobs,
     c.failed = c.n_worlds;
     c.results = calloc(c.n_worlds * c.per_world, sizeof *c.results);
     if (!c.results)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     int rc = work_on_threads(&c, jobs, err);
     if (rc == 0 && c.failed < c.n_worlds) {
         *err = c.err;
@@ -132,7 +132,7 @@ int bats_campaign_summarise(const struct bats_world_result *results, size_t n,
     struct bats_campaign_summary s = {0};
     double *makespans = malloc(n * sizeof *makespans);
     if (!makespans)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const struct bats_world_result *r = &results[i];
         if (r->policy != policy || r->budget != budget)

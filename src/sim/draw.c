@@ -32,14 +32,12 @@ static int check(const struct bats_draw *d, struct bats_error *err)
     if (d->kind == BATS_DRAW_MIXTURE)
         return 0;
     if (d->kind == BATS_DRAW_UNIFORM ? d->b <= 0 : d->a <= 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the first length of '%s' "
-                              "has to be above 0",
-                              forms[d->kind].form);
+        return bats_refuse(err, "the first length of '%s' has to be above 0",
+                           forms[d->kind].form);
     if (d->kind == BATS_DRAW_UNIFORM && d->b < d->a)
-        return bats_error_set(err, BATS_EINPUT, "LOW is above HIGH");
+        return bats_refuse(err, "LOW is above HIGH");
     if (d->kind == BATS_DRAW_LEVY && d->b <= 0)
-        return bats_error_set(err, BATS_EINPUT, "CUT has to be above 0");
+        return bats_refuse(err, "CUT has to be above 0");
     return 0;
 }
 
@@ -58,14 +56,13 @@ int bats_draw_parse(const char *text, struct bats_draw *draw,
     while (kind < N_FORMS && strcmp(words[0], forms[kind].name) != 0)
         kind++;
     if (kind == N_FORMS)
-        return bats_error_set(err, BATS_EINPUT,
-                              "invalid value '%.60s'; expected one of "
-                              "constant, normal, lognormal, levy, uniform, "
-                              "mixture and file",
-                              words[0]);
+        return bats_refuse(
+            err,
+            "invalid value '%.60s'; expected one of constant, normal, "
+            "lognormal, levy, uniform, mixture and file",
+            words[0]);
     if (n != 1 + forms[kind].n)
-        return bats_error_set(err, BATS_EINPUT, "'%.80s' is not '%s'", text,
-                              forms[kind].form);
+        return bats_refuse(err, "'%.80s' is not '%s'", text, forms[kind].form);
     struct bats_draw d = {.kind = (enum bats_draw_kind)kind};
     for (int i = 0; i < forms[kind].n; i++) {
         bats_time length;

@@ -91,7 +91,7 @@ static int read_record(const char *path, bats_time **runtimes, size_t *n,
     rc = read_tasks(view, runtimes, n, err);
     bats_view_close(view);
     if (rc == 0 && *n == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: no task is done yet", path);
+        rc = bats_refuse(err, "%s: no task is done yet", path);
     if (rc < 0) {
         free(*runtimes);
         *runtimes = NULL;

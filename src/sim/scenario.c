@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "input/bagfile.h"
+#include "input/model.h"
 #include "sim/scenario/section.h"
 
 static const struct {
@@ -63,11 +64,38 @@ static int open_section(void *context, unsigned line, const char *word,
     return 0;
 }
 
+static int store(struct reader *r, const struct key *key, const char *value,
+                 struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    void *first = (char *)s + key->at;
+    size_t i = r->section == CLUSTER ? r->cluster : 0;
+    switch (key->kind) {
+    case KEY_DURATION:
+        return bats_duration_parse(value, (bats_time *)first + i, why);
+    case KEY_PERIOD:
+        return bats_scenario_period(value, (bats_time *)first + i, why);
+    case KEY_FACTOR:
+        return bats_factor_parse(value, (double *)first + i, why);
+    case KEY_COUNT:
+        return bats_scenario_count(value, key->most, (uint32_t *)first + i,
+                                   why);
+    case KEY_MODEL:
+        return bats_model_set(&s->platform.clusters[i],
+                              (enum bats_model_key)key->most, value, r->path,
+                              why);
+    case KEY_OWN:
+        break;
+    }
+    return 0;
+}
+
 static int set_value(struct reader *r, unsigned line, const struct key *key,
                      const char *value)
 {
     struct bats_error why;
-    int rc = key->set(r, value, &why);
+    int rc = key->kind == KEY_OWN ? key->set(r, value, &why)
+                                  : store(r, key, value, &why);
     if (rc == BATS_ENOMEM)
         return bats_error_set(r->err, rc, "%s", why.text);
     return rc < 0 ? FAIL(r, line, "%s: %s", key->name, why.text) : 0;
@@ -158,7 +186,7 @@ int bats_scenario_load(const char *path, struct bats_scenario **scenario,
     unsigned lines = 0;
     int rc = 0;
     if (!s || !r) {
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        rc = bats_no_memory(err);
     } else {
         s->platform.window = BATS_HOUR;
         s->repeats = 1;

@@ -42,7 +42,7 @@
  *                                  ; by up to 30 %; or yes: right. Default:
  *                                  ; they learn them
  *     saves = 10s                  ; tasks that are told to stop save their
- *                                  ; state, and go on elsewhere after so long;
+ *                                  ; state, and go on elsewhere after this time;
  *                                  ; default: they begin again
  *     [cluster NAME]
  *     machines = 32
@@ -68,15 +68,16 @@
  * and repeat. cheapest: the whole bag on one machine of the most profitable
  * type. minimum: a sample on every cluster, then the rest on one machine of
  * that type (Bmin of the thesis, 2.3.4). fastest: all machines for the windows
- * of the fluid makespan. Each of them may have +P% or -P%. P% alone: so much of
- * the way from cheapest to fastest.
+ * of the fluid makespan. Each of them may have +P% or -P%. P% alone: this share
+ * of the way from cheapest to fastest.
  *
- * A deadline of P% is so much of the way from the soonest end (bound.h) for any
+ * A deadline of P% is this share of the way from the soonest end (bound.h) for any
  * money to the soonest for the budget `cheapest`.
  */
 #ifndef BATS_SCENARIO_H
 #define BATS_SCENARIO_H
 
+#include "bats/prior.h"
 #include "bats/billing.h"
 #include "bats/goal.h"
 #include "bats/graph.h"
@@ -116,7 +117,7 @@ struct bats_scenario {
     double noise[BATS_CLUSTERS_MAX];
     bats_time loss[BATS_CLUSTERS_MAX]; /* mean; 0: never */
     bool saves;          /* a task that is told to stop saves its state, */
-    bats_time migration; /* and goes on elsewhere so much later */
+    bats_time migration; /* and goes on elsewhere this time later */
     uint32_t n_tasks;
     struct bats_graph graph; /* without nodes: nobody waits */
     uint16_t *category;      /* of its tasks, or NULL */
@@ -146,6 +147,8 @@ struct bats_scenario {
     char utility[256]; /* "": the strategy is given */
     bats_time timeout; /* 0: none */
     uint32_t retries;
+    const struct bats_prior *prior; /* what policies are told of the clusters;
+                                     * NULL: nothing. Not in the file */
     bool informed; /* all runtimes are known at the start, but not whose each
                       of them is; not in the file */
 };

@@ -1,4 +1,5 @@
 #include "sim/sim.h"
+#include "bats/lease.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static void start_head(struct world *w, uint32_t slot)
 
 static bool has_jobs(const struct world *w)
 {
-    return w->o->sched.billing.model == BATS_BILLING_JOB;
+    return bats_lease_terms(w->o->sched.billing.model).waits;
 }
 
 static int tell(struct world *w, const struct bats_event *event);
@@ -170,7 +171,7 @@ static void acquire(struct world *w, uint32_t machine)
     uint32_t cluster = w->o->sched.machines[machine].cluster;
     bats_time startup = w->o->startup ? w->o->startup[cluster] : 0;
     bats_time wait = 0;
-    if (w->o->sched.billing.model == BATS_BILLING_USE) {
+    if (bats_lease_terms(w->o->sched.billing.model).idle_is_free) {
         w->ready[machine] = BATS_NEVER; /* it begins with its first task */
         return;
     }
@@ -403,10 +404,10 @@ static int step(struct world *w)
                               "the engine waits for nothing");
     if (w->number && first / SILENCE > w->o->sched.window &&
         (first - w->answered) / SILENCE > w->o->sched.window)
-        return bats_error_set(w->err, BATS_ESTATE,
-                              "executions are lost, and the policy %s never "
-                              "notices",
-                              bats_policy_name(w->o->sched.policy));
+        return bats_error_set(
+            w->err, BATS_ESTATE,
+            "executions are lost, and the policy %s never notices",
+            bats_policy_name(w->o->sched.policy));
     if (first > w->now)
         w->now = first;
     if (first == end)
@@ -454,9 +455,7 @@ static int set_up(struct world *w)
         !bats_heap_init(&w->joins, so->n_machines) ||
         !bats_heap_init(&w->bills, so->n_machines) ||
         !bats_heap_init(&w->takes, so->n_machines))
-        return bats_error_set(w->err, BATS_ENOMEM,
-                              "no memory to simulate %u machines",
-                              so->n_machines);
+        return bats_no_memory(w->err);
     n_slots = 0;
     uint32_t members[BATS_CLUSTERS_MAX] = {0};
     for (uint32_t i = 0; i < so->n_machines; i++) {

@@ -48,7 +48,7 @@ struct bats_sim_options {
                                  executions are lost and never answer, by the
                                  seed of the noise, too; NULL: none */
     bool saves;          /* a task that is told to stop saves its state and */
-    bats_time migration; /* yields; what is left of it takes so much longer */
+    bats_time migration; /* yields; the rest of it takes this much longer */
     const uint8_t *fails;   /* per task: not 0 if it fails; or NULL */
     const uint8_t *broken;  /* per machine: not 0 if every task fails on it
                             * after a second; or NULL */

@@ -1,9 +1,12 @@
 #include "sim/world.h"
+#include "bats/lease.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "bats/sched.h"
 #include "bats/stats.h"
+#include "bats/status.h"
 #include "input/bagfile.h"
 #include "sim/bound.h"
 
@@ -55,12 +58,12 @@ static int draw_tasks(struct bats_world *w, struct bats_error *err)
     }
     gsl_rng_free(rng);
     if (!rng || !w->work)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     if (!fits)
-        return bats_error_set(err, BATS_EOVERFLOW,
-                              "seed %u: the runtimes of all tasks together "
-                              "do not fit 64 bits",
-                              w->seed);
+        return bats_error_set(
+            err, BATS_EOVERFLOW,
+            "seed %u: the runtimes of all tasks together do not fit 64 bits",
+            w->seed);
     return 0;
 }
 
@@ -69,7 +72,7 @@ static int tell(struct bats_world *w, uint64_t seed, struct bats_error *err)
     const struct bats_scenario *s = w->scenario;
     w->told = malloc(s->n_tasks * sizeof *w->told);
     if (!w->told)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (uint32_t i = 0; i < s->n_tasks; i++)
         w->told[i] = (bats_time)((double)w->work[i] *
                                  bats_draw_error(seed, i, s->told_error));
@@ -90,7 +93,7 @@ static int draw_losses(struct bats_world *w, uint64_t seed,
     const struct bats_platform *p = &w->scenario->platform;
     w->losses = malloc(p->n_machines * sizeof *w->losses);
     if (!w->losses)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (uint32_t i = 0; i < p->n_machines; i++) {
         bats_time mean = w->scenario->loss[p->machines[i].cluster];
         if (mean > 0)
@@ -107,7 +110,7 @@ static int observe(struct bats_world *w, struct bats_error *err)
     const struct bats_scenario *s = w->scenario;
     w->seen = malloc(s->n_tasks * s->platform.n_clusters * sizeof *w->seen);
     if (!w->seen)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (uint32_t t = 0; t < s->n_tasks; t++)
         for (uint32_t i = 0; i < s->platform.n_clusters; i++)
             w->seen[w->n_seen++] = (struct bats_observation){
@@ -130,7 +133,7 @@ static int sort_graph(struct bats_world *w, struct bats_error *err)
     w->chain = calloc((size_t)g->n_nodes + 1, sizeof *w->chain);
     w->order = malloc(((size_t)g->n_nodes + 1) * sizeof *w->order);
     if (!w->chain || !w->order)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     int64_t n = bats_graph_sort(g, w->order, &n_circle, err);
     return n < 0 ? (int)n : 0;
 }
@@ -205,7 +208,7 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
 {
     struct bats_world *w = calloc(1, sizeof *w);
     if (!w)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     w->scenario = scenario;
     w->seed = scenario->seeds[seed];
     w->repeat = repeat;
@@ -350,9 +353,50 @@ static bats_time wait_of_all(const struct bats_world *w)
     for (size_t i = 0; i < s->platform.n_clusters; i++)
         if (s->queue[i] > mean)
             mean = s->queue[i];
-    return s->billing == BATS_BILLING_ALLOCATION && mean > 0
+    return bats_lease_terms(s->billing).lasts && mean > 0
                ? bats_draw_loss(w->noise_seed, 0, mean)
                : 0;
+}
+
+static struct bats_sched_options
+sched_options(const struct bats_world *w, const struct bats_policy *policy,
+              bats_money budget)
+{
+    const struct bats_scenario *s = w->scenario;
+    const struct bats_platform *p = &s->platform;
+    bool waits = s->graph.n_nodes > 0;
+    struct bats_sched_options o = {
+        .policy = bats_policy_for(policy, s->billing, waits),
+        .n_tasks = s->n_tasks,
+        .graph = waits ? &s->graph : NULL,
+        .category = s->category,
+        .n_categories = s->n_categories,
+        .clusters = p->clusters,
+        .n_clusters = p->n_clusters,
+        .expected = p->expected,
+        .prior = s->prior,
+        .machines = p->machines,
+        .n_machines = p->n_machines,
+        .window = p->window,
+        .budget = budget,
+        .goal = s->goal,
+        .billing = billing_of(s),
+        .monitor_interval = s->monitor,
+        .preempt_lead = s->grace,
+        .seed = w->order_seed,
+        .earlier = {.seen = w->seen, .n_seen = w->n_seen},
+        .rules = {.timeout = s->timeout, .retries = s->retries},
+        .tail = s->tail,
+        .strategy = s->strategy,
+        .utility = s->utility[0] != '\0' ? s->utility : NULL};
+    if (s->bag) {
+        o.purses = s->bag->sharing.list;
+        o.purse = s->bag->sharing.of;
+        o.n_purses = s->bag->sharing.n;
+    }
+    if (s->deadline_is_share)
+        o.goal.deadline = w->deadline;
+    return o;
 }
 
 static int run(const struct bats_world *w, const struct bats_policy *policy,
@@ -360,52 +404,25 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
                struct bats_world_result *r, struct bats_error *err)
 {
     const struct bats_scenario *s = w->scenario;
-    const struct bats_platform *p = &s->platform;
     struct auditor auditor = {.budget = r->amount, .watch = watch};
     struct bats_sim_options o = {
-        .sched = {.policy = policy,
-                  .n_tasks = s->n_tasks,
-                  .graph = s->graph.n_nodes > 0 ? &s->graph : NULL,
-                  .category = s->category,
-                  .n_categories = s->n_categories,
-                  .clusters = p->clusters,
-                  .n_clusters = p->n_clusters,
-                  .expected = p->expected,
-                  .machines = p->machines,
-                  .n_machines = p->n_machines,
-                  .window = p->window,
-                  .budget = r->amount,
-                  .goal = s->goal,
-                  .billing = billing_of(s),
-                  .monitor_interval = s->monitor,
-                  .preempt_lead = s->grace,
-                  .seed = w->order_seed,
-                  .earlier = {.seen = w->seen, .n_seen = w->n_seen},
-                  .rules = {.timeout = s->timeout, .retries = s->retries},
-                  .tail = s->tail,
-                  .strategy = s->strategy,
-                  .utility = s->utility[0] != '\0' ? s->utility : NULL},
+        .sched = sched_options(w, policy, r->amount),
         .work = w->work,
         .told = w->told,
-        .speed = p->speed,
+        .speed = s->platform.speed,
         .startup = s->startup,
         .queue = s->queue,
         .noise = w->has_noise ? s->noise : NULL,
         .noise_seed = w->noise_seed,
         .saves = s->saves,
         .migration = s->migration,
-        .reliability = w->has_losses ? p->reliability : NULL,
+        .reliability = w->has_losses ? s->platform.reliability : NULL,
         .losses = w->losses,
         .n_losses = w->n_losses,
         .after = watch && watch->after ? pass_after : NULL,
         .on_event = watch && watch->on_event ? pass_event : NULL,
         .on_command = audit,
         .context = &auditor};
-    if (s->bag)
-        o.sched.purses = bats_bagfile_purses(s->bag, &o.sched.purse,
-                                             &o.sched.n_purses);
-    if (s->deadline_is_share)
-        o.sched.goal.deadline = w->deadline;
     struct bats_sched *sched;
     int rc = bats_sim_run(&o, &sched, &r->makespan, err);
     if (rc < 0)
@@ -533,8 +550,8 @@ static int know_budget(struct bats_world *w, uint32_t budget,
     int rc =
         amount_of(w, &w->scenario->budgets[budget], &w->amount[budget], err);
     w->bound[budget] = INFINITY; /* it is that of whole windows */
-    if (rc == 0 && w->scenario->billing != BATS_BILLING_USE &&
-        w->scenario->billing != BATS_BILLING_SECOND)
+    struct bats_lease_terms terms = bats_lease_terms(w->scenario->billing);
+    if (rc == 0 && (terms.in_windows || !terms.prolongs))
         rc =
             bats_bound(&w->problem, w->amount[budget], &w->bound[budget], err);
     w->knows_bound[budget] = rc == 0;

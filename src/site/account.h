@@ -17,7 +17,7 @@ struct bats_account {
     char account[BATS_ACCOUNT_NAME]; /* the account with the least left */
     bool of_user;                    /* the limit is the user's share of it */
     bool of_qos; /* it is no account, but the jobs' class of service */
-    double factor; /* what is billed counts so many times; 0: once */
+    double factor; /* factor by which usage is billed; 0: 1 */
     bool limited;                    /* if not, there is no limit */
     int64_t limit, used;             /* billing-minutes, if limited */
 };

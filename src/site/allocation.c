@@ -40,7 +40,7 @@ int bats_allocation_add_part(struct bats_allocation *a,
     struct bats_allocation_part *parts =
         realloc(a->parts, (a->n_parts + 1) * sizeof *parts);
     if (parts == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     a->parts = parts;
     parts[a->n_parts++] = *part;
     return 0;
@@ -53,7 +53,7 @@ int bats_allocation_add_node(struct bats_allocation *a,
     struct bats_allocation_node *nodes =
         realloc(a->nodes, (a->n_nodes + 1) * sizeof *nodes);
     if (nodes == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     a->nodes = nodes;
     nodes[a->n_nodes++] = *node;
     return 0;

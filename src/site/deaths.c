@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PMIx has one client in a process. It calls what is registered with it in a
- * thread of its own. */
+/* A process has one PMIx client. PMIx calls the handler in a thread of its
+ * own. */
 static atomic_bool *died; /* by rank, of n; never freed */
 static int n;
 static const char *own_namespace;
@@ -47,7 +47,7 @@ bool bats_deaths_listen(int n_ranks)
     if (died == NULL)
         return false;
     n = n_ranks;
-    /* It stays registered: an event without a handler goes to Open MPI's
+    /* The handler stays registered: otherwise events go to Open MPI's
      * handler. */
     if (PMIx_Register_event_handler(&code, 1, NULL, 0, note, NULL, NULL) < 0)
         n = 0;

@@ -8,13 +8,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* hwloc's plugins know graphics cards. They bring libraries that take longer to
- * load than all else that is done here. */
+/* Without hwloc's plugins for graphics cards, which load slow libraries. */
 #define PLUGINS "HWLOC_PLUGINS_PATH"
 
-/* The whole node, including parts that this process may not use, or NULL. It
- * takes milliseconds, so it is loaded once for this process and those that it
- * forks. */
+/* The topology of the whole node, including parts that this process may not
+ * use, or NULL. Loading takes milliseconds, so it is done once before
+ * forking. */
 static hwloc_topology_t load(void)
 {
     static hwloc_topology_t topology;

@@ -26,7 +26,7 @@ struct bats_hardware {
     /* The hardware threads that this process may run on, as in "0-3,8", by the
      * numbers of the operating system; "" if unknown or too long. */
     char bound[BATS_HARDWARE_BOUND];
-    uint32_t bound_cores; /* cores of which it has at least one thread */
+    uint32_t bound_cores; /* cores with at least one thread here */
 };
 
 void bats_hardware_look(struct bats_hardware *hardware);

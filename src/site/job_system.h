@@ -39,7 +39,8 @@ struct bats_job_request {
     uint32_t nodes;
     uint32_t ranks;          /* per node */
     int64_t limit_s;         /* longest time; rounded up as the system does */
-    int64_t least_s;         /* the system may shorten it to so much; 0: not */
+    int64_t least_s;         /* the shortest limit that the system may
+                              * choose; 0: none */
     bool held;               /* it must not start */
     const char *output;      /* file for what it prints: this, a dot and the
                               * number of the job */
@@ -58,8 +59,8 @@ struct bats_job_view {
     int64_t submit_s; /* since 1970; 0: unknown */
     enum bats_job_phase phase;
     char reason[BATS_JOB_ID]; /* it waits for; the system's own word */
-    int64_t start_s, end_s;   /* since 1970; 0: unknown. It runs: end_s is when
-                               * it will be ended */
+    int64_t start_s, end_s;   /* seconds since 1970; 0: unknown. Of a
+                               * running job, end_s is its planned end */
     double rate;              /* billed per hour; < 0: unknown */
 };
 
@@ -72,21 +73,20 @@ struct bats_job_bill {
 };
 
 struct bats_job_partition {
-    int64_t notice_s; /* so many seconds a job goes on that has to make way
-                       * for others, and has got SIGTERM; 0: none, or nobody
-                       * knows */
-    int64_t limit_s;  /* no job may ask for longer; 0: there is no limit, or
-                       * nobody knows */
-    double rounding;  /* a job that starts is billed so many times what it
-                       * shows while it waits, at most */
-    char quality[BATS_JOB_ID]; /* the class of service that the user's jobs have
-                                * there; "": there are none */
+    int64_t notice_s; /* seconds that a preempted job continues after
+                       * SIGTERM; 0: none, or unknown */
+    int64_t limit_s;  /* longest time limit of a job; 0: none, or unknown */
+    double rounding;  /* upper bound on the bill of a started job, in
+                       * multiples of the rate shown while it waits */
+    char quality[BATS_JOB_ID]; /* quality of service of the user's jobs
+                                * there; "": none */
 };
 
 /* The rules of the site. */
 struct bats_job_rules {
-    int64_t overrun_s; /* a job may be billed for so long beyond its limit */
-    int64_t keeps_s;   /* jobs that have ended are listed for so long */
+    int64_t overrun_s; /* time beyond its limit for which a job may be
+                        * billed */
+    int64_t keeps_s;   /* how long ended jobs stay in the list */
     bool accounts;     /* the system keeps accounts: it knows bills */
 };
 
@@ -96,10 +96,9 @@ struct bats_job_system {
     const char *variable; /* for the environment of all commands, or NULL */
     int64_t round_s;      /* time limits are multiples of this */
 
-    /* Asks for the rules of the site. BATS_EINPUT: it is another system. */
-    void (*rules)(struct bats_argv *argv);
-    int (*read_rules)(const char *answer, struct bats_job_rules *rules,
-                      struct bats_error *err);
+    /* Asks for the rules of the site, with patience. BATS_EINPUT: the site has
+     * another system. */
+    int (*rules)(struct bats_job_rules *rules, struct bats_error *err);
 
     /* Why a word of `more` cannot be passed on: a run could not find, end or
      * settle such a job. NULL: it can. */
@@ -111,54 +110,43 @@ struct bats_job_system {
     int (*read_submit)(const char *answer, char id[BATS_JOB_ID],
                        struct bats_error *err);
 
-    /* All jobs of this name, those that have ended for as long as the system
-     * knows them. read_list reads the next line and moves *at; false: there is
-     * none. */
+    /* All jobs of this name, ended ones as long as the system knows them.
+     * read_list reads the next line and moves *at; false at the end. */
     void (*list)(const char *name, struct bats_argv *argv);
     bool (*read_list)(const char **at, struct bats_job_view *view);
 
-    /* Those of these numbers that have the name. */
+    /* The jobs with these numbers and this name. */
     void (*cancel)(const char *name, const char *const *ids, size_t n,
                    struct bats_argv *argv);
 
-    /* The bills of the system's accounting, of all jobs that ever had these
-     * numbers. */
-    void (*bills)(const char *const *ids, size_t n, struct bats_argv *argv);
+    /* The bills of the system's accounting: of all jobs that ever had these
+     * numbers or, unless NULL, these names (separated by commas). */
+    void (*bills)(const char *names, const char *const *ids, size_t n,
+                  struct bats_argv *argv);
     bool (*read_bills)(const char **at, struct bats_job_bill *bill);
 
-    /* All jobs of the names (separated by commas) that the accounting knows,
-     * read by read_bills. */
-    void (*history)(const char *names, struct bats_argv *argv);
-
     /* The rest that the account (NULL: the user's default) may be billed for
-     * jobs of this class of service, asked for with patience. BATS_EINPUT: the system does not tell; the sentence
-     * ends with "give an amount". NULL: it keeps no accounts. */
+     * jobs of this class of service, asked for with patience. BATS_EINPUT: the
+     * system does not tell; the sentence ends with "give an amount". NULL: it keeps no accounts. */
     int (*account)(const char *name, const char *quality,
                    struct bats_account *account, struct bats_error *err);
-
-    /* Asks for the rules that hold for a job that waits, by the answer to
-     * `show`. */
-    struct bats_job_partition (*partition)(const char *answer);
 
     /* A command that prints the hosts that are to leave service, one in a line.
      * NULL: the system does not tell. */
     void (*draining)(struct bats_argv *argv);
 
-    /* The rate per hour of a job that waits; < 0: unknown. *whole: so many
-     * nodes will be its own, and it is billed for all of them; 0: it shares
-     * them. Then the answer also leads to what such a node is billed; < 0:
-     * unknown. */
-    void (*show)(const char *id, struct bats_argv *argv);
-    double (*read_rate)(const char *answer, uint32_t *whole);
-    void (*show_nodes)(const char *answer, struct bats_argv *argv);
-    double (*read_node_rate)(const char *answer);
+    /* The most that the waiting job with this number can be billed per hour (<
+     * 0: unknown), whether it gets whole nodes, and the rules that hold for it;
+     * asked for with patience. */
+    int (*price)(const char *id, double *rate, bool *whole,
+                 struct bats_job_partition *partition, struct bats_error *err);
 };
 
 /* All known systems, ended by NULL. */
 extern const struct bats_job_system *const bats_job_systems[];
 
-/* The first one that answers `rules`. BATS_ESYS: one is here, and does not
- * answer; BATS_EINPUT: there is none. The sentence says why. */
+/* The first system that answers `rules`. BATS_ESYS: one is installed but does
+ * not answer; BATS_EINPUT: none is installed. The sentence says why. */
 int bats_job_system_find(const struct bats_job_system **system,
                          struct bats_job_rules *rules, struct bats_error *err);
 
@@ -167,21 +155,21 @@ int bats_job_system_list(const struct bats_job_system *system,
                          const char *name, struct bats_job_view **list,
                          size_t *n, struct bats_error *err);
 
-/* What a run has bought: the jobs of its name, n of which the system lists, and
- * those that it was in itself. */
+/* What a run has bought: the jobs of its name (n in the system's list) and the
+ * jobs that it ran in. */
 struct bats_job_past {
     const char *name;
     const struct bats_job_view *list;
     const bool *is_taken; /* by job in it: its bill comes later */
     size_t n;
     const char *own; /* numbers, as in "12,17"; "": none */
-    const char *now; /* one of them whose bill comes later; "": none */
+    const char *now; /* a job without a final bill; "": none */
 };
 
-/* Asks the accounting for all of that: the sum of the bills, and how many of
- * them are not final. With `by_list` a job whose end only the list knows is
- * billed by that. (By its name sacct does not always find a job that has only
- * just ended.) */
+/* Asks the accounting for the sum of the bills and the number of those that
+ * are not final. With `by_list`, a job whose end is known only from the list
+ * is billed by that. (sacct does not always find a job by name just after its
+ * end.) */
 int bats_job_system_bills(const struct bats_job_system *system,
                           const struct bats_job_past *past, bool by_list,
                           bats_money *sum, size_t *open,
@@ -197,22 +185,22 @@ int bats_job_system_cancel(const struct bats_job_system *system,
                            const char *name, const char *const *ids, size_t n,
                            struct bats_error *err);
 
-/* By the time from start to end that `view` shows, until now at most: where
- * there are no accounts. */
+/* The bill by the time from start to end in `view`, until now at most: for
+ * sites without accounting. */
 bats_money bats_job_bill_by_time(const struct bats_job_view *view);
 
-/* So much per hour for so many seconds, rounded up to a millionth. */
+/* The rate per hour times the seconds, rounded up to a millionth. */
 bats_money bats_job_bill(double rate, int64_t seconds);
 
 /* Cancels all jobs of this name. */
 int bats_job_system_clear(const struct bats_job_system *system,
                           const char *name, struct bats_error *err);
 
-/* Asks for what a job like this one is billed per hour, by handing one in that
- * is not to start, and taking it back. Signals that end the process wait for
- * that; a process that is killed leaves the job to bats_job_system_clear.
- * *whole: its nodes will be its own, and the rate is that of all that they
- * have. *partition: the rules that hold for it. BATS_ESYS, BATS_EINPUT. */
+/* Finds the hourly rate of a job like this one by submitting one that cannot
+ * start, and cancelling it. Signals that end the process wait for the
+ * cancellation; after SIGKILL, bats_job_system_clear removes the job. *whole:
+ * the job gets whole nodes, and the rate is theirs. *partition: the rules for
+ * the job. BATS_ESYS, BATS_EINPUT. */
 int bats_job_system_rate(const struct bats_job_system *system,
                          const struct bats_job_request *request, double *rate,
                          bool *whole, struct bats_job_partition *partition,

@@ -10,8 +10,6 @@
 
 #include "util/grow.h"
 
-#define PATIENCE_US 30000000
-
 extern const struct bats_job_system bats_slurm_jobs;
 
 const struct bats_job_system *const bats_job_systems[] = {&bats_slurm_jobs,
@@ -21,16 +19,11 @@ const struct bats_job_system *const bats_job_systems[] = {&bats_slurm_jobs,
 static int ask(const struct bats_job_system *system, struct bats_argv *argv,
                const char *input, char **answer, struct bats_error *err)
 {
-    struct bats_query query;
-    int rc = argv->failed ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                          : bats_query_start(&query,
-                                             (const char *const *)argv->words,
-                                             system->variable, input,
-                                             PATIENCE_US, err);
-    while (rc == 0)
-        rc = bats_query_poll(&query, PATIENCE_US, answer, err);
+    int rc = argv->failed ? bats_no_memory(err)
+                          : bats_ask((const char *const *)argv->words,
+                                     system->variable, input, answer, err);
     bats_argv_release(argv);
-    return rc < 0 ? rc : 0;
+    return rc;
 }
 
 int bats_job_system_find(const struct bats_job_system **system,
@@ -39,15 +32,8 @@ int bats_job_system_find(const struct bats_job_system **system,
     struct bats_error why = {0};
     int rc = BATS_EINPUT;
     for (size_t i = 0; rc == BATS_EINPUT && bats_job_systems[i] != NULL; i++) {
-        struct bats_argv argv = {0};
-        char *answer;
         *system = bats_job_systems[i];
-        (*system)->rules(&argv);
-        rc = ask(*system, &argv, NULL, &answer, &why);
-        if (rc == 0) {
-            rc = (*system)->read_rules(answer, rules, &why);
-            free(answer);
-        }
+        rc = (*system)->rules(rules, &why);
     }
     if (rc == BATS_EINPUT)
         return bats_error_set(err, rc,
@@ -96,7 +82,7 @@ int bats_job_system_list(const struct bats_job_system *system,
         if (bats_grow(list, &room, *n + 1, sizeof **list))
             (*list)[(*n)++] = view;
         else
-            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+            rc = bats_no_memory(err);
     }
     free(answer);
     return rc;
@@ -142,7 +128,7 @@ static int add_bills(const struct bats_job_system *system,
         return rc;
     for (const char *at = answer; rc == 0 && system->read_bills(&at, &bill);)
         if (!add_bill(all, &bill))
-            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+            rc = bats_no_memory(err);
     free(answer);
     return rc;
 }
@@ -168,17 +154,17 @@ static int ask_bills(const struct bats_job_system *system,
     const char **ids = calloc(past->n + 1, sizeof *ids);
     size_t n = 0;
     if (ids == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (size_t i = 0; i < past->n; i++)
         if (!past->is_taken[i])
             ids[n++] = past->list[i].id;
     if (past->own[0] != '\0')
         ids[n++] = past->own;
-    system->history(past->name, &argv);
+    system->bills(past->name, NULL, 0, &argv);
     int rc = add_bills(system, &argv, all, err);
     if (rc == 0 && n > 0) {
         argv = (struct bats_argv){0};
-        system->bills(ids, n, &argv);
+        system->bills(NULL, ids, n, &argv);
         rc = add_bills(system, &argv, all, err);
     }
     free(ids);
@@ -231,50 +217,6 @@ int bats_job_system_cancel(const struct bats_job_system *system,
 
 /* ---- a price ---- */
 
-/* A job with nodes of its own is billed for as many. Where they differ, that is
- * their mean. */
-static int show_node_rate(const struct bats_job_system *system,
-                          const char *job, uint32_t nodes, double *rate,
-                          struct bats_error *err)
-{
-    struct bats_argv argv = {0};
-    char *answer;
-    system->show_nodes(job, &argv);
-    int rc = ask(system, &argv, NULL, &answer, err);
-    if (rc < 0)
-        return rc;
-    double all = nodes * system->read_node_rate(answer);
-    *rate = all < 0 ? all : all > *rate ? all : *rate;
-    free(answer);
-    return 0;
-}
-
-static int show_rate(const struct bats_job_system *system, const char *id,
-                     double *rate, bool *is_whole,
-                     struct bats_job_partition *partition,
-                     struct bats_error *err)
-{
-    struct bats_argv argv = {0};
-    char *answer;
-    uint32_t whole;
-    system->show(id, &argv);
-    int rc = ask(system, &argv, NULL, &answer, err);
-    if (rc < 0)
-        return rc;
-    *rate = system->read_rate(answer, &whole);
-    *is_whole = whole > 0;
-    *partition = system->partition(answer);
-    *rate *= partition->rounding;
-    if (whole > 0)
-        rc = show_node_rate(system, answer, whole, rate, err);
-    free(answer);
-    if (rc < 0 || *rate >= 0)
-        return rc;
-    return bats_error_set(err, BATS_ESYS,
-                          "%s does not say what job %s will be billed",
-                          system->name, id);
-}
-
 static int ask_rate(const struct bats_job_system *system,
                     const struct bats_job_request *request, double *rate,
                     bool *whole, struct bats_job_partition *partition,
@@ -296,7 +238,11 @@ static int ask_rate(const struct bats_job_system *system,
     free(answer);
     if (rc < 0)
         return rc;
-    rc = show_rate(system, id, rate, whole, partition, err);
+    rc = system->price(id, rate, whole, partition, err);
+    if (rc == 0 && *rate < 0)
+        rc = bats_error_set(err, BATS_ESYS,
+                            "%s does not say what job %s will be billed",
+                            system->name, id);
     struct bats_error why;
     if (bats_job_system_cancel(system, request->name, ids, 1, &why) < 0 && rc == 0)
         rc = bats_error_set(err, BATS_ESYS, "%s", why.text);

@@ -15,6 +15,8 @@
 #include "util/grow.h"
 #include "util/now.h"
 
+#define PATIENCE_US 30000000
+
 /* ---- words ---- */
 
 void bats_argv_add(struct bats_argv *argv, const char *format, ...)
@@ -33,6 +35,15 @@ void bats_argv_add(struct bats_argv *argv, const char *format, ...)
     }
     argv->words[argv->n++] = word;
     argv->words[argv->n] = NULL;
+}
+
+void bats_argv_words(struct bats_argv *argv, ...)
+{
+    va_list args;
+    va_start(args, argv);
+    for (const char *word; (word = va_arg(args, const char *)) != NULL;)
+        bats_argv_add(argv, "%s", word);
+    va_end(args);
 }
 
 void bats_argv_release(struct bats_argv *argv)
@@ -108,10 +119,10 @@ static bool fill(int pipe[2], const char *input)
 
 int bats_query_start(struct bats_query *q, const char *const *argv,
                      const char *variable, const char *input,
-                     int64_t patience_us, struct bats_error *err)
+                     struct bats_error *err)
 {
     int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
-    *q = (struct bats_query){.fds = {-1, -1}, .patience_us = patience_us};
+    *q = (struct bats_query){.fds = {-1, -1}};
     snprintf(q->command, sizeof q->command, "%s", argv[0]);
     if ((input != NULL && !fill(pipes[2], input)) ||
         pipe2(pipes[0], O_CLOEXEC) != 0 || pipe2(pipes[1], O_CLOEXEC) != 0) {
@@ -130,7 +141,7 @@ int bats_query_start(struct bats_query *q, const char *const *argv,
         return bats_error_set(err, rc == ENOENT ? BATS_EINPUT : BATS_ESYS,
                               "%s: %s", argv[0], strerror(rc));
     q->runs = true;
-    q->end_us = bats_now_us(CLOCK_MONOTONIC) + patience_us;
+    q->end_us = bats_now_us(CLOCK_MONOTONIC) + PATIENCE_US;
     return 0;
 }
 
@@ -138,7 +149,7 @@ int bats_query_start(struct bats_query *q, const char *const *argv,
 
 /* Reads the available bytes of the descriptor. False: end of file, or memory
  * is short. */
-static bool take(int fd, struct bats_query_text *text)
+static bool take(int fd, struct bats_text *text)
 {
     if (!bats_grow(&text->bytes, &text->room, text->n + 4096, 1))
         return false;
@@ -225,8 +236,17 @@ int bats_query_poll(struct bats_query *q, int64_t wait_us, char **answer,
         return 0;
     char command[sizeof q->command];
     memcpy(command, q->command, sizeof command);
-    int64_t patience_s = q->patience_us / 1000000;
     bats_query_release(q);
     return bats_error_set(err, BATS_ESYS, "%s: no answer for %d s", command,
-                          (int)patience_s);
+                          PATIENCE_US / 1000000);
+}
+
+int bats_ask(const char *const *argv, const char *variable, const char *input,
+             char **answer, struct bats_error *err)
+{
+    struct bats_query query;
+    int rc = bats_query_start(&query, argv, variable, input, err);
+    while (rc == 0)
+        rc = bats_query_poll(&query, PATIENCE_US, answer, err);
+    return rc < 0 ? rc : 0;
 }

@@ -2,7 +2,7 @@
  * query: a command of the batch system that is asked without waiting for its
  * answer.
  *
- * Layer: site. Used by ask.c, which waits, and by queue.c, which does not.
+ * Layer: site. Used by queue.c. Whoever can wait for the answer uses bats_ask.
  */
 #ifndef BATS_SITE_QUERY_H
 #define BATS_SITE_QUERY_H
@@ -13,11 +13,7 @@
 #include <sys/types.h>
 
 #include "bats/error.h"
-
-struct bats_query_text {
-    char *bytes;
-    size_t n, room;
-};
+#include "util/text.h"
 
 /* All zero: none. */
 struct bats_query {
@@ -25,8 +21,8 @@ struct bats_query {
     char command[64];
     pid_t pid;
     int fds[2]; /* its standard output and error; -1: closed */
-    struct bats_query_text texts[2];
-    int64_t patience_us, end_us; /* monotonic time */
+    struct bats_text texts[2];
+    int64_t end_us; /* of our patience, by the monotonic clock */
 };
 
 /*
@@ -37,16 +33,20 @@ struct bats_query {
  */
 int bats_query_start(struct bats_query *query, const char *const *argv,
                      const char *variable, const char *input,
-                     int64_t patience_us, struct bats_error *err);
+                     struct bats_error *err);
 
 /*
  * Waits for at most `wait_us`. 1: it has succeeded, and *answer, for free(), is
  * what it printed. 0: it still runs. BATS_ESYS, with its first line of standard
  * error if there is one: it has failed, or was ended because it took longer
- * than `patience_us`.
+ * than 30 seconds.
  */
 int bats_query_poll(struct bats_query *query, int64_t wait_us, char **answer,
                     struct bats_error *err);
+
+/* Both: starts the command and waits for its answer. */
+int bats_ask(const char *const *argv, const char *variable, const char *input,
+             char **answer, struct bats_error *err);
 
 /* Ends it, if it runs. */
 void bats_query_release(struct bats_query *query);
@@ -62,6 +62,8 @@ struct bats_argv {
 
 void bats_argv_add(struct bats_argv *argv, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Adds several words as they are, ended by NULL. */
+void bats_argv_words(struct bats_argv *argv, ...) __attribute__((sentinel));
 void bats_argv_release(struct bats_argv *argv);
 
 #endif

@@ -9,11 +9,10 @@
 #include "util/grow.h"
 #include "util/now.h"
 
-#define PATIENCE_US 30000000  /* for an answer */
 #define PAUSE_US 1000000      /* after a first failure */
 #define PAUSE_MAX_US 60000000 /* after many */
 #define LOOK_US 10000         /* between two looks at a command that runs */
-#define SAY_US 30000000       /* bills are late: said after so long at first */
+#define SAY_US 30000000       /* delay of bills before it is mentioned first */
 #define BILL_US 600000000     /* then the accounting does not know a job */
 #define AT_ONCE 100           /* jobs that one command cancels */
 #define LISTS_MISSED 2        /* that do not show a job: it does not exist */
@@ -26,7 +25,7 @@ struct job {
     int64_t submitted_us;
     int64_t submit_s, start_s, end_s; /* as the system says; 0: unknown */
     double rate;
-    int64_t cancel_us; /* it is to be cancelled then; 0: not */
+    int64_t cancel_us; /* when it is to be cancelled; 0: not */
     int64_t ended_us;
     uint32_t missed; /* lists that did not show it */
     bool seen;       /* in the present list */
@@ -48,7 +47,7 @@ struct bats_queue {
     int64_t list_us, list_pause_us; /* the same */
     int64_t bills_us;               /* not before, */
     bool is_stale; /* unless jobs have ended since the last question */
-    int64_t say_us; /* bills are late by so much when it is said again */
+    int64_t say_us; /* delay of bills when it is mentioned next */
     struct bats_queue_news *news;
     size_t first_news, n_news, room;
     bool failed; /* memory was short */
@@ -123,15 +122,15 @@ static void lose(struct bats_queue *j, uint32_t place)
     end(j, place);
 }
 
-/* By what the list has shown. */
+/* Updates the place from its entry in the list. */
 static bats_money bill_by_time(const struct job *job)
 {
     return bats_job_bill_by_time(&(struct bats_job_view){
         .start_s = job->start_s, .end_s = job->end_s, .rate = job->rate});
 }
 
-/* Its number is known. A job that had it before is gone: the system has lost
- * its state, and begun to count again. */
+/* Stores the number of the job. If another place had the number, its job is
+ * gone: the system has lost its state and counts anew. */
 static void name_job(struct bats_queue *j, uint32_t place, const char *id)
 {
     struct job *job = &j->jobs[place];
@@ -149,7 +148,7 @@ static void name_job(struct bats_queue *j, uint32_t place, const char *id)
                                       .place = place});
 }
 
-/* It is as the list shows it. */
+/* The place takes the state in the list. */
 static void update(struct bats_queue *j, uint32_t place,
                    const struct bats_job_view *view)
 {
@@ -194,7 +193,7 @@ int bats_queue_create(const struct bats_queue_options *options,
         return 0;
     bats_queue_destroy(j);
     *jobs = NULL;
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return bats_no_memory(err);
 }
 
 void bats_queue_destroy(struct bats_queue *j)
@@ -470,14 +469,14 @@ static void start(struct bats_queue *j, enum errand errand,
         j->failed = true;
     else
         rc = bats_query_start(&j->query, (const char *const *)argv->words,
-                              j->o.system->variable, input, PATIENCE_US, &why);
+                              j->o.system->variable, input, &why);
     j->errand = errand;
     bats_argv_release(argv);
     if (rc < 0)
         conclude(j, rc, NULL, &why, now_us);
 }
 
-/* Returns false: there is nobody to be cancelled now. */
+/* Returns false: no job is left to cancel. */
 static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
 {
     const char *ids[AT_ONCE];
@@ -527,7 +526,7 @@ static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     return true;
 }
 
-/* Jobs that the system knows, and that this place does not know the end of. */
+/* Jobs in the system whose end this place has not seen. */
 static bool has_open(const struct bats_queue *j)
 {
     for (uint32_t i = 0; i < j->o.n; i++)
@@ -580,7 +579,7 @@ static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     }
     j->is_stale = false;
     j->bills_us = now_us + j->o.interval_us;
-    j->o.system->bills(ids, n, &argv);
+    j->o.system->bills(NULL, ids, n, &argv);
     start(j, BILLS, &argv, NULL, now_us);
     return true;
 }
@@ -602,6 +601,6 @@ int bats_queue_turn(struct bats_queue *j, int64_t now_us, int64_t *due_us,
     if (j->query.runs && now_us + LOOK_US < *due_us)
         *due_us = now_us + LOOK_US;
     if (j->failed)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     return 0;
 }

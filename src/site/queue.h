@@ -51,7 +51,7 @@ struct bats_queue_options {
     const char *name;                        /* of all jobs of the run */
     const struct bats_job_request *requests; /* by place, n of them: all but
                                               * name; of the mark its end */
-    const char *tag; /* for marks: no other session of the run has it */
+    const char *tag; /* for marks; unique among the sessions of the run */
     uint32_t n;
     int64_t interval_us;
 };
@@ -74,17 +74,16 @@ void bats_queue_adopt(struct bats_queue *jobs, uint32_t place,
 void bats_queue_cancel(struct bats_queue *jobs, uint32_t place,
                       int64_t grace_us);
 
-/* The place of the job with this number; BATS_NO_JOB: it is none of ours, or
- * its number is not known yet: then *unsure. A job that is to end is not
- * found. */
+/* The place of the job with this number. BATS_NO_JOB: not one of ours, not to
+ * be kept, or (*unsure) its number is not known yet. */
 uint32_t bats_queue_find(const struct bats_queue *jobs, const char *id,
                         bool *unsure);
 
 /* Places that have a job. */
 uint32_t bats_queue_count(const struct bats_queue *jobs);
 
-/* Does what is due. `*due_us`: the monotonic time of the next turn, if that is
- * sooner than what it says. BATS_ENOMEM. */
+/* Does what is due. Lowers `*due_us` to the monotonic time of its next turn.
+ * BATS_ENOMEM. */
 int bats_queue_turn(struct bats_queue *jobs, int64_t now_us, int64_t *due_us,
                    struct bats_error *err);
 

@@ -64,7 +64,7 @@ int bats_site_share(const struct bats_node *nodes, uint32_t n_ranks,
 {
     const struct bats_node **sorted = sort(nodes, n_ranks);
     if (sorted == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     share_out(nodes, sorted, n_ranks, shares);
     free(sorted);
     return 0;
@@ -248,7 +248,7 @@ static int list_hosts(struct bats_site *site, const struct host *hosts,
         complete = site->clusters[c].hosts != NULL;
     }
     free(names);
-    return complete ? 0 : bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return complete ? 0 : bats_no_memory(err);
 }
 
 static double threads_per_core(const struct bats_hardware *h)
@@ -264,7 +264,7 @@ int bats_site_discover(const struct bats_node *nodes, uint32_t n_ranks,
     struct bats_error why = {0};
     struct host *hosts = calloc(n_ranks, sizeof *hosts);
     ptrdiff_t n = hosts != NULL ? gather(nodes, n_ranks, first, hosts) : -1;
-    int rc = n < 0 ? bats_error_set(err, BATS_ENOMEM, "out of memory") : 0;
+    int rc = n < 0 ? bats_no_memory(err) : 0;
     if (rc == 0 && bats_batch_ask(threads_per_core(&nodes[0].hardware),
                                   &s.allocation, &why) < 0)
         s.trouble = why;
@@ -376,7 +376,7 @@ int bats_site_write(const struct bats_site *site, bats_time window,
     size_t size;
     FILE *out = open_memstream(text, &size);
     if (out == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     fprintf(out, "[run]\ncurrency = %s\n",
             site->allocation.n_parts > 0 ? site->allocation.system->currency
                                          : "core-h");
@@ -388,7 +388,7 @@ int bats_site_write(const struct bats_site *site, bats_time window,
     for (size_t c = 0; rc == 0 && c < site->n_clusters; c++)
         rc = write_cluster(out, site, c, err);
     if (fclose(out) != 0 && rc == 0)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        rc = bats_no_memory(err);
     if (rc < 0)
         free(*text);
     return rc;

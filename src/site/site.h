@@ -42,8 +42,8 @@ struct bats_site_cluster {
 
 struct bats_site {
     struct bats_allocation allocation;
-    struct bats_error trouble; /* why the batch system gives no answer; code 0:
-                                * it does, or there is none */
+    struct bats_error trouble; /* why the batch system does not answer; code
+                                * 0: it does, or there is none */
     struct bats_site_cluster clusters[BATS_CLUSTERS_MAX];
     size_t n_clusters;
 };

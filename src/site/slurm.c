@@ -47,7 +47,7 @@ static int add_node(struct bats_slurm *slurm, const struct bats_slurm_node *of,
     struct bats_slurm_node *nodes =
         realloc(slurm->nodes, (slurm->n_nodes + 1) * sizeof *nodes);
     if (nodes == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     slurm->nodes = nodes;
     nodes[slurm->n_nodes] = *of;
     snprintf(nodes[slurm->n_nodes].host, sizeof nodes->host, "%s", host);
@@ -68,7 +68,7 @@ static int read_holdings(const char *at, const char *end,
         size_t n = strcspn(at, " \n");
         char *names = strndup(at, n);
         if (names == NULL)
-            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+            return bats_no_memory(err);
         bats_field_get(at, end, "CPU_IDs", value, sizeof value);
         node.cpus = count_ids(value);
         bats_field_get(at, end, "Mem", value, sizeof value);
@@ -89,7 +89,7 @@ static int read_part(const char *at, const char *end, struct bats_slurm *slurm,
     struct bats_slurm_part *parts =
         realloc(slurm->parts, (slurm->n_parts + 1) * sizeof *parts);
     if (parts == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     slurm->parts = parts;
     struct bats_slurm_part *part = &parts[slurm->n_parts];
     char value[FIELD];
@@ -241,7 +241,7 @@ void bats_slurm_read_nodes(const char *text, struct bats_slurm *slurm)
     }
 }
 
-/* ---- what is billed ---- */
+/* ---- bills ---- */
 
 /* The amount of "gres/gpu" or "gres/gpu:a100" in "gpu:a100:2(IDX:0-1)" or a
  * list of such items. */

@@ -73,9 +73,9 @@ double bats_slurm_billing(const struct bats_slurm *slurm);
 int bats_slurm_read_job(const char *text, struct bats_slurm *slurm,
                         struct bats_error *err);
 
-/* From the output of `sacct -D -X -n -P -o ElapsedRaw,AllocTRES`, a record for
- * each life and each size of a job: what is billed for them, in hours. < 0:
- * there is no record. */
+/* The billed hours, summed over the records of all lives and sizes of a job in
+ * the output of `sacct -D -X -n -P -o ElapsedRaw,AllocTRES`; < 0: no
+ * record. */
 double bats_slurm_read_billed(const char *text);
 
 /* From `scontrol show partition -o`: the weights of the partition's parts. */
@@ -90,5 +90,11 @@ void bats_slurm_bill(double threads_per_core, struct bats_slurm *slurm);
 /* The command for nodes that are DRAINING (jobs still run there) or DRAINED, by
  * the names that they give themselves. */
 void bats_slurm_draining(struct bats_argv *argv);
+
+/* Parses the output of `scontrol show config`. BATS_EINPUT: it is something
+ * else, or the site has no time limits. */
+struct bats_job_rules;
+int bats_slurm_read_rules(const char *text, struct bats_job_rules *rules,
+                          struct bats_error *err);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/ask.h"
 #include "site/fields.h"
+#include "site/query.h"
 
 #define DEPTH 32 /* a longer chain of accounts is a circle */
 
@@ -128,14 +128,14 @@ static int ask_quality(const char *name, struct bats_account *account,
     if (name[0] == '\0' || strcmp(name, "N/A") == 0)
         return 0;
     snprintf(which, sizeof which, "qos=%s", name);
-    int rc = bats_ask(limits, NULL, &answer, err);
+    int rc = bats_ask(limits, NULL, NULL, &answer, err);
     if (rc < 0)
         return rc;
     const char *line = strstr(answer, "QOS=");
     if (line != NULL)
         take_less(line, name, QOS, account);
     free(answer);
-    if (bats_ask(factors, NULL, &answer, NULL) < 0)
+    if (bats_ask(factors, NULL, NULL, &answer, NULL) < 0)
         return 0; /* a node may have no sacctmgr: then it counts once */
     char *end;
     account->factor = strtod(answer, &end);
@@ -167,7 +167,7 @@ int bats_slurm_account_ask(const struct bats_allocation *job,
                                   "--budget account: the accounts above %s "
                                   "do not end",
                                   job->account);
-        rc = bats_ask(argv, NULL, &answer, err);
+        rc = bats_ask(argv, NULL, NULL, &answer, err);
         if (rc == 0) {
             rc = bats_slurm_account_read(answer, job, name, &least, name, err);
             free(answer);

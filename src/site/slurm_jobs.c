@@ -14,13 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "site/ask.h"
-#include "site/fields.h"
 #include "site/job_system.h"
 #include "site/slurm.h"
 #include "site/slurm_account.h"
-#include "site/slurm_limits.h"
 #include "site/slurm_options.h"
+#include "site/slurm_price.h"
 
 #define LOOKS_S 5 /* Slurm may see so late that a limit is reached */
 #define WIDTHS 8  /* columns of squeue -O, and their widths: */
@@ -29,14 +27,7 @@ static const int widths[WIDTHS] = {32, 48, 20, 40, 24, 24, 64, 24};
 
 /* ---- the site ---- */
 
-static void rules(struct bats_argv *argv)
-{
-    bats_argv_add(argv, "scontrol");
-    bats_argv_add(argv, "show");
-    bats_argv_add(argv, "config");
-}
-
-/* The value of "Key    = value"; "" if there is none. */
+/* The value of "Key    = value"; "" without one. */
 static const char *setting(const char *text, const char *key)
 {
     size_t n = strlen(key);
@@ -50,8 +41,8 @@ static const char *setting(const char *text, const char *key)
     return "";
 }
 
-static int read_rules(const char *text, struct bats_job_rules *r,
-                      struct bats_error *err)
+int bats_slurm_read_rules(const char *text, struct bats_job_rules *r,
+                          struct bats_error *err)
 {
     const char *wait = setting(text, "KillWait");
     const char *over = setting(text, "OverTimeLimit");
@@ -72,15 +63,25 @@ static int read_rules(const char *text, struct bats_job_rules *r,
     return 0;
 }
 
+static int rules(struct bats_job_rules *r, struct bats_error *err)
+{
+    const char *argv[] = {"scontrol", "show", "config", NULL};
+    char *answer;
+    int rc = bats_ask(argv, NULL, NULL, &answer, err);
+    if (rc < 0)
+        return rc;
+    rc = bats_slurm_read_rules(answer, r, err);
+    free(answer);
+    return rc;
+}
+
 /* ---- submitting ---- */
 
 static void submit(const struct bats_job_request *r, struct bats_argv *argv,
                    char **script)
 {
     int64_t minutes = (r->limit_s + 59) / 60;
-    bats_argv_add(argv, "sbatch");
-    bats_argv_add(argv, "--parsable");
-    bats_argv_add(argv, "--no-requeue");
+    bats_argv_words(argv, "sbatch", "--parsable", "--no-requeue", NULL);
     for (size_t i = 0; r->more != NULL && r->more[i] != NULL; i++)
         bats_argv_add(argv, "%s", r->more[i]);
     bats_argv_add(argv, "--job-name=%s", r->name);
@@ -109,8 +110,8 @@ static int read_submit(const char *answer, char id[BATS_JOB_ID],
     size_t n = strspn(answer, "0123456789");
     if (n == 0 || n >= BATS_JOB_ID)
         return bats_error_set(err, BATS_ESYS,
-                              "sbatch answers '%.60s', which is no number of a "
-                              "job",
+                              "sbatch answers '%.60s', which is not the "
+                              "number of a job",
                               answer);
     memcpy(id, answer, n);
     id[n] = '\0';
@@ -121,10 +122,8 @@ static int read_submit(const char *answer, char id[BATS_JOB_ID],
 
 static void list(const char *name, struct bats_argv *argv)
 {
-    bats_argv_add(argv, "squeue");
-    bats_argv_add(argv, "--noheader");
-    bats_argv_add(argv, "--me");
-    bats_argv_add(argv, "--states=all");
+    bats_argv_words(argv, "squeue", "--noheader", "--me", "--states=all",
+                    NULL);
     bats_argv_add(argv, "--name=%s", name);
     bats_argv_add(argv,
                   "--Format=JobID:%d,Comment:%d,State:%d,Reason:%d,"
@@ -162,7 +161,7 @@ static enum bats_job_phase phase_of(const char *state)
     return BATS_JOB_ENDED;
 }
 
-/* billing=12 in "cpu=4,mem=1G,node=1,billing=12"; < 0: there is none. */
+/* The 12 of "cpu=4,mem=1G,node=1,billing=12"; < 0 without one. */
 static double billing_in(const char *tres)
 {
     const char *at = strstr(tres, "billing=");
@@ -198,29 +197,10 @@ static bool read_list(const char **at, struct bats_job_view *view)
 
 /* ---- cancelling ---- */
 
-static void add_ids(const char *const *ids, size_t n, const char *option,
-                    struct bats_argv *argv)
-{
-    size_t size = 1;
-    for (size_t i = 0; i < n; i++)
-        size += strlen(ids[i]) + 1;
-    char *all = malloc(size), *end = all;
-    if (all == NULL) {
-        argv->failed = true;
-        return;
-    }
-    *end = '\0';
-    for (size_t i = 0; i < n; i++)
-        end += sprintf(end, "%s%s", i > 0 ? "," : "", ids[i]);
-    bats_argv_add(argv, "%s%s", option, all);
-    free(all);
-}
-
 static void cancel(const char *name, const char *const *ids, size_t n,
                    struct bats_argv *argv)
 {
-    bats_argv_add(argv, "scancel");
-    bats_argv_add(argv, "--quiet");
+    bats_argv_words(argv, "scancel", "--quiet", NULL);
     bats_argv_add(argv, "--name=%s", name);
     for (size_t i = 0; i < n; i++)
         bats_argv_add(argv, "%s", ids[i]);
@@ -234,28 +214,25 @@ static void cancel(const char *name, const char *const *ids, size_t n,
 
 enum { ID, STATE, SUBMIT, END, ELAPSED, TRES, NAME, COLUMNS };
 
-static void bill_columns(struct bats_argv *argv)
+static void bills(const char *names, const char *const *ids, size_t n,
+                  struct bats_argv *argv)
 {
-    bats_argv_add(argv, "sacct");
-    bats_argv_add(argv, "--allocations");
-    bats_argv_add(argv, "--duplicates");
-    bats_argv_add(argv, "--noheader");
-    bats_argv_add(argv, "--parsable2");
-    bats_argv_add(argv, "--format=JobID,State,Submit,End,ElapsedRaw,"
-                        "AllocTRES,JobName");
-}
-
-static void bills(const char *const *ids, size_t n, struct bats_argv *argv)
-{
-    bill_columns(argv);
-    add_ids(ids, n, "--jobs=", argv);
-}
-
-static void history(const char *names, struct bats_argv *argv)
-{
-    bill_columns(argv);
-    bats_argv_add(argv, "--starttime=now-90days");
-    bats_argv_add(argv, "--name=%s", names);
+    struct bats_text all = {0};
+    bats_argv_words(argv, "sacct", "--allocations", "--duplicates",
+                    "--noheader", "--parsable2",
+                    "--format=JobID,State,Submit,End,ElapsedRaw,AllocTRES,"
+                    "JobName",
+                    NULL);
+    if (names != NULL) {
+        bats_argv_add(argv, "--starttime=now-90days");
+        bats_argv_add(argv, "--name=%s", names);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        bats_text_format(&all, "%s%s", i > 0 ? "," : "--jobs=", ids[i]);
+    argv->failed |= all.failed;
+    bats_argv_add(argv, "%s", all.failed ? "" : all.bytes);
+    bats_text_release(&all);
 }
 
 static bool read_bills(const char **at, struct bats_job_bill *bill)
@@ -286,53 +263,6 @@ static bool read_bills(const char **at, struct bats_job_bill *bill)
     return true;
 }
 
-/* ---- what one will be billed ---- */
-
-static void show(const char *id, struct bats_argv *argv)
-{
-    bats_argv_add(argv, "scontrol");
-    bats_argv_add(argv, "-o");
-    bats_argv_add(argv, "show");
-    bats_argv_add(argv, "job");
-    bats_argv_add(argv, "%s", id);
-}
-
-/* TRES of a job that waits has what it asks for (no billing: less than 1), also where the partition or
- * --exclusive makes whole nodes of it: then OverSubscribe is NO. */
-static double read_rate(const char *answer, uint32_t *whole)
-{
-    const char *end = bats_field_line_end(answer);
-    char tres[160], shares[16], nodes[32];
-    bats_field_get(answer, end, "TRES", tres, sizeof tres);
-    bats_field_get(answer, end, "OverSubscribe", shares, sizeof shares);
-    bats_field_get(answer, end, "NumNodes", nodes, sizeof nodes);
-    *whole = strcmp(shares, "NO") == 0 ? (uint32_t)strtoul(nodes, NULL, 10) : 0;
-    double rate = billing_in(tres);
-    return rate < 0 && strstr(tres, "cpu=") != NULL ? 0 : rate;
-}
-
-static void show_nodes(const char *answer, struct bats_argv *argv)
-{
-    char partition[BATS_JOB_ID];
-    bats_field_get(answer, bats_field_line_end(answer), "Partition", partition,
-                   sizeof partition);
-    bats_argv_add(argv, "scontrol");
-    bats_argv_add(argv, "-o");
-    bats_argv_add(argv, "show");
-    bats_argv_add(argv, "partition");
-    bats_argv_add(argv, "%s", partition);
-}
-
-static double read_node_rate(const char *answer)
-{
-    const char *end = bats_field_line_end(answer);
-    char tres[160], nodes[32];
-    bats_field_get(answer, end, "TRES", tres, sizeof tres);
-    bats_field_get(answer, end, "TotalNodes", nodes, sizeof nodes);
-    double n = strtod(nodes, NULL), all = billing_in(tres);
-    return n >= 1 && all >= 0 ? all / n : -1;
-}
-
 /* ---- accounts ---- */
 
 static int account_left(const char *name, const char *quality,
@@ -347,7 +277,7 @@ static int account_left(const char *name, const char *quality,
     snprintf(job.user, sizeof job.user, "%s", me != NULL ? me->pw_name : "");
     if (name != NULL) {
         snprintf(job.account, sizeof job.account, "%s", name);
-    } else if (bats_ask(argv, NULL, &answer, err) < 0) {
+    } else if (bats_ask(argv, NULL, NULL, &answer, err) < 0) {
         return BATS_EINPUT;
     } else {
         answer[strcspn(answer, "\n")] = '\0';
@@ -363,7 +293,6 @@ const struct bats_job_system bats_slurm_jobs = {
     .variable = "SLURM_TIME_FORMAT=%s",
     .round_s = 60,
     .rules = rules,
-    .read_rules = read_rules,
     .refuses = bats_slurm_refuses,
     .submit = submit,
     .read_submit = read_submit,
@@ -372,12 +301,7 @@ const struct bats_job_system bats_slurm_jobs = {
     .cancel = cancel,
     .bills = bills,
     .read_bills = read_bills,
-    .history = history,
     .account = account_left,
     .draining = bats_slurm_draining,
-    .partition = bats_slurm_partition,
-    .show = show,
-    .read_rate = read_rate,
-    .show_nodes = show_nodes,
-    .read_node_rate = read_node_rate,
+    .price = bats_slurm_price,
 };

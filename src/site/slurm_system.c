@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/ask.h"
 #include "site/batch_system.h"
 #include "site/slurm.h"
 #include "site/slurm_account.h"
@@ -87,7 +86,7 @@ static int ask_about(const char *what, const char *which, char **answer,
 {
     const char *argv[] = {"scontrol", "-o", "-d", "show", what, which, NULL};
     /* Times as seconds since 1970. */
-    return bats_ask(argv, "SLURM_TIME_FORMAT=%s", answer, err);
+    return bats_ask(argv, "SLURM_TIME_FORMAT=%s", NULL, answer, err);
 }
 
 static int ask_job(struct bats_slurm *slurm, struct bats_error *err)
@@ -125,7 +124,7 @@ static int ask_nodes(struct bats_slurm *slurm, struct bats_error *err)
     char *answer;
     free(names);
     if (list == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     int rc = ask_about("node", list, &answer, err);
     free(list);
     if (rc == 0) {
@@ -214,7 +213,7 @@ static double billed(const struct bats_allocation *a)
         "-j",    a->job, NULL};
     char *answer;
     double sum = -1;
-    if (bats_ask(argv, NULL, &answer, NULL) == 0) {
+    if (bats_ask(argv, NULL, NULL, &answer, NULL) == 0) {
         sum = bats_slurm_read_billed(answer);
         free(answer);
     }
@@ -223,11 +222,8 @@ static double billed(const struct bats_allocation *a)
 
 void bats_slurm_draining(struct bats_argv *argv)
 {
-    bats_argv_add(argv, "sinfo");
-    bats_argv_add(argv, "--noheader");
-    bats_argv_add(argv, "--Node");
-    bats_argv_add(argv, "--states=drain");
-    bats_argv_add(argv, "--format=%%n");
+    bats_argv_words(argv, "sinfo", "--noheader", "--Node", "--states=drain",
+                    "--format=%n", NULL);
 }
 
 const struct bats_batch_system bats_slurm_system = {

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "util/hash.h"
+
 static bool is_blank(char c)
 {
     return c == '\0' || isspace((unsigned char)c);
@@ -62,22 +64,15 @@ const char *bats_complaint_kind(char kind[BATS_COMPLAINT_LINE],
     return kind;
 }
 
-static uint64_t add(uint64_t hash, const void *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
-    return hash;
-}
-
 uint64_t bats_complaint_key(int exit_status, int signal, const char *host,
                             const char *bytes, size_t n)
 {
     char line[BATS_COMPLAINT_LINE], kind[BATS_COMPLAINT_LINE];
     int ends[] = {exit_status, signal};
-    uint64_t hash = add(0xcbf29ce484222325, ends, sizeof ends);
+    uint64_t hash = bats_hash(BATS_HASH, ends, sizeof ends);
 
     if (host != NULL)
-        hash = add(hash, host, strlen(host) + 1);
+        hash = bats_hash_text(hash, host);
     bats_complaint_kind(kind, bats_complaint_line(line, bytes, n));
-    return add(hash, kind, strlen(kind));
+    return bats_hash(hash, kind, strlen(kind));
 }

@@ -3,10 +3,10 @@
  * failures are the same.
  *
  * Layer: util. Used by exec (which keeps the last bytes), by the record (which
- * keeps one of each kind) and by report (which counts kinds). Two failures are
- * of one kind if they ended alike (exit status, signal) and their last lines
- * are equal once everything with a digit in it is left out: numbers, addresses
- * and names of temporary files differ from task to task.
+ * keeps one failure of each kind) and by report (which counts kinds). Two
+ * failures are of the same kind if they have the same exit status and signal,
+ * and their last lines are equal without the words that contain a digit:
+ * numbers, addresses and names of temporary files differ from task to task.
  */
 #ifndef BATS_COMPLAINT_H
 #define BATS_COMPLAINT_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BATS_COMPLAINT_BYTES 4096 /* kept of each failure */
+#define BATS_COMPLAINT_BYTES 4096 /* bytes kept per failure */
 #define BATS_COMPLAINT_LINE 256   /* room for a line, with the NUL */
 
 /* Copies the last line of the n bytes that holds more than blanks, without the

@@ -7,14 +7,14 @@
  *
  *   terminal  Printable UTF-8 stays. Control characters become \t \n \r \e
  *             or \xHH, byte by byte; so do bytes that are not UTF-8 and
- *             characters that turn the direction of writing. A text is then
- *             one line and sends no escape sequence. A backslash stays as it
- *             is: this is to be read by people, and not to be decoded.
- *   unicode   Valid UTF-8, for JSON and what else takes nothing but that. A
- *             byte B that is not UTF-8 becomes the character U+EF00 + B, which
- *             is one of U+EF80 to U+EFFF (private use, as in MirBSD's
- *             OPTU-8/16). The bytes of such a character are treated in the
- *             same way, so that bats_encode_undo_unicode gives back any text.
+ *             characters that change the direction of writing. The result is
+ *             one line without escape sequences. A backslash stays as it is:
+ *             the text is for people to read, and not decoded again.
+ *   unicode   Valid UTF-8, for JSON and other formats that require it. A byte B
+ *             that is not UTF-8 becomes the character U+EF00 + B, one of U+EF80
+ *             to U+EFFF (private use, as in MirBSD's OPTU-8/16). The bytes of
+ *             such a character in the input are encoded the same way, so that
+ *             bats_encode_undo_unicode restores any text.
  *   CSV       RFC 4180: in quotation marks where it holds one of them, a comma
  *             or an end of line. A text that a spreadsheet would take for a
  *             formula (it begins with = + - @, a tab or a carriage return, and

@@ -3,8 +3,8 @@
  *
  * Layer: util. Pure. Numbers, names, + - * / ^ (to the right), unary -,
  * parentheses, min(a, b), max(a, b), sqrt(a), log(a); and comparisons < and >,
- * which are 1 or 0, below all others. There is nothing that it can call or
- * change, and the time that it takes is bounded by its length.
+ * which are 1 or 0 and bind least. An expression cannot call or change
+ * anything else, and its length bounds the time it takes.
  */
 #ifndef BATS_EXPRESSION_H
 #define BATS_EXPRESSION_H

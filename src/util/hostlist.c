@@ -35,12 +35,12 @@ static int add_name(struct expansion *x, size_t length)
         size_t room = list->n ? 2 * list->n : 1;
         char **names = realloc(list->names, room * sizeof *names);
         if (!names)
-            return bats_error_set(x->err, BATS_ENOMEM, "out of memory");
+            return bats_no_memory(x->err);
         list->names = names;
     }
     list->names[list->n] = strndup(x->name, length);
     if (!list->names[list->n])
-        return bats_error_set(x->err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(x->err);
     list->n++;
     return 0;
 }

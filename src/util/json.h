@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "bats/units.h"
 #include "util/encode.h"
 
 #define BATS_JSON_SAFE JSON_ENSURE_ASCII /* a flag for json_dumpf */
@@ -29,6 +30,15 @@ static inline json_t *bats_json_text(const char *text)
     json_t *json = json_string(valid);
     free(valid);
     return json;
+}
+
+/* A decimal number as a text, which keeps it exact; null: unlimited. */
+static inline json_t *bats_json_money(bats_money amount)
+{
+    char text[BATS_UNITS_TEXT];
+    return amount == BATS_UNLIMITED
+               ? json_null()
+               : json_string(bats_money_format(text, amount));
 }
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * usage: how one execution of a task ended, and what it took: measured where
- * it ran (exec), sent (proto), recorded and shown.
+ * usage: how one execution of a task ended, and the time, memory and output it
+ * took. Measured where it ran (exec), sent (proto), recorded and shown.
  *
  * Layer: util. Plain data.
  */
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* Exit statuses that the master gives, with signal 15, to an execution that it
- * ended for good: by a time-out, as in GNU parallel; or because the task has
- * filled whole jobs before, and others are no longer. */
+ * has ended for good: after a time-out, as in GNU parallel; or because the task
+ * has already filled a whole job and no job is longer. */
 #define BATS_STATUS_TIMED_OUT (-1)
 #define BATS_STATUS_TOO_LONG (-2)
 
@@ -24,12 +24,12 @@ struct bats_usage {
                          sleep exactly the time asked for */
     int64_t user_us;  /* CPU time of the process and its waited children */
     int64_t system_us;
-    int64_t max_rss_kib; /* 0: not known, as it is less than this process's
-                            own, with which the kernel lets a child begin */
+    int64_t max_rss_kib; /* 0: unknown, because it is less than that of this
+                            process, with which a child of it begins */
     int64_t written[2];  /* bytes on standard output and error, kept or not; 0
-                            where the task has the file itself */
-    int64_t begin;       /* BATS_OUTPUT_STREAM: where its output is in the */
-    int64_t end;         /* file (exec/output/outfile.h) */
+                            if the task writes to the file itself */
+    int64_t begin, end;  /* BATS_OUTPUT_STREAM: the place of its output in the
+                            file (exec/output/outfile.h) */
 };
 
 #endif

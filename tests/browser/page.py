@@ -1,8 +1,8 @@
 """Opens a page in headless Chromium and asks it questions, through the pipes
 that --remote-debugging-pipe reads and writes: no package, no port. The browser
-of the first call stays for the next ones, with its pipes in the directory
-`browser` here: at the end, kill the group of processes that browser/pid names.
-Only one call at a time.
+and the tab of the first call stay for the next ones, with the pipes in the
+directory `browser` here: at the end, kill the group of processes that browser/pid
+names. Only one call at a time.
 
     python3 page.py PAGE.html [--dark] [--width N] [--height N] [--shot FILE]
                     [--top N] [--tall N] [--print FILE] [--no-scripts] [EXPRESSION...]
@@ -67,7 +67,7 @@ def start():
 
 
 class Browser:
-    """The browser, and one page of it that shares nothing with the others."""
+    """The browser and its only tab: a window for each page costs much more."""
 
     def __init__(self):
         ends = start() if not HOME.exists() else [
@@ -76,8 +76,6 @@ class Browser:
         # Answers to one call are never those to another one.
         self.number = os.getpid() % 20000 * 100000
         self.rest, self.session, self.events = b"", None, []
-        self.context = self.ask("Target.createBrowserContext")[
-            "browserContextId"]
 
     def read(self):
         while b"\0" not in self.rest:
@@ -110,18 +108,17 @@ class Browser:
             self.note(self.read())
 
     def close(self):
-        """Leaves no part of a message to the next call."""
-        self.session = None
-        self.ask("Target.disposeBrowserContext",
-                 browserContextId=self.context)
+        """Leaves no part of a message, and nothing emulated, to the next call."""
+        session, self.session = self.session, None
+        self.ask("Target.detachFromTarget", sessionId=session)
         while self.rest:
             self.read()
 
 
 def open_page(browser):
-    target = browser.ask("Target.createTarget", url="about:blank",
-                         browserContextId=browser.context)["targetId"]
-    browser.session = browser.ask("Target.attachToTarget", targetId=target,
+    tabs = [t["targetId"] for t in browser.ask("Target.getTargets")["targetInfos"]
+            if t["type"] == "page" and t["url"].startswith(("about:", "file:"))]
+    browser.session = browser.ask("Target.attachToTarget", targetId=tabs[0],
                                   flatten=True)["sessionId"]
     for domain in ("Page", "Network", "Runtime", "Log"):
         browser.ask(domain + ".enable")

@@ -5,12 +5,14 @@
 # The first objects (those of libbats) may not refer to MPI, clocks, the
 # environment, files or other sources of surprise, nor hold variables of their
 # own. The sources below $SRC (default: src) may include only headers of their
-# own layer's directory or of a lower layer. Within the engine money is below
-# the state, the advisors above that know nothing of each other, the engine
-# itself is on top, and above the state nobody asks how machines are billed. No
-# files include each other in a circle, and no objects, these or
-# those behind --, call each other in one. Only src/site may ask for the
-# variables of a batch system. Every offence is one line.
+# own layer's directory or of a lower layer. Within the engine the state is
+# below the money, the advisors above that know nothing of each other, and the
+# engine itself is on top; nobody but the policies names one of them, nor but
+# the tails a tail, and advisors do not include what changes the state. Only
+# those ask how machines are billed who do it, read it or set it up. No files
+# include each other in a circle, and no objects, these or those behind --, call
+# each other in one. Only src/site may ask for the variables of a batch system.
+# Every offence is one line.
 
 SRC=${SRC:-src}
 arguments="$*"
@@ -58,17 +60,17 @@ offences=$(
     # ---- who includes whom ----
     find "$SRC" include -name '*.[ch]' | sort | xargs awk -v src="$SRC" '
     BEGIN {
-        split("util plan estimate engine input proto exec record site " \
+        split("util plan estimate engine input proto exec record history site " \
               "run sim report cli", n)
-        split("0 1 2 3 4 4 4 4 4 5 5 5 6", r)
+        split("0 1 2 3 4 4 4 4 4 4 5 5 5 6", r)
         for (i in n)
             rank[n[i]] = r[i]
         owner["mpi.h"] = "run"
-        owner["sqlite3.h"] = "record"
+        owner["sqlite3.h"] = "record history"
         owner["hwloc.h"] = owner["pmix.h"] = "site"
         split("error units", u)
         split("billing cluster goal lifetime plan frontier tariff windows", p)
-        split("estimate interval regression sample stats", e)
+        split("estimate interval prior regression sample stats", e)
         for (i in u)
             home["bats/" u[i] ".h"] = "util"
         for (i in p)
@@ -91,13 +93,20 @@ offences=$(
         print FILENAME ":" FNR ": only site may ask for " \
             substr($0, RSTART + 8, RLENGTH - 8)
     }
+    # Names of billing models are read, written and set up.
+    FILENAME !~ src "/(engine/money|input|sim/scenario|cli/alloc)/" &&
+    FILENAME !~ src "/(plan/billing|sim/world|run/survey|cli/cmd/plan)\\.c$" &&
+    index(FILENAME, src) == 1 && /BATS_BILLING_[A-Z]/ {
+        print FILENAME ":" FNR ": asks how machines are billed, not for " \
+            "the terms of their leases"
+    }
     /^[ \t]*#[ \t]*include/ {
         header = $0
         sub(/^[^"<]*["<]/, "", header)
         sub(/[">].*/, "", header)
         if (header ~ /\.\.\//)
             print FILENAME ":" FNR ": includes upwards, " header
-        if (header in owner && layer != owner[header])
+        if (header in owner && index(owner[header], layer) == 0)
             print FILENAME ":" FNR ": only " owner[header] " may include " \
                 header
         other = header
@@ -116,29 +125,34 @@ offences=$(
     # ---- the rooms of the engine ----
     find "$SRC/engine" -name '*.[ch]' 2>/dev/null | sort |
         xargs -r awk -v prefix="$SRC/engine/" '
-    # Money below, then the state, the forecast, the advisors, and the one who
-    # asks. How machines are billed is the matter of the first two.
+    # The state below, then the money, the forecast, the advisors, and the one
+    # who asks.
     function room(file) {
         return file ~ /\// ? substr(file, 1, index(file, "/") - 1) \
             : file == "advisor.h" ? "advisor" : "sched"
     }
     function floor(name) {
-        return name == "money" ? 0 : name == "state" ? 1 \
+        return name == "state" ? 0 : name == "money" ? 1 \
             : name == "outlook" ? 2 : name == "advisor" ? 3 \
             : name == "sched" ? 5 : 4
     }
     FNR == 1 {
         own = room(substr(FILENAME, length(prefix) + 1))
     }
-    own != "money" && own != "state" && FILENAME != prefix "create.c" &&
-    match($0, /BATS_BILLING_[A-Z]+|>is_(second|use)[^a-z_]/) {
-        print FILENAME ":" FNR ": asks how machines are billed, not for " \
-            "the terms of their leases"
+    own != "policy" && /&bats_policy_/ {
+        print FILENAME ":" FNR ": names a policy"
+    }
+    own != "tail" && /&tail_[a-z]|BATS_TAIL_[A-Z]/ {
+        print FILENAME ":" FNR ": names a tail"
     }
     /^[ \t]*#[ \t]*include[ \t]*"engine\// {
         header = $0
         sub(/^[^"]*"engine\//, "", header)
         sub(/".*/, "", header)
+        if (floor(own) > 1 && own != "sched" &&
+            header ~ /^(state\/(moves|books|leases)|money\/kinds)\.h$/)
+            print FILENAME ":" FNR ": " own " may only ask, not include " \
+                "engine/" header
         if (own != room(header) && floor(own) <= floor(room(header)))
             print FILENAME ":" FNR ": " own " may not include engine/" header
     }'

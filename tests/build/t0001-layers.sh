@@ -62,13 +62,29 @@ offends 'advisors that know each other are refused' src/engine/tail/bad.c \
     'tail may not include engine/order/order.h' <<'C'
 #include "engine/order/order.h"
 C
-offends 'an advisor that asks how machines are billed is refused' \
-    src/engine/tail/bad.c 'asks how machines are billed' <<'C'
-if (s->is_use)
+offends 'an advisor that changes the state is refused' \
+    src/engine/policy/bad.c 'policy may only ask' <<'C'
+#include "engine/state/moves.h"
 C
-offends 'one that names a billing model is refused' src/engine/order/bad.c \
+offends 'a state that names a policy is refused' src/engine/state/bad.c \
+    'names a policy' <<'C'
+bool is_expert = o->policy == &bats_policy_expert;
+C
+offends 'a policy that names a tail is refused' src/engine/policy/bad.c \
+    'names a tail' <<'C'
+e->tail = o->policy->sends_instances ? &tail_expert : tail_find(o->tail);
+C
+offends 'a state that knows a tail by its option is refused' \
+    src/engine/state/bad.c 'names a tail' <<'C'
+bool any = o->tail != BATS_TAIL_NONE;
+C
+offends 'one that names a billing model is refused' src/engine/state/bad.c \
     'asks how machines are billed' <<'C'
 if (o->billing.model == BATS_BILLING_USE)
+C
+offends 'a report that asks for a billing model is refused' \
+    src/report/bad.c 'asks how machines are billed' <<'C'
+bool by_window = platform->billing == BATS_BILLING_WINDOW;
 C
 # circles NAME SAYS: the tree in src and the objects here are refused.
 circles() {

@@ -56,7 +56,8 @@ sub harmless {
             pick('w', '{1}', '{2}', '{-1}', '{3/}', '{#}', '{1//}',
             $kind < 0.4 ? () : ('{}', '{.}')) } 1 .. 1 + rand 3;
     push @words, '{}' if rand() < 0.5;
-    my @command = ('printf', '"%s;"', @words, ';', 'echo');
+    my @command = ('printf', '"%s;"', @words, ';',
+        rand() < 0.2 ? ('echo', '&&', 'false') : 'echo');
     my @options = $kind < 0.4 ? (pick('-n', '-N'), 1 + int rand 3) :
         $kind < 0.7 ? '--link' : ();
     if (rand() < 0.3) {
@@ -70,13 +71,13 @@ sub harmless {
     return (@options, @command, ':::', @values, @more);
 }
 
-# The standard output of a command.
+# The standard output of a command, and whether it failed.
 sub output {
     open my $pipe, '-|', @_ or die "$_[0]: $!";
     local $/;
     my $text = <$pipe>;
     close $pipe;
-    return $text;
+    return $text . ($? ? "failed\n" : '');
 }
 
 my ($lines, $files) = (0, 0);

@@ -16,6 +16,7 @@ both() {
         cd "$1" || exit
         printf 'x.txt\ny.txt\nz z.txt\n' >list
         printf 'echo one\nexit 2\necho three\n' >commands
+        printf '#BATS time 1s\necho short\n#BATS time 9s\necho long\n' >timed
         printf 'a\tb c\nd\te\n' >table
         touch d/a.txt 'd/b c.txt'
         echo x >x.txt
@@ -33,7 +34,7 @@ if ! command -v parallel >/dev/null; then
 fi
 sed -n '/^## GNU parallel/,/^These have/s/^| `\(.*\)` | `\(bats-mpi.*\|.*bats-mpi.*\)` |$/\1\t\2/p' \
     "$TOP/src/doc/parallel.md" | sed 's/\\|/|/g' >rows
-test "$(wc -l <rows)" -ge 30
+test "$(wc -l <rows)" -ge 35
 n=0
 while IFS=$'\t' read -r there here <&3; do
     both there "$there"
@@ -46,7 +47,7 @@ while IFS=$'\t' read -r there here <&3; do
         note_failure 1 "$here: $(diff there.out here.out | xargs -0 echo)"
     n=$((n + 1))
 done 3<rows
-test $n -ge 30
+test $n -ge 35
 ok "the rows of parallel.md do the same with both programs"
 
 done_testing

@@ -78,7 +78,7 @@ for utility in 1/0 'sqrt(0 - makespan)' 1e999; do
 done
 expect 2 "$BATS_MPI" frontier mix.scn --plays 2 --strategy N=1,T=inf,D=inf \
     >out 2>err
-grep -q 'strategy: by it the bag is never done' err
+grep -q 'strategy: this strategy never finishes the bag' err
 test ! -s out
 expect 2 "$BATS_MPI" frontier no-such-file
 sed '/reliability/d; /charge_lost/d' mix.scn >sure.scn

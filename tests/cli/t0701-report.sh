@@ -10,9 +10,9 @@ printf 'echo "</script><img src=x onerror=alert(2)>%s" >&2; exit 3\n' 1 2 >>bag
 expect 1 bats 7 bag -c c.ini --budget 300 --time-scale 1200 --seed 3
 # A window is paid to its end, also beyond that of the run.
 sqlite3 -separator ' ' bag.bats "SELECT c.name, 100 * (SELECT sum(wall_us)
-    FROM attempt a JOIN machine m ON m.session = a.session AND m.id = a.machine
+    FROM execution a JOIN machine m ON m.session = a.session AND m.id = a.machine
     WHERE m.cluster = c.id) * time_scale / (SELECT count(*) * window_us
-    FROM ledger l JOIN machine m ON m.session = l.session AND m.id = l.machine
+    FROM charge l JOIN machine m ON m.session = l.session AND m.id = l.machine
     WHERE m.cluster = c.id) FROM cluster c, session ORDER BY c.id" >paid
 "$BATS_MPI" report bag 2>err
 awk -F '<td>' '/^<tr><td>(slow|fast)<td>[39]<td>3/ { print $2, $10 + 0 }' \
@@ -75,8 +75,11 @@ grep -q '^<tr><td>2<td class="text">.*<td>1<td>1<td>0<td>0<td>0<' graph.mf.html
 test "$(grep -c '<title>level .*, task .*</title><rect' graph.mf.html)" -eq 4
 grep -q '<title>level 3, task 4, bad: 1 skipped</title>' graph.mf.html
 test "$(grep -c '<path class="critical" d=' graph.mf.html)" -eq 2
+printf '#BATS task %s\ntrue\n' a b 'c after a b' >pair
+"$BATS_MPI" -j 2 pair 2>err
+"$BATS_MPI" report pair --out - 2>err | grep -q '<td class="text">true 2<td>2<'
 cp graph.mf.bats poor.bats
-sqlite3 poor.bats "DELETE FROM task; UPDATE session SET
+sqlite3 poor.bats "DELETE FROM task_now; UPDATE session SET
     options = json_remove(options, '$.categories')"
 "$BATS_MPI" report poor.bats
 grep -q '^<tr><td class="code">task<td>4<td>0<td>0<td>0<td>0<td>4<' poor.html
@@ -109,8 +112,8 @@ printf '%s\n' '[run]' 'currency = SU' '[cluster slow]' 'ranks = 1-32' \
     --html plan.html
 "$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=4m -c plan.ini \
     --frontier --csv >frontier.csv
-test "$(grep -c '<td>-<td class="text">slow\|<td>-<td class="text">fast' \
-    plan.html)" -eq $(($(wc -l <frontier.csv) - 1))
+test "$(grep -cE '^<tr><td class="text">(slow|fast)' plan.html)" -eq \
+    $(($(wc -l <frontier.csv) - 1))
 printf '%s\n' '[run]' 'policy = bats, rr' 'budget = 30' 'seeds = 1-10' \
     '[bag]' 'tasks = 100' 'runtime = normal 15m 4m' '[cluster slow]' \
     'machines = 5' 'charge = 1' '[cluster fast]' 'machines = 5' 'charge = 4' \

@@ -125,9 +125,9 @@ test "$(report yielded) $(report tasks_failed)" = '2 0'
 ok 'a task that exits with 85 is run again and has not failed'
 
 if command -v sqlite3 >/dev/null; then
-    sqlite3 bag.bats "SELECT type, task FROM event WHERE type = 'yielded' OR
-        type = 'done'; SELECT state, attempts FROM tasks" >out
-    test "$(tr '\n' ' ' <out)" = 'yielded|1 yielded|1 done|1 done|3 '
+    sqlite3 bag.bats "SELECT outcome, task FROM execution ORDER BY seq;
+        SELECT state, attempts FROM tasks" >out
+    test "$(tr '\n' ' ' <out)" = '4|1 4|1 0|1 done|3 '
     ok 'the record has every turn of it and one result'
 else
     skip 'the record has every turn of it and one result' 'no sqlite3'

@@ -23,7 +23,7 @@ exactly_once() {
     sort -n out | cmp - expected &&
         awk 'NR > 1 { print $1 }' log | sort -n | cmp - expected &&
         { ! command -v sqlite3 >/dev/null ||
-            sqlite3 bag.bats 'SELECT task FROM attempt WHERE outcome = 0
+            sqlite3 bag.bats 'SELECT task FROM execution WHERE outcome = 0
                 ORDER BY task' | cmp - expected; }
 }
 
@@ -139,7 +139,7 @@ kill -TERM "$(rank_pid 0)"
 wait $launcher || :
 within 20 nobody_left
 "$BATS_MPI" record verify fragile >out 2>err
-ok 'the decisions of all these sessions are proved'
+ok 'the record of all these sessions agrees with itself'
 
 # As on another host: the worker's process cannot be seen from rank 0. It is
 # the launcher that tells, long before the silence does.
@@ -212,10 +212,13 @@ within 30 nobody_left
 ok 'it does not go on with what it was given, and ends with the run'
 
 # Its neighbours may be late themselves on a busy machine: they get more time.
-for i in $(seq 12); do echo 'sh task; sleep 0.5'; done >bag
+for i in $(seq 12); do
+    echo 'sh task; until test -e stopped; do sleep 0.1; done'
+done >bag
 launch -n 4 "$BATS_MPI" bag --policy rr --joblog log --silence 10s
 within 60 test -s pids.all-2
 stop_rank_2
+touch stopped
 wait $launcher
 exactly_once 12
 within 30 nobody_left

@@ -45,7 +45,7 @@ exactly_once() {
     seq "$1" >expected
     sort -n out | cmp - expected &&
         awk 'NR > 1 { print $1 }' log | sort -n | cmp - expected &&
-        sqlite3 bag.bats 'SELECT task FROM attempt WHERE outcome = 0
+        sqlite3 bag.bats 'SELECT task FROM execution WHERE outcome = 0
             ORDER BY task' | cmp - expected &&
         grep -q '"exit_code": 0' report
 }

@@ -167,7 +167,7 @@ within 60 is_recorded failed copied
 kill -KILL "$(rank_pid 0)"
 wait $! || :
 within 60 nobody_left
-test "$(sql copied.bats 'SELECT DISTINCT outcome FROM attempt
+test "$(sql copied.bats 'SELECT DISTINCT outcome FROM execution
     WHERE exit_status != 0')" = 5
 ok "a failure beside another execution is one of its own kind"
 touch again
@@ -195,7 +195,7 @@ expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 3600
 expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 3600 --resume
 ok "an exhausted budget stays exhausted when the same command is repeated"
 bats 2 sleeps --clusters money.ini --budget 40 --time-scale 3600 --resume
-test "$(sql sleeps.bats 'SELECT sum(amount) <= 40000000 FROM ledger')" = 1
+test "$(sql sleeps.bats 'SELECT sum(amount) <= 40000000 FROM charge WHERE account = 0')" = 1
 ok "more budget finishes the bag, what was charged counts"
 
 # ---- the master is killed at random moments ----
@@ -224,12 +224,12 @@ while [ $round -lt "$rounds" ]; do
     done
     bats 4 bag --resume --clusters one.ini
     done=$(sql bag.bats "SELECT count(*) FROM tasks WHERE state = 'done'")
-    twice=$(sql bag.bats "SELECT count(*) FROM (SELECT task FROM event
-        WHERE type = 'done' GROUP BY task HAVING count(*) > 1)")
+    twice=$(sql bag.bats "SELECT count(*) FROM (SELECT task FROM execution
+        WHERE outcome = 0 GROUP BY task HAVING count(*) > 1)")
     ran=$(sort -un ran | wc -l)
     again=$(($(wc -l <ran) - n))
-    windows=$(sql bag.bats 'SELECT count(*) FROM ledger')
-    charged=$(sql bag.bats 'SELECT sum(amount) FROM ledger')
+    windows=$(sql bag.bats 'SELECT count(*) FROM charge WHERE account = 0')
+    charged=$(sql bag.bats 'SELECT sum(amount) FROM charge WHERE account = 0')
     if [ "$done" -ne $n ] || [ "$twice" -ne 0 ] ||
         [ "$ran" -ne $n ] || [ $again -gt 60 ] ||
         [ "$charged" -ne $((windows * 1000000)) ]; then
@@ -270,7 +270,7 @@ ok "a torn record is gone on with"
 
 # A page of one of its tables is overwritten.
 sqlite3 torn 'PRAGMA wal_checkpoint(TRUNCATE)' >out
-page=$(sql torn "SELECT pageno FROM dbstat WHERE name = 'history' AND
+page=$(sql torn "SELECT pageno FROM dbstat WHERE name = 'task_now' AND
     pagetype = 'leaf' ORDER BY pageno DESC LIMIT 1")
 head -c 4096 /dev/urandom |
     dd of=torn bs=4096 seek=$((page - 1)) conv=notrunc 2>err
@@ -313,7 +313,7 @@ else
 fi
 
 if [ "$(id -u)" -eq 0 ] && mkdir small &&
-    mount -t tmpfs -o size=256k tmpfs small 2>/dev/null; then
+    mount -t tmpfs -o size=512k tmpfs small 2>/dev/null; then
     trap 'umount -l "$dir/small"; end_test' EXIT
     seq 2000 | sed 's/.*/echo & >>ran2; sleep 0.005/' >bag
     rm -f ran2

@@ -108,7 +108,7 @@ seconds=$(($(date +%s) - started))
 [ $killed -ge 1 ]
 ok "$tasks tasks, $session sessions, $killed workers and $masters master killed"
 
-sql "SELECT task FROM attempt WHERE outcome = 0 ORDER BY task" >out
+sql "SELECT task FROM execution WHERE outcome = 0 ORDER BY task" >out
 cmp out expected.all
 ok 'the record has one result for each task'
 sql "SELECT number FROM tasks WHERE state = 'failed' ORDER BY number" >out
@@ -116,33 +116,32 @@ cmp out expected.failed
 test "$(sql "SELECT count(*) FROM tasks
     WHERE state = 'done'")" -eq $((tasks - $(wc -l <expected.failed)))
 ok 'the right ones have failed, all others are done'
-test "$(sql "SELECT count(*) FROM (SELECT task FROM event WHERE type = 'done'
-    GROUP BY task HAVING count(*) > 1)")" -eq 0
+test "$(sql "SELECT count(*) FROM (SELECT task FROM execution
+    WHERE runtime_us NOT NULL AND exit_status = 0 AND signal = 0 GROUP BY task
+    HAVING count(*) > 1)")" -eq 0
 ok 'the engine heard of no second end of a task that is done'
 awk 'NR > 1 { print $1 }' log | sort -n | cmp - expected.all
 ok 'the joblog has one line for each task'
 awk -F '\t' 'NR > 1 { print $1 "|" $7 "|" $8 }' log | sort -n >out
-sql "SELECT task, exit_status, signal FROM attempt WHERE outcome = 0
+sql "SELECT task, exit_status, signal FROM execution WHERE outcome = 0
     ORDER BY task" >err
 cmp out err
 ok 'joblog and record agree on how each has ended'
 
-windows=$(sql 'SELECT count(*) FROM ledger')
-charged=$(sql 'SELECT sum(amount) FROM ledger')
+windows=$(sql 'SELECT count(*) FROM charge WHERE account = 0')
+charged=$(sql 'SELECT sum(amount) FROM charge WHERE account = 0')
 test "$charged" -eq $((windows * 1000000))
 test "$charged" -le $((budget * 1000000))
 test "$(sql "SELECT count(*) FROM (SELECT l.session, l.machine,
         l.time_us - lag(l.time_us) OVER (PARTITION BY l.session, l.machine
-            ORDER BY l.seq) AS apart FROM ledger l)
+            ORDER BY l.seq) AS apart FROM charge l WHERE account = 0)
         WHERE apart < 2000000")" -eq 0
 grep -q "\"charged\": \"$windows\"" report
 ok 'the ledger adds up, within the budget: no window was charged twice'
 
-begun=$(sql "SELECT count(*) FROM command WHERE type IN ('run', 'copy')")
-sql "SELECT '# ' || $seconds || ' s, ' || $begun || ' executions begun, ' ||
-    count(*) || ' ended: ' || sum(outcome = 0) || ' results, ' ||
+sql "SELECT '# ' || $seconds || ' s, ' || count(*) || ' executions: ' || sum(outcome = 0) || ' results, ' ||
     sum(outcome = 1) || ' preempted, ' || sum(outcome = 2) || ' retried (' ||
     sum(outcome = 2 AND exit_status = -1) || ' timed out), ' ||
-    sum(outcome = 4) || ' yielded; ' || ($begun - count(*)) ||
-    ' lost or never started' FROM attempt"
+    sum(outcome = 4) || ' yielded; ' || sum(attempt IS NULL) ||
+    ' lost or never started' FROM execution"
 done_testing

@@ -7,18 +7,18 @@
 /* Expands the first tasks and the last ones. */
 static void expand(struct bats_sweep *sweep)
 {
-    char *text = NULL;
-    size_t size = 0, n;
-    uint32_t count = bats_sweep_count(sweep);
+    struct bats_text text = {0};
+    size_t n;
+    uint32_t count = (uint32_t)sweep->points.n;
 
     for (uint32_t k = 0; k < 40 && k < count; k++) {
         uint32_t i = k < 20 ? k : count - 1 - (k - 20);
-        if (bats_sweep_command(sweep, i, 1, &text, &size) < 0 ||
-            bats_sweep_variables(sweep, i, &text, &size) < 0 ||
+        if (bats_sweep_command(sweep, i, 1, &text) < 0 ||
+            bats_sweep_variables(sweep, i, &text) < 0 ||
             bats_sweep_values(sweep, i, &n) == NULL || n == 0)
             abort();
     }
-    free(text);
+    bats_text_release(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -17,57 +17,14 @@ static void write_again(struct bats_message *m, struct bats_packet *p)
     struct bats_assign assign;
     struct bats_task_result result;
 
-    switch (m->type) {
-    case BATS_MESSAGE_HELLO:
-        bats_proto_hello(p, &m->u.hello);
-        break;
-    case BATS_MESSAGE_SETUP:
-        bats_proto_setup(p, &m->u.setup);
-        break;
-    case BATS_MESSAGE_ASSIGN:
+    if (m->type == BATS_MESSAGE_ASSIGN)
         while (bats_proto_next_assign(m, &assign))
             bats_proto_assign(p, &assign);
-        break;
-    case BATS_MESSAGE_RESULT:
+    else if (m->type == BATS_MESSAGE_RESULT)
         while (bats_proto_next_result(m, &result))
             bats_proto_result(p, &result);
-        break;
-    case BATS_MESSAGE_CANCEL:
-        bats_proto_cancel(p, m->u.task);
-        break;
-    case BATS_MESSAGE_TAKEN:
-        bats_proto_taken(p, m->u.taken);
-        break;
-    case BATS_MESSAGE_VERDICT:
-        bats_proto_verdict(p, &m->u.verdict);
-        break;
-    case BATS_MESSAGE_STOP:
-        bats_proto_stop(p, m->u.leave);
-        break;
-    case BATS_MESSAGE_OUTPUT:
-        bats_proto_output(p, &m->u.output);
-        break;
-    case BATS_MESSAGE_ERROR:
-        bats_proto_error(p, m->u.sentence);
-        break;
-    case BATS_MESSAGE_KNOCK:
-        bats_proto_knock(p, &m->u.knock);
-        break;
-    case BATS_MESSAGE_CHALLENGE:
-    case BATS_MESSAGE_PROOF:
-        bats_proto_proof(p, &m->u.proof);
-        break;
-    case BATS_MESSAGE_WELCOME:
-        bats_proto_welcome(p, m->u.silence_us);
-        break;
-    case BATS_MESSAGE_PARK:
-    case BATS_MESSAGE_UNPARK:
-    case BATS_MESSAGE_READY:
-    case BATS_MESSAGE_NOTICE:
-    case BATS_MESSAGE_HEARTBEAT:
-        bats_proto_plain(p, m->type);
-        break;
-    }
+    else
+        bats_proto_put(p, m);
 }
 
 /* False if the message is refused. */

@@ -4,8 +4,7 @@
 
 static void check(const struct bats_workflow *w)
 {
-    char *text = NULL;
-    size_t size = 0;
+    struct bats_text text = {0};
     uint32_t n_circle, *order = malloc((w->n + (size_t)1) * sizeof *order);
     struct bats_error err;
     if (w->n == 0 || w->graph.n_tasks != w->n || w->graph.n_nodes != w->n ||
@@ -16,7 +15,7 @@ static void check(const struct bats_workflow *w)
             w->tasks[i].runtime < -1)
             abort();
         if (w->tasks[i].command != BATS_NO_COMMAND &&
-            bats_workflow_command(w, i, &text, &size) < 0)
+            bats_workflow_outputs(w, i, &text) < 0)
             abort();
     }
     for (size_t i = 0; i < w->n_uses; i++)
@@ -24,7 +23,7 @@ static void check(const struct bats_workflow *w)
             (i > 0 && w->uses[i].task < w->uses[i - 1].task))
             abort();
     free(order);
-    free(text);
+    bats_text_release(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -78,15 +78,15 @@ rank_pid() {
     local pid parent name="bats-mpi $1"
     [ "$1" != 0 ] || name=bats-mpi
     for pid in $(alive); do
-        [[ $(readlink "/proc/$pid/exe") == *bats-mpi ]] || continue
-        parent=$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$pid/stat" \
-            2>/dev/null) || continue
-        if [[ $(readlink "/proc/$parent/exe") == *bats-mpi ]]; then
-            [ "$(cat "/proc/$parent/comm")" = bats-mpi ] || continue
-        elif tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null |
-            grep -qE '^(OMPI_COMM_WORLD|PMI)_RANK='; then
-            tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null |
-                grep -qxE "(OMPI_COMM_WORLD|PMI)_RANK=$1" || continue
+        [ "/proc/$pid/exe" -ef "$BATS_MPI" ] || continue
+        { read -r parent <"/proc/$pid/stat"; } 2>/dev/null || continue
+        parent=${parent##*) ? }
+        parent=/proc/${parent%% *}
+        if [ $parent/exe -ef "$BATS_MPI" ]; then
+            [ "$(cat $parent/comm)" = bats-mpi ] || continue
+        elif grep -qszE '^(OMPI_COMM_WORLD|PMI)_RANK=' "/proc/$pid/environ"; then
+            grep -qszxE "(OMPI_COMM_WORLD|PMI)_RANK=$1" "/proc/$pid/environ" ||
+                continue
             echo "$pid" && return
         fi
         [ "$(cat "/proc/$pid/comm")" = "$name" ] && echo "$pid" && return

@@ -53,6 +53,10 @@ by_mpi 5 bag
 test "$(sort out | uniq -c | tr -s ' ' | tr '\n' ';')" = \
     ' 50 1111; 50 2222; 50 3333; 50 4444; 50 5555; 50 6666; 50 7777; 50 8888;'
 ok 'nothing interleaves within a line'
+seq 40 | sed 's/.*/[ $((& % 7)) -gt 0 ] || sleep 0.05; echo &/' >bag
+by_mpi 4 bag -k
+seq 40 | cmp - out
+ok '-k shows output in the order of the bag'
 
 # More than any buffer on the way, with a master that also has to read.
 echo 'seq 1 300000' >bag

@@ -62,9 +62,31 @@ expect 1 cmp -s <(seq 300) out
 seq 300 | cmp - <(sort -n out)
 alone many -j 1 --budget 1 --no-record
 expect 1 cmp -s <(seq 300) out
+grep -q ', random order, seed ' err
 alone many -j 1 --budget 1 --order file --no-record
 seq 300 | cmp - out
+printf '%s\n' '[cluster a]' 'charge = 2' >clusters.ini
+alone many -j 1 --clusters clusters.ini --no-record
+seq 300 | cmp - out
+expect 1 grep -q 'random order' err
+alone many -j 1 --clusters clusters.ini --deadline 1h --no-record
+expect 1 cmp -s <(seq 300) out
+grep -q ', random order, seed ' err
 ok 'tasks begin in the order of the bag, unless a budget needs a sample'
+# What is told counts before what is remembered; what is neither, as their mean.
+printf '%s\n' 'sleep 0.1; echo 1' 'sleep 0.4; echo 2' 'echo 3' \
+    'sleep 0.2; echo 4' 'echo 5' >some
+alone some -j 1 --order longest
+test "$(tr -d '\n' <out)" = 12345
+grep -q 'longest first: 0 of 5 runtimes are known' err
+printf '%s\n' 'echo new' '#BATS time 300ms' 'echo 5' >>some
+alone some -j 1 --order longest
+test "$(head -n 5 out | tr '\n' ' ')" = '2 5 4 new 1 '
+grep -q 'longest first: 6 of 7 runtimes are known' err
+"$BATS_MPI" record verify some >out
+ok '--order longest goes by what tasks took before, or are said to take'
+expect 2 alone some -j 1 --order longest --shuf
+rm some.bats*
 printf '%s\n' 'echo 1' 'exit 3' 'sleep 0.3; echo 3' 'echo 4' >some
 expect 1 alone some -j 2 -k
 sed -i 's/exit 3/echo 2/' some
@@ -113,8 +135,9 @@ alone -j2 -k --no-record --wd / --nice 7 ::: pwd nice
 lines '/;7;'
 expect 2 alone -j2 --wd /nowhere bag
 grep -q -- '--wd /nowhere: No such file' err
+begun=$(date +%s%N)
 alone -j4 -k --delay 0.2s ::: 'date +%s%N' 'date +%s%N' 'date +%s%N'
-test $(($(sed -n 3p out) - $(sed -n 1p out))) -ge 390000000
+test $(($(sed -n 3p out) - begun)) -ge 400000000
 env "$mark" timeout 20 "$BATS_MPI" -j2 --memfree 99999G bag >out 2>&1 &
 sleep 1
 expect 1 test -s out
@@ -181,8 +204,19 @@ seq 300 | cmp - <(sort -n rest)
 timeout 60 "$BATS_MPI" -j 2 many 2>err | head -n 1 >out
 test "${PIPESTATUS[0]}" -eq 3
 unwritten 'Broken pipe'
+printf 'seq 1000000; true\n%.0s' 1 2 3 >large
+timeout 60 "$BATS_MPI" -j 2 large --no-record 2>err | head -n 1 >out
+test "${PIPESTATUS[0]}" -eq 3
+grep -q 'standard output cannot be written: Broken pipe' err
 expect 2 timeout 60 "$BATS_MPI" -j 2 - <&- 2>err
 grep -q 'standard input: ' err
+expect 2 timeout 60 "$BATS_MPI" -j 2 echo <&- 2>err
+grep -q "there is no file 'echo', and a command needs values" err
+expect 2 timeout 60 "$BATS_MPI" -n 2>err
+grep -q -- '-n needs N, the number of values for each task' err
+expect 1 timeout 60 "$BATS_MPI" -j 2 --joblog log false ::: 1 2>err
+grep -qx 'more  *bats-mpi tasks --failed log, bats-mpi why log TASK' err
+"$BATS_MPI" tasks --failed log | grep -q 'false 1'
 timeout 60 "$BATS_MPI" -q -j 2 many 2>&- | wc -l >out
 lines '300;'
 ok 'no output is lost where it cannot be written'

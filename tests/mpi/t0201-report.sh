@@ -38,7 +38,7 @@ bats 5 bag --clusters clusters.ini --time-scale 3600 --budget 500 --seed 7 \
     --json report.json
 grep -q '^bats-mpi: all 30 tasks done in ' err
 ok 'the closing line says that all is done'
-grep -q 'budget 500 SU, seed 7$' err
+grep -q 'budget 500 SU, random order, seed 7$' err
 grep -q '^policy .*seed 7$' err
 ok 'the seed is shown'
 holds "$sums"'$r->{charged} == $charged && $r->{charged} <= 500'

@@ -296,8 +296,8 @@ for i in 1 2 3 4 5 6; do
 done >located
 bats 3 located --output stream:where --joblog log --no-replicate
 sqlite3 -separator ' ' located.bats "SELECT number, run_id, stream, out_begin,
-    out_end, out_bytes, err_bytes FROM attempt a JOIN session ON
-    a.session = session.id JOIN bag ON a.task = bag.task" >places
+    out_end, out_bytes, err_bytes FROM execution a JOIN session ON
+    a.session = session.id JOIN task ON a.task = task.id" >places
 while read -r task run rank begin end out err; do
     tail -c +$((begin + 1)) "where/stream-$run-$(printf %04d "$rank").out" |
         head -c $((end - begin)) | grep -v '^#bats' >got

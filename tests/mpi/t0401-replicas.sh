@@ -52,8 +52,8 @@ ok 'the report counts the copies'
 grep -q 'an idle machine ran a replica of a task; 1 came first' err
 ok 'the summary tells of them'
 test "$(sql "select count(*) from tasks where state = 'done'")" -eq 8
-test "$(sql 'select count(*) from attempt where outcome = 0')" -eq 8
-test "$(sql 'select count(*) from attempt where outcome = 3')" -ge 1
+test "$(sql 'select count(*) from execution where outcome = 0')" -eq 8
+test "$(sql 'select count(*) from execution where outcome = 3')" -ge 1
 test "$(sql "select attempts from tasks where number = $(cat stuck)")" -eq 1
 ok 'so does the record: the stuck one is superseded'
 sleep 1

@@ -19,14 +19,14 @@ exec 3<&-
 wait $! || :
 test -s seen
 test "$(wc -l <runs)" -eq 1
-test "$(sqlite3 bag.bats 'select count(*) from attempt')" -eq 0
+test "$(sqlite3 bag.bats 'select count(outcome) from execution')" -eq 0
 ok 'a result is not recorded before its output is there'
 
 by_mpi 2 bag --resume
 cmp -s out expected
 test "$(wc -l <runs)" -eq 2
 ok 'so the task is run again'
-test "$(sqlite3 bag.bats 'select count(*) from attempt where outcome = 0')" -eq 1
+test "$(sqlite3 bag.bats 'select count(*) from execution where outcome = 0')" -eq 1
 ok 'and recorded then'
 
 by_mpi 2 bag --resume

@@ -11,30 +11,30 @@ sql() { sqlite3 bag.bats "$1"; }
 
 # acquired_before SESSION COMMAND: machines, before it was given.
 acquired_before() {
-    sql "SELECT count(*) FROM command c WHERE c.session = $1 AND
-        c.type = 'acquire' AND c.seq < (SELECT min(seq) FROM command
-        WHERE session = $1 AND type = '$2')"
+    sql "SELECT count(*) FROM happened c WHERE c.session = $1 AND
+        c.what = 'acquire' AND c.seq < (SELECT min(seq) FROM happened
+        WHERE session = $1 AND what = '$2')"
 }
 
 # ---- a sampling phase of its own ----
 
 bats 7 sample bag $scale
-pairs=$(sql "SELECT count(*) FROM (SELECT task FROM event JOIN machine m
-    ON m.id = machine WHERE type = 'done' GROUP BY task
+pairs=$(sql "SELECT count(*) FROM (SELECT task FROM execution
+    JOIN machine m ON m.id = machine WHERE exit_status = 0 AND signal = 0 GROUP BY task
     HAVING count(DISTINCT m.cluster) = 2)")
 # It costs no more than it promised, and may have to end for that.
 expect '0|4' bats 7 run bag --resume --choose cheapest $scale
 test "$pairs" -ge 2
 test "$(acquired_before 2 sampled)" = 0
-test "$(sql "SELECT count(*) FROM command WHERE session = 2 AND
-        type = 'acquire'")" -gt 0
+test "$(sql "SELECT count(*) FROM happened WHERE session = 2 AND
+        what = 'acquire'")" -gt 0
 ok 'a sample that was taken is not taken again'
 sed -n 's/^bats-mpi: chosen: //p' err >chosen
 test -s chosen
 sed -n 's/^promised  *//p' err | cmp -s - chosen
 ok 'what the bill calls promised was told before it was carried out'
 "$BATS_MPI" record verify bag.bats >out 2>err
-ok 'such a session can be replayed'
+ok 'its record agrees with itself'
 
 # ---- the sample that is part of a run ----
 
@@ -77,8 +77,8 @@ sed 's/^charge.*/&\nexpected = 20m/' clusters >guesses
 grep -c '^expected' guesses >count
 test "$(cat count)" = 2
 bats 7 sample bag --time-scale 600 --seed 5 -c guesses --json out.json
-test "$(sql "SELECT count(*) FROM command JOIN machine m ON m.id = machine
-    WHERE type = 'acquire' AND m.cluster = 1")" = 0
+test "$(sql "SELECT count(*) FROM happened JOIN machine m ON m.id = machine
+    WHERE what = 'acquire' AND m.cluster = 1")" = 0
 grep -Eq '^fast +9 +~1[0-9]m' out
 expect 1 grep -Eq '^slow +3 +~' out
 grep -q '^~ is a guess' out
@@ -92,7 +92,7 @@ ok 'the bill and status mark it'
 grep -Eq '^fast +9 +~1[0-9]m' out
 ok 'so does what is planned with the profile'
 "$BATS_MPI" record verify bag >out 2>err
-ok 'such a sample can be replayed'
+ok 'its record agrees with itself, too'
 sed 's/^charge.*/&\nmax = 3/' guesses >few
 "$BATS_MPI" plan --tasks 100 --runtime slow=10m -c few >out 2>err
 grep -Eq '^fast +9 +~20m' out

@@ -66,7 +66,7 @@ test "$(sqlite3 r "SELECT json_extract(options, '\$.engine.noticed_us')
     FROM session")" = '[2000000000,0]'
 expect 2 bats 9 run bag --time-scale 1000 -c silent --policy expert \
     --strategy N=0,T=inf,D=inf --no-record
-grep -q 'D = inf waits for ever for what is lost without a word' err
+grep -q 'D = inf waits for ever for silent losses' err
 ok 'losses of machines that are not emulated are noticed, if nothing is said'
 
 bats 9 run bag $options --utility fastest --record u --save learned

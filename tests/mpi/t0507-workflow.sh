@@ -9,10 +9,10 @@ sql() {
 
 # before A B: attempt A of the record ended before task B began.
 before() {
-    test "$(sql "SELECT (SELECT max(seq) FROM event e JOIN tasks t
-        ON t.id = e.task WHERE type = 'done' AND t.number = $1) <
-        (SELECT min(seq) FROM command c JOIN tasks t ON t.id = c.task
-        WHERE type = 'run' AND t.number = $2)")" = 1
+    test "$(sql "SELECT (SELECT max(seq) FROM execution e JOIN task t
+        ON t.id = e.task WHERE outcome = 0 AND t.number = $1) <
+        (SELECT min(given) FROM execution e JOIN task t ON t.id = e.task
+        WHERE t.number = $2)")" = 1
 }
 
 # ---- a diamond, a group, and a branch that fails ----
@@ -59,7 +59,7 @@ ok 'what waited for a failed task was not run, and the record says so'
 "$BATS_MPI" why bag.bats 12 | grep -q 'skipped: a task that it waited for was not done'
 ok 'why says it, too'
 "$BATS_MPI" record verify bag.bats >out
-grep -q 'the engine decides the same again' out
+grep -q ': all agree$' out
 ok 'the record is verified with its graph'
 
 # ---- again ----
@@ -72,7 +72,7 @@ expect 0 bats 4 bag --retry-failed
 test -e worse && test -e worst && test "$(wc -l <many)" = 5
 ok '--retry-failed runs what failed and what waited for it, and no more'
 "$BATS_MPI" record verify bag.bats >out &&
-    test "$(grep -c 'the engine decides the same again' out)" = 3
+    grep -q '^3 sessions, .*: all agree$' out
 ok 'all three sessions are verified'
 
 # ---- mistakes ----
@@ -146,8 +146,25 @@ flow 1 --no-record
 grep -q '3 of 5 tasks done, 1 failed, 1 skipped' err
 grep -q '^late was not made' err
 test ! -e flow/last
+flow 1 --no-record --results results
+grep -qx 'late was not made' flow/results/4/stderr
+flow 1 --record stream.bats --output stream
+(cd flow && "$BATS_MPI" output stream.bats -t 4 --stderr >../out 2>../err)
+grep -qx 'late was not made' out
+"$BATS_MPI" why flow/stream.bats 4 | grep -q 'late was not made'
 ok 'a rule that does not make what it should fails'
+flow 2 --no-record --wd /
+grep -q -- '--wd: the files of a workflow are found where it is started' err
+ok 'a workflow is run where its files are'
 rm flow/broken
+flow 0 --dry-run
+sed -n 's/^ *\([0-9]\)  .*/\1/p' out | tr '\n' ' ' >some
+test "$(cat some)" = '4 '
+flow 2 --dry-run --policy expert
+cp err some
+flow 2 --no-record --policy expert
+cmp err some
+ok '--dry-run shows what is left to do, and refuses what a run does'
 flow 0 --no-record
 test "$(cat flow/last)" = 3+4
 ok 'what is missing is made'
@@ -158,8 +175,18 @@ test "$(tail -n +2 flow/log | wc -l)" = 4
 ok 'what is newer than its sources is not made again, and what depends on it is'
 test "$("$BATS_MPI" tasks flow/Makeflow.bats --state done | grep -c done)" = 5
 "$BATS_MPI" record verify flow/Makeflow.bats >out
-grep -q 'the engine decides the same again' out
+grep -q ': all agree$' out
 ok 'the record knows both, and is verified'
+rule='cat a.n b.n | paste -sd+ >sum.n'
+test "$("$BATS_MPI" tasks flow/Makeflow.bats --json |
+    sed -n 's/.*"command":"\(cat [^"]*\)".*/\1/p')" = "$rule"
+grep -q "[[:blank:]]$rule\$" flow/log
+"$BATS_MPI" why flow/Makeflow.bats 3 >out
+grep -q "^task 3, line 8: $rule\$" out
+"$BATS_MPI" report flow/Makeflow.bats -o page
+grep -q 'paste -sd+' page
+expect 1 grep -q 'exit \$s' page
+ok 'lists, why, joblog and page show a rule as it was written'
 
 # ---- a rule that was interrupted ----
 
@@ -192,6 +219,17 @@ test ! -e Makeflow.bats.2
 expect 0 bats 2 Makeflow
 test "$(cat y)" = "$(printf 'half\nrest')"
 ok 'and by a new run, which asks the earlier record; one that is refused is none'
+cat >Makeflow <<'FLOW'
+x:
+	echo half >>x; [ -e died ] || { touch died; kill -9 $PPID; }; echo rest >>x
+y:
+	echo half >>y; [ -e saved ] || { touch saved; exit 85; }; echo rest >>y
+FLOW
+rm x y
+expect 0 "$BATS_MPI" -j 2 Makeflow --no-record
+test "$(cat x)" = "$(printf 'half\nrest')"
+test "$(cat y)" = "$(printf 'half\nhalf\nrest')"
+ok 'a rule whose worker dies begins anew elsewhere, one that saves its state not'
 cd ..
 
 # ---- WfFormat and DAX run if they have commands ----
@@ -242,4 +280,12 @@ for i in 1 2 3 4 5 6 7; do before $i $((i + 1)) || break; done
 ok 'in its order'
 "$BATS_MPI" record verify bag.bats >out
 ok 'both sessions are verified'
+
+# ---- categories: two of them have done nothing ----
+
+printf 'a:\n\tmv none a\nb:\n\ttouch b\nc:\n\tcp none c\n' >three.makeflow
+expect 1 bats 3 three.makeflow
+test "$(grep -A3 '^category' err | awk 'NR > 1 { print $1 }' | xargs)" = \
+    'touch cp mv'
+ok 'the bill lists categories by the time that their tasks took'
 done_testing

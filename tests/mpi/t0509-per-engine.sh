@@ -43,7 +43,7 @@ touch repaired
 expect 0 bats 3 bag --resume-failed
 test "$(sqlite3 bag.bats 'SELECT tasks, done, sessions FROM progress')" = \
     '3|3|2'
-test "$(sqlite3 bag.bats 'SELECT count(*) FROM attempt')" -eq 4
+test "$(sqlite3 bag.bats 'SELECT count(*) FROM execution')" -eq 4
 "$BATS_MPI" record verify bag >out
 ok 'each session does it again; they are no tasks, and STOP cannot fail'
 
@@ -54,8 +54,8 @@ two_clusters >clusters.ini
     yes '@sleep 5m' | head -n 6
 } >bag
 expect 0 bats 7 bag --clusters clusters.ini --time-scale 3600 --budget 90
-test "$(sqlite3 bag.bats "SELECT min(time_us) >= 1800000000 FROM command
-    WHERE type = 'acquire'")" = 1
+test "$(sqlite3 bag.bats "SELECT min(time_us) >= 1800000000 FROM happened
+    WHERE what = 'acquire'")" = 1
 ok 'no window begins before START has ended'
 
 printf '%s\n' '#DISBATCH PERENGINE START ! mkdir first' \
@@ -63,8 +63,7 @@ printf '%s\n' '#DISBATCH PERENGINE START ! mkdir first' \
 expect 0 bats 4 bag
 test "$(grep -c "^bats-mpi: rank . on .* gets no tasks: '#DISBATCH PERENGINE \
 START ! mkdir first' has failed, exit 1" err)" -eq 1
-test "$(sqlite3 bag.bats "SELECT count(DISTINCT machine) FROM command
-    WHERE type = 'run'")" -le 2
+test "$(sqlite3 bag.bats "SELECT count(DISTINCT machine) FROM execution")" -le 2
 ok 'a rank whose START fails gets no tasks, and another one tries'
 
 printf '%s\n' '#DISBATCH PERENGINE START false' true >bag

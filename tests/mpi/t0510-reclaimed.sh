@@ -3,7 +3,7 @@
 # the rank on a node.
 . "$TOP/tests/mpi/lib.sh"
 
-notices() { sqlite3 "$1.bats" "SELECT count(*) FROM event WHERE type = '$2'"; }
+notices() { sqlite3 "$1.bats" "SELECT count(*) FROM happened WHERE what = '$2'"; }
 # In virtual time: an hour is 3.6 s. Each of the two spot machines lives for
 # half an hour, for which nothing is charged.
 printf '# age\n1ms\n\n2ms # the second\n' >ages
@@ -24,15 +24,15 @@ charge = 4/h
 END
 for i in $(seq 24); do echo '@sleep 7m'; done >bag
 by_mpi 4 run bag --clusters clusters --time-scale 1000 --budget 200 --seed 1 --grace 10ms
-test "$(notices bag notice)" -eq 2
+test "$(notices bag preempt-notice)" -eq 2
 test "$(notices bag lost)" -eq 2
 test "$(sqlite3 bag.bats 'SELECT done FROM progress')" -eq 24
-test "$(sqlite3 bag.bats "SELECT count(*) FROM event WHERE type = 'done'")" -eq 24
+test "$(sqlite3 bag.bats "SELECT count(*) FROM execution WHERE outcome = 0")" -eq 24
 ok 'all tasks are done, each once, though both machines are taken'
-test "$(sqlite3 bag.bats "SELECT total(l.amount) FROM ledger l JOIN machine m
+test "$(sqlite3 bag.bats "SELECT total(l.amount) FROM charge l JOIN machine m
     ON l.machine = m.id JOIN cluster c ON m.cluster = c.id
     WHERE c.name = 'spot'")" = 0.0
-sqlite3 bag.bats 'SELECT total(amount) / 1e6 FROM ledger' |
+sqlite3 bag.bats 'SELECT total(amount) / 1e6 FROM charge WHERE account = 0' |
     awk '{ exit !($1 > 4 && $1 <= 200) }'
 ok 'what is taken soon is free, and the rest is charged'
 "$BATS_MPI" record verify bag >verified

@@ -70,7 +70,7 @@ answers() {
     done
     rm -f "$dir/saved"
     "$BATS_MPI" record recover "$1" "$dir/saved" 2>&1 | sed 1s/.*:/saved:/
-    sqlite3 "$dir/saved" 'SELECT count(*) FROM attempt'
+    sqlite3 "$dir/saved" 'SELECT count(*) FROM execution'
 }
 answers bag.bats >there 2>&1
 test -s bag.bats-wal

@@ -200,11 +200,12 @@ ended $worker 0
 sort begun | diff - <(seq 7)
 grep -q 'all 7 tasks done' err
 ok 'no task that goes on without a master is run again'
-test "$(query 'SELECT count(*), count(DISTINCT task) FROM attempt')" = '7|7'
-test "$(query "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM event
-    WHERE type = 'found' GROUP BY session ORDER BY session)")" = 3,3
+test "$(query 'SELECT count(*), count(DISTINCT task) FROM execution
+    WHERE attempt NOT NULL')" = '7|7'
+test "$(query "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM happened
+    WHERE what = 'found' GROUP BY session ORDER BY session)")" = 3,3
 "$BATS_MPI" record verify bag >out
-ok 'the record has each of them once, and the engine decides the same again'
+ok 'the record has each of them once, and agrees with itself'
 
 cat >bag <<'END'
 echo 1 >>begun; until test -e may.1; do sleep 0.05; done; echo 1
@@ -228,7 +229,7 @@ ended $away 0
 ended $worker 0
 lines begun 3
 sort out | diff - <(seq 2)
-test "$(query 'SELECT count(*) FROM attempt WHERE outcome = 0')" -eq 2
+test "$(query 'SELECT count(*) FROM execution WHERE outcome = 0')" -eq 2
 "$BATS_MPI" record verify bag >out
 ok 'of a task that runs elsewhere, too, the first result counts'
 rm -f may.*

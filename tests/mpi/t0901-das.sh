@@ -46,8 +46,8 @@ sampled() {
     sqlite3 -separator ' ' "$B/das/S3-4-$1.bats" "
         WITH d AS (SELECT * FROM decision WHERE reason = 'sampled' LIMIT 1),
             r AS (SELECT m.cluster, avg(e.runtime_us) / 3600e6 AS mean
-                FROM event e JOIN machine m ON m.id = e.machine
-                WHERE e.type = 'done' AND e.seq < (SELECT seq FROM d)
+                FROM execution e JOIN machine m ON m.id = e.machine
+                WHERE e.exit_status = 0 AND e.signal = 0 AND e.seq < (SELECT seq FROM d)
                 GROUP BY m.cluster)
         SELECT tasks_left, budget_left / 1000000, windows,
             json_extract(machines, '\$[0]'), json_extract(machines, '\$[1]'),

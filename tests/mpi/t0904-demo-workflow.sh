@@ -7,15 +7,16 @@ grep -q '^All 80 files are as .make -f Makeflow map. makes them\.' out
 ok 'the demo succeeds, and make has made the same'
 cd "$B/demo-workflow"
 value() { sqlite3 Makeflow.bats "$1"; }
-lost=$(value "SELECT count(*) FROM event WHERE type = 'lost'")
+lost=$(value "SELECT count(*) FROM happened WHERE what = 'lost'")
 test "$lost" -ge 1
-test "$(value "SELECT count(*) FROM event WHERE type = 'notice'")" -ge "$lost"
-test "$(value "SELECT count(*), count(DISTINCT task) FROM event
-    WHERE type = 'done'")" = '80|80'
+test "$(value "SELECT count(*) FROM happened
+    WHERE what = 'preempt-notice'")" -ge "$lost"
+test "$(value "SELECT count(*), count(DISTINCT task) FROM execution
+    WHERE outcome = 0 AND exit_status = 0")" = '80|80'
 ok 'a machine was reclaimed, after a notice, and each task is done once'
-test "$(value "SELECT count(DISTINCT m.cluster) FROM ledger l
+test "$(value "SELECT count(DISTINCT m.cluster) FROM charge l
     JOIN machine m ON l.machine = m.id WHERE l.amount > 0")" -eq 2
-value 'SELECT total(amount) FROM ledger' | awk '{ exit !($1 > 0 && $1 <= 60e6) }'
+value 'SELECT total(amount) FROM charge WHERE account = 0' | awk '{ exit !($1 > 0 && $1 <= 60e6) }'
 "$BATS_MPI" record verify Makeflow >"$dir/verified"
 ok 'both partitions were charged within the budget, and the record is true'
 

@@ -45,7 +45,7 @@ if command -v sqlite3 >/dev/null; then
     # Whatever ran on fast counts as if it had the mean of slow (unless slow
     # did not get beyond the task that failed).
     expected=$(sqlite3 bag.txt.bats "SELECT 8 * 10 * avg(a.wall_us) / 1e6
-        FROM attempt a JOIN machine m ON m.id = a.machine
+        FROM execution a JOIN machine m ON m.id = a.machine
         WHERE a.exit_status = 0
         GROUP BY m.cluster ORDER BY m.cluster LIMIT 1")
     awk -v expected="$expected" '

@@ -149,7 +149,7 @@ lose_nodes() {
 # at the end, of all its components.
 bill() {
     code=0
-    await "$(cat "$1/job")" 600 || code=$?
+    await "$(cat "$1/job")" 60 || code=$?
     echo $code >"$1/code"
     cat "$1/out" >err
     within 30 settled "$1"

@@ -16,24 +16,23 @@ job_is() {
 # (pmixp_abort_agent_stop), deaf to TERM.
 
 # await JOB [PATIENCE]: until it ends; exits as the job does. Where it had no
-# step for so many tenths of a second (200), its srun is killed, so that its
-# script goes on. 75: nothing helped, or the script failed then, or it has not
-# ended after 5 minutes; what Slurm says of it is shown.
+# step for so many seconds (20), its srun is killed, so that its script goes on.
+# 75: nothing helped, or the script failed then, or it has not ended after 5
+# minutes; what Slurm says of it is shown.
 await() {
-    local idle=0 stuck= code since=$SECONDS
+    local stuck= code since=$SECONDS step=$SECONDS
     until job_is "$1" 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'; do
-        sleep 0.1
-        idle=$((idle + 1))
+        sleep 0.5
         if [ $((SECONDS - since)) -ge 300 ]; then
             scontrol show job "$1" | sed 's/^/# /'
             squeue -s -j "$1" | sed 's/^/# /'
             return 75
         fi
-        squeue -h -s -j "$1" -o %i | grep -qv batch && idle=0
-        if [ $idle -ge "${2-200}" ] && job_is "$1" RUNNING; then
+        squeue -h -s -j "$1" -o %i | grep -qv batch && step=$SECONDS
+        if [ $((SECONDS - step)) -ge "${2-20}" ] && job_is "$1" RUNNING; then
             [ -z "$stuck" ] && kill_srun "$1" || return 75
             stuck=yes
-            idle=0
+            step=$SECONDS
         fi
     done
     code=$(scontrol show job "$1" |

@@ -69,4 +69,28 @@ expect 2 srun --mpi=pmix -N8 -n16 --ntasks-per-node=2 "$BATS_MPI" bag \
     --clusters wrong.ini >out 2>err
 grep -q 'wrong.ini:[0-9]*:.*slow5' err
 ok 'a node that is not there is named, with the line'
+
+# ---- -j in a step ----
+
+rm -f began
+for i in $(seq 20); do
+    echo "echo $i >>began; until test -e go$((i > 8)); do sleep 0.1; done; echo $i"
+done >some
+srun -n1 --overcommit "$BATS_MPI" some -j 4 >out 2>err &
+run=$!
+touch go0
+twelve_began() { test "$(wc -l <began)" -eq 12; }
+within 60 twelve_began
+scancel --signal=TERM "$(squeue -h -s -o %i | grep -v batch)"
+expect 143 wait $run
+grep -q 'with --resume does the rest' err
+test "$(sort -n out | xargs)" = "$(seq -s ' ' 8)"
+touch go1
+srun -n1 --overcommit "$BATS_MPI" some -j 4 --resume >rest 2>err
+test "$(cat out rest | sort -n | xargs)" = "$(seq -s ' ' 20)"
+ok 'one task of a step forks its workers; a step that is ended loses nothing'
+expect 2 srun -n2 "$BATS_MPI" some -j 4 --no-record >out 2>err
+test "$(grep -c -- '--jobs is for a run without a launcher' err)" -eq 1
+test ! -s out
+ok 'several tasks of a step refuse -j, once'
 done_testing

@@ -58,7 +58,7 @@ pbs clusters --ranks
 test "$(places)" = \
     'slow1 1 0 slow1 1 1 slow2 2 0 slow2 2 1'
 grep -q '^all: slow\[1-2\]$' out
-grep -q 'machine *rank: who holds the nodes is not known' out
+grep -q 'machine *rank: the holder of the nodes is unknown' out
 grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out
 grep -q '^budget *unlimited: no end of the job is known' out
 expect 1 grep -q '^Slurm' out

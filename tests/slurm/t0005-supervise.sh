@@ -70,7 +70,7 @@ once() {
     tail -n +2 "$1/joblog" | cut -f1 | sort -n | diff - numbers &&
         sqlite3 "$1/bag.txt.bats" 'SELECT done FROM progress' |
         grep -qx "$2" &&
-        test -z "$(sqlite3 "$1/bag.txt.bats" 'SELECT task FROM attempt
+        test -z "$(sqlite3 "$1/bag.txt.bats" 'SELECT task FROM execution
             WHERE outcome = 0 GROUP BY task HAVING count(*) > 1')"
 }
 sessions() {
@@ -79,7 +79,7 @@ sessions() {
 # ended DIR JOB: exits as the job does, with all that may tell why in err.
 ended() {
     code=0
-    await "$2" 1200 || code=$?
+    await "$2" 120 || code=$?
     { cat "$1/bag-$2.out"; sinfo; } >err
     scontrol show job "$2" >out
     return $code

@@ -8,7 +8,7 @@
 # once BAG N: all N tasks are done; what had a result did not run again.
 once() {
     sqlite3 "$1.bats" 'SELECT done FROM progress' | grep -qx "$2" &&
-        test -z "$(sqlite3 "$1.bats" 'SELECT task FROM attempt
+        test -z "$(sqlite3 "$1.bats" 'SELECT task FROM execution
             WHERE outcome = 0 GROUP BY task HAVING count(*) > 1')"
 }
 sessions() {
@@ -43,7 +43,7 @@ job=$(sbatch --parsable preemptible.sh)
 within 60 some_have_run
 srun -p slow -N4 --exclusive sleep 1 >out 2>err
 ok 'a job of another partition takes the nodes'
-await "$job" 1200
+await "$job" 120
 cat bag-$job.out >err
 scontrol show job "$job" >out
 grep -q ' Restarts=1 ' out
@@ -54,7 +54,7 @@ ok 'nothing that had ended is lost or run again'
 
 # ---- one minute ----
 
-await "$minute" 1200
+await "$minute" 120
 cat minute/bag-$minute.out >err
 scontrol show job "$minute" >out
 grep -q ' TimeLimit=00:01:00 ' out
@@ -64,7 +64,7 @@ sessions minute/bag.txt 2
 test "$(sort -u err | grep -c '^task')" -eq 20
 ok 'nothing that had ended is lost or run again'
 grep -q 'drained by SIGUSR1: .* left' err
-test "$(sqlite3 minute/bag.txt.bats 'SELECT count(*) FROM attempt')" -eq 20
+test "$(sqlite3 minute/bag.txt.bats 'SELECT count(*) FROM execution')" -eq 20
 ok 'a warning by Slurm ends a life in good order: the tasks come to their ends'
 expect 1 grep -q 'DUE TO TIME LIMIT' err
 ok 'and is not cut down by Slurm'

@@ -25,7 +25,7 @@ last_node() { # JOB
 # ended JOB DIRECTORY: the job, and with it the bag, is done.
 ended() {
     code=0
-    await "$1" 600 || code=$?
+    await "$1" 60 || code=$?
     scontrol show job "$1" >out
     cat "$2"/bag-*.out >err
     test $code -eq 0 && grep -q 'JobState=COMPLETED' out &&
@@ -119,7 +119,7 @@ ok 'two-partitions.sh resumes when Slurm puts its job back into the queue'
 ended "$twice" twice
 ok 'it asks the record when no srun exits as the run does'
 
-expect 3 await "$full" 1200
+expect 3 await "$full" 120
 scontrol show job "$full" >out
 grep -q 'JobState=FAILED' out
 grep -q ' Restarts=0 ' out

@@ -26,7 +26,7 @@ agrees() {
     SLURM_TIME_FORMAT=%s squeue -h -t all -n "$(name_of "$1")" \
         -O JobID:20,StartTime:20,EndTime:20,tres-alloc:100 |
         awk -v charged="$(sqlite3 "$1.bats" \
-            'SELECT total(amount) / 1e6 FROM ledger')" '$2 ~ /^[0-9]+$/ {
+            'SELECT total(amount) / 1e6 FROM charge WHERE account = 0')" '$2 ~ /^[0-9]+$/ {
             sub(/.*billing=/, "", $4); sum += ($3 - $2) * $4 }
         END { print sum / 3600, charged
             exit !(charged - sum / 3600 < 1e-4 &&
@@ -104,7 +104,7 @@ expect 130 wait $master
 none_left bag
 agrees bag
 ok 'after Ctrl-C none of them is left'
-test "$(sqlite3 bag.bats 'SELECT total(amount) FROM ledger')" = 0.0
+test "$(sqlite3 bag.bats 'SELECT total(amount) FROM charge WHERE account = 0')" = 0.0
 ok 'and none has cost anything'
 
 # ---- killed while they wait, and while they run ----
@@ -162,7 +162,7 @@ expect 0 wait $master
 sort begun | diff - <(seq 4)
 grep -q 'worker job [0-9]* is back: ' err
 test "$(sqlite3 held.bats 'SELECT count(*), count(DISTINCT task)
-    FROM attempt')" = '4|4'
+    FROM execution WHERE attempt NOT NULL')" = '4|4'
 none_left held
 agrees held
 bats-mpi record verify held >>out
@@ -194,8 +194,8 @@ expect 0 wait $master
 test "$(sort -u ran.cheap | wc -l)" -eq 60
 none_left cheap
 agrees cheap
-test "$(sqlite3 cheap.bats "SELECT count(*) FROM event
-    WHERE type = 'billed'")" -gt 2
+test "$(sqlite3 cheap.bats "SELECT count(*) FROM happened
+    WHERE what = 'billed'")" -gt 2
 ok 'the tasks of a preempted job run in another one'
 
 # ---- drained ----
@@ -245,7 +245,7 @@ cp own.out err
 test "$(sort -u ran.own | wc -l)" -eq 8
 # A charge without a machine is the run's own job: 3 per hour.
 sqlite3 own.bats "SELECT total(amount) FILTER (WHERE machine IS NULL) / 3e6
-    * 3600, total(amount) FILTER (WHERE machine IS NOT NULL) FROM ledger" |
+    * 3600, total(amount) FILTER (WHERE machine IS NOT NULL) FROM charge" |
     awk -F'|' -v held="$(SLURM_TIME_FORMAT=%s squeue -h -t all -j "$own" \
         -O StartTime:20,EndTime:20 | awk '{ print $2 - $1 }')" '{
         print $1, held; exit !($1 > 0 && $1 <= held + 1 && $1 >= held - 3 &&

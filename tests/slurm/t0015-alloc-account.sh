@@ -31,16 +31,15 @@ billed() {
         awk -F'|' 'sub(/.*billing=/, "", $2) { sum += $1 * $2 }
             END { printf "%.6f\n", sum / 3600 }'
 }
-charged() { sqlite3 "$1.bats" 'SELECT total(amount) / 1e6 FROM ledger'; }
+charged() { sqlite3 "$1.bats" 'SELECT total(amount) / 1e6 FROM charge WHERE account = 0'; }
 agrees() {
     awk -v b="$(billed "$1")" -v c="$(charged "$1")" 'BEGIN { print b, c
         exit !(c > 0 && c - b < 1e-4 && b - c < 1e-4) }' >>out
 }
 most_at_once() {
     sqlite3 "$1.bats" "SELECT max(n) FROM (
-        SELECT sum(type = 'acquire') OVER (ORDER BY seq) -
-            sum(type = 'billed') OVER (ORDER BY seq) AS n FROM (
-        SELECT seq, type FROM command UNION SELECT seq, type FROM event))"
+        SELECT sum(what = 'acquire') OVER (ORDER BY seq) -
+            sum(what = 'billed') OVER (ORDER BY seq) AS n FROM happened)"
 }
 
 for i in $(seq 12); do echo "sleep 1; echo $i >>ran"; done >bag.txt
@@ -55,8 +54,8 @@ ok 'they are billed to that account'
 sacctmgr -i modify account small set GrpTRESMins=billing=20 >>out 2>&1
 cp bag.txt none.txt
 expect 4 alloc none.txt -b account --account small --window 20s
-test "$(sqlite3 none.txt.bats "SELECT count(*) FROM command
-    WHERE type = 'acquire'")" -eq 0
+test "$(sqlite3 none.txt.bats "SELECT count(*) FROM happened
+    WHERE what = 'acquire'")" -eq 0
 ok 'what it cannot hold is not submitted'
 
 # ---- jobs of several nodes ----
@@ -93,8 +92,8 @@ for i in $(seq 6); do echo "sleep 0.5; echo $i >>ran2"; done >short.txt
 alloc short.txt --account open --max-jobs 1 --window 10m --time-min 1m
 scancel "$next" "$busy"
 test "$(sort -u ran2 | wc -l)" -eq 6
-test "$(sqlite3 short.txt.bats "SELECT count(*) FROM event
-    WHERE type = 'ends' AND runtime_us BETWEEN 1 AND 180e6")" -ge 1
+test "$(sqlite3 short.txt.bats "SELECT count(*) FROM happened
+    WHERE what = 'ends' AND value BETWEEN 1 AND 180e6")" -ge 1
 agrees short.txt
 bats-mpi record verify short.txt >>out
 ok 'a job that gets less time starts at once, and the engine knows its end'

@@ -25,12 +25,11 @@ query() { sqlite3 bag.bats "$1"; }
 billed() { ! squeue -h -t R -p preemptible -o %M | grep -qx '0:00'; }
 # Seconds from each notice until the last task that was cut off runs elsewhere.
 took() {
-    query "SELECT max(c.time_us - n.time_us) / 1e6 FROM command c,
-        (SELECT min(time_us) AS time_us, session FROM event
-         WHERE type = 'notice') n, event e
-        WHERE c.type = 'run' AND c.time_us > n.time_us AND
-        e.type IN ('preempted', 'yielded') AND e.task = c.task AND
-        e.time_us <= c.time_us"
+    query "SELECT max(c.given_us - n.time_us) / 1e6 FROM execution c,
+        (SELECT min(time_us) AS time_us FROM happened
+         WHERE what = 'preempt-notice') n, execution e
+        WHERE c.given_us > n.time_us AND e.outcome IN (1, 4) AND
+        e.task = c.task AND e.ended_us <= c.given_us"
 }
 
 for mode in REQUEUE CANCEL; do
@@ -49,11 +48,11 @@ for mode in REQUEUE CANCEL; do
     wait $higher
     test "$(sort ended | tr '\n' ' ')" = '1 2 3 4 '
     test "$(ls saved.* | wc -l)" -eq 4
-    test "$(query "SELECT count(*) FROM event WHERE type = 'done'")" -eq 4
+    test "$(query "SELECT count(*) FROM execution WHERE outcome = 0")" -eq 4
     ok "PreemptMode=$mode: all tasks go on with their state, and end once"
-    test "$(query "SELECT count(*) FROM event WHERE type = 'notice'")" -ge 2
+    test "$(query "SELECT count(*) FROM happened WHERE what = 'preempt-notice'")" -ge 2
     ok "PreemptMode=$mode: the notice is heard of each job"
-    query 'SELECT total(amount) FROM ledger' |
+    query 'SELECT total(amount) FROM charge WHERE account = 0' |
         awk '{ exit !($1 > 0 && $1 <= 20e6) }'
     bats-mpi record verify bag >verified
     ok "PreemptMode=$mode: it keeps its budget, and the record is true"

@@ -66,8 +66,8 @@ expect 0 wait $master
 test "$(sort -u ran | wc -l)" -eq 60
 ok 'the bag is done though jobs are preempted and a node dies'
 grep "on $second is lost" err >>out
-sqlite3 bag.bats "SELECT task FROM command WHERE type = 'lose'" >lost
-sqlite3 bag.bats "SELECT DISTINCT machine FROM event WHERE type = 'lost'" >gone
+sqlite3 bag.bats "SELECT task FROM happened WHERE what = 'lose'" >lost
+sqlite3 bag.bats "SELECT DISTINCT machine FROM happened WHERE what = 'lost'" >gone
 cat lost gone >>out
 test "$(wc -l <gone)" -gt 1
 test "$(wc -l <lost)" -gt 1
@@ -86,10 +86,10 @@ ok 'what is charged is what the accounting has billed in both'
 grep -q '^fast ' accounts
 ok 'the tail has jobs in the safe partition'
 bats-mpi record verify bag >>out
-ok 'the engine decides the same again'
+ok 'the record agrees with itself'
 bats-mpi frontier bag --plays 2 >frontier
 cat frontier >>out
-grep -qE ' [3-6] unreliable slots, of which [0-9]{2}\.' frontier
+grep -qE ' [3-6] unreliable slots, where [0-9]{2}\.' frontier
 ok 'the frontier of the next run knows how many were there and answered'
 
 # A job may be billed for three minutes and KillWait: 0.1 in preemptible and

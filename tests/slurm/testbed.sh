@@ -60,8 +60,12 @@ if [ -z "${BED-}" ]; then
     for old in /tmp/bats-slurm.*-*; do
         pid=${old#/tmp/bats-slurm.}
         pid=${pid%-*}
-        [ -d "$old" ] && [ "$(started "$pid")" != "${old##*-}" ] &&
-            rm -rf "$old"
+        [ -d "$old" ] || continue
+        begun=$(started "$pid")
+        # Without a process there is no time; one that cannot be read says
+        # nothing.
+        [ -n "$begun" ] || [ ! -e "/proc/$pid" ] || continue
+        [ "$begun" = "${old##*-}" ] || rm -rf "$old"
     done
     # Short: it holds sockets, whose paths may have 107 characters.
     BED=/tmp/bats-slurm.$$-$(started $$)

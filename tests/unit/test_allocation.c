@@ -1,160 +1,103 @@
 /* An allocation, in the simulator: what is held is billed, so all of it works,
  * and nothing is planned beyond its end. Two clusters, the dear one of the same
  * speed, two slots a machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "bats/policy.h"
-#include <string.h>
-
 #include "bats/bag.h"
+#include "bats/sched.h"
+#include "bats/status.h"
+#include "helpers/sim_fixture.h"
 #include "run/survey.h"
-#include "sim/sim.h"
 
 #define TASKS 150
 #define MACHINES 24
 #define SLOTS (2 * MACHINES)
 
-struct world {
-    struct bats_cluster clusters[2];
-    struct bats_machine_spec machines[MACHINES];
-    bats_time work[TASKS];
-    struct bats_sim_options o;
-    bats_time last;     /* time of the last event */
-    uint32_t idle;      /* slots free after it, though tasks were left */
-    uint32_t most_idle; /* the same, before any time that passed */
-    bats_time end;      /* of all work */
-    bats_time until;    /* nothing has to be idle */
-    struct bats_sched *s;
-    struct bats_sched_status status;
-    bats_time makespan;
-};
+static bats_time last;     /* time of the last event */
+static uint32_t idle;      /* slots free after it, though tasks were left */
+static uint32_t most_idle; /* the same, before any time that passed */
+static bats_time ends;     /* all work */
+static bats_time until;    /* nothing has to be idle */
 
 /* Slots that are idle when the time goes on are idle. */
 static void on_event(void *context, bats_time now,
                      const struct bats_event *event)
 {
-    struct world *w = context;
-    (void)event;
-    if (now > w->last && now < w->until && w->idle > w->most_idle)
-        w->most_idle = w->idle;
-    w->last = now;
+    if (now > last && now < until && idle > most_idle)
+        most_idle = idle;
+    last = now;
 }
 
 static void after(void *context, const struct bats_sched *s)
 {
-    struct world *w = context;
     struct bats_sched_status status;
     bats_sched_check(s);
     bats_sched_status(s, &status);
-    w->idle = 0;
+    idle = 0;
     for (uint32_t i = 0; i < SLOTS && status.pending > 0; i++)
-        w->idle += !bats_sched_is_busy(s, i / 2, i % 2);
+        idle += !bats_sched_is_busy(s, i / 2, i % 2);
 }
 
-static void set_up(struct world *w, const struct bats_policy *policy)
+static void set_up(const struct bats_policy *policy)
 {
-    static const double speed[2] = {1, 1};
-    *w = (struct world){
-        .clusters = {{"slow", 1 * BATS_UNIT, 12}, {"fast", 8 * BATS_UNIT, 12}},
-        .until = BATS_NEVER};
+    set_up_world(policy, TASKS, 0, MACHINES / 2, 1, 8, BATS_UNLIMITED);
+    ends = until = BATS_NEVER;
     for (uint32_t i = 0; i < MACHINES; i++)
-        w->machines[i] = (struct bats_machine_spec){i / 12, 2};
+        w->machines[i].slots = 2;
     for (uint32_t i = 0; i < TASKS; i++)
         w->work[i] = (5 + i % 11) * BATS_MINUTE;
-    w->o = (struct bats_sim_options){
-        .sched = {.policy = policy,
-                  .n_tasks = TASKS,
-                  .clusters = w->clusters,
-                  .n_clusters = 2,
-                  .machines = w->machines,
-                  .n_machines = MACHINES,
-                  .window = BATS_HOUR,
-                  .budget = BATS_UNLIMITED,
-                  .billing = {.model = BATS_BILLING_ALLOCATION,
-                              .rate = 108 * BATS_UNIT},
-                  .seed = 3},
-        .work = w->work,
-        .speed = speed,
-        .on_event = on_event,
-        .after = after,
-        .context = w};
+    w->o.sched.billing = (struct bats_billing){
+        .model = BATS_BILLING_ALLOCATION, .rate = 108 * BATS_UNIT};
+    w->o.sched.seed = 3;
+    w->o.on_event = on_event;
+    w->o.after = after;
 }
 
-static void simulate(struct world *w)
-{
-    struct bats_error err;
-    w->o.context = w;
-    if (bats_sim_run(&w->o, &w->s, &w->makespan, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_status(w->s, &w->status);
-}
-
-static const struct bats_policy *const policies[] = {
-    &bats_policy_bats, &bats_policy_bkp, &bats_policy_rr};
-
-/* By policy, with and without a phase that samples, and with a choice. */
-static void expect_no_idle(struct world *w, enum bats_finish finish)
+/* With and without a phase that samples, and with a choice. */
+static void expect_no_idle(enum bats_finish finish)
 {
     struct bats_choice choices[] = {{.offer = BATS_OFFER_FASTEST},
                                     {.offer = BATS_OFFER_CHEAPEST}};
     const struct bats_sim_options options = w->o;
-    for (int i = 0; i < 3 * 3 * 2; i++) {
-        int sampling = i / 3 % 3;
+    for (int i = 0; i < 3 * 2; i++) {
+        int sampling = i % 3;
         w->o = options;
-        w->last = w->idle = w->most_idle = 0;
-        w->o.sched.policy = policies[i % 3];
+        last = idle = most_idle = 0;
         w->o.sched.sampling.on = sampling == 1;
         w->o.sched.sampling.offers = sampling == 2;
-        w->o.choice = &choices[i / 9];
-        simulate(w);
-        if (w->most_idle > 0 || w->status.finish != finish)
-            fail_msg("%s, sampling %d, choice %d: %u slots are idle, %d",
-                     bats_policy_name(w->o.sched.policy), sampling, i / 9,
-                     w->most_idle, w->status.finish);
-        assert_true(w->makespan <= w->end);
-        bats_sched_destroy(w->s);
+        w->o.choice = &choices[i / 3];
+        play();
+        if (most_idle > 0 || w->status.finish != finish)
+            fail_msg("sampling %d, choice %d: %u slots are idle, %d", sampling,
+                     i / 3, most_idle, w->status.finish);
+        assert_true(w->makespan <= ends);
     }
 }
 
-static void all_that_is_held_works_as_long_as_there_are_tasks(void **state)
+TEST(all_that_is_held_works_as_long_as_there_are_tasks)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, NULL);
-    w.end = BATS_NEVER;
-    expect_no_idle(&w, BATS_FINISH_ALL_DONE);
+    set_up(&bats_policy_rr);
+    expect_no_idle(BATS_FINISH_ALL_DONE);
 }
 
 /* The site bills 4 hours of 108 at least: what is done sooner costs as much,
  * and a budget below that starts nothing. */
-static void a_short_job_is_billed_the_least(void **state)
+TEST(a_short_job_is_billed_the_least)
 {
-    (void)state;
-    struct world w;
     struct bats_error err;
-    set_up(&w, &bats_policy_bats);
-    w.end = BATS_NEVER;
-    simulate(&w);
-    assert_true(w.makespan < 4 * BATS_HOUR);
-    assert_true(w.status.charged < 4 * 108 * BATS_UNIT);
-    bats_sched_destroy(w.s);
-    w.o.sched.billing.least = 4 * BATS_HOUR;
-    w.o.sched.budget = 4 * 108 * BATS_UNIT;
-    simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(w.status.charged, 4 * 108 * BATS_UNIT);
-    bats_sched_destroy(w.s);
-    w.o.sched.budget--;
-    assert_int_equal(bats_sim_run(&w.o, &w.s, &w.makespan, &err),
+    set_up(&bats_policy_rr);
+    play();
+    assert_true(w->makespan < 4 * BATS_HOUR);
+    assert_true(w->status.charged < 4 * 108 * BATS_UNIT);
+    w->o.sched.billing.least = 4 * BATS_HOUR;
+    w->o.sched.budget = 4 * 108 * BATS_UNIT;
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->status.charged, 4 * 108 * BATS_UNIT);
+    w->o.sched.budget--;
+    assert_int_equal(bats_sim_run(&w->o, &w->sched, &w->makespan, &err),
                      BATS_EBUDGET);
 }
 
-static int may_begin(struct world *w)
+static int may_begin(void)
 {
     struct bats_sched *s;
     struct bats_error err;
@@ -166,52 +109,48 @@ static int may_begin(struct world *w)
 
 /* It costs 1.08 to give the job back within 36 seconds of 108 an hour. What
  * does not do for more than that starts nothing, and nothing is charged. */
-static void a_budget_that_lasts_for_no_moment_starts_nothing(void **state)
+TEST(a_budget_that_lasts_for_no_moment_starts_nothing)
 {
-    (void)state;
     static const struct {
         bats_time leaving;
         bats_money before, most; /* millionths */
     } by_hand[] = {
         {0, 0, 0}, {36 * BATS_SECOND, 0, 1080000}, {0, 5000000, 5000000}};
     uint8_t done[TASKS];
-    struct world w;
     for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++) {
-        set_up(&w, &bats_policy_bats);
-        w.o.sched.billing.leaving = by_hand[i].leaving;
-        w.o.sched.billing.before = by_hand[i].before;
+        set_up(&bats_policy_rr);
+        w->o.sched.billing.leaving = by_hand[i].leaving;
+        w->o.sched.billing.before = by_hand[i].before;
         for (bats_money b = 0; b <= by_hand[i].most; b += 540000) {
-            w.o.sched.budget = b;
-            assert_int_equal(may_begin(&w), BATS_EBUDGET);
+            w->o.sched.budget = b;
+            assert_int_equal(may_begin(), BATS_EBUDGET);
         }
-        w.o.sched.budget = by_hand[i].most + 1;
-        assert_int_equal(may_begin(&w), 0);
+        w->o.sched.budget = by_hand[i].most + 1;
+        assert_int_equal(may_begin(), 0);
     }
-    w.o.sched.billing.before = w.o.sched.budget = 0;
-    w.o.sched.billing.rate = 0; /* what costs nothing needs no budget */
-    assert_int_equal(may_begin(&w), 0);
-    w.o.sched.billing.rate = 108 * BATS_UNIT; /* nor what is done */
-    assert_int_equal(may_begin(&w), BATS_EBUDGET);
+    w->o.sched.billing.before = w->o.sched.budget = 0;
+    w->o.sched.billing.rate = 0; /* what costs nothing needs no budget */
+    assert_int_equal(may_begin(), 0);
+    w->o.sched.billing.rate = 108 * BATS_UNIT; /* nor what is done */
+    assert_int_equal(may_begin(), BATS_EBUDGET);
     memset(done, BATS_TASK_DONE, sizeof done);
-    w.o.sched.earlier.state = done;
-    assert_int_equal(may_begin(&w), 0);
+    w->o.sched.earlier.state = done;
+    assert_int_equal(may_begin(), 0);
 }
 
 /* Until no task would end any more, which take 15 minutes at most. */
-static void it_works_until_the_job_or_the_budget_ends(void **state)
+TEST(it_works_until_the_job_or_the_budget_ends)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, NULL);
-    w.end = 30 * BATS_MINUTE;
-    w.until = w.end - 15 * BATS_MINUTE;
-    w.o.sched.rules.time_limit = w.end;
-    expect_no_idle(&w, BATS_FINISH_TIME_LIMIT);
-    set_up(&w, NULL);
-    w.end = 25 * BATS_MINUTE;
-    w.until = w.end - 15 * BATS_MINUTE;
-    w.o.sched.budget = 45 * BATS_UNIT;
-    expect_no_idle(&w, BATS_FINISH_BUDGET);
+    set_up(&bats_policy_rr);
+    ends = 30 * BATS_MINUTE;
+    until = ends - 15 * BATS_MINUTE;
+    w->o.sched.rules.time_limit = ends;
+    expect_no_idle(BATS_FINISH_TIME_LIMIT);
+    set_up(&bats_policy_rr);
+    ends = 25 * BATS_MINUTE;
+    until = ends - 15 * BATS_MINUTE;
+    w->o.sched.budget = 45 * BATS_UNIT;
+    expect_no_idle(BATS_FINISH_BUDGET);
 }
 
 /* By windows, which one allocation can emulate, the bag takes more time than
@@ -220,26 +159,23 @@ static void it_works_until_the_job_or_the_budget_ends(void **state)
 static uint32_t tasks_done(const struct bats_policy *policy, bats_time end,
                            bats_money budget)
 {
-    struct world w;
     size_t n;
-    set_up(&w, policy);
+    set_up(policy);
     for (uint32_t i = 0; i < TASKS; i++)
-        w.work[i] *= 10;
-    w.o.sched.billing = (struct bats_billing){.rate = 0};
-    w.o.sched.budget = budget;
-    w.o.sched.rules.time_limit = end;
-    simulate(&w);
-    const struct bats_decision *d = bats_sched_decisions(w.s, &n);
+        w->work[i] *= 10;
+    w->o.sched.billing = (struct bats_billing){.rate = 0};
+    w->o.sched.budget = budget;
+    w->o.sched.rules.time_limit = end;
+    play();
+    const struct bats_decision *d = bats_sched_decisions(w->sched, &n);
     for (size_t k = 0; k < n; k++)
         assert_true(d[k].time + (d[k].windows - 1) * BATS_HOUR < end);
-    assert_true(w.status.charged <= budget);
-    bats_sched_destroy(w.s);
-    return w.status.done;
+    assert_true(w->status.charged <= budget);
+    return w->status.done;
 }
 
-static void a_plan_ends_with_the_job(void **state)
+TEST(a_plan_ends_with_the_job)
 {
-    (void)state;
     for (bats_time end = 3 * BATS_HOUR; end <= 6 * BATS_HOUR; end += BATS_HOUR)
         for (bats_money b = 180; b <= 420; b += 60) {
             uint32_t bats = tasks_done(&bats_policy_bats, end, b * BATS_UNIT);
@@ -252,9 +188,8 @@ static void a_plan_ends_with_the_job(void **state)
 
 /* 24 machines at 1 and 24 at 4 an hour make 30 in a quarter of it; whole hours
  * would be 120. */
-static void the_job_is_worth_what_it_is_billed_until_it_ends(void **state)
+TEST(the_job_is_worth_what_it_is_billed_until_it_ends)
 {
-    (void)state;
     struct bats_survey s = {
         .platform = {.clusters = {{"slow", BATS_UNIT, 24},
                                   {"fast", 4 * BATS_UNIT, 24}},
@@ -270,15 +205,4 @@ static void the_job_is_worth_what_it_is_billed_until_it_ends(void **state)
     assert_true(bats_survey_worth(&s, 15 * BATS_MINUTE) == 120 * BATS_UNIT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_that_is_held_works_as_long_as_there_are_tasks),
-        cmocka_unit_test(a_short_job_is_billed_the_least),
-        cmocka_unit_test(a_budget_that_lasts_for_no_moment_starts_nothing),
-        cmocka_unit_test(it_works_until_the_job_or_the_budget_ends),
-        cmocka_unit_test(a_plan_ends_with_the_job),
-        cmocka_unit_test(the_job_is_worth_what_it_is_billed_until_it_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,41 +1,27 @@
 /* answers: F_s and gamma of an unreliable pool, by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "bats/answers.h"
-
-static void near(double value, double expected)
-{
-    if (fabs(value - expected) > 1e-9)
-        fail_msg("%g, not %g", value, expected);
-}
+#include "helpers/test.h"
 
 /* All is known: three of four answer. */
-static void of_an_earlier_run_all_is_known(void **state)
+TEST(of_an_earlier_run_all_is_known)
 {
-    (void)state;
     struct bats_instance list[] = {{.sent = 30, .time = 7},
                                    {.sent = 10, .time = 5},
                                    {.sent = 0, .time = -1},
                                    {.sent = 20, .time = 9}};
     struct bats_answers a;
     assert_true(bats_answers_find(list, 4, BATS_NEVER, 0, &a));
-    near(a.gamma, 0.75);
-    near(a.mean, 7);
+    assert_near(a.gamma, 0.75, 1e-9);
+    assert_near(a.mean, 7, 1e-9);
     assert_int_equal(a.n_times, 3);
     assert_true(a.times[0] == 5 && a.times[1] == 7 && a.times[2] == 9);
     free(a.times);
 }
 
-static void if_nothing_answers_nothing_is_known(void **state)
+TEST(if_nothing_answers_nothing_is_known)
 {
-    (void)state;
     struct bats_instance list[] = {{.sent = 0, .time = -1},
                                    {.sent = 1, .time = -1}};
     struct bats_answers a;
@@ -61,9 +47,8 @@ static size_t two_epochs(struct bats_instance *list, int answered)
     return n;
 }
 
-static void the_second_epoch_is_known_in_part(void **state)
+TEST(the_second_epoch_is_known_in_part)
 {
-    (void)state;
     struct bats_instance list[60];
     struct bats_answers a;
     /* 7 of 20 x 1/2: gamma = 0.7 */
@@ -71,20 +56,20 @@ static void the_second_epoch_is_known_in_part(void **state)
     assert_true(bats_answers_find(list, n, 1000, 400, &a));
     assert_int_equal(a.n_known, 40);
     assert_int_equal(a.n_partial, 20);
-    near(a.gamma_known, 0.5);
-    near(a.gamma_partial, 0.7);
-    near(a.gamma, 0.6);
-    near(a.mean, 200);
+    assert_near(a.gamma_known, 0.5, 1e-9);
+    assert_near(a.gamma_partial, 0.7, 1e-9);
+    assert_near(a.gamma, 0.6, 1e-9);
+    assert_near(a.mean, 200, 1e-9);
     free(a.times);
     /* More than all: at most 1. */
     n = two_epochs(list, 15);
     assert_true(bats_answers_find(list, n, 1000, 400, &a));
-    near(a.gamma_partial, 1);
+    assert_near(a.gamma_partial, 1, 1e-9);
     free(a.times);
     /* None: no less than the worst set of the first epoch. */
     n = two_epochs(list, 0);
     assert_true(bats_answers_find(list, n, 1000, 400, &a));
-    near(a.gamma_partial, 0.5);
+    assert_near(a.gamma_partial, 0.5, 1e-9);
     free(a.times);
 }
 
@@ -97,9 +82,8 @@ static void lose_more(struct bats_instance *list, int change)
             .sent = i, .time = i % (i < change ? 10 : 2) == 0 ? -1 : 10};
 }
 
-static void after_a_fall_only_what_came_later_counts(void **state)
+TEST(after_a_fall_only_what_came_later_counts)
 {
-    (void)state;
     struct bats_instance list[100];
     struct bats_answers a;
     lose_more(list, 60);
@@ -124,35 +108,33 @@ static void after_a_fall_only_what_came_later_counts(void **state)
     /* All is known of an earlier run. */
     lose_more(list, 60);
     assert_true(bats_answers_find(list, 100, BATS_NEVER, 400, &a));
-    near(a.gamma, 0.74);
+    assert_near(a.gamma, 0.74, 1e-9);
     free(a.times);
 }
 
-static void a_rise_is_not_believed_so_soon(void **state)
+TEST(a_rise_is_not_believed_so_soon)
 {
-    (void)state;
     struct bats_instance list[100];
     struct bats_answers a;
     for (int i = 0; i < 100; i++)
         list[i] = (struct bats_instance){
             .sent = i, .time = i % (i < 60 ? 2 : 10) == 0 ? -1 : 10};
     assert_true(bats_answers_find(list, 100, 200, 400, &a));
-    near(a.gamma, 0.66);
+    assert_near(a.gamma, 0.66, 1e-9);
     free(a.times);
 }
 
 /* Sent so late that no answer is due, they say nothing. */
-static void what_is_too_new_says_nothing(void **state)
+TEST(what_is_too_new_says_nothing)
 {
-    (void)state;
     struct bats_instance list[60];
     struct bats_answers a;
     size_t n = two_epochs(list, 0);
     for (size_t i = 40; i < n; i++)
         list[i].sent = 990;
     assert_true(bats_answers_find(list, n, 1000, 400, &a));
-    near(a.gamma_partial, 0);
-    near(a.gamma, 0.5);
+    assert_near(a.gamma_partial, 0, 1e-9);
+    assert_near(a.gamma, 0.5, 1e-9);
     free(a.times);
 }
 
@@ -163,9 +145,8 @@ static void what_is_too_new_says_nothing(void **state)
  * of 4. */
 /* All of 200 answer, evenly from 100 to 300, and 250 have passed: a quarter is
  * still to come, or never. Half of that counts. */
-static void answers_that_keep_coming_are_expected_to(void **state)
+TEST(answers_that_keep_coming_are_expected_to)
 {
-    (void)state;
     struct bats_instance list[200];
     struct bats_answers a;
     for (int i = 0; i < 200; i++)
@@ -181,9 +162,8 @@ static void answers_that_keep_coming_are_expected_to(void **state)
     free(a.times);
 }
 
-static void times_are_weighted_for_what_still_runs(void **state)
+TEST(times_are_weighted_for_what_still_runs)
 {
-    (void)state;
     struct bats_instance list[30];
     struct bats_answers a;
     for (int i = 0; i < 30; i++)
@@ -209,9 +189,8 @@ static void times_are_weighted_for_what_still_runs(void **state)
  * is taken to end now. Losses: at 100 are 6, one is lost: 1/6; at 200 are 3: a
  * third of 5/6. So 1/6 + 5/18 = 4/9 are lost in the end.
  */
-static void two_lives_where_losses_are_noticed(void **state)
+TEST(where_losses_are_noticed_tasks_and_losses_have_lives)
 {
-    (void)state;
     const struct bats_instance list[] = {
         {.sent = 0, .time = 100},
         {.sent = 0, .time = 100},
@@ -221,8 +200,8 @@ static void two_lives_where_losses_are_noticed(void **state)
         {.sent = 605, .time = -1}};
     struct bats_answers a;
     assert_true(bats_answers_noticed(list, 6, 1005, 5, &a));
-    near(a.gamma, 0.6);
-    near(a.loses, 4.0 / 9);
+    assert_near(a.gamma, 0.6, 1e-9);
+    assert_near(a.loses, 4.0 / 9, 1e-9);
     assert_int_equal(a.n_lost, 2);
     assert_true(a.lost[0] == 100 && a.lost[1] == 200);
     assert_int_equal(a.n_times, 3);
@@ -233,16 +212,16 @@ static void two_lives_where_losses_are_noticed(void **state)
 
 /* At 100 are 3 at risk, of which 2 answer: what was given up at 50 is no loss
  * that is known of, however long ago it was sent. */
-static void what_was_given_up_may_have_answered(void **state)
+TEST(what_was_given_up_may_have_answered)
 {
-    (void)state;
-    const struct bats_instance list[] = {{.sent = 0, .time = 100},
-                                         {.sent = 0, .time = 100},
-                                         {.sent = 0, .time = -1, .ended = 50},
-                                         {.sent = 0, .time = -1, .ended = 200}};
+    const struct bats_instance list[] = {
+        {.sent = 0, .time = 100},
+        {.sent = 0, .time = 100},
+        {.sent = 0, .time = -1, .ended = 50},
+        {.sent = 0, .time = -1, .ended = 200}};
     struct bats_answers a;
     assert_true(bats_answers_censored(list, 4, 1000, &a));
-    near(a.gamma, 2.0 / 3);
+    assert_near(a.gamma, 2.0 / 3, 1e-9);
     assert_true(a.n_times == 2 && a.times[0] == 100 && a.times[1] == 100);
     free(a.times);
     assert_false(bats_answers_censored(list + 2, 2, 1000, &a));
@@ -250,9 +229,8 @@ static void what_was_given_up_may_have_answered(void **state)
 
 /* Eight of ten answer after 60, two after 3600. If nearly all answer, little is
  * lost by waiting for those; if few do, more than by sending them again. */
-static void patience_is_for_what_may_answer(void **state)
+TEST(patience_is_for_what_may_answer)
 {
-    (void)state;
     const bats_time times[] = {60, 60, 60, 60, 60, 60, 60, 60, 3600, 3600};
     bats_time d = bats_answers_patience(times, 10, 0.9, 240);
     assert_true(d >= 3600 && d < 4000);
@@ -261,20 +239,4 @@ static void patience_is_for_what_may_answer(void **state)
     assert_int_equal(bats_answers_patience(times, 10, 0.9, 8000), 8000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_an_earlier_run_all_is_known),
-        cmocka_unit_test(what_was_given_up_may_have_answered),
-        cmocka_unit_test(patience_is_for_what_may_answer),
-        cmocka_unit_test(if_nothing_answers_nothing_is_known),
-        cmocka_unit_test(the_second_epoch_is_known_in_part),
-        cmocka_unit_test(what_is_too_new_says_nothing),
-        cmocka_unit_test(after_a_fall_only_what_came_later_counts),
-        cmocka_unit_test(a_rise_is_not_believed_so_soon),
-        cmocka_unit_test(answers_that_keep_coming_are_expected_to),
-        cmocka_unit_test(times_are_weighted_for_what_still_runs),
-        cmocka_unit_test(two_lives_where_losses_are_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

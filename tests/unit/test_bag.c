@@ -1,20 +1,13 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
 #include "bats/bag.h"
+#include "helpers/test.h"
 
 #define N 100
 
-static void every_task_is_drawn_once_in_a_seeded_order(void **state)
+TEST(every_task_is_drawn_once_in_a_seeded_order)
 {
-    (void)state;
     uint32_t order[3][N];
     const uint64_t seed[3] = {1, 1, 2};
     for (int k = 0; k < 3; k++) {
@@ -34,9 +27,8 @@ static void every_task_is_drawn_once_in_a_seeded_order(void **state)
 }
 
 /* Runs of other versions are to be repeated: the order may never change. */
-static void order_is_that_of_gsl_ran_shuffle(void **state)
+TEST(order_is_that_of_gsl_ran_shuffle)
 {
-    (void)state;
     for (uint32_t n = 1; n <= N; n++) {
         struct bats_bag bag;
         uint32_t list[N];
@@ -56,9 +48,8 @@ static void order_is_that_of_gsl_ran_shuffle(void **state)
     }
 }
 
-static void task_put_back_is_drawn_next(void **state)
+TEST(task_put_back_is_drawn_next)
 {
-    (void)state;
     struct bats_bag bag;
     assert_int_equal(bats_bag_init(&bag, N, 3, NULL), 0);
     struct bats_position first = bats_bag_draw(&bag, 0);
@@ -73,9 +64,8 @@ static void task_put_back_is_drawn_next(void **state)
     bats_bag_release(&bag);
 }
 
-static void resumed_bag_keeps_the_order_of_the_rest(void **state)
+TEST(resumed_bag_keeps_the_order_of_the_rest)
 {
-    (void)state;
     struct bats_bag bag;
     struct bats_position order[N];
     uint8_t earlier[N] = {0};
@@ -99,12 +89,19 @@ static void resumed_bag_keeps_the_order_of_the_rest(void **state)
     bats_bag_release(&bag);
 }
 
-int main(void)
+TEST(order_may_be_given)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_task_is_drawn_once_in_a_seeded_order),
-        cmocka_unit_test(order_is_that_of_gsl_ran_shuffle),
-        cmocka_unit_test(task_put_back_is_drawn_next),
-        cmocka_unit_test(resumed_bag_keeps_the_order_of_the_rest)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static const uint32_t given[] = {2, 0, 3, 1};
+    static const uint8_t earlier[] = {BATS_TASK_DONE, 0, 0, 0};
+    struct bats_bag bag;
+    assert_int_equal(bats_bag_init(&bag, 4, 3, NULL), 0);
+    bats_bag_keep_order(&bag, given);
+    bats_bag_resume(&bag, earlier);
+    bats_bag_check(&bag);
+    assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 2);
+    assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 3);
+    assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 1);
+    bats_bag_release(&bag);
 }
+
+TEST_MAIN(NULL, NULL)

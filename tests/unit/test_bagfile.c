@@ -1,48 +1,17 @@
 /* bagfile: which commands a file stands for, and what is wrong with it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "helpers/directory.h"
 #include "input/bagfile.h"
 
-static char path[] = "/tmp/bats-test-bag-XXXXXX";
-
-static int create_file(void **state)
-{
-    (void)state;
-    int fd = mkstemp(path);
-    return fd < 0 || close(fd) != 0;
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
-
-static void write_file(const char *text, size_t length)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    assert_int_equal(fwrite(text, 1, length, f), length);
-    assert_int_equal(fclose(f), 0);
-}
+static const char path[] = "bag";
 
 static struct bats_bagfile *load(const char *text)
 {
     struct bats_bagfile *bag = NULL;
     struct bats_error err = {0, ""};
-    write_file(text, strlen(text));
+    write_text(path, text);
     if (bats_bagfile_load(path, &bag, &err))
         fail_msg("%s", err.text);
     return bag;
@@ -51,14 +20,13 @@ static struct bats_bagfile *load(const char *text)
 static void expect_command(const struct bats_bagfile *bag, uint32_t i,
                            const char *expected, uint32_t line)
 {
-    char *text = NULL;
-    size_t size = 0;
-    ptrdiff_t length = bats_bagfile_command(bag, i, &text, &size);
-    assert_string_equal(text, expected);
+    struct bats_text text = {0};
+    ptrdiff_t length = bats_bagfile_command(bag, i, &text);
+    assert_string_equal(text.bytes, expected);
     assert_int_equal(length, strlen(expected));
-    assert_true(size > (size_t)length);
+    assert_true(text.room > (size_t)length);
     assert_int_equal(bats_bagfile_line(bag, i), line);
-    free(text);
+    bats_text_release(&text);
 }
 
 /* `text` is a file of this length; `expected` what stands behind its path. */
@@ -66,7 +34,7 @@ static void refuse_bytes(const char *text, size_t length, const char *expected)
 {
     struct bats_bagfile *bag = NULL;
     struct bats_error err = {0, ""};
-    write_file(text, length);
+    write_bytes(path, text, length);
     if (bats_bagfile_load(path, &bag, &err) != BATS_EINPUT)
         fail_msg("accepted, but not: %s", expected);
     assert_null(bag);
@@ -82,9 +50,8 @@ static void refuse(const char *text, const char *expected)
 
 /* ---- plain bags ---- */
 
-static void every_command_is_a_task_and_knows_its_line(void **state)
+TEST(every_command_is_a_task_and_knows_its_line)
 {
-    (void)state;
     struct bats_bagfile *bag = load("echo a\n"
                                     "\n"
                                     "# a comment\n"
@@ -92,20 +59,19 @@ static void every_command_is_a_task_and_knows_its_line(void **state)
                                     " \t \n"
                                     "  echo b # not a comment\n"
                                     "echo 'c  '  \n");
-    assert_int_equal(bats_bagfile_count(bag), 3);
-    assert_string_equal(bats_bagfile_name(bag), path);
-    assert_false(bats_bagfile_is_disbatch(bag));
+    assert_int_equal(bag->n_tasks, 3);
+    assert_string_equal(bag->name, path);
+    assert_false(bag->is_disbatch);
     expect_command(bag, 0, "echo a", 1);
     expect_command(bag, 1, "echo b # not a comment", 6);
     expect_command(bag, 2, "echo 'c  '  ", 7);
     bats_bagfile_destroy(bag);
 }
 
-static void files_of_other_systems_and_habits_are_read(void **state)
+TEST(files_of_other_systems_and_habits_are_read)
 {
-    (void)state;
     struct bats_bagfile *bag = load("a\r\n\r\n#c\r\nb\r\r\nc");
-    assert_int_equal(bats_bagfile_count(bag), 3);
+    assert_int_equal(bag->n_tasks, 3);
     expect_command(bag, 0, "a", 1);
     expect_command(bag, 1, "b\r", 4);
     expect_command(bag, 2, "c", 5);
@@ -121,24 +87,40 @@ static void files_of_other_systems_and_habits_are_read(void **state)
     bats_bagfile_destroy(bag);
 }
 
-static void a_buffer_grows_only_when_it_must(void **state)
+/* The words of the first line, without blanks around them. */
+TEST(a_script_is_run_by_what_its_first_line_names)
 {
-    (void)state;
+    static const char *const scripts[][2] = {
+        {"#!/bin/sh\n", "/bin/sh"},
+        {"#! \t/usr/bin/env  bash \t\r\n", "/usr/bin/env  bash"},
+        {"#!\n", "/bin/sh"},
+        {"#! \n", "/bin/sh"}};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        char text[200], expected[200];
+        sprintf(text, "%s#BATS parameter x select anyof 1 2\n", scripts[i][0]);
+        struct bats_bagfile *bag = load(text);
+        assert_int_equal(bag->n_tasks, 2);
+        sprintf(expected, "%s %s", scripts[i][1], path);
+        expect_command(bag, 1, expected, 0);
+        bats_bagfile_destroy(bag);
+    }
+}
+
+TEST(a_buffer_grows_only_when_it_must)
+{
     struct bats_bagfile *bag = load("echo long\nls\n");
-    char *text = NULL;
-    size_t size = 0;
-    assert_int_equal(bats_bagfile_command(bag, 0, &text, &size), 9);
-    size_t first_size = size;
-    assert_int_equal(bats_bagfile_command(bag, 1, &text, &size), 2);
-    assert_string_equal(text, "ls");
-    assert_int_equal(size, first_size);
-    free(text);
+    struct bats_text text = {0};
+    assert_int_equal(bats_bagfile_command(bag, 0, &text), 9);
+    size_t first_room = text.room;
+    assert_int_equal(bats_bagfile_command(bag, 1, &text), 2);
+    assert_string_equal(text.bytes, "ls");
+    assert_int_equal(text.room, first_room);
+    bats_text_release(&text);
     bats_bagfile_destroy(bag);
 }
 
-static void standard_input_is_read_to_its_end(void **state)
+TEST(standard_input_is_read_to_its_end)
 {
-    (void)state;
     int ends[2];
     int saved = dup(STDIN_FILENO);
     assert_int_equal(pipe(ends), 0);
@@ -147,8 +129,8 @@ static void standard_input_is_read_to_its_end(void **state)
     dup2(ends[0], STDIN_FILENO);
     struct bats_bagfile *bag = NULL;
     assert_int_equal(bats_bagfile_load("-", &bag, NULL), 0);
-    assert_int_equal(bats_bagfile_count(bag), 2);
-    assert_string_equal(bats_bagfile_name(bag), "standard input");
+    assert_int_equal(bag->n_tasks, 2);
+    assert_string_equal(bag->name, "standard input");
     expect_command(bag, 1, "b", 2);
     bats_bagfile_destroy(bag);
 
@@ -173,7 +155,7 @@ static void expect_large_bag(const char *name)
 {
     struct bats_bagfile *bag = NULL;
     assert_int_equal(bats_bagfile_load(name, &bag, NULL), 0);
-    assert_int_equal(bats_bagfile_count(bag), N);
+    assert_int_equal(bag->n_tasks, N);
     for (uint32_t i = 0; i < N; i++) {
         char expected[32];
         sprintf(expected, "echo %" PRIu32, i);
@@ -182,17 +164,15 @@ static void expect_large_bag(const char *name)
     bats_bagfile_destroy(bag);
 }
 
-static void a_large_bag_is_complete(void **state)
+TEST(a_large_bag_is_complete)
 {
-    (void)state;
     write_large_bag(fopen(path, "w"));
     expect_large_bag(path);
 }
 
 /* No file size tells how much is to come. */
-static void a_large_bag_is_complete_through_a_pipe(void **state)
+TEST(a_large_bag_is_complete_through_a_pipe)
 {
-    (void)state;
     int ends[2];
     int saved = dup(STDIN_FILENO);
     assert_int_equal(pipe(ends), 0);
@@ -213,9 +193,8 @@ static void a_large_bag_is_complete_through_a_pipe(void **state)
 
 /* ---- disBatch ---- */
 
-static void prefix_and_suffix_hold_until_they_change(void **state)
+TEST(prefix_and_suffix_hold_until_they_change)
 {
-    (void)state;
     struct bats_bagfile *bag = load("a\n"
                                     "#DISBATCH PREFIX cd /d ; \n"
                                     "b\n"
@@ -228,8 +207,8 @@ static void prefix_and_suffix_hold_until_they_change(void **state)
                                     "#DISBATCH SUFFIX \n"
                                     "f\n"
                                     "#DISBATCH SUFFIX unused");
-    assert_int_equal(bats_bagfile_count(bag), 6);
-    assert_true(bats_bagfile_is_disbatch(bag));
+    assert_int_equal(bag->n_tasks, 6);
+    assert_true(bag->is_disbatch);
     expect_command(bag, 0, "a", 1);
     expect_command(bag, 1, "cd /d ; b", 3);
     expect_command(bag, 2, "cd /d ; c > log 2>&1", 5);
@@ -239,9 +218,8 @@ static void prefix_and_suffix_hold_until_they_change(void **state)
     bats_bagfile_destroy(bag);
 }
 
-static void repeat_exports_its_index(void **state)
+TEST(repeat_exports_its_index)
 {
-    (void)state;
     struct bats_bagfile *bag =
         load("a\n"
              "#DISBATCH REPEAT 3 ./run $DISBATCH_REPEAT_INDEX\n"
@@ -254,7 +232,7 @@ static void repeat_exports_its_index(void **state)
              "#DISBATCH REPEAT 1 start 4\n"
              "#DISBATCH REPEAT 2 step 0 ./y\n"
              "d\n");
-    assert_int_equal(bats_bagfile_count(bag), 17);
+    assert_int_equal(bag->n_tasks, 17);
     expect_command(bag, 0, "a", 1);
     expect_command(bag, 1,
                    "export DISBATCH_REPEAT_INDEX=0; ./run "
@@ -279,40 +257,36 @@ static void repeat_exports_its_index(void **state)
     bats_bagfile_destroy(bag);
 }
 
-static void repetitions_cost_no_memory(void **state)
+TEST(repetitions_cost_no_memory)
 {
-    (void)state;
     struct bats_bagfile *bag =
         load("a\n#DISBATCH REPEAT 4294967292 start 5 x\nb\n");
-    assert_true(bats_bagfile_count(bag) == UINT32_MAX - 1);
+    assert_true(bag->n_tasks == UINT32_MAX - 1);
     expect_command(bag, 4294967292,
                    "export DISBATCH_REPEAT_INDEX=4294967296; x", 2);
     expect_command(bag, 4294967293, "b", 3);
     bats_bagfile_destroy(bag);
 }
 
-static void only_the_exact_mark_is_a_directive(void **state)
+TEST(only_the_exact_mark_is_a_directive)
 {
-    (void)state;
     struct bats_bagfile *bag = load("#disbatch BARRIER\n"
                                     "# DISBATCH BARRIER\n"
                                     "##DISBATCH BARRIER\n"
                                     "#DISBATCHES BARRIER\n"
                                     "a\n");
-    assert_int_equal(bats_bagfile_count(bag), 1);
-    assert_false(bats_bagfile_is_disbatch(bag));
+    assert_int_equal(bag->n_tasks, 1);
+    assert_false(bag->is_disbatch);
     bats_bagfile_destroy(bag);
 
     bag = load(" \t#DISBATCH PREFIX x \na\n");
-    assert_true(bats_bagfile_is_disbatch(bag));
+    assert_true(bag->is_disbatch);
     expect_command(bag, 0, "x a", 2);
     bats_bagfile_destroy(bag);
 }
 
-static void nodes_get_commands_of_their_own(void **state)
+TEST(nodes_get_commands_of_their_own)
 {
-    (void)state;
-    size_t n;
     struct bats_bagfile *bag = load("#DISBATCH PERENGINE START a  b\n"
                                     "#DISBATCH PREFIX ( \n"
                                     "#DISBATCH SUFFIX  )\n"
@@ -320,20 +294,19 @@ static void nodes_get_commands_of_their_own(void **state)
                                     "#DISBATCH perengine start c\n"
                                     "#DISBATCH PERENGINE stop d\n"
                                     "e\n");
-    const char *start = bats_bagfile_per_engine(bag, false, &n);
-    assert_int_equal(n, sizeof "a  b\0( c )");
-    assert_memory_equal(start, "a  b\0( c )", n);
-    const char *stop = bats_bagfile_per_engine(bag, true, &n);
-    assert_int_equal(n, sizeof "( d )");
-    assert_string_equal(stop, "( d )");
-    assert_int_equal(bats_bagfile_count(bag), 1);
+    const struct bats_text *start = &bag->per_engine[0];
+    assert_int_equal(start->n, sizeof "a  b\0( c )");
+    assert_memory_equal(start->bytes, "a  b\0( c )", start->n);
+    const struct bats_text *stop = &bag->per_engine[1];
+    assert_int_equal(stop->n, sizeof "( d )");
+    assert_string_equal(stop->bytes, "( d )");
+    assert_int_equal(bag->n_tasks, 1);
     expect_command(bag, 0, "( e )", 7);
     bats_bagfile_destroy(bag);
 }
 
-static void directives_that_cannot_be_honoured_are_refused(void **state)
+TEST(directives_that_cannot_be_honoured_are_refused)
 {
-    (void)state;
     refuse("a\n#DISBATCH BARRIER CHECK x\nb\n",
            ":2: not of the form '#DISBATCH BARRIER [CHECK]'");
     refuse("#DISBATCH perengine BEGIN x\na\n",
@@ -352,9 +325,8 @@ static void directives_that_cannot_be_honoured_are_refused(void **state)
                              "PERENGINE");
 }
 
-static void malformed_repeats_are_refused(void **state)
+TEST(malformed_repeats_are_refused)
 {
-    (void)state;
     static const char *const cases[] = {"",
                                         " ",
                                         " x",
@@ -380,9 +352,8 @@ static void malformed_repeats_are_refused(void **state)
            ":2: the last DISBATCH_REPEAT_INDEX is too large");
 }
 
-static void more_tasks_than_can_be_counted_are_refused(void **state)
+TEST(more_tasks_than_can_be_counted_are_refused)
 {
-    (void)state;
     static const char expected[] = ": more than 4294967294 tasks in one bag";
     char text[100];
     sprintf(text, ":1%s", expected);
@@ -395,9 +366,8 @@ static void more_tasks_than_can_be_counted_are_refused(void **state)
 
 /* ---- built-in tasks ---- */
 
-static void sleep_is_the_built_in_task(void **state)
+TEST(sleep_is_the_built_in_task)
 {
-    (void)state;
     bool is_builtin = false;
     bats_time duration = -1;
     assert_int_equal(
@@ -415,9 +385,8 @@ static void sleep_is_the_built_in_task(void **state)
     assert_false(is_builtin);
 }
 
-static void once_is_a_mark_and_no_part_of_the_command(void **state)
+TEST(once_is_a_mark_and_no_part_of_the_command)
 {
-    (void)state;
     static const bool once[] = {false, true, true, false, true,
                                 true,  true, true, false};
     struct bats_bagfile *bag = load("a\n"
@@ -429,7 +398,7 @@ static void once_is_a_mark_and_no_part_of_the_command(void **state)
                                     "#DISBATCH PREFIX p \n"
                                     "@once e\n"
                                     "f @once\n");
-    assert_int_equal(bats_bagfile_count(bag), 9);
+    assert_int_equal(bag->n_tasks, 9);
     expect_command(bag, 1, "b", 2);
     expect_command(bag, 2, "c 1", 3);
     expect_command(bag, 4, "@sleep 2", 5);
@@ -441,9 +410,8 @@ static void once_is_a_mark_and_no_part_of_the_command(void **state)
     bats_bagfile_destroy(bag);
 }
 
-static void other_built_in_tasks_are_refused(void **state)
+TEST(other_built_in_tasks_are_refused)
 {
-    (void)state;
     refuse("a\n@SLEEP 3\n", ":2: unknown built-in task '@SLEEP'; "
                             "expected '@sleep DURATION' or '@once COMMAND'");
     refuse("a\n\n  @sleeps 3\n",
@@ -471,16 +439,15 @@ static void other_built_in_tasks_are_refused(void **state)
                  "11111111...' is not a duration");
 }
 
-static void directives_may_make_built_in_tasks_but_not_hide_them(void **state)
+TEST(directives_may_make_built_in_tasks_but_not_hide_them)
 {
-    (void)state;
     struct bats_bagfile *bag = load("#DISBATCH REPEAT 3 @sleep 15m\n"
                                     "#DISBATCH PREFIX @sleep \n"
                                     "7\n"
                                     "#DISBATCH REPEAT 2 8\n"
                                     "#DISBATCH SUFFIX m\n"
                                     "9\n");
-    assert_int_equal(bats_bagfile_count(bag), 7);
+    assert_int_equal(bag->n_tasks, 7);
     expect_command(bag, 2, "@sleep 15m", 1);
     expect_command(bag, 3, "@sleep 7", 3);
     expect_command(bag, 5, "@sleep 8", 4);
@@ -499,26 +466,23 @@ static void directives_may_make_built_in_tasks_but_not_hide_them(void **state)
 
 /* ---- files that are no bags ---- */
 
-static void a_nul_byte_is_refused_by_line(void **state)
+TEST(a_nul_byte_is_refused_by_line)
 {
-    (void)state;
     refuse_bytes("a\0b\n", 4, ":1: a NUL byte; is this a text file?");
     refuse_bytes("a\n\nb\n# \0\n", 9, ":4: a NUL byte; is this a text file?");
     refuse_bytes("a\n\0", 3, ":2: a NUL byte; is this a text file?");
 }
 
-static void a_bag_without_task_is_refused(void **state)
+TEST(a_bag_without_task_is_refused)
 {
-    (void)state;
     refuse("", ": no task in this bag");
     refuse("\n \n# only\n", ": no task in this bag");
     refuse("#DISBATCH PREFIX a\n", ": no task in this bag");
     refuse("\xEF\xBB\xBF", ": no task in this bag");
 }
 
-static void files_that_cannot_be_read_are_refused(void **state)
+TEST(files_that_cannot_be_read_are_refused)
 {
-    (void)state;
     struct bats_bagfile *bag = NULL;
     struct bats_error err;
     assert_int_equal(bats_bagfile_load("/nowhere/bag", &bag, &err),
@@ -526,7 +490,7 @@ static void files_that_cannot_be_read_are_refused(void **state)
     assert_string_equal(err.text, "/nowhere/bag: No such file or directory");
     assert_int_equal(bats_bagfile_load("/", &bag, &err), BATS_EINPUT);
     assert_string_equal(err.text, "/: Is a directory");
-    write_file("a\n", 2);
+    write_text(path, "a\n");
     char below[sizeof path + 2];
     sprintf(below, "%s/x", path);
     assert_int_equal(bats_bagfile_load(below, &bag, &err), BATS_EINPUT);
@@ -535,9 +499,8 @@ static void files_that_cannot_be_read_are_refused(void **state)
     bats_bagfile_destroy(NULL);
 }
 
-static void a_backslash_that_joins_nothing_is_found(void **state)
+TEST(a_backslash_that_joins_nothing_is_found)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint32_t line;
@@ -551,7 +514,7 @@ static void a_backslash_that_joins_nothing_is_found(void **state)
     };
     for (size_t i = 0; i < sizeof bags / sizeof bags[0]; i++) {
         struct bats_bagfile *bag = load(bags[i].text);
-        assert_int_equal(bats_bagfile_dangling(bag), bags[i].line);
+        assert_int_equal(bag->dangling, bags[i].line);
         bats_bagfile_destroy(bag);
     }
 }
@@ -562,7 +525,7 @@ static void expect_refusal(const char *text, const char *sentence)
 {
     struct bats_bagfile *bag = NULL;
     struct bats_error err = {0, ""};
-    write_file(text, strlen(text));
+    write_text(path, text);
     assert_int_equal(bats_bagfile_load(path, &bag, &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, sentence));
 }
@@ -575,24 +538,22 @@ static bool has_edge(const struct bats_graph *g, uint32_t from, uint32_t to)
     return false;
 }
 
-static void bag_without_names_has_no_graph(void **state)
+TEST(bag_without_names_has_no_graph)
 {
-    (void)state;
     struct bats_bagfile *bag = load("# BATS task a\na\nb\n");
-    assert_null(bats_bagfile_graph(bag));
+    assert_null(bag->graph);
     bats_bagfile_destroy(bag);
 }
 
-static void names_may_come_later_and_stand_for_repetitions(void **state)
+TEST(names_may_come_later_and_stand_for_repetitions)
 {
-    (void)state;
     struct bats_bagfile *bag = load("#BATS task z after many x\nz\n"
                                     "  #BATS task many after x\r\n"
                                     "#DISBATCH REPEAT 3 start 1 m\n"
                                     "free\n"
                                     "#BATS task x\n\n# a remark\nx\n");
-    const struct bats_graph *g = bats_bagfile_graph(bag);
-    assert_int_equal(bats_bagfile_count(bag), 6);
+    const struct bats_graph *g = bag->graph;
+    assert_int_equal(bag->n_tasks, 6);
     assert_non_null(g);
     assert_int_equal(g->n_tasks, 6);
     assert_int_equal(g->n_nodes, 8); /* before the three, and after them */
@@ -604,9 +565,8 @@ static void names_may_come_later_and_stand_for_repetitions(void **state)
     bats_bagfile_destroy(bag);
 }
 
-static void mistakes_about_names_are_refused_with_their_line(void **state)
+TEST(mistakes_about_names_are_refused_with_their_line)
 {
-    (void)state;
     expect_refusal("a\n#BATS job b\nb\n", ":2: unknown directive '#BATS job'");
     expect_refusal("#BATS task\nb\n", ":1: not of the form");
     expect_refusal("#BATS task a before b\nb\n", ":1: not of the form");
@@ -621,14 +581,27 @@ static void mistakes_about_names_are_refused_with_their_line(void **state)
                    ":2: these tasks wait for each other: ");
 }
 
-static void memory_is_asked_for_until_it_changes(void **state)
+TEST(time_is_told_until_it_changes)
 {
-    (void)state;
+    struct bats_bagfile *bag = load("a\n#BATS time 2m\nb\n@sleep 5\n"
+                                    "#BATS time 1h\nc\n#BATS time 0\nd\n");
+    static const bats_time seconds[] = {0, 120, 5, 3600, 0};
+    assert_int_equal(bag->n_tasks, 5);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(bats_bagfile_time(bag, i), seconds[i] * BATS_SECOND);
+    bats_bagfile_destroy(bag);
+    expect_refusal("#BATS time\na\n", ":1: #BATS time: '' is not");
+    expect_refusal("#BATS time 2 m\na\n",
+                   ":1: not of the form '#BATS time DURATION'");
+}
+
+TEST(memory_is_asked_for_until_it_changes)
+{
     struct bats_bagfile *bag = load("a\n#BATS memory 2G\nb\n"
                                     "#DISBATCH REPEAT 2 start 1 c\n"
                                     " #BATS  memory\t1025 \r\nd\ne\n");
     static const int64_t kib[] = {0, 2 << 20, 2 << 20, 2 << 20, 2, 2};
-    assert_int_equal(bats_bagfile_count(bag), 6);
+    assert_int_equal(bag->n_tasks, 6);
     for (uint32_t i = 0; i < 6; i++)
         assert_int_equal(bats_bagfile_memory_kib(bag, i), kib[i]);
     bats_bagfile_destroy(bag);
@@ -639,35 +612,4 @@ static void memory_is_asked_for_until_it_changes(void **state)
                    ":1: not of the form '#BATS memory SIZE'");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bag_without_names_has_no_graph),
-        cmocka_unit_test(names_may_come_later_and_stand_for_repetitions),
-        cmocka_unit_test(mistakes_about_names_are_refused_with_their_line),
-        cmocka_unit_test(memory_is_asked_for_until_it_changes),
-        cmocka_unit_test(every_command_is_a_task_and_knows_its_line),
-        cmocka_unit_test(files_of_other_systems_and_habits_are_read),
-        cmocka_unit_test(a_buffer_grows_only_when_it_must),
-        cmocka_unit_test(standard_input_is_read_to_its_end),
-        cmocka_unit_test(a_large_bag_is_complete),
-        cmocka_unit_test(a_large_bag_is_complete_through_a_pipe),
-        cmocka_unit_test(prefix_and_suffix_hold_until_they_change),
-        cmocka_unit_test(repeat_exports_its_index),
-        cmocka_unit_test(repetitions_cost_no_memory),
-        cmocka_unit_test(only_the_exact_mark_is_a_directive),
-        cmocka_unit_test(nodes_get_commands_of_their_own),
-        cmocka_unit_test(directives_that_cannot_be_honoured_are_refused),
-        cmocka_unit_test(malformed_repeats_are_refused),
-        cmocka_unit_test(more_tasks_than_can_be_counted_are_refused),
-        cmocka_unit_test(sleep_is_the_built_in_task),
-        cmocka_unit_test(once_is_a_mark_and_no_part_of_the_command),
-        cmocka_unit_test(other_built_in_tasks_are_refused),
-        cmocka_unit_test(directives_may_make_built_in_tasks_but_not_hide_them),
-        cmocka_unit_test(a_nul_byte_is_refused_by_line),
-        cmocka_unit_test(a_bag_without_task_is_refused),
-        cmocka_unit_test(a_backslash_that_joins_nothing_is_found),
-        cmocka_unit_test(files_that_cannot_be_read_are_refused),
-    };
-    return cmocka_run_group_tests(tests, create_file, remove_file);
-}
+TEST_MAIN(enter_directory, leave_directory)

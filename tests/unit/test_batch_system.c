@@ -1,16 +1,7 @@
 /* batch_system: a batch system that the program has never heard of is one
  * table of functions and a line in a list. The list here is not the one of
  * batch_systems.c; the linker takes this one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "site/batch_system.h"
 #include "site/site.h"
 
@@ -93,7 +84,6 @@ const struct bats_batch_system *const bats_batch_systems[] = {&other, &pool,
 
 static int reset(void **state)
 {
-    (void)state;
     setenv("POOL_JOB", "77.head", 1);
     setenv("POOL_QUEUE", "long", 1);
     unsetenv("POOL_TASK");
@@ -117,9 +107,8 @@ static struct bats_site discover(void)
     return site;
 }
 
-static void a_new_batch_system_names_clusters_and_charges(void **state)
+TEST_WITH(a_new_batch_system_names_clusters_and_charges, reset, NULL)
 {
-    (void)state;
     char *text;
     struct bats_site s = discover();
     assert_ptr_equal(s.allocation.system, &pool);
@@ -135,9 +124,8 @@ static void a_new_batch_system_names_clusters_and_charges(void **state)
     bats_site_release(&s);
 }
 
-static void nodes_are_found_in_any_order(void **state)
+TEST_WITH(nodes_are_found_in_any_order, reset, NULL)
 {
-    (void)state;
     struct bats_allocation a;
     assert_int_equal(bats_batch_ask(1, &a, NULL), 0);
     assert_string_equal(bats_allocation_find(&a, "n1")->host, "n1");
@@ -146,9 +134,8 @@ static void nodes_are_found_in_any_order(void **state)
     bats_allocation_release(&a);
 }
 
-static void a_system_that_does_not_answer_may_know_the_end(void **state)
+TEST_WITH(a_system_that_does_not_answer_may_know_the_end, reset, NULL)
 {
-    (void)state;
     struct bats_allocation a;
     struct bats_error err;
     setenv("POOL_IS_DOWN", "1", 1);
@@ -162,9 +149,8 @@ static void a_system_that_does_not_answer_may_know_the_end(void **state)
     bats_site_release(&s);
 }
 
-static void outside_its_jobs_a_system_is_not_asked(void **state)
+TEST_WITH(outside_its_jobs_a_system_is_not_asked, reset, NULL)
 {
-    (void)state;
     struct bats_allocation a;
     unsetenv("POOL_JOB");
     assert_null(bats_batch_system_here());
@@ -174,24 +160,11 @@ static void outside_its_jobs_a_system_is_not_asked(void **state)
     assert_null(bats_allocation_find(&a, "n1"));
 }
 
-static void any_system_may_have_launched_the_process(void **state)
+TEST_WITH(any_system_may_have_launched_the_process, reset, NULL)
 {
-    (void)state;
     assert_false(bats_batch_launched());
     setenv("POOL_TASK", "3", 1);
     assert_true(bats_batch_launched());
 }
 
-#define BATCH_TEST(name) cmocka_unit_test_setup(name, reset)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        BATCH_TEST(a_new_batch_system_names_clusters_and_charges),
-        BATCH_TEST(nodes_are_found_in_any_order),
-        BATCH_TEST(a_system_that_does_not_answer_may_know_the_end),
-        BATCH_TEST(outside_its_jobs_a_system_is_not_asked),
-        BATCH_TEST(any_system_may_have_launched_the_process),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

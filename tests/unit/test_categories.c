@@ -1,15 +1,9 @@
 /* The runtimes of a kind of task are learned, and decide which chain comes
  * first. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "bats/policy.h"
 #include "bats/sched.h"
+#include "bats/status.h"
+#include "helpers/test.h"
 
 #define TASKS 7
 
@@ -98,9 +92,8 @@ static struct bats_graph graph(void)
     return g;
 }
 
-static void chain_of_long_tasks_comes_first_once_that_is_known(void **state)
+TEST(chain_of_long_tasks_comes_first_once_that_is_known)
 {
-    (void)state;
     struct bats_graph g = graph();
     struct bats_sched *s = create(&g, false, 1);
     assert_int_equal(begin(s), 2); /* three tasks, against two */
@@ -111,9 +104,8 @@ static void chain_of_long_tasks_comes_first_once_that_is_known(void **state)
     bats_graph_release(&g);
 }
 
-static void forecast_is_no_sooner_than_the_longest_chain(void **state)
+TEST(forecast_is_no_sooner_than_the_longest_chain)
 {
-    (void)state;
     struct bats_graph g = graph();
     struct bats_sched *s = create(&g, true, 4);
     struct bats_sched_status status;
@@ -127,10 +119,9 @@ static void forecast_is_no_sooner_than_the_longest_chain(void **state)
 }
 
 /* One result is too few to rank the tasks of a large graph by. */
-static void forecast_of_a_large_graph_counts_the_tasks_of_its_chain(void **state)
+TEST(forecast_of_a_large_graph_counts_the_tasks_of_its_chain)
 {
     enum { MANY = 300 };
-    (void)state;
     struct bats_edge chain[MANY - 1];
     struct bats_graph g;
     struct bats_error err;
@@ -168,9 +159,8 @@ static void forecast_of_a_large_graph_counts_the_tasks_of_its_chain(void **state
     bats_graph_release(&g);
 }
 
-static void categories_know_their_mean_and_deviation(void **state)
+TEST(categories_know_their_mean_and_deviation)
 {
-    (void)state;
     struct bats_graph g = graph();
     struct bats_sched *s = create(&g, true, 1);
     struct bats_category_status k;
@@ -243,33 +233,20 @@ static void begin_on_both(bats_time slow, uint32_t *runs)
     bats_graph_release(&g);
 }
 
-static void longest_chain_goes_to_the_faster_machine(void **state)
+TEST(longest_chain_goes_to_the_faster_machine)
 {
-    (void)state;
     uint32_t runs[2];
     begin_on_both(3 * BATS_HOUR, runs);
     assert_int_equal(runs[1], 2);
     assert_int_equal(runs[0], 3); /* 3 hours, or 2 after 2 */
 }
 
-static void task_waits_for_a_machine_where_it_ends_sooner(void **state)
+TEST(task_waits_for_a_machine_where_it_ends_sooner)
 {
-    (void)state;
     uint32_t runs[2];
     begin_on_both(5 * BATS_HOUR, runs);
     assert_int_equal(runs[1], 2);
     assert_int_equal(runs[0], BATS_NO_TASK); /* 5 hours, or 2 after 2 */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chain_of_long_tasks_comes_first_once_that_is_known),
-        cmocka_unit_test(forecast_is_no_sooner_than_the_longest_chain),
-        cmocka_unit_test(
-            forecast_of_a_large_graph_counts_the_tasks_of_its_chain),
-        cmocka_unit_test(categories_know_their_mean_and_deviation),
-        cmocka_unit_test(longest_chain_goes_to_the_faster_machine),
-        cmocka_unit_test(task_waits_for_a_machine_where_it_ends_sooner)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

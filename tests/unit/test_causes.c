@@ -1,23 +1,14 @@
 /* Equal failures are counted together, and a record keeps a bounded amount of
  * what they wrote. No MPI, no record. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "exec/output/last.h"
+#include "helpers/test.h"
 #include "record/write/kinds.h"
 #include "record/write/record.h"
 #include "report/causes.h"
 
-static void the_last_line_is_the_last_with_something_in_it(void **state)
+TEST(the_last_line_is_the_last_with_something_in_it)
 {
     char line[BATS_COMPLAINT_LINE], many[2 * BATS_COMPLAINT_LINE];
-    (void)state;
     bats_complaint_line(line, "first\nsecond \n\n  \n", 18);
     assert_string_equal(line, "second");
     bats_complaint_line(line, "10%\r100%\r", 9);
@@ -33,10 +24,9 @@ static void the_last_line_is_the_last_with_something_in_it(void **state)
     assert_int_equal(strlen(line), BATS_COMPLAINT_LINE - 1);
 }
 
-static void all_with_a_digit_in_it_is_left_out(void **state)
+TEST(all_with_a_digit_in_it_is_left_out)
 {
     char kind[BATS_COMPLAINT_LINE];
-    (void)state;
     bats_complaint_kind(kind, "cp: /tmp/out.17: No space (at 0x7ffe12)");
     assert_string_equal(kind, "cp: /tmp/out.#: No space (at #)");
     bats_complaint_kind(kind, "Gr\303\266\303\237e");
@@ -49,11 +39,10 @@ static void add(struct bats_causes *c, int64_t task, int exit_status,
     bats_causes_add(c, task, exit_status, 0, host, text, strlen(text));
 }
 
-static void equal_failures_are_one_line(void **state)
+TEST(equal_failures_are_one_line)
 {
     struct bats_causes c = {0};
     char text[256];
-    (void)state;
     add(&c, 5, 2, "n1", "");
     for (int i = 10; i < 422; i++) {
         char line[64];
@@ -70,10 +59,9 @@ static void equal_failures_are_one_line(void **state)
     bats_causes_release(&c);
 }
 
-static void another_end_is_another_cause(void **state)
+TEST(another_end_is_another_cause)
 {
     struct bats_causes c = {0};
-    (void)state;
     add(&c, 1, 1, "n1", "oops");
     add(&c, 2, 3, "n1", "oops");
     bats_causes_add(&c, 3, 137, 9, "n1", "oops", 4);
@@ -82,11 +70,10 @@ static void another_end_is_another_cause(void **state)
     bats_causes_release(&c);
 }
 
-static void the_hosts_of_a_cause_are_counted(void **state)
+TEST(the_hosts_of_a_cause_are_counted)
 {
     struct bats_causes c = {0};
     char text[256], host[16];
-    (void)state;
     for (int i = 0; i < 40; i++) {
         snprintf(host, sizeof host, "n%d", i < 20 ? 0 : i);
         add(&c, i + 1, 1, host, "oops");
@@ -99,10 +86,9 @@ static void the_hosts_of_a_cause_are_counted(void **state)
     bats_causes_release(&c);
 }
 
-static void causes_without_end_are_counted(void **state)
+TEST(causes_without_end_are_counted)
 {
     struct bats_causes c = {0};
-    (void)state;
     for (int i = 0; i < BATS_CAUSES_MAX + 7; i++) {
         char line[8] = {(char)('a' + i % 26), (char)('a' + i / 26 % 26),
                         (char)('a' + i / 676), '\0'};
@@ -113,12 +99,11 @@ static void causes_without_end_are_counted(void **state)
     bats_causes_release(&c);
 }
 
-static void the_last_bytes_of_a_long_stream_are_kept(void **state)
+TEST(the_last_bytes_of_a_long_stream_are_kept)
 {
     static struct bats_last last;
     char bytes[3000];
     size_t n;
-    (void)state;
     for (int i = 0; i < 10; i++) {
         memset(bytes, '0' + i, sizeof bytes);
         bats_last_add(&last, bytes, sizeof bytes);
@@ -133,11 +118,10 @@ static void the_last_bytes_of_a_long_stream_are_kept(void **state)
     assert_int_equal(n, 3);
 }
 
-static void a_record_keeps_the_first_of_each_kind_when_it_is_full(void **state)
+TEST(a_record_keeps_the_first_of_each_kind_when_it_is_full)
 {
     struct bats_kinds k = {0};
     int64_t same, full = BATS_RECORD_LAST_BYTES / 4096;
-    (void)state;
     for (int64_t i = 1; i <= full; i++)
         assert_true(bats_kinds_keep(&k, 17, i, 4096, &same));
     assert_false(bats_kinds_keep(&k, 17, full + 1, 4096, &same));
@@ -153,18 +137,4 @@ static void a_record_keeps_the_first_of_each_kind_when_it_is_full(void **state)
     bats_kinds_release(&k);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_line_is_the_last_with_something_in_it),
-        cmocka_unit_test(all_with_a_digit_in_it_is_left_out),
-        cmocka_unit_test(equal_failures_are_one_line),
-        cmocka_unit_test(another_end_is_another_cause),
-        cmocka_unit_test(the_hosts_of_a_cause_are_counted),
-        cmocka_unit_test(causes_without_end_are_counted),
-        cmocka_unit_test(the_last_bytes_of_a_long_stream_are_kept),
-        cmocka_unit_test(
-            a_record_keeps_the_first_of_each_kind_when_it_is_full),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,13 @@
 /* clusters file: what it says, and its mistakes. */
 #include "helpers/clusters_fixture.h"
+#include "input/clusters_file.h"
 
 /* The file is refused with `expected` behind its clusters_path. */
 static void refuse_bytes(const char *text, size_t length, const char *expected)
 {
     struct bats_clusters_file *file = NULL;
     struct bats_error err = {0, ""};
-    write_file(text, length);
+    write_bytes(clusters_path, text, length);
     if (bats_clusters_file_load(clusters_path, 0, &file, &err) == 0)
         fail_msg("accepted, but not: %s", expected);
     assert_null(file);
@@ -28,9 +29,8 @@ static void refuse_line(const char *line, const char *expected)
 
 /* ---- files that are right ---- */
 
-static void the_documented_file_is_read(void **state)
+TEST(the_documented_file_is_read)
 {
-    (void)state;
     struct bats_clusters_file *file =
         load("[run]\n"
              "window = 60m\n"
@@ -44,37 +44,35 @@ static void the_documented_file_is_read(void **state)
              "[cluster fast]\n"
              "partition = gpu\n"
              "charge = 0.085\n");
-    assert_int_equal(bats_clusters_file_count(file), 2);
-    const struct bats_cluster *slow = bats_clusters_file_cluster(file, 0);
+    assert_int_equal(file->n_sections, 2);
+    const struct bats_cluster *slow = &file->sections[0].cluster;
     assert_string_equal(slow->name, "slow");
     assert_true(slow->charge == 3 * BATS_UNIT);
     assert_int_equal(slow->max, 32);
-    const struct bats_cluster *fast = bats_clusters_file_cluster(file, 1);
+    const struct bats_cluster *fast = &file->sections[1].cluster;
     assert_string_equal(fast->name, "fast");
     assert_true(fast->charge == 85000);
     assert_true(fast->max == UINT32_MAX);
-    assert_true(bats_clusters_file_window(file) == BATS_HOUR);
-    assert_string_equal(bats_clusters_file_currency(file), "SU");
+    assert_true(file->window == BATS_HOUR);
+    assert_string_equal(file->currency, "SU");
     bats_clusters_file_destroy(file);
 }
 
-static void what_is_not_given_has_a_default(void **state)
+TEST(what_is_not_given_has_a_default)
 {
-    (void)state;
     struct bats_clusters_file *file = load("[cluster x]\ncharge=0");
-    assert_int_equal(bats_clusters_file_count(file), 1);
-    assert_true(bats_clusters_file_cluster(file, 0)->charge == 0);
-    assert_true(bats_clusters_file_cluster(file, 0)->max == UINT32_MAX);
-    assert_true(bats_clusters_file_window(file) == BATS_HOUR);
-    assert_string_equal(bats_clusters_file_currency(file), "");
+    assert_int_equal(file->n_sections, 1);
+    assert_true(file->sections[0].cluster.charge == 0);
+    assert_true(file->sections[0].cluster.max == UINT32_MAX);
+    assert_true(file->window == BATS_HOUR);
+    assert_string_equal(file->currency, "");
     bats_clusters_file_destroy(file);
 }
 
 /* 1.5 x 15 / 60 = 0.375; 0.000001 x 15 / 60 is a quarter of a millionth; 2 x
  * 24 = 48 a day. */
-static void a_charge_per_hour_is_charged_by_the_window(void **state)
+TEST(a_charge_per_hour_is_charged_by_the_window)
 {
-    (void)state;
     static const char text[] = "[cluster a]\ncharge = 1.5/h\nranks = 1\n"
                                "[cluster b]\ncharge = 0.000001/h\nranks = 2\n"
                                "[cluster c]\ncharge = 2/h\nranks = 3\n"
@@ -85,17 +83,16 @@ static void a_charge_per_hour_is_charged_by_the_window(void **state)
                                      1500000};
     struct bats_clusters_file *file = load(text);
     for (size_t i = 0; i < 4; i++)
-        assert_true(bats_clusters_file_cluster(file, i)->charge == quarter[i]);
+        assert_true(file->sections[i].cluster.charge == quarter[i]);
     bats_clusters_file_destroy(file);
     file = load_with(text, 24 * BATS_HOUR);
     for (size_t i = 0; i < 4; i++)
-        assert_true(bats_clusters_file_cluster(file, i)->charge == day[i]);
+        assert_true(file->sections[i].cluster.charge == day[i]);
     bats_clusters_file_destroy(file);
 }
 
-static void a_window_below_the_minimum_is_refused(void **state)
+TEST(a_window_below_the_minimum_is_refused)
 {
-    (void)state;
     struct bats_clusters_file *file = NULL;
     struct bats_error err = {0, ""};
     refuse("[run]\nwindow = 10m\nminimum = 15m\n[cluster a]\ncharge = 1\n",
@@ -116,9 +113,8 @@ static void a_window_below_the_minimum_is_refused(void **state)
               "charged");
 }
 
-static void max_follows_from_the_list_where_it_can(void **state)
+TEST(max_follows_from_the_list_where_it_can)
 {
-    (void)state;
     struct bats_clusters_file *file =
         load("[cluster a]\ncharge=1\nranks=1-32,40\n"
              "[cluster b]\ncharge=1\nranks=41-48\nmachine=node\n"
@@ -127,14 +123,13 @@ static void max_follows_from_the_list_where_it_can(void **state)
              "[cluster e]\ncharge=1\nnodes=e[1-4]\nmachine=node\nmax=3\n");
     static const uint32_t max[] = {33, UINT32_MAX, UINT32_MAX, 4, 3};
     for (size_t i = 0; i < sizeof max / sizeof *max; i++)
-        assert_true(bats_clusters_file_cluster(file, i)->max == max[i]);
+        assert_true(file->sections[i].cluster.max == max[i]);
     bats_clusters_file_destroy(file);
 }
 
 /* Byte order mark, CRLF, indented keys, colons, long and other comments. */
-static void spelling_is_free_where_nothing_hangs_on_it(void **state)
+TEST(spelling_is_free_where_nothing_hangs_on_it)
 {
-    (void)state;
     char text[1024], rest[300];
     memset(rest, 'x', sizeof rest - 1);
     rest[sizeof rest - 1] = '\0';
@@ -149,20 +144,19 @@ static void spelling_is_free_where_nothing_hangs_on_it(void **state)
              "    window = 1:30:00",
              rest, rest);
     struct bats_clusters_file *file = load(text);
-    const struct bats_cluster *cluster = bats_clusters_file_cluster(file, 0);
+    const struct bats_cluster *cluster = &file->sections[0].cluster;
     assert_string_equal(cluster->name, "x-1.y_z");
     assert_true(cluster->charge == 2500000);
     assert_int_equal(cluster->max, 7);
-    assert_string_equal(bats_clusters_file_currency(file), "a;b#c");
-    assert_true(bats_clusters_file_window(file) == 90 * BATS_MINUTE);
+    assert_string_equal(file->currency, "a;b#c");
+    assert_true(file->window == 90 * BATS_MINUTE);
     bats_clusters_file_destroy(file);
 }
 
 /* ---- files that are wrong ---- */
 
-static void unknown_sections_and_keys_are_refused(void **state)
+TEST(unknown_sections_and_keys_are_refused)
 {
-    (void)state;
     refuse("\n[runs]\n",
            ":2: unknown section [runs]; known are [run] and [cluster NAME]");
     refuse("[run x]\n",
@@ -190,9 +184,8 @@ static void unknown_sections_and_keys_are_refused(void **state)
            ":2: 'max' stands in front of the first section");
 }
 
-static void lines_of_another_form_are_refused(void **state)
+TEST(lines_of_another_form_are_refused)
 {
-    (void)state;
     refuse_line("max 3", ":3: neither [SECTION] nor key = value");
     refuse_line("[cluster y", ":3: not a section of the form [NAME]");
     refuse_line("[cluster y] max = 3", ":3: not a section of the form [NAME]");
@@ -211,9 +204,8 @@ static void lines_of_another_form_are_refused(void **state)
                  ":2: a NUL byte; is this a text file?");
 }
 
-static void names_of_clusters_are_checked(void **state)
+TEST(names_of_clusters_are_checked)
 {
-    (void)state;
     refuse("[cluster]\n",
            ":1: a cluster without a name: write [cluster NAME]");
     refuse("[cluster  ]\n",
@@ -231,13 +223,12 @@ static void names_of_clusters_are_checked(void **state)
     name[63] = '\0';
     sprintf(text, "[cluster %s]\ncharge = 1\n", name);
     struct bats_clusters_file *file = load(text);
-    assert_string_equal(bats_clusters_file_cluster(file, 0)->name, name);
+    assert_string_equal(file->sections[0].cluster.name, name);
     bats_clusters_file_destroy(file);
 }
 
-static void duplicates_are_refused(void **state)
+TEST(duplicates_are_refused)
 {
-    (void)state;
     refuse_line("[cluster y]\ncharge = 1\n[cluster x]",
                 ":5: cluster 'x' is already on line 1");
     refuse_line("charge = 1", ":3: 'charge' is already on line 2");
@@ -253,9 +244,8 @@ static void duplicates_are_refused(void **state)
            ":3: 'currency' is already on line 2");
 }
 
-static void charges_are_checked(void **state)
+TEST(charges_are_checked)
 {
-    (void)state;
     refuse("\n[cluster x]\nmax = 3\n", ":2: cluster 'x' has no charge");
     refuse("[cluster x]\n", ":1: cluster 'x' has no charge");
     refuse("[cluster x]\ncharge = 1\nranks = 1\n[cluster y]\n[run]\n",
@@ -277,9 +267,8 @@ static void charges_are_checked(void **state)
            "large");
 }
 
-static void other_values_are_checked(void **state)
+TEST(other_values_are_checked)
 {
-    (void)state;
     static const char *const max[] = {"0", "-1", "1.5", "x", "", "9999999999"};
     for (size_t i = 0; i < sizeof max / sizeof *max; i++) {
         char line[64], expected[100];
@@ -307,9 +296,8 @@ static void other_values_are_checked(void **state)
            ":2: currency: '1234567890123456' is longer than 15 bytes");
 }
 
-static void a_cluster_is_in_one_kind_of_place(void **state)
+TEST(a_cluster_is_in_one_kind_of_place)
 {
-    (void)state;
     refuse_line("nodes = a1\nranks = 1",
                 ":4: 'ranks' beside 'nodes' on line 3: a cluster has one of "
                 "nodes, ranks and partition");
@@ -323,9 +311,8 @@ static void a_cluster_is_in_one_kind_of_place(void **state)
     refuse_line("partition =", ":3: partition: no name");
 }
 
-static void garbled_lists_are_refused(void **state)
+TEST(garbled_lists_are_refused)
 {
-    (void)state;
     static const char *const ranks[] = {
         "",    "x",    "1-",    "-1",  "4-1",        "1,",   ",1",
         "1 2", "1,,2", "1-2-3", "1.5", "9999999999", "[1-4]"};
@@ -345,22 +332,20 @@ static void garbled_lists_are_refused(void **state)
                                       "hosts");
 }
 
-static void too_many_clusters_are_refused(void **state)
+TEST(too_many_clusters_are_refused)
 {
-    (void)state;
     char text[33 * 48] = "", *end = text;
     for (int i = 0; i < 33; i++)
         end += sprintf(end, "[cluster c%d]\ncharge=1\nranks=%d\n", i, i);
     refuse(text, ":97: more than 32 clusters");
     *strstr(text, "[cluster c32]") = '\0';
     struct bats_clusters_file *file = load(text);
-    assert_int_equal(bats_clusters_file_count(file), BATS_CLUSTERS_MAX);
+    assert_int_equal(file->n_sections, BATS_CLUSTERS_MAX);
     bats_clusters_file_destroy(file);
 }
 
-static void files_without_cluster_are_refused(void **state)
+TEST(files_without_cluster_are_refused)
 {
-    (void)state;
     refuse("", ":1: the file ends without a section "
                "[cluster NAME]");
     refuse("# nothing\n\n", ":2: the file ends without a section "
@@ -369,9 +354,8 @@ static void files_without_cluster_are_refused(void **state)
                                    "[cluster NAME]");
 }
 
-static void files_that_cannot_be_read_are_refused(void **state)
+TEST(files_that_cannot_be_read_are_refused)
 {
-    (void)state;
     struct bats_clusters_file *file = NULL;
     struct bats_error err;
     assert_int_equal(bats_clusters_file_load("/nowhere", 0, &file, &err),
@@ -384,16 +368,15 @@ static void files_that_cannot_be_read_are_refused(void **state)
     bats_clusters_file_destroy(NULL);
 }
 
-static void a_text_is_read_as_a_file(void **state)
+TEST(a_text_is_read_as_a_file)
 {
-    (void)state;
     struct bats_clusters_file *file = NULL;
     struct bats_error err = {0, ""};
     assert_int_equal(bats_clusters_text_load("[cluster x]\ncharge = 2\n",
                                              "here", 0, &file, &err),
                      0);
-    assert_int_equal(bats_clusters_file_count(file), 1);
-    assert_true(bats_clusters_file_cluster(file, 0)->charge == 2 * BATS_UNIT);
+    assert_int_equal(file->n_sections, 1);
+    assert_true(file->sections[0].cluster.charge == 2 * BATS_UNIT);
     bats_clusters_file_destroy(file);
     assert_int_equal(
         bats_clusters_text_load("[cluster x]\n", "here", 0, &file, &err),
@@ -401,9 +384,8 @@ static void a_text_is_read_as_a_file(void **state)
     assert_string_equal(err.text, "here:1: cluster 'x' has no charge");
 }
 
-static void prices_and_lifetimes_are_read(void **state)
+TEST(prices_and_lifetimes_are_read)
 {
-    (void)state;
     struct bats_clusters_file *file =
         load("[run]\nwindow = 30m\n"
              "[cluster demand]\ncharge = 1/h\nranks = 1\n"
@@ -414,25 +396,25 @@ static void prices_and_lifetimes_are_read(void **state)
              "ranks = 3\n"
              "[cluster aged]\ncharge = 1/h for 2h, 0.25/h after\n"
              "ranks = 4\nreclaimable = yes\nlifetime = exponential(2h)\n");
-    const struct bats_cluster *c = bats_clusters_file_cluster(file, 0);
-    assert_int_equal(bats_clusters_file_billing(file), BATS_BILLING_SECOND);
+    const struct bats_cluster *c = &file->sections[0].cluster;
+    assert_int_equal(file->billing, BATS_BILLING_SECOND);
     assert_int_equal(c->charge, BATS_UNIT / 2);
     assert_int_equal(c->tariff.n_steps, 1);
     assert_false(c->reclaimable);
-    c = bats_clusters_file_cluster(file, 1);
+    c = &file->sections[1].cluster;
     assert_true(c->reclaimable);
     assert_int_equal(c->notice, 2 * BATS_MINUTE);
     assert_int_equal(c->tariff.free, BATS_HOUR);
     assert_int_equal(c->lifetime.guaranteed, 10 * BATS_MINUTE);
     assert_int_equal(c->lifetime.survival, BATS_SURVIVAL_LOGNORMAL);
-    assert_true(c->lifetime.a == 90.0 * BATS_MINUTE &&
-                c->lifetime.b == 1.39 && c->lifetime.share == .34);
-    c = bats_clusters_file_cluster(file, 2);
+    assert_true(c->lifetime.a == 90.0 * BATS_MINUTE && c->lifetime.b == 1.39 &&
+                c->lifetime.share == .34);
+    c = &file->sections[2].cluster;
     assert_int_equal(c->tariff.shortest, BATS_HOUR);
     assert_int_equal(c->tariff.longest, 6 * BATS_HOUR);
     assert_int_equal(c->tariff.charge_longest, 6 * BATS_UNIT / 10);
     assert_int_equal(c->tariff.n_steps, 1);
-    c = bats_clusters_file_cluster(file, 3);
+    c = &file->sections[3].cluster;
     assert_int_equal(c->tariff.per, BATS_HOUR);
     assert_int_equal(c->tariff.n_steps, 2);
     assert_int_equal(c->tariff.step[1].from, 2 * BATS_HOUR);
@@ -441,9 +423,8 @@ static void prices_and_lifetimes_are_read(void **state)
     bats_clusters_file_destroy(file);
 }
 
-static void prices_and_lifetimes_that_make_no_sense_are_refused(void **state)
+TEST(prices_and_lifetimes_that_make_no_sense_are_refused)
 {
-    (void)state;
     static const struct {
         const char *lines, *expected;
     } wrong[] = {
@@ -464,7 +445,7 @@ static void prices_and_lifetimes_that_make_no_sense_are_refused(void **state)
          ":3: reclaimable: 'maybe' is neither yes nor no"},
         {"block = 6h", ":3: block: expected TIME..TIME, as 1h..6h"},
         {"block = 6h..1h",
-         ":3: block: '6h..1h' is no range of lengths above 0"},
+         ":3: block: '6h..1h' is not a range of lengths above 0"},
         {"block = 1h..2h\nreclaimable = yes",
          ":3: block: a block is not reclaimed before its end: no reclaimable "
          "= yes"},
@@ -498,14 +479,13 @@ static enum bats_billing_model billing_of(const char *text)
     struct bats_clusters_file *file;
     struct bats_error err;
     assert_int_equal(bats_clusters_text_load(text, "f", 0, &file, &err), 0);
-    enum bats_billing_model model = bats_clusters_file_billing(file);
+    enum bats_billing_model model = file->billing;
     bats_clusters_file_destroy(file);
     return model;
 }
 
-static void charges_per_hour_are_those_of_an_allocation(void **state)
+TEST(charges_per_hour_are_those_of_an_allocation)
 {
-    (void)state;
     assert_int_equal(billing_of("[cluster a]\ncharge = 2/h\n"),
                      BATS_BILLING_ALLOCATION);
     assert_int_equal(billing_of("[cluster a]\ncharge = 2\n"),
@@ -521,9 +501,8 @@ static void charges_per_hour_are_those_of_an_allocation(void **state)
                      BATS_BILLING_ALLOCATION);
 }
 
-static void losses_are_checked(void **state)
+TEST(losses_are_checked)
 {
-    (void)state;
     refuse_line("reliability = 0", ":3: reliability: '0' is not a number "
                                    "above 0 and at most 1");
     refuse_line("reliability = 1.01", ":3: reliability: '1.01' is not a "
@@ -543,7 +522,8 @@ static void losses_are_checked(void **state)
                 ":3: reliable: 'maybe' is neither yes nor no");
     refuse_line("reliable = yes\nreliability = 0.5",
                 ":3: reliable: 'yes' beside losses");
-    refuse_line("outages = /no/file", ":3: outages: cannot read /no/file");
+    refuse_line("outages = /no/file",
+                ":3: outages: /no/file: No such file or directory");
     refuse_line("noticed = 0\nreliability = 0.5",
                 ":3: noticed: '0' is not above 0");
     refuse_line("reliable = yes\nnoticed = 10s",
@@ -559,39 +539,38 @@ static void losses_are_checked(void **state)
            "for all of them together: machine = rank");
 }
 
-static void unreliable_clusters_are_known(void **state)
+TEST(unreliable_clusters_are_known)
 {
-    (void)state;
     struct bats_clusters_file *file =
         load("[run]\nbilling = use\n"
              "[cluster a]\nranks = 1\ncharge = 1\nreliable = yes\n"
              "[cluster b]\nranks = 2\ncharge = 1\nreliable = no\n"
              "[cluster c]\nranks = 3\ncharge = 1\nreliability = 0.5\n"
              "charge_lost = no\n");
-    const struct bats_cluster *a = bats_clusters_file_cluster(file, 0);
-    const struct bats_cluster *b = bats_clusters_file_cluster(file, 1);
-    const struct bats_cluster *c = bats_clusters_file_cluster(file, 2);
+    const struct bats_cluster *a = &file->sections[0].cluster;
+    const struct bats_cluster *b = &file->sections[1].cluster;
+    const struct bats_cluster *c = &file->sections[2].cluster;
     assert_false(a->unreliable || a->lost_is_free || b->lost_is_free);
     assert_true(b->unreliable && c->unreliable && c->lost_is_free);
     bats_clusters_file_destroy(file);
 }
 
 /* Only losses that are not emulated, and of which the file says nothing. */
-static void real_losses_are_noticed(void **state)
+TEST(real_losses_are_noticed)
 {
-    (void)state;
-    static const char *const lines[] = {
-        "reliable = no",    "reliability = 0.5",
-        "reliable = no\nnoticed = 5s", "reliability = 0.5\nnoticed = 5s",
-        "noticed = no",     "reliable = yes"};
-    static const bats_time expected[] = {
-        60 * BATS_SECOND, 0, 5 * BATS_SECOND, 5 * BATS_SECOND, 0, 0};
+    static const char *const lines[] = {"reliable = no",
+                                        "reliability = 0.5",
+                                        "reliable = no\nnoticed = 5s",
+                                        "reliability = 0.5\nnoticed = 5s",
+                                        "noticed = no",
+                                        "reliable = yes"};
+    static const bats_time expected[] = {60 * BATS_SECOND, 0, 5 * BATS_SECOND,
+                                         5 * BATS_SECOND,  0, 0};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char text[128];
-        snprintf(text, sizeof text, "[cluster a]\ncharge = 1\n%s\n",
-                 lines[i]);
+        snprintf(text, sizeof text, "[cluster a]\ncharge = 1\n%s\n", lines[i]);
         struct bats_clusters_file *file = load(text);
-        const struct bats_cluster *a = bats_clusters_file_cluster(file, 0);
+        const struct bats_cluster *a = &file->sections[0].cluster;
         bats_clusters_file_notice(file, 60 * BATS_SECOND);
         assert_int_equal(a->noticed, expected[i]);
         assert_int_equal(a->unreliable, i < 5);
@@ -599,33 +578,4 @@ static void real_losses_are_noticed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prices_and_lifetimes_are_read),
-        cmocka_unit_test(prices_and_lifetimes_that_make_no_sense_are_refused),
-        cmocka_unit_test(charges_per_hour_are_those_of_an_allocation),
-        cmocka_unit_test(the_documented_file_is_read),
-        cmocka_unit_test(what_is_not_given_has_a_default),
-        cmocka_unit_test(a_charge_per_hour_is_charged_by_the_window),
-        cmocka_unit_test(a_window_below_the_minimum_is_refused),
-        cmocka_unit_test(max_follows_from_the_list_where_it_can),
-        cmocka_unit_test(spelling_is_free_where_nothing_hangs_on_it),
-        cmocka_unit_test(unknown_sections_and_keys_are_refused),
-        cmocka_unit_test(lines_of_another_form_are_refused),
-        cmocka_unit_test(names_of_clusters_are_checked),
-        cmocka_unit_test(duplicates_are_refused),
-        cmocka_unit_test(charges_are_checked),
-        cmocka_unit_test(other_values_are_checked),
-        cmocka_unit_test(a_cluster_is_in_one_kind_of_place),
-        cmocka_unit_test(garbled_lists_are_refused),
-        cmocka_unit_test(too_many_clusters_are_refused),
-        cmocka_unit_test(files_without_cluster_are_refused),
-        cmocka_unit_test(a_text_is_read_as_a_file),
-        cmocka_unit_test(files_that_cannot_be_read_are_refused),
-        cmocka_unit_test(losses_are_checked),
-        cmocka_unit_test(unreliable_clusters_are_known),
-        cmocka_unit_test(real_losses_are_noticed),
-    };
-    return cmocka_run_group_tests(tests, create_file, remove_file);
-}
+TEST_MAIN(enter_directory, leave_directory)

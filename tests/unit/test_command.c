@@ -1,16 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "exec/process/command.h"
+#include "helpers/test.h"
 
-static void plain_words_need_no_shell(void **state)
+TEST(plain_words_need_no_shell)
 {
-    (void)state;
     char **argv = bats_command_split(" /bin/prog\t--x=1  a+b,c@d:50% ./_-. ");
     assert_non_null(argv);
     assert_string_equal(argv[0], "/bin/prog");
@@ -21,9 +13,8 @@ static void plain_words_need_no_shell(void **state)
     free(argv);
 }
 
-static void one_letter_words_fit(void **state)
+TEST(one_letter_words_fit)
 {
-    (void)state;
     char **argv = bats_command_split("a b c d e");
     assert_non_null(argv);
     assert_string_equal(argv[4], "e");
@@ -31,9 +22,8 @@ static void one_letter_words_fit(void **state)
     free(argv);
 }
 
-static void every_other_character_needs_a_shell(void **state)
+TEST(every_other_character_needs_a_shell)
 {
-    (void)state;
     const char special[] = "\n\r\v\"#$&'()*;<>?[\\]^`{|}~!\x01\x7f\xc3";
     for (size_t i = 0; i < sizeof special - 1; i++) {
         char line[] = "prog a_b";
@@ -42,9 +32,8 @@ static void every_other_character_needs_a_shell(void **state)
     }
 }
 
-static void what_a_shell_does_itself_is_left_to_it(void **state)
+TEST(what_a_shell_does_itself_is_left_to_it)
 {
-    (void)state;
     const char *const lines[] = {
         "",           "  ",      "A=1 prog",    "cd x",   "exit 3",
         ". ./script", ":",       "echo a",      "test 1", "time prog",
@@ -53,13 +42,4 @@ static void what_a_shell_does_itself_is_left_to_it(void **state)
         assert_null(bats_command_split(lines[i]));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_words_need_no_shell),
-        cmocka_unit_test(one_letter_words_fit),
-        cmocka_unit_test(every_other_character_needs_a_shell),
-        cmocka_unit_test(what_a_shell_does_itself_is_left_to_it),
-    };
-    return cmocka_run_group_tests_name("command", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

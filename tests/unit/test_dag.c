@@ -1,11 +1,5 @@
 /* dag: a graph of tasks, reduced to what a page can show. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "report/dag.h"
 
 static struct bats_dag_task ran(uint32_t kind, bats_time begin, bats_time end)
@@ -17,19 +11,20 @@ static struct bats_dag_task ran(uint32_t kind, bats_time begin, bats_time end)
 static void diamond(struct bats_dag *d, struct bats_graph *g)
 {
     const struct bats_edge edges[] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
-    struct bats_dag_task tasks[] = {ran(0, 0, 10), ran(1, 10, 20),
-                                    ran(1, 15, 35), ran(2, 35, 40),
+    struct bats_dag_task tasks[] = {ran(0, 0, 10),
+                                    ran(1, 10, 20),
+                                    ran(1, 15, 35),
+                                    ran(2, 35, 40),
                                     {0, BATS_DAG_LEFT, -1, -1}};
     struct bats_error err;
     assert_int_equal(bats_graph_init(g, 5, 5, edges, 4, &err), 0);
     assert_int_equal(bats_dag_init(d, g, tasks, 3, &err), 0);
 }
 
-static void levels_and_the_longest_chain(void **state)
+TEST(levels_are_summed_and_the_longest_chain_is_found)
 {
     struct bats_dag d;
     struct bats_graph g;
-    (void)state;
     diamond(&d, &g);
     assert_int_equal(d.n_levels, 3);
     assert_int_equal(d.columns[0].sum.tasks, 2);
@@ -47,19 +42,19 @@ static void levels_and_the_longest_chain(void **state)
     bats_graph_release(&g);
 }
 
-static void few_tasks_are_shown_one_by_one(void **state)
+TEST(few_tasks_are_shown_one_by_one)
 {
     struct bats_dag d;
     struct bats_graph g;
     uint32_t critical = 0;
-    (void)state;
     diamond(&d, &g);
     assert_int_equal(d.n_groups, 5);
     assert_int_equal(d.n_edges, 4);
     assert_int_equal(d.n_rows, 2);
     for (uint32_t i = 0; i < d.n_edges; i++) {
         const struct bats_dag_edge *e = &d.edges[i];
-        bool on_path = d.groups[e->from].task != 1 && d.groups[e->to].task != 1;
+        bool on_path =
+            d.groups[e->from].task != 1 && d.groups[e->to].task != 1;
         assert_int_equal(e->critical, on_path);
         critical += e->critical;
     }
@@ -68,15 +63,16 @@ static void few_tasks_are_shown_one_by_one(void **state)
     bats_graph_release(&g);
 }
 
-static void a_task_that_has_not_run_counts_with_the_mean_of_its_kind(void **state)
+TEST(a_task_that_has_not_run_counts_with_the_mean_of_its_kind)
 {
     const struct bats_edge edges[] = {{0, 1}, {2, 3}};
-    struct bats_dag_task tasks[] = {ran(0, 0, 10), ran(1, 10, 12),
-                                    ran(1, 0, 4), {0, BATS_DAG_LEFT, -1, -1}};
+    struct bats_dag_task tasks[] = {ran(0, 0, 10),
+                                    ran(1, 10, 12),
+                                    ran(1, 0, 4),
+                                    {0, BATS_DAG_LEFT, -1, -1}};
     struct bats_error err;
     struct bats_dag d;
     struct bats_graph g;
-    (void)state;
     assert_int_equal(bats_graph_init(&g, 4, 4, edges, 2, &err), 0);
     assert_int_equal(bats_dag_init(&d, &g, tasks, 2, &err), 0);
     assert_int_equal(d.chain_took, 14);
@@ -86,14 +82,13 @@ static void a_task_that_has_not_run_counts_with_the_mean_of_its_kind(void **stat
 }
 
 /* 100 tasks, a joint, 100 tasks: two groups, and a dot between them. */
-static void a_barrier_is_one_dot(void **state)
+TEST(a_barrier_is_one_dot)
 {
     struct bats_edge edges[200];
     struct bats_dag_task tasks[200];
     struct bats_error err;
     struct bats_dag d;
     struct bats_graph g;
-    (void)state;
     for (uint32_t i = 0; i < 100; i++) {
         edges[2 * i] = (struct bats_edge){i, 200};
         edges[2 * i + 1] = (struct bats_edge){200, 100 + i};
@@ -114,7 +109,7 @@ static void a_barrier_is_one_dot(void **state)
 }
 
 /* A million tasks of 500 kinds, each waiting for two before it. */
-static void a_picture_of_a_million_tasks_is_no_larger(void **state)
+TEST(a_picture_of_a_million_tasks_is_no_larger)
 {
     enum { N = 1000000 };
     struct bats_edge *edges = malloc(2 * N * sizeof *edges);
@@ -123,7 +118,6 @@ static void a_picture_of_a_million_tasks_is_no_larger(void **state)
     struct bats_dag d;
     struct bats_graph g;
     uint32_t n = 0, sum = 0, seed = 1;
-    (void)state;
     for (uint32_t i = 0; i < N; i++) {
         seed = seed * 1664525 + 1013904223;
         tasks[i] = ran((seed >> 8) % 500, i, i + 1 + (seed >> 20));
@@ -155,15 +149,4 @@ static void a_picture_of_a_million_tasks_is_no_larger(void **state)
     free(tasks);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_and_the_longest_chain),
-        cmocka_unit_test(few_tasks_are_shown_one_by_one),
-        cmocka_unit_test(
-            a_task_that_has_not_run_counts_with_the_mean_of_its_kind),
-        cmocka_unit_test(a_barrier_is_one_dot),
-        cmocka_unit_test(a_picture_of_a_million_tasks_is_no_larger),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -9,15 +9,10 @@
  *
  * The simulator plays the machines.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "bats/policy.h"
+#include "bats/sched.h"
+#include "bats/status.h"
+#include "helpers/test.h"
 #include "sim/sim.h"
 
 #define TASKS 200
@@ -136,9 +131,8 @@ static void assert_run(struct run r, uint32_t first, uint32_t second,
 }
 
 /* 200 x 10,500 / (2 x 380) = 2,763 units for 27.6 a task: 5,526. */
-static void dbc_cost_does_the_grid_bag_on_the_cheapest_resource(void **state)
+TEST(dbc_cost_does_the_grid_bag_on_the_cheapest_resource)
 {
-    (void)state;
     struct run r = world_wide_grid(&bats_policy_dbc_cost, 3100 * BATS_SECOND,
                                    BATS_UNLIMITED);
     play(&r);
@@ -148,9 +142,8 @@ static void dbc_cost_does_the_grid_bag_on_the_cheapest_resource(void **state)
 }
 
 /* R8 costs the same: half the time, for the same money. */
-static void dbc_cost_time_does_it_on_both_in_half_the_time(void **state)
+TEST(dbc_cost_time_does_it_on_both_in_half_the_time)
 {
-    (void)state;
     struct run r = world_wide_grid(&bats_policy_dbc_cost_time,
                                    3100 * BATS_SECOND, BATS_UNLIMITED);
     play(&r);
@@ -161,9 +154,8 @@ static void dbc_cost_time_does_it_on_both_in_half_the_time(void **state)
 }
 
 /* By 2,600 R4 can end 2 x 94 tasks. */
-static void dbc_cost_gives_the_next_what_the_first_cannot_end(void **state)
+TEST(dbc_cost_gives_the_next_what_the_first_cannot_end)
 {
-    (void)state;
     struct run r = world_wide_grid(&bats_policy_dbc_cost, 2600 * BATS_SECOND,
                                    BATS_UNLIMITED);
     play(&r);
@@ -173,9 +165,8 @@ static void dbc_cost_gives_the_next_what_the_first_cannot_end(void **state)
 }
 
 /* 5,000 / 27.631579 = 180.95 */
-static void the_budget_of_the_grid_bag_limits_its_tasks(void **state)
+TEST(the_budget_of_the_grid_bag_limits_its_tasks)
 {
-    (void)state;
     struct run r = world_wide_grid(&bats_policy_dbc_cost, 3100 * BATS_SECOND,
                                    5000 * BATS_UNIT);
     play(&r);
@@ -187,9 +178,8 @@ static void the_budget_of_the_grid_bag_limits_its_tasks(void **state)
 
 /* By 100: 4 x 4 + 16 x 3 + 28 x 3 + ... of R0 (20.4 s) four in each slot, of
  * all others three (25.6 to 27.9 s): 16 + 64 x 3 = 208 fit. */
-static void a_short_deadline_takes_all_resources(void **state)
+TEST(a_short_deadline_takes_all_resources)
 {
-    (void)state;
     static const struct bats_policy *const policies[] = {
         &bats_policy_dbc_cost, &bats_policy_dbc_cost_time};
     for (int i = 0; i < 2; i++) {
@@ -204,9 +194,8 @@ static void a_short_deadline_takes_all_resources(void **state)
     }
 }
 
-static void dbc_cost_takes_no_more_than_the_deadline_asks_for(void **state)
+TEST(dbc_cost_takes_no_more_than_the_deadline_asks_for)
 {
-    (void)state;
     const struct bats_policy *p = &bats_policy_dbc_cost;
     assert_run(two(p, "ab", 60 * BATS_SECOND, BATS_UNLIMITED), 6, 0, 60, 60);
     assert_run(two(p, "ab", 30 * BATS_SECOND, BATS_UNLIMITED), 3, 3, 30, 90);
@@ -215,9 +204,8 @@ static void dbc_cost_takes_no_more_than_the_deadline_asks_for(void **state)
 }
 
 /* Within 19 s: one of 10 s, and three of 5 s. */
-static void no_task_begins_that_cannot_end_by_the_deadline(void **state)
+TEST(no_task_begins_that_cannot_end_by_the_deadline)
 {
-    (void)state;
     static const struct bats_policy *const policies[] = {
         &bats_policy_dbc_cost, &bats_policy_dbc_time,
         &bats_policy_dbc_conservative_time, &bats_policy_dbc_cost_time};
@@ -235,18 +223,16 @@ static void no_task_begins_that_cannot_end_by_the_deadline(void **state)
 
 /* A task has 15 of the 90, which b costs more than; when three are assigned to
  * a, the others have 20. Of 1,000 each goes where it ends first. */
-static void dbc_time_buys_what_a_task_has_the_money_for(void **state)
+TEST(dbc_time_buys_what_a_task_has_the_money_for)
 {
-    (void)state;
     const struct bats_policy *p = &bats_policy_dbc_time;
     assert_run(two(p, "ab", 0, 90 * BATS_UNIT), 3, 3, 30, 90);
     assert_run(two(p, "ab", 0, 1000 * BATS_UNIT), 2, 4, 20, 100);
 }
 
 /* 35 pays three tasks on a, and none has the money for b. */
-static void where_no_share_suffices_the_cheapest_does_what_it_can(void **state)
+TEST(where_no_share_suffices_the_cheapest_does_what_it_can)
 {
-    (void)state;
     assert_run(two(&bats_policy_dbc_time, "ab", 0, 35 * BATS_UNIT), 3, 0, 30,
                30);
     assert_run(
@@ -256,18 +242,16 @@ static void where_no_share_suffices_the_cheapest_does_what_it_can(void **state)
 
 /* A task has 17.5 of the 105: a gets a third of them, 2, and what that saves
  * leaves the others 21.25 each, for b. */
-static void dbc_conservative_time_hands_savings_on(void **state)
+TEST(dbc_conservative_time_hands_savings_on)
 {
-    (void)state;
     const struct bats_policy *p = &bats_policy_dbc_conservative_time;
     assert_run(two(p, "ab", 0, 105 * BATS_UNIT), 2, 4, 20, 100);
     assert_run(two(p, "ab", 0, 90 * BATS_UNIT), 3, 3, 30, 90);
 }
 
 /* c costs the same as a and is faster. */
-static void dbc_cost_time_uses_all_that_cost_the_same(void **state)
+TEST(dbc_cost_time_uses_all_that_cost_the_same)
 {
-    (void)state;
     assert_run(two(&bats_policy_dbc_cost, "ac", 0, BATS_UNLIMITED), 0, 6, 30,
                60);
     assert_run(two(&bats_policy_dbc_cost_time, "ac", 0, BATS_UNLIMITED), 2, 4,
@@ -276,9 +260,8 @@ static void dbc_cost_time_uses_all_that_cost_the_same(void **state)
 
 /* Each does one task; when b has ended it, a is not known yet, and b goes on.
  * From 9 s on, when a costs 9, it does the other three: 4 x 9 and 2 x 20. */
-static void what_is_not_known_is_measured(void **state)
+TEST(what_is_not_known_is_measured)
 {
-    (void)state;
     struct run r =
         two(&bats_policy_dbc_cost, "ab", 60 * BATS_SECOND, BATS_UNLIMITED);
     r.expected[0] = r.expected[1] = 0;
@@ -288,9 +271,8 @@ static void what_is_not_known_is_measured(void **state)
 
 /* Windows of 20 s at 2 and 8. Until 60: three of a. Until 30: three tasks on
  * a, in two windows, and three on b, in one. */
-static void windows_are_bought_for_the_tasks_assigned(void **state)
+TEST(windows_are_bought_for_the_tasks_assigned)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct run r = two(&bats_policy_dbc_cost, "ab",
                            (i ? 30 : 60) * BATS_SECOND, BATS_UNLIMITED);
@@ -305,22 +287,4 @@ static void windows_are_bought_for_the_tasks_assigned(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dbc_cost_does_the_grid_bag_on_the_cheapest_resource),
-        cmocka_unit_test(dbc_cost_time_does_it_on_both_in_half_the_time),
-        cmocka_unit_test(dbc_cost_gives_the_next_what_the_first_cannot_end),
-        cmocka_unit_test(the_budget_of_the_grid_bag_limits_its_tasks),
-        cmocka_unit_test(a_short_deadline_takes_all_resources),
-        cmocka_unit_test(dbc_cost_takes_no_more_than_the_deadline_asks_for),
-        cmocka_unit_test(no_task_begins_that_cannot_end_by_the_deadline),
-        cmocka_unit_test(dbc_time_buys_what_a_task_has_the_money_for),
-        cmocka_unit_test(
-            where_no_share_suffices_the_cheapest_does_what_it_can),
-        cmocka_unit_test(dbc_conservative_time_hands_savings_on),
-        cmocka_unit_test(dbc_cost_time_uses_all_that_cost_the_same),
-        cmocka_unit_test(what_is_not_known_is_measured),
-        cmocka_unit_test(windows_are_bought_for_the_tasks_assigned)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,19 +1,14 @@
 /* The least cost by a deadline: what policy bats makes of one. Equal tasks, so
  * that windows can be counted by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "bats/sched.h"
+#include "bats/status.h"
+#include "helpers/directory.h"
 #include "sim/sim.h"
 #include "sim/world.h"
 
-static char path[] = "/tmp/test_deadline.XXXXXX";
+static const char path[] = "scenario";
 
 /* Decisions that say that the bag will be late, and the deadline, in the last
  * run. */
@@ -91,9 +86,8 @@ static void assert_in_time(const struct bats_world_result *r, bats_time end)
 }
 
 /* 5 windows of the cheap ones do the bag. */
-static void who_has_time_needs_no_dear_machine(void **state)
+TEST(who_has_time_needs_no_dear_machine)
 {
-    (void)state;
     struct bats_world_result r = play("deadline = 5h30m", true);
     assert_in_time(&r, 11 * BATS_HOUR / 2);
     assert_int_equal(r.charged, 40 * BATS_UNIT);
@@ -102,9 +96,8 @@ static void who_has_time_needs_no_dear_machine(void **state)
 
 /* Within 3 h the cheap ones do 96 of the tasks; 64 are 16 windows for 4. One
  * more machine may be held for 3 windows: nothing is divided. */
-static void who_has_less_time_buys_what_is_missing(void **state)
+TEST(who_has_less_time_buys_what_is_missing)
 {
-    (void)state;
     struct bats_world_result r = play("deadline = 3h5m", true);
     assert_in_time(&r, 3 * BATS_HOUR + 5 * BATS_MINUTE);
     assert_true(r.charged >= (24 + 16 * 4) * BATS_UNIT);
@@ -112,18 +105,16 @@ static void who_has_less_time_buys_what_is_missing(void **state)
 }
 
 /* 8 cheap machines and 2 dear ones are a sample. */
-static void what_is_not_known_is_found_out_cheaply(void **state)
+TEST(what_is_not_known_is_found_out_cheaply)
 {
-    (void)state;
     struct bats_world_result r = play("deadline = 6h", false);
     assert_in_time(&r, 6 * BATS_HOUR);
     assert_true(r.charged <= 50 * BATS_UNIT);
 }
 
 /* All machines for 3 windows are 120. */
-static void money_for_all_machines_lets_all_begin(void **state)
+TEST(money_for_all_machines_lets_all_begin)
 {
-    (void)state;
     struct bats_world_result r = play("deadline = 2h50m\nbudget = 120", false);
     assert_int_equal(r.machines[0], 8);
     assert_int_equal(r.machines[1], 8);
@@ -135,9 +126,8 @@ static void money_for_all_machines_lets_all_begin(void **state)
 
 /* All machines need 2.5 h, and 3 windows of each are 120; the cheap ones alone
  * 5 h, and 40. */
-static void a_percentage_is_between_the_soonest_and_the_cheapest(void **state)
+TEST(a_percentage_is_between_the_soonest_and_the_cheapest)
 {
-    (void)state;
     struct bats_world_result r = play("deadline = 40%\nbudget = 25%", true);
     assert_true(llabs(deadline - 7 * BATS_HOUR / 2) < BATS_SECOND);
     assert_int_equal(r.amount, 60 * BATS_UNIT);
@@ -147,18 +137,16 @@ static void a_percentage_is_between_the_soonest_and_the_cheapest(void **state)
     assert_int_equal(r.amount, 40 * BATS_UNIT);
 }
 
-static void least_time_is_another_goal(void **state)
+TEST(least_time_is_another_goal)
 {
-    (void)state;
     struct bats_world_result r = play("deadline = 6h\nminimize = time", false);
     assert_in_time(&r, 5 * BATS_HOUR / 2);
     assert_true(r.charged > 80 * BATS_UNIT);
 }
 
 /* 2 h are too few for all 16 machines: it is late, as little as possible. */
-static void a_bag_that_must_be_late_is_done_soon(void **state)
+TEST(a_bag_that_must_be_late_is_done_soon)
 {
-    (void)state;
     struct bats_world_result r = play("deadline = 2h", true);
     assert_int_equal(r.undone, 0);
     assert_int_equal(r.makespan, 5 * BATS_HOUR / 2);
@@ -166,26 +154,23 @@ static void a_bag_that_must_be_late_is_done_soon(void **state)
 }
 
 /* All machines are held there, come what may. */
-static void an_allocation_says_that_it_will_be_late(void **state)
+TEST(an_allocation_says_that_it_will_be_late)
 {
-    (void)state;
     play("billing = allocation\ndeadline = 2h", false);
     assert_int_equal(n_late, 1);
     play("billing = allocation\ndeadline = 3h", false);
     assert_int_equal(n_late, 0);
 }
 
-static void least_time_may_be_too_late(void **state)
+TEST(least_time_may_be_too_late)
 {
-    (void)state;
     play("deadline = 2h\nminimize = time", false);
     assert_int_equal(n_late, 1);
 }
 
 /* 50: no more than 40 h of the cheap ones and two dear windows. */
-static void the_budget_is_stronger_than_the_deadline(void **state)
+TEST(the_budget_is_stronger_than_the_deadline)
 {
-    (void)state;
     struct bats_world_result r = play("deadline = 3h\nbudget = 50", true);
     assert_int_equal(r.undone, 0);
     assert_true(r.charged <= 50 * BATS_UNIT);
@@ -194,9 +179,8 @@ static void the_budget_is_stronger_than_the_deadline(void **state)
 
 /* 5 h of all machines. A task may take 45 min on a cheap one; the dear ones,
  * four times as fast, begin the last ones. */
-static void nothing_begins_late_that_another_machine_can_begin(void **state)
+TEST(nothing_begins_late_that_another_machine_can_begin)
 {
-    (void)state;
     dear = "speed = 4";
     struct bats_world_result r =
         play_bag("tasks = 800\nruntime = levy 12m 45m", "deadline = 6h", true);
@@ -207,9 +191,8 @@ static void nothing_begins_late_that_another_machine_can_begin(void **state)
 
 /* 320 h of work: 40 h of the cheap machines. What runs is cut off only when it
  * is known that a cheaper machine will do it again in time. */
-static void tasks_longer_than_a_window_are_done(void **state)
+TEST(tasks_longer_than_a_window_are_done)
 {
-    (void)state;
     struct bats_world_result r =
         play_bag("tasks = 16\nruntime = constant 20h", "deadline = 60h", true);
     assert_in_time(&r, 60 * BATS_HOUR);
@@ -222,9 +205,8 @@ static void tasks_longer_than_a_window_are_done(void **state)
 
 /* Nothing has ended when more machines are needed, and it is long before the
  * twelfth of a window after which plans are looked at without a deadline. */
-static void a_deadline_within_a_window_is_watched(void **state)
+TEST(a_deadline_within_a_window_is_watched)
 {
-    (void)state;
     struct bats_world_result r =
         play_bag("tasks = 8\nruntime = constant 20s", "deadline = 35s", false);
     assert_in_time(&r, 35 * BATS_SECOND);
@@ -233,9 +215,8 @@ static void a_deadline_within_a_window_is_watched(void **state)
 /* 24 hours of work for jobs at 1 an hour, of which four are to be had at any time,
  * and at 0.3, four at most: these wait for 3 hours, and last for one. Then the
  * same with jobs that ask for what the bag needs. */
-static void what_is_reclaimed_makes_nobody_late(void **state)
+TEST(what_is_reclaimed_makes_nobody_late)
 {
-    (void)state;
     enum { TASKS = 288, EACH = 4 };
     const struct bats_cluster clusters[] = {
         {.name = "safe", .charge = 24 * BATS_UNIT, .max = EACH},
@@ -295,9 +276,8 @@ static void what_is_reclaimed_makes_nobody_late(void **state)
 /* 8 of the 10 tasks begin on machines that take 8 h for one; the 2 others end
  * after 2 h. From 3 h on what runs may take longer than there is time, and 2 h
  * elsewhere are enough. */
-static void what_may_be_late_is_begun_again_elsewhere(void **state)
+TEST(what_may_be_late_is_begun_again_elsewhere)
 {
-    (void)state;
     dear = "speed = 4";
     struct bats_world_result r =
         play_bag("tasks = 10\nruntime = constant 8h", "deadline = 6h", false);
@@ -311,29 +291,4 @@ static void what_may_be_late_is_begun_again_elsewhere(void **state)
     dear = "";
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_has_time_needs_no_dear_machine),
-        cmocka_unit_test(who_has_less_time_buys_what_is_missing),
-        cmocka_unit_test(what_is_not_known_is_found_out_cheaply),
-        cmocka_unit_test(money_for_all_machines_lets_all_begin),
-        cmocka_unit_test(a_percentage_is_between_the_soonest_and_the_cheapest),
-        cmocka_unit_test(least_time_is_another_goal),
-        cmocka_unit_test(a_bag_that_must_be_late_is_done_soon),
-        cmocka_unit_test(an_allocation_says_that_it_will_be_late),
-        cmocka_unit_test(nothing_begins_late_that_another_machine_can_begin),
-        cmocka_unit_test(what_may_be_late_is_begun_again_elsewhere),
-        cmocka_unit_test(tasks_longer_than_a_window_are_done),
-        cmocka_unit_test(a_deadline_within_a_window_is_watched),
-        cmocka_unit_test(least_time_may_be_too_late),
-        cmocka_unit_test(the_budget_is_stronger_than_the_deadline),
-        cmocka_unit_test(what_is_reclaimed_makes_nobody_late)};
-    int descriptor = mkstemp(path);
-    if (descriptor < 0)
-        return 1;
-    close(descriptor);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(path);
-    return failed;
-}
+TEST_MAIN(enter_directory, leave_directory)

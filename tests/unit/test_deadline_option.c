@@ -1,13 +1,6 @@
 /* The argument of --deadline. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "cli/deadline.h"
+#include "helpers/test.h"
 
 #define NOON 1795348800 /* 2026-11-22T12:00:00 UTC */
 
@@ -26,9 +19,8 @@ static bats_time from(const char *text, double scale)
     return bats_deadline_from(&d, NOON, scale);
 }
 
-static void durations_count_from_the_start(void **state)
+TEST(durations_count_from_the_start)
 {
-    (void)state;
     assert_int_equal(from("4h", 1), 4 * BATS_HOUR);
     assert_int_equal(from("4h", 60), 4 * BATS_HOUR); /* of virtual time */
     assert_int_equal(from("90", 1), 90 * BATS_SECOND);
@@ -36,9 +28,8 @@ static void durations_count_from_the_start(void **state)
     assert_int_equal(from("1-12", 1), 36 * BATS_HOUR);
 }
 
-static void a_time_of_day_is_the_next_one(void **state)
+TEST(a_time_of_day_is_the_next_one)
 {
-    (void)state;
     assert_int_equal(parse("18:30").moment, NOON + 6 * 3600 + 1800);
     assert_int_equal(from("18:30", 1), 13 * BATS_HOUR / 2);
     assert_int_equal(from("18:30", 10), 65 * BATS_HOUR);
@@ -46,17 +37,15 @@ static void a_time_of_day_is_the_next_one(void **state)
     assert_int_equal(from("11:59", 1), 24 * BATS_HOUR - BATS_MINUTE);
 }
 
-static void a_date_is_a_moment(void **state)
+TEST(a_date_is_a_moment)
 {
-    (void)state;
     assert_int_equal(from("2026-11-22T12:30", 1), BATS_HOUR / 2);
     assert_int_equal(from("2026-11-22 12:00:10", 1), 10 * BATS_SECOND);
     assert_int_equal(from("2026-11-24", 1), 36 * BATS_HOUR);
 }
 
-static void a_percentage_waits_for_what_is_known(void **state)
+TEST(a_percentage_waits_for_what_is_known)
 {
-    (void)state;
     struct bats_deadline d = parse("30%");
     assert_true(d.is_share && d.share == 0.3);
     assert_int_equal(bats_deadline_from(&d, NOON, 1), 0);
@@ -71,9 +60,8 @@ static void refuse(const char *text, const char *sentence)
     assert_string_equal(err.text, sentence);
 }
 
-static void what_is_no_deadline_is_refused(void **state)
+TEST(what_is_no_deadline_is_refused)
 {
-    (void)state;
     refuse("0", "it must be longer than 0");
     refuse("2026-11-22T11:59", "2026-11-22T11:59 is over");
     refuse("soon", "'soon' is neither a duration like 4h, nor a time like "
@@ -84,12 +72,6 @@ static void what_is_no_deadline_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_count_from_the_start),
-        cmocka_unit_test(a_time_of_day_is_the_next_one),
-        cmocka_unit_test(a_date_is_a_moment),
-        cmocka_unit_test(a_percentage_waits_for_what_is_known),
-        cmocka_unit_test(what_is_no_deadline_is_refused)};
     setenv("TZ", "UTC", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

@@ -4,6 +4,8 @@
  * is broken. After each the bill, the ledger and the status of the record
  * agree, and a second session completes the bag.
  */
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "helpers/failing_vfs.h"
 #include "helpers/record_fixture.h"
 
@@ -250,7 +252,7 @@ static void check(const struct bill *bill)
              (long long)bill->books.cluster[0].charged,
              (long long)bill->books.cluster[0].windows);
     assert_string_equal(ask(PATH, "SELECT coalesce(sum(amount), 0), count(*) "
-                                  "FROM ledger WHERE session = "
+                                  "FROM charge WHERE session = "
                                   "(SELECT max(id) FROM session)"),
                         ledger);
 }
@@ -275,7 +277,7 @@ static bool meet(uint64_t fail, bool for_good, bool is_full)
     assert_int_equal(second.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(second.books.status.done, N_TASKS);
     assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
-    assert_int_equal(atoll(ask(PATH, "SELECT sum(amount) FROM ledger")),
+    assert_int_equal(atoll(ask(PATH, "SELECT sum(amount) FROM charge")),
                      second.books.status.charged);
     return met;
 }
@@ -288,33 +290,23 @@ static void every_failure_of(bool for_good, bool is_full)
     assert_true(n > 50);
 }
 
-static void bill_ledger_and_status_agree_after_one_full_write(void **state)
+TEST_IN_DIRECTORY(bill_ledger_and_status_agree_after_one_full_write)
 {
-    (void)state;
     every_failure_of(false, true);
 }
 
-static void bill_ledger_and_status_agree_after_one_error(void **state)
+TEST_IN_DIRECTORY(bill_ledger_and_status_agree_after_one_error)
 {
-    (void)state;
     every_failure_of(false, false);
 }
 
-static void they_agree_when_the_disk_stays_so(void **state)
+TEST_IN_DIRECTORY(they_agree_when_the_disk_stays_so)
 {
-    (void)state;
     every_failure_of(true, true);
 }
 
 int main(void)
 {
-#define T(test)                                                               \
-    cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
-    const struct CMUnitTest tests[] = {
-        T(bill_ledger_and_status_agree_after_one_full_write),
-        T(bill_ledger_and_status_agree_after_one_error),
-        T(they_agree_when_the_disk_stays_so),
-    };
     failing_install();
-    return cmocka_run_group_tests_name("disk", tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* encode: any text, safe where it is written. Expected values are written by
  * hand, after RFC 4180 and bash(1), or come from a shell. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "helpers/test.h"
 #include "util/encode.h"
 
 static const char *encoded(enum bats_encoding encoding, const char *text)
@@ -20,9 +12,8 @@ static const char *encoded(enum bats_encoding encoding, const char *text)
     return out;
 }
 
-static void a_terminal_gets_one_printable_line(void **state)
+TEST(a_terminal_gets_one_printable_line)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"sed 's/a\\b/\"/'", "sed 's/a\\b/\"/'"},
         {"a\nb\tc\rd", "a\\nb\\tc\\rd"},
@@ -51,9 +42,8 @@ static void a_terminal_gets_one_printable_line(void **state)
     }
 }
 
-static void what_does_not_fit_is_cut_between_characters(void **state)
+TEST(what_does_not_fit_is_cut_between_characters)
 {
-    (void)state;
     char out[6];
     assert_int_equal(bats_encode(BATS_ENCODE_TERMINAL, out, sizeof out,
                                  "abc\xe2\x82\xac"
@@ -68,9 +58,8 @@ static void what_does_not_fit_is_cut_between_characters(void **state)
     assert_int_equal(bats_encode(BATS_ENCODE_SHELL, NULL, 0, "a b"), 5);
 }
 
-static void unicode_is_valid_and_gives_every_text_back(void **state)
+TEST(unicode_is_valid_and_gives_every_text_back)
 {
-    (void)state;
     assert_string_equal(encoded(BATS_ENCODE_UNICODE, "a\xff\n\xc3\xa9"),
                         "a\xee\xbf\xbf\n\xc3\xa9");
     /* U+EF80 itself: each of its three bytes */
@@ -98,9 +87,8 @@ static void unicode_is_valid_and_gives_every_text_back(void **state)
 
 /* (Were the rest looked at again for each of its characters, it would take
  * hours.) */
-static void a_long_text_is_cut_and_counted(void **state)
+TEST(a_long_text_is_cut_and_counted)
 {
-    (void)state;
     char few[8];
     size_t n = (size_t)8 << 20;
     char *text = malloc(n + 1);
@@ -115,9 +103,8 @@ static void a_long_text_is_cut_and_counted(void **state)
     free(text);
 }
 
-static void csv_quotes_as_rfc_4180_has_it(void **state)
+TEST(csv_quotes_as_rfc_4180_has_it)
 {
-    (void)state;
     assert_string_equal(encoded(BATS_ENCODE_CSV, "1.1 cheapest"),
                         "1.1 cheapest");
     assert_string_equal(encoded(BATS_ENCODE_CSV, "a,b"), "\"a,b\"");
@@ -132,9 +119,8 @@ static void csv_quotes_as_rfc_4180_has_it(void **state)
     assert_string_equal(encoded(BATS_ENCODE_CSV, "+3e2"), "+3e2");
 }
 
-static void bash_reads_the_word_that_was_meant(void **state)
+TEST(bash_reads_the_word_that_was_meant)
 {
-    (void)state;
     static const char *const texts[] = {
         "plain-1.txt",
         "",
@@ -169,9 +155,8 @@ static void bash_reads_the_word_that_was_meant(void **state)
     }
 }
 
-static void any_shell_reads_what_is_quoted(void **state)
+TEST(any_shell_reads_what_is_quoted)
 {
-    (void)state;
     assert_string_equal(encoded(BATS_ENCODE_QUOTED, ""), "''");
     assert_string_equal(encoded(BATS_ENCODE_QUOTED, "a-b"), "'a-b'");
     assert_string_equal(encoded(BATS_ENCODE_QUOTED, "it's $(x)\n\x1b\\"),
@@ -181,9 +166,8 @@ static void any_shell_reads_what_is_quoted(void **state)
                      8);
 }
 
-static void a_plain_word_means_itself(void **state)
+TEST(a_plain_word_means_itself)
 {
-    (void)state;
     assert_true(bats_encode_is_word("gpu-long_2.a"));
     assert_false(bats_encode_is_word(""));
     assert_false(bats_encode_is_word("a b"));
@@ -192,17 +176,4 @@ static void a_plain_word_means_itself(void **state)
     assert_false(bats_encode_is_word("\xc3\xa9"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_terminal_gets_one_printable_line),
-        cmocka_unit_test(what_does_not_fit_is_cut_between_characters),
-        cmocka_unit_test(unicode_is_valid_and_gives_every_text_back),
-        cmocka_unit_test(a_long_text_is_cut_and_counted),
-        cmocka_unit_test(csv_quotes_as_rfc_4180_has_it),
-        cmocka_unit_test(bash_reads_the_word_that_was_meant),
-        cmocka_unit_test(any_shell_reads_what_is_quoted),
-        cmocka_unit_test(a_plain_word_means_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

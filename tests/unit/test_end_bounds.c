@@ -2,10 +2,12 @@
  * which it does. */
 #include <math.h>
 
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "helpers/sim_fixture.h"
 
 #define WORLDS 200
-#define TASKS  400
+#define TASKS 400
 
 /* The end as it was foretold when half of the tasks had ended. */
 struct answer {
@@ -26,15 +28,15 @@ static void ask_at_half(void *context, const struct bats_sched *s)
     a->known = bats_sched_end_bounds(s, &a->low, &a->high);
 }
 
-static uint64_t state;
+static uint64_t xorshift;
 
 /* xorshift: 0 < u < 1. */
 static double uniform(void)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
+    xorshift ^= xorshift << 13;
+    xorshift ^= xorshift >> 7;
+    xorshift ^= xorshift << 17;
+    return ((double)(xorshift >> 11) + 0.5) / 9007199254740992.0;
 }
 
 /* Around 5 minutes, lognormal: most are shorter, some much longer. */
@@ -44,38 +46,35 @@ static bats_time runtime(double sigma)
     return (bats_time)(5 * BATS_MINUTE * exp(sigma * z - sigma * sigma / 2));
 }
 
-static struct answer one(uint64_t seed, double sigma, struct world *w)
+static struct answer one(uint64_t seed, double sigma)
 {
     struct answer a = {0};
-    state = seed * 0x9e3779b97f4a7c15;
-    set_up_world(w, &bats_policy_rr, TASKS, BATS_MINUTE, 8, 1, 4,
-                 BATS_UNLIMITED);
+    xorshift = seed * 0x9e3779b97f4a7c15;
+    set_up_world(&bats_policy_rr, TASKS, BATS_MINUTE, 8, 1, 4, BATS_UNLIMITED);
     w->speed[1] = 2;
     for (uint32_t i = 0; i < TASKS; i++)
         w->work[i] = runtime(sigma);
     w->o.after = ask_at_half;
     w->o.context = &a;
-    simulate(w);
+    play();
     assert_true(a.asked);
     return a;
 }
 
 /* Both are to hold in 70 % of all cases at least (interval.h, 4.13). Of 200
  * worlds that would be 140, with a standard deviation of 6.5. */
-static void the_end_comes_between_the_bounds(void **state_)
+TEST(the_end_comes_between_the_bounds)
 {
     static const double sigmas[] = {0.2, 0.5, 0.8};
-    static struct world w;
-    (void)state_;
     for (size_t k = 0; k < 3; k++) {
         uint32_t kept = 0;
         double width = 0;
         for (uint64_t seed = 1; seed <= WORLDS; seed++) {
-            struct answer a = one(seed, sigmas[k], &w);
+            struct answer a = one(seed, sigmas[k]);
             assert_true(a.known);
             assert_true(a.low <= a.estimate && a.estimate <= a.high);
-            kept += a.low <= w.makespan && w.makespan <= a.high;
-            width += (double)(a.high - a.low) / (double)(w.makespan - a.now);
+            kept += a.low <= w->makespan && w->makespan <= a.high;
+            width += (double)(a.high - a.low) / (double)(w->makespan - a.now);
         }
         assert_in_range(kept, 153, WORLDS);
         /* They say something: less than what is left. */
@@ -83,24 +82,21 @@ static void the_end_comes_between_the_bounds(void **state_)
     }
 }
 
-static void equal_tasks_have_narrow_bounds(void **state_)
+TEST(equal_tasks_have_narrow_bounds)
 {
-    static struct world w;
-    (void)state_;
-    struct answer a = one(1, 0, &w);
+    struct answer a = one(1, 0);
     assert_true(a.known);
-    assert_true(a.low <= w.makespan && w.makespan <= a.high);
+    assert_true(a.low <= w->makespan && w->makespan <= a.high);
     /* Two tasks of the slow cluster, which has one under way. */
     assert_true(a.high - a.low <= 10 * BATS_MINUTE);
 }
 
-static void without_two_results_nothing_is_known(void **state_)
+TEST(without_two_results_nothing_is_known)
 {
     struct bats_sched *s;
     struct bats_error err;
     bats_time low, high;
-    struct bats_cluster cluster = {
-        .name = "c", .charge = BATS_UNIT, .max = 1};
+    struct bats_cluster cluster = {.name = "c", .charge = BATS_UNIT, .max = 1};
     struct bats_machine_spec machine = {0, 1};
     struct bats_sched_options o = {.policy = &bats_policy_rr,
                                    .n_tasks = 10,
@@ -111,13 +107,12 @@ static void without_two_results_nothing_is_known(void **state_)
                                    .window = BATS_HOUR,
                                    .budget = BATS_UNLIMITED,
                                    .seed = 1};
-    (void)state_;
     assert_int_equal(bats_sched_create(&o, &s, &err), 0);
     struct bats_event ev = {.type = BATS_EVENT_JOINED};
     for (int ended = 0; ended <= 2; ended++) {
         struct bats_command c;
-        assert_int_equal(
-            bats_sched_handle(s, ended * BATS_MINUTE, &ev, &err), 0);
+        assert_int_equal(bats_sched_handle(s, ended * BATS_MINUTE, &ev, &err),
+                         0);
         assert_int_equal(bats_sched_end_bounds(s, &low, &high), ended == 2);
         while (bats_sched_next(s, &c))
             if (c.type == BATS_COMMAND_RUN)
@@ -128,12 +123,4 @@ static void without_two_results_nothing_is_known(void **state_)
     bats_sched_destroy(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_end_comes_between_the_bounds),
-        cmocka_unit_test(equal_tasks_have_narrow_bounds),
-        cmocka_unit_test(without_two_results_nothing_is_known),
-    };
-    return cmocka_run_group_tests_name("end_bounds", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "exec/process/environment.h"
+#include "helpers/test.h"
 
 /* In Open MPI 4.1, Hydra and Slurm 22.05 as found under `env`; of Flux as
  * flux-environment(7) has them. */
@@ -55,9 +49,8 @@ static char *const of_the_user[] = {"PATH=/bin",
                                     "XPMI_A=1",
                                     NULL};
 
-static void launcher_variables_are_dropped(void **state)
+TEST(launcher_variables_are_dropped)
 {
-    (void)state;
     struct bats_environment e;
     assert_int_equal(bats_environment_init(&e, from_launchers, NULL), 0);
     char **merged = bats_environment_merge(&e, NULL);
@@ -65,9 +58,8 @@ static void launcher_variables_are_dropped(void **state)
     bats_environment_release(&e);
 }
 
-static void all_others_stay_in_their_order(void **state)
+TEST(all_others_stay_in_their_order)
 {
-    (void)state;
     struct bats_environment e;
     assert_int_equal(bats_environment_init(&e, of_the_user, NULL), 0);
     char **merged = bats_environment_merge(&e, NULL);
@@ -78,9 +70,8 @@ static void all_others_stay_in_their_order(void **state)
     bats_environment_release(&e);
 }
 
-static void added_variables_win(void **state)
+TEST(added_variables_win)
 {
-    (void)state;
     char *const outer[] = {"BATS_TASK_ID=1", "BATS_TASK_IDS=x", "A=1", NULL};
     const char *const first[] = {"BATS_TASK_ID=7", "OMPI_X=mine", NULL};
     const char *const second[] = {"B=2", NULL};
@@ -99,12 +90,4 @@ static void added_variables_win(void **state)
     bats_environment_release(&e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launcher_variables_are_dropped),
-        cmocka_unit_test(all_others_stay_in_their_order),
-        cmocka_unit_test(added_variables_win),
-    };
-    return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

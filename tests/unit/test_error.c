@@ -1,18 +1,11 @@
 /* error: a code and one line of text that fits, whatever is quoted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <errno.h>
 
 #include "bats/error.h"
+#include "helpers/test.h"
 
-static void the_code_is_returned_and_the_sentence_kept(void **state)
+TEST(the_code_is_returned_and_the_sentence_kept)
 {
-    (void)state;
     struct bats_error err;
     int code = bats_error_set(&err, BATS_EINPUT, "%s:%d: bad", "bag.txt", 7);
     assert_int_equal(code, BATS_EINPUT);
@@ -20,15 +13,47 @@ static void the_code_is_returned_and_the_sentence_kept(void **state)
     assert_string_equal(err.text, "bag.txt:7: bad");
 }
 
-static void nobody_need_listen(void **state)
+TEST(a_sentence_names_the_place_in_the_input)
 {
-    (void)state;
+    struct bats_error err;
+    char longer[400] = "";
+    assert_int_equal(bats_error_at(&err, "bag", 7, "%d bad", 3), BATS_EINPUT);
+    assert_int_equal(err.code, BATS_EINPUT);
+    assert_string_equal(err.text, "bag:7: 3 bad");
+    assert_int_equal(bats_error_at(&err, "bag", 0, "bad"), BATS_EINPUT);
+    assert_string_equal(err.text, "bag: bad");
+    memset(longer, 'x', sizeof longer - 1);
+    bats_error_at(&err, longer, 12, "the sentence has room");
+    assert_int_equal(strspn(err.text, "x"), 250);
+    assert_string_equal(err.text + 250, ":12: the sentence has room");
+    errno = ENOENT;
+    assert_int_equal(bats_error_file(&err, "no"), BATS_EINPUT);
+    assert_string_equal(err.text, "no: No such file or directory");
+    assert_int_equal(bats_error_at(NULL, "bag", 1, "bad"), BATS_EINPUT);
+}
+
+TEST(whoever_knows_the_place_puts_it_before_the_sentence)
+{
+    struct bats_error err;
+    int code = bats_error_set(&err, BATS_EOVERFLOW, "too\nlarge");
+    assert_int_equal(bats_error_prefix(&err, code, "a:%d: ", 2), BATS_EINPUT);
+    assert_int_equal(err.code, BATS_EINPUT);
+    assert_string_equal(err.text, "a:2: too\\nlarge");
+    assert_int_equal(bats_error_prefix(&err, 0, "b: "), 0);
+    assert_string_equal(err.text, "a:2: too\\nlarge");
+    code = bats_no_memory(&err);
+    assert_int_equal(bats_error_prefix(&err, code, "b: "), BATS_ENOMEM);
+    assert_string_equal(err.text, "out of memory");
+    assert_int_equal(bats_error_prefix(NULL, BATS_EINPUT, "b: "), BATS_EINPUT);
+}
+
+TEST(nobody_need_listen)
+{
     assert_int_equal(bats_error_set(NULL, BATS_ENOMEM, "%d", 1), BATS_ENOMEM);
 }
 
-static void a_long_sentence_is_cut(void **state)
+TEST(a_long_sentence_is_cut)
 {
-    (void)state;
     struct bats_error err;
     char longer[2 * sizeof err.text];
     memset(longer, 'x', sizeof longer - 1);
@@ -37,21 +62,11 @@ static void a_long_sentence_is_cut(void **state)
     assert_int_equal(strlen(err.text), sizeof err.text - 1);
 }
 
-static void control_characters_do_not_reach_a_terminal(void **state)
+TEST(control_characters_do_not_reach_a_terminal)
 {
-    (void)state;
     struct bats_error err;
     bats_error_set(&err, BATS_EINPUT, "key '%s'", "a\nb\x1b[2J\x7f\xc3\xa9");
     assert_string_equal(err.text, "key 'a\\nb\\e[2J\\x7f\xc3\xa9'");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_code_is_returned_and_the_sentence_kept),
-        cmocka_unit_test(nobody_need_listen),
-        cmocka_unit_test(a_long_sentence_is_cut),
-        cmocka_unit_test(control_characters_do_not_reach_a_terminal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

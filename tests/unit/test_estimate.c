@@ -1,15 +1,9 @@
 /* estimate: the schedules that the thesis prints (table 3.2, chapter 6), and
  * budgets, deadlines and names. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bats/estimate.h"
+#include "helpers/test.h"
 
 #define CENTS(x) ((bats_money)(x)*10000)
 #define MINUTES(x) ((x)*60e6)
@@ -94,9 +88,8 @@ static struct scenario s3_4(double t_1)
     return s;
 }
 
-static void table_3_2_s3_4_is_met(void **state)
+TEST(table_3_2_s3_4_is_met)
 {
-    (void)state;
     static const struct printed printed[] = {
         {BATS_OFFER_CHEAPEST, CENTS(51300), {1, 28}, 2}, /* "at first" */
         /* 1.2 x 513 = 615.6; printed as 615. */
@@ -145,9 +138,8 @@ static struct scenario s4_1(double t)
     return s;
 }
 
-static void table_3_2_s4_1_is_met(void **state)
+TEST(table_3_2_s4_1_is_met)
 {
-    (void)state;
     static const struct printed printed[] = {
         {BATS_OFFER_CHEAPEST, CENTS(73200), {4, 0}, 61},
         /* 1.2 x 732 is printed as 872, which gives the same. */
@@ -187,9 +179,8 @@ static void table_3_2_s4_1_is_met(void **state)
 }
 
 /* 1536 and 97 as in Java: 0.8 + 0.01 + ... is a little above 0.85. */
-static void printed_1633_is_a_rounding_error(void **state)
+TEST(printed_1633_is_a_rounding_error)
 {
-    (void)state;
     volatile double share = 0.8;
 
     for (int i = 0; i < 5; i++)
@@ -212,9 +203,8 @@ static struct scenario ec2(uint64_t n_tasks, double small, double medium,
 }
 
 /* 5000 tasks, of which sampling has done 159. */
-static void kohonen_list_is_met(void **state)
+TEST(kohonen_list_is_met)
 {
-    (void)state;
     static const struct printed printed[] = {
         {BATS_OFFER_CHEAPEST, CENTS(1072), {2, 0, 0}, 67},
         /* 11.79 and 12.86 in print */
@@ -236,9 +226,8 @@ static void kohonen_list_is_met(void **state)
  * agree for T_i that are rounded so and have the printed profitability, 0.96
  * and 0.90 of the small type's: 0.2945, 0.1534, 0.0818.
  */
-static void sarsa_list_is_met(void **state)
+TEST(sarsa_list_is_met)
 {
-    (void)state;
     static const struct printed printed[] = {
         /* 3.43 and 3.74 in print */
         {BATS_OFFER_CHEAPEST_10, 3432000, {10, 10, 3}, 1},
@@ -266,9 +255,8 @@ static void sarsa_list_is_met(void **state)
 
 /* ---- budgets and deadlines ---- */
 
-static void too_small_a_budget_names_the_least(void **state)
+TEST(too_small_a_budget_names_the_least)
 {
-    (void)state;
     struct scenario s = s4_1(15.15);
     struct bats_schedule schedule;
     struct bats_error err;
@@ -292,9 +280,8 @@ static void too_small_a_budget_names_the_least(void **state)
 
 /* Alone a needs 6 windows of 4, b 6 windows of 3 and c, which does 5 tasks in
  * a window of 14, two of them: 24, 18, 28. Together b and c need only one. */
-static void least_budget_may_take_two_clusters(void **state)
+TEST(least_budget_may_take_two_clusters)
 {
-    (void)state;
     struct scenario s = {.e = {.n_tasks = 6}};
     bats_money least;
 
@@ -308,9 +295,8 @@ static void least_budget_may_take_two_clusters(void **state)
 
 /* 963 tasks of 15.15 minutes in 4 h: 60.8 machines; 61 of them are 32 of 3
  * and 29 of 12: 444 a window. In 3 h 48 min all 64 machines. */
-static void deadline_gets_the_cheapest(void **state)
+TEST(deadline_gets_the_cheapest)
 {
-    (void)state;
     struct scenario s = s4_1(15.15);
     struct bats_schedule schedule;
     struct bats_error err;
@@ -337,9 +323,8 @@ static void deadline_gets_the_cheapest(void **state)
 
 /* ---- corners ---- */
 
-static void more_machines_than_tasks_are_not_offered(void **state)
+TEST(more_machines_than_tasks_are_not_offered)
 {
-    (void)state;
     struct scenario s = {.e = {.n_tasks = 3}};
     struct bats_schedule offers[BATS_OFFERS];
 
@@ -357,9 +342,8 @@ static void more_machines_than_tasks_are_not_offered(void **state)
 
 /* A task of 150 minutes takes 3 windows of 60; 10 tasks on 5 machines take
  * two rounds. */
-static void long_tasks_get_whole_windows(void **state)
+TEST(long_tasks_get_whole_windows)
 {
-    (void)state;
     struct scenario s = {.e = {.n_tasks = 10}};
     struct bats_schedule schedule;
 
@@ -373,9 +357,8 @@ static void long_tasks_get_whole_windows(void **state)
     assert_int_equal(schedule.delta_n, 0);
 }
 
-static void unknown_clusters_are_not_used(void **state)
+TEST(unknown_clusters_are_not_used)
 {
-    (void)state;
     struct scenario s = s4_1(15.15);
     struct bats_schedule offers[BATS_OFFERS];
     struct bats_error err;
@@ -398,9 +381,8 @@ static void unknown_clusters_are_not_used(void **state)
  * 15.63 / 14.37 x 2.46^2 - 14.37^2) / 64^2 = 0.104^2: 1.28 sqrt(890) 0.104 = 4
  * minutes more. And the last task, of 17, ends 16.7 minutes later: 238, in
  * window 4. With 1004 tasks Te is 235.3, in window 4 too, but not its bound. */
-static void upper_bound_may_take_a_window_more(void **state)
+TEST(upper_bound_may_take_a_window_more)
 {
-    (void)state;
     struct scenario s = s4_1(15);
     struct bats_schedule offers[BATS_OFFERS];
     double sample[30];
@@ -432,9 +414,8 @@ static void upper_bound_may_take_a_window_more(void **state)
 
 /* ---- names ---- */
 
-static void each_policy_has_its_names(void **state)
+TEST(each_policy_has_its_names)
 {
-    (void)state;
     static const char *const names[2][BATS_OFFERS + 1] = {
         [BATS_PLANS_CONFIGURATIONS] = {"cheapest", "cheapest+10%",
                                        "cheapest+20%", "fastest-20%",
@@ -467,9 +448,8 @@ static void each_policy_has_its_names(void **state)
     }
 }
 
-static void choice_gets_its_schedule(void **state)
+TEST(choice_gets_its_schedule)
 {
-    (void)state;
     struct scenario s = s4_1(15.15);
     struct bats_schedule schedule;
     struct bats_choice choice = {.offer = BATS_OFFER_FASTEST_20};
@@ -492,24 +472,4 @@ static void choice_gets_its_schedule(void **state)
         BATS_EBUDGET);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_3_2_s3_4_is_met),
-        cmocka_unit_test(table_3_2_s4_1_is_met),
-        cmocka_unit_test(printed_1633_is_a_rounding_error),
-        cmocka_unit_test(kohonen_list_is_met),
-        cmocka_unit_test(sarsa_list_is_met),
-        cmocka_unit_test(too_small_a_budget_names_the_least),
-        cmocka_unit_test(least_budget_may_take_two_clusters),
-        cmocka_unit_test(deadline_gets_the_cheapest),
-        cmocka_unit_test(more_machines_than_tasks_are_not_offered),
-        cmocka_unit_test(long_tasks_get_whole_windows),
-        cmocka_unit_test(unknown_clusters_are_not_used),
-        cmocka_unit_test(upper_bound_may_take_a_window_more),
-        cmocka_unit_test(each_policy_has_its_names),
-        cmocka_unit_test(choice_gets_its_schedule),
-    };
-
-    return cmocka_run_group_tests_name("estimate", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

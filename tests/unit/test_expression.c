@@ -1,13 +1,7 @@
 /* expression: arithmetic as users write it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "util/expression.h"
 
 static const char *const names[] = {"makespan", "cost"};
@@ -22,9 +16,8 @@ static double value_of(const char *text)
     return value;
 }
 
-static void it_counts_as_at_school(void **state)
+TEST(it_counts_as_at_school)
 {
-    (void)state;
     assert_true(value_of("1 + 2 * 3") == 7);
     assert_true(value_of("(1 + 2) * 3") == 9);
     assert_true(value_of("2 ^ 3 ^ 2") == 512);
@@ -39,9 +32,8 @@ static void it_counts_as_at_school(void **state)
     assert_true(isnan(value_of("log(-1)")));
 }
 
-static void mistakes_are_named_by_place(void **state)
+TEST(mistakes_are_named_by_place)
 {
-    (void)state;
     static const char *const wrong[][2] = {
         {"", "a number or a name is missing in '', character 1"},
         {"1 +", "a number or a name is missing in '1 +', character 4"},
@@ -73,11 +65,4 @@ static void mistakes_are_named_by_place(void **state)
         BATS_EINPUT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_counts_as_at_school),
-        cmocka_unit_test(mistakes_are_named_by_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,26 +1,20 @@
 /* Tasks that machines run already as they join, begun for an earlier session:
  * two machines at 1 per window, told by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bats/bag.h"
 #include "bats/policy.h"
 #include "bats/sched.h"
+#include "bats/status.h"
+#include "helpers/test.h"
 
 #define TASKS 4
 
-struct play {
+static struct play {
     struct bats_sched *s;
     uint32_t begun[TASKS];     /* executions */
     uint32_t cancelled[TASKS]; /* the same */
-};
+} the_play, *const p = &the_play;
 
-static int handle(struct play *p, enum bats_event_type type, uint32_t machine,
-                  uint32_t task)
+static int handle(enum bats_event_type type, uint32_t machine, uint32_t task)
 {
     struct bats_event event = {
         .type = type, .machine = machine, .task = task, .runtime = 7};
@@ -35,18 +29,16 @@ static int handle(struct play *p, enum bats_event_type type, uint32_t machine,
     return rc;
 }
 
-static void tell(struct play *p, enum bats_event_type type, uint32_t machine,
-                 uint32_t task)
+static void tell(enum bats_event_type type, uint32_t machine, uint32_t task)
 {
-    assert_int_equal(handle(p, type, machine, task), 0);
+    assert_int_equal(handle(type, machine, task), 0);
 }
 
-static struct play begin(struct bats_sched_options o)
+static void begin(struct bats_sched_options o)
 {
     static const struct bats_cluster cluster = {
         .name = "c", .charge = BATS_UNIT, .max = 2};
     static const struct bats_machine_spec machines[] = {{0, 1}, {0, 1}};
-    struct play p = {0};
     struct bats_error err;
     o.policy = &bats_policy_rr;
     o.n_tasks = TASKS;
@@ -57,21 +49,22 @@ static struct play begin(struct bats_sched_options o)
     o.window = BATS_HOUR;
     if (o.budget == 0)
         o.budget = 1000 * BATS_UNIT;
-    if (bats_sched_create(&o, &p.s, &err) < 0)
+    bats_sched_destroy(p->s);
+    *p = (struct play){.s = NULL};
+    if (bats_sched_create(&o, &p->s, &err) < 0)
         fail_msg("%s", err.text);
-    return p;
 }
 
 /* It joins with that task. */
-static void bring(struct play *p, uint32_t machine, uint32_t task)
+static void bring(uint32_t machine, uint32_t task)
 {
-    tell(p, BATS_EVENT_HOLD, 0, 0);
-    tell(p, BATS_EVENT_JOINED, machine, 0);
-    tell(p, BATS_EVENT_FOUND, machine, task);
-    tell(p, BATS_EVENT_GO, 0, 0);
+    tell(BATS_EVENT_HOLD, 0, 0);
+    tell(BATS_EVENT_JOINED, machine, 0);
+    tell(BATS_EVENT_FOUND, machine, task);
+    tell(BATS_EVENT_GO, 0, 0);
 }
 
-static uint32_t begun(const struct play *p)
+static uint32_t begun(void)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < TASKS; i++)
@@ -79,155 +72,123 @@ static uint32_t begun(const struct play *p)
     return n;
 }
 
-static bool runs(const struct play *p, uint32_t machine, uint32_t task)
+static bool runs(uint32_t machine, uint32_t task)
 {
-    return bats_sched_execution(p->s, machine, 0, task) ==
-           BATS_EXECUTION_RUNS;
+    return bats_sched_execution(p->s, machine, 0, task) == BATS_EXECUTION_RUNS;
 }
 
-static void a_task_that_is_found_runs_where_it_is(void **state)
+TEST(a_task_that_is_found_runs_where_it_is)
 {
-    (void)state;
     for (uint32_t task = 0; task < TASKS; task++) {
-        struct play p = begin((struct bats_sched_options){0});
-        bring(&p, 1, task);
-        assert_true(runs(&p, 1, task));
-        assert_int_equal(p.begun[task], 1);
-        assert_int_equal(begun(&p), 1); /* the slot has nothing else to do */
-        tell(&p, BATS_EVENT_DONE, 1, task);
-        assert_true(bats_sched_has_result(p.s, task));
-        assert_int_equal(begun(&p), 2);
-        bats_sched_destroy(p.s);
+        begin((struct bats_sched_options){0});
+        bring(1, task);
+        assert_true(runs(1, task));
+        assert_int_equal(p->begun[task], 1);
+        assert_int_equal(begun(), 1); /* the slot has nothing else to do */
+        tell(BATS_EVENT_DONE, 1, task);
+        assert_true(bats_sched_has_result(p->s, task));
+        assert_int_equal(begun(), 2);
     }
 }
 
-static void results_that_are_found_leave_room_for_more(void **state)
+TEST(results_that_are_found_leave_room_for_more)
 {
-    (void)state;
-    struct play p = begin((struct bats_sched_options){0});
+    begin((struct bats_sched_options){0});
     struct bats_sched_status status;
-    tell(&p, BATS_EVENT_HOLD, 0, 0);
-    tell(&p, BATS_EVENT_JOINED, 0, 0);
+    tell(BATS_EVENT_HOLD, 0, 0);
+    tell(BATS_EVENT_JOINED, 0, 0);
     for (uint32_t task = 0; task < TASKS - 1; task++) {
-        tell(&p, BATS_EVENT_FOUND, 0, task);
-        tell(&p, BATS_EVENT_DONE, 0, task);
+        tell(BATS_EVENT_FOUND, 0, task);
+        tell(BATS_EVENT_DONE, 0, task);
     }
-    assert_int_equal(begun(&p), TASKS - 1);
-    tell(&p, BATS_EVENT_GO, 0, 0);
-    assert_true(runs(&p, 0, TASKS - 1));
-    tell(&p, BATS_EVENT_DONE, 0, TASKS - 1);
-    bats_sched_status(p.s, &status);
+    assert_int_equal(begun(), TASKS - 1);
+    tell(BATS_EVENT_GO, 0, 0);
+    assert_true(runs(0, TASKS - 1));
+    tell(BATS_EVENT_DONE, 0, TASKS - 1);
+    bats_sched_status(p->s, &status);
     assert_int_equal(status.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(status.charged, BATS_UNIT);
-    bats_sched_destroy(p.s);
 }
 
-static void what_has_its_result_is_not_wanted(void **state)
+TEST(what_has_its_result_is_not_wanted)
 {
-    (void)state;
     static const uint8_t earlier[TASKS] = {BATS_TASK_DONE, BATS_TASK_PENDING,
                                            BATS_TASK_PENDING,
                                            BATS_TASK_PENDING};
-    struct play p =
-        begin((struct bats_sched_options){.earlier.state = earlier});
-    bring(&p, 0, 0);
-    assert_false(runs(&p, 0, 0));
-    assert_int_equal(p.begun[0], 0);
-    assert_int_equal(begun(&p), 1); /* another task instead */
-    bats_sched_destroy(p.s);
+    begin((struct bats_sched_options){.earlier.state = earlier});
+    bring(0, 0);
+    assert_false(runs(0, 0));
+    assert_int_equal(p->begun[0], 0);
+    assert_int_equal(begun(), 1); /* another task instead */
 }
 
 /* As the last task, which machine 0 runs already. */
-static void the_first_result_counts_if_it_runs_elsewhere(void **state)
+TEST(the_first_result_counts_if_it_runs_elsewhere)
 {
-    (void)state;
     static const uint8_t earlier[TASKS] = {BATS_TASK_DONE, BATS_TASK_DONE,
                                            BATS_TASK_DONE, BATS_TASK_PENDING};
     for (uint32_t first = 0; first < 2; first++) {
-        struct play p =
-            begin((struct bats_sched_options){.earlier.state = earlier});
-        tell(&p, BATS_EVENT_JOINED, 0, 0);
-        bring(&p, 1, 3);
-        assert_true(runs(&p, 0, 3) && runs(&p, 1, 3));
-        tell(&p, BATS_EVENT_DONE, first, 3);
-        assert_int_equal(p.cancelled[3], 1);
-        assert_int_equal(bats_sched_execution(p.s, 1 - first, 0, 3),
+        begin((struct bats_sched_options){.earlier.state = earlier});
+        tell(BATS_EVENT_JOINED, 0, 0);
+        bring(1, 3);
+        assert_true(runs(0, 3) && runs(1, 3));
+        tell(BATS_EVENT_DONE, first, 3);
+        assert_int_equal(p->cancelled[3], 1);
+        assert_int_equal(bats_sched_execution(p->s, 1 - first, 0, 3),
                          BATS_EXECUTION_CANCELLED);
-        bats_sched_destroy(p.s);
     }
 }
 
-static void where_tasks_wait_what_was_begun_later_makes_room(void **state)
+TEST(where_tasks_wait_what_was_begun_later_makes_room)
 {
-    (void)state;
-    struct play p = begin((struct bats_sched_options){0});
+    begin((struct bats_sched_options){0});
     uint32_t task = 0;
-    tell(&p, BATS_EVENT_JOINED, 0, 0);
-    while (p.begun[task] == 0)
+    tell(BATS_EVENT_JOINED, 0, 0);
+    while (p->begun[task] == 0)
         task++;
-    bring(&p, 1, task);
-    assert_true(runs(&p, 1, task));
-    assert_int_equal(bats_sched_execution(p.s, 0, 0, task),
+    bring(1, task);
+    assert_true(runs(1, task));
+    assert_int_equal(bats_sched_execution(p->s, 0, 0, task),
                      BATS_EXECUTION_CANCELLED);
-    tell(&p, BATS_EVENT_PREEMPTED, 0, task);
-    assert_int_equal(begun(&p), 3);
-    tell(&p, BATS_EVENT_DONE, 1, task);
-    assert_true(bats_sched_has_result(p.s, task));
-    bats_sched_destroy(p.s);
+    tell(BATS_EVENT_PREEMPTED, 0, task);
+    assert_int_equal(begun(), 3);
+    tell(BATS_EVENT_DONE, 1, task);
+    assert_true(bats_sched_has_result(p->s, task));
 }
 
-static void one_that_must_not_run_twice_does_not(void **state)
+TEST(one_that_must_not_run_twice_does_not)
 {
-    (void)state;
     static const uint8_t once[TASKS] = {1, 1, 1, 1};
-    struct play p = begin((struct bats_sched_options){.once = once});
+    begin((struct bats_sched_options){.once = once});
     uint32_t task = 0;
-    tell(&p, BATS_EVENT_JOINED, 0, 0);
-    while (p.begun[task] == 0)
+    tell(BATS_EVENT_JOINED, 0, 0);
+    while (p->begun[task] == 0)
         task++;
-    bring(&p, 1, task);
-    assert_true(runs(&p, 0, task) && !runs(&p, 1, task));
-    assert_int_equal(p.begun[task], 1);
-    bats_sched_destroy(p.s);
+    bring(1, task);
+    assert_true(runs(0, task) && !runs(1, task));
+    assert_int_equal(p->begun[task], 1);
 }
 
-static void a_machine_that_cannot_be_paid_runs_nothing(void **state)
+TEST(a_machine_that_cannot_be_paid_runs_nothing)
 {
-    (void)state;
-    struct play p = begin((struct bats_sched_options){.budget = 1});
-    tell(&p, BATS_EVENT_HOLD, 0, 0);
-    tell(&p, BATS_EVENT_JOINED, 0, 0);
-    tell(&p, BATS_EVENT_FOUND, 0, 2);
-    assert_false(runs(&p, 0, 2));
-    assert_int_equal(begun(&p), 0);
-    bats_sched_destroy(p.s);
+    begin((struct bats_sched_options){.budget = 1});
+    tell(BATS_EVENT_HOLD, 0, 0);
+    tell(BATS_EVENT_JOINED, 0, 0);
+    tell(BATS_EVENT_FOUND, 0, 2);
+    assert_false(runs(0, 2));
+    assert_int_equal(begun(), 0);
 }
 
-static void what_cannot_be_there_is_refused(void **state)
+TEST(what_cannot_be_there_is_refused)
 {
-    (void)state;
-    struct play p = begin((struct bats_sched_options){0});
-    assert_int_equal(handle(&p, BATS_EVENT_FOUND, 2, 0), BATS_ESTATE);
-    assert_int_equal(handle(&p, BATS_EVENT_FOUND, 0, TASKS), BATS_ESTATE);
-    tell(&p, BATS_EVENT_FOUND, 0, 0); /* which is absent */
-    assert_int_equal(begun(&p), 0);
-    tell(&p, BATS_EVENT_JOINED, 0, 0);
-    tell(&p, BATS_EVENT_FOUND, 0, 0); /* which is busy */
-    assert_int_equal(begun(&p), 1);
-    bats_sched_destroy(p.s);
+    begin((struct bats_sched_options){0});
+    assert_int_equal(handle(BATS_EVENT_FOUND, 2, 0), BATS_ESTATE);
+    assert_int_equal(handle(BATS_EVENT_FOUND, 0, TASKS), BATS_ESTATE);
+    tell(BATS_EVENT_FOUND, 0, 0); /* which is absent */
+    assert_int_equal(begun(), 0);
+    tell(BATS_EVENT_JOINED, 0, 0);
+    tell(BATS_EVENT_FOUND, 0, 0); /* which is busy */
+    assert_int_equal(begun(), 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_task_that_is_found_runs_where_it_is),
-        cmocka_unit_test(results_that_are_found_leave_room_for_more),
-        cmocka_unit_test(what_has_its_result_is_not_wanted),
-        cmocka_unit_test(the_first_result_counts_if_it_runs_elsewhere),
-        cmocka_unit_test(where_tasks_wait_what_was_begun_later_makes_room),
-        cmocka_unit_test(one_that_must_not_run_twice_does_not),
-        cmocka_unit_test(a_machine_that_cannot_be_paid_runs_nothing),
-        cmocka_unit_test(what_cannot_be_there_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

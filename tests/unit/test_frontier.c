@@ -1,15 +1,9 @@
 /* frontier: against brute force, by hand, and on large instances. */
 #include <gsl/gsl_rng.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bats/frontier.h"
+#include "helpers/test.h"
 
 #define UNITS(x) ((bats_money)((x)*1000000LL))
 #define INSTANCES 2000
@@ -155,9 +149,8 @@ static bool is_there(const struct bats_frontier *f,
     return false;
 }
 
-static void frontier_equals_brute_force(void **state)
+TEST(frontier_equals_brute_force)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t n_points = 0, n_long = 0;
 
@@ -221,9 +214,8 @@ static size_t sift(struct configuration *all, size_t n)
     return m;
 }
 
-static void medium_frontiers_equal_brute_force(void **state)
+TEST(medium_frontiers_equal_brute_force)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t n_points = 0, n_complete = 0;
 
@@ -266,9 +258,8 @@ static void medium_frontiers_equal_brute_force(void **state)
 
 /* 12 tasks; a: 4 tasks a window for 3, one machine; b: 12 for 10, one. a needs
  * 3 windows (9), b one (10), both together 12 / 16 of one (13). */
-static void small_frontier_by_hand(void **state)
+TEST(a_small_frontier_is_as_by_hand)
 {
-    (void)state;
     const struct bats_plan_item items[] = {{4, UNITS(3), 1},
                                            {12, UNITS(10), 1}};
     const double task_windows[] = {0.25, 1.0 / 12};
@@ -287,9 +278,8 @@ static void small_frontier_by_hand(void **state)
     bats_frontier_release(&f);
 }
 
-static void nothing_known_gives_an_empty_frontier(void **state)
+TEST(nothing_known_gives_an_empty_frontier)
 {
-    (void)state;
     const struct bats_plan_item items[] = {{0, UNITS(3), 5}};
     const double task_windows[] = {0};
     struct bats_frontier f;
@@ -300,9 +290,8 @@ static void nothing_known_gives_an_empty_frontier(void **state)
     bats_frontier_release(&f);
 }
 
-static void a_frontier_beyond_reading_is_thinned_out(void **state)
+TEST(a_frontier_beyond_reading_is_thinned_out)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct bats_plan_item items[32];
     double task_windows[32];
@@ -322,9 +311,8 @@ static void a_frontier_beyond_reading_is_thinned_out(void **state)
     gsl_rng_free(rng);
 }
 
-static void bad_input_is_refused(void **state)
+TEST(bad_input_is_refused)
 {
-    (void)state;
     struct bats_plan_item items[] = {{4, -1, 3}};
     const double task_windows[] = {0.25};
     struct bats_frontier f = {.n = 77};
@@ -334,16 +322,4 @@ static void bad_input_is_refused(void **state)
     assert_int_equal(f.n, 77);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frontier_equals_brute_force),
-        cmocka_unit_test(medium_frontiers_equal_brute_force),
-        cmocka_unit_test(small_frontier_by_hand),
-        cmocka_unit_test(nothing_known_gives_an_empty_frontier),
-        cmocka_unit_test(a_frontier_beyond_reading_is_thinned_out),
-        cmocka_unit_test(bad_input_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("frontier", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,17 +1,10 @@
 /* Tasks wait for others: the graph, and the bag with one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
 #include "bats/bag.h"
 #include "bats/graph.h"
+#include "helpers/test.h"
 
 #define MANY 30
 
@@ -25,9 +18,8 @@ static struct bats_graph make(uint32_t n_tasks, uint32_t n_nodes,
     return g;
 }
 
-static void children_keep_their_order_and_count_once(void **state)
+TEST(children_keep_their_order_and_count_once)
 {
-    (void)state;
     const struct bats_edge edges[] = {{2, 1}, {0, 2}, {0, 1}, {0, 2}, {2, 1}};
     struct bats_graph g = make(3, 3, edges, 5);
     assert_int_equal(bats_graph_edges(&g), 3);
@@ -39,18 +31,16 @@ static void children_keep_their_order_and_count_once(void **state)
     bats_graph_release(&g);
 }
 
-static void node_that_is_not_there_is_refused(void **state)
+TEST(node_that_is_not_there_is_refused)
 {
-    (void)state;
     struct bats_graph g;
     struct bats_error err;
     const struct bats_edge edge = {0, 3};
     assert_int_equal(bats_graph_init(&g, 3, 3, &edge, 1, &err), BATS_EINPUT);
 }
 
-static void circle_is_named_in_its_order(void **state)
+TEST(circle_is_named_in_its_order)
 {
-    (void)state;
     /* 4 -> 1 -> 3 -> 4 wait for each other, 2 for them; 0 is before them. */
     const struct bats_edge edges[] = {{0, 1}, {1, 3}, {3, 4}, {4, 1}, {3, 2}};
     struct bats_graph g = make(5, 5, edges, 5);
@@ -74,9 +64,8 @@ static void circle_is_named_in_its_order(void **state)
     bats_graph_release(&g);
 }
 
-static void heights_are_the_longest_chains(void **state)
+TEST(heights_are_the_longest_chains)
 {
-    (void)state;
     /* A joint (4) is no task of a chain. */
     const struct bats_edge edges[] = {{0, 1}, {1, 4}, {4, 3}, {2, 3}};
     struct bats_graph g = make(4, 5, edges, 4);
@@ -91,9 +80,8 @@ static void heights_are_the_longest_chains(void **state)
 }
 
 /* 1 is heavier than all that waits for 0 but 3, behind the joint. */
-static void chain_goes_where_the_weight_is(void **state)
+TEST(chain_goes_where_the_weight_is)
 {
-    (void)state;
     const struct bats_edge edges[] = {{0, 1}, {0, 4}, {4, 3}, {2, 3}};
     struct bats_graph g = make(4, 5, edges, 4);
     uint32_t order[5], next[5], n;
@@ -134,9 +122,8 @@ static bool has_edge(const struct bats_graph *g, uint32_t from, uint32_t to)
 
 /* Nodes wait for those before them in a random order, so that there is no
  * circle. */
-static void flat_graph_waits_for_the_same_tasks(void **state)
+TEST(flat_graph_waits_for_the_same_tasks)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     uint32_t nodes[13], skipped = 0;
     for (int round = 0; round < 2000; round++) {
@@ -190,9 +177,8 @@ static void end(struct bats_bag *bag, enum bats_task_state how)
     bats_bag_check(bag);
 }
 
-static void task_is_ready_when_all_its_parents_are_done(void **state)
+TEST(task_is_ready_when_all_its_parents_are_done)
 {
-    (void)state;
     const struct bats_edge edges[] = {{0, 2}, {1, 2}};
     struct bats_graph g = make(3, 3, edges, 2);
     struct bats_bag bag = connected(3, &g, NULL);
@@ -209,9 +195,8 @@ static void task_is_ready_when_all_its_parents_are_done(void **state)
     bats_graph_release(&g);
 }
 
-static void failure_skips_what_waits_for_it_and_no_more(void **state)
+TEST(failure_skips_what_waits_for_it_and_no_more)
 {
-    (void)state;
     /* 0, 4 -> joint 6 -> 1 -> 2; 3 waits for any end of 1; 4 -> 5 goes on. */
     const struct bats_edge edges[] = {{0, 6}, {6, 1}, {1, 2},
                                       {1, 3}, {4, 5}, {4, 6}};
@@ -234,9 +219,8 @@ static void failure_skips_what_waits_for_it_and_no_more(void **state)
     bats_graph_release(&g);
 }
 
-static void earlier_sessions_let_start_and_skip(void **state)
+TEST(earlier_sessions_let_start_and_skip)
 {
-    (void)state;
     const struct bats_edge edges[] = {{0, 1}, {2, 3}, {4, 5}};
     const uint8_t earlier[] = {BATS_TASK_DONE,     BATS_TASK_PENDING,
                                BATS_TASK_FAILED,   BATS_TASK_PENDING,
@@ -256,9 +240,8 @@ static void earlier_sessions_let_start_and_skip(void **state)
 
 /* N x M dependencies cost N + M edges; joints may follow joints, and wait for
  * nobody. */
-static void barrier_holds_all_and_lets_all_go(void **state)
+TEST(barrier_holds_all_and_lets_all_go)
 {
-    (void)state;
     enum { N = 20, JOINT = 2 * N, EMPTY };
     struct bats_edge edges[3 * N];
     uint32_t n = 0;
@@ -279,9 +262,8 @@ static void barrier_holds_all_and_lets_all_go(void **state)
     bats_graph_release(&g);
 }
 
-static void draws_follow_priority_then_position(void **state)
+TEST(draws_follow_priority_then_position)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct bats_graph g = make(MANY, MANY, NULL, 0);
     for (unsigned long seed = 1; seed <= 200; seed++) {
@@ -322,19 +304,4 @@ static void draws_follow_priority_then_position(void **state)
     bats_graph_release(&g);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(children_keep_their_order_and_count_once),
-        cmocka_unit_test(node_that_is_not_there_is_refused),
-        cmocka_unit_test(circle_is_named_in_its_order),
-        cmocka_unit_test(heights_are_the_longest_chains),
-        cmocka_unit_test(chain_goes_where_the_weight_is),
-        cmocka_unit_test(flat_graph_waits_for_the_same_tasks),
-        cmocka_unit_test(task_is_ready_when_all_its_parents_are_done),
-        cmocka_unit_test(failure_skips_what_waits_for_it_and_no_more),
-        cmocka_unit_test(earlier_sessions_let_start_and_skip),
-        cmocka_unit_test(barrier_holds_all_and_lets_all_go),
-        cmocka_unit_test(draws_follow_priority_then_position)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,22 +1,15 @@
-/* grow: room in arrays that grow. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+/* grow and text: room in arrays that grow, and text that is added to. */
+#include "helpers/test.h"
 #include "util/grow.h"
+#include "util/text.h"
 
 struct thing {
     uint64_t a;
     char b[92];
 };
 
-static void what_is_in_the_array_stays(void **state)
+TEST(what_is_in_the_array_stays)
 {
-    (void)state;
     uint32_t *numbers = NULL;
     size_t capacity = 0;
     for (uint32_t i = 0; i < 100000; i++) {
@@ -30,9 +23,8 @@ static void what_is_in_the_array_stays(void **state)
 }
 
 /* 64 bytes times 1.5 to the power of 35 are more than 64 MB. */
-static void an_array_seldom_moves(void **state)
+TEST(an_array_seldom_moves)
 {
-    (void)state;
     struct thing *things = NULL;
     size_t capacity = 0, was = 0;
     int times = 0;
@@ -45,9 +37,8 @@ static void an_array_seldom_moves(void **state)
     free(things);
 }
 
-static void there_is_as_much_room_as_is_needed(void **state)
+TEST(there_is_as_much_room_as_is_needed)
 {
-    (void)state;
     struct thing *things = NULL;
     size_t capacity = 0;
     assert_true(bats_grow(&things, &capacity, 1000, sizeof *things));
@@ -60,9 +51,8 @@ static void there_is_as_much_room_as_is_needed(void **state)
     free(things);
 }
 
-static void without_memory_nothing_changes(void **state)
+TEST(without_memory_nothing_changes)
 {
-    (void)state;
     struct thing *things = NULL;
     size_t capacity = 0;
     assert_true(bats_grow(&things, &capacity, 3, sizeof *things));
@@ -75,13 +65,49 @@ static void without_memory_nothing_changes(void **state)
     free(things);
 }
 
-int main(void)
+TEST(text_is_all_that_was_added_with_a_NUL_behind_it)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_in_the_array_stays),
-        cmocka_unit_test(an_array_seldom_moves),
-        cmocka_unit_test(there_is_as_much_room_as_is_needed),
-        cmocka_unit_test(without_memory_nothing_changes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    struct bats_text text = {0};
+    char expected[4000] = "";
+    for (int i = 0; i < 300; i++) {
+        bats_text_put(&text, "abcdef", (size_t)i % 4);
+        strncat(expected, "abcdef", (size_t)i % 4);
+        bats_text_format(&text, "<%d>", i);
+        sprintf(expected + strlen(expected), "<%d>", i);
+        bats_text_add(&text, "|");
+        strcat(expected, "|");
+        assert_string_equal(text.bytes, expected);
+        assert_int_equal(text.n, strlen(expected));
+        assert_true(text.room > text.n);
+    }
+    bats_text_cut(&text, 5);
+    assert_string_equal(text.bytes, "<0>|a");
+    bats_text_encode(&text, BATS_ENCODE_QUOTED, "b c");
+    assert_string_equal(text.bytes, "<0>|a'b c'");
+    bats_text_format(&text, "%c", '\0');
+    assert_int_equal(bats_text_length(&text), 11);
+    assert_int_equal(bats_text_check(&text, NULL), 0);
+    bats_text_release(&text);
+    assert_null(text.bytes);
 }
+
+TEST(text_that_lacks_something_says_so_until_it_is_empty)
+{
+    struct bats_text text = {0};
+    struct bats_error err;
+    bats_text_add(&text, "ab");
+    bats_text_put(&text, "", SIZE_MAX - 2); /* no machine has so much */
+    bats_text_add(&text, "c");
+    assert_string_equal(text.bytes, "ab");
+    assert_int_equal(bats_text_length(&text), BATS_ENOMEM);
+    assert_int_equal(bats_text_check(&text, &err), BATS_ENOMEM);
+    bats_text_cut(&text, 1);
+    assert_int_equal(bats_text_length(&text), BATS_ENOMEM);
+    bats_text_cut(&text, 0);
+    assert_int_equal(bats_text_length(&text), 0);
+    bats_text_add(&text, "c");
+    assert_string_equal(text.bytes, "c");
+    bats_text_release(&text);
+}
+
+TEST_MAIN(NULL, NULL)

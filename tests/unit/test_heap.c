@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <gsl/gsl_rng.h>
 
+#include "helpers/test.h"
 #include "util/heap.h"
 
 #define N 50
@@ -20,9 +15,8 @@ static uint32_t earliest(const int64_t *time)
     return best;
 }
 
-static void first_is_always_the_earliest_and_lowest(void **state)
+TEST(first_is_always_the_earliest_and_lowest)
 {
-    (void)state;
     struct bats_heap heap;
     int64_t time[N];
     uint32_t id = 0;
@@ -50,9 +44,4 @@ static void first_is_always_the_earliest_and_lowest(void **state)
     gsl_rng_free(rng);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_is_always_the_earliest_and_lowest)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

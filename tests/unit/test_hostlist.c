@@ -1,13 +1,5 @@
 /* hostlist: the names that Slurm means, sorted, and nothing garbled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "util/hostlist.h"
 
 /* Expands `text` and compares with the names in `expected`, one blank between
@@ -29,9 +21,8 @@ static void expect(const char *text, const char *expected)
 }
 
 /* Expected: the output of `scontrol show hostnames`, sorted by strcmp(). */
-static void lists_expand_as_slurm_does(void **state)
+TEST(lists_expand_as_slurm_does)
 {
-    (void)state;
     expect("login1", "login1");
     expect("slow[1-4,7],login1", "login1 slow1 slow2 slow3 slow4 slow7");
     expect("slow[1-2] , fast[3-3]\t,x", "fast3 slow1 slow2 x");
@@ -43,9 +34,8 @@ static void lists_expand_as_slurm_does(void **state)
     expect("gpu_[0,2]", "gpu_0 gpu_2");
 }
 
-static void leading_zeros_are_kept(void **state)
+TEST(leading_zeros_are_kept)
 {
-    (void)state;
     expect("n[001-003]", "n001 n002 n003");
     expect("n[08-11]", "n08 n09 n10 n11");
     expect("n[099-101]", "n099 n100 n101");
@@ -53,9 +43,8 @@ static void leading_zeros_are_kept(void **state)
     expect("n[001-010]", "n001 n002 n003 n004 n005 n006 n007 n008 n009 n010");
 }
 
-static void garbled_lists_are_refused(void **state)
+TEST(garbled_lists_are_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *why;
     } cases[] = {
@@ -97,9 +86,8 @@ static void garbled_lists_are_refused(void **state)
     }
 }
 
-static void overlong_names_are_refused(void **state)
+TEST(overlong_names_are_refused)
 {
-    (void)state;
     char name[BATS_HOST_NAME + 4];
     memset(name, 'n', sizeof name);
     struct bats_hostlist list;
@@ -116,18 +104,16 @@ static void overlong_names_are_refused(void **state)
     assert_int_equal(bats_hostlist_expand(name, &list, NULL), BATS_EINPUT);
 }
 
-static void the_largest_list_is_accepted(void **state)
+TEST(the_largest_list_is_accepted)
 {
-    (void)state;
     struct bats_hostlist list;
     assert_int_equal(bats_hostlist_expand("a[1-65536]", &list, NULL), 0);
     assert_int_equal(list.n, 65536);
     bats_hostlist_release(&list);
 }
 
-static void hosts_are_found_with_and_without_domain(void **state)
+TEST(hosts_are_found_with_and_without_domain)
 {
-    (void)state;
     struct bats_hostlist list;
     assert_int_equal(bats_hostlist_expand("b,a.x.org,c", &list, NULL), 0);
     assert_int_equal(bats_hostlist_find(&list, "a.x.org"), 0);
@@ -159,9 +145,8 @@ static void expect_folded(const char *text, const char *expected)
 
 /* Expected values are what `scontrol show hostlistsorted` prints, the
  * last excepted: no range of numbers that long is read. */
-static void names_are_folded_into_ranges(void **state)
+TEST(names_are_folded_into_ranges)
 {
-    (void)state;
     expect_folded("login", "login");
     expect_folded("n7", "n7");
     expect_folded("n1,n2,n3", "n[1-3]");
@@ -183,9 +168,8 @@ static void names_are_folded_into_ranges(void **state)
 }
 
 /* From 3,000 names, every third and every seventh is left out. */
-static void what_is_folded_expands_again(void **state)
+TEST(what_is_folded_expands_again)
 {
-    (void)state;
     struct bats_hostlist all, again;
     assert_int_equal(bats_hostlist_expand("n[1-3000]", &all, NULL), 0);
     size_t kept = 0;
@@ -205,17 +189,4 @@ static void what_is_folded_expands_again(void **state)
     bats_hostlist_release(&again);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_expand_as_slurm_does),
-        cmocka_unit_test(leading_zeros_are_kept),
-        cmocka_unit_test(garbled_lists_are_refused),
-        cmocka_unit_test(overlong_names_are_refused),
-        cmocka_unit_test(the_largest_list_is_accepted),
-        cmocka_unit_test(hosts_are_found_with_and_without_domain),
-        cmocka_unit_test(names_are_folded_into_ranges),
-        cmocka_unit_test(what_is_folded_expands_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,15 +1,8 @@
 /* instances: the queues of a strategy, by hand; and the names of strategies. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "engine/tail/instances.h"
+#include "engine/tail/papers/instances.h"
+#include "helpers/test.h"
 
 /* Tasks whose instances of the throughput phase were sent at 0, 1, 2, ... */
 static void begin(struct instances *x, uint32_t n, struct instances_rules r)
@@ -30,9 +23,8 @@ static void sends(struct instances *x, enum pool pool, bats_time now,
         instances_send(x, pool, 0, now);
 }
 
-static void n_instances_then_one_in_the_reliable_pool(void **state)
+TEST(n_instances_come_before_one_in_the_reliable_pool)
 {
-    (void)state;
     struct instances x;
     begin(&x, 1, (struct instances_rules){.n = 2, .t = 10, .n_reliable = 1});
     assert_true(instances_wakeup(&x) == 10);
@@ -48,9 +40,8 @@ static void n_instances_then_one_in_the_reliable_pool(void **state)
     instances_release(&x);
 }
 
-static void a_queued_instance_is_withdrawn_a_sent_one_is_not(void **state)
+TEST(a_queued_instance_is_withdrawn_a_sent_one_is_not)
 {
-    (void)state;
     struct instances x;
     begin(&x, 3, (struct instances_rules){.n = 0, .t = 0, .n_reliable = 1});
     sends(&x, POOL_RELIABLE, 3, 0);
@@ -65,9 +56,8 @@ static void a_queued_instance_is_withdrawn_a_sent_one_is_not(void **state)
     instances_release(&x);
 }
 
-static void a_reliable_instance_that_fails_is_sent_again(void **state)
+TEST(a_reliable_instance_that_fails_is_sent_again)
 {
-    (void)state;
     struct instances x;
     begin(&x, 1, (struct instances_rules){.n = 0, .t = 5, .n_reliable = 2});
     sends(&x, POOL_RELIABLE, 5, 0);
@@ -76,29 +66,27 @@ static void a_reliable_instance_that_fails_is_sent_again(void **state)
     instances_release(&x);
 }
 
-static void without_a_pool_its_queue_goes_to_the_other(void **state)
+TEST(without_a_pool_its_queue_goes_to_the_other)
 {
-    (void)state;
     struct instances x;
     begin(&x, 2, (struct instances_rules){.n = 0, .t = 0, .n_reliable = 1});
     instances_update(&x, 2);
     instances_change(&x, &(struct instances_rules){.n = 0, .t = 0});
     sends(&x, POOL_UNRELIABLE, 2, 0);
-    instances_change(&x, &(struct instances_rules){.n = 9,
-                                                   .t = 0,
-                                                   .n_reliable = 1,
-                                                   .no_unreliable = true});
+    instances_change(
+        &x, &(struct instances_rules){
+                .n = 9, .t = 0, .n_reliable = 1, .no_unreliable = true});
     sends(&x, POOL_RELIABLE, 3, 1);
     instances_release(&x);
 }
 
-static void a_noticed_loss_need_not_wait(void **state)
+TEST(a_noticed_loss_need_not_wait)
 {
-    (void)state;
     struct instances x;
-    begin(&x, 2, (struct instances_rules){.n = BATS_INSTANCES_INFINITE,
-                                          .t = 100});
-    for (bats_time now = 1; now < 90; now++) { /* more often than there is room */
+    begin(&x, 2,
+          (struct instances_rules){.n = BATS_INSTANCES_INFINITE, .t = 100});
+    for (bats_time now = 1; now < 90;
+         now++) { /* more often than there is room */
         instances_hurry(&x, 1);
         sends(&x, POOL_UNRELIABLE, now, 1);
     }
@@ -109,13 +97,12 @@ static void a_noticed_loss_need_not_wait(void **state)
     instances_release(&x);
 }
 
-static void a_rush_sends_all_to_the_reliable_pool(void **state)
+TEST(a_rush_sends_all_to_the_reliable_pool)
 {
-    (void)state;
     struct instances x;
-    begin(&x, 3, (struct instances_rules){.n = BATS_INSTANCES_INFINITE,
-                                          .t = 100,
-                                          .n_reliable = 5});
+    begin(&x, 3,
+          (struct instances_rules){
+              .n = BATS_INSTANCES_INFINITE, .t = 100, .n_reliable = 5});
     instances_end(&x, 1, POOL_UNRELIABLE, true);
     instances_rush(&x);
     sends(&x, POOL_RELIABLE, 3, 0);
@@ -126,9 +113,8 @@ static void a_rush_sends_all_to_the_reliable_pool(void **state)
 
 /* ---- names ---- */
 
-static void names_are_read_as_they_are_written(void **state)
+TEST(names_are_read_as_they_are_written)
 {
-    (void)state;
     static const char *const names[] = {"AR",
                                         "TRR",
                                         "TR",
@@ -154,11 +140,10 @@ static void names_are_read_as_they_are_written(void **state)
     assert_true(bats_span_time(&s.d, 2066e6) == 4132 * BATS_SECOND);
 }
 
-static void wrong_names_are_refused(void **state)
+TEST(wrong_names_are_refused)
 {
-    (void)state;
     static const char *const wrong[][2] = {
-        {"ARR", "'ARR' is no strategy"},
+        {"ARR", "'ARR' is not a strategy"},
         {"N=3,T=1x", "N, T and D have to be given"},
         {"N=3,T=3x,D=2x", "T is longer than D"},
         {"N=3,T=2h,D=1h", "T is longer than D"},
@@ -182,17 +167,4 @@ static void wrong_names_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(n_instances_then_one_in_the_reliable_pool),
-        cmocka_unit_test(a_queued_instance_is_withdrawn_a_sent_one_is_not),
-        cmocka_unit_test(a_reliable_instance_that_fails_is_sent_again),
-        cmocka_unit_test(without_a_pool_its_queue_goes_to_the_other),
-        cmocka_unit_test(a_noticed_loss_need_not_wait),
-        cmocka_unit_test(a_rush_sends_all_to_the_reliable_pool),
-        cmocka_unit_test(names_are_read_as_they_are_written),
-        cmocka_unit_test(wrong_names_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,39 +1,28 @@
 /* interval: by hand, with quantiles from printed tables, and against an
  * interval that the thesis prints. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <gsl/gsl_rng.h>
 
 #include "bats/interval.h"
-
-static void near(double x, double y, double tolerance)
-{
-    if (!(fabs(x - y) <= tolerance))
-        fail_msg("%.9g is not %.9g", x, y);
-}
+#include "helpers/test.h"
 
 /* 1 .. 10: mean 5.5, biased variance 8.25. Nine degrees of freedom, printed
  * tables: t_0.95 = 1.833; chi2_0.95 = 16.919, chi2_0.05 = 3.325. */
-static void bounds_agree_with_printed_tables(void **state)
+TEST(bounds_agree_with_printed_tables)
 {
-    (void)state;
     const double x[] = {3, 7, 1, 10, 9, 2, 8, 4, 6, 5};
     struct bats_runtimes r = bats_runtimes_normal(x, 10, 0.9);
     double s = sqrt(8.25);
 
     assert_int_equal(r.n, 10);
-    near(r.mean, 5.5, 1e-12);
-    near(r.longest, 10, 1e-12);
-    near(r.deviation, s, 1e-12);
-    near(r.mean_high, 5.5 + 1.833 * s / sqrt(10), 1e-3);
-    near(r.mean_low, 5.5 - 1.833 * s / sqrt(10), 1e-3);
-    near(r.deviation_low, s * sqrt(10 / 16.919), 1e-3);
-    near(r.deviation_high, s * sqrt(10 / 3.325), 1e-3);
+    assert_near(r.mean, 5.5, 1e-12);
+    assert_near(r.longest, 10, 1e-12);
+    assert_near(r.deviation, s, 1e-12);
+    assert_near(r.mean_high, 5.5 + 1.833 * s / sqrt(10), 1e-3);
+    assert_near(r.mean_low, 5.5 - 1.833 * s / sqrt(10), 1e-3);
+    assert_near(r.deviation_low, s * sqrt(10 / 16.919), 1e-3);
+    assert_near(r.deviation_high, s * sqrt(10 / 3.325), 1e-3);
 }
 
 /* 15 times 1 and 15 times 3: s^2 = 30/29, skewness 0, kurtosis 1. Mean: 2 +-
@@ -42,26 +31,24 @@ static void bounds_agree_with_printed_tables(void **state)
  * 0.090291; the lower bound is exp((0.090291 - z se) / 2) = 0.99407. The upper
  * one would be 1.10103; but a further task of 3 + 3 (3 - 2) = 6 would make the
  * variance (186 - 66^2 / 31) / 30 = 1.516129. */
-static void bounds_without_assumptions_by_hand(void **state)
+TEST(bounds_without_assumptions_are_as_by_hand)
 {
-    (void)state;
     double x[30];
 
     for (int i = 0; i < 30; i++)
         x[i] = i % 2 ? 3 : 1;
     struct bats_runtimes r = bats_runtimes_of(x, 30, 0.9);
-    near(r.mean, 2, 1e-12);
-    near(r.deviation, 1, 1e-12);
-    near(r.mean_low, 2 - 1.6991 * sqrt(30.0 / 29 / 30), 1e-4);
-    near(r.mean_high, 2 + 1.6991 * sqrt(30.0 / 29 / 30), 1e-4);
-    near(r.deviation_low, 0.99407, 1e-5);
-    near(r.deviation_high, sqrt(1.516129), 1e-5);
+    assert_near(r.mean, 2, 1e-12);
+    assert_near(r.deviation, 1, 1e-12);
+    assert_near(r.mean_low, 2 - 1.6991 * sqrt(30.0 / 29 / 30), 1e-4);
+    assert_near(r.mean_high, 2 + 1.6991 * sqrt(30.0 / 29 / 30), 1e-4);
+    assert_near(r.deviation_low, 0.99407, 1e-5);
+    assert_near(r.deviation_high, sqrt(1.516129), 1e-5);
 }
 
 /* Hall's g of the studentised distance of each bound is a quantile of t. */
-static void bounds_of_the_mean_follow_the_skewness(void **state)
+TEST(bounds_of_the_mean_follow_the_skewness)
 {
-    (void)state;
     const double once[] = {1, 1, 2, 2, 2, 3, 3, 4, 5, 7, 9, 14};
     const double n = 36, t = 1.6896; /* t_0.95(35), printed tables */
     double x[36], m = 0, two = 0, three = 0;
@@ -77,32 +64,31 @@ static void bounds_of_the_mean_follow_the_skewness(void **state)
     double c = three / n / pow(two / n, 1.5), s = sqrt(two / (n - 1));
     struct bats_runtimes r = bats_runtimes_of(x, 36, 0.9);
     double low = (m - r.mean_low) / s, high = (m - r.mean_high) / s;
-    near(low + c * low * low / 3 + c * c * low * low * low / 27 + c / 6 / n,
-         t / sqrt(n), 1e-4);
-    near(high + c * high * high / 3 + c * c * high * high * high / 27 +
-             c / 6 / n,
-         -t / sqrt(n), 1e-4);
+    assert_near(low + c * low * low / 3 + c * c * low * low * low / 27 +
+                    c / 6 / n,
+                t / sqrt(n), 1e-4);
+    assert_near(high + c * high * high / 3 + c * c * high * high * high / 27 +
+                    c / 6 / n,
+                -t / sqrt(n), 1e-4);
     assert_true(r.mean_high - m > m - r.mean_low);
 }
 
-static void equal_runtimes_leave_no_doubt(void **state)
+TEST(equal_runtimes_leave_no_doubt)
 {
-    (void)state;
     double x[30];
 
     for (int i = 0; i < 30; i++)
         x[i] = 900e6;
     struct bats_runtimes r = bats_runtimes_of(x, 30, 0.9);
-    near(r.mean_low, 900e6, 1e-3);
-    near(r.mean_high, 900e6, 1e-3);
-    near(r.deviation_high, 0, 1e-3);
+    assert_near(r.mean_low, 900e6, 1e-3);
+    assert_near(r.mean_high, 900e6, 1e-3);
+    assert_near(r.deviation_high, 0, 1e-3);
 }
 
 /* 3 % of a bag take 24 minutes and are not in the sample of 1 to 10 minutes.
  * The thesis's bounds exclude that. */
-static void unseen_tail_is_allowed_for(void **state)
+TEST(unseen_tail_is_allowed_for)
 {
-    (void)state;
     double x[30];
 
     for (int i = 0; i < 30; i++)
@@ -114,21 +100,19 @@ static void unseen_tail_is_allowed_for(void **state)
     assert_true(bats_runtimes_of(x, 30, 0.9).deviation_high > deviation);
 }
 
-static void one_runtime_is_believed(void **state)
+TEST(one_runtime_is_believed)
 {
-    (void)state;
     const double x[] = {7};
     struct bats_runtimes r = bats_runtimes_of(x, 1, 0.9);
 
     assert_int_equal(r.n, 1);
-    near(r.mean_low, 7, 0);
-    near(r.mean_high, 7, 0);
-    near(r.deviation_high, 0, 0);
+    assert_near(r.mean_low, 7, 0);
+    assert_near(r.mean_high, 7, 0);
+    assert_near(r.deviation_high, 0, 0);
 }
 
-static void mean_never_falls_to_nothing(void **state)
+TEST(mean_never_falls_to_nothing)
 {
-    (void)state;
     const double x[] = {1, 1, 1, 1, 100};
     struct bats_runtimes r = bats_runtimes_of(x, 5, 0.99);
 
@@ -138,41 +122,38 @@ static void mean_never_falls_to_nothing(void **state)
 
 /* Equal machines are one that is so much faster: with exact parameters
  * M = N mu / a, and the swing is z sqrt(N) sigma / a. */
-static void equal_machines_add_up(void **state)
+TEST(equal_machines_add_up)
 {
-    (void)state;
     struct bats_runtimes r = bats_runtimes_given(15);
     const double slots[] = {5};
 
     r.deviation_high = 3;
     struct bats_prediction m = bats_interval_makespan(&r, slots, 1, 100, 0.9);
-    near(m.estimate, 300, 1e-9);
-    near(m.high, 300 + 1.2816 * 10 * 3 / 5, 1e-3);
-    near(m.low, 300 - 1.2816 * 10 * 3 / 5, 1e-3);
+    assert_near(m.estimate, 300, 1e-9);
+    assert_near(m.high, 300 + 1.2816 * 10 * 3 / 5, 1e-3);
+    assert_near(m.low, 300 - 1.2816 * 10 * 3 / 5, 1e-3);
 }
 
 /* 4.4 and 4.5 by hand: one machine of 10 and two of 5 minutes, deviations 0.
  * gamma = 1/10 + 2/5 = 0.5; sum(a) = 3, sum(a mu) = 20. sigma^2 = 20 / 0.5 -
  * (3 / 0.5)^2 = 4, so sigma_agg = 2 / 3. */
-static void mixture_of_machines_has_a_deviation(void **state)
+TEST(mixture_of_machines_has_a_deviation)
 {
-    (void)state;
     const struct bats_runtimes r[] = {bats_runtimes_given(10),
                                       bats_runtimes_given(5)};
     const double slots[] = {1, 2};
     struct bats_prediction m = bats_interval_makespan(r, slots, 2, 400, 0.9);
 
-    near(m.estimate, 800, 1e-9);
-    near(m.high, 800 + 1.2816 * 20 * 2 / 3, 1e-3);
+    assert_near(m.estimate, 800, 1e-9);
+    assert_near(m.high, 800 + 1.2816 * 20 * 2 / 3, 1e-3);
 }
 
 /* 4.10 and 4.11 by hand: two machines of 10 minutes, 8 at least and 12.5 at
  * most, with a deviation of 3 at most. gamma is 2 / 12.5 = 0.16 to 2 / 8 =
  * 0.25. S1 = 25 / 0.16 = 156.25, S2 = (2 x 9 / 8) / 0.16 = 14.0625, S3 = 4 /
  * 0.25^2 = 64, so sigma_agg = sqrt(106.3125) / 2. */
-static void bounds_are_put_in_for_the_worst_case(void **state)
+TEST(bounds_are_put_in_for_the_worst_case)
 {
-    (void)state;
     struct bats_runtimes r = bats_runtimes_given(10);
     const double slots[] = {2};
 
@@ -181,17 +162,16 @@ static void bounds_are_put_in_for_the_worst_case(void **state)
     r.deviation_high = 3;
     struct bats_prediction m = bats_interval_makespan(&r, slots, 1, 100, 0.9);
     double swing = 1.2816 * 10 * sqrt(106.3125) / 2;
-    near(m.estimate, 500, 1e-9);
-    near(m.busy, 625 + swing, 1e-2);
-    near(m.low, 400 - swing, 1e-2);
+    assert_near(m.estimate, 500, 1e-9);
+    assert_near(m.busy, 625 + swing, 1e-2);
+    assert_near(m.low, 400 - swing, 1e-2);
 }
 
 /* One machine of 10 and one of 5 minutes, whose longest tasks are 20 and 8:
  * gamma = 0.3, so that they have shares of 1/3 and 2/3. 30 tasks keep both
  * busy for 100 minutes. */
-static void whole_tasks_end_later(void **state)
+TEST(whole_tasks_end_later)
 {
-    (void)state;
     struct bats_runtimes r[] = {bats_runtimes_given(10),
                                 bats_runtimes_given(5)};
     const double slots[] = {1, 1};
@@ -199,21 +179,20 @@ static void whole_tasks_end_later(void **state)
     r[0].longest = 20;
     r[1].longest = 8;
     struct bats_prediction m = bats_interval_makespan(r, slots, 2, 30, 0.5);
-    near(m.busy, 100, 1e-9);
-    near(m.high, 100 + 20 * 2.0 / 3, 1e-9);
-    near(bats_interval_end(&m, &r[0]), 100 + 20 * 2.0 / 3, 1e-9);
-    near(bats_interval_end(&m, &r[1]), 100 + 8 / 3.0, 1e-9);
+    assert_near(m.busy, 100, 1e-9);
+    assert_near(m.high, 100 + 20 * 2.0 / 3, 1e-9);
+    assert_near(bats_interval_end(&m, &r[0]), 100 + 20 * 2.0 / 3, 1e-9);
+    assert_near(bats_interval_end(&m, &r[1]), 100 + 8 / 3.0, 1e-9);
     /* A machine alone ends when its work is done. */
     m = bats_interval_makespan(r, slots, 1, 30, 0.5);
-    near(m.high, 300, 1e-9);
+    assert_near(m.high, 300, 1e-9);
 }
 
 /* Two slots, tasks of 10: what is left is anything from 0 to 10, 5 on average
  * and 20 / 3 for the longer of two. At 0.2 tasks a minute the bag is empty 2 x
  * 5 / 10 / 0.2 = 5 minutes before Te. One slot is done at Te. */
-static void last_tasks_are_expected_by_hand(void **state)
+TEST(last_tasks_are_expected_as_by_hand)
 {
-    (void)state;
     double x[30];
 
     for (int i = 0; i < 30; i++)
@@ -221,11 +200,11 @@ static void last_tasks_are_expected_by_hand(void **state)
     struct bats_runtimes r = bats_runtimes_of(x, 30, 0.9);
     struct bats_prediction m =
         bats_interval_makespan(&r, (double[]){2}, 1, 100, 0.9);
-    near(m.least, 500, 1e-9);
-    near(m.estimate, 500 - 5 + 20.0 / 3, 1e-3);
+    assert_near(m.least, 500, 1e-9);
+    assert_near(m.estimate, 500 - 5 + 20.0 / 3, 1e-3);
     assert_true(m.high >= m.estimate);
     m = bats_interval_makespan(&r, (double[]){1}, 1, 100, 0.9);
-    near(m.estimate, 1000, 1e-3);
+    assert_near(m.estimate, 1000, 1e-3);
 }
 
 /* When slots take the next task of a bag until it is empty. */
@@ -249,9 +228,8 @@ static double play(gsl_rng *rng, const double *sample, int n_sample,
 
 /* Half of the tasks take 1 to 10 minutes, the others 20 to 40; 7 slots of two
  * clusters, one twice as fast. Te is 6 % less than the mean of 4000 bags. */
-static void estimate_is_the_mean_makespan(void **state)
+TEST(estimate_is_the_mean_makespan)
 {
-    (void)state;
     const double speed[] = {1, 1, 1, 1, 2, 2, 2}, slots[] = {4, 3};
     double x[2][32], mean = 0;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -267,17 +245,17 @@ static void estimate_is_the_mean_makespan(void **state)
     for (int i = 0; i < 4000; i++)
         mean += play(rng, x[0], 32, speed, 7, 200) / 4000;
     gsl_rng_free(rng);
-    near(m.estimate / mean, 1, 0.01);
+    assert_near(m.estimate / mean, 1, 0.01);
     assert_true(m.least / mean < 0.97);
 }
 
-static void unknown_clusters_do_not_count(void **state)
+TEST(unknown_clusters_do_not_count)
 {
-    (void)state;
     const struct bats_runtimes r[] = {bats_runtimes_given(10), {.mean = 0}};
     const double slots[] = {1, 2};
 
-    near(bats_interval_makespan(r, slots, 2, 5, 0.9).estimate, 50, 1e-9);
+    assert_near(bats_interval_makespan(r, slots, 2, 5, 0.9).estimate, 50,
+                1e-9);
 }
 
 /* Thesis, 4.5.5, figure 4.7, experiment 3: 21 machines of type C are expected
@@ -285,9 +263,8 @@ static void unknown_clusters_do_not_count(void **state)
  * N(15, sqrt 5), of which the sample's deviation is not printed: the bound has
  * to come out for one that 30 such runtimes are likely to have (the 95 %
  * limits of chi2_29 are 16.05 and 45.72). */
-static void published_interval_is_met(void **state)
+TEST(published_interval_is_met)
 {
-    (void)state;
     double mean = 358.23 * 21 / 970, from = 0, to = 10;
 
     for (int i = 0; i < 60; i++) {
@@ -308,25 +285,4 @@ static void published_interval_is_met(void **state)
     assert_true(from < sigma * sqrt(45.72 / 30));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_agree_with_printed_tables),
-        cmocka_unit_test(bounds_without_assumptions_by_hand),
-        cmocka_unit_test(bounds_of_the_mean_follow_the_skewness),
-        cmocka_unit_test(equal_runtimes_leave_no_doubt),
-        cmocka_unit_test(unseen_tail_is_allowed_for),
-        cmocka_unit_test(one_runtime_is_believed),
-        cmocka_unit_test(mean_never_falls_to_nothing),
-        cmocka_unit_test(equal_machines_add_up),
-        cmocka_unit_test(mixture_of_machines_has_a_deviation),
-        cmocka_unit_test(bounds_are_put_in_for_the_worst_case),
-        cmocka_unit_test(whole_tasks_end_later),
-        cmocka_unit_test(last_tasks_are_expected_by_hand),
-        cmocka_unit_test(estimate_is_the_mean_makespan),
-        cmocka_unit_test(unknown_clusters_do_not_count),
-        cmocka_unit_test(published_interval_is_met),
-    };
-
-    return cmocka_run_group_tests_name("interval", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 /* The journal makes safe what the engine hears and answers, in time. The disk
  * is played by this program: what SQLite syncs is copied into the directory
  * "disk", which is all that is left after a power cut. */
+#include "bats/sched.h"
 #include "helpers/record_fixture.h"
 
 #include <sys/stat.h>
@@ -120,26 +121,24 @@ static int in_file(const char *sql)
     return atoi(ask("cut/" PATH, sql));
 }
 
-#define ENDED "SELECT count(*) FROM event WHERE type = 'done'"
+#define ENDED "SELECT count(*) FROM execution WHERE runtime_us NOT NULL"
 
-static void what_is_charged_is_on_the_disk_at_once(void **state)
+TEST_IN_DIRECTORY(what_is_charged_is_on_the_disk_at_once)
 {
-    (void)state;
     start(100 * MS, 1000);
     uint32_t task = join(1000);
     assert_int_not_equal(task, BATS_NO_TASK);
-    assert_int_equal(on_disk("SELECT sum(amount) FROM ledger"), 3000000);
+    assert_int_equal(on_disk("SELECT sum(amount) FROM charge"), 3000000);
     /* The second window, in the middle of a group. */
     task = end(2000, task);
     end(BATS_HOUR + 3000, task);
-    assert_int_equal(on_disk("SELECT sum(amount) FROM ledger"), 6000000);
+    assert_int_equal(on_disk("SELECT sum(amount) FROM charge"), 6000000);
     assert_int_equal(on_disk(ENDED), 2);
     stop();
 }
 
-static void commands_wait_for_the_file_but_not_for_the_disk(void **state)
+TEST_IN_DIRECTORY(commands_wait_for_the_file_but_not_for_the_disk)
 {
-    (void)state;
     start(100 * MS, 1000);
     uint32_t task = join(1000);
     for (int i = 1; i <= 5; i++) {
@@ -151,9 +150,8 @@ static void commands_wait_for_the_file_but_not_for_the_disk(void **state)
     stop();
 }
 
-static void a_group_is_on_the_disk_when_its_time_is_up(void **state)
+TEST_IN_DIRECTORY(a_group_is_on_the_disk_when_its_time_is_up)
 {
-    (void)state;
     struct bats_error err;
     start(100 * MS, 1000);
     assert_true(bats_journal_due_us(&journal, 0) == INT64_MAX);
@@ -164,17 +162,18 @@ static void a_group_is_on_the_disk_when_its_time_is_up(void **state)
     assert_true(bats_journal_due_us(&journal, 60 * MS) == 50 * MS);
     assert_int_equal(on_disk(ENDED), 0);
     /* Nothing happens, but the time is up. */
-    assert_int_equal(bats_journal_commit(&journal, sched, 109 * MS, 109 * MS, &err), 1);
+    assert_int_equal(
+        bats_journal_commit(&journal, sched, 109 * MS, 109 * MS, &err), 1);
     assert_int_equal(on_disk(ENDED), 0);
-    assert_int_equal(bats_journal_commit(&journal, sched, 110 * MS, 110 * MS, &err), 1);
+    assert_int_equal(
+        bats_journal_commit(&journal, sched, 110 * MS, 110 * MS, &err), 1);
     assert_int_equal(on_disk(ENDED), 2);
     assert_true(bats_journal_due_us(&journal, 110 * MS) == INT64_MAX);
     stop();
 }
 
-static void a_group_is_on_the_disk_when_it_is_full(void **state)
+TEST_IN_DIRECTORY(a_group_is_on_the_disk_when_it_is_full)
 {
-    (void)state;
     start(100 * MS, 1000);
     uint32_t task = join(1000);
     for (int i = 1; i < 1000; i++)
@@ -185,9 +184,8 @@ static void a_group_is_on_the_disk_when_it_is_full(void **state)
     stop();
 }
 
-static void without_delay_everything_is_on_the_disk_at_once(void **state)
+TEST_IN_DIRECTORY(without_delay_everything_is_on_the_disk_at_once)
 {
-    (void)state;
     start(0, 1000);
     uint32_t task = join(1000);
     task = end(2000, task);
@@ -197,16 +195,4 @@ static void without_delay_everything_is_on_the_disk_at_once(void **state)
     stop();
 }
 
-int main(void)
-{
-#define T(test)                                                               \
-    cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
-    const struct CMUnitTest tests[] = {
-        T(what_is_charged_is_on_the_disk_at_once),
-        T(commands_wait_for_the_file_but_not_for_the_disk),
-        T(a_group_is_on_the_disk_when_its_time_is_up),
-        T(a_group_is_on_the_disk_when_it_is_full),
-        T(without_delay_everything_is_on_the_disk_at_once),
-    };
-    return cmocka_run_group_tests_name("journal", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

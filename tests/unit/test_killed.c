@@ -1,10 +1,12 @@
 /* A run that is killed and resumed: what was held when it was killed is
  * charged, and once. One machine at 3 an hour, tasks of 20 minutes; every
  * figure can be worked out by hand. */
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "helpers/record_fixture.h"
 
 #include "bats/graph.h"
-#include "record/verify/replay.h"
+#include "record/verify/verify.h"
 #include "run/journal.h"
 
 #define TASKS 4
@@ -44,6 +46,7 @@ static struct life prepare(enum bats_billing_model model, bats_money budget)
         .machine = {.cluster = 0, .slots = 1},
         .expected = MINUTES(20),
         .o = {.policy = &bats_policy_rr,
+              .tells_leases = true,
               .n_tasks = TASKS,
               .n_clusters = 1,
               .n_machines = 1,
@@ -168,20 +171,18 @@ static void verify(int sessions)
 {
     struct bats_error err;
     struct bats_view *view;
-    struct bats_replay replay;
+    struct bats_verified verified;
     must(bats_view_open(PATH, &view, &err), &err);
-    for (int i = 1; i <= sessions; i++) {
-        must(bats_replay_session(view, i, &replay, &err), &err);
-        if (replay.differs)
-            fail_msg("session %d: %s", i, replay.difference);
-        assert_true(replay.events > 0);
-    }
+    must(bats_record_verify(view, &verified, &err), &err);
+    if (verified.n > 0)
+        fail_msg("%s", verified.differences[0]);
+    assert_int_equal(verified.sessions, sessions);
+    bats_verified_release(&verified);
     bats_view_close(view);
 }
 
-static void window_that_was_held_by_the_second_is_charged(void **state)
+TEST(window_that_was_held_by_the_second_is_charged)
 {
-    (void)state;
     struct life l = prepare(BATS_BILLING_SECOND, 6 * UNIT);
     live(&l);
     assert_int_equal(l.n_run, 1);
@@ -196,16 +197,16 @@ static void window_that_was_held_by_the_second_is_charged(void **state)
     assert_int_equal(l.n_run, 0);
     kill_it(&l);
     assert_int_equal(charged(&l), 6 * UNIT);
-    assert_string_equal(ask(PATH, "SELECT count(*) FROM notice WHERE sentence "
-                                  "LIKE '%open when the run was killed%'"),
+    assert_string_equal(ask(PATH,
+                            "SELECT count(*) FROM happened WHERE sentence "
+                            "LIKE '%open when the run was killed%'"),
                         "2");
     verify(3);
 }
 
 /* Nothing is certain for 90 minutes, which are free if it is reclaimed. */
-static void free_time_is_charged_too(void **state)
+TEST(free_time_is_charged_too)
 {
-    (void)state;
     struct life l = prepare(BATS_BILLING_SECOND, 7 * UNIT);
     live(&l);
     for (int i = 1; i <= 3; i++)
@@ -222,9 +223,8 @@ static void free_time_is_charged_too(void **state)
     verify(2);
 }
 
-static void use_that_was_held_is_charged(void **state)
+TEST(use_that_was_held_is_charged)
 {
-    (void)state;
     struct life l = prepare(BATS_BILLING_USE, 5 * UNIT / 2);
     live(&l);
     kill_it(&l);
@@ -239,9 +239,8 @@ static void use_that_was_held_is_charged(void **state)
     verify(3);
 }
 
-static void run_that_ended_in_order_owes_nothing_more(void **state)
+TEST(run_that_ended_in_order_owes_nothing_more)
 {
-    (void)state;
     struct bats_error err;
     struct life l = prepare(BATS_BILLING_SECOND, BATS_UNLIMITED);
     live(&l);
@@ -260,9 +259,8 @@ static void run_that_ended_in_order_owes_nothing_more(void **state)
 }
 
 /* The window is charged when it begins; its workflows have not shared it. */
-static void each_workflow_pays_the_open_window_that_it_held(void **state)
+TEST(each_workflow_pays_the_open_window_that_it_held)
 {
-    (void)state;
     struct life l = prepare(BATS_BILLING_WINDOW, BATS_UNLIMITED);
     divide(&l, 4 * UNIT, 8 * UNIT);
     live(&l);
@@ -282,9 +280,8 @@ static void each_workflow_pays_the_open_window_that_it_held(void **state)
     bats_graph_release(&l.graph);
 }
 
-static void workflow_pays_use_and_seconds_that_it_held(void **state)
+TEST(workflow_pays_use_and_seconds_that_it_held)
 {
-    (void)state;
     const bats_money sum[] = {UNIT, 3 * UNIT};
     for (int i = 0; i < 2; i++) {
         struct life l = prepare(
@@ -301,36 +298,4 @@ static void workflow_pays_use_and_seconds_that_it_held(void **state)
     }
 }
 
-/* Another version may have held anything within the budget. */
-static void what_cannot_be_told_is_all_that_was_left(void **state)
-{
-    (void)state;
-    struct life l = prepare(BATS_BILLING_SECOND, 11 * UNIT);
-    divide(&l, 7 * UNIT, BATS_UNLIMITED);
-    live(&l);
-    kill_it(&l);
-    ask(PATH, "UPDATE session SET options = "
-              "json_remove(options, '$.engine.retries')");
-    assert_int_equal(charged(&l), 11 * UNIT);
-    assert_int_equal(charged(&l), 11 * UNIT);
-    assert_int_equal(shared(&l, 0), 7 * UNIT);
-    assert_int_equal(shared(&l, 1), 0);
-    live(&l);
-    assert_true(l.finished);
-    kill_it(&l);
-    bats_graph_release(&l.graph);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(window_that_was_held_by_the_second_is_charged),
-        cmocka_unit_test(free_time_is_charged_too),
-        cmocka_unit_test(use_that_was_held_is_charged),
-        cmocka_unit_test(run_that_ended_in_order_owes_nothing_more),
-        cmocka_unit_test(each_workflow_pays_the_open_window_that_it_held),
-        cmocka_unit_test(workflow_pays_use_and_seconds_that_it_held),
-        cmocka_unit_test(what_cannot_be_told_is_all_that_was_left),
-    };
-    return cmocka_run_group_tests(tests, enter_directory, leave_directory);
-}
+TEST_MAIN(enter_directory, leave_directory)

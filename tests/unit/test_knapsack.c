@@ -2,14 +2,8 @@
  * depth-first search does not finish, too. */
 #include <gsl/gsl_rng.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "plan/knapsack.h"
 
 #define TYPES 16
@@ -40,7 +34,8 @@ static int64_t draw(gsl_rng *rng, double fee, uint32_t pieces,
     return all / 8 + (int64_t)gsl_rng_uniform_int(rng, (unsigned long)all / 4);
 }
 
-/* The most rate for every price up to `capacity`, piece by piece. */
+/* The most rate for every price up to `capacity`. Of each type there are lots of
+ * 1, 2, 4 .. pieces and one of the rest, whose sums are all numbers of pieces. */
 static double table(const struct bats_knapsack *knapsack, int64_t capacity)
 {
     double *best = calloc((size_t)capacity + 1, sizeof *best);
@@ -48,11 +43,14 @@ static double table(const struct bats_knapsack *knapsack, int64_t capacity)
 
     for (size_t i = 0; i < knapsack->n; i++) {
         const struct bats_knapsack_type *t = &knapsack->type[i];
-        for (uint32_t piece = 0; piece < t->max; piece++)
-            for (int64_t c = capacity; c >= t->price; c--) {
-                double with = best[c - t->price] + t->rate;
+        uint32_t left = t->max;
+        for (uint32_t lot = 1; left > 0; left -= lot, lot *= 2) {
+            lot = lot < left ? lot : left;
+            for (int64_t c = capacity; c >= lot * t->price; c--) {
+                double with = best[c - lot * t->price] + lot * t->rate;
                 best[c] = with > best[c] ? with : best[c];
             }
+        }
     }
     double most = best[capacity];
     free(best);
@@ -97,9 +95,8 @@ static double check_searches(struct bats_knapsack *knapsack, int64_t capacity)
     return loss;
 }
 
-static void answers_equal_the_table_over_the_price(void **state)
+TEST(answers_equal_the_table_over_the_price)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
 
     gsl_rng_set(rng, 1974);
@@ -119,9 +116,8 @@ static void answers_equal_the_table_over_the_price(void **state)
 }
 
 /* With a base fee no bound is sharp; without one, nothing is. */
-static void what_is_not_proven_is_nearly_the_best(void **state)
+TEST(what_is_not_proven_is_nearly_the_best)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     unsigned n_unproven = 0;
     double worst = 0;
@@ -144,9 +140,8 @@ static void what_is_not_proven_is_nearly_the_best(void **state)
 }
 
 /* A caller that asks many questions in turn waits for a bounded time. */
-static void a_search_ends_after_a_bounded_number_of_steps(void **state)
+TEST(a_search_ends_after_a_bounded_number_of_steps)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
 
     gsl_rng_set(rng, 1994);
@@ -166,12 +161,4 @@ static void a_search_ends_after_a_bounded_number_of_steps(void **state)
     gsl_rng_free(rng);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_equal_the_table_over_the_price),
-        cmocka_unit_test(what_is_not_proven_is_nearly_the_best),
-        cmocka_unit_test(a_search_ends_after_a_bounded_number_of_steps),
-    };
-    return cmocka_run_group_tests_name("knapsack", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,15 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bats/ledger.h"
+#include "helpers/test.h"
 
-static void ledger_never_charges_beyond_budget(void **state)
+TEST(ledger_never_charges_beyond_budget)
 {
-    (void)state;
     struct bats_ledger l;
     bats_ledger_init(&l, 10, 0);
     assert_true(bats_ledger_charge(&l, 4));
@@ -23,9 +16,8 @@ static void ledger_never_charges_beyond_budget(void **state)
     bats_ledger_check(&l);
 }
 
-static void held_money_is_charged_or_given_up(void **state)
+TEST(held_money_is_charged_or_given_up)
 {
-    (void)state;
     struct bats_ledger l;
     bats_ledger_init(&l, 10, 0);
     assert_true(bats_ledger_hold(&l, 6));
@@ -36,9 +28,8 @@ static void held_money_is_charged_or_given_up(void **state)
     assert_int_equal(bats_ledger_available(&l), 8);
 }
 
-static void affordable_counts_whole_windows(void **state)
+TEST(affordable_counts_whole_windows)
 {
-    (void)state;
     struct bats_ledger l;
     bats_ledger_init(&l, 10 * BATS_UNIT, 0);
     assert_int_equal(bats_ledger_affordable(&l, 3 * BATS_UNIT), 3);
@@ -48,18 +39,16 @@ static void affordable_counts_whole_windows(void **state)
     assert_int_equal(bats_ledger_affordable(&l, 3), INT64_MAX);
 }
 
-static void earlier_charges_count_against_the_budget(void **state)
+TEST(earlier_charges_count_against_the_budget)
 {
-    (void)state;
     struct bats_ledger l;
     bats_ledger_init(&l, 10, 7);
     assert_int_equal(bats_ledger_available(&l), 3);
     assert_false(bats_ledger_charge(&l, 4));
 }
 
-static void unlimited_budget_refuses_what_does_not_fit(void **state)
+TEST(unlimited_budget_refuses_what_does_not_fit)
 {
-    (void)state;
     struct bats_ledger l;
     bats_ledger_init(&l, BATS_UNLIMITED, 0);
     assert_true(bats_ledger_charge(&l, INT64_MAX - 5));
@@ -68,9 +57,8 @@ static void unlimited_budget_refuses_what_does_not_fit(void **state)
 }
 
 /* 2 per hour from 30 minutes before the run: 1; 5 minutes to give it back. */
-static void an_allocation_is_charged_by_the_time(void **state)
+TEST(an_allocation_is_charged_by_the_time)
 {
-    (void)state;
     struct bats_ledger l;
     const struct bats_billing billing = {.model = BATS_BILLING_ALLOCATION,
                                          .rate = 2 * BATS_UNIT,
@@ -95,9 +83,8 @@ static void an_allocation_is_charged_by_the_time(void **state)
 }
 
 /* 2 per hour, for 15 minutes at least. */
-static void a_short_allocation_is_charged_the_least(void **state)
+TEST(a_short_allocation_is_charged_the_least)
 {
-    (void)state;
     struct bats_ledger l;
     const struct bats_billing billing = {.model = BATS_BILLING_ALLOCATION,
                                          .rate = 2 * BATS_UNIT,
@@ -115,9 +102,8 @@ static void a_short_allocation_is_charged_the_least(void **state)
 /* A schedule that costs 6, and a cushion of 3: of windows at 2 the first three
  * are the schedule's, the fourth takes 2 out of the cushion, and the fifth, of
  * 1, the last of it. */
-static void the_cushion_pays_what_the_schedule_does_not(void **state)
+TEST(the_cushion_pays_what_the_schedule_does_not)
 {
-    (void)state;
     struct bats_ledger l;
     bats_ledger_init(&l, 20, 0);
     bats_ledger_put_by(&l, 3, 6);
@@ -137,16 +123,4 @@ static void the_cushion_pays_what_the_schedule_does_not(void **state)
     bats_ledger_check(&l);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ledger_never_charges_beyond_budget),
-        cmocka_unit_test(held_money_is_charged_or_given_up),
-        cmocka_unit_test(affordable_counts_whole_windows),
-        cmocka_unit_test(earlier_charges_count_against_the_budget),
-        cmocka_unit_test(an_allocation_is_charged_by_the_time),
-        cmocka_unit_test(a_short_allocation_is_charged_the_least),
-        cmocka_unit_test(the_cushion_pays_what_the_schedule_does_not),
-        cmocka_unit_test(unlimited_budget_refuses_what_does_not_fit)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,28 +4,22 @@
 #include <gsl/gsl_rng.h>
 
 #include "bats/graph.h"
+#include "estimate/plans.h"
 
 #define MINUTE 60e6
 #define SLOTS 8
 #define BAGS 4000
 
-static void near(double value, double expected, double tolerance)
+TEST(sizes_are_counted)
 {
-    if (!(value > expected - tolerance && value < expected + tolerance))
-        fail_msg("%g, not %g", value, expected);
-}
-
-static void sizes_are_counted(void **state)
-{
-    (void)state;
     uint32_t few[] = {3, 0, 5, 3}, many[100];
     struct bats_levels levels;
     bats_levels_of(&levels, few, 4);
     assert_int_equal(levels.n, 2);
-    near(levels.tasks[0], 3, 1e-9);
-    near(levels.count[0], 2, 1e-9);
-    near(levels.tasks[1], 5, 1e-9);
-    near(levels.count[1], 1, 1e-9);
+    assert_near(levels.tasks[0], 3, 1e-9);
+    assert_near(levels.count[0], 2, 1e-9);
+    assert_near(levels.tasks[1], 5, 1e-9);
+    assert_near(levels.count[1], 1, 1e-9);
     double tasks = 0, count = 0;
     for (uint32_t i = 0; i < 100; i++)
         many[i] = 100 - i;
@@ -35,14 +29,13 @@ static void sizes_are_counted(void **state)
         tasks += levels.tasks[k] * levels.count[k];
         count += levels.count[k];
     }
-    near(tasks, 5050, 1e-6);
-    near(count, 100, 1e-6);
+    assert_near(tasks, 5050, 1e-6);
+    assert_near(count, 100, 1e-6);
 }
 
 /* 0 and 1, 2 waits for 1, a joint, 3 to 5 behind it. */
-static void a_barrier_divides_levels(void **state)
+TEST(a_barrier_divides_levels)
 {
-    (void)state;
     const struct bats_edge edges[] = {{1, 2}, {0, 6}, {2, 6},
                                       {6, 3}, {6, 4}, {6, 5}};
     uint8_t left[] = {1, 1, 1, 1, 1, 0};
@@ -51,10 +44,10 @@ static void a_barrier_divides_levels(void **state)
     assert_int_equal(bats_graph_init(&graph, 6, 7, edges, 6, NULL), 0);
     assert_int_equal(bats_graph_levels(&graph, left, &levels, NULL), 0);
     assert_int_equal(levels.n, 2); /* {1}, {0, 2}, {3, 4} */
-    near(levels.tasks[0], 1, 1e-9);
-    near(levels.count[0], 1, 1e-9);
-    near(levels.tasks[1], 2, 1e-9);
-    near(levels.count[1], 2, 1e-9);
+    assert_near(levels.tasks[0], 1, 1e-9);
+    assert_near(levels.count[0], 1, 1e-9);
+    assert_near(levels.tasks[1], 2, 1e-9);
+    assert_near(levels.count[1], 2, 1e-9);
     bats_graph_release(&graph);
 }
 
@@ -82,8 +75,31 @@ static struct bats_estimator by_hours(const struct bats_cluster *clusters,
                                    .window = BATS_HOUR};
 }
 
+/* Three levels of ten tasks, one after the other, take three times as long as a
+ * bag of ten, whatever of it is asked. */
+TEST(all_of_a_prediction_is_summed_over_the_levels)
+{
+    double sample[30], slots = 4;
+    for (int i = 0; i < 30; i++)
+        sample[i] = MINUTE * (10 + i);
+    struct bats_runtimes runtimes = bats_runtimes_of(sample, 30, 0.9);
+    struct bats_cluster cluster = {.charge = 1000000, .max = SLOTS};
+    struct bats_levels levels = {.tasks = {10}, .count = {3}, .n = 1};
+    struct bats_estimator e = by_hours(&cluster, &runtimes, 1, 30, &levels);
+    struct bats_prediction all = estimate_makespan(&e, &slots, 0);
+    e.levels = NULL;
+    e.n_tasks = 10;
+    struct bats_prediction one = estimate_makespan(&e, &slots, 0);
+    assert_near(all.low / one.low, 3, 1e-9);
+    assert_near(all.estimate / one.estimate, 3, 1e-9);
+    assert_near(all.least / one.least, 3, 1e-9);
+    assert_near(all.busy / one.busy, 3, 1e-9);
+    assert_near(all.high / one.high, 3, 1e-9);
+}
+
 /* The makespan of a bag of n tasks on equal slots, each to the first free. */
-static double play_level(gsl_rng *rng, const double *sample, size_t n_sample, int n)
+static double play_level(gsl_rng *rng, const double *sample, size_t n_sample,
+                         int n)
 {
     double until[SLOTS] = {0}, end = 0;
     for (int i = 0; i < n; i++) {
@@ -98,9 +114,8 @@ static double play_level(gsl_rng *rng, const double *sample, size_t n_sample, in
 }
 
 /* 10 levels of 24 tasks, and 3 of 4, on 8 machines of a job. */
-static void estimate_is_the_mean_of_barriers(void **state)
+TEST(estimate_is_the_mean_of_barriers)
 {
-    (void)state;
     double sample[30], mean = 0;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 30; i++)
@@ -126,15 +141,14 @@ static void estimate_is_the_mean_of_barriers(void **state)
         for (int k = 0; k < 13; k++)
             mean += play_level(rng, sample, 30, k < 10 ? 24 : 4) / BAGS;
     gsl_rng_free(rng);
-    near(with.makespan.estimate / mean, 1, 0.04);
+    assert_near(with.makespan.estimate / mean, 1, 0.04);
     assert_true(fastest(&e).makespan.estimate / mean < 0.85);
 }
 
 /* 10 times 8 tasks of 24 minutes on average: 8 machines would do them in five
  * windows, if each time nobody had to wait for the longest of 8. */
-static void waiting_is_bought_too(void **state)
+TEST(waiting_is_bought_too)
 {
-    (void)state;
     double sample[30];
     for (int i = 0; i < 30; i++)
         sample[i] = MINUTE * (10 + i);
@@ -149,16 +163,15 @@ static void waiting_is_bought_too(void **state)
 
 /* 8 tasks of a quarter of an hour, one after the other: two hours, and two
  * windows of one machine, however many there are. */
-static void a_chain_gets_one_machine(void **state)
+TEST(a_chain_gets_one_machine)
 {
-    (void)state;
     struct bats_runtimes runtimes = bats_runtimes_given(15 * MINUTE);
     struct bats_cluster cluster = {.charge = 1000000, .max = 8};
     struct bats_levels levels = {.n = 1, .tasks = {1}, .count = {8}};
     struct bats_estimator e = by_hours(&cluster, &runtimes, 1, 8, &levels);
     struct bats_schedule offer = fastest(&e);
     assert_int_equal(offer.plan.machines[0], 1);
-    near(offer.makespan.estimate, 120 * MINUTE, MINUTE);
+    assert_near(offer.makespan.estimate, 120 * MINUTE, MINUTE);
     e.levels = NULL;
     assert_int_equal(fastest(&e).plan.machines[0], 8);
 }
@@ -167,9 +180,8 @@ static void a_chain_gets_one_machine(void **state)
  * them they are as long as ten of mean length: that is no sooner over on all
  * machines, and the windows last until then. Slow machines alone take
  * longer. */
-static void no_end_is_sooner_than_the_longest_chain(void **state)
+TEST(no_end_is_sooner_than_the_longest_chain)
 {
-    (void)state;
     struct bats_runtimes runtimes[] = {bats_runtimes_given(30 * MINUTE),
                                        bats_runtimes_given(15 * MINUTE)};
     struct bats_cluster clusters[] = {{.charge = 1000000, .max = 6},
@@ -181,7 +193,7 @@ static void no_end_is_sooner_than_the_longest_chain(void **state)
     assert_true(last.makespan.estimate < 60 * MINUTE);
     e.chain = 10;
     last = fastest(&e);
-    near(last.makespan.estimate, 150 * MINUTE, 1);
+    assert_near(last.makespan.estimate, 150 * MINUTE, 1);
     assert_true(last.makespan.high >= last.makespan.estimate);
     assert_int_equal(last.plan.windows, 3);
     assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
@@ -189,14 +201,13 @@ static void no_end_is_sooner_than_the_longest_chain(void **state)
     assert_true(offers[0].makespan.estimate >= 300 * MINUTE - 1);
     struct bats_paid paid[] = {{0, 0}, {6, 20 * MINUTE}};
     e.paid = paid; /* the chain goes on meanwhile */
-    near(fastest(&e).makespan.estimate, 150 * MINUTE, 1);
+    assert_near(fastest(&e).makespan.estimate, 150 * MINUTE, 1);
 }
 
 /* Six tasks between two barriers: a machine that takes four times as long would
  * make all others wait for it, and is not bought. */
-static void slow_machines_do_not_hold_up_a_level(void **state)
+TEST(slow_machines_do_not_hold_up_a_level)
 {
-    (void)state;
     double sample[2][10];
     for (int i = 0; i < 10; i++) {
         sample[0][i] = MINUTE * (12 + 0.6 * i);
@@ -216,9 +227,9 @@ static void slow_machines_do_not_hold_up_a_level(void **state)
 /* Levels of so many tasks, in the simulator: three slow machines and three that
  * are four times as fast. After a sample this schedule is chosen, and all of it
  * gets done. */
-static void choose_among_barriers(struct world *w, struct bats_graph *graph,
-                                  uint32_t levels, uint32_t each,
-                                  bats_time work, enum bats_offer offer)
+static void choose_among_barriers(struct bats_graph *graph, uint32_t levels,
+                                  uint32_t each, bats_time work,
+                                  enum bats_offer offer)
 {
     struct bats_edge edges[MANY * 2];
     uint32_t n = levels * each, n_edges = 0;
@@ -231,20 +242,19 @@ static void choose_among_barriers(struct world *w, struct bats_graph *graph,
     }
     assert_int_equal(
         bats_graph_init(graph, n, n + levels - 1, edges, n_edges, NULL), 0);
-    set_up_world(w, &bats_policy_bats, n, work, 3, 3, 9, BATS_UNLIMITED);
+    set_up_world(&bats_policy_bats, n, work, 3, 3, 9, BATS_UNLIMITED);
     w->speed[1] = 4;
     w->o.sched.graph = graph;
     w->o.sched.sampling.on = true;
     w->choice.offer = offer;
     w->o.choice = &w->choice;
-    play(w);
+    play();
     assert_non_null(w->sampled.chosen);
     assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
 }
 
-static void budgets_suffice_in_spite_of_barriers(void **state)
+TEST(budgets_suffice_in_spite_of_barriers)
 {
-    (void)state;
     static const struct {
         uint32_t levels, each, minutes;
     } bags[] = {{10, 6, 15}, {1, 100, 15}, {1, 250, 7}, {2, 50, 15},
@@ -254,45 +264,25 @@ static void budgets_suffice_in_spite_of_barriers(void **state)
         BATS_OFFER_CHEAPEST, BATS_OFFER_BALANCED, BATS_OFFER_FASTEST};
     for (size_t i = 0; i < sizeof bags / sizeof *bags; i++)
         for (size_t k = 0; k < 3; k++) {
-            struct world w;
             struct bats_graph graph;
-            choose_among_barriers(&w, &graph, bags[i].levels, bags[i].each,
+            choose_among_barriers(&graph, bags[i].levels, bags[i].each,
                                   bags[i].minutes * BATS_MINUTE, offers[k]);
-            bats_sched_destroy(w.sched);
             bats_graph_release(&graph);
         }
 }
 
 /* A policy that plans as if nobody waited sees too late that its machines do
  * not suffice, and buys further ones: it ends 14 % later, for 22 % more. */
-static void what_is_carried_out_is_what_was_offered(void **state)
+TEST(what_is_carried_out_is_what_was_offered)
 {
-    (void)state;
-    struct world w;
     struct bats_graph graph;
-    choose_among_barriers(&w, &graph, 5, 20, 15 * BATS_MINUTE,
-                          BATS_OFFER_FASTEST);
-    const struct bats_schedule *chosen = w.sampled.chosen;
-    assert_true(w.status.charged - w.sampled.charged <= chosen->plan.cost);
-    near((double)(w.makespan - w.sampled.time) / chosen->makespan.estimate, 1,
-         0.05);
-    bats_sched_destroy(w.sched);
+    choose_among_barriers(&graph, 5, 20, 15 * BATS_MINUTE, BATS_OFFER_FASTEST);
+    const struct bats_schedule *chosen = w->sampled.chosen;
+    assert_true(w->status.charged - w->sampled.charged <= chosen->plan.cost);
+    assert_near((double)(w->makespan - w->sampled.time) /
+                    chosen->makespan.estimate,
+                1, 0.05);
     bats_graph_release(&graph);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_counted),
-        cmocka_unit_test(a_barrier_divides_levels),
-        cmocka_unit_test(estimate_is_the_mean_of_barriers),
-        cmocka_unit_test(waiting_is_bought_too),
-        cmocka_unit_test(a_chain_gets_one_machine),
-        cmocka_unit_test(no_end_is_sooner_than_the_longest_chain),
-        cmocka_unit_test(slow_machines_do_not_hold_up_a_level),
-        cmocka_unit_test(budgets_suffice_in_spite_of_barriers),
-        cmocka_unit_test(what_is_carried_out_is_what_was_offered),
-    };
-
-    return cmocka_run_group_tests_name("levels", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

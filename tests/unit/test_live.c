@@ -1,13 +1,5 @@
 /* The screens of `top`, from a status that is made up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "report/live.h"
 
 static const char status[] =
@@ -81,9 +73,8 @@ static char *screen(enum bats_live_page page, int rows, int columns,
     "        231 SU an hour as it is now: lasts until 2h26m\n"                \
     "\n"
 
-static void everything_has_its_place_on_80_columns(void **state)
+TEST(everything_has_its_place_on_80_columns)
 {
-    (void)state;
     char *text = screen(BATS_LIVE_ALL, 23, 80, 1003000000);
     assert_string_equal(
         text,
@@ -106,9 +97,8 @@ static void everything_has_its_place_on_80_columns(void **state)
     free(text);
 }
 
-static void other_pages_follow_the_same_head(void **state)
+TEST(other_pages_follow_the_same_head)
 {
-    (void)state;
     char *text = screen(BATS_LIVE_PLANS, 23, 80, 1003000000);
     assert_string_equal(
         text, HEAD "    time  decision\n"
@@ -135,9 +125,8 @@ static void other_pages_follow_the_same_head(void **state)
     "        lasts until 2h26m\n"                                             \
     "\n"
 
-static void a_narrow_screen_has_whole_words(void **state)
+TEST(a_narrow_screen_has_whole_words)
 {
-    (void)state;
     char *text = screen(BATS_LIVE_ALL, 40, 40, 1003000000);
     assert_int_equal(strncmp(text, NARROW, strlen(NARROW)), 0);
     assert_non_null(strstr(text, "\ncluster   held   busy  charged  in use\n"
@@ -153,9 +142,8 @@ static void a_narrow_screen_has_whole_words(void **state)
     free(text);
 }
 
-static void what_has_ended_shows_its_end(void **state)
+TEST(what_has_ended_shows_its_end)
 {
-    (void)state;
     struct bats_view_status st = {
         .last = 4 * BATS_HOUR,
         .done = 988,
@@ -196,9 +184,8 @@ static void what_has_ended_shows_its_end(void **state)
 
 /* Nothing is charged for a job until it ends, and the site's money may have no
  * name. */
-static void what_is_held_is_shown(void **state)
+TEST(what_is_held_is_shown)
 {
-    (void)state;
     char *text = NULL;
     size_t size;
     json_t *object = status_json();
@@ -218,11 +205,10 @@ static void what_is_held_is_shown(void **state)
     free(text);
 }
 
-static void no_screen_is_overrun(void **state)
+TEST(no_screen_is_overrun)
 {
     static const int sizes[][2] = {
         {24, 80}, {50, 132}, {12, 40}, {5, 20}, {1, 1}};
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int page = 0; page < BATS_LIVE_PAGES; page++) {
             char *text = screen((enum bats_live_page)page, sizes[i][0],
@@ -238,9 +224,8 @@ static void no_screen_is_overrun(void **state)
 }
 
 /* Anybody may have written the file. */
-static void impossible_numbers_do_no_harm(void **state)
+TEST(impossible_numbers_do_no_harm)
 {
-    (void)state;
     char *text = NULL;
     size_t size;
     json_t *object = json_pack("{s:i, s:I, s:I}", "tasks", 10, "done",
@@ -254,26 +239,12 @@ static void impossible_numbers_do_no_harm(void **state)
     free(text);
 }
 
-static void an_old_status_says_so(void **state)
+TEST(an_old_status_says_so)
 {
-    (void)state;
     char *text = screen(BATS_LIVE_ALL, 1, 80, 1300000000);
     assert_string_equal(
         text, "sim.txt, policy bats; NOT CURRENT, written 5m ago\n");
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_has_its_place_on_80_columns),
-        cmocka_unit_test(other_pages_follow_the_same_head),
-        cmocka_unit_test(a_narrow_screen_has_whole_words),
-        cmocka_unit_test(what_has_ended_shows_its_end),
-        cmocka_unit_test(what_is_held_is_shown),
-        cmocka_unit_test(no_screen_is_overrun),
-        cmocka_unit_test(impossible_numbers_do_no_harm),
-        cmocka_unit_test(an_old_status_says_so),
-    };
-    return cmocka_run_group_tests_name("live", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,10 +1,13 @@
 /* The verbs status, log, tasks, why and record, on a small record. */
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "helpers/record_fixture.h"
 
 #include <fcntl.h>
 #include <jansson.h>
 
 #include "cli/cli.h"
+#include "record/read/view.h"
 
 /* The output of a verb, standard error after standard output, and its exit
  * code. */
@@ -143,9 +146,8 @@ static void end_live_record(struct live live)
     assert_int_equal(status, 0);
 }
 
-static void status_shows_counts_and_money(void **state)
+TEST_IN_DIRECTORY(status_shows_counts_and_money)
 {
-    (void)state;
     struct live live = make_live_record(600 * BATS_UNIT);
     say(cmd_status, "bag.txt"); /* the bag means the record beside it */
     assert_int_equal(code, 0);
@@ -169,9 +171,8 @@ static void status_shows_counts_and_money(void **state)
     has("bag.txt: interrupted");
 }
 
-static void tasks_are_listed_by_state_and_time(void **state)
+TEST_IN_DIRECTORY(tasks_are_listed_by_state_and_time)
 {
-    (void)state;
     bats_record_abandon(make_record(600 * BATS_UNIT));
     say(cmd_tasks, "--failed bag.txt");
     assert_int_equal(code, 0);
@@ -188,6 +189,97 @@ static void tasks_are_listed_by_state_and_time(void **state)
     say(cmd_tasks, "--slowest 1 bag.txt");
     has("      2  done ");
     assert_null(strstr(said, "failed"));
+}
+
+/* The tasks of `said`, which is JSON. */
+static const char *numbers(void)
+{
+    static char text[64];
+    size_t n = 0;
+    for (char *line = strtok(said, "\n"); line != NULL;
+         line = strtok(NULL, "\n")) {
+        json_t *value = json_loads(line, 0, NULL);
+        n += (size_t)sprintf(
+            text + n, "%s%d", n > 0 ? " " : "",
+            (int)json_integer_value(json_object_get(value, "task")));
+        json_decref(value);
+    }
+    return text;
+}
+
+/* Their rows in task_now were filled in the order of another draw, and those of
+ * tasks in another one than their numbers. */
+TEST_IN_DIRECTORY(tasks_are_sorted_as_they_lie)
+{
+    enum { N = 6 };
+    struct bats_record *r = open_with_tasks(N);
+    begin(r, BATS_UNLIMITED);
+    for (uint32_t i = 0; i < N; i++)
+        run_task(r, 10, 0, (i + 2) % N, i == 3);
+    close_record(r);
+    ask(PATH, "UPDATE task_now SET place = -place,"
+              " number = (number + 2) % 6 + 1");
+    ask(PATH, "UPDATE task SET number = (number + 2) % 6 + 1");
+    say(cmd_tasks, "--json " PATH);
+    has("{\"task\":4,\"state\":\"done\",\"attempts\":1,\"command\":\"task 0\","
+        "\"line\":1,");
+    assert_string_equal(numbers(), "1 2 3 4 5 6");
+    say(cmd_tasks, "--slowest 3 --json " PATH);
+    assert_string_equal(numbers(), "3 2 1");
+    say(cmd_tasks, "--where (number>2)and(line<>2) --json " PATH);
+    assert_string_equal(numbers(), "3 4 6");
+    say(cmd_tasks, "--failed --json " PATH);
+    assert_string_equal(numbers(), "3");
+}
+
+TEST_IN_DIRECTORY(numbers_are_those_of_the_record_whatever_their_size)
+{
+    struct bats_error err;
+    struct bats_view *v;
+    struct bats_view_task t;
+    char sql[256];
+    struct bats_record *r = open_with_tasks(2);
+    begin(r, BATS_UNLIMITED);
+    run_task(r, 10, 0, 0, 0);
+    close_record(r);
+    for (int bit = 0; bit < 63; bit++)
+        for (int i = -1; i <= 1; i++) {
+            int64_t x = ((int64_t)1 << bit) + i;
+            snprintf(sql, sizeof sql,
+                     "UPDATE task_now SET wall_us = %lld, cpu_us = -%lld"
+                     " WHERE task = 1",
+                     (long long)x, (long long)x);
+            ask(PATH, sql);
+            must(bats_view_open(PATH, &v, &err), &err);
+            must(bats_view_tasks(v, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0,
+                                 &err),
+                 &err);
+            assert_int_equal(bats_view_next_task(v, &t, &err), 1);
+            assert_true(t.wall_us == x && t.cpu_us == -x);
+            assert_string_equal(t.host, "f1");
+            assert_int_equal(bats_view_next_task(v, &t, &err), 1);
+            assert_true(t.wall_us == -1 && t.cpu_us == 0);
+            assert_string_equal(t.host, "");
+            assert_int_equal(bats_view_next_task(v, &t, &err), 0);
+            bats_view_close(v);
+        }
+}
+
+TEST_IN_DIRECTORY(an_expression_calls_no_function_of_ours)
+{
+    static const char *const expressions[] = {NULL, "take(1)", "text(1) = 1"};
+    struct bats_error err;
+    struct bats_view *v;
+    bats_record_abandon(make_record(600 * BATS_UNIT));
+    must(bats_view_open(PATH, &v, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        int rc = bats_view_tasks(v, NULL, 0, expressions[i],
+                                 BATS_VIEW_BY_NUMBER, 0, &err);
+        assert_int_equal(rc, i == 0 ? 0 : BATS_EINPUT);
+        if (i > 0)
+            assert_non_null(strstr(err.text, "no such function: t"));
+    }
+    bats_view_close(v);
 }
 
 /* A record of tasks with these commands, which took this long. */
@@ -218,9 +310,8 @@ static void make_odd_record(void)
     close_record(r);
 }
 
-static void lines_are_those_of_jansson_and_printf(void **state)
+TEST_IN_DIRECTORY(lines_are_those_of_jansson_and_printf)
 {
-    (void)state;
     int n = 0;
     make_odd_record();
     say(cmd_tasks, "--json " PATH);
@@ -257,19 +348,17 @@ static void lines_are_those_of_jansson_and_printf(void **state)
               " 0s  f1            \xf0\x9f\x98\x80\n");
 }
 
-static void an_older_schema_is_refused(void **state)
+TEST_IN_DIRECTORY(an_older_schema_is_refused)
 {
-    (void)state;
     bats_record_abandon(make_record(600 * BATS_UNIT));
     ask(PATH, "PRAGMA user_version = 4");
     say(cmd_status, "bag.txt");
     assert_int_equal(code, 2);
-    has("was written by an older bats-mpi (schema 4, this one knows 6)");
+    has("was written by an older bats-mpi (schema 4, this one knows 7)");
 }
 
-static void the_log_is_in_order(void **state)
+TEST_IN_DIRECTORY(the_log_is_in_order)
 {
-    (void)state;
     bats_record_abandon(make_record(600 * BATS_UNIT));
     say(cmd_log, "bag.txt");
     assert_int_equal(code, 0);
@@ -298,9 +387,8 @@ static void the_log_is_in_order(void **state)
     }
 }
 
-static void why_has_an_answer_for_machines_and_tasks(void **state)
+TEST_IN_DIRECTORY(why_has_an_answer_for_machines_and_tasks)
 {
-    (void)state;
     struct live live = make_live_record(600 * BATS_UNIT);
     say(cmd_why, "bag.txt");
     assert_int_equal(code, 0);
@@ -328,9 +416,8 @@ static void why_has_an_answer_for_machines_and_tasks(void **state)
     has("running when the record ended: the run was interrupted");
 }
 
-static void why_tells_of_money(void **state)
+TEST_IN_DIRECTORY(why_tells_of_money)
 {
-    (void)state;
     struct live live = make_live_record(29 * BATS_UNIT);
     say(cmd_why, "bag.txt fast-1");
     has("parked since 1h: 7 are left of the budget, a window costs 8 SU\n");
@@ -345,9 +432,8 @@ static void why_tells_of_money(void **state)
     has("never acquired: the budget is used up: 22 of 22 SU are charged");
 }
 
-static void record_recover_says_what_it_saved(void **state)
+TEST_IN_DIRECTORY(record_recover_says_what_it_saved)
 {
-    (void)state;
     bats_record_abandon(make_record(600 * BATS_UNIT));
     say(cmd_record, "recover bag.txt");
     assert_int_equal(code, 0);
@@ -361,9 +447,8 @@ static void record_recover_says_what_it_saved(void **state)
     has("expected 'record recover' or 'record verify'");
 }
 
-static void what_is_no_record_is_refused(void **state)
+TEST_IN_DIRECTORY(what_is_no_record_is_refused)
 {
-    (void)state;
     int (*const verbs[])(int, char **) = {cmd_status, cmd_log, cmd_tasks,
                                           cmd_why};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
@@ -379,20 +464,4 @@ static void what_is_no_record_is_refused(void **state)
     }
 }
 
-int main(void)
-{
-#define T(test)                                                               \
-    cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
-    const struct CMUnitTest tests[] = {
-        T(status_shows_counts_and_money),
-        T(tasks_are_listed_by_state_and_time),
-        T(lines_are_those_of_jansson_and_printf),
-        T(an_older_schema_is_refused),
-        T(the_log_is_in_order),
-        T(why_has_an_answer_for_machines_and_tasks),
-        T(why_tells_of_money),
-        T(record_recover_says_what_it_saved),
-        T(what_is_no_record_is_refused),
-    };
-    return cmocka_run_group_tests_name("look", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

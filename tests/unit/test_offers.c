@@ -1,22 +1,16 @@
 /* offers: the schedules of machine-windows, and whether policy bats keeps what
  * they promise, played by the simulator. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
 #include "bats/bag.h"
-#include "bats/policy.h"
-#include "sim/sim.h"
+#include "bats/rules.h"
+#include "bats/status.h"
+#include "helpers/sim_fixture.h"
 
-#define TASKS 1000
-#define MACHINES 64
+#define TASKS MANY
 #define SAMPLES 30
 
 static const enum bats_offer names[] = {
@@ -80,9 +74,8 @@ static double tasks_of(const struct market *m, const struct bats_schedule *s)
     return sum;
 }
 
-static void each_costs_less_and_ends_later_than_the_next(void **state)
+TEST(each_costs_less_and_ends_later_than_the_next)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t n, longest = 0;
     for (int k = 0; k < 100; k++) {
@@ -110,9 +103,53 @@ static void each_costs_less_and_ends_later_than_the_next(void **state)
 
 /* Nobody has to know which of the names are the same here. */
 /* Budgets from the cheapest on to beyond the fastest. */
-static void a_budget_gets_no_less_than_the_list_has_for_it(void **state)
+/* The upper bound pays for a window that was left over, for all tasks at the
+ * upper bounds of their means, wherever they are cheapest, and for all machines
+ * until the upper bound of the end. */
+TEST(upper_bounds_pay_for_what_takes_long)
 {
-    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    int longer = 0, fewer = 0;
+    for (int k = 0; k < 300; k++) {
+        struct market m;
+        struct bats_schedule list[BATS_OFFERS];
+        size_t n;
+        double least = INFINITY;
+        draw(&m, rng);
+        for (size_t i = 0; i < m.e.n_clusters; i++)
+            least = fmin(least, (double)m.clusters[i].charge *
+                                    m.runtimes[i].mean_high);
+        least *= (double)m.e.n_tasks / (double)BATS_HOUR;
+        assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
+        for (size_t i = 0; i < n; i++) {
+            const struct bats_schedule *s = &list[i];
+            int64_t last = (int64_t)ceil(s->makespan.high / (double)BATS_HOUR);
+            double dearest = 0, all = 0;
+            assert_int_equal(s->windows_high,
+                             last > s->plan.windows ? last : s->plan.windows);
+            longer += last > s->plan.windows;
+            for (size_t c = 0; c < m.e.n_clusters; c++) {
+                double charge = (double)m.clusters[c].charge;
+                if (s->plan.machines[c] > 0)
+                    dearest = fmax(dearest, charge);
+                all += charge * ((double)s->plan.machines[c] *
+                                     (double)(s->held[c] + s->windows_high -
+                                              s->plan.windows) +
+                                 s->longer[c]);
+            }
+            assert_true((double)s->cost_high + 1 >= all);
+            assert_true((double)s->cost_high + 1 >=
+                        (double)s->plan.cost + dearest);
+            fewer += all < least;
+            assert_true((double)s->cost_high >= least * 0.98);
+        }
+    }
+    assert_true(longer > 30 && fewer > 3);
+    gsl_rng_free(rng);
+}
+
+TEST(a_budget_gets_no_less_than_the_list_has_for_it)
+{
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int k = 0; k < 50; k++) {
         struct market m;
@@ -135,9 +172,8 @@ static void a_budget_gets_no_less_than_the_list_has_for_it(void **state)
     gsl_rng_free(rng);
 }
 
-static void every_name_is_a_schedule_of_the_list(void **state)
+TEST(every_name_is_a_schedule_of_the_list)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t n, fewer = 0;
     for (int k = 0; k < 100; k++) {
@@ -165,9 +201,8 @@ static void every_name_is_a_schedule_of_the_list(void **state)
  * 12: both cost 750 at least. In two windows the fast ones do 32 x 2 x 16 =
  * 1024, less half a task each: all of them for 768 is the soonest of the
  * cheapest. And nothing is faster than all machines. */
-static void the_cheapest_does_not_wait_for_a_few_percent(void **state)
+TEST(the_cheapest_does_not_wait_for_a_few_percent)
 {
-    (void)state;
     struct market m = {
         .clusters = {{"slow", 3 * BATS_UNIT, 32},
                      {"fast", 12 * BATS_UNIT, 32}},
@@ -206,9 +241,8 @@ static bool is_to_a_cent(bats_money amount, double exact)
 
 /* For all machines and rank 0, which is with those of the last cluster in use,
  * for the time; to a cent. */
-static void a_job_costs_what_it_holds_until_its_end(void **state)
+TEST(a_job_costs_what_it_holds_until_its_end)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t n, longest = 0;
     for (int k = 0; k < 100; k++) {
@@ -242,9 +276,8 @@ static void a_job_costs_what_it_holds_until_its_end(void **state)
 }
 
 /* Nothing can be chosen but to stop: it is billed for what it has. */
-static void a_job_that_runs_has_one_schedule(void **state)
+TEST(a_job_that_runs_has_one_schedule)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t n;
     for (int k = 0; k < 100; k++) {
@@ -266,9 +299,8 @@ static void a_job_that_runs_has_one_schedule(void **state)
 }
 
 /* A plan for 29 windows is worth nothing where five are left. */
-static void nothing_is_offered_that_ends_after_the_job(void **state)
+TEST(nothing_is_offered_that_ends_after_the_job)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t n, fewer = 0;
     for (int k = 0; k < 100; k++) {
@@ -294,53 +326,21 @@ static void nothing_is_offered_that_ends_after_the_job(void **state)
 
 /* ---- promises ---- */
 
-struct world {
-    struct bats_machine_spec machines[MACHINES];
-    bats_time work[TASKS];
-    struct bats_choice choice;
-    struct bats_sim_options o;
-    uint8_t done[TASKS];
-};
-
-static const double speed[2] = {1, 4};
-static const struct bats_cluster clusters[2] = {{.name = "slow", .charge = 3 * BATS_UNIT, .max = 32},
-                                                {.name = "fast", .charge = 9 * BATS_UNIT, .max = 32}};
-
 /* A deviation of a seventh of the mean; or a heavy tail: as much as that. */
-static void set_up(struct world *w, uint64_t seed, bool heavy)
+static void set_up(uint64_t seed, bool heavy)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_rng_set(rng, seed);
-    for (uint32_t i = 0; i < MACHINES; i++)
-        w->machines[i] = (struct bats_machine_spec){i / 32, 1};
+    set_up_world(&bats_policy_bats, TASKS, 0, 32, 3, 9, BATS_UNLIMITED);
     for (uint32_t i = 0; i < TASKS; i++)
         w->work[i] = (bats_time)((heavy ? gsl_ran_lognormal(rng, 2.36, 0.83)
                                         : 15 + gsl_ran_gaussian(rng, 2.236)) *
                                  (double)BATS_MINUTE);
     gsl_rng_free(rng);
-    w->o = (struct bats_sim_options){
-        .sched = {.policy = &bats_policy_bats,
-                  .n_tasks = TASKS,
-                  .clusters = clusters,
-                  .n_clusters = 2,
-                  .machines = w->machines,
-                  .n_machines = MACHINES,
-                  .window = BATS_HOUR,
-                  .budget = BATS_UNLIMITED,
-                  .tail = BATS_TAIL_STOCHASTIC_RANDOM,
-                  .seed = seed,
-                  .sampling = {.on = true}},
-        .work = w->work,
-        .speed = speed};
-}
-
-static struct bats_sched *simulate(const struct world *w, bats_time *makespan)
-{
-    struct bats_sched *sched;
-    struct bats_error err;
-    if (bats_sim_run(&w->o, &sched, makespan, &err) < 0)
-        fail_msg("%s", err.text);
-    return sched;
+    w->speed[1] = 4;
+    w->o.after = NULL; /* it would take most of the time */
+    w->o.sched.tail = BATS_TAIL_STOCHASTIC_RANDOM;
+    w->o.sched.seed = seed;
 }
 
 struct kept {
@@ -348,78 +348,60 @@ struct kept {
     double cost, end; /* sums of kept / promised, of the whole ones */
 };
 
-/* Samples, then carries out what `name` is, as `run --profile` does. */
-static void keep(struct kept *kept, enum bats_offer name, uint64_t seed,
-                 bool heavy)
+static void play_schedule(struct kept *kept, enum bats_offer name)
 {
-    struct world w;
-    struct bats_sched_sampled sampled;
-    struct bats_sched_status status;
-    bats_time makespan;
-    set_up(&w, seed, heavy);
-    struct bats_sched *first = simulate(&w, &makespan);
-    for (uint32_t t = 0; t < TASKS; t++)
-        w.done[t] = bats_sched_has_result(first, t) ? BATS_TASK_DONE
-                                                    : BATS_TASK_PENDING;
-    bats_sched_sampled(first, &sampled);
-    w.choice.offer = name;
-    w.o.choice = &w.choice;
-    w.o.sched.earlier.state = w.done;
-    w.o.sched.sampling.observations = sampled.observations;
-    w.o.sched.sampling.n_observations = sampled.n_observations;
-    struct bats_sched *second = simulate(&w, &makespan);
-    bats_sched_status(second, &status);
-    bats_sched_sampled(second, &sampled);
-    const struct bats_schedule *s = sampled.chosen;
+    w->choice.offer = name;
+    w->o.choice = &w->choice;
+    play();
+    const struct bats_schedule *s = w->sampled.chosen;
     assert_non_null(s);
-    assert_int_equal(status.budget, s->cost_high);
-    assert_true(status.charged <= s->cost_high);
     kept->runs++;
-    if (status.finish == BATS_FINISH_ALL_DONE) {
+    if (w->status.finish == BATS_FINISH_ALL_DONE) {
         kept->whole++;
-        kept->cost += (double)status.charged / (double)s->plan.cost;
-        kept->end += (double)makespan / s->makespan.estimate;
+        kept->cost += (double)(w->status.charged - w->sampled.charged) /
+                      (double)s->plan.cost;
+        kept->end +=
+            (double)(w->makespan - w->sampled.time) / s->makespan.estimate;
     }
-    bats_sched_destroy(first);
-    bats_sched_destroy(second);
+}
+
+/* Samples, then carries out what each name is, as `run --profile` does. */
+static void keep(struct kept kept[NAMES], uint64_t seed, bool heavy)
+{
+    static uint8_t done[TASKS];
+    static struct bats_observation seen[2 * TASKS];
+    set_up(seed, heavy);
+    w->o.sched.sampling.on = true;
+    play();
+    for (uint32_t t = 0; t < TASKS; t++)
+        done[t] = bats_sched_has_result(w->sched, t) ? BATS_TASK_DONE
+                                                     : BATS_TASK_PENDING;
+    w->o.sched.earlier.state = done;
+    w->o.sched.sampling.observations = seen;
+    w->o.sched.sampling.n_observations = w->sampled.n_observations;
+    assert_in_range(w->sampled.n_observations, 1, 2 * TASKS);
+    memcpy(seen, w->sampled.observations,
+           w->sampled.n_observations * sizeof *seen);
+    for (size_t i = 0; i < NAMES; i++) {
+        play_schedule(&kept[i], names[i]);
+        bats_money most = w->sampled.chosen->cost_high;
+        assert_int_equal(w->sampled.charged, 0);
+        assert_int_equal(w->status.budget, most);
+        assert_true(w->status.charged <= most);
+    }
 }
 
 /* In a plain run, which has begun with all machines and has paid them for a
  * window. */
-static void keep_at_once(struct kept *kept, enum bats_offer name,
-                         uint64_t seed)
+TEST(promises_hold_while_machines_are_still_paid)
 {
-    struct world w;
-    struct bats_sched_sampled sampled;
-    struct bats_sched_status status;
-    bats_time makespan;
-    set_up(&w, seed, false);
-    w.o.sched.sampling.on = false;
-    w.o.sched.sampling.offers = true;
-    w.choice.offer = name;
-    w.o.choice = &w.choice;
-    struct bats_sched *sched = simulate(&w, &makespan);
-    bats_sched_status(sched, &status);
-    bats_sched_sampled(sched, &sampled);
-    const struct bats_schedule *s = sampled.chosen;
-    assert_non_null(s);
-    kept->runs++;
-    if (status.finish == BATS_FINISH_ALL_DONE) {
-        kept->whole++;
-        kept->cost +=
-            (double)(status.charged - sampled.charged) / (double)s->plan.cost;
-        kept->end += (double)(makespan - sampled.time) / s->makespan.estimate;
-    }
-    bats_sched_destroy(sched);
-}
-
-static void promises_hold_while_machines_are_still_paid(void **state)
-{
-    (void)state;
     for (size_t i = 0; i < NAMES; i++) {
         struct kept kept = {0};
-        for (uint64_t seed = 1; seed <= 50; seed++)
-            keep_at_once(&kept, names[i], seed);
+        for (uint64_t seed = 1; seed <= 50; seed++) {
+            set_up(seed, false);
+            w->o.sched.sampling.offers = true;
+            play_schedule(&kept, names[i]);
+        }
         double cost = kept.cost / kept.whole, end = kept.end / kept.whole;
         print_message("# at once, %s: kept/promised: cost %.3f, end %.3f; "
                       "whole %d of %d\n",
@@ -434,10 +416,11 @@ static void promises_hold_while_machines_are_still_paid(void **state)
 /* Replicas of the last tasks end a bag sooner than is promised, if anything. */
 static void expect_kept(bool heavy, double dearer, double least_whole)
 {
+    struct kept all[NAMES] = {{0}};
+    for (uint64_t seed = 1; seed <= 100; seed++)
+        keep(all, seed, heavy);
     for (size_t i = 0; i < NAMES; i++) {
-        struct kept kept = {0};
-        for (uint64_t seed = 1; seed <= 100; seed++)
-            keep(&kept, names[i], seed, heavy);
+        struct kept kept = all[i];
         double cost = kept.cost / kept.whole, end = kept.end / kept.whole;
         print_message("# %s, %s: kept/promised: cost %.3f, end %.3f; whole "
                       "%d of %d\n",
@@ -450,31 +433,14 @@ static void expect_kept(bool heavy, double dearer, double least_whole)
     }
 }
 
-static void promises_are_kept_on_average(void **state)
+TEST(promises_are_kept_on_average)
 {
-    (void)state;
     expect_kept(false, 0.03, 1);
 }
 
-static void promises_of_heavy_tails_are_kept_on_average(void **state)
+TEST(promises_of_heavy_tails_are_kept_on_average)
 {
-    (void)state;
     expect_kept(true, 0.15, 0.97);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_costs_less_and_ends_later_than_the_next),
-        cmocka_unit_test(a_budget_gets_no_less_than_the_list_has_for_it),
-        cmocka_unit_test(every_name_is_a_schedule_of_the_list),
-        cmocka_unit_test(the_cheapest_does_not_wait_for_a_few_percent),
-        cmocka_unit_test(a_job_costs_what_it_holds_until_its_end),
-        cmocka_unit_test(a_job_that_runs_has_one_schedule),
-        cmocka_unit_test(nothing_is_offered_that_ends_after_the_job),
-        cmocka_unit_test(promises_hold_while_machines_are_still_paid),
-        cmocka_unit_test(promises_are_kept_on_average),
-        cmocka_unit_test(promises_of_heavy_tails_are_kept_on_average),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,17 +1,9 @@
 /* The option table and its parser; expected values are written by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bats/policy.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "helpers/test.h"
 #include "run/run.h"
 
 #define WORDS_MAX 64
@@ -38,9 +30,8 @@ static void refuses(enum bats_verb verb, const char *line, const char *says)
     assert_string_equal(err.text, says);
 }
 
-static void run_needs_nothing_but_a_bag(void **state)
+TEST(run_needs_nothing_but_a_bag)
 {
-    (void)state;
     assert_int_equal(parse(BATS_VERB_RUN, "bag.txt"), 0);
     assert_string_equal(set.bag, "bag.txt");
     assert_true(set.budget == BATS_UNLIMITED);
@@ -53,9 +44,8 @@ static void run_needs_nothing_but_a_bag(void **state)
     assert_null(set.clusters);
 }
 
-static void every_option_of_run_arrives(void **state)
+TEST(every_option_of_run_arrives)
 {
-    (void)state;
     assert_int_equal(
         parse(BATS_VERB_RUN,
               "--clusters c.ini --budget 600.5 --window 1h30m --policy rr "
@@ -88,9 +78,8 @@ static void every_option_of_run_arrives(void **state)
     assert_string_equal(set.json_file, "j");
 }
 
-static void plan_has_options_of_its_own(void **state)
+TEST(plan_has_options_of_its_own)
 {
-    (void)state;
     assert_int_equal(parse(BATS_VERB_PLAN,
                            "--tasks 1000 --runtime a=15m,b=4m -c c.ini "
                            "-b 900 -w 60m --json"),
@@ -114,9 +103,8 @@ static void plan_has_options_of_its_own(void **state)
     refuses(BATS_VERB_PLAN, "p q", "'q' is one argument too many");
 }
 
-static void options_stand_anywhere_and_the_last_one_counts(void **state)
+TEST(options_stand_anywhere_and_the_last_one_counts)
 {
-    (void)state;
     assert_int_equal(parse(BATS_VERB_RUN, "-b 1 bag --budget=2 -b3"), 0);
     assert_string_equal(set.bag, "bag");
     assert_true(set.budget == 3 * BATS_UNIT);
@@ -125,9 +113,8 @@ static void options_stand_anywhere_and_the_last_one_counts(void **state)
     assert_false(set.tag);
 }
 
-static void output_says_where_it_goes(void **state)
+TEST(output_says_where_it_goes)
 {
-    (void)state;
     assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
     assert_null(set.output);
     assert_true(set.max_output == 0);
@@ -145,9 +132,8 @@ static void output_says_where_it_goes(void **state)
             "--results and --output exclude each other");
 }
 
-static void the_verb_output_selects_tasks(void **state)
+TEST(the_verb_output_selects_tasks)
 {
-    (void)state;
     assert_int_equal(parse(BATS_VERB_OUTPUT,
                            "--task 3 -t 5,7-9 --failed --stderr --tag bag"),
                      0);
@@ -162,16 +148,14 @@ static void the_verb_output_selects_tasks(void **state)
     refuses(BATS_VERB_OUTPUT, "a b", "'b' is one argument too many");
 }
 
-static void long_options_may_be_cut(void **state)
+TEST(long_options_may_be_cut)
 {
-    (void)state;
     assert_int_equal(parse(BATS_VERB_RUN, "--bud 7 --dry bag"), 0);
     assert_true(set.budget == 7 * BATS_UNIT && set.dry_run);
 }
 
-static void mistakes_are_named(void **state)
+TEST(mistakes_are_named)
 {
-    (void)state;
     refuses(BATS_VERB_RUN, "", "the bag of tasks is missing");
     refuses(BATS_VERB_RUN, "a b",
             "'b' is one argument too many: the bag is 'a'");
@@ -207,7 +191,7 @@ static void mistakes_are_named(void **state)
             "--window: it must be longer than 0");
 }
 
-static void numbers_are_read_strictly(void **state)
+TEST(numbers_are_read_strictly)
 {
     static const char *const wrong[] = {
         "--seed -1",           "--seed 1x",
@@ -227,7 +211,6 @@ static void numbers_are_read_strictly(void **state)
         "--time-scale 1e7",    "--time-scale 1e-7",
         "--window 900000000h",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[128];
         snprintf(line, sizeof line, "%s bag", wrong[i]);
@@ -240,7 +223,7 @@ static void numbers_are_read_strictly(void **state)
     assert_true(set.seed == INT64_MAX);
 }
 
-static void halt_is_that_of_gnu_parallel(void **state)
+TEST(halt_is_that_of_gnu_parallel)
 {
     static const struct {
         const char *words;
@@ -257,7 +240,6 @@ static void halt_is_that_of_gnu_parallel(void **state)
         "soon,fail=1x", "soon,fail=%",  "now,fail=-1", "now,fail=101%",
         "now,done=1",   "now,fail=1%%", "never,fail=1"};
     char line[64];
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         snprintf(line, sizeof line, "--halt %s bag", good[i].words);
         assert_int_equal(parse(BATS_VERB_RUN, line), 0);
@@ -272,9 +254,8 @@ static void halt_is_that_of_gnu_parallel(void **state)
     }
 }
 
-static void the_record_is_synced_by_time_and_events(void **state)
+TEST(the_record_is_synced_by_time_and_events)
 {
-    (void)state;
     assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
     assert_true(set.sync == 100000 && set.sync_events == 1000);
     assert_int_equal(parse(BATS_VERB_RUN, "--record-sync 2s bag"), 0);
@@ -288,9 +269,8 @@ static void the_record_is_synced_by_time_and_events(void **state)
             "--record-sync: '' is not a whole number");
 }
 
-static void a_timeout_is_a_time_or_a_share(void **state)
+TEST(a_timeout_is_a_time_or_a_share)
 {
-    (void)state;
     assert_int_equal(parse(BATS_VERB_RUN, "--timeout 1m bag"), 0);
     assert_true(set.rules.timeout == BATS_MINUTE);
     assert_int_equal(parse(BATS_VERB_RUN, "--timeout 1m --timeout 250% bag"),
@@ -307,7 +287,7 @@ static void a_timeout_is_a_time_or_a_share(void **state)
     refuses(BATS_VERB_RUN, "--retries 256 a", "--retries: 256 is too large");
 }
 
-static void what_only_parallel_has_is_refused_by_name(void **state)
+TEST(what_only_parallel_has_is_refused_by_name)
 {
     static const struct {
         const char *line, *says;
@@ -319,7 +299,6 @@ static void what_only_parallel_has_is_refused_by_name(void **state)
         {"-I{} a", "there is no -I: the replacement strings are"},
         {"a {=s/a/b/=} ::: a", "there are no Perl expressions {= =}: say"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(parse(BATS_VERB_RUN, cases[i].line), BATS_EINPUT);
         err.text[strlen(cases[i].says)] = '\0';
@@ -329,9 +308,8 @@ static void what_only_parallel_has_is_refused_by_name(void **state)
     refuses(BATS_VERB_PLAN, "--pipe a", "there is no option --pipe");
 }
 
-static void budget_may_come_from_the_environment(void **state)
+TEST(budget_may_come_from_the_environment)
 {
-    (void)state;
     setenv("BATS_BUDGET", "12.5", 1);
     assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
     assert_true(set.budget == 12500000);
@@ -351,18 +329,16 @@ static void budget_may_come_from_the_environment(void **state)
     unsetenv("BATS_BUDGET");
 }
 
-static void help_wins_over_a_missing_bag(void **state)
+TEST(help_wins_over_a_missing_bag)
 {
-    (void)state;
     assert_int_equal(parse(BATS_VERB_RUN, "--help"), 0);
     assert_true(set.help);
     assert_int_equal(parse(BATS_VERB_PLAN, "-h --what"), 0);
     assert_true(set.help);
 }
 
-static void names_and_letters_are_unique_per_verb(void **state)
+TEST(names_and_letters_are_unique_per_verb)
 {
-    (void)state;
     for (size_t i = 0; i < bats_options_n; i++) {
         for (size_t j = 0; j < i; j++) {
             const struct bats_option *a = &bats_options[i];
@@ -375,9 +351,8 @@ static void names_and_letters_are_unique_per_verb(void **state)
     }
 }
 
-static void every_policy_on_offer_exists(void **state)
+TEST(every_policy_on_offer_exists)
 {
-    (void)state;
     for (size_t i = 0; i < bats_options_n; i++) {
         if (strcmp(bats_options[i].name, "policy") != 0)
             continue;
@@ -414,11 +389,10 @@ static void help_of_output(FILE *out)
     bats_help_verb(out, BATS_VERB_OUTPUT);
 }
 
-static void every_option_is_in_help_man_and_completion(void **state)
+TEST(every_option_is_in_help_man_and_completion)
 {
     char *run = printed(help_of_run), *plan = printed(help_of_plan);
     char *man = printed(bats_help_man), *bash = printed(bats_help_bash);
-    (void)state;
     for (size_t i = 0; i < bats_options_n; i++) {
         const struct bats_option *o = &bats_options[i];
         char name[64], roff[128] = "\\-\\-";
@@ -446,16 +420,15 @@ static void every_option_is_in_help_man_and_completion(void **state)
 static void given_back(const char *line, const char *expected)
 {
     assert_int_equal(parse(BATS_VERB_RUN, line), 0);
-    char *json = bats_options_json(BATS_VERB_RUN, &set);
+    json_t *json = bats_options_json(BATS_VERB_RUN, &set);
     char *text = bats_options_given(BATS_VERB_RUN, json);
     assert_string_equal(text, expected);
     free(text);
-    free(json);
+    json_decref(json);
 }
 
-static void what_was_given_can_be_told(void **state)
+TEST(what_was_given_can_be_told)
 {
-    (void)state;
     given_back("bag", "");
     given_back("--grace 5s --budget 7 bag", "");
     given_back("bag --halt soon,fail=10% --retries 2 --timeout 300% -q",
@@ -466,12 +439,11 @@ static void what_was_given_can_be_told(void **state)
                "--timeout 1m30s --halt now,fail=3 --time-scale 2.5");
     given_back("bag --record-sync 2s,5 --no-replicate --joblog l --seed 7",
                "--no-replicate --seed 7 --record-sync 2s,5 --joblog l");
-    assert_null(bats_options_given(BATS_VERB_RUN, "no JSON"));
+    assert_null(bats_options_given(BATS_VERB_RUN, NULL));
 }
 
-static void verbs_that_read_take_a_record(void **state)
+TEST(verbs_that_read_take_a_record)
 {
-    (void)state;
     assert_int_equal(parse(BATS_VERB_TASKS, "--slowest 3 --state done r"), 0);
     assert_string_equal(set.words[0], "r");
     assert_string_equal(set.state, "done");
@@ -488,11 +460,10 @@ static void verbs_that_read_take_a_record(void **state)
     refuses(BATS_VERB_STATUS, "--failed r", "there is no option --failed");
 }
 
-static void help_fits_80_columns(void **state)
+TEST(help_fits_80_columns)
 {
     void (*const pages[])(FILE *) = {bats_help_program, help_of_run,
                                      help_of_plan, help_of_output};
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         char *text = printed(pages[i]);
         for (char *line = strtok(text, "\n"); line != NULL;
@@ -503,30 +474,4 @@ static void help_fits_80_columns(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(run_needs_nothing_but_a_bag),
-        cmocka_unit_test(every_option_of_run_arrives),
-        cmocka_unit_test(plan_has_options_of_its_own),
-        cmocka_unit_test(output_says_where_it_goes),
-        cmocka_unit_test(the_verb_output_selects_tasks),
-        cmocka_unit_test(options_stand_anywhere_and_the_last_one_counts),
-        cmocka_unit_test(long_options_may_be_cut),
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(numbers_are_read_strictly),
-        cmocka_unit_test(halt_is_that_of_gnu_parallel),
-        cmocka_unit_test(the_record_is_synced_by_time_and_events),
-        cmocka_unit_test(a_timeout_is_a_time_or_a_share),
-        cmocka_unit_test(what_only_parallel_has_is_refused_by_name),
-        cmocka_unit_test(budget_may_come_from_the_environment),
-        cmocka_unit_test(help_wins_over_a_missing_bag),
-        cmocka_unit_test(names_and_letters_are_unique_per_verb),
-        cmocka_unit_test(every_policy_on_offer_exists),
-        cmocka_unit_test(every_option_is_in_help_man_and_completion),
-        cmocka_unit_test(what_was_given_can_be_told),
-        cmocka_unit_test(verbs_that_read_take_a_record),
-        cmocka_unit_test(help_fits_80_columns),
-    };
-    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

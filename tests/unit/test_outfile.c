@@ -1,43 +1,23 @@
 /* Output of many tasks in one file, and how it is found again. */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "exec/output/outdir.h"
 #include "exec/output/outfile.h"
+#include "helpers/directory.h"
 
 #define FIRST                                                                 \
     "# bats-mpi output 1: task attempt stopped exit signal begin end stdout " \
     "stderr\n"
 
-static char dir[32];
 static int complaints;
 static char complaint[600];
 
 static int set_up(void **state)
 {
-    (void)state;
-    strcpy(dir, "/tmp/bats-outfile-XXXXXX");
     complaints = 0;
-    return mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    char command[64];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    return chdir("/") | system(command);
+    return enter_directory(state);
 }
 
 /* ---- writing ---- */
@@ -59,9 +39,8 @@ static void add(struct bats_outfile *file, int stream, const char *text)
 
 static void end(struct bats_outfile *file, int exit_status, bool stopped)
 {
-    struct bats_outfile_end e = {.exit_status = exit_status,
-                                 .stopped = stopped};
-    assert_int_equal(bats_outfile_end(file, &e, NULL), 0);
+    struct bats_usage usage = {.exit_status = exit_status};
+    assert_int_equal(bats_outfile_end(file, stopped, &usage, NULL), 0);
 }
 
 /* One attempt that writes one text. */
@@ -80,14 +59,6 @@ static size_t load(const char *name, char *bytes, size_t size)
     size_t n = fread(bytes, 1, size, file);
     fclose(file);
     return n;
-}
-
-static void save(const char *name, const char *bytes, size_t n)
-{
-    FILE *file = fopen(name, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, n, file), n);
-    fclose(file);
 }
 
 /* ---- reading ---- */
@@ -145,16 +116,18 @@ static void has(const struct bats_outdir *outdir, size_t i, int stream,
 
 /* ---- tests ---- */
 
-static void the_files_look_as_documented(void **state)
+TEST_WITH(the_files_look_as_documented, set_up, leave_directory)
 {
     char bytes[1000];
     struct bats_outfile *file = create("new/below/stream-r-1");
-    struct bats_outfile_end e = {true, 143, 15, {8, 70000000000}};
-    (void)state;
+    struct bats_usage usage = {
+        .exit_status = 143, .signal = 15, .written = {8, 70000000000}};
     bats_outfile_begin(file, 6, 2);
     add(file, 1, "hello\n");
     add(file, 2, "a b");
-    assert_int_equal(bats_outfile_end(file, &e, NULL), 0);
+    assert_int_equal(bats_outfile_end(file, true, &usage, NULL), 0);
+    assert_int_equal(usage.begin, 0);
+    assert_int_equal(usage.end, 2 * BATS_OUTFILE_HEAD + 9);
     bats_outfile_begin(file, 4294967294, 1);
     end(file, 0, false);
     bats_outfile_destroy(file);
@@ -172,10 +145,9 @@ static void the_files_look_as_documented(void **state)
     assert_memory_equal(bytes, index, n);
 }
 
-static void both_streams_come_back_in_order(void **state)
+TEST_WITH(both_streams_come_back_in_order, set_up, leave_directory)
 {
     struct bats_outfile *a = create("stream-r-1"), *b = create("stream-r-2");
-    (void)state;
     bats_outfile_begin(a, 5, 1);
     bats_outfile_begin(b, 0, 1);
     for (int i = 0; i < 3; i++) {
@@ -211,10 +183,9 @@ static void both_streams_come_back_in_order(void **state)
     bats_outdir_release(&d);
 }
 
-static void a_stopped_attempt_counts_for_nothing(void **state)
+TEST_WITH(a_stopped_attempt_counts_for_nothing, set_up, leave_directory)
 {
     struct bats_outfile *a = create("stream-r-1"), *b = create("stream-r-2");
-    (void)state;
     attempt(a, 0, 1, "first", 0, false);
     attempt(b, 0, 2, "second", 143, true);
     attempt(b, 1, 1, "half", 0, true);
@@ -226,10 +197,9 @@ static void a_stopped_attempt_counts_for_nothing(void **state)
     bats_outdir_release(&d);
 }
 
-static void a_disowned_attempt_counts_for_nothing(void **state)
+TEST_WITH(a_disowned_attempt_counts_for_nothing, set_up, leave_directory)
 {
     struct bats_outfile *a = create("stream-r-1"), *b = create("stream-r-2");
-    (void)state;
     attempt(a, 0, 1, "first", 0, false);
     attempt(b, 0, 2, "second", 0, false); /* both have ended well */
     attempt(b, 1, 2, "other", 0, false);
@@ -246,12 +216,11 @@ static void a_disowned_attempt_counts_for_nothing(void **state)
     bats_outdir_release(&d);
 }
 
-static void the_last_success_of_the_newest_run_counts(void **state)
+TEST_WITH(the_last_success_of_the_newest_run_counts, set_up, leave_directory)
 {
     struct bats_outfile *old = create("stream-20260101T000000-9-0001");
     struct bats_outfile *a = create("stream-20260102T000000-8-0001");
     struct bats_outfile *b = create("stream-20260102T000000-8-0002");
-    (void)state;
     attempt(old, 0, 7, "old", 0, false);
     attempt(old, 1, 1, "only old", 0, false);
     attempt(a, 0, 2, "new", 0, false);
@@ -284,17 +253,16 @@ static size_t three_tasks(char *bytes, size_t size, const char *suffix)
     return load(name, bytes, size);
 }
 
-static void an_index_may_end_anywhere(void **state)
+TEST_WITH(an_index_may_end_anywhere, set_up, leave_directory)
 {
     char bytes[1000];
     size_t n = three_tasks(bytes, sizeof bytes, ".index");
     static const char *const texts[] = {"alpha\n", "beta\n", "gamma\n"};
-    (void)state;
     for (size_t cut = 0; cut <= n; cut++) {
         size_t lines = 0;
         for (size_t i = 0; i < cut; i++)
             lines += bytes[i] == '\n';
-        save("stream-r-1.index", bytes, cut);
+        write_bytes("stream-r-1.index", bytes, cut);
         complaints = 0;
         struct bats_outdir d = open_dir();
         assert_int_equal(d.n, lines > 0 ? lines - 1 : 0);
@@ -305,16 +273,15 @@ static void an_index_may_end_anywhere(void **state)
     }
 }
 
-static void an_out_file_may_end_anywhere(void **state)
+TEST_WITH(an_out_file_may_end_anywhere, set_up, leave_directory)
 {
     char bytes[1000];
     size_t n = three_tasks(bytes, sizeof bytes, ".out");
     size_t ends[] = {47, 93, 140}; /* 41 bytes of header each */
     static const char *const texts[] = {"alpha\n", "beta\n", "gamma\n"};
-    (void)state;
     assert_int_equal(n, 140);
     for (size_t cut = 0; cut <= n; cut++) {
-        save("stream-r-1.out", bytes, cut);
+        write_bytes("stream-r-1.out", bytes, cut);
         complaints = 0;
         struct bats_outdir d = open_dir();
         assert_int_equal(d.n, 3);
@@ -330,17 +297,16 @@ static void an_out_file_may_end_anywhere(void **state)
     }
 }
 
-static void a_garbled_byte_of_a_header_is_found(void **state)
+TEST_WITH(a_garbled_byte_of_a_header_is_found, set_up, leave_directory)
 {
     char bytes[1000];
     size_t n = three_tasks(bytes, sizeof bytes, ".out");
-    (void)state;
     for (size_t at = 47; at < 47 + 41; at++) {
         /* Every byte but the number of the stream, which may be another. */
         if (at == 47 + 28)
             continue;
         bytes[at] ^= 1;
-        save("stream-r-1.out", bytes, n);
+        write_bytes("stream-r-1.out", bytes, n);
         complaints = 0;
         struct bats_outdir d = open_dir();
         has(&d, 0, 1, "alpha\n");
@@ -354,7 +320,7 @@ static void a_garbled_byte_of_a_header_is_found(void **state)
     }
 }
 
-static void a_garbled_line_costs_its_task_only(void **state)
+TEST_WITH(a_garbled_line_costs_its_task_only, set_up, leave_directory)
 {
     static const char *const wrong[] = {"nonsense",
                                         "0 1 0 0 0 0 47 0 0",
@@ -364,14 +330,13 @@ static void a_garbled_line_costs_its_task_only(void **state)
                                         "2 1 0 0 0 47 93 0 0 0",
                                         ""};
     char bytes[1000], text[1000];
-    (void)state;
     three_tasks(bytes, sizeof bytes, ".index");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int n = snprintf(text, sizeof text,
                          FIRST "1 1 0 0 0 0 47 0 0\n%s\n"
                                "3 1 0 0 0 93 140 0 0\n",
                          wrong[i]);
-        save("stream-r-1.index", text, (size_t)n);
+        write_bytes("stream-r-1.index", text, (size_t)n);
         complaints = 0;
         struct bats_outdir d = open_dir();
         assert_int_equal(d.n, 2);
@@ -383,12 +348,11 @@ static void a_garbled_line_costs_its_task_only(void **state)
     }
 }
 
-static void a_missing_out_file_is_an_error(void **state)
+TEST_WITH(a_missing_out_file_is_an_error, set_up, leave_directory)
 {
     char bytes[1000];
     struct bats_error err;
     struct text t = {.n = 0};
-    (void)state;
     three_tasks(bytes, sizeof bytes, ".out");
     unlink("stream-r-1.out");
     struct bats_outdir d = open_dir();
@@ -399,11 +363,10 @@ static void a_missing_out_file_is_an_error(void **state)
     bats_outdir_release(&d);
 }
 
-static void a_directory_without_output_is_called_so(void **state)
+TEST_WITH(a_directory_without_output_is_called_so, set_up, leave_directory)
 {
     struct bats_outdir d = {0};
     struct bats_error err;
-    (void)state;
     assert_false(bats_outdir_in_use("."));
     assert_int_equal(bats_outdir_open(&d, ".", &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "no output of a run"));
@@ -414,11 +377,10 @@ static void a_directory_without_output_is_called_so(void **state)
     assert_true(bats_outdir_in_use("."));
 }
 
-static void nobody_writes_into_the_files_of_another(void **state)
+TEST_WITH(nobody_writes_into_the_files_of_another, set_up, leave_directory)
 {
     struct bats_outfile *file = create("stream-r-1"), *other;
     struct bats_error err;
-    (void)state;
     assert_int_equal(bats_outfile_create("stream-r-1", &other, &err),
                      BATS_ESYS);
     assert_string_equal(err.text, "stream-r-1.out: cannot create this file "
@@ -426,11 +388,10 @@ static void nobody_writes_into_the_files_of_another(void **state)
     bats_outfile_destroy(file);
 }
 
-static void large_output_comes_in_pieces(void **state)
+TEST_WITH(large_output_comes_in_pieces, set_up, leave_directory)
 {
     static char piece[1 << 20];
     struct bats_outfile *file = create("stream-r-1");
-    (void)state;
     bats_outfile_begin(file, 0, 1);
     for (int i = 0; i < 20; i++)
         assert_int_equal(bats_outfile_add(file, 1, piece, sizeof piece, NULL),
@@ -445,13 +406,12 @@ static void large_output_comes_in_pieces(void **state)
 }
 
 /* As a full disk: the file may not grow. What ended before is still there. */
-static void a_file_that_cannot_grow_is_an_error(void **state)
+TEST_WITH(a_file_that_cannot_grow_is_an_error, set_up, leave_directory)
 {
     static char piece[4096];
     struct bats_outfile *file = create("stream-r-1");
     struct rlimit old, limit;
     struct bats_error err;
-    (void)state;
     attempt(file, 0, 1, "alpha\n", 0, false);
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -472,24 +432,4 @@ static void a_file_that_cannot_grow_is_an_error(void **state)
     bats_outdir_release(&d);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(the_files_look_as_documented),
-        TEST(both_streams_come_back_in_order),
-        TEST(a_stopped_attempt_counts_for_nothing),
-        TEST(a_disowned_attempt_counts_for_nothing),
-        TEST(the_last_success_of_the_newest_run_counts),
-        TEST(an_index_may_end_anywhere),
-        TEST(an_out_file_may_end_anywhere),
-        TEST(a_garbled_byte_of_a_header_is_found),
-        TEST(a_garbled_line_costs_its_task_only),
-        TEST(a_missing_out_file_is_an_error),
-        TEST(a_directory_without_output_is_called_so),
-        TEST(nobody_writes_into_the_files_of_another),
-        TEST(large_output_comes_in_pieces),
-        TEST(a_file_that_cannot_grow_is_an_error),
-    };
-    return cmocka_run_group_tests_name("outfile", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "exec/process/pace.h"
+#include "helpers/test.h"
 
 #define START 1000000000
 
@@ -47,9 +41,8 @@ static int64_t simulate(double speed, int64_t work, int64_t late,
     }
 }
 
-static void process_takes_its_work_over_speed(void **state)
+TEST(process_takes_its_work_over_speed)
 {
-    (void)state;
     const double speeds[] = {0.9, 0.5, 0.25, 0.1, 0.01};
     const int64_t works[] = {1, 700, 40000, 1000000, 12345678};
     int64_t longest;
@@ -63,9 +56,8 @@ static void process_takes_its_work_over_speed(void **state)
         }
 }
 
-static void a_late_driver_is_made_good(void **state)
+TEST(a_late_driver_is_made_good)
 {
-    (void)state;
     int64_t longest;
     int64_t took = simulate(0.25, 10000000, 3000, &longest);
     /* at most the last piece is off: 3 ms ran too long, or stood too long */
@@ -73,9 +65,8 @@ static void a_late_driver_is_made_good(void **state)
     assert_true(took <= 40000000 + 3000);
 }
 
-static void it_runs_in_short_pieces(void **state)
+TEST(it_runs_in_short_pieces)
 {
-    (void)state;
     int64_t longest;
     simulate(0.25, 1000000, 0, &longest);
     assert_in_range(longest, 4900, 5100);
@@ -83,21 +74,11 @@ static void it_runs_in_short_pieces(void **state)
     assert_in_range(longest, 900, 1100);
 }
 
-static void full_speed_is_left_alone(void **state)
+TEST(full_speed_is_left_alone)
 {
-    (void)state;
     int64_t longest;
     assert_int_equal(simulate(1, 5000, 0, &longest), 5000);
     assert_int_equal(simulate(4, 5000, 0, &longest), 5000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(process_takes_its_work_over_speed),
-        cmocka_unit_test(a_late_driver_is_made_good),
-        cmocka_unit_test(it_runs_in_short_pieces),
-        cmocka_unit_test(full_speed_is_left_alone),
-    };
-    return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,17 +1,9 @@
 /* The file of a node for PERENGINE lies in a directory that everybody may write
  * to: only one that this user has made for this run is used. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "run/pernode.h"
 
 static char dir[] = "/tmp/test_pernode.XXXXXX";
@@ -19,7 +11,6 @@ static char path[500];
 
 static int make_directory(void **state)
 {
-    (void)state;
     char host[200] = "";
     gethostname(host, sizeof host - 1);
     assert_non_null(mkdtemp(dir));
@@ -29,7 +20,6 @@ static int make_directory(void **state)
 
 static int remove_directory(void **state)
 {
-    (void)state;
     return rmdir(dir);
 }
 
@@ -60,27 +50,24 @@ static void put(mode_t mode)
     assert_int_equal(chmod(path, mode), 0);
 }
 
-static void the_file_is_made_and_removed(void **state)
+TEST(the_file_is_made_and_removed)
 {
-    (void)state;
     struct bats_error err;
     assert_int_equal(enter(&err), 1);
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
-static void a_file_that_others_may_write_is_not_used(void **state)
+TEST(a_file_that_others_may_write_is_not_used)
 {
-    (void)state;
     struct bats_error err;
     put(0666);
     assert_int_equal(enter(&err), BATS_ESYS);
-    assert_non_null(strstr(err.text, "somebody else has made it"));
+    assert_non_null(strstr(err.text, "another user has made it"));
     unlink(path);
 }
 
-static void a_file_of_somebody_else_is_not_used(void **state)
+TEST(a_file_of_somebody_else_is_not_used)
 {
-    (void)state;
     struct bats_error err;
     put(0600);
     if (chown(path, 65534, 65534) == 0)
@@ -88,9 +75,8 @@ static void a_file_of_somebody_else_is_not_used(void **state)
     unlink(path);
 }
 
-static void a_second_name_of_a_file_is_not_used(void **state)
+TEST(a_second_name_of_a_file_is_not_used)
 {
-    (void)state;
     struct bats_error err;
     char other[520];
     snprintf(other, sizeof other, "%s.other", path);
@@ -101,12 +87,4 @@ static void a_second_name_of_a_file_is_not_used(void **state)
     unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_file_is_made_and_removed),
-        cmocka_unit_test(a_file_that_others_may_write_is_not_used),
-        cmocka_unit_test(a_file_of_somebody_else_is_not_used),
-        cmocka_unit_test(a_second_name_of_a_file_is_not_used)};
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_MAIN(make_directory, remove_directory)

@@ -2,16 +2,10 @@
  * on instances that are large or hard. */
 #include <gsl/gsl_rng.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "bats/plan.h"
+#include "helpers/test.h"
 
 #define TOLERANCE 1e-9
 #define INSTANCES 10000
@@ -171,9 +165,8 @@ static void describe(const struct bats_plan_item *items, size_t n,
                   expected->rate, plan->rate);
 }
 
-static void plan_equals_brute_force(void **state)
+TEST(plan_equals_brute_force)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     unsigned n_feasible = 0, n_effort = 0, n_nothing = 0;
 
@@ -251,53 +244,46 @@ static void expect(double rate0, bats_money charge0, double rate1,
 
 /* 784 tasks at 4 an hour need 196 machine windows; 1584 / 4 = 396 a window
  * pays 32 x 3 + 25 x 12, which makes 228 tasks a window: 4 windows. */
-static void paper_s4_1_finds_32_and_25(void **state)
+TEST(paper_s4_1_finds_32_and_25)
 {
-    (void)state;
     expect(4, 3, 4, 12, 784, 1584, 32, 25, 4, 396);
 }
 
 /* 612 / 2 = 306 = 30 x 3 + 18 x 12: 336 tasks a window, 545 in two. */
-static void paper_s4_3_finds_30_and_18(void **state)
+TEST(paper_s4_3_finds_30_and_18)
 {
-    (void)state;
     expect(4, 3, 12, 12, 545, 612, 30, 18, 2, 306);
 }
 
 /* 565 / 2 = 282.5 pays 282 = 30 x 3 + 16 x 12. */
-static void paper_s4_3_finds_30_and_16(void **state)
+TEST(paper_s4_3_finds_30_and_16)
 {
-    (void)state;
     expect(4, 3, 12, 12, 545, 565, 30, 16, 2, 282);
 }
 
 /* 651 / 4 = 162.75 pays 54 machines; which of two equal clusters they are from
  * is the tie: as few as possible of the second. */
-static void paper_s1_1_finds_54_machines(void **state)
+TEST(paper_s1_1_finds_54_machines)
 {
-    (void)state;
     expect(4, 3, 4, 3, 784, 651, 32, 22, 4, 162);
 }
 
 /* 293 pays 32 x 9 + 1 x 3 for one window. */
-static void paper_s3_4_finds_1_and_32(void **state)
+TEST(paper_s3_4_finds_1_and_32)
 {
-    (void)state;
     expect(4, 3, 16, 9, 430, 293, 1, 32, 1, 291);
 }
 
 /* 129 pays 32 x 3 + 11 x 3 for one window. */
-static void paper_s1_4_finds_11_and_32(void **state)
+TEST(paper_s1_4_finds_11_and_32)
 {
-    (void)state;
     expect(4, 3, 16, 3, 500, 129, 11, 32, 1, 129);
 }
 
 /* ---- borders ---- */
 
-static void empty_bag_needs_no_machine(void **state)
+TEST(empty_bag_needs_no_machine)
 {
-    (void)state;
     struct bats_plan_item item = {4, UNITS(3), 5};
     struct bats_plan plan;
 
@@ -308,9 +294,8 @@ static void empty_bag_needs_no_machine(void **state)
     assert_int_equal(plan.cost, 0);
 }
 
-static void machines_without_charge_need_no_budget(void **state)
+TEST(machines_without_charge_need_no_budget)
 {
-    (void)state;
     struct bats_plan_item items[] = {{4, 0, 5}, {4, UNITS(3), 5}};
     struct bats_plan plan;
 
@@ -322,9 +307,8 @@ static void machines_without_charge_need_no_budget(void **state)
     assert_int_equal(plan.cost, 0);
 }
 
-static void clusters_of_unknown_speed_are_not_used(void **state)
+TEST(clusters_of_unknown_speed_are_not_used)
 {
-    (void)state;
     struct bats_plan_item items[] = {{0, 0, 5}, {4, UNITS(3), 5}};
     struct bats_plan plan;
 
@@ -341,9 +325,8 @@ static void clusters_of_unknown_speed_are_not_used(void **state)
 }
 
 /* 3 + 3 tasks for 1 + 5, or 6 for 5.5; all three together are too dear. */
-static void cheaper_of_equally_fast_plans_wins(void **state)
+TEST(cheaper_of_equally_fast_plans_wins)
 {
-    (void)state;
     struct bats_plan_item items[] = {
         {3, UNITS(1), 1}, {3, UNITS(5), 1}, {6, UNITS(5.5), 1}};
     struct bats_plan plan;
@@ -355,9 +338,8 @@ static void cheaper_of_equally_fast_plans_wins(void **state)
 }
 
 /* Five machines of the second cluster add less than 1e-9 of the rate. */
-static void next_to_nothing_is_not_paid_for(void **state)
+TEST(next_to_nothing_is_not_paid_for)
 {
-    (void)state;
     struct bats_plan_item items[] = {{4, UNITS(3), 5}, {2e-9, UNITS(3), 5}};
     struct bats_plan plan;
 
@@ -369,9 +351,8 @@ static void next_to_nothing_is_not_paid_for(void **state)
 }
 
 /* 3 tasks of 20 minutes an hour is 3.0000000000000004 or so in binary. */
-static void rounding_does_not_buy_a_window(void **state)
+TEST(rounding_does_not_buy_a_window)
 {
-    (void)state;
     assert_int_equal(bats_plan_windows(300, 3600e6 / 1200e6), 100);
     assert_int_equal(bats_plan_windows(3, 3 * (1 - 1e-12)), 1);
     assert_int_equal(bats_plan_windows(3, 3 * (1 - 1e-6)), 2);
@@ -381,9 +362,8 @@ static void rounding_does_not_buy_a_window(void **state)
 }
 
 /* Charges and bounds at the ends of their types. */
-static void huge_numbers_do_not_overflow(void **state)
+TEST(huge_numbers_do_not_overflow)
 {
-    (void)state;
     struct bats_plan_item items[] = {{1, INT64_MAX, UINT32_MAX},
                                      {1, INT64_MAX / 2, UINT32_MAX},
                                      {1e-3, 1, UINT32_MAX},
@@ -448,9 +428,8 @@ static bool brute_whole(const struct bats_plan_item *items,
     return most > 0;
 }
 
-static void long_tasks_equal_brute_force(void **state)
+TEST(long_tasks_equal_brute_force)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int n_feasible = 0, n_other = 0, n_effort = 0;
 
@@ -501,9 +480,8 @@ static void long_tasks_equal_brute_force(void **state)
 
 /* A task takes two windows, and 10 pay five machines for two or ten for one: as
  * many tasks, if they could be divided. The bag is too large for both. */
-static void long_tasks_get_their_windows_in_large_bags(void **state)
+TEST(long_tasks_get_their_windows_in_large_bags)
 {
-    (void)state;
     const struct bats_plan_item items[] = {{0.5, UNITS(1), 10},
                                            {0.5, UNITS(1), 10}};
     const double task_windows[] = {2, 2};
@@ -518,9 +496,8 @@ static void long_tasks_get_their_windows_in_large_bags(void **state)
     assert_int_equal(plan.machines[1], 0);
 }
 
-static void bad_input_is_refused(void **state)
+TEST(bad_input_is_refused)
 {
-    (void)state;
     struct bats_plan_item item = {4, UNITS(3), 5};
     struct bats_plan plan = {.windows = 77};
     struct bats_error err;
@@ -654,9 +631,8 @@ static void check_near_bound(const struct bats_plan_item *items, size_t n,
     }
 }
 
-static void large_instances_are_solved(void **state)
+TEST(large_instances_are_solved)
 {
-    (void)state;
     static const struct {
         size_t n;
         uint32_t max;
@@ -705,28 +681,4 @@ static void large_instances_are_solved(void **state)
     gsl_rng_free(rng);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plan_equals_brute_force),
-        cmocka_unit_test(paper_s4_1_finds_32_and_25),
-        cmocka_unit_test(paper_s4_3_finds_30_and_18),
-        cmocka_unit_test(paper_s4_3_finds_30_and_16),
-        cmocka_unit_test(paper_s1_1_finds_54_machines),
-        cmocka_unit_test(paper_s3_4_finds_1_and_32),
-        cmocka_unit_test(paper_s1_4_finds_11_and_32),
-        cmocka_unit_test(empty_bag_needs_no_machine),
-        cmocka_unit_test(machines_without_charge_need_no_budget),
-        cmocka_unit_test(clusters_of_unknown_speed_are_not_used),
-        cmocka_unit_test(cheaper_of_equally_fast_plans_wins),
-        cmocka_unit_test(next_to_nothing_is_not_paid_for),
-        cmocka_unit_test(rounding_does_not_buy_a_window),
-        cmocka_unit_test(huge_numbers_do_not_overflow),
-        cmocka_unit_test(long_tasks_equal_brute_force),
-        cmocka_unit_test(long_tasks_get_their_windows_in_large_bags),
-        cmocka_unit_test(bad_input_is_refused),
-        cmocka_unit_test(large_instances_are_solved),
-    };
-
-    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,6 @@
 /* platform: the machines that a clusters file and the ranks make. */
 #include "helpers/clusters_fixture.h"
+#include "input/clusters_file.h"
 
 /* Ranks 1 to 8, two on each of the hosts a1 to a4; a1, a2 of partition p. */
 #define WORKERS 8
@@ -16,7 +17,6 @@ static void set_worker(size_t i, int rank, const char *host,
 
 static int reset_workers(void **state)
 {
-    (void)state;
     static const char *const hosts[] = {"a1", "a2", "a3", "a4"};
     for (int i = 0; i < WORKERS; i++)
         set_worker((size_t)i, i + 1, hosts[i / 2], i < 4 ? "p" : "q");
@@ -55,8 +55,8 @@ static void expect_places(const struct bats_platform *p, const char *places,
     char text[256] = "", *end = text;
     assert_int_equal(p->n_workers, WORKERS);
     for (size_t i = 0; i < p->n_workers; i++)
-        end += sprintf(end, "%s%u.%u", i ? " " : "", p->places[i].machine,
-                       p->places[i].slot);
+        end += sprintf(end, "%s%u.%u", i ? " " : "", p->slot_of[i].machine,
+                       p->slot_of[i].slot);
     assert_string_equal(text, places);
     end = text;
     for (uint32_t m = 0; m < p->n_machines; m++)
@@ -67,9 +67,8 @@ static void expect_places(const struct bats_platform *p, const char *places,
 
 /* ---- machines ---- */
 
-static void a_long_list_goes_on_in_indented_lines(void **state)
+TEST_WITH(a_long_list_goes_on_in_indented_lines, reset_workers, NULL)
 {
-    (void)state;
     struct bats_platform p = build("[cluster x]\n"
                                    "ranks = 1,\n"
                                    "  2-3,  # with a comment\n"
@@ -86,9 +85,8 @@ static void a_long_list_goes_on_in_indented_lines(void **state)
     bats_platform_release(&p);
 }
 
-static void a_single_cluster_may_have_every_rank(void **state)
+TEST_WITH(a_single_cluster_may_have_every_rank, reset_workers, NULL)
 {
-    (void)state;
     struct bats_platform p = build("[cluster all]\ncharge = 1\n");
     assert_int_equal(p.n_clusters, 1);
     assert_string_equal(p.clusters[0].name, "all");
@@ -103,9 +101,8 @@ static void a_single_cluster_may_have_every_rank(void **state)
     assert_null(p.machines);
 }
 
-static void machines_are_numbered_by_cluster_then_rank(void **state)
+TEST_WITH(machines_are_numbered_by_cluster_then_rank, reset_workers, NULL)
 {
-    (void)state;
     struct bats_platform p = build("[run]\nwindow=15m\ncurrency=EUR\n"
                                    "[cluster fast]\n"
                                    "ranks = 7, 2-3\n"
@@ -130,9 +127,8 @@ static void machines_are_numbered_by_cluster_then_rank(void **state)
     bats_platform_release(&p);
 }
 
-static void the_order_of_the_workers_does_not_matter(void **state)
+TEST_WITH(the_order_of_the_workers_does_not_matter, reset_workers, NULL)
 {
-    (void)state;
     for (size_t i = 0; i < WORKERS; i++)
         set_worker(i, (int)(WORKERS - i), i < 4 ? "b" : "a", "");
     struct bats_platform p =
@@ -141,9 +137,8 @@ static void the_order_of_the_workers_does_not_matter(void **state)
     bats_platform_release(&p);
 }
 
-static void nodes_are_machines_with_a_slot_per_rank(void **state)
+TEST_WITH(nodes_are_machines_with_a_slot_per_rank, reset_workers, NULL)
 {
-    (void)state;
     /* Ranks dealt out in turn, and one more on a2. */
     static const char *const hosts[] = {"a1", "a2", "b1", "a1",
                                         "a2", "b1", "a2", "b2"};
@@ -165,9 +160,8 @@ static void nodes_are_machines_with_a_slot_per_rank(void **state)
 }
 
 /* A machine belongs to one cluster, even where a node does not. */
-static void a_node_may_be_shared_by_rank(void **state)
+TEST_WITH(a_node_may_be_shared_by_rank, reset_workers, NULL)
 {
-    (void)state;
     struct bats_platform p =
         build("[cluster x]\nranks = 1-3\ncharge = 1\nmachine = node\n"
               "[cluster y]\nranks = 4-8\ncharge = 1\nmachine = node\n");
@@ -176,9 +170,8 @@ static void a_node_may_be_shared_by_rank(void **state)
     bats_platform_release(&p);
 }
 
-static void partitions_are_matched_by_name(void **state)
+TEST_WITH(partitions_are_matched_by_name, reset_workers, NULL)
 {
-    (void)state;
     struct bats_platform p =
         build("[cluster x]\npartition = q\ncharge = 1\nmachine = node\n"
               "[cluster y]\npartition = p\ncharge = 1\nmax = 4\n");
@@ -187,9 +180,8 @@ static void partitions_are_matched_by_name(void **state)
     bats_platform_release(&p);
 }
 
-static void short_names_match_hosts_with_domain(void **state)
+TEST_WITH(short_names_match_hosts_with_domain, reset_workers, NULL)
 {
-    (void)state;
     for (size_t i = 0; i < WORKERS; i++)
         set_worker(i, (int)i + 1, i < 4 ? "a1.site.org" : "a2.site.org", "");
     struct bats_platform p =
@@ -200,9 +192,8 @@ static void short_names_match_hosts_with_domain(void **state)
     bats_platform_release(&p);
 }
 
-static void a_master_that_works_is_a_rank_like_others(void **state)
+TEST_WITH(a_master_that_works_is_a_rank_like_others, reset_workers, NULL)
 {
-    (void)state;
     for (int i = 0; i < WORKERS; i++)
         set_worker((size_t)i, i, "a", "");
     struct bats_platform p = build("[cluster x]\nranks = 0-7\ncharge = 1\n");
@@ -210,13 +201,12 @@ static void a_master_that_works_is_a_rank_like_others(void **state)
     bats_platform_release(&p);
 }
 
-static void the_window_of_the_command_line_wins(void **state)
+TEST_WITH(the_window_of_the_command_line_wins, reset_workers, NULL)
 {
-    (void)state;
     struct bats_platform p;
     struct bats_clusters_file *file = load_with(
         "[run]\nwindow = 15m\n[cluster x]\ncharge = 1\n", BATS_MINUTE);
-    assert_true(bats_clusters_file_window(file) == BATS_MINUTE);
+    assert_true(file->window == BATS_MINUTE);
     assert_int_equal(bats_platform_build(file, workers, WORKERS, &p, NULL), 0);
     assert_true(p.window == BATS_MINUTE);
     bats_platform_release(&p);
@@ -225,9 +215,8 @@ static void the_window_of_the_command_line_wins(void **state)
 
 /* ---- files that do not fit ---- */
 
-static void ranks_that_are_not_there_are_refused(void **state)
+TEST_WITH(ranks_that_are_not_there_are_refused, reset_workers, NULL)
 {
-    (void)state;
     refuse_to_build("[cluster x]\ncharge = 1\nranks = 1-9\n",
                     ":3: there is no rank 9; the last one is 8");
     refuse_to_build("[cluster x]\ncharge = 1\nranks = 1-999999999\n",
@@ -236,9 +225,8 @@ static void ranks_that_are_not_there_are_refused(void **state)
                     ":3: rank 0 is the master and runs no tasks in this run");
 }
 
-static void overlaps_are_refused(void **state)
+TEST_WITH(overlaps_are_refused, reset_workers, NULL)
 {
-    (void)state;
     refuse_to_build("[cluster x]\ncharge = 1\nranks = 1-4\n"
                     "[cluster y]\ncharge = 1\nranks = 4-8\n",
                     ":6: rank 4 on a2 is also in cluster 'x' (line 3)");
@@ -252,9 +240,8 @@ static void overlaps_are_refused(void **state)
                     ":6: rank 5 on a3 is also in cluster 'x' (line 2)");
 }
 
-static void nodes_that_are_not_there_are_refused(void **state)
+TEST_WITH(nodes_that_are_not_there_are_refused, reset_workers, NULL)
 {
-    (void)state;
     refuse_to_build("[cluster x]\ncharge = 1\nnodes = a[1-5]\n",
                     ":3: no rank that can run tasks is on node 'a5'");
     refuse_to_build("[cluster x]\ncharge = 1\nnodes = a[1-4],a1.org\n",
@@ -262,9 +249,8 @@ static void nodes_that_are_not_there_are_refused(void **state)
 }
 
 /* A rank in none of the clusters shows a partition that is misspelt. */
-static void partitions_that_are_not_there_are_left_out(void **state)
+TEST_WITH(partitions_that_are_not_there_are_left_out, reset_workers, NULL)
 {
-    (void)state;
     struct bats_platform p = build("[cluster r]\ncharge = 1\npartition = r\n"
                                    "[cluster q]\ncharge = 2\npartition = q\n"
                                    "[cluster p]\ncharge = 3\npartition = p\n"
@@ -284,9 +270,8 @@ static void partitions_that_are_not_there_are_left_out(void **state)
         "last one is here");
 }
 
-static void without_slurm_there_are_no_partitions(void **state)
+TEST_WITH(without_slurm_there_are_no_partitions, reset_workers, NULL)
 {
-    (void)state;
     for (size_t i = 0; i < WORKERS; i++)
         set_worker(i, (int)i + 1, "a", "");
     refuse_to_build("[cluster x]\ncharge = 1\npartition = r\n",
@@ -294,9 +279,8 @@ static void without_slurm_there_are_no_partitions(void **state)
                     "outside a batch job no partition is known");
 }
 
-static void max_is_at_most_what_is_there(void **state)
+TEST_WITH(max_is_at_most_what_is_there, reset_workers, NULL)
 {
-    (void)state;
     struct bats_platform p = build("[cluster x]\ncharge = 1\nranks = 1-6\n"
                                    "max = 7\n"
                                    "[cluster y]\nmax = 1\ncharge = 1\n"
@@ -309,9 +293,8 @@ static void max_is_at_most_what_is_there(void **state)
     bats_platform_release(&p);
 }
 
-static void ranks_in_no_cluster_are_refused(void **state)
+TEST_WITH(ranks_in_no_cluster_are_refused, reset_workers, NULL)
 {
-    (void)state;
     refuse_to_build(
         "[cluster x]\ncharge = 1\nranks = 1,3-4\n"
         "[cluster y]\ncharge = 1\nnodes = a[3-4]\n",
@@ -319,9 +302,8 @@ static void ranks_in_no_cluster_are_refused(void **state)
         "last one is here");
 }
 
-static void a_run_without_workers_is_refused(void **state)
+TEST_WITH(a_run_without_workers_is_refused, reset_workers, NULL)
 {
-    (void)state;
     struct bats_platform p;
     struct bats_error err;
     struct bats_clusters_file *file = load("[cluster all]\ncharge = 1\n");
@@ -345,10 +327,9 @@ static void expect_idle(const char *host, const char *partition,
     bats_clusters_file_destroy(file);
 }
 
-static void
-rank_0_is_charged_like_a_machine_unless_its_node_is_one(void **state)
+TEST_WITH(rank_0_is_charged_like_a_machine_unless_its_node_is_one,
+          reset_workers, NULL)
 {
-    (void)state;
     expect_idle("a1", "p", "[cluster x]\ncharge = 2\n", 2);
     expect_idle("a1", "p", "[cluster x]\ncharge = 2\nmachine = node\n", 0);
     expect_idle("a0", "p", "[cluster x]\ncharge = 2\nmachine = node\n", 2);
@@ -371,30 +352,4 @@ rank_0_is_charged_like_a_machine_unless_its_node_is_one(void **state)
                 4);
 }
 
-#define T(name) cmocka_unit_test_setup(name, reset_workers)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(a_long_list_goes_on_in_indented_lines),
-        T(a_single_cluster_may_have_every_rank),
-        T(machines_are_numbered_by_cluster_then_rank),
-        T(the_order_of_the_workers_does_not_matter),
-        T(nodes_are_machines_with_a_slot_per_rank),
-        T(a_node_may_be_shared_by_rank),
-        T(partitions_are_matched_by_name),
-        T(short_names_match_hosts_with_domain),
-        T(a_master_that_works_is_a_rank_like_others),
-        T(the_window_of_the_command_line_wins),
-        T(ranks_that_are_not_there_are_refused),
-        T(overlaps_are_refused),
-        T(nodes_that_are_not_there_are_refused),
-        T(partitions_that_are_not_there_are_left_out),
-        T(without_slurm_there_are_no_partitions),
-        T(max_is_at_most_what_is_there),
-        T(ranks_in_no_cluster_are_refused),
-        T(a_run_without_workers_is_refused),
-        T(rank_0_is_charged_like_a_machine_unless_its_node_is_one),
-    };
-    return cmocka_run_group_tests(tests, create_file, remove_file);
-}
+TEST_MAIN(enter_directory, leave_directory)

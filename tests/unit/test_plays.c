@@ -1,16 +1,12 @@
 /* plays: by hand where nothing is left to chance, and beside the engine in the
  * simulator where something is. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "bats/plays.h"
 #include "bats/policy.h"
+#include "bats/sched.h"
+#include "bats/status.h"
+#include "helpers/test.h"
 #include "input/pools.h"
 #include "sim/sim.h"
 
@@ -34,8 +30,8 @@ static struct bats_plays_model model(const bats_time *times, size_t n,
                                      .lost_is_free = true};
 }
 
-static struct bats_candidate play(const struct bats_plays_model *m,
-                                  uint32_t n, const char *strategy)
+static struct bats_candidate play(const struct bats_plays_model *m, uint32_t n,
+                                  const char *strategy)
 {
     struct bats_plays *plays;
     struct bats_candidate c = {.is_efficient = false};
@@ -47,9 +43,8 @@ static struct bats_candidate play(const struct bats_plays_model *m,
     return c;
 }
 
-static void where_all_answer_it_is_self_scheduling(void **state)
+TEST(where_all_answer_it_is_self_scheduling)
 {
-    (void)state;
     static const bats_time time[] = {100};
     struct bats_plays_model m = model(time, 1, 1);
     struct bats_candidate c = play(&m, 3, "N=0,T=4x,D=4x");
@@ -62,9 +57,8 @@ static void where_all_answer_it_is_self_scheduling(void **state)
 /* Fewer tasks than machines: all is tail. With T = 0 every task is sent to the
  * reliable pool, too, which takes four at once; all end at the same time, those
  * that were sent first before the others. */
-static void a_tail_by_hand(void **state)
+TEST(a_tail_costs_what_it_does_by_hand)
 {
-    (void)state;
     static const bats_time time[] = {100};
     struct bats_plays_model m = model(time, 1, 1);
     m.n_tasks = 19;
@@ -76,23 +70,22 @@ static void a_tail_by_hand(void **state)
 }
 
 /* More tasks than machines take longer than 4 T_ur, wherever they run. */
-static void long_tasks_end_before_the_tail(void **state)
+TEST(long_tasks_end_before_the_tail)
 {
-    (void)state;
-    static const bats_time times[] = {10, 10, 10, 10, 10, 10, 10, 10, 10, 1000};
+    static const bats_time times[] = {10, 10, 10, 10, 10,
+                                      10, 10, 10, 10, 1000};
     struct bats_plays_model m = model(times, 10, 0.3);
     m.n_unreliable = 2;
     struct bats_candidate c = play(&m, 5, "AUR");
     assert_true(c.mean.makespan > 2000 && c.mean.makespan < NEVER);
 }
 
-static void a_given_tail_goes_on_from_its_ages(void **state)
+TEST(a_given_tail_goes_on_from_its_ages)
 {
-    (void)state;
     static const bats_time time[] = {100};
     struct bats_plays_model m = model(time, 1, 1);
-    const struct bats_plays_task tail[] = {
-        {.started = -30, .given_up = 370}, {.started = -99, .given_up = 301}};
+    const struct bats_plays_task tail[] = {{.started = -30, .given_up = 370},
+                                           {.started = -99, .given_up = 301}};
     m.n_tasks = 2;
     m.tail = tail;
     struct bats_candidate c = play(&m, 2, "AUR");
@@ -203,9 +196,8 @@ static void fill_times(bats_time times[TIMES])
             (i < TIMES / 10 * 9 ? 30 + i * 40 / TIMES : 140) * BATS_MINUTE;
 }
 
-static void the_engine_does_what_is_played(void **state)
+TEST(the_engine_does_what_is_played)
 {
-    (void)state;
     static const char *const strategies[] = {"TRR",
                                              "TR",
                                              "AUR",
@@ -223,9 +215,8 @@ static void the_engine_does_what_is_played(void **state)
     compare(&m, &cheap, strategies, sizeof strategies / sizeof *strategies);
 }
 
-static void losses_that_are_noticed_are_played_as_such(void **state)
+TEST(losses_that_are_noticed_are_played_as_such)
 {
-    (void)state;
     static const char *const strategies[] = {"TRR",
                                              "AUR",
                                              "CNinf",
@@ -256,9 +247,8 @@ static void losses_that_are_noticed_are_played_as_such(void **state)
 }
 
 /* Tasks of six times the mean are not given up, nor taken for lost. */
-static void where_losses_are_noticed_nothing_is_given_up(void **state)
+TEST(where_losses_are_noticed_nothing_is_given_up)
 {
-    (void)state;
     const struct bats_reliability cheap = {.n_steps = 1, .share = {0.7}};
     struct bats_sched_strategy chosen;
     struct bats_sched_status st;
@@ -280,9 +270,8 @@ static void where_losses_are_noticed_nothing_is_given_up(void **state)
 }
 
 /* A bag that is all tail: nothing is known when that begins but from before. */
-static void what_is_known_from_before_decides_at_once(void **state)
+TEST(what_is_known_from_before_decides_at_once)
 {
-    (void)state;
     const struct bats_reliability cheap = {.n_steps = 1, .share = {1}};
     struct bats_sched_strategy alone, told;
     struct bats_strategy s;
@@ -306,9 +295,8 @@ static void what_is_known_from_before_decides_at_once(void **state)
 
 /* Instances sent until the moment of the decision answer as before, and those
  * sent later always. */
-static void it_decides_again_when_more_answer(void **state)
+TEST(it_decides_again_when_more_answer)
 {
-    (void)state;
     struct bats_reliability cheap = {.n_steps = 1, .share = {0.4, 1}};
     struct bats_sched_strategy before, after;
     struct bats_strategy s;
@@ -330,9 +318,8 @@ static void it_decides_again_when_more_answer(void **state)
     assert_true(after.gamma > before.gamma + 0.1);
 }
 
-static void the_grid_has_420_and_its_frontier_is_a_frontier(void **state)
+TEST(the_grid_has_420_and_its_frontier_is_a_frontier)
 {
-    (void)state;
     static struct bats_candidate list[BATS_CANDIDATES_MAX];
     bats_time times[TIMES];
     struct bats_plays *plays;
@@ -359,9 +346,8 @@ static void the_grid_has_420_and_its_frontier_is_a_frontier(void **state)
     }
 }
 
-static void of_equals_but_for_rounding_the_first_is_efficient(void **state)
+TEST(of_equals_but_for_rounding_the_first_is_efficient)
 {
-    (void)state;
     const double third = 1.0 / 3, more = third * (1 + 1e-15);
     struct bats_candidate list[] = {
         {.mean = {.makespan = third, .cost = more}},
@@ -375,9 +361,8 @@ static void of_equals_but_for_rounding_the_first_is_efficient(void **state)
 
 /* Common random numbers: the n-th play of each strategy has the same throughput
  * phase; strategies that never differ in what they send have the same tail. */
-static void strategies_meet_the_same_worlds(void **state)
+TEST(strategies_meet_the_same_worlds)
 {
-    (void)state;
     static const char *const names[] = {"N=50,T=4x,D=4x", "TRR",
                                         "N=2,T=0.5x,D=2x,Mr=0.1"};
     enum { N = 20 };
@@ -408,21 +393,4 @@ static void strategies_meet_the_same_worlds(void **state)
     bats_plays_destroy(plays);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(where_all_answer_it_is_self_scheduling),
-        cmocka_unit_test(a_tail_by_hand),
-        cmocka_unit_test(long_tasks_end_before_the_tail),
-        cmocka_unit_test(strategies_meet_the_same_worlds),
-        cmocka_unit_test(a_given_tail_goes_on_from_its_ages),
-        cmocka_unit_test(the_engine_does_what_is_played),
-        cmocka_unit_test(losses_that_are_noticed_are_played_as_such),
-        cmocka_unit_test(where_losses_are_noticed_nothing_is_given_up),
-        cmocka_unit_test(of_equals_but_for_rounding_the_first_is_efficient),
-        cmocka_unit_test(what_is_known_from_before_decides_at_once),
-        cmocka_unit_test(it_decides_again_when_more_answer),
-        cmocka_unit_test(the_grid_has_420_and_its_frontier_is_a_frontier),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,10 +1,11 @@
 /* The decisions of the policy bats, in histories that can be checked by hand.
  * One cluster of machines at 1 per hour; the test plays the machines. */
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "helpers/play_fixture.h"
 
 /* A sample of four tasks, and no copies. */
-static void begin(struct play *p, uint32_t n_tasks, uint32_t n_machines,
-                  int budget)
+static void begin(uint32_t n_tasks, uint32_t n_machines, int budget)
 {
     *p = (struct play){.o = {.policy = &bats_policy_bkp,
                              .n_tasks = n_tasks,
@@ -14,20 +15,20 @@ static void begin(struct play *p, uint32_t n_tasks, uint32_t n_machines,
                              .budget = budget * BATS_UNIT,
                              .confidence_z = 0.7,
                              .seed = 1}};
-    p->clusters[0] = (struct bats_cluster){.name = "c", .charge = BATS_UNIT, .max = n_machines};
+    p->clusters[0] = (struct bats_cluster){
+        .name = "c", .charge = BATS_UNIT, .max = n_machines};
     for (uint32_t m = 0; m < n_machines; m++)
         p->machines[m] = (struct bats_machine_spec){0, 1};
-    join(p);
+    join();
 }
 
 /* The task on `machine` ends at `minute`. */
-static void done(struct play *p, uint32_t machine, int minute)
+static void done_at(uint32_t machine, int minute)
 {
-    end(p, MINUTES(minute), machine, BATS_EVENT_DONE,
-        MINUTES(minute) - p->started[machine]);
+    done(MINUTES(minute), machine, MINUTES(minute) - p->started[machine]);
 }
 
-static const struct bats_decision *decision(const struct play *p, size_t i)
+static const struct bats_decision *decision(size_t i)
 {
     size_t n;
     const struct bats_decision *d = bats_sched_decisions(p->s, &n);
@@ -45,30 +46,27 @@ static const struct bats_decision *decision(const struct play *p, size_t i)
  * then take a last one if what is left of its hour is at least as long as the
  * quickest of the sample.
  */
-static void a_machine_to_be_released_tries_a_last_task(void **state)
+TEST(a_machine_to_be_released_tries_a_last_task)
 {
-    (void)state;
     for (int minute = 50; minute <= 51; minute++) {
-        struct play p;
-        begin(&p, 20, 2, 5);
-        done(&p, 0, 10);
-        done(&p, 1, 15);
-        done(&p, 1, 29);
-        done(&p, 0, 30);
-        assert_int_equal(decision(&p, 1)->reason, BATS_REASON_SAMPLED);
-        assert_int_equal(decision(&p, 1)->tasks_left, 12);
-        assert_int_equal(decision(&p, 1)->machines[0], 1);
-        assert_int_equal(decision(&p, 1)->windows, 3);
-        assert_int_equal(decision(&p, 1)->tasks_open, 16);
-        assert_int_equal(decision(&p, 1)->end, MINUTES(30) + 3 * BATS_HOUR);
-        assert_int_equal(decision(&p, 1)->cost, 5 * BATS_UNIT);
-        assert_true(decision(&p, 0)->acts && !decision(&p, 1)->acts);
-        done(&p, 0, minute); /* the marked one: the lower of equals */
+        begin(20, 2, 5);
+        done_at(0, 10);
+        done_at(1, 15);
+        done_at(1, 29);
+        done_at(0, 30);
+        assert_int_equal(decision(1)->reason, BATS_REASON_SAMPLED);
+        assert_int_equal(decision(1)->tasks_left, 12);
+        assert_int_equal(decision(1)->machines[0], 1);
+        assert_int_equal(decision(1)->windows, 3);
+        assert_int_equal(decision(1)->tasks_open, 16);
+        assert_int_equal(decision(1)->end, MINUTES(30) + 3 * BATS_HOUR);
+        assert_int_equal(decision(1)->cost, 5 * BATS_UNIT);
+        assert_true(decision(0)->acts && !decision(1)->acts);
+        done_at(0, minute); /* the marked one: the lower of equals */
         if (minute == 50)
-            assert_int_not_equal(p.runs[0], BATS_NO_TASK);
+            assert_int_not_equal(p->runs[0], BATS_NO_TASK);
         else
-            assert_int_equal(p.runs[0], BATS_NO_TASK);
-        bats_sched_destroy(p.s);
+            assert_int_equal(p->runs[0], BATS_NO_TASK);
     }
 }
 
@@ -79,20 +77,17 @@ static void a_machine_to_be_released_tries_a_last_task(void **state)
  * for 99; 12 can be paid for 8, 384 tasks, and 13 to 16 for 7 and 6, 392 at
  * most.
  */
-static void a_budget_that_does_not_suffice_is_spent_soon(void **state)
+TEST(a_budget_that_does_not_suffice_is_spent_soon)
 {
-    (void)state;
-    struct play p;
-    begin(&p, 1000, 16, 105);
+    begin(1000, 16, 105);
     for (uint32_t m = 0; m < 4; m++)
-        done(&p, m, 15);
-    const struct bats_decision *d = decision(&p, 1);
+        done_at(m, 15);
+    const struct bats_decision *d = decision(1);
     assert_int_equal(d->reason, BATS_REASON_SAMPLED);
     assert_int_equal(d->budget_left, 101 * BATS_UNIT);
     assert_false(d->feasible);
     assert_int_equal(d->machines[0], 11);
     assert_int_equal(d->windows, 9);
-    bats_sched_destroy(p.s);
 }
 
 /*
@@ -102,33 +97,23 @@ static void a_budget_that_does_not_suffice_is_spent_soon(void **state)
  * from 6 to 16 the whole hours come to 96 or more. From then on tasks take only
  * 20 min. That is no reason to change what is held.
  */
-static void money_to_spare_is_kept(void **state)
+TEST(money_to_spare_is_kept)
 {
-    (void)state;
-    struct play p;
     struct bats_cluster_status c;
     size_t n;
-    begin(&p, 198, 16, 99);
+    begin(198, 16, 99);
     for (uint32_t m = 0; m < 4; m++)
-        done(&p, m, 30);
-    assert_int_equal(decision(&p, 1)->tasks_left, 190);
-    assert_int_equal(decision(&p, 1)->budget_left, 95 * BATS_UNIT);
-    assert_int_equal(decision(&p, 1)->machines[0], 5);
+        done_at(m, 30);
+    assert_int_equal(decision(1)->tasks_left, 190);
+    assert_int_equal(decision(1)->budget_left, 95 * BATS_UNIT);
+    assert_int_equal(decision(1)->machines[0], 5);
     for (uint32_t m = 0; m < 5; m++)
-        done(&p, m, 50);
-    tell(&p, MINUTES(50), (struct bats_event){.type = BATS_EVENT_TICK});
-    bats_sched_decisions(p.s, &n);
-    bats_sched_cluster_status(p.s, 0, &c);
+        done_at(m, 50);
+    tick(MINUTES(50));
+    bats_sched_decisions(p->s, &n);
+    bats_sched_cluster_status(p->s, 0, &c);
     assert_int_equal(n, 2);
     assert_int_equal(c.machines_now, 5);
-    bats_sched_destroy(p.s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_machine_to_be_released_tries_a_last_task),
-        cmocka_unit_test(a_budget_that_does_not_suffice_is_spent_soon),
-        cmocka_unit_test(money_to_spare_is_kept)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

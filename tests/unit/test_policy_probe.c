@@ -1,12 +1,6 @@
 /* A policy of one file runs a bag: what src/doc/add-a-policy.md promises. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "helpers/policy_probe.h"
+#include "helpers/test.h"
 #include "sim/sim.h"
 
 #define TASKS 60
@@ -68,9 +62,8 @@ static struct outcome play(const struct bats_policy *policy,
  * window ends. It takes no third task it could not end, but this policy does
  * not ask: 3 tasks in its hour. The fast ones do 57: nine an hour each.
  */
-static void a_policy_of_one_file_runs_a_bag(void **state)
+TEST(a_policy_of_one_file_runs_a_bag)
 {
-    (void)state;
     struct outcome out = play(&policy_probe, BATS_TAIL_NONE);
     assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(out.clusters[0].machines_used, 1);
@@ -93,9 +86,8 @@ static bool count(void *self, const struct state *s,
 
 /* Every result, every window that begins or ends, and every twelfth of an hour
  * while a machine is held. */
-static void a_policy_sees_every_result_window_and_tick(void **state)
+TEST(a_policy_sees_every_result_window_and_tick)
 {
-    (void)state;
     struct bats_policy counting = policy_probe;
     counting.wants = count;
     n_results = n_ticks = n_windows = 0;
@@ -108,10 +100,4 @@ static void a_policy_sees_every_result_window_and_tick(void **state)
                                     out.clusters[1].windows - 5 + 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_policy_of_one_file_runs_a_bag),
-        cmocka_unit_test(a_policy_sees_every_result_window_and_tick)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,47 +1,11 @@
 /* profile: what is written is read, and what is wrong with a damaged one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bats/bag.h"
+#include "helpers/directory.h"
 #include "input/profile.h"
 
-static char directory[] = "/tmp/bats-test-profile-XXXXXX";
-static char path[64], bag_path[64];
-
-static int create_directory(void **state)
-{
-    (void)state;
-    if (!mkdtemp(directory))
-        return -1;
-    snprintf(path, sizeof path, "%s/p.json", directory);
-    snprintf(bag_path, sizeof bag_path, "%s/bag", directory);
-    return 0;
-}
-
-static int remove_directory(void **state)
-{
-    (void)state;
-    unlink(path);
-    unlink(bag_path);
-    return rmdir(directory);
-}
-
-static void write_text(const char *where, const char *text)
-{
-    FILE *f = fopen(where, "w");
-
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
+static const char path[] = "p.json", bag_path[] = "bag";
 
 static struct bats_bagfile *load_bag(const char *text)
 {
@@ -86,9 +50,8 @@ static void fill(struct bats_profile *p)
     bats_bagfile_destroy(bag);
 }
 
-static void profile_is_read_as_it_was_written(void **state)
+TEST(profile_is_read_as_it_was_written)
 {
-    (void)state;
     struct bats_profile p, q;
     struct bats_error err;
 
@@ -136,9 +99,8 @@ static void profile_is_read_as_it_was_written(void **state)
     bats_profile_release(&q);
 }
 
-static void file_that_cannot_be_written_is_an_error(void **state)
+TEST(file_that_cannot_be_written_is_an_error)
 {
-    (void)state;
     struct bats_profile p;
     struct bats_error err;
     char nowhere[96];
@@ -152,9 +114,8 @@ static void file_that_cannot_be_written_is_an_error(void **state)
 
 /* ---- another bag ---- */
 
-static void profile_of_another_bag_is_refused(void **state)
+TEST(profile_of_another_bag_is_refused)
 {
-    (void)state;
     struct bats_profile p;
     struct bats_error err;
 
@@ -203,9 +164,8 @@ static void damage(char *text, size_t size, const char *from, const char *to)
              at + strlen(from));
 }
 
-static void damage_is_named(void **state)
+TEST(damage_is_named)
 {
-    (void)state;
     static const struct {
         const char *from, *to, *said;
     } cases[] = {
@@ -268,9 +228,8 @@ static void damage_is_named(void **state)
     }
 }
 
-static void files_that_are_no_profile_are_refused(void **state)
+TEST(files_that_are_no_profile_are_refused)
 {
-    (void)state;
     struct bats_profile p;
     struct bats_error err;
 
@@ -286,16 +245,4 @@ static void files_that_are_no_profile_are_refused(void **state)
     assert_non_null(strstr(err.text, "not a profile"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(profile_is_read_as_it_was_written),
-        cmocka_unit_test(file_that_cannot_be_written_is_an_error),
-        cmocka_unit_test(profile_of_another_bag_is_refused),
-        cmocka_unit_test(damage_is_named),
-        cmocka_unit_test(files_that_are_no_profile_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("profile", tests, create_directory,
-                                       remove_directory);
-}
+TEST_MAIN(enter_directory, leave_directory)

@@ -1,14 +1,6 @@
 /* proto: every message survives the way there; nothing else gets in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "helpers/messages.h"
+#include "helpers/test.h"
 
 /* Opens a copy of exactly n bytes, so that a sanitizer sees each byte too
  * far. The texts of *m dangle afterwards. */
@@ -33,9 +25,8 @@ static void refused(const uint8_t *bytes, size_t n, const char *because)
         fail_msg("\"%s\" does not say \"%s\"", err.text, because);
 }
 
-static void single_messages_arrive_as_they_were_sent(void **state)
+TEST(single_messages_arrive_as_they_were_sent)
 {
-    (void)state;
     struct bats_packet p[KINDS] = {{0}};
     struct bats_message m[KINDS];
     for (int i = 0; i < KINDS; i++) {
@@ -115,24 +106,16 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_true(v->is_result);
     const struct bats_knock *knock = &m[BATS_MESSAGE_KNOCK - 1].u.knock;
     assert_int_equal(knock->way, 2);
-    assert_int_equal(knock->nonce[0], 1);
-    assert_int_equal(knock->nonce[31], 32);
+    assert_int_equal(knock->n_ranks, 5);
     assert_string_equal(knock->job, "4711");
-    const struct bats_proof *proof = &m[BATS_MESSAGE_CHALLENGE - 1].u.proof;
-    assert_int_equal(proof->nonce[31], 32);
-    assert_string_equal(proof->bytes, "MUNGE:");
-    proof = &m[BATS_MESSAGE_PROOF - 1].u.proof;
-    assert_int_equal(proof->n_ranks, 5);
-    assert_int_equal(proof->n, 3);
-    assert_memory_equal(proof->bytes, "a\0c", 3);
+    assert_string_equal(knock->credential, "MUNGE:");
     assert_int_equal(m[BATS_MESSAGE_WELCOME - 1].u.silence_us, 60000000);
     for (int i = 0; i < KINDS; i++)
         bats_packet_release(&p[i]);
 }
 
-static void lists_arrive_complete_and_in_order(void **state)
+TEST(lists_arrive_complete_and_in_order)
 {
-    (void)state;
     struct bats_packet p = {0};
     struct bats_message m;
     struct bats_assign assign;
@@ -149,6 +132,8 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_string_equal(assign.command, "echo \"hi\"");
     assert_int_equal(assign.n_variables, 7);
     assert_memory_equal(assign.variables, "a=1\0b=", 7);
+    assert_int_equal(assign.n_outputs, 4);
+    assert_memory_equal(assign.outputs, "f\0g", 4);
     assert_true(bats_proto_next_assign(&m, &assign));
     assert_int_equal(assign.task, UINT32_MAX - 1);
     assert_int_equal(assign.attempt, 3);
@@ -159,6 +144,7 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_int_equal(assign.noticed_us, 8);
     assert_string_equal(assign.command, "");
     assert_int_equal(assign.n_variables, 0);
+    assert_int_equal(assign.n_outputs, 0);
     assert_false(bats_proto_next_assign(&m, &assign));
     bats_packet_release(&p);
 
@@ -197,23 +183,21 @@ static void lists_arrive_complete_and_in_order(void **state)
 
 /* Against bytes written down by hand: the form must not change by accident
  * while the version stays. */
-static void cancel_is_little_endian_on_the_wire(void **state)
+TEST(cancel_is_little_endian_on_the_wire)
 {
-    (void)state;
     struct bats_packet p = {0};
     write_message(BATS_MESSAGE_CANCEL, &p);
-    static const uint8_t expected[] = {5, 13, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 15, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
 }
 
-static void hello_and_assign_have_the_documented_bytes(void **state)
+TEST(hello_and_assign_have_the_documented_bytes)
 {
-    (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    13,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    15,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -229,19 +213,19 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     bats_packet_release(&p);
 
     static const uint8_t assign[] = {
-        3, 13, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0,   0, 0, 5, 0, 0, 0,   1, 9, 0, 0,
-        0, 0,  0, 0, 0, 6, 0, 0, 0, 0, 0, 0,   0, 7, 0, 0, 0, 0,   0, 0, 0, 8,
-        0, 0,  0, 0, 0, 0, 0, 1, 0, 0, 0, 'x', 0, 2, 0, 0, 0, '=', 0, 0};
-    bats_proto_assign(
-        &p, &(struct bats_assign){2, 4, 5, true, 9, 6, 7, 8, "x", "=", 2});
+        3, 15,  1, 0, 0, 0, 2, 0,   0, 0, 4, 0, 0, 0, 5,   0, 0, 0,
+        1, 9,   0, 0, 0, 0, 0, 0,   0, 6, 0, 0, 0, 0, 0,   0, 0, 7,
+        0, 0,   0, 0, 0, 0, 0, 8,   0, 0, 0, 0, 0, 0, 0,   1, 0, 0,
+        0, 'x', 0, 2, 0, 0, 0, '=', 0, 0, 2, 0, 0, 0, 'f', 0, 0};
+    bats_proto_assign(&p, &(struct bats_assign){2, 4, 5, true, 9, 6, 7, 8, "x",
+                                                "=", 2, "f", 2});
     assert_int_equal(p.n, sizeof assign);
     assert_memory_equal(p.bytes, assign, sizeof assign);
     bats_packet_release(&p);
 }
 
-static void a_message_cut_anywhere_is_refused(void **state)
+TEST(a_message_cut_anywhere_is_refused)
 {
-    (void)state;
     for (int i = 0; i < KINDS; i++) {
         struct bats_packet p = {0};
         write_message((unsigned)i + 1, &p);
@@ -251,9 +235,8 @@ static void a_message_cut_anywhere_is_refused(void **state)
     }
 }
 
-static void a_message_with_more_behind_it_is_refused(void **state)
+TEST(a_message_with_more_behind_it_is_refused)
 {
-    (void)state;
     for (int i = 0; i < KINDS; i++) {
         struct bats_packet p = {0};
         write_message((unsigned)i + 1, &p);
@@ -267,9 +250,8 @@ static void a_message_with_more_behind_it_is_refused(void **state)
     }
 }
 
-static void another_version_is_refused_by_name(void **state)
+TEST(another_version_is_refused_by_name)
 {
-    (void)state;
     for (int i = 0; i < KINDS; i++) {
         struct bats_packet p = {0};
         write_message((unsigned)i + 1, &p);
@@ -279,9 +261,8 @@ static void another_version_is_refused_by_name(void **state)
     }
 }
 
-static void a_wrong_count_is_refused(void **state)
+TEST(a_wrong_count_is_refused)
 {
-    (void)state;
     static const unsigned lists[] = {BATS_MESSAGE_ASSIGN, BATS_MESSAGE_RESULT};
     for (size_t i = 0; i < 2; i++) {
         struct bats_packet p = {0};
@@ -309,9 +290,8 @@ static void refused_with(enum bats_message_type type, size_t at, uint8_t byte,
     bats_packet_release(&p);
 }
 
-static void values_out_of_range_are_refused(void **state)
+TEST(values_out_of_range_are_refused)
 {
-    (void)state;
     refused_with(BATS_MESSAGE_HELLO, 0, 0, "unknown type");
     refused_with(BATS_MESSAGE_HELLO, 0, KINDS + 1, "unknown type");
     refused_with(BATS_MESSAGE_HELLO, 2, 'X', "not from bats-mpi");
@@ -332,37 +312,38 @@ static void values_out_of_range_are_refused(void **state)
     refused_with(BATS_MESSAGE_OUTPUT, 6, 3, "out of range");
 }
 
-static void a_name_that_is_too_long_is_refused(void **state)
+TEST(a_name_that_is_too_long_is_refused)
 {
-    (void)state;
     char host[BATS_PROTO_HOST + 1];
     memset(host, 'h', sizeof host);
     host[BATS_PROTO_HOST] = '\0';
     struct bats_packet p = {0};
-    bats_proto_hello(&p, &(struct bats_hello){.host = host,
-                                              .partition = "",
-                                              .model = "",
-                                              .bound = "",
-                                              .kept_run = ""});
+    struct bats_hello hello = {.host = host,
+                               .partition = "",
+                               .model = "",
+                               .bound = "",
+                               .kept_run = ""};
+    bats_proto_put(&p, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello));
     refused(p.bytes, p.n, "too long");
     bats_packet_release(&p);
     host[BATS_PROTO_JOB] = '\0';
-    bats_proto_knock(&p, &(struct bats_knock){2, (const uint8_t *)host, host});
+    bats_proto_put(&p,
+                   BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = {2, 1, host, ""}));
     refused(p.bytes, p.n, "too long");
     bats_packet_release(&p);
 }
 
-static void results_in_a_hello_are_checked(void **state)
+TEST(results_in_a_hello_are_checked)
 {
-    (void)state;
     struct bats_packet p = {0}, kept = {0};
     struct bats_hello hello = {
         .host = "", .partition = "", .model = "", .bound = "", .kept_run = ""};
-    bats_proto_verdict(&kept, &(struct bats_verdict){3, 4, true});
+    bats_proto_put(&kept,
+                   BATS_SAY(BATS_MESSAGE_VERDICT, .u.verdict = {3, 4, true}));
     for (int i = 0; i < 2; i++) {
         hello.results = (const char *)kept.bytes;
         hello.n_results = kept.n;
-        bats_proto_hello(&p, &hello);
+        bats_proto_put(&p, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello));
         refused(p.bytes, p.n, "results that are none");
         bats_packet_release(&p);
         bats_packet_release(&kept);
@@ -396,9 +377,8 @@ static uint64_t draw(uint64_t *x)
     return *x;
 }
 
-static void random_bytes_do_no_harm(void **state)
+TEST(random_bytes_do_no_harm)
 {
-    (void)state;
     uint64_t x = 20240711;
     for (int i = 0; i < 100000; i++) {
         uint8_t bytes[64];
@@ -415,9 +395,8 @@ static void random_bytes_do_no_harm(void **state)
     }
 }
 
-static void flipped_bits_do_no_harm(void **state)
+TEST(flipped_bits_do_no_harm)
 {
-    (void)state;
     for (int i = 0; i < KINDS; i++) {
         struct bats_packet p = {0};
         write_message((unsigned)i + 1, &p);
@@ -432,22 +411,4 @@ static void flipped_bits_do_no_harm(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_messages_arrive_as_they_were_sent),
-        cmocka_unit_test(lists_arrive_complete_and_in_order),
-        cmocka_unit_test(cancel_is_little_endian_on_the_wire),
-        cmocka_unit_test(hello_and_assign_have_the_documented_bytes),
-        cmocka_unit_test(a_message_cut_anywhere_is_refused),
-        cmocka_unit_test(a_message_with_more_behind_it_is_refused),
-        cmocka_unit_test(another_version_is_refused_by_name),
-        cmocka_unit_test(a_wrong_count_is_refused),
-        cmocka_unit_test(values_out_of_range_are_refused),
-        cmocka_unit_test(results_in_a_hello_are_checked),
-        cmocka_unit_test(a_name_that_is_too_long_is_refused),
-        cmocka_unit_test(random_bytes_do_no_harm),
-        cmocka_unit_test(flipped_bits_do_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,27 +1,21 @@
 /* queue: jobs that are handed in to a batch system. Slurm's commands are shell
  * scripts here, which print what Slurm 22.05 prints; the test writes what they
  * are to say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "site/queue.h"
+#include "site/slurm.h"
 #include "site/slurm_account.h"
+#include "site/slurm_price.h"
 #include "util/now.h"
 
 extern const struct bats_job_system bats_slurm_jobs;
 
 #define PLACES 4
 
-struct bed {
+static struct bed {
     char dir[64];
     struct bats_job_request requests[PLACES];
     struct bats_queue *queue;
@@ -29,16 +23,14 @@ struct bed {
     char says[256]; /* the last sentence */
     uint32_t n[BATS_QUEUE_SAYS + 1];
     struct bats_queue_news last[BATS_QUEUE_SAYS + 1];
-};
+} the_bed, *const b = &the_bed;
 
 /* ---- a Slurm of scripts ---- */
 
-static void write_file(const struct bed *b, const char *name,
-                       const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static void write_file(const char *name, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void write_file(const struct bed *b, const char *name,
-                       const char *format, ...)
+static void write_file(const char *name, const char *format, ...)
 {
     char path[128];
     va_list args;
@@ -53,7 +45,7 @@ static void write_file(const struct bed *b, const char *name,
 }
 
 /* How often the command was called. */
-static int calls(const struct bed *b, const char *name)
+static int calls(const char *name)
 {
     char path[128], line[1024];
     int n = 0;
@@ -67,10 +59,9 @@ static int calls(const struct bed *b, const char *name)
 }
 
 /* The command prints this, and exits with `code`. */
-static void says(const struct bed *b, const char *name, int code,
-                 const char *text)
+static void says(const char *name, int code, const char *text)
 {
-    write_file(b, name,
+    write_file(name,
                "#!/bin/sh\necho \"$*\" >>%s/%s.calls\ncat <<'END'\n%s\nEND\n"
                "test %d = 0 || echo 'it does not work' >&2\nexit %d\n",
                b->dir, name, text, code, code);
@@ -79,31 +70,40 @@ static void says(const struct bed *b, const char *name, int code,
 #define SUBMITTED "900"
 
 /* A line of squeue. */
-static void lists_as(const struct bed *b, const char *id, const char *mark,
-                     const char *submitted, const char *state,
-                     const char *reason, const char *start, const char *end,
-                     const char *billing)
+static void lists_as(const char *id, const char *mark, const char *submitted,
+                     const char *state, const char *reason, const char *start,
+                     const char *end, const char *billing)
 {
     char text[512];
     snprintf(text, sizeof text,
              "%-32s%-48s%-20s%-40s%-24s%-24s%-64s%-24s%-160s", id, mark, state,
              reason, start, end, "slow", submitted, billing);
-    says(b, "squeue", 0, text);
+    says("squeue", 0, text);
 }
 
 /* The first job at its place. */
-static void lists(const struct bed *b, uint32_t place, const char *id,
-                  const char *state, const char *reason, const char *start,
-                  const char *end, const char *billing)
+static void lists(uint32_t place, const char *id, const char *state,
+                  const char *reason, const char *start, const char *end,
+                  const char *billing)
 {
     char mark[BATS_JOB_ID];
     snprintf(mark, sizeof mark, "1.%u.1.end", place);
-    lists_as(b, id, mark, SUBMITTED, state, reason, start, end, billing);
+    lists_as(id, mark, SUBMITTED, state, reason, start, end, billing);
 }
 
-static void set_up(struct bed *b, bool accounts)
+static int tear_down(void **state)
+{
+    char command[128];
+    bats_queue_destroy(b->queue);
+    snprintf(command, sizeof command, "rm -rf '%s'", b->dir);
+    *b = (struct bed){.now_us = 0};
+    return system(command);
+}
+
+static void set_up(bool accounts)
 {
     char path[4096];
+    assert_int_equal(tear_down(NULL), 0);
     *b = (struct bed){.dir = "/tmp/test_queue.XXXXXX"};
     assert_non_null(mkdtemp(b->dir));
     snprintf(path, sizeof path, "%s:/usr/bin:/bin", b->dir);
@@ -126,21 +126,13 @@ static void set_up(struct bed *b, bool accounts)
     struct bats_error err;
     assert_int_equal(bats_queue_create(&o, &b->queue, &err), 0);
     b->now_us = bats_now_us(CLOCK_MONOTONIC);
-    says(b, "sbatch", 0, "17");
-    says(b, "scancel", 0, "");
-    says(b, "squeue", 0, "");
-    says(b, "sacct", 0, "");
+    says("sbatch", 0, "17");
+    says("scancel", 0, "");
+    says("squeue", 0, "");
+    says("sacct", 0, "");
 }
 
-static void tear_down(struct bed *b)
-{
-    char command[128];
-    bats_queue_destroy(b->queue);
-    snprintf(command, sizeof command, "rm -r %s", b->dir);
-    assert_int_equal(system(command), 0);
-}
-
-static void hear(struct bed *b)
+static void hear(void)
 {
     struct bats_queue_news news;
     while (bats_queue_next(b->queue, &news)) {
@@ -151,7 +143,7 @@ static void hear(struct bed *b)
 
 /* Turns until nothing is due before `until_us` from now; the time is the
  * test's, but for commands that run. */
-static void pass(struct bed *b, int64_t time_us)
+static void pass(int64_t time_us)
 {
     int64_t end_us = b->now_us + time_us;
     struct bats_error err;
@@ -159,7 +151,7 @@ static void pass(struct bed *b, int64_t time_us)
         int64_t due_us = INT64_MAX;
         assert_int_equal(bats_queue_turn(b->queue, b->now_us, &due_us, &err),
                          0);
-        hear(b);
+        hear();
         if (due_us <= b->now_us + 10000) { /* a command runs */
             usleep(1000);
             continue;
@@ -170,261 +162,227 @@ static void pass(struct bed *b, int64_t time_us)
 
 #define SECONDS 1000000
 
+/* So many jobs are billed, the last with this amount. */
+static void billed(uint32_t n, bats_money amount)
+{
+    assert_int_equal(b->n[BATS_QUEUE_BILLED], n);
+    assert_int_equal(b->last[BATS_QUEUE_BILLED].amount, amount);
+}
+
+/* A job at the place, which runs the time that sbatch takes. */
+static void submit(uint32_t place)
+{
+    bats_queue_submit(b->queue, place);
+    pass(SECONDS);
+}
+
 /* ---- tests ---- */
 
-static void a_job_is_submitted_and_billed_by_the_accounting(void **state)
+TEST(a_job_is_submitted_and_billed_by_the_accounting)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    bats_queue_submit(b.queue, 2);
-    pass(&b, SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_SUBMITTED], 1);
-    assert_string_equal(b.last[BATS_QUEUE_SUBMITTED].id, "17");
-    lists(&b, 2, "17", "RUNNING", "None", "1000", "1060", "cpu=2,billing=16");
-    pass(&b, 10 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_RUNS], 1);
-    assert_int_equal(b.last[BATS_QUEUE_RUNS].start_s, 1000);
-    assert_int_equal(b.last[BATS_QUEUE_RUNS].end_s, 1060);
-    assert_true(b.last[BATS_QUEUE_RUNS].rate == 16);
-    lists(&b, 2, "17", "COMPLETED", "None", "1000", "1009", "cpu=2,billing=16");
-    says(&b, "sacct", 0, "17|RUNNING|900|Unknown|8|billing=16,cpu=2,node=1|bats-test");
-    pass(&b, 10 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_ENDED], 1);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 0);
-    says(&b, "sacct", 0, "17|COMPLETED|900|1009|9|billing=16,cpu=2,node=1|bats-test");
-    pass(&b, 10 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
-    assert_int_equal(b.last[BATS_QUEUE_BILLED].place, 2);
-    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 40000); /* 9 * 16/3600 */
-    assert_int_equal(bats_queue_count(b.queue), 0);
-    tear_down(&b);
+    set_up(true);
+    submit(2);
+    assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 1);
+    assert_string_equal(b->last[BATS_QUEUE_SUBMITTED].id, "17");
+    lists(2, "17", "RUNNING", "None", "1000", "1060", "cpu=2,billing=16");
+    pass(10 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_RUNS], 1);
+    assert_int_equal(b->last[BATS_QUEUE_RUNS].start_s, 1000);
+    assert_int_equal(b->last[BATS_QUEUE_RUNS].end_s, 1060);
+    assert_true(b->last[BATS_QUEUE_RUNS].rate == 16);
+    lists(2, "17", "COMPLETED", "None", "1000", "1009", "cpu=2,billing=16");
+    says("sacct", 0,
+         "17|RUNNING|900|Unknown|8|billing=16,cpu=2,node=1|bats-test");
+    pass(10 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
+    assert_int_equal(b->n[BATS_QUEUE_BILLED], 0);
+    says("sacct", 0,
+         "17|COMPLETED|900|1009|9|billing=16,cpu=2,node=1|bats-test");
+    pass(10 * SECONDS);
+    billed(1, 40000);
+    assert_int_equal(b->last[BATS_QUEUE_BILLED].place, 2);
+    /* 9 * 16/3600 */
+    assert_int_equal(bats_queue_count(b->queue), 0);
 }
 
-static void without_accounting_the_time_held_is_billed(void **state)
+TEST(without_accounting_the_time_held_is_billed)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, false);
-    bats_queue_submit(b.queue, 0);
-    pass(&b, SECONDS);
-    lists(&b, 0, "17", "TIMEOUT", "None", "1000", "1064", "cpu=2,billing=16");
-    pass(&b, 10 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
-    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 284445);
-    assert_int_equal(calls(&b, "sacct"), 0);
-    tear_down(&b);
+    set_up(false);
+    submit(0);
+    lists(0, "17", "TIMEOUT", "None", "1000", "1064", "cpu=2,billing=16");
+    pass(10 * SECONDS);
+    billed(1, 284445);
+    assert_int_equal(calls("sacct"), 0);
 }
 
-static void all_jobs_are_listed_at_once_and_not_too_often(void **state)
+TEST(all_jobs_are_listed_at_once_and_not_too_often)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    pass(&b, 100 * SECONDS);
-    assert_int_equal(calls(&b, "squeue"), 0);
-    lists(&b, 0, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
-    bats_queue_submit(b.queue, 0);
-    pass(&b, 100 * SECONDS);
-    assert_in_range(calls(&b, "squeue"), 10, 11);
+    set_up(true);
+    pass(100 * SECONDS);
+    assert_int_equal(calls("squeue"), 0);
+    lists(0, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
+    bats_queue_submit(b->queue, 0);
+    pass(100 * SECONDS);
+    assert_in_range(calls("squeue"), 10, 11);
     struct bats_queue_waiting waiting;
-    bats_queue_waiting(b.queue, &waiting);
+    bats_queue_waiting(b->queue, &waiting);
     assert_int_equal(waiting.n, 1);
     assert_string_equal(waiting.reason, "Priority");
-    tear_down(&b);
 }
 
-static void submissions_that_fail_are_tried_again_ever_less_often(void **state)
+TEST(submissions_that_fail_are_tried_again_ever_less_often)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    says(&b, "sbatch", 1, "");
-    bats_queue_submit(b.queue, 0);
-    pass(&b, 1000 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_SAYS], 1);
-    assert_non_null(strstr(b.last[BATS_QUEUE_SAYS].sentence,
-                           "it does not work"));
-    assert_in_range(calls(&b, "sbatch"), 8, 30);
-    says(&b, "sbatch", 0, "18");
-    pass(&b, 100 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_SUBMITTED], 1);
-    tear_down(&b);
+    set_up(true);
+    says("sbatch", 1, "");
+    bats_queue_submit(b->queue, 0);
+    pass(1000 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_SAYS], 1);
+    assert_non_null(
+        strstr(b->last[BATS_QUEUE_SAYS].sentence, "it does not work"));
+    assert_in_range(calls("sbatch"), 8, 30);
+    says("sbatch", 0, "18");
+    pass(100 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 1);
 }
 
 /* 10 s and 1, 2, 4, ... 60 s: some 20 in 1,000 s, instead of 100. */
-static void lists_that_fail_become_ever_rarer(void **state)
+TEST(lists_that_fail_become_ever_rarer)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    says(&b, "squeue", 1, "");
-    bats_queue_submit(b.queue, 0);
-    pass(&b, 1000 * SECONDS);
-    assert_in_range(calls(&b, "squeue"), 15, 25);
-    assert_int_equal(b.n[BATS_QUEUE_SAYS], 1);
-    lists(&b, 0, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
-    pass(&b, 200 * SECONDS);
-    assert_in_range(calls(&b, "squeue"), 25, 46);
-    tear_down(&b);
+    set_up(true);
+    says("squeue", 1, "");
+    bats_queue_submit(b->queue, 0);
+    pass(1000 * SECONDS);
+    assert_in_range(calls("squeue"), 15, 25);
+    assert_int_equal(b->n[BATS_QUEUE_SAYS], 1);
+    lists(0, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
+    pass(200 * SECONDS);
+    assert_in_range(calls("squeue"), 25, 46);
 }
 
 /* sbatch fails, but the list shows that the job is there. */
-static void a_job_without_an_answer_is_found_by_its_mark(void **state)
+TEST(a_job_without_an_answer_is_found_by_its_mark)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    write_file(&b, "sbatch",
-               "#!/bin/sh\nfor w; do case $w in --comment=*)\n"
-               "printf '%%-32s%%-48s%%-20s%%-40s%%-24s%%-24s%%-64s%%-24s%%-160s\\n' "
-               "21 ${w#*=} PENDING None N/A N/A slow 900 billing=16 >%s/list ;;\n"
-               "esac; done\nexit 1\n",
-               b.dir);
-    write_file(&b, "squeue", "#!/bin/sh\ncat %s/list\n", b.dir);
-    bats_queue_submit(b.queue, 1);
-    pass(&b, 60 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_SUBMITTED], 1);
-    assert_string_equal(b.last[BATS_QUEUE_SUBMITTED].id, "21");
-    tear_down(&b);
+    set_up(true);
+    write_file(
+        "sbatch",
+        "#!/bin/sh\nfor w; do case $w in --comment=*)\n"
+        "printf '%%-32s%%-48s%%-20s%%-40s%%-24s%%-24s%%-64s%%-24s%%-160s\\n' "
+        "21 ${w#*=} PENDING None N/A N/A slow 900 billing=16 >%s/list ;;\n"
+        "esac; done\nexit 1\n",
+        b->dir);
+    write_file("squeue", "#!/bin/sh\ncat %s/list\n", b->dir);
+    bats_queue_submit(b->queue, 1);
+    pass(60 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 1);
+    assert_string_equal(b->last[BATS_QUEUE_SUBMITTED].id, "21");
 }
 
-static void a_job_that_is_to_end_is_cancelled_and_not_found(void **state)
+TEST(a_job_that_is_to_end_is_cancelled_and_not_found)
 {
-    (void)state;
-    struct bed b;
     bool unsure;
-    set_up(&b, true);
-    bats_queue_submit(b.queue, 3);
-    pass(&b, SECONDS);
-    assert_int_equal(bats_queue_find(b.queue, "17", &unsure), 3);
-    assert_int_equal(bats_queue_find(b.queue, "18", &unsure), BATS_NO_JOB);
+    set_up(true);
+    submit(3);
+    assert_int_equal(bats_queue_find(b->queue, "17", &unsure), 3);
+    assert_int_equal(bats_queue_find(b->queue, "18", &unsure), BATS_NO_JOB);
     assert_false(unsure);
-    bats_queue_cancel(b.queue, 3, 0);
-    assert_int_equal(bats_queue_find(b.queue, "17", &unsure), BATS_NO_JOB);
-    pass(&b, SECONDS);
-    assert_int_equal(calls(&b, "scancel"), 1);
-    lists(&b, 3, "17", "CANCELLED", "None", "N/A", "1009", "billing=16");
-    says(&b, "sacct", 0, "17|CANCELLED by 0|900|1009|0||bats-test");
-    pass(&b, 20 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
-    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 0);
-    tear_down(&b);
+    bats_queue_cancel(b->queue, 3, 0);
+    assert_int_equal(bats_queue_find(b->queue, "17", &unsure), BATS_NO_JOB);
+    pass(SECONDS);
+    assert_int_equal(calls("scancel"), 1);
+    lists(3, "17", "CANCELLED", "None", "N/A", "1009", "billing=16");
+    says("sacct", 0, "17|CANCELLED by 0|900|1009|0||bats-test");
+    pass(20 * SECONDS);
+    billed(1, 0);
 }
 
-static void a_job_that_was_not_submitted_yet_costs_nothing(void **state)
+TEST(a_job_that_was_not_submitted_yet_costs_nothing)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    bats_queue_submit(b.queue, 0);
-    bats_queue_cancel(b.queue, 0, 0);
-    pass(&b, SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
-    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 0);
-    assert_int_equal(calls(&b, "sbatch"), 0);
-    tear_down(&b);
+    set_up(true);
+    bats_queue_submit(b->queue, 0);
+    bats_queue_cancel(b->queue, 0, 0);
+    pass(SECONDS);
+    billed(1, 0);
+    assert_int_equal(calls("sbatch"), 0);
 }
 
 /* The accounting never hears of it: after ten minutes the list has to do. */
-static void a_bill_that_never_comes_is_the_time_held(void **state)
+TEST(a_bill_that_never_comes_is_the_time_held)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    bats_queue_submit(b.queue, 0);
-    pass(&b, SECONDS);
-    lists(&b, 0, "17", "COMPLETED", "None", "1000", "1036", "billing=100");
-    says(&b, "sacct", 1, "");
-    pass(&b, 500 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 0);
-    pass(&b, 200 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
-    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 1000000);
-    tear_down(&b);
+    set_up(true);
+    submit(0);
+    lists(0, "17", "COMPLETED", "None", "1000", "1036", "billing=100");
+    says("sacct", 1, "");
+    pass(500 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_BILLED], 0);
+    pass(200 * SECONDS);
+    billed(1, 1000000);
 }
 
 /* As Slurm 22.05 shows a job that ended while slurmdbd was away: the time goes
  * on. It is said that the run waits. */
-static void a_bill_without_an_end_is_not_final(void **state)
+TEST(a_bill_without_an_end_is_not_final)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    bats_queue_submit(b.queue, 0);
-    pass(&b, SECONDS);
-    lists(&b, 0, "17", "COMPLETED", "None", "1000", "1009", "billing=16");
-    says(&b, "sacct", 0,
+    set_up(true);
+    submit(0);
+    lists(0, "17", "COMPLETED", "None", "1000", "1009", "billing=16");
+    says("sacct", 0,
          "17|COMPLETED|900|Unknown|66|billing=16,cpu=2,node=1|bats-test");
-    pass(&b, 25 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_ENDED], 1);
-    assert_int_equal(b.n[BATS_QUEUE_SAYS], 0);
-    pass(&b, 300 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 0);
-    assert_in_range(b.n[BATS_QUEUE_SAYS], 3, 5); /* 30, 60, 120, 240 s */
-    assert_non_null(strstr(b.last[BATS_QUEUE_SAYS].sentence,
+    pass(25 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
+    assert_int_equal(b->n[BATS_QUEUE_SAYS], 0);
+    pass(300 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_BILLED], 0);
+    assert_in_range(b->n[BATS_QUEUE_SAYS], 3, 5); /* 30, 60, 120, 240 s */
+    assert_non_null(strstr(b->last[BATS_QUEUE_SAYS].sentence,
                            "does not yet know the end of 1 job,"));
-    says(&b, "sacct", 0,
+    says("sacct", 0,
          "17|COMPLETED|900|1009|9|billing=16,cpu=2,node=1|bats-test");
-    pass(&b, 10 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
-    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 40000);
-    assert_string_equal(b.last[BATS_QUEUE_BILLED].id, "17");
-    tear_down(&b);
+    pass(10 * SECONDS);
+    billed(1, 40000);
+    assert_string_equal(b->last[BATS_QUEUE_BILLED].id, "17");
 }
 
 /* slurmctld has lost its state while a job runs, and numbers begin again. */
-static void a_number_that_is_given_again_is_another_job(void **state)
+TEST(a_number_that_is_given_again_is_another_job)
 {
-    (void)state;
-    struct bed b;
     bool unsure;
-    set_up(&b, true);
-    bats_queue_submit(b.queue, 0);
-    pass(&b, SECONDS);
-    lists(&b, 0, "17", "RUNNING", "None", "1000", "1060", "billing=16");
-    pass(&b, 10 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_RUNS], 1);
-    bats_queue_submit(b.queue, 1);
-    lists_as(&b, "17", "1.1.1.end", "2000", "RUNNING", "None", "2000", "2060",
+    set_up(true);
+    submit(0);
+    lists(0, "17", "RUNNING", "None", "1000", "1060", "billing=16");
+    pass(10 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_RUNS], 1);
+    bats_queue_submit(b->queue, 1);
+    lists_as("17", "1.1.1.end", "2000", "RUNNING", "None", "2000", "2060",
              "billing=16");
-    says(&b, "sacct", 0,
+    says("sacct", 0,
          "17|COMPLETED|2000|2030|30|billing=16,cpu=2,node=1|bats-test\n"
          "17|COMPLETED|901|990|89|billing=16,cpu=2,node=1|other\n"
          "17|NODE_FAIL|900|1009|9|billing=16,cpu=2,node=1|bats-test");
-    pass(&b, 30 * SECONDS);
-    assert_int_equal(bats_queue_find(b.queue, "17", &unsure), 1);
-    assert_int_equal(b.n[BATS_QUEUE_ENDED], 1);
-    assert_int_equal(b.last[BATS_QUEUE_ENDED].place, 0);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
-    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 40000);
-    assert_int_equal(b.n[BATS_QUEUE_RUNS], 2);
-    lists_as(&b, "17", "1.1.1.end", "2000", "COMPLETED", "None", "2000", "2030",
+    pass(30 * SECONDS);
+    assert_int_equal(bats_queue_find(b->queue, "17", &unsure), 1);
+    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
+    assert_int_equal(b->last[BATS_QUEUE_ENDED].place, 0);
+    billed(1, 40000);
+    assert_int_equal(b->n[BATS_QUEUE_RUNS], 2);
+    lists_as("17", "1.1.1.end", "2000", "COMPLETED", "None", "2000", "2030",
              "billing=16");
-    pass(&b, 20 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 2);
-    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 133334);
-    assert_int_equal(calls(&b, "scancel"), 0);
-    tear_down(&b);
+    pass(20 * SECONDS);
+    billed(2, 133334);
+    assert_int_equal(calls("scancel"), 0);
 }
 
 /* The number is a stranger's now: he is neither cancelled nor waited for. */
-static void the_job_of_somebody_else_is_left_alone(void **state)
+TEST(the_job_of_somebody_else_is_left_alone)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, false);
-    bats_queue_submit(b.queue, 0);
-    pass(&b, SECONDS);
-    lists(&b, 0, "17", "RUNNING", "None", "1000", "1060", "billing=3600");
-    pass(&b, 10 * SECONDS);
-    lists_as(&b, "17", "2.0.1.end", "2000", "RUNNING", "None", "2000", "2060",
+    set_up(false);
+    submit(0);
+    lists(0, "17", "RUNNING", "None", "1000", "1060", "billing=3600");
+    pass(10 * SECONDS);
+    lists_as("17", "2.0.1.end", "2000", "RUNNING", "None", "2000", "2060",
              "billing=3600");
-    pass(&b, 30 * SECONDS);
-    assert_int_equal(b.n[BATS_QUEUE_ENDED], 1);
-    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
-    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 60 * BATS_UNIT);
-    tear_down(&b);
+    pass(30 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
+    billed(1, 60 * BATS_UNIT);
     struct bats_argv argv = {0};
     const char *ids[] = {"17"};
     bats_slurm_jobs.cancel("bats-test", ids, 1, &argv);
@@ -433,12 +391,10 @@ static void the_job_of_somebody_else_is_left_alone(void **state)
 }
 
 /* Bills of an earlier session: number, name and time of submission count. */
-static void earlier_bills_are_those_of_the_runs_own_jobs(void **state)
+TEST(earlier_bills_are_those_of_the_runs_own_jobs)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    says(&b, "sacct", 0,
+    set_up(true);
+    says("sacct", 0,
          "17|COMPLETED|900|1009|9|billing=16|bats-test\n"
          "17|COMPLETED|800|880|80|billing=16|other\n"
          "17|COMPLETED|700|790|90|billing=16|bats-test\n"
@@ -449,8 +405,12 @@ static void earlier_bills_are_those_of_the_runs_own_jobs(void **state)
     struct bats_job_view list[] = {
         {.id = "17", .submit_s = 900, .phase = BATS_JOB_ENDED},
         {.id = "18", .submit_s = 901, .phase = BATS_JOB_RUNS},
-        {.id = "19", .submit_s = 902, .phase = BATS_JOB_ENDED, .start_s = 1000,
-         .end_s = 1036, .rate = 100}};
+        {.id = "19",
+         .submit_s = 902,
+         .phase = BATS_JOB_ENDED,
+         .start_s = 1000,
+         .end_s = 1036,
+         .rate = 100}};
     bool is_taken[] = {false, true, false};
     struct bats_job_past past = {.name = "bats-test",
                                  .list = list,
@@ -461,8 +421,8 @@ static void earlier_bills_are_those_of_the_runs_own_jobs(void **state)
     struct bats_error err;
     bats_money sum;
     size_t open;
-    assert_int_equal(bats_job_system_bills(&bats_slurm_jobs, &past, false, &sum,
-                                           &open, &err),
+    assert_int_equal(bats_job_system_bills(&bats_slurm_jobs, &past, false,
+                                           &sum, &open, &err),
                      0);
     assert_int_equal(open, 1);
     assert_int_equal(bats_job_system_bills(&bats_slurm_jobs, &past, true, &sum,
@@ -470,25 +430,24 @@ static void earlier_bills_are_those_of_the_runs_own_jobs(void **state)
                      0);
     assert_int_equal(open, 0);
     assert_int_equal(sum, 40000 + 400000 + 1000000 + 10000);
-    tear_down(&b);
 }
 
-static void a_batch_system_that_is_away_is_told_from_none(void **state)
+TEST(a_batch_system_that_is_away_is_told_from_none)
 {
-    (void)state;
-    struct bed b;
     const struct bats_job_system *system;
     struct bats_job_rules rules;
     struct bats_error err;
-    set_up(&b, true);
-    setenv("PATH", b.dir, 1); /* without scontrol */
+    set_up(true);
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", b->dir, 1); /* without scontrol */
     assert_int_equal(bats_job_system_find(&system, &rules, &err), BATS_EINPUT);
-    set_up(&b, true);
-    says(&b, "scontrol", 1, "");
+    setenv("PATH", path, 1);
+    free(path);
+    set_up(true);
+    says("scontrol", 1, "");
     assert_int_equal(bats_job_system_find(&system, &rules, &err), BATS_ESYS);
     assert_string_equal(err.text, "Slurm does not answer: scontrol failed: "
                                   "it does not work");
-    tear_down(&b);
 }
 
 /* Slurm 22.05, shortened. */
@@ -496,10 +455,10 @@ static void a_batch_system_that_is_away_is_told_from_none(void **state)
     "JobId=1 UserId=anna(1000) Account=brief QOS=" qos " Partition=fast "     \
     "NumNodes=1 NumCPUs=" cpus " TRES=cpu=" cpus ",node=1,billing=24"
 
-static void asks_for(struct bed *b, const char *max, const char *of_partition,
+static void asks_for(const char *max, const char *of_partition,
                      const char *of_qos)
 {
-    write_file(b, "scontrol",
+    write_file("scontrol",
                "#!/bin/sh\ncase \"$*\" in *partition*)\n"
                "echo 'PartitionName=fast QoS=%s GraceTime=10 MaxTime=%s "
                "PreemptMode=REQUEUE' ;;\n"
@@ -518,86 +477,93 @@ static void asks_for(struct bed *b, const char *max, const char *of_partition,
                of_partition, max, of_qos);
 }
 
-static void no_job_asks_for_more_time_than_a_limit_allows(void **state)
+TEST(no_job_asks_for_more_time_than_a_limit_allows)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    const struct bats_job_system *s = &bats_slurm_jobs;
-    says(&b, "sinfo", 0, "1");
-    asks_for(&b, "00:01:00", "N/A", "3");
-    assert_int_equal(s->partition(JOB("3", "hasty")).limit_s, 60);
-    asks_for(&b, "1-00:00:00", "N/A", "3");
-    assert_int_equal(s->partition(JOB("3", "hasty")).limit_s, 180);
-    assert_int_equal(s->partition(JOB("3", "(null)")).limit_s, 120);
-    asks_for(&b, "UNLIMITED", "N/A", "");
-    assert_int_equal(s->partition(JOB("3", "hasty")).limit_s, 120);
-    asks_for(&b, "UNLIMITED", "part", "9");
-    struct bats_job_partition p = s->partition(JOB("3", "hasty"));
+    set_up(true);
+    says("sinfo", 0, "1");
+    asks_for("00:01:00", "N/A", "3");
+    assert_int_equal(bats_slurm_partition(JOB("3", "hasty")).limit_s, 60);
+    asks_for("1-00:00:00", "N/A", "3");
+    assert_int_equal(bats_slurm_partition(JOB("3", "hasty")).limit_s, 180);
+    assert_int_equal(bats_slurm_partition(JOB("3", "(null)")).limit_s, 120);
+    asks_for("UNLIMITED", "N/A", "");
+    assert_int_equal(bats_slurm_partition(JOB("3", "hasty")).limit_s, 120);
+    asks_for("UNLIMITED", "part", "9");
+    struct bats_job_partition p = bats_slurm_partition(JOB("3", "hasty"));
     assert_int_equal(p.limit_s, 240);
     assert_int_equal(p.notice_s, 10);
     assert_string_equal(p.quality, "hasty");
-    asks_for(&b, "UNLIMITED", "N/A", "");
+    asks_for("UNLIMITED", "N/A", "");
     assert_int_equal(
-        s->partition("JobId=1 Partition=fast NumNodes=1 NumCPUs=1").limit_s, 0);
-    tear_down(&b);
+        bats_slurm_partition("JobId=1 Partition=fast NumNodes=1 NumCPUs=1")
+            .limit_s,
+        0);
 }
 
 /* 3 CPUs of cores with two threads are billed as 4. */
-static void jobs_are_billed_for_whole_cores(void **state)
+TEST(jobs_are_billed_for_whole_cores)
 {
-    (void)state;
-    struct bed b;
-    set_up(&b, true);
-    const struct bats_job_system *s = &bats_slurm_jobs;
-    asks_for(&b, "UNLIMITED", "N/A", "");
-    says(&b, "sinfo", 0, "1\n2");
-    assert_true(s->partition(JOB("3", "x")).rounding == 4.0 / 3);
-    assert_true(s->partition(JOB("4", "x")).rounding == 1);
-    says(&b, "sinfo", 0, "1");
-    assert_true(s->partition(JOB("3", "x")).rounding == 1);
-    tear_down(&b);
+    set_up(true);
+    asks_for("UNLIMITED", "N/A", "");
+    says("sinfo", 0, "1\n2");
+    assert_true(bats_slurm_partition(JOB("3", "x")).rounding == 4.0 / 3);
+    assert_true(bats_slurm_partition(JOB("4", "x")).rounding == 1);
+    says("sinfo", 0, "1");
+    assert_true(bats_slurm_partition(JOB("3", "x")).rounding == 1);
 }
 
 /* 60 of 100 minutes are left of the QOS, and what is billed counts twice. */
-static void a_qos_has_a_limit_and_a_factor(void **state)
+TEST(a_qos_has_a_limit_and_a_factor)
 {
-    (void)state;
-    struct bed b;
     struct bats_account account;
     struct bats_error err;
     struct bats_allocation job = {
         .account = "brief", .user = "anna", .qos = "hasty"};
     char words[BATS_ACCOUNT_WORDS];
-    set_up(&b, true);
-    asks_for(&b, "UNLIMITED", "N/A", "");
-    says(&b, "sacctmgr", 0, "2.000000");
+    set_up(true);
+    asks_for("UNLIMITED", "N/A", "");
+    says("sacctmgr", 0, "2.000000");
     assert_int_equal(bats_slurm_account_ask(&job, &account, &err), 0);
     assert_string_equal(bats_account_words(words, &account),
                         "QOS hasty: 40 of 100 billing-minutes are used");
     assert_int_equal(bats_account_left(&account), BATS_UNIT / 2);
-    says(&b, "sacctmgr", 1, "");
+    says("sacctmgr", 1, "");
     assert_int_equal(bats_slurm_account_ask(&job, &account, &err), 0);
     assert_int_equal(bats_account_left(&account), BATS_UNIT);
-    says(&b, "sacctmgr", 0, "0.000000");
+    says("sacctmgr", 0, "0.000000");
     assert_int_equal(bats_slurm_account_ask(&job, &account, &err), 0);
     assert_int_equal(bats_account_left(&account), BATS_UNLIMITED);
-    tear_down(&b);
 }
 
-static void options_that_break_the_accounting_are_refused(void **state)
+TEST(options_that_break_the_accounting_are_refused)
 {
-    (void)state;
     static const char *const refused[] = {
-        "--requeue", "--req",   "--array=1-3",  "--array", "-a1-3", "-a",
-        "--hold",    "-H",      "-QH",          "--wait",  "-W",    "--test-only",
-        "-N2",       "-n",      "--ntasks=3",   "--time",  "-t5",   "--time=5",
-        "--job-name=x", "--comment=x", ":",     "-Mall",   "--nodes=2-4"};
-    static const char *const passed[] = {
-        "--qos=hasty", "--mem=4G", "-x", "slow[2-4]", "--export=PATH=/nowhere",
-        "--exclusive", "-c", "-c3", "1", "--dependency=afterok:7", "-d",
-        "--nodelist=a", "--wait-all-nodes=1", "--begin=now+5", "-Cavx",
-        "--no-requeue", "--account-x", "-s", "--threads-per-core=1", "-Dhome"};
+        "--requeue", "--req",    "--array=1-3",  "--array",
+        "-a1-3",     "-a",       "--hold",       "-H",
+        "-QH",       "--wait",   "-W",           "--test-only",
+        "-N2",       "-n",       "--ntasks=3",   "--time",
+        "-t5",       "--time=5", "--job-name=x", "--comment=x",
+        ":",         "-Mall",    "--nodes=2-4"};
+    static const char *const passed[] = {"--qos=hasty",
+                                         "--mem=4G",
+                                         "-x",
+                                         "slow[2-4]",
+                                         "--export=PATH=/nowhere",
+                                         "--exclusive",
+                                         "-c",
+                                         "-c3",
+                                         "1",
+                                         "--dependency=afterok:7",
+                                         "-d",
+                                         "--nodelist=a",
+                                         "--wait-all-nodes=1",
+                                         "--begin=now+5",
+                                         "-Cavx",
+                                         "--no-requeue",
+                                         "--account-x",
+                                         "-s",
+                                         "--threads-per-core=1",
+                                         "-Dhome"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (bats_slurm_jobs.refuses(refused[i]) == NULL)
             fail_msg("%s is passed on", refused[i]);
@@ -606,79 +572,51 @@ static void options_that_break_the_accounting_are_refused(void **state)
             fail_msg("%s is refused", passed[i]);
 }
 
-static void what_the_site_adds_to_a_limit_is_known(void **state)
+TEST(what_the_site_adds_to_a_limit_is_known)
 {
-    (void)state;
     struct bats_job_rules rules;
     struct bats_error err;
-    const struct bats_job_system *s = &bats_slurm_jobs;
     assert_int_equal(
-        s->read_rules("KillOnBadExit           = 0\n"
-                      "KillWait                = 30 sec\n"
-                      "OverTimeLimit           = 2 min\n"
-                      "AccountingStorageType   = accounting_storage/slurmdbd",
-                      &rules, &err),
+        bats_slurm_read_rules(
+            "KillOnBadExit           = 0\n"
+            "KillWait                = 30 sec\n"
+            "OverTimeLimit           = 2 min\n"
+            "AccountingStorageType   = accounting_storage/slurmdbd",
+            &rules, &err),
         0);
     assert_int_equal(rules.overrun_s, 30 + 120 + 5);
     assert_true(rules.accounts);
-    assert_int_equal(s->read_rules("slurm_load: Unable to contact", &rules,
-                                   &err),
-                     BATS_EINPUT);
-    assert_int_equal(s->read_rules("KillWait = 30 sec\n"
-                                   "OverTimeLimit = UNLIMITED\n",
-                                   &rules, &err),
+    assert_int_equal(
+        bats_slurm_read_rules("slurm_load: Unable to contact", &rules, &err),
+        BATS_EINPUT);
+    assert_int_equal(bats_slurm_read_rules("KillWait = 30 sec\n"
+                                           "OverTimeLimit = UNLIMITED\n",
+                                           &rules, &err),
                      BATS_EINPUT);
 }
 
-static void a_job_with_nodes_of_its_own_is_known_by_what_slurm_shows(
-    void **state)
+TEST(a_job_with_nodes_of_its_own_is_known_by_what_slurm_shows)
 {
-    (void)state;
     uint32_t whole;
-    const struct bats_job_system *s = &bats_slurm_jobs;
-    assert_true(s->read_rate("JobId=1 Partition=fast NumNodes=1-1 "
-                             "TRES=cpu=2,mem=1000M,node=1,billing=16 "
-                             "Socks/Node=* OverSubscribe=OK",
-                             &whole) == 16);
+    assert_true(bats_slurm_read_rate("JobId=1 Partition=fast NumNodes=1-1 "
+                                     "TRES=cpu=2,mem=1000M,node=1,billing=16 "
+                                     "Socks/Node=* OverSubscribe=OK",
+                                     &whole) == 16);
     assert_int_equal(whole, 0);
-    assert_true(s->read_rate("JobId=1 Partition=fast NumNodes=3-3 "
-                             "TRES=cpu=6,mem=1000M,node=3,billing=48 "
-                             "Socks/Node=* OverSubscribe=NO",
-                             &whole) == 48);
+    assert_true(bats_slurm_read_rate("JobId=1 Partition=fast NumNodes=3-3 "
+                                     "TRES=cpu=6,mem=1000M,node=3,billing=48 "
+                                     "Socks/Node=* OverSubscribe=NO",
+                                     &whole) == 48);
     assert_int_equal(whole, 3);
-    assert_true(s->read_rate("JobId=1 JobName=x", &whole) < 0);
-    assert_true(s->read_rate("JobId=1 TRES=cpu=1,mem=1000M,node=1", &whole) ==
-                0); /* less than 1 */
-    assert_true(s->read_node_rate("PartitionName=whole TotalCPUs=128 "
+    assert_true(bats_slurm_read_rate("JobId=1 JobName=x", &whole) < 0);
+    assert_true(bats_slurm_read_rate("JobId=1 TRES=cpu=1,mem=1000M,node=1",
+                                     &whole) == 0); /* less than 1 */
+    assert_true(
+        bats_slurm_read_node_rate("PartitionName=whole TotalCPUs=128 "
                                   "TotalNodes=2 TRES=cpu=128,mem=2000M,"
                                   "node=2,billing=1024 MaxMem=1") == 512);
-    assert_true(s->read_node_rate("PartitionName=whole TotalNodes=2") < 0);
+    assert_true(bats_slurm_read_node_rate("PartitionName=whole TotalNodes=2") <
+                0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_is_submitted_and_billed_by_the_accounting),
-        cmocka_unit_test(without_accounting_the_time_held_is_billed),
-        cmocka_unit_test(all_jobs_are_listed_at_once_and_not_too_often),
-        cmocka_unit_test(submissions_that_fail_are_tried_again_ever_less_often),
-        cmocka_unit_test(a_job_without_an_answer_is_found_by_its_mark),
-        cmocka_unit_test(a_job_that_is_to_end_is_cancelled_and_not_found),
-        cmocka_unit_test(a_job_that_was_not_submitted_yet_costs_nothing),
-        cmocka_unit_test(a_bill_that_never_comes_is_the_time_held),
-        cmocka_unit_test(a_bill_without_an_end_is_not_final),
-        cmocka_unit_test(a_number_that_is_given_again_is_another_job),
-        cmocka_unit_test(the_job_of_somebody_else_is_left_alone),
-        cmocka_unit_test(earlier_bills_are_those_of_the_runs_own_jobs),
-        cmocka_unit_test(a_batch_system_that_is_away_is_told_from_none),
-        cmocka_unit_test(no_job_asks_for_more_time_than_a_limit_allows),
-        cmocka_unit_test(jobs_are_billed_for_whole_cores),
-        cmocka_unit_test(a_qos_has_a_limit_and_a_factor),
-        cmocka_unit_test(options_that_break_the_accounting_are_refused),
-        cmocka_unit_test(what_the_site_adds_to_a_limit_is_known),
-        cmocka_unit_test(
-            a_job_with_nodes_of_its_own_is_known_by_what_slurm_shows),
-        cmocka_unit_test(lists_that_fail_become_ever_rarer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, tear_down)

@@ -37,9 +37,8 @@ static void take_at(struct world *w, size_t cluster, bats_time age)
 }
 
 /* 80 minutes, of which the last 40 of a window are not paid. */
-static void a_machine_with_nothing_to_do_is_given_back_at_once(void **state)
+TEST(a_machine_with_nothing_to_do_is_given_back_at_once)
 {
-    (void)state;
     struct world w = prepare(4, 1);
     play(&w);
     assert_int_equal(w.makespan, 80 * BATS_MINUTE);
@@ -47,9 +46,8 @@ static void a_machine_with_nothing_to_do_is_given_back_at_once(void **state)
 }
 
 /* Two machines; both are taken at 70 minutes, after three tasks each. */
-static void what_is_reclaimed_is_charged_until_then(void **state)
+TEST(what_is_reclaimed_is_charged_until_then)
 {
-    (void)state;
     struct world w = prepare(8, 2);
     take_at(&w, 0, 70 * BATS_MINUTE);
     play(&w);
@@ -63,9 +61,8 @@ static void what_is_reclaimed_is_charged_until_then(void **state)
 }
 
 /* The same at 50 minutes, in an hour that is free then: it stays to the end. */
-static void an_hour_in_which_it_is_reclaimed_is_free(void **state)
+TEST(an_hour_in_which_it_is_reclaimed_is_free)
 {
-    (void)state;
     struct world w = prepare(8, 2);
     w.clusters[0].tariff.free = BATS_HOUR;
     take_at(&w, 0, 50 * BATS_MINUTE);
@@ -76,9 +73,8 @@ static void an_hour_in_which_it_is_reclaimed_is_free(void **state)
 
 /* Half a budget's worth of machines could be had if the first hour counted as
  * free; but it may turn out not to be. */
-static void what_may_be_free_is_held_all_the_same(void **state)
+TEST(what_may_be_free_is_held_all_the_same)
 {
-    (void)state;
     struct world w = prepare(12, 4);
     w.clusters[0].tariff.free = BATS_HOUR;
     w.clusters[0].reclaimable = true;
@@ -92,9 +88,8 @@ static void what_may_be_free_is_held_all_the_same(void **state)
 /* A task of 20 minutes, told after 8, saves its state and goes on on the
  * machine on demand, 10 s later; nobody acquires a third one of the first
  * kind. */
-static void a_task_migrates_with_its_state(void **state)
+TEST(a_task_migrates_with_its_state)
 {
-    (void)state;
     struct world w = prepare(1, 3);
     w.o.sched.n_clusters = 2;
     w.clusters[1] = w.clusters[0];
@@ -120,9 +115,8 @@ static void a_task_migrates_with_its_state(void **state)
 }
 
 /* A block of 1 to 2 hours ends with its length, and is bought anew. */
-static void a_block_does_not_last_longer_than_it_was_bought_for(void **state)
+TEST(a_block_does_not_last_longer_than_it_was_bought_for)
 {
-    (void)state;
     struct world w = prepare(9, 1);
     w.clusters[0].tariff.shortest = w.clusters[0].tariff.longest = BATS_HOUR;
     w.clusters[0].tariff.charge_longest = BATS_UNIT;
@@ -149,9 +143,8 @@ static bool answers(struct bats_sched *s, bats_time now,
 }
 
 /* A machine is to go in 10 minutes; a minute later somebody says in 30. */
-static void the_earliest_notice_counts(void **state)
+TEST(the_earliest_notice_counts)
 {
-    (void)state;
     struct world w = prepare(4, 1);
     struct bats_sched *s;
     struct bats_error err;
@@ -175,14 +168,6 @@ static void the_earliest_notice_counts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_machine_with_nothing_to_do_is_given_back_at_once),
-        cmocka_unit_test(what_is_reclaimed_is_charged_until_then),
-        cmocka_unit_test(an_hour_in_which_it_is_reclaimed_is_free),
-        cmocka_unit_test(what_may_be_free_is_held_all_the_same),
-        cmocka_unit_test(a_task_migrates_with_its_state),
-        cmocka_unit_test(the_earliest_notice_counts),
-        cmocka_unit_test(a_block_does_not_last_longer_than_it_was_bought_for)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

@@ -10,6 +10,8 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "helpers/reclaims_fixture.h"
 
 #define HISTORIES 5000
@@ -191,6 +193,7 @@ static void make_world(struct world *w, unsigned long seed)
         make_graph(w);
     if (o->graph && chance(0.4))
         make_purses(w);
+    o->policy = bats_policy_for(o->policy, o->billing.model, o->graph != NULL);
 }
 
 /* ---- what it comes to ---- */
@@ -202,8 +205,7 @@ static void run(unsigned long seed)
     play(&w);
     const struct bats_sched_status *st = &w.status;
     if (w.o.sched.budget == BATS_UNLIMITED && w.o.sched.n_purses == 0 &&
-        w.o.sched.goal.deadline == 0 &&
-        w.o.sched.policy != &bats_policy_bkp &&
+        w.o.sched.goal.deadline == 0 && w.o.sched.policy != &bats_policy_bkp &&
         st->finish != BATS_FINISH_NO_MACHINES)
         assert_int_equal(st->done + st->failed + st->skipped,
                          w.o.sched.n_tasks);
@@ -219,9 +221,8 @@ static void run(unsigned long seed)
     bats_graph_release(&w.graph);
 }
 
-static void budgets_and_dependencies_hold_whatever_is_reclaimed(void **state)
+TEST(budgets_and_dependencies_hold_whatever_is_reclaimed)
 {
-    (void)state;
     const char *wanted = getenv("BATS_RECLAIMS");
     unsigned long n = wanted ? strtoul(wanted, NULL, 10) : HISTORIES;
     rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -243,9 +244,4 @@ static void budgets_and_dependencies_hold_whatever_is_reclaimed(void **state)
     assert_true(seen.shared > 0 && seen.done > 2 * n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(budgets_and_dependencies_hold_whatever_is_reclaimed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,7 +1,5 @@
+#include "bats/sched.h"
 #include "helpers/record_fixture.h"
-
-#include "record/read/history.h"
-#include "record/verify/rebuild.h"
 
 /* Jobs of a batch system in a record: the sessions of one job, and machines that
  * are jobs. */
@@ -52,9 +50,8 @@ static struct bats_record_job known_of(const char *job)
     return known;
 }
 
-static void earlier_lives_of_a_job_know_what_they_charged(void **state)
+TEST_IN_DIRECTORY(earlier_lives_of_a_job_know_what_they_charged)
 {
-    (void)state;
     const int64_t t = 1700000000000000;
     life("7", 0, t, 3, 100, 40);
     struct bats_record_job known = known_of("8");
@@ -79,18 +76,30 @@ static void earlier_lives_of_a_job_know_what_they_charged(void **state)
     assert_int_equal(known.life, 1);
 }
 
-/* At 6 an hour, and 10 minutes beyond. Machine 0 had its bill and was asked for
- * again, for half an hour, 1 has one of an earlier session, for two hours, and 2
- * is of a session that did not say so: an hour. */
-static void open_jobs_have_the_price_of_what_they_were_asked_for(void **state)
+static void tell(struct bats_record *r, uint32_t id, uint32_t machine,
+                 enum bats_lease_state state, bats_money held)
 {
-    (void)state;
+    const struct bats_lease lease = {.id = id,
+                                     .machine = machine,
+                                     .kind = "job",
+                                     .state = state,
+                                     .begun = BATS_NEVER,
+                                     .until = BATS_NEVER,
+                                     .ended = BATS_NEVER,
+                                     .held = held};
+    struct bats_error err;
+    must(bats_record_lease(r, 1, &lease, &err), &err);
+}
+
+/* Machine 0 had its bill and was asked for again, 1 has one of an earlier
+ * session, and 2 is over, but has no bill. */
+TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
+{
     enum { N = 3 };
     const struct bats_cluster cluster = {
         .name = "c", .charge = 6 * BATS_UNIT, .max = N};
     const struct bats_machine_spec machines[N] = {
         {.slots = 1}, {.slots = 1}, {.slots = 1}};
-    static const bats_time asked[N] = {0, 2 * BATS_HOUR, 0};
     struct bats_sched_options engine = {
         .policy = &bats_policy_bats,
         .window = BATS_HOUR,
@@ -99,61 +108,59 @@ static void open_jobs_have_the_price_of_what_they_were_asked_for(void **state)
         .machines = machines,
         .n_machines = N,
         .n_tasks = 1,
-        .earlier.asked = asked,
-        .billing = {.model = BATS_BILLING_JOB,
-                    .overrun = 10 * BATS_MINUTE,
-                    .step = BATS_MINUTE}};
+        .billing = {.model = BATS_BILLING_JOB}};
     struct bats_record_session session = {
         .bag = "bag.txt",
         .version = "9.9",
         .time_scale = 1,
         .options = "{\"jobs_name\":\"x\",\"jobs_taken\":{\"1\":\"1.7.1\"}}",
         .engine = &engine};
-    const struct bats_command commands[] = {
-        {.type = BATS_COMMAND_ACQUIRE, .machine = 0, .time = BATS_HOUR},
-        {.type = BATS_COMMAND_ACQUIRE, .machine = 0, .time = BATS_HOUR / 2},
-        {.type = BATS_COMMAND_ACQUIRE, .machine = 2}};
     const struct bats_event billed = {.type = BATS_EVENT_BILLED};
     struct bats_record_purchase known;
     struct bats_error err;
     struct bats_record *r = open_with_tasks(1);
     must(bats_record_begin(r, &session, &err), &err);
-    must(bats_record_command(r, 0, &commands[0], &err), &err);
+    tell(r, 1, 1, BATS_LEASE_ASKED, 13 * BATS_UNIT);
     must(bats_record_event(r, 1, &billed, &err), &err);
-    must(bats_record_command(r, 1, &commands[1], &err), &err);
-    must(bats_record_command(r, 1, &commands[2], &err), &err);
+    tell(r, 2, 0, BATS_LEASE_ASKED, 7 * BATS_UNIT);
+    tell(r, 3, 2, BATS_LEASE_BEGUN, 7 * BATS_UNIT);
     must(bats_record_commit(r, &err), &err);
+    tell(r, 2, 0, BATS_LEASE_ENDED, 0);
+    tell(r, 4, 0, BATS_LEASE_ASKED, 4 * BATS_UNIT);
+    tell(r, 3, 2, BATS_LEASE_ENDING, 7 * BATS_UNIT);
+    must(bats_record_commit(r, &err), &err);
+    bats_record_abandon(r);
+    assert_string_equal(ask(PATH, "SELECT held FROM account"), "24000000");
+    r = open_with_tasks(1); /* it was killed, and they stay open */
     must(bats_record_purchase(r, &known, &err), &err);
     assert_int_equal(known.n_open, N);
-    /* The price is rounded up. */
-    assert_in_range(known.open[0].price, 4 * BATS_UNIT, 4 * BATS_UNIT + 1);
-    assert_in_range(known.open[1].price, 13 * BATS_UNIT, 13 * BATS_UNIT + 1);
-    assert_in_range(known.open[2].price, 7 * BATS_UNIT, 7 * BATS_UNIT + 1);
+    assert_string_equal(known.name, "x");
+    assert_int_equal(known.open[0].price, 4 * BATS_UNIT);
+    assert_int_equal(known.open[1].price, 13 * BATS_UNIT);
+    assert_int_equal(known.open[2].price, 7 * BATS_UNIT);
     assert_string_equal(known.open[0].mark, "1.0.2");
     assert_string_equal(known.open[1].mark, "1.7.1");
+    assert_string_equal(known.open[2].mark, "1.2.1");
     free(known.open);
     close_record(r);
-
-    sqlite3 *sqlite;
-    assert_int_equal(sqlite3_open(PATH, &sqlite), SQLITE_OK);
-    struct bats_db db = {.sqlite = sqlite, .path = PATH};
-    struct bats_rebuilt rebuilt;
-    must(bats_rebuild(&db, 1, &rebuilt, &err), &err);
-    assert_memory_equal(rebuilt.options.earlier.asked, asked, sizeof asked);
-    assert_int_equal(rebuilt.options.billing.step, BATS_MINUTE);
-    bats_rebuilt_release(&rebuilt);
-    sqlite3_close(sqlite);
+    /* A killed session holds its jobs until another one buys jobs. */
+    assert_string_equal(ask(PATH, "SELECT group_concat(held) FROM account"),
+                        "24000000");
+    r = open_with_tasks(1);
+    session.options = "{}";
+    must(bats_record_begin(r, &session, &err), &err);
+    close_record(r);
+    assert_string_equal(ask(PATH, "SELECT group_concat(held) FROM account"),
+                        "24000000,0");
+    r = open_with_tasks(1);
+    session.options = "{\"jobs_name\":\"x\"}";
+    must(bats_record_begin(r, &session, &err), &err);
+    close_record(r);
+    assert_string_equal(ask(PATH, "SELECT group_concat(held) FROM account"),
+                        "0,0,0");
+    assert_string_equal(ask(PATH, "SELECT total(held) || group_concat(state)"
+                                  " FROM lease"),
+                        "0.0killed,ended,killed,killed");
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            earlier_lives_of_a_job_know_what_they_charged, enter_directory,
-            leave_directory),
-        cmocka_unit_test_setup_teardown(
-            open_jobs_have_the_price_of_what_they_were_asked_for,
-            enter_directory, leave_directory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -65,9 +65,8 @@ static const char *found(const struct bats_record *r, uint32_t n)
     return text;
 }
 
-static void a_changed_bag_is_told_task_by_task(void **state)
+TEST_IN_DIRECTORY(a_changed_bag_is_told_task_by_task)
 {
-    (void)state;
     struct bats_record *r = open_with_tasks(3);
     begin(r, 1);
     run_task(r, 10, 2, 0, 0);
@@ -81,7 +80,8 @@ static void a_changed_bag_is_told_task_by_task(void **state)
     begin(r, 1);
     run_task(r, 10, 0, 1, 9);
     close_record(r);
-    assert_string_equal(ask(PATH, "SELECT number, state, command FROM tasks"),
+    assert_string_equal(ask(PATH, "SELECT number, state, command FROM tasks "
+                                  "ORDER BY id"),
                         "1 done task 0 2 removed task 1 3 removed task 2 "
                         "2 failed another");
     assert_string_equal(ask(PATH, "SELECT tasks FROM progress"), "2");
@@ -93,9 +93,10 @@ static void a_changed_bag_is_told_task_by_task(void **state)
     assert_string_equal(gone(r), "");
     begin(r, 1);
     close_record(r);
-    assert_string_equal(
-        ask(PATH, "SELECT number, state FROM tasks WHERE state != 'removed'"),
-        "1 done 2 done 3 pending");
+    assert_string_equal(ask(PATH,
+                            "SELECT number, state FROM tasks WHERE state != "
+                            "'removed' ORDER BY number"),
+                        "1 done 2 done 3 pending");
 }
 
 /* Leaves a record of these tasks, of which every second one has failed. */
@@ -110,9 +111,34 @@ static void a_changed_bag_is_told_task_by_task(void **state)
         close_record(r_);                                                     \
     } while (0)
 
-static void lines_that_come_and_go_leave_the_rest_alone(void **state)
+/* Opens the record with two rules of this text. */
+static struct bats_record *open_rules(const char *first, const char *second)
 {
-    (void)state;
+    struct bats_error err;
+    struct bats_record *r;
+    const char *sent[] = {first, second};
+    must(bats_record_open(PATH, &r, &err), &err);
+    for (uint32_t i = 0; i < 2; i++)
+        must(bats_record_rule(r, i, i + 1, "make", sent[i], &err), &err);
+    must(bats_record_match(r, &err), &err);
+    return r;
+}
+
+TEST_IN_DIRECTORY(rules_of_one_text_are_known_by_what_is_run)
+{
+    struct bats_record *r = open_rules("make; test a", "make; test b");
+    begin(r, 1);
+    run_task(r, 1, 2, 0, 0);
+    close_record(r);
+    assert_string_equal(ask(PATH, "SELECT DISTINCT command FROM tasks"),
+                        "make");
+    r = open_rules("make; test new", "make; test a");
+    assert_string_equal(found(r, 2), "+ >1d");
+    bats_record_abandon(r);
+}
+
+TEST_IN_DIRECTORY(lines_that_come_and_go_leave_the_rest_alone)
+{
     RECORD("a", "b", "c", "d");
     struct bats_record *r = OPEN("a", "x", "b", "c", "d");
     assert_string_equal(found(r, 5), "=d + >2f >3d >4f");
@@ -141,9 +167,8 @@ static void lines_that_come_and_go_leave_the_rest_alone(void **state)
 
 /* Commands that are there twice: one that comes back to its number is that one,
  * and the others are taken in their order. */
-static void equal_commands_keep_their_order(void **state)
+TEST_IN_DIRECTORY(equal_commands_keep_their_order)
 {
-    (void)state;
     RECORD("a", "a", "b", "b");
     struct bats_record *r = OPEN("x", "b", "b", "a");
     assert_string_equal(found(r, 4), "+ >4f =d >1d");
@@ -156,9 +181,8 @@ static void equal_commands_keep_their_order(void **state)
     bats_record_abandon(r);
 }
 
-static void the_same_command_keeps_its_number_if_it_can(void **state)
+TEST_IN_DIRECTORY(the_same_command_keeps_its_number_if_it_can)
 {
-    (void)state;
     RECORD("a", "a", "b", "a"); /* done, failed, done, failed */
     struct bats_record *r = OPEN("a", "a", "a", "b", "a", "a");
     assert_string_equal(found(r, 6), "=d =f >4f >3d + +");
@@ -169,9 +193,8 @@ static void the_same_command_keeps_its_number_if_it_can(void **state)
     bats_record_abandon(r);
 }
 
-static void a_command_with_its_number_is_another_elsewhere(void **state)
+TEST_IN_DIRECTORY(a_command_with_its_number_is_another_elsewhere)
 {
-    (void)state;
     RECORD("run $BATS_TASK_ID", "b", "run $BATS_TASK_ID", "x $DISBATCH_TASKID",
            "c");
     struct bats_record *r =
@@ -182,9 +205,8 @@ static void a_command_with_its_number_is_another_elsewhere(void **state)
 }
 
 /* Against what matching has to be, whatever way it is done. */
-static void every_edit_keeps_what_it_can(void **state)
+TEST_IN_DIRECTORY(every_edit_keeps_what_it_can)
 {
-    (void)state;
     enum { N = 40, KINDS = 12, ROUNDS = 200 };
     static char words[KINDS][8];
     const char *bag[N];
@@ -228,17 +250,4 @@ static void every_edit_keeps_what_it_can(void **state)
     }
 }
 
-int main(void)
-{
-#define T(test)                                                               \
-    cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
-    const struct CMUnitTest tests[] = {
-        T(a_changed_bag_is_told_task_by_task),
-        T(lines_that_come_and_go_leave_the_rest_alone),
-        T(equal_commands_keep_their_order),
-        T(the_same_command_keeps_its_number_if_it_can),
-        T(a_command_with_its_number_is_another_elsewhere),
-        T(every_edit_keeps_what_it_can),
-    };
-    return cmocka_run_group_tests_name("record_match", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,11 +1,13 @@
 /* What a record says of the money: which machines were paid when, by how they
  * are billed, what its clusters were charged, and what the page makes of it. */
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "helpers/record_fixture.h"
 
+#include "record/read/history.h"
 #include "report/causes.h"
 #include "report/html.h"
 #include "report/recorded.h"
-#include "record/read/history.h"
 
 #define HOUR BATS_HOUR
 
@@ -47,12 +49,15 @@ static void hear(struct bats_record *r, bats_time now,
     must(bats_record_event(r, now, &event, &err), &err);
 }
 
-static void say(struct bats_record *r, bats_time now,
-                enum bats_command_type type, uint32_t machine)
+/* A machine was held: `ended` < 0: it still is. */
+static void add_lease(uint32_t machine, bats_time begun, bats_time ended)
 {
-    struct bats_command command = {.type = type, .machine = machine};
-    struct bats_error err;
-    must(bats_record_command(r, now, &command, &err), &err);
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "INSERT INTO lease (session, machine, begun_us, ended_us) VALUES "
+             "(1, %u, %lld, nullif(%lld, -1))",
+             machine, (long long)begun, (long long)ended);
+    ask(PATH, sql);
 }
 
 static void charge(struct bats_record *r, bats_time now, uint32_t machine,
@@ -89,24 +94,24 @@ static char *page(struct bats_view *view)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    must(bats_html_run(out, view, "bats-mpi run <bag>", &causes, NULL, &err), &err);
+    must(bats_html_run(out, view, "bats-mpi run <bag>", &causes, NULL, &err),
+         &err);
     fclose(out);
     return text;
 }
 
 /* It waits for an hour, works for half of one, and is billed a while later. */
-static void a_job_is_paid_from_when_it_joins_until_it_ends(void **state)
+TEST_IN_DIRECTORY(a_job_is_paid_from_when_it_joins_until_it_ends)
 {
-    (void)state;
     struct bats_run_history h;
     struct bats_record *r = session(BATS_BILLING_JOB, "slow", "fast");
-    say(r, 0, BATS_COMMAND_ACQUIRE, 0);
     hear(r, HOUR, BATS_EVENT_JOINED, 0);
     run_task(r, HOUR + HOUR / 2 - 2 * BATS_SECOND, 0, 0, 0);
     hear(r, HOUR + HOUR / 2, BATS_EVENT_LOST, 0);
     hear(r, 2 * HOUR, BATS_EVENT_BILLED, 0);
     charge(r, 2 * HOUR, 0, BATS_UNIT / 2);
     close_record(r);
+    add_lease(0, HOUR, HOUR + HOUR / 2);
     struct bats_view *view = open_view(&h);
     assert_int_equal(h.n_holds, 1);
     assert_hold(&h, 0, 0, HOUR, HOUR + HOUR / 2);
@@ -121,20 +126,18 @@ static void a_job_is_paid_from_when_it_joins_until_it_ends(void **state)
     bats_view_close(view);
 }
 
-static void a_metered_machine_is_paid_until_it_is_given_back(void **state)
+TEST_IN_DIRECTORY(a_metered_machine_is_paid_until_it_is_given_back)
 {
-    (void)state;
     struct bats_run_history h;
     struct bats_record *r = session(BATS_BILLING_SECOND, "slow", "fast");
     hear(r, 0, BATS_EVENT_JOINED, 0);
     hear(r, 0, BATS_EVENT_JOINED, 1);
-    say(r, 5, BATS_COMMAND_ACQUIRE, 1);
     charge(r, HOUR + 5, 1, 8 * BATS_UNIT);
-    say(r, HOUR + HOUR / 2, BATS_COMMAND_PARK, 1);
     charge(r, HOUR + HOUR / 2, 1, 4 * BATS_UNIT);
-    say(r, 2 * HOUR, BATS_COMMAND_ACQUIRE, 0);
     charge(r, 3 * HOUR, 0, BATS_UNIT);
     close_record(r);
+    add_lease(1, 5, HOUR + HOUR / 2);
+    add_lease(0, 2 * HOUR, -1);
     struct bats_view *view = open_view(&h);
     assert_int_equal(h.n_holds, 2);
     assert_hold(&h, 0, 1, 5, HOUR + HOUR / 2);
@@ -144,9 +147,8 @@ static void a_metered_machine_is_paid_until_it_is_given_back(void **state)
 }
 
 /* Two tasks at a time on two slots, and one later: each is 1,800 s long. */
-static void use_is_paid_while_tasks_run(void **state)
+TEST_IN_DIRECTORY(use_is_paid_while_tasks_run)
 {
-    (void)state;
     struct bats_run_history h;
     struct bats_record *r = session(BATS_BILLING_USE, "slow", "fast");
     const bats_time long_ = 2 * BATS_SECOND * 900;
@@ -156,7 +158,8 @@ static void use_is_paid_while_tasks_run(void **state)
     close_record(r);
     struct bats_view *view = open_view(&h);
     assert_int_equal(h.n_holds, 2);
-    assert_true(h.holds[0].end - h.holds[0].begin >= long_ + long_ / 2 - HOUR / 60);
+    assert_true(h.holds[0].end - h.holds[0].begin >=
+                long_ + long_ / 2 - HOUR / 60);
     assert_true(h.holds[0].end < h.holds[1].begin);
     char *text = page(view);
     assert_null(strstr(text, "Reserved"));
@@ -166,9 +169,8 @@ static void use_is_paid_while_tasks_run(void **state)
     bats_view_close(view);
 }
 
-static void decisions_have_the_names_of_their_session(void **state)
+TEST_IN_DIRECTORY(decisions_have_the_names_of_their_session)
 {
-    (void)state;
     struct bats_run_history h;
     struct bats_error err;
     struct bats_decision d = {.reason = BATS_REASON_START,
@@ -199,9 +201,8 @@ static void decisions_have_the_names_of_their_session(void **state)
     bats_view_close(view);
 }
 
-static void an_allocation_is_shared_out_by_charge(void **state)
+TEST_IN_DIRECTORY(an_allocation_is_shared_out_by_charge)
 {
-    (void)state;
     struct bats_view_status st;
     struct bats_error err;
     struct bats_view *view;
@@ -213,23 +214,11 @@ static void an_allocation_is_shared_out_by_charge(void **state)
     close_record(r);
     must(bats_view_open(PATH, &view, &err), &err);
     must(bats_recorded_status(view, &st, &options, &err), &err);
-    assert_int_equal(bats_recorded_billing(options), BATS_BILLING_ALLOCATION);
+    assert_true(bats_recorded_terms(options).lasts);
     assert_int_equal(st.clusters[0].charged, BATS_UNIT);
     assert_int_equal(st.clusters[1].charged, 8 * BATS_UNIT + 1);
     json_decref(options);
     bats_view_close(view);
 }
 
-int main(void)
-{
-#define IN_DIRECTORY(test)                                                    \
-    cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
-    static const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(a_job_is_paid_from_when_it_joins_until_it_ends),
-        IN_DIRECTORY(a_metered_machine_is_paid_until_it_is_given_back),
-        IN_DIRECTORY(use_is_paid_while_tasks_run),
-        IN_DIRECTORY(decisions_have_the_names_of_their_session),
-        IN_DIRECTORY(an_allocation_is_shared_out_by_charge),
-    };
-    return cmocka_run_group_tests_name("recorded", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

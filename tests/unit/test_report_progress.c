@@ -1,13 +1,5 @@
 /* Progress, from plain structs and a made-up clock. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "report/progress.h"
 
 #define EURO   "\xe2\x82\xac"
@@ -54,11 +46,10 @@ static struct bats_snapshot a_snapshot(void)
     };
 }
 
-static void line_says_tasks_money_end_and_machines(void **state)
+TEST(line_says_tasks_money_end_and_machines)
 {
     struct bats_snapshot s = a_snapshot();
     char text[256];
-    (void)state;
 #define SAYS(words)                                                           \
     assert_string_equal(bats_progress_text(text, sizeof text, 256, &s, 475), words)
     SAYS("1h5m  61%  61/100  5 running  7.9/min  ~3h27m left  288/600 SU  "
@@ -75,12 +66,11 @@ static void line_says_tasks_money_end_and_machines(void **state)
     SAYS("1h5m  100%  2/2  2 failed  0 running  7.9/min  0 SU  fast 1");
 }
 
-static void what_is_held_for_jobs_stands_beside_what_is_charged(void **state)
+TEST(what_is_held_for_jobs_stands_beside_what_is_charged)
 {
     struct bats_snapshot s = a_snapshot();
     struct bats_platform p = platform;
     char text[256];
-    (void)state;
     s.platform = &p;
     s.status.charged = 0;
     s.status.held = 7500000;
@@ -92,11 +82,10 @@ static void what_is_held_for_jobs_stands_beside_what_is_charged(void **state)
 }
 
 /* The example: 80 columns, and 40. */
-static void what_matters_has_room_on_narrow_screens(void **state)
+TEST(what_matters_has_room_on_narrow_screens)
 {
     struct bats_snapshot s = a_snapshot();
     char text[256];
-    (void)state;
     s.status.done = 431212;
     s.status.pending = 568788 - 9;
     s.status.failed = 12;
@@ -113,11 +102,10 @@ static void what_matters_has_room_on_narrow_screens(void **state)
     AT(3, "43%");
 }
 
-static void it_says_that_it_samples(void **state)
+TEST(it_says_that_it_samples)
 {
     struct bats_snapshot s = a_snapshot();
     char text[256];
-    (void)state;
     s.phase = BATS_SNAPSHOT_SAMPLING;
     s.status.sample_size = 30;
     s.cluster[0].done = 17;
@@ -134,11 +122,10 @@ static void it_says_that_it_samples(void **state)
                            "  sampled: to be chosen  "));
 }
 
-static void rates_have_the_unit_that_suits_them(void **state)
+TEST(rates_have_the_unit_that_suits_them)
 {
     struct bats_snapshot s = a_snapshot();
     char text[256];
-    (void)state;
 #define RATE(per_hour, words)                                                 \
     assert_non_null(strstr(                                                   \
         bats_progress_text(text, sizeof text, 256, &s, per_hour), words))
@@ -190,10 +177,9 @@ static int lines(const char *text)
     return n;
 }
 
-static void plain_lines_come_ever_more_rarely(void **state)
+TEST(plain_lines_come_ever_more_rarely)
 {
     struct screen c;
-    (void)state;
     screen_open(&c, BATS_PROGRESS_PLAIN);
     bats_progress_show(&c.p, 0, &c.s);
     assert_string_equal(fresh(&c),
@@ -213,10 +199,9 @@ static void plain_lines_come_ever_more_rarely(void **state)
     screen_close(&c);
 }
 
-static void plain_style_tells_a_decision_once_and_at_once(void **state)
+TEST(plain_style_tells_a_decision_once_and_at_once)
 {
     struct screen c;
-    (void)state;
     screen_open(&c, BATS_PROGRESS_PLAIN);
     bats_progress_show(&c.p, 0, &c.s);
     (void)fresh(&c);
@@ -232,11 +217,10 @@ static void plain_style_tells_a_decision_once_and_at_once(void **state)
 
 /* A plan that only marks machines is told when one of them has gone, or the run
  * has ended; one that is replaced before is not. */
-static void plain_style_tells_a_plan_when_it_is_carried_out(void **state)
+TEST(plain_style_tells_a_plan_when_it_is_carried_out)
 {
     struct screen c;
     struct bats_decision d[4] = {decisions[0], decisions[1]};
-    (void)state;
     for (int i = 2; i < 4; i++) {
         d[i] = d[1];
         d[i].reason = BATS_REASON_PLANNED;
@@ -264,10 +248,9 @@ static void plain_style_tells_a_plan_when_it_is_carried_out(void **state)
     screen_close(&c);
 }
 
-static void terminal_line_is_redrawn_and_taken_away(void **state)
+TEST(terminal_line_is_redrawn_and_taken_away)
 {
     struct screen c;
-    (void)state;
     screen_open(&c, BATS_PROGRESS_LINE);
     bats_progress_clear(&c.p); /* nothing drawn: nothing to take away */
     bats_progress_show(&c.p, 0, &c.s);
@@ -283,10 +266,9 @@ static void terminal_line_is_redrawn_and_taken_away(void **state)
     screen_close(&c);
 }
 
-static void terminal_line_drops_what_does_not_fit(void **state)
+TEST(terminal_line_drops_what_does_not_fit)
 {
     struct screen c;
-    (void)state;
     screen_open(&c, BATS_PROGRESS_LINE);
     memset(platform.clusters[1].name, 'f', 60);
     bats_progress_show(&c.p, 0, &c.s);
@@ -299,10 +281,9 @@ static void terminal_line_drops_what_does_not_fit(void **state)
 }
 
 /* A character of several bytes takes one column. */
-static void nothing_is_cut_off_in_other_alphabets(void **state)
+TEST(nothing_is_cut_off_in_other_alphabets)
 {
     struct screen c;
-    (void)state;
     screen_open(&c, BATS_PROGRESS_LINE);
     strcpy(platform.currency, EUROS);
     bats_progress_show(&c.p, 0, &c.s);
@@ -315,10 +296,9 @@ static void nothing_is_cut_off_in_other_alphabets(void **state)
     screen_close(&c);
 }
 
-static void the_bar_has_the_room_that_is_left(void **state)
+TEST(the_bar_has_the_room_that_is_left)
 {
     struct screen c;
-    (void)state;
     screen_open(&c, BATS_PROGRESS_LINE);
     c.p.bar = true;
     bats_progress_show(&c.p, 0, &c.s);
@@ -331,10 +311,9 @@ static void the_bar_has_the_room_that_is_left(void **state)
 }
 
 /* 100 tasks an hour, then none: the rate follows. */
-static void the_rate_is_that_of_late(void **state)
+TEST(the_rate_is_that_of_late)
 {
     struct screen c;
-    (void)state;
     screen_open(&c, BATS_PROGRESS_LINE);
     for (int minute = 0; minute <= 600; minute++) {
         c.s.status.now = 600 * BATS_MINUTE + minute * BATS_MINUTE;
@@ -347,10 +326,9 @@ static void the_rate_is_that_of_late(void **state)
     screen_close(&c);
 }
 
-static void quiet_says_nothing(void **state)
+TEST(quiet_says_nothing)
 {
     struct screen c;
-    (void)state;
     screen_open(&c, BATS_PROGRESS_NONE);
     for (int i = 0; i < 1000; i++)
         bats_progress_show(&c.p, i * SECOND, &c.s);
@@ -360,23 +338,4 @@ static void quiet_says_nothing(void **state)
     screen_close(&c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(line_says_tasks_money_end_and_machines),
-        cmocka_unit_test(plain_lines_come_ever_more_rarely),
-        cmocka_unit_test(plain_style_tells_a_decision_once_and_at_once),
-        cmocka_unit_test(plain_style_tells_a_plan_when_it_is_carried_out),
-        cmocka_unit_test(terminal_line_is_redrawn_and_taken_away),
-        cmocka_unit_test(terminal_line_drops_what_does_not_fit),
-        cmocka_unit_test(what_is_held_for_jobs_stands_beside_what_is_charged),
-        cmocka_unit_test(what_matters_has_room_on_narrow_screens),
-        cmocka_unit_test(it_says_that_it_samples),
-        cmocka_unit_test(rates_have_the_unit_that_suits_them),
-        cmocka_unit_test(nothing_is_cut_off_in_other_alphabets),
-        cmocka_unit_test(the_bar_has_the_room_that_is_left),
-        cmocka_unit_test(the_rate_is_that_of_late),
-        cmocka_unit_test(quiet_says_nothing),
-    };
-    return cmocka_run_group_tests_name("report_progress", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,25 +1,19 @@
 /* A job that gets no more tasks, told by hand: two machines of two slots, a job
  * each, asked for before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bats/policy.h"
 #include "bats/sched.h"
+#include "helpers/test.h"
 
 #define TASKS 6
 
-struct play {
+static struct play {
     struct bats_sched *s;
     uint32_t begun[2], parked[2], asked[2]; /* by machine */
     uint32_t slot[TASKS];                   /* of the last execution */
     uint32_t first;                         /* task that was begun first */
-};
+} the_play, *const p = &the_play;
 
-static int handle(struct play *p, struct bats_event event)
+static int handle(struct bats_event event)
 {
     struct bats_command c;
     struct bats_error err;
@@ -38,23 +32,22 @@ static int handle(struct play *p, struct bats_event event)
     return rc;
 }
 
-static void tell(struct play *p, enum bats_event_type type, uint32_t machine)
+static void tell(enum bats_event_type type, uint32_t machine)
 {
     assert_int_equal(
-        handle(p, (struct bats_event){.type = type, .machine = machine}), 0);
+        handle((struct bats_event){.type = type, .machine = machine}), 0);
 }
 
-static void end(struct play *p, uint32_t task)
+static void end(uint32_t task)
 {
-    assert_int_equal(
-        handle(p, (struct bats_event){.type = BATS_EVENT_DONE,
-                                      .slot = p->slot[task],
-                                      .task = task,
-                                      .runtime = 7}),
-        0);
+    assert_int_equal(handle((struct bats_event){.type = BATS_EVENT_DONE,
+                                                .slot = p->slot[task],
+                                                .task = task,
+                                                .runtime = 7}),
+                     0);
 }
 
-static struct play begin_with(bool is_job)
+static void begin_with(bool is_job)
 {
     static const struct bats_cluster cluster = {
         .name = "c", .charge = BATS_UNIT, .max = 2};
@@ -68,96 +61,79 @@ static struct play begin_with(bool is_job)
                                    .machines = machines,
                                    .window = BATS_HOUR,
                                    .budget = 1000 * BATS_UNIT};
-    struct play p = {0};
     struct bats_error err;
     if (is_job) {
         o.billing.model = BATS_BILLING_JOB;
         o.earlier.asked = asked;
     }
-    if (bats_sched_create(&o, &p.s, &err) < 0)
+    bats_sched_destroy(p->s);
+    *p = (struct play){.s = NULL};
+    if (bats_sched_create(&o, &p->s, &err) < 0)
         fail_msg("%s", err.text);
-    tell(&p, BATS_EVENT_TICK, 0);
-    return p;
+    tell(BATS_EVENT_TICK, 0);
 }
 
-static struct play begin(void)
+static void begin(void)
 {
-    return begin_with(true);
+    begin_with(true);
 }
 
-static void what_runs_may_end_and_nothing_new_comes(void **state)
+TEST(what_runs_may_end_and_nothing_new_comes)
 {
-    (void)state;
-    struct play p = begin();
-    tell(&p, BATS_EVENT_JOINED, 0);
-    assert_int_equal(p.begun[0], 2);
-    tell(&p, BATS_EVENT_RETIRED, 0);
-    tell(&p, BATS_EVENT_RETIRED, 0); /* once is enough */
-    end(&p, p.first);
-    assert_int_equal(p.begun[0], 2);
-    assert_int_equal(p.parked[0], 0); /* the other task goes on */
+    begin();
+    tell(BATS_EVENT_JOINED, 0);
+    assert_int_equal(p->begun[0], 2);
+    tell(BATS_EVENT_RETIRED, 0);
+    tell(BATS_EVENT_RETIRED, 0); /* once is enough */
+    end(p->first);
+    assert_int_equal(p->begun[0], 2);
+    assert_int_equal(p->parked[0], 0); /* the other task goes on */
     for (uint32_t task = 0; task < TASKS; task++)
-        if (bats_sched_execution(p.s, 0, 1, task) == BATS_EXECUTION_RUNS ||
-            bats_sched_execution(p.s, 0, 0, task) == BATS_EXECUTION_RUNS)
-            end(&p, task);
-    assert_int_equal(p.begun[0], 2);
-    assert_int_equal(p.parked[0], 1);
-    tell(&p, BATS_EVENT_JOINED, 1);
-    assert_int_equal(p.begun[1], 2); /* there tasks do begin */
-    bats_sched_destroy(p.s);
+        if (bats_sched_execution(p->s, 0, 1, task) == BATS_EXECUTION_RUNS ||
+            bats_sched_execution(p->s, 0, 0, task) == BATS_EXECUTION_RUNS)
+            end(task);
+    assert_int_equal(p->begun[0], 2);
+    assert_int_equal(p->parked[0], 1);
+    tell(BATS_EVENT_JOINED, 1);
+    assert_int_equal(p->begun[1], 2); /* there tasks do begin */
 }
 
-static void the_next_job_may_have_tasks_again(void **state)
+TEST(the_next_job_may_have_tasks_again)
 {
-    (void)state;
-    struct play p = begin();
-    tell(&p, BATS_EVENT_JOINED, 0);
-    tell(&p, BATS_EVENT_RETIRED, 0);
-    tell(&p, BATS_EVENT_LOST, 0);
-    tell(&p, BATS_EVENT_BILLED, 0);
-    assert_int_equal(p.asked[0], 1);
-    tell(&p, BATS_EVENT_JOINED, 0);
-    assert_int_equal(p.begun[0], 4);
-    bats_sched_destroy(p.s);
+    begin();
+    tell(BATS_EVENT_JOINED, 0);
+    tell(BATS_EVENT_RETIRED, 0);
+    tell(BATS_EVENT_LOST, 0);
+    tell(BATS_EVENT_BILLED, 0);
+    assert_int_equal(p->asked[0], 1);
+    tell(BATS_EVENT_JOINED, 0);
+    assert_int_equal(p->begun[0], 4);
 }
 
-static void only_jobs_are_retired(void **state)
+TEST(only_jobs_are_retired)
 {
-    (void)state;
-    struct play p = begin();
-    assert_int_equal(handle(&p, (struct bats_event){
-                                    .type = BATS_EVENT_RETIRED, .machine = 2}),
-                     BATS_ESTATE);
-    tell(&p, BATS_EVENT_RETIRED, 1); /* it waits: nothing happens */
-    tell(&p, BATS_EVENT_JOINED, 1);
-    assert_int_equal(p.begun[1], 2);
-    bats_sched_destroy(p.s);
+    begin();
+    assert_int_equal(
+        handle((struct bats_event){.type = BATS_EVENT_RETIRED, .machine = 2}),
+        BATS_ESTATE);
+    tell(BATS_EVENT_RETIRED, 1); /* it waits: nothing happens */
+    tell(BATS_EVENT_JOINED, 1);
+    assert_int_equal(p->begun[1], 2);
 }
 
 /* It is acquired for windows. Then its task is the last one that it runs. */
-static void so_is_a_machine_that_is_no_job(void **state)
+TEST(so_is_a_machine_that_is_no_job)
 {
-    (void)state;
-    struct play p = begin_with(false);
-    tell(&p, BATS_EVENT_JOINED, 0);
-    assert_int_equal(p.begun[0], 2);
-    tell(&p, BATS_EVENT_RETIRED, 0);
-    end(&p, p.first);
-    assert_int_equal(p.begun[0], 2);
-    tell(&p, BATS_EVENT_JOINED, 1);
-    assert_int_equal(p.begun[1], 2);
-    tell(&p, BATS_EVENT_LOST, 0);
-    assert_int_equal(p.begun[0], 2);
-    bats_sched_destroy(p.s);
+    begin_with(false);
+    tell(BATS_EVENT_JOINED, 0);
+    assert_int_equal(p->begun[0], 2);
+    tell(BATS_EVENT_RETIRED, 0);
+    end(p->first);
+    assert_int_equal(p->begun[0], 2);
+    tell(BATS_EVENT_JOINED, 1);
+    assert_int_equal(p->begun[1], 2);
+    tell(BATS_EVENT_LOST, 0);
+    assert_int_equal(p->begun[0], 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_runs_may_end_and_nothing_new_comes),
-        cmocka_unit_test(the_next_job_may_have_tasks_again),
-        cmocka_unit_test(only_jobs_are_retired),
-        cmocka_unit_test(so_is_a_machine_that_is_no_job),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -7,106 +7,97 @@
 #include <sys/time.h>
 #include <time.h>
 
-static void exit_status_and_signal_are_told(void **state)
+TEST_WITH(exit_status_and_signal_are_told, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    struct bats_runner_result r = run(f, "true");
+    struct bats_runner_result r = run("true");
     assert_int_equal(r.usage.exit_status, 0);
     assert_int_equal(r.usage.signal, 0);
     assert_false(r.cancelled);
-    assert_int_equal(run(f, "false").usage.exit_status, 1);
-    assert_int_equal(run(f, "exit 255").usage.exit_status, 255);
-    r = run(f, "kill -KILL $$");
+    assert_int_equal(run("false").usage.exit_status, 1);
+    assert_int_equal(run("exit 255").usage.exit_status, 255);
+    r = run("kill -KILL $$");
     assert_int_equal(r.usage.signal, SIGKILL);
     assert_int_equal(r.usage.exit_status, 128 + SIGKILL);
     assert_false(r.cancelled);
 }
 
-static void what_cannot_be_started_is_a_result_as_in_a_shell(void **state)
+TEST_WITH(what_cannot_be_started_is_a_result_as_in_a_shell, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    assert_int_equal(run(f, "no-such-program a b").usage.exit_status, 127);
-    assert_non_null(strstr(output(f, 2), "no-such-program: not found"));
-    assert_int_equal(run(f, "./no/such/file").usage.exit_status, 127);
+    assert_int_equal(run("no-such-program a b").usage.exit_status, 127);
+    assert_non_null(strstr(output(2), "no-such-program: not found"));
+    assert_int_equal(run("./no/such/file").usage.exit_status, 127);
     assert_int_equal(system("echo exit 5 >script"), 0);
-    assert_int_equal(run(f, "./script").usage.exit_status, 126);
-    assert_non_null(strstr(output(f, 2), "./script: Permission denied"));
-    assert_int_equal(run(f, "-dash").usage.exit_status, 127);
+    assert_int_equal(run("./script").usage.exit_status, 126);
+    assert_non_null(strstr(output(2), "./script: Permission denied"));
+    assert_int_equal(run("-dash").usage.exit_status, 127);
 }
 
-static void a_line_the_system_refuses_is_a_result(void **state)
+TEST_WITH(a_line_the_system_refuses_is_a_result, set_up, tear_down)
 {
-    struct fixture *f = *state;
     size_t n = 200000; /* Linux takes 131072 bytes in one argument */
     char *line = malloc(n + 1);
     assert_non_null(line);
     memset(line, 'x', n);
     memcpy(line, ": ", 2);
     line[n] = '\0';
-    assert_int_equal(run(f, line).usage.exit_status, 126);
-    assert_string_equal(output(f, 2),
+    assert_int_equal(run(line).usage.exit_status, 126);
+    assert_string_equal(output(2),
                         "bats-mpi: /bin/sh: Argument list too long\n");
     free(line);
 }
 
-static void a_script_without_interpreter_is_run_by_the_shell(void **state)
+TEST_WITH(a_script_without_interpreter_is_run_by_the_shell, set_up, tear_down)
 {
-    struct fixture *f = *state;
     assert_int_equal(system("echo exit 5 >script; chmod +x script"), 0);
-    assert_int_equal(run(f, "./script").usage.exit_status, 5);
+    assert_int_equal(run("./script").usage.exit_status, 5);
 }
 
-static void plain_lines_run_without_a_shell(void **state)
+TEST_WITH(plain_lines_run_without_a_shell, set_up, tear_down)
 {
-    struct fixture *f = *state;
     int pid, parent;
     char name[32];
-    run(f, "cat /proc/self/stat");
+    run("cat /proc/self/stat");
     assert_int_equal(
-        sscanf(output(f, 1), "%d (%31[^)]) %*c %d", &pid, name, &parent), 3);
+        sscanf(output(1), "%d (%31[^)]) %*c %d", &pid, name, &parent), 3);
     assert_string_equal(name, "cat");
     assert_int_equal(parent, getpid());
 }
 
-static void shell_lines_run_in_a_shell(void **state)
+TEST_WITH(shell_lines_run_in_a_shell, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    run(f, "A='x  y'; echo \"$A\" | cat; echo $((6 * 7)) >&2");
-    assert_string_equal(output(f, 1), "x  y\n");
-    assert_string_equal(output(f, 2), "42\n");
-    assert_int_equal(run(f, "A=3 sh -c 'exit $A'").usage.exit_status, 3);
+    run("A='x  y'; echo \"$A\" | cat; echo $((6 * 7)) >&2");
+    assert_string_equal(output(1), "x  y\n");
+    assert_string_equal(output(2), "42\n");
+    assert_int_equal(run("A=3 sh -c 'exit $A'").usage.exit_status, 3);
 }
 
-static void a_task_has_no_descriptors_but_three(void **state)
+TEST_WITH(a_task_has_no_descriptors_but_three, set_up, tear_down)
 {
-    struct fixture *f = *state;
     int fd = open("/dev/null", O_RDONLY); /* would be inherited */
     int high = fcntl(fd, F_DUPFD, 500);
-    run(f, "ls /proc/self/fd"); /* 3 is what ls reads the directory with */
-    assert_string_equal(output(f, 1), "0\n1\n2\n3\n");
+    run("ls /proc/self/fd"); /* 3 is what ls reads the directory with */
+    assert_string_equal(output(1), "0\n1\n2\n3\n");
     close(fd);
     close(high);
 }
 
-static void standard_input_is_empty(void **state)
+TEST_WITH(standard_input_is_empty, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    assert_int_equal(run(f, "cat").usage.exit_status, 0);
-    assert_string_equal(output(f, 1), "");
+    assert_int_equal(run("cat").usage.exit_status, 0);
+    assert_string_equal(output(1), "");
 }
 
-static void a_task_starts_with_default_signals(void **state)
+TEST_WITH(a_task_starts_with_default_signals, set_up, tear_down)
 {
-    struct fixture *f = *state;
     sigset_t set, before;
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
     sigprocmask(SIG_BLOCK, &set, &before);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN);
-    run(f, "grep Sig /proc/self/status");
-    const char *blocked = strstr(output(f, 1), "SigBlk:");
-    const char *ignored = strstr(output(f, 1), "SigIgn:");
+    run("grep Sig /proc/self/status");
+    const char *blocked = strstr(output(1), "SigBlk:");
+    const char *ignored = strstr(output(1), "SigIgn:");
     assert_non_null(blocked);
     assert_non_null(ignored);
     assert_int_equal(strtoul(blocked + 7, NULL, 16), 0);
@@ -117,83 +108,76 @@ static void a_task_starts_with_default_signals(void **state)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-static void ignored_real_time_signals_are_not_inherited(void **state)
+TEST_WITH(ignored_real_time_signals_are_not_inherited, set_up, tear_down)
 {
-    struct fixture *f = *state;
     signal(SIGRTMIN, SIG_IGN);
     signal(SIGRTMAX, SIG_IGN);
-    replace_runner(f, (struct bats_runner_options){0});
-    run(f, "grep SigIgn /proc/self/status");
+    replace_runner((struct bats_runner_options){0});
+    run("grep SigIgn /proc/self/status");
     signal(SIGRTMIN, SIG_DFL);
     signal(SIGRTMAX, SIG_DFL);
-    const char *ignored = strstr(output(f, 1), "SigIgn:");
+    const char *ignored = strstr(output(1), "SigIgn:");
     assert_non_null(ignored);
     uint64_t own = (UINT64_C(1) << (SIGRTMIN - 1)) - (UINT64_C(1) << 31);
     assert_int_equal(strtoul(ignored + 7, NULL, 16) & ~own, 0);
 }
 
-static void a_program_is_looked_for_in_the_path(void **state)
+TEST_WITH(a_program_is_looked_for_in_the_path, set_up, tear_down)
 {
-    struct fixture *f = *state;
     char *path = strdup(getenv("PATH"));
     assert_int_equal(system("mkdir a a/tool b && echo exit 6 >tool &&"
                             "echo '#!/bin/sh\nexit 5' >b/tool &&"
                             "chmod +x b/tool"),
                      0);
     setenv("PATH", "none:a:b", 1);
-    replace_runner(f, (struct bats_runner_options){0});
-    assert_int_equal(run(f, "tool").usage.exit_status, 5);
+    replace_runner((struct bats_runner_options){0});
+    assert_int_equal(run("tool").usage.exit_status, 5);
     setenv("PATH", "none::b", 1); /* "" is ".", where it cannot be executed */
-    replace_runner(f, (struct bats_runner_options){0});
-    assert_int_equal(run(f, "tool").usage.exit_status, 5);
+    replace_runner((struct bats_runner_options){0});
+    assert_int_equal(run("tool").usage.exit_status, 5);
     chmod("tool", 0700);
-    assert_int_equal(run(f, "tool").usage.exit_status, 6);
+    assert_int_equal(run("tool").usage.exit_status, 6);
     setenv("PATH", path, 1);
     free(path);
 }
 
-static void a_task_leads_its_own_process_group(void **state)
+TEST_WITH(a_task_leads_its_own_process_group, set_up, tear_down)
 {
-    struct fixture *f = *state;
     int pid, group;
-    run(f, "cat /proc/self/stat");
-    assert_int_equal(sscanf(output(f, 1), "%d %*s %*c %*d %d", &pid, &group),
-                     2);
+    run("cat /proc/self/stat");
+    assert_int_equal(sscanf(output(1), "%d %*s %*c %*d %d", &pid, &group), 2);
     assert_int_equal(pid, group);
 }
 
-static void environment_is_cleaned_and_added_to(void **state)
+TEST_WITH(environment_is_cleaned_and_added_to, set_up, tear_down)
 {
-    struct fixture *f = *state;
     setenv("OMPI_COMM_WORLD_RANK", "3", 1);
     setenv("SLURM_JOB_ID", "5", 1);
-    replace_runner(f, (struct bats_runner_options){.grace_ms = 1});
+    replace_runner((struct bats_runner_options){.grace_ms = 1});
     unsetenv("OMPI_COMM_WORLD_RANK");
     unsetenv("SLURM_JOB_ID");
     const char *const added[] = {"BATS_TASK_ID=7", NULL};
     struct bats_runner_task task = {
         .task = 6, .command = "env", .environment = added};
     assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
-    finish(f);
-    assert_non_null(strstr(output(f, 1), "BATS_TASK_ID=7\n"));
-    assert_non_null(strstr(output(f, 1), "SLURM_JOB_ID=5\n"));
-    assert_null(strstr(output(f, 1), "OMPI_COMM_WORLD_RANK"));
+    finish();
+    assert_non_null(strstr(output(1), "BATS_TASK_ID=7\n"));
+    assert_non_null(strstr(output(1), "SLURM_JOB_ID=5\n"));
+    assert_null(strstr(output(1), "OMPI_COMM_WORLD_RANK"));
 }
 
-static void ignored_sigchld_hides_no_result(void **state)
+TEST_WITH(ignored_sigchld_hides_no_result, set_up, tear_down)
 {
-    struct fixture *f = *state;
     signal(SIGCHLD, SIG_IGN);
-    replace_runner(f, (struct bats_runner_options){.grace_ms = 1});
-    assert_int_equal(run(f, "exit 9").usage.exit_status, 9);
+    replace_runner((struct bats_runner_options){.grace_ms = 1});
+    assert_int_equal(run("exit 9").usage.exit_status, 9);
 }
 
-static void times_are_real_times(void **state)
+TEST_WITH(times_are_real_times, set_up, tear_down)
 {
-    struct fixture *f = *state;
     struct timespec before, after;
     clock_gettime(CLOCK_REALTIME, &before);
-    struct bats_runner_result r = run(f, "sleep 0.05");
+    struct bats_runner_result r = run("sleep 0.05");
     clock_gettime(CLOCK_REALTIME, &after);
     assert_true(r.usage.start_us / 1000000 >= before.tv_sec);
     assert_true(r.usage.start_us / 1000000 <= after.tv_sec);
@@ -203,21 +187,19 @@ static void times_are_real_times(void **state)
     assert_true(r.usage.user_us >= 0 && r.usage.system_us >= 0);
 }
 
-static void cpu_time_of_children_counts(void **state)
+TEST_WITH(cpu_time_of_children_counts, set_up, tear_down)
 {
-    struct fixture *f = *state;
     struct bats_runner_result r =
-        run(f, "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; :");
+        run("sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; :");
     assert_true(r.usage.user_us > 5000);
     assert_true(r.usage.user_us + r.usage.system_us <=
                 r.usage.wall_us + 20000);
 }
 
-static void memory_is_the_tasks_or_not_told(void **state)
+TEST_WITH(memory_is_the_tasks_or_not_told, set_up, tear_down)
 {
-    struct fixture *f = *state;
     struct bats_runner_result r =
-        run(f, "dd if=/dev/zero of=/dev/null bs=300M count=1");
+        run("dd if=/dev/zero of=/dev/null bs=300M count=1");
     assert_in_range(r.usage.max_rss_kib, 300 * 1024, 330 * 1024);
 
     /* posix_spawn makes the kernel count the runner's own memory, too. */
@@ -225,21 +207,20 @@ static void memory_is_the_tasks_or_not_told(void **state)
     char *mine = malloc(n);
     assert_non_null(mine);
     memset(mine, 1, n);
-    r = run(f, "true");
+    r = run("true");
     assert_int_equal(mine[n - 1], 1);
     free(mine);
     assert_true(r.usage.max_rss_kib < 20 * 1024);
 }
 
-static void built_in_sleep_is_a_timer(void **state)
+TEST_WITH(built_in_sleep_is_a_timer, set_up, tear_down)
 {
-    struct fixture *f = *state;
     struct bats_runner_task task = {.task = 6, .sleep_us = 20000};
     assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
     struct bats_runner_result r;
     assert_int_equal(bats_runner_poll(f->runner, 0, &r, NULL), 0);
     assert_true(bats_runner_busy(f->runner));
-    r = finish(f);
+    r = finish();
     assert_int_equal(r.usage.wall_us, 20000);
     assert_int_equal(r.usage.exit_status, 0);
 
@@ -249,14 +230,13 @@ static void built_in_sleep_is_a_timer(void **state)
     assert_int_equal(r.usage.wall_us, 0);
 }
 
-static void a_second_task_is_refused(void **state)
+TEST_WITH(a_second_task_is_refused, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    start(f, "sleep 1000");
+    start("sleep 1000");
     struct bats_runner_task task = {.command = "true"};
     assert_int_equal(bats_runner_start(f->runner, &task, NULL), BATS_ESTATE);
     bats_runner_kill(f->runner);
-    assert_int_equal(finish(f).usage.signal, SIGKILL);
+    assert_int_equal(finish().usage.signal, SIGKILL);
 }
 
 static void on_alarm(int signal)
@@ -264,21 +244,20 @@ static void on_alarm(int signal)
     (void)signal;
 }
 
-static void a_signal_ends_the_wait(void **state)
+TEST_WITH(a_signal_ends_the_wait, set_up, tear_down)
 {
-    struct fixture *f = *state;
     struct sigaction action = {.sa_handler = on_alarm};
     struct itimerval timer = {.it_value.tv_usec = 1000,
                               .it_interval.tv_usec = 1000};
     struct bats_runner_result r;
-    start(f, "sleep 1000");
+    start("sleep 1000");
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &timer, NULL);
     assert_int_equal(bats_runner_poll(f->runner, AN_HOUR, &r, NULL), 0);
     timer = (struct itimerval){0};
     setitimer(ITIMER_REAL, &timer, NULL);
     bats_runner_kill(f->runner);
-    finish(f);
+    finish();
 }
 
 static int open_descriptors(void)
@@ -291,30 +270,28 @@ static int open_descriptors(void)
     return n;
 }
 
-static void nothing_piles_up(void **state)
+TEST_WITH(nothing_piles_up, set_up, tear_down)
 {
-    struct fixture *f = *state;
     const char *const lines[] = {"true", "echo a; sleep 100 &", "none-such"};
-    run(f, "true");
+    run("true");
     int before = open_descriptors();
     for (int i = 0; i < 300; i++)
-        run(f, lines[i % 3]);
+        run(lines[i % 3]);
     assert_int_equal(open_descriptors(), before);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no children */
     assert_int_equal(errno, ECHILD);
 }
 
-static void a_slowed_process_stands_still_in_between(void **state)
+TEST_WITH(a_slowed_process_stands_still_in_between, set_up, tear_down)
 {
-    struct fixture *f = *state;
     char path[40], letter;
     bool stood = false, ran = false;
     struct bats_runner_result r;
     int rc;
-    replace_runner(f, (struct bats_runner_options){.speed = 0.25});
-    start(f, "echo $$; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done");
-    wait_for_line(f);
-    snprintf(path, sizeof path, "/proc/%d/stat", atoi(output(f, 1)));
+    replace_runner((struct bats_runner_options){.speed = 0.25});
+    start("echo $$; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done");
+    wait_for_line();
+    snprintf(path, sizeof path, "/proc/%d/stat", atoi(output(1)));
     while ((rc = bats_runner_poll(f->runner, 1000, &r, NULL)) == 0) {
         FILE *file = fopen(path, "r");
         if (!file)
@@ -332,26 +309,23 @@ static void a_slowed_process_stands_still_in_between(void **state)
     assert_true((double)r.usage.wall_us * 0.25 * 1.2 + 20000 > cpu);
 }
 
-static void a_short_slowed_task_is_held_back(void **state)
+TEST_WITH(a_short_slowed_task_is_held_back, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    replace_runner(f, (struct bats_runner_options){.speed = 0.01});
-    struct bats_runner_result r = run(f, "true");
+    replace_runner((struct bats_runner_options){.speed = 0.01});
+    struct bats_runner_result r = run("true");
     double cpu = (double)(r.usage.user_us + r.usage.system_us);
     assert_true((double)r.usage.wall_us >= cpu / 0.01 * 0.8);
     assert_int_equal(r.usage.exit_status, 0);
 }
 
-static void results_go_to_files(void **state)
+TEST_WITH(results_go_to_files, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    replace_runner(
-        f, (struct bats_runner_options){.output = BATS_OUTPUT_RESULTS,
-                                        .results_dir = "deep/below/results"});
+    replace_runner((struct bats_runner_options){
+        .output = BATS_OUTPUT_RESULTS, .results_dir = "deep/below/results"});
     for (int attempt = 1; attempt <= 2; attempt++) {
-        assert_int_equal(run(f, "printf 'one\\ntwo'; echo bad >&2; exit 4")
-                             .usage.exit_status,
-                         4);
+        assert_int_equal(
+            run("printf 'one\\ntwo'; echo bad >&2; exit 4").usage.exit_status,
+            4);
         assert_int_equal(
             system("cd deep/below/results/7 && printf 'one\\ntwo' |"
                    "cmp - stdout && echo bad | cmp - stderr"),
@@ -359,15 +333,13 @@ static void results_go_to_files(void **state)
     }
 }
 
-static void results_that_cannot_be_written_are_an_error(void **state)
+TEST_WITH(results_that_cannot_be_written_are_an_error, set_up, tear_down)
 {
-    struct fixture *f = *state;
     struct bats_error err;
     struct bats_runner_task task = {.command = "true"};
     assert_int_equal(system(": >file"), 0);
-    replace_runner(
-        f, (struct bats_runner_options){.output = BATS_OUTPUT_RESULTS,
-                                        .results_dir = "file/results"});
+    replace_runner((struct bats_runner_options){
+        .output = BATS_OUTPUT_RESULTS, .results_dir = "file/results"});
     assert_int_equal(bats_runner_start(f->runner, &task, &err), BATS_ESYS);
     assert_string_equal(err.text,
                         "file/results/1: cannot create this directory for "
@@ -375,35 +347,4 @@ static void results_that_cannot_be_written_are_an_error(void **state)
     assert_false(bats_runner_busy(f->runner));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(exit_status_and_signal_are_told),
-        TEST(what_cannot_be_started_is_a_result_as_in_a_shell),
-        TEST(a_line_the_system_refuses_is_a_result),
-        TEST(a_script_without_interpreter_is_run_by_the_shell),
-        TEST(plain_lines_run_without_a_shell),
-        TEST(shell_lines_run_in_a_shell),
-        TEST(a_task_has_no_descriptors_but_three),
-        TEST(standard_input_is_empty),
-        TEST(a_task_starts_with_default_signals),
-        TEST(ignored_real_time_signals_are_not_inherited),
-        TEST(a_program_is_looked_for_in_the_path),
-        TEST(a_task_leads_its_own_process_group),
-        TEST(environment_is_cleaned_and_added_to),
-        TEST(ignored_sigchld_hides_no_result),
-        TEST(times_are_real_times),
-        TEST(cpu_time_of_children_counts),
-        TEST(memory_is_the_tasks_or_not_told),
-        TEST(built_in_sleep_is_a_timer),
-        TEST(a_second_task_is_refused),
-        TEST(a_signal_ends_the_wait),
-        TEST(nothing_piles_up),
-        TEST(a_slowed_process_stands_still_in_between),
-        TEST(a_short_slowed_task_is_held_back),
-        TEST(results_go_to_files),
-        TEST(results_that_cannot_be_written_are_an_error),
-    };
-    return cmocka_run_group_tests_name("runner", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -5,14 +5,14 @@
 #include "exec/output/outdir.h"
 #include "helpers/runner_fixture.h"
 
-static void use(struct fixture *f, enum bats_output output, int64_t max)
+static void use(enum bats_output output, int64_t max)
 {
     replace_runner(
-        f, (struct bats_runner_options){.output = output,
-                                        .results_dir = "results",
-                                        .stream_prefix = "deep/stream-r-1",
-                                        .max_output = max,
-                                        .grace_ms = 3600000});
+        (struct bats_runner_options){.output = output,
+                                     .results_dir = "results",
+                                     .stream_prefix = "deep/stream-r-1",
+                                     .max_output = max,
+                                     .grace_ms = 3600000});
 }
 
 static bool collect(void *context, const char *bytes, size_t n)
@@ -52,29 +52,27 @@ static void holds(const char *name, const char *text)
     assert_string_equal(bytes, text);
 }
 
-static void a_stream_file_has_the_bytes_as_they_are(void **state)
+TEST_WITH(a_stream_file_has_the_bytes_as_they_are, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    use(f, BATS_OUTPUT_STREAM, 0);
+    use(BATS_OUTPUT_STREAM, 0);
     assert_int_equal(
-        run(f, "printf 'one\\ntwo'; printf bad >&2; exit 3").usage.exit_status,
+        run("printf 'one\\ntwo'; printf bad >&2; exit 3").usage.exit_status,
         3);
     assert_string_equal(kept(0, 1), "one\ntwo");
     assert_string_equal(kept(0, 2), "bad");
     holds("deep/stream-r-1.index",
           "# bats-mpi output 1: task attempt stopped exit signal begin end "
           "stdout stderr\n7 0 0 3 0 0 92 7 3\n");
-    assert_string_equal(output(f, 1), "");
+    assert_string_equal(output(1), "");
 }
 
-static void a_task_that_is_stopped_is_marked(void **state)
+TEST_WITH(a_task_that_is_stopped_is_marked, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    use(f, BATS_OUTPUT_STREAM, 0);
-    start(f, "echo before; sleep 1000");
+    use(BATS_OUTPUT_STREAM, 0);
+    start("echo before; sleep 1000");
     bats_runner_kill(f->runner);
-    assert_true(finish(f).cancelled);
-    run(f, "true");
+    assert_true(finish().cancelled);
+    run("true");
     struct bats_outdir d = {0};
     assert_int_equal(bats_outdir_open(&d, "deep", NULL), 0);
     assert_int_equal(d.n, 1);
@@ -82,23 +80,21 @@ static void a_task_that_is_stopped_is_marked(void **state)
     bats_outdir_release(&d);
 }
 
-static void what_runs_no_process_is_in_the_index_too(void **state)
+TEST_WITH(what_runs_no_process_is_in_the_index_too, set_up, tear_down)
 {
-    struct fixture *f = *state;
     struct bats_runner_task task = {.task = 6, .sleep_us = 1};
-    use(f, BATS_OUTPUT_STREAM, 0);
+    use(BATS_OUTPUT_STREAM, 0);
     assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
-    finish(f);
+    finish();
     assert_string_equal(kept(0, 1), "");
 }
 
-static void none_drops_it(void **state)
+TEST_WITH(none_drops_it, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    use(f, BATS_OUTPUT_NONE, 0);
-    assert_int_equal(run(f, "seq 100000; seq 9 >&2; exit 4").usage.exit_status,
+    use(BATS_OUTPUT_NONE, 0);
+    assert_int_equal(run("seq 100000; seq 9 >&2; exit 4").usage.exit_status,
                      4);
-    assert_string_equal(output(f, 1), "");
+    assert_string_equal(output(1), "");
     assert_int_equal(system("test -z \"$(ls)\""), 0);
 }
 
@@ -119,47 +115,44 @@ static const struct {
     {"head -c 5000000 /dev/zero | tr '\\0' x", "xxxxxxxx\n" MARK},
 };
 
-static void the_cut_is_exact_and_marked(void **state)
+TEST_WITH(the_cut_is_exact_and_marked, set_up, tear_down)
 {
-    struct fixture *f = *state;
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
         char expected[100];
         assert_int_equal(system("rm -rf deep results"), 0);
-        use(f, BATS_OUTPUT_STREAM, 8);
-        assert_int_equal(run(f, cuts[i].command).usage.exit_status, 0);
+        use(BATS_OUTPUT_STREAM, 8);
+        assert_int_equal(run(cuts[i].command).usage.exit_status, 0);
         assert_string_equal(kept(0, 1), cuts[i].kept);
-        use(f, BATS_OUTPUT_RESULTS, 8);
-        assert_int_equal(run(f, cuts[i].command).usage.exit_status, 0);
+        use(BATS_OUTPUT_RESULTS, 8);
+        assert_int_equal(run(cuts[i].command).usage.exit_status, 0);
         holds("results/7/stdout", cuts[i].kept);
         holds("results/7/stderr", "");
-        use(f, BATS_OUTPUT_LINES, 8);
-        assert_int_equal(run(f, cuts[i].command).usage.exit_status, 0);
+        use(BATS_OUTPUT_LINES, 8);
+        assert_int_equal(run(cuts[i].command).usage.exit_status, 0);
         /* Lines are whole ones. */
         size_t n = strlen(cuts[i].kept);
         snprintf(expected, sizeof expected, "%s%s", cuts[i].kept,
                  cuts[i].kept[n - 1] == '\n' ? "" : "\n");
-        assert_string_equal(output(f, 1), expected);
+        assert_string_equal(output(1), expected);
     }
 }
 
-static void each_stream_has_the_limit_for_itself(void **state)
+TEST_WITH(each_stream_has_the_limit_for_itself, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    use(f, BATS_OUTPUT_LINES, 2048);
-    run(f, "seq 1000; echo fine >&2");
-    assert_string_equal(output(f, 2), "fine\n");
+    use(BATS_OUTPUT_LINES, 2048);
+    run("seq 1000; echo fine >&2");
+    assert_string_equal(output(2), "fine\n");
     assert_true(f->n[1] > 2048 && f->n[1] < 2048 + 60);
-    assert_non_null(strstr(output(f, 1), "truncated at 2K]\n"));
-    run(f, "echo fine; seq 1000 >&2");
-    assert_string_equal(output(f, 1), "fine\n");
-    assert_non_null(strstr(output(f, 2), "truncated at 2K]\n"));
+    assert_non_null(strstr(output(1), "truncated at 2K]\n"));
+    run("echo fine; seq 1000 >&2");
+    assert_string_equal(output(1), "fine\n");
+    assert_non_null(strstr(output(2), "truncated at 2K]\n"));
 }
 
-static void the_index_counts_what_was_cut_too(void **state)
+TEST_WITH(the_index_counts_what_was_cut_too, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    use(f, BATS_OUTPUT_STREAM, 8);
-    run(f, "head -c 5000000 /dev/zero");
+    use(BATS_OUTPUT_STREAM, 8);
+    run("head -c 5000000 /dev/zero");
     struct bats_outdir d = {0};
     assert_int_equal(bats_outdir_open(&d, "deep", NULL), 0);
     assert_true(d.entries[0].written[0] == 5000000);
@@ -168,23 +161,22 @@ static void the_index_counts_what_was_cut_too(void **state)
 }
 
 /* A limit on the size of files stands for a full disk. */
-static void a_full_disk_is_an_error(void **state)
+TEST_WITH(a_full_disk_is_an_error, set_up, tear_down)
 {
     static const enum bats_output outputs[] = {BATS_OUTPUT_STREAM,
                                                BATS_OUTPUT_RESULTS};
-    struct fixture *f = *state;
     struct rlimit old, limit;
     signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < 2; i++) {
         struct bats_runner_result result;
         struct bats_error err;
         int rc;
-        use(f, outputs[i], 1 << 30);
+        use(outputs[i], 1 << 30);
         assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
         limit = old;
         limit.rlim_cur = 100000;
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-        start(f, "head -c 1000000 /dev/zero");
+        start("head -c 1000000 /dev/zero");
         while ((rc = bats_runner_poll(f->runner, AN_HOUR, &result, &err)) == 0)
             ;
         setrlimit(RLIMIT_FSIZE, &old);
@@ -194,8 +186,7 @@ static void a_full_disk_is_an_error(void **state)
     signal(SIGXFSZ, SIG_DFL);
 }
 
-static void run_attempt(struct fixture *f, uint32_t attempt, bool is_replica,
-                        const char *command)
+static void run_attempt(uint32_t attempt, bool is_replica, const char *command)
 {
     struct bats_runner_task task = {.task = 6,
                                     .attempt = attempt,
@@ -204,18 +195,17 @@ static void run_attempt(struct fixture *f, uint32_t attempt, bool is_replica,
     struct bats_error err;
     if (bats_runner_start(f->runner, &task, &err) < 0)
         fail_msg("%s", err.text);
-    finish(f);
+    finish();
 }
 
-static void a_copy_writes_apart_until_it_is_the_result(void **state)
+TEST_WITH(a_copy_writes_apart_until_it_is_the_result, set_up, tear_down)
 {
-    struct fixture *f = *state;
     struct bats_error err;
     for (int64_t max = 0; max < 1000; max += 500) { /* files, and pipes */
-        use(f, BATS_OUTPUT_RESULTS, max);
-        run_attempt(f, 1, false, "echo original; echo o >&2");
-        run_attempt(f, 2, true, "echo first copy");
-        run_attempt(f, 3, true, "echo second copy; echo s >&2");
+        use(BATS_OUTPUT_RESULTS, max);
+        run_attempt(1, false, "echo original; echo o >&2");
+        run_attempt(2, true, "echo first copy");
+        run_attempt(3, true, "echo second copy; echo s >&2");
         holds("results/7/stdout", "original\n");
         holds("results/7/stdout.2", "first copy\n");
         assert_int_equal(bats_runner_settle(f->runner, 6, 2, false, &err), 0);
@@ -227,24 +217,9 @@ static void a_copy_writes_apart_until_it_is_the_result(void **state)
         holds("results/7/stderr", "s\n");
         assert_int_equal(access("results/7/stdout.3", F_OK), -1);
     }
-    run_attempt(f, 4, true, NULL); /* a built-in task has no files */
+    run_attempt(4, true, NULL); /* a built-in task has no files */
     assert_int_equal(bats_runner_settle(f->runner, 6, 4, true, &err), 0);
     holds("results/7/stdout", "second copy\n");
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(a_stream_file_has_the_bytes_as_they_are),
-        TEST(a_task_that_is_stopped_is_marked),
-        TEST(what_runs_no_process_is_in_the_index_too),
-        TEST(none_drops_it),
-        TEST(the_cut_is_exact_and_marked),
-        TEST(each_stream_has_the_limit_for_itself),
-        TEST(the_index_counts_what_was_cut_too),
-        TEST(a_full_disk_is_an_error),
-        TEST(a_copy_writes_apart_until_it_is_the_result),
-    };
-    return cmocka_run_group_tests_name("runner_keep", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,7 +3,6 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stddef.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -24,40 +23,32 @@ static void forbid_pidfd_open(void)
     assert_int_equal(pidfd_open(getpid(), 0), -1);
 }
 
-static void a_task_runs_to_its_end(void **state)
+TEST_WITH(a_task_runs_to_its_end, set_up, tear_down)
 {
-    struct fixture *f = *state;
     forbid_pidfd_open();
-    start(f, "echo out; sleep 0.05; exit 7");
-    struct bats_runner_result r = finish(f);
+    start("echo out; sleep 0.05; exit 7");
+    struct bats_runner_result r = finish();
     assert_false(r.cancelled);
     assert_int_equal(r.usage.exit_status, 7);
-    assert_string_equal(output(f, 1), "out\n");
+    assert_string_equal(output(1), "out\n");
 }
 
-static void a_task_is_cancelled_with_all_it_left_behind(void **state)
+TEST_WITH(a_task_is_cancelled_with_all_it_left_behind, set_up, tear_down)
 {
-    struct fixture *f = *state;
     forbid_pidfd_open();
-    replace_runner(f, (struct bats_runner_options){.grace_ms = 50});
-    start(f, "setsid sleep 1000 & echo $!; exec sleep 1000");
-    wait_for_line(f);
+    replace_runner((struct bats_runner_options){.grace_ms = 50});
+    start("setsid sleep 1000 & echo $!; exec sleep 1000");
+    wait_for_line();
     bats_runner_cancel(f->runner);
-    struct bats_runner_result r = finish(f);
+    struct bats_runner_result r = finish();
     assert_true(r.cancelled);
     /* The kernel keeps the signal that came first, however late it acts. */
     assert_int_equal(r.usage.signal, SIGTERM);
-    assert_true(is_gone(output(f, 1)));
+    assert_true(is_gone(output(1)));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_task_runs_to_its_end),
-        TEST(a_task_is_cancelled_with_all_it_left_behind),
-    };
     alarm(60);
-    return cmocka_run_group_tests_name("runner_pidfd", tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

@@ -6,146 +6,133 @@
 /* Shell: works for ever, in steps that end soon after a signal. */
 #define FOREVER "while :; do sleep 0.01; done"
 
-static void cancel_lets_a_task_end_in_its_way(void **state)
+TEST_WITH(cancel_lets_a_task_end_in_its_way, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    start(f, "trap 'echo bye; exit 3' TERM; echo ready; " FOREVER);
-    wait_for_line(f);
+    start("trap 'echo bye; exit 3' TERM; echo ready; " FOREVER);
+    wait_for_line();
     bats_runner_cancel(f->runner);
-    struct bats_runner_result r = finish(f);
+    struct bats_runner_result r = finish();
     assert_true(r.cancelled);
     assert_int_equal(r.usage.exit_status, 3);
     assert_int_equal(r.usage.signal, 0);
-    assert_string_equal(output(f, 1), "ready\nbye\n");
+    assert_string_equal(output(1), "ready\nbye\n");
 }
 
-static void cancel_kills_after_the_grace_time(void **state)
+TEST_WITH(cancel_kills_after_the_grace_time, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    replace_runner(f, (struct bats_runner_options){.grace_ms = 50});
-    start(f, "trap '' TERM; echo ready; " FOREVER);
-    wait_for_line(f);
+    replace_runner((struct bats_runner_options){.grace_ms = 50});
+    start("trap '' TERM; echo ready; " FOREVER);
+    wait_for_line();
     bats_runner_cancel(f->runner);
     bats_runner_cancel(f->runner); /* once more changes nothing */
-    struct bats_runner_result r = finish(f);
+    struct bats_runner_result r = finish();
     assert_true(r.cancelled);
     assert_int_equal(r.usage.signal, SIGKILL);
     assert_true(r.usage.wall_us >= 50000);
-    assert_string_equal(output(f, 1), "ready\n");
+    assert_string_equal(output(1), "ready\n");
 }
 
-static void grace_time_is_for_all_of_the_group(void **state)
+TEST_WITH(grace_time_is_for_all_of_the_group, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    start(f, "sh -c 'trap \"echo saved; exit\" TERM; echo ready; " FOREVER
-             "'; echo never");
-    wait_for_line(f);
+    start("sh -c 'trap \"echo saved; exit\" TERM; echo ready; " FOREVER
+          "'; echo never");
+    wait_for_line();
     bats_runner_cancel(f->runner);
-    assert_int_equal(finish(f).usage.signal, SIGTERM); /* of the outer shell */
-    assert_string_equal(output(f, 1), "ready\nsaved\n");
+    assert_int_equal(finish().usage.signal, SIGTERM); /* of the outer shell */
+    assert_string_equal(output(1), "ready\nsaved\n");
 }
 
-static void a_child_that_ignores_term_is_killed(void **state)
+TEST_WITH(a_child_that_ignores_term_is_killed, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    replace_runner(f, (struct bats_runner_options){.grace_ms = 50});
-    start(f, "sh -c 'trap \"\" TERM; echo $$; sleep 1000; " FOREVER "'; :");
-    wait_for_line(f);
+    replace_runner((struct bats_runner_options){.grace_ms = 50});
+    start("sh -c 'trap \"\" TERM; echo $$; sleep 1000; " FOREVER "'; :");
+    wait_for_line();
     bats_runner_cancel(f->runner);
-    assert_int_equal(finish(f).usage.signal, SIGTERM);
-    assert_true(is_gone(output(f, 1)));
+    assert_int_equal(finish().usage.signal, SIGTERM);
+    assert_true(is_gone(output(1)));
 }
 
-static void a_stopped_task_can_be_cancelled(void **state)
+TEST_WITH(a_stopped_task_can_be_cancelled, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    start(f, "trap 'exit 3' TERM; echo $$; kill -STOP $$; " FOREVER);
-    wait_for_line(f);
+    start("trap 'exit 3' TERM; echo $$; kill -STOP $$; " FOREVER);
+    wait_for_line();
     bats_runner_cancel(f->runner);
-    assert_int_equal(finish(f).usage.exit_status, 3);
+    assert_int_equal(finish().usage.exit_status, 3);
 }
 
-static void a_slowed_task_can_be_cancelled(void **state)
+TEST_WITH(a_slowed_task_can_be_cancelled, set_up, tear_down)
 {
-    struct fixture *f = *state;
     replace_runner(
-        f, (struct bats_runner_options){.grace_ms = 3600000, .speed = 0.02});
-    start(f, "trap 'exit 3' TERM; echo $$; " FOREVER);
-    wait_for_line(f);
+        (struct bats_runner_options){.grace_ms = 3600000, .speed = 0.02});
+    start("trap 'exit 3' TERM; echo $$; " FOREVER);
+    wait_for_line();
     bats_runner_cancel(f->runner);
-    assert_int_equal(finish(f).usage.exit_status, 3);
+    assert_int_equal(finish().usage.exit_status, 3);
 }
 
-static void kill_is_at_once(void **state)
+TEST_WITH(kill_is_at_once, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    start(f, "trap '' TERM; echo ready; " FOREVER);
-    wait_for_line(f);
+    start("trap '' TERM; echo ready; " FOREVER);
+    wait_for_line();
     bats_runner_kill(f->runner);
-    struct bats_runner_result r = finish(f);
+    struct bats_runner_result r = finish();
     assert_true(r.cancelled);
     assert_int_equal(r.usage.signal, SIGKILL);
 }
 
-static void kill_cuts_the_grace_time_short(void **state)
+TEST_WITH(kill_cuts_the_grace_time_short, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    start(f, "trap '' TERM; echo ready; " FOREVER);
-    wait_for_line(f);
+    start("trap '' TERM; echo ready; " FOREVER);
+    wait_for_line();
     bats_runner_cancel(f->runner);
     bats_runner_kill(f->runner);
-    assert_int_equal(finish(f).usage.signal, SIGKILL);
+    assert_int_equal(finish().usage.signal, SIGKILL);
 
     /* the same when only a descendant is left that uses its grace time */
-    start(f, "sh -c 'trap \"\" TERM; echo $$; " FOREVER "'; :");
-    wait_for_line(f);
+    start("sh -c 'trap \"\" TERM; echo $$; " FOREVER "'; :");
+    wait_for_line();
     bats_runner_cancel(f->runner);
     struct bats_runner_result r;
     for (int i = 0; i < 50; i++)
         assert_int_equal(bats_runner_poll(f->runner, 1000, &r, NULL), 0);
     bats_runner_kill(f->runner);
-    assert_int_equal(finish(f).usage.signal, SIGTERM);
-    assert_true(is_gone(output(f, 1)));
+    assert_int_equal(finish().usage.signal, SIGTERM);
+    assert_true(is_gone(output(1)));
 }
 
-static void a_task_that_ended_by_itself_is_not_cancelled(void **state)
+TEST_WITH(a_task_that_ended_by_itself_is_not_cancelled, set_up, tear_down)
 {
-    struct fixture *f = *state;
     siginfo_t info;
-    start(f, "exit 4");
+    start("exit 4");
     assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
     bats_runner_cancel(f->runner);
-    struct bats_runner_result r = finish(f);
+    struct bats_runner_result r = finish();
     assert_false(r.cancelled);
     assert_int_equal(r.usage.exit_status, 4);
 }
 
-static void a_built_in_sleep_is_cancelled_at_once(void **state)
+TEST_WITH(a_built_in_sleep_is_cancelled_at_once, set_up, tear_down)
 {
-    struct fixture *f = *state;
     struct bats_runner_task task = {.task = 6, .sleep_us = AN_HOUR};
     assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
     bats_runner_cancel(f->runner);
-    struct bats_runner_result r = finish(f);
+    struct bats_runner_result r = finish();
     assert_true(r.cancelled);
     assert_int_equal(r.usage.signal, SIGTERM);
     assert_true(r.usage.wall_us < AN_HOUR);
 }
 
-static void cancel_without_a_task_does_nothing(void **state)
+TEST_WITH(cancel_without_a_task_does_nothing, set_up, tear_down)
 {
-    struct fixture *f = *state;
     bats_runner_cancel(f->runner);
     bats_runner_kill(f->runner);
-    assert_false(run(f, "true").cancelled);
+    assert_false(run("true").cancelled);
 }
 
-static void a_background_child_ends_with_the_task(void **state)
+TEST_WITH(a_background_child_ends_with_the_task, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    assert_int_equal(run(f, "sleep 1000 & echo $!; exit 3").usage.exit_status,
-                     3);
-    assert_true(is_gone(output(f, 1)));
+    assert_int_equal(run("sleep 1000 & echo $!; exit 3").usage.exit_status, 3);
+    assert_true(is_gone(output(1)));
 }
 
 /* Writes its process id to `escaped` when it has left the group. */
@@ -153,39 +140,36 @@ static void a_background_child_ends_with_the_task(void **state)
     "setsid sh -c 'trap \"\" TERM; echo $$ >tmp; mv tmp escaped; sleep 1000;" \
     " :' & until test -s escaped; do :; done; cat escaped; "
 
-static void a_daemon_ends_with_the_task(void **state)
+TEST_WITH(a_daemon_ends_with_the_task, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    assert_int_equal(run(f, ESCAPE "exit 3").usage.exit_status, 3);
-    assert_true(is_gone(output(f, 1)));
+    assert_int_equal(run(ESCAPE "exit 3").usage.exit_status, 3);
+    assert_true(is_gone(output(1)));
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nor its child */
     assert_int_equal(errno, ECHILD);
 }
 
-static void destroy_leaves_nothing_behind(void **state)
+TEST_WITH(destroy_leaves_nothing_behind, set_up, tear_down)
 {
-    struct fixture *f = *state;
-    start(f, ESCAPE FOREVER);
-    wait_for_line(f);
+    start(ESCAPE FOREVER);
+    wait_for_line();
     bats_runner_destroy(f->runner);
     f->runner = NULL;
-    assert_true(is_gone(output(f, 1)));
+    assert_true(is_gone(output(1)));
     assert_int_equal(waitpid(-1, NULL, WNOHANG | __WALL), -1);
     assert_int_equal(errno, ECHILD);
 }
 
-static void children_from_before_are_left_alone(void **state)
+TEST_WITH(children_from_before_are_left_alone, set_up, tear_down)
 {
-    struct fixture *f = *state;
     bats_runner_destroy(f->runner);
     pid_t other = fork();
     if (other == 0) {
         pause();
         _exit(0);
     }
-    create_runner(f, (struct bats_runner_options){.grace_ms = 1});
-    run(f, ESCAPE);
-    assert_true(is_gone(output(f, 1)));
+    create_runner((struct bats_runner_options){.grace_ms = 1});
+    run(ESCAPE);
+    assert_true(is_gone(output(1)));
     bats_runner_destroy(f->runner);
     f->runner = NULL;
     assert_int_equal(waitpid(other, NULL, WNOHANG), 0); /* it lives */
@@ -193,9 +177,8 @@ static void children_from_before_are_left_alone(void **state)
     assert_int_equal(waitpid(other, NULL, 0), other);
 }
 
-static void a_killed_runner_leaves_no_group_behind(void **state)
+TEST_WITH(a_killed_runner_leaves_no_group_behind, set_up, tear_down)
 {
-    struct fixture *f = *state;
     bats_runner_destroy(f->runner);
     f->runner = NULL;
     /* Orphaned descendants become children of this process. */
@@ -204,11 +187,11 @@ static void a_killed_runner_leaves_no_group_behind(void **state)
     assert_int_equal(pipe(ready), 0);
     pid_t victim = fork();
     if (victim == 0) {
-        create_runner(f, (struct bats_runner_options){.grace_ms = 1});
-        start(f, "trap '' TERM; sh -c 'echo $$; sleep 1000'; sleep 1000");
-        wait_for_line(f);
+        create_runner((struct bats_runner_options){.grace_ms = 1});
+        start("trap '' TERM; sh -c 'echo $$; sleep 1000'; sleep 1000");
+        wait_for_line();
         if (write(ready[1], "x", 1) == 1)
-            finish(f);
+            finish();
         _exit(1);
     }
     char byte;
@@ -231,25 +214,6 @@ static void a_killed_runner_leaves_no_group_behind(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(cancel_lets_a_task_end_in_its_way),
-        TEST(cancel_kills_after_the_grace_time),
-        TEST(grace_time_is_for_all_of_the_group),
-        TEST(a_child_that_ignores_term_is_killed),
-        TEST(a_stopped_task_can_be_cancelled),
-        TEST(a_slowed_task_can_be_cancelled),
-        TEST(kill_is_at_once),
-        TEST(kill_cuts_the_grace_time_short),
-        TEST(a_task_that_ended_by_itself_is_not_cancelled),
-        TEST(a_built_in_sleep_is_cancelled_at_once),
-        TEST(cancel_without_a_task_does_nothing),
-        TEST(a_background_child_ends_with_the_task),
-        TEST(a_daemon_ends_with_the_task),
-        TEST(destroy_leaves_nothing_behind),
-        TEST(children_from_before_are_left_alone),
-        TEST(a_killed_runner_leaves_no_group_behind),
-    };
     alarm(300); /* what is not killed as it should be is waited for */
-    return cmocka_run_group_tests_name("runner_stop", tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

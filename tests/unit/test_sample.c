@@ -1,19 +1,9 @@
 /* sample: complete samples by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 #include "bats/sample.h"
+#include "helpers/test.h"
 
-static void near(double x, double y)
-{
-    if (!(fabs(x - y) <= 1e-9 * (1 + fabs(y))))
-        fail_msg("%.12g is not %.12g", x, y);
-}
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 static void expect(const struct bats_cluster_sample *c, const double *runtimes,
@@ -23,14 +13,13 @@ static void expect(const struct bats_cluster_sample *c, const double *runtimes,
     assert_int_equal(c->n_measured, n_measured);
     assert_int_equal(c->n_pairs, n_pairs);
     for (uint32_t i = 0; i < n; i++)
-        near(c->runtimes[i], runtimes[i]);
+        assert_near(c->runtimes[i], runtimes[i], 1e-9);
 }
 
 /* Tasks 0 and 1 ran on both, 2 and 3 on the base, 4 on the other, which takes
  * 100 + x / 2. */
-static void samples_are_completed_both_ways(void **state)
+TEST(samples_are_completed_both_ways)
 {
-    (void)state;
     const struct bats_observation o[] = {
         {4, 1, 350},  {0, 0, 1000}, {1, 0, 2000}, {3, 0, 800},
         {1, 1, 1100}, {2, 0, 600},  {0, 1, 600},
@@ -41,17 +30,16 @@ static void samples_are_completed_both_ways(void **state)
     assert_int_equal(s.base, 0);
     expect(&s.clusters[0], (double[]){1000, 2000, 600, 800, 500}, 5, 4, 4);
     expect(&s.clusters[1], (double[]){600, 1100, 400, 500, 350}, 5, 3, 2);
-    near(s.clusters[1].line.b0, 100);
-    near(s.clusters[1].line.b1, 0.5);
+    assert_near(s.clusters[1].line.b0, 100, 1e-9);
+    assert_near(s.clusters[1].line.b1, 0.5, 1e-9);
     assert_false(s.clusters[1].line.ratio);
     bats_sample_release(&s);
 }
 
 /* 10 -> 20, 20 -> 30, 30 -> 55 are not on one line, whose slope is 1.75 and
  * which can be taken to begin at 0. Only for the fourth task it is asked. */
-static void what_was_measured_stays(void **state)
+TEST(what_was_measured_stays)
 {
-    (void)state;
     const struct bats_observation o[] = {{0, 0, 10}, {0, 1, 20}, {1, 0, 20},
                                          {1, 1, 30}, {2, 0, 30}, {2, 1, 55},
                                          {3, 0, 40}};
@@ -63,9 +51,8 @@ static void what_was_measured_stays(void **state)
     bats_sample_release(&s);
 }
 
-static void base_has_most_runtimes(void **state)
+TEST(base_has_most_runtimes)
 {
-    (void)state;
     const struct bats_observation o[] = {
         {0, 0, 10}, {0, 1, 20}, {1, 1, 30}, {2, 2, 40}};
     struct bats_sample s;
@@ -75,9 +62,8 @@ static void base_has_most_runtimes(void **state)
     bats_sample_release(&s);
 }
 
-static void first_of_several_runtimes_counts(void **state)
+TEST(first_of_several_runtimes_counts)
 {
-    (void)state;
     const struct bats_observation o[] = {{7, 0, 10}, {3, 0, 5}, {7, 0, 99}};
     struct bats_sample s;
 
@@ -86,9 +72,8 @@ static void first_of_several_runtimes_counts(void **state)
     bats_sample_release(&s);
 }
 
-static void cluster_without_runtimes_is_unknown(void **state)
+TEST(cluster_without_runtimes_is_unknown)
 {
-    (void)state;
     const struct bats_observation o[] = {{0, 0, 10}, {0, 2, 5}, {1, 2, 4}};
     struct bats_sample s;
 
@@ -105,9 +90,8 @@ static void cluster_without_runtimes_is_unknown(void **state)
 
 /* Cluster 2 shares tasks with cluster 0 only: 0 -> 1 is 2 x, 0 -> 2 is
  * 10 + 3 x; so 1 -> 2 is 10 + 1.5 x. */
-static void third_cluster_helps_out(void **state)
+TEST(third_cluster_helps_out)
 {
-    (void)state;
     const struct bats_observation o[] = {{0, 0, 10}, {0, 1, 20},  {1, 0, 20},
                                          {1, 1, 40}, {2, 0, 30},  {2, 2, 100},
                                          {3, 0, 50}, {3, 2, 160}, {4, 1, 60},
@@ -116,17 +100,16 @@ static void third_cluster_helps_out(void **state)
 
     assert_int_equal(bats_sample_init(&s, 3, o, COUNT(o), NULL), 0);
     assert_int_equal(s.base, 1);
-    near(s.clusters[2].line.b0, 10);
-    near(s.clusters[2].line.b1, 1.5);
+    assert_near(s.clusters[2].line.b0, 10, 1e-9);
+    assert_near(s.clusters[2].line.b1, 1.5, 1e-9);
     expect(&s.clusters[2], (double[]){40, 70, 100, 160, 100, 130, 160}, 7, 2,
            0);
     bats_sample_release(&s);
 }
 
 /* No task in common at all: means 20 and 5. */
-static void without_pairs_the_means_decide(void **state)
+TEST(without_pairs_the_means_decide)
 {
-    (void)state;
     const struct bats_observation o[] = {
         {0, 0, 10}, {1, 0, 20}, {2, 0, 30}, {3, 1, 4}, {4, 1, 6}};
     struct bats_sample s;
@@ -138,9 +121,8 @@ static void without_pairs_the_means_decide(void **state)
     bats_sample_release(&s);
 }
 
-static void runtimes_of_nothing_count_as_something(void **state)
+TEST(runtimes_of_nothing_count_as_something)
 {
-    (void)state;
     const struct bats_observation o[] = {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}};
     struct bats_sample s;
 
@@ -149,9 +131,8 @@ static void runtimes_of_nothing_count_as_something(void **state)
     bats_sample_release(&s);
 }
 
-static void bad_observations_are_refused(void **state)
+TEST(bad_observations_are_refused)
 {
-    (void)state;
     const struct bats_observation far = {0, 2, 1}, negative = {0, 0, -1};
     struct bats_sample s = {.base = 77};
     struct bats_error err;
@@ -167,9 +148,8 @@ static void bad_observations_are_refused(void **state)
 
 /* 20 tasks on the first cluster, one of them on the second, where it took
  * twice as long: so should the others, but of that there is no evidence. */
-static void what_follows_from_one_runtime_is_a_guess(void **state)
+TEST(what_follows_from_one_runtime_is_a_guess)
 {
-    (void)state;
     struct bats_observation seen[21];
     struct bats_runtimes runtimes[2];
     struct bats_sample sample;
@@ -188,9 +168,8 @@ static void what_follows_from_one_runtime_is_a_guess(void **state)
 
 /* 20 tasks of 19.5 min on the first cluster, of which half was expected, and a
  * fifth of it on the second. */
-static void what_is_expected_is_a_guess_in_proportion(void **state)
+TEST(what_is_expected_is_a_guess_in_proportion)
 {
-    (void)state;
     bats_time expected[3] = {390 * BATS_SECOND, 78 * BATS_SECOND, 0};
     struct bats_observation seen[20];
     struct bats_runtimes runtimes[3];
@@ -216,21 +195,4 @@ static void what_is_expected_is_a_guess_in_proportion(void **state)
     bats_sample_release(&sample);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_follows_from_one_runtime_is_a_guess),
-        cmocka_unit_test(what_is_expected_is_a_guess_in_proportion),
-        cmocka_unit_test(samples_are_completed_both_ways),
-        cmocka_unit_test(what_was_measured_stays),
-        cmocka_unit_test(base_has_most_runtimes),
-        cmocka_unit_test(first_of_several_runtimes_counts),
-        cmocka_unit_test(cluster_without_runtimes_is_unknown),
-        cmocka_unit_test(third_cluster_helps_out),
-        cmocka_unit_test(without_pairs_the_means_decide),
-        cmocka_unit_test(runtimes_of_nothing_count_as_something),
-        cmocka_unit_test(bad_observations_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("sample", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,7 @@
 /* A sampling phase where machine-windows are planned costs no more than it
  * takes to know where each cluster stands. Played by the simulator. */
+#include "bats/rules.h"
+#include "bats/status.h"
 #include "helpers/sim_fixture.h"
 
 #include <math.h>
@@ -11,24 +13,23 @@
 
 /* 1000 tasks of 15 min and the given deviation, on 32 + 32 machines; cluster 0
  * has speed 1 and charge 3. The thesis' sample (bkp) costs 42 to 105. */
-static void set_up(struct world *w, double charge, double speed, double cv)
+static void set_up(double charge, double speed, double cv)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double variance = log1p(cv * cv);
     gsl_rng_set(rng, 4);
-    set_up_world(w, &bats_policy_bats, TASKS, 0, 32, 3, charge,
-                 BATS_UNLIMITED);
+    set_up_world(&bats_policy_bats, TASKS, 0, 32, 3, charge, BATS_UNLIMITED);
     w->speed[1] = speed;
     w->o.sched.seed = 11;
     w->o.sched.sampling.on = true;
     for (uint32_t i = 0; i < TASKS; i++)
-        w->work[i] = (bats_time)(15 * (double)BATS_MINUTE *
-                                 gsl_ran_lognormal(rng, -variance / 2,
-                                                   sqrt(variance)));
+        w->work[i] =
+            (bats_time)(15 * (double)BATS_MINUTE *
+                        gsl_ran_lognormal(rng, -variance / 2, sqrt(variance)));
     gsl_rng_free(rng);
 }
 
-static uint32_t on_both(const struct world *w)
+static uint32_t on_both(void)
 {
     uint32_t n = 0;
     for (uint32_t t = 0; t < TASKS; t++)
@@ -36,146 +37,107 @@ static uint32_t on_both(const struct world *w)
     return n;
 }
 
-static void a_dear_cluster_runs_on_few_machines(void **state)
+TEST(a_dear_cluster_runs_on_few_machines)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 12, 1, 0.1);
-    play(&w);
-    assert_int_equal(w.of[0].machines_used, 7);
-    assert_int_equal(w.of[1].machines_used, 2); /* for about the same money */
-    assert_true(w.status.charged <= (7 * 3 + 2 * 12) * BATS_UNIT);
-    assert_int_equal(w.n_sampled, 1);
-    bats_sched_destroy(w.sched);
+    set_up(12, 1, 0.1);
+    play();
+    assert_int_equal(w->of[0].machines_used, 7);
+    assert_int_equal(w->of[1].machines_used, 2); /* for about the same money */
+    assert_true(w->status.charged <= (7 * 3 + 2 * 12) * BATS_UNIT);
+    assert_int_equal(w->n_sampled, 1);
 }
 
 /* Four times as much for as much work: two tasks that ran on both prove it. */
-static void a_settled_place_needs_no_more_tasks(void **state)
+TEST(a_settled_place_needs_no_more_tasks)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 12, 1, 0.1);
-    play(&w);
-    assert_in_range(on_both(&w), 2, 3);
-    bats_sched_destroy(w.sched);
+    set_up(12, 1, 0.1);
+    play();
+    assert_in_range(on_both(), 2, 3);
 }
 
 /* Runtimes differ at random, and a task costs as much here as there. */
-static void an_open_place_gets_all_seven(void **state)
+TEST(an_open_place_gets_all_seven)
 {
-    (void)state;
     static const double noise[] = {0.5, 0.5};
-    struct world w;
-    set_up(&w, 9, 3, 0.1);
-    w.o.noise = noise;
-    play(&w);
-    assert_int_equal(on_both(&w), 7);
-    assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
-    bats_sched_destroy(w.sched);
+    set_up(9, 3, 0.1);
+    w->o.noise = noise;
+    play();
+    assert_int_equal(on_both(), 7);
+    assert_int_equal(w->status.finish, BATS_FINISH_SAMPLED);
 }
 
-static void equal_tasks_need_no_sample_of_thirty(void **state)
+TEST(equal_tasks_need_no_sample_of_thirty)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 12, 1, 0.1);
-    play(&w);
-    bats_time soon = w.sampled.time;
-    bats_sched_destroy(w.sched);
+    set_up(12, 1, 0.1);
+    play();
+    bats_time soon = w->sampled.time;
     assert_true(soon < 40 * BATS_MINUTE);
 
-    set_up(&w, 12, 1, 0.8);
-    play(&w);
-    assert_int_equal(w.sampled.tasks, 30);
-    assert_true(w.sampled.time > soon);
-    bats_sched_destroy(w.sched);
+    set_up(12, 1, 0.8);
+    play();
+    assert_int_equal(w->sampled.tasks, 30);
+    assert_true(w->sampled.time > soon);
 }
 
 /* The user expects a task to cost four times as much there. */
-static void an_expected_place_needs_no_machine(void **state)
+TEST(an_expected_place_needs_no_machine)
 {
-    (void)state;
     static const bats_time expected[] = {20 * BATS_MINUTE, 20 * BATS_MINUTE};
-    struct world w;
-    set_up(&w, 12, 1, 0.1);
-    w.o.sched.expected = expected;
-    play(&w);
-    assert_int_equal(w.of[1].windows, 0);
-    assert_true(w.status.charged <= 7 * 3 * BATS_UNIT);
-    assert_true(w.of[1].is_guess);
-    assert_false(w.of[0].is_guess);
-    assert_int_equal((bats_time)w.of[1].mean_runtime, 20 * BATS_MINUTE);
-    bats_sched_destroy(w.sched);
+    set_up(12, 1, 0.1);
+    w->o.sched.expected = expected;
+    play();
+    assert_int_equal(w->of[1].windows, 0);
+    assert_true(w->status.charged <= 7 * 3 * BATS_UNIT);
+    assert_true(w->of[1].is_guess);
+    assert_false(w->of[0].is_guess);
+    assert_int_equal((bats_time)w->of[1].mean_runtime, 20 * BATS_MINUTE);
 
     /* It is offered all the same, but nothing is promised for sure. */
-    w.choice.offer = BATS_OFFER_FASTEST;
-    w.o.choice = &w.choice;
-    play(&w);
-    assert_non_null(w.sampled.chosen);
-    assert_int_equal(w.sampled.chosen->plan.machines[1], 32);
-    assert_false(w.sampled.chosen->is_bounded);
-    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
-    assert_false(w.of[1].is_guess);
-    bats_sched_destroy(w.sched);
+    w->choice.offer = BATS_OFFER_FASTEST;
+    w->o.choice = &w->choice;
+    play();
+    assert_non_null(w->sampled.chosen);
+    assert_int_equal(w->sampled.chosen->plan.machines[1], 32);
+    assert_false(w->sampled.chosen->is_bounded);
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    assert_false(w->of[1].is_guess);
 }
 
 /* A cluster that is expected to cost nearly the same is measured. */
-static void an_expected_place_that_is_open_is_sampled(void **state)
+TEST(an_expected_place_that_is_open_is_sampled)
 {
-    (void)state;
     static const bats_time expected[] = {15 * BATS_MINUTE, 5 * BATS_MINUTE};
-    struct world w;
-    set_up(&w, 12, 3, 0.1);
-    w.o.sched.expected = expected;
-    play(&w);
-    assert_true(w.of[1].windows > 0 && on_both(&w) >= 1);
-    assert_false(w.of[1].is_guess);
-    bats_sched_destroy(w.sched);
+    set_up(12, 3, 0.1);
+    w->o.sched.expected = expected;
+    play();
+    assert_true(w->of[1].windows > 0 && on_both() >= 1);
+    assert_false(w->of[1].is_guess);
 }
 
 /* The home is where a task, not a machine, is expected to cost least. */
-static void the_sample_is_taken_where_tasks_are_cheap(void **state)
+TEST(the_sample_is_taken_where_tasks_are_cheap)
 {
-    (void)state;
     static const bats_time expected[] = {15 * BATS_MINUTE,
                                          3 * BATS_MINUTE + 45 * BATS_SECOND};
-    struct world w;
-    set_up(&w, 4, 4, 0.1);
-    w.o.sched.expected = expected;
-    play(&w);
-    assert_int_equal(w.of[0].windows, 0);
-    assert_int_equal(w.of[1].machines_used, 7);
-    bats_sched_destroy(w.sched);
+    set_up(4, 4, 0.1);
+    w->o.sched.expected = expected;
+    play();
+    assert_int_equal(w->of[0].windows, 0);
+    assert_int_equal(w->of[1].machines_used, 7);
 }
 
-static void what_earlier_sessions_saw_is_not_run_again(void **state)
+TEST(what_earlier_sessions_saw_is_not_run_again)
 {
-    (void)state;
-    struct world w, next;
-    set_up(&w, 12, 1, 0.1);
-    play(&w);
-    set_up(&next, 12, 1, 0.1);
-    next.o.sched.earlier.seen = w.sampled.observations;
-    next.o.sched.earlier.n_seen = w.sampled.n_observations;
-    next.o.sched.earlier.tops_up = true;
-    play(&next);
-    assert_int_equal(next.of[1].windows, 0); /* its place is settled */
-    assert_int_equal(next.status.finish, BATS_FINISH_SAMPLED);
-    bats_sched_destroy(w.sched);
-    bats_sched_destroy(next.sched);
+    set_up(12, 1, 0.1);
+    play();
+    const struct bats_sched_sampled first = w->sampled;
+    set_up(12, 1, 0.1);
+    w->o.sched.earlier.seen = first.observations;
+    w->o.sched.earlier.n_seen = first.n_observations;
+    w->o.sched.earlier.tops_up = true;
+    play();
+    assert_int_equal(w->of[1].windows, 0); /* its place is settled */
+    assert_int_equal(w->status.finish, BATS_FINISH_SAMPLED);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_dear_cluster_runs_on_few_machines),
-        cmocka_unit_test(a_settled_place_needs_no_more_tasks),
-        cmocka_unit_test(an_open_place_gets_all_seven),
-        cmocka_unit_test(equal_tasks_need_no_sample_of_thirty),
-        cmocka_unit_test(an_expected_place_needs_no_machine),
-        cmocka_unit_test(an_expected_place_that_is_open_is_sampled),
-        cmocka_unit_test(the_sample_is_taken_where_tasks_are_cheap),
-        cmocka_unit_test(what_earlier_sessions_saw_is_not_run_again),
-    };
-    return cmocka_run_group_tests_name("sampling_cost", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,7 @@
 /* Measurements of earlier sessions count: the engine, driven by the simulator,
  * samples only what is missing. */
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "helpers/sim_fixture.h"
 
 #define TASKS 300
@@ -10,9 +12,9 @@ static struct bats_observation seen[2 * SEEN];
 
 /* 32 machines of 3 an hour, and 32 of twice the speed for 9. Earlier sessions
  * have run this many tasks on each, none on both. */
-static void set_up(struct world *w, uint32_t on_slow, uint32_t on_fast)
+static void set_up(uint32_t on_slow, uint32_t on_fast)
 {
-    set_up_world(w, &bats_policy_bkp, TASKS, 0, 32, 3, 9, 1000 * BATS_UNIT);
+    set_up_world(&bats_policy_bkp, TASKS, 0, 32, 3, 9, 1000 * BATS_UNIT);
     w->speed[1] = 2;
     for (uint32_t i = 0; i < TASKS; i++)
         w->work[i] = (10 + i % 11) * BATS_MINUTE;
@@ -24,175 +26,153 @@ static void set_up(struct world *w, uint32_t on_slow, uint32_t on_fast)
     w->o.sched.earlier.tops_up = true;
 }
 
-static void all_done(const struct world *w)
+static void all_done(void)
 {
     assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
 }
 
-static void a_cluster_that_lacks_a_few_runs_only_these(void **state)
+TEST(a_cluster_that_lacks_a_few_runs_only_these)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, SAMPLE - 3, 39);
-    simulate(&w);
-    assert_true(w.n_decisions > 1);
-    assert_int_equal(w.decisions[0].reason, BATS_REASON_START);
-    assert_int_equal(w.decisions[0].machines[0], 3);
-    assert_int_equal(w.decisions[0].machines[1], 0);
-    assert_int_equal(w.decisions[1].reason, BATS_REASON_SAMPLED);
+    set_up(SAMPLE - 3, 39);
+    play();
+    assert_true(w->n_decisions > 1);
+    assert_int_equal(w->decisions[0].reason, BATS_REASON_START);
+    assert_int_equal(w->decisions[0].machines[0], 3);
+    assert_int_equal(w->decisions[0].machines[1], 0);
+    assert_int_equal(w->decisions[1].reason, BATS_REASON_SAMPLED);
     /* Three tasks of at most 20 minutes, at the same time. */
-    assert_in_range(w.decisions[1].time, 10 * BATS_MINUTE, 20 * BATS_MINUTE);
-    all_done(&w);
+    assert_in_range(w->decisions[1].time, 10 * BATS_MINUTE, 20 * BATS_MINUTE);
+    all_done();
 }
 
-static void where_all_is_known_the_plan_comes_first(void **state)
+TEST(where_all_is_known_the_plan_comes_first)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, SAMPLE, SAMPLE);
-    simulate(&w);
-    assert_int_equal(w.decisions[0].machines[0], 0);
-    assert_int_equal(w.decisions[0].machines[1], 0);
-    assert_int_equal(w.decisions[1].reason, BATS_REASON_SAMPLED);
-    assert_int_equal(w.decisions[1].time, 0);
-    all_done(&w);
+    set_up(SAMPLE, SAMPLE);
+    play();
+    assert_int_equal(w->decisions[0].machines[0], 0);
+    assert_int_equal(w->decisions[0].machines[1], 0);
+    assert_int_equal(w->decisions[1].reason, BATS_REASON_SAMPLED);
+    assert_int_equal(w->decisions[1].time, 0);
+    all_done();
 }
 
-static void without_a_budget_nobody_waits(void **state)
+TEST(without_a_budget_nobody_waits)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 3, 39);
-    w.o.sched.budget = BATS_UNLIMITED;
-    simulate(&w);
-    assert_int_equal(w.decisions[0].machines[0], 32);
-    assert_int_equal(w.decisions[0].machines[1], 32);
-    all_done(&w);
+    set_up(3, 39);
+    w->o.sched.budget = BATS_UNLIMITED;
+    play();
+    assert_int_equal(w->decisions[0].machines[0], 32);
+    assert_int_equal(w->decisions[0].machines[1], 32);
+    all_done();
 }
 
 /* A budget for the three slow machines that are missing: those of a cluster
  * that needs none do not count in the price of the start. */
-static void the_price_of_the_start_is_of_what_is_missing(void **state)
+TEST(the_price_of_the_start_is_of_what_is_missing)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, SAMPLE - 3, SAMPLE);
-    w.o.sched.budget = 9 * BATS_UNIT;
-    simulate(&w);
-    assert_int_equal(w.decisions[0].machines[0], 3);
+    set_up(SAMPLE - 3, SAMPLE);
+    w->o.sched.budget = 9 * BATS_UNIT;
+    play();
+    assert_int_equal(w->decisions[0].machines[0], 3);
 }
 
 /* As sessions did that are on record: all of the sample, or nothing. */
-static void a_session_without_topping_up_is_replayed_as_it_was(void **state)
+TEST(a_session_without_topping_up_is_replayed_as_it_was)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, SAMPLE - 3, 39);
-    w.o.sched.earlier.tops_up = false;
-    simulate(&w);
-    assert_int_equal(w.decisions[0].machines[0], SAMPLE);
-    assert_int_equal(w.decisions[0].machines[1], 0);
+    set_up(SAMPLE - 3, 39);
+    w->o.sched.earlier.tops_up = false;
+    play();
+    assert_int_equal(w->decisions[0].machines[0], SAMPLE);
+    assert_int_equal(w->decisions[0].machines[1], 0);
 }
 
 /* ---- the sampling phase of its own ---- */
 
-static void a_sample_that_is_complete_costs_nothing(void **state)
+TEST(a_sample_that_is_complete_costs_nothing)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, SAMPLE, SAMPLE);
-    w.o.sched.sampling.on = true;
-    simulate(&w);
-    assert_int_equal(w.sampled.time, 0);
-    assert_int_equal(w.sampled.charged, 0);
-    assert_int_equal(w.sampled.n_observations, 2 * SAMPLE);
-    assert_int_equal(w.begun_early[0] + w.begun_early[1], 0);
+    set_up(SAMPLE, SAMPLE);
+    w->o.sched.sampling.on = true;
+    play();
+    assert_int_equal(w->sampled.time, 0);
+    assert_int_equal(w->sampled.charged, 0);
+    assert_int_equal(w->sampled.n_observations, 2 * SAMPLE);
+    assert_int_equal(w->begun_early[0] + w->begun_early[1], 0);
 }
 
 /* 42 tasks are more than the sample. The regression asks for 7 on each
  * cluster: the slow one has 3 of them. Each of the four machines goes on with
  * the bag until its window ends. */
-static void a_cluster_that_is_hardly_known_gets_its_points(void **state)
+TEST(a_cluster_that_is_hardly_known_gets_its_points)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 3, 39);
-    w.o.sched.sampling.on = true;
-    w.choice.offer = BATS_OFFER_FASTEST;
-    w.o.choice = &w.choice;
-    simulate(&w);
-    assert_int_equal(w.sampled.n_observations, 42 + 4);
-    assert_int_equal(w.sampled.charged, 4 * 3 * BATS_UNIT);
-    assert_int_equal(w.begun_early[1], 0);
-    all_done(&w);
+    set_up(3, 39);
+    w->o.sched.sampling.on = true;
+    w->choice.offer = BATS_OFFER_FASTEST;
+    w->o.choice = &w->choice;
+    play();
+    assert_int_equal(w->sampled.n_observations, 42 + 4);
+    assert_int_equal(w->sampled.charged, 4 * 3 * BATS_UNIT);
+    assert_int_equal(w->begun_early[1], 0);
+    all_done();
 }
 
 /* Ten of the 28 tasks are missing, and 7 - 6 of the points. */
-static void a_sample_is_filled_up(void **state)
+TEST(a_sample_is_filled_up)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 6, 12);
-    w.o.sched.sampling.on = true;
-    simulate(&w);
-    assert_int_equal(w.sampled.tasks, SAMPLE - 18);
-    assert_int_equal(w.sampled.n_observations, SAMPLE + 1);
-    assert_int_equal(w.sampled.charged, 7 * (3 + 9) * BATS_UNIT);
+    set_up(6, 12);
+    w->o.sched.sampling.on = true;
+    play();
+    assert_int_equal(w->sampled.tasks, SAMPLE - 18);
+    assert_int_equal(w->sampled.n_observations, SAMPLE + 1);
+    assert_int_equal(w->sampled.charged, 7 * (3 + 9) * BATS_UNIT);
 }
 
 /* ---- where no task has ended well ---- */
 
 /* Whatever is begun on a slow machine fails after a second. */
-static void simulate_failures(struct world *w, bool tops_up)
+static void simulate_failures(bool tops_up)
 {
     memset(w->broken, 1, 32);
     w->o.sched.budget = BATS_UNLIMITED;
     w->o.sched.rules.retries = 3;
     w->o.sched.earlier.tops_up = tops_up;
-    simulate(w);
+    play();
 }
 
-static void what_failures_say_of_a_cluster_is_a_guess(void **state)
+TEST(what_failures_say_of_a_cluster_is_a_guess)
 {
-    (void)state;
-    struct world w;
     size_t n_guesses = 0;
-    set_up(&w, 0, 0);
-    simulate_failures(&w, false);
-    assert_int_equal(w.of[0].done, 0);
-    assert_true(w.of[0].mean_runtime > 0);
-    assert_true(w.of[0].is_guess);
-    assert_false(w.of[1].is_guess);
-    for (size_t i = 0; i < w.n_decisions; i++)
-        n_guesses += w.decisions[i].is_guess;
-    assert_false(w.decisions[0].is_guess); /* nothing was known */
+    set_up(0, 0);
+    simulate_failures(false);
+    assert_int_equal(w->of[0].done, 0);
+    assert_true(w->of[0].mean_runtime > 0);
+    assert_true(w->of[0].is_guess);
+    assert_false(w->of[1].is_guess);
+    for (size_t i = 0; i < w->n_decisions; i++)
+        n_guesses += w->decisions[i].is_guess;
+    assert_false(w->decisions[0].is_guess); /* nothing was known */
     assert_true(n_guesses > 0);
 }
 
-static void what_an_earlier_session_has_seen_is_no_guess(void **state)
+TEST(what_an_earlier_session_has_seen_is_no_guess)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, SAMPLE, SAMPLE);
-    simulate_failures(&w, true);
-    assert_int_equal(w.of[0].done, 0);
-    assert_false(w.of[0].is_guess);
+    set_up(SAMPLE, SAMPLE);
+    simulate_failures(true);
+    assert_int_equal(w->of[0].done, 0);
+    assert_false(w->of[0].is_guess);
 }
 
 /* ---- the choice ---- */
 
 /* Half an hour spent on choosing does not count against the schedule. */
-static void the_promise_counts_from_the_choice(void **state)
+TEST(the_promise_counts_from_the_choice)
 {
-    (void)state;
-    struct world w;
     struct bats_sched *sched;
     struct bats_error err;
     struct bats_sched_sampled sampled;
     struct bats_event event = {.type = BATS_EVENT_JOINED};
-    set_up(&w, SAMPLE, SAMPLE);
-    w.o.sched.sampling.on = true;
-    assert_int_equal(bats_sched_create(&w.o.sched, &sched, &err), 0);
+    set_up(SAMPLE, SAMPLE);
+    w->o.sched.sampling.on = true;
+    assert_int_equal(bats_sched_create(&w->o.sched, &sched, &err), 0);
     for (; event.machine < 64; event.machine++)
         assert_int_equal(bats_sched_handle(sched, 0, &event, &err), 0);
     event = (struct bats_event){.type = BATS_EVENT_CHOSEN,
@@ -205,20 +185,4 @@ static void the_promise_counts_from_the_choice(void **state)
     bats_sched_destroy(sched);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cluster_that_lacks_a_few_runs_only_these),
-        cmocka_unit_test(where_all_is_known_the_plan_comes_first),
-        cmocka_unit_test(without_a_budget_nobody_waits),
-        cmocka_unit_test(the_price_of_the_start_is_of_what_is_missing),
-        cmocka_unit_test(a_session_without_topping_up_is_replayed_as_it_was),
-        cmocka_unit_test(a_sample_that_is_complete_costs_nothing),
-        cmocka_unit_test(a_cluster_that_is_hardly_known_gets_its_points),
-        cmocka_unit_test(a_sample_is_filled_up),
-        cmocka_unit_test(what_failures_say_of_a_cluster_is_a_guess),
-        cmocka_unit_test(what_an_earlier_session_has_seen_is_no_guess),
-        cmocka_unit_test(the_promise_counts_from_the_choice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

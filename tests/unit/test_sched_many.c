@@ -1,17 +1,9 @@
 /* More machines than the engine looks at for one event: the digest of all
  * commands says whether it still answers the same to the same events. A change
  * that is meant to decide otherwise changes it, and says so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bats/policy.h"
 #include "bats/sched.h"
+#include "helpers/test.h"
 
 #define MACHINES 5000
 #define SLOTS 2
@@ -100,7 +92,7 @@ static uint64_t play(const struct bats_policy *policy, bool mixed,
     return digest;
 }
 
-static void many_machines_get_the_same_commands(void **state)
+TEST(many_machines_get_the_same_commands)
 {
     static const struct {
         const struct bats_policy *policy;
@@ -119,7 +111,6 @@ static void many_machines_get_the_same_commands(void **state)
                  {&bats_policy_bats, false, BATS_TAIL_STOCHASTIC_RANDOM,
                   TASKS / 3, UINT64_C(0x9e4f0cf63d5bbdb1)}};
     bool same = true;
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t digest = play(cases[i].policy, cases[i].mixed, cases[i].tail,
                                cases[i].n_tasks);
@@ -129,9 +120,4 @@ static void many_machines_get_the_same_commands(void **state)
     assert_true(same);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_machines_get_the_same_commands)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

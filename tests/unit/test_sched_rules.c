@@ -1,261 +1,233 @@
 /* Executions that go wrong, in the simulator: one cluster of machines at 1 per
  * hour, tasks of ten minutes. */
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "helpers/sim_fixture.h"
 
 #include "bats/bag.h"
 
-static void set_up(struct world *w, uint32_t n_tasks, uint32_t n_machines)
+static void set_up(uint32_t n_tasks, uint32_t n_machines)
 {
-    set_up_world(w, &bats_policy_rr, n_tasks, 10 * BATS_MINUTE, n_machines, 1,
-                 0, BATS_UNLIMITED);
+    set_up_world(&bats_policy_rr, n_tasks, 10 * BATS_MINUTE, n_machines, 1, 0,
+                 BATS_UNLIMITED);
 }
 
-static void failed_task_is_tried_again_as_often_as_allowed(void **state)
+TEST(failed_task_is_tried_again_as_often_as_allowed)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 6, 1);
-    w.fails[2] = 1;
-    w.o.sched.rules.retries = 2;
-    simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(w.status.done, 5);
-    assert_int_equal(w.status.failed, 1);
-    assert_int_equal(w.status.retried, 2);
-    assert_int_equal(w.makespan, 80 * BATS_MINUTE); /* 5 + 3 executions */
+    set_up(6, 1);
+    w->fails[2] = 1;
+    w->o.sched.rules.retries = 2;
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->status.done, 5);
+    assert_int_equal(w->status.failed, 1);
+    assert_int_equal(w->status.retried, 2);
+    assert_int_equal(w->makespan, 80 * BATS_MINUTE); /* 5 + 3 executions */
 }
 
-static void retries_of_earlier_sessions_count(void **state)
+TEST(retries_of_earlier_sessions_count)
 {
-    (void)state;
-    struct world w;
     uint8_t failures[6] = {0, 0, 2, 1};
-    set_up(&w, 6, 1);
-    w.fails[2] = w.fails[3] = 1;
-    w.o.sched.rules.retries = 2;
-    w.o.sched.earlier.failures = failures;
-    simulate(&w);
-    assert_int_equal(w.status.failed, 2);
-    assert_int_equal(w.status.retried, 1);
-    assert_int_equal(w.makespan, 70 * BATS_MINUTE); /* 4 + 1 + 2 executions */
+    set_up(6, 1);
+    w->fails[2] = w->fails[3] = 1;
+    w->o.sched.rules.retries = 2;
+    w->o.sched.earlier.failures = failures;
+    play();
+    assert_int_equal(w->status.failed, 2);
+    assert_int_equal(w->status.retried, 1);
+    assert_int_equal(w->makespan, 70 * BATS_MINUTE); /* 4 + 1 + 2 executions */
 }
 
-static void retries_wait_for_their_delay(void **state)
+TEST(retries_wait_for_their_delay)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 1, 1);
-    w.fails[0] = 1;
-    w.o.sched.rules.retries = 1;
-    w.o.sched.rules.retry_delay = 5 * BATS_MINUTE;
-    simulate(&w);
-    assert_int_equal(w.status.failed, 1);
-    assert_int_equal(w.makespan, 25 * BATS_MINUTE);
+    set_up(1, 1);
+    w->fails[0] = 1;
+    w->o.sched.rules.retries = 1;
+    w->o.sched.rules.retry_delay = 5 * BATS_MINUTE;
+    play();
+    assert_int_equal(w->status.failed, 1);
+    assert_int_equal(w->makespan, 25 * BATS_MINUTE);
 }
 
-static void retries_go_to_another_machine(void **state)
+TEST(retries_go_to_another_machine)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 8, 2);
-    w.broken[0] = 1;
-    w.o.sched.rules.retries = 1;
-    simulate(&w);
+    set_up(8, 2);
+    w->broken[0] = 1;
+    w->o.sched.rules.retries = 1;
+    play();
     /* One failure on the broken machine each at most: all get through. */
-    assert_int_equal(w.status.done, 8);
-    assert_int_equal(w.status.failed, 0);
+    assert_int_equal(w->status.done, 8);
+    assert_int_equal(w->status.failed, 0);
 }
 
-static void task_that_outlives_its_time_out_has_failed(void **state)
+TEST(task_that_outlives_its_time_out_has_failed)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 3, 1);
-    w.work[1] = 50 * BATS_MINUTE;
-    w.o.sched.rules.timeout = 15 * BATS_MINUTE;
-    simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(w.status.failed, 1);
-    assert_int_equal(w.status.timed_out, 1);
-    assert_int_equal(w.makespan, 35 * BATS_MINUTE);
+    set_up(3, 1);
+    w->work[1] = 50 * BATS_MINUTE;
+    w->o.sched.rules.timeout = 15 * BATS_MINUTE;
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->status.failed, 1);
+    assert_int_equal(w->status.timed_out, 1);
+    assert_int_equal(w->makespan, 35 * BATS_MINUTE);
 }
 
-static void time_out_in_medians_needs_a_sample(void **state)
+TEST(time_out_in_medians_needs_a_sample)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 40, 2);
-    w.o.sched.policy = &bats_policy_bats;
+    set_up(40, 2);
+    w->o.sched.policy = &bats_policy_bats;
     for (uint32_t i = 0; i < 40; i++)
-        w.work[i] = i == 11 ? 10 * BATS_HOUR : 10 * BATS_MINUTE;
-    w.o.sched.rules.timeout_median = 3;
-    simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(w.status.timed_out, 1);
-    assert_int_equal(w.status.done, 39);
-    assert_true(w.makespan < 5 * BATS_HOUR);
+        w->work[i] = i == 11 ? 10 * BATS_HOUR : 10 * BATS_MINUTE;
+    w->o.sched.rules.timeout_median = 3;
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->status.timed_out, 1);
+    assert_int_equal(w->status.done, 39);
+    assert_true(w->makespan < 5 * BATS_HOUR);
 
     /* Neither the policy nor the monitoring has to help. */
-    w.o.sched.policy = &bats_policy_rr;
-    w.o.sched.monitor_interval = 100 * BATS_HOUR;
-    simulate(&w);
-    assert_int_equal(w.status.timed_out, 1);
-    assert_true(w.makespan < 5 * BATS_HOUR);
+    w->o.sched.policy = &bats_policy_rr;
+    w->o.sched.monitor_interval = 100 * BATS_HOUR;
+    play();
+    assert_int_equal(w->status.timed_out, 1);
+    assert_true(w->makespan < 5 * BATS_HOUR);
 }
 
-static void too_many_failures_halt_the_run(void **state)
+TEST(too_many_failures_halt_the_run)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 60, 2);
-    memset(w.fails, 1, 60);
-    w.o.sched.rules.halt_failed = 3;
-    simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_HALTED);
-    assert_int_equal(w.status.failed, 4); /* the fourth ran to its end */
+    set_up(60, 2);
+    memset(w->fails, 1, 60);
+    w->o.sched.rules.halt_failed = 3;
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_HALTED);
+    assert_int_equal(w->status.failed, 4); /* the fourth ran to its end */
 
-    w.o.sched.rules.halt_now = true;
-    simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_HALTED);
-    assert_int_equal(w.status.failed, 3);
-    assert_int_equal(w.makespan, 20 * BATS_MINUTE);
+    w->o.sched.rules.halt_now = true;
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_HALTED);
+    assert_int_equal(w->status.failed, 3);
+    assert_int_equal(w->makespan, 20 * BATS_MINUTE);
 
-    w.o.sched.rules.halt_failed = 0;
-    w.o.sched.rules.halt_share = 1; /* three at least, of three */
-    simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_HALTED);
-    assert_int_equal(w.status.failed, 3);
+    w->o.sched.rules.halt_failed = 0;
+    w->o.sched.rules.halt_share = 1; /* three at least, of three */
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_HALTED);
+    assert_int_equal(w->status.failed, 3);
 }
 
-static void no_task_starts_that_cannot_end_before_the_deadline(void **state)
+TEST(no_task_starts_that_cannot_end_before_the_deadline)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 60, 2);
-    w.o.sched.rules.time_limit = 35 * BATS_MINUTE;
-    simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_TIME_LIMIT);
-    assert_int_equal(w.status.done, 6);
-    assert_int_equal(w.status.preempted, 0);
-    assert_int_equal(w.makespan, 30 * BATS_MINUTE);
+    set_up(60, 2);
+    w->o.sched.rules.time_limit = 35 * BATS_MINUTE;
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_TIME_LIMIT);
+    assert_int_equal(w->status.done, 6);
+    assert_int_equal(w->status.preempted, 0);
+    assert_int_equal(w->makespan, 30 * BATS_MINUTE);
 }
 
-static void what_runs_at_the_deadline_is_cancelled(void **state)
+TEST(what_runs_at_the_deadline_is_cancelled)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 60, 2);
+    set_up(60, 2);
     for (uint32_t i = 0; i < 60; i++)
-        w.work[i] = i % 2 ? 10 * BATS_MINUTE : 50 * BATS_MINUTE;
-    w.o.sched.rules.time_limit = BATS_HOUR + 1;
-    simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_TIME_LIMIT);
-    assert_true(w.makespan <= BATS_HOUR + 1);
-    assert_true(w.status.pending > 0);
+        w->work[i] = i % 2 ? 10 * BATS_MINUTE : 50 * BATS_MINUTE;
+    w->o.sched.rules.time_limit = BATS_HOUR + 1;
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_TIME_LIMIT);
+    assert_true(w->makespan <= BATS_HOUR + 1);
+    assert_true(w->status.pending > 0);
 }
 
-static void machine_on_which_everything_fails_is_quarantined(void **state)
+TEST(machine_on_which_everything_fails_is_quarantined)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 60, 3);
+    set_up(60, 3);
     for (uint32_t i = 0; i < 60; i++)
-        w.work[i] = 2 * BATS_SECOND; /* it fails after one */
-    w.broken[1] = 1;
-    simulate(&w);
-    assert_int_equal(w.of[0].machines_quarantined, 1);
-    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
-    assert_true(w.status.failed < 60 / 2);
+        w->work[i] = 2 * BATS_SECOND; /* it fails after one */
+    w->broken[1] = 1;
+    play();
+    assert_int_equal(w->of[0].machines_quarantined, 1);
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    assert_true(w->status.failed < 60 / 2);
 
     /* A bag in which every task fails is not the machines' fault. */
-    set_up(&w, 60, 3);
-    memset(w.fails, 1, 60);
-    simulate(&w);
-    assert_int_equal(w.of[0].machines_quarantined, 0);
-    assert_int_equal(w.status.failed, 60);
+    set_up(60, 3);
+    memset(w->fails, 1, 60);
+    play();
+    assert_int_equal(w->of[0].machines_quarantined, 0);
+    assert_int_equal(w->status.failed, 60);
 }
 
-static void task_fails_when_it_loses_machine_after_machine(void **state)
+TEST(task_fails_when_it_loses_machine_after_machine)
 {
-    (void)state;
-    struct world w;
     const struct bats_sim_loss losses[] = {
         {BATS_MINUTE, 0}, {2 * BATS_MINUTE, 1}, {3 * BATS_MINUTE, 2}};
-    set_up(&w, 1, 4);
-    w.o.losses = losses;
-    w.o.n_losses = 3;
-    simulate(&w);
-    assert_int_equal(w.status.done, 1);
-    w.o.sched.rules.losses = 2;
-    simulate(&w);
-    assert_int_equal(w.status.failed, 1);
-    assert_int_equal(w.makespan, 3 * BATS_MINUTE);
+    set_up(1, 4);
+    w->o.losses = losses;
+    w->o.n_losses = 3;
+    play();
+    assert_int_equal(w->status.done, 1);
+    w->o.sched.rules.losses = 2;
+    play();
+    assert_int_equal(w->status.failed, 1);
+    assert_int_equal(w->makespan, 3 * BATS_MINUTE);
 }
 
-static void losses_of_earlier_sessions_count(void **state)
+TEST(losses_of_earlier_sessions_count)
 {
-    (void)state;
-    struct world w;
     const struct bats_sim_loss losses[] = {{BATS_MINUTE, 0},
                                            {2 * BATS_MINUTE, 1}};
     uint8_t earlier[1] = {4};
-    set_up(&w, 1, 4);
-    w.o.losses = losses;
-    w.o.n_losses = 1;
-    w.o.sched.earlier.losses = earlier;
-    simulate(&w); /* the fifth */
-    assert_int_equal(w.status.done, 1);
-    w.o.n_losses = 2;
-    simulate(&w);
-    assert_int_equal(w.status.failed, 1);
-    assert_int_equal(w.makespan, 2 * BATS_MINUTE);
+    set_up(1, 4);
+    w->o.losses = losses;
+    w->o.n_losses = 1;
+    w->o.sched.earlier.losses = earlier;
+    play(); /* the fifth */
+    assert_int_equal(w->status.done, 1);
+    w->o.n_losses = 2;
+    play();
+    assert_int_equal(w->status.failed, 1);
+    assert_int_equal(w->makespan, 2 * BATS_MINUTE);
     earlier[0] = UINT8_MAX;
-    simulate(&w);
-    assert_int_equal(w.makespan, BATS_MINUTE);
+    play();
+    assert_int_equal(w->makespan, BATS_MINUTE);
 }
 
-static void resumed_run_does_the_rest_with_the_money_left(void **state)
+TEST(resumed_run_does_the_rest_with_the_money_left)
 {
-    (void)state;
-    struct world w;
     uint8_t earlier[60] = {BATS_TASK_PENDING};
-    set_up(&w, 60, 1);
+    set_up(60, 1);
     for (uint32_t i = 0; i < 50; i++)
         earlier[i] = i < 45 ? BATS_TASK_DONE : BATS_TASK_FAILED;
-    w.o.sched.earlier.state = earlier;
-    w.o.sched.earlier.charged = 9 * BATS_UNIT;
-    w.o.sched.budget = 10 * BATS_UNIT;
-    simulate(&w); /* one window: six of the ten tasks left */
-    assert_int_equal(w.status.finish, BATS_FINISH_BUDGET);
-    assert_int_equal(w.status.done, 45 + 6);
-    assert_int_equal(w.status.failed, 5);
-    assert_int_equal(w.status.pending, 4);
-    assert_int_equal(w.status.charged, 10 * BATS_UNIT);
-    assert_int_equal(w.of[0].charged, BATS_UNIT);
+    w->o.sched.earlier.state = earlier;
+    w->o.sched.earlier.charged = 9 * BATS_UNIT;
+    w->o.sched.budget = 10 * BATS_UNIT;
+    play(); /* one window: six of the ten tasks left */
+    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(w->status.done, 45 + 6);
+    assert_int_equal(w->status.failed, 5);
+    assert_int_equal(w->status.pending, 4);
+    assert_int_equal(w->status.charged, 10 * BATS_UNIT);
+    assert_int_equal(w->of[0].charged, BATS_UNIT);
 }
 
-static void resumed_run_with_nothing_left_charges_nothing(void **state)
+TEST(resumed_run_with_nothing_left_charges_nothing)
 {
-    (void)state;
-    struct world w;
     uint8_t earlier[10];
-    set_up(&w, 10, 2);
+    set_up(10, 2);
     memset(earlier, BATS_TASK_DONE, 10);
-    w.o.sched.earlier.state = earlier;
-    simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(w.status.charged, 0);
+    w->o.sched.earlier.state = earlier;
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->status.charged, 0);
 }
 
-static void task_that_yields_runs_again_and_has_not_failed(void **state)
+TEST(task_that_yields_runs_again_and_has_not_failed)
 {
-    (void)state;
-    struct world w;
     struct bats_sched *s;
     struct bats_error err;
     struct bats_sched_status st;
-    set_up(&w, 1, 1);
-    assert_int_equal(bats_sched_create(&w.o.sched, &s, &err), 0);
+    set_up(1, 1);
+    assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), 0);
     struct bats_event ev = {.type = BATS_EVENT_JOINED};
     assert_int_equal(bats_sched_handle(s, 0, &ev, &err), 0);
     ev.type = BATS_EVENT_YIELDED;
@@ -272,36 +244,14 @@ static void task_that_yields_runs_again_and_has_not_failed(void **state)
     bats_sched_destroy(s);
 }
 
-static void spent_budget_cannot_be_resumed_with_less(void **state)
+TEST(spent_budget_cannot_be_resumed_with_less)
 {
-    (void)state;
-    struct world w;
     struct bats_sched *s;
     struct bats_error err;
-    set_up(&w, 1, 1);
-    w.o.sched.budget = 5;
-    w.o.sched.earlier.charged = 6;
-    assert_int_equal(bats_sched_create(&w.o.sched, &s, &err), BATS_EINPUT);
+    set_up(1, 1);
+    w->o.sched.budget = 5;
+    w->o.sched.earlier.charged = 6;
+    assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), BATS_EINPUT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(failed_task_is_tried_again_as_often_as_allowed),
-        cmocka_unit_test(retries_of_earlier_sessions_count),
-        cmocka_unit_test(retries_wait_for_their_delay),
-        cmocka_unit_test(retries_go_to_another_machine),
-        cmocka_unit_test(task_that_outlives_its_time_out_has_failed),
-        cmocka_unit_test(time_out_in_medians_needs_a_sample),
-        cmocka_unit_test(too_many_failures_halt_the_run),
-        cmocka_unit_test(no_task_starts_that_cannot_end_before_the_deadline),
-        cmocka_unit_test(what_runs_at_the_deadline_is_cancelled),
-        cmocka_unit_test(machine_on_which_everything_fails_is_quarantined),
-        cmocka_unit_test(losses_of_earlier_sessions_count),
-        cmocka_unit_test(task_fails_when_it_loses_machine_after_machine),
-        cmocka_unit_test(resumed_run_does_the_rest_with_the_money_left),
-        cmocka_unit_test(resumed_run_with_nothing_left_charges_nothing),
-        cmocka_unit_test(task_that_yields_runs_again_and_has_not_failed),
-        cmocka_unit_test(spent_budget_cannot_be_resumed_with_less)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

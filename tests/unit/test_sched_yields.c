@@ -1,14 +1,9 @@
 /* Tasks that yield (exit status 85), told by hand: two machines at 1 per
  * window, two tasks that are one another's equals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bats/policy.h"
 #include "bats/sched.h"
+#include "bats/status.h"
+#include "helpers/test.h"
 
 #define LIMIT 5
 #define RUNS_MAX 2000
@@ -107,9 +102,8 @@ static const struct bats_sched_options limited = {
     .rules = {.yields = LIMIT},
 };
 
-static void task_that_yields_at_once_for_ever_fails(void **state)
+TEST(task_that_yields_at_once_for_ever_fails)
 {
-    (void)state;
     struct play p = {.takes = 1000, .n_yields = UINT32_MAX};
     play(&p, limited);
     assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
@@ -119,9 +113,8 @@ static void task_that_yields_at_once_for_ever_fails(void **state)
     assert_int_equal(p.status.charged, 2 * BATS_UNIT); /* a window for each */
 }
 
-static void task_waits_twice_as_long_after_each_yield(void **state)
+TEST(task_waits_twice_as_long_after_each_yield)
 {
-    (void)state;
     const int seconds[LIMIT] = {1, 2, 4, 8, 16};
     struct play p = {.takes = 1000, .n_yields = UINT32_MAX};
     play(&p, limited);
@@ -130,9 +123,8 @@ static void task_waits_twice_as_long_after_each_yield(void **state)
                          1000 + seconds[i] * BATS_SECOND);
 }
 
-static void task_that_works_before_it_yields_may_do_so_for_ever(void **state)
+TEST(task_that_works_before_it_yields_may_do_so_for_ever)
 {
-    (void)state;
     struct play p = {.takes = 10 * BATS_SECOND, .n_yields = 300};
     play(&p, limited);
     assert_int_equal(p.status.done, 2);
@@ -141,18 +133,16 @@ static void task_that_works_before_it_yields_may_do_so_for_ever(void **state)
         assert_int_equal(p.began[0][i + 1] - p.began[0][i], 10 * BATS_SECOND);
 }
 
-static void work_in_between_starts_the_count_anew(void **state)
+TEST(work_in_between_starts_the_count_anew)
 {
-    (void)state;
     struct play p = {.takes = 1000, .n_yields = UINT32_MAX, .working = 5};
     play(&p, limited);
     assert_int_equal(p.status.failed, 2);
     assert_int_equal(p.of_task[0], 5 + LIMIT + 1);
 }
 
-static void yields_of_earlier_sessions_count(void **state)
+TEST(yields_of_earlier_sessions_count)
 {
-    (void)state;
     const uint8_t earlier[2] = {LIMIT, 2};
     struct bats_sched_options o = limited;
     o.earlier.yields = earlier;
@@ -165,9 +155,8 @@ static void yields_of_earlier_sessions_count(void **state)
 }
 
 /* Records of such runs exist. */
-static void without_the_rule_a_task_yields_at_once_and_for_ever(void **state)
+TEST(without_the_rule_a_task_yields_at_once_and_for_ever)
 {
-    (void)state;
     struct bats_sched_options o = limited;
     o.rules.yields = 0;
     struct play p = {.takes = 1000, .n_yields = 1000};
@@ -177,14 +166,4 @@ static void without_the_rule_a_task_yields_at_once_and_for_ever(void **state)
     assert_int_equal(p.began[0][1000], 1000 * 1000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(task_that_yields_at_once_for_ever_fails),
-        cmocka_unit_test(task_waits_twice_as_long_after_each_yield),
-        cmocka_unit_test(task_that_works_before_it_yields_may_do_so_for_ever),
-        cmocka_unit_test(work_in_between_starts_the_count_anew),
-        cmocka_unit_test(yields_of_earlier_sessions_count),
-        cmocka_unit_test(without_the_rule_a_task_yields_at_once_and_for_ever)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

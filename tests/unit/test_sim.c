@@ -1,164 +1,109 @@
 /* The driver: start-up, noise and what it tells. Small worlds that can be
  * followed by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "bats/policy.h"
-#include "sim/sim.h"
+#include "bats/sched.h"
+#include "bats/status.h"
+#include "helpers/sim_fixture.h"
 
 #define TASKS 64
 
-struct world {
-    struct bats_cluster cluster;
-    struct bats_machine_spec machines[8];
-    bats_time work[TASKS];
-    double speed, noise;
-    bats_time startup;
-    struct bats_sim_options o;
-    struct bats_sched_status status;
-    struct bats_cluster_status of;
-    bats_time makespan;
-};
+static double noise;
+static bats_time startup;
 
 /* Machines at 1 per hour; rr, because it holds all of them. */
-static void set_up(struct world *w, uint32_t n_tasks, bats_time work,
-                   uint32_t n_machines)
+static void set_up(uint32_t n_tasks, bats_time work, uint32_t n_machines)
 {
-    *w = (struct world){.cluster = {"c", BATS_UNIT, n_machines}, .speed = 1};
-    for (uint32_t i = 0; i < n_machines; i++)
-        w->machines[i].slots = 1;
-    for (uint32_t i = 0; i < n_tasks; i++)
-        w->work[i] = work;
-    w->o = (struct bats_sim_options){.sched = {.policy = &bats_policy_rr,
-                                               .n_tasks = n_tasks,
-                                               .clusters = &w->cluster,
-                                               .n_clusters = 1,
-                                               .machines = w->machines,
-                                               .n_machines = n_machines,
-                                               .window = BATS_HOUR,
-                                               .budget = BATS_UNLIMITED,
-                                               .seed = 3},
-                                     .work = w->work,
-                                     .speed = &w->speed,
-                                     .startup = &w->startup,
-                                     .noise = &w->noise};
-}
-
-static void simulate(struct world *w)
-{
-    struct bats_sched *s;
-    struct bats_error err;
-    if (bats_sim_run(&w->o, &s, &w->makespan, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_status(s, &w->status);
-    bats_sched_cluster_status(s, 0, &w->of);
-    bats_sched_destroy(s);
+    noise = 0;
+    startup = 0;
+    set_up_world(&bats_policy_rr, n_tasks, work, n_machines, 1, 0,
+                 BATS_UNLIMITED);
+    w->o.sched.seed = 3;
+    w->o.startup = &startup;
+    w->o.noise = &noise;
 }
 
 /* The machine goes down at 10 min and is up again at 12, but only at 15 is it
  * said that the task of 50 min is lost. */
-static void a_loss_that_is_noticed_puts_the_task_back(void **state)
+TEST(a_loss_that_is_noticed_puts_the_task_back)
 {
-    (void)state;
-    struct world w;
     struct bats_outage outage = {.down = 10 * BATS_MINUTE,
                                  .up = 12 * BATS_MINUTE};
     struct bats_reliability loses = {.outages = &outage, .n_outages = 1};
-    set_up(&w, 1, 50 * BATS_MINUTE, 1);
-    w.cluster.unreliable = true;
-    w.cluster.noticed = 5 * BATS_MINUTE;
-    w.o.reliability = &loses;
-    simulate(&w);
-    assert_int_equal(w.makespan, 65 * BATS_MINUTE);
-    assert_int_equal(w.status.preempted, 1);
-    assert_int_equal(w.status.done, 1);
+    set_up(1, 50 * BATS_MINUTE, 1);
+    w->clusters[0].unreliable = true;
+    w->clusters[0].noticed = 5 * BATS_MINUTE;
+    w->o.reliability = &loses;
+    play();
+    assert_int_equal(w->makespan, 65 * BATS_MINUTE);
+    assert_int_equal(w->status.preempted, 1);
+    assert_int_equal(w->status.done, 1);
+}
+
+/* Tasks of two hours, after some of a minute, on machines that are lost only
+ * in 900 hours. */
+static void set_up_unreliable(uint32_t n_tasks, uint32_t n_short,
+                              const char *strategy)
+{
+    static struct bats_outage outage = {.down = 900 * BATS_HOUR,
+                                        .up = 901 * BATS_HOUR};
+    static const struct bats_reliability loses = {.outages = &outage,
+                                                  .n_outages = 1};
+    set_up(n_tasks, 2 * BATS_HOUR, 4);
+    for (uint32_t i = 0; i < n_short; i++)
+        w->work[i] = BATS_MINUTE;
+    w->clusters[0].unreliable = true;
+    w->o.reliability = &loses;
+    w->o.sched.policy = &bats_policy_expert;
+    w->o.sched.billing.model = BATS_BILLING_USE;
+    assert_int_equal(bats_strategy_parse(strategy, &w->o.sched.strategy, NULL),
+                     0);
 }
 
 /* Eight tasks of a minute end first; the next eight take two hours, which is
  * longer than a notice of 10 min, and far longer than 4 minutes. */
-static void where_losses_are_noticed_long_tasks_are_not_given_up(void **state)
+TEST(where_losses_are_noticed_long_tasks_are_not_given_up)
 {
-    (void)state;
-    struct world w;
-    struct bats_outage outage = {.down = 900 * BATS_HOUR,
-                                 .up = 901 * BATS_HOUR};
-    struct bats_reliability loses = {.outages = &outage, .n_outages = 1};
-    set_up(&w, 16, 2 * BATS_HOUR, 4);
-    for (uint32_t i = 0; i < 8; i++)
-        w.work[i] = BATS_MINUTE;
-    w.cluster.unreliable = true;
-    w.cluster.noticed = 10 * BATS_MINUTE;
-    w.o.reliability = &loses;
-    w.o.sched.policy = &bats_policy_expert;
-    w.o.sched.billing.model = BATS_BILLING_USE;
-    assert_int_equal(
-        bats_strategy_parse("N=inf,T=inf,D=inf", &w.o.sched.strategy, NULL),
-        0);
-    simulate(&w);
-    assert_int_equal(w.status.done, 16);
+    set_up_unreliable(16, 8, "N=inf,T=inf,D=inf");
+    w->clusters[0].noticed = 10 * BATS_MINUTE;
+    play();
+    assert_int_equal(w->status.done, 16);
     /* 8 min and 16 hours of work */
-    assert_int_equal(w.status.charged,
+    assert_int_equal(w->status.charged,
                      16 * BATS_UNIT + 8 * (BATS_UNIT / 60 + 1));
 }
 
 /* Silent: the first long tasks are given up until one has answered, and then
  * no more. The other way they would all be, as 4 T_ur are short of 2 h. */
-static void where_losses_are_silent_long_tasks_are_waited_for(void **state)
+TEST(where_losses_are_silent_long_tasks_are_waited_for)
 {
-    (void)state;
-    struct world w;
-    struct bats_outage outage = {.down = 900 * BATS_HOUR,
-                                 .up = 901 * BATS_HOUR};
-    struct bats_reliability loses = {.outages = &outage, .n_outages = 1};
-    set_up(&w, 40, 2 * BATS_HOUR, 4);
-    for (uint32_t i = 0; i < 24; i++)
-        w.work[i] = BATS_MINUTE;
-    w.cluster.unreliable = true;
-    w.o.reliability = &loses;
-    w.o.sched.policy = &bats_policy_expert;
-    w.o.sched.billing.model = BATS_BILLING_USE;
-    assert_int_equal(
-        bats_strategy_parse("AUR", &w.o.sched.strategy, NULL),
-        0);
-    simulate(&w);
-    assert_int_equal(w.status.done, 40);
-    assert_true(w.status.timed_out < 32); /* 40 by 4 T_ur alone */
-    assert_true(w.makespan < 12 * BATS_HOUR);
+    set_up_unreliable(40, 24, "AUR");
+    play();
+    assert_int_equal(w->status.done, 40);
+    assert_true(w->status.timed_out < 32); /* 40 by 4 T_ur alone */
+    assert_true(w->makespan < 12 * BATS_HOUR);
 }
 
 /* 15 min of start-up and a task of 50: the machine is charged from the start,
  * and the task counts with its own 50 min. */
-static void start_up_is_charged_and_delays_the_first_task(void **state)
+TEST(start_up_is_charged_and_delays_the_first_task)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 1, 50 * BATS_MINUTE, 1);
-    simulate(&w);
-    assert_int_equal(w.makespan, 50 * BATS_MINUTE);
-    assert_int_equal(w.status.charged, BATS_UNIT);
+    set_up(1, 50 * BATS_MINUTE, 1);
+    play();
+    assert_int_equal(w->makespan, 50 * BATS_MINUTE);
+    assert_int_equal(w->status.charged, BATS_UNIT);
 
-    w.startup = 15 * BATS_MINUTE;
-    simulate(&w);
-    assert_int_equal(w.makespan, 65 * BATS_MINUTE);
-    assert_int_equal(w.status.charged, 2 * BATS_UNIT);
-    assert_float_equal(w.of.mean_runtime, 50.0 * BATS_MINUTE, 1e-6);
+    startup = 15 * BATS_MINUTE;
+    play();
+    assert_int_equal(w->makespan, 65 * BATS_MINUTE);
+    assert_int_equal(w->status.charged, 2 * BATS_UNIT);
+    assert_float_equal(w->of[0].mean_runtime, 50.0 * BATS_MINUTE, 1e-6);
 }
 
-static void a_machine_that_is_up_does_not_start_again(void **state)
+TEST(a_machine_that_is_up_does_not_start_again)
 {
-    (void)state;
-    struct world w;
-    set_up(&w, 6, 20 * BATS_MINUTE, 2);
-    w.startup = 5 * BATS_MINUTE;
-    simulate(&w);
-    assert_int_equal(w.makespan, 65 * BATS_MINUTE);
+    set_up(6, 20 * BATS_MINUTE, 2);
+    startup = 5 * BATS_MINUTE;
+    play();
+    assert_int_equal(w->makespan, 65 * BATS_MINUTE);
 }
 
 /* ---- what the run tells about itself ---- */
@@ -181,18 +126,16 @@ static void write_command(void *context, bats_time now,
              c->type, c->machine);
 }
 
-static void every_event_and_command_is_shown_in_order(void **state)
+TEST(every_event_and_command_is_shown_in_order)
 {
-    (void)state;
-    struct world w;
     char text[512] = "", expected[512];
-    set_up(&w, 1, 50 * BATS_MINUTE, 1);
-    w.startup = 5 * BATS_MINUTE;
-    w.o.sched.monitor_interval = 40 * BATS_MINUTE;
-    w.o.on_event = write_event;
-    w.o.on_command = write_command;
-    w.o.context = text;
-    simulate(&w);
+    set_up(1, 50 * BATS_MINUTE, 1);
+    startup = 5 * BATS_MINUTE;
+    w->o.sched.monitor_interval = 40 * BATS_MINUTE;
+    w->o.on_event = write_event;
+    w->o.on_command = write_command;
+    w->o.context = text;
+    play();
     snprintf(expected, sizeof expected,
              "0 e%d.0 0 c%d.0 0 c%d.0 0 c%d.0 40 e%d.0 55 e%d.0 55 c%d.0 "
              "55 c%d.0 ",
@@ -221,26 +164,24 @@ static void note_runtime(void *context, bats_time now,
 
 /* Other machines, another order, another policy: the n-th execution of a task
  * takes as long as ever. */
-static void noise_does_not_depend_on_the_policy(void **state)
+TEST(noise_does_not_depend_on_the_policy)
 {
-    (void)state;
     static const struct bats_policy *const policies[] = {&bats_policy_rr,
                                                          &bats_policy_bats};
     static uint8_t fails[TASKS];
     struct log log[2] = {0};
     memset(fails, 1, sizeof fails);
     for (uint32_t i = 0; i < 2; i++) {
-        struct world w;
-        set_up(&w, TASKS, 10 * BATS_MINUTE, 2 + 3 * i);
-        w.noise = 0.2;
-        w.o.noise_seed = 11;
-        w.o.sched.seed = 3 + i;
-        w.o.sched.policy = policies[i];
-        w.o.fails = fails; /* so that there is a second execution */
-        w.o.sched.rules.retries = 1;
-        w.o.on_event = note_runtime;
-        w.o.context = &log[i];
-        simulate(&w);
+        set_up(TASKS, 10 * BATS_MINUTE, 2 + 3 * i);
+        noise = 0.2;
+        w->o.noise_seed = 11;
+        w->o.sched.seed = 3 + i;
+        w->o.sched.policy = policies[i];
+        w->o.fails = fails; /* so that there is a second execution */
+        w->o.sched.rules.retries = 1;
+        w->o.on_event = note_runtime;
+        w->o.context = &log[i];
+        play();
     }
     assert_memory_equal(&log[0], &log[1], sizeof log[0]);
     for (int i = 0; i < TASKS; i++) {
@@ -254,12 +195,13 @@ static void noise_does_not_depend_on_the_policy(void **state)
 /* 400 machines need 1000 minutes for a task, and one a minute, as is known from
  * earlier: that one does all 500 tasks, most of them as copies, and never has
  * to wait for one, however many there are to choose from. */
-static void every_running_task_is_found(void **state)
+TEST(every_running_task_is_found)
 {
-    (void)state;
     static struct bats_machine_spec machines[401];
     static bats_time work[500];
-    struct bats_cluster clusters[2] = {{.name = "fast", .charge = 0, .max = 1}, {.name = "slow", .charge = 0, .max = 400}};
+    struct bats_cluster clusters[2] = {
+        {.name = "fast", .charge = 0, .max = 1},
+        {.name = "slow", .charge = 0, .max = 400}};
     double speed[2] = {1000, 1};
     const struct bats_observation seen[2] = {{0, 0, BATS_MINUTE},
                                              {0, 1, 1000 * BATS_MINUTE}};
@@ -293,17 +235,4 @@ static void every_running_task_is_found(void **state)
     bats_sched_destroy(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loss_that_is_noticed_puts_the_task_back),
-        cmocka_unit_test(where_losses_are_noticed_long_tasks_are_not_given_up),
-        cmocka_unit_test(where_losses_are_silent_long_tasks_are_waited_for),
-        cmocka_unit_test(start_up_is_charged_and_delays_the_first_task),
-        cmocka_unit_test(a_machine_that_is_up_does_not_start_again),
-        cmocka_unit_test(every_event_and_command_is_shown_in_order),
-        cmocka_unit_test(noise_does_not_depend_on_the_policy),
-        cmocka_unit_test(every_running_task_is_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,15 +1,10 @@
 /* The clairvoyant bound: by hand, against every way to spend a small budget,
  * and against the best of all schedules of a few tasks. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
 #include <gsl/gsl_rng.h>
 
+#include "helpers/test.h"
 #include "sim/bound.h"
 
 static double bound(const struct bats_bound_problem *p, bats_money budget)
@@ -21,19 +16,11 @@ static double bound(const struct bats_bound_problem *p, bats_money budget)
     return makespan;
 }
 
-static void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance))
-        fail_msg("%.9g is not within %.3g of %.9g", value, tolerance,
-                 expected);
-}
-
 /* ---- by hand ---- */
 
 /* Windows of 60; four machines of speed 1 at 2, two of speed 3 at 5. */
-static void the_bound_of_small_bags_by_hand(void **state)
+TEST(the_bound_of_small_bags_is_as_by_hand)
 {
-    (void)state;
     struct bats_bound_type types[] = {
         {.machines = 4, .slots = 1, .speed = 1, .charge = 2, .longest = 20},
         {.machines = 2, .slots = 1, .speed = 3, .charge = 5, .longest = 20}};
@@ -61,9 +48,8 @@ static void the_bound_of_small_bags_by_hand(void **state)
 }
 
 /* One machine that needs 15 of each acquisition; 100 of work. */
-static void a_start_up_is_lost(void **state)
+TEST(a_start_up_is_lost)
 {
-    (void)state;
     struct bats_bound_type type = {.machines = 1,
                                    .slots = 2,
                                    .speed = 1,
@@ -152,9 +138,8 @@ static struct machines make_machines(gsl_rng *rng,
     return m;
 }
 
-static void no_way_to_spend_the_budget_is_better(void **state)
+TEST(no_way_to_spend_the_budget_is_better)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int finite = 0;
     for (unsigned long seed = 1; seed <= 3000; seed++) {
@@ -178,9 +163,8 @@ static void no_way_to_spend_the_budget_is_better(void **state)
 }
 
 /* With start-ups it is a bound still, if not the best one. */
-static void start_ups_leave_it_a_bound(void **state)
+TEST(start_ups_leave_it_a_bound)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int finite = 0, near = 0;
     for (unsigned long seed = 1; seed <= 3000; seed++) {
@@ -215,10 +199,9 @@ static double cost_bound(const struct bats_bound_problem *p, bats_time end)
     return cost;
 }
 
-/* The instance of the_bound_of_small_bags_by_hand. */
-static void the_least_cost_for_a_deadline_by_hand(void **state)
+/* The instance of the_bound_of_small_bags_is_as_by_hand. */
+TEST(the_least_cost_for_a_deadline_is_as_by_hand)
 {
-    (void)state;
     struct bats_bound_type types[] = {
         {.machines = 4, .slots = 1, .speed = 1, .charge = 2, .longest = 20},
         {.machines = 2, .slots = 1, .speed = 3, .charge = 5, .longest = 20}};
@@ -250,9 +233,8 @@ static double least_cost(const struct machines *m, int *n, int i,
     return best;
 }
 
-static void no_windows_that_are_in_time_cost_less(void **state)
+TEST(no_windows_that_are_in_time_cost_less)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int finite = 0, near = 0;
     for (unsigned long seed = 1; seed <= 6000; seed++) {
@@ -308,9 +290,8 @@ static double best_schedule(const struct machines *m, double window,
     return best;
 }
 
-static void no_schedule_beats_the_bound(void **state)
+TEST(no_schedule_beats_the_bound)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int possible = 0, exact = 0, impossible = 0, in_time = 0, exact_cost = 0;
     for (unsigned long seed = 1; seed <= 5000; seed++) {
@@ -359,16 +340,4 @@ static void no_schedule_beats_the_bound(void **state)
     assert_true(in_time > 1000 && exact_cost > in_time / 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bound_of_small_bags_by_hand),
-        cmocka_unit_test(a_start_up_is_lost),
-        cmocka_unit_test(no_way_to_spend_the_budget_is_better),
-        cmocka_unit_test(start_ups_leave_it_a_bound),
-        cmocka_unit_test(the_least_cost_for_a_deadline_by_hand),
-        cmocka_unit_test(no_windows_that_are_in_time_cost_less),
-        cmocka_unit_test(no_schedule_beats_the_bound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -6,18 +6,11 @@
  *     BATS_SCENARIOS=200000 make tests TESTS=build/tests/test_sim_budget
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <gsl/gsl_rng.h>
 
+#include "helpers/test.h"
 #include "sim/world.h"
 
 #define SCENARIOS 3000
@@ -218,9 +211,8 @@ static void play(uint32_t number, struct totals *totals)
     bats_scenario_destroy(s);
 }
 
-static void no_budget_is_ever_exceeded(void **state)
+TEST(no_budget_is_ever_exceeded)
 {
-    (void)state;
     const char *wanted = getenv("BATS_SCENARIOS");
     uint32_t n = wanted ? (uint32_t)strtoul(wanted, NULL, 10) : SCENARIOS;
     struct totals t = {0};
@@ -247,9 +239,8 @@ static void no_budget_is_ever_exceeded(void **state)
 
 /* A task that is cut off at the end of a window is begun again, and that can go
  * on for ever where windows cost nothing. */
-static void a_run_on_machines_without_charge_ends(void **state)
+TEST(a_run_on_machines_without_charge_ends)
 {
-    (void)state;
     struct totals t = {0};
     FILE *out = fopen(path, "w");
     assert_non_null(out);
@@ -268,14 +259,11 @@ static void a_run_on_machines_without_charge_ends(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_on_machines_without_charge_ends),
-        cmocka_unit_test(no_budget_is_ever_exceeded)};
     int descriptor = mkstemp(path);
     if (descriptor < 0)
         return 1;
     close(descriptor);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_cases(NULL, NULL);
     if (failed == 0)
         unlink(path);
     return failed;

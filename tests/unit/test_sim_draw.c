@@ -2,14 +2,7 @@
  * distribution functions. The seeds are fixed; the tolerances are several
  * standard errors. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_math.h>
@@ -18,16 +11,10 @@
 #include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "helpers/test.h"
 #include "sim/draw.h"
 
 #define N 100000
-
-static void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance))
-        fail_msg("%.9g is not within %.3g of %.9g", value, tolerance,
-                 expected);
-}
 
 /* ---- runtimes ---- */
 
@@ -150,9 +137,8 @@ static double *sample(const struct bats_draw *draw, size_t n)
 
 /* Tolerances: four standard errors of the mean (d / sqrt N), 2 % of the
  * deviation, and of the probability at each quantile five (0.5 / sqrt N). */
-static void runtimes_are_distributed_as_in_theory(void **state)
+TEST(runtimes_are_distributed_as_in_theory)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof theories / sizeof *theories; k++) {
         const struct theory *t = &theories[k];
         struct bats_draw draw;
@@ -175,9 +161,8 @@ static void runtimes_are_distributed_as_in_theory(void **state)
     }
 }
 
-static void the_mixture_is_what_the_thesis_says(void **state)
+TEST(the_mixture_is_what_the_thesis_says)
 {
-    (void)state;
     const struct theory *t = &theories[5];
     double mean = integrate(upper, t);
     double deviation = sqrt(integrate(upper_square, t) - mean * mean);
@@ -201,9 +186,8 @@ static void the_mixture_is_what_the_thesis_says(void **state)
     free(x);
 }
 
-static void a_constant_is_constant(void **state)
+TEST(a_constant_is_constant)
 {
-    (void)state;
     struct bats_draw draw;
     assert_int_equal(bats_draw_parse("constant 15m", &draw, NULL), 0);
     double *x = sample(&draw, 10);
@@ -212,9 +196,8 @@ static void a_constant_is_constant(void **state)
     free(x);
 }
 
-static void measured_values_all_have_the_same_chance(void **state)
+TEST(measured_values_all_have_the_same_chance)
 {
-    (void)state;
     static const bats_time values[] = {BATS_MINUTE, 2 * BATS_MINUTE,
                                        2 * BATS_MINUTE, 7 * BATS_MINUTE};
     const struct bats_draw draw = {
@@ -233,9 +216,8 @@ static void measured_values_all_have_the_same_chance(void **state)
 }
 
 /* The bag of benchmarks/das/bag.c: one Gaussian after the other. */
-static void the_normal_bag_is_that_of_the_emulation(void **state)
+TEST(the_normal_bag_is_that_of_the_emulation)
 {
-    (void)state;
     struct bats_draw draw;
     gsl_rng *ours = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_rng *theirs = gsl_rng_alloc(gsl_rng_mt19937);
@@ -251,9 +233,8 @@ static void the_normal_bag_is_that_of_the_emulation(void **state)
     gsl_rng_free(theirs);
 }
 
-static void what_is_no_distribution_is_refused(void **state)
+TEST(what_is_no_distribution_is_refused)
 {
-    (void)state;
     static const char *const wrong[][2] = {
         {"", "invalid value ''; expected one of constant, normal,"},
         {"gauss 1m 1m",
@@ -282,9 +263,8 @@ static void what_is_no_distribution_is_refused(void **state)
 /* ---- noise and losses ---- */
 
 /* Standard error of the mean is d / sqrt(N) = 0.0032 d. */
-static void noise_is_lognormal_with_mean_one(void **state)
+TEST(noise_is_lognormal_with_mean_one)
 {
-    (void)state;
     static const double deviations[] = {0.05, 0.3, 1};
     double *x = malloc(N * sizeof *x);
     for (int k = 0; k < 3; k++) {
@@ -303,9 +283,8 @@ static void noise_is_lognormal_with_mean_one(void **state)
     free(x);
 }
 
-static void noise_of_neighbours_is_unrelated(void **state)
+TEST(noise_of_neighbours_is_unrelated)
 {
-    (void)state;
     double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
     for (uint32_t i = 0; i < N; i++)
         x[i] = bats_draw_noise(5, i, 0, 0.1);
@@ -320,17 +299,15 @@ static void noise_of_neighbours_is_unrelated(void **state)
     free(y);
 }
 
-static void no_deviation_is_no_noise(void **state)
+TEST(no_deviation_is_no_noise)
 {
-    (void)state;
     assert_true(bats_draw_noise(1, 2, 3, 0) == 1);
 }
 
 /* Quantiles of the exponential distribution; the first machine of many seeds
  * and many machines of one seed. */
-static void losses_are_exponential(void **state)
+TEST(losses_are_exponential)
 {
-    (void)state;
     double *x = malloc(N * sizeof *x);
     for (int by_seed = 0; by_seed < 2; by_seed++) {
         for (uint32_t i = 0; i < N; i++)
@@ -349,19 +326,4 @@ static void losses_are_exponential(void **state)
     free(x);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runtimes_are_distributed_as_in_theory),
-        cmocka_unit_test(the_mixture_is_what_the_thesis_says),
-        cmocka_unit_test(a_constant_is_constant),
-        cmocka_unit_test(measured_values_all_have_the_same_chance),
-        cmocka_unit_test(the_normal_bag_is_that_of_the_emulation),
-        cmocka_unit_test(what_is_no_distribution_is_refused),
-        cmocka_unit_test(losses_are_exponential),
-        cmocka_unit_test(noise_is_lognormal_with_mean_one),
-        cmocka_unit_test(noise_of_neighbours_is_unrelated),
-        cmocka_unit_test(no_deviation_is_no_noise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

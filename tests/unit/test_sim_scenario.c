@@ -1,29 +1,18 @@
 /* Scenarios: what they mean, and every mistake with its line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include <cmocka.h>
-
+#include "helpers/directory.h"
 #include "sim/scenario.h"
 
 #define BAG "[bag]\ntasks = 10\nruntime = constant 1m\n"
 #define CLUSTER "[cluster c]\nmachines = 4\ncharge = 1.5\n"
 
-static char path[] = "/tmp/test_sim_scenario.XXXXXX";
+static const char path[] = "there/scenario";
 
 static int load_text(const char *text, struct bats_scenario **scenario,
                      struct bats_error *err)
 {
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
+    write_text(path, text);
     return bats_scenario_load(path, scenario, err);
 }
 
@@ -73,9 +62,8 @@ static void refuse_cluster(const char *line, const char *where)
 
 /* ---- what it means ---- */
 
-static void the_least_scenario_has_defaults(void **state)
+TEST(the_least_scenario_has_defaults)
 {
-    (void)state;
     struct bats_scenario *s = load(BAG CLUSTER);
     assert_int_equal(s->platform.window, BATS_HOUR);
     assert_string_equal(s->platform.currency, "");
@@ -118,19 +106,16 @@ static const struct bats_policy *policy_of(const char *run)
     return policy;
 }
 
-static void the_policy_for_machines_that_may_not_answer_is_expert(void **state)
+TEST(the_policy_for_machines_that_may_not_answer_is_expert)
 {
-    (void)state;
-    assert_ptr_equal(policy_of("[run]\nbilling = use\n"),
-                     &bats_policy_expert);
+    assert_ptr_equal(policy_of("[run]\nbilling = use\n"), &bats_policy_expert);
     assert_ptr_equal(policy_of(""), &bats_policy_bats);
     assert_ptr_equal(policy_of("[run]\nbilling = use\ntimeout = 1h\n"),
                      &bats_policy_bats);
 }
 
-static void every_key_is_read(void **state)
+TEST(every_key_is_read)
 {
-    (void)state;
     struct bats_scenario *s = load("[run]\n"
                                    "window = 15m ; a comment\n"
                                    "currency = SU\n"
@@ -200,7 +185,7 @@ static void every_key_is_read(void **state)
 
 /* ---- runtimes from files ---- */
 
-static char measured[] = "/tmp/test_sim_measured.XXXXXX";
+static const char measured[] = "there/measured";
 
 /* The scenario with `runtime = file` and this content. */
 static int load_measured(const char *tasks, const char *content,
@@ -208,10 +193,7 @@ static int load_measured(const char *tasks, const char *content,
                          struct bats_error *err)
 {
     char text[200];
-    FILE *out = fopen(measured, "w");
-    assert_non_null(out);
-    fputs(content, out);
-    assert_int_equal(fclose(out), 0);
+    write_text(measured, content);
     snprintf(text, sizeof text, "[bag]\n%sruntime = file %s\n" CLUSTER, tasks,
              strrchr(measured, '/') + 1);
     return load_text(text, scenario, err);
@@ -231,9 +213,8 @@ static void expect_measured(const char *content, const double *seconds,
     bats_scenario_destroy(s);
 }
 
-static void runtimes_are_read_from_three_kinds_of_text(void **state)
+TEST(runtimes_are_read_from_three_kinds_of_text)
 {
-    (void)state;
     expect_measured("# a comment\n\n90\n 15m \n0.25",
                     (double[]){90, 900, 0.25}, 3);
     /* Jobs that failed or were killed took another time. */
@@ -253,9 +234,8 @@ static void runtimes_are_read_from_three_kinds_of_text(void **state)
                     (double[]){1451, 60.5}, 2);
 }
 
-static void with_tasks_measured_runtimes_are_drawn(void **state)
+TEST(with_tasks_measured_runtimes_are_drawn)
 {
-    (void)state;
     struct bats_scenario *s = NULL;
     assert_int_equal(load_measured("tasks = 77\n", "1\n2\n3\n", &s, NULL), 0);
     assert_false(s->as_measured);
@@ -265,9 +245,8 @@ static void with_tasks_measured_runtimes_are_drawn(void **state)
     bats_scenario_destroy(s);
 }
 
-static void files_of_runtimes_are_checked(void **state)
+TEST(files_of_runtimes_are_checked)
 {
-    (void)state;
     static const char *const wrong[][2] = {
         {"1\nx\n", ":2: 'x' is not a duration"},
         {"1\n\n0\n", ":3: a runtime of 0"},
@@ -299,9 +278,8 @@ static void files_of_runtimes_are_checked(void **state)
 
 /* ---- mistakes ---- */
 
-static void sections_are_checked(void **state)
+TEST(sections_are_checked)
 {
-    (void)state;
     refuse("", ":1: the file ends without a section [bag]");
     refuse("[run]\n" CLUSTER, ":4: the file ends without a section [bag]");
     refuse(BAG, ":3: the file ends without a section [cluster NAME]");
@@ -314,10 +292,11 @@ static void sections_are_checked(void **state)
     refuse(BAG CLUSTER CLUSTER, ":7: cluster 'c' is already on line 4");
     refuse("[cluster]\n",
            ":1: a cluster without a name: write [cluster NAME]");
-    refuse("[run]\npolicy = expert\nstrategy = N=inf,T=1x,D=2x,Mr=0.1\n" BAG
-           CLUSTER "reliable = no\n",
-           ":1: the strategy needs a reliable cluster, and there is none: only "
-           "N = inf without Mr does not");
+    refuse(
+        "[run]\npolicy = expert\nstrategy = N=inf,T=1x,D=2x,Mr=0.1\n" BAG
+            CLUSTER "reliable = no\n",
+        ":1: the strategy needs a reliable cluster, and there is none: only "
+        "N = inf without Mr does not");
     refuse("tasks = 3\n", ":1: 'tasks' stands in front of the first section");
     char text[4000] = "";
     for (int i = 0; i < 33; i++)
@@ -325,9 +304,8 @@ static void sections_are_checked(void **state)
     refuse(text, ":33: more than 32 clusters");
 }
 
-static void keys_are_checked(void **state)
+TEST(keys_are_checked)
 {
-    (void)state;
     refuse_run("windows = 1h",
                ":2: unknown key 'windows' in [run]; known are window, "
                "currency, billing, policy, budget, deadline, minimize, "
@@ -335,12 +313,13 @@ static void keys_are_checked(void **state)
                "tail, strategy, utility, timeout and retries");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are "
                            "tasks, runtime, workflow, known and saves");
-    refuse_cluster("nodes = a",
-                   ":4: unknown key 'nodes' in [cluster]; known "
-                   "are machines, charge, speed, expected, slots, "
-                   "startup, queue, noise, loss, reliable, reliability, survival, "
-                   "outages, noticed, charge_lost, block, reclaimable, "
-                   "notice, guaranteed, free and lifetime");
+    refuse_cluster(
+        "nodes = a",
+        ":4: unknown key 'nodes' in [cluster]; known "
+        "are machines, charge, speed, expected, slots, "
+        "startup, queue, noise, loss, reliable, reliability, survival, "
+        "outages, noticed, charge_lost, block, reclaimable, "
+        "notice, guaranteed, free and lifetime");
     refuse_run("window = 1h\nwindow = 1h",
                ":3: 'window' is already on line 2");
     refuse_cluster("charge = 2", ":4: 'charge' is already on line 3");
@@ -353,9 +332,8 @@ static void keys_are_checked(void **state)
                "but 'window' is not a list");
 }
 
-static void values_of_run_are_checked(void **state)
+TEST(values_of_run_are_checked)
 {
-    (void)state;
     refuse_run("window = 0", ":2: window: must be longer than 0");
     refuse_run("monitor = 0", ":2: monitor: must be longer than 0");
     refuse_run("deadline = 0", ":2: deadline: must be longer than 0");
@@ -365,9 +343,9 @@ static void values_of_run_are_checked(void **state)
     refuse_run("confidence = 0.4", ":2: confidence: not from 0.5 to 0.9999");
     refuse_run("currency = 1234567890123456",
                ":2: currency: '1234567890123456' is longer than 15 bytes");
-    refuse_run("policy = dbc", ":2: policy: 'dbc' is no policy");
-    refuse_run("policy =", ":2: policy: '' is no policy");
-    refuse_run("policy = rr,,bats", ":2: policy: '' is no policy");
+    refuse_run("policy = dbc", ":2: policy: 'dbc' is not a policy");
+    refuse_run("policy =", ":2: policy: '' is not a policy");
+    refuse_run("policy = rr,,bats", ":2: policy: '' is not a policy");
     refuse_run("policy = rr, rr", ":2: policy: 'rr' is there twice");
     refuse_run("repeats = 0", ":2: repeats: '0' is not a whole number from 1 "
                               "to 1000000");
@@ -388,7 +366,7 @@ static void values_of_run_are_checked(void **state)
                "12");
     refuse_run("policy = expert", ":1: the policy expert needs a cluster with "
                                   "reliable = no");
-    refuse_run("tail = dog", ":2: tail: 'dog' is no strategy for the tail; "
+    refuse_run("tail = dog", ":2: tail: 'dog' is not a strategy for the tail; "
                              "see 'bats-mpi run --help'");
     refuse_run("seeds = 1-1000001",
                ":2: seeds: '1-1000001' makes more than a million");
@@ -396,9 +374,8 @@ static void values_of_run_are_checked(void **state)
                ":1: more than ten million runs");
 }
 
-static void budgets_are_checked(void **state)
+TEST(budgets_are_checked)
 {
-    (void)state;
     static const char *const wrong[] = {
         "",     "-3",    "3 SU",         "cheap",         "rrr",
         "rr+%", "rr+10", "cheapest*10%", "fastest-100%",  "fastest+ 5%",
@@ -427,9 +404,8 @@ static void budgets_are_checked(void **state)
                ":2: budget: '1234567890123456789012345' is too long");
 }
 
-static void values_of_bag_and_clusters_are_checked(void **state)
+TEST(values_of_bag_and_clusters_are_checked)
 {
-    (void)state;
     refuse("[bag]\ntasks = 0\n",
            ":2: tasks: '0' is not a whole number from 1 to 1000000000");
     refuse("[bag]\nruntime = normal 15m\n",
@@ -452,29 +428,9 @@ static void values_of_bag_and_clusters_are_checked(void **state)
     refuse_cluster("notice = 2m", ":1: notice: is for reclaimable = yes");
 }
 
-int main(void)
+static int set_up(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_least_scenario_has_defaults),
-        cmocka_unit_test(
-            the_policy_for_machines_that_may_not_answer_is_expert),
-        cmocka_unit_test(every_key_is_read),
-        cmocka_unit_test(runtimes_are_read_from_three_kinds_of_text),
-        cmocka_unit_test(with_tasks_measured_runtimes_are_drawn),
-        cmocka_unit_test(files_of_runtimes_are_checked),
-        cmocka_unit_test(sections_are_checked),
-        cmocka_unit_test(keys_are_checked),
-        cmocka_unit_test(values_of_run_are_checked),
-        cmocka_unit_test(budgets_are_checked),
-        cmocka_unit_test(values_of_bag_and_clusters_are_checked),
-    };
-    int first = mkstemp(path), second = mkstemp(measured);
-    if (first < 0 || second < 0)
-        return 1;
-    close(first);
-    close(second);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(path);
-    unlink(measured);
-    return failed;
+    return enter_directory(state) | mkdir("there", 0777);
 }
+
+TEST_MAIN(set_up, leave_directory)

@@ -1,17 +1,9 @@
 /* site: which ranks form which machines, at what charge, and the clusters file
  * that says so. Slurm is a script here that prints what Slurm 22.05 does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "site/site.h"
 
 #define RANKS 9
@@ -21,7 +13,6 @@ static struct bats_node nodes[RANKS];
  * cores of its node. */
 static int reset(void **state)
 {
-    (void)state;
     unsetenv("SLURM_JOB_ID");
     for (int i = 0; i < RANKS; i++) {
         nodes[i] = (struct bats_node){
@@ -56,9 +47,8 @@ static void expect_file(const struct bats_site *site, bats_time window,
     free(text);
 }
 
-static void alike_nodes_are_one_cluster(void **state)
+TEST_WITH(alike_nodes_are_one_cluster, reset, NULL)
 {
-    (void)state;
     nodes[8].hardware.bound_cores = 2; /* alone there: as much as the others */
     struct bats_site s = discover(BATS_SITE_AUTO);
     expect_file(&s, 0,
@@ -68,9 +58,8 @@ static void alike_nodes_are_one_cluster(void **state)
     bats_site_release(&s);
 }
 
-static void hardware_tells_clusters_apart(void **state)
+TEST_WITH(hardware_tells_clusters_apart, reset, NULL)
 {
-    (void)state;
     for (int i = 4; i < 8; i++) {
         nodes[i].hardware.cores = nodes[i].hardware.bound_cores = 8;
         nodes[i].hardware.memory_bytes = (uint64_t)64 << 30;
@@ -90,9 +79,8 @@ static void hardware_tells_clusters_apart(void **state)
     bats_site_release(&s);
 }
 
-static void a_machine_may_be_a_node(void **state)
+TEST_WITH(a_machine_may_be_a_node, reset, NULL)
 {
-    (void)state;
     strcpy(nodes[8].host, "n4");
     nodes[6].hardware.bound_cores = nodes[7].hardware.bound_cores =
         nodes[8].hardware.bound_cores = 6;
@@ -106,9 +94,8 @@ static void a_machine_may_be_a_node(void **state)
     bats_site_release(&s);
 }
 
-static void a_node_is_what_its_ranks_may_use(void **state)
+TEST_WITH(a_node_is_what_its_ranks_may_use, reset, NULL)
 {
-    (void)state;
     strcpy(nodes[1].hardware.bound, "0-1"); /* two cores of its own */
     nodes[1].hardware.bound_cores = 2;
     strcpy(nodes[8].host, "n4"); /* three ranks on four cores */
@@ -121,9 +108,8 @@ static void a_node_is_what_its_ranks_may_use(void **state)
     bats_site_release(&s);
 }
 
-static void unknown_hardware_is_one_core(void **state)
+TEST_WITH(unknown_hardware_is_one_core, reset, NULL)
 {
-    (void)state;
     for (int i = 0; i < RANKS; i++)
         nodes[i].hardware = (struct bats_hardware){0};
     struct bats_site s = discover(BATS_SITE_AUTO);
@@ -133,9 +119,8 @@ static void unknown_hardware_is_one_core(void **state)
     bats_site_release(&s);
 }
 
-static void ranks_with_the_same_cores_share_them(void **state)
+TEST_WITH(ranks_with_the_same_cores_share_them, reset, NULL)
 {
-    (void)state;
     struct bats_share shares[RANKS];
     strcpy(nodes[1].hardware.bound, "0-3");
     strcpy(nodes[5].host, "n1");
@@ -149,9 +134,8 @@ static void ranks_with_the_same_cores_share_them(void **state)
     }
 }
 
-static void too_many_kinds_are_refused(void **state)
+TEST_WITH(too_many_kinds_are_refused, reset, NULL)
 {
-    (void)state;
     static struct bats_node many[BATS_CLUSTERS_MAX + 2];
     struct bats_site site;
     struct bats_error err;
@@ -222,9 +206,8 @@ static void set_partitions(void)
         strcpy(nodes[i].partition, i < 6 ? "fast" : "slow");
 }
 
-static void slurm_names_the_clusters_and_their_charges(void **state)
+TEST_WITH(slurm_names_the_clusters_and_their_charges, reset, NULL)
 {
-    (void)state;
     char script[2048];
     set_partitions();
     snprintf(script, sizeof script, JOB("0-7", "OK"));
@@ -254,9 +237,8 @@ static void slurm_names_the_clusters_and_their_charges(void **state)
     bats_site_release(&s);
 }
 
-static void parts_of_nodes_are_held_by_rank_unless_exclusive(void **state)
+TEST_WITH(parts_of_nodes_are_held_by_rank_unless_exclusive, reset, NULL)
 {
-    (void)state;
     char script[2048];
     set_partitions();
     snprintf(script, sizeof script, JOB("0-6", "OK"));
@@ -273,9 +255,8 @@ static void parts_of_nodes_are_held_by_rank_unless_exclusive(void **state)
     bats_site_release(&s);
 }
 
-static void a_slurm_that_does_not_answer_is_done_without(void **state)
+TEST_WITH(a_slurm_that_does_not_answer_is_done_without, reset, NULL)
 {
-    (void)state;
     set_partitions();
     pretend("echo 'cannot reach anybody' >&2; echo more >&2; exit 1");
     struct bats_site s = discover(BATS_SITE_AUTO);
@@ -294,26 +275,8 @@ static void a_slurm_that_does_not_answer_is_done_without(void **state)
 
 static int clean_up(void **state)
 {
-    (void)state;
     pretend(NULL);
     return 0;
 }
 
-#define SITE_TEST(name) cmocka_unit_test_setup(name, reset)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SITE_TEST(alike_nodes_are_one_cluster),
-        SITE_TEST(hardware_tells_clusters_apart),
-        SITE_TEST(a_machine_may_be_a_node),
-        SITE_TEST(a_node_is_what_its_ranks_may_use),
-        SITE_TEST(unknown_hardware_is_one_core),
-        SITE_TEST(ranks_with_the_same_cores_share_them),
-        SITE_TEST(too_many_kinds_are_refused),
-        SITE_TEST(slurm_names_the_clusters_and_their_charges),
-        SITE_TEST(parts_of_nodes_are_held_by_rank_unless_exclusive),
-        SITE_TEST(a_slurm_that_does_not_answer_is_done_without),
-    };
-    return cmocka_run_group_tests(tests, NULL, clean_up);
-}
+TEST_MAIN(NULL, clean_up)

@@ -1,16 +1,8 @@
 /* slurm: what scontrol prints, and what that costs. The texts are Slurm
  * 22.05's, shortened where nobody reads; the sums are done by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "site/batch_system.h"
 #include "site/slurm.h"
 #include "site/slurm_account.h"
@@ -39,9 +31,8 @@ static struct bats_slurm read_job(const char *text)
     return slurm;
 }
 
-static void every_part_of_a_job_is_read(void **state)
+TEST(every_part_of_a_job_is_read)
 {
-    (void)state;
     struct bats_slurm s = read_job(het_job);
     assert_int_equal(s.n_parts, 2);
     assert_string_equal(s.user, "anna");
@@ -63,9 +54,8 @@ static void every_part_of_a_job_is_read(void **state)
     bats_slurm_release(&s);
 }
 
-static void the_first_end_counts(void **state)
+TEST(the_first_end_counts)
 {
-    (void)state;
     struct bats_slurm s = read_job(het_job);
     assert_int_equal(bats_slurm_end(&s), 1795262787);
     bats_slurm_release(&s);
@@ -76,9 +66,8 @@ static void the_first_end_counts(void **state)
     bats_slurm_release(&s);
 }
 
-static void other_texts_are_refused(void **state)
+TEST(other_texts_are_refused)
 {
-    (void)state;
     static const char *const texts[] = {
         "", "\n\n", "No jobs in the system\n",
         "JobId=1 JobState=PENDING Partition=p NodeList=(null) \n",
@@ -91,9 +80,8 @@ static void other_texts_are_refused(void **state)
     }
 }
 
-static void whole_nodes_are_told_from_parts(void **state)
+TEST(whole_nodes_are_told_from_parts)
 {
-    (void)state;
     struct bats_slurm s = read_job(
         "JobId=4 JobState=RUNNING Partition=p Nodes=n[1-2] CPU_IDs=0-7 Mem=0 "
         "GRES=   Nodes=n3 CPU_IDs=0-2 Mem=0 GRES= OverSubscribe=OK \n");
@@ -133,9 +121,8 @@ static double rate(const char *weights, const char *billing)
     return r;
 }
 
-static void a_node_costs_what_it_holds_times_the_weights(void **state)
+TEST(a_node_costs_what_it_holds_times_the_weights)
 {
-    (void)state;
     assert_true(rate("CPU=1.5", "node=1") == 6);
     assert_true(rate("cpu=0.25", "node=1") == 1);
     assert_true(rate("Mem=0.5G", "node=1") == 4);
@@ -151,9 +138,8 @@ static void a_node_costs_what_it_holds_times_the_weights(void **state)
     assert_true(rate("", "billing=4") == 2);
 }
 
-static void slurm_is_right_about_its_bill(void **state)
+TEST(slurm_is_right_about_its_bill)
 {
-    (void)state;
     assert_true(rate("CPU=0.3", "billing=1") > 1.19); /* cut off by Slurm */
     assert_true(rate("CPU=1.0,Mem=1.0G", "billing=8") == 8); /* the largest */
     struct bats_slurm s = read_job(het_job);
@@ -212,9 +198,8 @@ static void account_is(const char *text, const char *name,
     assert_true(bats_account_left(account) == (bats_money)(left * 1e6));
 }
 
-static void the_least_that_an_account_has_left_counts(void **state)
+TEST(the_least_that_an_account_has_left_counts)
 {
-    (void)state;
     struct bats_account a = {0};
     char words[BATS_ACCOUNT_WORDS];
     account_is(phys, "phys", &a, "science", 13); /* 780 minutes */
@@ -234,9 +219,8 @@ static void the_least_that_an_account_has_left_counts(void **state)
     fast = (struct bats_allocation_part){.partition = "fast"};
 }
 
-static void an_account_may_have_nothing_left_or_no_limit(void **state)
+TEST(an_account_may_have_nothing_left_or_no_limit)
 {
-    (void)state;
     static const char user[] =
         ASSOCIATION("phys", "anna(1000)", "", "(null)(5)", "");
     char text[4096];
@@ -258,9 +242,8 @@ static void an_account_may_have_nothing_left_or_no_limit(void **state)
 
 /* The output of Slurm 22.05 without accounting, or with hidden data
  * (PrivateData). */
-static void an_account_that_is_not_shown_is_refused(void **state)
+TEST(an_account_that_is_not_shown_is_refused)
 {
-    (void)state;
     static const char none[] =
         HEADING "No associations currently cached in Slurm.\n\n";
     static const struct {
@@ -289,9 +272,8 @@ static void an_account_that_is_not_shown_is_refused(void **state)
 }
 
 /* 10 s and 3600 s of 12 per hour, and a step without a bill. */
-static void all_lives_of_a_job_are_billed(void **state)
+TEST(all_lives_of_a_job_are_billed)
 {
-    (void)state;
     double billed = bats_slurm_read_billed("10|billing=12,cpu=4\n7|\n"
                                            "3600|cpu=4,billing=12\n");
     assert_true(fabs(billed - (12 + 12 / 360.0)) < 1e-9);
@@ -299,9 +281,8 @@ static void all_lives_of_a_job_are_billed(void **state)
     assert_true(bats_slurm_read_billed("no accounting\n") < 0);
 }
 
-static void memory_is_what_the_job_asked_for_each_process(void **state)
+TEST(memory_is_what_the_job_asked_for_each_process)
 {
-    (void)state;
     assert_int_equal(bats_batch_memory(), 0);
     setenv("SLURM_MEM_PER_CPU", "2048", 1);
     assert_int_equal(bats_batch_memory(), 2048 << 10);
@@ -318,20 +299,4 @@ static void memory_is_what_the_job_asked_for_each_process(void **state)
     assert_int_equal(bats_batch_memory(), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_lives_of_a_job_are_billed),
-        cmocka_unit_test(every_part_of_a_job_is_read),
-        cmocka_unit_test(the_first_end_counts),
-        cmocka_unit_test(other_texts_are_refused),
-        cmocka_unit_test(whole_nodes_are_told_from_parts),
-        cmocka_unit_test(a_node_costs_what_it_holds_times_the_weights),
-        cmocka_unit_test(slurm_is_right_about_its_bill),
-        cmocka_unit_test(the_least_that_an_account_has_left_counts),
-        cmocka_unit_test(an_account_may_have_nothing_left_or_no_limit),
-        cmocka_unit_test(an_account_that_is_not_shown_is_refused),
-        cmocka_unit_test(memory_is_what_the_job_asked_for_each_process),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

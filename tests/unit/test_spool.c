@@ -1,15 +1,7 @@
 /* All bytes that go in come out, in whole lines, whether they fit into memory
  * or not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "exec/output/spool.h"
+#include "helpers/test.h"
 
 #define LARGE (5 * BATS_SPOOL_MEMORY)
 
@@ -51,9 +43,8 @@ static void pass_through(struct bats_spool *spool, size_t n, size_t piece)
     free(out);
 }
 
-static void bytes_come_out_as_they_went_in(void **state)
+TEST(bytes_come_out_as_they_went_in)
 {
-    (void)state;
     static const size_t sizes[] = {0,
                                    1,
                                    BATS_SPOOL_MEMORY - 1,
@@ -72,9 +63,8 @@ static void bytes_come_out_as_they_went_in(void **state)
     bats_spool_release(&spool);
 }
 
-static void a_long_line_is_not_cut(void **state)
+TEST(a_long_line_is_not_cut)
 {
-    (void)state;
     struct bats_spool spool;
     struct bats_error err;
     const char *lines;
@@ -90,9 +80,8 @@ static void a_long_line_is_not_cut(void **state)
     free(bytes);
 }
 
-static void missing_directory_is_named(void **state)
+TEST(missing_directory_is_named)
 {
-    (void)state;
     struct bats_spool spool;
     struct bats_error err;
     char *bytes = malloc(LARGE);
@@ -106,11 +95,4 @@ static void missing_directory_is_named(void **state)
     free(bytes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_come_out_as_they_went_in),
-        cmocka_unit_test(a_long_line_is_not_cut),
-        cmocka_unit_test(missing_directory_is_named)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,16 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bats/stats.h"
+#include "helpers/test.h"
 
 /* Paper, figure 2, and the bound ceil(z^2 / (2 delta^2)) = 31. */
-static void sample_size_follows_the_paper(void **state)
+TEST(sample_size_follows_the_paper)
 {
-    (void)state;
     assert_int_equal(bats_stats_sample_size(1000, 1.96, 0.25), 30);
     assert_int_equal(bats_stats_sample_size(10000000, 1.96, 0.25), 31);
     assert_int_equal(bats_stats_sample_size(1, 1.96, 0.25), 1);
@@ -26,9 +19,8 @@ static void fill(struct bats_stats *st)
     bats_stats_add(st, 20, true);
 }
 
-static void running_task_is_expected_like_the_longer_ones(void **state)
+TEST(running_task_is_expected_like_the_longer_ones)
 {
-    (void)state;
     struct bats_stats st;
     fill(&st);
     assert_float_equal(bats_stats_expected(&st, 0), 20, 0);
@@ -40,9 +32,8 @@ static void running_task_is_expected_like_the_longer_ones(void **state)
     bats_stats_release(&st);
 }
 
-static void mean_counts_running_tasks_too(void **state)
+TEST(mean_counts_running_tasks_too)
 {
-    (void)state;
     struct bats_stats st;
     fill(&st);
     assert_float_equal(st.mean, 20, 0);
@@ -51,9 +42,8 @@ static void mean_counts_running_tasks_too(void **state)
     bats_stats_release(&st);
 }
 
-static void tasks_outside_the_sample_only_move_the_mean(void **state)
+TEST(tasks_outside_the_sample_only_move_the_mean)
 {
-    (void)state;
     struct bats_stats st;
     fill(&st);
     bats_stats_add(&st, 100, false);
@@ -63,12 +53,4 @@ static void tasks_outside_the_sample_only_move_the_mean(void **state)
     bats_stats_release(&st);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sample_size_follows_the_paper),
-        cmocka_unit_test(running_task_is_expected_like_the_longer_ones),
-        cmocka_unit_test(mean_counts_running_tasks_too),
-        cmocka_unit_test(tasks_outside_the_sample_only_move_the_mean)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,5 @@
 /* strategies: the table for people. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "helpers/test.h"
 #include "report/strategies.h"
 
 #define N 400
@@ -46,9 +37,8 @@ static size_t count(const char *text, const char *what)
     return n;
 }
 
-static void what_is_not_shown_is_counted(void **state)
+TEST(what_is_not_shown_is_counted)
 {
-    (void)state;
     char says[80];
     char *text = print(N);
     size_t shown = count(text, "\nN=");
@@ -59,30 +49,20 @@ static void what_is_not_shown_is_counted(void **state)
     free(text);
 }
 
-static void what_is_marked_is_shown(void **state)
+TEST(what_is_marked_is_shown)
 {
-    (void)state;
     char *text = print(N);
     assert_non_null(strstr(text, "\nN=399,"));
     assert_int_equal(count(text, " cheapest\n"), 1);
     free(text);
 }
 
-static void where_all_are_shown_none_is_missing(void **state)
+TEST(where_all_are_shown_none_is_missing)
 {
-    (void)state;
     char *text = print(100);
     assert_int_equal(count(text, "\nN="), 100);
     assert_null(strstr(text, "not shown"));
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_shown_is_counted),
-        cmocka_unit_test(what_is_marked_is_shown),
-        cmocka_unit_test(where_all_are_shown_none_is_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -9,9 +9,8 @@
 
 /* ---- histogram ---- */
 
-static void histogram_agrees_with_a_list(void **state)
+TEST(histogram_agrees_with_a_list)
 {
-    (void)state;
     struct bats_histogram h = {0};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     static bats_time list[2000];
@@ -43,9 +42,8 @@ static void histogram_agrees_with_a_list(void **state)
     gsl_rng_free(rng);
 }
 
-static void histogram_tells_longer_from_equal(void **state)
+TEST(histogram_tells_longer_from_equal)
 {
-    (void)state;
     struct bats_histogram h = {0};
     double n, sum;
     for (int i = 0; i < 3; i++) {
@@ -69,13 +67,7 @@ static void histogram_tells_longer_from_equal(void **state)
 /* Two slow machines, a fast one and (where it is used) a fastest. */
 enum { SLOW, FAST, ALSO_SLOW, FASTEST, MACHINES };
 
-static bats_time truth[32]; /* by task, on the slow machines */
-
-static void done(struct play *p, bats_time now, uint32_t machine,
-                 bats_time runtime)
-{
-    end(p, now, machine, BATS_EVENT_DONE, runtime);
-}
+static bats_time truth[MACHINES_MOST + 2]; /* by task, on the slow machines */
 
 static bats_time true_runtime(const void *context, uint32_t task,
                               uint32_t cluster)
@@ -84,8 +76,7 @@ static bats_time true_runtime(const void *context, uint32_t task,
     return truth[task] / (cluster + 1);
 }
 
-static void begin(struct play *p, enum bats_tail tail, uint32_t n_tasks,
-                  uint32_t n_machines)
+static void begin(enum bats_tail tail, uint32_t n_tasks, uint32_t n_machines)
 {
     *p = (struct play){.clusters = {{.name = "slow", .max = 2},
                                     {.name = "fast", .max = 1},
@@ -100,7 +91,7 @@ static void begin(struct play *p, enum bats_tail tail, uint32_t n_tasks,
                                        .sample_error = 10, /* one task */
                                        .tail = tail,
                                        .true_runtime = true_runtime};
-    join(p);
+    join();
 }
 
 /*
@@ -108,256 +99,247 @@ static void begin(struct play *p, enum bats_tail tail, uint32_t n_tasks,
  * and, on the fast one, twice 10, 30. The early slow machine runs its task
  * since minute 1, the other one, if there is a task for it, since minute 21.
  */
-static void begin_late(struct play *p, enum bats_tail tail, uint32_t n_tasks,
-                       uint32_t early)
+static void begin_late(enum bats_tail tail, uint32_t n_tasks, uint32_t early)
 {
     uint32_t late = early == SLOW ? ALSO_SLOW : SLOW;
-    begin(p, tail, n_tasks, 3);
-    done(p, MINUTES(1), late, MINUTES(20));
-    done(p, MINUTES(1), early, MINUTES(60));
-    done(p, MINUTES(1), FAST, MINUTES(10));
-    done(p, MINUTES(2), FAST, MINUTES(30));
-    done(p, MINUTES(21), late, MINUTES(20));
+    begin(tail, n_tasks, 3);
+    done(MINUTES(1), late, MINUTES(20));
+    done(MINUTES(1), early, MINUTES(60));
+    done(MINUTES(1), FAST, MINUTES(10));
+    done(MINUTES(2), FAST, MINUTES(30));
+    done(MINUTES(21), late, MINUTES(20));
 }
 
 /* At minute `then` the fast machine has nothing to do, after twice 10. The slow
  * ones run the last two tasks, the early one and the late one. Tasks have taken
  * 20 four times and 60 twice, mean 33.3. */
-static void wait_until(struct play *p, enum bats_tail tail, uint32_t early,
-                       int then)
+static void wait_until(enum bats_tail tail, uint32_t early, int then)
 {
-    begin_late(p, tail, 8, early);
+    begin_late(tail, 8, early);
     assert_int_equal(p->replicas[SLOW] + p->replicas[FAST], 0);
-    done(p, MINUTES(then), FAST, MINUTES(10));
+    done(MINUTES(then), FAST, MINUTES(10));
 }
 
 /* Minute 26. Early: 60 in all, 35 left, 30 on the fast one. Late: 33.3 in all,
  * 28.3 left, 16.7 on the fast one. */
-static void task_with_most_left_is_copied(void **state)
+TEST(task_with_most_left_is_copied)
 {
-    (void)state;
     static const enum bats_tail tails[] = {
         BATS_TAIL_STOCHASTIC, BATS_TAIL_STOCHASTIC_RANDOM, BATS_TAIL_MIGRATE};
     for (int i = 0; i < 3; i++) {
         for (uint32_t early = SLOW; early <= ALSO_SLOW; early += ALSO_SLOW) {
-            struct play p;
-            wait_until(&p, tails[i], early, 26);
-            assert_int_equal(p.runs[FAST], p.runs[early]);
-            assert_int_equal(p.replicas[FAST], 1);
-            bats_sched_destroy(p.s);
+            wait_until(tails[i], early, 26);
+            assert_int_equal(p->runs[FAST], p->runs[early]);
+            assert_int_equal(p->replicas[FAST], 1);
         }
     }
 }
 
 /* Minute 32. Early: 29 left, 30 on the fast one. Late: 22.3 left, 16.7. */
-static void task_that_would_end_later_is_not(void **state)
+TEST(task_that_would_end_later_is_not)
 {
-    (void)state;
-    struct play p;
-    wait_until(&p, BATS_TAIL_STOCHASTIC, ALSO_SLOW, 32);
-    assert_int_equal(p.runs[FAST], p.runs[SLOW]);
-    bats_sched_destroy(p.s);
+    wait_until(BATS_TAIL_STOCHASTIC, ALSO_SLOW, 32);
+    assert_int_equal(p->runs[FAST], p->runs[SLOW]);
 }
 
 /* The same without the late one. */
-static void only_random_copies_without_hope(void **state)
+TEST(only_random_copies_without_hope)
 {
-    (void)state;
     static const enum bats_tail tails[] = {
         BATS_TAIL_NONE, BATS_TAIL_STOCHASTIC, BATS_TAIL_RANDOM,
         BATS_TAIL_STOCHASTIC_RANDOM, BATS_TAIL_SOONEST};
     for (int i = 0; i < 5; i++) {
-        struct play p;
-        begin_late(&p, tails[i], 7, ALSO_SLOW);
-        assert_int_equal(p.runs[SLOW], BATS_NO_TASK); /* it is no faster */
-        done(&p, MINUTES(32), FAST, MINUTES(10));
-        assert_int_equal(p.runs[FAST],
-                         i < 2 ? BATS_NO_TASK : p.runs[ALSO_SLOW]);
-        bats_sched_destroy(p.s);
+        begin_late(tails[i], 7, ALSO_SLOW);
+        assert_int_equal(p->runs[SLOW], BATS_NO_TASK); /* it is no faster */
+        done(MINUTES(32), FAST, MINUTES(10));
+        assert_int_equal(p->runs[FAST],
+                         i < 2 ? BATS_NO_TASK : p->runs[ALSO_SLOW]);
     }
 }
 
 /* Minute 20: 33.3 in all, 14.3 left, 16.7 on the fast one. Minute 22: it has
  * taken longer than 20, so it will be 60: 39 left, and 30. */
-static void idle_machine_is_asked_again(void **state)
+TEST(idle_machine_is_asked_again)
 {
-    (void)state;
-    struct play p;
-    begin(&p, BATS_TAIL_STOCHASTIC, 7, 3);
-    done(&p, MINUTES(1), SLOW, MINUTES(20));
-    done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-    done(&p, MINUTES(1), FAST, MINUTES(10));
-    done(&p, MINUTES(2), FAST, MINUTES(30));
-    done(&p, MINUTES(3), SLOW, MINUTES(20));
-    done(&p, MINUTES(20), FAST, MINUTES(10));
-    assert_int_equal(p.runs[FAST], BATS_NO_TASK);
-    tell(&p, MINUTES(22), (struct bats_event){.type = BATS_EVENT_TICK});
-    assert_int_equal(p.runs[FAST], p.runs[ALSO_SLOW]);
-    bats_sched_destroy(p.s);
+    begin(BATS_TAIL_STOCHASTIC, 7, 3);
+    done(MINUTES(1), SLOW, MINUTES(20));
+    done(MINUTES(1), ALSO_SLOW, MINUTES(60));
+    done(MINUTES(1), FAST, MINUTES(10));
+    done(MINUTES(2), FAST, MINUTES(30));
+    done(MINUTES(3), SLOW, MINUTES(20));
+    done(MINUTES(20), FAST, MINUTES(10));
+    assert_int_equal(p->runs[FAST], BATS_NO_TASK);
+    tick(MINUTES(22));
+    assert_int_equal(p->runs[FAST], p->runs[ALSO_SLOW]);
 }
 
 /* A third cluster, three times as fast as the slow one, has taken 20, 60, 20
  * as well. Early: a copy of it runs on the fast one since minute 26. Minute 35:
  * 26 left, but 21 there, and 20 on the fastest; late: 19.3 left, 11.1 there.
  * Minute 36: 25, 20, and still 20; late: 18.3, 11.1. */
-static void copies_count_with_the_one_that_ends_first(void **state)
+TEST(copies_count_with_the_one_that_ends_first)
 {
-    (void)state;
     for (int minute = 35; minute <= 36; minute++) {
-        struct play p;
-        begin(&p, BATS_TAIL_STOCHASTIC, 11, 4);
-        done(&p, MINUTES(1), SLOW, MINUTES(20));
-        done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-        done(&p, MINUTES(1), FAST, MINUTES(10));
-        done(&p, MINUTES(1), FASTEST, MINUTES(20) / 3);
-        done(&p, MINUTES(2), FAST, MINUTES(30));
-        done(&p, MINUTES(2), FASTEST, MINUTES(20));
-        done(&p, MINUTES(21), SLOW, MINUTES(20));
-        done(&p, MINUTES(26), FAST, MINUTES(10));
-        assert_int_equal(p.runs[FAST], p.runs[ALSO_SLOW]);
-        done(&p, MINUTES(minute), FASTEST, MINUTES(20) / 3);
-        assert_int_equal(p.runs[FASTEST],
-                         p.runs[minute == 35 ? ALSO_SLOW : SLOW]);
-        bats_sched_destroy(p.s);
+        begin(BATS_TAIL_STOCHASTIC, 11, 4);
+        done(MINUTES(1), SLOW, MINUTES(20));
+        done(MINUTES(1), ALSO_SLOW, MINUTES(60));
+        done(MINUTES(1), FAST, MINUTES(10));
+        done(MINUTES(1), FASTEST, MINUTES(20) / 3);
+        done(MINUTES(2), FAST, MINUTES(30));
+        done(MINUTES(2), FASTEST, MINUTES(20));
+        done(MINUTES(21), SLOW, MINUTES(20));
+        done(MINUTES(26), FAST, MINUTES(10));
+        assert_int_equal(p->runs[FAST], p->runs[ALSO_SLOW]);
+        done(MINUTES(minute), FASTEST, MINUTES(20) / 3);
+        assert_int_equal(p->runs[FASTEST],
+                         p->runs[minute == 35 ? ALSO_SLOW : SLOW]);
     }
 }
 
 /* The late one is known to take 100 minutes, 95 left, and the early one 31. */
-static void perfect_knows_better(void **state)
+TEST(perfect_knows_better)
 {
-    (void)state;
-    struct play p;
-    begin_late(&p, BATS_TAIL_PERFECT, 8, ALSO_SLOW);
-    truth[p.runs[ALSO_SLOW]] = MINUTES(31);
-    truth[p.runs[SLOW]] = MINUTES(60);
-    done(&p, MINUTES(26), FAST, MINUTES(10));
-    assert_int_equal(p.runs[FAST], p.runs[SLOW]);
-    bats_sched_destroy(p.s);
+    begin_late(BATS_TAIL_PERFECT, 8, ALSO_SLOW);
+    truth[p->runs[ALSO_SLOW]] = MINUTES(31);
+    truth[p->runs[SLOW]] = MINUTES(60);
+    done(MINUTES(26), FAST, MINUTES(10));
+    assert_int_equal(p->runs[FAST], p->runs[SLOW]);
 
     /* 50 minutes on the fast one do not fit its window. */
-    begin_late(&p, BATS_TAIL_PERFECT, 8, ALSO_SLOW);
-    truth[p.runs[ALSO_SLOW]] = MINUTES(60);
-    truth[p.runs[SLOW]] = MINUTES(100);
-    done(&p, MINUTES(26), FAST, MINUTES(10));
-    assert_int_equal(p.runs[FAST], p.runs[ALSO_SLOW]);
-    bats_sched_destroy(p.s);
+    begin_late(BATS_TAIL_PERFECT, 8, ALSO_SLOW);
+    truth[p->runs[ALSO_SLOW]] = MINUTES(60);
+    truth[p->runs[SLOW]] = MINUTES(100);
+    done(MINUTES(26), FAST, MINUTES(10));
+    assert_int_equal(p->runs[FAST], p->runs[ALSO_SLOW]);
 
     struct bats_error err;
-    p.o.true_runtime = NULL;
-    assert_int_equal(bats_sched_create(&p.o, &p.s, &err), BATS_EINPUT);
+    p->o.true_runtime = NULL;
+    assert_int_equal(bats_sched_create(&p->o, &p->s, &err), BATS_EINPUT);
+}
+
+/* 320 slow machines run tasks of an hour since minute 0, the one in `where` of
+ * 200 minutes. At minute 40 the fast one, which is the first, has nothing to do:
+ * for all others it would take 30 minutes, and 20 are left. */
+static void run_many(uint32_t where)
+{
+    *p = (struct play){.clusters = {{.name = "slow", .max = MACHINES_MOST},
+                                    {.name = "fast", .max = 1}},
+                       .o = {.policy = &bats_policy_rr,
+                             .n_tasks = MACHINES_MOST + 2,
+                             .n_clusters = 2,
+                             .n_machines = MACHINES_MOST,
+                             .window = 10 * BATS_HOUR,
+                             .budget = BATS_UNLIMITED,
+                             .sample_error = 10, /* one task */
+                             .tail = BATS_TAIL_PERFECT,
+                             .true_runtime = true_runtime}};
+    for (uint32_t i = 0; i < MACHINES_MOST; i++)
+        p->machines[i] = (struct bats_machine_spec){i == 0, 1};
+    for (uint32_t i = 0; i < MACHINES_MOST + 2; i++)
+        truth[i] = MINUTES(60);
+    join();
+    done(MINUTES(1), 1, MINUTES(60));
+    done(MINUTES(1), 0, MINUTES(30));
+    truth[p->runs[where]] = MINUTES(200);
+    done(MINUTES(40), 0, MINUTES(30));
+}
+
+/* 64 slots at a time, for up to 192 tasks; the next look begins behind them. */
+TEST(one_look_sees_192_tasks_and_the_next_one_others)
+{
+    static const struct {
+        uint32_t where;
+        int looks;
+    } cases[] = {{2, 1}, {64, 1}, {191, 1}, {192, 2}, {256, 2}, {320, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run_many(cases[i].where);
+        for (int k = 1; k < cases[i].looks; k++) {
+            assert_int_equal(p->runs[0], BATS_NO_TASK);
+            tick(MINUTES(40 + k));
+        }
+        assert_int_equal(p->runs[0], p->runs[cases[i].where]);
+    }
 }
 
 /* Minute 26, as above, but a task is left in the bag. The fast machine takes
  * over the early one, whose machine gets that task. */
-static void migrate_takes_a_task_over(void **state)
+TEST(migrate_takes_a_task_over)
 {
-    (void)state;
-    struct play p;
-    begin_late(&p, BATS_TAIL_MIGRATE, 9, ALSO_SLOW);
-    uint32_t early = p.runs[ALSO_SLOW];
-    done(&p, MINUTES(26), FAST, MINUTES(10));
-    assert_int_equal(p.runs[FAST], early);
-    assert_int_equal(p.cancels[ALSO_SLOW], 1);
-    assert_int_equal(p.cancels[FAST], 0);
-    end(&p, MINUTES(26), ALSO_SLOW, BATS_EVENT_PREEMPTED, 0);
-    assert_int_not_equal(p.runs[ALSO_SLOW], BATS_NO_TASK);
-    assert_int_not_equal(p.runs[ALSO_SLOW], early);
-    assert_int_equal(p.replicas[ALSO_SLOW], 0);
-    bats_sched_destroy(p.s);
+    begin_late(BATS_TAIL_MIGRATE, 9, ALSO_SLOW);
+    uint32_t early = p->runs[ALSO_SLOW];
+    done(MINUTES(26), FAST, MINUTES(10));
+    assert_int_equal(p->runs[FAST], early);
+    assert_int_equal(p->cancels[ALSO_SLOW], 1);
+    assert_int_equal(p->cancels[FAST], 0);
+    end(MINUTES(26), ALSO_SLOW, BATS_EVENT_PREEMPTED, 0);
+    assert_int_not_equal(p->runs[ALSO_SLOW], BATS_NO_TASK);
+    assert_int_not_equal(p->runs[ALSO_SLOW], early);
+    assert_int_equal(p->replicas[ALSO_SLOW], 0);
 }
 
-/* Minute 26: early will be 60 in all, so 35 are left, and 30 on the fast one;
- * late has 15 left (chance 2/3) or 55, 10 or 30 on the fast one. With a copy of
- * early the bag is over in 30 or 55 minutes, 38.3 in the mean; with one of late
- * in 35. */
-static void soonest_copies_what_may_take_longest(void **state)
-{
-    (void)state;
-    for (uint32_t early = SLOW; early <= ALSO_SLOW; early += ALSO_SLOW) {
-        struct play p;
-        wait_until(&p, BATS_TAIL_SOONEST, early, 26);
-        assert_int_equal(p.runs[FAST],
-                         p.runs[early == SLOW ? ALSO_SLOW : SLOW]);
-        assert_int_equal(p.replicas[FAST], 1);
-        bats_sched_destroy(p.s);
-    }
-}
-
-static const enum bats_tail tails[] = {
-    BATS_TAIL_SOONEST, BATS_TAIL_STOCHASTIC, BATS_TAIL_STOCHASTIC_RANDOM};
+static const enum bats_tail tails[] = {BATS_TAIL_SOONEST, BATS_TAIL_STOCHASTIC,
+                                       BATS_TAIL_STOCHASTIC_RANDOM};
 
 /* The fast machine is lost. On the slow ones two tasks have taken 10 minutes; a
  * third one runs since minute 10. */
-static void soonest_copies_a_task_that_is_stuck(void **state)
+TEST(soonest_copies_a_task_that_is_stuck)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
-        struct play p;
-        begin(&p, tails[i], 3, 3);
-        lose(&p, 0, FAST);
-        done(&p, MINUTES(10), SLOW, MINUTES(10));
-        done(&p, MINUTES(10), ALSO_SLOW, MINUTES(10));
-        tell(&p, MINUTES(29), (struct bats_event){.type = BATS_EVENT_TICK});
-        assert_int_equal(p.replicas[ALSO_SLOW], 0);
-        tell(&p, MINUTES(31), (struct bats_event){.type = BATS_EVENT_TICK});
-        assert_int_equal(p.replicas[ALSO_SLOW], i == 0);
-        bats_sched_destroy(p.s);
+        begin(tails[i], 3, 3);
+        lose(0, FAST);
+        done(MINUTES(10), SLOW, MINUTES(10));
+        done(MINUTES(10), ALSO_SLOW, MINUTES(10));
+        tick(MINUTES(29));
+        assert_int_equal(p->replicas[ALSO_SLOW], 0);
+        tick(MINUTES(31));
+        assert_int_equal(p->replicas[ALSO_SLOW], i == 0);
     }
 }
 
 /* Two tasks have taken 10 minutes on the slow machines. A third one runs on the
  * fast machine, where nothing has ended: it is expected to take as long again as
  * it has. */
-static void soonest_copies_from_where_nothing_has_ended(void **state)
+TEST(soonest_copies_from_where_nothing_has_ended)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
-        struct play p;
-        begin(&p, tails[i], 3, 3);
-        done(&p, MINUTES(9), SLOW, MINUTES(10));
-        done(&p, MINUTES(9), ALSO_SLOW, MINUTES(10));
-        assert_int_equal(p.replicas[SLOW] + p.replicas[ALSO_SLOW], 0);
-        tell(&p, MINUTES(15), (struct bats_event){.type = BATS_EVENT_TICK});
-        assert_int_equal(p.replicas[SLOW] + p.replicas[ALSO_SLOW], i == 0);
-        bats_sched_destroy(p.s);
+        begin(tails[i], 3, 3);
+        done(MINUTES(9), SLOW, MINUTES(10));
+        done(MINUTES(9), ALSO_SLOW, MINUTES(10));
+        assert_int_equal(p->replicas[SLOW] + p->replicas[ALSO_SLOW], 0);
+        tick(MINUTES(15));
+        assert_int_equal(p->replicas[SLOW] + p->replicas[ALSO_SLOW], i == 0);
     }
 }
 
 /* The same at minute 50, after five tasks each: the copy is to end at minute 60,
  * with all windows, and has a minute left then, the other one 59. */
-static void a_copy_goes_on_where_nothing_is_known_of_the_other(void **state)
+TEST(a_copy_goes_on_where_nothing_is_known_of_the_other)
 {
-    (void)state;
-    struct play p;
-    begin(&p, BATS_TAIL_SOONEST, 11, 3);
+    begin(BATS_TAIL_SOONEST, 11, 3);
     for (int i = 1; i <= 5; i++) {
-        done(&p, MINUTES(10 * i), SLOW, MINUTES(10));
-        done(&p, MINUTES(10 * i), ALSO_SLOW, MINUTES(10));
+        done(MINUTES(10 * i), SLOW, MINUTES(10));
+        done(MINUTES(10 * i), ALSO_SLOW, MINUTES(10));
     }
-    assert_int_equal(p.replicas[SLOW] + p.replicas[ALSO_SLOW], 1);
-    assert_int_equal(p.cancels[FAST], 0);
-    tell(&p, MINUTES(60), (struct bats_event){.type = BATS_EVENT_TICK});
-    assert_int_equal(p.cancels[FAST], 1);
-    assert_int_equal(p.cancels[SLOW] + p.cancels[ALSO_SLOW], 0);
-    bats_sched_destroy(p.s);
+    assert_int_equal(p->replicas[SLOW] + p->replicas[ALSO_SLOW], 1);
+    assert_int_equal(p->cancels[FAST], 0);
+    tick(MINUTES(60));
+    assert_int_equal(p->cancels[FAST], 1);
+    assert_int_equal(p->cancels[SLOW] + p->cancels[ALSO_SLOW], 0);
 }
 
 /* As with the task that is stuck, but tasks take a minute, and monitoring is
  * every 5 minutes: at minute 5 the last one has been running for twice as long as any other, but for 4
  * minutes only. */
-static void nothing_is_stuck_within_an_interval(void **state)
+TEST(nothing_is_stuck_within_an_interval)
 {
-    (void)state;
-    struct play p;
-    begin(&p, BATS_TAIL_SOONEST, 3, 3);
-    lose(&p, 0, FAST);
-    done(&p, MINUTES(1), SLOW, MINUTES(1));
-    done(&p, MINUTES(1), ALSO_SLOW, MINUTES(1));
-    tell(&p, MINUTES(5) + 1, (struct bats_event){.type = BATS_EVENT_TICK});
-    assert_int_equal(p.replicas[ALSO_SLOW], 0);
-    tell(&p, MINUTES(10) + 1, (struct bats_event){.type = BATS_EVENT_TICK});
-    assert_int_equal(p.replicas[ALSO_SLOW], 1);
-    bats_sched_destroy(p.s);
+    begin(BATS_TAIL_SOONEST, 3, 3);
+    lose(0, FAST);
+    done(MINUTES(1), SLOW, MINUTES(1));
+    done(MINUTES(1), ALSO_SLOW, MINUTES(1));
+    tick(MINUTES(5) + 1);
+    assert_int_equal(p->replicas[ALSO_SLOW], 0);
+    tick(MINUTES(10) + 1);
+    assert_int_equal(p->replicas[ALSO_SLOW], 1);
 }
 
 /*
@@ -370,17 +352,11 @@ static void nothing_is_stuck_within_an_interval(void **state)
  * means, 40 : 9, it would at minute 59 be beyond 12, take 22 and have 40
  * left.)
  */
-static void regression_converts_runtimes(void **state)
+TEST(regression_converts_runtimes)
 {
-    (void)state;
     for (int minute = 57; minute <= 59; minute += 2) {
-        struct play p = {.clusters = {{.name = "slow", .max = 1},
-                                      {.name = "fast", .max = 1}},
-                         .machines = {{0, 1}, {1, 1}},
-                         .runs = {BATS_NO_TASK, BATS_NO_TASK}};
         struct bats_observation sample[14];
         uint8_t earlier[9] = {0};
-        struct bats_error err;
         for (uint32_t i = 0; i < 7; i++) {
             int x = 10 * ((int)i + 1);
             sample[2 * i] = (struct bats_observation){i, 0, MINUTES(x)};
@@ -388,36 +364,31 @@ static void regression_converts_runtimes(void **state)
                 (struct bats_observation){i, 1, MINUTES(5) + MINUTES(x) / 10};
             earlier[i] = BATS_TASK_DONE;
         }
-        p.o = (struct bats_sched_options){.policy = &bats_policy_bats,
-                                          .n_tasks = 9,
-                                          .clusters = p.clusters,
-                                          .n_clusters = 2,
-                                          .machines = p.machines,
-                                          .n_machines = 2,
-                                          .window = 10 * BATS_HOUR,
-                                          .budget = BATS_UNLIMITED,
-                                          .tail = BATS_TAIL_STOCHASTIC,
-                                          .earlier = {.state = earlier},
-                                          .sampling = {.on = true,
-                                                       .observations = sample,
-                                                       .n_observations = 14}};
-        assert_int_equal(bats_sched_create(&p.o, &p.s, &err), 0);
-        for (uint32_t i = 0; i < 2; i++)
-            tell(&p, 0,
-                 (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
-        tell(&p, 0,
-             (struct bats_event){.type = BATS_EVENT_CHOSEN,
-                                 .choice = {.offer = BATS_OFFER_FASTEST}});
-        done(&p, MINUTES(minute), FAST, MINUTES(12));
-        assert_int_equal(p.runs[FAST],
-                         minute == 57 ? p.runs[SLOW] : BATS_NO_TASK);
-        bats_sched_destroy(p.s);
+        *p = (struct play){.clusters = {{.name = "slow", .max = 1},
+                                        {.name = "fast", .max = 1}},
+                           .machines = {{0, 1}, {1, 1}},
+                           .o = {.policy = &bats_policy_bats,
+                                 .n_tasks = 9,
+                                 .n_clusters = 2,
+                                 .n_machines = 2,
+                                 .window = 10 * BATS_HOUR,
+                                 .budget = BATS_UNLIMITED,
+                                 .tail = BATS_TAIL_STOCHASTIC,
+                                 .earlier = {.state = earlier},
+                                 .sampling = {.on = true,
+                                              .observations = sample,
+                                              .n_observations = 14}}};
+        join();
+        tell(0, (struct bats_event){.type = BATS_EVENT_CHOSEN,
+                                    .choice = {.offer = BATS_OFFER_FASTEST}});
+        done(MINUTES(minute), FAST, MINUTES(12));
+        assert_int_equal(p->runs[FAST],
+                         minute == 57 ? p->runs[SLOW] : BATS_NO_TASK);
     }
 }
 
-static void strategies_have_names(void **state)
+TEST(strategies_have_names)
 {
-    (void)state;
     static const char *const names[] = {
         [BATS_TAIL_NONE] = "none",
         [BATS_TAIL_RANDOM] = "random",
@@ -437,24 +408,4 @@ static void strategies_have_names(void **state)
     assert_false(bats_tail_find("stochastic-", &tail));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(histogram_agrees_with_a_list),
-        cmocka_unit_test(histogram_tells_longer_from_equal),
-        cmocka_unit_test(task_with_most_left_is_copied),
-        cmocka_unit_test(task_that_would_end_later_is_not),
-        cmocka_unit_test(only_random_copies_without_hope),
-        cmocka_unit_test(idle_machine_is_asked_again),
-        cmocka_unit_test(copies_count_with_the_one_that_ends_first),
-        cmocka_unit_test(perfect_knows_better),
-        cmocka_unit_test(migrate_takes_a_task_over),
-        cmocka_unit_test(soonest_copies_what_may_take_longest),
-        cmocka_unit_test(soonest_copies_a_task_that_is_stuck),
-        cmocka_unit_test(soonest_copies_from_where_nothing_has_ended),
-        cmocka_unit_test(a_copy_goes_on_where_nothing_is_known_of_the_other),
-        cmocka_unit_test(nothing_is_stuck_within_an_interval),
-        cmocka_unit_test(regression_converts_runtimes),
-        cmocka_unit_test(strategies_have_names)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,16 +2,10 @@
  * expected values by hand, by the published table, or added up second by
  * second. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "bats/lifetime.h"
 #include "bats/tariff.h"
+#include "helpers/test.h"
 
 #define MICRO(x) ((bats_money)((x) * BATS_UNIT + 0.5))
 
@@ -37,9 +31,8 @@ static bats_money cost(const struct bats_tariff *t, bats_time from,
     return bats_tariff_cost(t, t->shortest, from, to, end);
 }
 
-static void reclaimed_in_the_first_hour_is_free_and_later_it_is_not(void **state)
+TEST(reclaimed_in_the_first_hour_is_free_and_later_it_is_not)
 {
-    (void)state;
     assert_int_equal(cost(&spot, 0, 59 * BATS_MINUTE, BATS_END_RECLAIMED), 0);
     assert_int_equal(cost(&spot, 0, BATS_HOUR, BATS_END_RECLAIMED), 13900);
     assert_int_equal(cost(&spot, 0, 90 * BATS_MINUTE, BATS_END_RECLAIMED),
@@ -49,9 +42,8 @@ static void reclaimed_in_the_first_hour_is_free_and_later_it_is_not(void **state
                      6950);
 }
 
-static void ended_by_its_user_it_is_charged_by_the_second(void **state)
+TEST(ended_by_its_user_it_is_charged_by_the_second)
 {
-    (void)state;
     assert_int_equal(cost(&spot, 0, 30 * BATS_MINUTE, BATS_END_USER), 6950);
     /* 100 s at .0139 an hour: 386.1 millionths; half a second is none. */
     assert_int_equal(cost(&spot, 0, 100 * BATS_SECOND, BATS_END_USER), 387);
@@ -61,18 +53,16 @@ static void ended_by_its_user_it_is_charged_by_the_second(void **state)
         cost(&spot, 0, 100 * BATS_SECOND + 500000, BATS_END_USER), 390);
 }
 
-static void what_is_certain_is_what_is_owed_if_it_is_reclaimed_now(void **state)
+TEST(what_is_certain_is_what_is_owed_if_it_is_reclaimed_now)
 {
-    (void)state;
     assert_int_equal(bats_tariff_certain(&spot, 0, BATS_HOUR - BATS_SECOND),
                      0);
     assert_int_equal(bats_tariff_certain(&spot, 0, 2 * BATS_HOUR), 27800);
     assert_int_equal(bats_tariff_certain(&aged, 0, BATS_HOUR), BATS_UNIT);
 }
 
-static void a_price_may_fall_with_age(void **state)
+TEST(a_price_may_fall_with_age)
 {
-    (void)state;
     assert_int_equal(cost(&aged, 0, 2 * BATS_HOUR, BATS_END_USER),
                      2 * BATS_UNIT);
     assert_int_equal(cost(&aged, 0, 6 * BATS_HOUR, BATS_END_RECLAIMED),
@@ -82,9 +72,8 @@ static void a_price_may_fall_with_age(void **state)
         MICRO(.625));
 }
 
-static void the_price_of_a_block_is_linear_between_its_ends(void **state)
+TEST(the_price_of_a_block_is_linear_between_its_ends)
 {
-    (void)state;
     static const double per_hour[] = {.0260, .0272, .0284, .0296, .0308, .0320};
     for (int hours = 1; hours <= 6; hours++)
         assert_int_equal(bats_tariff_cost(&block, hours * BATS_HOUR, 0,
@@ -111,9 +100,8 @@ static double sum(const struct bats_tariff *t, int64_t from, int64_t to)
     return total;
 }
 
-static void costs_are_sums_and_never_fall(void **state)
+TEST(costs_are_sums_and_never_fall)
 {
-    (void)state;
     srand(11);
     for (int i = 0; i < 2000; i++) {
         struct bats_tariff t = {.per = rand() % 2 ? BATS_HOUR : BATS_MINUTE,
@@ -138,9 +126,8 @@ static void costs_are_sums_and_never_fall(void **state)
     }
 }
 
-static void what_does_not_fit_is_unlimited(void **state)
+TEST(what_does_not_fit_is_unlimited)
 {
-    (void)state;
     struct bats_tariff t = {
         .per = 1, .n_steps = 1, .step = {{0, BATS_UNLIMITED / 2}}};
     assert_int_equal(cost(&t, 0, BATS_HOUR, BATS_END_USER), BATS_UNLIMITED);
@@ -148,9 +135,8 @@ static void what_does_not_fit_is_unlimited(void **state)
 
 /* 34 % of the machines are reclaimed, of these half before 1.5 h and 14 %
  * within 20 minutes (4.76 % of all). */
-static void lifetimes_are_the_published_ones(void **state)
+TEST(lifetimes_are_the_published_ones)
 {
-    (void)state;
     struct bats_lifetime l = {.survival = BATS_SURVIVAL_LOGNORMAL,
                               .a = 90.0 * BATS_MINUTE,
                               .b = 1.39,
@@ -169,9 +155,8 @@ static void lifetimes_are_the_published_ones(void **state)
 }
 
 /* Three of four machines were reclaimed, at these ages. */
-static void a_trace_has_its_own_ages_and_no_others(void **state)
+TEST(a_trace_has_its_own_ages_and_no_others)
 {
-    (void)state;
     struct bats_lifetime l = {.survival = BATS_SURVIVAL_TRACE,
                               .share = .75,
                               .n_ages = 3,
@@ -193,9 +178,8 @@ static void a_trace_has_its_own_ages_and_no_others(void **state)
         assert_int_equal(seen[i], 100);
 }
 
-static void what_is_guaranteed_is_not_taken(void **state)
+TEST(what_is_guaranteed_is_not_taken)
 {
-    (void)state;
     struct bats_lifetime l = {.survival = BATS_SURVIVAL_EXPONENTIAL,
                               .a = (double)BATS_HOUR,
                               .share = 1,
@@ -209,19 +193,6 @@ static void what_is_guaranteed_is_not_taken(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            reclaimed_in_the_first_hour_is_free_and_later_it_is_not),
-        cmocka_unit_test(ended_by_its_user_it_is_charged_by_the_second),
-        cmocka_unit_test(
-            what_is_certain_is_what_is_owed_if_it_is_reclaimed_now),
-        cmocka_unit_test(a_price_may_fall_with_age),
-        cmocka_unit_test(the_price_of_a_block_is_linear_between_its_ends),
-        cmocka_unit_test(costs_are_sums_and_never_fall),
-        cmocka_unit_test(what_does_not_fit_is_unlimited),
-        cmocka_unit_test(lifetimes_are_the_published_ones),
-        cmocka_unit_test(a_trace_has_its_own_ages_and_no_others),
-        cmocka_unit_test(what_is_guaranteed_is_not_taken)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

@@ -1,21 +1,11 @@
 /* units: time and money, to and from text, and sums that never wrap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "bats/units.h"
+#include "helpers/test.h"
 
-static void sums_that_do_not_fit_are_refused(void **state)
+TEST(sums_that_do_not_fit_are_refused)
 {
-    (void)state;
     int64_t sum = 42;
     assert_true(bats_units_add(INT64_MAX - 1, 1, &sum));
     assert_true(sum == INT64_MAX);
@@ -25,9 +15,8 @@ static void sums_that_do_not_fit_are_refused(void **state)
     assert_true(sum == 42);
 }
 
-static void products_that_do_not_fit_are_refused(void **state)
+TEST(products_that_do_not_fit_are_refused)
 {
-    (void)state;
     int64_t product = 42;
     assert_true(bats_units_multiply(-3, 4, &product));
     assert_true(product == -12);
@@ -37,9 +26,8 @@ static void products_that_do_not_fit_are_refused(void **state)
     assert_true(product == 42);
 }
 
-static void durations_are_read_in_every_form(void **state)
+TEST(durations_are_read_in_every_form)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t us;
@@ -82,9 +70,8 @@ static void durations_are_read_in_every_form(void **state)
     }
 }
 
-static void garbled_durations_are_refused_and_quoted(void **state)
+TEST(garbled_durations_are_refused_and_quoted)
 {
-    (void)state;
     static const char *const cases[] = {
         "",      " ",       "1 ",     " 1",      "-1",     "-15m",
         "+1",    "1x",      "x",      "m",       "1h30",   "30m1h",
@@ -106,9 +93,8 @@ static void garbled_durations_are_refused_and_quoted(void **state)
     }
 }
 
-static void durations_that_do_not_fit_are_refused(void **state)
+TEST(durations_that_do_not_fit_are_refused)
 {
-    (void)state;
     static const char *const cases[] = {
         "9223372036854.775807", /* would be BATS_NEVER */
         "2305843009213.693952", /* more than a quarter of it */
@@ -126,9 +112,8 @@ static void durations_that_do_not_fit_are_refused(void **state)
     }
 }
 
-static void durations_are_written_for_people(void **state)
+TEST(durations_are_written_for_people)
 {
-    (void)state;
     static const struct {
         int64_t us;
         const char *text;
@@ -163,9 +148,8 @@ static void durations_are_written_for_people(void **state)
     }
 }
 
-static void money_is_read_exactly(void **state)
+TEST(money_is_read_exactly)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t millionths;
@@ -185,9 +169,8 @@ static void money_is_read_exactly(void **state)
     }
 }
 
-static void garbled_money_is_refused_and_quoted(void **state)
+TEST(garbled_money_is_refused_and_quoted)
 {
-    (void)state;
     static const char *const cases[] = {
         "",   "-1",        "-0",    "+1",        "1e3",  "1.",
         ".5", "1,5",       " 1",    "1 ",        "1 SU", "x",
@@ -205,9 +188,8 @@ static void garbled_money_is_refused_and_quoted(void **state)
     }
 }
 
-static void negative_and_overly_exact_money_is_called_so(void **state)
+TEST(negative_and_overly_exact_money_is_called_so)
 {
-    (void)state;
     struct bats_error err;
     bats_money amount;
     bats_money_parse("-3", &amount, &err);
@@ -217,9 +199,8 @@ static void negative_and_overly_exact_money_is_called_so(void **state)
         err.text, "'0.0000001' has more than six digits after the point");
 }
 
-static void money_that_does_not_fit_is_refused(void **state)
+TEST(money_that_does_not_fit_is_refused)
 {
-    (void)state;
     static const char *const cases[] = {
         "9223372036854.775807", /* would be BATS_UNLIMITED */
         "9223372036855", "99999999999999999999"};
@@ -231,9 +212,8 @@ static void money_that_does_not_fit_is_refused(void **state)
     }
 }
 
-static void money_is_written_exactly(void **state)
+TEST(money_is_written_exactly)
 {
-    (void)state;
     static const struct {
         int64_t millionths;
         const char *text;
@@ -256,9 +236,8 @@ static void money_is_written_exactly(void **state)
 }
 
 /* Amounts of every size; the generator is Knuth's, so the test is its own. */
-static void money_survives_writing_and_reading(void **state)
+TEST(money_survives_writing_and_reading)
 {
-    (void)state;
     uint64_t random = 1;
     for (int i = 0; i < 100000; i++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
@@ -272,7 +251,7 @@ static void money_survives_writing_and_reading(void **state)
     }
 }
 
-static void sizes_are_read_and_written(void **state)
+TEST(sizes_are_read_and_written)
 {
     static const struct {
         const char *text;
@@ -281,7 +260,6 @@ static void sizes_are_read_and_written(void **state)
                  {"1023", 1023},     {"1K", 1024},
                  {"10M", 10485760},  {"3G", 3221225472},
                  {"1025K", 1049600}, {"8589934591G", 9223372035781033984}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t bytes = -1;
         char text[BATS_UNITS_TEXT];
@@ -292,14 +270,13 @@ static void sizes_are_read_and_written(void **state)
     }
 }
 
-static void sizes_that_make_no_sense_are_refused(void **state)
+TEST(sizes_that_make_no_sense_are_refused)
 {
     static const char *const wrong[] = {"",   "0",    "0K",  "K",    "-1",
                                         "+1", " 1",   "1 K", "1KB",  "1k",
                                         "1T", "1.5M", "1x",  "0x10", "1K1"};
     struct bats_error err;
     int64_t bytes = 7;
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(bats_size_parse(wrong[i], &bytes, &err), BATS_EINPUT);
         assert_memory_equal(err.text + 1, wrong[i], strlen(wrong[i]));
@@ -311,11 +288,10 @@ static void sizes_that_make_no_sense_are_refused(void **state)
     assert_true(bytes == 7);
 }
 
-static void numbers_are_read(void **state)
+TEST(numbers_are_read)
 {
     uint64_t n = 0;
     double f = 0;
-    (void)state;
     assert_int_equal(bats_count_parse("0", &n, NULL), 0);
     assert_true(n == 0);
     assert_int_equal(bats_count_parse("9223372036854775807", &n, NULL), 0);
@@ -326,12 +302,11 @@ static void numbers_are_read(void **state)
     assert_true(f == 1000);
 }
 
-static void a_percentage_is_a_share(void **state)
+TEST(a_percentage_is_a_share)
 {
     static const char *const none[] = {"",     "%",    "30",   "-1%", "101%",
                                        " 30%", "30 %", "nan%", "1%%"};
     double share = 7;
-    (void)state;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_false(bats_share_parse(none[i], &share));
     assert_true(share == 7);
@@ -340,7 +315,7 @@ static void a_percentage_is_a_share(void **state)
     assert_true(bats_share_parse("100%", &share) && share == 1);
 }
 
-static void what_is_no_number_is_refused_and_quoted(void **state)
+TEST(what_is_no_number_is_refused_and_quoted)
 {
     static const char *const counts[] = {"",  "+1",  "-1",  " 1", "1 ",
                                          "x", "1.0", "0x1", "1e3"};
@@ -349,7 +324,6 @@ static void what_is_no_number_is_refused_and_quoted(void **state)
     struct bats_error err;
     uint64_t n = 7;
     double f = 7;
-    (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         assert_int_equal(bats_count_parse(counts[i], &n, &err), BATS_EINPUT);
         assert_memory_equal(err.text + 1, counts[i], strlen(counts[i]));
@@ -363,26 +337,4 @@ static void what_is_no_number_is_refused_and_quoted(void **state)
     assert_true(n == 7 && f == 7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_that_do_not_fit_are_refused),
-        cmocka_unit_test(products_that_do_not_fit_are_refused),
-        cmocka_unit_test(durations_are_read_in_every_form),
-        cmocka_unit_test(garbled_durations_are_refused_and_quoted),
-        cmocka_unit_test(durations_that_do_not_fit_are_refused),
-        cmocka_unit_test(durations_are_written_for_people),
-        cmocka_unit_test(money_is_read_exactly),
-        cmocka_unit_test(garbled_money_is_refused_and_quoted),
-        cmocka_unit_test(negative_and_overly_exact_money_is_called_so),
-        cmocka_unit_test(money_that_does_not_fit_is_refused),
-        cmocka_unit_test(money_is_written_exactly),
-        cmocka_unit_test(money_survives_writing_and_reading),
-        cmocka_unit_test(sizes_are_read_and_written),
-        cmocka_unit_test(sizes_that_make_no_sense_are_refused),
-        cmocka_unit_test(numbers_are_read),
-        cmocka_unit_test(a_percentage_is_a_share),
-        cmocka_unit_test(what_is_no_number_is_refused_and_quoted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,16 +1,10 @@
 /* The plan of machine-windows, against all selections of small instances. */
 #include <gsl/gsl_rng.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bats/cluster.h"
 #include "bats/windows.h"
+#include "helpers/test.h"
 
 #define TYPES 2
 #define HELD 3
@@ -143,9 +137,8 @@ static double soonest(const struct instance *in, double step)
     return INFINITY;
 }
 
-static void no_selection_of_windows_ends_sooner(void **state)
+TEST(no_selection_of_windows_ends_sooner)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     uint32_t done = 0;
     for (unsigned long seed = 1; seed <= 500; seed++) {
@@ -179,9 +172,8 @@ static bool suffices(const struct bats_windows_problem *p, double end,
 }
 
 /* It divides one step of a machine, and has to buy the whole of it. */
-static void no_selection_in_time_is_much_cheaper(void **state)
+TEST(no_selection_in_time_is_much_cheaper)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     uint32_t done = 0;
     double ours = 0, all = 0;
@@ -214,9 +206,8 @@ static void no_selection_in_time_is_much_cheaper(void **state)
 }
 
 /* One window from now on is not the same as one later: the end cuts it. */
-static void parked_machines_may_begin_later(void **state)
+TEST(parked_machines_may_begin_later)
 {
-    (void)state;
     struct bats_windows_type type = {
         .rate = 4, .slots = 1, .charge = 1, .parked = 1};
     struct bats_windows_problem p = {
@@ -234,9 +225,8 @@ static void parked_machines_may_begin_later(void **state)
 }
 
 /* A window does a thousand times what is left. */
-static void a_machine_is_bought_though_the_rest_is_small(void **state)
+TEST(a_machine_is_bought_though_the_rest_is_small)
 {
-    (void)state;
     const struct bats_windows_type type = {
         .rate = 1000, .slots = 1, .charge = 1, .parked = 3};
     const struct bats_windows_problem p = {
@@ -250,9 +240,8 @@ static void a_machine_is_bought_though_the_rest_is_small(void **state)
 
 /* Ten tasks take a third of a window of the better machines, which the budget
  * does not pay: neither parked ones nor the next one of that which is held. */
-static void no_part_of_a_window_is_planned(void **state)
+TEST(no_part_of_a_window_is_planned)
 {
-    (void)state;
     const struct bats_windows_type types[TYPES] = {
         {.rate = 34, .slots = 1, .charge = 9, .parked = 2},
         {.rate = 9, .slots = 1, .charge = 3, .parked = 3}};
@@ -280,9 +269,8 @@ static void no_part_of_a_window_is_planned(void **state)
 
 /* 4 machines of a task a window for 1, of 3 for 4: 10 tasks in 2 windows are 8
  * of the cheap ones, and 2 more of one of the others for a window. */
-static void the_cheaper_windows_are_bought_first(void **state)
+TEST(the_cheaper_windows_are_bought_first)
 {
-    (void)state;
     const struct bats_windows_type types[] = {
         {.rate = 1, .slots = 1, .charge = 1, .parked = 4},
         {.rate = 3, .slots = 1, .charge = 4, .parked = 4}};
@@ -306,9 +294,8 @@ static void the_cheaper_windows_are_bought_first(void **state)
 
 /* Two tasks that need half a window more, beside machines for which to do them
  * again costs more; and then less. */
-static void a_task_is_cut_off_only_where_that_is_cheaper(void **state)
+TEST(a_task_is_cut_off_only_where_that_is_cheaper)
 {
-    (void)state;
     struct bats_windows_type types[] = {
         {.rate = 1, .slots = 1, .charge = 2},
         {.rate = 1, .slots = 1, .charge = 3, .parked = 2}};
@@ -336,9 +323,8 @@ static void a_task_is_cut_off_only_where_that_is_cheaper(void **state)
 
 /* 2 machines of a window each, 6 tasks of half a window: the last two begin at
  * 1 - 0.5 / 2 (half a task is under way then), and end half a task later. */
-static void all_machines_cost_until_what_they_run_ends(void **state)
+TEST(all_machines_cost_until_what_they_run_ends)
 {
-    (void)state;
     const struct bats_windows_type types[] = {
         {.rate = 2, .slots = 1, .charge = 5, .parked = 2}};
     const struct bats_windows_slot slots[] = {{1.2, 1}};
@@ -356,16 +342,4 @@ static void all_machines_cost_until_what_they_run_ends(void **state)
     assert_true(fabs(end - 1.2) < 1e-9 && fabs(cost - 5) < 1e-9);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_selection_of_windows_ends_sooner),
-        cmocka_unit_test(no_selection_in_time_is_much_cheaper),
-        cmocka_unit_test(parked_machines_may_begin_later),
-        cmocka_unit_test(a_machine_is_bought_though_the_rest_is_small),
-        cmocka_unit_test(no_part_of_a_window_is_planned),
-        cmocka_unit_test(the_cheaper_windows_are_bought_first),
-        cmocka_unit_test(a_task_is_cut_off_only_where_that_is_cheaper),
-        cmocka_unit_test(all_machines_cost_until_what_they_run_ends)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

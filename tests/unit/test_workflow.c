@@ -1,49 +1,16 @@
 /* Workflows of other tools: what is read, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "exec/process/made.h"
+#include "helpers/directory.h"
 #include "input/workflow/workflow.h"
-
-static char dir[] = "/tmp/bats-test-workflow-XXXXXX";
-
-static int enter(void **state)
-{
-    (void)state;
-    return !mkdtemp(dir) || chdir(dir) != 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    return chdir("/") != 0 || system(command) != 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
 
 static struct bats_workflow load(const char *name, const char *text)
 {
     struct bats_workflow w;
     struct bats_error err;
-    put(name, text);
+    write_text(name, text);
     if (bats_workflow_load(name, &w, &err) < 0)
         fail_msg("%s", err.text);
     return w;
@@ -53,7 +20,7 @@ static void refuse(const char *name, const char *text, const char *sentence)
 {
     struct bats_workflow w;
     struct bats_error err = {0, ""};
-    put(name, text);
+    write_text(name, text);
     assert_int_equal(bats_workflow_load(name, &w, &err), BATS_EINPUT);
     if (!strstr(err.text, sentence))
         fail_msg("'%s' is not '%s'", err.text, sentence);
@@ -64,7 +31,7 @@ static const char *command(const struct bats_workflow *w, uint32_t task)
 {
     return w->tasks[task].command == BATS_NO_COMMAND
                ? NULL
-               : w->text + w->tasks[task].command;
+               : bats_workflow_rule(w, task);
 }
 
 static const char *category(const struct bats_workflow *w, uint32_t task)
@@ -84,9 +51,8 @@ static bool waits(const struct bats_workflow *w, uint32_t child,
 
 /* ---- names ---- */
 
-static void names_keep_their_numbers(void **state)
+TEST(names_keep_their_numbers)
 {
-    (void)state;
     struct bats_names names = {0};
     char text[16];
     bool is_new;
@@ -104,9 +70,8 @@ static void names_keep_their_numbers(void **state)
 
 /* ---- Makeflow ---- */
 
-static void rules_wait_for_the_makers_of_their_sources(void **state)
+TEST(rules_wait_for_the_makers_of_their_sources)
 {
-    (void)state;
     struct bats_workflow w = load("a.makeflow", "sum: x y\n\tadd x y >sum\n"
                                                 "x: in\n\tcut1 in >x\n"
                                                 "y: in x\n\tcut2 in >y\n");
@@ -120,20 +85,19 @@ static void rules_wait_for_the_makers_of_their_sources(void **state)
     bats_workflow_release(&w);
 }
 
-static void variables_are_replaced_and_the_shell_keeps_its_own(void **state)
+TEST(variables_are_replaced_and_the_shell_keeps_its_own)
 {
-    (void)state;
-    struct bats_workflow w = load(
-        "a.makeflow",
-        "# a remark\n"
-        "IN=one # and another\n"
-        "IN+=\"two\"\n"
-        "PROG=\"/usr/bin/my prog\"\n"
-        "export LEVEL=3\n"
-        "CATEGORY='merge'\n"
-        "out \"with blank\": $(IN) \\\n"
-        "   ${PROG}\n"
-        "\tLOCAL $PROG $IN '$IN' $HOME $$ ${IN%x} $(date) # kept\n");
+    struct bats_workflow w =
+        load("a.makeflow",
+             "# a remark\n"
+             "IN=one # and another\n"
+             "IN+=\"two\"\n"
+             "PROG=\"/usr/bin/my prog\"\n"
+             "export LEVEL=3\n"
+             "CATEGORY='merge'\n"
+             "out \"with blank\": $(IN) \\\n"
+             "   ${PROG}\n"
+             "\tLOCAL $PROG $IN '$IN' $HOME $$ ${IN%x} $(date) # kept\n");
     assert_int_equal(w.n, 1);
     assert_string_equal(command(&w, 0),
                         "export LEVEL='3'; /usr/bin/my prog one two '$IN' "
@@ -145,14 +109,12 @@ static void variables_are_replaced_and_the_shell_keeps_its_own(void **state)
     bats_workflow_release(&w);
 }
 
-static void variables_of_the_environment_name_files(void **state)
+TEST(variables_of_the_environment_name_files)
 {
-    (void)state;
     assert_int_equal(setenv("WORKFLOW_TEST", "set", 1), 0);
-    struct bats_workflow w = load("a.makeflow",
-                                  "A=$WORKFLOW_TEST.a\n"
-                                  "$A: ${WORKFLOW_TEST}.b\n"
-                                  "\tcp $WORKFLOW_TEST.b $A\n");
+    struct bats_workflow w = load("a.makeflow", "A=$WORKFLOW_TEST.a\n"
+                                                "$A: ${WORKFLOW_TEST}.b\n"
+                                                "\tcp $WORKFLOW_TEST.b $A\n");
     assert_string_equal(command(&w, 0), "cp $WORKFLOW_TEST.b set.a");
     assert_true(bats_names_find(&w.files, "set.a") != BATS_NO_NAME);
     assert_true(bats_names_find(&w.files, "set.b") != BATS_NO_NAME);
@@ -162,27 +124,33 @@ static void variables_of_the_environment_name_files(void **state)
     bats_workflow_release(&w);
 }
 
-/* As Makeflow's manual has them. */
-static void resources_are_read_for_all_rules_or_for_one(void **state)
+TEST(a_line_that_names_no_variable_is_the_command)
 {
-    (void)state;
-    struct bats_workflow w = load("a.makeflow",
-                                  ".MAKEFLOW CATEGORY analysis\n"
-                                  ".MAKEFLOW CORES 1 # of each\n"
-                                  ".MAKEFLOW MODE MIN_WASTE\n"
-                                  "BATCH_OPTIONS=\"-q short\"\n"
-                                  " X=1\n"
-                                  "\n"
-                                  "a: in\n"
-                                  "@BATCH_OPTIONS=-q long\n"
-                                  "  @CATEGORY=\"other\"\n"
-                                  "  X=$X$X\n"
-                                  ".MAKEFLOW MEMORY 1024\n"
-                                  "# a remark\n"
-                                  "\trun $X $BATCH_OPTIONS $MEMORY\n"
-                                  "b: a\n"
-                                  "    run $X $BATCH_OPTIONS $MEMORY $CORES\n"
-                                  ".SIZE in 10M\n");
+    struct bats_workflow w = load("a.makeflow", "a:\n  =x\n");
+    assert_string_equal(command(&w, 0), "=x");
+    bats_workflow_release(&w);
+}
+
+/* As Makeflow's manual has them. */
+TEST(resources_are_read_for_all_rules_or_for_one)
+{
+    struct bats_workflow w =
+        load("a.makeflow", ".MAKEFLOW CATEGORY analysis\n"
+                           ".MAKEFLOW CORES 1 # of each\n"
+                           ".MAKEFLOW MODE MIN_WASTE\n"
+                           "BATCH_OPTIONS=\"-q short\"\n"
+                           " X=1\n"
+                           "\n"
+                           "a: in\n"
+                           "@BATCH_OPTIONS=-q long\n"
+                           "  @CATEGORY=\"other\"\n"
+                           "  X=$X$X\n"
+                           ".MAKEFLOW MEMORY 1024\n"
+                           "# a remark\n"
+                           "\trun $X $BATCH_OPTIONS $MEMORY\n"
+                           "b: a\n"
+                           "    run $X $BATCH_OPTIONS $MEMORY $CORES\n"
+                           ".SIZE in 10M\n");
     assert_int_equal(w.n, 2);
     assert_string_equal(command(&w, 0), "run 11 -q long 1024");
     assert_string_equal(category(&w, 0), "other");
@@ -193,12 +161,10 @@ static void resources_are_read_for_all_rules_or_for_one(void **state)
 }
 
 /* As Makeflow looks it up: in the category, else where there was none yet. */
-static void rules_ask_for_the_memory_of_their_category(void **state)
+TEST(rules_ask_for_the_memory_of_their_category)
 {
-    (void)state;
     struct bats_workflow parts[2], all;
-    static const int64_t mib[] = {0, 100, 200, 100, 300,
-                                  100, 0, 400, 200};
+    static const int64_t mib[] = {0, 100, 200, 100, 300, 100, 0, 400, 200};
     struct bats_error err;
     parts[0] = load("a.makeflow", "a:\n\ta\n"
                                   "MEMORY = \"100\"\nb:\n\tb\n"
@@ -220,16 +186,16 @@ static void rules_ask_for_the_memory_of_their_category(void **state)
     bats_workflow_release(&parts[0]);
     bats_workflow_release(&parts[1]);
     refuse("bad.makeflow", "a:\n\ta\nMEMORY=2G\nb:\n\tb\n",
-           "bad.makeflow:3: MEMORY is no number of MB: '2G'");
+           "bad.makeflow:3: MEMORY is not a number of MB: '2G'");
 }
 
-static void mistakes_in_a_makeflow_are_refused_with_their_line(void **state)
+TEST(mistakes_in_a_makeflow_are_refused_with_their_line)
 {
-    (void)state;
     const char *name = "bad.makeflow";
-    refuse(name, "a: b\n\tx\nb: a\n\ty\n",
-           "bad.makeflow:1: these wait for each other: the rule on line 1 "
-           "after the rule on line 3 after the rule on line 1");
+    refuse(
+        name, "a: b\n\tx\nb: a\n\ty\n",
+        "bad.makeflow:1: these tasks wait for each other: the rule on line 1 "
+        "after the rule on line 3 after the rule on line 1");
     refuse(name, "a:\n\tx\n\na: b\n\ty\n",
            "bad.makeflow:4: the rule on line 1 and the rule on line 4 both "
            "make 'a'");
@@ -274,9 +240,8 @@ static unsigned fresh_tasks(const struct bats_workflow *w)
     return bits;
 }
 
-static void variables_do_not_grow_without_limit(void **state)
+TEST(variables_do_not_grow_without_limit)
 {
-    (void)state;
     char text[4096] = "A=0123456789abcdef\n";
     for (int i = 0; i < 26; i++)
         strcat(text, "A=$A$A\n");
@@ -285,9 +250,8 @@ static void variables_do_not_grow_without_limit(void **state)
            ":18: this is longer than 1 MiB with the values of its variables");
 }
 
-static void what_is_newer_than_its_sources_need_not_run(void **state)
+TEST(what_is_newer_than_its_sources_need_not_run)
 {
-    (void)state;
     struct bats_workflow w =
         load("f.makeflow", "f1: f0\n\ta\nf2: f1\n\tb\nf3: f2 f0\n\tc\n");
     struct bats_error err;
@@ -315,20 +279,22 @@ static void what_is_newer_than_its_sources_need_not_run(void **state)
     bats_workflow_release(&w);
 }
 
-/* Runs the command of the first task; returns its exit status. */
+/* Runs the command of the first task and looks for its files; returns its exit
+ * status. */
 static int run_as(const char *name, const char *workflow)
 {
     struct bats_workflow w = load(name, workflow);
-    char *text = NULL, line[4096];
-    size_t size = 0;
-    assert_true(bats_workflow_command(&w, 0, &text, &size) > 0);
-    assert_true(snprintf(line, sizeof line, "exec 2>said; %s", text) <
-                (int)sizeof line);
-    free(text);
-    bats_workflow_release(&w);
-    int status = system(line);
+    int status = system(bats_workflow_rule(&w, 0));
     assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
+    struct bats_text made = {0};
+    assert_true(bats_workflow_outputs(&w, 0, &made) >= 0);
+    int said = open("said", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    assert_true(said >= 0);
+    status = bats_made_check(made.bytes, made.n, WEXITSTATUS(status), said);
+    close(said);
+    bats_text_release(&made);
+    bats_workflow_release(&w);
+    return status;
 }
 
 static int run(const char *makeflow)
@@ -336,9 +302,8 @@ static int run(const char *makeflow)
     return run_as("r.makeflow", makeflow);
 }
 
-static void rule_that_makes_too_little_fails_and_leaves_nothing(void **state)
+TEST(rule_that_makes_too_little_fails_and_leaves_nothing)
 {
-    (void)state;
     char said[100] = "";
     assert_int_equal(run("r1 r2:\n\techo x >r1; echo y >r2\n"), 0);
     assert_int_equal(access("r1", F_OK), 0);
@@ -355,7 +320,7 @@ static void rule_that_makes_too_little_fails_and_leaves_nothing(void **state)
     assert_int_equal(access("r5", F_OK), 0); /* its state may be in there */
     assert_int_equal(run("r5: r5x\n\tfalse # and so on\n"), 1);
     assert_int_equal(run("r6:\n\ttrue &\n"), 1);
-    put("both", "");
+    write_text("both", "");
     assert_int_equal(run_as("r.dax",
                             "<adag><job id='a' name='false'><argument>x"
                             "</argument><uses file='both' link='inout'/>"
@@ -366,22 +331,21 @@ static void rule_that_makes_too_little_fails_and_leaves_nothing(void **state)
 
 /* ---- WfFormat ---- */
 
-static void wfformat_has_runtimes_commands_and_parents(void **state)
+TEST(wfformat_has_runtimes_commands_and_parents)
 {
-    (void)state;
-    struct bats_workflow w = load(
-        "a.json",
-        "{\"schemaVersion\": \"1.5\", \"workflow\": {\"specification\": "
-        "{\"tasks\": ["
-        "{\"name\": \"add_ID07\", \"id\": \"t2\", \"parents\": [\"t1\"], "
-        "\"children\": [], \"inputFiles\": [\"f\"], \"outputFiles\": []},"
-        "{\"name\": \"cut\", \"id\": \"t1\", \"parents\": [], "
-        "\"children\": [\"t2\"], \"outputFiles\": [\"f\"]}]},"
-        "\"execution\": {\"tasks\": ["
-        "{\"id\": \"t1\", \"runtimeInSeconds\": 1.25, \"command\": "
-        "{\"program\": \"/bin/cut\", \"arguments\": [\"/bin/cut\", \"-f1 "
-        "f\"]}},"
-        "{\"id\": \"t2\", \"runtimeInSeconds\": 3}]}}}");
+    struct bats_workflow w =
+        load("a.json",
+             "{\"schemaVersion\": \"1.5\", \"workflow\": {\"specification\": "
+             "{\"tasks\": ["
+             "{\"name\": \"add_ID07\", \"id\": \"t2\", \"parents\": [\"t1\"], "
+             "\"children\": [], \"inputFiles\": [\"f\"], \"outputFiles\": []},"
+             "{\"name\": \"cut\", \"id\": \"t1\", \"parents\": [], "
+             "\"children\": [\"t2\"], \"outputFiles\": [\"f\"]}]},"
+             "\"execution\": {\"tasks\": ["
+             "{\"id\": \"t1\", \"runtimeInSeconds\": 1.25, \"command\": "
+             "{\"program\": \"/bin/cut\", \"arguments\": [\"/bin/cut\", \"-f1 "
+             "f\"]}},"
+             "{\"id\": \"t2\", \"runtimeInSeconds\": 3}]}}}");
     assert_int_equal(w.n, 2);
     assert_int_equal(bats_graph_edges(&w.graph), 1);
     assert_true(waits(&w, 0, 1));
@@ -395,9 +359,8 @@ static void wfformat_has_runtimes_commands_and_parents(void **state)
 }
 
 /* A Makeflow with variables for its rules, as `export` writes it. */
-static void category_is_no_command_of_the_shell(void **state)
+TEST(category_is_no_command_of_the_shell)
 {
-    (void)state;
     struct bats_workflow w = load(
         "a.json",
         "{\"workflow\": {\"specification\": {\"tasks\": ["
@@ -409,12 +372,11 @@ static void category_is_no_command_of_the_shell(void **state)
     bats_workflow_release(&w);
 }
 
-#define SPECIFIED(tasks) \
+#define SPECIFIED(tasks)                                                      \
     "{\"workflow\": {\"specification\": {\"tasks\": [" tasks "]}}}"
 
-static void mistakes_in_wfformat_are_refused_with_the_task(void **state)
+TEST(mistakes_in_wfformat_are_refused_with_the_task)
 {
-    (void)state;
     const char *name = "bad.json";
     refuse(name, "{\n\"a\": ]", "bad.json:2: ");
     refuse(name, "{\"schemaVersion\": \"1.3\"}",
@@ -429,14 +391,13 @@ static void mistakes_in_wfformat_are_refused_with_the_task(void **state)
     refuse(name,
            SPECIFIED("{\"id\": \"a\", \"parents\": [\"b\"]}, {\"id\": \"b\", "
                      "\"parents\": [\"a\"]}"),
-           "these wait for each other: task '");
+           "these tasks wait for each other: task '");
 }
 
 /* ---- DAX ---- */
 
-static void dax_has_jobs_and_their_parents(void **state)
+TEST(dax_has_jobs_and_their_parents)
 {
-    (void)state;
     struct bats_workflow w =
         load("a.dax", "<adag><job id='a' name='cut' runtime='1.5'>"
                       "<argument>-f <file name='x'/>\n y</argument>"
@@ -458,9 +419,8 @@ static void dax_has_jobs_and_their_parents(void **state)
     bats_workflow_release(&w);
 }
 
-static void dax_says_where_jobs_read_and_write(void **state)
+TEST(dax_says_where_jobs_read_and_write)
 {
-    (void)state;
     struct bats_workflow w =
         load("r.dax", "<adag><stdin name='no job'/>"
                       "<job id='a' name='sort'><argument>-n</argument>"
@@ -471,25 +431,21 @@ static void dax_says_where_jobs_read_and_write(void **state)
     assert_string_equal(command(&w, 0), "sort -n <'x y' >'z' 2>'e'");
     assert_string_equal(command(&w, 1), "date >'d'");
     bats_workflow_release(&w);
-    refuse("bad.dax",
-           "<adag><job id='a' name='x'>\n<stdout/></job></adag>",
+    refuse("bad.dax", "<adag><job id='a' name='x'>\n<stdout/></job></adag>",
            "bad.dax:2: no file, or one of too long a name, for '>'");
 }
 
-static void mistakes_in_a_dax_are_refused_with_their_line(void **state)
+TEST(mistakes_in_a_dax_are_refused_with_their_line)
 {
-    (void)state;
     const char *name = "bad.dax";
     refuse(name, "<adag>\n<job id='a' name='x'>", "bad.dax:2: ");
     refuse(name, "<adag>\n<job name='x'/></adag>",
            "bad.dax:2: a job without an id");
     refuse(name, "<adag><job id='a' name='x' runtime='1s'/></adag>",
-           ":1: this is no runtime: '1s'");
-    refuse(name,
-           "<adag><job id='a' name='x'/>\n<job id='a' name='x'/></adag>",
+           ":1: this is not a runtime: '1s'");
+    refuse(name, "<adag><job id='a' name='x'/>\n<job id='a' name='x'/></adag>",
            ":2: task 'a' is there twice");
-    refuse(name,
-           "<adag><job id='a' name='x'/>\n<child ref='b'/></adag>",
+    refuse(name, "<adag><job id='a' name='x'/>\n<child ref='b'/></adag>",
            ":2: there is no job 'b'");
     refuse(name, "<!DOCTYPE a [<!ENTITY b 'c'>]><adag/>",
            ":1: entities are not allowed: 'b'");
@@ -499,20 +455,19 @@ static void mistakes_in_a_dax_are_refused_with_their_line(void **state)
            "<adag><job id='a' name='x'/><job id='b' name='x'/>"
            "<child ref='b'><parent ref='a'/></child>"
            "<child ref='a'><parent ref='b'/></child></adag>",
-           ":1: these wait for each other: task '");
+           ":1: these tasks wait for each other: task '");
 }
 
 /* ---- JX ---- */
 
-static void jx_is_read_as_the_same_makeflow(void **state)
+TEST(jx_is_read_as_the_same_makeflow)
 {
-    (void)state;
-    struct bats_workflow a = load(
-        "same.makeflow", "export X=top's\nCATEGORY=sort\nMEMORY=200\n"
-                         "b: a\n\tsort a >b\n"
-                         "c: b\n@MEMORY=7\n\tLOCAL cat b >c\n"
-                         "CATEGORY=default\nMEMORY=5\nX=own\n"
-                         "a:\n\techo $HOME >a\n");
+    struct bats_workflow a =
+        load("same.makeflow", "export X=top's\nCATEGORY=sort\nMEMORY=200\n"
+                              "b: a\n\tsort a >b\n"
+                              "c: b\n@MEMORY=7\n\tLOCAL cat b >c\n"
+                              "CATEGORY=default\nMEMORY=5\nX=own\n"
+                              "a:\n\techo $HOME >a\n");
     const char *text =
         "{\"environment\": {\"X\": \"top's\"}, \"rules\": ["
         "{\"command\": \"sort a >b\", \"inputs\": [\"a\"], "
@@ -557,9 +512,8 @@ static void jx_is_read_as_the_same_makeflow(void **state)
 
 #define RULE(fields) "{\"rules\": [{\"command\": \"true\", " fields "}]}"
 
-static void mistakes_in_jx_are_refused_with_the_rule(void **state)
+TEST(mistakes_in_jx_are_refused_with_the_rule)
 {
-    (void)state;
     const char *name = "bad.jx";
     refuse(name, "{\"rules\": [\n{\"command\": \"a\" + \"b\"}]}",
            "bad.jx:2: ");
@@ -568,29 +522,30 @@ static void mistakes_in_jx_are_refused_with_the_rule(void **state)
     refuse(name, "{}", "bad.jx: there is no list of \"rules\"");
     refuse(name, "{\"rules\": 1}", "bad.jx: there is no list of \"rules\"");
     refuse(name, "{\"rules\": [], \"default_category\": 1}",
-           "bad.jx: \"default_category\" is no text");
+           "bad.jx: \"default_category\" is not a string");
     refuse(name, "{\"rules\": [], \"categories\": []}",
-           "bad.jx: \"categories\" is no object");
+           "bad.jx: \"categories\" is not an object");
     refuse(name, "{\"rules\": [], \"categories\": {\"a\": 1}}",
-           "bad.jx: category 'a' is no object");
+           "bad.jx: category 'a' is not an object");
     refuse(name, "{\"rules\": []}", "bad.jx: no task in this workflow");
     refuse(name, "{\"rules\": [1]}", "bad.jx: rule 1: it has no \"command\"");
     refuse(name, RULE("\"makeflow\": \"b\""),
            "bad.jx: rule 1: a rule that runs another makeflow");
-    refuse(name,
-           RULE("\"inputs\": [{\"name\": \"b\", \"source\": \"a\"}]"),
+    refuse(name, RULE("\"inputs\": [{\"name\": \"b\", \"source\": \"a\"}]"),
            "a file cannot have another name on the machine: 'b'");
-    refuse(name, RULE("\"outputs\": \"b\""), "this is no list: 'outputs'");
-    refuse(name, RULE("\"outputs\": [1]"), "a file is no text: 'outputs'");
+    refuse(name, RULE("\"outputs\": \"b\""), "this is not a list: 'outputs'");
+    refuse(name, RULE("\"outputs\": [1]"),
+           "a file is not a string: "
+           "'outputs'");
     refuse(name, RULE("\"local_job\": 1"), "\"local_job\" is neither");
-    refuse(name, RULE("\"category\": 1"), "\"category\" is no text");
-    refuse(name, RULE("\"resources\": 1"), "\"resources\" is no object");
+    refuse(name, RULE("\"category\": 1"), "\"category\" is not a string");
+    refuse(name, RULE("\"resources\": 1"), "\"resources\" is not an object");
     refuse(name, RULE("\"resources\": {\"memory\": -1}"),
-           "this resource is no whole number: 'memory'");
+           "this resource is not a whole number: 'memory'");
     refuse(name, RULE("\"environment\": {\"A;B\": \"c\"}"),
-           "this is no name of a variable: 'A;B'");
+           "this is not the name of a variable: 'A;B'");
     refuse(name, RULE("\"environment\": {\"A\": []}"),
-           "the value is no text: 'A'");
+           "the value is not a string: 'A'");
     refuse(name,
            RULE("\"inputs\": [\"a\"], \"outputs\": [\"b\"]}, "
                 "{\"command\": \"x\", \"outputs\": [\"b\"]"),
@@ -599,9 +554,8 @@ static void mistakes_in_jx_are_refused_with_the_rule(void **state)
 
 /* ---- what is not read ---- */
 
-static void other_languages_are_refused_by_name(void **state)
+TEST(other_languages_are_refused_by_name)
 {
-    (void)state;
     static const struct {
         const char *name, *sentence;
     } other[] = {
@@ -627,27 +581,4 @@ static void other_languages_are_refused_by_name(void **state)
     refuse("bag.txt", "true\n", "bag.txt: this is a bag; a workflow is ");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_keep_their_numbers),
-        cmocka_unit_test(rules_wait_for_the_makers_of_their_sources),
-        cmocka_unit_test(variables_are_replaced_and_the_shell_keeps_its_own),
-        cmocka_unit_test(variables_of_the_environment_name_files),
-        cmocka_unit_test(resources_are_read_for_all_rules_or_for_one),
-        cmocka_unit_test(rules_ask_for_the_memory_of_their_category),
-        cmocka_unit_test(mistakes_in_a_makeflow_are_refused_with_their_line),
-        cmocka_unit_test(variables_do_not_grow_without_limit),
-        cmocka_unit_test(what_is_newer_than_its_sources_need_not_run),
-        cmocka_unit_test(rule_that_makes_too_little_fails_and_leaves_nothing),
-        cmocka_unit_test(wfformat_has_runtimes_commands_and_parents),
-        cmocka_unit_test(category_is_no_command_of_the_shell),
-        cmocka_unit_test(mistakes_in_wfformat_are_refused_with_the_task),
-        cmocka_unit_test(jx_is_read_as_the_same_makeflow),
-        cmocka_unit_test(mistakes_in_jx_are_refused_with_the_rule),
-        cmocka_unit_test(dax_has_jobs_and_their_parents),
-        cmocka_unit_test(dax_says_where_jobs_read_and_write),
-        cmocka_unit_test(mistakes_in_a_dax_are_refused_with_their_line),
-        cmocka_unit_test(other_languages_are_refused_by_name)};
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+TEST_MAIN(enter_directory, leave_directory)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/alloc/state.h"
+#include "cli/cli.h"
 #include "report/words.h"
 #include "site/account.h"
 #include "site/batch_system.h"
@@ -48,10 +49,9 @@ static int ask_account(struct bats_alloc *a,
     if (!a->by_account)
         return 0;
     if (a->system->account == NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--budget account: %s keeps no accounts; give "
-                              "an amount",
-                              a->system->name);
+        return bats_refuse(
+            err, "--budget account: %s keeps no accounts; give an amount",
+            a->system->name);
     int rc = a->system->account(set->account, a->quality, &account, err);
     if (rc < 0)
         return rc;
@@ -59,8 +59,7 @@ static int ask_account(struct bats_alloc *a,
     if (!bats_units_add(*budget, charged, budget))
         *budget = BATS_UNLIMITED;
     if (!set->quiet)
-        bats_words_line(stderr, "bats-mpi: %s",
-                        bats_account_words(words, &account));
+        bats_tell("%s", bats_account_words(words, &account));
     return 0;
 }
 
@@ -120,7 +119,7 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
 {
     struct bats_alloc *a = *alloc = calloc(1, sizeof *a);
     if (a == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     int rc = create(a, set, record, options, err);
     struct bats_queue_options jobs = {.system = a->system,
                                      .rules = a->rules,
@@ -180,22 +179,13 @@ static json_t *list_taken(const struct bats_alloc *a)
     return list;
 }
 
-int bats_alloc_note(const struct bats_alloc *a, char **settings,
+int bats_alloc_note(const struct bats_alloc *a, json_t *settings,
                     struct bats_error *err)
 {
-    json_t *all = json_loads(*settings, 0, NULL);
-    int bad = json_object_set_new(all, "jobs_name", json_string(a->name));
+    int bad = json_object_set_new(settings, "jobs_name", json_string(a->name));
     if (a->n_taken > 0)
-        bad |= json_object_set_new(all, "jobs_taken", list_taken(a));
-    char *text = bad == 0
-                     ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15))
-                     : NULL;
-    json_decref(all);
-    if (text == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    free(*settings);
-    *settings = text;
-    return 0;
+        bad |= json_object_set_new(settings, "jobs_taken", list_taken(a));
+    return bad == 0 ? 0 : bats_no_memory(err);
 }
 
 /* ---- at the end ---- */
@@ -217,7 +207,7 @@ uint32_t bats_alloc_abandon(struct bats_alloc *a)
             break;
         while (bats_queue_next(a->queue, &news))
             if (news.type == BATS_QUEUE_SAYS)
-                bats_words_line(stderr, "bats-mpi: %s", news.sentence);
+                bats_tell("%s", news.sentence);
         struct timespec nap = {0, 20000000};
         nanosleep(&nap, NULL);
         now_us = bats_now_us(CLOCK_MONOTONIC);

@@ -40,9 +40,9 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
                       struct bats_alloc **alloc, struct bats_error *err);
 void bats_alloc_destroy(struct bats_alloc *alloc); /* NULL is legal */
 
-/* Adds the name of the run's jobs to *settings, the JSON object for the record,
- * which is a block of its own. BATS_ENOMEM. */
-int bats_alloc_note(const struct bats_alloc *alloc, char **settings,
+/* Adds the name of the run's jobs to the object of settings for the record.
+ * BATS_ENOMEM. */
+int bats_alloc_note(const struct bats_alloc *alloc, json_t *settings,
                     struct bats_error *err);
 
 /* --dry-run: prints machines and prices, and the first jobs as they would be
@@ -51,8 +51,8 @@ int bats_alloc_dry_run(struct bats_alloc *alloc, FILE *out,
                        const struct bats_run_options *options,
                        struct bats_error *err);
 
-/* After a run that ended before its jobs were settled: cancels what is left.
- * The number of jobs whose bill is not known. */
+/* After a run that ended before its jobs were settled: cancels the rest.
+ * Returns the number of jobs without a known bill. */
 uint32_t bats_alloc_abandon(struct bats_alloc *alloc);
 
 #endif

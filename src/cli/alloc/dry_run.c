@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bats/sched.h"
 #include "cli/alloc/state.h"
 #include "report/words.h"
 
@@ -27,13 +28,12 @@ static void print_job(const struct bats_alloc *a, FILE *out, uint32_t machine,
 
 static void print_times(FILE *out, const struct bats_alloc *a)
 {
-    char window[BATS_UNITS_TEXT], longest[BATS_UNITS_TEXT];
     bats_time most = a->billing.longest;
     fprintf(out, "A job works for %s, or for less at the end of the bag",
-            bats_duration_format(window, a->platform.window));
+            bats_words_duration(a->platform.window).s);
     if (most > a->platform.window)
         fprintf(out, "; for longer, at most %s, if the tasks need it",
-                bats_duration_format(longest, most));
+                bats_words_duration(most).s);
     else if (most == 0)
         fputs("; for longer if the tasks need it", out);
     fputs(".\n", out);
@@ -46,7 +46,7 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
     const struct bats_platform *p = &a->platform;
     struct bats_sched_options o = {
         .policy = options->policy,
-        .n_tasks = bats_bagfile_count(options->bag),
+        .n_tasks = options->bag->n_tasks,
         .clusters = p->clusters,
         .n_clusters = p->n_clusters,
         .machines = p->machines,
@@ -57,27 +57,28 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
         .seed = options->seed,
         .strategy = options->strategy,
         .utility = options->utility,
-        .graph = bats_bagfile_graph(options->bag),
+        .graph = options->bag->graph,
+        .purses = options->bag->sharing.list,
+        .purse = options->bag->sharing.of,
+        .n_purses = options->bag->sharing.n,
     };
-    o.purses = bats_bagfile_purses(options->bag, &o.purse, &o.n_purses);
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_command command;
     struct bats_sched *sched;
-    char money[96], held[96], n[64];
     uint32_t asked = 0;
     int rc = bats_sched_create(&o, &sched, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < p->n_clusters; i++)
-        fprintf(out, "%s: %g %s per hour and job of %s; %s for a window, %s "
-                     "held until it is billed\n",
-                a->partitions[i], a->rate[i], p->currency,
-                bats_words_count(n, sizeof n, p->machines[0].slots, "slot"),
-                bats_words_money(money, sizeof money, p->clusters[i].charge,
-                                 p->currency),
-                bats_words_money(held, sizeof held,
-                                 bats_alloc_price(a, i, p->window),
-                                 p->currency));
+        fprintf(
+            out,
+            "%s: %g %s per hour and job of %s; %s for a window, %s "
+            "held until it is billed\n",
+            a->partitions[i], a->rate[i], p->currency,
+            bats_words_count(p->machines[0].slots, "slot").s,
+            bats_words_money(p->clusters[i].charge, p->currency).s,
+            bats_words_money(bats_alloc_price(a, i, p->window), p->currency)
+                .s);
     print_times(out, a);
     fputs("The first jobs:\n", out);
     rc = bats_sched_handle(sched, 0, &tick, err);

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "cli/alloc/state.h"
+#include "cli/cli.h"
 #include "report/words.h"
 #include "util/now.h"
 
@@ -59,14 +60,14 @@ static int look(struct bats_alloc *a, struct earlier *e,
     e->is_taken = NULL;
     int rc = bats_job_system_list(a->system, a->name, &e->list, &e->n, err);
     if (rc == 0 && (e->is_taken = calloc(e->n + 1, 1)) == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        rc = bats_no_memory(err);
     return rc;
 }
 
 /* ---- jobs that still live ---- */
 
-/* The time for which a job with the mark is to work (bats_alloc_ask), if it is
- * one of the cluster; 0: it is none. */
+/* The work time of the job with this mark (bats_alloc_ask) if the cluster asks
+ * for such jobs; else 0. */
 static bats_time time_in(const struct bats_alloc *a, const char *mark,
                          uint32_t cluster)
 {
@@ -104,8 +105,8 @@ static uint32_t find_machine(const struct bats_alloc *a,
     return p->n_machines;
 }
 
-/* Takes over what it can for so much money; those that run come first. Returns
- * the money that is held for them. */
+/* Takes over the jobs that `money` pays for, running ones first. Returns the
+ * money held for them. */
 static bats_money take_over(struct bats_alloc *a, struct earlier *e,
                             bats_money room)
 {
@@ -149,7 +150,7 @@ static int end_others(struct bats_alloc *a, const struct earlier *e,
 
 /* ---- bills ---- */
 
-/* If the accounting does not learn of ends in time, the list has to do. */
+/* If the accounting learns of the ends too late, the list of jobs decides. */
 static int ask_bills(struct bats_alloc *a, const struct earlier *e,
                      bats_money *uncharged, struct bats_error *err)
 {
@@ -170,18 +171,17 @@ static int ask_bills(struct bats_alloc *a, const struct earlier *e,
         if (rc < 0 || open == 0 || now_us >= end_us)
             break;
         if (first && !a->quiet)
-            bats_words_line(stderr,
-                            "bats-mpi: the accounting of %s does not yet know "
-                            "the end of all jobs of the earlier session: bills "
-                            "are waited for, at most %d s",
-                            a->system->name, PATIENCE_US / 1000000);
+            bats_tell(
+                "the accounting of %s does not yet know the end of all jobs "
+                "of the earlier session: bills are waited for, at most %d s",
+                a->system->name, PATIENCE_US / 1000000);
         nap();
         now_us = bats_now_us(CLOCK_MONOTONIC);
     }
     if (rc == 0 && open > 0)
         rc = bats_error_set(err, BATS_ESYS,
-                            "the accounting of %s does not know the end of %lu "
-                            "of the earlier jobs (sacct -D --name=%s)",
+                            "the accounting of %s does not know the end of "
+                            "%lu of the earlier jobs (sacct -D --name=%s)",
                             a->system->name, (unsigned long)open, a->name);
     *uncharged = sum - e->known.charged;
     return rc;
@@ -199,8 +199,8 @@ find_job(const struct earlier *e, const struct bats_record_job_open *open,
     return NULL;
 }
 
-/* A job that the system has forgotten has cost what was held for it at most. If
- * it cannot have forgotten it yet, there never was one. */
+/* A job that the system has forgotten costs at most what was held for it. If
+ * the system cannot have forgotten it yet, it was never submitted. */
 static bats_money bill_by_time(const struct bats_alloc *a,
                                const struct earlier *e)
 {
@@ -239,10 +239,10 @@ static int settle(struct bats_alloc *a, struct earlier *e, bats_money room,
         nap();
     }
     if (rc > 0)
-        return bats_error_set(err, BATS_ESYS,
-                              "jobs of the earlier session do not end: squeue "
-                              "--name=%s",
-                              a->name);
+        return bats_error_set(
+            err, BATS_ESYS,
+            "jobs of the earlier session do not end: squeue --name=%s",
+            a->name);
     if (rc == 0 && a->rules.accounts)
         rc = ask_bills(a, e, uncharged, err);
     else if (rc == 0)
@@ -262,20 +262,16 @@ static bats_money room(const struct bats_alloc *a,
 /* Bills that came after the session that waited for them. */
 static void say_uncharged(const struct bats_alloc *a, bats_money uncharged)
 {
-    char money[96];
-    bats_words_money(money, sizeof money,
-                     uncharged < 0 ? -uncharged : uncharged,
-                     a->system->currency);
+    struct bats_phrase money = bats_words_money(
+        uncharged < 0 ? -uncharged : uncharged, a->system->currency);
     if (uncharged > 0 && !a->quiet)
-        bats_words_line(stderr,
-                        "bats-mpi: earlier jobs were billed %s that had not "
-                        "been charged: they are now",
-                        money);
+        bats_tell("earlier jobs were billed %s that had not been charged: "
+                  "they are now",
+                  money.s);
     if (uncharged < 0 && !a->quiet)
-        bats_words_line(stderr,
-                        "bats-mpi: earlier jobs were billed %s less than they "
-                        "had been charged: the budget has them back",
-                        money);
+        bats_tell("earlier jobs were billed %s less than they had been "
+                  "charged: the budget has them back",
+                  money.s);
 }
 
 int bats_alloc_find_earlier(struct bats_alloc *a,
@@ -297,7 +293,7 @@ int bats_alloc_find_earlier(struct bats_alloc *a,
         return rc;
     }
     snprintf(a->name, sizeof a->name, "%s", e.known.name);
-    do { /* what was billed leaves less for those that are taken over */
+    do { /* bills of the past leave less for the jobs that are taken over */
         rc = settle(a, &e, room(a, options), &held, &uncharged, err);
         a->billing.before = before + uncharged;
     } while (rc == 0 && held > 0 && held > room(a, options));

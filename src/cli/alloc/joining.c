@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bats/sched.h"
 #include "cli/alloc/state.h"
 #include "report/words.h"
 #include "util/now.h"
@@ -37,7 +38,7 @@ static int give_platform(void *context, struct bats_platform *platform,
     *platform = a->platform;
     platform->machines = calloc(n, sizeof *platform->machines);
     if (platform->machines == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     memcpy(platform->machines, a->platform.machines,
            n * sizeof *platform->machines);
     return 0;
@@ -49,29 +50,29 @@ static bool expects(void *context)
     return bats_queue_count(a->queue) > 0;
 }
 
-static int admit(void *context, const struct bats_joiner *joiner,
+static int admit(void *context, const struct bats_worker_job *job,
                  uint32_t *machine, struct bats_error *why)
 {
     struct bats_alloc *a = context;
     bool unsure;
-    uint32_t place = bats_queue_find(a->queue, joiner->job, &unsure);
+    uint32_t place = bats_queue_find(a->queue, job->number, &unsure);
     if (place == BATS_NO_JOB && unsure)
         return 0;
     if (place == BATS_NO_JOB)
         return bats_error_set(why, BATS_ESTATE,
                               "the run does not want this job (any more)");
     struct lane *lane = &a->lanes[place];
-    if (joiner->n_ranks != a->platform.machines[place].slots)
-        return bats_error_set(why, BATS_ESTATE,
-                              "the job has %lu ranks instead of %lu",
-                              (unsigned long)joiner->n_ranks,
-                              (unsigned long)a->platform.machines[place].slots);
+    if (job->n_ranks != a->platform.machines[place].slots)
+        return bats_error_set(
+            why, BATS_ESTATE, "the job has %lu ranks instead of %lu",
+            (unsigned long)job->n_ranks,
+            (unsigned long)a->platform.machines[place].slots);
     if (!lane->asked || lane->had || lane->leaves)
         return bats_error_set(why, BATS_ESTATE, "the job was not asked for");
-    for (uint32_t k = 0; k < joiner->n_ranks; k++)
+    for (uint32_t k = 0; k < job->n_ranks; k++)
         machine[k] = place;
     lane->joined = lane->had = true;
-    snprintf(lane->job, sizeof lane->job, "%s", joiner->job);
+    snprintf(lane->job, sizeof lane->job, "%s", job->number);
     lane->ends_us = bats_now_us(CLOCK_MONOTONIC) + lane->work_us;
     a->failures[a->platform.machines[place].cluster] = 0;
     a->said_us = 0;
@@ -112,7 +113,7 @@ static void commanded(void *context, const struct bats_command *command)
 
 /* ---- news of the batch system ---- */
 
-/* Else no total would hold. */
+/* The totals would not add up otherwise. */
 static int check_rate(const struct bats_alloc *a,
                       const struct bats_queue_news *news,
                       struct bats_error *err)
@@ -120,14 +121,13 @@ static int check_rate(const struct bats_alloc *a,
     uint32_t cluster = a->platform.machines[news->place].cluster;
     if (news->rate <= a->rate[cluster] * 1.001)
         return 0;
-    return bats_error_set(err, BATS_EINPUT,
-                          "%s bills job %s in partition %s %g %s per hour, not "
-                          "%g as it said before it started; does it hold a "
-                          "node larger than others? Say which ones it may "
-                          "have (--sbatch '--constraint=...')",
-                          a->system->name, news->id,
-                          a->partitions[cluster], news->rate,
-                          a->system->currency, a->rate[cluster]);
+    return bats_refuse(
+        err,
+        "%s bills job %s in partition %s %g %s per hour, not %g as it said "
+        "before it started; does it hold a node larger than others? Say which "
+        "ones it may have (--sbatch '--constraint=...')",
+        a->system->name, news->id, a->partitions[cluster], news->rate,
+        a->system->currency, a->rate[cluster]);
 }
 
 static int job_runs(struct bats_alloc *a, const struct bats_queue_news *news,
@@ -161,7 +161,7 @@ static int close_cluster(struct bats_alloc *a, struct bats_joined *joined,
     return rc;
 }
 
-/* It was in no run, though nobody withdrew it. */
+/* The job ended without joining, and nobody withdrew it. */
 static int job_failed(struct bats_alloc *a, struct bats_joined *joined,
                       uint32_t place, const char *id, struct bats_error *err)
 {
@@ -288,7 +288,6 @@ static void say_why(struct bats_alloc *a, struct bats_joined *joined,
                     int64_t now_us)
 {
     struct bats_queue_waiting w;
-    char since[BATS_UNITS_TEXT], n[64];
     bats_queue_waiting(a->queue, &w);
     if (w.n == 0 || w.reason[0] == '\0') {
         a->say_us = a->first_say_us;
@@ -300,19 +299,16 @@ static void say_why(struct bats_alloc *a, struct bats_joined *joined,
     a->said_us = now_us;
     a->say_us *= 2;
     tell(joined, "%s wait%s in the queue of %s, the oldest for %s: %s",
-         bats_words_count(n, sizeof n, w.n, "job"), w.n == 1 ? "s" : "",
-         a->system->name,
-         bats_duration_format(since, (now_us - w.since_us) / 1000000 *
-                                         BATS_SECOND),
+         bats_words_count(w.n, "job").s, w.n == 1 ? "s" : "", a->system->name,
+         bats_words_duration((now_us - w.since_us) / 1000000 * BATS_SECOND).s,
          w.reason);
 }
 
 static void say_taken(struct bats_alloc *a, struct bats_joined *joined)
 {
-    char n[64];
     if (a->n_taken > 0)
         tell(joined, "%s of an earlier session taken over",
-             bats_words_count(n, sizeof n, a->n_taken, "job"));
+             bats_words_count(a->n_taken, "job").s);
     a->n_taken = 0;
 }
 
@@ -339,7 +335,6 @@ static int step(void *context, struct bats_joined *joined, int64_t *due_us,
     return rc;
 }
 
-/* All jobs are billed. */
 static bool is_settled(void *context)
 {
     const struct bats_alloc *a = context;

@@ -1,5 +1,5 @@
-/* output: what jobs print, apart from the output of tasks: why they could not
- * start, for one. */
+/* output: what the jobs themselves print, for instance why they could not
+ * start. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "cli/alloc/state.h"
+#include "cli/cli.h"
 #include "report/words.h"
 #include "util/encode.h"
-
-#define HASH UINT64_C(14695981039346656037) /* FNV-1a begins with that */
+#include "util/hash.h"
 
 static int read_partitions(struct bats_alloc *a, const char *list,
                            struct bats_error *err)
@@ -20,20 +20,19 @@ static int read_partitions(struct bats_alloc *a, const char *list,
         struct bats_error why;
         char name[BATS_CLUSTER_NAME];
         if (p->n_clusters == BATS_CLUSTERS_MAX)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "--partition: more than %d",
-                                  BATS_CLUSTERS_MAX);
+            return bats_refuse(err, "--partition: more than %d",
+                               BATS_CLUSTERS_MAX);
         snprintf(name, sizeof name, "%.*s", (int)n, at);
         if (n >= sizeof name ||
             bats_cluster_name_parse(name, p->clusters[p->n_clusters].name,
                                     &why) < 0)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "--partition: '%.*s' is no name of one",
-                                  (int)n, at);
+            return bats_refuse(
+                err, "--partition: '%.*s' is not the name of a partition",
+                (int)n, at);
         for (size_t i = 0; i < p->n_clusters; i++)
             if (strcmp(a->partitions[i], name) == 0)
-                return bats_error_set(err, BATS_EINPUT,
-                                      "--partition: %s is given twice", name);
+                return bats_refuse(err, "--partition: %s is given twice",
+                                   name);
         strcpy(a->partitions[p->n_clusters++], name);
         at += n;
     }
@@ -46,9 +45,8 @@ static int mark_unreliable(struct bats_alloc *a,
 {
     const char *list = set->unreliable;
     if (list == NULL && strcmp(set->policy, "expert") == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--policy expert needs --unreliable: which of "
-                              "the partitions lose jobs");
+        return bats_refuse(err, "--policy expert needs --unreliable: which of "
+                                "the partitions lose jobs");
     for (const char *at = list; at != NULL && *at != '\0'; at += *at == ',') {
         size_t n = strcspn(at, ","), i = 0;
         while (i < a->platform.n_clusters &&
@@ -56,10 +54,9 @@ static int mark_unreliable(struct bats_alloc *a,
                 strncmp(a->partitions[i], at, n) != 0))
             i++;
         if (i == a->platform.n_clusters)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "--unreliable: '%.*s' is not one of "
-                                  "--partition",
-                                  (int)n, at);
+            return bats_refuse(
+                err, "--unreliable: '%.*s' is not one of --partition", (int)n,
+                at);
         a->platform.clusters[i].unreliable = true;
         a->platform.clusters[i].noticed = set->silence;
         at += n;
@@ -75,13 +72,12 @@ static int split(struct bats_alloc *a, const char *text,
     a->words = strdup(text);
     a->more = calloc(strlen(text) / 2 + 2, sizeof *a->more);
     if (a->words == NULL || a->more == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (char *word = strtok(a->words, " "); word != NULL;
          word = strtok(NULL, " ")) {
         const char *why = a->system->refuses(word);
         if (why != NULL)
-            return bats_error_set(err, BATS_EINPUT, "--sbatch %s: %s", word,
-                                  why);
+            return bats_refuse(err, "--sbatch %s: %s", word, why);
         a->more[n++] = word;
     }
     return 0;
@@ -98,8 +94,7 @@ static int beside(const char *base, const char *suffix, char path[PATH_MAX],
                      base[0] != '/' ? "/" : "", base, suffix);
     if (n < PATH_MAX)
         return 0;
-    return bats_error_set(err, BATS_EINPUT, "%.200s...: this name is too long",
-                          base);
+    return bats_refuse(err, "%.200s...: this name is too long", base);
 }
 
 static int name_files(struct bats_alloc *a, const struct bats_settings *set,
@@ -122,14 +117,14 @@ static int name_files(struct bats_alloc *a, const struct bats_settings *set,
              PATH_MAX ||
          bats_encode(BATS_ENCODE_QUOTED, quoted[1], PATH_MAX, a->door) >=
              PATH_MAX))
-        rc = bats_error_set(err, BATS_EINPUT, "%.200s: too long", a->door);
+        rc = bats_refuse(err, "%.200s: too long", a->door);
     if (rc == 0)
         snprintf(a->command, sizeof a->command, "%s worker --join %s",
                  quoted[0], quoted[1]);
     return rc;
 }
 
-/* The limit of a job that works for so long. */
+/* The time limit of a job with this work time. */
 static int64_t limit_of(bats_time time)
 {
     return (time + BATS_SECOND - 1) / BATS_SECOND + BATS_ALLOC_MARGIN_S;
@@ -155,16 +150,6 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
     };
 }
 
-/* FNV-1a; with the NUL, so that it is known where one text ends and the next
- * begins. */
-static uint64_t mix(uint64_t hash, const char *text)
-{
-    do
-        hash = (hash ^ (uint8_t)*text) * UINT64_C(1099511628211);
-    while (*text++ != '\0');
-    return hash;
-}
-
 static void write_digest(char text[20], uint64_t hash)
 {
     hash = (hash ^ hash >> 32) & 0xffffffff;
@@ -178,11 +163,11 @@ static void digest(const struct bats_job_request *r, char shape[20])
     snprintf(numbers, sizeof numbers, "%lu %lu %lld %lld",
              (unsigned long)r->nodes, (unsigned long)r->ranks,
              (long long)r->limit_s, (long long)r->least_s);
-    uint64_t hash = mix(HASH, numbers);
-    hash = mix(hash, r->partition);
-    hash = mix(hash, r->account != NULL ? r->account : "");
+    uint64_t hash = bats_hash_text(BATS_HASH, numbers);
+    hash = bats_hash_text(hash, r->partition);
+    hash = bats_hash_text(hash, r->account != NULL ? r->account : "");
     for (size_t i = 0; r->more != NULL && r->more[i] != NULL; i++)
-        hash = mix(hash, r->more[i]);
+        hash = bats_hash_text(hash, r->more[i]);
     write_digest(shape, hash);
 }
 
@@ -204,7 +189,8 @@ static void set_times(struct bats_alloc *a, const struct bats_settings *set,
         a->billing.longest = window + (allowed_s - limit_s) * BATS_SECOND;
 }
 
-/* What the system bills a job of the partition, and which rules hold there. */
+/* Asks the system for the rate of a job in the partition, and for the
+ * partition's rules. */
 static int find_charge(struct bats_alloc *a, const struct bats_settings *set,
                        const char *name, size_t i,
                        struct bats_job_partition *partition,
@@ -218,17 +204,15 @@ static int find_charge(struct bats_alloc *a, const struct bats_settings *set,
     request.least_s = 0;
     if (bats_job_system_rate(a->system, &request, &a->rate[i], &is_whole,
                              partition, &why) < 0)
-        return bats_error_set(err, BATS_EINPUT, "partition %s: %s",
-                              a->partitions[i], why.text);
+        return bats_refuse(err, "partition %s: %s", a->partitions[i],
+                           why.text);
     if (a->rate[i] > 1e9)
-        return bats_error_set(err, BATS_EINPUT, "%g per hour: too much",
-                              a->rate[i]);
+        return bats_refuse(err, "%g per hour: too much", a->rate[i]);
     if (is_whole && !set->quiet)
-        bats_words_line(stderr,
-                        "bats-mpi: partition %s: jobs hold whole nodes and are "
-                        "billed for all of them, %g %s per hour; --slots says "
-                        "how many tasks run on a node",
-                        a->partitions[i], a->rate[i], a->system->currency);
+        bats_tell(
+            "partition %s: jobs hold whole nodes and are billed for all of "
+            "them, %g %s per hour; --slots says how many tasks run on a node",
+            a->partitions[i], a->rate[i], a->system->currency);
     if (i == 0)
         strcpy(a->quality, partition->quality);
     a->platform.clusters[i].notice = partition->notice_s * BATS_SECOND;
@@ -236,26 +220,23 @@ static int find_charge(struct bats_alloc *a, const struct bats_settings *set,
     return 0;
 }
 
-/* A job that asks for more than is allowed would wait for ever. */
+/* The batch system would never start a job above its limits. */
 static int shorten(struct bats_alloc *a, const struct bats_settings *set,
                    int64_t allowed_s, const char *where,
                    struct bats_error *err)
 {
-    char window[BATS_UNITS_TEXT], limit[BATS_UNITS_TEXT];
     struct bats_platform *p = &a->platform;
+    struct bats_phrase limit = bats_words_duration(allowed_s * BATS_SECOND);
     if (allowed_s == 0 || limit_of(p->window) <= allowed_s)
         return 0;
-    bats_duration_format(limit, allowed_s * BATS_SECOND);
     if (allowed_s <= BATS_ALLOC_MARGIN_S)
-        return bats_error_set(err, BATS_EINPUT,
-                              "partition %s: a job may ask for %s only", where,
-                              limit);
+        return bats_refuse(err, "partition %s: a job may ask for %s only",
+                           where, limit.s);
     p->window = (allowed_s - BATS_ALLOC_MARGIN_S) * BATS_SECOND;
     if (!set->quiet)
-        bats_words_line(stderr,
-                        "bats-mpi: a job in partition %s may ask for %s at "
-                        "most: the window is %s",
-                        where, limit, bats_duration_format(window, p->window));
+        bats_tell(
+            "a job in partition %s may ask for %s at most: the window is %s",
+            where, limit.s, bats_words_duration(p->window).s);
     return 0;
 }
 
@@ -268,7 +249,7 @@ static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
     char name[BATS_ALLOC_NAME], of_bag[20];
     const char *where = "";
     int64_t allowed_s = 0;
-    write_digest(of_bag, mix(HASH, a->door));
+    write_digest(of_bag, bats_hash_text(BATS_HASH, a->door));
     snprintf(name, sizeof name, "bats-price-%s", of_bag);
     int rc = bats_job_system_clear(a->system, name, err);
     for (size_t i = 0; rc == 0 && i < p->n_clusters; i++) {
@@ -319,7 +300,7 @@ int bats_alloc_make_machines(struct bats_alloc *a,
     a->taken = calloc(p->n_clusters * n, sizeof *a->taken);
     if (p->machines == NULL || a->requests == NULL || a->lanes == NULL ||
         a->asked == NULL || a->taken == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (uint32_t c = 0; c < p->n_clusters; c++)
         for (uint32_t k = 0; k < n; k++) {
             a->requests[p->n_machines] = request_of(a, set, c);

@@ -19,7 +19,8 @@
 #include "site/queue.h"
 
 #define BATS_ALLOC_MARGIN_S 10 /* of the limit, for start and end of a job */
-#define BATS_ALLOC_SAY_POLLS 6 /* jobs that wait, after so many at first */
+#define BATS_ALLOC_SAY_POLLS 6 /* polls until waiting jobs are mentioned, at
+                                * first */
 #define BATS_ALLOC_LOOK_POLLS 6 /* between two looks for drained hosts */
 #define BATS_ALLOC_NAME 64
 #define BATS_ALLOC_COMMAND (3 * PATH_MAX)
@@ -28,7 +29,7 @@
 struct lane {
     bool asked;    /* by the engine; until BILLED */
     bool is_taken; /* by an earlier session; */
-    int64_t by_us; /* if it runs it has to be back by then; 0: it waits */
+    int64_t by_us; /* deadline for a running job to come back; 0: it waits */
     bool joined;   /* its gateway is here */
     char job[BATS_JOB_ID]; /* its number then; a bill may come before it parts */
     bool had;      /* it was; */
@@ -63,14 +64,14 @@ struct bats_alloc {
     char name[BATS_ALLOC_NAME], door[PATH_MAX], log[PATH_MAX];
     char command[BATS_ALLOC_COMMAND];
     char tag[16];  /* of the session's jobs (site/queue.h) */
-    char shape[BATS_CLUSTERS_MAX][20]; /* a digest of what a job asks for that
-                                        * works for a window */
+    char shape[BATS_CLUSTERS_MAX][20]; /* digests of what a job of one
+                                        * window asks for */
     char own[BATS_ALLOCATION_NAME]; /* the job that the run is in, or "" */
     bool quiet;
     char quality[BATS_JOB_ID]; /* class of service of the jobs; "": none */
-    bool by_account; /* the budget is what is left of the account */
-    bats_time *asked; /* by machine: not 0 = a job is taken over that was to
-                       * work for so long, */
+    bool by_account; /* the budget is the rest of the account */
+    bats_time *asked; /* by machine: the work time of a job that is taken
+                       * over, or 0 */
     struct bats_job_view *taken; /* this one */
     uint32_t n_taken;
     char **more; /* words of --sbatch, ended by NULL */
@@ -94,7 +95,8 @@ int bats_alloc_make_machines(struct bats_alloc *a,
                              const struct bats_settings *set,
                              struct bats_error *err);
 
-/* The machine's next job is to work for so long: its request and its lane. */
+/* Prepares request and lane for the machine's next job, with this work
+ * time. */
 void bats_alloc_ask(struct bats_alloc *a, uint32_t machine, bats_time time);
 
 /* ---- output.c: each job prints to a file of its own, LOG.NUMBER ---- */
@@ -109,15 +111,15 @@ void bats_alloc_keep_output(const struct bats_alloc *a, const char *id);
 
 /* ---- earlier.c ---- */
 
-/* Finds the jobs of an earlier session. Those that wait or run, are like the
- * jobs of this one and can be held within `budget` are taken over; the others
- * are ended. Counts what was billed and not charged. */
+/* Finds the jobs of an earlier session. Takes over those that wait or run,
+ * match the jobs of this session and fit into `budget`; ends the others.
+ * Counts the bills without a charge. */
 int bats_alloc_find_earlier(struct bats_alloc *a,
                             const struct bats_run_options *options,
                             struct bats_error *err);
 
-/* The most that may be charged in all. An account has paid for bills without a
- * charge, too: they are not part of what is left there. */
+/* The most that may be charged in all. An account has also paid for bills
+ * without a charge: the rest of the account does not contain them. */
 static inline bats_money
 bats_alloc_limit(const struct bats_alloc *a,
                  const struct bats_run_options *options)
@@ -127,7 +129,7 @@ bats_alloc_limit(const struct bats_alloc *a,
                : options->budget + a->billing.before;
 }
 
-/* The longest bill of a job of the cluster that works for so long. */
+/* The largest bill of a job of the cluster with this work time. */
 bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
                             bats_time time);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bats/lease.h"
 #include "cli/cli.h"
 #include "cli/clusters_json.h"
 #include "cli/help.h"
@@ -29,7 +30,7 @@ static const char *machine_source(const struct bats_settings *set,
     if (site->clusters[i].by_node)
         return "the job holds whole nodes";
     return site->allocation.n_parts > 0 ? "the job does not hold whole nodes"
-                                        : "who holds the nodes is not known";
+                                        : "the holder of the nodes is unknown";
 }
 
 static const char *window_source(const struct bats_settings *set)
@@ -47,7 +48,7 @@ static const char *budget_source(const struct bats_settings *set,
     if (survey->by_account)
         return bats_account_words(text, &survey->account);
     if (survey->budget_found)
-        return survey->billing.model == BATS_BILLING_ALLOCATION
+        return bats_lease_terms(survey->billing.model).lasts
                    ? "what the job is billed until it ends"
                    : "all machines, for every window that begins before the "
                      "job ends";
@@ -68,7 +69,7 @@ static char *hosts_of(const struct bats_survey *s, size_t cluster,
     size_t n = 0;
     *node = NULL;
     for (size_t i = 0; names != NULL && i < p->n_workers; i++) {
-        if (p->machines[p->places[i].machine].cluster != cluster)
+        if (p->machines[p->slot_of[i].machine].cluster != cluster)
             continue;
         const struct bats_node *at = &s->nodes[first + i];
         *node = *node != NULL ? *node : at;
@@ -81,17 +82,15 @@ static char *hosts_of(const struct bats_survey *s, size_t cluster,
 
 static void print_hardware(const struct bats_hardware *h)
 {
-    char packages[48], cores[48];
     if (h->cores == 0) {
         printf("hardware not known\n");
         return;
     }
-    bats_words_line(
-        stdout, "%s%s%s, %s, %.3g GiB", h->model,
-        h->model[0] != '\0' ? ", " : "",
-        bats_words_count(packages, sizeof packages, h->packages, "package"),
-        bats_words_count(cores, sizeof cores, h->cores, "core"),
-        (double)h->memory_bytes / (1 << 30));
+    bats_words_line(stdout, "%s%s%s, %s, %.3g GiB", h->model,
+                    h->model[0] != '\0' ? ", " : "",
+                    bats_words_count(h->packages, "package").s,
+                    bats_words_count(h->cores, "core").s,
+                    (double)h->memory_bytes / (1 << 30));
 }
 
 static int print_cluster(const struct bats_settings *set,
@@ -100,11 +99,10 @@ static int print_cluster(const struct bats_settings *set,
 {
     const struct bats_cluster *c = &s->platform.clusters[i];
     const struct bats_node *node;
-    char money[96];
     char *hosts = hosts_of(s, i, &node);
     if (hosts == NULL || node == NULL) {
         free(hosts);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     }
     putchar('\n');
     bats_words_line(stdout, "%s: %s", c->name, hosts);
@@ -114,10 +112,10 @@ static int print_cluster(const struct bats_settings *set,
         printf("  machine  %s: %s\n",
                s->site.clusters[i].by_node ? "node" : "rank",
                machine_source(set, &s->site, i));
-    bats_words_line(
-        stdout, "  charge   %s per window: %s",
-        bats_words_money(money, sizeof money, c->charge, s->platform.currency),
-        set->clusters != NULL ? set->clusters : s->site.clusters[i].source);
+    bats_words_line(stdout, "  charge   %s per window: %s",
+                    bats_words_money(c->charge, s->platform.currency).s,
+                    set->clusters != NULL ? set->clusters
+                                          : s->site.clusters[i].source);
     free(hosts);
     return 0;
 }
@@ -136,13 +134,12 @@ static void print_limits(const struct bats_settings *set,
                          const struct bats_survey *s)
 {
     const struct bats_allocation *job = &s->site.allocation;
-    char text[96], words[BATS_ACCOUNT_WORDS];
-    printf("\nwindow   %s: %s\n",
-           bats_duration_format(text, s->platform.window), window_source(set));
-    bats_words_line(
-        stdout, "budget   %s: %s",
-        bats_words_money(text, sizeof text, s->budget, s->platform.currency),
-        budget_source(set, s, words));
+    char words[BATS_ACCOUNT_WORDS];
+    printf("\nwindow   %s: %s\n", bats_words_duration(s->platform.window).s,
+           window_source(set));
+    bats_words_line(stdout, "budget   %s: %s",
+                    bats_words_money(s->budget, s->platform.currency).s,
+                    budget_source(set, s, words));
     if (s->job_end_us > 0)
         print_end(s->job_end_us, job->system->name);
     if (job->n_parts > 0)
@@ -200,7 +197,7 @@ static int print_json(const struct bats_settings *set,
         struct bats_clusters_words *w = &answer.words[i];
         w->hosts = hosts_of(s, i, &w->node);
         if (w->hosts == NULL || w->node == NULL)
-            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+            rc = bats_no_memory(err);
         w->charge = set->clusters != NULL ? set->clusters : c->source;
         w->machine = set->clusters != NULL ? NULL
                      : c->by_node          ? "node"
@@ -244,12 +241,12 @@ static int save(const struct bats_settings *set,
         written = false;
     free(text);
     return written ? 0
-                   : bats_error_set(err, BATS_EINPUT, "%s: %s", set->save,
-                                    strerror(errno));
+                   : bats_refuse(err, "%s: %s", set->save, strerror(errno));
 }
 
-static int master(const struct bats_settings *set)
+static int master(enum bats_verb verb, struct bats_settings *set)
 {
+    (void)verb;
     struct bats_error err;
     struct bats_clusters_file *clusters = NULL;
     struct bats_survey survey;
@@ -285,25 +282,11 @@ static int master(const struct bats_settings *set)
 int cmd_clusters(int argc, char **argv)
 {
     struct bats_settings set;
-    struct bats_error usage = {0}, err;
-    int rank, code;
-
+    struct bats_error usage = {0};
     int rc = bats_options_parse(BATS_VERB_CLUSTERS, argc, argv, &set, &usage);
     if (rc == 0 && set.help) {
         bats_help_verb(stdout, BATS_VERB_CLUSTERS);
         return BATS_EXIT_OK;
     }
-    if (bats_jobs_start(&set, &argc, &argv, &rank, &usage, &err) != 0)
-        return bats_complain(&err);
-    if (rank != 0) {
-        code = bats_run_worker(set.silence, &err) != 0 ? bats_complain(&err)
-                                                       : BATS_EXIT_OK;
-    } else if (usage.code != 0) {
-        bats_run_dismiss(NULL, bats_say);
-        code = bats_options_complain(BATS_VERB_CLUSTERS, &usage);
-    } else {
-        code = master(&set);
-    }
-    bats_mpi_end(code);
-    return code;
+    return bats_jobs_run(BATS_VERB_CLUSTERS, &set, argc, argv, &usage, master);
 }

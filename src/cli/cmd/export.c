@@ -14,18 +14,17 @@ static bool is_same(struct bats_view *view, const struct bats_bagfile *bag)
 {
     struct bats_view_task t;
     struct bats_error err;
-    char *text = NULL;
-    size_t size = 0;
+    struct bats_text text = {0};
     uint32_t n = 0;
     int rc =
         bats_view_tasks(view, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0, &err);
     bool same = rc == 0;
     while (same && (rc = bats_view_next_task(view, &t, &err)) > 0)
-        same = t.number == ++n && n <= bats_bagfile_count(bag) &&
-               bats_bagfile_command(bag, n - 1, &text, &size) >= 0 &&
-               strcmp(text, t.command) == 0;
-    free(text);
-    return same && rc == 0 && n == bats_bagfile_count(bag);
+        same = t.number == ++n && n <= bag->n_tasks &&
+               bats_bagfile_command(bag, n - 1, &text) >= 0 &&
+               strcmp(text.bytes, t.command) == 0;
+    bats_text_release(&text);
+    return same && rc == 0 && n == bag->n_tasks;
 }
 
 /* The bag that was run, if it is a workflow with names and files; or NULL. */
@@ -40,10 +39,9 @@ static struct bats_bagfile *find_bag(struct bats_view *view,
     if (bats_workflow_format(path) == BATS_WORKFLOW_NONE)
         return NULL;
     if (bats_bagfile_load(path, &bag, &err) < 0 || !is_same(view, bag)) {
-        bats_words_line(stderr,
-                        "bats-mpi: %s is not there or has other commands "
-                        "now: written without names and files",
-                        path);
+        bats_tell("%s is not there or has other commands now: written without "
+                  "names and files",
+                  path);
         bats_bagfile_destroy(bag);
         bag = NULL;
     }
@@ -53,25 +51,21 @@ static struct bats_bagfile *find_bag(struct bats_view *view,
 static int show(struct bats_view *view, const struct bats_settings *set,
                 struct bats_error *err)
 {
-    char path[4096], files[96];
+    char path[4096];
     if (!set->wfformat)
-        return bats_error_set(err, BATS_EINPUT,
-                              "export needs a format: --wfformat");
+        return bats_refuse(err, "export needs a format: --wfformat");
     struct bats_bagfile *bag = find_bag(view, set, path);
     const char *slash = strrchr(path, '/');
     struct bats_wfformat_source source = {
         .view = view,
         .name = slash ? slash + 1 : path,
-        .workflow = bag ? bats_bagfile_workflow(bag) : NULL};
+        .workflow = bag ? bag->workflow : NULL};
     int rc = bats_look_write(set->out ? set->out : "-", bats_wfformat_write,
                              &source, err);
     if (rc == 0 && source.unnameable > 0)
-        bats_words_line(stderr,
-                        "bats-mpi: left out: %s with other characters in "
-                        "the name than WfFormat allows, letters, digits and "
-                        "-_./:#",
-                        bats_words_count(files, sizeof files,
-                                         source.unnameable, "file"));
+        bats_tell("left out: %s with other characters in the name than "
+                  "WfFormat allows, letters, digits and -_./:#",
+                  bats_words_count(source.unnameable, "file").s);
     bats_bagfile_destroy(bag);
     return rc;
 }

@@ -1,16 +1,12 @@
 /* frontier: the verb frontier. Which strategies of the policy expert nothing
  * beats in makespan and cost; runs nothing. */
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/frontier.h"
-#include "cli/help.h"
 #include "cli/look.h"
-#include "cli/options.h"
 #include "cli/pools_source.h"
 #include "report/html.h"
 #include "report/strategies.h"
@@ -43,10 +39,7 @@ static int print(const struct bats_settings *set, struct bats_strategies *s,
         rc = bats_look_write(set->html, write_page, s, err);
     else
         bats_strategies_print(stdout, s);
-    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        rc = bats_error_set(err, BATS_ESYS, "standard output: %s",
-                            strerror(errno));
-    return rc;
+    return rc == 0 ? bats_flush(err) : rc;
 }
 
 /* The budget and the deadline that were given can be kept. */
@@ -61,15 +54,16 @@ static int check(const struct bats_strategies *s, struct bats_error *err)
     return 0;
 }
 
-static int frontier(const struct bats_settings *set, struct bats_error *err)
+static int frontier(const struct bats_settings *set, void *context,
+                    struct bats_error *err)
 {
+    (void)context;
     struct bats_pools pools = {0};
     struct bats_strategies s = {.n = 0};
     int rc = 0;
     if (set->deadline.text != NULL && set->deadline.duration == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--deadline: a frontier has no clock: give a "
-                              "duration");
+        return bats_refuse(
+            err, "--deadline: a frontier has no clock: give a duration");
     rc = bats_pools_read(set->words[0], set->online, &pools, err);
     if (rc == 0 && set->save != NULL)
         rc = bats_pools_save(&pools, set->save, err);
@@ -87,14 +81,6 @@ static int frontier(const struct bats_settings *set, struct bats_error *err)
 
 int cmd_frontier(int argc, char **argv)
 {
-    struct bats_settings set;
-    struct bats_error err;
-
-    if (bats_options_parse(BATS_VERB_FRONTIER, argc, argv, &set, &err) != 0)
-        return bats_options_complain(BATS_VERB_FRONTIER, &err);
-    if (set.help) {
-        bats_help_verb(stdout, BATS_VERB_FRONTIER);
-        return BATS_EXIT_OK;
-    }
-    return frontier(&set, &err) < 0 ? bats_complain(&err) : BATS_EXIT_OK;
+    return bats_carry_out(BATS_VERB_FRONTIER, argc, argv, NULL, frontier,
+                          NULL);
 }

@@ -1,14 +1,11 @@
 /* output: the verb output. Prints the output of the tasks of a run with
  * --output stream. Needs no MPI, only the files. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/help.h"
-#include "cli/options.h"
 #include "cli/place.h"
 #include "exec/output/outdir.h"
 #include "report/words.h"
@@ -24,7 +21,7 @@ struct printer {
 static void complain(void *context, const char *sentence)
 {
     (void)context;
-    bats_words_line(stderr, "bats-mpi: %s", sentence);
+    bats_tell("%s", sentence);
 }
 
 /* ---- one task ---- */
@@ -68,11 +65,10 @@ static void print_failure(const struct bats_outdir_entry *entry)
     else
         snprintf(how, sizeof how, "exit %d", entry->exit_status);
     fflush(stdout);
-    fprintf(stderr,
-            "bats-mpi: task %" PRIu64 ": %s, %" PRId64
-            " bytes on standard output, %" PRId64 " on standard error\n",
-            (uint64_t)entry->task + 1, how, entry->written[0],
-            entry->written[1]);
+    bats_tell("task %" PRIu64 ": %s, %" PRId64
+              " bytes on standard output, %" PRId64 " on standard error",
+              (uint64_t)entry->task + 1, how, entry->written[0],
+              entry->written[1]);
 }
 
 static int print_task(struct printer *p, const struct bats_outdir_entry *entry,
@@ -91,10 +87,7 @@ static int print_task(struct printer *p, const struct bats_outdir_entry *entry,
     p->in_line = false;
     if (rc > 0)
         p->lacking = true;
-    if (ferror(stdout))
-        return bats_error_set(err, BATS_ESYS, "standard output: %s",
-                              strerror(errno));
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? rc : ferror(stdout) ? bats_flush(err) : 0;
 }
 
 /* ---- which tasks ---- */
@@ -115,14 +108,11 @@ static int print_range(struct printer *p, uint64_t first, uint64_t last,
     if (rc == 0 && n <= last - first) {
         p->lacking = true;
         if (first == last)
-            fprintf(stderr,
-                    "bats-mpi: there is no result of task %" PRIu64 "\n",
-                    first);
+            bats_tell("there is no result of task %" PRIu64 "", first);
         else
-            fprintf(stderr,
-                    "bats-mpi: there is no result of %" PRIu64
-                    " of the tasks %" PRIu64 "-%" PRIu64 "\n",
-                    last - first + 1 - n, first, last);
+            bats_tell("there is no result of %" PRIu64 " of the tasks %" PRIu64
+                      "-%" PRIu64 "",
+                      last - first + 1 - n, first, last);
     }
     return rc;
 }
@@ -156,20 +146,20 @@ static int each_range(struct printer *p, const char *list,
         if (*at == '\0')
             return 0;
     }
-    return bats_error_set(err, BATS_EINPUT,
-                          "--task: '%s' is not a list of task numbers such "
-                          "as 7,10-12",
-                          list);
+    return bats_refuse(
+        err, "--task: '%s' is not a list of task numbers such as 7,10-12",
+        list);
 }
 
-static int check(const struct bats_settings *set, struct bats_error *err)
+static int check(struct bats_settings *set, void *context,
+                 struct bats_error *err)
 {
+    (void)context;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < set->n_task; i++)
         rc = each_range(NULL, set->task[i], err);
     if (rc == 0 && set->all && (set->failed || set->n_task > 0))
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "--all excludes --task and --failed");
+        rc = bats_refuse(err, "--all excludes --task and --failed");
     return rc;
 }
 
@@ -181,10 +171,7 @@ static int print(struct printer *p, struct bats_error *err)
     if (p->set->n_task == 0)
         for (size_t i = 0; rc == 0 && i < p->outdir.n; i++)
             rc = print_task(p, &p->outdir.entries[i], err);
-    if (rc == 0 && fflush(stdout) != 0)
-        rc = bats_error_set(err, BATS_ESYS, "standard output: %s",
-                            strerror(errno));
-    return rc;
+    return rc == 0 ? bats_flush(err) : rc;
 }
 
 static int open_run(struct printer *p, struct bats_error *err)
@@ -198,24 +185,19 @@ static int open_run(struct printer *p, struct bats_error *err)
     return rc;
 }
 
+static int show(const struct bats_settings *set, void *context,
+                struct bats_error *err)
+{
+    struct printer p = {.set = set};
+    (void)context;
+    int rc = open_run(&p, err);
+    if (rc == 0)
+        rc = print(&p, err);
+    bats_outdir_release(&p.outdir);
+    return rc == 0 && p.lacking ? BATS_EXIT_FAILED : rc;
+}
+
 int cmd_output(int argc, char **argv)
 {
-    struct bats_settings set;
-    struct printer p = {.set = &set};
-    struct bats_error err;
-
-    int rc = bats_options_parse(BATS_VERB_OUTPUT, argc, argv, &set, &err);
-    if (rc == 0 && set.help) {
-        bats_help_verb(stdout, BATS_VERB_OUTPUT);
-        return BATS_EXIT_OK;
-    }
-    if (rc != 0 || check(&set, &err) != 0)
-        return bats_options_complain(BATS_VERB_OUTPUT, &err);
-    rc = open_run(&p, &err);
-    if (rc == 0)
-        rc = print(&p, &err);
-    bats_outdir_release(&p.outdir);
-    if (rc != 0)
-        return bats_complain(&err);
-    return p.lacking ? BATS_EXIT_FAILED : BATS_EXIT_OK;
+    return bats_carry_out(BATS_VERB_OUTPUT, argc, argv, check, show, NULL);
 }

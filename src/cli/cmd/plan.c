@@ -1,27 +1,25 @@
 /* plan: the verb plan. Lists the schedules for a bag, from a profile or from
  * given runtimes; starts no MPI. */
-#include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "bats/lease.h"
 #include "cli/cli.h"
 #include "cli/estimation.h"
-#include "cli/help.h"
 #include "cli/look.h"
-#include "cli/options.h"
+#include "cli/past.h"
 #include "input/bagfile.h"
+#include "input/clusters_file.h"
 #include "input/workflow/workflow.h"
 #include "report/html.h"
 #include "report/sbatch.h"
 #include "report/schedules.h"
 #include "report/terminal.h"
 #include "report/words.h"
-#include "util/json.h"
 
 #define PHRASE 96 /* bytes of an amount or a count in words */
 
@@ -36,6 +34,7 @@ struct answer {
                                   * without either, for unlimited money */
     bats_money budget;           /* or BATS_UNLIMITED */
     bats_time deadline;          /* from now on; 0: none */
+    struct bats_learner past;    /* the history, as far as it was asked */
     struct bats_error refusal;   /* why there is no schedule; code 0: there is
                                   * one */
 };
@@ -45,32 +44,45 @@ static bool is_asked(const struct bats_settings *set)
     return set->deadline.text != NULL || set->budget != BATS_UNLIMITED;
 }
 
-static int check_settings(const struct bats_settings *set,
-                          struct bats_error *err)
+/* The argument is a bag, not a profile, which is a JSON object. */
+static bool is_bag(const char *path)
+{
+    char c = '{';
+    FILE *in = path != NULL ? fopen(path, "re") : NULL;
+    int n = in != NULL ? fscanf(in, " %c", &c) : 0;
+    if (in != NULL)
+        fclose(in);
+    return n == 1 && c != '{';
+}
+
+static int check(struct bats_settings *set, void *context,
+                 struct bats_error *err)
 {
     const char *missing = NULL;
 
+    (void)context;
+    if (is_bag(set->words[0]) && set->tasks == NULL) {
+        set->tasks = set->words[0];
+        set->words[0] = NULL;
+    }
     if (!set->words[0])
         missing = !set->clusters ? "a profile, or --clusters FILE"
                   : !set->tasks || strcmp(set->tasks, "0") == 0
                       ? "--tasks N, with N at least 1, or --tasks FILE"
                       : NULL;
     else if (set->runtime || set->tasks)
-        return bats_error_set(err, BATS_EINPUT,
-                              "a profile says itself what --runtime and "
-                              "--tasks say");
+        return bats_refuse(
+            err, "a profile says itself what --runtime and --tasks say");
     else if (set->window > 0 && !set->clusters)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--window needs --clusters FILE: another window "
-                              "is charged differently");
+        return bats_refuse(err, "--window needs --clusters FILE: another "
+                                "window is charged differently");
     if (missing)
-        return bats_error_set(err, BATS_EINPUT, "plan needs %s", missing);
+        return bats_refuse(err, "plan needs %s", missing);
     if (set->sbatch != NULL && !set->words[0])
-        return bats_error_set(err, BATS_EINPUT,
-                              "--sbatch needs a profile: what is still to be "
-                              "run, and of which bag");
+        return bats_refuse(err, "--sbatch needs a profile: what is still to "
+                                "be run, and of which bag");
     if (set->csv && !set->frontier)
-        return bats_error_set(err, BATS_EINPUT, "--csv needs --frontier");
+        return bats_refuse(err, "--csv needs --frontier");
     return 0;
 }
 
@@ -78,7 +90,8 @@ static int check_settings(const struct bats_settings *set,
 
 /* The chosen schedule at the top, the offers in a list. */
 static int print_json(const struct answer *a,
-                      const struct bats_critical_path *path)
+                      const struct bats_critical_path *path,
+                      struct bats_error *err)
 {
     json_t *object = bats_schedules_json(a->e, &a->chosen);
     json_t *list = bats_schedules_json_list(a->e, a->offers, a->n_offers);
@@ -89,10 +102,9 @@ static int print_json(const struct answer *a,
             object, "critical_path",
             bats_schedules_path_json(a->e, path->task, path->n));
     if (bad == 0)
-        bad = json_dumpf(object, stdout, BATS_JSON_SAFE | JSON_INDENT(2));
-    putchar('\n');
+        return bats_look_json(object, JSON_INDENT(2), err);
     json_decref(object);
-    return bad;
+    return bats_no_memory(err);
 }
 
 static void print_at_risk(int64_t delta_n, bool feasible)
@@ -110,7 +122,7 @@ static void print_at_risk(int64_t delta_n, bool feasible)
 static void print_held(const struct answer *a, const char *cost)
 {
     const struct bats_estimator *e = a->e;
-    char held[4096], time[BATS_UNITS_TEXT];
+    char held[4096];
 
     if (e->plans == BATS_PLANS_WINDOWS)
         bats_words_held(held, sizeof held, e, &a->chosen);
@@ -120,7 +132,7 @@ static void print_held(const struct answer *a, const char *cost)
     printf("\nmachines  %s\n", held);
     if (a->chosen.plan.feasible)
         printf("makespan  %s\n",
-               bats_words_makespan(time, a->chosen.makespan.estimate));
+               bats_words_makespan(a->chosen.makespan.estimate).s);
     printf("cost      %s\n", cost);
 }
 
@@ -129,13 +141,11 @@ static void print_chosen(const struct answer *a)
 {
     const struct bats_plan *p = &a->chosen.plan;
     const char *currency = a->e->currency;
-    char cost[PHRASE], price[PHRASE], machines[256];
-    char time[BATS_UNITS_TEXT];
+    char machines[256];
+    struct bats_phrase cost = bats_words_money(p->cost, currency);
 
-    bats_words_money(cost, sizeof cost, p->cost, currency);
-    bats_words_money(price, sizeof price, p->price, currency);
     if (a->e->plans != BATS_PLANS_CONFIGURATIONS) {
-        print_held(a, cost);
+        print_held(a, cost.s);
         return;
     }
     printf("\nmachines  %s\n",
@@ -144,32 +154,33 @@ static void print_chosen(const struct answer *a)
     printf("windows   %" PRId64 "\n", p->windows);
     if (p->feasible)
         printf("makespan  %s\n",
-               bats_words_makespan(time, a->chosen.makespan.estimate));
-    printf("cost      %s, %s per window\n", cost, price);
+               bats_words_makespan(a->chosen.makespan.estimate).s);
+    printf("cost      %s, %s per window\n", cost.s,
+           bats_words_money(p->price, currency).s);
     print_at_risk(a->chosen.delta_n, p->feasible);
 }
 
 static void print_head(const struct answer *a, const struct bats_profile *p)
 {
-    char tasks[PHRASE], window[BATS_UNITS_TEXT], money[PHRASE];
+    char past[1024];
+    struct bats_phrase tasks = bats_words_count(a->e->n_tasks, "task");
+    struct bats_phrase window = bats_words_duration(a->e->window);
 
-    bats_words_count(tasks, sizeof tasks, a->e->n_tasks, "task");
-    bats_duration_format(window, a->e->window);
     if (p->n_tasks == 0)
-        printf("%s, windows of %s", tasks, window);
+        printf("%s, windows of %s", tasks.s, window.s);
     else
         printf("%s of %" PRIu32 " left, windows of %s; sampling was charged "
                "%s",
-               tasks, p->n_tasks, window,
-               bats_words_money(money, sizeof money, bats_profile_charged(p),
-                                p->currency));
+               tasks.s, p->n_tasks, window.s,
+               bats_words_money(bats_profile_charged(p), p->currency).s);
     if (a->budget != BATS_UNLIMITED)
-        printf("; budget %s",
-               bats_words_money(money, sizeof money, a->budget,
-                                a->e->currency));
+        printf("; budget %s", bats_words_money(a->budget, a->e->currency).s);
     if (a->deadline > 0)
-        printf("; to end in %s", bats_duration_format(window, a->deadline));
-    fputs("\n\n", stdout);
+        printf("; to end in %s", bats_words_duration(a->deadline).s);
+    fputs("\n", stdout);
+    if (bats_learner_words(&a->past, past, sizeof past)[0] != '\0')
+        bats_words_line(stdout, "%s", past);
+    putchar('\n');
 }
 
 static void print_text(const struct answer *a, const struct bats_profile *p)
@@ -198,15 +209,13 @@ static int print_frontier(const struct answer *a, struct bats_error *err)
     if (rc < 0)
         return rc;
     if (!complete)
-        fputs("bats-mpi: the frontier is too long: only a part of it is "
-              "shown\n",
-              stderr);
+        bats_tell("the frontier is too long: only a part of it is shown");
     rc = bats_schedules_print_frontier(stdout, a->e, schedules, n, complete,
                                        a->set->json  ? BATS_FRONTIER_JSON
                                        : a->set->csv ? BATS_FRONTIER_CSV
                                                      : BATS_FRONTIER_TEXT);
     free(schedules);
-    return rc;
+    return rc < 0 ? bats_no_memory(err) : 0;
 }
 
 /* ---- the page ---- */
@@ -253,19 +262,17 @@ static int choose(struct answer *a, struct bats_error *err)
                                               : BATS_OFFER_BUDGET,
                                  .budget = a->budget,
                                  .deadline = a->deadline};
-    char money[PHRASE], end[BATS_UNITS_TEXT];
     int rc = bats_estimate_choose(a->e, &choice, &a->chosen, err);
 
     if (rc == 0 && a->chosen.plan.cost > a->budget)
         return bats_error_set(
             err, BATS_EBUDGET, "the deadline cannot be met for less than %s",
-            bats_words_money(money, sizeof money, a->chosen.plan.cost,
-                             a->e->currency));
+            bats_words_money(a->chosen.plan.cost, a->e->currency).s);
     if (rc == 0 && a->deadline > 0 &&
         a->chosen.makespan.estimate > (double)a->deadline + 1)
         return bats_error_set(
             err, BATS_EDEADLINE, "the budget pays for no end before %s",
-            bats_words_makespan(end, a->chosen.makespan.estimate));
+            bats_words_makespan(a->chosen.makespan.estimate).s);
     return rc;
 }
 
@@ -288,9 +295,8 @@ static int estimate(struct answer *a, struct bats_error *err)
         rc = 0;
     }
     if (rc == 0 && !a->chosen.plan.proven)
-        fputs("bats-mpi: the clusters are too many and too alike to try every "
-              "plan: there may be a better one\n",
-              stderr);
+        bats_tell("the clusters are too many and too alike to try every plan: "
+                  "there may be a better one");
     return rc;
 }
 
@@ -333,10 +339,10 @@ static int print_sbatch(const struct answer *a,
                                  .clusters = a->set->clusters,
                                  .charged = bats_profile_charged(profile),
                                  .by_window =
-                                     a->billing == BATS_BILLING_WINDOW};
+                                     bats_lease_terms(a->billing).in_windows};
     int rc = find_named(a, &schedule, err);
 
-    if (rc == 0 && a->billing == BATS_BILLING_WINDOW)
+    if (rc == 0 && bats_lease_terms(a->billing).in_windows)
         show_jobs(a);
     return rc == 0 ? bats_sbatch_print(stdout, &sbatch, err) : rc;
 }
@@ -353,13 +359,11 @@ static int print(const struct answer *a, const struct bats_estimation *x,
     else if (a->set->frontier)
         rc = print_frontier(a, err);
     else if (a->set->json)
-        rc = print_json(a, &profile->path) == 0 ? 0 : BATS_ESYS;
+        rc = print_json(a, &profile->path, err);
     else
         print_text(a, profile);
-    if (fflush(stdout) != 0 || ferror(stdout) ||
-        (rc == BATS_ESYS && a->set->html == NULL))
-        return bats_error_set(err, BATS_ESYS, "standard output: %s",
-                              strerror(errno));
+    if (bats_flush(err) < 0)
+        return BATS_ESYS;
     if (rc == 0 && a->refusal.code != 0) {
         *err = a->refusal;
         rc = err->code;
@@ -393,10 +397,28 @@ static double *weigh(const struct bats_workflow *w)
     return weight;
 }
 
-/* --tasks N, or a bag: how many it has, and who waits for whom. */
-static int count_tasks(const char *text, uint64_t *n,
-                       struct bats_profile *profile, struct bats_error *err)
+/* What the tasks are believed to take on the clusters of the file. */
+static int ask_history(const struct bats_settings *set,
+                       const struct bats_bagfile *bag,
+                       const struct bats_clusters_file *file,
+                       struct bats_learner *past, struct bats_error *err)
 {
+    struct bats_cluster clusters[BATS_CLUSTERS_MAX];
+    int rc = bats_learner_init(past, set, bag, NULL, err);
+    for (size_t i = 0; i < file->n_sections; i++)
+        clusters[i] = file->sections[i].cluster;
+    if (rc == 0)
+        bats_learner_expect(past, clusters, file->n_sections);
+    return rc;
+}
+
+/* The number of tasks (--tasks N, or a bag) and their dependencies. */
+static int count_tasks(const struct bats_settings *set, uint64_t *n,
+                       struct bats_profile *profile, struct answer *a,
+                       const struct bats_clusters_file *file,
+                       struct bats_error *err)
+{
+    const char *text = set->tasks;
     struct bats_bagfile *bag = NULL;
     struct bats_workflow w = {0};
     struct bats_error why;
@@ -405,25 +427,29 @@ static int count_tasks(const char *text, uint64_t *n,
         return 0;
     int rc = read_bag(text, &bag, &w, err);
     const struct bats_graph *graph =
-        rc < 0 ? NULL : bag ? bats_bagfile_graph(bag) : &w.graph;
-    *n = rc < 0 ? 0 : bag ? bats_bagfile_count(bag) : w.n;
+        rc < 0 ? NULL : bag ? bag->graph : &w.graph;
+    *n = rc < 0 ? 0 : bag ? bag->n_tasks : w.n;
     if (graph && bats_graph_edges(graph) > 0) {
         double *weight = weigh(&w);
         uint8_t *left = malloc(graph->n_tasks);
         if (left)
             memset(left, 1, graph->n_tasks);
         rc = left ? bats_profile_set_graph(profile, graph, left, weight, err)
-                  : bats_error_set(err, BATS_ENOMEM, "out of memory");
+                  : bats_no_memory(err);
         free(left);
         free(weight);
     }
+    if (rc == 0 && bag && file)
+        rc = ask_history(set, bag, file, &a->past, err);
     bats_bagfile_destroy(bag);
     bats_workflow_release(&w);
     return rc;
 }
 
-static int make_plan(const struct bats_settings *set, struct bats_error *err)
+static int make_plan(const struct bats_settings *set, void *context,
+                     struct bats_error *err)
 {
+    (void)context;
     uint64_t n_tasks = 0;
     struct bats_clusters_file *file = NULL;
     struct bats_profile profile = {.n_tasks = 0};
@@ -436,7 +462,7 @@ static int make_plan(const struct bats_settings *set, struct bats_error *err)
     if (rc == 0 && set->words[0])
         rc = bats_profile_load(set->words[0], &profile, err);
     else if (rc == 0)
-        rc = count_tasks(set->tasks, &n_tasks, &profile, err);
+        rc = count_tasks(set, &n_tasks, &profile, &a, file, err);
     if (rc < 0)
         goto end;
     if (set->words[0] && bats_profile_left(&profile) == 0) {
@@ -446,11 +472,13 @@ static int make_plan(const struct bats_settings *set, struct bats_error *err)
     rc = set->words[0]
              ? bats_estimation_from_profile(&x, &profile, file,
                                             set->confidence, err)
-             : bats_estimation_from_runtimes(&x, n_tasks, set->runtime, file,
-                                             set->clusters, err);
+             : bats_estimation_from_runtimes(
+                   &x, n_tasks, set->runtime,
+                   a.past.believes ? &a.past.believed.prior : NULL, file,
+                   set->clusters, err);
     if (rc == 0 && !set->words[0])
         bats_estimation_set_graph(&x, &profile);
-    a.billing = file ? bats_clusters_file_billing(file) : profile.billing;
+    a.billing = file ? file->billing : profile.billing;
     /* Every job of Slurm is an allocation, whatever the ledger of its run
      * counts. */
     x.e.plans = bats_estimation_plans(
@@ -460,6 +488,7 @@ static int make_plan(const struct bats_settings *set, struct bats_error *err)
     if (rc == 0)
         rc = print(&a, &x, &profile, err);
 end:
+    bats_learner_release(&a.past);
     bats_profile_release(&profile);
     bats_clusters_file_destroy(file);
     return rc;
@@ -467,16 +496,5 @@ end:
 
 int cmd_plan(int argc, char **argv)
 {
-    struct bats_settings set;
-    struct bats_error err;
-
-    if (bats_options_parse(BATS_VERB_PLAN, argc, argv, &set, &err) != 0)
-        return bats_options_complain(BATS_VERB_PLAN, &err);
-    if (set.help) {
-        bats_help_verb(stdout, BATS_VERB_PLAN);
-        return BATS_EXIT_OK;
-    }
-    if (check_settings(&set, &err) != 0)
-        return bats_options_complain(BATS_VERB_PLAN, &err);
-    return make_plan(&set, &err) < 0 ? bats_complain(&err) : BATS_EXIT_OK;
+    return bats_carry_out(BATS_VERB_PLAN, argc, argv, check, make_plan, NULL);
 }

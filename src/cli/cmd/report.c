@@ -38,25 +38,23 @@ static char *command_of(struct bats_view *view, struct bats_error *err)
 {
     struct bats_view_status st;
     char *options, *command = NULL, bag[4 * sizeof st.bag];
-    char money[BATS_UNITS_TEXT];
 
     if (bats_view_status(view, &st, err) != 0 ||
         bats_view_options(view, &options, err) != 0)
         return NULL;
     json_t *all = json_loads(options, 0, NULL);
-    char *run = json_dumps(json_object_get(all, "run"), 0);
-    char *given = run != NULL ? bats_options_given(BATS_VERB_RUN, run) : NULL;
+    char *given =
+        bats_options_given(BATS_VERB_RUN, json_object_get(all, "run"));
     bats_encode(BATS_ENCODE_SHELL, bag, sizeof bag, st.bag);
     bool limited = st.budget != BATS_UNLIMITED;
     bool has_file = strcmp(st.bag, "sweep") != 0; /* as options.c names it */
     if (given != NULL &&
         asprintf(&command, "bats-mpi run %s %s%s%s%s", has_file ? bag : "",
                  given, limited ? " --budget " : "",
-                 limited ? bats_money_format(money, st.budget) : "",
+                 limited ? bats_words_amount(st.budget).s : "",
                  has_file ? "" : " -- ...") < 0)
         command = NULL;
     free(given);
-    free(run);
     json_decref(all);
     free(options);
     return command;
@@ -128,10 +126,10 @@ static int show(struct bats_view *view, const struct bats_settings *set,
 {
     char *name = name_of(set);
     if (name == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     int rc = write_run(view, set, name, err);
     if (rc == 0 && strcmp(name, "-") != 0)
-        bats_words_line(stderr, "bats-mpi: written: %s", name);
+        bats_tell("written: %s", name);
     free(name);
     return rc;
 }

@@ -2,6 +2,7 @@
  * work. Every rank starts and ends MPI, even after a usage error: the launcher
  * prints alarming messages about a rank that does not. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bats/sched.h"
 #include "cli/alloc/alloc.h"
 #include "cli/cli.h"
 #include "cli/closing.h"
@@ -16,12 +18,14 @@
 #include "cli/help.h"
 #include "cli/history.h"
 #include "cli/jobs.h"
+#include "cli/longest.h"
 #include "cli/options.h"
 #include "cli/place.h"
 #include "cli/pools_record.h"
 #include "cli/request.h"
 #include "cli/watch.h"
 #include "exec/output/outdir.h"
+#include "input/clusters_file.h"
 #include "input/workflow/workflow.h"
 #include "report/words.h"
 #include "run/launcher.h"
@@ -30,8 +34,7 @@
 static int check_directory(const char *dir, struct bats_error *err)
 {
     if ((mkdir(dir, 0777) != 0 && errno != EEXIST) || access(dir, W_OK) != 0)
-        return bats_error_set(err, BATS_EINPUT, "%s: %s", dir,
-                              strerror(errno));
+        return bats_refuse(err, "%s: %s", dir, strerror(errno));
     return 0;
 }
 
@@ -64,22 +67,50 @@ static int list_commands(const struct bats_settings *set,
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
-/* What a run checks and --dry-run does not need: it would be refused, too. */
-static int check_only(const struct bats_settings *set,
-                      const struct bats_run_options *options,
-                      struct bats_error *err)
+/* --order longest. `record`: of an earlier run; may be NULL. */
+static int put_in_order(const struct bats_settings *set,
+                        struct bats_run_options *options, const char *record,
+                        struct bats_learner *learner, uint32_t **order,
+                        struct bats_error *err)
 {
-    const struct bats_workflow *workflow = bats_bagfile_workflow(options->bag);
-    uint8_t *fresh = NULL;
-    int rc = workflow != NULL
-                 ? bats_workflow_fresh(workflow, NULL, &fresh, err)
-                 : 0;
-    free(fresh);
+    uint32_t known, n = options->bag->n_tasks;
+    if (set->order == NULL || strcmp(set->order, "longest") != 0)
+        return 0;
+    int rc = bats_longest(options->bag, record, options->time_scale, learner,
+                          order, &known, err);
+    options->order = *order;
+    if (rc == 0 && !set->quiet && known < n)
+        bats_tell("longest first: %" PRIu32 " of %" PRIu32
+                  " runtimes are known; the others count as their mean",
+                  known, n);
+    return rc;
+}
+
+/* Checks, as a run does, what the options do not say: a dry run is refused
+ * where the run would be. */
+static int check_only(const struct bats_settings *set,
+                      struct bats_run_options *options,
+                      struct bats_learner *learner, uint8_t **fresh,
+                      uint32_t **order, struct bats_error *err)
+{
+    char *record = NULL;
+    const struct bats_workflow *workflow = options->bag->workflow;
+    int rc =
+        workflow != NULL ? bats_workflow_fresh(workflow, NULL, fresh, err) : 0;
+    options->earlier.fresh = *fresh;
     if (rc == 0 && options->output_dir != NULL &&
         access(options->output_dir, W_OK) != 0 && errno != ENOENT)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: %s", options->output_dir,
-                            strerror(errno));
-    return rc == 0 ? bats_history_check(set, err) : rc;
+        rc = bats_refuse(err, "%s: %s", options->output_dir, strerror(errno));
+    if (rc == 0)
+        rc = bats_history_check(set, &record, err);
+    if (rc == 0)
+        rc = bats_learner_init(learner, set, options->bag, NULL, err);
+    options->believe = bats_learner_believe;
+    options->believe_context = learner;
+    if (rc == 0)
+        rc = put_in_order(set, options, record, learner, order, err);
+    free(record);
+    return rc;
 }
 
 static int dry_run(struct bats_run_options *options)
@@ -89,9 +120,11 @@ static int dry_run(struct bats_run_options *options)
 
     if (bats_run_survey(options, &survey, &err) != 0)
         return bats_complain(&err);
+    options->policy = survey.policy;
     options->budget = survey.budget;
     options->goal.deadline = survey.deadline;
-    int rc = bats_dry_run_print(stdout, options, &survey.platform, &err);
+    int rc = bats_dry_run_print(stdout, options, &survey,
+                                options->believe_context, &err);
     bats_survey_release(&survey);
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
@@ -120,17 +153,14 @@ static int prepare(const struct bats_settings *set,
         rc = check_directory(options->output_dir, err);
     if (rc == 0 && options->output == BATS_OUTPUT_STREAM && !set->quiet &&
         bats_outdir_in_use(options->output_dir))
-        bats_words_line(
-            stderr,
-            "bats-mpi: %s has the output of earlier runs; that of the "
-            "tasks which end in this one will replace it",
-            options->output_dir);
+        bats_tell("%s has the output of earlier runs; that of the tasks which "
+                  "end in this one will replace it",
+                  options->output_dir);
     if (rc == 0 && set->json_file != NULL) {
         *json = strcmp(set->json_file, "-") == 0 ? stdout
                                                  : fopen(set->json_file, "ae");
         if (*json == NULL)
-            rc = bats_error_set(err, BATS_EINPUT, "%s: %s", set->json_file,
-                                strerror(errno));
+            rc = bats_refuse(err, "%s: %s", set->json_file, strerror(errno));
     }
     if (rc == 0)
         rc = bats_watch_init(watch, options, choosing, &how, err);
@@ -147,7 +177,7 @@ static int continue_profile(const struct bats_profile *profile,
         return 0;
     *state = bats_profile_states(profile);
     if (*state == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (uint32_t i = 0; earlier->state != NULL && i < profile->n_tasks; i++)
         if (earlier->state[i] != BATS_TASK_PENDING)
             (*state)[i] = earlier->state[i];
@@ -182,12 +212,12 @@ static int find_fresh(const struct bats_history *history,
                       const struct bats_bagfile *bag, uint8_t **fresh,
                       struct bats_error *err)
 {
-    const struct bats_workflow *workflow = bats_bagfile_workflow(bag);
+    const struct bats_workflow *workflow = bag->workflow;
     if (workflow == NULL)
         return 0;
     uint8_t *undone = calloc(workflow->n, 1);
     if (undone == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     for (uint32_t i = 0; history->attempts != NULL && i < workflow->n; i++)
         undone[i] = history->state[i] != BATS_TASK_DONE &&
                     (history->attempts[i] > 0 ||
@@ -203,9 +233,11 @@ struct opened {
     struct bats_request *request;
     struct bats_watch watch;
     struct bats_history history;
+    struct bats_learner learner;
     struct bats_alloc *alloc; /* NULL: no jobs are bought */
     FILE *json;               /* of --json, or NULL */
     uint8_t *state, *fresh;   /* by task, of `earlier`; may be NULL */
+    uint32_t *order;          /* of tasks; may be NULL */
     char *profile;            /* that the run has kept; or NULL */
 };
 
@@ -230,6 +262,9 @@ static int look_back(struct bats_run_options *options, struct opened *o,
     if (rc == 0)
         rc = find_fresh(history, options->bag, &o->fresh, err);
     options->earlier.fresh = o->fresh;
+    if (rc == 0)
+        rc = put_in_order(o->set, options, history->path, &o->learner,
+                          &o->order, err);
     return rc;
 }
 
@@ -243,18 +278,18 @@ static int begin(void *context, struct bats_error *err)
     options->record = o->history.record;
     if (rc == 0 && options->output == BATS_OUTPUT_STREAM &&
         options->record != NULL)
-        rc = bats_place_note(&o->request->settings, options->output_dir,
+        rc = bats_place_note(o->request->settings, options->output_dir,
                              o->history.path, err);
-    options->settings = o->request->settings;
+    if (rc == 0)
+        rc = bats_request_settle(o->request, err);
     if (rc == 0 && o->json != NULL && o->json != stdout &&
         ftruncate(fileno(o->json), 0) != 0 && errno != EINVAL)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: %s", o->set->json_file,
-                            strerror(errno));
+        rc = bats_refuse(err, "%s: %s", o->set->json_file, strerror(errno));
     if (rc < 0 || o->watch.joblog == NULL)
         return rc;
     return bats_joblog_continue(
         o->watch.joblog, bats_history_resumes(o->set) ? o->history.was : NULL,
-        bats_bagfile_count(bag), err);
+        bag->n_tasks, err);
 }
 
 /* After an error the watch is released; close_all has to follow in any case. */
@@ -272,18 +307,25 @@ static int open_all(const struct bats_settings *set,
     o->request = request;
     options->begin = begin;
     options->begin_context = o;
+    options->believe = bats_learner_believe;
+    options->believe_context = &o->learner;
     o->watch.bag = set->bag;
+    o->watch.learner = &o->learner;
     rc = bats_history_open(set, request->bag, history, err);
+    if (rc == 0)
+        rc = bats_learner_init(&o->learner, set, request->bag, history->path,
+                               err);
     if (rc == 0 && history->resume != BATS_RECORD_NOT &&
         request->clusters != NULL)
-        bats_clusters_file_allow_fewer(request->clusters);
+        request->clusters->fewer_nodes = true;
     if (rc == 0)
         rc = look_back(options, o, err);
     if (rc == 0 && set->partition != NULL)
         rc = bats_alloc_create(set, history->path, options, &o->alloc, err);
     if (rc == 0 && o->alloc != NULL)
-        rc = bats_alloc_note(o->alloc, &request->settings, err);
-    options->settings = request->settings;
+        rc = bats_alloc_note(o->alloc, request->settings, err);
+    if (rc == 0)
+        rc = bats_request_settle(request, err);
     if (rc == 0 && history->path != NULL)
         rc = bats_watch_live(&o->watch, history->path, err);
     if (rc != 0)
@@ -321,10 +363,11 @@ static int close_all(const struct bats_settings *set, struct opened *o,
     free(o->profile);
     free(o->state);
     free(o->fresh);
+    free(o->order);
+    bats_learner_release(&o->learner);
     if (o->json != NULL && o->json != stdout && fclose(o->json) != 0 &&
         code == BATS_EXIT_OK) {
-        bats_words_line(stderr, "bats-mpi: %s: %s", set->json_file,
-                        strerror(errno));
+        bats_tell("%s: %s", set->json_file, strerror(errno));
         code = BATS_EXIT_SYSTEM;
     }
     fflush(NULL);
@@ -335,16 +378,22 @@ static int show_only(const struct bats_settings *set,
                      struct bats_run_options *options)
 {
     struct bats_error err;
-    int code;
-    if (check_only(set, options, &err) < 0)
-        code = bats_complain(&err);
-    else if (set->partition != NULL)
-        return dry_run_alloc(set, options);
-    else if (bats_bagfile_sweep(options->bag) == NULL)
-        return dry_run(options);
-    else
-        code = list_commands(set, options->bag);
-    if (!is_joined(set)) /* the other ranks wait to be sent home */
+    uint8_t *fresh = NULL;
+    uint32_t *order = NULL;
+    struct bats_learner learner = {.path = NULL};
+    bool is_refused =
+        check_only(set, options, &learner, &fresh, &order, &err) < 0;
+    bool is_list =
+        set->partition == NULL && options->bag->sweep != NULL;
+    int code = is_refused               ? bats_complain(&err)
+               : is_list                ? list_commands(set, options->bag)
+               : set->partition != NULL ? dry_run_alloc(set, options)
+                                        : dry_run(options);
+    bats_learner_release(&learner);
+    free(fresh);
+    free(order);
+    /* The other ranks wait to be sent home. */
+    if ((is_refused || is_list) && !is_joined(set))
         bats_run_dismiss(NULL, bats_say);
     return code;
 }
@@ -366,9 +415,7 @@ static int with_bag(const struct bats_settings *set,
             run(set, &request->options, &o.watch, o.json, &crew, &o.profile);
         bats_watch_release(&o.watch);
         if (o.alloc != NULL && bats_alloc_abandon(o.alloc) > 0)
-            bats_words_line(
-                stderr, "bats-mpi: not all jobs are settled: --resume does "
-                        "that");
+            bats_tell("not all jobs are settled: --resume does that");
     }
     code = close_all(set, &o, code);
     if (crew != NULL || !is_joined(set))
@@ -393,15 +440,6 @@ static int master(enum bats_verb verb, struct bats_settings *set)
     return code;
 }
 
-static int worker(int rank, const struct bats_settings *set)
-{
-    struct bats_error err;
-    int rc = bats_run_worker(set->silence, &err);
-    if (rc != 0)
-        fprintf(stderr, "bats-mpi: rank %d: %s\n", rank, err.text);
-    return bats_exit_of(rc);
-}
-
 /* Nothing but the commands of a sweep is wanted: without a launcher, this
  * process can do it. */
 static bool lists_only(const struct bats_settings *set)
@@ -424,22 +462,19 @@ static int check_welcome(const struct bats_settings *set,
                          struct bats_error *usage)
 {
     if (bats_launcher_ranks() > 1)
-        return bats_error_set(usage, BATS_EINPUT,
-                              "%s is for a run on one process: worker "
-                              "jobs run its tasks",
-                              set->welcome != NULL ? "--welcome" : "alloc");
+        return bats_refuse(
+            usage, "%s is for a run on one process: worker jobs run its tasks",
+            set->welcome != NULL ? "--welcome" : "alloc");
     if (set->workers != NULL || set->master_works)
-        return bats_error_set(usage, BATS_EINPUT,
-                              "--welcome excludes --jobs and --master-works");
+        return bats_refuse(usage,
+                           "--welcome excludes --jobs and --master-works");
     return 0;
 }
 
 static int start(enum bats_verb verb, int argc, char **argv)
 {
     struct bats_settings set;
-    struct bats_error usage = {0}, err;
-    int rank, code;
-
+    struct bats_error usage = {0};
     int rc = bats_options_parse(verb, argc, argv, &set, &usage);
     if (rc == 0 && set.help) {
         bats_help_verb(stdout, verb);
@@ -457,22 +492,11 @@ static int start(enum bats_verb verb, int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     if (rc == 0 && is_joined(&set)) {
         bats_mpi_omit();
-        code = master(verb, &set);
+        int code = master(verb, &set);
         bats_mpi_end(code);
         return code;
     }
-    if (bats_jobs_start(&set, &argc, &argv, &rank, &usage, &err) != 0)
-        return bats_complain(&err);
-    if (rank != 0) {
-        code = worker(rank, &set);
-    } else if (usage.code != 0) {
-        bats_run_dismiss(NULL, bats_say);
-        code = bats_options_complain(verb, &usage);
-    } else {
-        code = master(verb, &set);
-    }
-    bats_mpi_end(code);
-    return code;
+    return bats_jobs_run(verb, &set, argc, argv, &usage, master);
 }
 
 int cmd_run(int argc, char **argv)

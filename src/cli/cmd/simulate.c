@@ -1,16 +1,12 @@
 /* simulate: the verb simulate. Predicts cost and end of a bag for many seeds,
  * without running anything. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "bats/lease.h"
 #include "cli/cli.h"
-#include "cli/help.h"
 #include "cli/jobs.h"
 #include "cli/look.h"
-#include "cli/options.h"
 #include "cli/simulation.h"
 #include "cli/simulation_page.h"
 #include "report/trace.h"
@@ -23,9 +19,8 @@ static int overrule(struct bats_scenario *scenario,
     struct bats_goal *goal = &scenario->goal;
     const struct bats_deadline *deadline = &set->deadline;
     if (deadline->moment > 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--deadline: a simulation has no clock: give a "
-                              "duration or a percentage");
+        return bats_refuse(err, "--deadline: a simulation has no clock: give "
+                                "a duration or a percentage");
     if (deadline->text != NULL) {
         if (!scenario->has_deadline)
             goal->minimize = BATS_MINIMIZE_COST;
@@ -37,14 +32,12 @@ static int overrule(struct bats_scenario *scenario,
     if (set->minimize != NULL)
         bats_minimize_find(set->minimize, &goal->minimize);
     if (goal->minimize == BATS_MINIMIZE_COST && !scenario->has_deadline)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--minimize cost needs a deadline");
+        return bats_refuse(err, "--minimize cost needs a deadline");
     if (!set->seed_given)
         return 0;
     if (set->seed == 0 || set->seed > UINT32_MAX)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--seed: the seed of a scenario is from 1 to %u",
-                              UINT32_MAX);
+        return bats_refuse(
+            err, "--seed: the seed of a scenario is from 1 to %u", UINT32_MAX);
     scenario->seeds[0] = (uint32_t)set->seed;
     scenario->n_seeds = 1;
     return 0;
@@ -93,8 +86,8 @@ static int check_budgets(const struct bats_scenario *scenario,
         if (r->violations > 0)
             return bats_error_set(
                 err, BATS_ESTATE,
-                "seed %u, repeat %u, policy %s, budget %s: charged more "
-                "than the budget; this is a bug in bats-mpi",
+                "seed %u, repeat %u, policy %s, budget %s: charged more than "
+                "the budget; this is a bug in bats-mpi",
                 r->seed, r->repeat,
                 bats_policy_name(scenario->policies[r->policy]),
                 scenario->budgets[r->budget].text);
@@ -125,7 +118,6 @@ static void show_decisions(void *context, const struct bats_sched *sched)
 static int trace(const struct bats_scenario *scenario, struct bats_error *err)
 {
     struct bats_world *world;
-    char amount[BATS_UNITS_TEXT];
     int rc = bats_world_create(scenario, 0, 0, &world, err);
     if (rc < 0)
         return rc;
@@ -133,7 +125,8 @@ static int trace(const struct bats_scenario *scenario, struct bats_error *err)
         for (uint32_t p = 0; rc == 0 && p < scenario->n_policies; p++) {
             struct bats_trace t = {.out = stdout,
                                    .platform = &scenario->platform,
-                                   .billing = scenario->billing};
+                                   .terms =
+                                       bats_lease_terms(scenario->billing)};
             const struct bats_world_watch watch = {
                 &t, show_event, show_command, show_decisions};
             struct bats_world_result r;
@@ -143,7 +136,7 @@ static int trace(const struct bats_scenario *scenario, struct bats_error *err)
                             scenario->budgets[b].text);
             rc = bats_world_run(world, p, b, &watch, &r, err);
             if (rc == 0)
-                printf("charged %s\n\n", bats_money_format(amount, r.charged));
+                printf("charged %s\n\n", bats_words_amount(r.charged).s);
         }
     bats_world_destroy(world);
     return rc;
@@ -164,31 +157,22 @@ static int play(const struct bats_settings *set,
     return rc;
 }
 
-static int simulate(const struct bats_settings *set, struct bats_error *err)
+static int simulate(const struct bats_settings *set, void *context,
+                    struct bats_error *err)
 {
+    (void)context;
     struct bats_scenario *scenario = NULL;
     int rc = bats_scenario_load(set->words[0], &scenario, err);
     if (rc == 0)
         rc = overrule(scenario, set, err);
     if (rc == 0)
         rc = set->trace ? trace(scenario, err) : play(set, scenario, err);
-    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        rc = bats_error_set(err, BATS_ESYS, "standard output: %s",
-                            strerror(errno));
     bats_scenario_destroy(scenario);
     return rc;
 }
 
 int cmd_simulate(int argc, char **argv)
 {
-    struct bats_settings set;
-    struct bats_error err;
-
-    if (bats_options_parse(BATS_VERB_SIMULATE, argc, argv, &set, &err) != 0)
-        return bats_options_complain(BATS_VERB_SIMULATE, &err);
-    if (set.help) {
-        bats_help_verb(stdout, BATS_VERB_SIMULATE);
-        return BATS_EXIT_OK;
-    }
-    return simulate(&set, &err) < 0 ? bats_complain(&err) : BATS_EXIT_OK;
+    return bats_carry_out(BATS_VERB_SIMULATE, argc, argv, NULL, simulate,
+                          NULL);
 }

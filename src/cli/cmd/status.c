@@ -7,7 +7,6 @@
 
 #include "cli/cli.h"
 #include "cli/look.h"
-#include "report/live.h"
 #include "report/recorded.h"
 #include "report/table.h"
 #include "report/words.h"
@@ -21,37 +20,12 @@ struct workflows {
     uint32_t n;
 };
 
-static json_t *money(bats_money amount)
-{
-    char text[BATS_UNITS_TEXT];
-
-    if (amount == BATS_UNLIMITED)
-        return json_null();
-    return json_string(bats_money_format(text, amount));
-}
-
-static json_t *cluster_json(const struct bats_view_cluster *c)
-{
-    return json_pack(
-        "{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f, s:f, s:b}", "name",
-        bats_json_text(c->name), "charge", money(c->charge), "machines",
-        (json_int_t)c->machines, "held", (json_int_t)c->held, "lost",
-        (json_int_t)c->lost, "windows", (json_int_t)c->windows, "charged",
-        money(c->charged), "done", (json_int_t)c->done, "failed",
-        (json_int_t)c->failed, "mean_real_s", (double)c->mean_wall_us / 1e6,
-        "mean_runtime_s", (double)c->mean_runtime / 1e6, "is_guess",
-        c->mean_runtime > 0 && c->done == 0);
-}
-
-static int print_json(const struct bats_view_status *st, bats_money held,
+static int print_json(const struct bats_view_status *st,
                       const struct workflows *w, json_t *options,
                       struct bats_error *err)
 {
-    json_t *clusters = json_array();
     char state[PHRASE];
 
-    for (size_t i = 0; i < st->n_clusters; i++)
-        json_array_append_new(clusters, cluster_json(&st->clusters[i]));
     json_t *all = json_pack(
         "{s:o, s:o, s:b, s:b, s:I, s:f, s:f, s:o, s:I, s:o, s:o, s:o}", "bag",
         bats_json_text(st->bag), "state",
@@ -59,21 +33,22 @@ static int print_json(const struct bats_view_status *st, bats_money held,
         st->is_live, "over", st->is_over, "sessions", (json_int_t)st->sessions,
         "started_unix", (double)st->started_us / 1e6, "time_s",
         (double)st->last / 1e6, "policy", bats_json_text(st->policy), "seed",
-        (json_int_t)st->seed, "budget", money(st->budget), "charged",
-        money(st->charged), "currency", bats_json_text(st->currency));
+        (json_int_t)st->seed, "budget", bats_json_money(st->budget), "charged",
+        bats_json_money(st->charged), "currency",
+        bats_json_text(st->currency));
     json_t *counts = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "tasks",
         (json_int_t)st->tasks, "done", (json_int_t)st->done, "failed",
         (json_int_t)st->failed, "running", (json_int_t)st->running, "pending",
         (json_int_t)st->pending, "left", (json_int_t)bats_look_left(st),
-        "skipped", (json_int_t)st->skipped, "removed",
-        (json_int_t)st->removed, "preempted",
-        (json_int_t)st->preempted, "clusters", clusters);
+        "skipped", (json_int_t)st->skipped, "removed", (json_int_t)st->removed,
+        "preempted", (json_int_t)st->preempted, "clusters",
+        bats_recorded_clusters(st));
 
     json_object_update(all, counts);
     json_decref(counts);
-    if (all != NULL && held > 0)
-        json_object_set_new(all, "held", money(held));
+    if (all != NULL && st->held > 0)
+        json_object_set_new(all, "held", bats_json_money(st->held));
     if (all != NULL && st->is_over)
         json_object_set_new(all, "exit_code", json_integer(st->exit_code));
     if (all != NULL && w->n > 0)
@@ -86,69 +61,51 @@ static int print_json(const struct bats_view_status *st, bats_money held,
 
 static void print_clusters(const struct bats_view_status *st)
 {
-    static const char *const head[] = {
-        "cluster", "charge",  "machines", "held",   "lost",
-        "windows", "charged", "done",     "failed", "mean"};
+    static const struct bats_column columns[] = {
+        {"cluster", "name", BATS_FIGURE_TEXT, NULL, false},
+        {"charge", "charge", BATS_FIGURE_TEXT, NULL, false},
+        {"machines", "machines", BATS_FIGURE_TEXT, NULL, false},
+        {"held", "held", BATS_FIGURE_TEXT, NULL, false},
+        {"lost", "lost", BATS_FIGURE_TEXT, NULL, false},
+        {"windows", "windows", BATS_FIGURE_TEXT, NULL, false},
+        {"charged", "charged", BATS_FIGURE_TEXT, NULL, false},
+        {"done", "done", BATS_FIGURE_TEXT, NULL, false},
+        {"failed", "failed", BATS_FIGURE_TEXT, NULL, false},
+        {"mean", "mean_runtime_s", BATS_FIGURE_GUESS, "is_guess", false},
+        {0},
+    };
     struct bats_table table = {.n_rows = 0};
-    char text[BATS_UNITS_TEXT];
+    json_t *clusters = bats_recorded_clusters(st);
     bool guessed = false;
+    size_t i;
+    json_t *c;
 
-    bats_table_head(&table, head, sizeof head / sizeof head[0]);
-    for (size_t i = 0; i < st->n_clusters; i++) {
-        const struct bats_view_cluster *c = &st->clusters[i];
-        size_t row = i + 1;
-        bats_table_set(&table, row, 0, "%s", c->name);
-        bats_table_set(&table, row, 1, "%s",
-                       bats_money_format(text, c->charge));
-        bats_table_set(&table, row, 2, "%" PRId64, c->machines);
-        bats_table_set(&table, row, 3, "%" PRId64, c->held);
-        bats_table_set(&table, row, 4, "%" PRId64, c->lost);
-        bats_table_set(&table, row, 5, "%" PRId64, c->windows);
-        bats_table_set(&table, row, 6, "%s",
-                       bats_money_format(text, c->charged));
-        bats_table_set(&table, row, 7, "%" PRId64, c->done);
-        bats_table_set(&table, row, 8, "%" PRId64, c->failed);
-        bool guess = c->mean_runtime > 0 && c->done == 0;
-        guessed = guessed || guess;
-        bats_table_set(&table, row, 9, "%s%s", guess ? BATS_WORDS_GUESS : "",
-                       c->mean_runtime > 0
-                           ? bats_duration_format(text, c->mean_runtime)
-                           : "-");
-    }
+    bats_sheet_table(&table, columns, clusters, BATS_TABLE_ROWS - 1);
     bats_table_print(stdout, &table);
+    json_array_foreach(clusters, i, c) guessed |=
+        json_is_true(json_object_get(c, "is_guess"));
     if (guessed)
         fputs(BATS_WORDS_GUESSED, stdout);
+    json_decref(clusters);
 }
 
 static void print_options(const json_t *options)
 {
-    char *run = json_dumps(json_object_get(options, "run"), 0);
-    char *text = run != NULL ? bats_options_given(BATS_VERB_RUN, run) : NULL;
+    char *text =
+        bats_options_given(BATS_VERB_RUN, json_object_get(options, "run"));
 
     if (text != NULL && text[0] != '\0') {
         fputs("options   ", stdout);
         bats_words_wrap(stdout, text, 10, 10, 80);
     }
     free(text);
-    free(run);
 }
 
-/* Only the run itself knows what is held. */
-static bats_money held_now(struct bats_view *view, bool is_live)
-{
-    json_t *live;
-    if (!is_live || bats_live_find(bats_view_path(view), &live) < 0)
-        return 0;
-    bats_money held = bats_live_held(live);
-    json_decref(live);
-    return held;
-}
-
-static void print_text(const struct bats_view_status *st, bats_money held,
+static void print_text(const struct bats_view_status *st,
                        const struct workflows *w, const json_t *options)
 {
-    char text[PHRASE], budget[PHRASE], time[BATS_UNITS_TEXT], when[64];
-    char kept[PHRASE] = "", cut[64];
+    char text[PHRASE], when[64];
+    char kept[2 * PHRASE] = "";
     time_t started = (time_t)(st->started_us / 1000000);
     struct tm tm;
 
@@ -157,7 +114,7 @@ static void print_text(const struct bats_view_status *st, bats_money held,
     bats_words_line(stdout, "%s: %s", st->bag,
                     bats_look_state(text, sizeof text, st));
     printf("session   %" PRId64 ", begun %s, %s of virtual time\n",
-           st->sessions, when, bats_words_moment(time, st->last));
+           st->sessions, when, bats_words_moment(st->last).s);
     printf("tasks     %" PRId64 ": %" PRId64 " done, %" PRId64
            " failed, %" PRId64 " running, %" PRId64 " pending",
            st->tasks, st->done, st->failed, st->running, st->pending);
@@ -167,20 +124,17 @@ static void print_text(const struct bats_view_status *st, bats_money held,
         printf("; %" PRId64 " no longer in the bag", st->removed);
     if (st->preempted > 0)
         printf("; %s cut off",
-               bats_words_count(cut, sizeof cut, (uint64_t)st->preempted,
-                                "execution"));
+               bats_words_count((uint64_t)st->preempted, "execution").s);
     putchar('\n');
-    if (held > 0)
+    if (st->held > 0)
         snprintf(kept, sizeof kept, ", %s held for what runs",
-                 bats_money_format(time, held));
-    bats_words_line(
-        stdout,
-        "charged   %s of %s%s, windows of %s, policy %s, "
-        "seed %" PRIu64,
-        bats_words_money(text, sizeof text, st->charged, ""),
-        bats_words_money(budget, sizeof budget, st->budget, st->currency),
-        kept,
-        bats_duration_format(time, st->window), st->policy, st->seed);
+                 bats_words_amount(st->held).s);
+    bats_words_line(stdout,
+                    "charged   %s of %s%s, windows of %s, policy %s, "
+                    "seed %" PRIu64,
+                    bats_words_money(st->charged, "").s,
+                    bats_words_money(st->budget, st->currency).s, kept,
+                    bats_words_duration(st->window).s, st->policy, st->seed);
     print_options(options);
     putchar('\n');
     print_clusters(st);
@@ -208,10 +162,9 @@ static int show(struct bats_view *view, const struct bats_settings *set,
         return rc;
     }
     if (set->json)
-        rc = print_json(&status, held_now(view, status.is_live), &w, options,
-                        err);
+        rc = print_json(&status, &w, options, err);
     else
-        print_text(&status, held_now(view, status.is_live), &w, options);
+        print_text(&status, &w, options);
     free(w.list);
     json_decref(options);
     return rc;

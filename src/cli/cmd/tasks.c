@@ -36,8 +36,8 @@ static const char *digits(char text[BATS_UNITS_TEXT], int64_t number)
     return at;
 }
 
-/* ---- a line of JSON, as jansson writes it, in a tenth of the time ----
- * One thread prints: a lock for each word would cost a quarter of it. */
+/* ---- a line of JSON, formatted as by jansson in a tenth of the time ---- The
+ * process has one thread: a lock per word would cost a quarter of the time. */
 
 static int put_json(json_t *value, struct bats_error *err)
 {
@@ -47,9 +47,8 @@ static int put_json(json_t *value, struct bats_error *err)
                                JSON_COMPACT | JSON_ENCODE_ANY |
                                    BATS_JSON_SAFE | JSON_REAL_PRECISION(15));
     json_decref(value);
-    return bad == 0 || ferror(stdout)
-               ? 0 /* bats_look says so */
-               : bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return bad == 0 || ferror(stdout) ? 0 /* bats_look says so */
+                                      : bats_no_memory(err);
 }
 
 static int put_text(const char *key, const char *text, struct bats_error *err)
@@ -163,7 +162,8 @@ static char *column(char *at, int width, const char *text)
 static void print_task(const struct bats_view_task *t)
 {
     char took[BATS_UNITS_TEXT] = "-", cpu[BATS_UNITS_TEXT] = "-";
-    char end[48] = "-", number[BATS_UNITS_TEXT], tries[BATS_UNITS_TEXT];
+    char number[BATS_UNITS_TEXT], tries[BATS_UNITS_TEXT];
+    struct bats_phrase end = {"-"};
     char line[256], *at = line;
 
     if (t->wall_us >= 0)
@@ -171,14 +171,14 @@ static void print_task(const struct bats_view_task *t)
     if (t->wall_us >= 0 && !is_running(t)) {
         bats_duration_format(cpu, t->cpu_us);
         if (t->exit_status != 0 || t->signal != 0)
-            bats_words_end(end, sizeof end, t->exit_status, t->signal);
+            end = bats_words_end(t->exit_status, t->signal);
         else
-            strcpy(end, "ok");
+            strcpy(end.s, "ok");
     }
     at = column(at, 7, digits(number, t->number));
     at = column(at, -8, t->state);
     at = column(at, 5, digits(tries, t->attempts));
-    at = column(at, -15, end);
+    at = column(at, -15, end.s);
     at = column(at, 8, took);
     column(at, 8, cpu);
     fputs_unlocked(line, stdout);

@@ -4,7 +4,6 @@
  * there are (home, erase to the end of the line and of the screen), and only
  * the lines that have changed, so that a slow line keeps up.
  */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,9 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/help.h"
 #include "cli/look.h"
-#include "cli/options.h"
 #include "record/read/view.h"
 #include "record/write/record.h"
 #include "report/live.h"
@@ -46,7 +43,7 @@ static void on_stop(int sig)
     stops = sig;
 }
 
-/* Only interrupts the poll. */
+/* The handler only interrupts the poll. */
 static void on_resize(int sig)
 {
     (void)sig;
@@ -86,9 +83,8 @@ static int set_up(struct bats_error *err)
     struct sigaction resize = {.sa_handler = on_resize};
 
     if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
-        return bats_error_set(err, BATS_EINPUT,
-                              "top needs a terminal: --once prints the state "
-                              "once, --json for programs");
+        return bats_refuse(err, "top needs a terminal: --once prints the "
+                                "state once, --json for programs");
     sigaction(SIGINT, &end, NULL);
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGHUP, &end, NULL);
@@ -290,38 +286,30 @@ static bool explain(const char *word, const char *record)
     if (access(record, F_OK) != 0)
         return false;
     if (bats_record_is_live(record))
-        bats_words_line(stderr,
-                        "bats-mpi: the run goes on, but has written no "
-                        "status yet: try again in a few seconds");
+        bats_tell("the run goes on, but has written no status yet: try again "
+                  "in a few seconds");
     else
-        bats_words_line(stderr,
-                        "bats-mpi: the run is over: 'bats-mpi status %s' "
-                        "tells how it ended",
-                        word);
+        bats_tell("the run is over: 'bats-mpi status %s' tells how it ended",
+                  word);
     return true;
+}
+
+static int top(const struct bats_settings *set, void *context,
+               struct bats_error *err)
+{
+    char record[4096], path[4096 + sizeof BATS_LIVE_SUFFIX];
+    (void)context;
+    bats_look_find(set->words[0], record, sizeof record);
+    snprintf(path, sizeof path, "%s" BATS_LIVE_SUFFIX, record);
+    int rc = show(set, record, path, err);
+    if (rc == 0)
+        return ended ? 128 + (int)ended : 0;
+    return access(path, F_OK) != 0 && explain(set->words[0], record)
+               ? bats_exit_of(rc)
+               : rc;
 }
 
 int cmd_top(int argc, char **argv)
 {
-    struct bats_settings set;
-    struct bats_error err;
-    char record[4096], path[4096 + sizeof BATS_LIVE_SUFFIX];
-
-    if (bats_options_parse(BATS_VERB_TOP, argc, argv, &set, &err) != 0)
-        return bats_options_complain(BATS_VERB_TOP, &err);
-    if (set.help) {
-        bats_help_verb(stdout, BATS_VERB_TOP);
-        return BATS_EXIT_OK;
-    }
-    bats_look_find(set.words[0], record, sizeof record);
-    snprintf(path, sizeof path, "%s" BATS_LIVE_SUFFIX, record);
-    int rc = show(&set, record, path, &err);
-    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        rc = bats_error_set(&err, BATS_ESYS, "standard output: %s",
-                            strerror(errno));
-    if (rc == 0)
-        return ended ? 128 + (int)ended : BATS_EXIT_OK;
-    if (access(path, F_OK) == 0 || !explain(set.words[0], record))
-        bats_say(err.text);
-    return bats_exit_of(rc);
+    return bats_carry_out(BATS_VERB_TOP, argc, argv, NULL, top, NULL);
 }

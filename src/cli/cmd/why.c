@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bats/billing.h"
+#include "bats/lease.h"
 #include "bats/sched.h"
 #include "cli/causes.h"
 #include "cli/cli.h"
 #include "cli/look.h"
+#include "report/recorded.h"
 #include "report/words.h"
 #include "report/workflows.h"
 
@@ -24,7 +25,8 @@ struct known {
     bool has_decision;
     struct bats_view_decision decision;
     int64_t held;
-    enum bats_billing_model billing;
+    bool in_order;
+    struct bats_lease_terms terms;
     bats_time retry_delay, time_limit; /* of the engine's rules, */
     int64_t yields;                    /* as this */
     struct bats_purse_status *workflows;
@@ -42,12 +44,10 @@ static int learn_rules(struct bats_view *view, struct known *k,
         return rc;
     json_t *options = json_loads(text, 0, NULL);
     const json_t *rules = json_object_get(options, "engine");
+    k->in_order = json_is_true(json_object_get(rules, "in_order"));
     k->retry_delay =
         json_integer_value(json_object_get(rules, "retry_delay_us"));
-    const char *model = json_string_value(
-        json_object_get(json_object_get(rules, "billing"), "model"));
-    if (model == NULL || !bats_billing_find(model, &k->billing))
-        k->billing = BATS_BILLING_WINDOW; /* as records of before have it */
+    k->terms = bats_recorded_terms(options);
     k->yields = json_integer_value(json_object_get(rules, "yields"));
     k->time_limit = json_integer_value(json_object_get(rules, "deadline_us"));
     json_decref(options);
@@ -76,7 +76,6 @@ static int learn(struct bats_view *view, struct known *k,
 /* Explains why no task runs any more; false while the run is live. */
 static bool why_over(char *text, size_t size, const struct known *k)
 {
-    char charged[PHRASE], budget[PHRASE];
     const struct bats_view_status *st = &k->status;
     uint32_t n_unpaid = 0;
 
@@ -92,10 +91,9 @@ static bool why_over(char *text, size_t size, const struct known *k)
         snprintf(text, size,
                  "the budgets of its workflows do not cover the rest");
     else if (strcmp(st->finish, "budget") == 0)
-        snprintf(
-            text, size, "the budget is used up: %s of %s are charged",
-            bats_words_money(charged, sizeof charged, st->charged, ""),
-            bats_words_money(budget, sizeof budget, st->budget, st->currency));
+        snprintf(text, size, "the budget is used up: %s of %s are charged",
+                 bats_words_money(st->charged, "").s,
+                 bats_words_money(st->budget, st->currency).s);
     else
         snprintf(text, size, "the run is over: %s", st->finish);
     return true;
@@ -104,33 +102,25 @@ static bool why_over(char *text, size_t size, const struct known *k)
 static void print_workflow(const struct known *k,
                            const struct bats_purse_status *w)
 {
-    char charged[PHRASE], budget[PHRASE], left[PHRASE];
-    char deadline[BATS_WORKFLOWS_DEADLINE];
     const char *currency = k->status.currency;
     bats_words_put(stdout, BATS_ENCODE_TERMINAL, "workflow ");
     bats_words_put(stdout, BATS_ENCODE_TERMINAL, w->name);
     printf(": %" PRIu32 " of %s done", w->done,
-           bats_words_count(left, sizeof left, bats_workflows_tasks(w),
-                            "task"));
+           bats_words_count(bats_workflows_tasks(w), "task").s);
     if (w->failed > 0)
         printf(", %" PRIu32 " failed", w->failed);
     if (w->skipped > 0)
         printf(", %" PRIu32 " skipped", w->skipped);
     if (w->unpaid > 0)
         printf(" (%" PRIu32 " that its budget does not cover)", w->unpaid);
-    bats_words_money(charged, sizeof charged, w->charged, currency);
-    if (w->budget == BATS_UNLIMITED)
-        printf("; charged %s", charged);
-    else
-        printf(
-            "; charged %s of %s, %s left", charged,
-            bats_words_money(budget, sizeof budget, w->budget, currency),
-            bats_words_money(left, sizeof left, bats_workflows_left(w), ""));
+    printf("; charged %s", bats_words_money(w->charged, currency).s);
+    if (w->budget != BATS_UNLIMITED)
+        printf(" of %s, %s left", bats_words_money(w->budget, currency).s,
+               bats_words_amount(bats_workflows_left(w)).s);
     if (w->held > 0)
-        printf(", %s of it held",
-               bats_words_money(left, sizeof left, w->held, ""));
+        printf(", %s of it held", bats_words_money(w->held, "").s);
     if (w->deadline > 0)
-        printf("; deadline %s", bats_workflows_deadline(w, deadline));
+        printf("; deadline %s", bats_workflows_deadline(w).s);
     putchar('\n');
 }
 
@@ -151,84 +141,108 @@ static void why_unwanted(char *text, size_t size, const struct known *k,
                          const struct bats_view_machine *m)
 {
     const struct bats_view_status *st = &k->status;
-    char left[PHRASE], charge[PHRASE], time[BATS_UNITS_TEXT];
     int64_t n = wanted(k, m->cluster);
 
     if (why_over(text, size, k))
         return;
     if (st->ending)
         snprintf(text, size, DRAINING);
-    else if (k->billing != BATS_BILLING_WINDOW &&
-             st->budget <= st->charged)
+    else if (!k->terms.in_windows && st->budget <= st->charged)
         snprintf(text, size, "nothing is left of the budget");
-    else if (k->billing == BATS_BILLING_WINDOW &&
-             st->budget != BATS_UNLIMITED &&
+    else if (k->terms.in_windows && st->budget != BATS_UNLIMITED &&
              st->budget - st->charged < m->charge)
-        snprintf(
-            text, size, "%s are left of the budget, a window costs %s",
-            bats_words_money(left, sizeof left, st->budget - st->charged, ""),
-            bats_words_money(charge, sizeof charge, m->charge, st->currency));
+        snprintf(text, size, "%s are left of the budget, a window costs %s",
+                 bats_words_money(st->budget - st->charged, "").s,
+                 bats_words_money(m->charge, st->currency).s);
     else if (st->pending == 0)
         snprintf(text, size, "no task is waiting for a machine");
     else if (n >= 0)
         snprintf(text, size,
                  "the plan made at %s (%s) holds %" PRId64
                  " machine%s of cluster %s",
-                 bats_words_moment(time, k->decision.time), k->decision.reason,
-                 n, n == 1 ? "" : "s", m->cluster);
+                 bats_words_moment(k->decision.time).s, k->decision.reason, n,
+                 n == 1 ? "" : "s", m->cluster);
     else
         snprintf(text, size, "no plan has asked for it yet");
 }
 
-/* Explains why no task runs on a machine that is held. The record does not say
- * why a slot got none: so this names what may be in the way. Only under billing
- * by the window has its time an end that is paid for. */
+/* What the engine said: the reason as the record has it, and how it goes on
+ * with the time that ends it. */
+static const struct {
+    enum bats_idle reason;
+    const char *text, *until;
+} reasons[] = {
+    {BATS_IDLE_NO_TASK, "no task is ready to begin there", ""},
+    {BATS_IDLE_ON_HOLD, "no task is started for the time being", ""},
+    {BATS_IDLE_ABSENT, "it waits for machines that have not joined yet", ""},
+    {BATS_IDLE_MONEY, "too little of the budget is left for a task there", ""},
+    {BATS_IDLE_TOO_LATE, "no task is expected to end there in time", ", by "},
+    {BATS_IDLE_FAILS, "no task has ended well on its cluster yet", ""},
+    {BATS_IDLE_PLAN, "the plan has no task for its cluster now", ""},
+    {BATS_IDLE_SHORT, "no task is expected to end in its paid time",
+     ", which ends at "},
+    {BATS_IDLE_LEAVING, "it is about to be parked", ""},
+    {BATS_IDLE_QUARANTINE, "it is in quarantine", ""},
+    {BATS_IDLE_TRIAL,
+     "after its quarantine it is given one task at a time until one ends well",
+     ""},
+    {BATS_IDLE_RETIRED, "it is given no more tasks", ""},
+    {BATS_IDLE_TAKEN, "it will be taken away before a task would end",
+     ", at "},
+    {BATS_IDLE_FAILED_HERE, "the tasks that wait have failed there before",
+     ""},
+    {BATS_IDLE_ELSEWHERE, "the tasks that wait will end sooner elsewhere", ""},
+    {BATS_IDLE_WORKFLOW,
+     "the budgets of the workflows whose tasks wait do not cover it", ""},
+    {BATS_IDLE_NO_COPY, "no copy of a running task would end sooner there",
+     ""},
+};
+
+/* Explains why no task runs on a held machine. */
 static void why_idle(char *text, size_t size, const struct known *k,
-                     const char *window_end)
+                     const struct bats_view_machine *m)
 {
     const struct bats_view_status *st = &k->status;
-    char left[PHRASE], money[2 * PHRASE] = "", limit[PHRASE] = "";
-    char time[BATS_UNITS_TEXT];
+    char money[2 * PHRASE] = "";
+    size_t i = 0, n = sizeof reasons / sizeof *reasons;
 
+    while (i < n && strcmp(bats_idle_name(reasons[i].reason), m->idle) != 0)
+        i++;
+    if (i < n && reasons[i].reason == BATS_IDLE_MONEY)
+        snprintf(money, sizeof money,
+                 ": %s, of which some is held for what "
+                 "runs",
+                 bats_words_money(st->budget - st->charged, st->currency).s);
     if (st->ending)
         snprintf(text, size, DRAINING);
+    else if (i < n &&
+             (st->pending > 0 || reasons[i].reason == BATS_IDLE_NO_COPY))
+        snprintf(text, size, "%s%s%s%s", reasons[i].text,
+                 m->idle_until >= 0 ? reasons[i].until : "",
+                 m->idle_until >= 0 ? bats_words_moment(m->idle_until).s : "",
+                 money);
     else if (st->pending == 0)
         snprintf(text, size, "no task is waiting for a machine");
-    else if (k->billing == BATS_BILLING_WINDOW)
-        snprintf(text, size,
-                 "no task of the bag fits what is left of its window, which "
-                 "ends at %s, or those that wait cannot begin there yet",
-                 window_end);
-    else {
-        if (st->budget != BATS_UNLIMITED)
-            snprintf(money, sizeof money,
-                     ", or cost more than is left of the budget: %s, of which "
-                     "some is held for what runs",
-                     bats_words_money(left, sizeof left,
-                                      st->budget - st->charged, st->currency));
-        if (k->time_limit > 0)
-            snprintf(limit, sizeof limit, ", or would not end by %s",
-                     bats_words_moment(time, k->time_limit));
-        snprintf(text, size, "the tasks that wait cannot begin there yet%s%s",
-                 money, limit);
-    }
+    else
+        snprintf(text, size, "the tasks that wait cannot begin there yet");
 }
 
 static void why_held(char *text, size_t size, const struct known *k,
                      const struct bats_view_machine *m, const char *time)
 {
-    char end[BATS_UNITS_TEXT], why[SENTENCE];
-    bool by_window = k->billing == BATS_BILLING_WINDOW;
+    char why[SENTENCE];
+    bool by_window = k->terms.in_windows;
 
-    bats_words_moment(end, m->window_began + k->status.window);
     if (why_over(why, sizeof why, k)) {
         snprintf(text, size, "held since %s, but %s", time, why);
     } else if (m->running > 0) {
         snprintf(text, size, "held since %s and runs task %" PRId64 "%s%s",
                  time, m->running, by_window ? "; its window ends at " : "",
-                 by_window ? end : "");
+                 by_window
+                     ? bats_words_moment(m->window_began + k->status.window).s
+                     : "");
     } else {
-        why_idle(why, sizeof why, k, end);
+        why_idle(why, sizeof why, k, m);
         snprintf(text, size, "held since %s, but idle: %s", time, why);
     }
 }
@@ -236,12 +250,13 @@ static void why_held(char *text, size_t size, const struct known *k,
 static void why_machine(char *text, size_t size, const struct known *k,
                         const struct bats_view_machine *m)
 {
-    char time[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], why[SENTENCE];
+    char why[SENTENCE];
+    struct bats_phrase since = bats_words_moment(m->since);
+    const char *time = since.s;
 
-    bats_words_moment(time, m->since);
     if (m->shunned >= 0 && m->state != BATS_VIEW_LOST) {
         snprintf(text, size, "in quarantine since %s: %s",
-                 bats_words_moment(end, m->shunned), m->why);
+                 bats_words_moment(m->shunned).s, m->why);
         return;
     }
     switch (m->state) {
@@ -273,8 +288,8 @@ static int print_history(struct bats_view *view, const char *machine,
 {
     struct bats_view_entry entry;
     int64_t session = 0;
-    int rc = bats_view_log(view, machine, task, machine != NULL ? LATELY : 0,
-                           err);
+    int rc =
+        bats_view_log(view, machine, task, machine != NULL ? LATELY : 0, err);
 
     if (rc == 0 && bats_view_log_is_cut(view))
         printf("the last %d entries of 'bats-mpi log --machine':\n", LATELY);
@@ -288,16 +303,16 @@ static int print_history(struct bats_view *view, const char *machine,
 static void print_sums(const struct known *k,
                        const struct bats_view_machine *m)
 {
-    char ended[PHRASE], windows[PHRASE], charged[PHRASE];
+    struct bats_phrase charged =
+        bats_words_money(m->charged, k->status.currency);
 
-    bats_words_count(ended, sizeof ended, (uint64_t)m->ended, "execution");
-    bats_words_count(windows, sizeof windows, (uint64_t)m->windows, "window");
-    bats_words_money(charged, sizeof charged, m->charged, k->status.currency);
-    printf("%s ended there", ended);
-    if (k->billing == BATS_BILLING_WINDOW)
-        printf("; %s charged, %s in all", windows, charged);
-    else if (k->billing != BATS_BILLING_ALLOCATION) /* by no machine */
-        printf("; %s charged", charged);
+    printf("%s ended there",
+           bats_words_count((uint64_t)m->ended, "execution").s);
+    if (k->terms.in_windows)
+        printf("; %s charged, %s in all",
+               bats_words_count((uint64_t)m->windows, "window").s, charged.s);
+    else if (!k->terms.lasts) /* by no machine */
+        printf("; %s charged", charged.s);
     putchar('\n');
 }
 
@@ -308,12 +323,10 @@ static int explain_machines(struct bats_view *view, const struct known *k,
     struct bats_view_machine m;
     char text[2 * SENTENCE];
     bool found = false;
-    int rc = bats_view_machines(view, err);
+    int rc = bats_view_machines(view, name, err);
 
     while (rc == 0 && (rc = bats_view_next_machine(view, &m, err)) > 0) {
         rc = 0;
-        if (name != NULL && strcmp(name, m.name) != 0)
-            continue;
         found = true;
         why_machine(text, sizeof text, k, &m);
         bats_words_line(stdout, "%s%s%s: %s", m.name,
@@ -322,10 +335,10 @@ static int explain_machines(struct bats_view *view, const struct known *k,
             print_sums(k, &m);
     }
     if (rc == 0 && name != NULL && !found)
-        return bats_error_set(err, BATS_EINPUT,
-                              "there is no machine '%s' in the last session "
-                              "(a task is meant by its number)",
-                              name);
+        return bats_refuse(err,
+                           "there is no machine '%s' in the last session (a "
+                           "task is meant by its number)",
+                           name);
     if (rc == 0 && name != NULL) {
         putchar('\n');
         rc = print_history(view, name, 0, err);
@@ -337,42 +350,38 @@ static int explain_machines(struct bats_view *view, const struct known *k,
 
 static void why_waiting(char *text, size_t size, const struct known *k)
 {
-    char tasks[PHRASE], machines[PHRASE], time[BATS_UNITS_TEXT];
-    char limit[PHRASE] = "", money[2 * PHRASE] = "", left[PHRASE];
+    char limit[2 * PHRASE] = "", money[2 * PHRASE] = "";
 
     if (why_over(text, size, k))
         return;
     if (k->time_limit > 0)
         snprintf(limit, sizeof limit,
                  "; none is started that would not end by %s",
-                 bats_words_moment(time, k->time_limit));
-    if (k->billing != BATS_BILLING_WINDOW &&
-        k->status.budget != BATS_UNLIMITED)
+                 bats_words_moment(k->time_limit).s);
+    if (!k->terms.in_windows && k->status.budget != BATS_UNLIMITED)
         snprintf(money, sizeof money,
                  "; %s is left of the budget, some of it held for what runs",
-                 bats_words_money(left, sizeof left,
-                                  k->status.budget - k->status.charged,
-                                  k->status.currency));
+                 bats_words_money(k->status.budget - k->status.charged,
+                                  k->status.currency)
+                     .s);
     if (k->status.ending)
         snprintf(text, size, DRAINING "; --resume goes on");
     else if (k->status.choosing)
         snprintf(text, size, "a schedule is to be chosen first");
     else if (k->held > 0)
-        snprintf(text, size, "%s wait%s, in random order, for the %s held%s%s",
-                 bats_words_count(tasks, sizeof tasks,
-                                  (uint64_t)k->status.pending, "task"),
+        snprintf(text, size, "%s wait%s%s for the %s held%s%s",
+                 bats_words_count((uint64_t)k->status.pending, "task").s,
                  k->status.pending == 1 ? "s" : "",
-                 bats_words_count(machines, sizeof machines, (uint64_t)k->held,
-                                  "machine"),
-                 limit, money);
+                 k->in_order ? "" : ", in random order,",
+                 bats_words_count((uint64_t)k->held, "machine").s, limit,
+                 money);
     else
         snprintf(text, size, "no machine is held");
 }
 
 static void why_pending(char *text, size_t size, const struct known *k,
-                        const struct bats_view_task *t)
+                        const struct bats_view_pause *t)
 {
-    char failed[BATS_UNITS_TEXT], again[BATS_UNITS_TEXT], times[PHRASE];
     bool goes_on =
         k->status.is_live && !k->status.is_over && !k->status.ending;
 
@@ -382,28 +391,30 @@ static void why_pending(char *text, size_t size, const struct known *k,
             text, size,
             "it was checkpointed at %s, at once (%s in a row), and is run "
             "again from %s on",
-            bats_words_moment(failed, t->yielded),
-            bats_words_count(times, sizeof times, (uint64_t)t->yields, "time"),
-            bats_words_moment(
-                again, t->yielded + (BATS_YIELD_PAUSE << (t->yields - 1))));
+            bats_words_moment(t->yielded).s,
+            bats_words_count((uint64_t)t->yields, "time").s,
+            bats_words_moment(t->yielded +
+                              (BATS_YIELD_PAUSE << (t->yields - 1)))
+                .s);
     else if (goes_on && t->failed >= 0 && k->retry_delay > 0)
         snprintf(text, size, "it failed at %s and is tried again at %s",
-                 bats_words_moment(failed, t->failed),
-                 bats_words_moment(again, t->failed + k->retry_delay));
+                 bats_words_moment(t->failed).s,
+                 bats_words_moment(t->failed + k->retry_delay).s);
     else
         why_waiting(text, size, k);
 }
 
 static void print_task_why(const struct known *k,
-                           const struct bats_view_task *t)
+                           const struct bats_view_task *t,
+                           const struct bats_view_pause *pause)
 {
-    char text[SENTENCE], end[PHRASE], took[BATS_UNITS_TEXT];
+    char text[SENTENCE];
 
     bats_words_line(stdout, "task %" PRId64 ", line %" PRId64 ": %s",
                     t->number, t->line, t->command);
     bats_words_put(stdout, BATS_ENCODE_TERMINAL, t->state);
     if (strcmp(t->state, "pending") == 0) {
-        why_pending(text, sizeof text, k, t);
+        why_pending(text, sizeof text, k, pause);
         bats_words_line(stdout, ": %s", text);
     } else if (strcmp(t->state, "skipped") == 0) {
         puts(t->unpaid ? ": the budget of its workflow does not cover it"
@@ -416,12 +427,11 @@ static void print_task_why(const struct known *k,
         bats_words_line(stdout, "%s%s", over ? " when the record ended: " : "",
                         over ? why : "");
     } else {
-        bats_words_line(
-            stdout, ": %s after %s on %s%s",
-            bats_words_end(end, sizeof end, t->exit_status, t->signal),
-            bats_duration_format(took, t->wall_us),
-            t->host[0] != '\0' ? t->host : "an unknown host",
-            bats_words_advice(t->exit_status));
+        bats_words_line(stdout, ": %s after %s on %s%s",
+                        bats_words_end(t->exit_status, t->signal).s,
+                        bats_words_duration(t->wall_us).s,
+                        t->host[0] != '\0' ? t->host : "an unknown host",
+                        bats_words_advice(t->exit_status));
     }
 }
 
@@ -448,6 +458,7 @@ static int explain_task(struct bats_view *view, const struct known *k,
                         int64_t number, struct bats_error *err)
 {
     struct bats_view_task task;
+    struct bats_view_pause pause;
     bool found = false;
     int rc =
         bats_view_tasks(view, NULL, number, NULL, BATS_VIEW_BY_NUMBER, 0, err);
@@ -456,7 +467,10 @@ static int explain_task(struct bats_view *view, const struct known *k,
         if (found)
             putchar('\n');
         found = true;
-        print_task_why(k, &task);
+        if (strcmp(task.state, "pending") == 0 &&
+            (rc = bats_view_pause(view, task.id, &pause, err)) < 0)
+            return rc;
+        print_task_why(k, &task, &pause);
         if (task.number <= k->status.tasks && k->n_workflows > 0)
             print_workflow(k, &k->workflows[k->workflow[task.number - 1]]);
         rc = print_stderr(view, task.id, err);
@@ -465,9 +479,8 @@ static int explain_task(struct bats_view *view, const struct known *k,
             rc = print_history(view, NULL, task.id, err);
     }
     if (rc == 0 && !found)
-        return bats_error_set(err, BATS_EINPUT,
-                              "there is no task %" PRId64 " in the bag",
-                              number);
+        return bats_refuse(err, "there is no task %" PRId64 " in the bag",
+                           number);
     return rc;
 }
 

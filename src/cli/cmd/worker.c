@@ -16,16 +16,14 @@
 static int check(const struct bats_settings *set, struct bats_error *err)
 {
     if (set->join == NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--join FILE is missing: the file that the run "
-                              "has written");
+        return bats_refuse(
+            err, "--join FILE is missing: the file that the run has written");
     if (set->job != NULL && strlen(set->job) > JOB_MAX)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--job: at most %d characters", JOB_MAX);
+        return bats_refuse(err, "--job: at most %d characters", JOB_MAX);
     return 0;
 }
 
-/* A job that no batch system knows gets a name that no other has. */
+/* A job outside of any batch system gets a unique name. */
 static void name_job(const struct bats_settings *set, char name[JOB_MAX + 1])
 {
     const struct bats_batch_system *system = bats_batch_system_here();
@@ -47,8 +45,7 @@ static int work(const struct bats_settings *set, int rank, int n_ranks)
     int rc = rank == 0 ? bats_run_gateway(set->join, job, n_ranks, &err)
                        : bats_run_worker(set->silence, &err);
     if (rc < 0)
-        fprintf(stderr, "bats-mpi: job %s, rank %d: %s\n", job, rank,
-                err.text);
+        bats_tell("job %s, rank %d: %s", job, rank, err.text);
     return bats_exit_of(rc);
 }
 

@@ -1,6 +1,4 @@
-/*
- * failure: what becomes of executions that go wrong. See advisor.h.
- */
+/* failure: the consequences of failed executions. See advisor.h. */
 #ifndef BATS_ENGINE_FAILURE_H
 #define BATS_ENGINE_FAILURE_H
 
@@ -17,22 +15,23 @@ struct failure {
      * is its next try. */
     bats_time (*failed)(const void *self, const struct state *s,
                         struct bats_position task, bool elsewhere);
-    /* An execution came back after it `ran` for so long: stopped, or because
-     * the task `yielded` of its own accord. The same answers. */
+    /* An execution came back after it `ran` for that time: stopped, or because
+     * the task `yielded`. The same answers. */
     bats_time (*came_back)(void *self, const struct state *s,
                            struct bats_position task, bool yielded,
                            bats_time ran);
     /* The task was lost with its machine. May it be run again? */
     bool (*lost)(const void *self, const struct state *s,
                  struct bats_position task);
-    /* Have so many tasks failed that the run ends? */
+    /* Whether enough tasks have failed to end the run. */
     enum failure_halt (*halt)(const void *self, const struct state *s);
     /* The longest that an execution may last on the cluster; BATS_NEVER: any
      * time. */
     bats_time (*limit)(const void *self, const struct state *s,
                        size_t cluster);
-    /* Notes how an execution ended. Not 0: things keep failing on the machine,
-     * and not elsewhere. It gets no task for so long; BATS_NEVER: no more. */
+    /* Notes how an execution ended. Returns the time for which the machine
+     * gets no task, because executions fail there and not elsewhere; 0: none;
+     * BATS_NEVER: for good. */
     bats_time (*note)(void *self, const struct state *s, uint32_t machine,
                       struct bats_position task, bool failed);
 };

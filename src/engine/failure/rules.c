@@ -11,9 +11,9 @@
 #define LOSSES 5
 #define LOSSES_UNRELIABLE 100
 
-/* A machine is a black hole if so many tasks in a row, each another one, fail
- * on it while most executions elsewhere end well. It gets a task again after
- * this time, and each time after twice as long, but no more than so often. */
+/* A machine is a black hole if that many different tasks in a row fail on it
+ * while most executions elsewhere end well. It gets a task again after this
+ * time, which doubles each time, at most that often. */
 #define QUARANTINE_AFTER 5
 #define QUARANTINE_TIME (5 * BATS_MINUTE)
 #define QUARANTINES 4
@@ -27,7 +27,7 @@ struct history {
 
 struct rules {
     struct bats_sched_rules rules;
-    struct history *history; /* by machine, */
+    struct history *history;   /* by machine, */
     uint64_t n_done, n_failed; /* and the sums of theirs */
     uint8_t *yields; /* by task: in a row, without progress; NULL if there is
                         no limit */
@@ -39,8 +39,7 @@ static int init(void *self, const struct state *s,
     struct rules *r = self;
     r->rules = o->rules;
     if (r->rules.losses == 0)
-        r->rules.losses =
-            o->policy == &bats_policy_expert ? LOSSES_UNRELIABLE : LOSSES;
+        r->rules.losses = s->run.gives_up ? LOSSES_UNRELIABLE : LOSSES;
     r->history = calloc(s->n_machines, sizeof *r->history);
     if (o->rules.yields > 0)
         r->yields = calloc(o->n_tasks, sizeof *r->yields);
@@ -49,7 +48,7 @@ static int init(void *self, const struct state *s,
             r->yields[task] = o->earlier.yields[s->bag.index[task]];
     return r->history && (r->yields || o->rules.yields == 0)
                ? 0
-               : bats_error_set(err, BATS_ENOMEM, "no memory for failures");
+               : bats_no_memory(err);
 }
 
 static void release(void *self)
@@ -63,10 +62,10 @@ static bats_time failed(const void *self, const struct state *s,
                         struct bats_position task, bool elsewhere)
 {
     const struct rules *r = self;
-    /* It is not stopped where it goes on, even beyond what the rules allow,
-     * but not more than once. */
+    /* On the machine where it continues the task is not stopped, even beyond
+     * the rules, but only once. */
     uint32_t most = r->rules.retries + (elsewhere ? 1 : 0);
-    if (s->tasks[task.i].failures >= most || (s->draining && !elsewhere))
+    if (s->tasks[task.i].failures >= most || (s->run.draining && !elsewhere))
         return FAILURE_FOR_GOOD;
     return r->rules.retry_delay;
 }
@@ -121,8 +120,8 @@ static bats_time limit(const void *self, const struct state *s, size_t cluster)
 
 /* ---- machines on which everything fails ---- */
 
-/* More has ended well elsewhere than failed there lately. What still runs has
- * not ended well. */
+/* Lately more executions have ended well elsewhere than failed. Running ones
+ * do not count. */
 static bool others_do_well(const struct rules *r, const struct history *h)
 {
     return r->n_done - h->n_done > r->n_failed - h->n_failed;
@@ -139,7 +138,7 @@ static void forget_failures(struct rules *r, struct history *h, uint32_t but)
 static bats_time sentence(struct rules *r, const struct state *s,
                           struct history *h)
 {
-    forget_failures(r, h, s->terms.waits ? 0 : QUARANTINE_AFTER - 1);
+    forget_failures(r, h, s->money.terms.waits ? 0 : QUARANTINE_AFTER - 1);
     return h->n_quarantines < QUARANTINES
                ? QUARANTINE_TIME << h->n_quarantines++
                : BATS_NEVER;
@@ -161,7 +160,7 @@ static bats_time note(void *self, const struct state *s, uint32_t machine,
     h->failed_task = task;
     h->n_failed++;
     r->n_failed++;
-    return h->n_failed >= QUARANTINE_AFTER && !s->draining &&
+    return h->n_failed >= QUARANTINE_AFTER && !s->run.draining &&
                    !s->machines[machine].quarantined && others_do_well(r, h)
                ? sentence(r, s, h)
                : 0;

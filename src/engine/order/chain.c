@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* So many slots are looked at, and so many tasks. */
+/* Upper bounds on the slots and tasks compared. */
 #define SLOTS_MOST 256
 #define TASKS_MOST BATS_BAG_AHEAD
 /* A cluster is faster where tasks take less than this share of the time: means
@@ -48,7 +48,7 @@ static double rest_of(const struct state *s, uint32_t slot)
 /* Tasks take clearly less there than `mine`. */
 static bool is_faster(const struct state *s, size_t cluster, double mine)
 {
-    return s->categories.factor[cluster] < CLEARLY * mine &&
+    return s->known.categories.factor[cluster] < CLEARLY * mine &&
            s->clusters[cluster].n_active > 0;
 }
 
@@ -65,7 +65,7 @@ static void look_at(struct memory *o, const struct state *s, uint32_t machine)
 /* Notes the slots of machines that are faster and go on. */
 static void look(struct memory *o, const struct state *s, uint32_t machine)
 {
-    double mine = s->categories.factor[s->machines[machine].cluster];
+    double mine = s->known.categories.factor[s->machines[machine].cluster];
     bool any = false;
     o->n = 0;
     for (size_t c = 0; c < s->n_clusters; c++)
@@ -90,8 +90,7 @@ static bool goes_elsewhere(struct memory *o, const struct state *s,
     double soonest = o->n > 0 ? time[cluster] : 0;
     for (uint32_t i = 0; i < o->n; i++) {
         double end = o->slots[i].free + time[o->slots[i].cluster];
-        if (end < soonest &&
-            s->tasks[task.i].avoid != o->slots[i].machine &&
+        if (end < soonest && s->tasks[task.i].avoid != o->slots[i].machine &&
             purse_admits(s, o->slots[i].machine, task)) {
             soonest = end;
             best = &o->slots[i];
@@ -121,12 +120,13 @@ static uint32_t next(void *self, const struct state *s, uint32_t machine)
     }
     if (ready > most)
         return most - 1; /* faster ones have enough to do */
-    /* Nobody else may want it: better here than nowhere. */
+    /* No other slot may want the task: better here than nowhere. */
     bool elsewhere = s->n_open > s->machines[machine].n_slots;
     return elsewhere && s->n_busy > 0 ? ORDER_NONE : avoided;
 }
 
 const struct order order_chain = {
     .advisor = {.name = "chain", .memory = sizeof(struct memory)},
+    .refusal = BATS_IDLE_ELSEWHERE,
     .next = next,
     .depth = order_depth};

@@ -11,6 +11,7 @@
 
 struct order {
     struct advisor advisor;
+    enum bats_idle refusal; /* what ORDER_NONE means */
     /* The task for the machine, as a number of draws; ORDER_NONE: the next
      * tasks are for other machines. The bag is not empty. */
     uint32_t (*next)(void *self, const struct state *s,

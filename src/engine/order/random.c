@@ -17,28 +17,28 @@ static uint32_t next(void *self, const struct state *s, uint32_t machine)
     for (uint32_t behind = 0; behind < look; behind++)
         if (s->tasks[bats_bag_peek(&s->bag, behind).i].avoid != machine)
             return behind;
-    /* Nobody else may want it: better here than nowhere. */
+    /* No other slot may want the task: better here than nowhere. */
     bool elsewhere = s->n_open > s->machines[machine].n_slots;
     return elsewhere && s->n_busy > 0 ? ORDER_NONE : 0;
 }
 
-/*
- * The running task, and as many ahead as fill the prefetch time, but never more
- * than the slot's share of what is left, so that no task waits behind another
- * while a slot elsewhere goes idle.
- */
+/* The running task and enough others to fill the prefetch time, but at most
+ * the slot's share of the rest, so that no task waits behind another while a
+ * slot elsewhere is idle. */
 uint32_t order_depth(const void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     const struct machine *m = &s->machines[machine];
     double mean = s->clusters[m->cluster].stats.mean;
-    if (mean == 0 || m->marked || s->phase == PHASE_SAMPLING)
+    if (mean == 0 || m->marked || s->run.phase == PHASE_SAMPLING)
         return 1;
     uint32_t share = bats_bag_ready(&s->bag) / s->n_open;
-    double ahead = (double)s->prefetch / mean;
+    double ahead = (double)s->run.prefetch / mean;
     uint32_t n = ahead < DEPTH_MAX - 1 ? (uint32_t)ahead : DEPTH_MAX - 1;
     return 1 + (n < share ? n : share);
 }
 
-const struct order order_random = {
-    .advisor = {.name = "random"}, .next = next, .depth = order_depth};
+const struct order order_random = {.advisor = {.name = "random"},
+                                   .refusal = BATS_IDLE_FAILED_HERE,
+                                   .next = next,
+                                   .depth = order_depth};

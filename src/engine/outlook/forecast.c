@@ -14,8 +14,8 @@
 /* The floors forgive rounding noise, so that four tasks of a quarter of a
  * window fill it. */
 #define NOISE 1e-9
-/* Before there are results: how runtimes spread, as much worth as so many of
- * them. */
+/* Before there are results: the assumed spread of runtimes, weighted like this
+ * many results. */
 #define VARIES 0.5
 #define VARIES_LIKE 2
 
@@ -77,7 +77,8 @@ static void look(struct state *s, struct running *running)
         struct machine *m = &s->machines[s->held[i]];
         double over = look_at(s, m, &running[m->cluster]) -
                       (double)(m->paid_end - s->now);
-        m->overrun = over <= 0 ? 0 : (int64_t)ceil(over / (double)s->window);
+        m->overrun =
+            over <= 0 ? 0 : (int64_t)ceil(over / (double)s->run.window);
     }
 }
 
@@ -103,7 +104,7 @@ void forecast_means(struct state *s)
 static double slot_speed(const struct state *s, const struct slot *sl)
 {
     double mean = stats_of(s, sl)->mean;
-    if (s->kept && mean > 0)
+    if (s->run.kept && mean > 0)
         return 1 / mean;
     if (sl->n_tasks > 0)
         return (sl->n_done + 1) / larger(sl->rt_done + sl->expected, 1);
@@ -189,7 +190,7 @@ static void count_slot(const struct state *s, const struct machine *m,
                        double *planned)
 {
     double v = slot_speed(s, sl);
-    double atu = (double)s->window;
+    double atu = (double)s->run.window;
     double waiting = sl->n_tasks > 0 ? sl->n_tasks - 1.0 : 0;
     bool stays = m->state == MACHINE_ACTIVE && !m->marked;
 
@@ -227,7 +228,8 @@ double forecast_spread(const struct state *s)
 
 struct forecast forecast_make(const struct state *s)
 {
-    struct forecast f = {.money_left = bats_ledger_available(&s->ledger)};
+    struct forecast f = {.money_left =
+                             bats_ledger_available(&s->money.ledger)};
     double most = cost_of(s, plan_windows(s), &f.money_left);
     int64_t affordable = affordable_windows(s, f.money_left, most);
     double paid = 0, planned = 0;
@@ -238,7 +240,7 @@ struct forecast forecast_make(const struct state *s)
             count_slot(s, m, &s->slots[m->first_slot + k], windows, &paid,
                        &planned);
     }
-    if (!s->terms.ahead)
+    if (!s->money.terms.ahead)
         paid = 0;
     double left = bats_bag_left(&s->bag) - s->bag.count[BATS_TASK_ASSIGNED];
     f.tasks_left = (int64_t)larger(left - paid, 0);
@@ -256,16 +258,16 @@ bool forecast_fits(const struct state *s, uint32_t machine)
     if (stats->mean == 0)
         return true;
     double time = (double)(m->paid_end - s->now);
-    if (s->terms.returns &&
-        !s->terms.prolongs) /* what is not used is not paid */
+    if (s->money.terms.returns &&
+        !s->money.terms.prolongs) /* unused time is not paid */
         return stats->mean <= time || s->rest[machine].began_at == s->now;
     if (m->renewing)
-        time += (double)s->window;
+        time += (double)s->run.window;
     if (m->marked)
         return (stats->n_sample > 0 ? (double)stats->sample[0]
                                     : stats->mean) <= time;
-    time += (double)bats_ledger_affordable(&s->ledger, c->spec.charge) *
-            (double)s->window;
+    time += (double)bats_ledger_affordable(&s->money.ledger, c->spec.charge) *
+            (double)s->run.window;
     return stats->mean <= time;
 }
 
@@ -279,9 +281,9 @@ bool forecast_ends_before(const struct state *s, uint32_t machine)
 
 bool forecast_too_late(const struct state *s, size_t cluster)
 {
-    return s->now >= s->latest ||
+    return s->now >= s->money.latest ||
            (double)s->now + s->clusters[cluster].stats.mean >
-               (double)s->latest;
+               (double)s->money.latest;
 }
 
 size_t forecast_most_profitable(const struct state *s)
@@ -337,8 +339,8 @@ bats_time forecast_end_at(const struct state *s, double rate)
     return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
 }
 
-/* The sample of a cluster spreads like all of its tasks, whose mean is known
- * better, as there are more of them. */
+/* The tasks of a cluster spread like its sample; their mean is known better,
+ * since there are more of them. */
 static struct bats_runtimes runtimes_of(const struct bats_stats *stats,
                                         double *room)
 {
@@ -363,7 +365,7 @@ bool forecast_end_bounds(const struct state *s, bats_time *low,
     double slots[BATS_CLUSTERS_MAX] = {0};
     double end = (double)forecast_end(s), now = (double)s->now;
     double chain = (double)state_longest_chain(s, NULL);
-    double *room = malloc((s->sample_size + (size_t)1) * sizeof *room);
+    double *room = malloc((s->known.sample_size + (size_t)1) * sizeof *room);
     bool known = room && end < (double)BATS_NEVER;
     for (size_t i = 0; known && i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];

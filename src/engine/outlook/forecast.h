@@ -46,8 +46,8 @@ struct forecast forecast_make(const struct state *s);
  * yet. */
 bool forecast_fits(const struct state *s, uint32_t machine);
 
-/* Nobody has said that the machine will be taken away, or a task of mean length
- * ends before. */
+/* The machine has no notice, or a task of mean length ends before it is taken
+ * away. */
 bool forecast_ends_before(const struct state *s, uint32_t machine);
 
 /* A task of mean length that begins on the cluster now ends after the
@@ -62,7 +62,7 @@ size_t forecast_most_profitable(const struct state *s);
  * BATS_NEVER if unknown. */
 bats_time forecast_end(const struct state *s);
 
-/* The same, if so many tasks are done in a microsecond. */
+/* The same at this rate, in tasks per microsecond. */
 bats_time forecast_end_at(const struct state *s, double rate);
 
 /* Bounds of the first (interval.h, with this as p). False: not known, as a

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "bats/windows.h"
+#include "engine/money/money.h"
 #include "engine/outlook/forecast.h"
 #include "util/larger.h"
 
@@ -29,7 +30,7 @@ static double wanted(const struct cluster *c)
 /* When these are expected to have done the bag. */
 static double end_of_bag(const struct state *s)
 {
-    double rate = 0, n = 0, most = s->ledger.billing.jobs;
+    double rate = 0, n = 0, most = s->money.ledger.billing.jobs;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         double runtime = runtime_of(c);
@@ -42,20 +43,20 @@ static double end_of_bag(const struct state *s)
     return (double)forecast_end_at(s, rate);
 }
 
-/* For so long all of them can work that hold no money for that yet, and the
- * run's own job until then. */
+/* The time that the money pays for all jobs that do not hold money yet, and
+ * for the run's own job until then. */
 static double paid(const struct state *s)
 {
-    const struct bats_billing *b = &s->ledger.billing;
+    const struct bats_billing *b = &s->money.ledger.billing;
     double cost = (double)b->rate / (double)BATS_HOUR;
-    if (s->ledger.budget == BATS_UNLIMITED)
+    if (s->money.ledger.budget == BATS_UNLIMITED)
         return INFINITY;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         double n = wanted(c) - c->n_asked;
-        cost += n * (double)c->price / (double)s->window;
+        cost += n * (double)c->price / (double)s->run.window;
     }
-    double money = (double)bats_ledger_available(&s->ledger);
+    double money = (double)bats_ledger_available(&s->money.ledger);
     return cost > 0 ? money / cost - (double)(b->overrun + b->leaving)
                     : INFINITY;
 }
@@ -63,23 +64,23 @@ static double paid(const struct state *s)
 /* The time, rounded up to steps, if that is not more than `most`. */
 static bats_time round_up(const struct state *s, double time, double most)
 {
-    double window = (double)s->window;
-    double step = (double)s->ledger.billing.step;
+    double window = (double)s->run.window;
+    double step = (double)s->money.ledger.billing.step;
     double steps = ceil((time - window) / step);
     double least = -floor((window - 1) / step);
     if (window + steps * step > most)
         steps = floor((most - window) / step);
-    return s->window +
-           (bats_time)larger(steps, least) * s->ledger.billing.step;
+    return s->run.window +
+           (bats_time)larger(steps, least) * s->money.ledger.billing.step;
 }
 
 bats_time length_of_job(const struct state *s, size_t cluster)
 {
-    const struct bats_billing *b = &s->ledger.billing;
+    const struct bats_billing *b = &s->money.ledger.billing;
     double mean = runtime_of(&s->clusters[cluster]);
-    double window = (double)s->window, most = (double)TIME_MAX;
-    if (b->step == 0 || mean <= 0 || s->purses.n > 0)
-        return s->window;
+    double window = (double)s->run.window, most = (double)TIME_MAX;
+    if (b->step == 0 || mean <= 0 || s->money.purses.n > 0)
+        return s->run.window;
     if (b->longest > 0)
         most = (double)b->longest;
     most = larger(smaller(most, paid(s)), window);
@@ -87,27 +88,27 @@ bats_time length_of_job(const struct state *s, size_t cluster)
     double wait = (double)job_wait(s, cluster);
     double good = (loss + wait) / LOST;
     double need = end_of_bag(s) - (double)s->now + LAST * loss + wait +
-                  (double)s->preempt_lead;
+                  (double)s->run.preempt_lead;
     double time = smaller(larger(good, window), need);
-    return round_up(s, larger(time, LONGER * (double)s->filled), most);
+    return round_up(s, larger(time, LONGER * (double)s->known.filled), most);
 }
 
 /* The money pays a job of the cluster for a window. */
 static bool is_paid(const struct state *s, size_t cluster)
 {
     return job_first(s, cluster) <=
-           bats_ledger_available(&s->ledger) + jobs_waiting(s);
+           bats_ledger_available(&s->money.ledger) + jobs_waiting(s);
 }
 
 bool length_keeps_away(const struct state *s, size_t cluster)
 {
     uint32_t waiting = 0;
     bool others = false;
-    if (!s->terms.waits || s->ledger.budget == BATS_UNLIMITED)
+    if (!s->money.terms.waits || s->money.ledger.budget == BATS_UNLIMITED)
         return false;
     for (size_t i = 0; i < s->n_clusters; i++) {
         waiting += s->clusters[i].n_asked;
         others |= is_paid(s, i);
     }
-    return s->n_jobs == waiting && others && !is_paid(s, cluster);
+    return s->money.n_jobs == waiting && others && !is_paid(s, cluster);
 }

@@ -22,14 +22,14 @@
 
 #include "engine/state/state.h"
 
-/* The next job of the cluster works for so long, microseconds: a window and a
- * multiple of the billing's step more or less, > 0, at most its `longest`. */
+/* The work time of the cluster's next job, microseconds: a window plus or
+ * minus a multiple of the billing's step, > 0, at most `longest`. */
 bats_time length_of_job(const struct state *s, size_t cluster);
 
-/* The money pays no job of this cluster for a window, with what that may be
- * billed beyond it, but one of another; and none comes free, since all jobs
- * wait. A plan that counts on this cluster would never ask for it, and keep the
- * others away. */
+/* The money does not pay for a window of a job of this cluster, with its
+ * possible overrun, but pays one of another cluster; and it will not be free
+ * soon, since all jobs wait. A plan with this cluster would never ask for it,
+ * and would block the others. */
 bool length_keeps_away(const struct state *s, size_t cluster);
 
 #endif

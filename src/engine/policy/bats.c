@@ -3,9 +3,9 @@
  * machine-windows that do the bag soonest. See bats/policy.h, bats/windows.h
  * and policy.h.
  *
- * It begins as begin.h says; where an earlier session or the user's guess knows
- * all clusters, with a plan. From the first result on it compares two
- * forecasts. Where all machines, held until the bag is empty, clearly cost
+ * It begins as begin.h says; where an earlier session, the history
+ * (bats/prior.h) or the user's guess knows all clusters, with a plan. From the
+ * first result on it compares two forecasts. Where all machines, held until the bag is empty, clearly cost
  * less than is left, they are used. Else windows are planned, again and again
  * from the state, with what is known of the clusters by then: for less than all
  * of the money, since what is known has an error, and with one machine of a
@@ -25,20 +25,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/money/money.h"
 #include "engine/policy/begin.h"
 #include "engine/policy/late.h"
 
-/* All machines may cost this share of the money: a forecast is no better. */
+/* Use all machines if their forecast cost is below this share of the
+ * budget. */
 #define CLEARLY 0.7
-/* A plan leaves money for so many standard errors of the mean. */
+/* A plan leaves money for this many standard errors of the mean. */
 #define ERRORS 2
-/* Plans after the first one, if tasks wait for others: what waits depends on
- * the machines. */
+/* Plans after the first one, with dependencies: the set of waiting tasks
+ * depends on the machines. */
 #define ROUNDS 3
 /* Put by for each machine's last task, in windows. */
 #define RESERVE 0.25
-/* With a deadline: what has no result yet takes so many times what it has taken
- * until now. */
+/* With a deadline: the expected runtime of a task on a cluster without
+ * results, in multiples of the elapsed time. */
 #define LONGER 1.5
 struct work {
     struct problem problem;
@@ -67,7 +69,7 @@ struct memory {
 /* The least cost by a deadline is wanted. */
 static bool is_thrifty(const struct state *s)
 {
-    return s->goal.minimize == BATS_MINIMIZE_COST;
+    return s->run.goal.minimize == BATS_MINIMIZE_COST;
 }
 
 static bool copies_late(const struct state *s, const struct work *w)
@@ -77,9 +79,9 @@ static bool copies_late(const struct state *s, const struct work *w)
 
 static double money_left(const struct state *s)
 {
-    return s->ledger.budget == BATS_UNLIMITED
+    return s->money.ledger.budget == BATS_UNLIMITED
                ? INFINITY
-               : (double)bats_ledger_available(&s->ledger) +
+               : (double)bats_ledger_available(&s->money.ledger) +
                      (double)jobs_waiting(s);
 }
 
@@ -155,7 +157,7 @@ static void plan_soonest(const struct state *s, struct work *w)
     bool has_aim = w->problem.is.aim > 0;
     w->is_all = !has_aim && (s->n_clusters == 1 || all <= CLEARLY * money);
     /* A guess of the end. */
-    double since = (double)(s->now - w->made_at) / (double)s->window;
+    double since = (double)(s->now - w->made_at) / (double)s->run.window;
     w->plan.end = fmax(w->plan.end - since, 0);
     if (!w->is_all && has_aim)
         plan_windows(w, money);
@@ -201,7 +203,7 @@ static int init(void *self, const struct state *s,
     struct work *w = memory->work = calloc(1, sizeof *w);
     if (!w)
         goto no_memory;
-    w->copies_all = o->tail == BATS_TAIL_SOONEST;
+    w->copies_all = bats_tail_copies_all(o->tail);
     w->keeps = calloc(s->n_machines, sizeof *w->keeps);
     w->is_kept = calloc(s->n_machines, sizeof *w->is_kept);
     if (problem_init(&w->problem, s) < 0 || late_init(&w->late, s) < 0 ||
@@ -217,7 +219,7 @@ static int init(void *self, const struct state *s,
     return 0;
 
 no_memory:
-    return bats_error_set(err, BATS_ENOMEM, "no memory for a policy");
+    return bats_no_memory(err);
 }
 
 static void release(void *self)
@@ -251,8 +253,8 @@ static void start(void *self, const struct state *s,
         return;
     }
     bool plans = is_known(s) &&
-                 (is_thrifty(s) ||
-                  (s->n_clusters > 1 && s->ledger.budget != BATS_UNLIMITED));
+                 (is_thrifty(s) || (s->n_clusters > 1 &&
+                                    s->money.ledger.budget != BATS_UNLIMITED));
     if (!plans && is_thrifty(s)) {
         begin_for_deadline(s, start);
         return;
@@ -282,36 +284,38 @@ static bool is_ready(const struct state *s)
 static bool renew(const void *self, const struct state *s, uint32_t machine)
 {
     struct work *w = ((const struct memory *)self)->work;
-    bats_time entered = s->machines[machine].paid_end - s->window;
-    bats_time lasts = is_thrifty(s) ? s->interval / 2 : 0;
-    /* Tasks on a machine that is free of charge are never cut off: they would
-     * be begun again, and cut off again, for ever. */
+    bats_time entered = s->machines[machine].paid_end - s->run.window;
+    bats_time lasts = is_thrifty(s) ? s->run.interval / 2 : 0;
+    /* On a free machine tasks are never cut off: they would be begun and cut
+     * off again for ever. */
     if (!is_ready(s) ||
         s->clusters[s->machines[machine].cluster].spec.charge == 0)
         return machine_works(s, machine);
     /* A plan from before this window may not know the machine. */
-    if (w->made_at < 0 || w->made_at <= entered ||
-        s->now - w->made_at > lasts)
+    if (w->made_at < 0 || w->made_at <= entered || s->now - w->made_at > lasts)
         make_plan(s, w);
     return w->is_all ? machine_works(s, machine) || w->late.copies[machine]
                      : w->is_kept[machine];
 }
 
-/* Its tasks can wait for machines that are reclaimed. */
+/* The tasks can wait for machines that may be reclaimed. */
 static bool begins_none(const struct work *w, const struct state *s,
                         size_t cluster)
 {
     return w->can_wait && !s->clusters[cluster].spec.reclaimable;
 }
 
-static bool admit(const void *self, const struct state *s, uint32_t machine)
+static enum bats_idle refuses(const void *self, const struct state *s,
+                              uint32_t machine)
 {
     const struct work *w = ((const struct memory *)self)->work;
     uint32_t cluster = s->machines[machine].cluster;
     if (begins_none(w, s, cluster) ||
         (is_thrifty(s) && deadline_waits(&w->problem, s, cluster)))
-        return false;
-    return (s->n_clusters == 1 && !is_thrifty(s)) || forecast_fits(s, machine);
+        return BATS_IDLE_PLAN;
+    return (s->n_clusters == 1 && !is_thrifty(s)) || forecast_fits(s, machine)
+               ? BATS_IDLE_NOT
+               : BATS_IDLE_SHORT;
 }
 
 static bool refill(const void *self, const struct state *s,
@@ -340,8 +344,8 @@ static bool knows(const void *self, const struct state *s,
     return true;
 }
 
-/* With a deadline: to look at the plan again, or when something runs too long.
- * Else, and if the deadline cannot be kept: before a window ends. */
+/* With a deadline that can be kept: when to look at the plan again, or when a
+ * task runs too long. Otherwise: before a window ends. */
 static bool is_time(const struct work *w, const struct state *s)
 {
     if (copies_late(s, w) && late_is_news(s))
@@ -358,7 +362,7 @@ static bool wants(void *self, const struct state *s,
 {
     struct work *w = ((struct memory *)self)->work;
     uint32_t n;
-    if (s->phase != PHASE_NONE)
+    if (s->run.phase != PHASE_NONE)
         return false;
     switch (why->type) {
     case OCCASION_RESULT:
@@ -371,10 +375,11 @@ static bool wants(void *self, const struct state *s,
     case OCCASION_WINDOW:
         return w->is_new && w->made_at == s->now;
     case OCCASION_TICK:
-        return is_ready(s) && (w->is_asked || s->terms.waits || is_time(w, s));
+        return is_ready(s) &&
+               (w->is_asked || s->money.terms.waits || is_time(w, s));
     case OCCASION_READY: /* there may be a thousand of these a second */
         w->is_asked = true;
-        return is_ready(s) && s->now - w->made_at >= s->interval;
+        return is_ready(s) && s->now - w->made_at >= s->run.interval;
     case OCCASION_LOST:
         return is_ready(s);
     case OCCASION_STALLED:
@@ -388,7 +393,7 @@ static bool wants(void *self, const struct state *s,
 static bats_time expected_end(const void *self, const struct state *s)
 {
     const struct work *w = ((const struct memory *)self)->work;
-    double end = (double)w->made_at + w->plan.end * (double)s->window;
+    double end = (double)w->made_at + w->plan.end * (double)s->run.window;
     end = fmax(end, (double)s->now + (double)state_longest_chain(s, NULL));
     return w->made_at < 0 || end >= (double)BATS_NEVER ? BATS_NEVER
                                                        : (bats_time)end;
@@ -399,7 +404,7 @@ static void tell_expected(const void *self, const struct state *s,
                           struct bats_decision *d)
 {
     const struct work *w = ((const struct memory *)self)->work;
-    double cost = (double)s->ledger.charged + w->plan.cost;
+    double cost = (double)s->money.ledger.charged + w->plan.cost;
     bats_time end = expected_end(self, s);
     if (!w->plan.feasible || end == BATS_NEVER || !(cost < 0x1p62))
         return;
@@ -408,8 +413,9 @@ static void tell_expected(const void *self, const struct state *s,
 }
 
 /* For people: what has changed since the plan before. */
-static enum bats_trigger trigger_of(const struct work *w, const struct state *s,
-                                const struct occasion *why)
+static enum bats_trigger trigger_of(const struct work *w,
+                                    const struct state *s,
+                                    const struct occasion *why)
 {
     switch (why->type) {
     case OCCASION_RESULT:
@@ -455,13 +461,14 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
     answer->copies = w->late.copies;
     answer->decision = (struct bats_decision){
         .time = s->now,
-        .reason = s->planned || !is_known(s) || why->type == OCCASION_CHOSEN
-                      ? reasons[why->type]
-                      : BATS_REASON_SAMPLED,
+        .reason =
+            s->run.planned || !is_known(s) || why->type == OCCASION_CHOSEN
+                ? reasons[why->type]
+                : BATS_REASON_SAMPLED,
         .feasible = w->plan.feasible,
         .tasks_left = (int64_t)problem_pending(s),
         .tasks_paid = -1,
-        .budget_left = bats_ledger_available(&s->ledger),
+        .budget_left = bats_ledger_available(&s->money.ledger),
         .windows = (int64_t)ceil(w->plan.end),
         .trigger = trigger};
     tell_expected(self, s, &answer->decision);
@@ -492,7 +499,7 @@ const struct bats_policy bats_policy_bats = {
     .plans_windows = true,
     .start = start,
     .renew = renew,
-    .admit = admit,
+    .refuses = refuses,
     .refill = refill,
     .knows = knows,
     .wants = wants,

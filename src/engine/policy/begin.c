@@ -6,19 +6,26 @@
 /* Charges that differ less say nothing of the price of work. Clusters that
  * charge more can wait */
 #define ALIKE 2
-/* if the money is worth so many windows of the cheapest slot for each task,
- * which may be long then; and if a time limit leaves so many times as long as
- * the money lasts on all machines. */
+/* Expensive clusters wait if the money is worth this many windows of the
+ * cheapest slot per task, which may be long then; and if a time limit is this
+ * many times as long as the money lasts on all machines. */
 #define PATIENT 3
-/* Nobody waits if the money pays all machines for so many windows. */
+/* No cluster waits if the money pays this many windows of all machines. */
 #define RICH 100
 /* Machines of the cheapest cluster to begin with; of others, as many as cost
  * the same, or one. */
 #define FIRST 8
 
-static double slot_price(const struct cluster *c)
+/* The price of work on a slot: of its time, and where relative speeds are
+ * believed, of what is done in it. */
+static double slot_price(const struct state *s, size_t i)
 {
-    return (double)c->spec.charge / fmax(cluster_slots(c), 1);
+    const struct cluster *c = &s->clusters[i];
+    double price = (double)c->spec.charge / fmax(cluster_slots(c), 1),
+           most = 0;
+    for (size_t k = 0; k < s->n_clusters && s->known.believes; k++)
+        most = fmax(most, s->known.prior.mean[k]);
+    return s->known.believes ? price * s->known.prior.mean[i] / most : price;
 }
 
 /* ---- within a budget ---- */
@@ -39,7 +46,7 @@ static void start_cheap(const struct state *s, double most,
         size_t best = SIZE_MAX;
         double price = INFINITY;
         for (size_t i = 0; i < s->n_clusters; i++) {
-            double p = slot_price(&s->clusters[i]);
+            double p = slot_price(s, i);
             if (!seen[i] && p < price) {
                 price = p;
                 best = i;
@@ -61,7 +68,7 @@ void begin_for_budget(const struct state *s, double money,
 {
     double all = 0, least = INFINITY, most = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
-        double price = slot_price(&s->clusters[i]);
+        double price = slot_price(s, i);
         all += (double)s->clusters[i].spec.charge * s->clusters[i].spec.max;
         least = fmin(least, price);
         most = fmax(most, price);
@@ -88,14 +95,14 @@ static double most_of(const struct state *s, const struct cluster *c)
 /* A budget that pays all of them until the deadline. */
 static bool pays_all(const struct state *s)
 {
-    double time = (double)(s->goal.deadline - s->now), cost = 0;
+    double time = (double)(s->run.goal.deadline - s->now), cost = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         cost += most_of(s, c) * (double)c->spec.charge;
     }
-    return s->ledger.budget != BATS_UNLIMITED &&
-           cost * ceil(time / (double)s->window) <=
-               (double)bats_ledger_available(&s->ledger);
+    return s->money.ledger.budget != BATS_UNLIMITED &&
+           cost * ceil(time / (double)s->run.window) <=
+               (double)bats_ledger_available(&s->money.ledger);
 }
 
 void begin_for_deadline(const struct state *s, struct policy_start *start)
@@ -103,10 +110,10 @@ void begin_for_deadline(const struct state *s, struct policy_start *start)
     double least = INFINITY;
     bool all = pays_all(s);
     for (size_t i = 0; i < s->n_clusters; i++)
-        least = fmin(least, slot_price(&s->clusters[i]));
+        least = fmin(least, slot_price(s, i));
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        double p = slot_price(c), n = most_of(s, c);
+        double p = slot_price(s, i), n = most_of(s, c);
         if (!all && p > 0)
             n = fmin(n, fmax(round(FIRST * least / p), 1));
         start->machines[i] = (uint32_t)n;

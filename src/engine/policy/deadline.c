@@ -4,18 +4,19 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-/* z is no more than this, and than that with so many results: the longest of
- * them says more. */
+/* Cap z at Z_MOST, or at Z_KNOWN once there are KNOWN results: the longest
+ * result says more. */
 #define Z_MOST 3
 #define Z_KNOWN 2
 #define KNOWN 20
 /* Fewer results are no ground for a margin. */
 #define FEW 4
-/* "A little later", in times between two looks; and so many looks are left out
- * if it could still be done that much later. */
+/* "A little later", in intervals between looks; and the number of looks to
+ * skip if the plan could still begin that much later. */
 #define WAIT 1.5
 #define SKIP 4
-/* Tasks wait for other machines that can begin so many times as many. */
+/* Wait for cheaper machines only if they can start this many times as many
+ * tasks. */
 #define SAFELY 1.5
 
 /* ---- the plan ---- */
@@ -34,7 +35,7 @@ static double slots_of(const struct problem *p)
 static double longest(const struct state *s, const struct problem *p)
 {
     double last = fmax(fmin(bats_bag_left(&s->bag), slots_of(p)), 1);
-    double z = gsl_cdf_ugaussian_Pinv(pow(s->goal.confidence, 1 / last));
+    double z = gsl_cdf_ugaussian_Pinv(pow(s->run.goal.confidence, 1 / last));
     double n_results = problem_results(s);
     bool is_new = 0 < n_results && n_results < KNOWN;
     double most = is_new ? Z_MOST : Z_KNOWN;
@@ -52,7 +53,8 @@ static double longest(const struct state *s, const struct problem *p)
 /* N' - N of deadline.h. */
 static double margin(const struct state *s, const struct problem *p)
 {
-    double n = p->is.demand, z = gsl_cdf_ugaussian_Pinv(s->goal.confidence);
+    double n = p->is.demand,
+           z = gsl_cdf_ugaussian_Pinv(s->run.goal.confidence);
     double n_results = problem_results(s);
     return n_results < FEW ? 0 : z * p->cv * sqrt(n + n * n / (n_results + 1));
 }
@@ -63,7 +65,7 @@ enum { NOW, WAITING, SKIPPING, N_ANSWERS };
 static void ask(const struct problem *p, const struct state *s, double end,
                 double money, bool *enough)
 {
-    double look = (double)s->interval / (double)s->window;
+    double look = (double)s->run.interval / (double)s->run.window;
     const double later[N_ANSWERS] = {
         [NOW] = 0, [WAITING] = WAIT * look, [SKIPPING] = (WAIT + SKIP) * look};
     bats_windows_suffice(&p->is, end, money, later, N_ANSWERS, enough);
@@ -103,7 +105,8 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
                    struct bats_windows_plan *plan, bats_time *look_at)
 {
     double loss[BATS_CLUSTERS_MAX], demand = p->is.demand;
-    double end = (double)(s->goal.deadline - s->now) / (double)s->window;
+    double end =
+        (double)(s->run.goal.deadline - s->now) / (double)s->run.window;
     double q = p->q = longest(s, p), half = (1 + p->cv * p->cv) / 2;
     bool enough[N_ANSWERS], with_money[N_ANSWERS];
     plan->feasible = false;
@@ -130,7 +133,7 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
     p->is.demand = demand;
     if (plan->feasible)
         *look_at = s->now + (is_known && enough[WAITING] && enough[SKIPPING]
-                                 ? SKIP * s->interval
+                                 ? SKIP * s->run.interval
                                  : 0);
     return plan->feasible;
 }
@@ -149,17 +152,18 @@ static double last_task(const struct problem *p, const struct state *s,
 bool deadline_waits(const struct problem *p, const struct state *s,
                     size_t cluster)
 {
-    double end = (double)(s->goal.deadline - s->now) / (double)s->window;
+    double end =
+        (double)(s->run.goal.deadline - s->now) / (double)s->run.window;
     double wanted = SAFELY * bats_bag_pending(&s->bag), most = 0, n = 0;
     if (p->q == 0 || end <= 0 || s->clusters[cluster].stats.n_done == 0 ||
         last_task(p, s, cluster) <= end)
         return false;
     for (size_t i = 0; i < p->is.n_types; i++)
-        most += s->clusters[i].n_held * p->types[i].slots *
-                p->types[i].rate * fmax(end - last_task(p, s, i), 0);
+        most += s->clusters[i].n_held * p->types[i].slots * p->types[i].rate *
+                fmax(end - last_task(p, s, i), 0);
     for (uint32_t i = 0; i < s->n_held && most >= wanted && n < wanted; i++) {
         const struct machine *m = &s->machines[s->held[i]];
-        double paid = (double)(m->paid_end - s->now) / (double)s->window +
+        double paid = (double)(m->paid_end - s->now) / (double)s->run.window +
                       (m->renewing ? 1 : 0);
         double time = fmin(end - last_task(p, s, m->cluster), paid);
         if (m->state == MACHINE_ACTIVE && !m->quarantined && time > 0)
@@ -181,8 +185,8 @@ static double rate_of(const struct problem *p, size_t cluster)
     return p->types[cluster].slots * p->types[cluster].rate;
 }
 
-/* The same of all machines that are not reclaimed; 0: there are none, or the
- * others are no cheaper. */
+/* The same of all machines that cannot be reclaimed; 0: none, or the others
+ * are no cheaper. */
 static double safe_rate(const struct problem *p, const struct state *s)
 {
     double rate = 0, least[2] = {INFINITY, INFINITY};
@@ -217,19 +221,20 @@ bool deadline_secure(const struct problem *p, const struct state *s,
                      struct bats_windows_plan *plan, bats_time *look_at)
 {
     double rate = safe_rate(p, s), task = 0;
-    if (rate <= 0 || s->now >= s->goal.deadline)
+    if (rate <= 0 || s->now >= s->run.goal.deadline)
         return false;
     for (size_t i = 0; i < p->is.n_types; i++)
         task = fmax(task, 1 / p->types[i].rate);
-    double spare = (double)(s->goal.deadline - s->now) / (double)s->window -
-                   p->is.demand / rate - 2 * task;
-    if (s->terms.waits)
+    double spare =
+        (double)(s->run.goal.deadline - s->now) / (double)s->run.window -
+        p->is.demand / rate - 2 * task;
+    if (s->money.terms.waits)
         use(p, s, plan, false);
     if (spare <= 0) {
         use(p, s, plan, true);
         return false;
     }
-    double at = (double)s->now + spare * (double)s->window + 1;
+    double at = (double)s->now + spare * (double)s->run.window + 1;
     *look_at = (bats_time)fmin((double)*look_at, at);
-    return s->terms.waits && spare > 2 * task;
+    return s->money.terms.waits && spare > 2 * task;
 }

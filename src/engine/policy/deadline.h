@@ -53,8 +53,8 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
 bool deadline_waits(const struct problem *p, const struct state *s,
                     size_t cluster);
 
-/* Adds to that plan what makes sure that the deadline is met where machines may
- * be reclaimed. True: jobs that are not reclaimed can wait. */
+/* Adds to the plan what ensures the deadline where machines may be reclaimed.
+ * True: jobs that cannot be reclaimed can wait. */
 bool deadline_secure(const struct problem *p, const struct state *s,
                      struct bats_windows_plan *plan, bats_time *look_at);
 

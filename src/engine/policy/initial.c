@@ -23,7 +23,7 @@ static uint32_t lacks(const struct state *s, size_t cluster, uint32_t want)
     uint32_t known = s->clusters[cluster].stats.n_done;
     if (known >= want)
         return 0;
-    return s->tops_up ? want - known : want;
+    return s->known.tops_up ? want - known : want;
 }
 
 /* The missing part of the sample needs no more machines than tasks; without a
@@ -32,17 +32,17 @@ static uint32_t machines_at_start(const struct state *s, size_t cluster,
                                   uint32_t workers,
                                   const struct policy_sample *sample)
 {
-    bool waits =
-        s->phase == PHASE_SAMPLING || s->ledger.budget != BATS_UNLIMITED;
+    bool waits = s->run.phase == PHASE_SAMPLING ||
+                 s->money.ledger.budget != BATS_UNLIMITED;
     uint32_t lacking = sample->lacks[cluster];
     if (sample->is_on && sample->workers[cluster] < workers)
         workers = sample->workers[cluster];
-    if (s->tops_up && waits && lacking < workers)
+    if (s->known.tops_up && waits && lacking < workers)
         workers = lacking;
     return machines_for(&s->clusters[cluster], workers);
 }
 
-/* No cluster begins with more; so there is less to count down from. */
+/* Upper bound on machines per cluster at the start; shortens the search. */
 static uint32_t most_of(const struct policy_sample *sample, uint32_t workers)
 {
     uint32_t most = sample->is_on ? 0 : workers;
@@ -90,16 +90,18 @@ void initial_start(const struct state *s, const struct policy_sample *sample,
 {
     uint32_t n_tasks = bats_bag_left(&s->bag);
     uint32_t tenth = n_tasks / 10 + (n_tasks % 10 > 0);
-    uint32_t workers = tenth < s->sample_size ? tenth : s->sample_size;
+    uint32_t workers =
+        tenth < s->known.sample_size ? tenth : s->known.sample_size;
     uint32_t share = n_tasks / (2 * (uint32_t)s->n_clusters);
-    uint32_t want = share < s->sample_size ? share : s->sample_size;
+    uint32_t want =
+        share < s->known.sample_size ? share : s->known.sample_size;
     struct policy_sample need = *sample;
-    if (s->ledger.budget == BATS_UNLIMITED || sample->is_on)
+    if (s->money.ledger.budget == BATS_UNLIMITED || sample->is_on)
         workers = s->n_slots;
     for (size_t i = 0; i < s->n_clusters && !sample->is_on; i++)
         need.lacks[i] = lacks(s, i, want > 0 ? want : 1);
     workers = most_of(&need, workers);
-    double budget = (double)s->ledger.budget;
+    double budget = (double)s->money.ledger.budget;
     while (workers > 1 && price_of_start(s, workers, &need) > budget)
         workers--;
 
@@ -107,7 +109,7 @@ void initial_start(const struct state *s, const struct policy_sample *sample,
     bool seen[BATS_CLUSTERS_MAX] = {false};
     for (size_t k = 0; k < s->n_clusters; k++) {
         size_t i = next_cheapest(s, seen);
-        if (!s->tops_up && need.lacks[i] == 0)
+        if (!s->known.tops_up && need.lacks[i] == 0)
             continue;
         uint32_t n = machines_at_start(s, i, workers, &need);
         double price = (double)n * (double)s->clusters[i].spec.charge;
@@ -123,7 +125,7 @@ void initial_start(const struct state *s, const struct policy_sample *sample,
 bool initial_window_closes(const struct state *s)
 {
     uint32_t id;
-    return bats_heap_first(&s->turns, &id) <= s->now + s->interval;
+    return bats_heap_first(&s->turns, &id) <= s->now + s->run.interval;
 }
 
 /*

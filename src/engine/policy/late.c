@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy of a task that may take so many times as long as expected, and be
- * late, is kept. */
+/* A copy is kept if its task may take this many times the expected time and be
+ * late. */
 #define RISK 2
 
 static int by_rest(const void *left, const void *right)
@@ -25,7 +25,7 @@ static bool is_known(const struct state *s, size_t cluster)
 /* All times are in windows. */
 static double elapsed(const struct state *s, uint32_t slot)
 {
-    return slot_elapsed(s, slot) / (double)s->window;
+    return slot_elapsed(s, slot) / (double)s->run.window;
 }
 
 static double rest(const struct problem *p, const struct state *s,
@@ -88,7 +88,7 @@ static bool is_last(const struct state *s)
     return problem_pending(s) == 0 && s->bag.count[BATS_TASK_BLOCKED] == 0;
 }
 
-/* It may have a copy, and has none. */
+/* The task may have a copy and has none. */
 static bool is_alone(const struct state *s, uint32_t slot)
 {
     struct bats_position task = s->slots[slot].head;
@@ -98,8 +98,8 @@ static bool is_alone(const struct state *s, uint32_t slot)
 
 bool late_is_news(const struct state *s)
 {
-    double end = (double)(s->goal.deadline - s->now);
-    if (s->terms.waits || !is_last(s) || end <= 0)
+    double end = (double)(s->run.goal.deadline - s->now);
+    if (s->money.terms.waits || !is_last(s) || end <= 0)
         return false;
     for (uint32_t i = 0; i < s->n_held; i++) {
         const struct machine *m = &s->machines[s->held[i]];
@@ -112,8 +112,8 @@ bool late_is_news(const struct state *s)
     return false;
 }
 
-/* Lists what is late and has no copy. Returns the number, and takes what
- * running tasks need off the money. */
+/* Lists late tasks without a copy. Returns their number, and subtracts the
+ * needs of running tasks from the money. */
 static uint32_t look(const struct problem *p, const struct state *s,
                      double end, struct late_room *r, double *money,
                      uint32_t *n_idle)
@@ -144,7 +144,8 @@ static void keep_copies(const struct problem *p, const struct state *s,
         const struct bats_windows_machine *m = &p->machines[i];
         double charge = p->types[m->type].charge, left;
         for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
-            if (m->leaves || !slot_copies(s, k) || !is_sooner(p, s, k, end, &left))
+            if (m->leaves || !slot_copies(s, k) ||
+                !is_sooner(p, s, k, end, &left))
                 continue;
             double cost = fmax(ceil(left - m->paid), 0) * charge;
             if (cost <= *money) {
@@ -158,11 +159,12 @@ static void keep_copies(const struct problem *p, const struct state *s,
 void late_plan(const struct problem *p, const struct state *s, bool wanted,
                double money, struct late_room *r)
 {
-    double end = (double)(s->goal.deadline - s->now) / (double)s->window;
+    double end =
+        (double)(s->run.goal.deadline - s->now) / (double)s->run.window;
     uint32_t n_idle = 0;
     memset(r->spares, 0, sizeof r->spares);
     memset(r->copies, 0, s->n_machines * sizeof *r->copies);
-    if (!wanted || s->terms.waits || !is_last(s))
+    if (!wanted || s->money.terms.waits || !is_last(s))
         return;
     uint32_t n = look(p, s, end, r, &money, &n_idle);
     keep_copies(p, s, end, r, &money);

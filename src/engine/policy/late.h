@@ -34,8 +34,8 @@ struct late_room {
 int late_init(struct late_room *r, const struct state *s);
 void late_release(struct late_room *r);
 
-/* Finds spares and copies, or none, where they are not wanted. *p is the
- * problem of now; `money` is what is left, or INFINITY. */
+/* Finds spares and copies, or none if they are not wanted. *p is the present
+ * problem; `money` is the money left, or INFINITY. */
 void late_plan(const struct problem *p, const struct state *s, bool wanted,
                double money, struct late_room *r);
 

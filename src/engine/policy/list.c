@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "engine/money/money.h"
+
 static const struct bats_policy *const all[] = {
     &bats_policy_bats,
     &bats_policy_bkp,
@@ -29,6 +31,18 @@ const char *bats_policy_name(const struct bats_policy *policy)
     return policy->advisor.name;
 }
 
+const struct bats_policy *bats_policy_for(const struct bats_policy *wanted,
+                                          enum bats_billing_model billing,
+                                          bool has_graph)
+{
+    struct bats_lease_terms terms = bats_lease_terms(billing);
+    if (terms.lasts)
+        return wanted->place ? wanted : &bats_policy_rr;
+    if (!terms.idle_is_free || !wanted->plans_windows)
+        return wanted;
+    return has_graph ? &bats_policy_flow : &bats_policy_dbc_time;
+}
+
 enum bats_plans bats_policy_plans(const struct bats_policy *policy)
 {
     return policy == &bats_policy_bkp ? BATS_PLANS_CONFIGURATIONS
@@ -39,7 +53,7 @@ const struct bats_policy *bats_policy_default(bool any_unreliable,
                                               enum bats_billing_model billing,
                                               bool times_out, bool has_graph)
 {
-    return any_unreliable && lease_terms_of(billing).idle_is_free &&
+    return any_unreliable && bats_lease_terms(billing).idle_is_free &&
                    !times_out && !has_graph
                ? &bats_policy_expert
                : &bats_policy_bats;

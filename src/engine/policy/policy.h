@@ -10,6 +10,7 @@
 #ifndef BATS_ENGINE_POLICY_H
 #define BATS_ENGINE_POLICY_H
 
+#include "bats/status.h"
 #include "engine/advisor.h"
 
 /* Why a policy is asked. */
@@ -34,8 +35,8 @@ struct occasion {
     bool in_sample; /* RESULT: it is one of its cluster's sample */
 };
 
-/* The needs of the sampling phase that goes before: slots of each cluster, and
- * tasks that the cluster lacks. All 0: there is none. */
+/* Needs of the sampling phase: slots of each cluster, and the tasks that the
+ * cluster lacks. All 0: no such phase. */
 struct policy_sample {
     bool is_on;
     uint32_t workers[BATS_CLUSTERS_MAX];
@@ -55,24 +56,24 @@ struct policy_plan {
     struct bats_decision decision; /* for the record */
     /* Machines of each cluster that are not marked; acquired up to that. */
     uint32_t target[BATS_CLUSTERS_MAX];
-    /* That many of them without a task that waits: for copies. */
+    /* machines among them without a waiting task: for copies */
     uint32_t spares[BATS_CLUSTERS_MAX];
-    bool confirms; /* not recorded again if it is what was recorded last */
+    bool confirms; /* not recorded if it repeats the last one */
     /* Windows that each machine of the cluster gets after the present one. */
     int64_t windows[BATS_CLUSTERS_MAX];
-    /* By machine: it is not marked. NULL: the machines whose windows end
-     * soonest are marked, where there are too many. */
+    /* By machine: it is not marked. NULL: surplus machines are marked, those
+     * first whose windows end soonest. */
     const bool *keeps;
-    /* By machine: it is to get another window for a copy. NULL: none is. */
+    /* By machine: it gets another window for a copy; may be NULL. */
     const bool *copies;
 };
 
 struct bats_policy {
     struct advisor advisor;
     const char *about; /* one line for people */
-    bool plans_windows; /* no use where there are none */
+    bool plans_windows; /* unusable without windows */
     bool one_each;      /* a slot is given no task ahead */
-    bool sends_instances; /* its tail is `tail_expert`, whatever is asked for */
+    bool sends_instances; /* so does its tail, whatever is asked for */
     /* The configuration of the start. Asked once, when the first machine
      * joins. */
     void (*start)(void *self, const struct state *s,
@@ -82,13 +83,14 @@ struct bats_policy {
      * end of its paid time, and if there is money.) */
     bool (*renew)(const void *self, const struct state *s, uint32_t machine);
     /* The task that this idle slot is to run, of those that are ready, or
-     * BATS_NO_POSITION: none of them now. It is only asked if it admits the
-     * machine; with it the engine wants a graph, and that use is charged. NULL:
+     * BATS_NO_POSITION: none of them now. It is only asked if it does not refuse
+     * the machine; with it the engine wants a graph, and that use is charged. NULL:
      * the order decides. */
     struct bats_position (*place)(void *self, const struct state *s,
                                   uint32_t slot);
-    /* May this machine start a task now? */
-    bool (*admit)(const void *self, const struct state *s, uint32_t machine);
+    /* Why may this machine start no task now? BATS_IDLE_NOT: it may. */
+    enum bats_idle (*refuses)(const void *self, const struct state *s,
+                              uint32_t machine);
     /* After LOST, STALLED and READY: are machines acquired up to what the
      * present configuration wants? */
     bool (*refill)(const void *self, const struct state *s,
@@ -112,7 +114,16 @@ struct bats_policy {
                 struct bats_error *err);
 };
 
-/* ---- initial.c: how policy bkp begins ---- */
+/* ---- rr.c: for other policies, too ---- */
+
+/* The machine works. */
+bool rr_renew(const void *self, const struct state *s, uint32_t machine);
+
+/* Always. */
+bool rr_refill(const void *self, const struct state *s,
+               const struct occasion *why);
+
+/* ---- initial.c: how a run begins that samples first ---- */
 
 void initial_start(const struct state *s, const struct policy_sample *sample,
                    struct policy_start *start);

@@ -5,16 +5,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/money/money.h"
 #include "engine/outlook/length.h"
 #include "util/larger.h"
 
-/* A task that has outlasted all others of its cluster takes as many standard
- * deviations more; no more than so many means. */
+/* A task that outlasts all others of its cluster takes this many standard
+ * deviations longer, at most that many means. */
 #define DEVIATION_MOST 1
 #define LONGER 1.05 /* by default */
 #define CONFIDENCE 0.9
 
-/* ---- what is known ---- */
+/* ---- estimates ---- */
 
 /*
  * How much longer a task runs that has been running for `elapsed`: the mean of
@@ -67,13 +68,29 @@ static void look(const struct state *s, struct problem *p,
     }
 }
 
-/* T of every cluster in windows. Of one without results it is what the user
- * expects there, else the mean of the others; and no less than what runs there
- * has taken already. */
+/* What is believed of the clusters by now, if anything is; mean[] is what they
+ * seem to take, 0 without results. What the user expects is not a belief. */
+static void believe(const struct state *s, double *mean)
+{
+    struct bats_belief belief;
+    double window = (double)s->run.window, seen[BATS_CLUSTERS_MAX];
+    if (!s->known.believes)
+        return;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        seen[i] = mean[i] * window;
+    state_belief(s, seen, &belief);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (belief.mean[i] > 0 && (s->clusters[i].is_believed || mean[i] > 0))
+            mean[i] = belief.mean[i] / window;
+}
+
+/* T of every cluster in windows. On a cluster without results: what is
+ * believed, or the user's expectation, else the mean of the others; at least the
+ * elapsed time of its tasks. */
 static void find_means(const struct state *s, struct problem *p, double *mean)
 {
     struct running running[BATS_CLUSTERS_MAX] = {{0}};
-    double window = (double)s->window, sum = 0, n = 0, longest = 0;
+    double window = (double)s->run.window, sum = 0, n = 0, longest = 0;
     look(s, p, running);
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct bats_stats *stats = &s->clusters[i].stats;
@@ -88,12 +105,14 @@ static void find_means(const struct state *s, struct problem *p, double *mean)
         sum += mean[i];
         n++;
     }
+    believe(s, mean);
     double others = n > 0 ? sum / n : fmax(p->longer * longest, 1) / window;
     for (size_t i = 0; i < s->n_clusters; i++) {
         double expected = (double)s->clusters[i].expected / window;
         if (mean[i] == 0)
-            mean[i] = fmax(expected > 0 ? expected : others,
-                           p->longer * running[i].longest / window);
+            mean[i] = expected > 0 ? expected : others;
+        if (s->clusters[i].stats.n_done == 0)
+            mean[i] = fmax(mean[i], p->longer * running[i].longest / window);
     }
 }
 
@@ -104,8 +123,8 @@ static void add_machine(const struct state *s, struct problem *p,
 {
     const struct machine *m = &s->machines[id];
     const struct bats_stats *stats = &s->clusters[m->cluster].stats;
-    double window = (double)s->window, longest = 0;
-    bats_time paid = m->paid_end - s->now + (m->renewing ? s->window : 0);
+    double window = (double)s->run.window, longest = 0;
+    bats_time paid = m->paid_end - s->now + (m->renewing ? s->run.window : 0);
     struct bats_windows_machine *machine = &p->machines[p->is.n_machines++];
     for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
         struct bats_windows_slot *slot = &p->slots[k];
@@ -130,14 +149,14 @@ static void add_machine(const struct state *s, struct problem *p,
         machine->overrun = ceil(longest - machine->paid);
 }
 
-/* The mean cost of a window of a machine of this age that is kept for so many:
- * it may become cheaper with age, and be reclaimed before it costs anything. */
+/* Mean cost of a window of a machine of this age, kept for `windows`: it may
+ * become cheaper with age, and be reclaimed before it costs anything. */
 static double price_at(const struct state *s, const struct cluster *c,
                        bats_time age, double windows)
 {
     const struct bats_tariff *t = &c->spec.tariff;
     const struct bats_lifetime *l = &c->spec.lifetime;
-    double most = fmin(windows * (double)s->window, (double)TIME_MAX / 2);
+    double most = fmin(windows * (double)s->run.window, (double)TIME_MAX / 2);
     bats_time time = (bats_time)most;
     bats_money cost = bats_tariff_cost(t, bats_tariff_block(t, age + time),
                                        age, age + time, BATS_END_USER);
@@ -154,7 +173,7 @@ static double mean_price(const struct state *s, const struct cluster *c,
                          double windows)
 {
     double sum = 0, n = 0;
-    if (!(s->terms.returns && s->terms.prolongs) || windows < 1)
+    if (!(s->money.terms.returns && s->money.terms.prolongs) || windows < 1)
         return (double)c->spec.charge;
     for (uint32_t i = 0; i < s->n_held && c->n_held > 0; i++) {
         const struct machine *m = &s->machines[s->held[i]];
@@ -202,11 +221,11 @@ static void add_type(const struct state *s, struct problem *p, size_t cluster,
     if (p->tries && cluster_runtime(c) == 0)
         most = c->n_held == 0;
     p->types[cluster] = (struct bats_windows_type){
-        .rate = useful(c, mean * (double)s->window) / mean,
+        .rate = useful(c, mean * (double)s->run.window) / mean,
         .slots = slots,
         .charge = mean_price(s, c, windows),
         .loss = bats_windows_loss(mean, cv),
-        .delay = (double)job_wait(s, cluster) / (double)s->window,
+        .delay = (double)job_wait(s, cluster) / (double)s->run.window,
         .parked = parked < most ? parked : (uint32_t)most};
 }
 
@@ -227,9 +246,9 @@ uint32_t problem_results(const struct state *s)
 
 double problem_windows_left(const struct state *s)
 {
-    return s->time_limit == BATS_NEVER
+    return s->run.time_limit == BATS_NEVER
                ? INFINITY
-               : (double)(s->time_limit - s->now) / (double)s->window;
+               : (double)(s->run.time_limit - s->now) / (double)s->run.window;
 }
 
 double problem_work(const struct state *s)
@@ -240,7 +259,9 @@ double problem_work(const struct state *s)
 /* A schedule that was chosen need not end sooner. */
 static double aim_of(const struct state *s)
 {
-    return s->aim > s->now ? (double)(s->aim - s->now) / (double)s->window : 0;
+    return s->run.aim > s->now
+               ? (double)(s->run.aim - s->now) / (double)s->run.window
+               : 0;
 }
 
 /* ---- tasks that wait for others ---- */
@@ -255,7 +276,7 @@ static void find_runtimes(const struct state *s, struct problem *p,
         p->runtimes[i] =
             stats->n_sample > 0
                 ? bats_runtimes_of(p->sample, stats->n_sample, CONFIDENCE)
-                : bats_runtimes_given(mean[i] * (double)s->window);
+                : bats_runtimes_given(mean[i] * (double)s->run.window);
     }
 }
 
@@ -347,7 +368,7 @@ int problem_init(struct problem *p, const struct state *s)
     p->longer = LONGER;
     p->machines = calloc(s->n_machines, sizeof *p->machines);
     p->slots = calloc(s->n_slots, sizeof *p->slots);
-    p->sample = calloc(s->sample_size + 1, sizeof *p->sample);
+    p->sample = calloc(s->known.sample_size + 1, sizeof *p->sample);
     return p->machines && p->slots && p->sample ? 0 : BATS_ENOMEM;
 }
 

@@ -24,22 +24,23 @@ struct problem {
     struct bats_windows_slot *slots;
     double longest[BATS_CLUSTERS_MAX]; /* that was seen, microseconds */
     double chain; /* with levels: as in the estimator */
-    struct bats_levels levels; /* of what is left, if there is an aim; none:
-                                * nobody waits */
-    struct bats_runtimes runtimes[BATS_CLUSTERS_MAX]; /* if somebody does */
+    struct bats_levels levels; /* of the tasks left, if there is an aim;
+                                * empty without dependencies */
+    struct bats_runtimes runtimes[BATS_CLUSTERS_MAX]; /* with dependencies */
     double *sample;                                   /* room */
     double cv;     /* of the runtimes, in units of their cluster's mean */
     double q;      /* with a deadline: see deadline.h; 0: not known yet */
-    double longer; /* what runs on a cluster without results takes so many
-                      times what the longest has been running for */
-    bool tries;    /* a cluster of which nothing is known: with one machine */
+    double longer; /* expected runtime on a cluster without results, in
+                    * multiples of the longest elapsed time */
+    bool tries;    /* one machine tries an unknown cluster */
 };
 
 /* BATS_ENOMEM; to be released in any case. */
 int problem_init(struct problem *p, const struct state *s);
 void problem_release(struct problem *p);
 
-/* The problem of now. `all`: nobody has joined yet, but all will. */
+/* Builds the problem from the current state. all: assume every machine will
+ * join. */
 void problem_make(struct problem *p, const struct state *s, bool all);
 
 /* A result: the longest that was seen of a cluster. */
@@ -47,8 +48,8 @@ void problem_note(struct problem *p, const struct state *s,
                   const struct occasion *why);
 
 /* Tasks that all machines, or those of the plan until its end, could do while
- * slots wait for the end of a level (bats/estimate.h). They are a part of the
- * demand: is.demand has none of them yet. */
+ * slots wait for the end of a level (bats/estimate.h). They add to the demand;
+ * is.demand does not contain them yet. */
 double problem_waits_of_all(const struct problem *p);
 double problem_waits(const struct problem *p,
                      const struct bats_windows_plan *plan);
@@ -60,7 +61,7 @@ double problem_work(const struct state *s);
 /* Results of all clusters. */
 uint32_t problem_results(const struct state *s);
 
-/* Until the time limit; INFINITY: there is none. */
+/* Time until the time limit; INFINITY without one. */
 double problem_windows_left(const struct state *s);
 
 #endif

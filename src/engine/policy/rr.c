@@ -10,14 +10,14 @@ static void start(void *self, const struct state *s,
         all->machines[i] = s->clusters[i].spec.max;
 }
 
-static bool renew(const void *self, const struct state *s, uint32_t machine)
+bool rr_renew(const void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     return machine_works(s, machine);
 }
 
-static bool refill(const void *self, const struct state *s,
-                   const struct occasion *why)
+bool rr_refill(const void *self, const struct state *s,
+               const struct occasion *why)
 {
     (void)self;
     (void)s;
@@ -29,5 +29,5 @@ const struct bats_policy bats_policy_rr = {
     .advisor = {.name = "rr"},
     .about = "self-scheduling on all machines",
     .start = start,
-    .renew = renew,
-    .refill = refill};
+    .renew = rr_renew,
+    .refill = rr_refill};

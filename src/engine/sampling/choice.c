@@ -36,9 +36,9 @@ bool choice_offer(void *self, const struct state *s, int64_t tasks_left)
 static int runtimes_of_plain_run(struct memory *p, const struct state *s,
                                  double confidence, struct bats_error *err)
 {
-    double *runtimes = malloc(s->sample_size * sizeof *runtimes);
+    double *runtimes = malloc(s->known.sample_size * sizeof *runtimes);
     if (!runtimes)
-        return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
+        return bats_no_memory(err);
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct bats_stats *stats = &s->clusters[i].stats;
         for (uint32_t k = 0; k < stats->n_sample; k++)
@@ -89,12 +89,13 @@ static void make_clusters(struct memory *p, const struct state *s)
     }
 }
 
-/* Tasks that paid windows do not do; what is allocated is paid as it is used,
- * and half of what runs is left. */
+/* The tasks beyond the paid windows. An allocation is paid as it is used, and
+ * half of each running task is left. */
 static uint64_t tasks_left(const struct state *s)
 {
-    int64_t left = s->terms.lasts ? bats_bag_pending(&s->bag) + s->n_busy / 2
-                                  : forecast_make(s).tasks_left;
+    int64_t left = s->money.terms.lasts
+                       ? bats_bag_pending(&s->bag) + s->n_busy / 2
+                       : forecast_make(s).tasks_left;
     return left > 0 ? (uint64_t)left : 1;
 }
 
@@ -119,25 +120,26 @@ int choice_estimator(void *self, const struct state *s,
                      struct bats_estimator *e, struct bats_error *err)
 {
     struct memory *p = self;
-    if (s->phase != PHASE_SAMPLED && !p->is_offered)
+    if (s->run.phase != PHASE_SAMPLED && !p->is_offered)
         return bats_error_set(err, BATS_ESTATE,
                               "there is no sample to choose from");
     *e = (struct bats_estimator){
-        .plans = s->terms.lasts ? BATS_PLANS_ALLOCATION : p->plans,
+        .plans = s->money.terms.lasts ? BATS_PLANS_ALLOCATION : p->plans,
         .clusters = p->clusters,
         .runtimes = p->runtimes,
         .slots = p->slots,
         .paid = p->paid,
         .n_clusters = s->n_clusters,
         .n_tasks = tasks_left(s),
-        .window = s->window,
+        .window = s->run.window,
         .confidence = p->confidence,
         .cushion_percent = p->cushion_percent,
-        .until = s->time_limit == BATS_NEVER ? 0 : s->time_limit - s->now,
-        .least = s->terms.lasts && s->ledger.billing.least > s->now
-                     ? s->ledger.billing.least - s->now
+        .until =
+            s->run.time_limit == BATS_NEVER ? 0 : s->run.time_limit - s->now,
+        .least = s->money.terms.lasts && s->money.ledger.billing.least > s->now
+                     ? s->money.ledger.billing.least - s->now
                      : 0,
-        .rate = s->terms.lasts ? s->ledger.billing.rate : 0};
+        .rate = s->money.terms.lasts ? s->money.ledger.billing.rate : 0};
     make_clusters(p, s);
     levels_left(s, &p->levels);
     if (p->levels.n > 1)
@@ -188,7 +190,7 @@ int choice_choose(void *self, const struct state *s,
     struct bats_estimator e;
     *chosen = (struct sampling_choice){.cushion = p->cushion};
     if (choice->offer == BATS_OFFER_NONE &&
-        (s->phase == PHASE_SAMPLED || p->is_offered)) {
+        (s->run.phase == PHASE_SAMPLED || p->is_offered)) {
         p->is_offered = false;
         chosen->is_none = true;
         return 0;
@@ -197,7 +199,7 @@ int choice_choose(void *self, const struct state *s,
     if (rc == 0)
         rc = bats_estimate_choose(&e, choice, &chosen->schedule, err);
     if (rc == 0 && choice->offer == BATS_OFFER_DEADLINE &&
-        chosen->schedule.plan.cost > bats_ledger_available(&s->ledger))
+        chosen->schedule.plan.cost > bats_ledger_available(&s->money.ledger))
         rc = too_dear(chosen->schedule.plan.cost, err);
     if (rc == 0 && p->cushion && chosen->schedule.refits)
         rc = add_cushion(&e, &chosen->schedule, err);

@@ -1,6 +1,4 @@
-/*
- * memory: what points.c and choice.c remember together. See sampling.h.
- */
+/* memory: the data shared by points.c and choice.c. See sampling.h. */
 #ifndef BATS_ENGINE_SAMPLING_MEMORY_H
 #define BATS_ENGINE_SAMPLING_MEMORY_H
 
@@ -29,7 +27,7 @@ struct memory {
     double longest_runtime;            /* of all observations */
     uint32_t n_bad[BATS_CLUSTERS_MAX]; /* executions that did not end well */
     bool is_known[BATS_CLUSTERS_MAX];  /* seen enough by earlier sessions */
-    bool goes_on;   /* with the rest of the bag */
+    bool goes_on;                      /* with the rest of the bag */
     bool is_frugal; /* tasks, machines, and tasks on all clusters, only as
                        needed: */
     bool is_settled[BATS_CLUSTERS_MAX]; /* see place.h; false: not frugal */
@@ -56,11 +54,11 @@ struct memory {
     bool has_chosen;
 };
 
-/* It is known enough, at this time and after so much money. */
+/* enough is known; at this time, after that charge */
 static inline void sampling_mark_time(struct memory *p, const struct state *s)
 {
     p->over_at = s->now;
-    p->over_charged = s->ledger.charged;
+    p->over_charged = s->money.ledger.charged;
 }
 
 /* See sampling.h. */

@@ -23,11 +23,11 @@
 
 #define WORKERS 7
 #define POINTS 7
-/* A task that runs for so many times the longest runtime seen may never end:
- * the phase does not wait for it. */
+/* A task that runs for this many times the longest runtime may never end: the
+ * phase does not wait for it. */
 #define FOR_EVER 5
 
-/* ---- what is known already ---- */
+/* ---- earlier results ---- */
 
 static int observe(struct memory *p, uint32_t number, uint32_t cluster,
                    bats_time runtime)
@@ -53,7 +53,7 @@ static int take_over(struct memory *p, const struct state *s,
                                   "are %zu",
                                   seen[i].cluster + 1, s->n_clusters);
         if (observe(p, seen[i].task, seen[i].cluster, seen[i].runtime) < 0)
-            return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
+            return bats_no_memory(err);
     }
     return 0;
 }
@@ -102,11 +102,11 @@ static int init(void *self, const struct state *s,
         return 0;
     p->is_open = calloc(o->n_tasks, sizeof *p->is_open);
     if (!p->is_open)
-        return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
+        return bats_no_memory(err);
     p->workers = o->sampling.workers;
     /* Half of a small bag at most. */
     uint32_t half = n / 2 + n % 2;
-    p->n_wanted = s->sample_size < half ? s->sample_size : half;
+    p->n_wanted = s->known.sample_size < half ? s->known.sample_size : half;
     p->n_points_wanted = p->n_wanted < POINTS ? p->n_wanted : POINTS;
     if (s->n_clusters == 1) /* nothing to compare it with */
         p->n_points_wanted = 0;
@@ -222,7 +222,7 @@ static bool is_usable(const struct memory *p, const struct state *s,
     return c->n_joined > 0 && c->spec.max > 0 &&
            !(c->done == 0 && refuses(p, cluster)) &&
            (c->n_held > 0 ||
-            bats_ledger_affordable(&s->ledger, c->spec.charge) >= 1);
+            bats_ledger_affordable(&s->money.ledger, c->spec.charge) >= 1);
 }
 
 /* The first point that the cluster has still to run, or NULL. */
@@ -314,7 +314,7 @@ static bool needs(const void *self, const struct state *s, uint32_t machine)
 {
     const struct memory *p = self;
     const struct machine *m = &s->machines[machine];
-    if (s->phase != PHASE_SAMPLING)
+    if (s->run.phase != PHASE_SAMPLING)
         return false;
     for (uint32_t i = 0; i < m->n_slots; i++) {
         const struct slot *sl = &s->slots[m->first_slot + i];
@@ -383,7 +383,7 @@ static enum sampling_step step(const void *self, const struct state *s,
 {
     const struct memory *p = self;
     bool is_drawn = all_drawn(p, s);
-    if (s->n_absent > 0 || s->draining)
+    if (s->n_absent > 0 || s->run.draining)
         return SAMPLING_GOES_ON;
     if (points_complete(p, s) &&
         ((is_drawn && p->n_open == 0) || is_enough(p, s)))

@@ -1,11 +1,10 @@
-/*
- * sampling: what runs before there is a choice of schedules, and what the
- * choice is made from. See advisor.h.
- */
+/* sampling: the tasks to run before a schedule can be chosen, and the basis of
+ * the choice. See advisor.h. */
 #ifndef BATS_ENGINE_SAMPLING_H
 #define BATS_ENGINE_SAMPLING_H
 
 #include "bats/sample.h"
+#include "bats/status.h"
 #include "engine/advisor.h"
 
 /* The next step after an event of the sampling phase. */
@@ -34,22 +33,22 @@ struct sampling {
 
     /* ---- a phase of its own ---- */
 
-    /* By cluster: slots that it begins with, and tasks that it still has to
-     * run, at most. False: nothing is to be run, it was an earlier one. */
+    /* By cluster: slots at the start, and the most tasks that it still has to
+     * run. False: no task is needed, the sample is an earlier one. */
     bool (*start)(const void *self, const struct state *s, uint32_t *workers,
                   uint32_t *lacks);
-    /* A task that the cluster of an idle slot has to run, too;
-     * BATS_NO_POSITION: none. It is run. */
+    /* A task that the cluster of an idle slot has to run, too; it is run at
+     * once. BATS_NO_POSITION: none. */
     struct bats_position (*give)(void *self, const struct state *s,
                                  uint32_t slot);
-    /* `task` was drawn for `slot`. True: it is to be run on every cluster. */
+    /* `task` was drawn for `slot`. True: every cluster has to run it. */
     bool (*drawn)(void *self, const struct state *s, uint32_t slot,
                   struct bats_position task);
-    /* An execution of `task` on `machine` is over; `runtime` < 0: it did not
-     * end well. What that means for the task is settled. BATS_ENOMEM. */
+    /* An execution of `task` on `machine` is over and its consequences are
+     * settled; `runtime` < 0: it failed. BATS_ENOMEM. */
     int (*ended)(void *self, const struct state *s, uint32_t machine,
                  struct bats_position task, bats_time runtime);
-    /* Monitoring: what runs for ever so long is left out. */
+    /* Monitoring: leaves out tasks that may never end. */
     void (*watch)(void *self, const struct state *s);
     /* After the three above: a task that need not be run on every cluster any
      * more, each once; BATS_NO_POSITION: no more. */
@@ -62,14 +61,14 @@ struct sampling {
     /* After every event. `stalled`: nothing runs. */
     enum sampling_step (*step)(const void *self, const struct state *s,
                                bool stalled, size_t *cluster);
-    /* The phase is over: what is known then. BATS_ENOMEM. */
+    /* The phase is over: computes the sample. BATS_ENOMEM. */
     int (*conclude)(void *self, const struct state *s,
                     struct bats_sample *sample);
 
     /* ---- the choice ---- */
 
-    /* On the way of a plain run: the clusters are known, and so many tasks are
-     * left to windows that are still to be paid. True: there is a choice. */
+    /* In a plain run: the clusters are known, and tasks_left tasks are left
+     * for windows that are not paid. True: there is a choice. */
     bool (*offer)(void *self, const struct state *s, int64_t tasks_left);
     /* The input of the estimates. The forecast has looked just now. */
     int (*estimator)(void *self, const struct state *s,

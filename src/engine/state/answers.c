@@ -1,5 +1,5 @@
 /* answers: commands and decisions. See state.h. */
-#include "engine/state/state.h"
+#include "engine/state/moves.h"
 
 #include <stdlib.h>
 
@@ -7,33 +7,37 @@
 
 void state_emit(struct state *s, struct bats_command command)
 {
-    if (s->queue_n == s->queue_capacity) { /* 0 or a power of two */
-        size_t capacity = s->queue_capacity ? 2 * s->queue_capacity : 64;
+    if (s->answers.n == s->answers.capacity) { /* 0 or a power of two */
+        size_t capacity = s->answers.capacity ? 2 * s->answers.capacity : 64;
         struct bats_command *queue = malloc(capacity * sizeof *queue);
         if (!queue) {
-            s->failure = BATS_ENOMEM;
+            s->answers.failure = BATS_ENOMEM;
             return;
         }
-        for (size_t i = 0; i < s->queue_n; i++)
+        for (size_t i = 0; i < s->answers.n; i++)
             queue[i] =
-                s->queue[(s->queue_first + i) & (s->queue_capacity - 1)];
-        free(s->queue);
-        s->queue = queue;
-        s->queue_first = 0;
-        s->queue_capacity = capacity;
+                s->answers
+                    .queue[(s->answers.first + i) & (s->answers.capacity - 1)];
+        free(s->answers.queue);
+        s->answers.queue = queue;
+        s->answers.first = 0;
+        s->answers.capacity = capacity;
     }
-    size_t end = s->queue_first + s->queue_n++;
-    s->queue[end & (s->queue_capacity - 1)] = command;
+    if (command.type == BATS_NOTICE_CHARGE &&
+        command.machine != BATS_NO_MACHINE)
+        books_charge(s, command.machine, command.amount);
+    size_t end = s->answers.first + s->answers.n++;
+    s->answers.queue[end & (s->answers.capacity - 1)] = command;
 }
 
 bool state_next(struct state *s, struct bats_command *command)
 {
-    if (s->queue_n == 0)
+    if (s->answers.n == 0)
         return false;
-    *command = s->queue[s->queue_first];
-    s->queue_first = (s->queue_first + 1) & (s->queue_capacity - 1);
-    if (--s->queue_n == 0)
-        s->queue_first = 0; /* the entries used last are in the cache */
+    *command = s->answers.queue[s->answers.first];
+    s->answers.first = (s->answers.first + 1) & (s->answers.capacity - 1);
+    if (--s->answers.n == 0)
+        s->answers.first = 0; /* the entries used last are in the cache */
     return true;
 }
 
@@ -54,12 +58,11 @@ static bool is_plan(const struct bats_decision *d)
            d->reason == BATS_REASON_VIOLATION;
 }
 
-/* Of a plan that acquires no machine, nothing is carried out before one is
- * parked. */
+/* A plan that acquires no machine takes effect when one is parked. */
 static void compare(const struct state *s, struct bats_decision *d)
 {
     const struct bats_decision *last = d - 1;
-    d->replaces = s->n_decisions > 1 && is_plan(d) && is_plan(last) &&
+    d->replaces = s->answers.n_decisions > 1 && is_plan(d) && is_plan(last) &&
                   !last->acts;
     for (size_t i = 0; i < s->n_clusters; i++) {
         d->acts |= d->machines[i] > s->clusters[i].n_held;
@@ -70,12 +73,12 @@ static void compare(const struct state *s, struct bats_decision *d)
 
 void state_record(struct state *s, const struct bats_decision *decision)
 {
-    if (!bats_grow(&s->decisions, &s->decisions_capacity, s->n_decisions + 1,
-                   sizeof *s->decisions)) {
-        s->failure = BATS_ENOMEM;
+    if (!bats_grow(&s->answers.decisions, &s->answers.decisions_capacity,
+                   s->answers.n_decisions + 1, sizeof *s->answers.decisions)) {
+        s->answers.failure = BATS_ENOMEM;
         return;
     }
-    struct bats_decision *d = &s->decisions[s->n_decisions++];
+    struct bats_decision *d = &s->answers.decisions[s->answers.n_decisions++];
     *d = *decision;
     for (size_t i = 0; i < s->n_clusters; i++)
         d->is_guess |= d->machines[i] > 0 && cluster_is_guess(&s->clusters[i]);

@@ -20,8 +20,7 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
     if (!bag->state || !bag->order || !bag->index || !bag->position || !rng) {
         gsl_rng_free(rng);
         bats_bag_release(bag);
-        return bats_error_set(err, BATS_ENOMEM,
-                              "no memory for a bag of %u tasks", n);
+        return bats_no_memory(err);
     }
     for (uint32_t i = 0; i < n; i++) {
         bag->index[i] = i;
@@ -35,11 +34,12 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
     return 0;
 }
 
-void bats_bag_keep_order(struct bats_bag *bag)
+void bats_bag_keep_order(struct bats_bag *bag, const uint32_t *order)
 {
     for (uint32_t i = 0; i < bag->n; i++) {
-        bag->index[i] = bag->n - 1 - i;
-        bag->position[bag->n - 1 - i].i = i;
+        uint32_t draw = bag->n - 1 - i;
+        bag->index[i] = order ? order[draw] : draw;
+        bag->position[bag->index[i]].i = i;
     }
 }
 
@@ -92,7 +92,7 @@ static bool comes_first(const struct bats_bag *bag, struct bats_position a,
     return a.i > b.i;
 }
 
-/* Moves the task, which is to be at `at`, up to where it belongs. */
+/* Moves the task at `at` up to its place. */
 static void sift_up(struct bats_bag *bag, uint32_t at,
                     struct bats_position task)
 {
@@ -321,7 +321,7 @@ static void block(struct bats_bag *bag)
     }
 }
 
-/* Tasks that earlier sessions have ended, and joints that wait for nobody. */
+/* Tasks that earlier sessions have ended, and joints that wait for nothing. */
 static void tell_all(struct bats_bag *bag)
 {
     for (uint32_t node = 0; node < bag->graph->n_nodes; node++) {
@@ -348,9 +348,7 @@ int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
         free(missing);
         free(ended);
         free(skipped);
-        return bats_error_set(err, BATS_ENOMEM,
-                              "no memory for the dependencies of %u tasks",
-                              bag->n);
+        return bats_no_memory(err);
     }
     bag->graph = graph;
     bag->priority = priority;

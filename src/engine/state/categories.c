@@ -29,7 +29,7 @@
  * sooner than the results since the last time pay for a look at the whole
  * graph.
  */
-#include "engine/state/state.h"
+#include "engine/state/moves.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@
 
 int categories_init(struct state *s, const struct bats_sched_options *o)
 {
-    struct categories *k = &s->categories;
+    struct categories *k = &s->known.categories;
     k->n = o->n_categories > 0 ? o->n_categories : 1;
     k->of = o->category;
     k->told = o->told_runtime;
@@ -63,7 +63,7 @@ int categories_init(struct state *s, const struct bats_sched_options *o)
 
 void categories_release(struct state *s)
 {
-    struct categories *k = &s->categories;
+    struct categories *k = &s->known.categories;
     free(k->weight);
     free(k->left);
     free(k->seen);
@@ -71,7 +71,7 @@ void categories_release(struct state *s)
     free(k->doubts);
 }
 
-/* The mean weight of all results; 0: there are none. */
+/* The mean weight of all results; 0 without any. */
 static double mean_weight(const struct categories *k)
 {
     double n = 0, sum = 0;
@@ -85,13 +85,13 @@ static double mean_weight(const struct categories *k)
 static struct category_seen *seen_of(const struct state *s, uint32_t category,
                                      size_t cluster)
 {
-    return &s->categories.seen[category * s->n_clusters + cluster];
+    return &s->known.categories.seen[category * s->n_clusters + cluster];
 }
 
 /* f_c, for these weights. */
 static double find_factor(const struct state *s, size_t cluster)
 {
-    const struct categories *k = &s->categories;
+    const struct categories *k = &s->known.categories;
     double took = 0, weight = 0;
     for (uint32_t i = 0; i < k->n; i++) {
         const struct category_seen *seen = seen_of(s, i, cluster);
@@ -104,7 +104,7 @@ static double find_factor(const struct state *s, size_t cluster)
 /* w_k, for these factors. */
 static double find_weight(const struct state *s, uint32_t category)
 {
-    const struct categories *k = &s->categories;
+    const struct categories *k = &s->known.categories;
     double n = 0, sum = 0;
     for (size_t c = 0; c < s->n_clusters; c++) {
         const struct category_seen *seen = seen_of(s, category, c);
@@ -116,7 +116,7 @@ static double find_weight(const struct state *s, uint32_t category)
 
 static void find_weights(struct state *s)
 {
-    struct categories *k = &s->categories;
+    struct categories *k = &s->known.categories;
     for (int round = 0; round < ROUNDS; round++) {
         double sum = 0;
         for (uint32_t i = 0; i < k->n; i++)
@@ -133,25 +133,25 @@ static void find_weights(struct state *s)
 
 static double weight_of(const struct state *s, uint32_t task)
 {
-    if (s->categories.told) {
+    if (s->known.categories.told) {
         double sum = 0;
         for (size_t c = 0; c < s->n_clusters; c++)
             sum += categories_runtime(s, task, c);
         return sum / (double)s->n_clusters;
     }
-    double weight = s->categories.weight[category_of(s, task)];
-    return weight > 0 ? weight : s->categories.mean;
+    double weight = s->known.categories.weight[category_of(s, task)];
+    return weight > 0 ? weight : s->known.categories.mean;
 }
 
 static double told(const struct state *s, uint32_t task, size_t cluster)
 {
-    const struct categories *k = &s->categories;
+    const struct categories *k = &s->known.categories;
     return (double)k->told(k->told_context, task, (uint32_t)cluster);
 }
 
 double categories_told_error(const struct state *s)
 {
-    const struct categories *k = &s->categories;
+    const struct categories *k = &s->known.categories;
     if (k->n_told > 0 && k->told_squares <= 0)
         return 0;
     return sqrt((k->told_squares + TOLD_ERROR * TOLD_ERROR) / (k->n_told + 1));
@@ -160,7 +160,7 @@ double categories_told_error(const struct state *s)
 /* The told runtime, drawn towards the mean of its category. */
 static double believed(const struct state *s, uint32_t task, size_t cluster)
 {
-    const struct categories *k = &s->categories;
+    const struct categories *k = &s->known.categories;
     const struct category_told *d = &k->doubts[category_of(s, task)];
     double time = told(s, task, cluster);
     if (d->drawn >= 0)
@@ -172,49 +172,49 @@ static double believed(const struct state *s, uint32_t task, size_t cluster)
 
 double categories_runtime(const struct state *s, uint32_t task, size_t cluster)
 {
-    const struct categories *k = &s->categories;
+    const struct categories *k = &s->known.categories;
     return k->told ? believed(s, task, cluster)
                    : weight_of(s, task) * k->factor[cluster];
 }
 
 double task_runtime(const struct state *s, uint32_t task, size_t cluster)
 {
-    return s->is_ranked ? categories_runtime(s, task, cluster)
-                        : cluster_runtime(&s->clusters[cluster]);
+    return s->known.is_ranked ? categories_runtime(s, task, cluster)
+                              : cluster_runtime(&s->clusters[cluster]);
 }
 
 double categories_weight(const struct state *s, uint32_t task)
 {
-    double mean = s->categories.mean;
-    return s->is_ranked && mean > 0 ? weight_of(s, task) / mean : 1;
+    double mean = s->known.categories.mean;
+    return s->known.is_ranked && mean > 0 ? weight_of(s, task) / mean : 1;
 }
 
 static void find_heights(struct state *s)
 {
     const struct bats_graph *g = s->bag.graph;
     for (uint32_t i = g->n_nodes; i-- > 0;) {
-        uint32_t node = s->sorted[i];
+        uint32_t node = s->known.sorted[i];
         int64_t most = 0;
         for (uint64_t e = g->first[node]; e < g->first[node + 1]; e++)
-            if (s->height[g->child[e]] > most)
-                most = s->height[g->child[e]];
+            if (s->known.height[g->child[e]] > most)
+                most = s->known.height[g->child[e]];
         double own = node < g->n_tasks ? weight_of(s, node) : 0;
         double height = (double)most + own;
-        s->height[node] =
+        s->known.height[node] =
             height < (double)BATS_LONGEST ? llround(height) : BATS_LONGEST;
     }
     purses_rank(s);
     bats_bag_reorder(&s->bag);
-    s->categories.n_ranked++;
-    s->is_ranked = true;
+    s->known.categories.n_ranked++;
+    s->known.is_ranked = true;
 }
 
 double categories_longest(const struct state *s, uint32_t task, size_t cluster)
 {
-    const struct categories *k = &s->categories;
+    const struct categories *k = &s->known.categories;
     const struct category_stats *stats = &k->stats[category_of(s, task)];
     double mean = categories_runtime(s, task, cluster);
-    if (!s->is_ranked || k->told)
+    if (!s->known.is_ranked || k->told)
         return mean;
     if (stats->n < 2 || stats->mean <= 0)
         return 2 * mean;
@@ -224,21 +224,21 @@ double categories_longest(const struct state *s, uint32_t task, size_t cluster)
 
 static void find_told_means(struct state *s)
 {
-    struct categories *k = &s->categories;
+    struct categories *k = &s->known.categories;
     double *n = calloc(k->n, sizeof *n);
     for (uint32_t task = 0; n && task < s->bag.n; task++) {
         struct category_told *d = &k->doubts[category_of(s, task)];
         d->mean += (weight_of(s, task) - d->mean) / ++n[category_of(s, task)];
     }
     if (!n)
-        s->failure = BATS_ENOMEM;
+        s->answers.failure = BATS_ENOMEM;
     free(n);
 }
 
 void categories_take_told(struct state *s)
 {
     double sum[BATS_CLUSTERS_MAX] = {0}, all = 0;
-    struct categories *k = &s->categories;
+    struct categories *k = &s->known.categories;
     if (!k->told || !s->bag.graph)
         return;
     for (uint32_t task = 0; task < s->bag.n; task++)
@@ -256,7 +256,7 @@ void categories_take_told(struct state *s)
 static void note_told(struct state *s, uint32_t task, size_t cluster,
                       bats_time runtime)
 {
-    struct categories *k = &s->categories;
+    struct categories *k = &s->known.categories;
     struct category_told *d = &k->doubts[category_of(s, task)];
     double expected = categories_runtime(s, task, cluster);
     double raw = told(s, task, cluster), factor = k->factor[cluster];
@@ -274,7 +274,7 @@ static void note_told(struct state *s, uint32_t task, size_t cluster,
 void categories_note(struct state *s, struct bats_position task,
                      size_t cluster, bats_time runtime)
 {
-    struct categories *k = &s->categories;
+    struct categories *k = &s->known.categories;
     uint32_t category = category_of(s, s->bag.index[task.i]);
     struct category_stats *stats = &k->stats[category];
     struct category_seen *seen = seen_of(s, category, cluster);
@@ -300,14 +300,14 @@ void categories_note(struct state *s, struct bats_position task,
 
 void categories_drop(struct state *s, uint32_t task)
 {
-    s->categories.left[category_of(s, task)]--;
+    s->known.categories.left[category_of(s, task)]--;
 }
 
 double categories_left_weight(const struct state *s)
 {
-    const struct categories *k = &s->categories;
+    const struct categories *k = &s->known.categories;
     double n = 0, sum = 0;
-    if (!s->is_ranked || k->mean <= 0)
+    if (!s->known.is_ranked || k->mean <= 0)
         return 1;
     for (uint32_t i = 0; i < k->n; i++) {
         n += k->left[i];

@@ -1,6 +1,6 @@
 /* chains: how long it takes at least until all is done, for tasks wait for
  * others. See state.h. */
-#include "engine/state/state.h"
+#include "engine/state/moves.h"
 
 #include <math.h>
 
@@ -11,18 +11,18 @@ static double time_of_height(const struct state *s)
 {
     double least = INFINITY;
     for (size_t c = 0; c < s->n_clusters; c++) {
-        double time = s->is_ranked ? s->categories.factor[c]
-                                   : s->clusters[c].stats.mean;
+        double time = s->known.is_ranked ? s->known.categories.factor[c]
+                                         : s->clusters[c].stats.mean;
         if (s->clusters[c].n_active > 0 && time > 0)
             least = fmin(least, time);
     }
-    return isfinite(least) ? least : s->is_ranked;
+    return isfinite(least) ? least : s->known.is_ranked;
 }
 
 /* The height of a task of mean length. */
 static double unit_of(const struct state *s)
 {
-    return s->is_ranked ? s->categories.mean : 1;
+    return s->known.is_ranked ? s->known.categories.mean : 1;
 }
 
 /* The longest chains of all tasks and, unless it is NULL, of each workflow. */
@@ -32,24 +32,24 @@ struct chains {
     bats_time longest, *of_purse;
 };
 
-/* The chain that begins with this task takes so much more or less time. */
+/* The chain that begins with this task takes this much longer (or less). */
 static void look_at(struct chains *k, uint32_t task, double more)
 {
-    double end = (double)k->s->height[task] * k->height_time + more;
+    double end = (double)k->s->known.height[task] * k->height_time + more;
     bats_time time = (bats_time)fmin(fmax(end, 0), (double)BATS_LONGEST);
     if (time > k->longest)
         k->longest = time;
-    if (k->of_purse && time > k->of_purse[k->s->purses.of[task]])
-        k->of_purse[k->s->purses.of[task]] = time;
+    if (k->of_purse && time > k->of_purse[k->s->money.purses.of[task]])
+        k->of_purse[k->s->money.purses.of[task]] = time;
 }
 
-/* The longest chain of what is ready is on top of the heap, unless deadlines
- * order that. */
+/* The longest chain of ready tasks is on top of the heap, unless deadlines
+ * decide. */
 static void look_at_ready(struct chains *k)
 {
     const struct state *s = k->s;
     uint32_t n = bats_bag_ready(&s->bag);
-    if (n > 0 && !s->purses.urgency && !k->of_purse)
+    if (n > 0 && !s->money.purses.urgency && !k->of_purse)
         n = 1;
     for (uint32_t i = 0; i < n; i++)
         look_at(k, s->bag.index[s->bag.order[i].i], 0);
@@ -66,8 +66,8 @@ static void look_at_slot(struct chains *k, uint32_t slot)
     uint32_t task = s->bag.index[sl->head.i];
     size_t cluster = slot_cluster(s, slot);
     double weight = categories_weight(s, task) * unit_of(s);
-    double time = s->is_ranked ? categories_runtime(s, task, cluster)
-                               : s->clusters[cluster].stats.mean;
+    double time = s->known.is_ranked ? categories_runtime(s, task, cluster)
+                                     : s->clusters[cluster].stats.mean;
     look_at(k, task,
             fmax(time - slot_elapsed(s, slot), 0) - weight * k->height_time);
     for (struct bats_position t = slot_next(s, slot, sl->head);
@@ -77,8 +77,8 @@ static void look_at_slot(struct chains *k, uint32_t slot)
 
 bats_time state_longest_chain(const struct state *s, bats_time *of_purse)
 {
-    struct chains k = {.s = s,
-                       .of_purse = s->purses.are_apart ? of_purse : NULL};
+    struct chains k = {
+        .s = s, .of_purse = s->money.purses.are_apart ? of_purse : NULL};
     if (s->bag.graph)
         k.height_time = time_of_height(s);
     if (k.height_time <= 0)

@@ -29,8 +29,8 @@ static void check_slot(const struct state *s, uint32_t slot)
     assert(!sl->timed_out || execution_cancelled(s, slot, sl->head));
 }
 
-/* Its executions are where it says, and it is CANCELLING if all of them were
- * told to stop. */
+/* The executions of the task are where it says, and it is CANCELLING if all of
+ * them were told to stop. */
 static uint32_t check_task(const struct state *s, struct bats_position task)
 {
     const struct task *t = &s->tasks[task.i];
@@ -71,7 +71,7 @@ static void check_machine(const struct state *s, uint32_t id)
     assert(paid(m) == bats_heap_has(&s->turns, id));
     assert(!paid(m) || (m->held_at < s->n_held && s->held[m->held_at] == id));
     /* A machine is only ever held inside windows that are paid. */
-    assert(!paid(m) || s->finish != BATS_FINISH_NOT_YET ||
+    assert(!paid(m) || s->run.finish != BATS_FINISH_NOT_YET ||
            s->now <= m->paid_end);
     assert(!m->renewing || m->state == MACHINE_ACTIVE);
     assert(m->state != MACHINE_PARKED || busy == 0);
@@ -79,74 +79,92 @@ static void check_machine(const struct state *s, uint32_t id)
     assert(m->state != MACHINE_LOST || busy == 0);
     assert(m->state != MACHINE_ASKED || (busy == 0 && s->rest[id].asked));
     assert(m->state != MACHINE_ENDING || (busy == 0 && s->rest[id].asked));
-    assert(s->terms.waits || !s->rest[id].asked);
+    assert(s->money.terms.waits || !s->rest[id].asked);
     assert(!s->rest[id].asked || m->state != MACHINE_PARKED);
-    assert(!s->terms.waits || s->rest[id].asked || !paid(m));
+    assert(!s->money.terms.waits || s->rest[id].asked || !paid(m));
 }
 
-void state_check(const struct state *s)
+/* charged = what earlier sessions were, what windows and ages and use cost, and
+ * what the job of the run itself and jobs that no machine is were billed. */
+static void check_money(const struct state *s)
 {
-    bats_money charged = s->earlier_charged, charged_for_use = 0, held = 0;
-    uint32_t in_slots = 0, executions = 0, replicas = 0, absent = 0, lost = 0,
-             holding = 0, open = 0, idle = 0, jobs = 0, waiting = 0,
-             noticed = 0;
-    bats_ledger_check(&s->ledger);
-    bats_bag_check(&s->bag);
-    purses_check(s);
+    const struct money *m = &s->money;
+    bats_money charged = m->earlier_charged, held = 0;
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        bats_money charge = s->clusters[s->machines[i].cluster].spec.charge;
+        charged += m->terms.later ? 0 : s->rest[i].windows * charge;
+        held += m->lease->held(s, i);
+    }
+    for (size_t i = 0; i < s->n_clusters; i++)
+        charged += s->clusters[i].used;
+    if (m->lease->own)
+        charged += m->billed_others + m->lease->own->owed(&m->ledger, s->now);
+    assert(charged == m->ledger.charged && held == m->ledger.held);
+}
+
+static void check_machines(const struct state *s)
+{
+    uint32_t absent = 0, lost = 0, holding = 0, open = 0, idle = 0, jobs = 0,
+             waiting = 0, noticed = 0;
     for (uint32_t i = 0; i < s->n_machines; i++) {
         const struct machine *m = &s->machines[i];
-        bats_money charge = s->clusters[m->cluster].spec.charge;
         check_machine(s, i);
-        charged += s->terms.later ? 0 : s->rest[i].windows * charge;
-        held += s->lease->held(s, i);
         noticed += paid(m) && s->rest[i].taken_at != BATS_NEVER;
         jobs += s->rest[i].asked;
         waiting += m->state == MACHINE_ASKED ? m->n_slots : 0;
-        assert(!s->terms.idle_is_free ||
+        assert(!s->money.terms.idle_is_free ||
                (s->rest[i].since != BATS_NEVER) == (paid(m) && m->n_busy > 0));
         absent += m->state == MACHINE_ABSENT;
         lost += m->state == MACHINE_LOST;
         holding += paid(m);
         open += m->state == MACHINE_ACTIVE ? m->n_slots : 0;
         idle += m->state == MACHINE_ACTIVE ? m->n_slots - m->n_busy : 0;
-        for (uint32_t k = 0; k < m->n_slots; k++)
-            in_slots += s->slots[m->first_slot + k].n_tasks;
     }
-    if (s->terms.lasts)
-        charged =
-            s->ledger.base + bats_billing_held(&s->ledger.billing, s->now);
-    if (s->terms.later)
-        charged += s->ledger.billing.before + s->billed_others +
-                   bats_billing_held(&s->ledger.billing, s->now);
     assert(absent == s->n_absent && lost == s->n_lost);
     assert(noticed == s->n_noticed);
-    assert(jobs == s->n_jobs && waiting == s->n_asked_slots);
+    assert(jobs == s->money.n_jobs && waiting == s->money.n_asked_slots);
     assert(holding == s->n_held && open == s->n_open && idle == s->n_free);
+}
+
+static void check_tasks(const struct state *s)
+{
+    uint32_t in_slots = 0, executions = 0, replicas = 0;
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        in_slots += s->slots[i].n_tasks;
     for (uint32_t t = 0; t < s->bag.n; t++) {
         uint32_t n = check_task(s, (struct bats_position){t});
         replicas += n;
         executions += n + (s->tasks[t].slot != NO_SLOT);
     }
     assert(in_slots == executions && replicas == s->n_replicas);
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct cluster *c = &s->clusters[i];
-        uint32_t active = 0, held_here = 0, joined_here = 0;
-        charged_for_use += c->used;
-        for (uint32_t k = 0; k < c->n_machines; k++) {
-            const struct machine *m =
-                &s->machines[s->members[c->first_machine + k]];
-            active += m->state == MACHINE_ACTIVE && !m->marked;
-            held_here += paid(m);
-            assert(bats_heap_has(&c->parked, k) ==
-                   (m->state == MACHINE_PARKED && !m->quarantined));
-            joined_here += m->state != MACHINE_ABSENT &&
-                           m->state != MACHINE_LOST && !m->quarantined;
-        }
-        assert(active == c->n_active && held_here == c->n_held);
-        assert(joined_here == c->n_joined);
-        assert((s->terms.waits ? active + c->n_asked : held_here) <=
-               c->spec.max);
+}
+
+static void check_cluster(const struct state *s, const struct cluster *c)
+{
+    uint32_t active = 0, held = 0, joined = 0;
+    for (uint32_t k = 0; k < c->n_machines; k++) {
+        const struct machine *m =
+            &s->machines[s->members[c->first_machine + k]];
+        active += m->state == MACHINE_ACTIVE && !m->marked;
+        held += paid(m);
+        assert(bats_heap_has(&c->parked, k) ==
+               (m->state == MACHINE_PARKED && !m->quarantined));
+        joined += m->state != MACHINE_ABSENT && m->state != MACHINE_LOST &&
+                  !m->quarantined;
     }
-    assert(charged + charged_for_use == s->ledger.charged &&
-           held == s->ledger.held);
+    assert(active == c->n_active && held == c->n_held);
+    assert(joined == c->n_joined);
+    assert((s->money.terms.waits ? active + c->n_asked : held) <= c->spec.max);
+}
+
+void state_check(const struct state *s)
+{
+    bats_ledger_check(&s->money.ledger);
+    bats_bag_check(&s->bag);
+    purses_check(s);
+    check_machines(s);
+    check_tasks(s);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        check_cluster(s, &s->clusters[i]);
+    check_money(s);
 }

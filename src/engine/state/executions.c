@@ -1,7 +1,5 @@
-/*
- * executions: of a task, of which there may be several. See state.h.
- */
-#include "engine/state/state.h"
+/* executions: the running copies of a task. See state.h. */
+#include "engine/state/moves.h"
 
 #include <assert.h>
 
@@ -149,7 +147,7 @@ void execution_cancel_purse(struct state *s, uint32_t machine, uint32_t purse)
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
         struct bats_position task = s->slots[i].head;
         if (s->slots[i].n_tasks > 0 &&
-            s->purses.of[s->bag.index[task.i]] == purse)
+            s->money.purses.of[s->bag.index[task.i]] == purse)
             execution_cancel(s, i, task, false);
     }
 }
@@ -191,8 +189,8 @@ void execution_swap(struct state *s, uint32_t slot, struct bats_position task)
 {
     struct task *t = &s->tasks[task.i];
     uint32_t original = t->slot;
-    assert(slot_copies(s, slot) &&
-           s->slots[original].n_tasks == 1 && !t->in_sample);
+    assert(slot_copies(s, slot) && s->slots[original].n_tasks == 1 &&
+           !t->in_sample);
     unlink_copy(s, slot, task);
     s->slots[original].is_replica = true;
     s->slots[original].replica_cancelled = t->cancelled;

@@ -1,17 +1,11 @@
 /* graph: see bats/graph.h. */
+#include "bats/estimate.h"
 #include "bats/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/grow.h"
-
-static int no_memory(const struct bats_graph *graph, struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM,
-                          "no memory for the dependencies of %u tasks",
-                          graph->n_tasks);
-}
 
 /* Counting sort by parent: it keeps the order of the list. */
 static void sort_edges(struct bats_graph *g, const struct bats_edge *edges,
@@ -64,7 +58,7 @@ int bats_graph_init(struct bats_graph *g, uint32_t n_tasks, uint32_t n_nodes,
     if (!seen || !g->first || !g->child) {
         free(seen);
         bats_graph_release(g);
-        return no_memory(g, err);
+        return bats_no_memory(err);
     }
     sort_edges(g, edges, n_edges);
     drop_doubles(g, seen);
@@ -127,7 +121,7 @@ int64_t bats_graph_sort(const struct bats_graph *g, uint32_t *order,
     uint32_t n = 0;
     *n_circle = 0;
     if (!missing)
-        return no_memory(g, err);
+        return bats_no_memory(err);
     count_parents(g, missing);
     for (uint32_t i = 0; i < g->n_nodes; i++)
         if (missing[i] == 0)
@@ -143,7 +137,7 @@ int64_t bats_graph_sort(const struct bats_graph *g, uint32_t *order,
         free(parent);
         if (!parent) {
             free(missing);
-            return no_memory(g, err);
+            return bats_no_memory(err);
         }
     }
     free(missing);
@@ -193,7 +187,7 @@ static int turn_round(const struct bats_graph *g, struct bats_graph *parents,
     struct bats_edge *edges =
         malloc((bats_graph_edges(g) + 1) * sizeof *edges);
     if (!edges)
-        return no_memory(g, err);
+        return bats_no_memory(err);
     for (uint32_t i = 0; i < g->n_nodes; i++)
         for (uint64_t k = g->first[i]; k < g->first[i + 1]; k++)
             edges[n++] = (struct bats_edge){g->child[k], i};
@@ -262,10 +256,10 @@ int bats_graph_flatten(const struct bats_graph *g, struct bats_graph *children,
     struct walk w = {.stack = malloc(((size_t)g->n_nodes + 1) * 4),
                      .seen = calloc((size_t)g->n_nodes + 1, 4)};
     *children = *parents = (struct bats_graph){0};
-    int rc = w.stack && w.seen ? turn_round(g, &up, err) : no_memory(g, err);
+    int rc = w.stack && w.seen ? turn_round(g, &up, err) : bats_no_memory(err);
     for (uint32_t i = 0; rc == 0 && i < g->n_tasks; i++)
         if (!walk_up(&up, i, &w))
-            rc = no_memory(g, err);
+            rc = bats_no_memory(err);
     if (rc == 0)
         rc = bats_graph_init(parents, g->n_tasks, g->n_tasks, w.edges,
                              w.n_edges, err);
@@ -286,7 +280,7 @@ int bats_graph_levels(const struct bats_graph *g, const uint8_t *left,
     uint32_t *tasks = calloc((size_t)g->n_nodes + 1, sizeof *tasks), n_circle;
     int64_t rc = order && height && tasks
                      ? bats_graph_sort(g, order, &n_circle, err)
-                     : no_memory(g, err);
+                     : bats_no_memory(err);
     if (rc >= 0) {
         bats_graph_heights(g, order, height);
         for (uint32_t i = 0; i < g->n_tasks; i++)

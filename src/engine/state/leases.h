@@ -1,22 +1,41 @@
 /*
  * leases: what moves when a machine is acquired, held on and let go, by how it
- * is billed (bats/billing.h): one table of functions for each kind.
+ * is billed: one table of functions for each kind, which are in money/.
  *
  * Layer: engine, part of the state. machines.c keeps the states of machines and
- * asks here for the money; what others may ask is in lease.h.
+ * asks here for the money; what others may ask is in terms.h.
  */
 #ifndef BATS_ENGINE_STATE_LEASES_H
 #define BATS_ENGINE_STATE_LEASES_H
 
-#include "engine/state/state.h"
+#include "engine/state/moves.h"
+
+/* The job that the run itself is in: it begins at time 0; time passes; what was
+ * not yet said to be charged; when all work has to stop; what is owed at this
+ * time. */
+struct own_lease {
+    void (*begin)(struct bats_ledger *ledger,
+                  const struct bats_billing *billing);
+    void (*pass)(struct bats_ledger *ledger, bats_time now);
+    bats_money (*book)(struct bats_ledger *ledger);
+    bats_time (*lasts)(const struct bats_ledger *ledger);
+    bats_money (*owed)(const struct bats_ledger *ledger, bats_time now);
+};
 
 struct lease_kind {
+    const char *name; /* for people and records */
+    struct bats_lease_terms terms;
+    const struct own_lease *own; /* of the run; NULL: nothing is billed for it
+                                  */
+    /* The cluster is one of the run: sets what a window of a machine charges,
+     * if that is not what its price says. NULL: it is. */
+    void (*set_up)(const struct state *s, struct cluster *cluster);
     /* The most that a machine of the cluster costs until its first period has
-     * ended; and this one, from the end of its present period to that of the
+     * ended (NULL: what its tasks do, or nothing); and this one, from the end of its present period to that of the
      * next. */
     bats_money (*first)(const struct state *s, size_t cluster);
     bats_money (*next)(const struct state *s, uint32_t machine);
-    /* The money that is held for the machine, beyond what is charged. */
+    /* Money held for the machine, beyond the charge. */
     bats_money (*held)(const struct state *s, uint32_t machine);
     /* Pays the first period and sets its end, or holds the next one. False:
      * there is no money, or no such period, and nothing has changed. NULL: it
@@ -31,46 +50,49 @@ struct lease_kind {
      * Not while the next period is held. NULL: it is paid as long as it
      * works. */
     void (*notice)(struct state *s, uint32_t machine, bats_time taken_at);
-    /* A task begins on the machine; the last one there has ended; one that has
-     * not answered is about to be taken out by the caller, and is free where
+    /* A task begins on the machine, which may well take so long; the last one
+     * there has ended; one that has not answered is about to be taken out by the caller, and is free where
      * lost executions are. NULL: nothing happens. */
-    void (*work)(struct state *s, uint32_t machine, struct bats_position task);
+    void (*work)(struct state *s, uint32_t machine, bats_time allowed);
     void (*idle)(struct state *s, uint32_t machine);
     void (*forgive)(struct state *s, uint32_t machine);
-    /* It ends: charges all that it owes. NULL: nothing. */
+    /* The lease ends: charges all that is owed. NULL: nothing. */
     void (*end)(struct state *s, uint32_t machine, enum bats_end how);
     /* The run is killed: charges all that is held. NULL: nothing. */
     void (*kill)(struct state *s, uint32_t machine);
 };
 
-extern const struct lease_kind lease_second, lease_use;
-
-const struct lease_kind *lease_kind_of(enum bats_billing_model model);
-
 static inline void lease_work(struct state *s, uint32_t machine,
                               struct bats_position task)
 {
-    if (s->lease->work)
-        s->lease->work(s, machine, task);
+    if (!s->money.lease->work)
+        return;
+    s->money.lease->work(s, machine, task_allowed(s, machine, task));
+    books_change(s, machine);
 }
 
 static inline void lease_idle(struct state *s, uint32_t machine)
 {
-    if (s->lease->idle)
-        s->lease->idle(s, machine);
+    if (!s->money.lease->idle)
+        return;
+    s->money.lease->idle(s, machine);
+    books_change(s, machine);
 }
 
 static inline void lease_forgive(struct state *s, uint32_t machine)
 {
-    if (s->lease->forgive)
-        s->lease->forgive(s, machine);
+    if (!s->money.lease->forgive)
+        return;
+    s->money.lease->forgive(s, machine);
+    books_change(s, machine);
 }
 
 static inline void lease_end(struct state *s, uint32_t machine,
                              enum bats_end how)
 {
-    if (s->lease->end)
-        s->lease->end(s, machine, how);
+    if (s->money.lease->end)
+        s->money.lease->end(s, machine, how);
+    books_end(s, machine);
 }
 
 #endif

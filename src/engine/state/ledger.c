@@ -8,43 +8,6 @@ void bats_ledger_init(struct bats_ledger *ledger, bats_money budget,
     *ledger = (struct bats_ledger){.budget = budget, .charged = charged};
 }
 
-void bats_ledger_allocate(struct bats_ledger *ledger,
-                          const struct bats_billing *billing)
-{
-    ledger->billing = *billing;
-    ledger->others_bill = true;
-    ledger->booked = ledger->charged;
-    ledger->base = ledger->charged + billing->before;
-    ledger->charged = ledger->base;
-    bats_ledger_pass(ledger, 0);
-}
-
-void bats_ledger_pass(struct bats_ledger *ledger, bats_time now)
-{
-    if (bats_billing_is_timed(&ledger->billing) &&
-        !bats_units_add(ledger->base, bats_billing_held(&ledger->billing, now),
-                        &ledger->charged))
-        ledger->charged = BATS_UNLIMITED;
-}
-
-bats_money bats_ledger_book(struct bats_ledger *ledger)
-{
-    bats_money amount = ledger->charged - ledger->booked;
-    ledger->booked = ledger->charged;
-    return amount;
-}
-
-bats_time bats_ledger_lasts(const struct bats_ledger *ledger)
-{
-    if (!bats_billing_is_timed(&ledger->billing) ||
-        ledger->budget == BATS_UNLIMITED)
-        return BATS_NEVER;
-    bats_money left = ledger->budget - ledger->base - ledger->held;
-    bats_time time =
-        left < 0 ? 0 : bats_billing_time(ledger->billing.rate, left);
-    return time > ledger->billing.leaving ? time - ledger->billing.leaving : 0;
-}
-
 bats_money bats_ledger_available(const struct bats_ledger *ledger)
 {
     if (ledger->budget == BATS_UNLIMITED)
@@ -107,8 +70,7 @@ void bats_ledger_bill(struct bats_ledger *ledger, bats_money amount)
 
 void bats_ledger_limit(struct bats_ledger *ledger, bats_money budget)
 {
-    assert(bats_billing_is_timed(&ledger->billing) ||
-           budget - ledger->charged >= ledger->held);
+    assert(ledger->others_bill || budget - ledger->charged >= ledger->held);
     ledger->budget = budget;
 }
 

@@ -4,19 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/state/state.h"
+#include "engine/state/moves.h"
 
 int levels_init(struct state *s)
 {
     uint32_t nodes = s->bag.graph ? s->bag.graph->n_nodes : 0;
-    struct levels *l = &s->levels;
+    struct levels *l = &s->known.levels;
     if (nodes == 0)
         return 0;
     l->of = malloc(nodes * sizeof *l->of);
     if (!l->of)
         return BATS_ENOMEM;
     for (uint32_t i = 0; i < nodes; i++) {
-        l->of[i] = (uint32_t)s->height[i];
+        l->of[i] = (uint32_t)s->known.height[i];
         l->n = l->of[i] >= l->n ? l->of[i] + 1 : l->n;
     }
     l->left = calloc(l->n, sizeof *l->left);
@@ -32,20 +32,20 @@ int levels_init(struct state *s)
 
 void levels_release(struct state *s)
 {
-    free(s->levels.of);
-    free(s->levels.left);
-    free(s->levels.sorted);
+    free(s->known.levels.of);
+    free(s->known.levels.left);
+    free(s->known.levels.sorted);
 }
 
 void levels_drop(struct state *s, uint32_t task)
 {
-    if (s->levels.n > 0)
-        s->levels.left[s->levels.of[task]]--;
+    if (s->known.levels.n > 0)
+        s->known.levels.left[s->known.levels.of[task]]--;
 }
 
 void levels_left(const struct state *s, struct bats_levels *levels)
 {
-    const struct levels *l = &s->levels;
+    const struct levels *l = &s->known.levels;
     *levels = (struct bats_levels){.n = 0};
     if (l->n == 0)
         return;

@@ -26,7 +26,7 @@ static void add_idle(struct state *s, uint32_t id)
         slot_add_idle(s, m->first_slot + i);
 }
 
-/* It is held from now on, and paid until `end`. */
+/* The machine is held from now on, and paid until `end`. */
 static void hold(struct state *s, uint32_t id, bats_time end)
 {
     struct machine *m = &s->machines[id];
@@ -44,8 +44,8 @@ static void hold(struct state *s, uint32_t id, bats_time end)
     c->n_held++;
     s->n_open += m->n_slots;
     s->n_free += m->n_slots;
-    if (s->n_held == 0 && !s->terms.waits)
-        s->next_tick = s->now + s->interval;
+    if (s->n_held == 0 && !s->money.terms.waits)
+        s->run.next_tick = s->now + s->run.interval;
     m->held_at = s->n_held;
     s->held[s->n_held++] = id;
 }
@@ -59,7 +59,7 @@ void machine_hold(struct state *s, uint32_t id, bats_time end)
 /* The next turn comes `preempt_lead` before the paid time is over. */
 static void schedule_turn(struct state *s, uint32_t id)
 {
-    bats_time turn = s->machines[id].paid_end - s->preempt_lead;
+    bats_time turn = s->machines[id].paid_end - s->run.preempt_lead;
     bats_heap_set(&s->turns, id, turn > s->now ? turn : s->now);
 }
 
@@ -74,8 +74,11 @@ bool machine_acquire(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     assert(m->state == MACHINE_PARKED && !m->quarantined);
-    if (!s->lease->begin(s, id))
+    books_open(s, id);
+    if (!s->money.lease->begin(s, id)) {
+        books_forget(s, id);
         return false;
+    }
     hold(s, id, m->paid_end);
     schedule_turn(s, id);
     put_to_work(s, id);
@@ -86,9 +89,10 @@ bool machine_acquire(struct state *s, uint32_t id)
  * on. False: no others go on there. */
 static bool stop_short(struct state *s, uint32_t id)
 {
-    bool any = s->purses.n == 0;
-    for (uint32_t i = 0; s->purses.n > 0 && i < s->purses.stakes[id].n; i++) {
-        const struct stake *stake = &s->purses.stakes[id].list[i];
+    bool any = s->money.purses.n == 0;
+    for (uint32_t i = 0;
+         s->money.purses.n > 0 && i < s->money.purses.stakes[id].n; i++) {
+        const struct stake *stake = &s->money.purses.stakes[id].list[i];
         if (!purse_goes_on(s, id, stake->purse))
             continue;
         if (purse_is_short(s, id, stake))
@@ -101,9 +105,10 @@ static bool stop_short(struct state *s, uint32_t id)
 
 bool machine_renew(struct state *s, uint32_t id)
 {
-    if (s->terms.idle_is_free)
-        return stop_short(s, id) && s->lease->extend(s, id);
-    if (s->rest[id].taken_at != BATS_NEVER || !s->lease->extend(s, id))
+    books_change(s, id);
+    if (s->money.terms.idle_is_free)
+        return stop_short(s, id) && s->money.lease->extend(s, id);
+    if (s->rest[id].taken_at != BATS_NEVER || !s->money.lease->extend(s, id))
         return false;
     bats_heap_set(&s->turns, id, s->machines[id].paid_end);
     stop_short(s, id);
@@ -114,14 +119,16 @@ static void give_up_renewal(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     if (m->renewing)
-        s->lease->drop(s, id);
+        s->money.lease->drop(s, id);
     m->renewing = false;
+    books_change(s, id);
 }
 
 void machine_enter_window(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
-    s->lease->enter(s, id);
+    s->money.lease->enter(s, id);
+    books_change(s, id);
     if (m->plan_windows > 0)
         m->plan_windows--;
     schedule_turn(s, id);
@@ -156,7 +163,7 @@ static void stop_using(struct state *s, uint32_t id)
         slot_remove_idle(s, m->first_slot + i);
 }
 
-/* Its time is not paid any more. */
+/* The paid time of the machine is over. */
 static void let_go(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
@@ -164,8 +171,8 @@ static void let_go(struct state *s, uint32_t id)
     s->held[m->held_at] = last;
     s->machines[last].held_at = m->held_at;
     s->clusters[m->cluster].n_held--;
-    if (s->n_held == 0 && !s->terms.waits)
-        s->next_tick = BATS_NEVER;
+    if (s->n_held == 0 && !s->money.terms.waits)
+        s->run.next_tick = BATS_NEVER;
     bats_heap_remove(&s->turns, id);
     s->n_noticed -= s->rest[id].taken_at != BATS_NEVER;
 }
@@ -193,7 +200,7 @@ void machine_absolve(struct state *s, uint32_t id)
     c->n_joined++;
 }
 
-/* It gets no more tasks. */
+/* The machine gets no more tasks. */
 static void retire(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
@@ -209,7 +216,7 @@ void machine_wait(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     m->state = s->rest[id].asked ? MACHINE_ENDING : MACHINE_PARKED;
-    if (s->rest[id].taken_at != BATS_NEVER && !s->terms.waits &&
+    if (s->rest[id].taken_at != BATS_NEVER && !s->money.terms.waits &&
         !m->quarantined)
         retire(s, id);
     if (!m->quarantined && m->state == MACHINE_PARKED)
@@ -231,11 +238,11 @@ void machine_end(struct state *s, uint32_t id)
               s->now >= s->rest[id].taken_at ? BATS_END_RECLAIMED
                                              : BATS_END_USER);
     give_up_renewal(s, id);
-    if (!s->terms.waits)
+    if (!s->money.terms.waits)
         purse_close(s, id);
     stop_using(s, id);
     let_go(s, id);
-    if (s->terms.waits)
+    if (s->money.terms.waits)
         s->clusters[m->cluster].paid_slot_time +=
             (double)(s->now - s->rest[id].began_at) * m->n_slots;
     m->state = MACHINE_DRAINING;
@@ -274,7 +281,7 @@ void machine_lose(struct state *s, uint32_t id)
         let_go(s, id);
     stop_using(s, id);
     give_up_renewal(s, id);
-    if (!s->terms.idle_is_free)
+    if (!s->money.terms.idle_is_free)
         purse_close(s, id);
     bats_heap_remove(&c->parked, s->rest[id].member);
     m->state = MACHINE_LOST;
@@ -311,10 +318,10 @@ void machine_readmit(struct state *s, uint32_t id)
     if (m->state == MACHINE_PARKED)
         bats_heap_set(&c->parked, s->rest[id].member, 0);
     if (m->state == MACHINE_ACTIVE && m->marked && !m->last &&
-        !s->terms.waits && c->n_active < c->target)
+        !s->money.terms.waits && c->n_active < c->target)
         machine_mark(s, id, false);
-    state_emit(s, (struct bats_command){.type = BATS_NOTICE_READMIT,
-                                        .machine = id});
+    state_emit(
+        s, (struct bats_command){.type = BATS_NOTICE_READMIT, .machine = id});
 }
 
 void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
@@ -327,16 +334,16 @@ void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
     give_up_renewal(s, id);
     s->n_noticed += is_held && s->rest[id].taken_at == BATS_NEVER;
     s->rest[id].taken_at = taken_at;
-    if (m->state == MACHINE_PARKED && !s->terms.waits && !m->quarantined)
+    if (m->state == MACHINE_PARKED && !s->money.terms.waits && !m->quarantined)
         retire(s, id);
     if (!is_held)
         return;
     m->last = true;
     if (m->state == MACHINE_ACTIVE && !m->marked)
         machine_mark(s, id, true);
-    if (!s->lease->notice) /* its time ends with its task */
+    if (!s->money.lease->notice) /* its time ends with its task */
         return;
-    s->lease->notice(s, id, taken_at);
+    s->money.lease->notice(s, id, taken_at);
     if (m->state == MACHINE_LEAVING)
         bats_heap_set(&s->turns, id, m->paid_end);
     else

@@ -12,25 +12,25 @@ static bats_money price(const struct state *s, uint32_t number, size_t cluster,
                         uint32_t id)
 {
     const struct cluster *c = &s->clusters[cluster];
-    if (!s->terms.idle_is_free)
-        return id == NO_MACHINE ? s->lease->first(s, cluster)
-                                : s->purses.stakes[id].need;
+    if (!s->money.terms.idle_is_free)
+        return id == NO_MACHINE ? s->money.lease->first(s, cluster)
+                                : s->money.purses.stakes[id].need;
     double mean = task_runtime(s, number, cluster);
-    bats_money most =
-        bats_billing_use(c->price, s->window,
-                         (mean >= 1 ? (bats_time)mean : 1) + s->preempt_lead);
-    bats_money held = id == NO_MACHINE ? 0 : s->purses.stakes[id].need;
+    bats_money most = bats_billing_use(c->price, s->run.window,
+                                       (mean >= 1 ? (bats_time)mean : 1) +
+                                           s->run.preempt_lead);
+    bats_money held = id == NO_MACHINE ? 0 : s->money.purses.stakes[id].need;
     return most > held ? most : held;
 }
 
 bool purse_admits(const struct state *s, uint32_t id,
                   struct bats_position task)
 {
-    if (s->purses.n == 0)
+    if (s->money.purses.n == 0)
         return true;
     uint32_t number = s->bag.index[task.i];
-    const struct purse *p = &s->purses.list[s->purses.of[number]];
-    const struct stake *stake = purse_stake(s, id, s->purses.of[number]);
+    const struct purse *p = &s->money.purses.list[s->money.purses.of[number]];
+    const struct stake *stake = purse_stake(s, id, s->money.purses.of[number]);
     bats_money held = stake ? stake->held : 0;
     return s->now >= p->begin &&
            price(s, number, s->machines[id].cluster, id) - held <=
@@ -40,7 +40,7 @@ bool purse_admits(const struct state *s, uint32_t id,
 bool purses_begin_later(const struct state *s)
 {
     uint32_t task;
-    return s->now <= s->purses.last_begin &&
+    return s->now <= s->money.purses.last_begin &&
            bats_heap_first(&s->retries, &task) != BATS_NEVER;
 }
 
@@ -53,10 +53,10 @@ double purses_pay(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
     double sum = 0, slots = (double)c->n_slots / c->n_machines;
-    for (uint32_t i = 0; i < s->purses.n; i++) {
-        const struct purse *p = &s->purses.list[i];
-        int64_t n =
-            bats_ledger_affordable(&p->ledger, s->lease->first(s, cluster));
+    for (uint32_t i = 0; i < s->money.purses.n; i++) {
+        const struct purse *p = &s->money.purses.list[i];
+        int64_t n = bats_ledger_affordable(&p->ledger,
+                                           s->money.lease->first(s, cluster));
         sum += smaller(slots * (double)n, p->left);
     }
     return sum;
@@ -66,8 +66,8 @@ double purses_pay(const struct state *s, size_t cluster)
 static bool may_pay(const struct state *s, struct bats_position task)
 {
     uint32_t number = s->bag.index[task.i];
-    bats_money left =
-        bats_ledger_available(&s->purses.list[s->purses.of[number]].ledger);
+    bats_money left = bats_ledger_available(
+        &s->money.purses.list[s->money.purses.of[number]].ledger);
     for (size_t i = 0; i < s->n_clusters; i++)
         if (is_there(&s->clusters[i]) &&
             price(s, number, i, NO_MACHINE) <= left)
@@ -77,11 +77,11 @@ static bool may_pay(const struct state *s, struct bats_position task)
 
 /* ---- tasks that wait for money ---- */
 
-/* It will have none. */
+/* The workflow will have no money left. */
 static void skip(struct state *s, struct bats_position task)
 {
-    s->purses.is_unpaid[s->bag.index[task.i]] = 1;
-    s->purses.n_unpaid++;
+    s->money.purses.is_unpaid[s->bag.index[task.i]] = 1;
+    s->money.purses.n_unpaid++;
     bats_bag_skip(&s->bag, task);
     tasks_tell_skipped(s);
 }
@@ -89,17 +89,17 @@ static void skip(struct state *s, struct bats_position task)
 static struct bats_position take_waiting(struct state *s, struct purse *p)
 {
     struct bats_position task = s->bag.position[p->first];
-    p->first = s->purses.next[p->first];
+    p->first = s->money.purses.next[p->first];
     p->n_waiting--;
-    s->purses.n_waiting--;
+    s->money.purses.n_waiting--;
     return task;
 }
 
 struct bats_position purse_waiting(struct state *s, uint32_t id)
 {
-    const struct stakes *st = &s->purses.stakes[id];
+    const struct stakes *st = &s->money.purses.stakes[id];
     for (uint32_t i = 0; i < st->n; i++) {
-        struct purse *p = &s->purses.list[st->list[i].purse];
+        struct purse *p = &s->money.purses.list[st->list[i].purse];
         if (p->n_waiting > 0 &&
             purse_admits(s, id, s->bag.position[p->first])) {
             struct bats_position task = take_waiting(s, p);
@@ -110,16 +110,16 @@ struct bats_position purse_waiting(struct state *s, uint32_t id)
     return BATS_NO_POSITION;
 }
 
-/* It holds nothing, and no task costs so little as it has. */
+/* The workflow holds nothing, and its money does not pay for any task. */
 static bool is_broke(const struct state *s, const struct purse *p)
 {
     bats_money left = bats_ledger_available(&p->ledger);
     bool any = false;
     for (size_t i = 0; p->ledger.held == 0 && i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        bats_money least = s->terms.idle_is_free
-                               ? bats_billing_use(c->price, s->window, 1)
-                               : s->lease->first(s, i);
+        bats_money least = s->money.terms.idle_is_free
+                               ? bats_billing_use(c->price, s->run.window, 1)
+                               : s->money.lease->first(s, i);
         if (is_there(c) && least <= left)
             return false;
         any |= is_there(c);
@@ -136,23 +136,23 @@ static bool is_in_bag(const struct state *s, struct bats_position task)
 /* Skips all of its tasks that are in the bag. */
 static void close_purse(struct state *s, uint32_t id)
 {
-    struct purse *p = &s->purses.list[id];
+    struct purse *p = &s->money.purses.list[id];
     uint32_t n = 0, *others = malloc(s->bag.n * sizeof *others);
     if (!others) {
-        s->failure = BATS_ENOMEM;
+        s->answers.failure = BATS_ENOMEM;
         return;
     }
     for (uint32_t i = 0; i < s->bag.n;
          i++) /* also those that wait for others */
-        if (s->purses.of[i] == id && is_in_bag(s, s->bag.position[i]))
-            s->purses.is_unpaid[i] = 1;
+        if (s->money.purses.of[i] == id && is_in_bag(s, s->bag.position[i]))
+            s->money.purses.is_unpaid[i] = 1;
     while (p->n_waiting > 0)
         skip(s, take_waiting(s, p));
     while (bats_bag_ready(&s->bag) > 0) {
         struct bats_position task = bats_bag_draw(&s->bag, 0);
         uint32_t number = s->bag.index[task.i];
         bats_bag_put_aside(&s->bag, task);
-        if (s->purses.of[number] == id)
+        if (s->money.purses.of[number] == id)
             skip(s, task);
         else
             others[n++] = number;
@@ -160,7 +160,7 @@ static void close_purse(struct state *s, uint32_t id)
     while (n > 0)
         bats_bag_put_back(&s->bag, s->bag.position[others[--n]]);
     for (uint32_t i = 0; i < s->bag.n; i++)
-        if (s->purses.of[i] == id &&
+        if (s->money.purses.of[i] == id &&
             s->bag.state[s->bag.position[i].i] == BATS_TASK_BLOCKED)
             skip(s, s->bag.position[i]);
     free(others);
@@ -169,12 +169,12 @@ static void close_purse(struct state *s, uint32_t id)
 bool purse_refuses(struct state *s, struct bats_position task)
 {
     uint32_t number = s->bag.index[task.i];
-    struct purse *p = &s->purses.list[s->purses.of[number]];
+    struct purse *p = &s->money.purses.list[s->money.purses.of[number]];
     bool is_early = s->now < p->begin;
     if (!is_early && may_pay(s, task))
         return false;
     if (!is_early && is_broke(s, p)) {
-        close_purse(s, s->purses.of[number]);
+        close_purse(s, s->money.purses.of[number]);
         return true;
     }
     bats_bag_take(&s->bag, task);
@@ -187,30 +187,30 @@ bool purse_refuses(struct state *s, struct bats_position task)
         skip(s, task);
         return true;
     }
-    s->purses.next[number] = BATS_NO_TASK;
+    s->money.purses.next[number] = BATS_NO_TASK;
     if (p->n_waiting++ == 0)
         p->first = number;
     else
-        s->purses.next[p->last] = number;
+        s->money.purses.next[p->last] = number;
     p->last = number;
-    s->purses.n_waiting++;
+    s->money.purses.n_waiting++;
     return true;
 }
 
 void purses_review(struct state *s)
 {
-    if (!s->purses.is_news)
+    if (!s->money.purses.is_news)
         return;
-    s->purses.is_news = false;
+    s->money.purses.is_news = false;
     bool any = false;
-    for (uint32_t i = 0; i < s->purses.n; i++) {
-        struct purse *p = &s->purses.list[i];
+    for (uint32_t i = 0; i < s->money.purses.n; i++) {
+        struct purse *p = &s->money.purses.list[i];
         if (!p->is_news)
             continue;
         p->is_news = false;
         if (is_broke(s, p))
             close_purse(s, i);
-        /* Those that cannot be paid even so come back here. */
+        /* Tasks that still cannot be paid come back here. */
         while (p->n_waiting > 0) {
             bats_bag_put_back(&s->bag, take_waiting(s, p));
             any = true;

@@ -1,25 +1,23 @@
-/* purses: who holds what for a machine, and pays for it. See purses.h. */
-#include "engine/state/state.h"
+/* purses: the workflows that share a run, and what they may spend. See
+ * purses.h. */
+#include "engine/state/moves.h"
 
-#include <assert.h>
 #include <stdlib.h>
-
-#include "util/grow.h"
 
 void purses_rank(struct state *s)
 {
-    const struct purses *a = &s->purses;
+    const struct purses *a = &s->money.purses;
     for (uint32_t i = 0; a->urgency && i < s->bag.n; i++) {
         bats_time deadline = a->list[a->of[i]].deadline;
         a->urgency[i] =
-            s->height[i] - (deadline > 0 ? deadline : BATS_LONGEST);
+            s->known.height[i] - (deadline > 0 ? deadline : BATS_LONGEST);
     }
 }
 
 /* The tasks of workflows with deadlines come first that can wait least. */
 static bool order_by_urgency(struct state *s)
 {
-    struct purses *a = &s->purses;
+    struct purses *a = &s->money.purses;
     a->urgency = malloc(s->bag.n * sizeof *a->urgency);
     if (!a->urgency)
         return false;
@@ -32,7 +30,7 @@ static bool order_by_urgency(struct state *s)
 /* Puts the ready tasks aside of workflows that begin later. */
 static void wait_for_begin(struct state *s)
 {
-    const struct purses *a = &s->purses;
+    const struct purses *a = &s->money.purses;
     uint32_t n = 0, *others = a->next; /* which is not used yet */
     while (bats_bag_ready(&s->bag) > 0) {
         struct bats_position task = bats_bag_draw(&s->bag, 0);
@@ -57,9 +55,9 @@ static bool are_apart(const struct state *s)
     uint32_t *of = g ? malloc((g->n_nodes + (size_t)1) * sizeof *of) : NULL;
     bool apart = of != NULL;
     for (uint32_t i = 0; of && i < g->n_nodes; i++)
-        of[i] = i < g->n_tasks ? s->purses.of[i] : none;
+        of[i] = i < g->n_tasks ? s->money.purses.of[i] : none;
     for (uint32_t i = 0; apart && i < g->n_nodes; i++) {
-        uint32_t node = s->sorted[i];
+        uint32_t node = s->known.sorted[i];
         for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++) {
             uint32_t *child = &of[g->child[k]];
             *child = *child == none ? of[node] : *child;
@@ -72,7 +70,7 @@ static bool are_apart(const struct state *s)
 
 int purses_init(struct state *s, const struct bats_sched_options *o)
 {
-    struct purses *a = &s->purses;
+    struct purses *a = &s->money.purses;
     a->n = o->n_purses;
     a->of = o->purse;
     a->is_news = true;
@@ -100,19 +98,14 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
             a->last_begin = spec->begin;
         any_deadline |= spec->deadline > 0;
     }
-    for (uint32_t i = 0; i < s->bag.n; i++)
-        switch ((enum bats_task_state)s->bag.state[s->bag.position[i].i]) {
-        case BATS_TASK_DONE:
-            a->list[a->of[i]].done++;
-            break;
-        case BATS_TASK_FAILED:
-            a->list[a->of[i]].failed++;
-            break;
-        case BATS_TASK_LEFT_OUT:
-            break;
-        default:
-            a->list[a->of[i]].left++;
-        }
+    for (uint32_t i = 0; i < s->bag.n; i++) {
+        struct purse *p = &a->list[a->of[i]];
+        uint8_t state = s->bag.state[s->bag.position[i].i];
+        p->done += state == BATS_TASK_DONE;
+        p->failed += state == BATS_TASK_FAILED;
+        p->left += state != BATS_TASK_DONE && state != BATS_TASK_FAILED &&
+                   state != BATS_TASK_LEFT_OUT;
+    }
     if (any_deadline && !order_by_urgency(s))
         return BATS_ENOMEM;
     if (a->last_begin > 0)
@@ -122,7 +115,7 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
 
 void purses_release(struct state *s)
 {
-    struct purses *a = &s->purses;
+    struct purses *a = &s->money.purses;
     for (uint32_t i = 0; a->stakes && i < s->n_machines; i++)
         free(a->stakes[i].list);
     free(a->list);
@@ -134,277 +127,13 @@ void purses_release(struct state *s)
 
 void purse_ended(struct state *s, uint32_t number, enum bats_task_state state)
 {
-    if (s->purses.n == 0)
+    if (s->money.purses.n == 0)
         return;
-    struct purse *p = &s->purses.list[s->purses.of[number]];
+    struct purse *p = &s->money.purses.list[s->money.purses.of[number]];
     p->done += state == BATS_TASK_DONE;
     p->failed += state == BATS_TASK_FAILED;
     p->skipped += state == BATS_TASK_SKIPPED;
-    p->unpaid += s->purses.is_unpaid[number];
+    p->unpaid += s->money.purses.is_unpaid[number];
     if (--p->left == 0)
         p->ended = s->now;
-}
-
-/* ---- stakes ---- */
-
-struct stake *purse_stake(const struct state *s, uint32_t id, uint32_t purse)
-{
-    const struct stakes *st = &s->purses.stakes[id];
-    for (uint32_t i = 0; i < st->n; i++)
-        if (st->list[i].purse == purse)
-            return &st->list[i];
-    return NULL;
-}
-
-/* Tasks that wait for money may be paid now, or never. */
-static void tell(struct state *s, const struct stake *stake)
-{
-    s->purses.list[stake->purse].is_news = s->purses.is_news = true;
-}
-
-static void give_up(struct state *s, struct stake *stake, bats_money amount)
-{
-    bats_ledger_give_up(&s->purses.list[stake->purse].ledger, amount);
-    stake->held -= amount;
-    tell(s, stake);
-}
-
-/* Holds what it has to, as far as there is money. */
-static void match(struct state *s, uint32_t id, struct stake *stake)
-{
-    struct bats_ledger *ledger = &s->purses.list[stake->purse].ledger;
-    bats_money wanted = s->purses.stakes[id].need - stake->held;
-    bats_money left = bats_ledger_available(ledger);
-    if (wanted < 0)
-        give_up(s, stake, -wanted);
-    if (wanted <= 0)
-        return;
-    bats_money amount = wanted < left ? wanted : left;
-    if (bats_ledger_hold(ledger, amount))
-        stake->held += amount;
-}
-
-/* The time since the last charge was shared, or since the slot's task began. */
-static double used(const struct state *s, uint32_t slot)
-{
-    bats_time since = s->purses.stakes[s->slots[slot].machine].since;
-    bats_time began = s->slots[slot].started;
-    return (double)(s->now - (began > since ? began : since));
-}
-
-static void use_slot(struct state *s, uint32_t slot)
-{
-    const struct slot *sl = &s->slots[slot];
-    struct stake *stake =
-        purse_stake(s, sl->machine, s->purses.of[s->bag.index[sl->head.i]]);
-    if (stake)
-        stake->used += used(s, slot);
-}
-
-void purse_leaves_slot(struct state *s, uint32_t slot)
-{
-    if (s->purses.n > 0)
-        use_slot(s, slot);
-}
-
-/* The workflow has a task on the machine; `lasting`: one that was not told to
- * stop. */
-static bool has_task(const struct state *s, uint32_t id, uint32_t purse,
-                     bool lasting)
-{
-    const struct machine *m = &s->machines[id];
-    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
-        struct bats_position task = s->slots[i].head;
-        if (s->slots[i].n_tasks > 0 &&
-            s->purses.of[s->bag.index[task.i]] == purse &&
-            !(lasting && execution_cancelled(s, i, task)))
-            return true;
-    }
-    return false;
-}
-
-bool purse_goes_on(const struct state *s, uint32_t id, uint32_t purse)
-{
-    return has_task(s, id, purse, true);
-}
-
-static void drop(struct state *s, uint32_t id, uint32_t i)
-{
-    struct stakes *st = &s->purses.stakes[id];
-    give_up(s, &st->list[i], st->list[i].held);
-    st->list[i] = st->list[--st->n];
-}
-
-/* Workflows that have no task there have nothing more to pay. */
-static void keep(struct state *s, uint32_t id)
-{
-    struct stakes *st = &s->purses.stakes[id];
-    for (uint32_t i = st->n; i-- > 0;)
-        if (!has_task(s, id, st->list[i].purse, false))
-            drop(s, id, i);
-        else
-            match(s, id, &st->list[i]);
-}
-
-/* ---- charges ---- */
-
-static bats_money charge(struct state *s, uint32_t id, struct stake *stake,
-                         bats_money amount)
-{
-    if (amount > stake->held)
-        amount = stake->held;
-    bats_ledger_charge_held(&s->purses.list[stake->purse].ledger, amount);
-    stake->held -= amount;
-    tell(s, stake);
-    if (amount > 0)
-        state_emit(s, (struct bats_command){.type = BATS_NOTICE_SHARE,
-                                            .machine = id,
-                                            .purse = stake->purse,
-                                            .amount = amount});
-    return amount;
-}
-
-/* Shares what the machine was charged. What no stake has held is left. */
-static void share(struct state *s, uint32_t id, bats_money amount)
-{
-    struct stakes *st = &s->purses.stakes[id];
-    const struct machine *m = &s->machines[id];
-    double total = 0;
-    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
-        if (s->slots[i].n_tasks > 0)
-            use_slot(s, i);
-    st->since = s->now;
-    for (uint32_t i = 0; i < st->n; i++)
-        total += st->list[i].used;
-    bats_money left = amount;
-    for (uint32_t i = 0; total > 0 && i < st->n; i++) {
-        double part = (double)amount * (st->list[i].used / total);
-        bats_money most = part < (double)left ? (bats_money)part : left;
-        left -= charge(s, id, &st->list[i], most);
-    }
-    for (uint32_t i = 0; i < st->n; i++) { /* what was rounded off */
-        if (st->list[i].used > 0)
-            left -= charge(s, id, &st->list[i], left);
-        st->list[i].used = 0;
-    }
-}
-
-void purse_share(struct state *s, uint32_t id, bats_money amount,
-                 bats_money need)
-{
-    if (s->purses.n == 0)
-        return;
-    share(s, id, amount);
-    s->purses.stakes[id].need = need;
-    keep(s, id);
-}
-
-void purse_close(struct state *s, uint32_t id)
-{
-    if (s->purses.n == 0)
-        return;
-    struct stakes *st = &s->purses.stakes[id];
-    share(s, id, st->window);
-    st->window = st->need = 0;
-    while (st->n > 0)
-        drop(s, id, st->n - 1);
-}
-
-void purse_kill(struct state *s, uint32_t id)
-{
-    if (s->purses.n == 0)
-        return;
-    struct stakes *st = &s->purses.stakes[id];
-    for (; st->n > 0; drop(s, id, st->n - 1))
-        charge(s, id, &st->list[st->n - 1], st->list[st->n - 1].held);
-}
-
-void purse_window(struct state *s, uint32_t id, bats_money charge)
-{
-    if (s->purses.n == 0)
-        return;
-    struct stakes *st = &s->purses.stakes[id];
-    share(s, id, st->window);
-    st->window = st->need = charge;
-    keep(s, id);
-}
-
-/* ---- tasks that begin ---- */
-
-void purse_join(struct state *s, uint32_t id, struct bats_position task)
-{
-    if (s->purses.n == 0)
-        return;
-    struct stakes *st = &s->purses.stakes[id];
-    uint16_t purse = s->purses.of[s->bag.index[task.i]];
-    struct stake *stake = purse_stake(s, id, purse);
-    if (!stake) {
-        if (!bats_grow(&st->list, &st->room, st->n + 1, sizeof *st->list)) {
-            s->failure = BATS_ENOMEM;
-            return;
-        }
-        stake = &st->list[st->n++];
-        *stake = (struct stake){.purse = purse};
-    }
-    match(s, id, stake);
-}
-
-void purse_match(struct state *s, uint32_t id, bats_money need)
-{
-    if (s->purses.n == 0)
-        return;
-    s->purses.stakes[id].need = need;
-    for (uint32_t i = 0; i < s->purses.stakes[id].n; i++)
-        match(s, id, &s->purses.stakes[id].list[i]);
-}
-
-/* The workflow could hold so much for the machine beyond what it has to. */
-static bats_money room_of(const struct state *s, uint32_t id,
-                          const struct stake *stake)
-{
-    bats_money left =
-        bats_ledger_available(&s->purses.list[stake->purse].ledger);
-    if (left == BATS_UNLIMITED)
-        return left;
-    left += stake->held - s->purses.stakes[id].need;
-    return left > 0 ? left : 0;
-}
-
-bats_money purse_room(const struct state *s, uint32_t id)
-{
-    bats_money least = BATS_UNLIMITED;
-    for (uint32_t i = 0; s->purses.n > 0 && i < s->purses.stakes[id].n; i++) {
-        const struct stake *stake = &s->purses.stakes[id].list[i];
-        bats_money room = room_of(s, id, stake);
-        if (room < least && purse_goes_on(s, id, stake->purse))
-            least = room;
-    }
-    return least;
-}
-
-bool purse_is_short(const struct state *s, uint32_t id,
-                    const struct stake *stake)
-{
-    if (!s->terms.idle_is_free)
-        return stake->held < s->purses.stakes[id].need;
-    return s->clusters[s->machines[id].cluster].price > 0 &&
-           room_of(s, id, stake) == 0;
-}
-
-/* ---- the invariant ---- */
-
-void purses_check(const struct state *s)
-{
-    const struct purses *a = &s->purses;
-    for (uint32_t i = 0; i < a->n; i++) {
-        bats_money held = 0;
-        for (uint32_t id = 0; id < s->n_machines; id++) {
-            const struct stake *stake = purse_stake(s, id, i);
-            held += stake ? stake->held : 0;
-            assert(!stake || stake->held <= s->purses.stakes[id].need);
-        }
-        bats_ledger_check(&a->list[i].ledger);
-        assert(held == a->list[i].ledger.held);
-        assert(a->list[i].n_waiting == 0 || held > 0 || a->list[i].is_news);
-    }
 }

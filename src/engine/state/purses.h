@@ -18,7 +18,8 @@ struct state;
 struct stake {
     uint16_t purse;
     bats_money held;
-    double used; /* time of its slots since a charge was shared, microseconds */
+    double
+        used; /* time of its slots since a charge was shared, microseconds */
 };
 
 struct stakes {
@@ -43,40 +44,27 @@ struct purse {
 };
 
 struct purses {
-    uint32_t n;         /* 0: there are none, and all below is NULL */
+    uint32_t n;         /* 0: no workflows, and all below is NULL */
     const uint16_t *of; /* by task; not owned */
     struct purse *list;
     struct stakes *stakes; /* by machine */
     uint32_t *next;        /* by task: the next one that waits for money */
-    int64_t *urgency; /* by task: its height - the deadline of its workflow;
+    int64_t *urgency;   /* by task: its height - the deadline of its workflow;
                          NULL: none has one, and the height alone counts */
-    uint8_t *is_unpaid;    /* by task: it was skipped for want of money */
+    uint8_t *is_unpaid; /* by task: it was skipped for want of money */
     uint32_t n_unpaid, n_waiting;
     bool are_apart;       /* no task waits for one of another workflow */
     bats_time last_begin; /* from then on no workflow is still to begin */
-    bool is_news; /* of some purse */
+    bool is_news;         /* of some purse */
 };
 
-/* ---- purses.c ---- */
+/* ---- stakes.c ---- */
 
-/* BATS_ENOMEM; release in any case. */
-int purses_init(struct state *s, const struct bats_sched_options *o);
-void purses_release(struct state *s);
 void purses_check(const struct state *s);
-
-/* Heights have changed: the urgency of tasks follows. */
-void purses_rank(struct state *s);
 
 /* The stake of the workflow in the machine, or NULL. */
 struct stake *purse_stake(const struct state *s, uint32_t machine,
                           uint32_t purse);
-
-/* A task begins on the machine. */
-void purse_join(struct state *s, uint32_t machine, struct bats_position task);
-
-/* So much is needed from now on: the stakes follow, as far as there is
- * money. */
-void purse_match(struct state *s, uint32_t machine, bats_money need);
 
 /* The workflow has a task on the machine that was not told to stop. */
 bool purse_goes_on(const struct state *s, uint32_t machine, uint32_t purse);
@@ -85,25 +73,8 @@ bool purse_goes_on(const struct state *s, uint32_t machine, uint32_t purse);
 bool purse_is_short(const struct state *s, uint32_t machine,
                     const struct stake *stake);
 
-/* So much more can be held by all whose tasks run on the machine. */
+/* The workflows whose tasks run on the machine can hold this much more. */
 bats_money purse_room(const struct state *s, uint32_t machine);
-
-/* The execution that the slot runs is about to leave it. */
-void purse_leaves_slot(struct state *s, uint32_t slot);
-
-/* The task with this number is over: DONE, FAILED or SKIPPED. */
-void purse_ended(struct state *s, uint32_t number, enum bats_task_state state);
-
-/* The machine was charged this, and so much is needed from now on; it begins a
- * window, which was charged, and the one before is shared; its paid time is
- * over. */
-void purse_share(struct state *s, uint32_t machine, bats_money amount,
-                 bats_money need);
-void purse_window(struct state *s, uint32_t machine, bats_money charge);
-void purse_close(struct state *s, uint32_t machine);
-
-/* Charges each workflow all that it holds for the machine. */
-void purse_kill(struct state *s, uint32_t machine);
 
 /* ---- payment.c ---- */
 
@@ -112,21 +83,9 @@ void purse_kill(struct state *s, uint32_t machine);
 bool purse_admits(const struct state *s, uint32_t machine,
                   struct bats_position task);
 
-/* A task that waits for money, whose workflow has paid for this machine
- * already. It is back in the bag. */
-struct bats_position purse_waiting(struct state *s, uint32_t machine);
-
-/* The task, which is ready, could be paid nowhere, or its workflow begins
- * later: it is taken out of the bag, until there is money again or the time has
- * come, or, if there never will be money, for good. */
-bool purse_refuses(struct state *s, struct bats_position task);
-
 /* So many tasks their workflows could pay further machines of the cluster for,
  * as many as those have slots. */
 double purses_pay(const struct state *s, size_t cluster);
-
-/* Puts tasks back that may be paid now, and skips those that never will. */
-void purses_review(struct state *s);
 
 /* Tasks wait for the beginning of their workflow. */
 bool purses_begin_later(const struct state *s);

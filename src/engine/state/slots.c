@@ -9,13 +9,14 @@ void slot_add_idle(struct state *s, uint32_t slot)
     if (sl->is_idle)
         return;
     sl->is_idle = true;
+    sl->idle = BATS_IDLE_NOT;
     sl->next_idle = NO_SLOT;
-    sl->prev_idle = s->idle_last;
-    if (s->idle_last == NO_SLOT)
-        s->idle_first = slot;
+    sl->prev_idle = s->idle.last;
+    if (s->idle.last == NO_SLOT)
+        s->idle.first = slot;
     else
-        s->slots[s->idle_last].next_idle = slot;
-    s->idle_last = slot;
+        s->slots[s->idle.last].next_idle = slot;
+    s->idle.last = slot;
 }
 
 void slot_remove_idle(struct state *s, uint32_t slot)
@@ -24,16 +25,71 @@ void slot_remove_idle(struct state *s, uint32_t slot)
     if (!sl->is_idle)
         return;
     sl->is_idle = false;
-    if (s->idle_asked == slot)
-        s->idle_asked = sl->prev_idle;
+    if (s->idle.asked == slot)
+        s->idle.asked = sl->prev_idle;
     if (sl->prev_idle == NO_SLOT)
-        s->idle_first = sl->next_idle;
+        s->idle.first = sl->next_idle;
     else
         s->slots[sl->prev_idle].next_idle = sl->next_idle;
     if (sl->next_idle == NO_SLOT)
-        s->idle_last = sl->prev_idle;
+        s->idle.last = sl->prev_idle;
     else
         s->slots[sl->next_idle].prev_idle = sl->prev_idle;
+}
+
+void slot_note_idle(struct state *s, uint32_t slot, enum bats_idle reason)
+{
+    struct slot *sl = &s->slots[slot];
+    struct machine_rest *r = &s->rest[sl->machine];
+    if (sl->n_tasks > 0 || sl->idle == reason)
+        return;
+    sl->idle = (uint8_t)reason;
+    if (!r->is_news)
+        s->idle.news[s->idle.n_news++] = sl->machine;
+    r->is_news = true;
+}
+
+/* The machine's first slot without a task, if it is held. */
+static enum bats_idle reason_of(const struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if ((m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING) &&
+            s->slots[i].n_tasks == 0)
+            return (enum bats_idle)s->slots[i].idle;
+    return BATS_IDLE_NOT;
+}
+
+/* When a machine that is idle for this reason may be given a task, or gets none
+ * any more. */
+static bats_time until(const struct state *s, uint32_t id,
+                       enum bats_idle reason)
+{
+    switch (reason) {
+    case BATS_IDLE_TAKEN:
+        return s->rest[id].taken_at;
+    case BATS_IDLE_SHORT:
+        return s->machines[id].paid_end;
+    case BATS_IDLE_TOO_LATE:
+        return s->money.latest;
+    default:
+        return BATS_NEVER;
+    }
+}
+
+bool slots_next_idle(struct state *s, struct bats_idle_machine *idle)
+{
+    while (s->idle.n_news > 0 && s->run.finish == BATS_FINISH_NOT_YET) {
+        uint32_t id = s->idle.news[--s->idle.n_news];
+        enum bats_idle reason = reason_of(s, id);
+        s->rest[id].is_news = false;
+        if (reason == BATS_IDLE_NOT || reason == s->rest[id].told)
+            continue;
+        s->rest[id].told = (uint8_t)reason;
+        *idle = (struct bats_idle_machine){id, reason, until(s, id, reason)};
+        return true;
+    }
+    return false;
 }
 
 void slots_rescan(struct state *s)
@@ -83,7 +139,7 @@ static inline void begin(struct state *s, uint32_t slot)
     s->slots[slot].started = s->now;
     if (s->slots[slot].n_tasks > 0)
         lease_work(s, s->slots[slot].machine, s->slots[slot].head);
-    if (s->has_limits)
+    if (s->run.has_limits)
         slot_set_limit(s, slot);
 }
 
@@ -102,6 +158,7 @@ void slot_run(struct state *s, uint32_t slot, struct bats_position task,
     assert(sl->n_tasks == 0 || !sl->is_replica);
     if (sl->n_tasks++ == 0) {
         sl->head = task;
+        sl->idle = BATS_IDLE_NOT;
         purse_join(s, sl->machine, task);
         begin(s, slot);
         m->n_busy++;

@@ -10,17 +10,47 @@
 
 void state_stop(struct state *s, bool now, enum bats_finish why)
 {
-    if (!s->draining)
-        s->why = why;
-    s->draining = true;
+    if (!s->run.draining)
+        s->run.why = why;
+    s->run.draining = true;
     for (uint32_t i = 0; now && i < s->n_machines; i++)
         execution_cancel_machine(s, i);
 }
 
+void state_pass(struct state *s, bats_time now)
+{
+    s->now = now;
+    if (s->money.lease->own)
+        s->money.lease->own->pass(&s->money.ledger, now);
+}
+
+void state_bill(struct state *s)
+{
+    bats_money amount =
+        s->money.lease->own ? s->money.lease->own->book(&s->money.ledger) : 0;
+    if (amount == 0)
+        return;
+    books_charge(s, BATS_NO_MACHINE, amount);
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
+                                        .machine = BATS_NO_MACHINE,
+                                        .amount = amount});
+}
+
+void state_set_latest(struct state *s)
+{
+    bats_time end = s->money.lease->own
+                        ? s->money.lease->own->lasts(&s->money.ledger)
+                        : BATS_NEVER;
+    s->money.late =
+        end < s->run.time_limit ? BATS_FINISH_BUDGET : BATS_FINISH_TIME_LIMIT;
+    s->money.latest = end < s->run.time_limit ? end : s->run.time_limit;
+}
+
 void state_finish(struct state *s, enum bats_finish why)
 {
-    s->finish = why;
+    s->run.finish = why;
     state_bill(s);
+    books_end(s, BATS_NO_MACHINE);
     for (uint32_t i = 0; i < s->n_machines; i++) {
         lease_end(s, i, BATS_END_USER);
         purse_close(s, i);
@@ -34,20 +64,21 @@ void state_finish(struct state *s, enum bats_finish why)
         s, (struct bats_command){.type = BATS_NOTICE_FINISHED, .finish = why});
 }
 
-/* Workflows first: each pays what it held, not a share of what is charged. */
+/* Workflows first: each pays what it held, not a share of the charge. */
 void state_kill(struct state *s)
 {
     for (uint32_t i = 0; i < s->n_machines; i++) {
         purse_kill(s, i);
-        if (s->lease->kill)
-            s->lease->kill(s, i);
+        if (s->money.lease->kill)
+            s->money.lease->kill(s, i);
     }
 }
 
 void state_grant_cushion(struct state *s)
 {
-    if (s->ledger.put_by > 0 && bats_bag_left(&s->bag) <= s->cushion_tasks)
-        bats_ledger_grant(&s->ledger);
+    if (s->money.ledger.put_by > 0 &&
+        bats_bag_left(&s->bag) <= s->money.cushion_tasks)
+        bats_ledger_grant(&s->money.ledger);
 }
 
 void state_take_sample(struct state *s, const struct bats_sample *sample)
@@ -125,7 +156,7 @@ static bool set_up_clusters(struct state *s)
         if (c->spec.max > c->n_machines)
             c->spec.max = c->n_machines;
         if (!bats_heap_init(&c->parked, c->n_machines) ||
-            bats_stats_init(&c->stats, s->sample_size, NULL) < 0)
+            bats_stats_init(&c->stats, s->known.sample_size, NULL) < 0)
             return false;
     }
     for (uint32_t id = 0; id < s->n_machines; id++) {
@@ -152,19 +183,21 @@ static bool allocate(struct state *s, const struct bats_sched_options *o)
     s->slots = aligned_alloc(CACHE_LINE, n_slots * sizeof *s->slots);
     s->tasks = calloc(o->n_tasks, sizeof *s->tasks);
     s->busy = calloc(n_slots / 64 + 1, sizeof *s->busy);
+    s->idle.news = calloc(o->n_machines, sizeof *s->idle.news);
     return s->machines && s->rest && s->members && s->held && s->slots &&
-           s->tasks && s->busy && bats_heap_init(&s->turns, o->n_machines) &&
-           bats_heap_init(&s->limits, s->has_limits ? n_slots : 0) &&
+           s->tasks && s->busy && s->idle.news &&
+           bats_heap_init(&s->turns, o->n_machines) &&
+           bats_heap_init(&s->limits, s->run.has_limits ? n_slots : 0) &&
            bats_heap_init(&s->quarantines, o->n_machines) &&
            bats_heap_init(&s->retries, has_delays ? o->n_tasks : 0) &&
            bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) == 0;
 }
 
-static int resume(struct state *s, const struct bats_sched_earlier *earlier,
-                  bool in_order)
+static int resume(struct state *s, const struct bats_sched_options *o)
 {
-    if (in_order)
-        bats_bag_keep_order(&s->bag);
+    const struct bats_sched_earlier *earlier = &o->earlier;
+    if (o->in_order)
+        bats_bag_keep_order(&s->bag, o->order);
     if (!earlier->fresh) {
         if (earlier->state)
             bats_bag_resume(&s->bag, earlier->state);
@@ -186,7 +219,7 @@ static int resume(struct state *s, const struct bats_sched_earlier *earlier,
 static int connect(struct state *s, const struct bats_graph *graph,
                    struct bats_error *err)
 {
-    uint32_t *order = s->sorted =
+    uint32_t *order = s->known.sorted =
         malloc(((size_t)graph->n_nodes + 1) * sizeof *order);
     uint32_t n_circle;
     int64_t n =
@@ -195,12 +228,13 @@ static int connect(struct state *s, const struct bats_graph *graph,
     if (rc == 0 && n < graph->n_nodes)
         rc = bats_error_set(err, BATS_EINPUT,
                             "node %u of the graph waits for itself", order[n]);
-    s->height = calloc((size_t)graph->n_nodes + 1, sizeof *s->height);
-    if (rc == 0 && !s->height)
+    s->known.height =
+        calloc((size_t)graph->n_nodes + 1, sizeof *s->known.height);
+    if (rc == 0 && !s->known.height)
         rc = BATS_ENOMEM;
     if (rc == 0) {
-        bats_graph_heights(graph, order, s->height);
-        rc = bats_bag_connect(&s->bag, graph, s->height, err);
+        bats_graph_heights(graph, order, s->known.height);
+        rc = bats_bag_connect(&s->bag, graph, s->known.height, err);
     }
     return rc;
 }
@@ -216,22 +250,10 @@ static bool has_phase(const struct state *s,
            (!sampling->offers || charges || sampling->n_observations > 0);
 }
 
-/* A window of a new machine costs so much: what plans are made with. */
-static void set_price(const struct state *s, struct cluster *c)
+static struct run run_of(const struct bats_sched_options *o,
+                         struct bats_lease_terms terms, bool gives_up)
 {
-    struct bats_tariff *t = &c->spec.tariff;
-    if (t->n_steps == 0)
-        *t = (struct bats_tariff){
-            .per = s->window, .n_steps = 1, .step = {{.charge = c->price}}};
-    c->price = c->spec.charge =
-        bats_tariff_cost(t, t->shortest, 0, s->window, BATS_END_USER);
-}
-
-int state_init(struct state *s, const struct bats_sched_options *o,
-               struct bats_error *err)
-{
-    const struct bats_sched_earlier *earlier = &o->earlier;
-    *s = (struct state){
+    struct run run = {
         .window = o->window,
         .interval = o->monitor_interval > 0 ? o->monitor_interval
                                             : (o->window + 11) / 12,
@@ -240,70 +262,96 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         .time_limit =
             o->rules.time_limit > 0 ? o->rules.time_limit : BATS_NEVER,
         .goal = o->goal,
-        .terms = lease_terms_of(o->billing.model),
-        .lease = lease_kind_of(o->billing.model),
-        .earlier_charged = earlier->charged,
-        .tops_up = earlier->tops_up,
-        .next_tick = o->billing.model == BATS_BILLING_JOB ? 0 : BATS_NEVER,
-        .has_limits = o->rules.timeout > 0 || o->rules.timeout_median > 0 ||
-                      o->policy == &bats_policy_expert,
-        .limits_vary =
-            o->rules.timeout_median > 0 || o->policy == &bats_policy_expert,
-        .n_clusters = o->n_clusters,
-        .n_machines = o->n_machines,
-        .n_absent = o->n_machines,
-        .idle_first = NO_SLOT,
-        .idle_last = NO_SLOT,
-        .idle_asked = NO_SLOT};
-    if (s->goal.deadline == 0)
-        s->goal.deadline = BATS_NEVER;
-    s->interval_after = s->interval;
-    if (o->monitor_interval == 0 && s->interval > s->goal.deadline / LOOKS)
-        s->interval = s->goal.deadline / LOOKS + 1;
-    if (s->goal.confidence <= 0)
-        s->goal.confidence = CONFIDENCE;
+        .next_tick = terms.waits ? 0 : BATS_NEVER,
+        .gives_up = gives_up,
+        .has_limits =
+            o->rules.timeout > 0 || o->rules.timeout_median > 0 || gives_up,
+        .limits_vary = o->rules.timeout_median > 0 || gives_up};
+    if (run.goal.deadline == 0)
+        run.goal.deadline = BATS_NEVER;
+    run.interval_after = run.interval;
+    if (o->monitor_interval == 0 && run.interval > run.goal.deadline / LOOKS)
+        run.interval = run.goal.deadline / LOOKS + 1;
+    if (run.goal.confidence <= 0)
+        run.goal.confidence = CONFIDENCE;
+    return run;
+}
+
+/* The money, and what machines cost. */
+static void set_up_money(struct state *s, const struct bats_sched_options *o)
+{
+    const struct lease_kind *lease = s->money.lease;
     for (size_t i = 0; i < o->n_clusters; i++) {
         s->clusters[i].spec = o->clusters[i];
         s->clusters[i].price = o->clusters[i].charge;
         s->clusters[i].expected = o->expected ? o->expected[i] : 0;
-        if (s->terms.lasts || s->terms.idle_is_free)
-            s->clusters[i].spec.charge = 0;
-        if (o->billing.model == BATS_BILLING_SECOND)
-            set_price(s, &s->clusters[i]);
         s->clusters[i].limit = BATS_NEVER;
+        if (lease->set_up)
+            lease->set_up(s, &s->clusters[i]);
     }
-    bats_ledger_init(&s->ledger, o->budget, earlier->charged);
-    if (s->terms.lasts || s->terms.later)
-        bats_ledger_allocate(&s->ledger, &o->billing);
+    bats_ledger_init(&s->money.ledger, o->budget, o->earlier.charged);
+    if (lease->own)
+        lease->own->begin(&s->money.ledger, &o->billing);
     state_set_latest(s);
-    if (!allocate(s, o))
-        return BATS_ENOMEM;
-    int rc = resume(s, earlier, o->in_order);
-    if (rc < 0)
-        return rc;
-    rc = o->graph ? connect(s, o->graph, err) : 0;
+}
+
+/* The bag, and what is known of its tasks; whose money it is. */
+static int set_up_bag(struct state *s, const struct bats_sched_options *o,
+                      struct bats_error *err)
+{
+    int rc = resume(s, o);
+    if (rc == 0 && o->graph)
+        rc = connect(s, o->graph, err);
     if (rc == 0)
         rc = categories_init(s, o);
     if (rc == 0)
         rc = levels_init(s);
     if (rc == 0)
         rc = purses_init(s, o);
-    if (rc < 0)
-        return rc;
-    s->sample_size = sample_size(&s->bag, o);
-    set_up_tasks(s, o);
-    set_up_machines(s, o->machines);
-    s->phase = has_phase(s, &o->sampling) ? PHASE_SAMPLING : PHASE_NONE;
-    if (!set_up_clusters(s))
-        return BATS_ENOMEM;
-    categories_take_told(s);
-    for (uint32_t i = 0; s->terms.waits && i < s->n_machines; i++)
-        machine_join(s, i);
+    return rc == 0 ? books_init(s, o) : rc;
+}
+
+static void take_seen(struct state *s,
+                      const struct bats_sched_earlier *earlier)
+{
     for (size_t i = 0; i < earlier->n_seen; i++) {
         struct cluster *c = &s->clusters[earlier->seen[i].cluster];
         bats_stats_add(&c->stats, earlier->seen[i].runtime, true);
         c->is_seen = true;
     }
+}
+
+int state_init(struct state *s, const struct bats_sched_options *o,
+               const struct lease_kind *lease, bool gives_up,
+               struct bats_error *err)
+{
+    *s = (struct state){
+        .known = {.tops_up = o->earlier.tops_up},
+        .money = {.terms = lease->terms,
+                  .lease = lease,
+                  .earlier_charged = o->earlier.charged},
+        .run = run_of(o, lease->terms, gives_up),
+        .idle = {.first = NO_SLOT, .last = NO_SLOT, .asked = NO_SLOT},
+        .n_clusters = o->n_clusters,
+        .n_machines = o->n_machines,
+        .n_absent = o->n_machines};
+    set_up_money(s, o);
+    state_believe(s, o->prior);
+    if (!allocate(s, o))
+        return BATS_ENOMEM;
+    int rc = set_up_bag(s, o, err);
+    if (rc < 0)
+        return rc;
+    s->known.sample_size = sample_size(&s->bag, o);
+    set_up_tasks(s, o);
+    set_up_machines(s, o->machines);
+    s->run.phase = has_phase(s, &o->sampling) ? PHASE_SAMPLING : PHASE_NONE;
+    if (!set_up_clusters(s))
+        return BATS_ENOMEM;
+    categories_take_told(s);
+    for (uint32_t i = 0; s->money.terms.waits && i < s->n_machines; i++)
+        machine_join(s, i);
+    take_seen(s, &o->earlier);
     return 0;
 }
 
@@ -314,11 +362,12 @@ void state_release(struct state *s)
         bats_heap_release(&s->clusters[i].parked);
     }
     bats_bag_release(&s->bag);
-    free(s->height);
-    free(s->sorted);
+    free(s->known.height);
+    free(s->known.sorted);
     categories_release(s);
     levels_release(s);
     purses_release(s);
+    books_release(s);
     bats_heap_release(&s->turns);
     bats_heap_release(&s->limits);
     bats_heap_release(&s->quarantines);
@@ -329,7 +378,8 @@ void state_release(struct state *s)
     free(s->held);
     free(s->slots);
     free(s->busy);
+    free(s->idle.news);
     free(s->tasks);
-    free(s->queue);
-    free(s->decisions);
+    free(s->answers.queue);
+    free(s->answers.decisions);
 }

@@ -1,5 +1,5 @@
 /* tasks: their results, failures and losses. See state.h. */
-#include "engine/state/state.h"
+#include "engine/state/moves.h"
 
 static void drop(struct state *s, uint32_t task, enum bats_task_state state)
 {
@@ -26,12 +26,12 @@ void tasks_tell_skipped(struct state *s)
     for (; s->n_told < s->bag.count[BATS_TASK_SKIPPED]; s->n_told++) {
         uint32_t number = s->bag.skipped[s->n_told];
         drop(s, number, BATS_TASK_SKIPPED);
-        state_emit(
-            s, (struct bats_command){.type = BATS_NOTICE_SKIP,
-                                     .machine = BATS_NO_MACHINE,
-                                     .task = number,
-                                     .unpaid = s->purses.n > 0 &&
-                                               s->purses.is_unpaid[number]});
+        state_emit(s, (struct bats_command){
+                          .type = BATS_NOTICE_SKIP,
+                          .machine = BATS_NO_MACHINE,
+                          .task = number,
+                          .unpaid = s->money.purses.n > 0 &&
+                                    s->money.purses.is_unpaid[number]});
     }
 }
 

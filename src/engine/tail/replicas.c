@@ -7,26 +7,7 @@
 
 #include "util/larger.h"
 
-#define FRESH 0.03 /* of the longest runtime: for so long a look suffices */
-
-static const char *const names[] = {
-    "none",    "random",  "stochastic", "stochastic-random",
-    "migrate", "perfect", "soonest"};
-
-bool bats_tail_find(const char *name, enum bats_tail *tail)
-{
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0) {
-            *tail = (enum bats_tail)i;
-            return true;
-        }
-    return false;
-}
-
-const char *bats_tail_name(enum bats_tail tail)
-{
-    return names[tail];
-}
+#define FRESH 0.03 /* of the longest runtime: how long a look holds */
 
 /* A number below n > 0. (splitmix64: Steele, Lea and Flood, 2014.) */
 static uint32_t draw(struct replicas *c, uint32_t n)
@@ -56,8 +37,8 @@ static void tick(void *self)
 
 /* ---- runtimes, on one cluster or another ---- */
 
-/* By the regression of the sampling phase, or else by the ratio of the means.
- */
+/* By the regression of the sampling phase, otherwise by the ratio of the
+ * means. */
 static struct bats_regression find_line(const struct state *s, size_t from,
                                         size_t to)
 {
@@ -70,14 +51,14 @@ static struct bats_regression find_line(const struct state *s, size_t from,
     return (struct bats_regression){.b1 = ratio};
 }
 
-/* The canonical cluster is the one of which most is known. */
+/* The canonical cluster is the one with the most results. */
 static void find_canonical(struct replicas *c, const struct state *s)
 {
     size_t most = 0;
     for (size_t i = 1; i < s->n_clusters; i++)
         if (s->clusters[i].stats.n_done > s->clusters[most].stats.n_done)
             most = i;
-    c->has_likely &= most == c->canonical;
+    c->has_longest &= most == c->canonical;
     c->canonical = most;
     for (size_t i = 0; i < s->n_clusters; i++)
         if (replicas_mean(s, i) > 0) {
@@ -166,8 +147,7 @@ static void estimate(struct replicas *c, const struct state *s,
         if (!is_blind(s, slot) && (all || !is_stuck(c, s, slot)))
             tau = larger(tau, replicas_to_canonical(c, slot_elapsed(s, slot),
                                                     slot_cluster(s, slot)));
-    t->total = c->strategy == BATS_TAIL_SOONEST ? soonest_total(c, s, tau)
-                                                : expect(c, s, tau);
+    t->total = expect(c, s, tau);
 }
 
 /* Estimates t->total and t->left. */
@@ -182,7 +162,7 @@ static void look_at(struct replicas *c, const struct state *s,
             t->left = smaller(t->left, rest(c, s, t, slot));
 }
 
-/* It alone does not ask for t->total and t->left. */
+/* Only this strategy needs no t->total and t->left. */
 static bool is_random(const struct replicas *c)
 {
     return c->strategy == BATS_TAIL_RANDOM;
@@ -202,9 +182,9 @@ static void add(struct replicas *c, const struct state *s, uint32_t slot)
         look_at(c, s, t);
 }
 
-/* If more tasks run than the list holds, each look goes on where the last one
- * ended: an event must not take the longer the more there are, and the best of
- * so many is good enough. */
+/* With more running tasks than the list holds, each look continues where the
+ * last one ended: the cost of an event must not grow with them, and the best
+ * of that many is good enough. */
 static void look_around(struct replicas *c, const struct state *s)
 {
     uint32_t n_words = (s->n_slots + 63) / 64, word = c->next_busy;
@@ -225,7 +205,7 @@ static void look_around(struct replicas *c, const struct state *s)
     }
 }
 
-/* For a moment the last look will do, but for what has ended since. */
+/* The last look holds for a moment, except for tasks that have ended. */
 static bool has_looked(struct replicas *c, const struct state *s)
 {
     uint32_t n = 0;
@@ -241,7 +221,7 @@ static bool has_looked(struct replicas *c, const struct state *s)
 
 /* ---- the choice for one slot ---- */
 
-/* It does not run on this cluster or a faster one. */
+/* The task does not run on this cluster or a faster one. */
 static bool runs_slower(const struct state *s, const struct replicated *t,
                         uint32_t cluster)
 {
@@ -346,7 +326,7 @@ static const bats_time *begin(void *self, const struct state *s, bool *all)
            c->strategy != BATS_TAIL_SOONEST;
     if (*all) {
         memset(c->useless, 0, sizeof c->useless);
-        c->has_likely = false;
+        c->has_longest = false;
         c->n = 0;
     }
     c->is_news = c->knows = false;
@@ -359,8 +339,8 @@ static struct bats_position migrate(void *self, const struct state *s,
 {
     struct replicas *c = self;
     if (!may(c, s, slot) || s->slots[slot].n_tasks > 0 ||
-        s->phase == PHASE_SAMPLING ||
-        bats_bag_pending(&s->bag) > s->sample_size)
+        s->run.phase == PHASE_SAMPLING ||
+        bats_bag_pending(&s->bag) > s->known.sample_size)
         return BATS_NO_POSITION;
     look_around(c, s);
     struct replicated *t = choose_last(c, s, slot);
@@ -382,12 +362,12 @@ static double price(const struct replicas *c, const struct state *s,
 {
     const struct machine *m = &s->machines[s->slots[slot].machine];
     double over = rest(c, s, t, slot) - (double)(m->paid_end - s->now) -
-                  (m->renewing ? (double)s->window : 0);
-    return fmax(ceil(over / (double)s->window), 0) *
+                  (m->renewing ? (double)s->run.window : 0);
+    return fmax(ceil(over / (double)s->run.window), 0) *
            (double)s->clusters[m->cluster].spec.charge;
 }
 
-/* The machine works for nobody else. */
+/* The machine works for no other task. */
 static bool is_alone(const struct state *s, uint32_t slot)
 {
     const struct machine *m = &s->machines[s->slots[slot].machine];
@@ -397,13 +377,14 @@ static bool is_alone(const struct state *s, uint32_t slot)
     return true;
 }
 
-/* The machine could go on with what it has. */
+/* The machine could continue with its tasks. */
 static bool may_stay(const struct state *s, uint32_t slot)
 {
     const struct machine *m = &s->machines[s->slots[slot].machine];
     bats_money charge = s->clusters[m->cluster].spec.charge;
     return m->state == MACHINE_ACTIVE && !m->marked && !m->quarantined &&
-           (m->renewing || bats_ledger_affordable(&s->ledger, charge) >= 1);
+           (m->renewing ||
+            bats_ledger_affordable(&s->money.ledger, charge) >= 1);
 }
 
 static uint32_t hand_over(void *self, const struct state *s,
@@ -437,15 +418,16 @@ static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     struct replicas *c = self;
+    if (o->tail == BATS_TAIL_PERFECT && !o->true_runtime)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the perfect tail needs true runtimes");
     c->strategy = o->tail;
     c->random = o->seed;
     c->true_runtime = o->true_runtime;
     c->true_context = o->true_context;
     c->list = calloc(s->n_slots < TAIL_TASKS ? s->n_slots : TAIL_TASKS,
                      sizeof *c->list);
-    return c->list ? 0
-                   : bats_error_set(err, BATS_ENOMEM,
-                                    "no memory for the tail of the bag");
+    return c->list ? 0 : bats_no_memory(err);
 }
 
 static void release(void *self)
@@ -462,27 +444,20 @@ static void release(void *self)
     }
 
 /* There may be replicas all the same, of the sampling phase. */
-static const struct tail none = {.advisor = REPLICAS("none"),
-                                 .hand_over = hand_over};
-static const struct tail replicas = {.advisor = REPLICAS("replicas"),
-                                     .learn = learn,
-                                     .tick = tick,
-                                     .begin = begin,
-                                     .may = may,
-                                     .replica = replica,
-                                     .hand_over = hand_over};
-static const struct tail migrating = {.advisor = REPLICAS("migrate"),
-                                      .learn = learn,
-                                      .tick = tick,
-                                      .begin = begin,
-                                      .may = may,
-                                      .replica = replica,
-                                      .migrate = migrate,
-                                      .hand_over = hand_over};
-
-const struct tail *tail_find(enum bats_tail strategy)
-{
-    return strategy == BATS_TAIL_NONE      ? &none
-           : strategy == BATS_TAIL_MIGRATE ? &migrating
-                                           : &replicas;
-}
+const struct tail tail_none = {.advisor = REPLICAS("none"),
+                               .hand_over = hand_over};
+const struct tail tail_replicas = {.advisor = REPLICAS("replicas"),
+                                   .learn = learn,
+                                   .tick = tick,
+                                   .begin = begin,
+                                   .may = may,
+                                   .replica = replica,
+                                   .hand_over = hand_over};
+const struct tail tail_migrate = {.advisor = REPLICAS("migrate"),
+                                  .learn = learn,
+                                  .tick = tick,
+                                  .begin = begin,
+                                  .may = may,
+                                  .replica = replica,
+                                  .migrate = migrate,
+                                  .hand_over = hand_over};

@@ -1,23 +1,18 @@
-/*
- * replicas: what replicas.c and soonest.c remember together. See bats/tail.h.
- */
+/* replicas: the data shared by replicas.c and soonest.c. See bats/tail.h. */
 #ifndef BATS_ENGINE_REPLICAS_H
 #define BATS_ENGINE_REPLICAS_H
 
 #include "engine/tail/tail.h"
 #include "estimate/histogram.h"
 
-#define TAIL_TASKS 192  /* looked at for one event, however many run */
-#define TAIL_POINTS 256 /* of the distribution of runtimes */
+#define TAIL_TASKS 192 /* looked at for one event, however many run */
 
 /* A running task. */
 struct replicated {
     struct bats_position task;
     uint32_t cluster; /* of its original */
-    double total;     /* expected, on the canonical cluster; `soonest`:
-                               likely at most */
-    double left;      /* until the first of its executions will have
-                               ended then */
+    double total;     /* expected, on the canonical cluster */
+    double left;      /* until the first of its executions has ended then */
 };
 
 struct replicas {
@@ -36,16 +31,15 @@ struct replicas {
     struct bats_regression to_canonical[BATS_CLUSTERS_MAX]; /* and how */
     struct bats_regression from_canonical[BATS_CLUSTERS_MAX];
     /* soonest.c: */
-    bool has_likely; /* these are up to date: */
-    double longest;  /* runtime that was seen, on the canonical cluster, */
-    double stuck[BATS_CLUSTERS_MAX];  /* and what is too long on each */
-    uint16_t likely[TAIL_POINTS + 1]; /* see find_likely() */
+    bool has_longest; /* these are up to date: */
+    double longest;   /* runtime seen, on the canonical cluster, */
+    double stuck[BATS_CLUSTERS_MAX]; /* and what is too long on each */
     bats_time (*true_runtime)(const void *context, uint32_t task,
                               uint32_t cluster);
     const void *true_context;
 };
 
-/* Mean of what has ended on the cluster; 0: nothing has. */
+/* Mean of the results on the cluster; 0 without any. */
 static inline double replicas_mean(const struct state *s, size_t cluster)
 {
     return s->clusters[cluster].stats.mean_done;
@@ -69,10 +63,5 @@ static inline double replicas_from_canonical(const struct replicas *c,
 
 /* Learns from the histograms, if that is the strategy and there is news. */
 void soonest_look(struct replicas *c, const struct state *s);
-
-/* The longest likely runtime of a task that has been running for tau; both on
- * the canonical cluster. */
-double soonest_total(const struct replicas *c, const struct state *s,
-                     double tau);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef BATS_ENGINE_TAIL_H
 #define BATS_ENGINE_TAIL_H
 
+#include "bats/status.h"
 #include "engine/advisor.h"
 
 struct tail {
@@ -28,18 +29,18 @@ struct tail {
      * task that it takes over before; BATS_NO_POSITION: none. NULL: never. */
     struct bats_position (*migrate)(void *self, const struct state *s,
                                     uint32_t slot);
-    /* It is about to be decided whether the machine of the task's original
-     * enters another window: the slot in which the task is to go on. */
+    /* Decides in which slot the task continues, before the machine of its
+     * original may enter another window. */
     uint32_t (*hand_over)(void *self, const struct state *s,
                           struct bats_position task);
 
     /* ---- a tail that sends instances (bats/strategy.h); else NULL ---- */
 
-    /* It begins now. Asked after every step until it does. */
+    /* The tail begins now. Asked after every step until it does. */
     bool (*begins)(const void *self, const struct state *s);
     void (*begin_tail)(void *self, const struct state *s);
-    /* After so long an execution on the cluster is given up; BATS_NEVER. That
-     * is no failure of its task. */
+    /* The time after which an execution on the cluster is given up, or
+     * BATS_NEVER. That is no failure of its task. */
     bats_time (*limit)(const void *self, const struct state *s,
                        size_t cluster);
     /* In the tail. The time is now: first, for every step. */
@@ -48,8 +49,8 @@ struct tail {
      * machines; BATS_NO_POSITION: none. */
     struct bats_position (*next)(void *self, const struct state *s,
                                  uint32_t slot);
-    /* So many tasks wait for a slot of a cluster: for machines that are jobs,
-     * and are asked for when they are needed. */
+    /* The number of tasks that wait for a slot of a cluster: jobs are asked
+     * for when they are needed. */
     uint32_t (*waiting)(void *self, const struct state *s, size_t cluster);
     /* The execution ends, well or not; it is still in its slot. `noticed`: not
      * well, and before anybody gave it up. */
@@ -62,13 +63,16 @@ struct tail {
     size_t (*offers)(const void *self, const struct bats_sched_offer **offers);
     /* There are new ones since it was asked last. */
     bool (*has_news)(void *self);
-    /* It follows another one of the offers. False: there is no such one. */
+    /* Switches to another one of the offers. False: there is no such offer. */
     bool (*choose)(void *self, const struct state *s, uint32_t which);
 };
 
-/* The tail of the policy expert. */
-extern const struct tail tail_expert;
+extern const struct tail tail_none, tail_replicas, tail_migrate, tail_expert;
 
-const struct tail *tail_find(enum bats_tail strategy);
+/* The tail of a run: of a policy that `sends_instances`, or where a machine
+ * that waits is free, and no copies are worth their price; or as the user
+ * wants. */
+const struct tail *tail_find(const struct bats_sched_options *o,
+                             bool sends_instances, bool idle_is_free);
 
 #endif

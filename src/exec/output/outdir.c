@@ -32,11 +32,6 @@ static void complain(const struct bats_outdir *d, const char *format, ...)
     d->complain(d->context, text);
 }
 
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
-}
-
 static FILE *open_file(const struct bats_outdir *d, const char *name,
                        const char *suffix, struct bats_error *err)
 {
@@ -91,11 +86,11 @@ static int list_names(struct bats_outdir *d, struct bats_error *err)
                             "(of 'bats-mpi run --output stream')",
                             d->dir);
     else if (!(d->names = calloc((size_t)n, sizeof *d->names)))
-        rc = no_memory(err);
+        rc = bats_no_memory(err);
     for (int i = 0; i < n; i++) {
         list[i]->d_name[strlen(list[i]->d_name) - strlen(SUFFIX)] = '\0';
         if (rc == 0 && !(d->names[i] = strdup(list[i]->d_name)))
-            rc = no_memory(err);
+            rc = bats_no_memory(err);
         d->n_names += rc == 0;
         free(list[i]);
     }
@@ -135,7 +130,7 @@ static int add(struct bats_outdir *d, const struct bats_outdir_entry *entry,
                struct bats_error *err)
 {
     if (!bats_grow(&d->entries, &d->capacity, d->n + 1, sizeof *d->entries))
-        return no_memory(err);
+        return bats_no_memory(err);
     d->entries[d->n++] = *entry;
     return 0;
 }
@@ -243,7 +238,7 @@ int bats_outdir_open(struct bats_outdir *outdir, const char *dir,
 
     *d = (struct bats_outdir){.complain = d->complain, .context = d->context};
     d->dir = strdup(dir);
-    int rc = d->dir ? list_names(d, err) : no_memory(err);
+    int rc = d->dir ? list_names(d, err) : bats_no_memory(err);
     for (uint32_t i = 0; rc == 0 && i < d->n_names; i++)
         rc = read_index(d, i, err);
     if (rc < 0) {

@@ -79,8 +79,7 @@ int bats_outfile_create(const char *prefix, struct bats_outfile **file,
     int rc;
 
     if (!f)
-        return bats_error_set(err, BATS_ENOMEM,
-                              "out of memory for the output of tasks");
+        return bats_no_memory(err);
     *f = (struct bats_outfile){.out = -1, .index = -1};
     strcpy(f->prefix, prefix);
     if ((rc = bats_results_make_parent(prefix, err)) ||
@@ -132,11 +131,10 @@ int bats_outfile_add(struct bats_outfile *file, int stream, const char *bytes,
     return 0;
 }
 
-/* Writes the index line of an attempt with its chunks from `begin` to
- * `end`. */
+/* Writes the index line of an attempt. */
 static int add_line(struct bats_outfile *file, uint32_t task, uint32_t attempt,
-                    int stopped, const struct bats_outfile_end *how,
-                    int64_t begin, int64_t end, struct bats_error *err)
+                    int stopped, const struct bats_usage *u,
+                    struct bats_error *err)
 {
     char line[LINE];
     struct iovec part = {line, 0};
@@ -144,32 +142,24 @@ static int add_line(struct bats_outfile *file, uint32_t task, uint32_t attempt,
     part.iov_len = (size_t)snprintf(
         line, sizeof line,
         "%u %u %d %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
-        task + 1, attempt, stopped, how->exit_status, how->signal, begin, end,
-        how->written[0], how->written[1]);
+        task + 1, attempt, stopped, u->exit_status, u->signal, u->begin,
+        u->end, u->written[0], u->written[1]);
     if (!write_all(file->index, &part, 1))
         return cannot_write(file, ".index", err);
     return 0;
 }
 
-void bats_outfile_range(const struct bats_outfile *file, int64_t *begin,
-                        int64_t *end)
+int bats_outfile_end(struct bats_outfile *file, bool stopped,
+                     struct bats_usage *usage, struct bats_error *err)
 {
-    *begin = file->begin;
-    *end = file->at;
-}
-
-int bats_outfile_end(struct bats_outfile *file,
-                     const struct bats_outfile_end *end,
-                     struct bats_error *err)
-{
-    return add_line(file, file->task, file->attempt, end->stopped, end,
-                    file->begin, file->at, err);
+    usage->begin = file->begin;
+    usage->end = file->at;
+    return add_line(file, file->task, file->attempt, stopped, usage, err);
 }
 
 int bats_outfile_disown(struct bats_outfile *file, uint32_t task,
                         uint32_t attempt, struct bats_error *err)
 {
-    struct bats_outfile_end none = {0};
-    return add_line(file, task, attempt, BATS_OUTFILE_DISOWNED, &none, 0, 0,
-                    err);
+    return add_line(file, task, attempt, BATS_OUTFILE_DISOWNED,
+                    &(struct bats_usage){0}, err);
 }

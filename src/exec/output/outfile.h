@@ -43,6 +43,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "util/usage.h"
 
 #define BATS_OUTFILE_HEAD 41 /* bytes of a chunk's header */
 #define BATS_OUTFILE_CHUNK "#bats %010u %010u %1u %010u\n"
@@ -67,19 +68,10 @@ void bats_outfile_begin(struct bats_outfile *file, uint32_t task,
 int bats_outfile_add(struct bats_outfile *file, int stream, const char *bytes,
                      size_t n, struct bats_error *err);
 
-struct bats_outfile_end {
-    bool stopped;
-    int exit_status;
-    int signal;
-    int64_t written[2]; /* bytes on standard output and error */
-};
-int bats_outfile_end(struct bats_outfile *file,
-                     const struct bats_outfile_end *end,
-                     struct bats_error *err);
-
-/* The range of the present attempt's chunks in the .out file. */
-void bats_outfile_range(const struct bats_outfile *file, int64_t *begin,
-                        int64_t *end);
+/* The attempt has ended so; sets `begin` and `end` of its usage, where its
+ * chunks are in the .out file. */
+int bats_outfile_end(struct bats_outfile *file, bool stopped,
+                     struct bats_usage *usage, struct bats_error *err);
 
 /* Marks an attempt that has ended as one that does not count. */
 int bats_outfile_disown(struct bats_outfile *file, uint32_t task,

@@ -26,8 +26,7 @@ int bats_outlet_init(struct bats_outlet *outlet,
     if (options->output == BATS_OUTPUT_RESULTS)
         memory &= (outlet->results_dir = strdup(options->results_dir)) != NULL;
     if (!memory)
-        return bats_error_set(err, BATS_ENOMEM,
-                              "out of memory for the output of tasks");
+        return bats_no_memory(err);
     if (options->output == BATS_OUTPUT_STREAM)
         return bats_outfile_create(options->stream_prefix, &outlet->file, err);
     return 0;
@@ -43,7 +42,7 @@ void bats_outlet_release(struct bats_outlet *outlet)
     *outlet = bats_outlet_none();
 }
 
-/* ---- takers of bytes, whose failures are reported later ---- */
+/* ---- takers of bytes; their failures are reported later ---- */
 
 static bool take_lines(void *context, uint32_t task, int stream,
                        const char *bytes, size_t n)
@@ -272,38 +271,44 @@ int bats_outlet_take(struct bats_outlet *outlet, const struct pollfd fds[2],
     return failure(outlet, err);
 }
 
+int bats_outlet_drain(struct bats_outlet *outlet, struct bats_error *err)
+{
+    bool all = true;
+
+    for (int i = 0; i < 2; i++) {
+        struct bats_stream_taker to = taker(outlet, i);
+        if (outlet->stream[i].in >= 0)
+            all &= bats_stream_finish(&outlet->stream[i], &to);
+    }
+    int rc = failure(outlet, err);
+    return rc ? rc : all;
+}
+
+int bats_outlet_stderr(const struct bats_outlet *outlet)
+{
+    return outlet->stream[1].in >= 0 ? outlet->stream[1].out
+                                     : outlet->files[1];
+}
+
 int bats_outlet_finish(struct bats_outlet *outlet,
                        struct bats_runner_result *result,
                        struct bats_error *err)
 {
-    struct bats_outfile_end end = {.stopped = result->cancelled,
-                                   .exit_status = result->usage.exit_status,
-                                   .signal = result->usage.signal};
-    bool all = true;
-    int rc;
-
-    for (int i = 0; i < 2; i++) {
-        struct bats_stream_taker to = taker(outlet, i);
-        if (outlet->stream[i].in < 0)
-            continue;
-        all &= bats_stream_finish(&outlet->stream[i], &to);
-        end.written[i] = result->usage.written[i] = outlet->stream[i].total;
-    }
-    if ((rc = failure(outlet, err)))
+    struct bats_usage *usage = &result->usage;
+    int rc = bats_outlet_drain(outlet, err);
+    if (rc <= 0)
         return rc;
-    if (!all)
-        return 0;
+    for (int i = 0; i < 2; i++)
+        if (outlet->stream[i].in >= 0)
+            usage->written[i] = outlet->stream[i].total;
     if (outlet->is_aside) {
         bats_outlet_close(outlet);
         return 1;
     }
-    if (outlet->file && (rc = bats_outfile_end(outlet->file, &end, err)))
+    if (outlet->file &&
+        (rc = bats_outfile_end(outlet->file, result->cancelled, usage, err)))
         return rc;
-    if (outlet->file)
-        bats_outfile_range(outlet->file, &result->usage.begin,
-                           &result->usage.end);
-    if (result->cancelled || result->usage.exit_status != 0 ||
-        result->usage.signal != 0) {
+    if (result->cancelled || usage->exit_status != 0 || usage->signal != 0) {
         if (outlet->stream[1].in < 0 && outlet->files[1] >= 0)
             bats_last_read(&outlet->last, outlet->files[1]);
         result->last = bats_last_bytes(&outlet->last, &result->n_last);

@@ -19,8 +19,8 @@
 
 #include "bats/error.h"
 #include "exec/output/outfile.h"
-#include "exec/process/runner.h"
 #include "exec/output/stream.h"
+#include "exec/process/runner.h"
 
 struct bats_outlet {
     const struct bats_runner_options *options; /* not owned */
@@ -30,7 +30,7 @@ struct bats_outlet {
     struct bats_last last; /* of standard error */
     int files[2]; /* of the task: opened here, closed at its end; or -1 */
     uint32_t task;
-    bool is_aside;           /* its output is none of ours */
+    bool is_aside;           /* the output is not ours to pass on */
     struct bats_error error; /* the first failure of this task, or code 0 */
 };
 
@@ -61,13 +61,20 @@ void bats_outlet_started(struct bats_outlet *outlet);
 /* Call when the process could not be started: undoes bats_outlet_open. */
 void bats_outlet_close(struct bats_outlet *outlet);
 
-/* Offers refused output again. */
+/* Offers output again that was refused. */
 void bats_outlet_retry(struct bats_outlet *outlet);
 
 /* The descriptors to poll, and the events seen on them. */
 void bats_outlet_watch(const struct bats_outlet *outlet, struct pollfd fds[2]);
 int bats_outlet_take(struct bats_outlet *outlet, const struct pollfd fds[2],
                      struct bats_error *err);
+
+/* Call when the task has ended. Returns 1 if all output so far is passed on, 0
+ * if the taker said "not now"; or BATS_ESYS. */
+int bats_outlet_drain(struct bats_outlet *outlet, struct bats_error *err);
+
+/* What the task had as its standard error, until the outlet is closed. */
+int bats_outlet_stderr(const struct bats_outlet *outlet);
 
 /* Call when the task has ended. Returns 1 if all of its output is written, and
  * closes the outlet; 0 if the taker said "not now"; or BATS_ESYS. */

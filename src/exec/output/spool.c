@@ -89,8 +89,7 @@ int bats_spool_add(struct bats_spool *spool, const char *bytes, size_t n,
     size_t here = 0;
     if (spool->bytes == NULL &&
         (spool->bytes = malloc(BATS_SPOOL_MEMORY)) == NULL)
-        return bats_error_set(err, BATS_ENOMEM,
-                              "out of memory for the output of tasks");
+        return bats_no_memory(err);
     if (spool->fd < 0)
         here = n < BATS_SPOOL_MEMORY - spool->n ? n
                                                 : BATS_SPOOL_MEMORY - spool->n;
@@ -140,8 +139,7 @@ ptrdiff_t bats_spool_lines(struct bats_spool *spool, int64_t offset,
 {
     for (size_t size = PIECE;; size *= 2) {
         if (!bats_grow(&spool->piece, &spool->room, size, 1))
-            return bats_error_set(err, BATS_ENOMEM,
-                                  "out of memory for the output of tasks");
+            return bats_no_memory(err);
         ptrdiff_t n = read_at(spool, offset, spool->piece, size, err);
         *lines = spool->piece;
         if (n < (ptrdiff_t)size)

@@ -19,7 +19,7 @@
 struct bats_spool {
     char *bytes; /* the first bytes, at most BATS_SPOOL_MEMORY */
     size_t n;
-    int fd;         /* file of the others; -1: there are none */
+    int fd;         /* file for the rest; -1: none */
     int64_t n_file; /* number of bytes in it */
     char *piece;    /* read last, by bats_spool_lines */
     size_t room;

@@ -26,7 +26,8 @@ bool bats_stream_open(struct bats_stream *stream, int64_t limit)
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return false;
-    /* Only the read end: the task expects writes to block. */
+    /* Only the read end does not block: the task expects that its writes
+     * do. */
     if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
         close(ends[0]);
         close(ends[1]);

@@ -39,8 +39,8 @@ struct bats_stream {
     char last;       /* last of the bytes that were kept */
     bool cut;        /* the mark has been put in */
     bool blocked;    /* the taker said "not now" */
-    struct bats_last *last_bytes; /* keeps what comes last; not owned; NULL:
-                                   * nobody does */
+    struct bats_last *last_bytes; /* keeps the last bytes; not owned; may be
+                                   * NULL */
 };
 
 /* The receiver of the bytes. */
@@ -62,7 +62,7 @@ bool bats_stream_open(struct bats_stream *stream, int64_t limit);
 void bats_stream_close(struct bats_stream *stream);
 void bats_stream_release(struct bats_stream *stream);
 
-/* Offers refused bytes again. */
+/* Offers bytes again that were refused. */
 void bats_stream_retry(struct bats_stream *stream,
                        const struct bats_stream_taker *taker);
 

@@ -59,8 +59,7 @@ int bats_environment_init(struct bats_environment *environment,
     return 0;
 error:
     bats_environment_release(environment);
-    return bats_error_set(err, BATS_ENOMEM,
-                          "out of memory for the environment of tasks");
+    return bats_no_memory(err);
 }
 
 void bats_environment_release(struct bats_environment *environment)

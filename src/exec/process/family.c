@@ -94,8 +94,7 @@ int bats_family_init(struct bats_family *family, struct bats_error *err)
         if (!add_stranger(family, pid)) {
             closedir(proc);
             bats_family_release(family);
-            return bats_error_set(err, BATS_ENOMEM,
-                                  "out of memory for a list of processes");
+            return bats_no_memory(err);
         }
     closedir(proc);
     return 0;

@@ -15,6 +15,7 @@
 #include "exec/process/environment.h"
 #include "exec/process/family.h"
 #include "exec/process/guard.h"
+#include "exec/process/made.h"
 #include "exec/process/pace.h"
 #include "exec/process/spawner.h"
 #include "util/now.h"
@@ -40,6 +41,8 @@ struct bats_runner {
     struct bats_outlet outlet;
 
     enum phase phase;
+    const char *outputs; /* of the task, not checked yet */
+    size_t n_outputs;
     struct bats_runner_result result; /* as far as it is known */
     pid_t pid;                        /* of the main process, and its group */
     int pidfd;                        /* of the process we wait for; -1: not
@@ -77,8 +80,7 @@ int bats_runner_create(const struct bats_runner_options *options,
     int rc;
 
     if (!r)
-        return bats_error_set(err, BATS_ENOMEM,
-                              "out of memory for running tasks");
+        return bats_no_memory(err);
     r->options = *options;
     r->pidfd = r->guard.alive = r->spawner.null = -1;
     r->outlet = bats_outlet_none();
@@ -151,8 +153,7 @@ static int start_process(struct bats_runner *r,
     int fds[2];
 
     if (!environment)
-        return bats_error_set(err, BATS_ENOMEM,
-                              "out of memory for the environment of a task");
+        return bats_no_memory(err);
     int rc = bats_outlet_open(&r->outlet, task, fds, err);
     if (rc)
         return rc;
@@ -186,6 +187,8 @@ int bats_runner_start(struct bats_runner *r,
         .task = task->task, .usage.start_us = bats_now_us(CLOCK_REALTIME)};
     r->start = now_us();
     r->kill_at = NEVER;
+    r->outputs = task->outputs;
+    r->n_outputs = task->n_outputs;
     if (task->command)
         return start_process(r, task, err);
     int rc = bats_outlet_open(&r->outlet, task, NULL, err);
@@ -332,6 +335,21 @@ static void clear(struct bats_runner *r, int64_t now)
     r->phase = PHASE_ENDED;
 }
 
+/* Looks for the files of a task that was not told to stop, once its own output
+ * has been passed on: there is room in the pipe for what is said then. */
+static int check_outputs(struct bats_runner *r, struct bats_error *err)
+{
+    int rc = 1;
+    if (r->n_outputs == 0 || r->result.cancelled ||
+        (rc = bats_outlet_drain(&r->outlet, err)) <= 0)
+        return rc;
+    r->result.usage.exit_status =
+        bats_made_check(r->outputs, r->n_outputs, r->result.usage.exit_status,
+                        bats_outlet_stderr(&r->outlet));
+    r->n_outputs = 0;
+    return 1;
+}
+
 /* Does the next step; returns 1 when the result is complete, 0 if not yet, or
  * a negative errcode. */
 static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
@@ -360,7 +378,8 @@ static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
     }
     if (r->phase != PHASE_ENDED || now < r->until)
         return 0;
-    if ((rc = bats_outlet_finish(&r->outlet, &r->result, err)) <= 0)
+    if ((rc = check_outputs(r, err)) <= 0 ||
+        (rc = bats_outlet_finish(&r->outlet, &r->result, err)) <= 0)
         return rc;
     r->result.usage.wall_us = r->until - r->start;
     r->phase = PHASE_FREE;

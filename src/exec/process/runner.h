@@ -52,7 +52,8 @@ struct bats_runner_options {
     void *context;
 };
 
-/* The task to run. Not used after bats_runner_start has returned. */
+/* The task to run. Only `outputs` is used after bats_runner_start has
+ * returned, until the result has been taken. */
 struct bats_runner_task {
     uint32_t task;       /* index in the bag; people see task + 1 */
     uint32_t attempt;    /* 1 = first */
@@ -64,6 +65,8 @@ struct bats_runner_task {
                           * caller */
     bool is_aside;       /* no task of the bag: all of its output goes to the
                     * standard error of this process */
+    const char *outputs; /* files that it has to make, each with its NUL, */
+    size_t n_outputs;    /* bytes in all: see made.h */
     const char *const *environment; /* "NAME=value", NULL-terminated, added to
                                        the cleaned environment; may be NULL */
 };

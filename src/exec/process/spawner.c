@@ -34,7 +34,7 @@ int bats_spawner_init(struct bats_spawner *spawner, const char *workdir,
         return bats_error_set(err, BATS_ESYS, "cannot open /dev/null: %s",
                               strerror(errno));
     if (workdir != NULL && (spawner->workdir = strdup(workdir)) == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(err);
     sigfillset(&all);
     sigemptyset(&none);
     posix_spawnattr_init(&spawner->attributes);
@@ -75,7 +75,7 @@ static int add_actions(posix_spawn_file_actions_t *actions,
     return code;
 }
 
-/* Only bash knows functions that it has exported. */
+/* Only bash can call exported functions. */
 static bool has_functions(char *const *environment)
 {
     static const char prefix[] = "BASH_FUNC_";

@@ -27,10 +27,7 @@ int bats_builtin_parse(const char *command, bool *is_builtin,
                               argument);
     memcpy(text, argument, length);
     text[length] = '\0';
-    struct bats_error why;
-    int code = bats_duration_parse(text, duration, &why);
-    if (code)
-        return bats_error_set(err, code, "@sleep: %s", why.text);
-    *is_builtin = true;
-    return 0;
+    int code = bats_duration_parse(text, duration, err);
+    *is_builtin = code == 0;
+    return bats_error_prefix(err, code, "@sleep: ");
 }

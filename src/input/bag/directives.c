@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "input/bag/state.h"
-#include "util/grow.h"
 
 /* ---- disBatch's directives ---- */
 
@@ -38,26 +37,19 @@ static bool read_word(const char **text, const char *word)
 static int repeat(struct scan *scan, const char *text)
 {
     struct bats_bagfile *bag = scan->bag;
-    struct group group = {.repeated = true, .start = 0, .step = 1};
+    struct bats_bag_group group = {.repeated = true, .start = 0, .step = 1};
     uint64_t n, last;
     if (!read_number(&text, &n) || n == 0 ||
         (read_word(&text, "start") && !read_number(&text, &group.start)) ||
         (read_word(&text, "step") && !read_number(&text, &group.step)))
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": not of the form '#DISBATCH "
-                              "REPEAT n [start s] [step t] command'",
-                              bag->name, scan->line);
+        return FAIL(
+            scan,
+            "not of the form '#DISBATCH REPEAT n [start s] [step t] command'");
     if (__builtin_mul_overflow(n - 1, group.step, &last) ||
         __builtin_add_overflow(last, group.start, &last) || last > INT64_MAX)
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": the last DISBATCH_REPEAT_INDEX "
-                              "is too large",
-                              bag->name, scan->line);
+        return FAIL(scan, "the last DISBATCH_REPEAT_INDEX is too large");
     if (!*text && !bag->text[scan->prefix] && !bag->text[scan->suffix])
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": nothing to repeat: no command, "
-                              "PREFIX or SUFFIX",
-                              bag->name, scan->line);
+        return FAIL(scan, "nothing to repeat: no command, PREFIX or SUFFIX");
     int code = bats_bag_read_once(scan, &text);
     return code ? code
                 : bats_bag_add_tasks(scan, (size_t)(text - bag->text), n,
@@ -68,7 +60,7 @@ static int repeat(struct scan *scan, const char *text)
 static struct bats_dependencies *dependencies(struct scan *scan)
 {
     if (!scan->waits)
-        scan->waits = bats_dependencies_create(scan->bag->name);
+        scan->waits = bats_dependencies_create(scan->bag);
     return scan->waits;
 }
 
@@ -77,14 +69,11 @@ static int barrier(struct scan *scan, const char *text)
 {
     bool check = read_word(&text, "CHECK");
     if (*text)
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": not of the form '#DISBATCH "
-                              "BARRIER [CHECK]'",
-                              scan->bag->name, scan->line);
+        return FAIL(scan, "not of the form '#DISBATCH BARRIER [CHECK]'");
     return dependencies(scan)
                ? bats_dependencies_barrier(scan->waits, scan->bag->n_tasks,
                                            !check, scan->err)
-               : no_memory(scan->err);
+               : bats_no_memory(scan->err);
 }
 
 /* `text` follows "PERENGINE". */
@@ -93,30 +82,18 @@ static int per_engine(struct scan *scan, const char *text)
     struct bats_bagfile *bag = scan->bag;
     bool stop = !read_word(&text, "START");
     if ((stop && !read_word(&text, "STOP")) || *text == '\0')
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": not of the form '#DISBATCH "
-                              "PERENGINE START|STOP command'",
-                              bag->name, scan->line);
+        return FAIL(
+            scan, "not of the form '#DISBATCH PERENGINE START|STOP command'");
     if (bag->n_tasks > 0)
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": '#DISBATCH PERENGINE' has to "
-                              "come before all tasks",
-                              bag->name, scan->line);
+        return FAIL(scan,
+                    "'#DISBATCH PERENGINE' has to come before all tasks");
     const char *prefix = bag->text + scan->prefix;
     const char *suffix = bag->text + scan->suffix;
     if (*(*prefix ? prefix : text) == '@')
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": PERENGINE takes no built-in "
-                              "task",
-                              bag->name, scan->line);
-    char **to = &bag->per_engine[stop].text;
-    size_t n = bag->per_engine[stop].n;
-    size_t length = strlen(prefix) + strlen(text) + strlen(suffix);
-    if (!bats_grow(to, &bag->per_engine[stop].room, n + length + 1, 1))
-        return no_memory(scan->err);
-    stpcpy(stpcpy(stpcpy(*to + n, prefix), text), suffix);
-    bag->per_engine[stop].n = n + length + 1;
-    return 0;
+        return FAIL(scan, "PERENGINE takes no built-in task");
+    bats_text_format(&bag->per_engine[stop], "%s%s%s%c", prefix, text, suffix,
+                     '\0');
+    return bats_text_check(&bag->per_engine[stop], scan->err);
 }
 
 /* `text` follows "#DISBATCH". */
@@ -141,33 +118,32 @@ int bats_bag_disbatch(struct scan *scan, const char *text)
         return barrier(scan, text);
     if (read_word(&text, "PERENGINE"))
         return per_engine(scan, text);
-    return bats_error_set(scan->err, BATS_EINPUT,
-                          "%s:%" PRIu32 ": unknown directive '#DISBATCH "
-                          "%.*s'; known are PREFIX, SUFFIX, REPEAT, "
-                          "BARRIER and PERENGINE",
-                          bag->name, scan->line, n < 40 ? n : 40, word);
+    return FAIL(
+        scan,
+        "unknown directive '#DISBATCH %.*s'; known are PREFIX, SUFFIX, REPEAT, BARRIER and PERENGINE",
+        n < 40 ? n : 40, word);
 }
 
 /* ---- directives of our own ---- */
 
-/* `text` follows "memory". */
-static int memory(struct scan *scan, const char *text)
+/* `text` follows "memory" or "time": what each of the tasks below takes. */
+static int amount(struct scan *scan, bool is_time, const char *text)
 {
-    char size[32];
+    char value[32];
     size_t n = strcspn(text, BLANKS);
-    struct bats_error why;
-    int64_t bytes;
-    snprintf(size, sizeof size, "%.*s", n < 31 ? (int)n : 31, text);
+    int64_t bytes = 1;
+    snprintf(value, sizeof value, "%.*s", n < 31 ? (int)n : 31, text);
     if (text[n + strspn(text + n, BLANKS)])
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": not of the form '#BATS memory "
-                              "SIZE'",
-                              scan->bag->name, scan->line);
-    if (bats_size_parse(size, &bytes, &why) < 0)
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": #BATS memory: %s",
-                              scan->bag->name, scan->line, why.text);
-    scan->memory_kib = (bytes - 1) / 1024 + 1;
+        return FAIL(scan, "not of the form '#BATS %s'",
+                    is_time ? "time DURATION" : "memory SIZE");
+    int rc = is_time ? bats_duration_parse(value, &scan->time, scan->err)
+                     : bats_size_parse(value, &bytes, scan->err);
+    if (rc < 0)
+        return bats_error_prefix(scan->err, rc,
+                                 "%s:%" PRIu32 ": #BATS %s: ", scan->bag->name,
+                                 scan->line, is_time ? "time" : "memory");
+    if (!is_time)
+        scan->memory_kib = (bytes - 1) / 1024 + 1;
     scan->new_group = true;
     return 0;
 }
@@ -181,15 +157,15 @@ int bats_bag_statement(struct scan *scan, const char *text)
     if (read_word(&text, "workflow"))
         return bats_sharing_note(&bag->sharing, text, bag->n_tasks, bag->name,
                                  scan->line, scan->err);
-    if (read_word(&text, "memory"))
-        return memory(scan, text);
+    bool is_time = read_word(&text, "time");
+    if (is_time || read_word(&text, "memory"))
+        return amount(scan, is_time, text);
     if (!read_word(&text, "task"))
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": unknown directive '#BATS "
-                              "%.*s'; known are task, workflow and memory",
-                              bag->name, scan->line,
-                              length < 40 ? (int)length : 40, text);
+        return FAIL(
+            scan,
+            "unknown directive '#BATS %.*s'; known are task, workflow, memory and time",
+            length < 40 ? (int)length : 40, text);
     return dependencies(scan) ? bats_dependencies_note(scan->waits, text,
                                                        scan->line, scan->err)
-                              : no_memory(scan->err);
+                              : bats_no_memory(scan->err);
 }

@@ -42,20 +42,15 @@ static int scan_line(struct scan *scan, const char *text)
     return after ? bats_bag_statement(scan, after) : 0;
 }
 
-static uint32_t line_of(const void *bag, uint32_t task)
-{
-    return bats_bagfile_line(bag, task);
-}
-
 static int connect(struct scan *scan)
 {
     struct bats_bagfile *bag = scan->bag;
     int rc = bats_sharing_finish(&bag->sharing, bag->n_tasks, scan->err);
     if (rc == 0 && scan->waits)
-        rc = bats_dependencies_graph(scan->waits, bag->n_tasks, line_of, bag,
-                                     &bag->graph, scan->err);
+        rc = bats_dependencies_graph(scan->waits, bag->n_tasks,
+                                     &bag->own_graph, scan->err);
     else if (rc == 0 && bag->sharing.n > 0) /* the engine wants one */
-        rc = bats_graph_init(&bag->graph, bag->n_tasks, bag->n_tasks, NULL, 0,
+        rc = bats_graph_init(&bag->own_graph, bag->n_tasks, bag->n_tasks, NULL, 0,
                              scan->err);
     return rc;
 }
@@ -77,8 +72,7 @@ int bats_bag_read_lines(struct bats_bagfile *bag, size_t length,
         char *newline = memchr(line, '\n', (size_t)(end - line));
         char *next = newline ? newline + 1 : end;
         if (scan.line == UINT32_MAX) {
-            code = bats_error_set(err, BATS_EINPUT, "%s: too many lines",
-                                  bag->name);
+            code = bats_error_at(err, bag->name, 0, "too many lines");
             break;
         }
         scan.line++;
@@ -94,6 +88,6 @@ int bats_bag_read_lines(struct bats_bagfile *bag, size_t length,
     if (!code)
         code = connect(&scan);
     bats_dependencies_destroy(scan.waits);
-    free(scan.command);
+    bats_text_release(&scan.command);
     return code;
 }

@@ -11,7 +11,6 @@
 
 #include "input/bagfile.h"
 #include "input/dependencies.h"
-#include "input/sharing.h"
 
 #define BLANKS " \t"
 
@@ -21,7 +20,7 @@
  * directive, which are not expanded. So a bag costs its text, 12 bytes a line,
  * and next to nothing for any number of repetitions.
  */
-struct group {
+struct bats_bag_group {
     uint32_t first;
     bool repeated;
     bool once;
@@ -29,27 +28,7 @@ struct group {
     uint64_t start, step;
     size_t prefix, suffix; /* offsets into the text */
     int64_t memory_kib;    /* that each task asks for; 0: it does not say */
-};
-
-struct bats_bagfile {
-    char *name;
-    char *text;     /* the file, every line ended by a NUL */
-    size_t *offset; /* by entry: offset of its command in the text */
-    uint32_t *line; /* by entry */
-    size_t n_entries, entries_room;
-    struct group *groups;
-    size_t n_groups, groups_room;
-    uint32_t n_tasks;
-    bool is_disbatch;
-    struct {
-        char *text; /* commands, each with its NUL */
-        size_t n, room;
-    } per_engine[2]; /* START, STOP */
-    uint32_t dangling;
-    struct bats_graph graph;        /* without nodes if nobody waits */
-    struct bats_sharing sharing;
-    struct bats_sweep *sweep;       /* instead of all of these; or NULL */
-    struct bats_workflow *workflow; /* likewise */
+    bats_time time;        /* that each is said to take; likewise */
 };
 
 /* The properties of the next task, while the file is read. */
@@ -58,25 +37,24 @@ struct scan {
     struct bats_dependencies *waits; /* NULL: no line was of these */
     size_t prefix, suffix; /* offsets of the prefix and suffix in force */
     int64_t memory_kib;
+    bats_time time;
     bool new_group;
     bool once; /* @once is on the present line */
     uint32_t line;
-    char *command; /* room for one command */
-    size_t command_size;
+    struct bats_text command; /* room for one command */
     struct bats_error *err;
 };
 
-static inline int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory for the bag");
-}
+/* BATS_EINPUT about the present line. */
+#define FAIL(scan, ...)                                                       \
+    bats_error_at((scan)->err, (scan)->bag->name, (scan)->line, __VA_ARGS__)
 
 /* ---- tasks.c ---- */
 
 /* Adds the tasks of one line: `n` of them, with the command at `offset`;
  * `repeated`: their group, if REPEAT made them, else NULL. */
 int bats_bag_add_tasks(struct scan *scan, size_t offset, uint64_t n,
-                       const struct group *repeated);
+                       const struct bats_bag_group *repeated);
 
 /* Skips "@once", if the command begins with it. */
 int bats_bag_read_once(struct scan *scan, const char **command);

@@ -16,25 +16,26 @@ static int add_entry(struct scan *scan, size_t offset)
                    sizeof *bag->line) ||
         !bats_grow(&bag->offset, &bag->entries_room, bag->n_entries + 1,
                    sizeof *bag->offset))
-        return no_memory(scan->err);
+        return bats_no_memory(scan->err);
     bag->offset[bag->n_entries] = offset;
     bag->line[bag->n_entries] = scan->line;
     bag->n_entries++;
     return 0;
 }
 
-static int add_group(struct scan *scan, struct group group)
+static int add_group(struct scan *scan, struct bats_bag_group group)
 {
     struct bats_bagfile *bag = scan->bag;
     if (!bats_grow(&bag->groups, &bag->groups_room, bag->n_groups + 1,
                    sizeof *bag->groups))
-        return no_memory(scan->err);
+        return bats_no_memory(scan->err);
     group.first = bag->n_tasks;
     group.entry = (uint32_t)bag->n_entries;
     group.prefix = scan->prefix;
     group.suffix = scan->suffix;
     group.once = scan->once;
     group.memory_kib = scan->memory_kib;
+    group.time = scan->time;
     bag->groups[bag->n_groups++] = group;
     return 0;
 }
@@ -46,38 +47,32 @@ static int check_builtin(struct scan *scan, uint32_t task, size_t offset)
     bool written = bag->text[offset] == '@';
     if (!written && bag->text[scan->prefix] != '@')
         return 0;
-    ptrdiff_t length =
-        bats_bagfile_command(bag, task, &scan->command, &scan->command_size);
-    if (length < 0)
-        return no_memory(scan->err);
+    if (bats_bagfile_command(bag, task, &scan->command) < 0)
+        return bats_no_memory(scan->err);
     bool is_builtin;
     bats_time duration;
-    struct bats_error why;
-    if (bats_builtin_parse(scan->command, &is_builtin, &duration, &why))
-        return bats_error_set(scan->err, why.code, "%s:%" PRIu32 ": %s",
-                              bag->name, scan->line, why.text);
+    int rc = bats_builtin_parse(scan->command.bytes, &is_builtin, &duration,
+                                scan->err);
+    if (rc < 0)
+        return bats_error_prefix(scan->err, rc, "%s:%" PRIu32 ": ", bag->name,
+                                 scan->line);
     if (written && !is_builtin)
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": a built-in task cannot follow "
-                              "the PREFIX '%.60s'",
-                              bag->name, scan->line, bag->text + scan->prefix);
+        return FAIL(scan, "a built-in task cannot follow the PREFIX '%.60s'",
+                    bag->text + scan->prefix);
     return 0;
 }
 
 /* Adds the tasks of one line: `n` of them, with the command at `offset`. */
 int bats_bag_add_tasks(struct scan *scan, size_t offset, uint64_t n,
-                       const struct group *repeated)
+                       const struct bats_bag_group *repeated)
 {
     struct bats_bagfile *bag = scan->bag;
     if (n > TASKS_MAX - bag->n_tasks)
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": more than %" PRIu32
-                              " tasks in one bag",
-                              bag->name, scan->line, TASKS_MAX);
+        return FAIL(scan, "more than %" PRIu32 " tasks in one bag", TASKS_MAX);
     int code = 0;
     if (repeated || scan->new_group ||
         bag->groups[bag->n_groups - 1].once != scan->once)
-        code = add_group(scan, repeated ? *repeated : (struct group){0});
+        code = add_group(scan, repeated ? *repeated : (struct bats_bag_group){0});
     if (!code)
         code = add_entry(scan, offset);
     if (code)
@@ -100,8 +95,6 @@ int bats_bag_read_once(struct scan *scan, const char **command)
     if (scan->once)
         *command = after + strspn(after, BLANKS);
     if (scan->once && **command == '\0')
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": @once without a command",
-                              scan->bag->name, scan->line);
+        return FAIL(scan, "@once without a command");
     return 0;
 }

@@ -21,9 +21,8 @@
 #include "input/sweep/points.h"
 #include "input/sweep/source.h"
 
-/* Reads what follows the name of a parameter, up to the end of the
- * statement. */
-int bats_domain_read(struct bats_source *source, struct bats_axis *axis,
-                     const char *name);
+/* Reads a statement from behind the name of the parameter to its end. */
+void bats_domain_read(struct bats_source *source, struct bats_axis *axis,
+                      const char *name);
 
 #endif

@@ -6,11 +6,6 @@
 #include "input/sweep/readers.h"
 #include "input/textfile.h"
 
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "no memory for a sweep");
-}
-
 static bool add_value(struct bats_axis *axis, const json_t *value)
 {
     if (value == NULL || json_is_null(value))
@@ -62,7 +57,7 @@ static int add_row(struct bats_axis *axis, json_t *value, const char *name,
                               line);
     bool ok = named ? add_object(axis, value)
                     : bats_axis_begin_row(axis) && add_value(axis, value);
-    return ok ? 0 : no_memory(err);
+    return ok ? 0 : bats_no_memory(err);
 }
 
 static int count_lines(const char *from, const char *to)

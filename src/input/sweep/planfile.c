@@ -11,17 +11,9 @@
 #include "input/sweep/source.h"
 #include "util/grow.h"
 
-static int no_memory(const struct bats_source *s)
+static void end_statement(struct bats_source *s)
 {
-    return bats_error_set(s->err, BATS_ENOMEM, "no memory for a plan");
-}
-
-static int end_statement(struct bats_source *s)
-{
-    int rc = bats_source_next(s);
-    return rc < 0 || bats_source_ends(s)
-               ? rc
-               : bats_source_expected(s, "the end of the statement");
+    bats_source_end(s, "the end of the statement");
 }
 
 /* ---- names ---- */
@@ -35,38 +27,41 @@ static bool is_name(const char *word)
     return *word == '\0';
 }
 
-/* Reads a name that no value has yet, as that of a column of `axis`. */
-static int read_name(struct bats_source *s, const struct bats_points *points,
-                     struct bats_axis *axis, const char *of)
+static bool is_known(const struct bats_points *points, const char *name)
 {
-    int rc = bats_source_next(s);
-    if (rc < 0)
-        return rc;
-    if (bats_source_ends(s) || s->token.kind == BATS_TOKEN_STRING ||
-        !is_name(s->token.value))
-        return bats_source_expected(s, of);
-    if (bats_plantask_is_number(s->token.value))
-        return bats_source_refuse(s, "'%.60s' is the number of the job",
-                                  s->token.value);
     for (size_t k = 0; k < points->n_axes; k++)
         for (size_t i = 0; i < points->axes[k].n_names; i++)
-            if (strcmp(points->axes[k].names[i], s->token.value) == 0)
-                return bats_source_refuse(s, "there is a '%.60s' already",
-                                          s->token.value);
-    return bats_axis_add_name(axis, s->token.value, strlen(s->token.value))
-               ? 0
-               : no_memory(s);
+            if (strcmp(points->axes[k].names[i], name) == 0)
+                return true;
+    return false;
 }
 
-/* ---- parameters ---- */
-
-static int read_parameter(struct bats_source *s, struct bats_points *points)
+static void name_column(struct bats_source *s, struct bats_axis *axis,
+                        const char *name)
 {
+    bats_source_check(s, bats_axis_add_name(axis, name, strlen(name)));
+}
+
+/* An empty axis with the name that comes next, which no value may have yet.
+ * NULL: there is a mistake. */
+static struct bats_axis *read_axis(struct bats_source *s,
+                                   struct bats_points *points, const char *of)
+{
+    bats_source_next(s);
+    if (s->token.kind == BATS_TOKEN_STRING || !is_name(s->token.value))
+        bats_source_expected(s, of);
+    if (bats_plantask_is_number(s->token.value))
+        bats_source_refuse(s, "'%.60s' is the number of the job",
+                           s->token.value);
+    if (is_known(points, s->token.value))
+        bats_source_refuse(s, "there is a '%.60s' already", s->token.value);
+    if (s->rc < 0)
+        return NULL;
     struct bats_axis *axis = bats_points_axis(points);
-    if (axis == NULL)
-        return no_memory(s);
-    int rc = read_name(s, points, axis, "the name of a parameter");
-    return rc < 0 ? rc : bats_domain_read(s, axis, axis->names[0]);
+    bats_source_check(s, axis != NULL);
+    if (s->rc == 0)
+        name_column(s, axis, s->token.value);
+    return s->rc == 0 ? axis : NULL;
 }
 
 /* ---- variables and jobs ---- */
@@ -78,54 +73,38 @@ struct variables {
     size_t index_room;
 };
 
-static int read_index(struct bats_source *s, int64_t *number, const char *what)
+static int64_t read_index(struct bats_source *s, const char *what)
 {
-    int rc = bats_source_next(s);
-    if (rc < 0)
-        return rc;
-    const char *word = bats_source_ends(s) ? "" : s->token.value;
+    bats_source_next(s);
+    const char *word = s->token.value;
     size_t n = strspn(word, "0123456789");
     if (n == 0 || n > 9 || word[n] != '\0')
-        return bats_source_expected(s, what);
-    *number = atoll(word);
-    return 0;
+        bats_source_expected(s, what);
+    return atoll(word);
 }
 
-static int read_values(struct bats_source *s, struct bats_axis *axis)
-{
-    int rc;
-    while ((rc = bats_source_next(s)) == 0 && !bats_source_ends(s))
-        if (!bats_axis_add(axis, s->token.value, strlen(s->token.value)))
-            return no_memory(s);
-    if (rc == 0 && axis->n_rows == 0)
-        rc = bats_source_expected(s, "a value");
-    return rc;
-}
-
-static int read_variable(struct bats_source *s, struct variables *v)
+static void read_variable(struct bats_source *s, struct variables *v)
 {
     size_t n = v->all.n_axes;
-    struct bats_axis *axis = bats_points_axis(&v->all);
-    int64_t *index =
-        bats_grow(&v->index, &v->index_room, n + 1, sizeof *v->index)
-            ? &v->index[n]
-            : NULL;
-    if (axis == NULL || index == NULL)
-        return no_memory(s);
-    int rc = read_name(s, &v->all, axis, "the name of a variable");
-    if (rc == 0)
-        rc = bats_source_expect(s, "index");
-    if (rc == 0)
-        rc = read_index(s, index,
-                        "a number: the place of the variable in "
-                        "the lines of jobs, from 0");
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        if (v->index[i] == *index)
-            rc = bats_source_refuse(s, "two variables have the index %" PRId64,
-                                    *index);
-    if (rc == 0)
-        rc = bats_source_expect(s, "list");
-    return rc < 0 ? rc : read_values(s, axis);
+    struct bats_axis *axis = read_axis(s, &v->all, "the name of a variable");
+    bats_source_check(
+        s, bats_grow(&v->index, &v->index_room, n + 1, sizeof *v->index));
+    bats_source_expect(s, "index");
+    int64_t index = read_index(s, "a number: the place of the variable in the "
+                                  "lines of jobs, from 0");
+    for (size_t i = 0; s->rc == 0 && i < n; i++)
+        if (v->index[i] == index)
+            bats_source_refuse(s, "two variables have the index %" PRId64,
+                               index);
+    bats_source_expect(s, "list");
+    if (s->rc < 0)
+        return;
+    v->index[n] = index;
+    while (bats_source_next(s), !bats_source_ends(s))
+        bats_source_check(
+            s, bats_axis_add(axis, s->token.value, strlen(s->token.value)));
+    if (axis->n_rows == 0)
+        bats_source_expected(s, "a value");
 }
 
 /* The variable at place `index` of a line; there is one for each place. */
@@ -137,147 +116,132 @@ static struct bats_axis *variable_at(struct variables *v, size_t index)
     return NULL;
 }
 
-static int check_indices(struct bats_source *s, struct variables *v)
+static void check_indices(struct bats_source *s, struct variables *v)
 {
-    for (size_t i = 0; i < v->all.n_axes; i++)
+    for (size_t i = 0; s->rc == 0 && i < v->all.n_axes; i++)
         if (variable_at(v, i) == NULL)
-            return bats_source_refuse(
+            bats_source_refuse(
                 s, "no variable has the index %zu: they go from 0 to %zu", i,
                 v->all.n_axes - 1);
-    return 0;
 }
 
-/* Reads what follows the name of a job in its line. */
-static int read_job(struct bats_source *s, struct variables *v,
-                    struct bats_axis *jobs)
+/* Reads the rest of a job's line after its name. */
+static void read_job(struct bats_source *s, struct variables *v,
+                     struct bats_axis *jobs)
 {
-    int64_t at;
-    bool ok =
-        bats_axis_begin_row(jobs) &&
-        bats_axis_add_value(jobs, s->token.value, strlen(s->token.value));
-    for (size_t i = 0; ok && i < v->all.n_axes; i++) {
+    bats_source_check(
+        s, bats_axis_add(jobs, s->token.value, strlen(s->token.value)));
+    for (size_t i = 0; s->rc == 0 && i < v->all.n_axes; i++) {
         const struct bats_axis *axis = variable_at(v, i);
-        int rc = read_index(s, &at,
-                            "the number of a value, from 0, for each "
-                            "variable");
-        if (rc < 0)
-            return rc;
+        int64_t at = read_index(s, "the number of a value, from 0, for each "
+                                   "variable");
         if ((uint64_t)at >= axis->n_rows)
-            return bats_source_refuse(
+            bats_source_refuse(
                 s, "%s has the values 0 to %" PRIu64 ", and not %" PRId64,
                 axis->names[0], axis->n_rows - 1, at);
+        if (s->rc < 0)
+            return;
         const char *value = axis->text + axis->row[at];
-        ok = bats_axis_add_value(jobs, value, strlen(value));
+        bats_source_check(s, bats_axis_add_value(jobs, value, strlen(value)));
     }
-    return ok ? end_statement(s) : no_memory(s);
+    end_statement(s);
 }
 
-static int name_columns(struct bats_source *s, struct variables *v,
-                        struct bats_axis *jobs)
-{
-    bool ok = bats_axis_add_name(jobs, BATS_PLANTASK_JOBNAME,
-                                 strlen(BATS_PLANTASK_JOBNAME));
-    for (size_t i = 0; ok && i < v->all.n_axes; i++) {
-        const char *name = variable_at(v, i)->names[0];
-        ok = bats_axis_add_name(jobs, name, strlen(name));
-    }
-    return ok ? 0 : no_memory(s);
-}
-
-static int read_jobs(struct bats_source *s, struct variables *v,
-                     struct bats_points *points)
+static void read_jobs(struct bats_source *s, struct variables *v,
+                      struct bats_points *points)
 {
     struct bats_axis *jobs = bats_points_axis(points);
-    int rc = jobs == NULL ? no_memory(s) : end_statement(s);
-    if (rc == 0)
-        rc = check_indices(s, v);
-    if (rc == 0)
-        rc = name_columns(s, v, jobs);
-    while (rc == 0) {
-        rc = bats_source_next(s);
-        if (rc < 0 || bats_source_is(s, "endjobs"))
-            break;
-        if (s->token.kind == BATS_TOKEN_EOF)
-            return bats_source_expected(s, "'endjobs'");
+    bats_source_check(s, jobs != NULL);
+    end_statement(s);
+    check_indices(s, v);
+    if (s->rc == 0)
+        name_column(s, jobs, BATS_PLANTASK_JOBNAME);
+    for (size_t i = 0; s->rc == 0 && i < v->all.n_axes; i++)
+        name_column(s, jobs, variable_at(v, i)->names[0]);
+    while (bats_source_next(s), !bats_source_is(s, "endjobs")) {
+        if (s->token.kind == BATS_TOKEN_EOF) {
+            bats_source_expected(s, "'endjobs'");
+            return;
+        }
         if (s->token.kind != BATS_TOKEN_END)
-            rc = read_job(s, v, jobs);
+            read_job(s, v, jobs);
     }
-    return rc < 0 ? rc : end_statement(s);
+    end_statement(s);
 }
 
 /* Without a list of jobs, variables are axes like others. */
-static int take_variables(struct bats_source *s, struct variables *v,
-                          struct bats_points *points)
+static void take_variables(struct bats_source *s, struct variables *v,
+                           struct bats_points *points)
 {
-    int rc = check_indices(s, v);
-    for (size_t i = 0; rc == 0 && i < v->all.n_axes; i++) {
+    check_indices(s, v);
+    for (size_t i = 0; s->rc == 0 && i < v->all.n_axes; i++) {
         struct bats_axis *axis = bats_points_axis(points);
         struct bats_axis *from = variable_at(v, i);
+        bats_source_check(s, axis != NULL);
         if (axis == NULL)
-            return no_memory(s);
+            return;
         *axis = *from;
         *from = (struct bats_axis){0};
         v->index[from - v->all.axes] = -1;
     }
-    return rc;
 }
 
 /* ---- statements ---- */
 
 /* Goes to the end of a task, which plantask.c reads later. */
-static int skip_task(struct bats_source *s)
+static void skip_task(struct bats_source *s)
 {
     do {
-        int rc = bats_source_rest(s);
-        while (rc == 0 && *s->at != '\0' && (rc = bats_source_next(s)) == 0 &&
-               s->token.kind == BATS_TOKEN_END)
+        bats_source_rest(s);
+        while (*s->at != '\0' && bats_source_next(s) == BATS_TOKEN_END)
             ;
-        if (rc < 0)
-            return rc;
-        if (bats_source_is(s, "endtask"))
-            return end_statement(s);
-        if (bats_source_is(s, "task")) { /* planfile_tasks complains */
+        if (bats_source_is(s, "endtask")) {
+            end_statement(s);
+            return;
+        }
+        if (bats_source_is(s, "task")) { /* plantask.c complains */
             s->at = s->token.at;
-            return 0;
+            return;
         }
     } while (*s->at != '\0');
-    return 0;
 }
 
-static int read_statement(struct bats_source *s, struct variables *v,
-                          struct bats_points *points, bool *has_jobs)
+static void read_statement(struct bats_source *s, struct variables *v,
+                           struct bats_points *points, bool *has_jobs)
 {
     if (s->token.kind == BATS_TOKEN_END)
-        return 0;
-    if (bats_source_is(s, "parameter"))
-        return read_parameter(s, points);
-    if (bats_source_is(s, "variable"))
-        return read_variable(s, v);
-    if (bats_source_is(s, "task"))
-        return skip_task(s);
-    if (!bats_source_is(s, "jobs"))
-        return bats_source_expected(s, "parameter, variable, jobs or task");
-    if (*has_jobs)
-        return bats_source_refuse(s, "there are jobs already");
-    *has_jobs = true;
-    return read_jobs(s, v, points);
+        return;
+    if (bats_source_is(s, "parameter")) {
+        struct bats_axis *axis =
+            read_axis(s, points, "the name of a parameter");
+        if (axis != NULL)
+            bats_domain_read(s, axis, axis->names[0]);
+    } else if (bats_source_is(s, "variable")) {
+        read_variable(s, v);
+    } else if (bats_source_is(s, "task")) {
+        skip_task(s);
+    } else if (!bats_source_is(s, "jobs")) {
+        bats_source_expected(s, "parameter, variable, jobs or task");
+    } else if (*has_jobs) {
+        bats_source_refuse(s, "there are jobs already");
+    } else {
+        *has_jobs = true;
+        read_jobs(s, v, points);
+    }
 }
 
-static int read_axes(struct bats_source *s, struct bats_points *points)
+static void read_axes(struct bats_source *s, struct bats_points *points)
 {
     struct variables v = {0};
     bool has_jobs = false;
-    int rc;
-    while ((rc = bats_source_next(s)) == 0 && s->token.kind != BATS_TOKEN_EOF)
-        if ((rc = read_statement(s, &v, points, &has_jobs)) < 0)
-            break;
-    if (rc == 0 && !has_jobs)
-        rc = take_variables(s, &v, points);
-    if (rc == 0 && points->n_axes == 0)
-        rc = bats_source_expected(s, "a parameter");
+    while (bats_source_next(s) != BATS_TOKEN_EOF)
+        read_statement(s, &v, points, &has_jobs);
+    if (!has_jobs)
+        take_variables(s, &v, points);
+    if (points->n_axes == 0)
+        bats_source_expected(s, "a parameter");
     bats_points_release(&v.all);
     free(v.index);
-    return rc;
 }
 
 int bats_planfile_read(const char *name, const char *text,
@@ -286,14 +250,15 @@ int bats_planfile_read(const char *name, const char *text,
 {
     struct bats_source s = {
         .name = name, .text = text, .at = text, .err = err};
-    int rc = read_axes(&s, points);
-    s.at = text;
-    if (rc == 0)
-        rc = bats_plantask_read(&s, points, script);
-    *warnings = s.warnings;
-    s.warnings = NULL;
+    read_axes(&s, points);
+    if (s.rc == 0) {
+        s.at = text;
+        bats_plantask_read(&s, points, script);
+    }
+    *warnings = s.warnings.bytes;
+    s.warnings = (struct bats_text){0};
     bats_source_release(&s);
-    return rc;
+    return s.rc;
 }
 
 /* ---- scripts with parameters ---- */
@@ -321,7 +286,7 @@ bool bats_planfile_in_script(const char *text)
     return false;
 }
 
-/* Only the parameters are left, where they were. */
+/* Only the parameters remain, on their lines. */
 int bats_planfile_read_script(const char *name, const char *text,
                               struct bats_points *points,
                               struct bats_error *err)
@@ -330,15 +295,15 @@ int bats_planfile_read_script(const char *name, const char *text,
     struct bats_source s = {
         .name = name, .text = only, .at = only, .err = err};
     if (only == NULL)
-        return no_memory(&s);
+        return bats_no_memory(s.err);
     for (char *line = only; *line != '\0';) {
         const char *from = parameter_line(line);
         size_t n = strcspn(line, "\n");
         memset(line, ' ', from != NULL ? (size_t)(from - line) : n);
         line += n + (line[n] == '\n');
     }
-    int rc = read_axes(&s, points);
+    read_axes(&s, points);
     bats_source_release(&s);
     free(only);
-    return rc;
+    return s.rc;
 }

@@ -18,10 +18,10 @@
 #include "input/sweep/points.h"
 #include "input/sweep/script.h"
 
-/* Reads the plan in `text`, which is called `name` in messages. *warnings:
- * lines about what may not have been meant, for free(); NULL: none. Adds axes
- * to `points`, which is not closed. BATS_EINPUT: "name:line:column: expected
- * ..., found ..."; BATS_ENOMEM. */
+/* Reads the plan in `text`, which messages call `name`. *warnings: lines about
+ * likely mistakes, to be freed, or NULL. Adds axes to `points`, which stays
+ * open. BATS_EINPUT: "name:line:column: expected ..., found ...";
+ * BATS_ENOMEM. */
 int bats_planfile_read(const char *name, const char *text,
                        struct bats_points *points, struct bats_script *script,
                        char **warnings, struct bats_error *err);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/sweep/text.h"
+#include "input/sweep/template.h"
 
 #define NODE "\"$bats_node\""
 #define ROOT "\"$bats_root\""
@@ -22,7 +22,8 @@ struct planner {
     struct bats_source *s;
     const struct bats_points *points;
     size_t n_values;
-    struct bats_script *script; /* of the present task */
+    struct bats_script *script; /* of the present task, */
+    struct bats_text *text;     /* and its text */
     bool ignores;               /* onerror */
     bool has[2];                /* nodestart, main */
 };
@@ -37,7 +38,7 @@ bool bats_plantask_is_number(const char *word)
 
 /* ---- values ---- */
 
-/* The value of this name; false: there is none. */
+/* Finds the value of this name; false if it has none. */
 static bool find_value(const struct planner *p, const char *name, size_t n,
                        size_t *value)
 {
@@ -78,11 +79,8 @@ enum literal { RAW, WORD, PATH };
 static void add_literal(struct planner *p, const char *text, size_t n,
                         enum literal form)
 {
-    char *quoted = NULL;
-    size_t room = 0;
-    struct bats_text out = {.bytes = &quoted, .room = &room, .ok = true};
     if (form == RAW) {
-        bats_script_text(p->script, text, n);
+        bats_text_put(p->text, text, n);
         return;
     }
     for (size_t i = 0; i < n;) {
@@ -90,41 +88,35 @@ static void add_literal(struct planner *p, const char *text, size_t n,
         while (end < n && (form == WORD || strchr("*?[]", text[end]) == NULL))
             end++;
         if (end > i)
-            bats_text_quote(&out, text + i, end - i);
+            bats_template_quote(p->text, text + i, end - i);
         if (end < n)
-            bats_text_put(&out, text + end, 1);
+            bats_text_put(p->text, text + end, 1);
         i = end + (end < n);
     }
-    if (quoted != NULL)
-        bats_script_text(p->script, quoted, out.n);
-    p->script->failed = p->script->failed || !out.ok;
-    free(quoted);
 }
 
-/* A name that nobody has given a value is left to the shell. */
-static int add_unknown(struct planner *p, const char *name, size_t n,
-                       enum literal form)
+/* A name without a value is left to the shell. */
+static void add_unknown(struct planner *p, const char *name, size_t n,
+                        enum literal form)
 {
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)(n < 63 ? n : 63), name);
-    bats_script_add(p->script, form == RAW ? "${" : "\"${");
-    bats_script_text(p->script, name, n);
-    bats_script_add(p->script, form == RAW ? "}" : "}\"");
-    if (getenv(word) != NULL)
-        return 0;
-    return bats_source_warn(p->s, p->s->token.at,
-                            "no parameter is called '%s': it is left to the "
-                            "shell",
-                            word);
+    bats_text_add(p->text, form == RAW ? "${" : "\"${");
+    bats_text_put(p->text, name, n);
+    bats_text_add(p->text, form == RAW ? "}" : "}\"");
+    if (getenv(word) == NULL)
+        bats_source_warn(p->s, p->s->token.at,
+                         "no parameter is called '%s': it is left to the "
+                         "shell",
+                         word);
 }
 
-static int add_text(struct planner *p, const char *text, enum literal form)
+static void add_text(struct planner *p, const char *text, enum literal form)
 {
     size_t at = 0, from = 0;
-    int rc = 0;
     if (*text == '\0' && form != RAW)
-        bats_script_add(p->script, "''");
-    while (rc == 0 && text[at] != '\0') {
+        bats_text_add(p->text, "''");
+    while (text[at] != '\0') {
         const char *name;
         size_t length, value;
         size_t n = read_reference(text + at, &name, &length);
@@ -141,27 +133,30 @@ static int add_text(struct planner *p, const char *text, enum literal form)
                               form == RAW ? BATS_SCRIPT_RAW
                                           : BATS_SCRIPT_WORD);
         else
-            rc = add_unknown(p, name, length, form);
+            add_unknown(p, name, length, form);
         from = at += n;
     }
     if (at > from)
         add_literal(p, text + from, at - from, form);
-    return rc;
 }
 
 /* ---- commands ---- */
 
-static void end_command(struct planner *p)
+/* Each runs in a shell of its own, in this directory. */
+static void begin_command(struct planner *p, const char *place,
+                          const char *first)
 {
-    bats_script_add(p->script, p->ignores ? " || :\n" : " || exit\n");
+    bats_text_format(p->text, "(cd %s && %s", place, first);
 }
 
-static int expect_end(struct planner *p)
+static void end_command(struct planner *p)
 {
-    int rc = bats_source_next(p->s);
-    return rc < 0 || bats_source_ends(p->s)
-               ? rc
-               : bats_source_expected(p->s, "the end of the command");
+    bats_text_add(p->text, p->ignores ? ") || :\n" : ") || exit\n");
+}
+
+static void expect_end(struct planner *p)
+{
+    bats_source_end(p->s, "the end of the command");
 }
 
 /* Takes "node:" or "root:" from the beginning of a path. */
@@ -174,316 +169,254 @@ static const char *read_place(const char *path, const char **rest,
     return node ? NODE : root ? ROOT : otherwise;
 }
 
-static int read_path(struct planner *p, const char *what)
+static void read_path(struct planner *p, const char *what)
 {
-    int rc = bats_source_next(p->s);
-    return rc == 0 && bats_source_ends(p->s) ? bats_source_expected(p->s, what)
-                                             : rc;
+    bats_source_next(p->s);
+    if (bats_source_ends(p->s))
+        bats_source_expected(p->s, what);
 }
 
-/* A path to write to, unless it begins at the root. */
-static int add_target(struct planner *p, const char *otherwise)
+/* A path to write to, in this place unless it begins at the root. */
+static void read_target(struct planner *p, const char *what,
+                        const char *otherwise)
 {
     const char *rest;
+    read_path(p, what);
     const char *place = read_place(p->s->token.value, &rest, otherwise);
-    if (*rest != '/') {
-        bats_script_add(p->script, place);
-        bats_script_add(p->script, "/");
-    }
-    return add_text(p, rest, WORD);
+    if (*rest != '/')
+        bats_text_format(p->text, "%s/", place);
+    add_text(p, rest, WORD);
 }
 
-static int read_copy(struct planner *p)
+static void read_copy(struct planner *p)
 {
     const char *rest;
-    int rc = read_path(p, "the file to copy");
-    if (rc < 0)
-        return rc;
-    const char *place = read_place(p->s->token.value, &rest, ROOT);
-    bats_script_add(p->script, "(cd ");
-    bats_script_add(p->script, place);
-    bats_script_add(p->script, " && cp -r -- ");
-    rc = add_text(p, rest, PATH);
-    if (rc == 0)
-        rc = read_path(p, "where to copy it");
-    bats_script_add(p->script, " ");
-    if (rc == 0)
-        rc = add_target(p, ROOT);
-    bats_script_add(p->script, ")");
+    read_path(p, "the file to copy");
+    begin_command(p, read_place(p->s->token.value, &rest, ROOT), "cp -r -- ");
+    add_text(p, rest, PATH);
+    bats_text_add(p->text, " ");
+    read_target(p, "where to copy it", ROOT);
     end_command(p);
-    return rc < 0 ? rc : expect_end(p);
+    expect_end(p);
 }
 
-/* A line for the shell: the rest of this one, or the text that is all of it. */
-static int read_line(struct planner *p, const char *place)
+/* A line for the shell: the rest of this line, or a single text. */
+static void read_line(struct planner *p, const char *place)
 {
-    const char *before = p->s->at;
-    int rc = bats_source_next(p->s);
-    bool whole = rc == 0 && p->s->token.kind == BATS_TOKEN_STRING;
-    if (whole) {
-        const char *after = p->s->at;
-        struct bats_token token = p->s->token;
-        char *text = strdup(token.value);
-        if (text == NULL)
-            return bats_error_set(p->s->err, BATS_ENOMEM, "out of memory");
-        rc = bats_source_next(p->s);
-        whole = rc == 0 && bats_source_ends(p->s);
-        if (whole) {
-            p->s->at = after;
-            p->s->token = token;
-            bats_script_add(p->script, "(cd ");
-            bats_script_add(p->script, place);
-            bats_script_add(p->script, " && {\n");
-            rc = add_text(p, text, RAW);
-        }
-        free(text);
-        if (whole && rc == 0) {
-            bats_script_add(p->script, "\n})");
-            end_command(p);
-            return expect_end(p);
-        }
+    struct bats_source *s = p->s;
+    const char *before = s->at;
+    bool is_text = bats_source_next(s) == BATS_TOKEN_STRING;
+    if (is_text) {
+        bats_source_next(s);
+        is_text = bats_source_ends(s);
     }
-    if (rc < 0)
-        return rc;
-    p->s->at = before;
-    rc = bats_source_rest(p->s);
-    if (rc == 0 && bats_source_ends(p->s))
-        rc = bats_source_expected(p->s, "a command");
-    if (rc < 0)
-        return rc;
-    bats_script_add(p->script, "(cd ");
-    bats_script_add(p->script, place);
-    bats_script_add(p->script, " && {\n");
-    rc = add_text(p, p->s->token.value, RAW);
-    bats_script_add(p->script, "\n})");
+    if (s->rc < 0)
+        return;
+    s->at = before;
+    if (is_text)
+        bats_source_next(s);
+    else
+        bats_source_rest(s);
+    if (bats_source_ends(s))
+        bats_source_expected(s, "a command");
+    begin_command(p, place, "{\n");
+    add_text(p, s->token.value, RAW);
+    bats_text_add(p->text, "\n}");
     end_command(p);
-    return rc;
+    if (is_text)
+        expect_end(p);
 }
 
 /* exec PROGRAM ARGUMENT...; lexec and lpexec have the name that the program is
  * to see after the program. */
-static int read_exec(struct planner *p, bool has_name)
+static void read_exec(struct planner *p, bool has_name)
 {
-    int rc = read_path(p, "a program");
-    if (rc < 0)
-        return rc;
-    bats_script_add(p->script, "(cd " NODE " && exec ");
-    rc = add_text(p, p->s->token.value, WORD);
-    if (rc == 0 && has_name)
-        rc = read_path(p, "the name of the program");
-    while (rc == 0 && (rc = bats_source_next(p->s)) == 0 &&
-           !bats_source_ends(p->s)) {
-        bats_script_add(p->script, " ");
-        rc = add_text(p, p->s->token.value, WORD);
+    read_path(p, "a program");
+    begin_command(p, NODE, "exec ");
+    add_text(p, p->s->token.value, WORD);
+    if (has_name)
+        read_path(p, "the name of the program");
+    while (bats_source_next(p->s), !bats_source_ends(p->s)) {
+        bats_text_add(p->text, " ");
+        add_text(p, p->s->token.value, WORD);
     }
-    bats_script_add(p->script, ")");
     end_command(p);
-    return rc;
 }
 
 static void add_substitution(struct planner *p, const char *name, size_t value)
 {
-    static const char *const forms[][2] = {{"\\${", "}"}, {"\\$", "\\b"}};
     for (int i = 0; i < 2; i++) {
-        bats_script_add(p->script, " -e 's/");
-        bats_script_add(p->script, forms[i][0]);
-        bats_script_add(p->script, name);
-        bats_script_add(p->script, forms[i][1]);
-        bats_script_add(p->script, "/");
+        bats_text_format(
+            p->text, i == 0 ? " -e 's/\\${%s}/" : " -e 's/\\$%s\\b/", name);
         bats_script_value(p->script, value, BATS_SCRIPT_SED);
-        bats_script_add(p->script, "/g'");
+        bats_text_add(p->text, "/g'");
     }
 }
 
 /* substitute SKELETON FILE: the names of values in it are replaced. */
-static int read_substitute(struct planner *p, const char *place)
+static void read_substitute(struct planner *p, const char *place)
 {
     const char *rest;
-    int rc = read_path(p, "the file in which to substitute");
-    if (rc < 0)
-        return rc;
-    bats_script_add(p->script, "(cd ");
-    bats_script_add(p->script, read_place(p->s->token.value, &rest, place));
-    bats_script_add(p->script, " && sed");
+    read_path(p, "the file in which to substitute");
+    begin_command(p, read_place(p->s->token.value, &rest, place), "sed");
     for (size_t k = 0; k < p->n_values; k++)
         add_substitution(p, bats_points_name(p->points, k), k);
     add_substitution(p, BATS_PLANTASK_JOBNAME, BATS_SCRIPT_NUMBER);
     add_substitution(p, "jobindex", BATS_SCRIPT_NUMBER);
-    bats_script_add(p->script, " <");
-    rc = add_text(p, rest, WORD);
-    if (rc == 0)
-        rc = read_path(p, "the file to write");
-    bats_script_add(p->script, " >");
-    if (rc == 0)
-        rc = add_target(p, place);
-    bats_script_add(p->script, ")");
+    bats_text_add(p->text, " <");
+    add_text(p, rest, WORD);
+    bats_text_add(p->text, " >");
+    read_target(p, "the file to write", place);
     end_command(p);
-    return rc < 0 ? rc : expect_end(p);
+    expect_end(p);
 }
 
 /* redirect stdout|stderr off | [append] to FILE */
-static int read_redirect(struct planner *p)
+static void read_redirect(struct planner *p)
 {
-    int rc = bats_source_next(p->s);
-    if (rc < 0)
-        return rc;
-    bool is_error = bats_source_is(p->s, "stderr");
-    if (!is_error && !bats_source_is(p->s, "stdout"))
-        return bats_source_expected(p->s, "stdout or stderr");
-    bats_script_add(p->script, is_error ? "exec 2>" : "exec 1>");
-    rc = bats_source_next(p->s);
-    if (rc == 0 && bats_source_is(p->s, "off")) {
-        bats_script_add(p->script, is_error ? "&4\n" : "&3\n");
-        return expect_end(p);
+    struct bats_source *s = p->s;
+    bats_source_next(s);
+    bool is_error = bats_source_is(s, "stderr");
+    if (!is_error && !bats_source_is(s, "stdout"))
+        bats_source_expected(s, "stdout or stderr");
+    bats_text_add(p->text, is_error ? "exec 2>" : "exec 1>");
+    bats_source_next(s);
+    if (bats_source_is(s, "off")) {
+        bats_text_add(p->text, is_error ? "&4\n" : "&3\n");
+        expect_end(p);
+        return;
     }
-    if (rc == 0 && bats_source_is(p->s, "append")) {
-        bats_script_add(p->script, ">");
-        rc = bats_source_next(p->s);
+    if (bats_source_is(s, "append")) {
+        bats_text_add(p->text, ">");
+        bats_source_next(s);
     }
-    if (rc == 0 && !bats_source_is(p->s, "to"))
-        rc = bats_source_expected(p->s, "off, to or append to");
-    if (rc == 0)
-        rc = read_path(p, "a file");
-    if (rc == 0)
-        rc = add_target(p, NODE);
-    bats_script_add(p->script, "\n");
-    return rc < 0 ? rc : expect_end(p);
+    if (!bats_source_is(s, "to"))
+        bats_source_expected(s, "off, to or append to");
+    read_target(p, "a file", NODE);
+    bats_text_add(p->text, "\n");
+    expect_end(p);
 }
 
-static int read_onerror(struct planner *p)
+static void read_onerror(struct planner *p)
 {
-    int rc = bats_source_next(p->s);
-    if (rc < 0)
-        return rc;
+    bats_source_next(p->s);
     p->ignores = bats_source_is(p->s, "ignore");
     if (!p->ignores && !bats_source_is(p->s, "fail"))
-        return bats_source_expected(p->s, "fail or ignore");
-    return expect_end(p);
+        bats_source_expected(p->s, "fail or ignore");
+    expect_end(p);
 }
 
-static int read_command(struct planner *p)
+static void read_command(struct planner *p)
 {
     struct bats_source *s = p->s;
     if (bats_source_is(s, "copy"))
-        return read_copy(p);
-    if (bats_source_is(s, "exec"))
-        return read_exec(p, false);
-    if (bats_source_is(s, "lexec") || bats_source_is(s, "lpexec"))
-        return read_exec(p, true);
-    if (bats_source_is(s, "shexec") || bats_source_is(s, "node:execute"))
-        return read_line(p, NODE);
-    if (bats_source_is(s, "execute") || bats_source_is(s, "root:execute"))
-        return read_line(p, ROOT);
-    if (bats_source_is(s, "node:substitute"))
-        return read_substitute(p, NODE);
-    if (bats_source_is(s, "substitute") ||
-        bats_source_is(s, "root:substitute"))
-        return read_substitute(p, ROOT);
-    if (bats_source_is(s, "redirect"))
-        return read_redirect(p);
-    if (bats_source_is(s, "onerror"))
-        return read_onerror(p);
-    return bats_source_expected(s, "copy, execute, exec, shexec, substitute, "
-                                   "redirect, onerror or endtask");
+        read_copy(p);
+    else if (bats_source_is(s, "exec"))
+        read_exec(p, false);
+    else if (bats_source_is(s, "lexec") || bats_source_is(s, "lpexec"))
+        read_exec(p, true);
+    else if (bats_source_is(s, "shexec") || bats_source_is(s, "node:execute"))
+        read_line(p, NODE);
+    else if (bats_source_is(s, "execute") || bats_source_is(s, "root:execute"))
+        read_line(p, ROOT);
+    else if (bats_source_is(s, "node:substitute"))
+        read_substitute(p, NODE);
+    else if (bats_source_is(s, "substitute") ||
+             bats_source_is(s, "root:substitute"))
+        read_substitute(p, ROOT);
+    else if (bats_source_is(s, "redirect"))
+        read_redirect(p);
+    else if (bats_source_is(s, "onerror"))
+        read_onerror(p);
+    else
+        bats_source_expected(s, "copy, execute, exec, shexec, substitute, "
+                                "redirect, onerror or endtask");
 }
 
 /* ---- tasks ---- */
 
 /* Reads up to endtask. A task of another name that nothing is in, as in figure
  * 9 of the paper, is a slip of the pen. */
-static int read_commands(struct planner *p, const char *name, bool is_known,
-                         const char *at)
+static void read_commands(struct planner *p, const char *name, bool is_known,
+                          const char *at)
 {
-    int rc = expect_end(p);
-    while (rc == 0 && (rc = bats_source_next(p->s)) == 0) {
-        if (p->s->token.kind == BATS_TOKEN_END)
+    struct bats_source *s = p->s;
+    expect_end(p);
+    for (;;) {
+        enum bats_token_kind kind = bats_source_next(s);
+        if (kind == BATS_TOKEN_END)
             continue;
-        if (!is_known && bats_source_is(p->s, "task")) {
-            p->s->at = p->s->token.at;
-            return bats_source_warn(p->s, at,
-                                    "the task '%s' is empty: it is "
-                                    "left out",
-                                    name);
+        if (s->rc == 0 && !is_known && bats_source_is(s, "task")) {
+            s->at = s->token.at;
+            bats_source_warn(s, at, "the task '%s' is empty: it is left out",
+                             name);
+            return;
         }
-        if (!is_known) {
-            p->s->token = (struct bats_token){
-                .kind = BATS_TOKEN_WORD, .at = at, .value = (char *)name};
-            return bats_source_expected(p->s, "main or nodestart");
+        if (s->rc == 0 && !is_known) {
+            s->token = (struct bats_token){
+                .kind = BATS_TOKEN_WORD, .at = at, .value = name};
+            bats_source_expected(s, "main or nodestart");
         }
-        if (p->s->token.kind == BATS_TOKEN_EOF)
-            return bats_source_expected(p->s, "a command or endtask");
-        if (bats_source_is(p->s, "endtask"))
-            return expect_end(p);
-        rc = read_command(p);
+        if (kind == BATS_TOKEN_EOF)
+            bats_source_expected(s, "a command or endtask");
+        if (s->rc < 0)
+            return;
+        if (bats_source_is(s, "endtask")) {
+            expect_end(p);
+            return;
+        }
+        read_command(p);
     }
-    return rc;
 }
 
-static int read_task(struct planner *p, struct bats_script scripts[2])
+static void read_task(struct planner *p, struct bats_script scripts[2])
 {
-    int rc = read_path(p, "main or nodestart");
-    if (rc < 0)
-        return rc;
-    bool is_main = bats_source_is(p->s, "main");
-    bool is_known = is_main || bats_source_is(p->s, "nodestart");
+    struct bats_source *s = p->s;
+    read_path(p, "main or nodestart");
+    bool is_main = bats_source_is(s, "main");
+    bool is_known = is_main || bats_source_is(s, "nodestart");
     if (is_known && p->has[is_main])
-        return bats_source_refuse(p->s, "there is a task '%s' already",
-                                  p->s->token.value);
-    char *name = strdup(p->s->token.value);
-    if (name == NULL)
-        return bats_error_set(p->s->err, BATS_ENOMEM, "out of memory");
+        bats_source_refuse(s, "there is a task '%s' already", s->token.value);
+    char *name = s->rc == 0 ? strdup(s->token.value) : NULL;
+    bats_source_check(s, name != NULL);
     p->has[is_main] = p->has[is_main] || is_known;
     p->ignores = false;
     p->script = &scripts[is_main];
-    rc = read_commands(p, name, is_known, p->s->token.at);
+    p->text = &p->script->text;
+    if (name != NULL)
+        read_commands(p, name, is_known, s->token.at);
     free(name);
-    return rc;
 }
 
 /* Skips the statement that the present token begins. */
-static int skip_statement(struct planner *p)
+static void skip_statement(struct bats_source *s)
 {
-    bool jobs = bats_source_is(p->s, "jobs");
-    int rc = 0;
-    while (rc == 0 && p->s->token.kind != BATS_TOKEN_EOF &&
-           (jobs ? !bats_source_is(p->s, "endjobs") : !bats_source_ends(p->s)))
-        rc = bats_source_next(p->s);
-    return rc;
+    bool jobs = bats_source_is(s, "jobs");
+    while (s->token.kind != BATS_TOKEN_EOF &&
+           (jobs ? !bats_source_is(s, "endjobs") : !bats_source_ends(s)))
+        bats_source_next(s);
 }
 
-static int read_tasks(struct planner *p, struct bats_script scripts[2])
+void bats_plantask_read(struct bats_source *source,
+                        const struct bats_points *points,
+                        struct bats_script *script)
 {
-    int rc;
-    while ((rc = bats_source_next(p->s)) == 0 &&
-           p->s->token.kind != BATS_TOKEN_EOF) {
-        rc = bats_source_is(p->s, "task") ? read_task(p, scripts)
-                                          : skip_statement(p);
-        if (rc < 0)
-            return rc;
-    }
-    if (rc == 0 && !p->has[1])
-        rc = bats_source_expected(p->s, "the task main");
-    return rc;
-}
-
-int bats_plantask_read(struct bats_source *source,
-                       const struct bats_points *points,
-                       struct bats_script *script)
-{
-    struct bats_script scripts[2] = {{0}, {0}};
+    struct bats_script scripts[2] = {0};
     struct planner p = {.s = source, .points = points};
     while (bats_points_name(points, p.n_values) != NULL)
         p.n_values++;
-    int rc = read_tasks(&p, scripts);
-    if (rc == 0) {
-        bats_script_add(script, prologue);
-        bats_script_append(script, &scripts[0]);
-        bats_script_add(script, "exec 1>&3 2>&4\n");
-        bats_script_append(script, &scripts[1]);
-        if (script->failed)
-            rc = bats_error_set(source->err, BATS_ENOMEM, "out of memory");
-    }
+    while (bats_source_next(source) != BATS_TOKEN_EOF)
+        if (bats_source_is(source, "task"))
+            read_task(&p, scripts);
+        else
+            skip_statement(source);
+    if (!p.has[1])
+        bats_source_expected(source, "the task main");
+    bats_text_add(&script->text, prologue);
+    bats_script_append(script, &scripts[0]);
+    bats_text_add(&script->text, "exec 1>&3 2>&4\n");
+    bats_script_append(script, &scripts[1]);
+    bats_source_check(source, !script->text.failed);
     for (int i = 0; i < 2; i++)
         bats_script_release(&scripts[i]);
-    return rc;
 }

@@ -21,8 +21,8 @@ bool bats_plantask_is_number(const char *word);
 
 /* Reads the tasks in `source`, from where it is; everything else is skipped.
  * The names of the values are those of `points`. */
-int bats_plantask_read(struct bats_source *source,
-                       const struct bats_points *points,
-                       struct bats_script *script);
+void bats_plantask_read(struct bats_source *source,
+                        const struct bats_points *points,
+                        struct bats_script *script);
 
 #endif

@@ -46,7 +46,7 @@ bool bats_axis_add_name(struct bats_axis *axis, const char *bytes, size_t n)
     return true;
 }
 
-bool bats_axis_add_span(struct bats_axis *axis, struct bats_span span)
+bool bats_axis_add_span(struct bats_axis *axis, struct bats_row_span span)
 {
     if (!bats_grow(&axis->spans, &axis->spans_room, axis->n_spans + 1,
                    sizeof *axis->spans))
@@ -137,7 +137,7 @@ int bats_points_close(struct bats_points *points, struct bats_error *err)
     points->extent = calloc(points->n_axes, sizeof *points->extent);
     if (points->stride == NULL || points->extent == NULL ||
         !fill_empty(points))
-        return bats_error_set(err, BATS_ENOMEM, "no memory for a sweep");
+        return bats_no_memory(err);
     return count(points, err);
 }
 
@@ -173,7 +173,7 @@ static void compute(const struct bats_axis *axis, uint64_t row,
         else
             high = middle;
     }
-    const struct bats_span *span = &axis->spans[low];
+    const struct bats_row_span *span = &axis->spans[low];
     uint64_t k = row - span->before;
     if (span->is_real) /* as in awk; sums such as 0.1 + 0.2 come out right */
         snprintf(text, BATS_SPAN_TEXT, "%.12g",

@@ -25,7 +25,7 @@
 #define BATS_SPAN_TEXT 32
 
 /* The values from + k step for k = 0 .. n - 1. */
-struct bats_span {
+struct bats_row_span {
     uint64_t before; /* rows of the spans before it */
     uint64_t n;
     bool is_real;
@@ -44,7 +44,7 @@ struct bats_axis {
     size_t length, text_room;
     size_t *row; /* where each row begins in it */
     size_t rows_room;
-    struct bats_span *spans; /* computed rows */
+    struct bats_row_span *spans; /* computed rows */
     size_t n_spans, spans_room;
     char **names; /* of the columns; then every row has n_names values */
     size_t n_names, names_room;
@@ -56,7 +56,7 @@ bool bats_axis_begin_row(struct bats_axis *axis);
 bool bats_axis_add_value(struct bats_axis *axis, const char *bytes, size_t n);
 bool bats_axis_add_name(struct bats_axis *axis, const char *bytes, size_t n);
 /* `before` and n_rows follow from the spans before it; span->n >= 1. */
-bool bats_axis_add_span(struct bats_axis *axis, struct bats_span span);
+bool bats_axis_add_span(struct bats_axis *axis, struct bats_row_span span);
 /* A row of one value. */
 bool bats_axis_add(struct bats_axis *axis, const char *bytes, size_t n);
 
@@ -70,7 +70,7 @@ struct bats_points {
     uint64_t *stride; /* by axis: points from one row to the next */
     uint64_t *extent; /* by axis: rows in use */
     uint64_t n;       /* points */
-    bool recycle;     /* linked axes go as far as the longest, whose shorter
+    bool recycle;     /* linked axes are as long as the longest one; shorter
                        * ones begin again (GNU parallel's --link) */
 };
 

@@ -8,11 +8,6 @@
 #include "input/textfile.h"
 #include "util/grow.h"
 
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "no memory for a sweep");
-}
-
 /* ---- columns ---- */
 
 /* \t and \n, which POSIX does not know in regular expressions. */
@@ -45,7 +40,7 @@ int bats_columns_init(struct bats_columns *columns, const char *separator,
     columns->split = columns->trim = true;
     char *text = plain_expression(separator);
     if (text == NULL)
-        return no_memory(err);
+        return bats_no_memory(err);
     if (strlen(text) == 1 && strchr("^.[$()|*+?{\\", *text) == NULL)
         columns->literal = *text;
     int bad = regcomp(&columns->regex, text, REG_EXTENDED);
@@ -72,8 +67,7 @@ void bats_columns_release(struct bats_columns *columns)
     columns->has_regex = false;
 }
 
-/* Finds the separator in `text` from `at` on: its begin and end; false: there
- * is none. */
+/* Finds begin and end of the separator in `text` from `at` on; false: none. */
 static bool find_separator(const struct bats_columns *columns,
                            const char *text, size_t at, size_t *begin,
                            size_t *end)
@@ -162,7 +156,7 @@ int bats_axis_read_words(struct bats_axis *axis, const char *const *words,
 {
     for (size_t i = 0; i < n; i++)
         if (!add_line(axis, words[i], columns))
-            return no_memory(err);
+            return bats_no_memory(err);
     return 0;
 }
 
@@ -187,7 +181,7 @@ int bats_axis_read_lines(struct bats_axis *axis, const char *path,
         line = end + 1;
     }
     free(text);
-    return ok ? 0 : no_memory(err);
+    return ok ? 0 : bats_no_memory(err);
 }
 
 /* ---- CSV ---- */
@@ -271,7 +265,7 @@ static int name_column(struct bats_axis *axis, const struct csv *csv,
             return bats_error_set(err, BATS_EINPUT,
                                   "%s:1: two columns are called '%.*s'",
                                   csv->name, (int)(n < 80 ? n : 80), name);
-    return bats_axis_add_name(axis, name, n) ? 0 : no_memory(err);
+    return bats_axis_add_name(axis, name, n) ? 0 : bats_no_memory(err);
 }
 
 static int read_names(struct bats_axis *axis, struct csv *csv,
@@ -293,11 +287,11 @@ static int read_record(struct bats_axis *axis, struct csv *csv,
 {
     size_t n_fields = 0, n;
     char *value;
-    int rc = bats_axis_begin_row(axis) ? 0 : no_memory(err);
+    int rc = bats_axis_begin_row(axis) ? 0 : bats_no_memory(err);
     for (csv->more = true; rc == 0 && csv->more; n_fields++) {
         rc = read_field(csv, &value, &n, err);
         if (rc == 0 && !bats_axis_add_value(axis, value, n))
-            rc = no_memory(err);
+            rc = bats_no_memory(err);
     }
     if (rc == 0 && n_fields != axis->n_names)
         rc = bats_error_set(err, BATS_EINPUT,
@@ -354,11 +348,11 @@ static bool read_number(const char **at, int64_t *number)
 }
 
 /* Returns the mistake in the span, or NULL. */
-static const char *read_span(const char **at, struct bats_span *span)
+static const char *read_span(const char **at, struct bats_row_span *span)
 {
     static const char form[] = "is not of the form 1-100, 1-100:2 or 1,3,5-9";
     int64_t last;
-    *span = (struct bats_span){.step = 1};
+    *span = (struct bats_row_span){.step = 1};
     if (!read_number(at, &span->first))
         return form;
     last = span->first;
@@ -382,14 +376,14 @@ static const char *read_span(const char **at, struct bats_span *span)
     return **at == ',' || **at == '\0' ? NULL : form;
 }
 
-static int64_t last_of(const struct bats_span *span)
+static int64_t last_of(const struct bats_row_span *span)
 {
     return span->first + (int64_t)(span->n - 1) * span->step;
 }
 
 static int by_first(const void *left, const void *right)
 {
-    const struct bats_span *a = left, *b = right;
+    const struct bats_row_span *a = left, *b = right;
     return (a->first > b->first) - (a->first < b->first);
 }
 
@@ -405,7 +399,7 @@ static bool add_numbers(struct bats_axis *axis, int64_t *numbers, size_t n)
     bool ok = true;
     qsort(numbers, n, sizeof *numbers, ascending);
     for (size_t i = 0; ok && i < n;) {
-        struct bats_span span = {.first = numbers[i], .step = 1, .n = 1};
+        struct bats_row_span span = {.first = numbers[i], .step = 1, .n = 1};
         while (++i < n && numbers[i] <= last_of(&span) + 1)
             span.n += numbers[i] > last_of(&span);
         ok = bats_axis_add_span(axis, span);
@@ -414,7 +408,7 @@ static bool add_numbers(struct bats_axis *axis, int64_t *numbers, size_t n)
 }
 
 /* Adds n spans that overlap. */
-static int add_once(struct bats_axis *axis, const struct bats_span *spans,
+static int add_once(struct bats_axis *axis, const struct bats_row_span *spans,
                     size_t n, struct bats_error *err)
 {
     uint64_t n_all = 0, k = 0;
@@ -431,11 +425,11 @@ static int add_once(struct bats_axis *axis, const struct bats_span *spans,
             numbers[k++] = spans[i].first + (int64_t)row * spans[i].step;
     bool ok = numbers != NULL && add_numbers(axis, numbers, (size_t)k);
     free(numbers);
-    return ok ? 0 : no_memory(err);
+    return ok ? 0 : bats_no_memory(err);
 }
 
 /* As a set, which it is for Slurm, too. */
-static int add_spans(struct bats_axis *axis, struct bats_span *spans, size_t n,
+static int add_spans(struct bats_axis *axis, struct bats_row_span *spans, size_t n,
                      struct bats_error *err)
 {
     bool ok = true;
@@ -445,20 +439,21 @@ static int add_spans(struct bats_axis *axis, struct bats_span *spans, size_t n,
             return add_once(axis, spans, n, err);
     for (size_t i = 0; ok && i < n; i++)
         ok = bats_axis_add_span(axis, spans[i]);
-    return ok ? 0 : no_memory(err);
+    return ok ? 0 : bats_no_memory(err);
 }
 
 int bats_axis_read_array(struct bats_axis *axis, const char *text,
                          struct bats_error *err)
 {
     static const char name[] = "array_id";
-    struct bats_span *spans = NULL;
+    struct bats_row_span *spans = NULL;
     size_t n = 0, room = 0;
     const char *at = text, *wrong = NULL;
-    int rc = bats_axis_add_name(axis, name, strlen(name)) ? 0 : no_memory(err);
+    int rc =
+        bats_axis_add_name(axis, name, strlen(name)) ? 0 : bats_no_memory(err);
     for (bool more = true; rc == 0 && more; more = *at++ == ',') {
         if (!bats_grow(&spans, &room, n + 1, sizeof *spans))
-            rc = no_memory(err);
+            rc = bats_no_memory(err);
         else if ((wrong = read_span(&at, &spans[n++])) != NULL)
             rc = bats_error_set(err, BATS_EINPUT, "--array: '%s' %s", text,
                                 wrong);

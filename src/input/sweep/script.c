@@ -5,35 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/sweep/text.h"
+#include "input/sweep/template.h"
 #include "util/grow.h"
-
-void bats_script_text(struct bats_script *script, const char *bytes, size_t n)
-{
-    if (!bats_grow(&script->text, &script->text_room, script->length + n + 1,
-                   1)) {
-        script->failed = true;
-        return;
-    }
-    memcpy(script->text + script->length, bytes, n);
-    script->length += n;
-}
-
-void bats_script_add(struct bats_script *script, const char *string)
-{
-    bats_script_text(script, string, strlen(string));
-}
 
 void bats_script_value(struct bats_script *script, size_t value,
                        enum bats_script_form form)
 {
     if (!bats_grow(&script->pieces, &script->room, script->n + 1,
                    sizeof *script->pieces)) {
-        script->failed = true;
+        script->text.failed = true;
         return;
     }
     script->pieces[script->n++] = (struct bats_script_piece){
-        .end = script->length, .value = value, .form = form};
+        .end = script->text.n, .value = value, .form = form};
 }
 
 void bats_script_append(struct bats_script *script,
@@ -42,18 +26,18 @@ void bats_script_append(struct bats_script *script,
     size_t at = 0;
     for (size_t i = 0; i < more->n; i++) {
         const struct bats_script_piece *p = &more->pieces[i];
-        bats_script_text(script, more->text + at, p->end - at);
+        bats_text_put(&script->text, more->text.bytes + at, p->end - at);
         bats_script_value(script, p->value, p->form);
         at = p->end;
     }
-    if (more->length > at)
-        bats_script_text(script, more->text + at, more->length - at);
-    script->failed = script->failed || more->failed;
+    if (more->text.n > at)
+        bats_text_put(&script->text, more->text.bytes + at, more->text.n - at);
+    script->text.failed |= more->text.failed;
 }
 
 void bats_script_release(struct bats_script *script)
 {
-    free(script->text);
+    bats_text_release(&script->text);
     free(script->pieces);
     *script = (struct bats_script){0};
 }
@@ -75,7 +59,7 @@ static void put_value(struct bats_text *out, const char *value,
                       enum bats_script_form form)
 {
     if (form == BATS_SCRIPT_WORD)
-        bats_text_quote(out, value, strlen(value));
+        bats_template_quote(out, value, strlen(value));
     else if (form == BATS_SCRIPT_SED)
         put_sed(out, value);
     else
@@ -84,21 +68,20 @@ static void put_value(struct bats_text *out, const char *value,
 
 ptrdiff_t bats_script_expand(const struct bats_script *script,
                              const struct bats_values *values, uint64_t number,
-                             char **text, size_t *size)
+                             struct bats_text *out)
 {
-    struct bats_text out = {.bytes = text, .room = size, .ok = true};
-    char digits[24];
+    const char *text = script->text.bytes;
     size_t at = 0;
-    snprintf(digits, sizeof digits, "%" PRIu64, number);
+    bats_text_cut(out, 0);
     for (size_t i = 0; i < script->n; i++) {
         const struct bats_script_piece *p = &script->pieces[i];
-        bats_text_put(&out, script->text + at, p->end - at);
+        bats_text_put(out, text + at, p->end - at);
         at = p->end;
         if (p->value < values->n)
-            put_value(&out, values->item[p->value], p->form);
+            put_value(out, values->item[p->value], p->form);
         else
-            bats_text_add(&out, digits);
+            bats_text_format(out, "%" PRIu64, number);
     }
-    bats_text_put(&out, script->text + at, script->length - at);
-    return out.ok ? (ptrdiff_t)out.n : -1;
+    bats_text_put(out, text + at, script->text.n - at);
+    return bats_text_length(out);
 }

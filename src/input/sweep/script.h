@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "input/sweep/points.h"
+#include "util/text.h"
 
 enum bats_script_form {
     BATS_SCRIPT_RAW,  /* the value as it is */
@@ -22,29 +23,27 @@ enum bats_script_form {
 #define BATS_SCRIPT_NUMBER SIZE_MAX /* instead of a value: the task's number */
 
 struct bats_script {
-    char *text; /* all that is always the same */
-    size_t length, text_room;
+    struct bats_text text; /* all that is always the same; `failed`: memory was
+                              short, for the pieces as well */
     struct bats_script_piece {
         size_t end; /* of the text before it */
         size_t value;
         enum bats_script_form form;
     } * pieces;
     size_t n, room;
-    bool failed; /* memory was short */
 };
 
-void bats_script_text(struct bats_script *script, const char *bytes, size_t n);
-void bats_script_add(struct bats_script *script, const char *string);
+/* Adds a value; text is added to `text`. */
 void bats_script_value(struct bats_script *script, size_t value,
                        enum bats_script_form form);
 void bats_script_append(struct bats_script *script,
                         const struct bats_script *more);
 void bats_script_release(struct bats_script *script);
 
-/* Writes the script of task `number` (from 1) with these values into *text,
- * which grows; returns its length, or -1: out of memory. */
+/* Writes the script of task `number` (from 1) with these values into `text`
+ * instead of what it held; returns its length, or BATS_ENOMEM. */
 ptrdiff_t bats_script_expand(const struct bats_script *script,
                              const struct bats_values *values, uint64_t number,
-                             char **text, size_t *size);
+                             struct bats_text *text);
 
 #endif

@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/grow.h"
-
 #define BLANKS " \t\r\f"
 
 void bats_source_release(struct bats_source *s)
 {
-    free(s->word);
-    free(s->warnings);
-    s->word = s->warnings = NULL;
+    bats_text_release(&s->word);
+    bats_text_release(&s->warnings);
 }
 
 /* ---- messages ---- */
@@ -30,44 +27,59 @@ static void say_where(const struct bats_source *s, const char *at, char *text,
     snprintf(text, size, "%.200s:%zu:%zu: ", s->name, line, column);
 }
 
-int bats_source_refuse(const struct bats_source *s, const char *format, ...)
+/* The source is at its end, for this reason. */
+static void stop(struct bats_source *s, int rc)
+{
+    if (rc == 0)
+        return;
+    s->rc = rc;
+    s->at += strlen(s->at);
+    s->token.kind = BATS_TOKEN_EOF;
+    s->token.value = "";
+}
+
+void bats_source_check(struct bats_source *s, bool has_memory)
+{
+    if (s->rc == 0 && !has_memory)
+        stop(s, bats_no_memory(s->err));
+}
+
+void bats_source_refuse(struct bats_source *s, const char *format, ...)
+{
+    char where[300], sentence[300];
+    va_list arguments;
+    if (s->rc < 0)
+        return;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    say_where(s, s->token.at, where, sizeof where);
+    stop(s, bats_error_set(s->err, BATS_EINPUT, "%s%s", where, sentence));
+}
+
+void bats_source_expected(struct bats_source *s, const char *what)
+{
+    if (s->token.kind == BATS_TOKEN_EOF)
+        bats_source_refuse(s, "expected %s, found the end of the file", what);
+    else if (s->token.kind == BATS_TOKEN_END)
+        bats_source_refuse(s, "expected %s, found the end of the statement",
+                           what);
+    else
+        bats_source_refuse(s, "expected %s, found '%.60s'", what,
+                           s->token.value);
+}
+
+void bats_source_warn(struct bats_source *s, const char *at,
+                      const char *format, ...)
 {
     char where[300], sentence[300];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    say_where(s, s->token.at, where, sizeof where);
-    return bats_error_set(s->err, BATS_EINPUT, "%s%s", where, sentence);
-}
-
-int bats_source_expected(const struct bats_source *s, const char *what)
-{
-    if (s->token.kind == BATS_TOKEN_EOF)
-        return bats_source_refuse(s, "expected %s, found the end of the file",
-                                  what);
-    if (s->token.kind == BATS_TOKEN_END)
-        return bats_source_refuse(
-            s, "expected %s, found the end of the statement", what);
-    return bats_source_refuse(s, "expected %s, found '%.60s'", what,
-                              s->token.value);
-}
-
-int bats_source_warn(struct bats_source *s, const char *at, const char *format,
-                     ...)
-{
-    char where[300], sentence[300], *all;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
     say_where(s, at, where, sizeof where);
-    if (asprintf(&all, "%s%s%s\n", s->warnings != NULL ? s->warnings : "",
-                 where, sentence) < 0)
-        return bats_error_set(s->err, BATS_ENOMEM, "out of memory");
-    free(s->warnings);
-    s->warnings = all;
-    return 0;
+    bats_text_format(&s->warnings, "%s%s\n", where, sentence);
+    bats_source_check(s, !s->warnings.failed);
 }
 
 /* ---- comments ---- */
@@ -105,18 +117,17 @@ static void skip_blanks(struct bats_source *s)
 
 /* ---- words ---- */
 
-static int no_memory(const struct bats_source *s)
+/* Empties the word: it is not NULL then. */
+static void begin_word(struct bats_source *s)
 {
-    return bats_error_set(s->err, BATS_ENOMEM, "out of memory");
+    bats_text_cut(&s->word, 0);
+    bats_text_add(&s->word, "");
 }
 
-static int put(struct bats_source *s, size_t *n, char c)
+static void end_word(struct bats_source *s)
 {
-    if (!bats_grow(&s->word, &s->word_room, *n + 2, 1))
-        return no_memory(s);
-    s->word[(*n)++] = c;
-    s->word[*n] = '\0';
-    return 0;
+    s->token.value = s->word.bytes;
+    bats_source_check(s, !s->word.failed);
 }
 
 /* Reads an escape of C after its backslash; a NUL stays as it is written. */
@@ -147,58 +158,57 @@ static char read_escape(struct bats_source *s)
     return *s->at++;
 }
 
-static int read_quoted(struct bats_source *s, size_t *n)
+static void read_quoted(struct bats_source *s)
 {
     char quote = *s->at++;
-    int rc = 0;
-    while (rc == 0 && *s->at != quote) {
-        if (*s->at == '\0' || *s->at == '\n')
-            return bats_source_refuse(s, "this quote is not closed");
+    while (*s->at != quote) {
+        if (*s->at == '\0' || *s->at == '\n') {
+            bats_source_refuse(s, "this quote is not closed");
+            return;
+        }
         char c = *s->at++;
         if (c == '\\' && quote == '"' && *s->at != '\0' && *s->at != '\n')
             c = read_escape(s);
-        rc = put(s, n, c);
+        bats_text_put(&s->word, &c, 1);
     }
-    s->at += rc == 0;
-    return rc;
+    s->at++;
 }
 
-static int read_word(struct bats_source *s)
+static void read_word(struct bats_source *s)
 {
-    size_t n = 0;
-    int rc = bats_grow(&s->word, &s->word_room, 1, 1) ? 0 : no_memory(s);
-    if (rc == 0)
-        *s->word = '\0';
-    while (rc == 0 && *s->at != '\0' && strchr(BLANKS "\n;", *s->at) == NULL) {
+    begin_word(s);
+    while (*s->at != '\0' && strchr(BLANKS "\n;", *s->at) == NULL) {
         if (*s->at == '\\' && newline_at(s->at + 1) > 0)
             break;
-        rc = *s->at == '"' || *s->at == '\'' ? read_quoted(s, &n)
-                                             : put(s, &n, *s->at++);
+        if (*s->at == '"' || *s->at == '\'')
+            read_quoted(s);
+        else
+            bats_text_put(&s->word, s->at++, 1);
     }
-    s->token.value = s->word;
-    return rc;
+    if (s->rc == 0)
+        end_word(s);
 }
 
-int bats_source_next(struct bats_source *s)
+enum bats_token_kind bats_source_next(struct bats_source *s)
 {
+    if (s->rc < 0)
+        return BATS_TOKEN_EOF;
     skip_blanks(s);
-    s->token = (struct bats_token){.at = s->at};
+    s->token = (struct bats_token){.at = s->at, .value = ""};
     if (*s->at == '\0' && s->open != NULL) {
         s->token.at = s->open;
-        return bats_source_refuse(s, "this comment is not closed");
-    }
-    if (*s->at == '\0') {
+        bats_source_refuse(s, "this comment is not closed");
+    } else if (*s->at == '\0') {
         s->token.kind = BATS_TOKEN_EOF;
-        return 0;
-    }
-    if (*s->at == '\n' || *s->at == ';') {
+    } else if (*s->at == '\n' || *s->at == ';') {
         s->at++;
         s->token.kind = BATS_TOKEN_END;
-        return 0;
+    } else {
+        s->token.kind = *s->at == '"' || *s->at == '\'' ? BATS_TOKEN_STRING
+                                                        : BATS_TOKEN_WORD;
+        read_word(s);
     }
-    s->token.kind =
-        *s->at == '"' || *s->at == '\'' ? BATS_TOKEN_STRING : BATS_TOKEN_WORD;
-    return read_word(s);
+    return s->token.kind;
 }
 
 /* ---- lines for a shell ---- */
@@ -213,15 +223,17 @@ static void trim(char *word, size_t n)
     word[n] = '\0';
 }
 
-int bats_source_rest(struct bats_source *s)
+void bats_source_rest(struct bats_source *s)
 {
-    size_t n = 0;
     char quote = '\0';
-    int rc = bats_grow(&s->word, &s->word_room, 1, 1) ? 0 : no_memory(s);
+    if (s->rc < 0)
+        return;
+    begin_word(s);
     skip_blanks(s);
     s->token = (struct bats_token){.kind = BATS_TOKEN_STRING, .at = s->at};
-    while (rc == 0 && *s->at != '\0' && *s->at != '\n') {
-        bool begins = n == 0 || strchr(BLANKS, s->word[n - 1]) != NULL;
+    while (*s->at != '\0' && *s->at != '\n') {
+        size_t n = s->word.n;
+        bool begins = n == 0 || strchr(BLANKS, s->word.bytes[n - 1]) != NULL;
         const char *comment =
             quote == '\0' && begins ? skip_comment(s, false) : NULL;
         size_t newline = *s->at == '\\' ? newline_at(s->at + 1) : 0;
@@ -229,23 +241,21 @@ int bats_source_rest(struct bats_source *s)
             s->at = comment;
         } else if (newline > 0) {
             s->at += 1 + newline;
-            rc = put(s, &n, ' ');
+            bats_text_add(&s->word, " ");
         } else {
             if (*s->at == quote)
                 quote = '\0';
             else if (quote == '\0' && (*s->at == '"' || *s->at == '\''))
                 quote = *s->at;
-            rc = put(s, &n, *s->at++);
+            bats_text_put(&s->word, s->at++, 1);
         }
     }
     s->at += *s->at == '\n';
-    if (rc < 0)
-        return rc;
-    trim(s->word, n);
-    s->token.value = s->word;
-    if (s->word[0] == '\0')
+    if (!s->word.failed)
+        trim(s->word.bytes, s->word.n);
+    if (!s->word.failed && s->word.bytes[0] == '\0')
         s->token.kind = BATS_TOKEN_END;
-    return 0;
+    end_word(s);
 }
 
 bool bats_source_is(const struct bats_source *s, const char *word)
@@ -259,11 +269,18 @@ bool bats_source_ends(const struct bats_source *s)
     return s->token.kind == BATS_TOKEN_END || s->token.kind == BATS_TOKEN_EOF;
 }
 
-int bats_source_expect(struct bats_source *s, const char *word)
+void bats_source_expect(struct bats_source *s, const char *word)
 {
     char what[40];
-    int rc = bats_source_next(s);
+    bats_source_next(s);
     snprintf(what, sizeof what, "'%s'", word);
-    return rc < 0 || bats_source_is(s, word) ? rc
-                                             : bats_source_expected(s, what);
+    if (!bats_source_is(s, word))
+        bats_source_expected(s, what);
+}
+
+void bats_source_end(struct bats_source *s, const char *what)
+{
+    bats_source_next(s);
+    if (!bats_source_ends(s))
+        bats_source_expected(s, what);
 }

@@ -6,6 +6,9 @@
  * slash with a star one up to a star with a slash, all of them only at the
  * beginning of a word: dir/x*.dat has none. A backslash at the end of a line
  * continues it.
+ *
+ * Readers need not look at errors one by one: after the first one the source is
+ * at its end, all functions do nothing, and `rc` is not 0.
  */
 #ifndef BATS_SWEEP_SOURCE_H
 #define BATS_SWEEP_SOURCE_H
@@ -14,6 +17,7 @@
 #include <stddef.h>
 
 #include "bats/error.h"
+#include "util/text.h"
 
 enum bats_token_kind {
     BATS_TOKEN_WORD,
@@ -25,7 +29,8 @@ enum bats_token_kind {
 struct bats_token {
     enum bats_token_kind kind;
     const char *at; /* in the text of the file */
-    char *value; /* without quotes, escapes replaced; until the next token */
+    const char *value; /* without quotes, escapes replaced; until the next
+                          token; "" if this one ends something */
 };
 
 struct bats_source {
@@ -34,9 +39,9 @@ struct bats_source {
     const char *at;
     const char *open; /* a comment that is not closed; or NULL */
     struct bats_token token; /* the last one that was read */
-    char *word;              /* room for it */
-    size_t word_room;
-    char *warnings; /* lines, for free(); NULL: none */
+    struct bats_text word;   /* its value */
+    struct bats_text warnings; /* lines */
+    int rc; /* BATS_EINPUT, BATS_ENOMEM: the first mistake, which is in */
     struct bats_error *err;
 };
 
@@ -44,33 +49,38 @@ void bats_source_release(struct bats_source *source);
 
 /* Reads the next token. A word may have quoted parts, as in node:"a b"; in
  * double quotes the escapes of C hold. BATS_EINPUT: a quote or a comment is not
- * closed; BATS_ENOMEM. */
-int bats_source_next(struct bats_source *source);
+ * closed. */
+enum bats_token_kind bats_source_next(struct bats_source *source);
 
-/* Reads the rest of the line as it is, for a shell, but for comments that the
- * shell does not know and a semicolon at the end: into token.value. It ends the
- * statement. */
-int bats_source_rest(struct bats_source *source);
+/* Reads the rest of the line as it is for a shell into token.value, without
+ * comments that the shell does not know and without a final semicolon. Ends
+ * the statement. */
+void bats_source_rest(struct bats_source *source);
 
 /* The token is this word. */
 bool bats_source_is(const struct bats_source *source, const char *word);
 
-/* Reads the next token, which must be this word. */
-int bats_source_expect(struct bats_source *source, const char *word);
-
 /* The token ends the statement. */
 bool bats_source_ends(const struct bats_source *source);
 
+/* Reads the next token, which must be this word, or the end of the statement;
+ * `what` is that in messages. */
+void bats_source_expect(struct bats_source *source, const char *word);
+void bats_source_end(struct bats_source *source, const char *what);
+
 /* BATS_EINPUT: "name:line:column: expected ..., found ...". */
-int bats_source_expected(const struct bats_source *source, const char *what);
+void bats_source_expected(struct bats_source *source, const char *what);
 
 /* BATS_EINPUT: "name:line:column: sentence", for the token. */
-int bats_source_refuse(const struct bats_source *source, const char *format,
-                       ...) __attribute__((format(printf, 2, 3)));
+void bats_source_refuse(struct bats_source *source, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* Adds a line to the warnings, about the text at `at`. BATS_ENOMEM. */
-int bats_source_warn(struct bats_source *source, const char *at,
-                     const char *format, ...)
+/* BATS_ENOMEM, unless there was memory. */
+void bats_source_check(struct bats_source *source, bool has_memory);
+
+/* Adds a line to the warnings, about the text at `at`. */
+void bats_source_warn(struct bats_source *source, const char *at,
+                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -8,26 +8,7 @@
 #include "input/sweep/readers.h"
 #include "input/sweep/script.h"
 #include "input/sweep/template.h"
-#include "input/sweep/text.h"
-#include "util/grow.h"
 #include "util/similar.h"
-
-struct bats_sweep {
-    struct bats_points points;
-    struct bats_template *template; /* of the commands; or NULL: */
-    struct bats_script script;
-    char *warnings;
-    struct bats_values *values; /* of the point that was looked up last */
-    size_t width;
-    bool has_variables;
-    bool may_be_builtin;
-    bool is_once;
-};
-
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "no memory for a sweep");
-}
 
 /* ---- the words ---- */
 
@@ -68,7 +49,7 @@ static int read_source(struct bats_sweep *sweep,
 {
     struct bats_axis *axis = add_axis(sweep, false);
     if (axis == NULL)
-        return no_memory(err);
+        return bats_no_memory(err);
     switch (source->kind) {
     case BATS_SOURCE_LINES:
         return bats_axis_read_lines(axis, source->text, columns, err);
@@ -95,12 +76,12 @@ static int read_group(struct bats_sweep *sweep, const char *divider,
     for (size_t i = 0; rc == 0 && files && i < n; i++)
         rc = (axis = add_axis(sweep, linked)) != NULL
                  ? bats_axis_read_lines(axis, words[i], columns, err)
-                 : no_memory(err);
+                 : bats_no_memory(err);
     if (files)
         return rc;
     axis = add_axis(sweep, linked);
     return axis != NULL ? bats_axis_read_words(axis, words, n, columns, err)
-                        : no_memory(err);
+                        : bats_no_memory(err);
 }
 
 /* -n: several values for a task. */
@@ -160,9 +141,9 @@ static int check_names(const struct bats_sweep *sweep, struct bats_error *err)
                               "this sweep has %zu parameters; %d are allowed",
                               sweep->width, BATS_POINTS_NAMES);
     for (size_t i = 0; i < sweep->width; i++) {
-        const char *name = bats_sweep_name(sweep, i);
+        const char *name = bats_points_name(&sweep->points, i);
         for (size_t k = 0; name != NULL && k < i; k++) {
-            const char *other = bats_sweep_name(sweep, k);
+            const char *other = bats_points_name(&sweep->points, k);
             if (other != NULL && strcmp(name, other) == 0)
                 return bats_error_set(err, BATS_EINPUT,
                                       "two parameters of this sweep are "
@@ -191,8 +172,8 @@ static int warn(struct bats_sweep *sweep, const char *word,
         size_t n = bats_template_unknown(at, &sweep->points);
         struct bats_similar similar = bats_similar_to(at + 1, n);
         for (size_t k = 0; n > 0 && k < sweep->width; k++)
-            if (bats_sweep_name(sweep, k) != NULL)
-                bats_similar_try(&similar, bats_sweep_name(sweep, k));
+            if (bats_points_name(&sweep->points, k) != NULL)
+                bats_similar_try(&similar, bats_points_name(&sweep->points, k));
         if (similar.name == NULL || sweep->warnings != NULL ||
             (at > word && at[-1] == '$'))
             continue;
@@ -201,7 +182,7 @@ static int warn(struct bats_sweep *sweep, const char *word,
                      "you mean {%s}?\n",
                      (int)n, at + 1, similar.name) < 0) {
             sweep->warnings = NULL;
-            return no_memory(err);
+            return bats_no_memory(err);
         }
     }
     return 0;
@@ -223,7 +204,7 @@ static int make_template(struct bats_sweep *sweep,
     sweep->template = bats_template_create(
         words, n, &sweep->points, spec->quote, plain && !spec->without);
     sweep->may_be_builtin = n == 0 || words[0][0] == '@' || words[0][0] == '{';
-    int rc = sweep->template != NULL ? 0 : no_memory(err);
+    int rc = sweep->template != NULL ? 0 : bats_no_memory(err);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = warn(sweep, words[i], err);
     return rc;
@@ -248,7 +229,7 @@ static int count_points(struct bats_sweep *s, struct bats_error *err)
     s->width = bats_points_width(&s->points);
     for (size_t k = 0; k < s->width; k++)
         s->has_variables =
-            s->has_variables || is_variable(bats_sweep_name(s, k));
+            s->has_variables || is_variable(bats_points_name(&s->points, k));
     return check_names(s, err);
 }
 
@@ -267,7 +248,7 @@ int bats_sweep_create(const struct bats_sweep_spec *spec,
 {
     struct bats_sweep *s = new_sweep();
     if (s == NULL)
-        return no_memory(err);
+        return bats_no_memory(err);
     int rc = read_axes(s, spec, err);
     if (rc == 0)
         rc = count_points(s, err);
@@ -285,15 +266,9 @@ static int read_plan(struct bats_sweep *s, const char *name, const char *text,
         return bats_planfile_read(name, text, &s->points, &s->script,
                                   &s->warnings, err);
     int rc = bats_planfile_read_script(name, text, &s->points, err);
-    char *quoted = NULL;
-    size_t room = 0;
-    struct bats_text out = {.bytes = &quoted, .room = &room, .ok = true};
-    bats_text_quote(&out, name, strlen(name));
-    bats_script_add(&s->script, command);
-    bats_script_add(&s->script, " ");
-    bats_script_add(&s->script, out.ok ? quoted : "");
-    free(quoted);
-    return rc == 0 && (s->script.failed || !out.ok) ? no_memory(err) : rc;
+    bats_text_format(&s->script.text, "%s ", command);
+    bats_template_quote(&s->script.text, name, strlen(name));
+    return rc < 0 ? rc : bats_text_check(&s->script.text, err);
 }
 
 int bats_sweep_of_plan(const char *name, const char *text, const char *command,
@@ -302,16 +277,11 @@ int bats_sweep_of_plan(const char *name, const char *text, const char *command,
     struct bats_error why = {0};
     struct bats_sweep *s = new_sweep();
     if (s == NULL)
-        return no_memory(err);
+        return bats_no_memory(err);
     int rc = read_plan(s, name, text, command, err);
     if (rc == 0 && (rc = count_points(s, &why)) < 0)
         bats_error_set(err, rc, "%s: %s", name, why.text);
     return finish(s, rc, sweep);
-}
-
-const char *bats_sweep_warnings(const struct bats_sweep *sweep)
-{
-    return sweep->warnings;
 }
 
 void bats_sweep_destroy(struct bats_sweep *sweep)
@@ -330,23 +300,17 @@ void bats_sweep_destroy(struct bats_sweep *sweep)
 
 /* ---- looking ---- */
 
-uint32_t bats_sweep_count(const struct bats_sweep *sweep)
-{
-    return (uint32_t)sweep->points.n;
-}
-
 ptrdiff_t bats_sweep_command(const struct bats_sweep *sweep, uint32_t i,
-                             uint32_t slot, char **text, size_t *size)
+                             uint32_t slot, struct bats_text *text)
 {
     if (!bats_points_at(&sweep->points, i, sweep->values))
         return BATS_ENOMEM;
     uint64_t number = (uint64_t)i + 1;
-    ptrdiff_t n = sweep->template != NULL
-                      ? bats_template_expand(sweep->template, sweep->values,
-                                             number, slot, text, size)
-                      : bats_script_expand(&sweep->script, sweep->values,
-                                           number, text, size);
-    return n < 0 ? BATS_ENOMEM : n;
+    return sweep->template != NULL
+               ? bats_template_expand(sweep->template, sweep->values, number,
+                                      slot, text)
+               : bats_script_expand(&sweep->script, sweep->values, number,
+                                    text);
 }
 
 const char *const *bats_sweep_values(const struct bats_sweep *sweep,
@@ -359,48 +323,18 @@ const char *const *bats_sweep_values(const struct bats_sweep *sweep,
 }
 
 ptrdiff_t bats_sweep_variables(const struct bats_sweep *sweep, uint32_t i,
-                               char **text, size_t *size)
+                               struct bats_text *text)
 {
-    size_t n = 0;
+    bats_text_cut(text, 0);
     if (!sweep->has_variables)
         return 0;
     if (!bats_points_at(&sweep->points, i, sweep->values))
         return BATS_ENOMEM;
     for (size_t k = 0; k < sweep->values->n; k++) {
-        const char *name = bats_sweep_name(sweep, k);
-        const char *value = sweep->values->item[k];
-        if (!is_variable(name))
-            continue;
-        size_t length = strlen(name) + strlen(value) + 2;
-        if (!bats_grow(text, size, n + length, 1))
-            return BATS_ENOMEM;
-        snprintf(*text + n, length, "%s=%s", name, value);
-        n += length;
+        const char *name = bats_points_name(&sweep->points, k);
+        if (is_variable(name))
+            bats_text_format(text, "%s=%s%c", name, sweep->values->item[k],
+                             '\0');
     }
-    return (ptrdiff_t)n;
-}
-
-const struct bats_points *bats_sweep_points(const struct bats_sweep *sweep)
-{
-    return &sweep->points;
-}
-
-const char *bats_sweep_name(const struct bats_sweep *sweep, size_t k)
-{
-    return bats_points_name(&sweep->points, k);
-}
-
-size_t bats_sweep_width(const struct bats_sweep *sweep)
-{
-    return sweep->width;
-}
-
-bool bats_sweep_is_once(const struct bats_sweep *sweep)
-{
-    return sweep->is_once;
-}
-
-bool bats_sweep_may_be_builtin(const struct bats_sweep *sweep)
-{
-    return sweep->may_be_builtin;
+    return bats_text_length(text);
 }

@@ -18,6 +18,8 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "input/sweep/points.h"
+#include "input/sweep/script.h"
 
 enum bats_source_kind {
     BATS_SOURCE_LINES, /* -a FILE */
@@ -44,12 +46,22 @@ struct bats_sweep_spec {
     bool link;          /* axes advance together, shorter ones begin again */
     bool null;          /* a NUL ends the lines of files, not a newline */
     size_t per_task;    /* values for a task; 0: one */
-    bool without;       /* a task for each value, which is not put into the
-                         * command, but for replacement strings */
+    bool without;       /* one task per value; the value is used by
+                         * replacement strings only */
 };
 
-struct bats_sweep;  /* opaque */
-struct bats_points; /* points.h */
+/* Filled in by bats_sweep_create and its like; others only read it. */
+struct bats_sweep {
+    struct bats_points points;
+    struct bats_template *template; /* of the commands; or NULL: */
+    struct bats_script script;
+    char *warnings; /* lines about likely mistakes, or NULL */
+    struct bats_values *values; /* of the point that was looked up last */
+    size_t width;        /* values of a task; see bats_points_width */
+    bool has_variables;  /* a name of a value is valid for a variable */
+    bool may_be_builtin; /* commands may begin with '@' */
+    bool is_once;        /* the command began with "@once", which is gone */
+};
 
 /* True if one of the words divides values: :::, ::::, :::+ or ::::+. */
 bool bats_sweep_is(const char *const *words, size_t n_words);
@@ -64,43 +76,22 @@ int bats_sweep_create(const struct bats_sweep_spec *spec,
 int bats_sweep_of_plan(const char *name, const char *text, const char *command,
                        struct bats_sweep **sweep, struct bats_error *err);
 
-/* Lines about what may not have been meant; NULL: none. */
-const char *bats_sweep_warnings(const struct bats_sweep *sweep);
-
 void bats_sweep_destroy(struct bats_sweep *sweep);
 
-/* Number of tasks, >= 1. */
-uint32_t bats_sweep_count(const struct bats_sweep *sweep);
-
-/* The command of task i, in a growing buffer; its length or BATS_ENOMEM. slot:
- * see template.h. */
+/* The command of task i in `text`, instead of what it held; its length, or
+ * BATS_ENOMEM. slot: see template.h. */
 ptrdiff_t bats_sweep_command(const struct bats_sweep *sweep, uint32_t i,
-                             uint32_t slot, char **text, size_t *size);
+                             uint32_t slot, struct bats_text *text);
 
 /* The values of task i: *n of them, until the next call of any function for
  * this sweep. NULL: out of memory. */
 const char *const *bats_sweep_values(const struct bats_sweep *sweep,
                                      uint32_t i, size_t *n);
 
-/* The variables of task i: the values whose names can be names of variables, as
- * "NAME=value", each with its NUL, in a growing buffer. Their length or
- * BATS_ENOMEM. */
+/* The environment of task i: values whose names are valid for variables, as
+ * "NAME=value" with a NUL each, in `text`, instead of what it held. Returns
+ * the length, or BATS_ENOMEM. */
 ptrdiff_t bats_sweep_variables(const struct bats_sweep *sweep, uint32_t i,
-                               char **text, size_t *size);
-
-/* For its names; never NULL. */
-const struct bats_points *bats_sweep_points(const struct bats_sweep *sweep);
-
-/* The name of value k; NULL: it has none, or there is no such value. */
-const char *bats_sweep_name(const struct bats_sweep *sweep, size_t k);
-
-/* The number of values of the tasks; see bats_points_width. */
-size_t bats_sweep_width(const struct bats_sweep *sweep);
-
-/* The command began with "@once", which is no longer part of it. */
-bool bats_sweep_is_once(const struct bats_sweep *sweep);
-
-/* Commands may begin with '@'. */
-bool bats_sweep_may_be_builtin(const struct bats_sweep *sweep);
+                               struct bats_text *text);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/sweep/text.h"
 #include "util/grow.h"
 
 enum kind { LITERAL, BLANK, ALL, ONE, NUMBER, SLOT };
@@ -28,13 +27,47 @@ struct piece {
 };
 
 struct bats_template {
-    char *text; /* the words, each with its NUL */
-    size_t length, text_room;
+    struct bats_text text; /* the words, each with its NUL */
     struct piece *pieces;
     size_t n, room;
     bool quotes_values;
     bool quotes_words;
 };
+
+/* ---- quoting ---- */
+
+static bool is_plain(const char *bytes, size_t n)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_.+/";
+    for (size_t i = 0; i < n; i++)
+        if (memchr(plain, bytes[i], sizeof plain - 1) == NULL)
+            return false;
+    return n > 0;
+}
+
+/* There is no empty pair of single quotes at the ends. */
+void bats_template_quote(struct bats_text *text, const char *bytes, size_t n)
+{
+    if (is_plain(bytes, n)) {
+        bats_text_put(text, bytes, n);
+        return;
+    }
+    if (n == 0)
+        bats_text_add(text, "''");
+    for (size_t i = 0; i < n;) {
+        const char *quote = memchr(bytes + i, '\'', n - i);
+        size_t end = quote != NULL ? (size_t)(quote - bytes) : n;
+        if (end > i || (i > 0 && end < n)) {
+            bats_text_add(text, "'");
+            bats_text_put(text, bytes + i, end - i);
+            bats_text_add(text, "'");
+        }
+        if (end < n)
+            bats_text_add(text, "\"'\"");
+        i = end + (end < n);
+    }
+}
 
 /* ---- compiling ---- */
 
@@ -102,8 +135,8 @@ static size_t read_name(const char *at, const struct bats_points *points,
     return 0;
 }
 
-/* The number of bytes of the replacement string at `at`, which begins with a
- * brace; 0: it is none. */
+/* Length of the replacement string at `at` (a brace); 0: not a replacement
+ * string. */
 static size_t read_string(const char *at, const struct bats_points *points,
                           size_t width, struct piece *piece)
 {
@@ -138,10 +171,10 @@ static bool compile_word(struct bats_template *t, size_t begin,
                          const struct bats_points *points, size_t width)
 {
     bool ok = true;
-    for (size_t at = begin; ok && t->text[at] != '\0';) {
+    for (size_t at = begin; ok && t->text.bytes[at] != '\0';) {
         struct piece piece = {.kind = LITERAL, .begin = at, .end = at + 1};
-        size_t n = t->text[at] == '{'
-                       ? read_string(t->text + at, points, width, &piece)
+        size_t n = t->text.bytes[at] == '{'
+                       ? read_string(t->text.bytes + at, points, width, &piece)
                        : 0;
         ok = add(t, piece);
         at += n > 0 ? n : 1;
@@ -168,7 +201,7 @@ static bool begins_command(const struct bats_template *t)
         if (p->kind != LITERAL)
             return true;
         for (size_t k = p->begin; k < p->end; k++)
-            if (strchr(" \t\n=", t->text[k]) != NULL)
+            if (strchr(" \t\n=", t->text.bytes[k]) != NULL)
                 return false;
     }
     return false;
@@ -180,14 +213,11 @@ static bool compile(struct bats_template *t, const char *const *words,
     size_t width = bats_points_width(points);
     bool ok = true;
     for (size_t i = 0; ok && i < n; i++) {
-        size_t begin = t->length, length = strlen(words[i]) + 1;
-        ok = (i == 0 || add(t, (struct piece){.kind = BLANK})) &&
-             bats_grow(&t->text, &t->text_room, begin + length, 1);
-        if (!ok)
-            break;
-        memcpy(t->text + begin, words[i], length);
-        t->length += length;
-        ok = compile_word(t, begin, points, width);
+        size_t begin = t->text.n;
+        bats_text_put(&t->text, words[i], strlen(words[i]) + 1);
+        ok = !t->text.failed &&
+             (i == 0 || add(t, (struct piece){.kind = BLANK})) &&
+             compile_word(t, begin, points, width);
     }
     if (ok && append && !bats_template_varies(t))
         ok = (n == 0 || add(t, (struct piece){.kind = BLANK})) &&
@@ -225,7 +255,7 @@ void bats_template_destroy(struct bats_template *t)
 {
     if (t == NULL)
         return;
-    free(t->text);
+    bats_text_release(&t->text);
     free(t->pieces);
     free(t);
 }
@@ -284,7 +314,7 @@ static void put_value(const struct bats_template *t, struct bats_text *out,
         }
     }
     if (t->quotes_values)
-        bats_text_quote(out, value, n);
+        bats_template_quote(out, value, n);
     else
         bats_text_put(out, value, n);
 }
@@ -300,18 +330,16 @@ static const char *value_at(const struct bats_values *values, int64_t position)
     return at >= 0 && at < n ? values->item[at] : NULL;
 }
 
-/* Quotes the word that begins at `begin`, and returns the place after it. */
+/* Quotes the word that begins at `begin`. */
 static void quote_word(struct bats_text *out, size_t begin)
 {
-    size_t n = out->n - begin;
-    char *copy = out->ok ? malloc(n + 1) : NULL;
-    out->ok = copy != NULL;
-    if (copy == NULL)
+    char *word = out->failed ? NULL : strdup(out->bytes + begin);
+    out->failed = word == NULL;
+    if (word == NULL)
         return;
-    memcpy(copy, *out->bytes + begin, n);
-    out->n = begin;
-    bats_text_quote(out, copy, n);
-    free(copy);
+    bats_text_cut(out, begin);
+    bats_template_quote(out, word, strlen(word));
+    free(word);
 }
 
 /* Ends a word, and begins the next. */
@@ -326,48 +354,46 @@ static size_t next_word(const struct bats_template *t, struct bats_text *out,
 
 ptrdiff_t bats_template_expand(const struct bats_template *t,
                                const struct bats_values *values,
-                               uint64_t number, uint32_t slot, char **text,
-                               size_t *size)
+                               uint64_t number, uint32_t slot,
+                               struct bats_text *out)
 {
-    struct bats_text out = {.bytes = text, .room = size, .ok = true};
     size_t begin = 0; /* of the present word */
-    char digits[24];
+    bats_text_cut(out, 0);
+    bats_text_add(out, "");
     for (size_t i = 0; i < t->n; i++) {
         const struct piece *p = &t->pieces[i];
         const char *one;
         switch (p->kind) {
         case LITERAL:
-            bats_text_put(&out, t->text + p->begin, p->end - p->begin);
+            bats_text_put(out, t->text.bytes + p->begin, p->end - p->begin);
             break;
         case BLANK:
-            begin = next_word(t, &out, begin);
+            begin = next_word(t, out, begin);
             break;
         case ALL:
             for (size_t k = 0; k < values->n; k++) {
                 if (k > 0)
-                    begin = next_word(t, &out, begin);
-                put_value(t, &out, values->item[k], p->part);
+                    begin = next_word(t, out, begin);
+                put_value(t, out, values->item[k], p->part);
             }
             break;
         case ONE:
             one = value_at(values, p->position);
             if (one != NULL)
-                put_value(t, &out, one, p->part);
+                put_value(t, out, one, p->part);
             break;
         case NUMBER:
+            bats_text_format(out, "%" PRIu64, number);
+            break;
         case SLOT:
-            snprintf(digits, sizeof digits, "%" PRIu64,
-                     p->kind == NUMBER ? number : slot);
-            bats_text_put(&out, p->kind == SLOT && slot == 0 ? "{%}" : digits,
-                          p->kind == SLOT && slot == 0 ? 3 : strlen(digits));
+            if (slot == 0)
+                bats_text_add(out, "{%}");
+            else
+                bats_text_format(out, "%" PRIu32, slot);
             break;
         }
     }
     if (t->quotes_words)
-        quote_word(&out, begin);
-    bats_text_put(&out, "", 0);
-    if (!out.ok)
-        return -1;
-    (*text)[out.n] = '\0';
-    return (ptrdiff_t)out.n;
+        quote_word(out, begin);
+    return bats_text_length(out);
 }

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "input/sweep/points.h"
+#include "util/text.h"
 
 struct bats_template; /* opaque */
 
@@ -41,19 +42,23 @@ void bats_template_destroy(struct bats_template *template);
 struct bats_template *bats_template_of_text(const char *text,
                                             const struct bats_points *points);
 
-/* It has a replacement string. */
+/* The template has a replacement string. */
 bool bats_template_varies(const struct bats_template *template);
 
-/* The length of the name in what is written like a replacement string, at this
- * brace, but is none; 0: there is none. */
+/* Length of the name in a false replacement string at this brace; 0: there is
+ * none. */
 size_t bats_template_unknown(const char *at, const struct bats_points *points);
 
-/* Writes the command of task `number` (from 1) with these values into *text,
- * which grows; returns its length, or -1: out of memory. slot is 0 where it is
- * not known: {%} then stays as it is. */
+/* Writes the command of task `number` (from 1) with these values into `text`
+ * instead of what it held; returns its length, or BATS_ENOMEM. slot is 0 where
+ * it is not known: {%} then stays as it is. */
 ptrdiff_t bats_template_expand(const struct bats_template *template,
                                const struct bats_values *values,
-                               uint64_t number, uint32_t slot, char **text,
-                               size_t *size);
+                               uint64_t number, uint32_t slot,
+                               struct bats_text *text);
+
+/* Adds a value to a command as GNU parallel does: single quotes in double ones,
+ * the rest in single ones, unless the shell takes all of it as it is. */
+void bats_template_quote(struct bats_text *text, const char *bytes, size_t n);
 
 #endif

@@ -4,20 +4,15 @@
 
 #include "input/workflow/workflow.h"
 
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory for a workflow");
-}
-
-/* By file: the task that writes it, or UINT32_MAX. NULL, with *rc: two do, or
- * no memory. */
+/* By file: the task that writes it, or UINT32_MAX. NULL with *rc: two tasks
+ * write one file, or no memory. */
 static uint32_t *find_writers(const struct bats_workflow *w, int *rc,
                               struct bats_error *err)
 {
-    char at[BATS_WORKFLOW_AT_SIZE], a[100], b[100];
+    char a[100], b[100];
     uint32_t *writer = malloc((w->files.n + 1) * sizeof *writer);
     if (!writer) {
-        *rc = no_memory(err);
+        *rc = bats_no_memory(err);
         return NULL;
     }
     memset(writer, 0xff, (w->files.n + 1) * sizeof *writer);
@@ -27,12 +22,11 @@ static uint32_t *find_writers(const struct bats_workflow *w, int *rc,
         if (!use->writes || *of == use->task)
             continue;
         if (*of != UINT32_MAX) {
-            *rc = bats_error_set(
-                err, BATS_EINPUT, "%s%s and %s both make '%.60s'",
-                bats_workflow_at(w, w->tasks[use->task].line, at),
-                bats_workflow_name(w, *of, a, sizeof a),
-                bats_workflow_name(w, use->task, b, sizeof b),
-                bats_names_text(&w->files, use->file));
+            *rc = bats_error_at(err, w->path, w->tasks[use->task].line,
+                                "%s and %s both make '%.60s'",
+                                bats_workflow_name(w, *of, a, sizeof a),
+                                bats_workflow_name(w, use->task, b, sizeof b),
+                                bats_names_text(&w->files, use->file));
             free(writer);
             return NULL;
         }

@@ -16,8 +16,6 @@
 
 #include "input/textfile.h"
 #include "input/workflow/workflow.h"
-#include "util/encode.h"
-#include "util/grow.h"
 
 #define NO_JOB UINT32_MAX
 
@@ -26,8 +24,7 @@ struct reader {
     XML_Parser parser;
     bool in_job, in_argument, has_command;
     uint32_t child; /* of <child>, or NO_JOB */
-    char *command;  /* of the job */
-    size_t length, room;
+    struct bats_text command; /* of the job */
     int rc;
     struct bats_error *err;
 };
@@ -48,10 +45,8 @@ static void stop(struct reader *r, int rc)
 
 static void complain(struct reader *r, const char *what, const char *name)
 {
-    char at[BATS_WORKFLOW_AT_SIZE];
-    stop(r, bats_error_set(r->err, BATS_EINPUT, "%s%s%.60s%s",
-                           bats_workflow_at(r->w, line_of(r), at), what, name,
-                           *name != '\0' ? "'" : ""));
+    stop(r, bats_error_at(r->err, r->w->path, line_of(r), "%s%.60s%s", what,
+                          name, *name != '\0' ? "'" : ""));
 }
 
 static const char *attribute(const XML_Char **list, const char *name)
@@ -69,17 +64,6 @@ static const char *file_name(const XML_Char **list)
     return name ? name : attribute(list, "file");
 }
 
-static void append(struct reader *r, const char *text, size_t n)
-{
-    if (!bats_grow(&r->command, &r->room, r->length + n + 1, 1)) {
-        stop(r, bats_error_set(r->err, BATS_ENOMEM, "out of memory"));
-        return;
-    }
-    memcpy(r->command + r->length, text, n);
-    r->length += n;
-    r->command[r->length] = '\0';
-}
-
 /* ---- elements ---- */
 
 static void begin_job(struct reader *r, const XML_Char **list)
@@ -94,7 +78,7 @@ static void begin_job(struct reader *r, const XML_Char **list)
         complain(r, "a job without an id or a name", "");
     else if (runtime && (end == runtime || *end != '\0' ||
                          !(fabs(us) < (double)BATS_LONGEST)))
-        complain(r, "this is no runtime: '", runtime);
+        complain(r, "this is not a runtime: '", runtime);
     else
         stop(r, bats_workflow_add(r->w, id, NULL,
                                   !runtime ? -1
@@ -103,9 +87,8 @@ static void begin_job(struct reader *r, const XML_Char **list)
                                   name, line_of(r), r->err));
     r->in_job = true;
     r->has_command = false;
-    r->length = 0;
-    if (name)
-        append(r, name, strlen(name));
+    bats_text_cut(&r->command, 0);
+    bats_text_add(&r->command, name ? name : "");
 }
 
 static void use_file(struct reader *r, const XML_Char **list)
@@ -123,16 +106,14 @@ static void use_file(struct reader *r, const XML_Char **list)
 /* The shell is to open the file of <stdin>, <stdout> or <stderr>. */
 static void redirect(struct reader *r, const char *sign, const XML_Char **list)
 {
-    char word[4096];
     const char *name = file_name(list);
-    if (!name || bats_encode(BATS_ENCODE_QUOTED, word, sizeof word, name) >=
-                     sizeof word) {
+    if (!name || strlen(name) >= PATH_MAX) {
         complain(r, "no file, or one of too long a name, for '", sign + 1);
         return;
     }
     r->has_command = true;
-    append(r, sign, strlen(sign));
-    append(r, word, strlen(word));
+    bats_text_add(&r->command, sign);
+    bats_text_encode(&r->command, BATS_ENCODE_QUOTED, name);
 }
 
 /* The job with this id, which may not be there. */
@@ -159,11 +140,11 @@ static void begin(void *context, const XML_Char *element,
         use_file(r, list);
     } else if (strcmp(element, "argument") == 0 && r->in_job) {
         r->in_argument = r->has_command = true;
-        append(r, " ", 1);
+        bats_text_add(&r->command, " ");
     } else if (r->in_argument && (strcmp(element, "file") == 0 ||
                                   strcmp(element, "filename") == 0)) {
         const char *name = file_name(list);
-        append(r, name ? name : "", name ? strlen(name) : 0);
+        bats_text_add(&r->command, name ? name : "");
     } else if (r->in_job && strcmp(element, "stdin") == 0) {
         redirect(r, " <", list);
     } else if (r->in_job && strcmp(element, "stdout") == 0) {
@@ -186,17 +167,13 @@ static void end_job(struct reader *r)
     r->in_job = false;
     if (!r->has_command)
         return;
-    if (!bats_grow(&w->text, &w->text_room, w->text_length + r->length + 2,
-                   1)) {
-        stop(r, bats_error_set(r->err, BATS_ENOMEM, "out of memory"));
-        return;
-    }
-    for (size_t i = 0; i < r->length; i++) /* as a blank between words */
-        if (strchr("\t\r\n", r->command[i]))
-            r->command[i] = ' ';
-    memcpy(w->text + w->text_length, r->command, r->length + 1);
-    w->tasks[w->n - 1].command = w->text_length;
-    w->text_length += r->length + 1;
+    for (size_t i = 0; i < r->command.n; i++) /* as a blank between words */
+        if (strchr("\t\r\n", r->command.bytes[i]))
+            r->command.bytes[i] = ' ';
+    w->tasks[w->n - 1].command = w->text.n;
+    w->text.failed |= r->command.failed;
+    bats_text_put(&w->text, r->command.bytes, r->command.n + 1);
+    stop(r, bats_text_check(&w->text, r->err));
 }
 
 static void end(void *context, const XML_Char *element)
@@ -216,7 +193,7 @@ static void text(void *context, const XML_Char *bytes, int n)
 {
     struct reader *r = context;
     if (r->in_argument && r->rc == 0)
-        append(r, bytes, (size_t)n);
+        bats_text_put(&r->command, bytes, (size_t)n);
 }
 
 static void entity(void *context, const XML_Char *name, int is_parameter,
@@ -238,7 +215,6 @@ static void entity(void *context, const XML_Char *name, int is_parameter,
 
 static void parse(struct reader *r, const char *bytes, size_t length)
 {
-    char at[BATS_WORKFLOW_AT_SIZE];
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, begin, end);
     XML_SetCharacterDataHandler(r->parser, text);
@@ -247,9 +223,10 @@ static void parse(struct reader *r, const char *bytes, size_t length)
         r->rc < 0)
         return;
     enum XML_Error why = XML_GetErrorCode(r->parser);
-    r->rc = bats_error_set(
-        r->err, why == XML_ERROR_NO_MEMORY ? BATS_ENOMEM : BATS_EINPUT, "%s%s",
-        bats_workflow_at(r->w, line_of(r), at), XML_ErrorString(why));
+    r->rc = why == XML_ERROR_NO_MEMORY
+                ? bats_no_memory(r->err)
+                : bats_error_at(r->err, r->w->path, line_of(r), "%s",
+                                XML_ErrorString(why));
 }
 
 int bats_dax_read(struct bats_workflow *w, struct bats_error *err)
@@ -259,16 +236,16 @@ int bats_dax_read(struct bats_workflow *w, struct bats_error *err)
     size_t length;
     int rc = bats_textfile_read(w->path, &bytes, &length, err);
     if (rc == 0 && length > INT_MAX)
-        rc = bats_error_set(err, BATS_EINPUT, "%.250s is too long", w->path);
+        rc = bats_error_at(err, w->path, 0, "this is too long");
     if (rc == 0 && !(r.parser = XML_ParserCreate(NULL)))
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        rc = bats_no_memory(err);
     if (rc == 0) {
         parse(&r, bytes, length);
         rc = r.rc;
     }
     if (r.parser)
         XML_ParserFree(r.parser);
-    free(r.command);
+    bats_text_release(&r.command);
     free(bytes);
     return rc;
 }

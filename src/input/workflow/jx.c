@@ -18,8 +18,6 @@
 #include <string.h>
 
 #include "input/workflow/workflow.h"
-#include "util/encode.h"
-#include "util/grow.h"
 
 #define COMMAND_MOST ((size_t)1 << 20) /* bytes, with its environment */
 #define ALL_MOST ((size_t)1 << 30)
@@ -28,40 +26,24 @@ struct reader {
     struct bats_workflow *w;
     const json_t *document, *categories;
     const char *fallback; /* the default category */
-    char *command;
-    size_t length, room;
+    struct bats_text command;
     struct bats_error *err;
 };
 
 static int complain(struct reader *r, const char *what, const char *name)
 {
-    return bats_error_set(r->err, BATS_EINPUT, "%.250s: rule %u: %s%.60s%s",
-                          r->w->path, r->w->n + 1, what, name,
-                          *name != '\0' ? "'" : "");
+    return bats_error_at(r->err, r->w->path, 0, "rule %u: %s%.60s%s",
+                         r->w->n + 1, what, name, *name != '\0' ? "'" : "");
 }
 
-static int no_memory(struct reader *r)
+/* What was added may be too long. */
+static int check_length(struct reader *r)
 {
-    return bats_error_set(r->err, BATS_ENOMEM, "out of memory for %.250s",
-                          r->w->path);
-}
-
-static int append(struct reader *r, const char *text, bool quotes)
-{
-    size_t n = quotes ? bats_encode(BATS_ENCODE_QUOTED, NULL, 0, text)
-                      : strlen(text);
-    if (n > COMMAND_MOST || r->length + n > COMMAND_MOST ||
-        r->w->text_length + r->length + n > ALL_MOST)
+    size_t n = r->command.n;
+    if (n > COMMAND_MOST || r->w->text.n + n > ALL_MOST)
         return complain(r, "with its environment, the command is longer than "
                            "1 MiB, or all of them than 1 GiB", "");
-    if (!bats_grow(&r->command, &r->room, r->length + n + 1, 1))
-        return no_memory(r);
-    if (quotes)
-        bats_encode(BATS_ENCODE_QUOTED, r->command + r->length, n + 1, text);
-    else
-        memcpy(r->command + r->length, text, n + 1);
-    r->length += n;
-    return 0;
+    return bats_text_check(&r->command, r->err);
 }
 
 static bool is_variable(const char *name)
@@ -79,14 +61,14 @@ static int add_environment(struct reader *r, json_t *all, const json_t *object)
     json_t *set = json_object_get(object, "environment"), *value;
     const char *name;
     if (set && !json_is_object(set))
-        return complain(r, "\"environment\" is no object", "");
+        return complain(r, "\"environment\" is not an object", "");
     json_object_foreach(set, name, value) {
         if (!is_variable(name))
-            return complain(r, "this is no name of a variable: '", name);
+            return complain(r, "this is not the name of a variable: '", name);
         if (!json_is_string(value))
-            return complain(r, "the value is no text: '", name);
+            return complain(r, "the value is not a string: '", name);
         if (json_object_set(all, name, value) < 0)
-            return no_memory(r);
+            return bats_no_memory(r->err);
     }
     return 0;
 }
@@ -95,26 +77,23 @@ static int append_exports(struct reader *r, const json_t *const level[4])
 {
     json_t *all = json_object(), *value;
     const char *name;
-    int rc = all ? 0 : no_memory(r);
+    int rc = all ? 0 : bats_no_memory(r->err);
     for (int i = 3; rc == 0 && i >= 0; i--)
         rc = add_environment(r, all, level[i]);
     json_object_foreach(all, name, value) {
-        if (rc == 0)
-            rc = append(r, "export ", false);
-        if (rc == 0)
-            rc = append(r, name, false);
-        if (rc == 0)
-            rc = append(r, "=", false);
-        if (rc == 0)
-            rc = append(r, json_string_value(value), true);
-        if (rc == 0)
-            rc = append(r, "; ", false);
+        if (rc < 0)
+            break;
+        bats_text_format(&r->command, "export %s=", name);
+        bats_text_encode(&r->command, BATS_ENCODE_QUOTED,
+                         json_string_value(value));
+        bats_text_add(&r->command, "; ");
+        rc = check_length(r);
     }
     json_decref(all);
     return rc;
 }
 
-/* Of the first of the levels that says it; 0: none does. */
+/* The value of the first level that has it; 0: none has. */
 static int read_memory(struct reader *r, const json_t *const level[3],
                        int64_t *kib)
 {
@@ -126,7 +105,7 @@ static int read_memory(struct reader *r, const json_t *const level[3],
             json_int_t n = json_integer_value(value);
             if (value &&
                 (!json_is_integer(value) || n < 0 || n > INT64_MAX / 1024))
-                return complain(r, "this resource is no whole number: '",
+                return complain(r, "this resource is not a whole number: '",
                                 names[k]);
             if (value && strcmp(names[k], "memory") == 0)
                 *kib = (int64_t)n * 1024;
@@ -148,7 +127,7 @@ static int check_files(struct reader *r, const json_t *rule, const char *which)
 {
     const json_t *list = json_object_get(rule, which);
     if (list && !json_is_array(list))
-        return complain(r, "this is no list: '", which);
+        return complain(r, "this is not a list: '", which);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *file = json_array_get(list, i);
         const char *name = json_string_value(json_object_get(file, "name"));
@@ -156,7 +135,7 @@ static int check_files(struct reader *r, const json_t *rule, const char *which)
             return complain(r, "a file cannot have another name on the "
                                "machine: '", name ? name : "?");
         if (json_string_length(file) == 0)
-            return complain(r, "a file is no text: '", which);
+            return complain(r, "a file is not a string: '", which);
     }
     return 0;
 }
@@ -172,9 +151,9 @@ static int check_rule(struct reader *r, const json_t *rule)
     if (!json_is_string(json_object_get(rule, "command")))
         return complain(r, "it has no \"command\" that is a text", "");
     if (category && !json_is_string(category))
-        return complain(r, "\"category\" is no text", "");
+        return complain(r, "\"category\" is not a string", "");
     if (resources && !json_is_object(resources))
-        return complain(r, "\"resources\" is no object", "");
+        return complain(r, "\"resources\" is not an object", "");
     if (local && !json_is_boolean(local))
         return complain(r, "\"local_job\" is neither true nor false", "");
     int rc = check_files(r, rule, "outputs");
@@ -194,15 +173,17 @@ static int read_rule(struct reader *r, const json_t *rule)
     rc = read_memory(
         r, (const json_t *[]){json_object_get(rule, "resources"), own, other},
         &kib);
-    r->length = 0;
+    bats_text_cut(&r->command, 0);
     if (rc == 0)
         rc = append_exports(
             r, (const json_t *[]){rule, own, other, r->document});
+    if (rc == 0) {
+        bats_text_add(&r->command,
+                      json_string_value(json_object_get(rule, "command")));
+        rc = check_length(r);
+    }
     if (rc == 0)
-        rc = append(r, json_string_value(json_object_get(rule, "command")),
-                    false);
-    if (rc == 0)
-        rc = bats_workflow_add(r->w, NULL, r->command, -1, category, 0,
+        rc = bats_workflow_add(r->w, NULL, r->command.bytes, -1, category, 0,
                                r->err);
     if (rc < 0)
         return rc;
@@ -211,7 +192,7 @@ static int read_rule(struct reader *r, const json_t *rule)
     return rc < 0 ? rc : use_files(r, json_object_get(rule, "inputs"), false);
 }
 
-/* What the rules have in common. */
+/* The defaults of the rules. */
 static int check_document(const struct bats_workflow *w,
                           const json_t *document, struct bats_error *err)
 {
@@ -222,17 +203,17 @@ static int check_document(const struct bats_workflow *w,
         !json_is_array(json_object_get(document, "rules"))
             ? "there is no list of \"rules\""
         : fallback && !json_is_string(fallback)
-            ? "\"default_category\" is no text"
+            ? "\"default_category\" is not a string"
         : categories && !json_is_object(categories)
-            ? "\"categories\" is no object"
+            ? "\"categories\" is not an object"
             : NULL;
     if (what)
-        return bats_error_set(err, BATS_EINPUT, "%.250s: %s", w->path, what);
-    json_object_foreach(categories, name, category)
-        if (!json_is_object(category))
-            return bats_error_set(err, BATS_EINPUT,
-                                  "%.250s: category '%.60s' is no object",
-                                  w->path, name);
+        return bats_error_at(err, w->path, 0, "%s", what);
+    json_object_foreach(categories, name, category) if (
+        !json_is_object(
+            category)) return bats_error_at(err, w->path, 0,
+                                            "category '%.60s' is not an object",
+                                            name);
     return 0;
 }
 
@@ -250,6 +231,6 @@ int bats_jx_read(struct bats_workflow *w, const json_t *document,
     int rc = check_document(w, document, err);
     for (size_t i = 0; rc == 0 && i < json_array_size(rules); i++)
         rc = read_rule(&r, json_array_get(rules, i));
-    free(r.command);
+    bats_text_release(&r.command);
     return rc < 0 ? rc : bats_workflow_connect(w, err);
 }

@@ -4,15 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bats/sched.h"
+#include "bats/rules.h"
+#include "input/dependencies.h"
 #include "input/workflow/workflow.h"
-
-#define CIRCLE_SHOWN 5
-
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory for a workflow");
-}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -61,39 +55,23 @@ enum bats_workflow_format bats_workflow_format(const char *path)
 
 /* ---- the graph ---- */
 
-static int complain_circle(const struct bats_workflow *w,
-                           const uint32_t *circle, uint32_t n,
-                           struct bats_error *err)
+static uint32_t line_of(const void *w, uint32_t task)
 {
-    char at[BATS_WORKFLOW_AT_SIZE], name[100], text[600] = "";
-    size_t used = 0;
-    uint32_t first = w->tasks[circle[0]].line;
-    for (uint32_t i = 0; i <= n && i <= CIRCLE_SHOWN; i++) {
-        uint32_t task = circle[n - 1 - i % n]; /* who waits comes first */
-        bool cut = i == CIRCLE_SHOWN && n > CIRCLE_SHOWN;
-        first = w->tasks[task].line < first ? w->tasks[task].line : first;
-        used += (size_t)snprintf(
-            text + used, sizeof text - used, "%s%s", i > 0 ? " after " : "",
-            cut ? "..." : bats_workflow_name(w, task, name, sizeof name));
-    }
-    return bats_error_set(err, BATS_EINPUT, "%sthese wait for each other: %s",
-                          bats_workflow_at(w, first, at), text);
+    return ((const struct bats_workflow *)w)->tasks[task].line;
+}
+
+static const char *name_of(const void *w, uint32_t task, char *text,
+                           size_t size)
+{
+    return bats_workflow_name(w, task, text, size);
 }
 
 static int make_graph(struct bats_workflow *w, struct bats_error *err)
 {
-    uint32_t n_circle = 0;
-    uint32_t *order = malloc(((size_t)w->n + 1) * sizeof *order);
-    int rc = order ? bats_graph_init(&w->graph, w->n, w->n, w->edges,
-                                     w->n_edges, err)
-                   : no_memory(err);
-    if (rc == 0) {
-        int64_t n = bats_graph_sort(&w->graph, order, &n_circle, err);
-        rc = n < 0      ? (int)n
-             : n < w->n ? complain_circle(w, order + n, n_circle, err)
-                        : 0;
-    }
-    free(order);
+    const struct bats_task_words words = {w->path, line_of, name_of, w};
+    int rc = bats_graph_init(&w->graph, w->n, w->n, w->edges, w->n_edges, err);
+    if (rc == 0)
+        rc = bats_dependencies_check(&w->graph, &words, err);
     free(w->edges);
     w->edges = NULL;
     return rc;
@@ -106,7 +84,7 @@ static int list_categories(struct bats_workflow *w, struct bats_error *err)
     w->category = malloc(w->n * sizeof *w->category);
     w->category_names = malloc(w->categories.n * sizeof *w->category_names);
     if (!w->category || !w->category_names)
-        return no_memory(err);
+        return bats_no_memory(err);
     for (uint32_t i = 0; i < w->n; i++)
         w->category[i] = (uint16_t)w->tasks[i].category;
     for (uint32_t i = 0; i < w->categories.n; i++)
@@ -135,10 +113,10 @@ static int read_as(enum bats_workflow_format format, struct bats_workflow *w,
         break;
     }
     const char *other = find_other(w->path);
-    return bats_error_set(err, BATS_EINPUT,
-                          "%.250s: %s; a workflow is called Makeflow, or "
-                          "ends with .makeflow, .jx, .json, .dax or .xml",
-                          w->path, other ? other : "this is a bag");
+    return bats_error_at(err, w->path, 0,
+                         "%s; a workflow is called Makeflow, or ends with "
+                         ".makeflow, .jx, .json, .dax or .xml",
+                         other ? other : "this is a bag");
 }
 
 int bats_workflow_load_as(enum bats_workflow_format format, const char *path,
@@ -147,8 +125,7 @@ int bats_workflow_load_as(enum bats_workflow_format format, const char *path,
     *w = (struct bats_workflow){.path = path};
     int rc = read_as(format, w, err);
     if (rc == 0 && w->n == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: no task in this workflow",
-                            path);
+        rc = bats_error_at(err, path, 0, "no task in this workflow");
     return rc < 0 ? rc : bats_workflow_finish(w, err);
 }
 

@@ -33,17 +33,11 @@
 
 #include "input/textfile.h"
 #include "input/workflow/workflow.h"
-#include "util/encode.h"
 #include "util/grow.h"
 
 #define BLANKS " \t"
 #define LINE_MOST ((size_t)1 << 20) /* bytes of a command or value */
 #define ALL_MOST ((size_t)1 << 30)
-
-struct buffer {
-    char *text;
-    size_t length, room;
-};
 
 /* The value of a variable before a rule set it for itself. */
 struct saved {
@@ -61,9 +55,9 @@ struct reader {
     size_t n_saved, saved_room;
     uint32_t line, rule; /* present line; that of a rule without its command,
                             or 0 */
-    struct buffer head;  /* of that rule */
-    struct buffer out;   /* what was expanded last */
-    struct buffer command;
+    struct bats_text head;  /* of that rule */
+    struct bats_text out;   /* the last expansion */
+    struct bats_text command;
     size_t expanded; /* bytes, all together */
     struct bats_error *err;
 };
@@ -71,26 +65,8 @@ struct reader {
 static int complain(struct reader *r, uint32_t line, const char *what,
                     const char *name)
 {
-    char at[BATS_WORKFLOW_AT_SIZE];
-    return bats_error_set(r->err, BATS_EINPUT, "%s%s%.60s%s",
-                          bats_workflow_at(r->w, line, at), what, name,
-                          *name != '\0' ? "'" : "");
-}
-
-static int no_memory(struct reader *r)
-{
-    return bats_error_set(r->err, BATS_ENOMEM, "out of memory for %.250s",
-                          r->w->path);
-}
-
-static bool append(struct buffer *b, const char *text, size_t n)
-{
-    if (!bats_grow(&b->text, &b->room, b->length + n + 1, 1))
-        return false;
-    memcpy(b->text + b->length, text, n);
-    b->length += n;
-    b->text[b->length] = '\0';
-    return true;
+    return bats_error_at(r->err, r->w->path, line, "%s%.60s%s", what, name,
+                         *name != '\0' ? "'" : "");
 }
 
 /* ---- variables ---- */
@@ -125,7 +101,8 @@ static uint32_t find_variable(struct reader *r, const char *name)
         !bats_grow(&r->is_exported, &r->exported_room, n,
                    sizeof *r->is_exported))
         return BATS_NO_NAME;
-    uint32_t number = bats_names_add(&r->variables, name, &is_new);
+    uint32_t number = 
+        bats_names_add(&r->variables, name, &is_new);
     if (is_new && number != BATS_NO_NAME) {
         r->values[number] = NULL;
         r->is_exported[number] = false;
@@ -133,8 +110,8 @@ static uint32_t find_variable(struct reader *r, const char *name)
     return number;
 }
 
-/* Reads "$NAME", "${NAME}" or "$(NAME)" at `text`. Returns its length, 0: it is
- * none of these. */
+/* Reads "$NAME", "${NAME}" or "$(NAME)" at `text`. Returns its length; 0: none
+ * of these. */
 static size_t read_reference(const char *text, char *name, size_t size)
 {
     char close = text[1] == '{' ? '}' : text[1] == '(' ? ')' : '\0';
@@ -160,13 +137,14 @@ static int limit(struct reader *r, size_t length)
                : 0;
 }
 
-/* Expands into r->out. In a command, what is not set is left as it is. */
+/* Expands into r->out. An unknown name in a command is left as it is. */
 static int expand(struct reader *r, const char *text, bool is_command)
 {
-    bool ok = true, in_quotes = false;
+    bool in_quotes = false;
     char name[200];
-    r->out.length = 0;
-    while (ok && *text != '\0' && r->out.length <= LINE_MOST) {
+    bats_text_cut(&r->out, 0);
+    bats_text_add(&r->out, "");
+    while (*text != '\0' && r->out.n <= LINE_MOST) {
         size_t n = *text == '$' && !in_quotes
                        ? read_reference(text, name, sizeof name)
                        : 0;
@@ -176,18 +154,18 @@ static int expand(struct reader *r, const char *text, bool is_command)
         if (n > 0 && !value && !is_command)
             return complain(r, r->line, "nothing sets the variable '", name);
         if (value) {
-            ok = append(&r->out, value, strlen(value));
+            bats_text_add(&r->out, value);
             text += n;
             continue;
         }
         if (is_command && *text == '\'')
             in_quotes = !in_quotes;
         if (is_command && *text == '\\' && !in_quotes && text[1] != '\0')
-            ok = append(&r->out, text++, 1);
-        ok = ok && append(&r->out, text++, 1);
+            bats_text_put(&r->out, text++, 1);
+        bats_text_put(&r->out, text++, 1);
     }
-    return ok && append(&r->out, "", 0) ? limit(r, r->out.length)
-                                        : no_memory(r);
+    int rc = bats_text_check(&r->out, r->err);
+    return rc < 0 ? rc : limit(r, r->out.n);
 }
 
 /* Cuts blanks at both ends, and then quotation marks around the whole. */
@@ -210,13 +188,13 @@ static int set_value(struct reader *r, const char *name, const char *value,
 {
     uint32_t number = find_variable(r, name);
     if (number == BATS_NO_NAME)
-        return no_memory(r);
+        return bats_no_memory(r->err);
     const char *old = r->values[number];
     size_t before = adds && old ? strlen(old) + 1 : 0;
     int rc = limit(r, before + strlen(value));
     char *new = rc == 0 ? malloc(before + strlen(value) + 1) : NULL;
     if (!new)
-        return rc < 0 ? rc : no_memory(r);
+        return rc < 0 ? rc : bats_no_memory(r->err);
     if (before > 0)
         strcat(strcpy(new, old), " ");
     strcpy(new + before, value);
@@ -227,14 +205,14 @@ static int set_value(struct reader *r, const char *name, const char *value,
         r->saved[r->n_saved++] = (struct saved){number, r->values[number]};
     } else {
         free(new);
-        return no_memory(r);
+        return bats_no_memory(r->err);
     }
     r->values[number] = new;
     return 0;
 }
 
-/* The MEMORY of a category is a variable of its own, whose name no other can
- * have. "": of all categories. */
+/* The MEMORY of a category is a variable with a reserved name. "": for all
+ * categories. */
 static const char *name_memory(const char *category, char name[120])
 {
     snprintf(name, 120, "MEMORY %.100s", category);
@@ -248,12 +226,13 @@ static int assign(struct reader *r, const char *name, const char *text,
     uint64_t megabytes;
     int rc = expand(r, text, false);
     const char *category = value_of(r, "CATEGORY");
-    const char *value = rc == 0 ? trim(r->out.text) : NULL;
+    const char *value = rc == 0 ? trim(r->out.bytes) : NULL;
     if (rc == 0 && strcmp(name, "MEMORY") == 0) {
         if (*value != '\0' &&
             (bats_count_parse(value, &megabytes, NULL) < 0 ||
              megabytes > INT64_MAX / 1024))
-            return complain(r, r->line, "MEMORY is no number of MB: '", value);
+            return complain(r, r->line, "MEMORY is not a number of MB: '",
+                            value);
         if (r->rule == 0)
             rc = set_value(r, name_memory(category ? category : "", memory),
                            value, false);
@@ -307,7 +286,7 @@ static int read_export(struct reader *r, char *text)
         text[n] = '\0';
         uint32_t number = find_variable(r, text);
         if (number == BATS_NO_NAME)
-            return no_memory(r);
+            return bats_no_memory(r->err);
         r->is_exported[number] = true;
         text[n] = after;
         if (is_one)
@@ -320,8 +299,7 @@ static int read_export(struct reader *r, char *text)
 
 /* ---- rules ---- */
 
-/* Cuts the next word out at *text, without its quotation marks; NULL: there is
- * none. */
+/* Cuts the next word off *text, without quotation marks; NULL at the end. */
 static char *next_word(char **text)
 {
     char *from = *text + strspn(*text, BLANKS), *to = from, *word = from;
@@ -357,31 +335,17 @@ static int use_files(struct reader *r, char *list, bool writes,
     return rc;
 }
 
-static bool append_quoted(struct buffer *b, const char *text)
-{
-    size_t n = bats_encode(BATS_ENCODE_QUOTED, NULL, 0, text);
-    if (!bats_grow(&b->text, &b->room, b->length + n + 1, 1))
-        return false;
-    bats_encode(BATS_ENCODE_QUOTED, b->text + b->length, n + 1, text);
-    b->length += n;
-    return true;
-}
-
 /* Adds the variables that are exported to the command. */
-static bool add_exports(struct reader *r)
+static void add_exports(struct reader *r)
 {
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < r->variables.n; i++) {
+    for (uint32_t i = 0; i < r->variables.n; i++) {
         const char *name = bats_names_text(&r->variables, i);
         if (!r->is_exported[i] || !r->values[i])
             continue;
-        ok = append(&r->command, "export ", 7) &&
-             append(&r->command, name, strlen(name)) &&
-             append(&r->command, "=", 1) &&
-             append_quoted(&r->command, r->values[i]) &&
-             append(&r->command, "; ", 2);
+        bats_text_format(&r->command, "export %s=", name);
+        bats_text_encode(&r->command, BATS_ENCODE_QUOTED, r->values[i]);
+        bats_text_add(&r->command, "; ");
     }
-    return ok;
 }
 
 /* The words that its rules have in common; else the program. */
@@ -444,32 +408,34 @@ static int read_command(struct reader *r, const char *text)
         return complain(r, r->line,
                         "a rule that runs another makeflow is not supported",
                         "");
-    r->command.length = 0;
+    bats_text_cut(&r->command, 0);
     int rc = expand(r, text, true);
-    if (rc == 0 &&
-        !(add_exports(r) && append(&r->command, r->out.text, r->out.length)))
-        rc = no_memory(r);
+    if (rc == 0) {
+        add_exports(r);
+        bats_text_put(&r->command, r->out.bytes, r->out.n);
+        rc = bats_text_check(&r->command, r->err);
+    }
     if (rc == 0)
-        rc = limit(r, r->command.length);
+        rc = limit(r, r->command.n);
     if (rc < 0)
         return rc;
-    find_category(r, r->out.text, category, sizeof category);
-    rc = bats_workflow_add(r->w, NULL, r->command.text, -1, category, r->rule,
+    find_category(r, r->out.bytes, category, sizeof category);
+    rc = bats_workflow_add(r->w, NULL, r->command.bytes, -1, category, r->rule,
                            r->err);
     if (rc == 0)
         r->w->tasks[r->w->n - 1].memory_kib = memory_kib(r);
     uint32_t line = r->line;
     r->line = r->rule;
     if (rc == 0)
-        rc = expand(r, r->head.text, false);
+        rc = expand(r, r->head.bytes, false);
     r->line = line;
     if (rc < 0)
         return rc;
-    char *colon = strchr(r->out.text, ':');
+    char *colon = strchr(r->out.bytes, ':');
     if (!colon) /* it came out of a variable's name */
         return complain(r, r->rule, "a rule without a ':'", "");
     *colon = '\0';
-    rc = use_files(r, r->out.text, true, &n_outputs);
+    rc = use_files(r, r->out.bytes, true, &n_outputs);
     if (rc == 0)
         rc = use_files(r, colon + 1, false, &n_inputs);
     if (rc == 0 && n_outputs == 0)
@@ -481,9 +447,10 @@ static int read_command(struct reader *r, const char *text)
 
 static int begin_rule(struct reader *r, const char *line)
 {
-    r->head.length = 0;
+    bats_text_cut(&r->head, 0);
     r->rule = r->line;
-    return append(&r->head, line, strlen(line)) ? 0 : no_memory(r);
+    bats_text_add(&r->head, line);
+    return bats_text_check(&r->head, r->err);
 }
 
 /* ---- lines ---- */
@@ -625,9 +592,9 @@ int bats_makeflow_read(struct bats_workflow *w, struct bats_error *err)
     free(r.values);
     free(r.is_exported);
     free(r.saved);
-    free(r.head.text);
-    free(r.out.text);
-    free(r.command.text);
+    bats_text_release(&r.head);
+    bats_text_release(&r.out);
+    bats_text_release(&r.command);
     free(text);
     return rc;
 }

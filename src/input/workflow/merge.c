@@ -11,7 +11,7 @@ static int take_tasks(struct bats_workflow *to, const struct bats_workflow *w,
         const struct bats_workflow_task *t = &w->tasks[i];
         rc = bats_workflow_add(
             to, NULL,
-            t->command == BATS_NO_COMMAND ? NULL : w->text + t->command,
+            t->command == BATS_NO_COMMAND ? NULL : bats_workflow_rule(w, i),
             t->runtime, bats_names_text(&w->categories, t->category), t->line,
             err);
         if (rc == 0)
@@ -35,14 +35,14 @@ static int take_edges(struct bats_workflow *to, uint32_t first,
     return rc;
 }
 
-/* Nobody would say which of them comes first. */
+/* Their order would be undefined. */
 static int check_files(const struct bats_workflow *w, uint32_t n_parts,
                        struct bats_error *err)
 {
     int rc = 0;
     uint32_t *maker = malloc((w->files.n + 1) * sizeof *maker);
     if (!maker)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory for a workflow");
+        return bats_no_memory(err);
     for (uint32_t i = 0; i < w->files.n; i++)
         maker[i] = n_parts;
     for (size_t i = 0; i < w->n_uses; i++)
@@ -71,7 +71,7 @@ int bats_workflow_merge(const char *name, const struct bats_workflow *parts,
     *w = (struct bats_workflow){
         .path = name, .parts = calloc(n_parts, sizeof *w->parts)};
     if (!w->parts)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory for a workflow");
+        return bats_no_memory(err);
     for (uint32_t i = 0; rc == 0 && i < n_parts; i++) {
         uint32_t first = w->n;
         w->parts[i] = parts[i].path;

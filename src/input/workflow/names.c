@@ -4,20 +4,13 @@
 #include <string.h>
 
 #include "util/grow.h"
-
-/* FNV-1a. */
-static uint64_t hash(const char *name)
-{
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    for (; *name != '\0'; name++)
-        sum = (sum ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return sum ^ sum >> 29;
-}
+#include "util/hash.h"
 
 /* The place of the name in the table, or that where it belongs. */
 static size_t place(const struct bats_names *names, const char *name)
 {
-    size_t at = (size_t)hash(name) & (names->n_table - 1);
+    uint64_t hash = bats_hash_text(BATS_HASH, name);
+    size_t at = (size_t)(hash ^ hash >> 29) & (names->n_table - 1);
     while (names->table[at] != BATS_NO_NAME &&
            strcmp(bats_names_text(names, names->table[at]), name) != 0)
         at = (at + 1) & (names->n_table - 1);
@@ -50,19 +43,18 @@ uint32_t bats_names_add(struct bats_names *names, const char *name,
                         bool *is_new)
 {
     uint32_t number = bats_names_find(names, name);
-    size_t length = strlen(name) + 1;
     *is_new = number == BATS_NO_NAME;
     if (!*is_new)
         return number;
     if (names->n >= UINT32_MAX / 4 ||
         (2 * (names->n + 1) > names->n_table && !enlarge(names)) ||
-        !bats_grow(&names->text, &names->room, names->length + length, 1) ||
         !bats_grow(&names->offset, &names->offset_room, names->n + 1,
                    sizeof *names->offset))
         return BATS_NO_NAME;
-    memcpy(names->text + names->length, name, length);
-    names->offset[names->n] = names->length;
-    names->length += length;
+    names->offset[names->n] = names->text.n;
+    bats_text_put(&names->text, name, strlen(name) + 1);
+    if (names->text.failed)
+        return BATS_NO_NAME;
     number = (uint32_t)names->n++;
     names->table[place(names, name)] = number;
     return number;
@@ -70,7 +62,7 @@ uint32_t bats_names_add(struct bats_names *names, const char *name,
 
 void bats_names_release(struct bats_names *names)
 {
-    free(names->text);
+    bats_text_release(&names->text);
     free(names->offset);
     free(names->table);
     *names = (struct bats_names){0};

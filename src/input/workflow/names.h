@@ -11,11 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/text.h"
+
 #define BATS_NO_NAME UINT32_MAX
 
 struct bats_names {
-    char *text; /* the names, each with its NUL */
-    size_t length, room;
+    struct bats_text text; /* the names, each with its NUL */
     size_t *offset; /* by number: of the name in the text */
     size_t n, offset_room;
     uint32_t *table; /* numbers, or BATS_NO_NAME */
@@ -33,7 +34,7 @@ uint32_t bats_names_find(const struct bats_names *names, const char *name);
 static inline const char *bats_names_text(const struct bats_names *names,
                                           uint32_t number)
 {
-    return names->text + names->offset[number];
+    return names->text.bytes + names->offset[number];
 }
 
 void bats_names_release(struct bats_names *names);

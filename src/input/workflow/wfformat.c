@@ -15,26 +15,17 @@
 
 #include "input/textfile.h"
 #include "input/workflow/workflow.h"
-#include "util/grow.h"
 
 struct reader {
     struct bats_workflow *w;
     const json_t **execution; /* by task, or NULL */
-    char *command;
-    size_t command_room;
+    struct bats_text command;
     struct bats_error *err;
 };
 
 static int complain(struct reader *r, const char *id, const char *what)
 {
-    return bats_error_set(r->err, BATS_EINPUT, "%.250s: task '%.60s': %s",
-                          r->w->path, id, what);
-}
-
-static int no_memory(struct reader *r)
-{
-    return bats_error_set(r->err, BATS_ENOMEM, "out of memory for %.250s",
-                          r->w->path);
+    return bats_error_at(r->err, r->w->path, 0, "task '%.60s': %s", id, what);
 }
 
 /* The id of a task; NULL, with an error: it has none. */
@@ -42,13 +33,12 @@ static const char *id_of(struct reader *r, const json_t *task, size_t number)
 {
     const char *id = json_string_value(json_object_get(task, "id"));
     if (!id)
-        bats_error_set(r->err, BATS_EINPUT,
-                       "%.250s: task %zu has no \"id\" that is a text",
-                       r->w->path, number + 1);
+        bats_error_at(r->err, r->w->path, 0,
+                      "task %zu has no \"id\" that is a text", number + 1);
     return id;
 }
 
-/* ---- what has run ---- */
+/* ---- executions ---- */
 
 /* By number of the task in `ids`. */
 static int find_executions(struct reader *r, const struct bats_names *ids,
@@ -56,7 +46,7 @@ static int find_executions(struct reader *r, const struct bats_names *ids,
 {
     r->execution = calloc(ids->n + 1, sizeof *r->execution);
     if (!r->execution)
-        return no_memory(r);
+        return bats_no_memory(r->err);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *task = json_array_get(list, i);
         const char *id = id_of(r, task, i);
@@ -79,24 +69,12 @@ static int read_runtime(struct reader *r, const char *id, const json_t *task,
     if (!value)
         return 0;
     if (!json_is_number(value) || !(us < (double)BATS_LONGEST))
-        return complain(r, id, "\"runtimeInSeconds\" is no runtime");
+        return complain(r, id, "\"runtimeInSeconds\" is not a runtime");
     *runtime = us > 0 ? (bats_time)llround(us) : 0;
     return 0;
 }
 
-static bool append(struct reader *r, size_t *length, const char *word)
-{
-    size_t n = strlen(word);
-    if (!bats_grow(&r->command, &r->command_room, *length + n + 2, 1))
-        return false;
-    if (*length > 0)
-        r->command[(*length)++] = ' ';
-    memcpy(r->command + *length, word, n + 1);
-    *length += n;
-    return true;
-}
-
-/* *command is NULL if there is none. */
+/* *command is NULL without one. */
 static int read_command(struct reader *r, const char *id, const json_t *task,
                         const char **command)
 {
@@ -104,27 +82,25 @@ static int read_command(struct reader *r, const char *id, const json_t *task,
     const json_t *arguments = json_object_get(object, "arguments");
     const char *program =
         json_string_value(json_object_get(object, "program"));
-    size_t length = 0;
     *command = NULL;
+    bats_text_cut(&r->command, 0);
     if (!program)
         return object && json_object_get(object, "program")
-                   ? complain(r, id, "\"program\" is no text")
+                   ? complain(r, id, "\"program\" is not a string")
                    : 0;
-    if (!append(r, &length, program))
-        return no_memory(r);
+    bats_text_add(&r->command, program);
     for (size_t i = 0; i < json_array_size(arguments); i++) {
         const char *word = json_string_value(json_array_get(arguments, i));
         if (!word)
-            return complain(r, id, "an argument is no text");
-        if (!(i == 0 && strcmp(word, program) == 0) &&
-            !append(r, &length, word))
-            return no_memory(r);
+            return complain(r, id, "an argument is not a string");
+        if (!(i == 0 && strcmp(word, program) == 0))
+            bats_text_format(&r->command, " %s", word);
     }
-    *command = r->command;
-    return 0;
+    *command = r->command.bytes;
+    return bats_text_check(&r->command, r->err);
 }
 
-/* ---- what is specified ---- */
+/* ---- the specification ---- */
 
 /* The program, or the name without its number: mAdd of mAdd_ID000012. */
 static void find_category(const json_t *execution, const char *name,
@@ -156,7 +132,7 @@ static int read_files(struct reader *r, const char *id, uint32_t number,
     for (size_t i = 0; rc == 0 && i < json_array_size(list); i++) {
         const char *file = json_string_value(json_array_get(list, i));
         if (!file)
-            return complain(r, id, "a file is no text");
+            return complain(r, id, "a file is not a string");
         rc = bats_workflow_use(r->w, number, file, writes, r->err);
     }
     return rc;
@@ -164,7 +140,7 @@ static int read_files(struct reader *r, const char *id, uint32_t number,
 
 static int read_task(struct reader *r, uint32_t number, const json_t *task)
 {
-    const char *id = id_of(r, task, number), *command;
+    const char *id = id_of(r, task, number), *command = NULL;
     const json_t *execution = r->execution[number];
     const char *name = json_string_value(json_object_get(task, "name"));
     char category[100];
@@ -192,14 +168,13 @@ static int read_relatives(struct reader *r, uint32_t number,
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < json_array_size(list); i++) {
         const char *id = json_string_value(json_array_get(list, i));
-        uint32_t other = bats_names_find(&r->w->names, id ? id : "");
-        if (!id || other == BATS_NO_NAME)
-            return bats_error_set(
-                r->err, BATS_EINPUT,
-                "%.250s: task '%.60s': one of its %s is '%.60s', which is no "
-                "task",
-                r->w->path, bats_names_text(&r->w->names, number), which,
-                id ? id : "?");
+        uint32_t other = id ? bats_names_find(&r->w->names, id)
+                            : BATS_NO_NAME;
+        if (other == BATS_NO_NAME)
+            return bats_error_at(
+                r->err, r->w->path, 0,
+                "task '%.60s': one of its %s is '%.60s', which is no task",
+                bats_names_text(&r->w->names, number), which, id ? id : "?");
         rc = parents ? bats_workflow_edge(r->w, other, number, r->err)
                      : bats_workflow_edge(r->w, number, other, r->err);
     }
@@ -216,7 +191,7 @@ static int read_ids(struct reader *r, const json_t *list,
         if (!id)
             return BATS_EINPUT;
         if (bats_names_add(ids, id, &is_new) == BATS_NO_NAME)
-            return no_memory(r);
+            return bats_no_memory(r->err);
         if (!is_new)
             return complain(r, id, "is there twice");
     }
@@ -272,12 +247,12 @@ static int complain_json(struct reader *r, const char *text,
                          const json_error_t *why)
 {
     bool may_be_jx = is_jx(r->w->path) || strstr(text, "\"rules\"");
-    return bats_error_set(r->err, BATS_EINPUT, "%.250s:%d: %s%s", r->w->path,
-                          why->line > 0 ? why->line : 1, why->text,
-                          may_be_jx
-                              ? "; if this is JX with expressions, expand "
-                                "it with jx2json"
-                              : "");
+    return bats_error_at(
+        r->err, r->w->path, why->line > 0 ? (uint64_t)why->line : 1, "%s%s",
+        why->text,
+        may_be_jx ? "; if this is JX with expressions, expand "
+                    "it with jx2json"
+                  : "");
 }
 
 int bats_wfformat_read(struct bats_workflow *w, struct bats_error *err)
@@ -297,6 +272,6 @@ int bats_wfformat_read(struct bats_workflow *w, struct bats_error *err)
                  : read_document(&r, document);
     json_decref(document);
     free(r.execution);
-    free(r.command);
+    bats_text_release(&r.command);
     return rc;
 }

@@ -8,26 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/encode.h"
 #include "util/grow.h"
 
 #define TASKS_MAX (UINT32_MAX / 4)
-
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory for a workflow");
-}
-
-const char *bats_workflow_at(const struct bats_workflow *w, uint32_t line,
-                             char text[BATS_WORKFLOW_AT_SIZE])
-{
-    if (line > 0)
-        snprintf(text, BATS_WORKFLOW_AT_SIZE, "%.250s:%" PRIu32 ": ", w->path,
-                 line);
-    else
-        snprintf(text, BATS_WORKFLOW_AT_SIZE, "%.250s: ", w->path);
-    return text;
-}
 
 const char *bats_workflow_name(const struct bats_workflow *w, uint32_t task,
                                char *text, size_t size)
@@ -46,14 +29,13 @@ const char *bats_workflow_name(const struct bats_workflow *w, uint32_t task,
 static int add_name(struct bats_workflow *w, const char *name, uint32_t line,
                     struct bats_error *err)
 {
-    char at[BATS_WORKFLOW_AT_SIZE];
     bool is_new;
-    if (bats_names_add(&w->names, name, &is_new) == BATS_NO_NAME)
-        return no_memory(err);
+    if (bats_names_add(&w->names, name, &is_new) ==
+        BATS_NO_NAME)
+        return bats_no_memory(err);
     return is_new ? 0
-                  : bats_error_set(err, BATS_EINPUT,
-                                   "%stask '%.60s' is there twice",
-                                   bats_workflow_at(w, line, at), name);
+                  : bats_error_at(err, w->path, line,
+                                  "task '%.60s' is there twice", name);
 }
 
 int bats_workflow_add(struct bats_workflow *w, const char *name,
@@ -61,30 +43,26 @@ int bats_workflow_add(struct bats_workflow *w, const char *name,
                       const char *category, uint32_t line,
                       struct bats_error *err)
 {
-    char at[BATS_WORKFLOW_AT_SIZE];
     bool is_new;
-    size_t length = command ? strlen(command) + 1 : 0;
     if (w->n >= TASKS_MAX)
-        return bats_error_set(err, BATS_EINPUT, "%stoo many tasks",
-                              bats_workflow_at(w, line, at));
+        return bats_error_at(err, w->path, line, "too many tasks");
     int rc = name ? add_name(w, name, line, err) : 0;
     if (rc < 0)
         return rc;
-    uint32_t kind = bats_names_add(&w->categories, category, &is_new);
+    uint32_t kind = 
+        bats_names_add(&w->categories, category, &is_new);
     if (kind == BATS_NO_NAME ||
         !bats_grow(&w->tasks, &w->tasks_room, (size_t)w->n + 1,
-                   sizeof *w->tasks) ||
-        !bats_grow(&w->text, &w->text_room, w->text_length + length + 1, 1))
-        return no_memory(err);
+                   sizeof *w->tasks))
+        return bats_no_memory(err);
     w->tasks[w->n++] = (struct bats_workflow_task){
-        .command = command ? w->text_length : BATS_NO_COMMAND,
+        .command = command ? w->text.n : BATS_NO_COMMAND,
         .runtime = runtime,
         .category = kind,
         .line = line};
     if (command)
-        memcpy(w->text + w->text_length, command, length);
-    w->text_length += length;
-    return 0;
+        bats_text_put(&w->text, command, strlen(command) + 1);
+    return bats_text_check(&w->text, err);
 }
 
 int bats_workflow_use(struct bats_workflow *w, uint32_t task, const char *file,
@@ -94,7 +72,7 @@ int bats_workflow_use(struct bats_workflow *w, uint32_t task, const char *file,
     uint32_t number = bats_names_add(&w->files, file, &is_new);
     if (number == BATS_NO_NAME ||
         !bats_grow(&w->uses, &w->uses_room, w->n_uses + 1, sizeof *w->uses))
-        return no_memory(err);
+        return bats_no_memory(err);
     w->uses[w->n_uses++] = (struct bats_workflow_use){task, number, writes};
     return 0;
 }
@@ -104,7 +82,7 @@ int bats_workflow_edge(struct bats_workflow *w, uint32_t parent,
 {
     if (!bats_grow(&w->edges, &w->edges_room, w->n_edges + 1,
                    sizeof *w->edges))
-        return no_memory(err);
+        return bats_no_memory(err);
     w->edges[w->n_edges++] = (struct bats_edge){parent, child};
     return 0;
 }
@@ -120,12 +98,12 @@ void bats_workflow_release(struct bats_workflow *w)
     free(w->category_names);
     free(w->parts);
     free(w->uses);
-    free(w->text);
+    bats_text_release(&w->text);
     free(w->edges);
     *w = (struct bats_workflow){0};
 }
 
-/* ---- what is there already ---- */
+/* ---- files that exist ---- */
 
 struct age {
     bool is_there, is_written, is_read; /* by a task */
@@ -159,31 +137,27 @@ static int complain_missing(const struct bats_workflow *w, struct age *ages,
                             const struct bats_workflow_use *use,
                             struct bats_error *err)
 {
-    char at[BATS_WORKFLOW_AT_SIZE], name[100], others[200] = "", more[40] = "";
+    char name[100], others[200] = "", more[40] = "";
     size_t used = 0;
     uint32_t unnamed = 0;
-    struct bats_workflow part = *w;
-    if (w->parts)
-        part.path = w->parts[w->tasks[use->task].part];
     ages[use->file].is_there = true;
     for (uint32_t i = 0; i < w->files.n; i++) {
         const char *file = bats_names_text(&w->files, i);
         if (!ages[i].is_read || ages[i].is_there || ages[i].is_written)
             continue;
         if (used + strlen(file) + 20 < sizeof others)
-            used += (size_t)snprintf(others + used, sizeof others - used,
-                                     "%s'%s'",
-                                     used == 0 ? "; also missing: " : ", ",
-                                     file);
+            used +=
+                (size_t)snprintf(others + used, sizeof others - used, "%s'%s'",
+                                 used == 0 ? "; also missing: " : ", ", file);
         else
             unnamed++;
     }
     if (unnamed > 0)
         snprintf(more, sizeof more, "; %" PRIu32 " more are missing", unnamed);
-    return bats_error_set(
-        err, BATS_EINPUT,
-        "%s%s reads '%.100s', which is not there, and nothing makes it%s%s",
-        bats_workflow_at(&part, w->tasks[use->task].line, at),
+    return bats_error_at(
+        err, w->parts ? w->parts[w->tasks[use->task].part] : w->path,
+        w->tasks[use->task].line,
+        "%s reads '%.100s', which is not there, and nothing makes it%s%s",
         bats_workflow_name(w, use->task, name, sizeof name),
         bats_names_text(&w->files, use->file), others, more);
 }
@@ -199,7 +173,7 @@ static int check_sources(const struct bats_workflow *w, struct age *ages,
     return 0;
 }
 
-/* Is the task, whose uses begin at `use`, up to date by itself? */
+/* The task, whose uses begin at `use`, is up to date (its parents aside). */
 static bool is_fresh(const struct bats_workflow *w, const struct age *ages,
                      size_t use)
 {
@@ -223,8 +197,8 @@ static int spread(const struct bats_workflow *w, uint8_t *fresh,
 {
     const struct bats_graph *g = &w->graph;
     uint32_t n_circle, *order = malloc((w->n + (size_t)1) * sizeof *order);
-    int64_t n =
-        order ? bats_graph_sort(g, order, &n_circle, err) : no_memory(err);
+    int64_t n = order ? bats_graph_sort(g, order, &n_circle, err)
+                      : bats_no_memory(err);
     for (int64_t i = 0; i < n; i++)
         for (uint64_t k = g->first[order[i]];
              !fresh[order[i]] && k < g->first[order[i] + 1]; k++)
@@ -238,11 +212,11 @@ int bats_workflow_fresh(const struct bats_workflow *w, const uint8_t *undone,
 {
     struct age *ages = look(w);
     uint8_t *list = calloc((size_t)w->n + 1, 1);
-    int rc = ages && list ? check_sources(w, ages, err) : no_memory(err);
+    int rc = ages && list ? check_sources(w, ages, err) : bats_no_memory(err);
     for (size_t i = 0; rc == 0 && i < w->n_uses; i++)
         if (i == 0 || w->uses[i].task != w->uses[i - 1].task)
-            list[w->uses[i].task] = !(undone && undone[w->uses[i].task]) &&
-                                    is_fresh(w, ages, i);
+            list[w->uses[i].task] =
+                !(undone && undone[w->uses[i].task]) && is_fresh(w, ages, i);
     if (rc == 0)
         rc = spread(w, list, err);
     free(ages);
@@ -265,12 +239,6 @@ void bats_workflow_program(const char *command, char *name, size_t size)
         command = slash + 1;
     }
     snprintf(name, size, "%.*s", n < size ? (int)n : (int)size - 1, command);
-}
-
-/* `text` as one word of a shell, at `to`, which has room. */
-static char *quote(char *to, const char *text)
-{
-    return to + bats_encode(BATS_ENCODE_QUOTED, to, SIZE_MAX, text);
 }
 
 /* The first of its uses; the end of all if it has none. */
@@ -304,17 +272,6 @@ static const char *next_output(const struct bats_workflow *w, uint32_t task,
     return NULL;
 }
 
-/* Each behind a blank. */
-static char *quote_outputs(const struct bats_workflow *w, uint32_t task,
-                           char *at)
-{
-    const char *file;
-    size_t use = first_use(w, task);
-    while ((file = next_output(w, task, &use)))
-        at = quote(stpcpy(at, " "), file);
-    return at;
-}
-
 int bats_workflow_remove(const struct bats_workflow *w, uint32_t task,
                          struct bats_error *err)
 {
@@ -329,50 +286,13 @@ int bats_workflow_remove(const struct bats_workflow *w, uint32_t task,
     return 0;
 }
 
-/* The command in a shell of its own, whatever it does there. For people it
- * stays as it is, if nothing in it could hide what follows. */
-static char *enclose(char *at, const char *command)
+ptrdiff_t bats_workflow_outputs(const struct bats_workflow *w, uint32_t task,
+                                struct bats_text *text)
 {
-    size_t n = strlen(command);
-    bool is_plain = n > 0 && !strpbrk(command, "#\\\n") &&
-                    !strchr("&;", command[n - 1]) && !strstr(command, "<<");
-    if (is_plain)
-        return stpcpy(stpcpy(stpcpy(at, "("), command), ")");
-    return stpcpy(quote(stpcpy(at, "(eval "), command), ")");
-}
-
-/*
- * The files that the task should have made must be there when it has ended. If
- * it fails, those that it has made are taken away: half a file would look like
- * a whole one to the next run. Status 85 (it has saved its state) is no
- * failure.
- */
-ptrdiff_t bats_workflow_command(const struct bats_workflow *w, uint32_t task,
-                                char **text, size_t *size)
-{
-    static const char
-        check[] = "; s=$?; [ $s != 0 ] || for f in",
-        report[] =
-            "; do [ -e \"$f\" ] || { echo \"$f was not made\" >&2; s=1; }; "
-            "done; [ $s = 0 ] || [ $s = 85 ] || rm -f --",
-        end[] = "; exit $s";
-    const char *command = w->text + w->tasks[task].command;
-    size_t outputs = 0, length = 0;
-    for (size_t i = first_use(w, task);
-         i < w->n_uses && w->uses[i].task == task; i++)
-        if (w->uses[i].writes) {
-            length +=
-                4 * strlen(bats_names_text(&w->files, w->uses[i].file)) + 3;
-            outputs++;
-        }
-    length = 4 * strlen(command) + 2 * length + sizeof check + sizeof report +
-             sizeof end + 16;
-    if (!bats_grow(text, size, length, 1))
-        return BATS_ENOMEM;
-    if (outputs == 0)
-        return stpcpy(*text, command) - *text;
-    char *at = enclose(*text, command);
-    at = quote_outputs(w, task, stpcpy(at, check));
-    at = quote_outputs(w, task, stpcpy(at, report));
-    return stpcpy(at, end) - *text;
+    const char *file;
+    size_t use = first_use(w, task);
+    bats_text_cut(text, 0);
+    while ((file = next_output(w, task, &use)))
+        bats_text_put(text, file, strlen(file) + 1);
+    return bats_text_length(text);
 }

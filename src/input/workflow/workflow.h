@@ -34,11 +34,11 @@ enum bats_workflow_format {
 };
 
 struct bats_workflow_task {
-    size_t command;    /* offset into `text`; BATS_NO_COMMAND */
-    bats_time runtime; /* on a machine of speed 1; -1: not known */
-    uint32_t category; /* number in `categories` */
-    uint32_t line;     /* 0: not known */
-    uint32_t part;     /* of a merged one: number of its workflow */
+    size_t command;     /* offset into `text`; BATS_NO_COMMAND */
+    bats_time runtime;  /* on a machine of speed 1; -1: not known */
+    uint32_t category;  /* number in `categories` */
+    uint32_t line;      /* 0: not known */
+    uint32_t part;      /* of a merged one: number of its workflow */
     int64_t memory_kib; /* that it asks for; 0: it does not say */
 };
 
@@ -50,7 +50,7 @@ struct bats_workflow_use {
 };
 
 struct bats_workflow {
-    const char *path; /* borrowed */
+    const char *path;   /* borrowed */
     const char **parts; /* of a merged one: their paths, borrowed; else NULL */
     uint32_t n;
     struct bats_workflow_task *tasks;
@@ -58,14 +58,14 @@ struct bats_workflow {
     struct bats_names files, categories;
     struct bats_workflow_use *uses; /* in the order of the tasks */
     size_t n_uses;
-    char *text; /* commands, each with its NUL */
+    struct bats_text text; /* commands, each with its NUL */
     struct bats_graph graph;
     uint16_t *category; /* by task, as in tasks, for the engine; NULL: there are
                            more categories than it takes */
     const char **category_names; /* likewise, by category; borrowed */
 
     /* While it is read: */
-    size_t tasks_room, uses_room, text_length, text_room;
+    size_t tasks_room, uses_room;
     struct bats_edge *edges;
     size_t n_edges, edges_room;
 };
@@ -113,12 +113,18 @@ int bats_workflow_fresh(const struct bats_workflow *workflow,
 int bats_workflow_remove(const struct bats_workflow *workflow, uint32_t task,
                          struct bats_error *err);
 
-/* The command of the task, which fails if it does not write what it should, and
- * takes away what it has written if it fails; NUL-terminated, in *text (a
- * growing buffer of the caller). Returns its length, or a negative errcode:
+/* The command of the task as its author wrote it. */
+static inline const char *
+bats_workflow_rule(const struct bats_workflow *workflow, uint32_t task)
+{
+    return workflow->text.bytes + workflow->tasks[task].command;
+}
+
+/* The files that the task writes, except for those that it reads as well, each
+ * with its NUL, in `text` instead of what that held. Returns their bytes, or
  * BATS_ENOMEM. */
-ptrdiff_t bats_workflow_command(const struct bats_workflow *workflow,
-                                uint32_t task, char **text, size_t *size);
+ptrdiff_t bats_workflow_outputs(const struct bats_workflow *workflow,
+                                uint32_t task, struct bats_text *text);
 
 /* The program that a command runs first, without its directory; "": none. */
 void bats_workflow_program(const char *command, char *name, size_t size);
@@ -155,10 +161,5 @@ int bats_workflow_connect(struct bats_workflow *workflow,
 /* When all is read: lists the categories and makes the graph. */
 int bats_workflow_finish(struct bats_workflow *workflow,
                          struct bats_error *err);
-
-/* "path:line: ", without the line if it is 0. */
-#define BATS_WORKFLOW_AT_SIZE 300
-const char *bats_workflow_at(const struct bats_workflow *workflow,
-                             uint32_t line, char text[BATS_WORKFLOW_AT_SIZE]);
 
 #endif

@@ -11,7 +11,7 @@
 #ifndef BATS_RECORD_HISTORY_H
 #define BATS_RECORD_HISTORY_H
 
-#include "bats/billing.h"
+#include "bats/lease.h"
 #include "record/read/view.h"
 
 struct bats_history_machine {
@@ -20,11 +20,11 @@ struct bats_history_machine {
     uint32_t slots;
 };
 
-/* An execution that came to an end. Those of a slot do not overlap; which of
- * its machine's slots it was, the record does not say: it is one that was
- * free. */
+/* An execution that came to an end. Those of a slot do not overlap: where results
+ * came together, begin and end are before the time it was heard of. */
 struct bats_history_span {
     bats_time begin, end;
+    bats_time given, ended; /* when it was given to the slot, and heard of */
     int64_t task; /* number */
     uint32_t machine;
     uint32_t slot;
@@ -32,7 +32,8 @@ struct bats_history_span {
     int64_t wall_us;     /* real time */
     int64_t max_rss_kib; /* 0: not known */
     uint8_t outcome;     /* enum bats_record_outcome */
-    bool failed;
+    bool failed, timed_out;
+    bool was_killed; /* by a signal */
 };
 
 struct bats_history_charge {
@@ -66,7 +67,7 @@ struct bats_run_history {
     char clusters[BATS_CLUSTERS_MAX][BATS_CLUSTER_NAME];
     bats_money charge[BATS_CLUSTERS_MAX]; /* per window, in the last session */
     size_t n_clusters;
-    enum bats_billing_model billing; /* of the last session */
+    struct bats_lease_terms terms; /* of the last session */
     bats_time window, end;   /* length of a window; of the axis */
     bats_time sampled_at;    /* on the axis; -1: never */
     bool is_sweep;           /* tasks have parameters */
@@ -74,6 +75,9 @@ struct bats_run_history {
     size_t n_machines;
     struct bats_history_span *spans; /* as their ends were heard of */
     size_t n_spans;
+    struct bats_history_span *lost; /* with their machines; `begin` is not
+                                     * known */
+    size_t n_lost;
     struct bats_history_charge *charges; /* in order */
     size_t n_charges;
     struct bats_history_hold *holds; /* in any order */

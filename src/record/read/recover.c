@@ -11,7 +11,6 @@
 #include "record/read/copy.h"
 #include "record/schema.h"
 
-#define COLUMNS_MAX 32
 /* limit of probes for rows between holes; about a second */
 #define PROBES_MAX 100000
 
@@ -24,6 +23,7 @@ struct recover {
     sqlite3_stmt *down; /* the same, descending */
     sqlite3_stmt *insert;
     int columns;
+    bool is_there; /* in the damaged record */
     int64_t rows;
     int64_t holes;
     int64_t probes; /* probes left */
@@ -48,49 +48,28 @@ static int save_row(struct recover *r, sqlite3_stmt *row,
     return bats_db_fail(&r->to, rc, err);
 }
 
-/* Saves the rows with rowids between `low` and `high`, upwards, while they can
- * be read; *last is the last of them, or `low`. 1 if there are no more, 0 if
- * the next one cannot be read. */
-static int save_upwards(struct recover *r, int64_t low, int64_t high,
-                        int64_t *last, struct bats_error *err)
+/* Saves the rows with rowids between `low` and `high`, upwards or downwards,
+ * while they can be read; *end is the last of them, or where it began. 1 if there
+ * are no more, 0 if the next one cannot be read. */
+static int save_along(struct recover *r, bool upwards, int64_t low,
+                      int64_t high, int64_t *end, struct bats_error *err)
 {
+    sqlite3_stmt *s = upwards ? r->up : r->down;
     int rc = 0, step;
 
-    *last = low;
-    sqlite3_bind_int64(r->up, 1, low);
-    sqlite3_bind_int64(r->up, 2, high);
-    while ((step = sqlite3_step(r->up)) == SQLITE_ROW) {
-        int64_t rowid = sqlite3_column_int64(r->up, 0);
-        if (rowid <= *last || rowid >= high) /* pages form a circle */
+    *end = upwards ? low : high;
+    sqlite3_bind_int64(s, 1, low);
+    sqlite3_bind_int64(s, 2, high);
+    while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        int64_t rowid = sqlite3_column_int64(s, 0);
+        /* pages may form a circle */
+        if (rowid <= (upwards ? *end : low) ||
+            rowid >= (upwards ? high : *end))
             break;
-        *last = rowid;
-        rc = save_row(r, r->up, err);
-        if (rc < 0)
-            break;
+        *end = rowid;
+        rc = save_row(r, s, err);
     }
-    sqlite3_reset(r->up);
-    return rc < 0 ? rc : step == SQLITE_DONE;
-}
-
-/* The same, downwards; *first is the last of them, or `high`. */
-static int save_downwards(struct recover *r, int64_t low, int64_t high,
-                          int64_t *first, struct bats_error *err)
-{
-    int rc = 0, step;
-
-    *first = high;
-    sqlite3_bind_int64(r->down, 1, low);
-    sqlite3_bind_int64(r->down, 2, high);
-    while ((step = sqlite3_step(r->down)) == SQLITE_ROW) {
-        int64_t rowid = sqlite3_column_int64(r->down, 0);
-        if (rowid <= low || rowid >= *first)
-            break;
-        *first = rowid;
-        rc = save_row(r, r->down, err);
-        if (rc < 0)
-            break;
-    }
-    sqlite3_reset(r->down);
+    sqlite3_reset(s);
     return rc < 0 ? rc : step == SQLITE_DONE;
 }
 
@@ -119,13 +98,16 @@ static bool find_between(struct recover *r, int64_t low, int64_t high,
     return false;
 }
 
-/* Looks for a row above a hole of unknown size, in steps that double. */
+/* Looks for a row above a hole of unknown size, 64 times each time that the
+ * distance doubles. */
 static bool find_above(struct recover *r, int64_t low, int64_t *rowid)
 {
-    for (int64_t step = 1; step < INT64_MAX / 2 && low < INT64_MAX - step;
+    for (int64_t step = 1; step < INT64_MAX / 4 && low < INT64_MAX - 2 * step;
          step *= 2)
-        if (probe(r, low + step, INT64_MAX, rowid))
-            return true;
+        for (int64_t k = 0; k < (step < 64 ? step : 64); k++)
+            if (probe(r, low + step + (step < 64 ? k : step / 64 * k),
+                      INT64_MAX, rowid))
+                return true;
     return false;
 }
 
@@ -139,13 +121,13 @@ static int save_between(struct recover *r, int64_t low, int64_t high,
         r->holes++;
         return 0;
     }
-    int up = save_upwards(r, rowid - 1, high, &last, err);
-    int down = up < 0 ? up : save_downwards(r, low, rowid, &first, err);
-    if (down == 0)
-        down = save_between(r, low, first, err);
-    if (down >= 0 && up == 0)
-        down = save_between(r, last, high, err);
-    return down < 0 ? down : 0;
+    /* Half a page may look like the end of the table. */
+    int rc = save_along(r, true, rowid - 1, high, &last, err);
+    if (rc >= 0)
+        rc = save_along(r, false, low, rowid, &first, err);
+    if (rc >= 0)
+        rc = save_between(r, low, first, err);
+    return rc >= 0 ? save_between(r, last, high, err) : rc;
 }
 
 static int save_rows(struct recover *r, struct bats_error *err)
@@ -154,10 +136,10 @@ static int save_rows(struct recover *r, struct bats_error *err)
     int rc;
 
     for (;; low = rowid) {
-        rc = save_upwards(r, low, INT64_MAX, &last, err);
+        rc = save_along(r, true, low, INT64_MAX, &last, err);
         if (rc != 0)
             return rc < 0 ? rc : 0;
-        rc = save_downwards(r, last, INT64_MAX, &first, err);
+        rc = save_along(r, false, last, INT64_MAX, &first, err);
         if (rc < 0)
             return rc;
         if (first < INT64_MAX)
@@ -166,7 +148,7 @@ static int save_rows(struct recover *r, struct bats_error *err)
             r->holes++;
             return 0;
         }
-        rc = save_downwards(r, last, rowid + 1, &first, err);
+        rc = save_along(r, false, last, rowid + 1, &first, err);
         if (rc >= 0)
             rc = save_between(r, last, first, err);
         if (rc < 0)
@@ -174,59 +156,53 @@ static int save_rows(struct recover *r, struct bats_error *err)
     }
 }
 
-static bool prepare(struct bats_db *db, const char *format, const char *table,
-                    const char *more, sqlite3_stmt **statement)
+/* Prepares `sql`, of sqlite3_mprintf, which is freed. */
+static bool prepare(struct bats_db *db, char *sql, sqlite3_stmt **statement)
 {
-    char sql[1024];
-
     *statement = NULL;
-    snprintf(sql, sizeof sql, format, table, more);
-    return bats_db_prepare(db, sql, statement, NULL) == 0;
+    bool ok = sql != NULL && bats_db_prepare(db, sql, statement, NULL) == 0;
+    sqlite3_free(sql);
+    return ok;
+}
+
+#define FROM "SELECT rowid, %s FROM %s WHERE rowid > ?1 AND rowid < ?2"
+
+/* Its name, its columns, a mark for each, and their number. */
+static int take_table(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+    struct recover *r = context;
+    const char *table = (const char *)sqlite3_column_text(s, 0);
+    const char *names = (const char *)sqlite3_column_text(s, 1);
+    r->columns = sqlite3_column_int(s, 3);
+    if (r->columns == 0)
+        return 0;
+    if (!prepare(&r->to,
+                 sqlite3_mprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)",
+                                 table, names, sqlite3_column_text(s, 2)),
+                 &r->insert))
+        return bats_db_fail(&r->to, SQLITE_ERROR, err);
+    r->is_there =
+        prepare(&r->from,
+                sqlite3_mprintf(FROM " ORDER BY rowid", names, table),
+                &r->up) &&
+        prepare(&r->from,
+                sqlite3_mprintf(FROM " ORDER BY rowid DESC", names, table),
+                &r->down);
+    return 0;
 }
 
 static int save_table(struct recover *r, const char *table,
                       struct bats_error *err)
 {
-    char marks[3 * COLUMNS_MAX + 4] = "";
-    char names[512] = "";
-    sqlite3_stmt *columns;
-    int rc = 0;
-
     r->rows = r->holes = r->columns = 0;
     r->probes = PROBES_MAX;
-    if (!prepare(&r->to, "SELECT name FROM pragma_table_info('%s')%s", table,
-                 "", &columns))
-        return bats_db_fail(&r->to, SQLITE_ERROR, err);
-    while (sqlite3_step(columns) == SQLITE_ROW && r->columns < COLUMNS_MAX) {
-        const char *name = (const char *)sqlite3_column_text(columns, 0);
-        size_t used = strlen(names);
-        const char *comma = used > 0 ? ", " : "";
-        if (name == NULL)
-            continue;
-        snprintf(names + used, sizeof names - used, "%s%s", comma, name);
-        strcat(strcat(marks, comma), "?");
-        r->columns++;
-    }
-    sqlite3_finalize(columns);
-    if (r->columns == 0) {
-        r->holes++; /* the table itself is gone */
-        return 0;
-    }
-
-    char insert[sizeof names + 64];
-    snprintf(insert, sizeof insert, "(%s) VALUES (%s)", names, marks);
-    if (!prepare(&r->to, "INSERT OR IGNORE INTO %s %s", table, insert,
-                 &r->insert))
-        return bats_db_fail(&r->to, SQLITE_ERROR, err);
-    char select[sizeof names + 64];
-    snprintf(select, sizeof select, "SELECT rowid, %s FROM", names);
-    if (prepare(&r->from,
-                "%2$s %1$s WHERE rowid > ?1 AND rowid < ?2 ORDER BY rowid",
-                table, select, &r->up) &&
-        prepare(&r->from,
-                "%2$s %1$s WHERE rowid > ?1 AND rowid < ?2 "
-                "ORDER BY rowid DESC",
-                table, select, &r->down))
+    r->is_there = false;
+    int rc = bats_db_each(&r->to,
+                          "SELECT ?1, group_concat(name, ', '),"
+                          " group_concat('?', ', '), count(*)"
+                          " FROM pragma_table_info(?1)",
+                          take_table, r, err, BATS_VALUES(BATS_T(table)));
+    if (rc == 0 && r->is_there)
         rc = save_rows(r, err);
     else
         r->holes++; /* the table itself is gone */
@@ -239,25 +215,69 @@ static int save_table(struct recover *r, const char *table,
 
 /* ---- the whole record ---- */
 
-/* Removes damage within rows of the history that SQLite does not notice: with
- * it, the views would fail as a whole. */
-static int drop_garbage(struct recover *r, struct bats_error *err)
-{
-    static const char *const columns[] = {"events", "commands", "attempts"};
-    char sql[256];
-    int rc = 0;
+/* What a hole has cost in the tables that sum up is made again from the others,
+ * as far as they are there; a row that was saved is not changed, for it may know
+ * more than they do. Only `now` is counted anew. */
+static const char mend_sql[] =
+    "WITH x AS (SELECT task, max(CASE outcome WHEN 0 THEN seq END) AS seq,"
+    "  count(attempt) AS executions,"
+    "  total(outcome NOT IN (1, 3, 6)) AS attempts"
+    "  FROM execution GROUP BY task)"
+    "INSERT INTO task_now (task, number, removed, state, executions, attempts,"
+    "  failures, losses, yields, session, machine, cluster, host, exit_status,"
+    "  signal, start_us, wall_us, cpu_us, max_rss_kib, cost)"
+    " SELECT t.id, t.number,"
+    "  t.number IN (SELECT number FROM task_now WHERE NOT removed),"
+    "  iif(e.seq IS NULL, 0, 1 + (e.exit_status != 0 OR e.signal != 0)),"
+    "  coalesce(x.executions, 0), CAST(coalesce(x.attempts, 0) AS INTEGER),"
+    "  0, 0, 0, e.session, e.machine, c.name, coalesce(e.host, m.host),"
+    "  e.exit_status,"
+    "  e.signal, e.start_us, e.wall_us, e.user_us + e.system_us,"
+    "  e.max_rss_kib, e.wall_us * s.time_scale / s.window_us"
+    "   * c.charge / m.slots"
+    " FROM task t LEFT JOIN x ON x.task = t.id"
+    "  LEFT JOIN execution e ON e.seq = x.seq"
+    "  LEFT JOIN session s ON s.id = e.session"
+    "  LEFT JOIN machine m ON m.session = e.session AND m.id = e.machine"
+    "  LEFT JOIN cluster c ON c.session = m.session AND c.id = m.cluster"
+    " WHERE t.id NOT IN (SELECT task FROM task_now WHERE task NOT NULL);"
 
-    for (size_t i = 0; rc == 0 && i < sizeof columns / sizeof *columns; i++) {
-        snprintf(sql, sizeof sql,
-                 "UPDATE history SET %1$s = NULL WHERE CASE WHEN "
-                 "json_valid(%1$s) THEN EXISTS (SELECT 1 FROM json_each(%1$s) "
-                 "WHERE type != 'array') ELSE %1$s IS NOT NULL END",
-                 columns[i]);
-        rc = bats_db_run(&r->to, sql, err);
-        r->holes += sqlite3_changes(r->to.sqlite);
-    }
-    return rc;
-}
+    "INSERT OR IGNORE INTO account (session, id, budget, before, charged)"
+    " SELECT id, 0, budget, (SELECT coalesce(sum(amount), 0) FROM charge"
+    "   WHERE account = 0 AND session < s.id),"
+    "  (SELECT coalesce(sum(amount), 0) FROM charge"
+    "   WHERE account = 0 AND session = s.id) FROM session s;"
+
+    "INSERT OR IGNORE INTO cluster_now"
+    " SELECT k.session, k.id, (SELECT count(*) FROM machine m"
+    "   WHERE m.session = k.session AND m.cluster = k.id), 0, 0,"
+    "  coalesce(l.n, 0), coalesce(l.amount, 0), coalesce(t.done, 0),"
+    "  coalesce(t.failed, 0), coalesce(t.wall, 0), coalesce(t.runtime, 0)"
+    " FROM cluster k LEFT JOIN (SELECT c.name, count(*) AS n,"
+    "   sum(h.amount) AS amount FROM charge h JOIN machine m"
+    "    ON m.session = h.session AND m.id = h.machine JOIN cluster c"
+    "    ON c.session = m.session AND c.id = m.cluster WHERE h.account = 0"
+    "   GROUP BY c.name) l ON l.name = k.name"
+    "  LEFT JOIN (SELECT n.cluster AS name, sum(n.state = 1) AS done,"
+    "    sum(n.state = 2) AS failed, sum(n.wall_us) AS wall,"
+    "    CAST(sum(n.wall_us * s.time_scale) AS INTEGER) AS runtime"
+    "   FROM task_now n JOIN session s ON s.id = n.session"
+    "   WHERE NOT n.removed GROUP BY n.cluster) t ON t.name = k.name"
+    " WHERE k.session = (SELECT max(id) FROM session);"
+
+    "INSERT OR IGNORE INTO now (id, session, time_us, ending, choosing)"
+    " SELECT 1, id, max(coalesce(ended_us, 0), (SELECT coalesce(max(ended_us),"
+    "  0) FROM execution WHERE session = s.id)), 0, 0 FROM session s"
+    "  ORDER BY id DESC LIMIT 1;"
+    "UPDATE now SET"
+    " seq = (" BATS_SCHEMA_LAST_SEQ "),"
+    " pending = (SELECT count(*) FROM tasks WHERE state = 'pending'),"
+    " running = (SELECT count(*) FROM tasks WHERE state = 'running'),"
+    " done = (SELECT count(*) FROM tasks WHERE state = 'done'),"
+    " failed = (SELECT count(*) FROM tasks WHERE state = 'failed'),"
+    " skipped = (SELECT count(*) FROM tasks WHERE state = 'skipped'),"
+    " removed = (SELECT count(*) FROM tasks WHERE state = 'removed'),"
+    " preempted = (SELECT count(*) FROM execution WHERE outcome = 1)";
 
 /* Saves one table, and counts it. */
 static int save_and_count(struct recover *r, const char *table,
@@ -266,8 +286,6 @@ static int save_and_count(struct recover *r, const char *table,
     struct bats_recovery *all = r->recovery;
     int rc = save_table(r, table, err);
 
-    if (rc == 0 && strcmp(table, "history") == 0)
-        rc = drop_garbage(r, err);
     all->rows += r->rows;
     all->holes += r->holes;
     if (strcmp(table, "task") == 0)
@@ -293,9 +311,11 @@ static int save_all(struct recover *r, struct bats_error *err)
     if (rc == 0)
         rc = bats_schema_view_tasks(&r->to, err);
     if (rc == 0)
+        rc = bats_db_run(&r->to, mend_sql, err);
+    if (rc == 0)
         rc = bats_db_run(&r->to, "COMMIT", err);
     if (rc == 0)
-        rc = bats_db_integer(&r->to, "SELECT count(*) FROM attempt",
+        rc = bats_db_integer(&r->to, "SELECT count(*) FROM execution",
                              &r->recovery->attempts, err);
     return rc;
 }
@@ -317,20 +337,21 @@ static int check(struct recover *r, struct bats_error *err)
                : 0;
 }
 
+static int take_word(void *is_ok, sqlite3_stmt *s, struct bats_error *err)
+{
+    const char *word = (const char *)sqlite3_column_text(s, 0);
+    (void)err;
+    *(bool *)is_ok = word != NULL && strcmp(word, "ok") == 0;
+    return 0;
+}
+
 static bool is_whole(struct bats_db *db)
 {
-    sqlite3_stmt *s;
-    bool whole = false;
-
-    if (bats_db_is_cut_off(db, "main") ||
-        bats_db_prepare(db, "PRAGMA integrity_check(1)", &s, NULL) < 0)
-        return false;
-    if (sqlite3_step(s) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(s, 0);
-        whole = text != NULL && strcmp(text, "ok") == 0;
-    }
-    sqlite3_finalize(s);
-    return whole;
+    bool is_ok = false;
+    return !bats_db_is_cut_off(db, "main") &&
+           bats_db_each(db, "PRAGMA integrity_check(1)", take_word, &is_ok,
+                        NULL, NULL, 0) == 0 &&
+           is_ok;
 }
 
 static int recover(struct recover *r, const char *copy, const char *to,
@@ -358,32 +379,22 @@ static int recover(struct recover *r, const char *copy, const char *to,
 int bats_record_recover(const char *path, const char *to,
                         struct bats_recovery *recovery, struct bats_error *err)
 {
-    struct recover r = {.recovery = recovery};
+    struct recover r = {
+        .recovery = recovery, .from.path = path, .to.path = to};
     const char *copy;
-    int rc;
-
     memset(recovery, 0, sizeof *recovery);
     if (access(to, F_OK) == 0 || errno != ENOENT)
         return bats_error_set(err, BATS_EINPUT, "%s: %s", to,
                               access(to, F_OK) == 0 ? "the file exists"
                                                     : strerror(errno));
-    rc = bats_copy_take(path, &copy, err);
+    int rc = bats_copy_take(path, &copy, err);
     if (rc < 0)
         return rc;
-    char *name = strdup(path), *to_name = strdup(to);
-    if (name == NULL || to_name == NULL) {
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    } else {
-        r.from.path = name;
-        r.to.path = to_name;
-        rc = recover(&r, copy, to, err);
-    }
+    rc = recover(&r, copy, to, err);
     bats_copy_remove();
     bats_db_close(&r.from);
     bats_db_close(&r.to);
     if (rc < 0)
         unlink(to);
-    free(name);
-    free(to_name);
     return rc;
 }

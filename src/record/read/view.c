@@ -7,9 +7,6 @@
 #include <unistd.h>
 
 #include "record/read/part.h"
-#include "record/read/tasks.h"
-#include "record/read/view_state.h"
-#include "record/schema.h"
 #include "record/write/record.h"
 #include "util/now.h"
 
@@ -22,20 +19,25 @@ static int open_own(struct bats_view *v, struct bats_error *err)
 
     v->db.path = v->path;
     /* On disk only as far as it does not fit the cache; it goes by itself. */
-    int rc = sqlite3_open_v2("", &v->db.sqlite, flags, NULL);
-    if (rc != SQLITE_OK)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (sqlite3_open_v2("", &v->db.sqlite, flags, NULL) != SQLITE_OK)
+        return bats_no_memory(err);
     sqlite3_extended_result_codes(v->db.sqlite, 1);
     /* The attached file is not written, not even when it is closed. */
     sqlite3_db_config(v->db.sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    rc = bats_db_run(&v->db,
-                     "PRAGMA locking_mode = EXCLUSIVE;"
-                     "PRAGMA journal_mode = MEMORY;"
-                     "PRAGMA synchronous = OFF;"
-                     "PRAGMA trusted_schema = ON;"
-                     "PRAGMA cell_size_check = ON;",
-                     err);
-    return rc == 0 ? bats_schema_unpacked(&v->db, err) : rc;
+    return bats_db_run(&v->db,
+                       "PRAGMA locking_mode = EXCLUSIVE;"
+                       "PRAGMA journal_mode = MEMORY;"
+                       "PRAGMA synchronous = OFF;"
+                       "PRAGMA trusted_schema = ON;"
+                       "PRAGMA cell_size_check = ON;",
+                       err);
+}
+
+/* Attaching it is what tells whether it is a record. */
+static int look(struct bats_view *v, void *unused, struct bats_error *err)
+{
+    (void)v, (void)unused, (void)err;
+    return 0;
 }
 
 int bats_view_open(const char *path, struct bats_view **view,
@@ -51,11 +53,11 @@ int bats_view_open(const char *path, struct bats_view **view,
                                 ? "the record is empty: its run never began"
                                 : "there is no such record");
     if (rc > 0 && (v == NULL || (v->path = strdup(path)) == NULL))
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        rc = bats_no_memory(err);
     if (rc > 0)
         rc = open_own(v, err);
     if (rc == 0)
-        rc = bats_part_take(v, bats_part_heads, NULL, err);
+        rc = bats_part_take(v, look, NULL, err);
     if (rc < 0)
         bats_view_close(v);
     else
@@ -63,26 +65,33 @@ int bats_view_open(const char *path, struct bats_view **view,
     return rc;
 }
 
-int bats_view_unpack(struct bats_view *v, struct bats_error *err)
+void bats_view_drop_tasks(struct bats_view *v)
 {
-    int rc = v->has_all ? 0
-                        : bats_part_take(v, bats_part_everything, NULL, err);
+    free(v->tasks);
+    v->tasks = NULL;
+    v->n_tasks = v->tasks_capacity = v->next_task = 0;
+    v->any_runs = false;
+    bats_texts_release(&v->texts);
+}
 
-    v->has_all = rc == 0;
-    return rc;
+void bats_view_drop_machines(struct bats_view *v)
+{
+    free(v->machines);
+    v->machines = NULL;
+    v->n_machines = v->machines_capacity = v->next_machine = 0;
+    bats_texts_release(&v->names);
 }
 
 void bats_view_close(struct bats_view *v)
 {
     if (v == NULL)
         return;
-    bats_tasks_release(&v->tasks);
+    bats_view_drop_tasks(v);
+    bats_view_drop_machines(v);
     free(v->log_machine);
     sqlite3_finalize(v->log);
-    sqlite3_finalize(v->machines);
-    sqlite3_finalize(v->last_words);
+    sqlite3_finalize(v->end);
     bats_part_release(v);
-    bats_totals_release(&v->totals);
     bats_db_close(&v->db);
     free(v->path);
     free(v);
@@ -95,26 +104,50 @@ const char *bats_view_path(const struct bats_view *v)
 
 /* ---- the time ---- */
 
-int bats_view_last(struct bats_view *v, bats_time *last,
-                   struct bats_error *err)
-{
-    const struct bats_totals *t = &v->totals;
-    int rc = bats_totals_look(v, err);
-
-    *last = t->last[0] > t->last[1] ? t->last[0] : t->last[1];
-    *last = *last > 0 ? *last : 0;
-    return rc;
-}
-
 int bats_view_now(struct bats_view *v, bats_time *now, struct bats_error *err)
 {
     char sql[256];
-
-    if (!v->is_live)
-        return bats_view_last(v, now, err);
     snprintf(sql, sizeof sql,
-             "SELECT CAST((%" PRId64 " - started_us) * time_scale AS INTEGER) "
-             "FROM session ORDER BY id DESC LIMIT 1",
+             v->is_live ? "SELECT CAST((%" PRId64
+                          " - started_us) * time_scale AS INTEGER) "
+                          "FROM session ORDER BY id DESC LIMIT 1"
+                        : "SELECT time_us FROM now",
              bats_now_us(CLOCK_REALTIME));
     return bats_db_integer(&v->db, sql, now, err);
+}
+
+struct times {
+    int64_t elapsed_us, started_us;
+};
+
+static int take_times(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+    struct times *t = context;
+    (void)err;
+    t->elapsed_us = sqlite3_column_int64(s, 0);
+    t->started_us = sqlite3_column_int64(s, 1);
+    return 0;
+}
+
+static int measure(struct bats_view *v, void *times, struct bats_error *err)
+{
+    char sql[256];
+    bats_time now;
+    int rc = bats_view_now(v, &now, err);
+    snprintf(sql, sizeof sql,
+             "SELECT CAST(total(coalesce(ended_us, iif(id = (SELECT max(id)"
+             "  FROM session), %" PRId64 ", last_us), 0) / time_scale)"
+             "  AS INTEGER), min(started_us) FROM session",
+             now);
+    return rc == 0 ? bats_part_each(v, sql, take_times, times, err) : rc;
+}
+
+int bats_view_elapsed(struct bats_view *v, int64_t *elapsed_us,
+                      int64_t *started_us, struct bats_error *err)
+{
+    struct times t = {0};
+    int rc = bats_part_take(v, measure, &t, err);
+    *elapsed_us = t.elapsed_us;
+    *started_us = t.started_us;
+    return rc;
 }

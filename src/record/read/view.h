@@ -1,10 +1,9 @@
 /*
  * view: the contents of a run record, read-only, also while its run goes on.
- * Layer: record. Used by the verbs status, log, tasks and why. A view takes
- * what it is asked for, and only that, into tables of its own (part.h); the
- * record is neither locked nor written nor copied, unless it is of an older
- * version. So the writer is not disturbed. What is asked for later may be newer
- * while the run goes on.
+ * Layer: record. Used by the verbs status, log, tasks and why. Each question is
+ * answered by statements of SQL (part.h); the record is neither locked nor
+ * written, and copied only if it changes too fast. So the writer is not
+ * disturbed. What is asked for later may be newer while the run goes on.
  * Errors: BATS_EINPUT with "path: sentence" for a file that is not a record,
  * is damaged or of a newer bats-mpi; BATS_ESYS, BATS_ENOMEM.
  */
@@ -59,7 +58,7 @@ struct bats_view_status {
     double time_scale;
     uint64_t seed;
     int64_t started_us; /* real time since 1970 */
-    bats_time last;     /* virtual time of the latest row */
+    bats_time last;     /* virtual time of its end, or the latest commit */
     bool is_over;       /* it ended in order: */
     char finish[BATS_VIEW_WORD];
     int signal;
@@ -70,6 +69,7 @@ struct bats_view_status {
     int64_t removed;    /* known, but no longer in the bag */
     int64_t preempted;  /* executions, of all sessions */
     bats_money charged; /* in all sessions */
+    bats_money held;    /* for what may be charged yet; 0 unless it is live */
     bool ending;        /* the run was told to end, and starts no more tasks */
     bool choosing;      /* a schedule has to be chosen first */
     size_t n_clusters;
@@ -85,10 +85,10 @@ int bats_view_status(struct bats_view *view, struct bats_view_status *status,
 int bats_view_options(struct bats_view *view, char **json,
                       struct bats_error *err);
 
-/* The workflows of the last session with budgets of their own, after
- * bats_view_status: *list with the names, for free(); NULL if there are none.
- * The record does not know what is held: it is 0. *of, for free(), too: the
- * workflow of each task, by its number - 1. `of` may be NULL. */
+/* The workflows of the last session with budgets of their own: *list with the
+ * names, for free(); NULL if there are none. What they hold is 0 unless the run
+ * goes on. *of, for free(), too: the workflow of each task, by its number - 1.
+ * `of` may be NULL. */
 int bats_view_workflows(struct bats_view *view,
                         struct bats_purse_status **list, uint32_t *n,
                         uint16_t **of, struct bats_error *err);
@@ -110,13 +110,8 @@ struct bats_view_task {
     int64_t number; /* from 1, as people see it */
     const char *state;
     int64_t attempts; /* executions that were not preempted */
-    bats_time
-        failed; /* when it failed last in this session, and is to be tried
-                      * again; -1: it did not, or many tasks are listed */
-    bats_time yielded; /* likewise: when it yielded last, */
-    int64_t yields;    /* and how often in a row, without progress */
-    int64_t wall_us;   /* of the last execution, so far if it runs; -1: none */
-    int64_t start_us;       /* real time since 1970; 0: it did not run */
+    int64_t wall_us;  /* of the last execution, so far if it runs; -1: none */
+    int64_t start_us; /* real time since 1970; 0: it did not run */
     int64_t cpu_us;
     int64_t max_rss_kib;
     int exit_status;
@@ -144,17 +139,26 @@ int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
 int bats_view_next_task(struct bats_view *view, struct bats_view_task *task,
                         struct bats_error *err);
 
+/* Of a task that is pending: when it failed in this session, and is to be tried
+ * again, or yielded, if it did so last; -1: it did not. */
+struct bats_view_pause {
+    bats_time failed, yielded;
+    int64_t yields; /* in a row, without progress */
+};
+int bats_view_pause(struct bats_view *view, int64_t task,
+                    struct bats_view_pause *pause, struct bats_error *err);
+
 /* For `where`: tasks that were begun after their last result, or without one,
  * and did not save their state (exit status 85) as they ended. */
 #define BATS_VIEW_BEGUN                                                       \
-    "id IN (SELECT c.task FROM command c LEFT JOIN"                           \
-    "  (SELECT task, max(seq) AS seq FROM attempt"                            \
+    "id IN (SELECT b.task FROM (SELECT task, seq AS given FROM running"       \
+    "  UNION ALL SELECT task, given FROM execution) b LEFT JOIN"              \
+    "  (SELECT task, max(seq) AS seq FROM execution"                          \
     "   WHERE outcome = 0 OR exit_status = 85 GROUP BY task) r"               \
-    "  ON r.task = c.task"                                                    \
-    "  WHERE c.type IN ('run', 'copy') AND c.seq > coalesce(r.seq, 0))"
+    "  ON r.task = b.task WHERE b.given > coalesce(r.seq, 0))"
 
-/* The end of the standard error of a task's last failure, by the id of the
- * task: 1 and *n bytes, valid until the next call; 0 if there are none. */
+/* The end of the standard error of the last failure of a task of the list, by
+ * its id: 1 and *n bytes, valid until the next call; 0 if there are none. */
 int bats_view_stderr(struct bats_view *view, int64_t task, const char **text,
                      size_t *n, struct bats_error *err);
 
@@ -167,8 +171,6 @@ struct bats_view_entry {
     int64_t task;        /* number, or 0 */
     bool removed;        /* the task is no longer in the bag */
     const char *text;    /* further details */
-    bool timed_out, was_killed; /* of an execution that has ended: given up
-                                   after its time; by a signal */
 };
 
 /* Lists the history of everything, of one machine (by name, else NULL) or of
@@ -201,13 +203,18 @@ struct bats_view_machine {
     int64_t windows;
     bats_time window_began; /* start of the last window charged; -1: none */
     bats_money charged;
-    int64_t ended;     /* executions that ended on it */
+    int64_t ended;     /* executions that ended on it, if asked by name */
     int64_t running;   /* number of a task that runs on it, or 0 */
     bats_time shunned; /* in quarantine since this time; -1: it is not */
     const char *why;   /* the last notice about it, or "" */
+    const char *idle;  /* why a slot of it had no task (bats_idle_name) when
+                        * that was said last, or "": */
+    bats_time idle_since, idle_until; /* then; and until then, or -1 */
 };
 
-int bats_view_machines(struct bats_view *view, struct bats_error *err);
+/* Those of the last session, or the one of this name. */
+int bats_view_machines(struct bats_view *view, const char *name,
+                       struct bats_error *err);
 int bats_view_next_machine(struct bats_view *view,
                            struct bats_view_machine *machine,
                            struct bats_error *err);

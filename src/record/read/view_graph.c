@@ -1,9 +1,8 @@
 /* view_graph: which tasks of a run wait for which others. */
 #include <jansson.h>
-#include <string.h>
 
 #include "record/graph.h"
-#include "record/read/view_state.h"
+#include "record/read/part.h"
 
 static uint32_t nodes_of(const char *options)
 {
@@ -14,60 +13,52 @@ static uint32_t nodes_of(const char *options)
     return n > 0 && n < UINT32_MAX ? (uint32_t)n : 0;
 }
 
-int bats_view_graph(struct bats_view *v, struct bats_graph *graph,
-                    bool *has_edges, struct bats_error *err)
+struct reading {
+    struct bats_graph *graph;
+    int64_t session, n_tasks;
+    uint32_t n_nodes;
+};
+
+static int take_session(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
-    int64_t session = 0, n_tasks = 0;
-    uint32_t n_nodes = 0;
-    sqlite3_stmt *s = NULL;
-    *graph = (struct bats_graph){0};
-    int rc = bats_view_unpack(v, err);
-    if (rc == 0)
-        rc = bats_db_prepare(&v->db,
-                             "SELECT id, n_tasks, options FROM session "
-                             "ORDER BY id DESC LIMIT 1",
-                             &s, err);
-    if (rc == 0 && (rc = bats_db_step(&v->db, s, err)) > 0) {
-        session = sqlite3_column_int64(s, 0);
-        n_tasks = sqlite3_column_int64(s, 1);
-        n_nodes = nodes_of(bats_view_text(s, 2));
-    }
-    sqlite3_finalize(s);
-    *has_edges = n_nodes > 0;
-    if (rc >= 0 && (n_tasks < 1 || n_tasks >= UINT32_MAX ||
-                    (n_nodes > 0 && n_nodes < n_tasks)))
+    struct reading *r = context;
+    (void)err;
+    r->session = sqlite3_column_int64(s, 0);
+    r->n_tasks = sqlite3_column_int64(s, 1);
+    r->n_nodes = nodes_of(bats_view_text(s, 2));
+    return 0;
+}
+
+static int read_graph(struct bats_view *v, void *context,
+                      struct bats_error *err)
+{
+    struct reading *r = context;
+    int rc = bats_part_each(v,
+                            "SELECT id, n_tasks, options FROM session "
+                            "ORDER BY id DESC LIMIT 1",
+                            take_session, r, err);
+    bats_graph_release(r->graph); /* of an earlier try */
+    *r->graph = (struct bats_graph){0};
+    if (rc == 0 && (r->n_tasks < 1 || r->n_tasks >= UINT32_MAX ||
+                    (r->n_nodes > 0 && r->n_nodes < r->n_tasks)))
         rc = bats_error_set(err, BATS_EINPUT,
                             "%s is damaged: it lacks the number of tasks",
                             v->path);
     if (rc < 0)
         return rc;
-    return *has_edges
-               ? bats_record_graph_read(&v->db, session, (uint32_t)n_tasks,
-                                        n_nodes, graph, err)
-               : bats_graph_init(graph, (uint32_t)n_tasks, (uint32_t)n_tasks,
-                                 NULL, 0, err);
+    uint32_t n = (uint32_t)r->n_tasks;
+    return r->n_nodes > 0
+               ? bats_record_graph_read(&v->db, r->session, n, r->n_nodes,
+                                        r->graph, err)
+               : bats_graph_init(r->graph, n, n, NULL, 0, err);
 }
 
-int bats_view_elapsed(struct bats_view *v, int64_t *elapsed_us,
-                      int64_t *started_us, struct bats_error *err)
+int bats_view_graph(struct bats_view *v, struct bats_graph *graph,
+                    bool *has_edges, struct bats_error *err)
 {
-    bats_time now = 0;
-    sqlite3_stmt *s = NULL;
-    int rc = bats_view_now(v, &now, err);
-    if (rc == 0)
-        rc = bats_db_prepare(
-            &v->db,
-            "SELECT CAST(total(coalesce(ended_us, CASE id WHEN (SELECT"
-            "  max(id) FROM session) THEN ?1 ELSE coalesce((SELECT"
-            "  max(time_us) FROM event WHERE session = session.id), 0) END)"
-            " / time_scale) AS INTEGER), min(started_us) FROM session",
-            &s, err);
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_int64(s, 1, now);
-    rc = bats_db_step(&v->db, s, err);
-    *elapsed_us = sqlite3_column_int64(s, 0);
-    *started_us = sqlite3_column_int64(s, 1);
-    sqlite3_finalize(s);
-    return rc < 0 ? rc : 0;
+    struct reading r = {.graph = graph};
+    *graph = (struct bats_graph){0};
+    int rc = bats_part_take(v, read_graph, &r, err);
+    *has_edges = r.n_nodes > 0;
+    return rc;
 }

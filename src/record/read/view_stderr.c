@@ -1,29 +1,60 @@
 /* view_stderr: the end of standard error of tasks that failed. */
-#include "record/read/view_state.h"
+#include "record/read/part.h"
+
+/* The ends of more tasks than these are taken in one go. */
+#define MANY 20000
+
+/* Of the tasks of the list. Most have the text of another one. */
+static int take(struct bats_view *v, void *unused, struct bats_error *err)
+{
+    bool is_all = v->n_tasks > MANY;
+    sqlite3_stmt *s = NULL;
+    (void)unused;
+    int rc = bats_db_run(
+        &v->db,
+        "CREATE TEMP TABLE IF NOT EXISTS ends (seq INTEGER PRIMARY KEY,"
+        " session, time_us, task, attempt, same, text, UNIQUE (task, attempt));"
+        "DELETE FROM temp.ends",
+        err);
+    if (rc == 0)
+        rc = bats_db_prepare(
+            &v->db,
+            is_all ? "INSERT INTO temp.ends SELECT * FROM rec.stderr"
+                   : "INSERT OR IGNORE INTO temp.ends SELECT * FROM rec.stderr"
+                     " WHERE task = ?1 OR seq IN (SELECT same FROM rec.stderr"
+                     "  WHERE task = ?1)",
+            &s, err);
+    for (size_t i = 0; rc == 0 && i < (is_all ? 1 : v->n_tasks); i++) {
+        sqlite3_bind_int64(s, 1, v->tasks[i].id);
+        rc = bats_db_step(&v->db, s, err);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
 
 static const char sql[] =
     "SELECT coalesce(s.text, f.text), length(CAST(coalesce(s.text, f.text) AS"
-    " BLOB)) FROM stderr s LEFT JOIN stderr f ON f.seq = s.same"
+    " BLOB)) FROM temp.ends s LEFT JOIN temp.ends f ON f.seq = s.same"
     " WHERE s.task = ?1 ORDER BY s.attempt DESC LIMIT 1";
 
 int bats_view_stderr(struct bats_view *v, int64_t task, const char **text,
                      size_t *n, struct bats_error *err)
 {
-    int rc = 0;
+    int rc = v->has_ends ? 0 : bats_part_take(v, take, NULL, err);
 
     *text = "";
     *n = 0;
-    if (v->last_words == NULL)
-        rc = bats_db_prepare(&v->db, sql, &v->last_words, err);
-    else
-        sqlite3_reset(v->last_words);
+    v->has_ends = rc == 0;
+    if (rc == 0 && v->end == NULL)
+        rc = bats_db_prepare(&v->db, sql, &v->end, err);
     if (rc < 0)
         return rc;
-    sqlite3_bind_int64(v->last_words, 1, task);
-    rc = bats_db_step(&v->db, v->last_words, err);
-    if (rc <= 0)
-        return rc;
-    *text = bats_view_text(v->last_words, 0);
-    *n = (size_t)sqlite3_column_int64(v->last_words, 1);
-    return 1;
+    sqlite3_reset(v->end);
+    sqlite3_bind_int64(v->end, 1, task);
+    rc = bats_db_step(&v->db, v->end, err);
+    if (rc > 0) {
+        *text = bats_view_text(v->end, 0);
+        *n = (size_t)sqlite3_column_int64(v->end, 1);
+    }
+    return rc;
 }

@@ -6,151 +6,157 @@
 #include "record/read/part.h"
 
 struct work {
+    struct bats_view *view;
     struct bats_purse_status *list;
-    uint32_t n;
-    uint16_t *of; /* the workflow of a task, by its number - 1 */
-    size_t n_tasks;
+    uint32_t n;    /* of the list, */
+    uint32_t next; /* and filled so far */
+    char *names;   /* behind the list, in the same memory: the next one */
+    uint16_t *of;  /* the workflow of a task, by its number - 1 */
+    int64_t n_tasks;
 };
 
-/* The names stand behind the list, in the same memory. */
-static bool make_list(struct work *w, const json_t *workflows)
+static int take_size(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
-    size_t i, bytes = 0;
-    json_t *o;
-    json_array_foreach(workflows, i, o) bytes +=
-        json_string_length(json_object_get(o, "name")) + 1;
-    w->n = (uint32_t)i;
-    w->list = calloc(1, w->n * sizeof *w->list + bytes);
-    char *name = (char *)(w->list + w->n);
-    if (w->list == NULL)
-        return false;
-    json_array_foreach(workflows, i, o)
-    {
-        const char *text = json_string_value(json_object_get(o, "name"));
-        const json_t *budget = json_object_get(o, "budget");
-        w->list[i] = (struct bats_purse_status){
-            .name = strcpy(name, text != NULL ? text : ""),
-            .budget = json_is_integer(budget) ? json_integer_value(budget)
-                                              : BATS_UNLIMITED,
-            .charged = json_integer_value(json_object_get(o, "charged")),
-            .deadline = json_integer_value(json_object_get(o, "deadline_us"))};
-        name += strlen(name) + 1;
-    }
-    return true;
+    struct work *w = context;
+    int64_t n = sqlite3_column_int64(s, 0);
+    w->n_tasks = sqlite3_column_int64(s, 2);
+    if (n > BATS_PURSES_MAX || w->n_tasks < 0 || w->n_tasks > UINT32_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s is damaged: it has too many workflows",
+                              w->view->path);
+    size_t bytes = (size_t)n * sizeof *w->list;
+    w->n = (uint32_t)n;
+    w->list =
+        n > 0 ? calloc(1, bytes + (size_t)sqlite3_column_int64(s, 1)) : NULL;
+    w->names = w->list != NULL ? (char *)w->list + bytes : NULL;
+    w->of = n > 0 ? calloc((size_t)w->n_tasks + 1, sizeof *w->of) : NULL;
+    return n == 0 || (w->list != NULL && w->of != NULL) ? 0
+                                                        : bats_no_memory(err);
+}
+
+static int take_account(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+    struct work *w = context;
+    (void)err;
+    if (w->next == w->n)
+        return 0;
+    w->list[w->next++] = (struct bats_purse_status){
+        .name = strcpy(w->names, bats_view_text(s, 0)),
+        .budget = sqlite3_column_type(s, 1) == SQLITE_NULL
+                      ? BATS_UNLIMITED
+                      : sqlite3_column_int64(s, 1),
+        .charged = sqlite3_column_int64(s, 2),
+        .held = w->view->is_live ? sqlite3_column_int64(s, 3) : 0,
+        .deadline = sqlite3_column_int64(s, 4),
+        .ended = BATS_NEVER};
+    w->names += strlen(w->names) + 1;
+    return 0;
 }
 
 /* From [workflow, tasks, workflow, tasks, ...]. */
-static bool find_tasks(struct work *w, const json_t *runs, size_t n_tasks)
+static int take_tasks(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
-    size_t at = 0;
-    w->n_tasks = n_tasks;
-    w->of = calloc(n_tasks + 1, sizeof *w->of);
-    for (size_t i = 0; w->of != NULL && i < json_array_size(runs); i += 2) {
+    struct work *w = context;
+    int64_t at = 0;
+    (void)err;
+    json_t *runs = json_loads(bats_view_text(s, 0), 0, NULL);
+    for (size_t i = 0; i < json_array_size(runs); i += 2) {
         json_int_t of = json_integer_value(json_array_get(runs, i));
         json_int_t n = json_integer_value(json_array_get(runs, i + 1));
-        for (; n > 0 && at < n_tasks; n--)
+        for (; n > 0 && at < w->n_tasks; n--)
             w->of[at++] = of >= 0 && of < w->n ? (uint16_t)of : 0;
     }
-    return w->of != NULL;
+    json_decref(runs);
+    return 0;
 }
 
-static void count(struct bats_purse_status *p, const struct bats_totals *t,
-                  const struct bats_totals_task *task)
+/* The workflow of the task whose number is in the first column, or NULL. */
+static struct bats_purse_status *workflow_of(struct work *w, sqlite3_stmt *s)
 {
-    enum bats_totals_state state = bats_totals_state(task);
-    p->done += state == BATS_TOTALS_DONE;
-    p->failed += state == BATS_TOTALS_FAILED;
-    p->skipped += state == BATS_TOTALS_SKIPPED;
-    p->unpaid += state == BATS_TOTALS_SKIPPED && task->is_unpaid;
-    p->left += state == BATS_TOTALS_PENDING || state == BATS_TOTALS_RUNNING;
-    if (task->result > 0 && task->session == t->session &&
-        (p->ended == BATS_NEVER || task->ended > p->ended))
-        p->ended = task->ended;
+    int64_t number = sqlite3_column_int64(s, 0);
+    return number >= 1 && number <= w->n_tasks ? &w->list[w->of[number - 1]]
+                                               : NULL;
 }
 
-static void count_tasks(struct work *w, const struct bats_totals *t)
+static int take_state(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
-    for (int64_t id = 1; id <= t->n; id++) {
-        const struct bats_totals_task *task = &t->tasks[id];
-        if (task->is_known && task->number >= 1 &&
-            task->number <= w->n_tasks)
-            count(&w->list[w->of[task->number - 1]], t, task);
-    }
-    for (uint32_t i = 0; i < w->n; i++)
-        if (w->list[i].left > 0)
-            w->list[i].ended = BATS_NEVER;
-}
-
-static int add_shares(struct bats_view *v, struct work *w,
-                      struct bats_error *err)
-{
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        &v->db,
-        "SELECT copy - 1, sum(why) FROM command WHERE type = 'share' AND"
-        " session = (SELECT max(id) FROM session) GROUP BY copy",
-        &s, err);
-    while (rc >= 0 && (rc = bats_db_step(&v->db, s, err)) > 0)
-        if (sqlite3_column_int64(s, 0) < w->n)
-            w->list[sqlite3_column_int64(s, 0)].charged +=
-                sqlite3_column_int64(s, 1);
-    sqlite3_finalize(s);
-    return rc;
-}
-
-/* `engine`: its options. */
-static int read_all(struct bats_view *v, struct work *w, const json_t *engine,
-                    struct bats_error *err)
-{
-    const json_t *workflows = json_object_get(engine, "workflows");
-    int64_t n;
-    if (json_array_size(workflows) == 0)
+    struct bats_purse_status *p = workflow_of(context, s);
+    const char *state = bats_view_text(s, 1);
+    bool is_skipped = strcmp(state, "skipped") == 0;
+    (void)err;
+    if (p == NULL)
         return 0;
-    int rc = bats_db_integer(
-        &v->db, "SELECT n_tasks FROM session ORDER BY id DESC LIMIT 1", &n,
-        err);
-    if (rc == 0 && (n < 0 || n > UINT32_MAX ||
-                    json_array_size(workflows) > BATS_PURSES_MAX))
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s is damaged: it has too many workflows",
-                              v->path);
-    if (rc == 0 &&
-        (!make_list(w, workflows) ||
-         !find_tasks(w, json_object_get(engine, "workflow"), (size_t)n)))
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    if (rc == 0)
-        rc = bats_totals_look(v, err);
-    if (rc < 0)
-        return rc;
-    count_tasks(w, &v->totals);
-    return add_shares(v, w, err);
+    p->done += strcmp(state, "done") == 0;
+    p->failed += strcmp(state, "failed") == 0;
+    p->skipped += is_skipped;
+    p->unpaid += is_skipped && strcmp(bats_view_text(s, 2), "unpaid") == 0;
+    p->left += strcmp(state, "pending") == 0 || strcmp(state, "running") == 0;
+    return 0;
+}
+
+static int take_end(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+    struct bats_purse_status *p = workflow_of(context, s);
+    bats_time ended = sqlite3_column_int64(s, 1);
+    (void)err;
+    if (p != NULL && p->left == 0 &&
+        (p->ended == BATS_NEVER || p->ended < ended))
+        p->ended = ended;
+    return 0;
+}
+
+#define LAST "(SELECT max(id) FROM session)"
+
+static int read_all(struct bats_view *v, void *context, struct bats_error *err)
+{
+    static const struct {
+        const char *sql;
+        bats_part_row *take;
+    } steps[] = {
+        {"SELECT count(a.id), total(length(CAST(a.name AS BLOB)) + 1),"
+         " n_tasks FROM session s LEFT JOIN account a ON a.session = s.id"
+         " AND a.id > 0 WHERE s.id = " LAST,
+         take_size},
+        {"SELECT name, budget, before + charged, held, deadline_us"
+         " FROM account WHERE session = " LAST " AND id > 0 ORDER BY id",
+         take_account},
+        {"SELECT json_extract(options, '$.engine.workflow') FROM session"
+         " WHERE id = " LAST,
+         take_tasks},
+        {"SELECT number, state, reason FROM tasks WHERE state <> 'removed'",
+         take_state},
+        {"SELECT t.number, e.ended_us FROM execution e"
+         " JOIN task t ON t.id = e.task"
+         " WHERE e.session = " LAST " AND e.outcome = 0",
+         take_end},
+    };
+    struct work *w = context;
+    free(w->list); /* of an earlier try */
+    free(w->of);
+    *w = (struct work){.view = v};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sizeof steps / sizeof *steps; i++)
+        if (i == 0 || w->n > 0)
+            rc = bats_part_each(v, steps[i].sql, steps[i].take, w, err);
+    return rc;
 }
 
 int bats_view_workflows(struct bats_view *v, struct bats_purse_status **list,
                         uint32_t *n, uint16_t **of, struct bats_error *err)
 {
     struct work w = {0};
-    char *text;
-    *list = NULL;
-    *n = 0;
-    int rc = bats_view_options(v, &text, err);
-    if (rc < 0)
-        return rc;
-    json_t *options = json_loads(text, 0, NULL);
-    const json_t *engine = json_object_get(options, "engine");
-    free(text);
-    rc = read_all(v, &w, engine, err);
-    json_decref(options);
+    int rc = bats_part_take(v, read_all, &w, err);
+    if (rc < 0 || of == NULL) {
+        free(w.of);
+        w.of = NULL;
+    }
     if (rc < 0) {
         free(w.list);
-        free(w.of);
-        return rc;
+        w.list = NULL;
     }
     *list = w.list;
-    *n = w.n;
+    *n = rc < 0 ? 0 : w.n;
     if (of != NULL)
         *of = w.of;
-    else
-        free(w.of);
-    return 0;
+    return rc;
 }

@@ -87,8 +87,7 @@ static int write_again(struct bats_record *r, const char *to,
                        struct bats_error *err)
 {
     char *sql = sqlite3_mprintf("VACUUM INTO %Q", to);
-    int rc = sql == NULL ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                         : bats_db_run(&r->db, sql, err);
+    int rc = sql == NULL ? bats_no_memory(err) : bats_db_run(&r->db, sql, err);
     sqlite3_free(sql);
     return rc;
 }

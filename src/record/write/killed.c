@@ -1,129 +1,112 @@
 /*
- * killed: charges what was open when a run was killed.
+ * killed: charges a session that was killed what it held then.
  *
- * Where machines are billed by the second or charged for use, what they may
- * cost is held, and charged only when it is certain; and a workflow holds the
- * windows that it has yet to share. A master that is killed cannot charge what
- * it held, and the record does not have it. But the record has all that the
- * engine has heard: it hears that again, and then that it was killed. So it
- * charges all that it held, the most that its machines may have cost until the
- * event that never came. Its answers become the last rows of that session, and
- * are verified as any others.
+ * Windows, and the time in an allocation, are on record when they are charged,
+ * and jobs until they are billed. But under use and by the second a machine is
+ * charged what it cost only when that is certain; until then it is held, and so
+ * are the shares of workflows. Each lease says in the file what is charged if
+ * the run is killed, before a command goes out that it is for. That is charged
+ * here, in one transaction. Jobs stay open, and held, until the next session
+ * that buys jobs takes them over.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "bats/billing.h"
 #include "record/state.h"
-#include "record/verify/replay.h"
 
-/* The id of the last session, if it was killed and something may be open; 0: no
- * such session. */
-static int find(struct bats_db *db, int64_t *session, struct bats_error *err)
+/* Charges, from the seq ?1 on, of session ?2 at ?3: what leases and stakes
+ * hold. */
+#define CHARGES                                                               \
+    "INSERT INTO charge SELECT ?1 + row_number() OVER (), ?2, ?3, * FROM ("   \
+    " SELECT id, machine, 0, if_killed, 0 FROM lease"                         \
+    "  WHERE session = ?2 AND if_killed > 0"                                  \
+    "   AND state NOT IN ('ended', 'killed')"                                 \
+    " UNION ALL SELECT l.id, l.machine, s.account, s.held, 0 FROM stake s"    \
+    "  JOIN lease l ON l.id = s.lease WHERE l.session = ?2 AND s.held > 0)"
+
+/* The rest, in which ?4 is the last seq and ?5 the sentence. */
+static const char *const changes[] = {
+    "INSERT INTO happened SELECT ?4 - 1, ?2, ?3, 'killed', NULL, NULL, NULL,"
+    " NULL",
+    "INSERT INTO happened SELECT ?4, ?2, ?3, 'notice', NULL, NULL, NULL, ?5"
+    " WHERE ?5 NOT NULL",
+    "UPDATE cluster_now SET held = 0, (windows, charged) ="
+    "  (SELECT windows + count(*), charged + coalesce(sum(amount), 0)"
+    "   FROM charge c JOIN machine m ON m.session = ?2 AND m.id = c.machine"
+    "   WHERE c.account = 0 AND c.seq > ?1 AND c.session = ?2"
+    "    AND m.cluster = cluster_now.cluster) WHERE session = ?2",
+    "DELETE FROM stake",
+    "UPDATE lease SET state = 'killed', held = 0, if_killed = 0, ended_us = ?3"
+    " WHERE session = ?2 AND state NOT IN ('ended', 'killed')"
+    "  AND kind != 'job'",
+    "UPDATE account SET held = CASE id WHEN 0 THEN (SELECT"
+    "   coalesce(sum(held), 0) FROM lease WHERE session = ?2) ELSE 0 END,"
+    "  charged = charged + (SELECT coalesce(sum(amount), 0) FROM charge"
+    "   WHERE account = account.id AND session = ?2 AND seq > ?1)"
+    " WHERE session = ?2",
+    "DELETE FROM running",
+    "UPDATE now SET seq = ?4, running = 0, pending = n0, done = n1,"
+    "  failed = n2, skipped = n3 FROM (SELECT"
+    "   count(*) FILTER (WHERE state = 0) AS n0,"
+    "   count(*) FILTER (WHERE state = 1) AS n1,"
+    "   count(*) FILTER (WHERE state = 2) AS n2,"
+    "   count(*) FILTER (WHERE state = 3) AS n3"
+    "  FROM task_now WHERE NOT removed) WHERE running > 0 OR ?4 > ?1",
+    "UPDATE session SET finish = 'killed', last_us = ?3 WHERE id = ?2",
+};
+
+/* Runs it with the numbers ?1 to ?4 and the text ?5, as far as it has them. */
+static int run(struct bats_db *db, const char *sql, const int64_t numbers[4],
+               const char *text, struct bats_error *err)
 {
-    return bats_db_integer(
-        db,
-        "SELECT id FROM session s WHERE id = (SELECT max(id) FROM session)"
-        "  AND ended_us IS NULL AND"
-        "  (json_extract(options, '$.engine.billing.model') IN"
-        "      ('second', 'use')"
-        "    OR json_extract(options, '$.engine.workflows') IS NOT NULL)"
-        "  AND NOT EXISTS (SELECT 1 FROM event"
-        "    WHERE session = s.id AND type = 'killed')",
-        session, err);
+    return bats_db_each(db, sql, NULL, NULL, err,
+                        BATS_VALUES(BATS_I(numbers[0]), BATS_I(numbers[1]),
+                                    BATS_I(numbers[2]), BATS_I(numbers[3]),
+                                    BATS_T(text)));
 }
 
-/* Adds the answer; *sum: of the charges. */
-static int add(struct bats_record *r, bats_time now,
-               const struct bats_command *c, bats_money *sum,
-               struct bats_error *err)
+/* In a transaction. */
+static int settle(struct bats_record *r, const int64_t numbers[4],
+                  struct bats_error *err)
 {
-    if (c->type != BATS_NOTICE_CHARGE)
-        return bats_record_command(r, now, c, err);
-    *sum += c->amount;
-    return bats_record_charge(r, now, c->machine, c->amount, c->cushion, err);
-}
-
-/* Adds what the budgets had left, for the session cannot have gone beyond.
- * Without a budget there is none to keep. */
-static int add_budgets(struct bats_record *r, bats_time now, bats_money *sum,
-                       struct bats_error *err)
-{
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        &r->db,
-        "WITH s AS (SELECT * FROM session WHERE id = ?) "
-        "SELECT NULL, budget - (SELECT total(amount) FROM ledger) FROM s"
-        "  WHERE json_extract(options, '$.engine.billing.model') IN"
-        "    ('second', 'use') "
-        "UNION ALL SELECT w.key, json_extract(w.value, '$.budget')"
-        "  - json_extract(w.value, '$.charged')"
-        "  - (SELECT total(why) FROM command c WHERE c.session = s.id"
-        "     AND c.type = 'share' AND c.copy = w.key + 1)"
-        "  FROM s, json_each(options, '$.engine.workflows') w",
-        &s, err);
-
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_int64(s, 1, r->session);
-    while ((rc = bats_db_step(&r->db, s, err)) > 0) {
-        bool of_run = sqlite3_column_type(s, 0) == SQLITE_NULL;
-        struct bats_command c = {
-            .type = of_run ? BATS_NOTICE_CHARGE : BATS_NOTICE_SHARE,
-            .machine = BATS_NO_MACHINE,
-            .purse = (uint32_t)sqlite3_column_int64(s, 0),
-            .amount = sqlite3_column_int64(s, 1)};
-        if (c.amount > 0 && (rc = add(r, now, &c, sum, err)) < 0)
-            break;
-    }
-    sqlite3_finalize(s);
-    return rc;
-}
-
-/* Says so; without charges, only shares were open. */
-static int say(struct bats_record *r, bats_time now, bats_money sum,
-               bool is_known, struct bats_error *err)
-{
-    char sentence[200], amount[BATS_UNITS_TEXT];
-
+    int64_t all[4] = {numbers[0], numbers[1], numbers[2]};
+    char sentence[200], amount[BATS_UNITS_TEXT], sum[200];
+    int rc = run(&r->db, CHARGES, all, NULL, err);
+    int64_t n = rc == 0 ? sqlite3_changes64(r->db.sqlite) : 0;
+    snprintf(sum, sizeof sum,
+             "SELECT total(amount) FROM charge WHERE account = 0"
+             " AND seq > %lld",
+             (long long)r->seq);
+    if (rc == 0)
+        rc = bats_db_integer(&r->db, sum, &r->killed, err);
     snprintf(sentence, sizeof sentence,
-             "%s was charged for what was open when the run was killed%s",
-             bats_money_format(amount, sum),
-             is_known ? ""
-                      : ": all that was left, because this version cannot "
-                        "tell what was held");
-    return bats_record_notice(r, now, UINT32_MAX, UINT32_MAX, sentence, err);
+             "%s was charged for what was open when the run was killed",
+             bats_money_format(amount, r->killed));
+    all[3] = r->seq + n + 2;
+    for (size_t i = 0; rc == 0 && i < sizeof changes / sizeof *changes; i++)
+        rc = run(&r->db, changes[i], all, n > 0 ? sentence : NULL, err);
+    if (rc == 0)
+        r->seq = all[3];
+    return rc;
 }
 
 int bats_killed_settle(struct bats_record *r, struct bats_error *err)
 {
-    const struct bats_event killed = {.type = BATS_EVENT_KILLED};
-    struct bats_replay_end end;
-    bats_money sum = 0;
-    int rc = find(&r->db, &r->session, err);
-
-    if (rc < 0 || r->session == 0)
+    int64_t session = 0, now = 0;
+    int rc = bats_db_integer(
+        &r->db,
+        "SELECT id FROM session WHERE id = (SELECT max(id) FROM session)"
+        "  AND ended_us IS NULL AND finish IS NULL",
+        &session, err);
+    if (rc < 0 || session == 0)
         return rc;
-    rc = bats_replay_killed(&r->db, r->session, &end, err);
-    bool is_known = rc == 0 && !end.differs;
-    if (rc == BATS_EINPUT || end.differs)
-        rc = bats_db_integer(&r->db,
-                             "SELECT coalesce(max(time_us), 0) FROM event "
-                             "WHERE session = (SELECT max(id) FROM session)",
-                             &end.now, err);
-    if (rc == 0 && (!is_known || end.n > 0))
-        rc = bats_record_event(r, end.now, &killed, err);
-    for (size_t i = 0; rc == 0 && i < end.n; i++)
-        rc = add(r, end.now, &end.commands[i], &sum, err);
-    if (rc == 0 && !is_known)
-        rc = add_budgets(r, end.now, &sum, err);
-    if (rc == 0 && bats_record_waiting(r) > 0)
-        rc = say(r, end.now, sum, is_known, err);
+    rc = bats_db_integer(&r->db, "SELECT time_us FROM now", &now, err);
     if (rc == 0)
-        rc = bats_record_commit(r, err);
+        rc = bats_db_run(&r->db, "BEGIN", err);
     if (rc == 0)
-        rc = bats_record_sync(r, err);
-    r->killed = sum;
-    free(end.commands);
-    return rc;
+        rc = settle(r, (const int64_t[4]){r->seq, session, now}, err);
+    if (rc == 0)
+        rc = bats_db_run(&r->db, "COMMIT", err);
+    if (rc < 0 && !sqlite3_get_autocommit(r->db.sqlite))
+        bats_db_run(&r->db, "ROLLBACK", NULL);
+    return rc == 0 ? bats_record_sync(r, err) : rc;
 }

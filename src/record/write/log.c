@@ -1,140 +1,260 @@
-/* log: rows wait in memory and go into the file together, so that a failed
- * commit can be tried again. */
+/* log: turns what happens into rows, which wait in memory and go into the file
+ * together, so that a failed commit can be tried again. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "record/state.h"
-#include "record/write/count.h"
-#include "record/write/pack.h"
 #include "util/complaint.h"
 #include "util/grow.h"
 
-/* The first three parameters are seq, session and time of any row. */
-static const char *const inserts[BATS_ROWS] = {
-    [BATS_ROW_CHARGE] = "INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?)",
-    [BATS_ROW_DECISION] =
-        "INSERT INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?)",
-    [BATS_ROW_NOTICE] = "INSERT INTO notice VALUES (?, ?, ?, ?, ?, ?)",
-    [BATS_ROW_LAST] =
-        "INSERT OR IGNORE INTO stderr VALUES (?, ?, ?, ?, ?, ?, ?)",
-};
-
-int bats_log_prepare(struct bats_record *r, struct bats_error *err)
+static struct bats_row happened(const char *what, uint32_t machine,
+                                uint32_t task)
 {
-    int rc =
-        bats_db_prepare(&r->db, "INSERT INTO history VALUES (?, ?, ?, ?, ?)",
-                        &r->insert_group, err);
-
-    if (rc == 0)
-        rc = bats_db_prepare(&r->db, "BEGIN", &r->begin, err);
-    if (rc == 0)
-        rc = bats_db_prepare(&r->db, "COMMIT", &r->commit, err);
-    for (int i = BATS_ROWS_PACKED; rc == 0 && i < BATS_ROWS; i++)
-        rc = bats_db_prepare(&r->db, inserts[i], &r->insert[i], err);
-    return rc;
+    return (struct bats_row){.kind = BATS_ROW_HAPPENED,
+                             .u.happened = {.what = what,
+                                            .machine = machine,
+                                            .task = task,
+                                            .value = BATS_DB_NULL}};
 }
 
-static void drop_rows(struct bats_record *r, bool are_written)
-{
-    bats_count_dropped(r, are_written);
-    for (size_t i = 0; i < r->n_rows; i++)
-        free(r->rows[i].text);
-    r->n_rows = 0;
-}
+/* ---- events ---- */
 
-void bats_record_forget(struct bats_record *r)
+static int add_event(struct bats_record *r, bats_time now,
+                     const struct bats_event *e, struct bats_error *err)
 {
-    drop_rows(r, false);
-}
-
-void bats_log_release(struct bats_record *r)
-{
-    drop_rows(r, false);
-    bats_count_release(r);
-    free(r->rows);
-    bats_pack_release(&r->pack);
-    bats_kinds_release(&r->kinds);
-    sqlite3_finalize(r->begin);
-    sqlite3_finalize(r->commit);
-    sqlite3_finalize(r->insert_group);
-    for (int i = BATS_ROWS_PACKED; i < BATS_ROWS; i++)
-        sqlite3_finalize(r->insert[i]);
-}
-
-/* ---- adding ---- */
-
-/* Adds a row with a copy of `text` (may be NULL). */
-static int add(struct bats_record *r, struct bats_row row, bats_time now,
-               const char *text, struct bats_error *err)
-{
-    row.now = now;
-    row.text = text != NULL ? strdup(text) : NULL;
-    if (!bats_grow(&r->rows, &r->rows_capacity, r->n_rows + 1,
-                   sizeof *r->rows) ||
-        (text != NULL && row.text == NULL)) {
-        free(row.text);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    }
-    row.seq = ++r->seq;
-    r->rows[r->n_rows++] = row;
-    return 0;
+    bool of_machine =
+        e->type == BATS_EVENT_JOINED || e->type == BATS_EVENT_LOST ||
+        e->type == BATS_EVENT_FOUND || bats_is_job_event(e->type);
+    struct bats_row row = happened(
+        bats_schema_events[e->type], of_machine ? e->machine : BATS_NO_MACHINE,
+        e->type == BATS_EVENT_FOUND ? e->task : BATS_NO_TASK);
+    if (e->type == BATS_EVENT_JOINED)
+        row.u.happened.state = "waiting";
+    else if (e->type == BATS_EVENT_LOST)
+        row.u.happened.state = "lost";
+    else if (e->type == BATS_EVENT_CHOSEN)
+        row.u.happened.value = e->choice.offer;
+    else if (e->type == BATS_EVENT_BILLED)
+        row.u.happened.value = e->amount;
+    else if (e->type == BATS_EVENT_ENDS || e->type == BATS_EVENT_NOTICE)
+        row.u.happened.value = e->runtime;
+    r->now.ending |= e->type == BATS_EVENT_DRAIN || e->type == BATS_EVENT_STOP;
+    r->now.chosen |= e->type == BATS_EVENT_CHOSEN;
+    return bats_rows_add(r, row, now, NULL, err);
 }
 
 int bats_record_event(struct bats_record *r, bats_time now,
-                      const struct bats_event *event, struct bats_error *err)
+                      const struct bats_event *e, struct bats_error *err)
 {
-    return add(r, (struct bats_row){.kind = BATS_ROW_EVENT, .u.event = *event},
-               now, NULL, err);
+    r->now.time = now;
+    r->now.has_events = r->is_dirty = true;
+    bool has_runtime =
+        e->type == BATS_EVENT_DONE || e->type == BATS_EVENT_FAILED;
+    if (e->type == BATS_EVENT_TICK)
+        return 0;
+    if (has_runtime || e->type == BATS_EVENT_PREEMPTED ||
+        e->type == BATS_EVENT_YIELDED) {
+        int rc = bats_runs_end(r, now, e->machine, e->slot, e->task,
+                               has_runtime ? e->runtime : -1, false, err);
+        return rc < 0 ? rc : 0;
+    }
+    int rc = add_event(r, now, e, err);
+    if (rc < 0 || e->type != BATS_EVENT_LOST)
+        return rc;
+    bats_now_set(&r->now, e->machine, false, true);
+    return e->machine < r->now.n_machines
+               ? bats_runs_end_all(r, now, e->machine, true, err)
+               : 0;
 }
 
-int bats_record_command(struct bats_record *r, bats_time now,
-                        const struct bats_command *command,
-                        struct bats_error *err)
+/* ---- commands ---- */
+
+static struct bats_row row_of_command(struct bats_record *r,
+                                      const struct bats_command *c)
 {
-    return add(
-        r, (struct bats_row){.kind = BATS_ROW_COMMAND, .u.command = *command},
+    bool of_task = c->type == BATS_NOTICE_LOSE || c->type == BATS_NOTICE_SKIP;
+    bool of_none =
+        c->type == BATS_NOTICE_SAMPLED || c->type == BATS_NOTICE_FINISHED;
+    struct bats_row row = happened(bats_schema_commands[c->type],
+                                   of_none ? BATS_NO_MACHINE : c->machine,
+                                   of_task ? c->task : BATS_NO_TASK);
+    switch (c->type) {
+    case BATS_COMMAND_ACQUIRE:
+        bats_now_set(&r->now, c->machine, true, false);
+        row.u.happened.state = "held";
+        if (c->time > 0)
+            row.u.happened.value = c->time;
+        break;
+    case BATS_COMMAND_PARK:
+        bats_now_set(&r->now, c->machine, false, false);
+        row.u.happened.state = "parked";
+        break;
+    case BATS_COMMAND_RELEASE:
+        bats_now_set(&r->now, c->machine, false, false);
+        row.u.happened.state = "released";
+        break;
+    case BATS_NOTICE_SKIP:
+        bats_now_skip(&r->now, c->task);
+        row.u.happened.skips = true;
+        break;
+    case BATS_NOTICE_LOSE:
+        row.u.happened.loses = true;
+        break;
+    case BATS_NOTICE_SAMPLED:
+        r->now.sampled = true;
+        break;
+    default:
+        row.u.happened.quarantines = c->type == BATS_NOTICE_QUARANTINE;
+        row.u.happened.readmits = c->type == BATS_NOTICE_READMIT;
+        break;
+    }
+    return row;
+}
+
+/* ---- leases ---- */
+
+/* The mark of a job is made of the session, the machine and how often one was
+ * asked for there; one that was taken over, before anything has happened, keeps
+ * that which it has. */
+static const char *mark_of(struct bats_record *r, const struct bats_lease *l,
+                           char mark[64])
+{
+    if (strcmp(l->kind, "job") != 0 || l->machine >= r->now.n_machines ||
+        !r->now.has_events)
+        return NULL;
+    snprintf(mark, 64, "%" PRId64 ".%" PRIu32 ".%" PRIu32, r->session,
+             l->machine, ++r->now.machines[l->machine].n_jobs);
+    return mark;
+}
+
+static struct bats_now_lease *find_lease(struct bats_now *now, uint32_t id)
+{
+    if (!bats_grow(&now->leases, &now->leases_room, (size_t)id + 1,
+                   sizeof *now->leases))
+        return NULL;
+    for (; now->n_leases <= id; now->n_leases++)
+        now->leases[now->n_leases] = (struct bats_now_lease){0};
+    return &now->leases[id];
+}
+
+int bats_record_lease(struct bats_record *r, bats_time now,
+                      const struct bats_lease *l, struct bats_error *err)
+{
+    struct bats_now_lease *known = find_lease(&r->now, l->id);
+    char mark[64];
+    int rc = 0;
+    if (known == NULL)
+        return bats_no_memory(err);
+    *(l->machine < r->now.n_machines ? &r->now.machines[l->machine].lease
+                                     : &r->now.own_lease) = l->id;
+    bool rises =
+        l->if_killed > known->if_killed && strcmp(l->kind, "use") != 0;
+    if (known->batch == r->batch) {
+        r->rows[known->row].u.lease = *l;
+    } else {
+        const char *text = known->batch == 0 ? mark_of(r, l, mark) : NULL;
+        *known = (struct bats_now_lease){r->n_rows, r->batch, 0};
+        rc = bats_rows_add(
+            r, (struct bats_row){.kind = BATS_ROW_LEASE, .u.lease = *l}, now,
+            text, err);
+    }
+    known->if_killed = l->if_killed;
+    return rc < 0 ? rc : rises;
+}
+
+int bats_record_stake(struct bats_record *r, bats_time now,
+                      const struct bats_stake *stake, struct bats_error *err)
+{
+    return bats_rows_add(
+        r, (struct bats_row){.kind = BATS_ROW_STAKE, .u.stake = *stake}, now,
+        NULL, err);
+}
+
+/* ---- money ---- */
+
+static int charge(struct bats_record *r, bats_time now, uint32_t machine,
+                  uint32_t account, bats_money amount, bats_money cushion,
+                  struct bats_error *err)
+{
+    uint32_t lease = machine < r->now.n_machines
+                         ? r->now.machines[machine].lease
+                         : r->now.own_lease;
+    return bats_rows_add(
+        r,
+        (struct bats_row){
+            .kind = BATS_ROW_CHARGE,
+            .u.charge = {machine, account, lease, amount, cushion}},
         now, NULL, err);
 }
 
-int bats_record_attempt(struct bats_record *r, bats_time now,
-                        const struct bats_record_attempt *attempt,
-                        struct bats_error *err)
+int bats_record_command(struct bats_record *r, bats_time now,
+                        const struct bats_command *c, struct bats_error *err)
 {
-    return add(
-        r, (struct bats_row){.kind = BATS_ROW_ATTEMPT, .u.attempt = *attempt},
-        now, attempt->host, err);
+    r->now.time = now;
+    if (c->type == BATS_COMMAND_RUN)
+        return bats_runs_begin(r, now, c, err);
+    if (c->type == BATS_COMMAND_CANCEL)
+        return bats_runs_cancel(r, now, c, err);
+    if (c->type == BATS_NOTICE_SHARE)
+        return charge(r, now, c->machine, c->purse + 1, c->amount, 0, err);
+    const char *text =
+        c->type == BATS_NOTICE_FINISHED ? bats_schema_finishes[c->finish]
+        : c->type == BATS_NOTICE_SKIP && c->unpaid ? BATS_SCHEMA_UNPAID
+                                                   : NULL;
+    return bats_rows_add(r, row_of_command(r, c), now, text, err);
 }
 
 int bats_record_charge(struct bats_record *r, bats_time now, uint32_t machine,
                        bats_money amount, bats_money cushion,
                        struct bats_error *err)
 {
-    return add(r,
-               (struct bats_row){.kind = BATS_ROW_CHARGE,
-                                 .u.charge = {machine, amount, cushion}},
-               now, NULL, err);
+    r->now.time = now;
+    bats_now_charge(&r->now, machine, amount);
+    return charge(r, now, machine, 0, amount, cushion, err);
 }
+
+/* ---- for people ---- */
 
 int bats_record_decision(struct bats_record *r,
                          const struct bats_decision *decision,
                          struct bats_error *err)
 {
-    return add(
-        r,
-        (struct bats_row){.kind = BATS_ROW_DECISION, .u.decision = *decision},
+    struct bats_decision *copy = malloc(sizeof *copy);
+    if (copy == NULL)
+        return bats_no_memory(err);
+    *copy = *decision;
+    int rc = bats_rows_add(
+        r, (struct bats_row){.kind = BATS_ROW_DECISION, .u.decision = copy},
         decision->time, NULL, err);
+    if (rc < 0)
+        free(copy);
+    return rc;
 }
 
 int bats_record_notice(struct bats_record *r, bats_time now, uint32_t machine,
                        uint32_t task, const char *sentence,
                        struct bats_error *err)
 {
-    return add(r,
-               (struct bats_row){.kind = BATS_ROW_NOTICE,
-                                 .u.notice = {machine, task}},
-               now, sentence, err);
+    return bats_rows_add(r, happened("notice", machine, task), now, sentence,
+                         err);
+}
+
+int bats_record_idle(struct bats_record *r, bats_time now,
+                     const struct bats_idle_machine *idle,
+                     struct bats_error *err)
+{
+    struct bats_now_machine *m = &r->now.machines[idle->machine];
+    struct bats_row row = happened("idle", idle->machine, BATS_NO_TASK);
+    if (m->idle == 0)
+        m->idle = ++r->seq;
+    row.seq = m->idle;
+    if (idle->until < BATS_NEVER)
+        row.u.happened.value = idle->until;
+    return bats_rows_add(r, row, now, bats_idle_name(idle->reason), err);
 }
 
 int bats_record_last(struct bats_record *r, bats_time now,
@@ -151,167 +271,12 @@ int bats_record_last(struct bats_record *r, bats_time now,
                         &row.u.last.same)) {
         text = malloc(last->n + 1);
         if (text == NULL)
-            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+            return bats_no_memory(err);
         for (size_t i = 0; i < last->n; i++)
             text[i] = last->bytes[i] == '\0' ? ' ' : last->bytes[i];
         text[last->n] = '\0';
     }
-    int rc = add(r, row, now, text, err);
+    int rc = bats_rows_add(r, row, now, text, err);
     free(text);
     return rc;
-}
-
-size_t bats_record_waiting(const struct bats_record *r)
-{
-    return r->n_rows;
-}
-
-/* ---- writing ---- */
-
-/* Tasks that are not in the bag, such as BATS_NO_TASK, become NULL. */
-static void bind_task(sqlite3_stmt *s, int column, const struct bats_record *r,
-                      uint32_t task)
-{
-    if (task < r->n_tasks)
-        sqlite3_bind_int64(s, column, r->id[task]);
-    else
-        sqlite3_bind_null(s, column);
-}
-
-void bats_log_machines(char text[BATS_LOG_MACHINES],
-                       const struct bats_decision *d, size_t n_clusters)
-{
-    size_t used = 0;
-
-    for (size_t i = 0; i < n_clusters; i++)
-        used += (size_t)snprintf(
-            text + used, BATS_LOG_MACHINES - used, "%c%lu", i > 0 ? ',' : '[',
-            (unsigned long)(d->machines[i] - d->ending[i]));
-    memcpy(text + used, "]", 2);
-}
-
-static void bind_decision(sqlite3_stmt *s, const struct bats_record *r,
-                          const struct bats_decision *d)
-{
-    char machines[BATS_LOG_MACHINES];
-
-    bats_log_machines(machines, d, r->n_clusters);
-    sqlite3_bind_text(s, 4, bats_reason_name(d->reason), -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 5, d->feasible);
-    sqlite3_bind_int64(s, 6, d->tasks_left);
-    if (d->tasks_paid >= 0)
-        sqlite3_bind_int64(s, 7, d->tasks_paid);
-    if (d->budget_left != BATS_UNLIMITED)
-        sqlite3_bind_int64(s, 8, d->budget_left);
-    sqlite3_bind_int64(s, 9, d->windows);
-    sqlite3_bind_text(s, 10, machines, -1, SQLITE_TRANSIENT);
-    sqlite3_bind_text(s, 11, bats_trigger_name(d->trigger), -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 12, d->tasks_open);
-    if (d->end > 0) {
-        sqlite3_bind_int64(s, 13, d->end);
-        sqlite3_bind_int64(s, 14, d->cost);
-    }
-    sqlite3_bind_int64(s, 15, d->replaces);
-}
-
-static int write_row(struct bats_record *r, const struct bats_row *row,
-                     struct bats_error *err)
-{
-    sqlite3_stmt *s = r->insert[row->kind];
-
-    sqlite3_clear_bindings(s);
-    sqlite3_bind_int64(s, 1, row->seq);
-    sqlite3_bind_int64(s, 2, r->session);
-    sqlite3_bind_int64(s, 3, row->now);
-    switch (row->kind) {
-    case BATS_ROW_CHARGE:
-        if (row->u.charge.machine != BATS_NO_MACHINE)
-            sqlite3_bind_int64(s, 4, row->u.charge.machine);
-        sqlite3_bind_int64(s, 5, row->u.charge.amount);
-        sqlite3_bind_int64(s, 6, row->u.charge.cushion);
-        break;
-    case BATS_ROW_DECISION:
-        bind_decision(s, r, &row->u.decision);
-        break;
-    case BATS_ROW_LAST:
-        bind_task(s, 4, r, row->u.last.task);
-        sqlite3_bind_int64(s, 5, row->u.last.attempt);
-        if (row->u.last.same != 0)
-            sqlite3_bind_int64(s, 6, row->u.last.same);
-        sqlite3_bind_text(s, 7, row->text, -1, SQLITE_STATIC);
-        break;
-    case BATS_ROW_NOTICE:
-    default:
-        if (row->u.notice.machine != UINT32_MAX)
-            sqlite3_bind_int64(s, 4, row->u.notice.machine);
-        bind_task(s, 5, r, row->u.notice.task);
-        sqlite3_bind_text(s, 6, row->text, -1, SQLITE_STATIC);
-        break;
-    }
-    return bats_db_step(&r->db, s, err);
-}
-
-/* Writes the present group; the next one begins. */
-static int write_group(struct bats_record *r, struct bats_error *err)
-{
-    sqlite3_stmt *s = r->insert_group;
-
-    sqlite3_bind_int64(s, 1, r->pack.last);
-    sqlite3_bind_int64(s, 2, r->session);
-    for (int i = 0; i < BATS_ROWS_PACKED; i++) {
-        size_t size;
-        const char *text = bats_pack_text(&r->pack, i, &size);
-        sqlite3_bind_text(s, 3 + i, text, (int)size, SQLITE_STATIC);
-    }
-    bats_pack_clear(&r->pack);
-    return bats_db_step(&r->db, s, err);
-}
-
-static int write_rows(struct bats_record *r, struct bats_error *err)
-{
-    int rc = 0;
-
-    bats_pack_clear(&r->pack); /* left by a failed commit */
-    for (size_t i = 0; rc == 0 && i < r->n_rows; i++) {
-        if (r->rows[i].kind >= BATS_ROWS_PACKED)
-            rc = write_row(r, &r->rows[i], err);
-        else if (!bats_pack_add(&r->pack, r, &r->rows[i]))
-            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-        else if (r->pack.n == BATS_PACK_ROWS)
-            rc = write_group(r, err);
-    }
-    return rc == 0 && r->pack.n > 0 ? write_group(r, err) : rc;
-}
-
-int bats_record_commit(struct bats_record *r, struct bats_error *err)
-{
-    if (r->n_rows == 0)
-        return 0;
-    bats_count_rows(r);
-    bats_record_measure(r);
-    int rc = bats_db_step(&r->db, r->begin, err);
-    if (rc == 0)
-        rc = write_rows(r, err);
-    if (rc == 0)
-        rc = bats_count_write(r, err);
-    if (rc == 0)
-        rc = bats_db_step(&r->db, r->commit, err);
-    if (rc == 0)
-        drop_rows(r, true);
-    else if (!sqlite3_get_autocommit(r->db.sqlite))
-        bats_db_run(&r->db, "ROLLBACK", NULL);
-    return rc;
-}
-
-/* Every checkpoint begins with this, so that rows become durable in their
- * order. */
-int bats_record_sync(struct bats_record *r, struct bats_error *err)
-{
-    sqlite3_file *log = NULL;
-    int rc = sqlite3_file_control(r->db.sqlite, "main",
-                                  SQLITE_FCNTL_JOURNAL_POINTER, &log);
-
-    if (rc == SQLITE_OK && log->pMethods != NULL)
-        rc = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
-    return rc == SQLITE_OK ? 0 : bats_db_fail(&r->db, rc, err);
 }

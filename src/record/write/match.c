@@ -4,26 +4,15 @@
 
 #include "record/state.h"
 #include "util/grow.h"
+#include "util/hash.h"
 
-/* FNV-1a, 64 bits: among a million tasks, the chance of a collision is
- * 3e-8. The parameters, if there are any, follow the NUL of the command. */
+/* The parameters, if there are any, follow the NUL of the command. */
 static int64_t hash_of(const char *command, const char *parameters)
 {
-    const uint64_t prime = UINT64_C(0x100000001b3);
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (; *command != '\0'; command++)
-        hash = (hash ^ (unsigned char)*command) * prime;
-    if (parameters != NULL)
-        hash *= prime;
-    for (; parameters != NULL && *parameters != '\0'; parameters++)
-        hash = (hash ^ (unsigned char)*parameters) * prime;
-    return (int64_t)hash;
-}
-
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (parameters == NULL)
+        return (int64_t)bats_hash(BATS_HASH, command, strlen(command));
+    return (int64_t)bats_hash(bats_hash_text(BATS_HASH, command), parameters,
+                              strlen(parameters));
 }
 
 /* All changes for the names of the bag are in the transaction that begins the
@@ -43,7 +32,7 @@ static int make_room(struct bats_record *r, struct bats_error *err)
     bool ok = bats_grow(&r->id, &r->ids_room, n, sizeof *r->id) &&
               (r->past.sessions == 0 ||
                bats_grow(&r->named, &r->named_room, n, sizeof *r->named));
-    return ok ? 0 : no_memory(err);
+    return ok ? 0 : bats_no_memory(err);
 }
 
 /* Adds task `index` to the file. */
@@ -56,20 +45,17 @@ static int insert(struct bats_record *r, uint32_t index, int64_t hash,
 
     if (rc < 0)
         return rc;
-    sqlite3_bind_int64(s, 1, r->past.last_id + 1);
-    sqlite3_bind_int64(s, 2, (int64_t)index + 1);
-    sqlite3_bind_int64(s, 3, line);
-    sqlite3_bind_int64(s, 4, hash);
-    sqlite3_bind_text(s, 5, command, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 6, r->session);
-    rc = bats_db_step(&r->db, s, err);
+    rc = bats_db_put(&r->db, s, err,
+                     BATS_VALUES(BATS_I(r->past.last_id + 1),
+                                 BATS_I((int64_t)index + 1), BATS_I(line),
+                                 BATS_I(hash), BATS_T(command),
+                                 BATS_I(r->session)));
     if (rc == 0)
         r->id[index] = ++r->past.last_id;
-    if (rc == 0 && parameters != NULL) {
-        sqlite3_bind_int64(r->insert_point, 1, r->id[index]);
-        sqlite3_bind_text(r->insert_point, 2, parameters, -1, SQLITE_STATIC);
-        rc = bats_db_step(&r->db, r->insert_point, err);
-    }
+    if (rc == 0 && parameters != NULL)
+        rc =
+            bats_db_put(&r->db, r->insert_point, err,
+                        BATS_VALUES(BATS_I(r->id[index]), BATS_T(parameters)));
     return rc;
 }
 
@@ -98,11 +84,12 @@ static void look(struct bats_record *r, uint32_t index, int64_t hash,
     }
 }
 
+/* `more`: what the task is beside its command and parameters; or NULL. */
 static int add_task(struct bats_record *r, uint32_t index, uint32_t line,
                     const char *command, const char *parameters,
-                    struct bats_error *err)
+                    const char *more, struct bats_error *err)
 {
-    int64_t hash = hash_of(command, parameters);
+    int64_t hash = hash_of(command, parameters != NULL ? parameters : more);
     int rc;
 
     if (bats_record_lacks(r, index)) {
@@ -143,14 +130,21 @@ int bats_record_point(struct bats_record *r, uint32_t index,
                       struct bats_error *err)
 {
     const char *text = bats_parameters_text(&r->parameters, values, n);
-    return text == NULL ? no_memory(err)
-                        : add_task(r, index, 0, command, text, err);
+    return text == NULL ? bats_no_memory(err)
+                        : add_task(r, index, 0, command, text, NULL, err);
 }
 
 int bats_record_task(struct bats_record *r, uint32_t index, uint32_t line,
                      const char *command, struct bats_error *err)
 {
-    return add_task(r, index, line, command, NULL, err);
+    return add_task(r, index, line, command, NULL, NULL, err);
+}
+
+int bats_record_rule(struct bats_record *r, uint32_t index, uint32_t line,
+                     const char *command, const char *sent,
+                     struct bats_error *err)
+{
+    return add_task(r, index, line, command, NULL, sent, err);
 }
 
 /* ---- tasks that have moved ---- */
@@ -170,7 +164,7 @@ static int make_lists(struct lists *l, size_t n, struct bats_error *err)
         l->last = 2 * l->last + 1;
     l->first = malloc((l->last + 1) * sizeof *l->first);
     l->next = malloc((n + 1) * sizeof *l->next);
-    return l->first != NULL && l->next != NULL ? 0 : no_memory(err);
+    return l->first != NULL && l->next != NULL ? 0 : bats_no_memory(err);
 }
 
 /* Tasks that are looked for by their number, too, have other lists: a hundred
@@ -273,36 +267,27 @@ static void classify(struct bats_record *r)
 
 /* ---- writing to the file ---- */
 
-static int write_place(struct bats_record *r, sqlite3_stmt *s, int64_t task,
-                       int64_t number, struct bats_error *err)
+/* The number and line of a task in the bag (number 0: it is removed, and keeps
+ * them). */
+static int write_task(struct bats_record *r, sqlite3_stmt *text,
+                      sqlite3_stmt *state, const struct bats_past_task *t,
+                      uint32_t number, uint32_t line, struct bats_error *err)
 {
     int rc = open_changes(r, err);
 
     if (rc < 0)
         return rc;
-    sqlite3_bind_int64(s, 1, r->session);
-    sqlite3_bind_int64(s, 2, task);
-    if (number > 0)
-        sqlite3_bind_int64(s, 3, number);
-    else
-        sqlite3_bind_null(s, 3);
-    return bats_db_step(&r->db, s, err);
+    int64_t known = number > 0 ? number : t->number;
+    rc = bats_db_put(&r->db, text, err,
+                     BATS_VALUES(BATS_I(t->id), BATS_I(known), BATS_I(line)));
+    return rc < 0 ? rc
+                  : bats_db_put(&r->db, state, err,
+                                BATS_VALUES(BATS_I(t->place), BATS_I(known),
+                                            BATS_I(number == 0)));
 }
 
-static int write_line(struct bats_record *r, sqlite3_stmt *s, int64_t task,
-                      uint32_t line, struct bats_error *err)
-{
-    int rc = open_changes(r, err);
-
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_int64(s, 1, line);
-    sqlite3_bind_int64(s, 2, task);
-    return bats_db_step(&r->db, s, err);
-}
-
-static int write_tasks(struct bats_record *r, sqlite3_stmt *place,
-                       sqlite3_stmt *line, struct bats_error *err)
+static int write_tasks(struct bats_record *r, sqlite3_stmt *text,
+                       sqlite3_stmt *state, struct bats_error *err)
 {
     int rc = 0;
 
@@ -313,20 +298,20 @@ static int write_tasks(struct bats_record *r, sqlite3_stmt *place,
             continue;
         const struct bats_past_task *found = &r->past.tasks[t->found - 1];
         r->id[i] = found->id;
-        if (t->match == BATS_RECORD_MOVED || !found->was_in_bag)
-            rc = write_place(r, place, found->id, (int64_t)i + 1, err);
-        if (rc == 0 && found->line != t->line)
-            rc = write_line(r, line, found->id, t->line, err);
+        if (t->match == BATS_RECORD_MOVED || !found->was_in_bag ||
+            found->line != t->line)
+            rc = write_task(r, text, state, found, i + 1, t->line, err);
     }
     for (size_t i = 0; rc == 0 && i < r->past.n_in_bag; i++)
         if (!r->past.tasks[i].is_in_bag)
-            rc = write_place(r, place, r->past.tasks[i].id, 0, err);
+            rc = write_task(r, text, state, &r->past.tasks[i], 0,
+                            r->past.tasks[i].line, err);
     return rc;
 }
 
 int bats_record_match(struct bats_record *r, struct bats_error *err)
 {
-    sqlite3_stmt *place = NULL, *line = NULL;
+    sqlite3_stmt *text = NULL, *state = NULL;
     int rc = 0;
 
     if (r->past.sessions == 0 || r->is_matched)
@@ -334,18 +319,22 @@ int bats_record_match(struct bats_record *r, struct bats_error *err)
     rc = find_moved(r, err);
     if (rc == 0) {
         classify(r);
-        rc = bats_db_prepare(&r->db, "INSERT INTO place VALUES (?, ?, ?)",
-                             &place, err);
+        rc = bats_db_prepare(&r->db,
+                             "UPDATE task SET number = ?2, line = ?3"
+                             " WHERE id = ?1",
+                             &text, err);
     }
     if (rc == 0)
-        rc = bats_db_prepare(&r->db, "UPDATE task SET line = ? WHERE id = ?",
-                             &line, err);
+        rc = bats_db_prepare(&r->db,
+                             "UPDATE task_now SET number = ?2, removed = ?3"
+                             " WHERE place = ?1",
+                             &state, err);
     if (rc == 0)
-        rc = write_tasks(r, place, line, err);
+        rc = write_tasks(r, text, state, err);
     if (rc == 0)
-        rc = bats_past_sum_up(r, err);
-    sqlite3_finalize(place);
-    sqlite3_finalize(line);
+        rc = bats_now_remember(r, err);
+    sqlite3_finalize(text);
+    sqlite3_finalize(state);
     r->is_matched = rc == 0;
     return rc;
 }
@@ -376,11 +365,17 @@ struct bats_record_past bats_record_past(const struct bats_record *r,
     return past;
 }
 
+static int take_command(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+    struct bats_record_gone *gone = context;
+    gone->command = bats_db_copy(s, 0);
+    return gone->command != NULL ? 0 : bats_no_memory(err);
+}
+
 int bats_record_next_gone(struct bats_record *r, size_t *at,
                           struct bats_record_gone *gone,
                           struct bats_error *err)
 {
-    sqlite3_stmt *s;
     const struct bats_past_task *t;
 
     do {
@@ -388,17 +383,10 @@ int bats_record_next_gone(struct bats_record *r, size_t *at,
             return 0;
         t = &r->past.tasks[(*at)++];
     } while (t->is_in_bag || t->is_replaced);
-    int rc = bats_db_prepare(&r->db, "SELECT command FROM task WHERE id = ?",
-                             &s, err);
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_int64(s, 1, t->id);
-    rc = bats_db_step(&r->db, s, err);
-    const char *text = rc > 0 ? (const char *)sqlite3_column_text(s, 0) : NULL;
-    gone->was = t->number - 1;
-    gone->command = strdup(text != NULL ? text : "");
-    sqlite3_finalize(s);
-    if (rc >= 0 && gone->command == NULL)
-        rc = no_memory(err);
-    return rc < 0 ? rc : 1;
+    *gone = (struct bats_record_gone){.was = t->number - 1};
+    int rc = bats_db_each(&r->db, "SELECT command FROM task WHERE id = ?",
+                          take_command, gone, err, BATS_VALUES(BATS_I(t->id)));
+    if (rc == 0 && gone->command == NULL) /* in a damaged record */
+        gone->command = strdup("");
+    return rc < 0 ? rc : gone->command != NULL ? 1 : bats_no_memory(err);
 }

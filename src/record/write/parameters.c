@@ -102,11 +102,6 @@ void bats_parameters_release(struct bats_parameters *p)
 
 /* ---- names ---- */
 
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
-}
-
 /* A name that can stand in JSON and in a path into it unchanged. */
 static char *plain_name(const char *name, size_t number)
 {
@@ -129,7 +124,7 @@ static int add_key(struct bats_parameters *p, const char *name,
 {
     if (!bats_grow(&p->keys, &p->room, p->n + 1, sizeof *p->keys) ||
         asprintf(&p->keys[p->n], "\"%s\":", name) < 0)
-        return no_memory(err);
+        return bats_no_memory(err);
     p->n++;
     return 0;
 }
@@ -138,20 +133,13 @@ static int add_key(struct bats_parameters *p, const char *name,
 static int insert_name(struct bats_db *db, const char *name,
                        struct bats_error *err)
 {
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
+    return bats_db_each(
         db,
         "INSERT OR IGNORE INTO parameter (name, place) SELECT ?1, CASE WHEN "
         "EXISTS (SELECT 1 FROM pragma_table_info('tasks') WHERE "
         "lower(name) = lower(?1)) THEN 'p_' || ?1 ELSE ?1 END WHERE NOT EXISTS "
         "(SELECT 1 FROM parameter WHERE name = ?1)",
-        &s, err);
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    rc = bats_db_step(db, s, err);
-    sqlite3_finalize(s);
-    return rc;
+        NULL, NULL, err, BATS_VALUES(BATS_T(name)));
 }
 
 int bats_parameters_name(struct bats_parameters *p, struct bats_db *db,
@@ -161,7 +149,7 @@ int bats_parameters_name(struct bats_parameters *p, struct bats_db *db,
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < n; i++) {
         char *name = plain_name(names[i], i + 1);
-        rc = name == NULL ? no_memory(err) : add_key(p, name, err);
+        rc = name == NULL ? bats_no_memory(err) : add_key(p, name, err);
         if (rc == 0)
             rc = insert_name(db, name, err);
         if (rc == 0) /* so that the next name sees this column */

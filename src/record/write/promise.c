@@ -38,20 +38,15 @@ int bats_record_promise(struct bats_record *r,
 {
     json_t *object = describe(sampled, budget);
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
-    sqlite3_stmt *s = NULL;
-    int rc = text == NULL
-                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
-                 : bats_db_prepare(&r->db,
-                                   "UPDATE session SET options = "
-                                   "json_set(coalesce(nullif(options, ''), "
-                                   "'{}'), '$.promise', json(?)) WHERE id = ?",
-                                   &s, err);
-    if (rc == 0) {
-        sqlite3_bind_text(s, 1, text, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 2, r->session);
-        rc = bats_db_step(&r->db, s, err);
-    }
-    sqlite3_finalize(s);
+    int rc =
+        text == NULL
+            ? bats_no_memory(err)
+            : bats_db_each(&r->db,
+                           "UPDATE session SET options = json_set("
+                           "coalesce(nullif(options, ''), '{}'), '$.promise',"
+                           " json(?)) WHERE id = ?",
+                           NULL, NULL, err,
+                           BATS_VALUES(BATS_T(text), BATS_I(r->session)));
     free(text);
     json_decref(object);
     return rc;

@@ -8,12 +8,11 @@
 #include <unistd.h>
 
 #include "bats/policy.h"
+#include "bats/sched.h"
 #include "record/graph.h"
 #include "record/options.h"
 #include "record/schema.h"
 #include "record/state.h"
-#include "record/tally.h"
-#include "record/write/count.h"
 #include "util/json.h"
 
 /*
@@ -26,11 +25,6 @@
     "PRAGMA journal_mode = WAL;"                                              \
     "PRAGMA synchronous = NORMAL;"                                            \
     "PRAGMA wal_autocheckpoint = 4000;"
-
-static int no_memory(struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ENOMEM, "out of memory");
-}
 
 /* ---- opening ---- */
 
@@ -50,7 +44,7 @@ static int fill(struct bats_record *r, struct bats_error *err)
     if (rc == 0 && is_empty)
         rc = bats_schema_make(&r->db, err);
     if (rc == 0)
-        rc = bats_db_integer(&r->db, BATS_TALLY_LAST_SEQ(""), &r->seq, err);
+        rc = bats_db_integer(&r->db, BATS_SCHEMA_LAST_SEQ, &r->seq, err);
     if (rc == 0)
         rc = bats_db_integer(&r->db, "SELECT total(length(text)) FROM stderr",
                              &r->kinds.bytes, err);
@@ -60,11 +54,11 @@ static int fill(struct bats_record *r, struct bats_error *err)
                             "%" PRId64,
                             r->path, r->seq);
     if (rc == 0)
-        rc = bats_log_prepare(r, err);
+        rc = bats_rows_prepare(r, err);
     if (rc == 0)
         rc = bats_killed_settle(r, err);
     if (rc == 0)
-        rc = bats_past_load(&r->past, &r->db, INT64_MAX, INT64_MAX, err);
+        rc = bats_past_load(&r->past, &r->db, err);
     if (rc == 0)
         rc = bats_db_prepare(&r->db,
                              "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)",
@@ -87,11 +81,11 @@ static int open_record(const char *path, bool must_be_new,
         return rc;
     r = calloc(1, sizeof *r);
     if (r == NULL)
-        return no_memory(err);
+        return bats_no_memory(err);
     r->fd = -1;
     r->path = strdup(path);
     rc = r->path == NULL
-             ? no_memory(err)
+             ? bats_no_memory(err)
              : bats_db_open(&r->db, path, r->path, BATS_DB_CREATE, err);
     if (rc == 0)
         r->fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -124,14 +118,16 @@ void bats_record_abandon(struct bats_record *r)
 {
     if (r == NULL)
         return;
-    bats_log_release(r);
+    bats_rows_release(r);
     sqlite3_finalize(r->insert_task);
     sqlite3_finalize(r->insert_point);
     bats_db_close(&r->db);
     if (r->fd >= 0)
         close(r->fd);
     bats_record_forget_past(r);
-    bats_past_results_release(&r->results);
+    bats_past_release(&r->past);
+    bats_now_release(&r->now);
+    bats_kinds_release(&r->kinds);
     bats_parameters_release(&r->parameters);
     free(r->id);
     free(r->path);
@@ -180,58 +176,45 @@ bats_money bats_record_killed(const struct bats_record *r)
     return r->killed;
 }
 
+static int take_run(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+    char **run_id = context;
+    *run_id = bats_db_copy(s, 0);
+    return *run_id != NULL ? 0 : bats_no_memory(err);
+}
+
 int bats_record_killed_run(struct bats_record *r, char **run_id,
                            struct bats_error *err)
 {
-    sqlite3_stmt *s;
     *run_id = NULL;
-    int rc = bats_db_prepare(
+    return bats_db_each(
         &r->db,
-        "SELECT run_id FROM session WHERE ended_us IS NULL AND"
+        "SELECT run_id FROM session WHERE finish = 'killed' AND"
         "  id = (SELECT max(id) FROM session) AND run_id IS NOT NULL",
-        &s, err);
-    if (rc < 0)
-        return rc;
-    rc = bats_db_step(&r->db, s, err);
-    if (rc > 0) {
-        *run_id = strdup((const char *)sqlite3_column_text(s, 0));
-        rc = *run_id != NULL ? 0
-                             : bats_error_set(err, BATS_ENOMEM, "out of memory");
-    }
-    sqlite3_finalize(s);
-    return rc;
+        take_run, run_id, err, NULL, 0);
+}
+
+static int take_integer(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+    (void)err;
+    *(int64_t *)context = sqlite3_column_int64(s, 0);
+    return 0;
 }
 
 int bats_record_share(struct bats_record *r, const char *name,
                       bats_money *charged, struct bats_error *err)
 {
-    sqlite3_stmt *s = NULL;
-    int rc = bats_db_prepare(
-        &r->db,
-        "SELECT sum(c.why) FROM command c JOIN session s ON s.id = c.session "
-        "WHERE c.type = 'share' AND json_extract(s.options, "
-        "'$.engine.workflows[' || (c.copy - 1) || '].name') = ?",
-        &s, err);
     *charged = 0;
-    if (rc == 0) {
-        sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-        rc = bats_db_step(&r->db, s, err);
-    }
-    if (rc > 0)
-        *charged = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return rc < 0 ? rc : 0;
+    return bats_db_each(
+        &r->db, "SELECT sum(charged) FROM account WHERE id > 0 AND name = ?",
+        take_integer, charged, err, BATS_VALUES(BATS_T(name)));
 }
 
 /* ---- a session ---- */
 
-static void bind_limited(sqlite3_stmt *s, int column, int64_t value,
-                         int64_t unlimited)
+static int64_t limited(int64_t value, int64_t unlimited)
 {
-    if (value == unlimited)
-        sqlite3_bind_null(s, column);
-    else
-        sqlite3_bind_int64(s, column, value);
+    return value == unlimited ? BATS_DB_NULL : value;
 }
 
 /* {"run": options of the caller, "engine": options of the engine, "categories":
@@ -241,10 +224,8 @@ static char *options_of(const struct bats_record_session *session)
     json_t *run = session->options != NULL
                       ? json_loads(session->options, 0, NULL)
                       : json_object();
-    json_t *all = json_pack("{s:o, s:o, s:s, s:I}", "run", run, "engine",
-                            bats_options_write(session->engine), "job",
-                            session->job != NULL ? session->job : "", "life",
-                            (json_int_t)session->life);
+    json_t *all = json_pack("{s:o, s:o}", "run", run, "engine",
+                            bats_options_write(session->engine));
     int bad = 0;
 
     if (session->categories != NULL) {
@@ -254,9 +235,9 @@ static char *options_of(const struct bats_record_session *session)
                 names, bats_json_text(session->categories[i]));
         bad |= json_object_set_new(all, "categories", names);
     }
-    char *text = bad == 0 ? json_dumps(all, JSON_COMPACT |
-                                                JSON_REAL_PRECISION(17))
-                          : NULL;
+    char *text = bad == 0
+                     ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17))
+                     : NULL;
 
     json_decref(all);
     return text;
@@ -267,38 +248,30 @@ static int insert_session(struct bats_record *r,
                           struct bats_error *err)
 {
     const struct bats_sched_options *engine = session->engine;
-    const char *const texts[] = {session->run_id, session->bag,
-                                 session->version,
-                                 bats_policy_name(engine->policy)};
     char *options = options_of(session);
-    sqlite3_stmt *s = NULL;
-    int rc = options == NULL ? no_memory(err) : 0;
-
-    if (rc == 0)
-        rc = bats_db_prepare(
-            &r->db,
-            "INSERT INTO session (id, run_id, bag, version, policy, seed,"
-            " budget, window_us, time_scale, currency, resume, options,"
-            " started_us, n_tasks)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            &s, err);
-    if (rc == 0) {
-        sqlite3_bind_int64(s, 1, r->session);
-        for (int i = 0; i < 4; i++)
-            sqlite3_bind_text(s, 2 + i, texts[i], -1, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 6, (int64_t)engine->seed);
-        bind_limited(s, 7, engine->budget, BATS_UNLIMITED);
-        sqlite3_bind_int64(s, 8, engine->window);
-        sqlite3_bind_double(s, 9, session->time_scale);
-        sqlite3_bind_text(s, 10, session->currency, -1, SQLITE_STATIC);
-        sqlite3_bind_text(s, 11, bats_schema_resumes[session->resume], -1,
-                          SQLITE_STATIC);
-        sqlite3_bind_text(s, 12, options, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 13, session->started_us);
-        sqlite3_bind_int64(s, 14, r->n_tasks);
-        rc = bats_db_step(&r->db, s, err);
-    }
-    sqlite3_finalize(s);
+    int rc =
+        options == NULL
+            ? bats_no_memory(err)
+            : bats_db_each(
+                  &r->db,
+                  "INSERT INTO session (id, run_id, bag, version, policy,"
+                  " seed, budget, window_us, time_scale, currency, resume,"
+                  " options, started_us, n_tasks, job, life, jobs_name)"
+                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?12, ?, ?,"
+                  " nullif(?, ''), ?, json_extract(?12, '$.run.jobs_name'))",
+                  NULL, NULL, err,
+                  BATS_VALUES(BATS_I(r->session), BATS_T(session->run_id),
+                              BATS_T(session->bag), BATS_T(session->version),
+                              BATS_T(bats_policy_name(engine->policy)),
+                              BATS_I((int64_t)engine->seed),
+                              BATS_I(limited(engine->budget, BATS_UNLIMITED)),
+                              BATS_I(engine->window),
+                              BATS_R(session->time_scale),
+                              BATS_T(session->currency),
+                              BATS_T(bats_schema_resumes[session->resume]),
+                              BATS_T(options), BATS_I(session->started_us),
+                              BATS_I(r->n_tasks), BATS_T(session->job),
+                              BATS_I(session->life)));
     free(options);
     return rc;
 }
@@ -313,14 +286,12 @@ static int insert_clusters(struct bats_record *r,
 
     for (size_t i = 0; rc == 0 && i < session->engine->n_clusters; i++) {
         const struct bats_cluster *c = &session->engine->clusters[i];
-        sqlite3_bind_int64(s, 1, r->session);
-        sqlite3_bind_int64(s, 2, (int64_t)i);
-        sqlite3_bind_text(s, 3, c->name, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 4, c->charge);
-        bind_limited(s, 5, c->max, UINT32_MAX);
-        sqlite3_bind_double(s, 6,
-                            session->speed != NULL ? session->speed[i] : 1);
-        rc = bats_db_step(&r->db, s, err);
+        double speed = session->speed != NULL ? session->speed[i] : 1;
+        rc = bats_db_put(&r->db, s, err,
+                         BATS_VALUES(BATS_I(r->session), BATS_I((int64_t)i),
+                                     BATS_T(c->name), BATS_I(c->charge),
+                                     BATS_I(limited(c->max, UINT32_MAX)),
+                                     BATS_R(speed)));
     }
     sqlite3_finalize(s);
     return rc;
@@ -334,25 +305,39 @@ static int insert_machines(struct bats_record *r,
     char name[BATS_MACHINE_NAME];
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
-        &r->db, "INSERT INTO machine VALUES (?, ?, ?, ?, ?, ?)", &s, err);
+        &r->db,
+        "INSERT INTO machine VALUES (?, ?, ?, ?, ?, ?, 'waiting', 0, NULL)",
+        &s, err);
 
     for (uint32_t i = 0; rc == 0 && i < engine->n_machines; i++) {
         const struct bats_machine_spec *m = &engine->machines[i];
-        sqlite3_bind_int64(s, 1, r->session);
-        sqlite3_bind_int64(s, 2, i);
-        sqlite3_bind_int64(s, 3, m->cluster);
-        sqlite3_bind_int64(s, 4, m->slots);
-        sqlite3_bind_text(
-            s, 5,
-            bats_machine_name(name, engine->clusters, engine->machines, i), -1,
-            SQLITE_STATIC);
-        sqlite3_bind_text(s, 6,
-                          session->hosts != NULL ? session->hosts[i] : NULL,
-                          -1, SQLITE_STATIC);
-        rc = bats_db_step(&r->db, s, err);
+        bats_machine_name(name, engine->clusters, engine->machines, i);
+        rc = bats_db_put(
+            &r->db, s, err,
+            BATS_VALUES(
+                BATS_I(r->session), BATS_I(i), BATS_I(m->cluster),
+                BATS_I(m->slots), BATS_T(name),
+                BATS_T(session->hosts != NULL ? session->hosts[i] : NULL)));
     }
     sqlite3_finalize(s);
     return rc;
+}
+
+/* A session that buys jobs holds those that earlier ones have left. */
+static int take_over_jobs(struct bats_record *r, struct bats_error *err)
+{
+    char sql[512];
+    snprintf(sql, sizeof sql,
+             "UPDATE lease SET state = 'killed', held = 0 WHERE kind = 'job'"
+             "  AND state NOT IN ('ended', 'killed') AND session < %1$lld"
+             "  AND (SELECT jobs_name NOT NULL FROM session"
+             "    WHERE id = %1$lld);"
+             "DELETE FROM stake WHERE lease IN"
+             "  (SELECT id FROM lease WHERE state = 'killed');"
+             "UPDATE account SET held = 0 WHERE held != 0 AND session IN"
+             "  (SELECT session FROM lease WHERE state = 'killed')",
+             (long long)r->session);
+    return bats_db_run(&r->db, sql, err);
 }
 
 int bats_record_begin(struct bats_record *r,
@@ -368,6 +353,8 @@ int bats_record_begin(struct bats_record *r,
     if (rc == 0)
         rc = insert_session(r, session, err);
     if (rc == 0)
+        rc = take_over_jobs(r, err);
+    if (rc == 0)
         rc = insert_clusters(r, session, err);
     if (rc == 0)
         rc = insert_machines(r, session, err);
@@ -375,14 +362,13 @@ int bats_record_begin(struct bats_record *r,
         rc = bats_record_graph_write(&r->db, r->session,
                                      session->engine->graph, err);
     if (rc == 0)
-        rc = bats_count_begin(r, session, err);
+        rc = bats_now_begin(r, session, err);
     if (rc == 0)
         rc = bats_db_run(&r->db, "COMMIT", err);
     if (rc == 0)
         rc = bats_record_sync(r, err);
     bats_record_forget_past(r);
-    bats_past_results_release(&r->results);
-    r->n_clusters = (uint32_t)session->engine->n_clusters;
+    bats_past_release(&r->past);
     r->has_begun = rc == 0;
     return rc;
 }
@@ -391,22 +377,19 @@ int bats_record_finish(struct bats_record *r, bats_time now,
                        enum bats_finish finish, int signal, int exit_code,
                        struct bats_error *err)
 {
-    sqlite3_stmt *s;
-    int rc = bats_record_commit(r, err);
+    int rc = bats_runs_end_session(r, now, err);
 
     if (rc == 0)
-        rc = bats_db_prepare(&r->db,
-                             "UPDATE session SET ended_us = ?, finish = ?, "
-                             "signal = ?, exit_code = ? WHERE id = ?",
-                             &s, err);
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_int64(s, 1, now);
-    sqlite3_bind_text(s, 2, bats_schema_finishes[finish], -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 3, signal);
-    sqlite3_bind_int64(s, 4, exit_code);
-    sqlite3_bind_int64(s, 5, r->session);
-    rc = bats_db_step(&r->db, s, err);
-    sqlite3_finalize(s);
+        rc = bats_record_commit(r, err);
+    if (rc == 0)
+        rc = bats_db_each(&r->db,
+                          "UPDATE session SET last_us = ?1, ended_us = ?1,"
+                          " finish = ?2, signal = ?3, exit_code = ?4"
+                          " WHERE id = ?5",
+                          NULL, NULL, err,
+                          BATS_VALUES(BATS_I(now),
+                                      BATS_T(bats_schema_finishes[finish]),
+                                      BATS_I(signal), BATS_I(exit_code),
+                                      BATS_I(r->session)));
     return rc < 0 ? rc : bats_record_sync(r, err);
 }

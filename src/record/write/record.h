@@ -5,10 +5,11 @@
  * Layer: record (only src/record knows SQLite). Used by the MPI master through
  * cli. Only one process writes, and it locks the file.
  *
- * Model: a log. Rows are only ever added, all log tables share one counter
- * (`seq`, the order in which things happened), and answers to users' questions
- * (the state of a task, the money spent) are views of the log. schema.c has
- * the tables and the meaning of each column.
+ * Model: plain tables. What has happened (execution, charge, decision, happened)
+ * is a row that is only ever added, with one counter for all of them (`seq`, the
+ * order in which things happened). How things stand (task_now, running, account,
+ * lease, now) is brought up to date in the same commit, so that nobody has to add
+ * it up. schema.c has the tables and the meaning of each column.
  *
  *     bats_record_open(path, &r, &err);            before anything is started
  *     for each task of the bag: bats_record_task(r, ..., &err);
@@ -39,9 +40,13 @@
 
 #include "bats/bag.h"
 #include "bats/error.h"
-#include "bats/sched.h"
+#include "bats/status.h"
 #include "bats/units.h"
 #include "util/usage.h"
+
+struct bats_command;
+struct bats_event;
+struct bats_sched_options;
 
 struct bats_record; /* opaque */
 
@@ -123,8 +128,8 @@ struct bats_record_purchase {
     uint32_t session;   /* the number of the next one */
     char name[64];      /* of all these jobs */
     bats_money charged; /* by sessions that bought jobs, for anything */
-    char own[256];      /* the jobs that these sessions were part of, "12,17" */
-    int64_t last_us;    /* real time of the last event */
+    char own[256];   /* the jobs that these sessions were part of, "12,17" */
+    int64_t last_us; /* real time of the last event */
     struct bats_record_job_open *open; /* of the last session, which took over
                                         * what those before had left */
     size_t n_open;
@@ -171,16 +176,16 @@ enum bats_record_state {
 /* Kept for every task of the record, and so in few bytes: counts of uint8_t
  * stay at 255. */
 struct bats_record_past {
-    uint32_t was;        /* index of a task in the last bag */
-    uint32_t attempts;   /* executions that ended, of any kind */
-    uint8_t match;       /* enum bats_record_match */
-    uint8_t state;       /* bats_record_state: PENDING if CHANGED or ADDED */
-    uint8_t failures;    /* executions that failed and were to be repeated,
+    uint32_t was;      /* index of a task in the last bag */
+    uint32_t attempts; /* executions that ended, of any kind */
+    uint8_t match;     /* enum bats_record_match */
+    uint8_t state;     /* bats_record_state: PENDING if CHANGED or ADDED */
+    uint8_t failures;  /* executions that failed and were to be repeated,
                           * since its last result */
-    uint8_t losses;      /* those lost with their machine and to be repeated,
+    uint8_t losses;    /* those lost with their machine and to be repeated,
                           * since then */
-    uint8_t yields;      /* those in a row, until now, without progress */
-    bool skipped;        /* not run, since one that it waited for had failed;
+    uint8_t yields;    /* those in a row, until now, without progress */
+    bool skipped;      /* not run, since one that it waited for had failed;
                           * and it has no result */
 };
 
@@ -200,6 +205,12 @@ enum bats_task_state bats_record_state(enum bats_record_resume resume,
  * of the file. */
 int bats_record_task(struct bats_record *record, uint32_t index, uint32_t line,
                      const char *command, struct bats_error *err);
+
+/* The same for a rule of a workflow. What is run, `sent`, belongs to the task as
+ * its command does: with other files, it is another one. */
+int bats_record_rule(struct bats_record *record, uint32_t index, uint32_t line,
+                     const char *command, const char *sent,
+                     struct bats_error *err);
 
 /* For a sweep, before the first task: the names of its values, in their order;
  * NULL stands for a value without a name, which gets one by its place, as in
@@ -292,8 +303,9 @@ enum bats_record_outcome {
     BATS_RECORD_RETRIED,    /* failed or timed out, and is repeated */
     BATS_RECORD_SUPERSEDED, /* another replica gave the result */
     BATS_RECORD_YIELDED,    /* checkpointed, and is repeated */
-    BATS_RECORD_FAILED_BESIDE /* failed while a replica went on, which is the
-                               * next try, unless the run is cut off */
+    BATS_RECORD_FAILED_BESIDE, /* failed while a replica went on, which is the
+                                * next try, unless the run is cut off */
+    BATS_RECORD_LOST           /* lost with its machine */
 };
 
 /* One execution that came to an end. */
@@ -333,6 +345,14 @@ int bats_record_charge(struct bats_record *record, bats_time now,
                        uint32_t machine, bats_money amount, bats_money cushion,
                        struct bats_error *err);
 
+/* A lease or a stake is new, or has changed (bats_sched_next_lease). 1: what is
+ * charged if the run is killed is more now, and should be on the disk before
+ * anything else happens. */
+int bats_record_lease(struct bats_record *record, bats_time now,
+                      const struct bats_lease *lease, struct bats_error *err);
+int bats_record_stake(struct bats_record *record, bats_time now,
+                      const struct bats_stake *stake, struct bats_error *err);
+
 int bats_record_decision(struct bats_record *record,
                          const struct bats_decision *decision,
                          struct bats_error *err);
@@ -348,6 +368,12 @@ int bats_record_promise(struct bats_record *record,
 int bats_record_notice(struct bats_record *record, bats_time now,
                        uint32_t machine, uint32_t task, const char *sentence,
                        struct bats_error *err);
+
+/* Why a slot of the machine has no task now, in place of what was said before
+ * (bats_sched_next_idle). */
+int bats_record_idle(struct bats_record *record, bats_time now,
+                     const struct bats_idle_machine *idle,
+                     struct bats_error *err);
 
 /* The number of rows that wait. */
 size_t bats_record_waiting(const struct bats_record *record);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/sched.h"
 #include "record/state.h"
 #include "util/grow.h"
 
@@ -19,13 +20,18 @@ static int load_seen(struct bats_db *db,
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
         db,
-        "SELECT c.name, e.runtime_us, b.number - 1 FROM (SELECT *, count(*) "
-        "    OVER (PARTITION BY task) > 1 AS is_repeated FROM event "
-        "    WHERE type = 'done' ORDER BY is_repeated DESC, seq DESC "
-        "    LIMIT " LOOK_AT ") e "
-        "  JOIN bag b ON b.task = e.task AND NOT b.removed "
+        "WITH good AS NOT MATERIALIZED (SELECT * FROM execution"
+        "    WHERE exit_status = 0 AND signal = 0 AND runtime_us NOT NULL),"
+        "  again AS MATERIALIZED (SELECT task FROM good WHERE task IN"
+        "    (SELECT task FROM task_now WHERE executions > 1)"
+        "    GROUP BY task HAVING count(*) > 1) "
+        "SELECT c.name, e.runtime_us, t.number - 1 FROM (SELECT *,"
+        "    task IN again AS is_repeated FROM good"
+        "    ORDER BY is_repeated DESC, seq DESC LIMIT " LOOK_AT ") e "
+        "  JOIN task t ON t.id = e.task "
         "  JOIN machine m ON m.session = e.session AND m.id = e.machine "
         "  JOIN cluster c ON c.session = m.session AND c.id = m.cluster "
+        "WHERE e.task NOT IN (SELECT task FROM task_now WHERE removed) "
         "ORDER BY e.is_repeated DESC, e.seq DESC",
         &s, err);
 
@@ -48,48 +54,41 @@ static int load_seen(struct bats_db *db,
     return rc;
 }
 
+static int take_job(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+    (void)err;
+    *(struct bats_record_job *)context =
+        (struct bats_record_job){.charged = sqlite3_column_int64(s, 0),
+                                 .uncharged = sqlite3_column_int64(s, 1),
+                                 .rate = sqlite3_column_int64(s, 2),
+                                 .charged_us = sqlite3_column_int64(s, 3),
+                                 .seen_us = sqlite3_column_int64(s, 4),
+                                 .life = (uint32_t)sqlite3_column_int64(s, 5)};
+    return 0;
+}
+
 int bats_record_of_job(struct bats_record *record, const char *job,
                        struct bats_record_job *known, struct bats_error *err)
 {
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
+    *known = (struct bats_record_job){0};
+    return bats_db_each(
         &record->db,
-        "WITH s AS (SELECT * FROM session"
-        "    WHERE json_extract(options, '$.job') = ?),"
+        "WITH s AS (SELECT *, coalesce(last_us, (SELECT time_us FROM now)) AS"
+        "    last FROM session WHERE job = ?),"
         "  l AS (SELECT session, sum(amount) AS amount, max(time_us) AS time"
-        "    FROM ledger JOIN s ON s.id = session GROUP BY session) "
+        "    FROM charge JOIN s ON s.id = session WHERE account = 0"
+        "    GROUP BY session) "
         "SELECT (SELECT sum(amount) FROM l),"
         "  iif(l.time IS NULL,"
         "    json_extract(options, '$.engine.billing.before'), 0),"
         "  json_extract(options, '$.engine.billing.rate'),"
         "  started_us + coalesce(l.time, 0) / time_scale,"
-        "  started_us + max(coalesce(l.time, 0), coalesce(ended_us, (SELECT"
-        "    max(e.time_us) FROM event e WHERE e.session = s.id), 0))"
-        "    / time_scale,"
-        "  json_extract(options, '$.life') "
+        "  started_us + max(coalesce(l.time, 0), last) / time_scale, life "
         "FROM s LEFT JOIN l ON l.session = s.id ORDER BY s.id DESC LIMIT 1",
-        &s, err);
-
-    *known = (struct bats_record_job){0};
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_text(s, 1, job, -1, SQLITE_STATIC);
-    rc = bats_db_step(&record->db, s, err);
-    if (rc > 0)
-        *known = (struct bats_record_job){
-            .charged = sqlite3_column_int64(s, 0),
-            .uncharged = sqlite3_column_int64(s, 1),
-            .rate = sqlite3_column_int64(s, 2),
-            .charged_us = sqlite3_column_int64(s, 3),
-            .seen_us = sqlite3_column_int64(s, 4),
-            .life = (uint32_t)sqlite3_column_int64(s, 5)};
-    sqlite3_finalize(s);
-    return rc < 0 ? rc : 0;
+        take_job, known, err, BATS_VALUES(BATS_T(job)));
 }
 
-/* Reads the jobs without a bill. A machine has one at most, the last that it
- * was asked for; the one that it took over is its first. Older sessions do not
- * say for how long a job was to work: for a window. */
+/* Reads the jobs without a bill. */
 static int load_open(struct bats_db *db, struct bats_record_purchase *known,
                      struct bats_error *err)
 {
@@ -97,41 +96,22 @@ static int load_open(struct bats_db *db, struct bats_record_purchase *known,
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
         db,
-        "WITH s AS (SELECT id, window_us, options,"
-        "    json_extract(options, '$.engine.billing.overrun_us') AS overrun"
-        "    FROM session WHERE json_extract(options, '$.run.jobs_name')"
-        "      IS NOT NULL ORDER BY id DESC LIMIT 1),"
-        "  a AS (SELECT machine, count(*) AS n, max(seq), why AS length"
-        "    FROM command JOIN s ON s.id = session"
-        "    WHERE type = 'acquire' GROUP BY machine),"
-        "  b AS (SELECT machine, count(*) AS n FROM event JOIN s"
-        "    ON s.id = session WHERE type = 'billed' GROUP BY machine),"
-        "  t AS (SELECT CAST(j.key AS INTEGER) AS machine, j.value AS mark"
-        "    FROM s, json_each(s.options, '$.run.jobs_taken') j) "
-        "SELECT m.id, iif(coalesce(b.n, 0) = 0 AND t.mark IS NOT NULL, t.mark,"
-        "    s.id || '.' || m.id || '.' || a.n),"
-        "  c.charge * 1.0 / s.window_us * (s.overrun + coalesce("
-        "    iif(coalesce(b.n, 0) = 0 AND t.mark IS NOT NULL,"
-        "      json_extract(s.options, '$.engine.asked_us[' || m.id || ']'),"
-        "      a.length), s.window_us)) "
-        "FROM s JOIN machine m ON m.session = s.id"
-        "  JOIN cluster c ON c.session = s.id AND c.id = m.cluster"
-        "  LEFT JOIN a ON a.machine = m.id LEFT JOIN b ON b.machine = m.id"
-        "  LEFT JOIN t ON t.machine = m.id "
-        "WHERE coalesce(a.n, 0) + (t.mark IS NOT NULL) > coalesce(b.n, 0)",
+        "SELECT machine, mark, held FROM lease WHERE kind = 'job'"
+        "  AND state NOT IN ('ended', 'killed') AND session = (SELECT max(id)"
+        "    FROM session WHERE jobs_name NOT NULL) ORDER BY machine, id",
         &s, err);
 
     while (rc >= 0 && (rc = bats_db_step(db, s, err)) > 0) {
         const char *mark = (const char *)sqlite3_column_text(s, 1);
         if (!bats_grow(&known->open, &room, known->n_open + 1,
                        sizeof *known->open)) {
-            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+            rc = bats_no_memory(err);
             break;
         }
         struct bats_record_job_open *job = &known->open[known->n_open++];
         *job = (struct bats_record_job_open){
             .machine = (uint32_t)sqlite3_column_int64(s, 0),
-            .price = (bats_money)(sqlite3_column_double(s, 2) + 1)};
+            .price = sqlite3_column_int64(s, 2)};
         snprintf(job->mark, sizeof job->mark, "%s", mark != NULL ? mark : "");
     }
     sqlite3_finalize(s);
@@ -145,17 +125,15 @@ int bats_record_purchase(struct bats_record *record,
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
         &record->db,
-        "WITH s AS (SELECT id, started_us, time_scale,"
-        "    json_extract(options, '$.run.jobs_name') AS name,"
-        "    nullif(json_extract(options, '$.job'), '') AS job"
-        "    FROM session WHERE name IS NOT NULL) "
+        "WITH s AS (SELECT id, jobs_name AS name, job, started_us +"
+        "    coalesce(last_us, (SELECT time_us FROM now)) / time_scale AS last"
+        "    FROM session WHERE name NOT NULL) "
         "SELECT (SELECT coalesce(max(id), 0) + 1 FROM session),"
         "  (SELECT name FROM s ORDER BY id DESC LIMIT 1),"
-        "  (SELECT coalesce(sum(amount), 0) FROM ledger"
-        "    WHERE session IN (SELECT id FROM s)),"
+        "  (SELECT coalesce(sum(amount), 0) FROM charge"
+        "    WHERE account = 0 AND session IN (SELECT id FROM s)),"
         "  (SELECT group_concat(job) FROM (SELECT DISTINCT job FROM s)),"
-        "  (SELECT max(started_us + coalesce((SELECT max(e.time_us)"
-        "    FROM event e WHERE e.session = s.id), 0) / time_scale) FROM s)",
+        "  (SELECT max(last) FROM s)",
         &s, err);
 
     *known = (struct bats_record_purchase){.session = 1};
@@ -184,7 +162,7 @@ int bats_record_rest(struct bats_record *record,
 
     rest->seen = calloc(engine->n_clusters * SEEN_MAX, sizeof *rest->seen);
     if (rest->seen == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        rc = bats_no_memory(err);
     if (rc == 0)
         rc = load_seen(&record->db, engine, rest, err);
     if (rc < 0)

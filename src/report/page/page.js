@@ -634,7 +634,7 @@ function drawFrontier(place) {
                 points: { show: false }, value: (u, v) => about(v) });
             values.push(at(key));
         }
-    const u = chart(place, "What so much money buys", {
+    const u = chart(place, "Makespan by budget", {
         series, scales: spread
             ? { x: { time: false }, y: { distr: 3 } } : plainScale,
         bands: bounded ? [{ series: [3, 2], fill: colour("--faint") + "33" }]

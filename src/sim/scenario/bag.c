@@ -9,18 +9,12 @@
 
 #define TASKS_MAX 1000000000
 
-static int set_tasks(struct reader *r, const char *value,
-                     struct bats_error *why)
-{
-    return bats_scenario_count(value, TASKS_MAX, &r->scenario->n_tasks, why);
-}
-
 static int set_file(struct reader *r, const char *name, struct bats_error *why)
 {
     struct bats_scenario *s = r->scenario;
     char *path = bats_textfile_beside(r->path, name);
     if (!path)
-        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(why);
     r->has_runtime = true;
     size_t n;
     int rc = bats_measured_read(path, &s->measured, &n, why);
@@ -29,9 +23,9 @@ static int set_file(struct reader *r, const char *name, struct bats_error *why)
         return rc;
     s->runtime = (struct bats_draw){
         .kind = BATS_DRAW_EMPIRICAL, .values = s->measured, .n = n};
-    return n <= TASKS_MAX ? 0
-                          : bats_error_set(why, BATS_EINPUT,
-                                           "more than %d runtimes", TASKS_MAX);
+    return n <= TASKS_MAX
+               ? 0
+               : bats_refuse(why, "more than %d runtimes", TASKS_MAX);
 }
 
 static int set_runtime(struct reader *r, const char *value,
@@ -55,7 +49,7 @@ static int take_runtimes(struct reader *r, uint32_t n,
     struct bats_scenario *s = r->scenario;
     s->planned = malloc((size_t)n * sizeof *s->planned);
     if (!s->planned)
-        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(why);
     for (uint32_t i = 0; i < n; i++) {
         s->planned[i] = runtime(of, i);
         if (s->planned[i] < 0) { /* `runtime` has to say them */
@@ -76,13 +70,12 @@ static bats_time runtime_of_task(const void *workflow, uint32_t task)
 /* That of a built-in task; -1: any other. */
 static bats_time runtime_of_line(const void *bag, uint32_t task)
 {
-    char *command = NULL;
-    size_t size = 0;
+    struct bats_text command = {0};
     bool is_builtin = false;
     bats_time runtime = -1;
-    if (bats_bagfile_command(bag, task, &command, &size) >= 0)
-        (void)bats_builtin_parse(command, &is_builtin, &runtime, NULL);
-    free(command);
+    if (bats_bagfile_command(bag, task, &command) >= 0)
+        (void)bats_builtin_parse(command.bytes, &is_builtin, &runtime, NULL);
+    bats_text_release(&command);
     return is_builtin ? runtime : -1;
 }
 
@@ -97,7 +90,7 @@ static int copy_graph(struct bats_graph *to, const struct bats_graph *from,
     to->child = malloc((n_edges + 1) * sizeof *to->child);
     to->any = from->any ? malloc(n) : NULL;
     if (!to->first || !to->child || (from->any && !to->any))
-        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(why);
     memcpy(to->first, from->first, n * sizeof *to->first);
     memcpy(to->child, from->child, n_edges * sizeof *to->child);
     if (from->any)
@@ -114,11 +107,10 @@ static int load_workflow(struct reader *r, const char *path,
     bool is_bag = bats_workflow_format(path) == BATS_WORKFLOW_NONE;
     int rc = is_bag ? bats_bagfile_load(path, &bag, why)
                     : bats_workflow_load(path, &w, why);
-    if (rc == 0 && is_bag && !bats_bagfile_graph(bag))
-        rc = bats_error_set(why, BATS_EINPUT,
-                            "no task of %.200s waits for another", path);
+    if (rc == 0 && is_bag && !bag->graph)
+        rc = bats_refuse(why, "no task of %.200s waits for another", path);
     if (rc == 0)
-        rc = copy_graph(&s->graph, is_bag ? bats_bagfile_graph(bag) : &w.graph,
+        rc = copy_graph(&s->graph, is_bag ? bag->graph : &w.graph,
                         why);
     if (rc == 0)
         rc = take_runtimes(r, s->graph.n_tasks,
@@ -135,16 +127,14 @@ static int load_workflow(struct reader *r, const char *path,
     s->bag = bag; /* knows its workflows */
     return rc < 0 || s->graph.n_tasks <= TASKS_MAX
                ? rc
-               : bats_error_set(why, BATS_EINPUT, "more than %d tasks",
-                                TASKS_MAX);
+               : bats_refuse(why, "more than %d tasks", TASKS_MAX);
 }
 
 static int set_workflow(struct reader *r, const char *name,
                         struct bats_error *why)
 {
     char *path = bats_textfile_beside(r->path, name);
-    int rc = path ? load_workflow(r, path, why)
-                  : bats_error_set(why, BATS_ENOMEM, "out of memory");
+    int rc = path ? load_workflow(r, path, why) : bats_no_memory(why);
     free(path);
     return rc;
 }
@@ -164,17 +154,17 @@ static int set_known(struct reader *r, const char *value,
     if (strcmp(value, "yes") == 0)
         return 0;
     int rc = bats_factor_parse(value, error, why);
-    return rc < 0 || *error < 1
-               ? rc
-               : bats_error_set(why, BATS_EINPUT, "1 or more: 0.3 is 30 %%");
+    return rc < 0 || *error < 1 ? rc
+                                : bats_refuse(why, "1 or more: 0.3 is 30 %%");
 }
 
 const struct key bats_scenario_bag_keys[KEYS_MAX] = {
-    {"tasks", set_tasks, false, false},     /* or a file */
-    {"runtime", set_runtime, false, false}, /* or a workflow */
-    {"workflow", set_workflow, false, false},
-    {"known", set_known, false, false},
-    {"saves", set_saves, false, false}};
+    NUMBER("tasks", COUNT, n_tasks, TASKS_MAX), /* or a file */
+    OWN("runtime", set_runtime, false, false),  /* or a workflow */
+    OWN("workflow", set_workflow, false, false),
+    OWN("known", set_known, false, false),
+    OWN("saves", set_saves, false, false),
+};
 
 /* ---- after the last line ---- */
 
@@ -190,9 +180,9 @@ static int check_workflow(struct reader *r)
     if (r->has_runtime)
         return 0;
     if (!s->planned)
-        return FAIL(r, r->section_line[BAG],
-                    "the workflow does not know all runtimes: [bag] needs "
-                    "runtime");
+        return FAIL(
+            r, r->section_line[BAG],
+            "the workflow does not know all runtimes: [bag] needs runtime");
     s->as_measured = true;
     s->measured = s->planned;
     s->planned = NULL;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/lease.h"
 #include "input/model.h"
 #include "sim/scenario/section.h"
 
@@ -20,29 +21,10 @@ static int set_charge(struct reader *r, const char *value,
                              value, &r->by_hour[r->cluster], why);
 }
 
-static int set_speed(struct reader *r, const char *value,
-                     struct bats_error *why)
-{
-    return bats_factor_parse(value, &r->scenario->platform.speed[r->cluster],
-                             why);
-}
-
 static int set_slots(struct reader *r, const char *value,
                      struct bats_error *why)
 {
     return bats_scenario_count(value, 1024, &r->slots[r->cluster], why);
-}
-
-static int set_startup(struct reader *r, const char *value,
-                       struct bats_error *why)
-{
-    return bats_duration_parse(value, &r->scenario->startup[r->cluster], why);
-}
-
-static int set_queue(struct reader *r, const char *value,
-                     struct bats_error *why)
-{
-    return bats_duration_parse(value, &r->scenario->queue[r->cluster], why);
 }
 
 static int set_noise(struct reader *r, const char *value,
@@ -50,52 +32,15 @@ static int set_noise(struct reader *r, const char *value,
 {
     double *noise = &r->scenario->noise[r->cluster];
     int rc = bats_factor_parse(value, noise, why);
-    return rc < 0 || *noise <= 10
-               ? rc
-               : bats_error_set(why, BATS_EINPUT, "more than 10");
+    return rc < 0 || *noise <= 10 ? rc : bats_refuse(why, "more than 10");
 }
-
-static int set_expected(struct reader *r, const char *value,
-                        struct bats_error *why)
-{
-    return bats_scenario_period(
-        value, &r->scenario->platform.expected[r->cluster], why);
-}
-
-static int set_loss(struct reader *r, const char *value,
-                    struct bats_error *why)
-{
-    return bats_scenario_period(value, &r->scenario->loss[r->cluster], why);
-}
-
-static int set_model(struct reader *r, enum bats_model_key key,
-                     const char *value, struct bats_error *why)
-{
-    return bats_model_set(&r->scenario->platform.clusters[r->cluster], key,
-                          value, r->path, why);
-}
-
-#define MODEL_KEY(name, key)                                                  \
-    static int set_##name(struct reader *r, const char *value,                \
-                          struct bats_error *why)                             \
-    {                                                                         \
-        return set_model(r, key, value, why);                                 \
-    }
-
-MODEL_KEY(block, BATS_MODEL_BLOCK)
-MODEL_KEY(reclaimable, BATS_MODEL_RECLAIMABLE)
-MODEL_KEY(notice, BATS_MODEL_NOTICE)
-MODEL_KEY(guaranteed, BATS_MODEL_GUARANTEED)
-MODEL_KEY(free, BATS_MODEL_FREE)
-MODEL_KEY(lifetime, BATS_MODEL_LIFETIME)
 
 static int set_yes(const char *value, bool *yes, struct bats_error *why)
 {
     *yes = strcmp(value, "yes") == 0;
     return *yes || strcmp(value, "no") == 0
                ? 0
-               : bats_error_set(why, BATS_EINPUT,
-                                "'%.60s' is neither yes nor no", value);
+               : bats_refuse(why, "'%.60s' is neither yes nor no", value);
 }
 
 static int set_reliable(struct reader *r, const char *value,
@@ -150,27 +95,28 @@ static int set_charge_lost(struct reader *r, const char *value,
 }
 
 const struct key bats_scenario_cluster_keys[KEYS_MAX] = {
-    {"machines", set_machines, false, true},
-    {"charge", set_charge, false, true},
-    {"speed", set_speed, false, false},
-    {"expected", set_expected, false, false},
-    {"slots", set_slots, false, false},
-    {"startup", set_startup, false, false},
-    {"queue", set_queue, false, false},
-    {"noise", set_noise, false, false},
-    {"loss", set_loss, false, false},
-    {"reliable", set_reliable, false, false},
-    {"reliability", set_reliability, false, false},
-    {"survival", set_survival, false, false},
-    {"outages", set_outages, false, false},
-    {"noticed", set_noticed, false, false},
-    {"charge_lost", set_charge_lost, false, false},
-    {"block", set_block, false, false},
-    {"reclaimable", set_reclaimable, false, false},
-    {"notice", set_notice, false, false},
-    {"guaranteed", set_guaranteed, false, false},
-    {"free", set_free, false, false},
-    {"lifetime", set_lifetime, false, false}};
+    OWN("machines", set_machines, false, true),
+    OWN("charge", set_charge, false, true),
+    NUMBER("speed", FACTOR, platform.speed, 0),
+    NUMBER("expected", PERIOD, platform.expected, 0),
+    OWN("slots", set_slots, false, false),
+    NUMBER("startup", DURATION, startup, 0),
+    NUMBER("queue", DURATION, queue, 0),
+    OWN("noise", set_noise, false, false),
+    NUMBER("loss", PERIOD, loss, 0),
+    OWN("reliable", set_reliable, false, false),
+    OWN("reliability", set_reliability, false, false),
+    OWN("survival", set_survival, false, false),
+    OWN("outages", set_outages, false, false),
+    OWN("noticed", set_noticed, false, false),
+    OWN("charge_lost", set_charge_lost, false, false),
+    MODEL("block", BLOCK),
+    MODEL("reclaimable", RECLAIMABLE),
+    MODEL("notice", NOTICE),
+    MODEL("guaranteed", GUARANTEED),
+    MODEL("free", FREE),
+    MODEL("lifetime", LIFETIME),
+};
 
 /* ---- after the last line ---- */
 
@@ -187,7 +133,7 @@ int bats_scenario_clusters_machines(struct reader *r)
     }
     p->machines = calloc(n, sizeof *p->machines);
     if (!p->machines)
-        return bats_error_set(r->err, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(r->err);
     for (uint32_t i = 0; i < p->n_clusters; i++)
         for (uint32_t k = 0; k < r->machines[i]; k++)
             p->machines[p->n_machines++] =
@@ -209,10 +155,10 @@ static int check_losses(const struct reader *r, size_t i, unsigned line)
         return 0;
     if (!c->unreliable)
         return FAIL(r, line, "charge_lost: cluster '%s' is reliable", c->name);
-    if (r->scenario->billing != BATS_BILLING_USE)
+    if (!bats_lease_terms(r->scenario->billing).idle_is_free)
         return FAIL(r, line,
-                    "charge_lost: an execution alone is charged for "
-                    "only with billing = use");
+                    "charge_lost: an execution alone is charged for only with "
+                    "billing = use");
     return r->slots[i] == 1 ? 0
                             : FAIL(r, line,
                                    "charge_lost: a machine with several slots "

@@ -22,8 +22,7 @@ static int each_item(struct reader *r, const char *value,
         while (length > 0 && strchr(BLANKS, at[length - 1]))
             length--;
         if (length >= sizeof item)
-            return bats_error_set(why, BATS_EINPUT,
-                                  "'%.60s...' is too long for an item", at);
+            return bats_refuse(why, "'%.60s...' is too long for an item", at);
         snprintf(item, sizeof item, "%.*s", (int)length, at);
         int rc = add(r, item, why);
         if (rc < 0)
@@ -34,20 +33,13 @@ static int each_item(struct reader *r, const char *value,
     return 0;
 }
 
-static int set_window(struct reader *r, const char *value,
-                      struct bats_error *why)
-{
-    return bats_scenario_period(value, &r->scenario->platform.window, why);
-}
-
 static int set_currency(struct reader *r, const char *value,
                         struct bats_error *why)
 {
     struct bats_platform *p = &r->scenario->platform;
     if (strlen(value) >= sizeof p->currency)
-        return bats_error_set(why, BATS_EINPUT,
-                              "'%.60s' is longer than %zu bytes", value,
-                              sizeof p->currency - 1);
+        return bats_refuse(why, "'%.60s' is longer than %zu bytes", value,
+                           sizeof p->currency - 1);
     strcpy(p->currency, value);
     return 0;
 }
@@ -58,10 +50,9 @@ static int set_billing(struct reader *r, const char *value,
     r->has_billing = true;
     if (bats_billing_find(value, &r->scenario->billing))
         return 0;
-    return bats_error_set(why, BATS_EINPUT,
-                          "'%.60s' is neither window, allocation, use, job "
-                          "nor second",
-                          value);
+    return bats_refuse(
+        why, "'%.60s' is neither window, allocation, use, job nor second",
+        value);
 }
 
 static int add_policy(struct reader *r, const char *item,
@@ -70,11 +61,10 @@ static int add_policy(struct reader *r, const char *item,
     struct bats_scenario *s = r->scenario;
     const struct bats_policy *policy = bats_policy_find(item);
     if (!policy)
-        return bats_error_set(why, BATS_EINPUT, "'%s' is no policy", item);
+        return bats_refuse(why, "'%s' is not a policy", item);
     for (size_t i = 0; i < s->n_policies; i++)
         if (s->policies[i] == policy)
-            return bats_error_set(why, BATS_EINPUT, "'%s' is there twice",
-                                  item);
+            return bats_refuse(why, "'%s' is there twice", item);
     s->policies[s->n_policies++] = policy;
     return 0;
 }
@@ -130,12 +120,11 @@ static int read_budget(const char *item, struct bats_scenario_budget *budget,
         return 0;
     }
     if (bats_money_parse(item, &budget->amount, NULL))
-        return bats_error_set(
-            why, BATS_EINPUT,
-            "invalid value '%s'; expected an amount, a "
-            "percentage up to 100%%, unlimited, rr, cheapest, "
-            "minimum or fastest, with +P%% or -P%% behind it",
-            item);
+        return bats_refuse(why,
+                           "invalid value '%s'; expected an amount, a "
+                           "percentage up to 100%%, unlimited, rr, cheapest, "
+                           "minimum or fastest, with +P%% or -P%% behind it",
+                           item);
     budget->base = BATS_BUDGET_AMOUNT;
     return 0;
 }
@@ -146,14 +135,12 @@ static int add_budget(struct reader *r, const char *item,
     struct bats_scenario *s = r->scenario;
     struct bats_scenario_budget *budget = &s->budgets[s->n_budgets];
     if (s->n_budgets == BATS_SCENARIO_BUDGETS)
-        return bats_error_set(why, BATS_EINPUT, "more than %d budgets",
-                              BATS_SCENARIO_BUDGETS);
+        return bats_refuse(why, "more than %d budgets", BATS_SCENARIO_BUDGETS);
     if (strlen(item) >= sizeof budget->text)
-        return bats_error_set(why, BATS_EINPUT, "'%s' is too long", item);
+        return bats_refuse(why, "'%s' is too long", item);
     for (size_t i = 0; i < s->n_budgets; i++)
         if (strcmp(s->budgets[i].text, item) == 0)
-            return bats_error_set(why, BATS_EINPUT, "'%s' is there twice",
-                                  item);
+            return bats_refuse(why, "'%s' is there twice", item);
     strcpy(budget->text, item);
     int rc = read_budget(item, budget, why);
     s->n_budgets += rc == 0;
@@ -183,14 +170,14 @@ static int add_seeds(struct reader *r, const char *item,
     if (rc < 0)
         return rc;
     if (to < from || s->n_seeds + (to - from) >= BATS_SCENARIO_SEEDS)
-        return bats_error_set(why, BATS_EINPUT,
-                              to < from ? "'%s' is in descending order"
-                                        : "'%s' makes more than a million",
-                              item);
+        return bats_refuse(why,
+                           to < from ? "'%s' is in descending order"
+                                     : "'%s' makes more than a million",
+                           item);
     size_t n = s->n_seeds + (to - from) + 1;
     uint32_t *seeds = realloc(s->seeds, n * sizeof *seeds);
     if (!seeds)
-        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+        return bats_no_memory(why);
     s->seeds = seeds;
     for (uint64_t seed = from; seed <= to; seed++)
         seeds[s->n_seeds++] = (uint32_t)seed;
@@ -201,25 +188,6 @@ static int set_seeds(struct reader *r, const char *value,
                      struct bats_error *why)
 {
     return each_item(r, value, add_seeds, why);
-}
-
-static int set_repeats(struct reader *r, const char *value,
-                       struct bats_error *why)
-{
-    return bats_scenario_count(value, BATS_SCENARIO_SEEDS,
-                               &r->scenario->repeats, why);
-}
-
-static int set_monitor(struct reader *r, const char *value,
-                       struct bats_error *why)
-{
-    return bats_scenario_period(value, &r->scenario->monitor, why);
-}
-
-static int set_grace(struct reader *r, const char *value,
-                     struct bats_error *why)
-{
-    return bats_duration_parse(value, &r->scenario->grace, why);
 }
 
 static int set_deadline(struct reader *r, const char *value,
@@ -239,8 +207,7 @@ static int set_minimize(struct reader *r, const char *value,
     r->minimizes = true;
     return bats_minimize_find(value, &r->scenario->goal.minimize)
                ? 0
-               : bats_error_set(why, BATS_EINPUT,
-                                "'%.60s' is neither cost nor time", value);
+               : bats_refuse(why, "'%.60s' is neither cost nor time", value);
 }
 
 static int set_confidence(struct reader *r, const char *value,
@@ -250,7 +217,7 @@ static int set_confidence(struct reader *r, const char *value,
     int rc = bats_factor_parse(value, confidence, why);
     return rc < 0 || (*confidence >= 0.5 && *confidence <= 0.9999)
                ? rc
-               : bats_error_set(why, BATS_EINPUT, "not from 0.5 to 0.9999");
+               : bats_refuse(why, "not from 0.5 to 0.9999");
 }
 
 static int set_tail(struct reader *r, const char *value,
@@ -258,10 +225,10 @@ static int set_tail(struct reader *r, const char *value,
 {
     return bats_tail_find(value, &r->scenario->tail)
                ? 0
-               : bats_error_set(why, BATS_EINPUT,
-                                "'%.60s' is no strategy for the tail; see "
-                                "'bats-mpi run --help'",
-                                value);
+               : bats_refuse(why,
+                             "'%.60s' is not a strategy for the tail; see "
+                             "'bats-mpi run --help'",
+                             value);
 }
 
 static int set_strategy(struct reader *r, const char *value,
@@ -276,41 +243,30 @@ static int set_utility(struct reader *r, const char *value,
 {
     char *utility = r->scenario->utility;
     if (strlen(value) >= sizeof r->scenario->utility)
-        return bats_error_set(why, BATS_EINPUT, "it is too long");
+        return bats_refuse(why, "it is too long");
     strcpy(utility, value);
     return bats_utility_check(value, why);
 }
 
-static int set_timeout(struct reader *r, const char *value,
-                       struct bats_error *why)
-{
-    return bats_scenario_period(value, &r->scenario->timeout, why);
-}
-
-static int set_retries(struct reader *r, const char *value,
-                       struct bats_error *why)
-{
-    return bats_scenario_count(value, UINT8_MAX, &r->scenario->retries, why);
-}
-
 const struct key bats_scenario_run_keys[KEYS_MAX] = {
-    {"window", set_window, false, false},
-    {"currency", set_currency, false, false},
-    {"billing", set_billing, false, false},
-    {"policy", set_policy, true, false},
-    {"budget", set_budget, true, false},
-    {"deadline", set_deadline, false, false},
-    {"minimize", set_minimize, false, false},
-    {"confidence", set_confidence, false, false},
-    {"seeds", set_seeds, true, false},
-    {"repeats", set_repeats, false, false},
-    {"monitor", set_monitor, false, false},
-    {"grace", set_grace, false, false},
-    {"tail", set_tail, false, false},
-    {"strategy", set_strategy, false, false},
-    {"utility", set_utility, false, false},
-    {"timeout", set_timeout, false, false},
-    {"retries", set_retries, false, false}};
+    NUMBER("window", PERIOD, platform.window, 0),
+    OWN("currency", set_currency, false, false),
+    OWN("billing", set_billing, false, false),
+    OWN("policy", set_policy, true, false),
+    OWN("budget", set_budget, true, false),
+    OWN("deadline", set_deadline, false, false),
+    OWN("minimize", set_minimize, false, false),
+    OWN("confidence", set_confidence, false, false),
+    OWN("seeds", set_seeds, true, false),
+    NUMBER("repeats", COUNT, repeats, BATS_SCENARIO_SEEDS),
+    NUMBER("monitor", PERIOD, monitor, 0),
+    NUMBER("grace", DURATION, grace, 0),
+    OWN("tail", set_tail, false, false),
+    OWN("strategy", set_strategy, false, false),
+    OWN("utility", set_utility, false, false),
+    NUMBER("timeout", PERIOD, timeout, 0),
+    NUMBER("retries", COUNT, retries, UINT8_MAX),
+};
 
 /* ---- after the last line ---- */
 

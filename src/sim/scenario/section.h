@@ -10,6 +10,8 @@
 #ifndef BATS_SIM_SECTION_H
 #define BATS_SIM_SECTION_H
 
+#include <stddef.h>
+
 #include "input/inifile.h"
 #include "sim/scenario.h"
 
@@ -38,13 +40,41 @@ struct reader {
     unsigned key_line[CLUSTER + BATS_CLUSTERS_MAX][KEYS_MAX];
 };
 
+/* How a value is stored: by a function of its own, or as a number of the
+ * scenario, which is one of several if the key is of a cluster. */
+enum key_kind {
+    KEY_OWN,
+    KEY_DURATION,
+    KEY_PERIOD, /* a duration above 0 */
+    KEY_FACTOR,
+    KEY_COUNT, /* a whole number from 1 to `most` */
+    KEY_MODEL  /* `most` is an enum bats_model_key */
+};
+
 struct key {
     const char *name;
+    enum key_kind kind;
     /* Applies the value; the sentence of an error does not name the key. */
     int (*set)(struct reader *r, const char *value, struct bats_error *why);
+    size_t at; /* of the number, in struct bats_scenario */
+    uint32_t most;
     bool is_list;
     bool is_needed;
 };
+
+#define OWN(name, set, is_list, is_needed)                                    \
+    {                                                                         \
+        name, KEY_OWN, set, 0, 0, is_list, is_needed                          \
+    }
+#define NUMBER(name, kind, member, most)                                      \
+    {                                                                         \
+        name, KEY_##kind, NULL, offsetof(struct bats_scenario, member), most, \
+            false, false                                                      \
+    }
+#define MODEL(name, key)                                                      \
+    {                                                                         \
+        name, KEY_MODEL, NULL, 0, BATS_MODEL_##key, false, false              \
+    }
 
 /* By section; unused entries have no name. */
 extern const struct key bats_scenario_run_keys[KEYS_MAX];
@@ -53,7 +83,7 @@ extern const struct key bats_scenario_cluster_keys[KEYS_MAX];
 
 /* Fails for this line of the file. */
 #define FAIL(r, line, ...)                                                    \
-    bats_inifile_fail((r)->path, line, (r)->err, __VA_ARGS__)
+    bats_error_at((r)->err, (r)->path, line, __VA_ARGS__)
 
 /* Parses a whole number from 1 to `max`. */
 int bats_scenario_count(const char *value, uint32_t max, uint32_t *count,

@@ -1,52 +1,21 @@
 /*
- * clusters_fixture: what the tests of clusters files share. One file, written
+ * clusters_fixture: what the tests of clusters files share: one file, written
  * anew for each text.
  */
 #ifndef BATS_CLUSTERS_FIXTURE_H
 #define BATS_CLUSTERS_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "directory.h"
 #include "input/platform.h"
 
-static char clusters_path[] = "/tmp/bats-test-clusters-XXXXXX";
-
-static inline int create_file(void **state)
-{
-    (void)state;
-    int fd = mkstemp(clusters_path);
-    return fd < 0 || close(fd) != 0;
-}
-
-static inline int remove_file(void **state)
-{
-    (void)state;
-    return unlink(clusters_path);
-}
-
-static inline void write_file(const char *text, size_t length)
-{
-    FILE *f = fopen(clusters_path, "w");
-    assert_non_null(f);
-    assert_int_equal(fwrite(text, 1, length, f), length);
-    assert_int_equal(fclose(f), 0);
-}
+static const char clusters_path[] = "clusters.ini";
 
 static inline struct bats_clusters_file *load_with(const char *text,
                                                    bats_time window)
 {
     struct bats_clusters_file *file = NULL;
     struct bats_error err = {0, ""};
-    write_file(text, strlen(text));
+    write_text(clusters_path, text);
     if (bats_clusters_file_load(clusters_path, window, &file, &err))
         fail_msg("%s", err.text);
     return file;

@@ -6,6 +6,8 @@
 #ifndef BATS_HISTORY_CHECKS_H
 #define BATS_HISTORY_CHECKS_H
 
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "history_digest.h"
 
 /* Windows entered by a machine that was held from `acquired` to `until`. */
@@ -25,6 +27,7 @@ static void end_holding(struct world *w, uint32_t m, bool exact)
     if (!w->held[m])
         return;
     w->held[m] = false;
+    w->idle[m] = BATS_IDLE_NOT;
     w->low += charge * windows(w, w->acquired[m], w->now, false);
     w->high += charge * windows(w, w->acquired[m], w->now, !exact);
 }
@@ -126,6 +129,7 @@ static void run(struct world *w, const struct bats_command *c)
     struct queue *q = &w->queue[c->machine][c->slot];
     uint32_t n = executions(w, c->task, UINT64_MAX, true);
     assert_true(w->held[c->machine]);
+    assert_true(w->idle[c->machine] != BATS_IDLE_LEAVING); /* as it was told */
     assert_true(w->results[c->task] == 0 || (w->sampling && c->replica > 0));
     if (c->replica == 0) {
         assert_int_equal(n, 0);
@@ -202,6 +206,8 @@ static void obey(struct world *w)
             break;
         case BATS_NOTICE_CHARGE:
             w->booked += c.amount;
+            if (c.machine != BATS_NO_MACHINE)
+                w->paid[c.machine] += c.amount;
             if (is_billed(w, BATS_BILLING_WINDOW) && w->held[c.machine] &&
                 w->punctual && !w->finds) /* not the first window */
                 assert_true(w->pending_before > 0 || works(w, c.machine));
@@ -219,6 +225,7 @@ static void obey(struct world *w)
         case BATS_NOTICE_SHARE:
             assert_true(c.amount > 0 && c.purse < w->o.n_purses);
             w->shared[c.purse] += c.amount;
+            w->shares[c.machine][c.purse] += c.amount;
             w->all->shares++;
             break;
         case BATS_NOTICE_SAMPLED:
@@ -300,6 +307,27 @@ static void check_settled(const struct world *w)
         assert_int_equal(st.charged, w->booked);
 }
 
+/* Machines that are held and have a slot without a task say why, once for each
+ * reason; what a reason says is so. */
+static void check_idle(struct world *w)
+{
+    struct bats_idle_machine idle;
+    while (bats_sched_next_idle(w->sched, &idle)) {
+        uint32_t m = idle.machine;
+        bool any = false;
+        assert_true(m < w->o.n_machines && w->held[m]);
+        for (uint32_t k = 0; k < w->machines[m].slots; k++)
+            any |= w->queue[m][k].n == 0;
+        assert_true(any);
+        assert_true(idle.reason != BATS_IDLE_NOT);
+        assert_true(idle.reason != w->idle[m]);
+        assert_true(idle.reason != BATS_IDLE_ON_HOLD || w->on_hold);
+        assert_true(idle.reason != BATS_IDLE_SHORT || idle.until >= w->now);
+        w->idle[m] = idle.reason;
+        w->all->idle[idle.reason]++;
+    }
+}
+
 static void check(struct world *w)
 {
     struct bats_sched_status st;
@@ -336,6 +364,7 @@ static void check(struct world *w)
     assert_int_equal(st.skipped, w->n_skipped);
     check_skips(w);
     check_purses(w);
+    check_idle(w);
 }
 
 #endif

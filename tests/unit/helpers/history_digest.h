@@ -3,6 +3,8 @@
 #ifndef BATS_HISTORY_DIGEST_H
 #define BATS_HISTORY_DIGEST_H
 
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "history_world.h"
 
 static void add(struct world *w, uint64_t word)

@@ -147,6 +147,8 @@ static void use_expert(struct world *w)
 static void create(struct world *w)
 {
     struct bats_error err;
+    w->o.policy = bats_policy_for(w->o.policy, w->o.billing.model,
+                                  w->o.graph != NULL);
     int rc = bats_sched_create(&w->o, &w->sched, &err);
     if (rc == BATS_EBUDGET) { /* for what is owed already */
         w->o.billing.least = 0;
@@ -175,8 +177,11 @@ static enum kind kind_of(const struct world *w)
 
 static void make_world(struct world *w, unsigned long seed)
 {
-    *w = (struct world){
-        .rng = w->rng, .all = w->all, .finds = w->finds, .scale = 1};
+    *w = (struct world){.rng = w->rng,
+                        .all = w->all,
+                        .finds = w->finds,
+                        .leases = w->leases,
+                        .scale = 1};
     gsl_rng *rng = w->rng;
     gsl_rng_set(rng, seed);
     uint32_t n_clusters = 1 + pick(w, 4);
@@ -195,7 +200,8 @@ static void make_world(struct world *w, unsigned long seed)
         .n_machines = 1 + pick(w, MACHINES),
         .window = 1 + pick(w, 4000),
         .budget = chance(w, 0.2) ? BATS_UNLIMITED : pick(w, 100000000),
-        .seed = seed};
+        .seed = seed,
+        .tells_leases = w->leases != NULL};
     for (uint32_t i = 0; i < w->o.n_machines; i++)
         w->machines[i] = (struct bats_machine_spec){pick(w, n_clusters),
                                                     1 + pick(w, SLOTS)};

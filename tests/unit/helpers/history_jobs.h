@@ -5,7 +5,10 @@
 #ifndef BATS_HISTORY_JOBS_H
 #define BATS_HISTORY_JOBS_H
 
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "history_checks.h"
+#include "history_leases.h"
 
 static int tell(struct world *w, struct bats_event ev)
 {
@@ -25,6 +28,8 @@ static int tell(struct world *w, struct bats_event ev)
     add(w, (uint64_t)bats_sched_wakeup(w->sched));
     add_status(w);
     check(w);
+    if (w->leases)
+        hear_leases(w);
     return rc;
 }
 

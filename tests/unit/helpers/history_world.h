@@ -7,19 +7,13 @@
 #ifndef BATS_HISTORY_WORLD_H
 #define BATS_HISTORY_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <gsl/gsl_rng.h>
 
 #include "bats/bag.h"
 #include "bats/policy.h"
 #include "bats/sched.h"
+#include "bats/status.h"
+#include "test.h"
 
 #define PURSES 4
 #define MACHINES 12
@@ -64,6 +58,8 @@ struct totals {
     uint64_t choices;
     uint64_t skips, unpaid, shares;
     uint64_t bills, notices, kills;
+    uint64_t leases, stakes, due; /* told; and kills that charged */
+    uint64_t idle[BATS_IDLE_NO_COPY + 1];
 };
 
 /* A machine that is a job (billing = job). */
@@ -97,14 +93,18 @@ struct world {
     bool skipped[TASKS], unpaid[TASKS];
     struct bats_purse purses[PURSES];
     uint16_t purse[TASKS];
-    bats_money shared[PURSES]; /* by the SHARE notices */
+    bats_money shared[PURSES];           /* by the SHARE notices */
+    bats_money shares[MACHINES][PURSES]; /* the same, of each machine; */
+    bats_money paid[MACHINES];           /* and by CHARGE */
+    struct leases *leases;               /* NULL: the engine tells none */
     uint16_t category[TASKS];
     uint32_t n_skipped;
     bool joined[MACHINES], lost[MACHINES], held[MACHINES];
     bats_time acquired[MACHINES];
     enum job job[MACHINES];
-    bats_time length[MACHINES]; /* of the job */
-    bool closed[MACHINES];      /* no other job can be had there */
+    bats_time length[MACHINES];    /* of the job */
+    enum bats_idle idle[MACHINES]; /* why they are, as told last */
+    bool closed[MACHINES];         /* no other job can be had there */
     bool overbilled;      /* a job was billed more than was held for it */
     bats_money booked;    /* by the CHARGE commands */
     bats_money low, high; /* charged for acquisitions that are over */

@@ -6,7 +6,7 @@
 #include "proto/proto.h"
 
 /* Types are numbers from 1 to this. */
-#define KINDS 19
+#define KINDS 18
 
 /* Nothing, if there is no such type. */
 static void write_message(unsigned type, struct bats_packet *p)
@@ -55,8 +55,9 @@ static void write_message(unsigned type, struct bats_packet *p)
                                             .stop = "c",
                                             .n_stop = 2};
     static const struct bats_assign assigns[] = {
-        {0, 1, 0, false, 0, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7},
-        {UINT32_MAX - 1, 3, 2, true, 9, INT64_MAX, 7, 8, "", NULL, 0}};
+        {0, 1, 0, false, 0, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7, "f\0g", 4},
+        {UINT32_MAX - 1, 3, 2, true, 9, INT64_MAX, 7, 8, "", NULL, 0, NULL,
+         0}};
     static const struct bats_task_result results[] = {
         {.task = 5,
          .attempt = 8,
@@ -78,12 +79,7 @@ static void write_message(unsigned type, struct bats_packet *p)
          .to_come = {INT64_MAX, 1}}};
     static const struct bats_verdict verdict = {3, 4, true};
     static const struct bats_output_lines output = {9, 2, "a\0b\n", 4};
-    static const uint8_t nonce[BATS_PROTO_NONCE] = {1, [31] = 32};
-    static const struct bats_knock knock = {2, nonce, "4711"};
-    static const struct bats_proof challenge = {
-        .nonce = nonce, .bytes = "MUNGE:", .n = 6};
-    static const struct bats_proof proof = {
-        .n_ranks = 5, .bytes = "a\0c", .n = 3};
+    static const struct bats_knock knock = {2, 5, "4711", "MUNGE:"};
 
     struct bats_packet kept = {0};
     struct bats_hello whole = hello;
@@ -93,11 +89,11 @@ static void write_message(unsigned type, struct bats_packet *p)
         bats_proto_result(&kept, &results[2]);
         whole.results = (const char *)kept.bytes;
         whole.n_results = kept.n;
-        bats_proto_hello(p, &whole);
+        bats_proto_put(p, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = whole));
         bats_packet_release(&kept);
         break;
     case BATS_MESSAGE_SETUP:
-        bats_proto_setup(p, &setup);
+        bats_proto_put(p, BATS_SAY(BATS_MESSAGE_SETUP, .u.setup = setup));
         break;
     case BATS_MESSAGE_ASSIGN:
         for (size_t i = 0; i < 2; i++)
@@ -108,41 +104,39 @@ static void write_message(unsigned type, struct bats_packet *p)
             bats_proto_result(p, &results[i]);
         break;
     case BATS_MESSAGE_CANCEL:
-        bats_proto_cancel(p, 0x01020304);
+        bats_proto_put(p, BATS_SAY(BATS_MESSAGE_CANCEL, .u.task = 0x01020304));
         break;
     case BATS_MESSAGE_TAKEN:
-        bats_proto_taken(p, 0x01020304);
+        bats_proto_put(p, BATS_SAY(BATS_MESSAGE_TAKEN, .u.taken = 0x01020304));
         break;
     case BATS_MESSAGE_STOP:
-        bats_proto_stop(p, BATS_LEAVE);
+        bats_proto_put(p, BATS_SAY(BATS_MESSAGE_STOP, .u.leave = BATS_LEAVE));
         break;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
     case BATS_MESSAGE_READY:
     case BATS_MESSAGE_NOTICE:
+    case BATS_MESSAGE_CHALLENGE:
     case BATS_MESSAGE_HEARTBEAT:
-        bats_proto_plain(p, (enum bats_message_type)type);
+        bats_proto_put(p, BATS_SAY((enum bats_message_type)type));
         break;
     case BATS_MESSAGE_OUTPUT:
-        bats_proto_output(p, &output);
+        bats_proto_put(p, BATS_SAY(BATS_MESSAGE_OUTPUT, .u.output = output));
         break;
     case BATS_MESSAGE_ERROR:
-        bats_proto_error(p, "no more processes");
+        bats_proto_put(p, BATS_SAY(BATS_MESSAGE_ERROR,
+                                   .u.sentence = "no more processes"));
         break;
     case BATS_MESSAGE_VERDICT:
-        bats_proto_verdict(p, &verdict);
+        bats_proto_put(p,
+                       BATS_SAY(BATS_MESSAGE_VERDICT, .u.verdict = verdict));
         break;
     case BATS_MESSAGE_KNOCK:
-        bats_proto_knock(p, &knock);
-        break;
-    case BATS_MESSAGE_CHALLENGE:
-        bats_proto_proof(p, &challenge);
-        break;
-    case BATS_MESSAGE_PROOF:
-        bats_proto_proof(p, &proof);
+        bats_proto_put(p, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock));
         break;
     case BATS_MESSAGE_WELCOME:
-        bats_proto_welcome(p, 60000000);
+        bats_proto_put(
+            p, BATS_SAY(BATS_MESSAGE_WELCOME, .u.silence_us = 60000000));
         break;
     }
 }

@@ -1,29 +1,22 @@
 /*
  * play_fixture: shared by the tests of the engine that play the machines
  * themselves, event by event. Machines of one slot, which run one task at a
- * time. A test fills in `o`, the clusters and the machines, lets them join(),
- * ends executions, and compares. The engine's invariants are checked after
+ * time. A test fills in `p`, the play, lets its machines join(), ends
+ * executions, and compares. The engine's invariants are checked after
  * every event.
  */
 #ifndef BATS_PLAY_FIXTURE_H
 #define BATS_PLAY_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bats/policy.h"
 #include "bats/sched.h"
+#include "test.h"
 
-#define MACHINES_MOST 16
+#define MACHINES_MOST 321
 #define MINUTES(n) ((n)*BATS_MINUTE)
 
-struct play {
-    struct bats_sched *s;
+static struct play {
+    struct bats_sched *s; /* until the next one is created */
     struct bats_sched_options o;
     struct bats_cluster clusters[3];
     struct bats_machine_spec machines[MACHINES_MOST];
@@ -32,14 +25,14 @@ struct play {
     bats_time started[MACHINES_MOST];
     uint32_t replicas[MACHINES_MOST]; /* the replica number of that */
     uint32_t cancels[MACHINES_MOST];
-    uint32_t n_run;
+    uint32_t n_run, acquired;
     bats_money charged;
     bats_money shared[2]; /* by workflow, if there are some */
     uint32_t unpaid;      /* skipped, for their workflow cannot pay */
     enum bats_finish finish;
-};
+} the_play, *const p = &the_play;
 
-static inline void tell(struct play *p, bats_time now, struct bats_event ev)
+static inline void tell(bats_time now, struct bats_event ev)
 {
     struct bats_error err;
     struct bats_command c;
@@ -56,6 +49,8 @@ static inline void tell(struct play *p, bats_time now, struct bats_event ev)
         } else if (c.type == BATS_COMMAND_CANCEL) {
             assert_int_equal(p->runs[c.machine], c.task);
             p->cancels[c.machine]++;
+        } else if (c.type == BATS_COMMAND_ACQUIRE) {
+            p->acquired++;
         } else if (c.type == BATS_NOTICE_CHARGE) {
             p->charged += c.amount;
         } else if (c.type == BATS_NOTICE_SHARE) {
@@ -71,38 +66,58 @@ static inline void tell(struct play *p, bats_time now, struct bats_event ev)
 
 /* The execution on the machine ends. Its runtime is given here, and may differ
  * from the time that has passed. */
-static inline void end(struct play *p, bats_time now, uint32_t machine,
+static inline void end(bats_time now, uint32_t machine,
                        enum bats_event_type type, bats_time runtime)
 {
     uint32_t task = p->runs[machine];
     assert_int_not_equal(task, BATS_NO_TASK);
     p->runs[machine] = BATS_NO_TASK;
-    tell(p, now,
-         (struct bats_event){.type = type,
-                             .machine = machine,
-                             .task = task,
-                             .runtime = runtime});
+    tell(now, (struct bats_event){.type = type,
+                                  .machine = machine,
+                                  .task = task,
+                                  .runtime = runtime});
 }
 
-static inline void lose(struct play *p, bats_time now, uint32_t machine)
+static inline void lose(bats_time now, uint32_t machine)
 {
     p->runs[machine] = BATS_NO_TASK;
-    tell(p, now,
+    tell(now,
          (struct bats_event){.type = BATS_EVENT_LOST, .machine = machine});
 }
 
-static inline void join(struct play *p)
+/* The task of the machine is done. */
+static inline void done(bats_time now, uint32_t machine, bats_time runtime)
 {
-    struct bats_error err;
+    end(now, machine, BATS_EVENT_DONE, runtime);
+}
+
+/* Nothing happens but that time passes. */
+static inline void tick(bats_time now)
+{
+    tell(now, (struct bats_event){.type = BATS_EVENT_TICK});
+}
+
+static inline int create(struct bats_error *err)
+{
+    static struct bats_sched *s;
+    bats_sched_destroy(s);
+    s = NULL;
     p->o.clusters = p->clusters;
     p->o.machines = p->machines;
     for (uint32_t i = 0; i < MACHINES_MOST; i++)
         p->runs[i] = BATS_NO_TASK;
-    if (bats_sched_create(&p->o, &p->s, &err) < 0)
+    int rc = bats_sched_create(&p->o, &s, err);
+    p->s = s;
+    return rc;
+}
+
+static inline void join(void)
+{
+    struct bats_error err;
+    if (create(&err) < 0)
         fail_msg("%s", err.text);
     for (uint32_t i = 0; i < p->o.n_machines; i++)
-        tell(p, 0,
-             (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+        tell(0, (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
 }
 
 #endif

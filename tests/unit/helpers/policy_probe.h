@@ -18,7 +18,7 @@ static int probe_init(void *self, const struct state *s,
     struct probe *p = self;
     (void)o;
     p->keeps = calloc(s->n_machines, sizeof *p->keeps);
-    return p->keeps ? 0 : bats_error_set(err, BATS_ENOMEM, "no memory");
+    return p->keeps ? 0 : bats_no_memory(err);
 }
 
 static void probe_release(void *self)

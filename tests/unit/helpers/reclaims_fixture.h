@@ -12,17 +12,11 @@
 #ifndef BATS_RECLAIMS_FIXTURE_H
 #define BATS_RECLAIMS_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bats/policy.h"
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "sim/sim.h"
+#include "test.h"
 
 #define CLUSTERS 3
 #define MACHINES 12

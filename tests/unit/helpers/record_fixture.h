@@ -5,21 +5,14 @@
 #ifndef BATS_RECORD_FIXTURE_H
 #define BATS_RECORD_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <sqlite3.h>
-
 #include "bats/policy.h"
+#include "bats/sched.h"
 #include "record/write/record.h"
+#include "test.h"
 
 #define PATH "bag.txt.bats"
 
@@ -42,6 +35,9 @@ static inline int leave_directory(void **state)
     assert_int_equal(chdir("/"), 0);
     return system(command);
 }
+
+#define TEST_IN_DIRECTORY(name)                                               \
+    TEST_WITH(name, enter_directory, leave_directory)
 
 /* The result of `sql` from SQLite itself: the columns of all rows, separated
  * by blanks. Not for use while this process has the record open. */
@@ -138,14 +134,18 @@ static inline void begin(struct bats_record *r, bats_money budget)
 }
 
 /* The command, the event and the attempt of a task that ran for 2 s. */
-static inline void run_task(struct bats_record *r, bats_time now,
-                            uint32_t machine, uint32_t task, int exit_status)
+static inline void run_in_slot(struct bats_record *r, bats_time now,
+                               uint32_t machine, uint32_t slot, uint32_t task,
+                               int exit_status)
 {
-    struct bats_command command = {
-        .type = BATS_COMMAND_RUN, .machine = machine, .task = task};
+    struct bats_command command = {.type = BATS_COMMAND_RUN,
+                                   .machine = machine,
+                                   .slot = slot,
+                                   .task = task};
     struct bats_event event = {
         .type = exit_status == 0 ? BATS_EVENT_DONE : BATS_EVENT_FAILED,
         .machine = machine,
+        .slot = slot,
         .task = task,
         .runtime = 2 * BATS_SECOND,
     };
@@ -167,8 +167,14 @@ static inline void run_task(struct bats_record *r, bats_time now,
     struct bats_error err;
 
     must(bats_record_command(r, now, &command, &err), &err);
-    must(bats_record_attempt(r, now + 2 * BATS_SECOND, &attempt, &err), &err);
     must(bats_record_event(r, now + 2 * BATS_SECOND, &event, &err), &err);
+    must(bats_record_attempt(r, now + 2 * BATS_SECOND, &attempt, &err), &err);
+}
+
+static inline void run_task(struct bats_record *r, bats_time now,
+                            uint32_t machine, uint32_t task, int exit_status)
+{
+    run_in_slot(r, now, machine, 0, task, exit_status);
 }
 
 static inline void close_record(struct bats_record *r)

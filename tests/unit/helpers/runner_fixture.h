@@ -6,38 +6,26 @@
 #define BATS_RUNNER_FIXTURE_H
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "directory.h"
 #include "exec/process/runner.h"
 
 #define AN_HOUR 3600000000LL /* microseconds: never, for a test */
 
-struct fixture {
+static struct fixture {
     struct bats_runner *runner;
-    char dir[32];
     char *text[3]; /* what stream 1 and 2 brought, with a NUL behind it */
     size_t n[3];
     size_t longest; /* bytes handed over at once */
     int refusals;   /* answer "not now" this many times */
-};
+} the_fixture, *const f = &the_fixture;
 
 static inline bool take_lines(void *context, uint32_t task, int stream,
                               const char *bytes, size_t n)
 {
-    struct fixture *f = context;
-
-    (void)task;
     assert_true(n > 0 && bytes[n - 1] == '\n');
     if (f->refusals > 0) {
         f->refusals--;
@@ -54,12 +42,12 @@ static inline bool take_lines(void *context, uint32_t task, int stream,
 }
 
 /* All that a stream has brought since the last call of `run`, as text. */
-static inline const char *output(const struct fixture *f, int stream)
+static inline const char *output(int stream)
 {
     return f->text[stream] ? f->text[stream] : "";
 }
 
-static inline void forget_output(struct fixture *f)
+static inline void forget_output(void)
 {
     for (int i = 1; i < 3; i++) {
         free(f->text[i]);
@@ -69,13 +57,10 @@ static inline void forget_output(struct fixture *f)
     f->longest = 0;
 }
 
-static inline void create_runner(struct fixture *f,
-                                 struct bats_runner_options options)
+static inline void create_runner(struct bats_runner_options options)
 {
     struct bats_error err;
-
     options.lines = take_lines;
-    options.context = f;
     if (options.speed == 0)
         options.speed = 1;
     if (bats_runner_create(&options, &f->runner, &err) < 0)
@@ -83,57 +68,41 @@ static inline void create_runner(struct fixture *f,
 }
 
 /* For tests that want other options. */
-static inline void replace_runner(struct fixture *f,
-                                  struct bats_runner_options options)
+static inline void replace_runner(struct bats_runner_options options)
 {
     bats_runner_destroy(f->runner);
-    create_runner(f, options);
+    create_runner(options);
 }
 
 /* A grace time that only a test that waits for it lives to see. */
 static inline int set_up(void **state)
 {
-    struct fixture *f = calloc(1, sizeof *f);
-
-    if (!f)
-        return -1;
-    strcpy(f->dir, "/tmp/bats-runner-XXXXXX");
-    if (!mkdtemp(f->dir) || chdir(f->dir) < 0)
-        return -1;
-    create_runner(f, (struct bats_runner_options){.grace_ms = 3600000});
-    *state = f;
-    return 0;
+    *f = (struct fixture){.refusals = 0};
+    create_runner((struct bats_runner_options){.grace_ms = 3600000});
+    return enter_directory(state);
 }
 
 static inline int tear_down(void **state)
 {
-    struct fixture *f = *state;
-    char command[64];
-
     bats_runner_destroy(f->runner);
-    forget_output(f);
-    snprintf(command, sizeof command, "rm -rf %s", f->dir);
-    int rc = chdir("/") | system(command);
-    free(f);
-    return rc;
+    forget_output();
+    return leave_directory(state);
 }
 
-static inline void start(struct fixture *f, const char *command)
+static inline void start(const char *command)
 {
     struct bats_runner_task task = {.task = 6, .command = command};
     struct bats_error err;
-
-    forget_output(f);
+    forget_output();
     if (bats_runner_start(f->runner, &task, &err) < 0)
         fail_msg("%s", err.text);
 }
 
-static inline struct bats_runner_result finish(struct fixture *f)
+static inline struct bats_runner_result finish(void)
 {
     struct bats_runner_result result;
     struct bats_error err;
     int rc;
-
     while ((rc = bats_runner_poll(f->runner, AN_HOUR, &result, &err)) == 0)
         ;
     if (rc < 0)
@@ -143,18 +112,16 @@ static inline struct bats_runner_result finish(struct fixture *f)
     return result;
 }
 
-static inline struct bats_runner_result run(struct fixture *f,
-                                            const char *command)
+static inline struct bats_runner_result run(const char *command)
 {
-    start(f, command);
-    return finish(f);
+    start(command);
+    return finish();
 }
 
 /* Until the running task has written a line to its standard output. */
-static inline void wait_for_line(struct fixture *f)
+static inline void wait_for_line(void)
 {
     struct bats_runner_result result;
-
     while (f->n[1] == 0)
         assert_int_equal(bats_runner_poll(f->runner, 1000, &result, NULL), 0);
 }

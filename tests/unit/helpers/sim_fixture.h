@@ -2,29 +2,23 @@
  * sim_fixture: shared by the tests of the engine in which the simulator plays
  * the machines. Up to two clusters, alike but for charge and speed, their
  * machines one after the other, one slot each, windows of an hour. A test
- * changes what it is about, calls simulate(), or play() if it asks the engine
- * more, and compares. The engine's invariants are checked after every event.
+ * changes what it is about in `w`, the world, calls play(), and compares. The
+ * engine's invariants are checked after every event.
  */
 #ifndef BATS_SIM_FIXTURE_H
 #define BATS_SIM_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bats/policy.h"
+#include "bats/sched.h"
+#include "bats/status.h"
 #include "sim/sim.h"
+#include "test.h"
 
 #define MANY 1000
 #define MACHINES_MOST 64
 #define DECISIONS_MOST 512
 
-struct world {
+static struct world {
     struct bats_cluster clusters[2];
     struct bats_machine_spec machines[MACHINES_MOST];
     double speed[2];
@@ -33,10 +27,11 @@ struct world {
     struct bats_choice choice;
     struct bats_sim_options o;
     /* Set by the run: */
-    struct bats_sched *sched; /* after play(), for the test to destroy */
+    struct bats_sched *sched; /* until four others were played */
     uint32_t begun[MANY][2];  /* executions of a task, by cluster, */
     uint32_t begun_early[2];  /* and of all before SAMPLED */
     uint32_t n_sampled;       /* notices SAMPLED */
+    bats_money booked;        /* the sum of the charges */
     bats_money from_cushion;  /* the sum of the charges from it */
     bats_money other_charges; /* when the first came out of the cushion */
     struct bats_sched_status status;
@@ -45,19 +40,16 @@ struct world {
     struct bats_decision decisions[DECISIONS_MOST];
     size_t n_decisions;
     bats_time makespan;
-};
+} the_world, *const w = &the_world;
 
 static inline void check_invariants(void *context, const struct bats_sched *s)
 {
-    (void)context;
     bats_sched_check(s);
 }
 
 static inline void note_command(void *context, bats_time now,
                                 const struct bats_command *c)
 {
-    struct world *w = context;
-    (void)now;
     w->n_sampled += c->type == BATS_NOTICE_SAMPLED;
     if (c->type == BATS_COMMAND_RUN) {
         uint32_t cluster = w->machines[c->machine].cluster;
@@ -66,14 +58,14 @@ static inline void note_command(void *context, bats_time now,
     }
     if (c->type != BATS_NOTICE_CHARGE)
         return;
+    w->booked += c->amount;
     if (w->from_cushion == 0)
         w->other_charges += c->amount - c->cushion;
     w->from_cushion += c->cushion;
 }
 
 /* All tasks take `work`. No second cluster if `charge1` is 0. */
-static inline void set_up_world(struct world *w,
-                                const struct bats_policy *policy,
+static inline void set_up_world(const struct bats_policy *policy,
                                 uint32_t n_tasks, bats_time work,
                                 uint32_t per_cluster, double charge0,
                                 double charge1, bats_money budget)
@@ -104,17 +96,23 @@ static inline void set_up_world(struct world *w,
         .after = check_invariants};
 }
 
-static inline void play(struct world *w)
+static inline void play(void)
 {
+    static struct bats_sched *played[4];
+    static size_t n;
     struct bats_error err;
-    if (w->o.after == check_invariants) {
+    if (!w->o.on_command)
         w->o.on_command = note_command;
-        w->o.context = w;
-    }
+    w->booked = 0;
     if (bats_sim_run(&w->o, &w->sched, &w->makespan, &err) < 0)
         fail_msg("%s", err.text);
     struct bats_sched *s = w->sched;
+    bats_sched_destroy(played[n % 4]);
+    played[n++ % 4] = s;
     bats_sched_status(s, &w->status);
+    if (w->o.on_command == note_command)
+        assert_int_equal(w->booked + w->o.sched.earlier.charged,
+                         w->status.charged);
     for (size_t i = 0; i < w->o.sched.n_clusters; i++)
         bats_sched_cluster_status(s, i, &w->of[i]);
     bats_sched_sampled(s, &w->sampled);
@@ -122,12 +120,6 @@ static inline void play(struct world *w)
     assert_true(w->n_decisions <= DECISIONS_MOST);
     if (w->n_decisions > 0)
         memcpy(w->decisions, d, w->n_decisions * sizeof *d);
-}
-
-static inline void simulate(struct world *w)
-{
-    play(w);
-    bats_sched_destroy(w->sched);
 }
 
 #endif

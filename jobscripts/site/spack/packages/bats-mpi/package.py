@@ -31,13 +31,12 @@ class BatsMpi(Package):
     depends_on("pkgconfig", type="build")
     depends_on("mpi@3:")
     depends_on("expat")
+    depends_on("gnutls")
     depends_on("gsl")
     depends_on("hwloc")
-    depends_on("expat")
     depends_on("jansson")
     depends_on("libinih")
     depends_on("munge", when="+munge")
-    depends_on("nettle")
     depends_on("pmix", when="+pmix")
     depends_on("sqlite@3:")
 
@@ -48,7 +47,7 @@ class BatsMpi(Package):
             "MPICC=" + spec["mpi"].mpicc,
             "PREFIX=" + str(prefix),
             "HWLOC=yes",
-            "NETTLE=yes",
+            "GNUTLS=yes",
             "MUNGE=" + ("yes" if "+munge" in spec else "no"),
             "PMIX=" + ("yes" if "+pmix" in spec else "no"),
         )

@@ -1,0 +1,449 @@
+#include "cli/past.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "record/read/results.h"
+#include "report/words.h"
+#include "site/name.h"
+#include "util/text.h"
+
+/* Commands of a bag that are looked at for what they have in common. */
+#define LOOKS 10000
+
+char *bats_past_path(const struct bats_settings *set)
+{
+    const char *named = getenv("BATS_HISTORY");
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    char *path = NULL;
+    bool is_real = set->time_scale == 0 || set->time_scale == 1;
+    if (set->no_history)
+        return NULL;
+    if (set->history != NULL)
+        return strdup(set->history);
+    if (!is_real || (named != NULL && *named == '\0'))
+        return NULL;
+    if (named != NULL)
+        return strdup(named);
+    if (state != NULL && state[0] == '/') {
+        if (asprintf(&path, "%s/bats-mpi/history.db", state) < 0)
+            return NULL;
+    } else if (home != NULL && home[0] == '/') {
+        if (asprintf(&path, "%s/.local/state/bats-mpi/history.db", home) < 0)
+            return NULL;
+    }
+    return path;
+}
+
+/* ---- kinds ---- */
+
+int bats_bag_kinds_init(struct bats_bag_kinds *k,
+                        const struct bats_bagfile *bag, struct bats_error *err)
+{
+    uint32_t n = bag->n_categories, every = bag->n_tasks / LOOKS + 1;
+    struct bats_text command = {0};
+    *k = (struct bats_bag_kinds){.bag = bag};
+    if (bag->category != NULL) {
+        k->of_category = malloc((n + (size_t)1) * sizeof *k->of_category);
+        for (uint32_t i = 0; k->of_category != NULL && i < n; i++)
+            k->of_category[i] =
+                bats_task_kinds_named(&k->kinds, bag->category_names[i]);
+        return k->of_category != NULL ? 0 : bats_no_memory(err);
+    }
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < bag->n_tasks; i += every)
+        if (bats_bagfile_command(bag, i, &command) < 0 ||
+            bats_task_kinds_see(&k->kinds, command.bytes) < 0)
+            rc = bats_no_memory(err);
+    bats_text_release(&command);
+    return rc;
+}
+
+void bats_bag_kinds_release(struct bats_bag_kinds *k)
+{
+    bats_task_kinds_release(&k->kinds);
+    free(k->of_category);
+    *k = (struct bats_bag_kinds){.bag = NULL};
+}
+
+uint32_t bats_bag_kinds_of(struct bats_bag_kinds *k, uint32_t i,
+                           const char *command)
+{
+    return k->of_category != NULL ? k->of_category[k->bag->category[i]]
+                                  : bats_task_kinds_number(&k->kinds, command);
+}
+
+/* ---- records ---- */
+
+/* The results of one session. */
+struct reading {
+    struct bats_task_kinds kinds;
+    struct bats_past_place places[BATS_CLUSTERS_MAX];
+    uint32_t n_places;
+    struct bats_gather gather;
+};
+
+static void begin_commands(void *context)
+{
+    struct reading *r = context;
+    bats_task_kinds_release(&r->kinds);
+}
+
+static int take_command(void *context, const struct bats_view_result *result,
+                        struct bats_error *err)
+{
+    struct reading *r = context;
+    return bats_task_kinds_see(&r->kinds, result->command) < 0
+               ? bats_no_memory(err)
+               : 0;
+}
+
+static void begin_times(void *context)
+{
+    struct reading *r = context;
+    bats_gather_release(&r->gather);
+    r->n_places = 0;
+}
+
+static int take_time(void *context, const struct bats_view_result *result,
+                     struct bats_error *err)
+{
+    struct reading *r = context;
+    uint32_t place = 0;
+    while (place < r->n_places &&
+           strcmp(r->places[place].name, result->cluster) != 0)
+        place++;
+    if (place == BATS_CLUSTERS_MAX)
+        return 0;
+    if (place == r->n_places) {
+        r->places[place] = (struct bats_past_place){.name = ""};
+        snprintf(r->places[place].name, BATS_CLUSTER_NAME, "%s",
+                 result->cluster);
+        r->n_places++;
+    }
+    uint32_t kind = bats_task_kinds_number(&r->kinds, result->command);
+    return kind == BATS_NO_KIND || bats_gather_note(&r->gather, kind, place,
+                                                    result->seconds) < 0
+               ? bats_no_memory(err)
+               : 0;
+}
+
+/* 1: it was added. */
+static int add_session(struct bats_store *store, struct bats_view *view,
+                       const struct bats_view_session *session,
+                       struct bats_error *err)
+{
+    struct reading r = {.n_places = 0};
+    int rc = bats_store_has(store, session->run, err);
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    rc = bats_view_results(view, session->id, begin_commands, take_command, &r,
+                           err);
+    if (rc == 0)
+        rc = bats_view_results(view, session->id, begin_times, take_time, &r,
+                               err);
+    if (rc == 0)
+        rc = bats_store_add(store, session->run, session->ended_s, &r.kinds,
+                            r.places, &r.gather, err);
+    bats_task_kinds_release(&r.kinds);
+    bats_gather_release(&r.gather);
+    return rc;
+}
+
+int bats_past_add_record(struct bats_store *store, const char *record,
+                         bool scaled, struct bats_error *err)
+{
+    struct bats_view_session *sessions = NULL;
+    struct bats_view *view;
+    size_t n = 0;
+    int added = 0, rc = bats_view_open(record, &view, err);
+    if (rc < 0)
+        return rc;
+    rc = bats_view_sessions(view, &sessions, &n, err);
+    for (size_t i = 0; rc >= 0 && i < n; i++) {
+        bool is_real = sessions[i].time_scale == 1;
+        if (sessions[i].run[0] == '\0' || (!is_real && !scaled))
+            continue;
+        rc = add_session(store, view, &sessions[i], err);
+        added += rc > 0;
+    }
+    free(sessions);
+    bats_view_close(view);
+    return rc < 0 ? rc : added;
+}
+
+/* ---- a run ---- */
+
+static void warn(struct bats_learner *l, const struct bats_error *err)
+{
+    if (!l->quiet)
+        bats_words_line(stderr, "bats-mpi: the history is not used: %s",
+                        err->text);
+    free(l->path);
+    l->path = NULL;
+}
+
+/* A record that is no record, or of another version, tells nothing. */
+static void look_back(struct bats_learner *l, const char *record, bool scaled)
+{
+    struct bats_store *store;
+    struct bats_error err, none;
+    struct bats_view *view;
+    struct stat st;
+    if (record == NULL || stat(record, &st) != 0 || st.st_size == 0 ||
+        bats_view_open(record, &view, &none) < 0)
+        return;
+    bats_view_close(view);
+    int rc = bats_store_open(l->path, true, &store, &err);
+    if (rc == 0)
+        rc = bats_past_add_record(store, record, scaled, &err);
+    if (rc < 0)
+        warn(l, &err);
+    if (rc >= 0 || store != NULL)
+        bats_store_close(store);
+}
+
+static void read_past(struct bats_learner *l)
+{
+    struct bats_store *store = NULL;
+    struct bats_error err;
+    int rc =
+        l->path != NULL ? bats_store_open(l->path, false, &store, &err) : 0;
+    if (rc == 0 && store != NULL)
+        rc = bats_store_read(store, &l->past, &err);
+    bats_store_close(store);
+    if (rc < 0)
+        warn(l, &err);
+}
+
+int bats_learner_init(struct bats_learner *l, const struct bats_settings *set,
+                      const struct bats_bagfile *bag, const char *record,
+                      struct bats_error *err)
+{
+    *l = (struct bats_learner){.path = bats_past_path(set),
+                               .quiet = set->quiet};
+    if (l->path == NULL)
+        return 0;
+    look_back(l, record, set->history != NULL);
+    read_past(l);
+    return bats_bag_kinds_init(&l->kinds, bag, err);
+}
+
+void bats_learner_release(struct bats_learner *l)
+{
+    free(l->path);
+    bats_bag_kinds_release(&l->kinds);
+    bats_gather_release(&l->gather);
+    bats_store_release(&l->past);
+    free(l->believed.kinds);
+    *l = (struct bats_learner){.path = NULL};
+}
+
+/* The hardware of the rank that the first machine of the cluster has. */
+static const struct bats_hardware *hardware_of(const struct bats_survey *s,
+                                               size_t cluster)
+{
+    const struct bats_platform *p = &s->platform;
+    uint32_t first = s->n_ranks > p->n_workers ? 1 : 0;
+    for (size_t i = 0;
+         i < p->n_workers && p->slot_of != NULL && i + first < s->n_ranks; i++)
+        if (p->slot_of[i].machine < p->n_machines &&
+            p->machines[p->slot_of[i].machine].cluster == cluster)
+            return &s->nodes[i + first].hardware;
+    return NULL;
+}
+
+void bats_learner_meet(struct bats_learner *l, const struct bats_survey *s)
+{
+    const char *site = bats_site_name();
+    for (size_t i = 0; i < s->platform.n_clusters; i++) {
+        struct bats_past_place *place = &l->places[i];
+        const struct bats_hardware *h = hardware_of(s, i);
+        snprintf(place->name, sizeof place->name, "%s",
+                 s->platform.clusters[i].name);
+        if (h != NULL && h->model[0] != '\0')
+            snprintf(place->hardware, sizeof place->hardware,
+                     "%.80s, %u cores", h->model, h->cores);
+        snprintf(place->site, sizeof place->site, "%s", site);
+    }
+}
+
+/* ---- what is believed ---- */
+
+/* Counts the tasks of each kind, by the commands that were looked at. */
+static int count_kinds(struct bats_bag_kinds *k)
+{
+    uint32_t every = k->bag->n_tasks / LOOKS + 1;
+    struct bats_text command = {0};
+    int rc = 0;
+    for (size_t i = 0; i < k->kinds.n; i++)
+        k->kinds.kind[i].tasks = 0;
+    for (uint32_t i = 0; rc == 0 && i < k->bag->n_tasks; i += every)
+        if (bats_bagfile_command(k->bag, i, &command) < 0)
+            rc = BATS_ENOMEM;
+        else if (k->of_category != NULL)
+            k->kinds.kind[bats_bag_kinds_of(k, i, command.bytes)].tasks++;
+        else if (bats_bag_kinds_of(k, i, command.bytes) == BATS_NO_KIND)
+            rc = BATS_ENOMEM;
+    bats_text_release(&command);
+    return rc;
+}
+
+/* For the clusters in `places`. */
+static bool believe(struct bats_learner *l,
+                    const struct bats_cluster *clusters, size_t n)
+{
+    struct bats_error err;
+    double charge[BATS_CLUSTERS_MAX];
+    for (size_t i = 0; i < n; i++)
+        charge[i] = (double)clusters[i].charge;
+    free(l->believed.kinds);
+    l->believed = (struct bats_believed){.bags = 0};
+    l->believes =
+        l->past.n_rows > 0 && count_kinds(&l->kinds) == 0 &&
+        bats_history_believe(&l->past, l->places, charge, n, &l->kinds.kinds,
+                             &l->believed, &err) > 0;
+    l->n_clusters = n;
+    return l->believes;
+}
+
+bool bats_learner_believe(void *context, const struct bats_survey *survey,
+                          struct bats_prior *prior)
+{
+    struct bats_learner *l = context;
+    const struct bats_platform *p = &survey->platform;
+    bats_learner_meet(l, survey);
+    if (!believe(l, p->clusters, p->n_clusters))
+        return false;
+    *prior = l->believed.prior;
+    return true;
+}
+
+bool bats_learner_expect(struct bats_learner *l,
+                         const struct bats_cluster *clusters,
+                         size_t n_clusters)
+{
+    for (size_t i = 0; i < n_clusters; i++) {
+        l->places[i] = (struct bats_past_place){.name = ""};
+        strcpy(l->places[i].name, clusters[i].name);
+    }
+    return believe(l, clusters, n_clusters);
+}
+
+double bats_past_factor(double deviation)
+{
+    return exp(1.28 * deviation);
+}
+
+double bats_learner_kind(struct bats_learner *l, uint32_t i,
+                         const char *command)
+{
+    uint32_t kind = l->past.n_rows > 0
+                        ? bats_bag_kinds_of(&l->kinds, i, command)
+                        : BATS_NO_KIND;
+    return kind == BATS_NO_KIND
+               ? 0
+               : (double)BATS_SECOND *
+                     bats_history_last(&l->past,
+                                       l->kinds.kinds.kind[kind].name);
+}
+
+/* "4m10s, 2m to 8m" */
+static void put_range(char *text, size_t size, const struct bats_prior *p,
+                      size_t cluster)
+{
+    double own = p->own[cluster];
+    double factor = bats_past_factor(sqrt(p->level * p->level + own * own));
+    snprintf(text, size, "%s, %s to %s",
+             bats_words_makespan(p->mean[cluster]).s,
+             bats_words_makespan(p->mean[cluster] / factor).s,
+             bats_words_makespan(p->mean[cluster] * factor).s);
+}
+
+const char *bats_learner_words(const struct bats_learner *l, char *text,
+                               size_t size)
+{
+    const struct bats_prior *p = &l->believed.prior;
+    char range[4 * sizeof(struct bats_phrase)];
+    size_t best = 0, n = 0;
+    text[0] = '\0';
+    if (!l->believes)
+        return text;
+    for (size_t i = 1; i < l->n_clusters; i++)
+        best = p->mean[i] < p->mean[best] ? i : best;
+    const char *name = l->places[best].name;
+    if (isfinite(p->level)) {
+        put_range(range, sizeof range, p, best);
+        n = (size_t)snprintf(
+            text, size, "from %" PRIu32 " earlier bag%s: %s on %s",
+            l->believed.bags, l->believed.bags == 1 ? "" : "s", range, name);
+    } else {
+        n = (size_t)snprintf(text, size, "from bags of other kinds: %s is",
+                             name);
+    }
+    const char *between = isfinite(p->level) ? ";" : "";
+    for (size_t i = 0; i < l->n_clusters && n < size; i++)
+        if (i != best) {
+            n += (size_t)snprintf(
+                text + n, size - n, "%s %.3g times as fast as %s", between,
+                p->mean[i] / p->mean[best], l->places[i].name);
+            between = ",";
+        }
+    return text;
+}
+
+const char *bats_learner_outcome(const struct bats_learner *l,
+                                 const struct bats_sched *sched, char *text,
+                                 size_t size)
+{
+    struct bats_cluster_status status, most = {.done = 0};
+    char range[4 * sizeof(struct bats_phrase)];
+    size_t which = 0;
+    text[0] = '\0';
+    for (size_t i = 0; l->believes && i < l->n_clusters; i++) {
+        bats_sched_cluster_status(sched, i, &status);
+        if (status.done > most.done) {
+            most = status;
+            which = i;
+        }
+    }
+    if (most.done == 0 || !isfinite(l->believed.prior.level))
+        return text;
+    put_range(range, sizeof range, &l->believed.prior, which);
+    snprintf(text, size, "the history expected %s, of a task on %s: it was %s",
+             range, l->places[which].name,
+             bats_words_makespan(most.mean_runtime).s);
+    return text;
+}
+
+void bats_learner_note(struct bats_learner *l, const struct bats_execution *e)
+{
+    bool is_done = e->is_result && e->usage.exit_status == 0 &&
+                   e->usage.signal == 0 && e->runtime > 0;
+    if (l->path == NULL || !is_done)
+        return;
+    uint32_t kind = bats_bag_kinds_of(&l->kinds, e->task, e->command);
+    if (kind != BATS_NO_KIND)
+        bats_gather_note(&l->gather, kind, e->cluster,
+                         (double)e->runtime / (double)BATS_SECOND);
+}
+
+void bats_learner_end(struct bats_learner *l, const char *run)
+{
+    struct bats_store *store;
+    struct bats_error err;
+    if (l->path == NULL || l->gather.n == 0)
+        return;
+    int rc = bats_store_open(l->path, true, &store, &err);
+    if (rc == 0)
+        rc = bats_store_add(store, run, time(NULL), &l->kinds.kinds, l->places,
+                            &l->gather, &err);
+    bats_store_close(store);
+    if (rc < 0)
+        warn(l, &err);
+}

@@ -1,0 +1,216 @@
+/*
+ * jobs: machines that are jobs of their own (bats/billing.h). The price of the
+ * longest time is held from the moment one is asked for until it is billed, so
+ * that nothing the batch system may do meanwhile costs more than the budget.
+ * See money.h.
+ */
+#include "engine/money/kinds.h"
+
+#include <assert.h>
+
+bats_money job_price(const struct state *s, size_t cluster, bats_time length)
+{
+    return bats_billing_use(s->clusters[cluster].price, s->run.window,
+                            length + s->money.ledger.billing.overrun);
+}
+
+bats_money job_first(const struct state *s, size_t cluster)
+{
+    return job_price(s, cluster, s->run.window);
+}
+
+bats_money job_held(const struct state *s, uint32_t id)
+{
+    return s->rest[id].asked
+               ? job_price(s, s->machines[id].cluster, s->rest[id].length)
+               : 0;
+}
+
+bats_money jobs_waiting(const struct state *s)
+{
+    bats_money sum = 0;
+    for (uint32_t i = 0; s->money.n_asked_slots > 0 && i < s->n_machines; i++)
+        if (s->machines[i].state == MACHINE_ASKED)
+            sum += job_held(s, i);
+    return sum;
+}
+
+bats_time job_wait(const struct state *s, size_t cluster)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    double waited = c->waited;
+    uint32_t left = c->n_asked;
+    for (uint32_t i = 0; i < c->n_machines && left > 0; i++) {
+        uint32_t id = s->members[c->first_machine + i];
+        if (s->machines[id].state != MACHINE_ASKED)
+            continue;
+        waited += (double)(s->now - s->rest[id].asked_at);
+        left--;
+    }
+    return (bats_time)(waited / (c->n_began > 0 ? c->n_began : 1) + 0.5);
+}
+
+/* How long before the end of a job its successor is asked for. */
+static bats_time lead_of(const struct state *s, uint32_t id)
+{
+    bats_time wait = job_wait(s, s->machines[id].cluster);
+    bats_time length = s->rest[id].length;
+    return s->run.preempt_lead + (wait < length ? wait : length);
+}
+
+bool job_take_over(struct state *s, uint32_t id, bats_time length)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    assert(m->state == MACHINE_PARKED && !s->rest[id].asked);
+    if (!bats_ledger_hold(&s->money.ledger, job_price(s, m->cluster, length)))
+        return false;
+    books_open(s, id);
+    s->rest[id].length = length;
+    state_set_latest(s);
+    bats_heap_remove(&c->parked, s->rest[id].member);
+    m->state = MACHINE_ASKED;
+    s->rest[id].asked = true;
+    purse_match(s, id, job_held(s, id));
+    s->rest[id].asked_at = s->now;
+    s->rest[id].began_at = BATS_NEVER;
+    c->n_asked++;
+    s->money.n_asked_slots += m->n_slots;
+    s->money.n_jobs++;
+    return true;
+}
+
+bool job_ask(struct state *s, uint32_t id, bats_time length)
+{
+    if (!job_take_over(s, id, length))
+        return false;
+    if (s->money.n_jobs == 1)
+        s->run.next_tick = s->now + s->run.interval;
+    state_emit(s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE,
+                                        .machine = id,
+                                        .time = length});
+    return true;
+}
+
+static void stop_waiting(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    s->clusters[m->cluster].n_asked--;
+    s->money.n_asked_slots -= m->n_slots;
+    m->state = MACHINE_ENDING;
+}
+
+/* The first turn is for its successor, the second one ends it. */
+static void schedule(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    bats_time lead = m->last ? s->run.preempt_lead : lead_of(s, id);
+    bats_time turn = m->paid_end - lead;
+    if (m->state == MACHINE_LEAVING)
+        turn = m->paid_end;
+    bats_heap_set(&s->turns, id, turn > s->now ? turn : s->now);
+}
+
+void job_begin(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    stop_waiting(s, id);
+    c->waited += (double)(s->now - s->rest[id].asked_at);
+    c->n_began++;
+    c->windows++;
+    s->rest[id].windows++;
+    s->rest[id].began_at = s->now;
+    books_begin(s, id);
+    machine_hold(s, id, s->now + s->rest[id].length);
+    m->last = false;
+    schedule(s, id);
+}
+
+void job_set_end(struct state *s, uint32_t id, bats_time time)
+{
+    struct machine *m = &s->machines[id];
+    if (m->state != MACHINE_ACTIVE && m->state != MACHINE_LEAVING)
+        return;
+    m->paid_end = s->now + time;
+    books_change(s, id);
+    schedule(s, id);
+}
+
+void job_set_last(struct state *s, uint32_t id)
+{
+    s->machines[id].last = true;
+    if (!s->machines[id].marked)
+        machine_mark(s, id, true);
+    schedule(s, id);
+}
+
+void job_withdraw(struct state *s, uint32_t id)
+{
+    stop_waiting(s, id);
+    books_end(s, id);
+    state_emit(
+        s, (struct bats_command){.type = BATS_COMMAND_PARK, .machine = id});
+}
+
+void job_vanish(struct state *s, uint32_t id)
+{
+    if (s->machines[id].state == MACHINE_ASKED) {
+        stop_waiting(s, id);
+        books_end(s, id);
+    } else if (s->machines[id].state == MACHINE_ACTIVE ||
+               s->machines[id].state == MACHINE_LEAVING) {
+        machine_end(s, id);
+    }
+}
+
+void job_bill(struct state *s, uint32_t id, bats_money amount)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    bats_ledger_give_up(&s->money.ledger, job_held(s, id));
+    bats_ledger_bill(&s->money.ledger, amount);
+    c->used += amount;
+    purse_share(s, id, amount, 0);
+    purse_close(s, id);
+    s->rest[id].asked = false;
+    books_change(s, id);
+    if (amount > 0)
+        state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
+                                            .machine = id,
+                                            .amount = amount});
+    machine_absolve(s, id); /* the next job may get another node */
+    m->on_trial = false;
+    if (--s->money.n_jobs == 0)
+        s->run.next_tick = BATS_NEVER;
+    machine_wait(s, id);
+    if (s->rest[id].closed)
+        machine_lose(s, id);
+    state_set_latest(s);
+}
+
+void job_bill_other(struct state *s, bats_money amount)
+{
+    bats_ledger_bill(&s->money.ledger, amount);
+    s->money.billed_others += amount;
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
+                                        .machine = BATS_NO_MACHINE,
+                                        .amount = amount});
+    state_set_latest(s);
+}
+
+void job_close(struct state *s, uint32_t id)
+{
+    s->rest[id].closed = true;
+    if (s->machines[id].state == MACHINE_PARKED)
+        machine_lose(s, id);
+}
+
+const struct lease_kind lease_job = {
+    .name = "job",
+    .terms = {.waits = true, .returns = true, .ahead = true, .later = true},
+    .own = &lease_allocation,
+    .first = job_first,
+    .next = money_of_window,
+    .held = job_held,
+    .notice = money_cut};

@@ -1,0 +1,535 @@
+/*
+ * flow: workflows where use is charged, by playing the rest. See place.h.
+ *
+ * A rule says which machine a task takes. Some rules have a price of time: the
+ * least finish + price x cost, either as they are or, as miser has it, in units
+ * of their range over the machines. Others have a target, the end of all: the
+ * cheapest machine on which the task ends so early that what follows can be in
+ * time, at the speed of the fastest machines, at that of the cheapest ones, or
+ * between these. Each rule is played with the rest of the workflow as list
+ * scheduling by rank_u (HEFT, Topcuoglu et al. 2002), with runtimes as they are
+ * known. Price and target are found by bisection: the fastest that the money
+ * pays. Of all these the soonest end is the rule until more is known; or the
+ * least cost that is in time, if that is the goal: then what is told of runtimes
+ * may be wrong, and the plan ends by so much earlier. Where runtimes are told the
+ * money has to do for the doubt about the plan, too, as far as results give
+ * reason to; and from the beginning what begins has to leave enough for the
+ * rest on the cheapest machines, and for the doubt about it (place.h). No money
+ * is put by for doubt where the workflow would be late for that. Of several
+ * workflows the one that is due first has its rule first, and the others have
+ * what that leaves of the machines.
+ */
+#include "engine/policy/papers/place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPEEDS 4 /* prices of time from fastest to cheapest */
+#define STEPS 14 /* of a bisection */
+/* Prices of time if there is enough money, or enough time. */
+#define NOTHING 1e-100
+#define EVERYTHING 1e100
+/* If runtimes are learned: fraction of the budget used for planning, and the
+ * part of it for tasks of categories without results, which may cost more. */
+#define LEARNED 0.9
+#define UNSEEN 0.5
+/* Relative errors of the expected runtimes to leave before a deadline. */
+#define MARGIN 1.5
+#define PATIENCE 64 /* the longest target, in times of the shortest chain */
+
+/* ---- the choice ---- */
+
+/* The range of finishes / that of costs. */
+static double exchange(const struct place_offer *offers, size_t n)
+{
+    double first = INFINITY, last = 0, least = INFINITY, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        first = fmin(first, offers[i].finish);
+        last = fmax(last, offers[i].finish);
+        least = fmin(least, offers[i].cost);
+        most = fmax(most, offers[i].cost);
+    }
+    return most > least ? (last - first) / (most - least) : 0;
+}
+
+/* By a price of time; otherwise the cheapest in time, or the first to end. */
+static size_t choose(const struct place_offer *offers, size_t n,
+                     const struct place_limits *limits)
+{
+    size_t best = PLACE_NONE;
+    double least = INFINITY, price = limits->price;
+    bool in_time = false;
+    if (limits->is_relative)
+        price *= exchange(offers, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct place_offer *o = &offers[i];
+        bool is_in_time = limits->price <= 0 && o->finish <= limits->finish;
+        double worth = is_in_time ? o->cost : o->finish + price * o->cost;
+        if (o->cost > limits->cost || is_in_time < in_time ||
+            (is_in_time == in_time && worth >= least))
+            continue;
+        in_time = is_in_time;
+        least = worth;
+        best = i;
+    }
+    return best;
+}
+
+/* ---- playing the rest ---- */
+
+struct node {
+    int64_t height;
+    uint32_t node, at; /* its place in a sorted graph */
+    uint32_t workflow; /* JOINT: of none */
+};
+#define JOINT UINT32_MAX
+
+struct play {
+    const struct state *s;
+    /* The tasks left by workflow, the heaviest chain first; then joints. */
+    struct node *all;
+    uint32_t n_all;
+    struct node *order; /* of one workflow, with the joints */
+    uint32_t n;
+    double *ready;         /* by node, from when it can run */
+    double *begin;         /* the same, when the play begins */
+    double *free;          /* by slot, */
+    double *idle;          /* and when the play begins */
+    double *after;         /* by node: the time that follows it */
+    double *latest, price; /* the rule */
+    bool is_relative;
+    double running;   /* squares of the costs of running tasks */
+    double end, cost; /* of the last play, */
+    double squares;   /* sum of its squared costs, running tasks included */
+};
+
+static int by_workflow(const void *left, const void *right)
+{
+    const struct node *a = left, *b = right;
+    if (a->workflow != b->workflow)
+        return a->workflow < b->workflow ? -1 : 1;
+    if (a->height != b->height)
+        return a->height > b->height ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static bool is_left(const struct state *s, uint32_t node)
+{
+    if (node >= s->bag.n)
+        return true; /* joints only pass the time on */
+    uint8_t state = s->bag.state[s->bag.position[node].i];
+    return state == BATS_TASK_PENDING || state == BATS_TASK_BLOCKED ||
+           state == BATS_TASK_WAITING;
+}
+
+static void pass_on(const struct play *p, double *ready, uint32_t node,
+                    double end)
+{
+    const struct bats_graph *g = p->s->bag.graph;
+    for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++)
+        ready[g->child[k]] = fmax(ready[g->child[k]], end);
+}
+
+/* Slots that will be free, and tasks that run. */
+static void set_up(struct play *p)
+{
+    const struct state *s = p->s;
+    for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
+        p->begin[i] = (double)s->now;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        const struct machine *m = &s->machines[s->slots[i].machine];
+        bool comes = m->state == MACHINE_ABSENT || m->state == MACHINE_PARKED;
+        double rest =
+            comes || (m->state == MACHINE_ACTIVE && s->slots[i].n_tasks == 0)
+                ? 0
+                : place_rest(s, i);
+        bool goes = m->quarantined ||
+                    s->rest[s->slots[i].machine].taken_at != BATS_NEVER;
+        p->idle[i] = goes ? INFINITY : (double)s->now + rest;
+        if (s->slots[i].n_tasks > 0 && isfinite(rest))
+            pass_on(p, p->begin, s->bag.index[s->slots[i].head.i],
+                    (double)s->now + rest);
+    }
+    for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
+        if (is_left(s, s->known.sorted[i])) {
+            uint32_t node = s->known.sorted[i];
+            p->all[p->n_all++] = (struct node){
+                s->known.height[node], node, i,
+                node < s->bag.n ? place_workflow(s, node) : JOINT};
+        }
+    qsort(p->all, p->n_all, sizeof *p->all, by_workflow);
+}
+
+static uint32_t first_of(const struct play *p, uint32_t workflow)
+{
+    uint32_t low = 0, high = p->n_all;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->all[middle].workflow < workflow)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The tasks of a workflow, and the joints where they belong. */
+static void take_workflow(struct play *p, uint32_t workflow)
+{
+    uint32_t a = first_of(p, workflow), end = first_of(p, workflow + 1);
+    uint32_t b = first_of(p, JOINT);
+    p->n = 0;
+    while (a < end || b < p->n_all) {
+        struct node joint = p->all[b < p->n_all ? b : a];
+        joint.workflow = workflow;
+        bool is_task =
+            a < end && (b >= p->n_all || by_workflow(&p->all[a], &joint) < 0);
+        p->order[p->n++] = p->all[is_task ? a++ : b++];
+    }
+}
+
+/* Finds the slot of each cluster that is free last before `ready`, or first. */
+static void find_slots(const struct play *p, double ready, uint32_t *slots)
+{
+    const struct state *s = p->s;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        slots[c] = NO_SLOT;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        uint32_t *best = &slots[slot_cluster(s, i)];
+        if (!isfinite(p->free[i]))
+            continue;
+        double mine = p->free[i],
+               other = *best == NO_SLOT ? INFINITY : p->free[*best];
+        if (mine <= ready ? other > ready || mine > other : mine < other)
+            *best = i;
+    }
+}
+
+static double play_task(struct play *p, uint32_t task)
+{
+    const struct state *s = p->s;
+    struct place_offer offer[BATS_CLUSTERS_MAX];
+    uint32_t slots[BATS_CLUSTERS_MAX], of[BATS_CLUSTERS_MAX];
+    struct place_limits limits = {.cost = INFINITY,
+                                  .finish = p->latest[task],
+                                  .price = p->price,
+                                  .is_relative = p->is_relative};
+    size_t n = 0;
+    find_slots(p, p->ready[task], slots);
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        if (slots[c] == NO_SLOT)
+            continue;
+        double time = place_runtime(s, task, c);
+        offer[n] = (struct place_offer){
+            fmax(p->free[slots[c]], p->ready[task]) + time,
+            place_cost(s, time, c), 0};
+        of[n++] = slots[c];
+    }
+    size_t best = choose(offer, n, &limits);
+    if (best == PLACE_NONE)
+        return p->ready[task];
+    p->free[of[best]] = offer[best].finish;
+    p->cost += offer[best].cost;
+    p->squares += offer[best].cost * offer[best].cost;
+    return offer[best].finish;
+}
+
+static void play(struct play *p)
+{
+    const struct state *s = p->s;
+    memcpy(p->ready, p->begin, s->bag.graph->n_nodes * sizeof *p->ready);
+    memcpy(p->free, p->idle, s->n_slots * sizeof *p->free);
+    p->end = (double)s->now;
+    p->cost = 0;
+    p->squares = p->running;
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t node = p->order[i].node;
+        double end = node < s->bag.n ? play_task(p, node) : p->ready[node];
+        p->end = fmax(p->end, end);
+        pass_on(p, p->ready, node, end);
+    }
+}
+
+/* ---- finding the rule ---- */
+
+struct search {
+    struct play play;
+    struct place_rule *best;
+    struct place_price *price; /* the best one of the workflow */
+    double money, doubt, deadline;
+    bool saves;       /* the least cost in time is wanted */
+    double end, cost; /* of the best rule */
+};
+
+/* Plays a rule, and keeps it if it is the best one. True: it can be paid; or if
+ * that is the goal, it is in time. */
+static bool try_rule(struct search *f, double price)
+{
+    struct play *p = &f->play;
+    p->price = price;
+    play(p);
+    p->cost += f->doubt * sqrt(p->squares);
+    bool paid = p->cost <= f->money, late = p->end > f->deadline;
+    bool was_paid = f->cost <= f->money, was_late = f->end > f->deadline;
+    bool better = p->end < f->end;
+    if (paid != was_paid)
+        better = paid;
+    else if (!paid)
+        better = p->cost < f->cost;
+    else if (f->saves && late != was_late)
+        better = !late;
+    else if (f->saves && !late)
+        better = p->cost < f->cost;
+    if (better) {
+        f->end = p->end;
+        f->cost = p->cost;
+        *f->price = (struct place_price){.price = price,
+                                         .is_relative = p->is_relative};
+        for (uint32_t i = 0; i < p->n; i++)
+            f->best->latest[p->order[i].node] = p->latest[p->order[i].node];
+    }
+    return f->saves ? late : !paid;
+}
+
+/* The time that follows each task, at a speed between that of the fastest
+ * machines (0) and the cheapest ones (1). Returns the longest chain. */
+static double find_after(struct play *p, double speed)
+{
+    const struct state *s = p->s;
+    const struct bats_graph *g = s->bag.graph;
+    double longest = 0;
+    for (uint32_t i = p->n; i-- > 0;) { /* children come later */
+        uint32_t node = p->order[i].node;
+        p->after[node] = 0;
+        for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++) {
+            uint32_t child = g->child[k];
+            double fast = INFINITY, cheap = INFINITY, least = INFINITY;
+            for (size_t c = 0; child < s->bag.n && c < s->n_clusters; c++) {
+                if (!place_offers(s, c))
+                    continue;
+                double time = place_runtime(s, child, c);
+                double cost = place_cost(s, time, c);
+                fast = fmin(fast, time);
+                cheap = cost < least ? time : cheap;
+                least = fmin(least, cost);
+            }
+            double own = isfinite(fast) && is_left(s, child)
+                             ? fast + speed * (cheap - fast)
+                             : 0;
+            p->after[node] = fmax(p->after[node], p->after[child] + own);
+        }
+        longest = fmax(longest, p->after[node]);
+    }
+    return longest;
+}
+
+static bool try_target(struct search *f, double target)
+{
+    struct play *p = &f->play;
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t node = p->order[i].node;
+        p->latest[node] = target - p->after[node];
+    }
+    return try_rule(f, 0);
+}
+
+/* Too fast for the goal, or too slow: to one side of the target. */
+static void search_target(struct search *f, double now, double chain)
+{
+    double low = log(fmax(chain, 1)), high = low + log(PATIENCE);
+    for (int i = 0; i < STEPS; i++) {
+        double middle = (low + high) / 2;
+        if (try_target(f, now + exp(middle)) != f->saves)
+            low = middle;
+        else
+            high = middle;
+    }
+}
+
+static void search_price(struct search *f, double scale)
+{
+    double low = log(scale) - 12, high = log(scale) + 12;
+    for (int i = 0; i < STEPS; i++) {
+        double middle = (low + high) / 2;
+        if (try_rule(f, exp(middle)) != f->saves)
+            low = middle;
+        else
+            high = middle;
+    }
+}
+
+static bool allocate(struct play *p)
+{
+    uint32_t nodes = p->s->bag.graph->n_nodes;
+    p->all = calloc(nodes, sizeof *p->all);
+    p->order = calloc(nodes, sizeof *p->order);
+    p->ready = calloc(nodes, sizeof *p->ready);
+    p->begin = calloc(nodes, sizeof *p->begin);
+    p->after = calloc(nodes, sizeof *p->after);
+    p->latest = calloc(nodes, sizeof *p->latest);
+    p->free = calloc(p->s->n_slots, sizeof *p->free);
+    p->idle = calloc(p->s->n_slots, sizeof *p->idle);
+    return p->all && p->order && p->ready && p->begin && p->after &&
+           p->latest && p->free && p->idle;
+}
+
+static void release(struct play *p)
+{
+    free(p->all);
+    free(p->order);
+    free(p->ready);
+    free(p->begin);
+    free(p->after);
+    free(p->latest);
+    free(p->free);
+    free(p->idle);
+}
+
+/* Plays rules of all kinds with this money and this doubt. */
+static void search_within(struct search *f, double money, double doubt)
+{
+    double now = (double)f->play.s->now;
+    f->money = money;
+    f->doubt = doubt;
+    f->end = f->cost = INFINITY;
+    try_rule(f, NOTHING);
+    double fastest = f->play.end - now, dear = f->play.cost;
+    try_rule(f, EVERYTHING);
+    search_price(f, fmax(fastest, 1) / fmax(dear, 1));
+    f->play.is_relative = true;
+    search_price(f, 1);
+    f->play.is_relative = false;
+    for (int i = 0; i < SPEEDS; i++)
+        search_target(
+            f, now,
+            fmax(find_after(&f->play, i / (SPEEDS - 1.0)), fastest / 4));
+}
+
+/* Others cannot have what the workflow takes by its rule. */
+static void commit(struct search *f)
+{
+    struct play *p = &f->play;
+    p->is_relative = f->price->is_relative;
+    for (uint32_t i = 0; i < p->n; i++)
+        p->latest[p->order[i].node] = f->best->latest[p->order[i].node];
+    p->price = f->price->price;
+    play(p);
+    p->is_relative = false;
+    memcpy(p->begin, p->ready, p->s->bag.graph->n_nodes * sizeof *p->ready);
+    memcpy(p->idle, p->free, p->s->n_slots * sizeof *p->free);
+}
+
+struct due {
+    double deadline;
+    uint32_t workflow;
+};
+
+static int by_deadline(const void *left, const void *right)
+{
+    const struct due *a = left, *b = right;
+    if (a->deadline != b->deadline)
+        return a->deadline < b->deadline ? -1 : 1;
+    return a->workflow < b->workflow ? -1 : 1;
+}
+
+/* Fraction of the budget used for planning; 1 if runtimes are known. */
+static double share_of_money(const struct play *p)
+{
+    const struct state *s = p->s;
+    double n = 0, seen = 0;
+    if (s->known.categories.told)
+        return 1;
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t node = p->order[i].node;
+        if (node >= s->bag.n)
+            continue;
+        n++;
+        seen += s->known.categories.stats[category_of(s, node)].n > 0;
+    }
+    return n == 0 ? 1 : LEARNED * (seen / n + UNSEEN * (1 - seen / n));
+}
+
+static double squares_of_running(const struct state *s, uint32_t workflow)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        double cost =
+            s->slots[i].n_tasks > 0 &&
+                    place_workflow(s, s->bag.index[s->slots[i].head.i]) ==
+                        workflow
+                ? place_running_cost(s, i)
+                : 0;
+        sum += cost * cost;
+    }
+    return sum;
+}
+
+/* The plan ends before the deadline, to allow for errors of the expected
+ * runtimes. */
+static double planned_end(const struct state *s, double deadline)
+{
+    double now = (double)s->now;
+    double error = s->known.categories.told ? categories_told_error(s) : 0;
+    return deadline > now ? now + (deadline - now) / (1 + MARGIN * error)
+                          : deadline;
+}
+
+/* Each workflow in turn gets what those that are due before it have left. */
+static void search_all(struct search *f, struct due *due)
+{
+    const struct state *s = f->play.s;
+    uint32_t n = place_workflows(s);
+    double run = place_money_of_run(s);
+    double doubt = s->known.categories.n_told > 0 ? place_doubt(s) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        due[i] = (struct due){place_deadline(s, i), i};
+    qsort(due, n, sizeof *due, by_deadline);
+    set_up(&f->play);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t flow = due[i].workflow;
+        f->price = &f->best->price[flow];
+        f->deadline = planned_end(s, due[i].deadline);
+        take_workflow(&f->play, flow);
+        f->play.running = squares_of_running(s, flow);
+        double money = fmin(place_money(s, flow), run);
+        search_within(f, money * share_of_money(&f->play), doubt);
+        if (f->end > f->deadline) {
+            search_within(f, money, 0);
+            f->price->is_late = true;
+        }
+        if (i + 1 == n)
+            break;
+        commit(f);
+        run = fmax(run - f->play.cost, 0);
+    }
+}
+
+static void make_rule(const struct state *s, struct place_rule *rule)
+{
+    uint32_t n = place_workflows(s);
+    if (!s->known
+             .is_ranked) { /* a task for each kind of machine, and cheap ones */
+        for (uint32_t i = 0; i < n; i++)
+            rule->price[i] = (struct place_price){.price = EVERYTHING};
+        return;
+    }
+    struct search f = {.play = {.s = s},
+                       .best = rule,
+                       .saves = s->run.goal.minimize == BATS_MINIMIZE_COST};
+    struct due *due = calloc(n, sizeof *due);
+    if (due && allocate(&f.play))
+        search_all(&f, due);
+    free(due);
+    release(&f.play);
+}
+
+static const struct place_kind kind = {.choose = choose,
+                                       .make = make_rule,
+                                       .turn = PLACE_BY_DEADLINE,
+                                       .waits = true};
+
+PLACE_POLICY(
+    flow, "flow",
+    "each task by the rule that, played with the rest, ends it soonest "
+    "within budget");

@@ -1,0 +1,559 @@
+/* place: see place.h. */
+#include "engine/policy/papers/place.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Relative tolerance for rounding errors in money and time. */
+#define NOISE 1e-9
+/* The runtime of a task if no task has ended: then nothing is too dear. */
+#define UNKNOWN 1
+/* Standard deviations of the expected runtimes to put by. */
+#define DOUBT 3
+
+/* A ready task: those of less `first` come first, then of less `second`, then
+ * the higher ones. */
+struct ready {
+    double first, second;
+    int64_t height;
+    uint32_t workflow;
+    struct bats_position task;
+};
+
+/* Money of a workflow, or of the run. */
+struct spending {
+    double left, rest; /* rest: least cost of the tasks not begun */
+    double squares;    /* their sum, with the running tasks */
+};
+
+/* A round depends on this. */
+struct stamp {
+    bats_time now;
+    uint32_t ready, busy, open, blocked, ranked, noticed;
+};
+
+struct place {
+    const struct place_kind *kind;
+    struct place_rule rule;
+    double *least;          /* by node: least time */
+    uint32_t ranked, gone;  /* weights and machines, of which the rule is, */
+    uint32_t results;       /* and DONE tasks */
+    struct ready *ready;    /* of the round, in order */
+    struct spending *money; /* by workflow, and at last that of the run */
+    uint32_t turn;          /* the workflow in turn */
+    double *free;           /* by slot: from when; INFINITY: it is not
+                                   offered */
+    struct bats_position *answer; /* by slot; or BATS_NO_POSITION */
+    struct stamp stamp;
+    bool is_late; /* a task had no offer in time, */
+    bool is_dear; /* or none that it can pay, in the last round */
+};
+
+/* ---- runtimes and costs of tasks ---- */
+
+double place_runtime(const struct state *s, uint32_t task, size_t cluster)
+{
+    double time = task_runtime(s, task, cluster);
+    return time > 0 || s->known.is_ranked ? time : UNKNOWN;
+}
+
+double place_cost(const struct state *s, double time, size_t cluster)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    return time / (double)s->run.window * (double)c->price / cluster_slots(c);
+}
+
+double place_running_cost(const struct state *s, uint32_t slot)
+{
+    uint32_t cluster = slot_cluster(s, slot);
+    uint32_t task = s->bag.index[s->slots[slot].head.i];
+    return place_cost(s, place_runtime(s, task, cluster), cluster);
+}
+
+double place_doubt(const struct state *s)
+{
+    return s->known.categories.told ? DOUBT * categories_told_error(s) : 0;
+}
+
+/* Machines that have yet to join are expected. */
+bool place_offers(const struct state *s, size_t cluster)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    return c->n_machines > c->n_lost + c->n_quarantined && c->spec.max > 0;
+}
+
+static double least_time(const struct state *s, uint32_t task)
+{
+    double least = INFINITY;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        if (place_offers(s, c))
+            least = fmin(least, place_runtime(s, task, c));
+    return isfinite(least) ? least : 0;
+}
+
+static double least_cost(const struct state *s, uint32_t task)
+{
+    double least = INFINITY;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        if (place_offers(s, c))
+            least = fmin(least, place_cost(s, place_runtime(s, task, c), c));
+    return isfinite(least) ? least : 0;
+}
+
+/* ---- workflows ---- */
+
+static double money_of(const struct bats_ledger *ledger)
+{
+    return ledger->budget == BATS_UNLIMITED
+               ? INFINITY
+               : (double)bats_ledger_available(ledger);
+}
+
+double place_money(const struct state *s, uint32_t workflow)
+{
+    return s->money.purses.n > 0
+               ? money_of(&s->money.purses.list[workflow].ledger)
+               : INFINITY;
+}
+
+double place_money_of_run(const struct state *s)
+{
+    return money_of(&s->money.ledger);
+}
+
+double place_deadline(const struct state *s, uint32_t workflow)
+{
+    bats_time own =
+        s->money.purses.n > 0 ? s->money.purses.list[workflow].deadline : 0;
+    double run = s->run.goal.deadline == BATS_NEVER
+                     ? INFINITY
+                     : (double)s->run.goal.deadline;
+    return own > 0 ? fmin((double)own, run) : run;
+}
+
+static bool has_begun(const struct state *s, uint32_t i)
+{
+    return s->bag.state[i] != BATS_TASK_PENDING &&
+           s->bag.state[i] != BATS_TASK_BLOCKED &&
+           s->bag.state[i] != BATS_TASK_WAITING;
+}
+
+static void count_money(struct place *p, const struct state *s)
+{
+    uint32_t n = place_workflows(s);
+    for (uint32_t i = 0; i < n; i++)
+        p->money[i] = (struct spending){.left = place_money(s, i)};
+    p->money[n] = (struct spending){.left = place_money_of_run(s)};
+    for (uint32_t i = 0; i < s->bag.n; i++) {
+        if (has_begun(s, i))
+            continue;
+        struct spending *own = &p->money[place_workflow(s, s->bag.index[i])];
+        double cost = least_cost(s, s->bag.index[i]);
+        own->rest += cost;
+        own->squares += cost * cost;
+    }
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        if (s->slots[i].n_tasks == 0)
+            continue;
+        uint32_t task = s->bag.index[s->slots[i].head.i];
+        double cost = place_running_cost(s, i);
+        p->money[place_workflow(s, task)].squares += cost * cost;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        p->money[n].rest += p->money[i].rest;
+        p->money[n].squares += p->money[i].squares;
+    }
+}
+
+void place_deadlines(const struct bats_graph *g, const uint32_t *order,
+                     const double *least, double *latest)
+{
+    for (uint32_t i = g->n_nodes; i-- > 0;) {
+        uint32_t node = order[i];
+        for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++)
+            latest[node] =
+                fmin(latest[node], latest[g->child[k]] - least[g->child[k]]);
+    }
+}
+
+/* The time to save a task's state, where that may be needed. */
+static double migration(const struct state *s)
+{
+    for (size_t c = 0; c < s->n_clusters; c++)
+        if (place_offers(s, c) && s->clusters[c].spec.reclaimable)
+            return (double)s->run.preempt_lead;
+    return 0;
+}
+
+static void make_deadlines(struct place *p, const struct state *s)
+{
+    const struct bats_graph *g = s->bag.graph;
+    double moved = migration(s);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        bool is_task = i < g->n_tasks;
+        p->least[i] = is_task ? least_time(s, i) + moved : 0;
+        p->rule.latest[i] =
+            is_task ? place_deadline(s, place_workflow(s, i)) : INFINITY;
+    }
+    place_deadlines(g, s->known.sorted, p->least, p->rule.latest);
+}
+
+/* Per workflow, rebuild the rule at most this often because of new results. */
+#define RULES 32
+
+static void update_rule(struct place *p, const struct state *s)
+{
+    uint32_t gone = s->n_lost + s->n_quarantined;
+    uint32_t results = s->bag.count[BATS_TASK_DONE];
+    bool is_news = p->kind->make && results - p->results >
+                                        s->bag.n / RULES / place_workflows(s);
+    if (p->ranked == s->known.categories.n_ranked && p->gone == gone &&
+        !is_news)
+        return;
+    p->ranked = s->known.categories.n_ranked;
+    p->gone = gone;
+    p->results = results;
+    if (p->kind->make)
+        p->kind->make(s, &p->rule);
+    else
+        make_deadlines(p, s);
+}
+
+/* ---- a round ---- */
+
+static int by_keys(const void *left, const void *right)
+{
+    const struct ready *a = left, *b = right;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    if (a->second != b->second)
+        return a->second < b->second ? -1 : 1;
+    if (a->height != b->height)
+        return a->height > b->height ? -1 : 1;
+    return a->task.i > b->task.i ? -1 : a->task.i < b->task.i;
+}
+
+double place_rest(const struct state *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    const struct machine *m = &s->machines[sl->machine];
+    if (m->state != MACHINE_ACTIVE || m->quarantined ||
+        (sl->n_tasks == 0 && !sl->is_idle))
+        return INFINITY;
+    if (sl->n_tasks == 0)
+        return 0;
+    double over = slot_elapsed(s, slot) -
+                  place_runtime(s, s->bag.index[sl->head.i], m->cluster);
+    return fabs(over); /* late: as late again */
+}
+
+/* A machine that has had no task yet. */
+static bool is_new(const struct state *s, uint32_t machine)
+{
+    return s->rest[machine].began_at == BATS_NEVER;
+}
+
+static double free_at(const struct place *p, const struct state *s,
+                      uint32_t slot)
+{
+    uint32_t machine = s->slots[slot].machine;
+    bool is_told = s->rest[machine].taken_at != BATS_NEVER ||
+                   (s->n_noticed > 0 && is_new(s, machine) &&
+                    s->clusters[slot_cluster(s, slot)].spec.reclaimable);
+    if (is_told || (s->slots[slot].n_tasks > 0 && !p->kind->waits))
+        return INFINITY;
+    return (double)s->now + place_rest(s, slot);
+}
+
+/* The slots; returns how many are idle. */
+static uint32_t look(struct place *p, const struct state *s)
+{
+    uint32_t idle = 0;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        p->answer[i] = BATS_NO_POSITION;
+        p->free[i] = free_at(p, s, i);
+        idle += isfinite(p->free[i]) && s->slots[i].n_tasks == 0;
+    }
+    return idle;
+}
+
+/* Each cluster makes two offers: a machine that has had a task, and a new
+ * one. */
+#define OFFERS (2 * BATS_CLUSTERS_MAX)
+
+/* New machines differ only where they may be reclaimed. */
+static uint32_t offer_of(const struct state *s, uint32_t slot)
+{
+    uint32_t c = slot_cluster(s, slot);
+    return 2 * c + (s->clusters[c].spec.reclaimable &&
+                    is_new(s, s->slots[slot].machine));
+}
+
+/* Finds the slot for each offer that is free first. */
+static void find_slots(const struct place *p, const struct state *s,
+                       struct bats_position task, uint32_t *slots)
+{
+    uint32_t avoid = s->tasks[task.i].avoid;
+    for (size_t i = 0; i < 2 * s->n_clusters; i++)
+        slots[i] = NO_SLOT;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        uint32_t *best = &slots[offer_of(s, i)];
+        if (isfinite(p->free[i]) &&
+            (s->slots[i].machine != avoid || s->n_busy == 0) &&
+            (*best == NO_SLOT || p->free[i] < p->free[*best]))
+            *best = i;
+    }
+}
+
+static double risk(const struct state *s, uint32_t machine, double finish)
+{
+    const struct bats_cluster *c =
+        &s->clusters[s->machines[machine].cluster].spec;
+    double began = is_new(s, machine) ? (double)s->now
+                                      : (double)s->rest[machine].began_at;
+    return c->reclaimable
+               ? bats_lifetime_cdf(&c->lifetime, (bats_time)(finish - began))
+               : 0;
+}
+
+/* The offer of a free machine without any estimate, now or soon. */
+static size_t explore(const struct state *s, const struct place_offer *offers,
+                      const uint32_t *slots, size_t n,
+                      const struct place_limits *limits)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct cluster *c = &s->clusters[slot_cluster(s, slots[i])];
+        if (!s->known.categories.told && cluster_runtime(c) == 0 &&
+            c->begun == 0 && s->slots[slots[i]].n_tasks == 0 &&
+            offers[i].cost <= limits->cost)
+            return i;
+    }
+    return PLACE_NONE;
+}
+
+static double share_of(const struct spending *m)
+{
+    return m->left > 0 ? m->rest / m->left : 1;
+}
+
+static double spare_of(const struct spending *m, double doubt)
+{
+    return m->left - m->rest - doubt * sqrt(m->squares);
+}
+
+static struct place_limits limits_of(const struct place *p,
+                                     const struct state *s, uint32_t number,
+                                     uint32_t workflow)
+{
+    const struct spending *own = &p->money[workflow],
+                          *run = &p->money[place_workflows(s)];
+    bool doubts = p->kind->make && !p->rule.price[workflow].is_late;
+    double doubt = doubts ? place_doubt(s) : 0;
+    double spare = fmin(spare_of(own, doubt), spare_of(run, doubt));
+    if (p->kind->make && spare < 0) /* the rest may turn out to cost less */
+        spare = 0;
+    return (struct place_limits){
+        .cost = (least_cost(s, number) + spare) * (1 + NOISE) + 1,
+        .finish = p->rule.latest[number] * (1 + NOISE),
+        .share = fmax(share_of(own), share_of(run)),
+        .price = p->rule.price[workflow].price,
+        .is_relative = p->rule.price[workflow].is_relative};
+}
+
+/* Chooses among the offers: the slot, or NO_SLOT. */
+static uint32_t choose(struct place *p, const struct state *s,
+                       const struct ready *r, double *price)
+{
+    struct place_offer offer[OFFERS];
+    uint32_t slots[OFFERS], of[OFFERS];
+    uint32_t number = s->bag.index[r->task.i];
+    struct place_limits limits = limits_of(p, s, number, r->workflow);
+    size_t n = 0;
+    find_slots(p, s, r->task, slots);
+    for (size_t i = 0; i < 2 * s->n_clusters; i++) {
+        if (slots[i] == NO_SLOT)
+            continue;
+        double time = place_runtime(s, number, i / 2);
+        double finish = p->free[slots[i]] + time;
+        offer[n] =
+            (struct place_offer){finish, place_cost(s, time, i / 2),
+                                 risk(s, s->slots[slots[i]].machine, finish)};
+        p->is_dear |= offer[n].cost > limits.cost;
+        p->is_late |= offer[n].finish > limits.finish;
+        of[n++] = slots[i];
+    }
+    size_t best =
+        p->kind->make ? explore(s, offer, of, n, &limits) : PLACE_NONE;
+    if (best == PLACE_NONE)
+        best = p->kind->choose(offer, n, &limits);
+    if (best == PLACE_NONE)
+        return NO_SLOT;
+    *price = offer[best].cost;
+    p->free[of[best]] = offer[best].finish;
+    return of[best];
+}
+
+/* Tasks of one workflow are next to each other, the highest first. */
+static void take_turns(struct place *p, const struct state *s, uint32_t n)
+{
+    uint32_t flows = place_workflows(s), turn = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct ready *r = &p->ready[i];
+        turn = i > 0 && r[-1].workflow == r->workflow ? turn + 1 : 0;
+        bool is_late = place_deadline(s, r->workflow) < (double)s->now;
+        r->first = is_late ? (double)INFINITY : turn;
+        r->second = p->kind->turn == PLACE_BY_SLACK
+                        ? p->rule.latest[s->bag.index[r->task.i]]
+                        : (r->workflow + flows - p->turn) % flows;
+    }
+    qsort(p->ready, n, sizeof *p->ready, by_keys);
+}
+
+static void gather(struct place *p, const struct state *s)
+{
+    uint32_t n = bats_bag_ready(&s->bag);
+    bool is_due = p->kind->turn == PLACE_BY_DEADLINE;
+    for (uint32_t i = 0; i < n; i++) {
+        struct bats_position task = s->bag.order[i];
+        uint32_t flow = place_workflow(s, s->bag.index[task.i]);
+        double due = is_due ? place_deadline(s, flow) : 0;
+        p->ready[i] =
+            (struct ready){.first = due < (double)s->now ? INFINITY : due,
+                           .second = flow,
+                           .height = s->known.height[s->bag.index[task.i]],
+                           .workflow = flow,
+                           .task = task};
+    }
+    qsort(p->ready, n, sizeof *p->ready, by_keys);
+    if (!is_due && s->money.purses.n > 0)
+        take_turns(p, s, n);
+}
+
+/* A task of this least cost is to begin for a price. */
+static void spend(struct spending *m, double price, double least)
+{
+    m->left -= price;
+    m->rest -= least;
+    m->squares += price * price - least * least;
+}
+
+static void make_round(struct place *p, const struct state *s)
+{
+    uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s);
+    update_rule(p, s);
+    count_money(p, s);
+    gather(p, s);
+    p->is_late = p->is_dear = false;
+    for (uint32_t i = 0; i < n && idle > 0; i++) {
+        const struct ready *r = &p->ready[i];
+        struct spending *own = &p->money[r->workflow],
+                        *run = &p->money[place_workflows(s)];
+        double price = 0, least = least_cost(s, s->bag.index[r->task.i]);
+        uint32_t slot = choose(p, s, r, &price);
+        if (slot == NO_SLOT)
+            continue;
+        spend(own, price, least);
+        spend(run, price, least);
+        if (s->slots[slot].n_tasks > 0 || bats_is_position(p->answer[slot]))
+            continue; /* it waits for what goes first there */
+        p->answer[slot] = r->task;
+        p->turn = (r->workflow + 1) % place_workflows(s);
+        idle--;
+        if (!p->kind->waits)
+            p->free[slot] = INFINITY;
+    }
+}
+
+/* ---- answers to the engine ---- */
+
+static struct stamp stamp_of(const struct state *s)
+{
+    return (struct stamp){.now = s->now,
+                          .ready = bats_bag_ready(&s->bag),
+                          .busy = s->n_busy,
+                          .open = s->n_open,
+                          .blocked = s->bag.count[BATS_TASK_BLOCKED],
+                          .ranked = s->known.categories.n_ranked,
+                          .noticed = s->n_noticed};
+}
+
+static bool same_stamp(struct stamp a, struct stamp b)
+{
+    return a.now == b.now && a.ready == b.ready && a.busy == b.busy &&
+           a.open == b.open && a.blocked == b.blocked &&
+           a.ranked == b.ranked && a.noticed == b.noticed;
+}
+
+struct bats_position place_place(void *self, const struct state *s,
+                                 uint32_t slot)
+{
+    struct place *p = ((struct place_memory *)self)->place;
+    if (!same_stamp(p->stamp, stamp_of(s)))
+        make_round(p, s);
+    p->stamp = stamp_of(s);
+    struct bats_position task = p->answer[slot];
+    p->answer[slot] = BATS_NO_POSITION;
+    if (bats_is_position(task)) { /* the round holds after it has begun */
+        p->stamp.ready--;
+        p->stamp.busy++;
+    }
+    return task;
+}
+
+int place_init(void *self, const struct state *s,
+               const struct place_kind *kind, struct bats_error *err)
+{
+    struct place *p = calloc(1, sizeof *p);
+    ((struct place_memory *)self)->place = p;
+    if (!p)
+        goto no_memory;
+    uint32_t nodes = s->bag.graph->n_nodes, flows = place_workflows(s);
+    p->kind = kind;
+    p->ranked = UINT32_MAX;
+    p->stamp.now = -1;
+    p->rule.latest = calloc(nodes, sizeof *p->rule.latest);
+    p->rule.price = calloc(flows, sizeof *p->rule.price);
+    p->least = calloc(nodes, sizeof *p->least);
+    p->ready = calloc(s->bag.n, sizeof *p->ready);
+    p->money = calloc(flows + 1, sizeof *p->money);
+    p->free = calloc(s->n_slots, sizeof *p->free);
+    p->answer = calloc(s->n_slots, sizeof *p->answer);
+    if (p->rule.latest && p->rule.price && p->least && p->ready && p->money &&
+        p->free && p->answer)
+        return 0;
+no_memory:
+    return bats_no_memory(err);
+}
+
+void place_release(void *self)
+{
+    struct place *p = ((struct place_memory *)self)->place;
+    if (!p)
+        return;
+    free(p->rule.latest);
+    free(p->rule.price);
+    free(p->least);
+    free(p->ready);
+    free(p->money);
+    free(p->free);
+    free(p->answer);
+    free(p);
+}
+
+/* Waiting is free where use is charged. */
+void place_start(void *self, const struct state *s,
+                 const struct policy_sample *sample,
+                 struct policy_start *start)
+{
+    (void)self;
+    (void)sample;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        start->machines[i] = s->clusters[i].spec.max;
+}
+
+bool place_is_late(const void *self, const struct state *s)
+{
+    const struct place *p = ((const struct place_memory *)self)->place;
+    (void)s;
+    return p->is_late && !p->is_dear;
+}

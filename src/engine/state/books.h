@@ -1,0 +1,38 @@
+/*
+ * books: the leases and stakes as the driver was told them last, so that it is
+ * told what has changed (bats_sched_next_lease).
+ *
+ * Layer: engine, the state's. A run that nobody asks for its leases has none.
+ * Part of state.h, which includes it.
+ */
+#ifndef BATS_ENGINE_BOOKS_H
+#define BATS_ENGINE_BOOKS_H
+
+#include "bats/sched.h"
+#include "bats/status.h"
+
+struct state;
+struct books;
+
+/* BATS_ENOMEM; release in any case. */
+int books_init(struct state *s, const struct bats_sched_options *o);
+void books_release(struct state *s);
+
+/* A lease of the machine begins, or waits to begin; or, since there is no money
+ * for it, it does not. The last one is over, its bill included. */
+void books_open(struct state *s, uint32_t machine);
+void books_forget(struct state *s, uint32_t machine);
+
+/* The lease that has waited begins; the lease ends. */
+void books_begin(struct state *s, uint32_t machine);
+void books_end(struct state *s, uint32_t machine);
+
+/* The lease was charged, or the amount that may still be charged for it has
+ * changed. */
+void books_charge(struct state *s, uint32_t machine, bats_money amount);
+void books_change(struct state *s, uint32_t machine);
+
+bool books_next_lease(struct state *s, struct bats_lease *lease);
+bool books_next_stake(struct state *s, struct bats_stake *stake);
+
+#endif

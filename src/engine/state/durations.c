@@ -1,0 +1,63 @@
+/* durations: how long a task may take that begins on a machine. See state.h. */
+#include "engine/state/state.h"
+
+/* Without estimates, the slots share the money this many times over. */
+#define SHARES 4
+
+/* A window, if nothing is known of the cluster. But little money may do for a
+ * workflow of short tasks: then it is what that pays, if a task that begins can
+ * run for a moment. Otherwise it would begin again and again. */
+static bats_time unknown(const struct state *s, uint32_t id)
+{
+    bats_time time = s->run.window + s->run.preempt_lead;
+    if (!s->bag.graph)
+        return time;
+    bats_time lasts = bats_billing_lasts(
+        s->clusters[s->machines[id].cluster].price, s->run.window,
+        bats_ledger_available(&s->money.ledger) / (SHARES * (s->n_open + 1)));
+    return lasts > s->run.preempt_lead + BATS_SECOND && lasts < time ? lasts
+                                                                     : time;
+}
+
+static bats_time expected(const struct state *s, uint32_t id)
+{
+    double mean = cluster_runtime(&s->clusters[s->machines[id].cluster]);
+    return mean > 0 ? (bats_time)(mean + 0.5) + s->run.preempt_lead
+                    : unknown(s, id);
+}
+
+/* The category of the task says it. */
+static bool is_known(const struct state *s, struct bats_position task)
+{
+    return bats_is_position(task) && s->known.is_ranked;
+}
+
+/* That of the longest task of the sample, or until it is given up where it may
+ * not answer. */
+bats_time task_allowed(const struct state *s, uint32_t id,
+                       struct bats_position task)
+{
+    const struct cluster *c = &s->clusters[s->machines[id].cluster];
+    const struct bats_stats *stats = &c->stats;
+    if (c->spec.unreliable && s->run.has_limits && c->limit < TIME_MAX)
+        return c->limit + s->run.preempt_lead;
+    if (is_known(s, task)) {
+        double known = categories_longest(s, s->bag.index[task.i],
+                                          s->machines[id].cluster);
+        return (bats_time)(known + 0.5) + s->run.preempt_lead;
+    }
+    bats_time time = expected(s, id), longest = 0;
+    if (stats->n_sample > 0)
+        longest = stats->sample[stats->n_sample - 1] + s->run.preempt_lead;
+    return longest > time ? longest : time;
+}
+
+bats_time task_typical(const struct state *s, uint32_t id,
+                       struct bats_position task)
+{
+    if (!is_known(s, task))
+        return expected(s, id);
+    double mean =
+        categories_runtime(s, s->bag.index[task.i], s->machines[id].cluster);
+    return (bats_time)(mean + 0.5) + s->run.preempt_lead;
+}

@@ -1,0 +1,390 @@
+#include "bats/answers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "bats/strategy.h"
+
+#define ENOUGH 20 /* answers of the first epoch, for F_s */
+/* Critical value: 1 of 100 sequences without a change exceeds it (Andrews
+ * 1993, table 1). */
+#define CHANGES 12
+#define PATIENCE 1.1 /* from one time that is tried to the next */
+
+static int by_sent(const void *left, const void *right)
+{
+    const struct bats_instance *a = left, *b = right;
+    return a->sent < b->sent ? -1 : a->sent > b->sent;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const bats_time *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+static size_t count_answers(const struct bats_instance *list, size_t n)
+{
+    size_t answered = 0;
+    for (size_t i = 0; i < n; i++)
+        answered += list[i].time >= 0;
+    return answered;
+}
+
+static bool take_times(const struct bats_instance *list, size_t n,
+                       struct bats_answers *a)
+{
+    double sum = 0;
+    a->times = malloc((n + 1) * sizeof *a->times);
+    if (!a->times)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].time >= 0) {
+            a->times[a->n_times++] = list[i].time > 0 ? list[i].time : 1;
+            sum += (double)list[i].time;
+        }
+    qsort(a->times, a->n_times, sizeof *a->times, by_time);
+    a->mean = a->n_times > 0 ? sum / (double)a->n_times : 0;
+    return a->n_times > 0;
+}
+
+/* An instance, and how long it took or has been running. */
+struct life {
+    bats_time time;
+    bool answers;
+};
+
+static int by_life(const void *left, const void *right)
+{
+    const struct life *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return b->answers - a->answers; /* those that end first */
+}
+
+/* Weights each answer by the censored instances that it stands for: otherwise
+ * running ones would make times look short. Returns gamma. (Kaplan and Meier,
+ * 1958) */
+static double weigh(const struct life *lives, size_t n, double *weight)
+{
+    double survive = 1;
+    for (size_t i = 0; i < n; i++) {
+        weight[i] = lives[i].answers ? survive / (double)(n - i) : 0;
+        survive -= weight[i];
+    }
+    return 1 - survive;
+}
+
+/* The weight of answers that took longer than from, and at most to. */
+static double weight_of(const struct life *lives, const double *weight,
+                        size_t n, double from, double to)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if ((double)lives[i].time > from && (double)lives[i].time <= to)
+            sum += weight[i];
+    return sum;
+}
+
+/* Instances older than any answer may still answer, or never. As the weight of
+ * answers has fallen from the third to the last quarter of the time that was
+ * seen, it goes on in geometric proportion, and sums up to all of them at most.
+ * Half of that is taken to be still to come. (Extrapolation of a cure rate:
+ * Escobar-Bach, Van Keilegom, 2019.) */
+static double to_come(const struct life *lives, const double *weight, size_t n,
+                      double gamma)
+{
+    double last = (double)lives[n - 1].time;
+    double step = (last - (double)lives[0].time) / 4;
+    double latest = weight_of(lives, weight, n, last - step, last);
+    double before = weight_of(lives, weight, n, last - 2 * step, last - step);
+    double rest = latest < before ? latest * latest / (before - latest) : 1;
+    return fmin(latest > 0 ? rest : 0, 1 - gamma) / 2;
+}
+
+/* Sets `times` to n_times quantiles of the weighted times, whose weights sum
+ * up to gamma. Returns their mean. */
+static double correct(const struct life *lives, const double *weight, size_t n,
+                      double gamma, bats_time *times, size_t n_times)
+{
+    double past = 0, sum = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < n && at < n_times; i++) {
+        past += weight[i];
+        while (at < n_times && weight[i] > 0 &&
+               ((double)at + 0.5) / (double)n_times <= past / gamma + 1e-9)
+            times[at++] = lives[i].time > 0 ? lives[i].time : 1;
+    }
+    for (size_t i = 0; i < n_times; i++)
+        sum += (double)times[i];
+    return sum / (double)n_times;
+}
+
+/* F_s where many instances may still answer. *more will, against those that
+ * have. False: no memory. */
+static bool correct_times(const struct bats_instance *list, size_t n,
+                          bats_time now, struct bats_answers *a, double *more)
+{
+    struct life *lives = malloc(n * sizeof *lives);
+    double *weight = calloc(n, sizeof *weight);
+    for (size_t i = 0; lives && weight && i < n; i++)
+        lives[i] = list[i].time >= 0
+                       ? (struct life){list[i].time, true}
+                       : (struct life){now - list[i].sent, false};
+    if (lives && weight) {
+        qsort(lives, n, sizeof *lives, by_life);
+        double gamma = weigh(lives, n, weight);
+        a->mean = correct(lives, weight, n, gamma, a->times, a->n_times);
+        *more = to_come(lives, weight, n, gamma) / gamma;
+    }
+    bool ok = lives && weight;
+    free(lives);
+    free(weight);
+    return ok;
+}
+
+/* F_s(t). */
+static double share(const struct bats_answers *a, bats_time t)
+{
+    size_t low = 0, high = a->n_times;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (a->times[middle] <= t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (double)low / (double)a->n_times;
+}
+
+/* The mean gamma of the sets of the first epoch, and the smallest. */
+static double known(const struct bats_instance *list, size_t n,
+                    double *smallest)
+{
+    *smallest = 1;
+    for (size_t i = 0; i + BATS_ANSWERS_SET <= n; i += BATS_ANSWERS_SET)
+        *smallest =
+            fmin(*smallest, (double)count_answers(&list[i], BATS_ANSWERS_SET) /
+                                BATS_ANSWERS_SET);
+    double mean = n > 0 ? (double)count_answers(list, n) / (double)n : 0;
+    *smallest = fmin(*smallest, n > 0 ? mean : 0);
+    return mean;
+}
+
+/* The mean of the second epoch. Sets without a due answer do not count. */
+static double partial(const struct bats_instance *list, size_t n,
+                      bats_time now, double smallest,
+                      const struct bats_answers *a)
+{
+    double sum = 0, weight = 0;
+    for (size_t i = 0; i < n; i += BATS_ANSWERS_SET) {
+        size_t size = n - i < BATS_ANSWERS_SET ? n - i : BATS_ANSWERS_SET;
+        double due = 0;
+        for (size_t k = i; k < i + size; k++)
+            due += share(a, now - list[k].sent);
+        if (due < 1)
+            continue;
+        double gamma = (double)count_answers(&list[i], size) / due;
+        sum += due * fmax(fmin(gamma, 1), smallest);
+        weight += due;
+    }
+    return weight > 0 ? sum / weight : 0;
+}
+
+/* ---- a change ---- */
+
+/* Moves to the front what has answered as soon as any other one, or will not:
+ * what is older than the longest of F_s. Tasks of the tail are sent again since
+ * they are long, and would look lost. Returns how many there are. */
+static size_t select_old(struct bats_instance *list, size_t n, size_t first,
+                         bats_time now, const struct bats_answers *a)
+{
+    bats_time longest = a->times[a->n_times - 1];
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i < first || (!list[i].in_tail && now - list[i].sent > longest)) {
+            list[kept] = list[i];
+            if (list[kept].time > longest)
+                list[kept].time = -1;
+            kept++;
+        }
+    return kept;
+}
+
+/* The first instance with another share of answers; 0: none. It has the
+ * largest of the squared sums of residuals, each divided by its variance. */
+static size_t find_change(const struct bats_instance *list, size_t n)
+{
+    double share = (double)count_answers(list, n) / (double)n;
+    double sum = 0, most = CHANGES * share * (1 - share);
+    size_t change = 0;
+    for (size_t i = 0; i + BATS_ANSWERS_SET <= n; i++) {
+        double weight = (double)i * (double)(n - i) / (double)n;
+        if (i >= BATS_ANSWERS_SET && list[i].sent > list[i - 1].sent &&
+            sum * sum > most * weight) {
+            most = sum * sum / weight;
+            change = i;
+        }
+        sum += (list[i].time >= 0) - share;
+    }
+    return change;
+}
+
+/* The share that answers since it has changed last; 1: it has not. */
+static double since_change(struct bats_instance *list, size_t n, size_t first,
+                           bats_time now, const struct bats_answers *a)
+{
+    size_t from = 0, next;
+    n = select_old(list, n, first, now, a);
+    while ((next = find_change(list + from, n - from)) > 0)
+        from += next;
+    return from == 0 ? 1
+                     : fmax((double)count_answers(list + from, n - from), 1) /
+                           (double)(n - from);
+}
+
+bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
+                       bats_time d, struct bats_answers *a)
+{
+    double smallest, more = 0;
+    size_t first = 0;
+    *a = (struct bats_answers){0};
+    qsort(list, n, sizeof *list, by_sent);
+    while (first < n && (now == BATS_NEVER || list[first].sent < now - d))
+        first++;
+    size_t of = count_answers(list, first) >= ENOUGH ? first : n;
+    if (!take_times(list, of, a)) {
+        free(a->times);
+        a->times = NULL;
+        return false;
+    }
+    if (of == n && now != BATS_NEVER &&
+        !correct_times(list, n, now, a, &more)) {
+        free(a->times);
+        a->times = NULL;
+        return false;
+    }
+    a->n_known = first;
+    a->n_partial = n - first;
+    a->gamma_known = known(list, first, &smallest);
+    a->gamma_partial = partial(list + first, n - first, now, smallest, a);
+    a->gamma = a->gamma_known <= 0 ? a->gamma_partial
+               : a->gamma_partial <= 0
+                   ? a->gamma_known
+                   : (a->gamma_known + a->gamma_partial) / 2;
+    if (a->gamma <= 0)
+        a->gamma = (double)count_answers(list, n) / (double)n;
+    a->gamma = fmin(a->gamma * (1 + more), 1);
+    if (now != BATS_NEVER)
+        a->gamma = fmin(a->gamma, since_change(list, n, first, now, a));
+    return true;
+}
+
+/* ---- where losses are noticed ---- */
+
+/* The life of an instance as a task (`is_loss`: as an execution that a machine
+ * may lose). */
+static struct life life_of(const struct bats_instance *x, bats_time now,
+                           bats_time noticed, bool is_loss)
+{
+    bats_time time = x->time >= 0   ? x->time
+                     : x->ended > 0 ? x->ended
+                                    : now - x->sent;
+    if (x->time < 0 &&
+        (x->noticed || is_loss)) /* not known of what is later */
+        time = time > noticed ? time - noticed : 0;
+    return (struct life){time, is_loss ? x->noticed : x->time >= 0};
+}
+
+/* The quantiles of one of the two: *times, n_times. Returns the share that has
+ * one, where losses are noticed of tasks all: the longest seen is taken to end
+ * then (Efron, 1967). < 0: no memory. */
+static double find_lives(const struct bats_instance *list, size_t n,
+                         bats_time now, bats_time noticed, bool is_loss,
+                         bats_time **times, size_t *n_times, double *mean)
+{
+    struct life *lives = malloc((n + 1) * sizeof *lives);
+    double *weight = calloc(n + 1, sizeof *weight);
+    double share = -1;
+    *n_times = 0;
+    for (size_t i = 0; lives && i < n; i++) {
+        lives[i] = life_of(&list[i], now, noticed, is_loss);
+        *n_times += lives[i].answers;
+    }
+    *times = malloc((*n_times + 1) * sizeof **times);
+    if (lives && weight && *times) {
+        share = 0;
+        qsort(lives, n, sizeof *lives, by_life);
+        if (!is_loss && noticed > 0 && n > 0)
+            lives[n - 1].answers = true;
+        if (*n_times > 0) {
+            share = weigh(lives, n, weight);
+            *mean = correct(lives, weight, n, share, *times, *n_times);
+        }
+    }
+    free(lives);
+    free(weight);
+    return share;
+}
+
+bool bats_answers_noticed(const struct bats_instance *list, size_t n,
+                          bats_time now, bats_time noticed,
+                          struct bats_answers *a)
+{
+    double unused;
+    *a = (struct bats_answers){.n_known = n};
+    bool ok = find_lives(list, n, now, noticed, false, &a->times, &a->n_times,
+                         &a->mean) > 0;
+    a->loses =
+        find_lives(list, n, now, noticed, true, &a->lost, &a->n_lost, &unused);
+    a->gamma = a->gamma_known =
+        (double)a->n_times / fmax((double)(a->n_times + a->n_lost), 1);
+    if (ok && a->loses >= 0)
+        return true;
+    free(a->times);
+    free(a->lost);
+    a->times = a->lost = NULL;
+    return false;
+}
+
+/* ---- where they are silent ---- */
+
+bool bats_answers_censored(const struct bats_instance *list, size_t n,
+                           bats_time now, struct bats_answers *a)
+{
+    *a = (struct bats_answers){0};
+    a->gamma = find_lives(list, n, now, 0, false, &a->times, &a->n_times,
+                          &a->mean);
+    if (a->gamma > 0)
+        return true;
+    free(a->times);
+    a->times = NULL;
+    return false;
+}
+
+/* Time in vain for each instance that answers in the end. */
+static double vain(const bats_time *times, size_t n, double gamma, double d)
+{
+    double sum = 0;
+    for (size_t i = n; i > 0 && (double)times[i - 1] > d; i--) {
+        sum += BATS_STRATEGY_SHORT * d;
+        for (double more = 2 * d; more < (double)times[i - 1]; more *= 2)
+            sum += more;
+    }
+    return sum / (double)n + (1 - gamma) / gamma * d;
+}
+
+bats_time bats_answers_patience(const bats_time *times, size_t n, double gamma,
+                                bats_time least)
+{
+    double d = (double)least, best = d, fewest = vain(times, n, gamma, d);
+    while (d > 0 && d < (double)times[n - 1]) {
+        d *= PATIENCE;
+        double lost = vain(times, n, gamma, d);
+        if (lost < fewest) {
+            fewest = lost;
+            best = d;
+        }
+    }
+    return (bats_time)fmin(best, (double)BATS_LONGEST);
+}

@@ -1,0 +1,33 @@
+/*
+ * decide: which strategy suits a tail.
+ *
+ * Layer: engine, the tail's. Plays all strategies of the grid (bats/plays.h)
+ * from the present state and takes the one whose utility is least, of those
+ * expected to keep budget and deadline, if there are any. It keeps those that a
+ * person may want instead.
+ */
+#ifndef BATS_ENGINE_DECIDE_H
+#define BATS_ENGINE_DECIDE_H
+
+#include "bats/plays.h"
+#include "bats/sched.h"
+#include "bats/status.h"
+
+struct decide_question {
+    struct bats_plays_model model; /* with the tail */
+    const char *utility;           /* bats/utility.h */
+    double elapsed, charged;       /* so far; microseconds, money */
+    double money, time;            /* that is left; or INFINITY */
+    uint32_t n_tasks;              /* of the whole bag */
+    uint64_t seed;
+};
+
+struct decide_answer {
+    struct bats_sched_offer offers[BATS_STRATEGIES];
+    size_t n, best; /* offers; the one that was taken */
+};
+
+/* False: no memory; nothing is decided. */
+bool decide(const struct decide_question *q, struct decide_answer *answer);
+
+#endif

@@ -1,0 +1,662 @@
+/*
+ * expert: a tail that sends instances by a strategy. See bats/strategy.h and
+ * instances.h.
+ *
+ * The tail's tasks are those without a result when it begins. The advisor keeps
+ * T_ur, the mean of what has ended in the unreliable pool, until then.
+ */
+#include "engine/tail/tail.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bats/answers.h"
+#include "bats/utility.h"
+#include "engine/tail/papers/decide.h"
+#include "engine/tail/papers/instances.h"
+#include "util/expression.h"
+#include "util/grow.h"
+
+/* The strategy is chosen again if the share of answers changes by this
+ * much. */
+#define CHANGE 0.1
+
+/* The time limit before the tail is computed again after this many results. */
+#define MORE 1.25
+
+/* The instances that were sent to a pool and have ended. */
+struct past {
+    struct bats_instance *list;
+    size_t n, capacity;
+};
+
+struct expert {
+    struct bats_strategy strategy;
+    char utility[BATS_EXPRESSION_MAX]; /* "": the strategy is given */
+    uint64_t seed;
+    bats_time noticed; /* bats_strategy_noticed */
+    struct past past[POOLS];
+    bats_time decided, next_look;     /* decided: -1, it is given */
+    double gamma;                     /* the share that answered then, of */
+    size_t n_times;                   /* so many */
+    struct decide_answer answer;      /* n 0: nothing was decided */
+    struct bats_sched_offer expected; /* the one of its offers that is
+                                         followed, as it was then */
+    bool is_chosen;                   /* by a person, */
+    bool has_news;                    /* who is to be asked */
+    struct instances instances;
+    uint32_t *number;            /* by position: of a task of the tail */
+    struct bats_position *tasks; /* by number: its position */
+    uint32_t room;               /* tasks that the tail may have */
+    double sum;                  /* microseconds; of n results of the */
+    uint64_t n;                  /* unreliable pool */
+    double next_n;               /* so many: patience is found anew */
+    bats_time patience;          /* bats_answers_patience */
+    double t_ur;                 /* since the tail began, */
+    bats_time began;             /* at this time */
+    bool has_begun, has_rushed;
+};
+
+static bool is_unreliable(const struct state *s, uint32_t slot)
+{
+    return s->clusters[slot_cluster(s, slot)].spec.unreliable;
+}
+
+static enum pool pool_of(const struct state *s, uint32_t slot)
+{
+    return is_unreliable(s, slot) ? POOL_UNRELIABLE : POOL_RELIABLE;
+}
+
+/* The slots of the machines of a pool that are there, or that may be there as
+ * jobs at the same time. */
+static uint32_t pool_slots(const struct state *s, bool unreliable)
+{
+    double n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        uint32_t machines = c->n_joined;
+        if (s->money.terms.waits && machines > c->spec.max)
+            machines = c->spec.max;
+        if (c->spec.unreliable == unreliable && c->n_machines > 0)
+            n += machines * (double)c->n_slots / c->n_machines;
+    }
+    return (uint32_t)n;
+}
+
+/* Takes over what became of earlier instances, as if they had been sent long
+ * ago. False: no memory. */
+static bool take_known(struct expert *x, const struct bats_sched_options *o)
+{
+    for (int i = 0; i < POOLS; i++) {
+        struct past *past = &x->past[i];
+        if (!bats_grow(&past->list, &past->capacity, o->n_known[i],
+                       sizeof *past->list))
+            return false;
+        for (; past->n < o->n_known[i]; past->n++) {
+            struct bats_instance *known = &past->list[past->n];
+            *known = o->known[i][past->n];
+            known->sent = (bats_time)past->n - BATS_LONGEST;
+            if (i == POOL_UNRELIABLE && known->time >= 0) {
+                x->sum += (double)known->time;
+                x->n++;
+            }
+        }
+    }
+    return true;
+}
+
+static int init(void *self, const struct state *s,
+                const struct bats_sched_options *o, struct bats_error *err)
+{
+    struct expert *x = self;
+    struct bats_error why;
+    x->strategy = o->strategy;
+    x->seed = o->seed;
+    x->noticed = bats_strategy_noticed(o->clusters, o->n_clusters);
+    x->decided = -1;
+    if (o->utility && strlen(o->utility) >= sizeof x->utility)
+        return bats_error_set(err, BATS_EINPUT, "the utility is too long");
+    strcpy(x->utility, o->utility ? o->utility : "");
+    if (o->utility && bats_utility_check(o->utility, &why) < 0)
+        return bats_error_set(err, BATS_EINPUT, "the utility: %s", why.text);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (s->clusters[i].spec.unreliable)
+            x->room += (uint32_t)s->clusters[i].n_slots;
+    if (x->strategy.rush > 0 || x->room > o->n_tasks)
+        x->room = o->n_tasks;
+    x->number = malloc(o->n_tasks * sizeof *x->number);
+    x->tasks = malloc((x->room + 1) * sizeof *x->tasks);
+    return take_known(x, o) && instances_init(&x->instances, x->room) &&
+                   x->number && x->tasks
+               ? 0
+               : bats_no_memory(err);
+}
+
+static void release(void *self)
+{
+    struct expert *x = self;
+    instances_release(&x->instances);
+    free(x->number);
+    free(x->tasks);
+    for (int i = 0; i < POOLS; i++)
+        free(x->past[i].list);
+}
+
+/* The mean runtime in a pool as the clusters file says; 0: it does not. */
+static double expected(const struct state *s, bool unreliable)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        double time = cluster_runtime(c);
+        if (c->spec.unreliable != unreliable || time <= 0)
+            continue;
+        sum += time * (double)c->n_slots;
+        n += (double)c->n_slots;
+    }
+    return n > 0 ? sum / n : 0;
+}
+
+/* A window, if nothing is known of it. */
+static double find_t_ur(const struct expert *x, const struct state *s)
+{
+    double guess = expected(s, true);
+    if (x->has_begun)
+        return x->t_ur;
+    return x->n > 0    ? x->sum / (double)x->n
+           : guess > 0 ? guess
+                       : (double)s->run.window;
+}
+
+/* The time limit of an instance before the tail begins. */
+static bats_time throughput(const struct expert *x, const struct state *s)
+{
+    bats_time time = bats_strategy_throughput(find_t_ur(x, s), x->noticed > 0);
+    return time > x->patience ? time : x->patience;
+}
+
+static bats_time limit(const void *self, const struct state *s, size_t cluster)
+{
+    const struct expert *x = self;
+    if (!s->clusters[cluster].spec.unreliable)
+        return BATS_NEVER;
+    bats_time time = s->run.in_tail
+                         ? bats_span_time(&x->strategy.d, find_t_ur(x, s))
+                         : throughput(x, s);
+    return time >= BATS_LONGEST ? BATS_NEVER : time > 0 ? time : 1;
+}
+
+/* ---- instances sent ---- */
+
+static bool is_of_tail(const struct expert *x, bats_time sent)
+{
+    return x->has_begun && sent >= x->began;
+}
+
+/* The instances that have ended in the unreliable pool, and those that run
+ * there. */
+static struct bats_instance *list_instances(const struct expert *x,
+                                            const struct state *s, size_t *n)
+{
+    const struct past *past = &x->past[POOL_UNRELIABLE];
+    struct bats_instance *list =
+        malloc((past->n + s->n_slots + 1) * sizeof *list);
+    if (!list)
+        return NULL;
+    if (past->n > 0)
+        memcpy(list, past->list, past->n * sizeof *list);
+    *n = past->n;
+    for (uint32_t slot = 0; slot < s->n_slots; slot++)
+        if (s->slots[slot].n_tasks > 0 && is_unreliable(s, slot))
+            list[(*n)++] = (struct bats_instance){
+                .sent = s->slots[slot].started,
+                .time = -1,
+                .in_tail = is_of_tail(x, s->slots[slot].started)};
+    return list;
+}
+
+/* False: no memory. */
+static bool find_patience(struct expert *x, const struct state *s)
+{
+    struct bats_answers a;
+    size_t n;
+    struct bats_instance *list = list_instances(x, s, &n);
+    if (list && bats_answers_censored(list, n, s->now, &a)) {
+        x->patience = 0;
+        x->patience = bats_answers_patience(a.times, a.n_times, a.gamma,
+                                            throughput(x, s));
+        free(a.times);
+    }
+    free(list);
+    return list != NULL;
+}
+
+static bool learn(void *self, const struct state *s, size_t cluster,
+                  bats_time runtime)
+{
+    struct expert *x = self;
+    if (!s->clusters[cluster].spec.unreliable)
+        return true;
+    x->sum += (double)runtime;
+    x->n++;
+    if (x->noticed > 0 || x->has_begun || (double)x->n < x->next_n)
+        return true;
+    x->next_n = MORE * (double)x->n;
+    return find_patience(x, s);
+}
+
+/* ---- deciding ---- */
+
+/* Turnaround times in the reliable pool: those that were seen, or as long as in
+ * the other one by the ratio of the means that are expected. */
+static size_t reliable_times(const struct expert *x, const struct state *s,
+                             const struct bats_answers *a, bats_time *times)
+{
+    const struct past *past = &x->past[POOL_RELIABLE];
+    struct bats_answers seen;
+    double here = expected(s, false), there = expected(s, true);
+    size_t n = 0;
+    if (past->n > 0 &&
+        bats_answers_find(past->list, past->n, BATS_NEVER, 0, &seen)) {
+        for (; n < seen.n_times && n < a->n_times; n++)
+            times[n] = seen.times[n];
+        free(seen.times);
+        return n;
+    }
+    double ratio = here > 0 && there > 0 ? here / there : 1;
+    for (; n < a->n_times; n++)
+        times[n] = (bats_time)fmax((double)a->times[n] * ratio, 1);
+    return n;
+}
+
+/* The mean price of a slot of the pool, per microsecond. */
+static double price_of(const struct state *s, bool unreliable)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        if (c->spec.unreliable != unreliable)
+            continue;
+        sum += (double)c->price * c->n_joined;
+        n += c->n_joined;
+    }
+    return n > 0 ? sum / n / (double)s->run.window : 0;
+}
+
+static bool any_free(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (s->clusters[i].spec.lost_is_free)
+            return true;
+    return false;
+}
+
+/* The task is not to be run, any more or at all. */
+static bool is_over(const struct state *s, struct bats_position task)
+{
+    return bats_bag_has_result(&s->bag, task) ||
+           s->bag.state[task.i] == BATS_TASK_LEFT_OUT ||
+           s->bag.state[task.i] == BATS_TASK_SKIPPED;
+}
+
+/* The instance has never answered. */
+static bool is_new(const struct state *s, struct bats_position task)
+{
+    const struct task *t = &s->tasks[task.i];
+    return t->slot == NO_SLOT && t->losses == 0 && t->given_up == 0 &&
+           t->failures == 0;
+}
+
+/* The tasks that are left, each by its original execution. */
+static uint32_t list_tasks(const struct expert *x, const struct state *s,
+                           struct bats_plays_task *tasks)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < x->instances.n; i++) {
+        struct bats_position task = x->tasks[i];
+        if (is_over(s, task))
+            continue;
+        uint32_t slot = s->tasks[task.i].slot;
+        struct bats_plays_task *t = &tasks[n++];
+        *t = (struct bats_plays_task){.is_pending = slot == NO_SLOT,
+                                      .is_new = is_new(s, task),
+                                      .given_up = BATS_NEVER};
+        if (slot == NO_SLOT)
+            continue;
+        bats_time limit = s->clusters[slot_cluster(s, slot)].limit;
+        t->started = s->slots[slot].started - s->now;
+        t->is_reliable = !is_unreliable(s, slot);
+        if (limit < BATS_NEVER)
+            t->given_up = t->started + limit > 0 ? t->started + limit : 1;
+    }
+    return n;
+}
+
+static void follow(struct expert *x, const struct state *s, size_t which)
+{
+    x->strategy = x->answer.offers[which].strategy;
+    x->expected = x->answer.offers[which];
+    x->decided = s->now;
+}
+
+/* A strategy that a person has chosen stays until another one is. */
+static void ask(struct expert *x, const struct state *s,
+                const struct bats_answers *a)
+{
+    struct bats_plays_task *tasks =
+        malloc((x->instances.n + 1) * sizeof *tasks);
+    bats_time *times = malloc((a->n_times + 1) * sizeof *times);
+    bats_money left = bats_ledger_available(&s->money.ledger);
+    struct decide_question q = {
+        .model = {.n_unreliable = pool_slots(s, true),
+                  .n_reliable = pool_slots(s, false),
+                  .unreliable = a->times,
+                  .n_times = a->n_times,
+                  .reliable = times,
+                  .gamma = a->gamma,
+                  .noticed = x->noticed,
+                  .lost = a->lost,
+                  .n_lost = a->n_lost,
+                  .loses = a->loses,
+                  .t_ur = a->mean,
+                  .price_unreliable = price_of(s, true),
+                  .price_reliable = price_of(s, false),
+                  .lost_is_free = any_free(s),
+                  .tail = tasks},
+        .utility = x->utility,
+        .elapsed = (double)s->now,
+        .charged = (double)s->money.ledger.charged,
+        .money = left == BATS_UNLIMITED ? INFINITY : (double)left,
+        .time = s->run.goal.deadline == BATS_NEVER
+                    ? INFINITY
+                    : (double)(s->run.goal.deadline - s->now),
+        .n_tasks = s->bag.n,
+        .seed = x->seed};
+    if (tasks && times) {
+        q.model.n_tasks = list_tasks(x, s, tasks);
+        q.model.n_reliable_times = reliable_times(x, s, a, times);
+        if (q.model.n_tasks > 0 && q.model.n_unreliable > 0 &&
+            decide(&q, &x->answer)) {
+            x->has_news = true;
+            x->gamma = a->gamma;
+            x->n_times = a->n_times;
+            x->t_ur = a->mean;
+            if (!x->is_chosen)
+                follow(x, s, x->answer.best);
+        }
+    }
+    free(tasks);
+    free(times);
+}
+
+/* When the tail begins, T_ur is known from then on, also of what has not
+ * answered yet; a strategy is decided on, and again where the share that
+ * answers has changed. (Where losses are noticed what is long is not given up,
+ * and few answers make all look short: it is decided again when they
+ * double.) */
+static void look(struct expert *x, const struct state *s)
+{
+    struct bats_answers a;
+    size_t n;
+    x->next_look = s->now + s->run.interval;
+    struct bats_instance *list = list_instances(x, s, &n);
+    if (list &&
+        (x->noticed > 0
+             ? bats_answers_noticed(list, n, s->now, x->noticed, &a)
+             : bats_answers_find(list, n, s->now, throughput(x, s), &a))) {
+        if (!s->run.in_tail)
+            x->t_ur = a.mean;
+        bool has_changed = fabs(a.gamma - x->gamma) > CHANGE ||
+                           (x->noticed > 0 && a.n_times >= 2 * x->n_times);
+        if (x->utility[0] != '\0' && (x->decided < 0 || has_changed))
+            ask(x, s, &a);
+        free(a.times);
+        free(a.lost);
+    }
+    free(list);
+}
+
+/* ---- the begin of the tail ---- */
+
+static struct instances_rules rules_of(const struct expert *x,
+                                       const struct state *s)
+{
+    uint32_t n_ur = pool_slots(s, true), all = pool_slots(s, false);
+    double used = ceil(x->strategy.m_r * n_ur - 1e-9);
+    return (struct instances_rules){
+        .n = x->strategy.n,
+        .t = bats_span_time(&x->strategy.t, x->t_ur),
+        .n_reliable = used < all ? (uint32_t)used : all,
+        .no_unreliable = n_ur == 0,
+        .both = x->strategy.both};
+}
+
+/* Strategy B: the rest of its amount pays for all tasks without a result in the
+ * reliable pool. */
+static bool may_rush(const struct expert *x, const struct state *s)
+{
+    double time = expected(s, false), price = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (!s->clusters[i].spec.unreliable)
+            price = fmax(price, (double)s->clusters[i].price);
+    if (time <= 0)
+        time = find_t_ur(x, s);
+    return x->strategy.rush > 0 && !x->has_rushed &&
+           bats_bag_left(&s->bag) * (time / (double)s->run.window) * price <=
+               (double)(x->strategy.rush - s->money.ledger.charged);
+}
+
+static bool begins(const void *self, const struct state *s)
+{
+    const struct expert *x = self;
+    uint32_t left = bats_bag_left(&s->bag);
+    return !x->strategy.only_reliable && left > 0 &&
+           (left < pool_slots(s, true) || may_rush(x, s)) && left <= x->room;
+}
+
+/* Tasks that wait in the bag are due. */
+static bats_time sent_at(const struct state *s, struct bats_position task)
+{
+    uint32_t slot = s->tasks[task.i].slot;
+    return slot == NO_SLOT ? -BATS_LONGEST : s->slots[slot].started;
+}
+
+/* The order in which their last instances were sent. */
+static void sort(struct expert *x, const struct state *s, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        struct bats_position task = x->tasks[i];
+        bats_time time = sent_at(s, task);
+        uint32_t k = i;
+        for (; k > 0 && sent_at(s, x->tasks[k - 1]) > time; k--)
+            x->tasks[k] = x->tasks[k - 1];
+        x->tasks[k] = task;
+    }
+}
+
+static void begin_tail(void *self, const struct state *s)
+{
+    struct expert *x = self;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->bag.n; i++) {
+        const struct bats_position task = {i};
+        x->number[i] = NO_INSTANCE;
+        if (!is_over(s, task))
+            x->tasks[n++] = task;
+    }
+    sort(x, s, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = s->tasks[x->tasks[i].i].slot;
+        x->number[x->tasks[i].i] = i;
+        x->instances.tasks[i] = (struct instances_task){
+            .last = sent_at(s, x->tasks[i]),
+            .is_reliable = slot != NO_SLOT && !is_unreliable(s, slot),
+            .is_new = is_new(s, x->tasks[i])};
+    }
+    x->t_ur = find_t_ur(x, s);
+    x->began = s->now;
+    x->has_begun = true;
+    instances_begin(&x->instances, &(struct instances_rules){.n = 0}, n);
+    look(x, s);
+    const struct instances_rules rules = rules_of(x, s);
+    instances_begin(&x->instances, &rules, n);
+}
+
+/* ---- in the tail ---- */
+
+static void update(void *self, const struct state *s)
+{
+    struct expert *x = self;
+    if (x->utility[0] != '\0' && s->now >= x->next_look)
+        look(x, s);
+    const struct instances_rules rules = rules_of(x, s);
+    instances_change(&x->instances, &rules);
+    if (may_rush(x, s)) {
+        x->has_rushed = true;
+        instances_rush(&x->instances);
+    }
+    instances_update(&x->instances, s->now);
+}
+
+/* The task may be sent: executions that were told to stop have answered. */
+static bool is_startable(const struct state *s, struct bats_position task)
+{
+    return s->bag.state[task.i] == BATS_TASK_PENDING ||
+           task_may_be_replicated(s, task);
+}
+
+static struct bats_position next(void *self, const struct state *s,
+                                 uint32_t slot)
+{
+    struct expert *x = self;
+    enum pool pool = pool_of(s, slot);
+    uint32_t number;
+    for (uint32_t i = 0;
+         (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE;
+         i++) {
+        struct bats_position task = x->tasks[number];
+        if (!is_startable(s, task))
+            continue;
+        instances_send(&x->instances, pool, i, s->now);
+        return task;
+    }
+    return BATS_NO_POSITION;
+}
+
+/* Tasks in the queue of the pool, without those that wait for other tasks, or
+ * whose machine has to answer first. */
+static uint32_t startable(struct expert *x, const struct state *s,
+                          enum pool pool)
+{
+    uint32_t n = 0, number;
+    for (uint32_t i = 0;
+         (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE; i++)
+        n += is_startable(s, x->tasks[number]);
+    return n;
+}
+
+static uint32_t waiting(void *self, const struct state *s, size_t cluster)
+{
+    struct expert *x = self;
+    bool unreliable = s->clusters[cluster].spec.unreliable;
+    enum pool pool = unreliable ? POOL_UNRELIABLE : POOL_RELIABLE;
+    if (s->run.in_tail) {
+        uint32_t n = instances_waiting(&x->instances, pool);
+        uint32_t now = n > 0 ? startable(x, s, pool) : 0;
+        return n < now ? n : now;
+    }
+    return unreliable || x->strategy.reliable_works ? bats_bag_ready(&s->bag)
+                                                    : 0;
+}
+
+/* Answers, and instances given up; not those stopped before their time. */
+static void note(struct expert *x, const struct state *s, uint32_t slot,
+                 struct bats_position task, bool answers, bool noticed)
+{
+    struct past *past = &x->past[pool_of(s, slot)];
+    if (!bats_same_position(s->slots[slot].head, task) ||
+        (!answers && bats_bag_left(&s->bag) == 0) ||
+        !bats_grow(&past->list, &past->capacity, past->n + 1,
+                   sizeof *past->list))
+        return;
+    bats_time sent = s->slots[slot].started, time = s->now - sent;
+    past->list[past->n++] =
+        (struct bats_instance){.sent = sent,
+                               .time = answers ? time : -1,
+                               .ended = time > 0 ? time : 1,
+                               .noticed = noticed,
+                               .in_tail = is_of_tail(x, sent)};
+}
+
+static void ended(void *self, const struct state *s, uint32_t slot,
+                  struct bats_position task, bool answers, bool noticed)
+{
+    struct expert *x = self;
+    note(x, s, slot, task, answers, noticed);
+    if (!x->has_begun || x->number[task.i] == NO_INSTANCE)
+        return;
+    instances_end(&x->instances, x->number[task.i], pool_of(s, slot), answers);
+    if (noticed)
+        instances_hurry(&x->instances, x->number[task.i]);
+}
+
+static void strategy(const void *self, struct bats_sched_strategy *strategy)
+{
+    const struct expert *x = self;
+    *strategy = (struct bats_sched_strategy){.strategy = x->strategy,
+                                             .decided = x->decided,
+                                             .gamma = x->gamma,
+                                             .is_chosen = x->is_chosen};
+    if (x->decided < 0)
+        return;
+    strategy->makespan = x->expected.makespan;
+    strategy->cost = x->expected.cost;
+}
+
+static size_t offers(const void *self, const struct bats_sched_offer **offers)
+{
+    const struct expert *x = self;
+    *offers = x->answer.offers;
+    return x->answer.n;
+}
+
+static bool has_news(void *self)
+{
+    struct expert *x = self;
+    bool has = x->has_news;
+    x->has_news = false;
+    return has;
+}
+
+static bool choose(void *self, const struct state *s, uint32_t which)
+{
+    struct expert *x = self;
+    if (which >= x->answer.n)
+        return false;
+    follow(x, s, which);
+    x->is_chosen = true;
+    return true;
+}
+
+static bats_time wakeup(void *self)
+{
+    struct expert *x = self;
+    return x->has_begun ? instances_wakeup(&x->instances) : BATS_NEVER;
+}
+
+const struct tail tail_expert = {
+    .advisor = {"expert", sizeof(struct expert), init, release},
+    .learn = learn,
+    .begins = begins,
+    .begin_tail = begin_tail,
+    .limit = limit,
+    .update = update,
+    .next = next,
+    .waiting = waiting,
+    .ended = ended,
+    .wakeup = wakeup,
+    .strategy = strategy,
+    .offers = offers,
+    .has_news = has_news,
+    .choose = choose};

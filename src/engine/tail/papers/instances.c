@@ -1,0 +1,244 @@
+#include "engine/tail/papers/instances.h"
+
+#include <stdlib.h>
+
+bool instances_init(struct instances *x, uint32_t n)
+{
+    *x = (struct instances){.n = n, .room = 4};
+    /* A task is in a queue at most twice, once in vain. */
+    while (x->room < 2 * n + 2)
+        x->room *= 2;
+    x->tasks = calloc(n + 1, sizeof *x->tasks);
+    x->waiting.list = malloc(x->room * sizeof *x->waiting.list);
+    x->since = malloc(x->room * sizeof *x->since);
+    for (int i = 0; i < POOLS; i++)
+        x->queue[i].list = malloc(x->room * sizeof *x->queue[i].list);
+    return x->tasks && x->waiting.list && x->since && x->queue[0].list &&
+           x->queue[1].list;
+}
+
+void instances_release(struct instances *x)
+{
+    free(x->tasks);
+    free(x->waiting.list);
+    free(x->since);
+    for (int i = 0; i < POOLS; i++)
+        free(x->queue[i].list);
+}
+
+/* ---- the rings ---- */
+
+static void push(struct instances *x, struct instances_queue *q, uint32_t task)
+{
+    q->list[(q->first + q->n++) & (x->room - 1)] = task;
+}
+
+static uint32_t at(const struct instances *x, const struct instances_queue *q,
+                   uint32_t i)
+{
+    return q->list[(q->first + i) & (x->room - 1)];
+}
+
+static void drop_first(struct instances_queue *q)
+{
+    q->first++;
+    q->n--;
+}
+
+/* Neither done nor on its way. */
+static bool is_open(const struct instances_task *t)
+{
+    return !t->is_done && !t->is_queued && !t->is_reliable;
+}
+
+static bool is_stale(const struct instances *x, uint32_t i)
+{
+    const struct instances_queue *q = &x->waiting;
+    return x->since[(q->first + i) & (x->room - 1)] !=
+           x->tasks[at(x, q, i)].last;
+}
+
+/* The task waits from now on. (A hurry leaves stale entries behind.) */
+static void wait(struct instances *x, uint32_t task)
+{
+    struct instances_queue *q = &x->waiting;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; q->n == x->room && i < x->room; i++)
+        if (!is_stale(x, i)) {
+            uint32_t to = (q->first + kept++) & (x->room - 1);
+            q->list[to] = at(x, q, i);
+            x->since[to] = x->tasks[q->list[to]].last;
+        }
+    if (q->n == x->room)
+        q->n = kept;
+    x->since[(q->first + q->n) & (x->room - 1)] = x->tasks[task].last;
+    push(x, q, task);
+}
+
+static void enqueue(struct instances *x, enum pool pool, uint32_t task)
+{
+    x->tasks[task].is_queued = true;
+    push(x, &x->queue[pool], task);
+    if (pool == POOL_RELIABLE && x->queue[pool].n > x->longest_queue)
+        x->longest_queue = x->queue[pool].n;
+}
+
+/* The next instance of the task: which pool is it for? */
+static void enqueue_next(struct instances *x, uint32_t task)
+{
+    const struct instances_task *t = &x->tasks[task];
+    bool is_last =
+        (t->sent >= x->rules.n && !t->is_new) || x->rules.no_unreliable;
+    enqueue(x,
+            is_last && x->rules.n_reliable > 0 ? POOL_RELIABLE
+                                               : POOL_UNRELIABLE,
+            task);
+}
+
+/* Withdrawn, or in vain: the task is in the reliable pool already. */
+static bool is_void(const struct instances_task *t)
+{
+    return t->is_done || t->is_reliable;
+}
+
+/* ---- the steps ---- */
+
+void instances_begin(struct instances *x, const struct instances_rules *rules,
+                     uint32_t n)
+{
+    x->n = n;
+    x->rules = *rules;
+    x->waiting.first = x->waiting.n = x->n_reliable = 0;
+    x->most_reliable = x->longest_queue = x->sent_reliable = 0;
+    for (int i = 0; i < POOLS; i++)
+        x->queue[i].first = x->queue[i].n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct instances_task *t = &x->tasks[i];
+        t->sent = 0;
+        t->is_done = t->is_queued = false;
+        x->n_reliable += t->is_reliable;
+        if (t->is_reliable)
+            continue;
+        wait(x, i);
+        if (rules->both && rules->n_reliable > 0) {
+            enqueue(x, POOL_UNRELIABLE, i);
+            push(x, &x->queue[POOL_RELIABLE], i);
+        }
+    }
+    x->most_reliable = x->n_reliable;
+}
+
+void instances_change(struct instances *x, const struct instances_rules *rules)
+{
+    enum pool from = rules->n_reliable == 0 ? POOL_RELIABLE : POOL_UNRELIABLE;
+    struct instances_queue *q = &x->queue[from];
+    x->rules = *rules;
+    if (rules->n_reliable > 0 && !rules->no_unreliable)
+        return;
+    for (uint32_t n = q->n; n > 0; n--) {
+        uint32_t task = at(x, q, 0);
+        drop_first(q);
+        if (!is_void(&x->tasks[task]))
+            enqueue_next(x, task);
+    }
+}
+
+void instances_update(struct instances *x, bats_time now)
+{
+    while (x->waiting.n > 0) {
+        uint32_t task = at(x, &x->waiting, 0);
+        const struct instances_task *t = &x->tasks[task];
+        bool is_due = is_open(t) && !is_stale(x, 0);
+        if (is_due && t->last + x->rules.t > now)
+            return;
+        drop_first(&x->waiting);
+        if (is_due)
+            enqueue_next(x, task);
+    }
+}
+
+bats_time instances_wakeup(struct instances *x)
+{
+    while (x->waiting.n > 0) {
+        const struct instances_task *t = &x->tasks[at(x, &x->waiting, 0)];
+        if (is_open(t) && !is_stale(x, 0))
+            return t->last + x->rules.t;
+        drop_first(&x->waiting);
+    }
+    return BATS_NEVER;
+}
+
+uint32_t instances_peek(struct instances *x, enum pool pool, uint32_t i)
+{
+    struct instances_queue *q = &x->queue[pool];
+    if (pool == POOL_RELIABLE && x->n_reliable >= x->rules.n_reliable)
+        return NO_INSTANCE;
+    while (q->n > 0 && is_void(&x->tasks[at(x, q, 0)])) {
+        x->tasks[at(x, q, 0)].is_queued = false;
+        drop_first(q);
+    }
+    return i < q->n ? at(x, q, i) : NO_INSTANCE;
+}
+
+uint32_t instances_waiting(const struct instances *x, enum pool pool)
+{
+    const struct instances_queue *q = &x->queue[pool];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < q->n; i++)
+        n += !is_void(&x->tasks[at(x, q, i)]);
+    if (pool == POOL_UNRELIABLE)
+        return n;
+    uint32_t free = x->rules.n_reliable > x->n_reliable
+                        ? x->rules.n_reliable - x->n_reliable
+                        : 0;
+    return n < free ? n : free;
+}
+
+void instances_send(struct instances *x, enum pool pool, uint32_t i,
+                    bats_time now)
+{
+    struct instances_queue *q = &x->queue[pool];
+    uint32_t task = at(x, q, i);
+    struct instances_task *t = &x->tasks[task];
+    for (; i > 0; i--) /* those before it move up */
+        q->list[(q->first + i) & (x->room - 1)] = at(x, q, i - 1);
+    drop_first(q);
+    t->is_queued = false;
+    t->last = now;
+    if (pool == POOL_RELIABLE) {
+        t->is_reliable = true;
+        x->sent_reliable++;
+        if (++x->n_reliable > x->most_reliable)
+            x->most_reliable = x->n_reliable;
+    } else {
+        t->sent += !t->is_new;
+        wait(x, task);
+    }
+    t->is_new = false;
+}
+
+void instances_end(struct instances *x, uint32_t task, enum pool pool,
+                   bool has_result)
+{
+    struct instances_task *t = &x->tasks[task];
+    t->is_done |= has_result;
+    if (pool == POOL_UNRELIABLE)
+        return;
+    t->is_reliable = false;
+    x->n_reliable--;
+    if (is_open(t))
+        enqueue(x, POOL_RELIABLE, task);
+}
+
+void instances_hurry(struct instances *x, uint32_t task)
+{
+    if (is_open(&x->tasks[task]))
+        enqueue_next(x, task);
+}
+
+void instances_rush(struct instances *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (!is_void(&x->tasks[i]))
+            enqueue(x, POOL_RELIABLE, i);
+}

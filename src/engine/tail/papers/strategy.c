@@ -1,0 +1,290 @@
+/* strategy: names of strategies. See bats/strategy.h. */
+#include "bats/strategy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THROUGHPUT {.of_tur = BATS_THROUGHPUT_D}
+
+static const struct {
+    const char *name;
+    struct bats_strategy strategy;
+} statics[] = {
+    {"AR",
+     {.n = BATS_INSTANCES_INFINITE,
+      .t = THROUGHPUT,
+      .d = THROUGHPUT,
+      .m_r = INFINITY,
+      .only_reliable = true,
+      .reliable_works = true}},
+    {"TRR", {.n = 0, .d = THROUGHPUT, .m_r = INFINITY}},
+    {"TR", {.n = 0, .t = THROUGHPUT, .d = THROUGHPUT, .m_r = INFINITY}},
+    {"AUR",
+     {.n = BATS_INSTANCES_INFINITE,
+      .t = THROUGHPUT,
+      .d = THROUGHPUT,
+      .m_r = INFINITY}},
+    {"CNinf",
+     {.n = BATS_INSTANCES_INFINITE,
+      .t = THROUGHPUT,
+      .d = THROUGHPUT,
+      .m_r = INFINITY,
+      .reliable_works = true}},
+    {"CN1T0",
+     {.n = 1,
+      .d = THROUGHPUT,
+      .m_r = INFINITY,
+      .reliable_works = true,
+      .both = true}},
+};
+
+/* ---- reading ---- */
+
+static int read_count(const char *text, uint32_t *n, struct bats_error *err)
+{
+    uint64_t count;
+    *n = BATS_INSTANCES_INFINITE;
+    if (strcmp(text, "inf") == 0)
+        return 0;
+    if (bats_count_parse(text, &count, NULL) || count > 1000)
+        return bats_error_set(err, BATS_EINPUT,
+                              "N: '%.40s' is neither inf nor a whole number up "
+                              "to 1000",
+                              text);
+    *n = (uint32_t)count;
+    return 0;
+}
+
+/* Parses "1.5x", "35m" or "inf". */
+static int read_span(const char *name, const char *text,
+                     struct bats_span *span, struct bats_error *err)
+{
+    struct bats_error why;
+    size_t length = strlen(text);
+    char number[40];
+    *span = (struct bats_span){0};
+    if (strcmp(text, "inf") == 0) {
+        span->of_tur = INFINITY;
+        return 0;
+    }
+    if (length > 1 && length < sizeof number && text[length - 1] == 'x') {
+        memcpy(number, text, length - 1);
+        number[length - 1] = '\0';
+        if (strspn(number, "0.") == length - 1)
+            return 0;
+        if (bats_factor_parse(number, &span->of_tur, &why) == 0 &&
+            span->of_tur <= 1000)
+            return 0;
+    } else if (bats_duration_parse(text, &span->fixed, &why) == 0) {
+        return 0;
+    }
+    return bats_error_set(err, BATS_EINPUT,
+                          "%s: '%.40s' is neither a multiple of T_ur, such as "
+                          "1.5x, nor a duration, nor inf",
+                          name, text);
+}
+
+static int read_parameter(char *item, struct bats_strategy *s, unsigned *seen,
+                          struct bats_error *err)
+{
+    static const char *const names[] = {"N", "T", "D", "Mr"};
+    char *value = strchr(item, '=');
+    unsigned i = 0;
+    if (value)
+        *value++ = '\0';
+    while (i < 4 && strcmp(item, names[i]) != 0)
+        i++;
+    if (i == 4 || !value)
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%.40s' is not a strategy: AR, TRR, TR, AUR, "
+                              "CNinf, CN1T0, B=AMOUNT, or N=,T=,D=,Mr=",
+                              item);
+    if (*seen & 1U << i)
+        return bats_error_set(err, BATS_EINPUT, "%s is there twice", names[i]);
+    *seen |= 1U << i;
+    if (i == 0)
+        return read_count(value, &s->n, err);
+    if (i < 3)
+        return read_span(names[i], value, i == 1 ? &s->t : &s->d, err);
+    return bats_factor_parse(value, &s->m_r, NULL) == 0 && s->m_r <= 1000
+               ? 0
+               : bats_error_set(err, BATS_EINPUT,
+                                "Mr: '%.40s' is not a number above 0", value);
+}
+
+/* Only a run can compare a multiple of T_ur with a fixed time. */
+static bool is_longer(const struct bats_span *a, const struct bats_span *b)
+{
+    if (isinf(a->of_tur) && !isinf(b->of_tur))
+        return true;
+    return (a->fixed == 0 || b->of_tur == 0) &&
+           (a->of_tur > b->of_tur ||
+            (a->of_tur == b->of_tur && a->fixed > b->fixed)) &&
+           !(a->of_tur > 0 && b->of_tur == 0 && b->fixed > 0);
+}
+
+static int read_parameters(const char *text, struct bats_strategy *s,
+                           struct bats_error *err)
+{
+    char items[BATS_STRATEGY_TEXT], *at, *item;
+    unsigned seen = 0;
+    if (strlen(text) >= sizeof items)
+        return bats_error_set(err, BATS_EINPUT, "'%.40s...' is too long",
+                              text);
+    strcpy(items, text);
+    *s = (struct bats_strategy){.m_r = INFINITY};
+    for (item = strtok_r(items, ",", &at); item;
+         item = strtok_r(NULL, ",", &at)) {
+        int rc = read_parameter(item, s, &seen, err);
+        if (rc < 0)
+            return rc;
+    }
+    if ((seen & 7) != 7)
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%.40s': N, T and D have to be given", text);
+    if (s->d.of_tur <= 0 && s->d.fixed == 0)
+        return bats_error_set(err, BATS_EINPUT, "D must be longer than 0");
+    if (is_longer(&s->t, &s->d))
+        return bats_error_set(err, BATS_EINPUT,
+                              "T is longer than D: an instance would be given "
+                              "up before the next one may be sent");
+    if (s->n == BATS_INSTANCES_INFINITE && s->t.of_tur <= 0 && s->t.fixed == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "N = inf with T = 0 never ends sending "
+                              "instances");
+    return 0;
+}
+
+int bats_strategy_parse(const char *text, struct bats_strategy *strategy,
+                        struct bats_error *err)
+{
+    struct bats_error why;
+    for (size_t i = 0; i < sizeof statics / sizeof *statics; i++)
+        if (strcmp(text, statics[i].name) == 0) {
+            *strategy = statics[i].strategy;
+            return 0;
+        }
+    if (strncmp(text, "B=", 2) != 0)
+        return read_parameters(text, strategy, err);
+    bats_strategy_parse("AUR", strategy, err);
+    if (bats_money_parse(text + 2, &strategy->rush, &why) ||
+        strategy->rush == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "B: '%.40s' is not an amount above 0", text + 2);
+    return 0;
+}
+
+/* ---- writing ---- */
+
+static const char *span_text(char text[BATS_UNITS_TEXT],
+                             const struct bats_span *span)
+{
+    if (span->fixed > 0)
+        return bats_duration_format(text, span->fixed);
+    if (isinf(span->of_tur))
+        return strcpy(text, "inf");
+    snprintf(text, BATS_UNITS_TEXT, "%.4gx", span->of_tur);
+    return text;
+}
+
+static bool same_span(const struct bats_span *a, const struct bats_span *b)
+{
+    return a->of_tur == b->of_tur && a->fixed == b->fixed;
+}
+
+static bool is_same(const struct bats_strategy *a,
+                    const struct bats_strategy *b)
+{
+    return a->n == b->n && same_span(&a->t, &b->t) &&
+           same_span(&a->d, &b->d) && a->m_r == b->m_r &&
+           a->only_reliable == b->only_reliable &&
+           a->reliable_works == b->reliable_works && a->both == b->both &&
+           a->rush == b->rush;
+}
+
+const char *bats_strategy_format(char text[BATS_STRATEGY_TEXT],
+                                 const struct bats_strategy *s)
+{
+    char t[BATS_UNITS_TEXT], d[BATS_UNITS_TEXT], n[16] = "inf";
+    int used = 0;
+    for (size_t i = 0; i < sizeof statics / sizeof *statics; i++)
+        if (is_same(s, &statics[i].strategy)) {
+            strcpy(text, statics[i].name);
+            return text;
+        }
+    if (s->rush > 0) {
+        snprintf(text, BATS_STRATEGY_TEXT, "B=%s",
+                 bats_money_format(t, s->rush));
+        return text;
+    }
+    if (s->n != BATS_INSTANCES_INFINITE)
+        snprintf(n, sizeof n, "%u", s->n);
+    used = snprintf(text, BATS_STRATEGY_TEXT, "N=%s,T=%s,D=%s", n,
+                    span_text(t, &s->t), span_text(d, &s->d));
+    if (isfinite(s->m_r))
+        snprintf(text + used, BATS_STRATEGY_TEXT - (size_t)used, ",Mr=%.4g",
+                 s->m_r);
+    return text;
+}
+
+bool bats_strategy_needs_reliable(const struct bats_strategy *s)
+{
+    return s->n != BATS_INSTANCES_INFINITE || s->only_reliable || s->rush > 0;
+}
+
+int bats_strategy_check(const struct bats_strategy *s,
+                        const struct bats_cluster *clusters, size_t n,
+                        struct bats_error *err)
+{
+    bool has_reliable = false, has_unreliable = false;
+    for (size_t i = 0; i < n; i++)
+        if (clusters[i].max > 0) {
+            has_reliable |= !clusters[i].unreliable;
+            has_unreliable |= clusters[i].unreliable;
+        }
+    if (isinf(s->d.of_tur) &&
+        bats_strategy_noticed(clusters, n) == 0)
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "D = inf waits for ever for silent losses: it needs clusters "
+            "with noticed");
+    if (!has_unreliable)
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "the policy expert needs a cluster with reliable "
+            "= no");
+    if (!has_reliable &&
+        (bats_strategy_needs_reliable(s) || isfinite(s->m_r)))
+        return bats_error_set(err, BATS_EINPUT,
+                              "the strategy needs a reliable cluster, and "
+                              "there is none: only N = inf without Mr does "
+                              "not");
+    return 0;
+}
+
+bats_time bats_strategy_noticed(const struct bats_cluster *clusters, size_t n)
+{
+    bats_time longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (clusters[i].unreliable && clusters[i].noticed == 0)
+            return 0;
+        if (clusters[i].unreliable && clusters[i].noticed > longest)
+            longest = clusters[i].noticed;
+    }
+    return longest;
+}
+
+bats_time bats_span_time(const struct bats_span *span, double t_ur)
+{
+    double time = span->of_tur * t_ur + (double)span->fixed;
+    return time < (double)BATS_LONGEST ? (bats_time)(time + 0.5)
+                                       : BATS_LONGEST;
+}
+
+bats_time bats_strategy_throughput(double t_ur, bool noticed)
+{
+    const struct bats_span d = {.of_tur = BATS_THROUGHPUT_D};
+    return noticed ? BATS_LONGEST : bats_span_time(&d, t_ur);
+}

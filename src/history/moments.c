@@ -1,0 +1,109 @@
+#include "history/moments.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "bats/error.h"
+#include "util/grow.h"
+
+#define SAMPLE 1024
+
+static struct bats_gather_cell *cell_of(struct bats_gather *gather,
+                                        uint32_t kind, uint32_t cluster)
+{
+    for (size_t i = gather->n; i-- > 0;)
+        if (gather->cells[i].kind == kind &&
+            gather->cells[i].cluster == cluster)
+            return &gather->cells[i];
+    if (!bats_grow(&gather->cells, &gather->room, gather->n + 1,
+                   sizeof *gather->cells))
+        return NULL;
+    struct bats_gather_cell *c = &gather->cells[gather->n++];
+    *c = (struct bats_gather_cell){
+        .kind = kind, .cluster = cluster, .bags = 1, .stride = 1};
+    return c;
+}
+
+static void thin_out(struct bats_gather_cell *c)
+{
+    for (size_t i = 0; i < SAMPLE / 2; i++)
+        c->sample[i] = c->sample[2 * i];
+    c->n_sample = SAMPLE / 2;
+    c->stride *= 2;
+}
+
+int bats_gather_note(struct bats_gather *gather, uint32_t kind,
+                     uint32_t cluster, double seconds)
+{
+    struct bats_gather_cell *c = cell_of(gather, kind, cluster);
+    if (c == NULL)
+        return BATS_ENOMEM;
+    struct bats_moments *m = &c->moments;
+    if (m->tasks % c->stride == 0) {
+        if (c->n_sample == SAMPLE)
+            thin_out(c);
+        if (!bats_grow(&c->sample, &c->room, c->n_sample + 1,
+                       sizeof *c->sample))
+            return BATS_ENOMEM;
+        if (m->tasks % c->stride == 0)
+            c->sample[c->n_sample++] = (float)seconds;
+    }
+    m->tasks++;
+    m->sum += seconds;
+    m->squares += seconds * seconds;
+    m->log_sum += log(seconds);
+    m->log_squares += log(seconds) * log(seconds);
+    return 0;
+}
+
+int bats_gather_add(struct bats_gather *gather, uint32_t kind,
+                    uint32_t cluster, const struct bats_moments *moments,
+                    int64_t bags)
+{
+    if (!bats_grow(&gather->cells, &gather->room, gather->n + 1,
+                   sizeof *gather->cells))
+        return BATS_ENOMEM;
+    gather->cells[gather->n++] = (struct bats_gather_cell){.kind = kind,
+                                                           .cluster = cluster,
+                                                           .bags = bags,
+                                                           .moments = *moments,
+                                                           .stride = 1};
+    return 0;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const float *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* With linear interpolation. */
+static double quantile(const struct bats_gather_cell *c, double p)
+{
+    double at = p * (double)(c->n_sample - 1);
+    size_t low = (size_t)at, high = low + 1 < c->n_sample ? low + 1 : low;
+    double part = at - (double)low;
+    return (1 - part) * (double)c->sample[low] +
+           part * (double)c->sample[high];
+}
+
+struct bats_moments bats_gather_moments(struct bats_gather *gather, size_t i)
+{
+    struct bats_gather_cell *c = &gather->cells[i];
+    struct bats_moments m = c->moments;
+    if (c->n_sample == 0)
+        return m;
+    qsort(c->sample, c->n_sample, sizeof *c->sample, ascending);
+    m.p10 = quantile(c, 0.1);
+    m.p50 = quantile(c, 0.5);
+    m.p90 = quantile(c, 0.9);
+    return m;
+}
+
+void bats_gather_release(struct bats_gather *gather)
+{
+    for (size_t i = 0; i < gather->n; i++)
+        free(gather->cells[i].sample);
+    free(gather->cells);
+    *gather = (struct bats_gather){0};
+}

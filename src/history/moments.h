@@ -1,0 +1,52 @@
+/*
+ * moments: the runtimes of tasks of one kind on one cluster in one bag, in a
+ * few numbers.
+ *
+ * Layer: history. Sums are exact; of the quantiles, which are of every task up
+ * to 1024, and then of every second, fourth, ... one.
+ */
+#ifndef BATS_HISTORY_MOMENTS_H
+#define BATS_HISTORY_MOMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Runtimes in seconds, logarithms natural. */
+struct bats_moments {
+    int64_t tasks;
+    double sum, squares;
+    double log_sum, log_squares;
+    double p10, p50, p90;
+};
+
+/* The moments of kinds and clusters, while a bag runs. */
+struct bats_gather {
+    struct bats_gather_cell *cells;
+    size_t n, room;
+};
+
+struct bats_gather_cell {
+    uint32_t kind, cluster;
+    int64_t bags;                /* 1, unless it was added */
+    struct bats_moments moments; /* without quantiles */
+    float *sample;
+    size_t n_sample, room;
+    uint32_t stride; /* every so many tasks are in the sample */
+};
+
+/* A task has taken so long, above 0. BATS_ENOMEM. */
+int bats_gather_note(struct bats_gather *gather, uint32_t kind,
+                     uint32_t cluster, double seconds);
+
+/* Adds moments that were gathered elsewhere, of so many bags, as another cell.
+ * BATS_ENOMEM. */
+int bats_gather_add(struct bats_gather *gather, uint32_t kind,
+                    uint32_t cluster, const struct bats_moments *moments,
+                    int64_t bags);
+
+/* Of cell i, with quantiles; sorts its sample. */
+struct bats_moments bats_gather_moments(struct bats_gather *gather, size_t i);
+
+void bats_gather_release(struct bats_gather *gather);
+
+#endif

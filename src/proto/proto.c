@@ -1,0 +1,330 @@
+/* The layout of messages; proto.h has the format. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "proto/codec.h"
+
+#define MAGIC 0x53544142u /* "BATS" */
+
+#define U32(x) ((x) = (uint32_t)codec_number(c, x, 4))
+#define U64(x) ((x) = codec_number(c, x, 8))
+#define SMALL(x, max) ((x) = codec_small(c, (int)(x), max))
+#define BYTE(x, max) ((x) = (uint8_t)codec_small(c, x, max))
+#define AMOUNT(x) ((x) = codec_amount(c, x))
+#define TEXT(x, max) ((x) = codec_text(c, x, max))
+#define ANY_TEXT(x) TEXT(x, SIZE_MAX)
+#define TEXTS(x, n) ((x) = codec_texts(c, x, &(n)))
+#define BYTES(x, n) ((x) = codec_bytes(c, x, &(n)))
+
+/* ---- layouts ---- */
+
+static void magic(struct codec *c)
+{
+    if (codec_number(c, MAGIC, 4) != MAGIC)
+        codec_complain(c, "is not from bats-mpi");
+}
+
+static void code_hello(struct codec *c, struct bats_hello *h)
+{
+    struct bats_message message;
+    magic(c);
+    U32(h->rank);
+    U32(h->pid);
+    U64(h->pid_space);
+    TEXT(h->host, BATS_PROTO_HOST - 1);
+    TEXT(h->partition, BATS_PROTO_PARTITION - 1);
+    U32(h->node);
+    U32(h->local_rank);
+    TEXT(h->model, BATS_PROTO_MODEL - 1);
+    U32(h->packages);
+    U32(h->cores);
+    U32(h->threads);
+    U64(h->memory_bytes);
+    TEXT(h->bound, BATS_PROTO_BOUND - 1);
+    U32(h->bound_cores);
+    ANY_TEXT(h->kept_run);
+    U32(h->task);
+    U32(h->attempt);
+    BYTES(h->results, h->n_results);
+    if (c->packet == NULL && h->n_results > 0 &&
+        (*h->results != BATS_MESSAGE_RESULT ||
+         bats_proto_open(h->results, h->n_results, &message, NULL) < 0))
+        codec_complain(c, "has results that are none");
+}
+
+static void code_setup(struct codec *c, struct bats_setup *s)
+{
+    uint64_t speed;
+    memcpy(&speed, &s->speed, sizeof speed);
+    U64(speed);
+    memcpy(&s->speed, &speed, sizeof speed);
+    if (c->packet == NULL && (!isfinite(s->speed) || s->speed <= 0))
+        codec_complain(c, "has a speed that is not positive");
+    AMOUNT(s->grace_ms);
+    AMOUNT(s->notice_ms);
+    AMOUNT(s->look_us);
+    AMOUNT(s->beat_us);
+    U32(s->master_pid);
+    BYTE(s->output, BATS_PROTO_OUTPUTS - 1);
+    SMALL(s->hold, 1);
+    SMALL(s->keep, 1);
+    BYTE(s->bind, BATS_PROTO_BINDS - 1);
+    U32(s->share_index);
+    U32(s->share_count);
+    AMOUNT(s->max_output);
+    BYTE(s->nice, 19);
+    AMOUNT(s->memfree);
+    ANY_TEXT(s->workdir);
+    ANY_TEXT(s->output_path);
+    ANY_TEXT(s->run_id);
+    ANY_TEXT(s->cluster);
+    ANY_TEXT(s->machine);
+    ANY_TEXT(s->task_file);
+    U32(s->number);
+    TEXTS(s->start, s->n_start);
+    TEXTS(s->stop, s->n_stop);
+}
+
+static void code_assign(struct codec *c, struct bats_assign *a)
+{
+    U32(a->task);
+    U32(a->attempt);
+    U32(a->replica);
+    SMALL(a->once, 1);
+    AMOUNT(a->wait_us);
+    AMOUNT(a->sleep_us);
+    AMOUNT(a->lost_us);
+    AMOUNT(a->noticed_us);
+    ANY_TEXT(a->command);
+    TEXTS(a->variables, a->n_variables);
+    TEXTS(a->outputs, a->n_outputs);
+}
+
+static void code_result(struct codec *c, struct bats_task_result *r)
+{
+    struct bats_usage *usage = &r->usage;
+    U32(r->task);
+    U32(r->attempt);
+    SMALL(r->cancelled, 1);
+    SMALL(r->asks, 1);
+    SMALL(usage->exit_status, 255);
+    SMALL(usage->signal, 127);
+    AMOUNT(usage->start_us);
+    AMOUNT(usage->wall_us);
+    AMOUNT(usage->user_us);
+    AMOUNT(usage->system_us);
+    AMOUNT(usage->max_rss_kib);
+    AMOUNT(usage->written[0]);
+    AMOUNT(usage->written[1]);
+    AMOUNT(usage->begin);
+    AMOUNT(usage->end);
+    BYTES(r->last, r->n_last);
+    for (int i = 0; i < 2; i++) {
+        BYTES(r->lines[i], r->n_lines[i]);
+        AMOUNT(r->to_come[i]);
+    }
+}
+
+static void code_verdict(struct codec *c, struct bats_verdict *v)
+{
+    U32(v->task);
+    U32(v->attempt);
+    SMALL(v->is_result, 1);
+}
+
+static void code_output(struct codec *c, struct bats_output_lines *o)
+{
+    U32(o->task);
+    if (SMALL(o->stream, 2) == 0)
+        codec_complain(c, "has a value out of range");
+    BYTES(o->bytes, o->n);
+}
+
+static void code_knock(struct codec *c, struct bats_knock *k)
+{
+    magic(c);
+    BYTE(k->way, UINT8_MAX);
+    U32(k->n_ranks);
+    TEXT(k->job, BATS_PROTO_JOB - 1);
+    ANY_TEXT(k->credential);
+}
+
+/* Checks the items without keeping them, so that taking them cannot fail. */
+static void check_items(struct codec *c, struct bats_message *message)
+{
+    struct bats_assign assign;
+    struct bats_task_result result;
+    U32(message->left);
+    message->at = c->at;
+    for (uint32_t i = 0; i < message->left && c->complaint == NULL; i++)
+        if (message->type == BATS_MESSAGE_ASSIGN)
+            code_assign(c, &assign);
+        else
+            code_result(c, &result);
+    message->end = c->at;
+}
+
+static void code_body(struct codec *c, struct bats_message *m)
+{
+    int leave = (int)m->u.leave;
+    switch (m->type) {
+    case BATS_MESSAGE_HELLO:
+        code_hello(c, &m->u.hello);
+        break;
+    case BATS_MESSAGE_SETUP:
+        code_setup(c, &m->u.setup);
+        break;
+    case BATS_MESSAGE_ASSIGN:
+    case BATS_MESSAGE_RESULT:
+        check_items(c, m);
+        break;
+    case BATS_MESSAGE_CANCEL:
+        U32(m->u.task);
+        break;
+    case BATS_MESSAGE_TAKEN:
+        U32(m->u.taken);
+        break;
+    case BATS_MESSAGE_VERDICT:
+        code_verdict(c, &m->u.verdict);
+        break;
+    case BATS_MESSAGE_STOP:
+        m->u.leave = (enum bats_leave)SMALL(leave, BATS_LEAVE_AGAIN);
+        break;
+    case BATS_MESSAGE_OUTPUT:
+        code_output(c, &m->u.output);
+        break;
+    case BATS_MESSAGE_ERROR:
+        ANY_TEXT(m->u.sentence);
+        break;
+    case BATS_MESSAGE_KNOCK:
+        code_knock(c, &m->u.knock);
+        break;
+    case BATS_MESSAGE_WELCOME:
+        AMOUNT(m->u.silence_us);
+        break;
+    case BATS_MESSAGE_PARK:
+    case BATS_MESSAGE_UNPARK:
+    case BATS_MESSAGE_READY:
+    case BATS_MESSAGE_NOTICE:
+    case BATS_MESSAGE_HEARTBEAT:
+    case BATS_MESSAGE_CHALLENGE:
+        break;
+    default:
+        codec_complain(c, "is of an unknown type");
+    }
+}
+
+/* ---- reading ---- */
+
+int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
+                    struct bats_error *err)
+{
+    struct codec c = {.at = bytes, .end = (const uint8_t *)bytes + n};
+    memset(message, 0, sizeof *message);
+    unsigned type = (unsigned)codec_number(&c, 0, 1);
+    unsigned version = (unsigned)codec_number(&c, 0, 1);
+    if (c.complaint == NULL && version != BATS_PROTO_VERSION)
+        return bats_error_set(err, BATS_EPROTO,
+                              "a message of version %u came, this is version "
+                              "%d: all ranks must run the same bats-mpi",
+                              version, BATS_PROTO_VERSION);
+    message->type = type;
+    code_body(&c, message);
+    if (c.at != c.end)
+        codec_complain(&c, "is too long");
+    if (c.complaint == NULL)
+        return 0;
+    return bats_error_set(err, BATS_EPROTO,
+                          "a message (type %u, %zu bytes) %s", type, n,
+                          c.complaint);
+}
+
+/* The next item of a list of this type, if there is one. */
+static bool next(struct bats_message *m, enum bats_message_type type,
+                 struct codec *c)
+{
+    *c = (struct codec){.at = m->at, .end = m->end};
+    return m->type == type && m->left > 0;
+}
+
+static bool took(struct bats_message *m, const struct codec *c)
+{
+    m->at = c->at;
+    m->left--;
+    return true;
+}
+
+bool bats_proto_next_assign(struct bats_message *message,
+                            struct bats_assign *assign)
+{
+    struct codec c;
+    if (!next(message, BATS_MESSAGE_ASSIGN, &c))
+        return false;
+    code_assign(&c, assign);
+    return took(message, &c);
+}
+
+bool bats_proto_next_result(struct bats_message *message,
+                            struct bats_task_result *result)
+{
+    struct codec c;
+    if (!next(message, BATS_MESSAGE_RESULT, &c))
+        return false;
+    code_result(&c, result);
+    return took(message, &c);
+}
+
+/* ---- writing ---- */
+
+void bats_packet_release(struct bats_packet *packet)
+{
+    free(packet->bytes);
+    *packet = (struct bats_packet){0};
+}
+
+static struct codec begin(struct bats_packet *p, enum bats_message_type type)
+{
+    struct codec c = {.packet = p};
+    codec_number(&c, type, 1);
+    codec_number(&c, BATS_PROTO_VERSION, 1);
+    return c;
+}
+
+void bats_proto_put(struct bats_packet *p, const struct bats_message *message)
+{
+    struct codec c = begin(p, message->type);
+    struct bats_message copy = *message;
+    code_body(&c, &copy);
+}
+
+/* Begins a list, or counts one more item of it. */
+static struct codec begin_item(struct bats_packet *p,
+                               enum bats_message_type type)
+{
+    struct codec c = {.packet = p};
+    uint32_t count = 0;
+    if (p->n == 0) {
+        begin(p, type);
+        codec_number(&c, 1, 4);
+    } else if (!p->failed) {
+        memcpy(&count, p->bytes + 2, sizeof count);
+        count = htole32(le32toh(count) + 1);
+        memcpy(p->bytes + 2, &count, sizeof count);
+    }
+    return c;
+}
+
+void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
+{
+    struct codec c = begin_item(p, BATS_MESSAGE_ASSIGN);
+    struct bats_assign item = *assign;
+    code_assign(&c, &item);
+}
+
+void bats_proto_result(struct bats_packet *p,
+                       const struct bats_task_result *result)
+{
+    struct codec c = begin_item(p, BATS_MESSAGE_RESULT);
+    struct bats_task_result item = *result;
+    code_result(&c, &item);
+}

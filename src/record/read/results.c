@@ -1,0 +1,104 @@
+#include "record/read/results.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "record/read/part.h"
+#include "util/grow.h"
+
+struct list {
+    struct bats_view_session *sessions;
+    size_t n, room;
+};
+
+static int take_session(void *context, sqlite3_stmt *row,
+                        struct bats_error *err)
+{
+    struct list *list = context;
+    if (!bats_grow(&list->sessions, &list->room, list->n + 1,
+                   sizeof *list->sessions))
+        return bats_no_memory(err);
+    struct bats_view_session *s = &list->sessions[list->n++];
+    s->id = sqlite3_column_int64(row, 0);
+    snprintf(s->run, sizeof s->run, "%s", bats_view_text(row, 1));
+    s->ended_s = sqlite3_column_int64(row, 2);
+    s->time_scale = sqlite3_column_double(row, 3);
+    return 0;
+}
+
+static int list_sessions(struct bats_view *view, void *context,
+                         struct bats_error *err)
+{
+    struct list *list = context;
+    list->n = 0;
+    return bats_part_each(
+        view,
+        "SELECT id, run_id, (started_us + coalesce(ended_us, last_us,"
+        "    (SELECT time_us FROM now)) / time_scale) / 1000000, time_scale"
+        "  FROM session ORDER BY id",
+        take_session, list, err);
+}
+
+int bats_view_sessions(struct bats_view *view,
+                       struct bats_view_session **sessions, size_t *n,
+                       struct bats_error *err)
+{
+    struct list list = {0};
+    int rc = bats_part_take(view, list_sessions, &list, err);
+    if (rc < 0) {
+        free(list.sessions);
+        list = (struct list){0};
+    }
+    if (list.n > 0 && view->is_live)
+        list.n--;
+    *sessions = list.sessions;
+    *n = list.n;
+    return rc;
+}
+
+struct job {
+    int64_t session;
+    void (*begin)(void *context);
+    int (*take)(void *context, const struct bats_view_result *result,
+                struct bats_error *err);
+    void *context;
+};
+
+static int take_result(void *context, sqlite3_stmt *row,
+                       struct bats_error *err)
+{
+    const struct job *job = context;
+    const struct bats_view_result result = {.command = bats_view_text(row, 0),
+                                            .cluster = bats_view_text(row, 1),
+                                            .seconds =
+                                                sqlite3_column_double(row, 2)};
+    return job->take(job->context, &result, err);
+}
+
+static int list_results(struct bats_view *view, void *context,
+                        struct bats_error *err)
+{
+    char sql[384];
+    struct job *job = context;
+    snprintf(sql, sizeof sql,
+             "SELECT t.command, n.cluster, n.wall_us * s.time_scale / 1e6"
+             "  FROM task_now n JOIN task t ON t.id = n.task"
+             "    JOIN session s ON s.id = n.session"
+             "  WHERE n.state = 1 AND n.wall_us > 0 AND n.cluster IS NOT NULL"
+             "    AND n.session = %" PRId64 " ORDER BY n.place",
+             job->session);
+    job->begin(job->context);
+    return bats_part_each(view, sql, take_result, job, err);
+}
+
+int bats_view_results(struct bats_view *view, int64_t session,
+                      void (*begin)(void *context),
+                      int (*take)(void *context,
+                                  const struct bats_view_result *result,
+                                  struct bats_error *err),
+                      void *context, struct bats_error *err)
+{
+    struct job job = {session, begin, take, context};
+    return bats_part_take(view, list_results, &job, err);
+}

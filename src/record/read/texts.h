@@ -1,0 +1,29 @@
+/*
+ * texts: the texts of a list, which stay where they are until all of them go.
+ *
+ * Layer: record, private to the views.
+ */
+#ifndef BATS_RECORD_TEXTS_H
+#define BATS_RECORD_TEXTS_H
+
+#include <stddef.h>
+
+struct bats_texts_block;
+
+struct bats_texts { /* zeros: none */
+    struct bats_texts_block *blocks;
+    const char *seen[256]; /* some of those that may come again */
+};
+
+/* A copy of `text` (NULL: ""), which ends with a NUL at text[n]; NULL: out of
+ * memory. */
+const char *bats_texts_add(struct bats_texts *texts, const char *text,
+                           size_t n);
+
+/* The same for names, most of which come again: no second copy of these. */
+const char *bats_texts_name(struct bats_texts *texts, const char *text,
+                            size_t n);
+
+void bats_texts_release(struct bats_texts *texts);
+
+#endif

@@ -1,0 +1,241 @@
+/* view_log: the log of a record, in the order in which things happened. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/read/part.h"
+#include "record/write/record.h"
+
+/* Rows of a part of the log, at first. */
+#define PART 4096
+
+#define AMOUNT(column)                                                        \
+    "rtrim(rtrim(printf('%.6f', " column " / 1e6), '0'), '.')"
+
+#define CHARGED                                                               \
+    AMOUNT("amount")                                                          \
+    " || CASE WHEN account > 0 THEN ' by workflow ' || (SELECT name FROM"     \
+    "  account a WHERE a.session = charge.session AND a.id = account)"        \
+    " WHEN cushion > 0 THEN ', ' || " AMOUNT(                                 \
+        "cushion") " || ' of it from the cushion' ELSE '' END"
+
+/* "3h55m" */
+#define MOMENT(column)                                                        \
+    "CASE WHEN " column " >= 3600000000 THEN printf('%dh%dm', " column        \
+    " / 3600000000, " column " / 60000000 % 60) WHEN " column                 \
+    " >= 60000000 THEN printf('%dm%ds', " column " / 60000000, " column       \
+    " / 1000000 % 60) ELSE printf('%ds', " column " / 1000000) END"
+
+/* Those that no other one replaces before anything is carried out. */
+#define DECISIONS                                                             \
+    "(SELECT * FROM (SELECT *, coalesce(tasks_open, tasks_left) AS n,"        \
+    "  lead(replaces) OVER (PARTITION BY session ORDER BY seq) AS is_gone"    \
+    "  FROM decision) WHERE is_gone IS NOT 1)"
+
+#define START "given_us, iif(copy > 0, 'copy', 'run'), machine, task, ''"
+
+/* Rows with a seq above ?3, up to ?4. What has begun after ?3 has also ended
+ * after it. */
+static const char fill_sql[] =
+    "INSERT INTO temp.log SELECT l.seq, l.session, l.time, l.what, m.name,"
+    "  t.number, l.text, CASE WHEN (SELECT removed FROM now) > 0 THEN"
+    "  l.task IN (SELECT task FROM task_now WHERE removed) ELSE 0 END"
+    "  FROM ("
+    " SELECT seq, session, time_us AS time, what, machine, task,"
+    "  coalesce(sentence, '') AS text"
+    "  FROM happened WHERE seq > ?3 AND seq <= ?4 AND what <> 'idle'"
+    " UNION ALL SELECT seq, (SELECT max(id) FROM session), " START
+    "  FROM running"
+    " UNION ALL SELECT given, session, " START
+    "  FROM execution WHERE seq > ?3 AND given > ?3 AND given <= ?4"
+    " UNION ALL SELECT seq, session, ended_us, CASE WHEN outcome = 1"
+    "  THEN 'preempted' WHEN outcome = 3 THEN 'superseded'"
+    "  WHEN outcome = 4 THEN 'checkpointed'"
+    "  WHEN exit_status = 0 AND signal = 0 THEN 'done'"
+    "  ELSE 'failed' END, machine, task,"
+    "  CASE WHEN exit_status = -2 THEN 'too long, '"
+    "  WHEN exit_status < 0 THEN 'timed out, '"
+    "  WHEN signal THEN printf('signal %d, ', signal)"
+    "  WHEN exit_status THEN printf('exit %d, ', exit_status)"
+    "  ELSE '' END || printf('%.3f s', wall_us / 1e6)"
+    "  FROM execution WHERE seq > ?3 AND seq <= ?4 AND outcome < 6"
+    " UNION ALL SELECT seq, session, time_us,"
+    "  iif(account > 0, 'share', 'charged'), machine, NULL, " CHARGED
+    "  FROM charge WHERE seq > ?3 AND seq <= ?4"
+    " UNION ALL SELECT seq, session, time_us, 'decided', NULL, NULL,"
+    "  printf('%s%s: machines that go on %s, for %d window%s; %d task%s left',"
+    "  reason, coalesce(' (' || cause || ')', ''),"
+    "  machines, windows, iif(windows = 1, '', 's'), n, iif(n = 1, '', 's'))"
+    "  || CASE WHEN end_us IS NULL THEN '' ELSE '; to end after ' || " MOMENT("end_us") " || ' for ' || " AMOUNT(
+        "cost") " END"
+                "  || CASE WHEN feasible THEN '' ELSE ', more than the budget can pay' END"
+                "  FROM " DECISIONS
+                ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"
+                " LEFT JOIN task t ON t.id = l.task"
+                " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR l.task = ?2)"
+                " AND l.seq > ?3 AND l.seq <= ?4";
+
+struct part {
+    int64_t task; /* 0: of all */
+    int64_t back; /* so far from the end; 0: after the last part */
+    int64_t n;    /* rows that were found */
+};
+
+/* All executions are looked at once to find those of a task. They hide those of
+ * the record. */
+static int take_own(struct bats_view *v, int64_t task, struct bats_error *err)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "CREATE TEMP TABLE execution AS"
+             " SELECT * FROM rec.execution WHERE task = %" PRId64,
+             task);
+    return bats_db_run(&v->db, sql, err);
+}
+
+static int fill(struct bats_view *v, void *context, struct bats_error *err)
+{
+    struct part *part = context;
+    int64_t end;
+    sqlite3_stmt *s = NULL;
+    int rc = bats_db_run(
+        &v->db,
+        "CREATE TEMP TABLE IF NOT EXISTS log (seq, session, time, what,"
+        " machine, task, text, removed);"
+        "DELETE FROM temp.log; DROP TABLE IF EXISTS temp.execution",
+        err);
+
+    if (rc == 0 && part->task != 0)
+        rc = take_own(v, part->task, err);
+    if (rc == 0)
+        rc = bats_db_integer(&v->db, "SELECT seq FROM now", &end, err);
+    if (rc == 0)
+        rc = bats_db_prepare(&v->db, fill_sql, &s, err);
+    if (rc < 0)
+        return rc;
+    if (part->back > 0)
+        v->log_from = end > part->back ? end - part->back : 0;
+    if (part->back > 0 || v->log_to > end)
+        v->log_to = end;
+    v->log_is_whole = v->log_to == end;
+    sqlite3_bind_text(s, 1, v->log_machine, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, part->task);
+    sqlite3_bind_int64(s, 3, v->log_from);
+    sqlite3_bind_int64(s, 4, v->log_to);
+    rc = bats_db_step(&v->db, s, err);
+    sqlite3_finalize(s);
+    part->n = sqlite3_changes64(v->db.sqlite);
+    return rc == 0 ? bats_db_run(&v->db, "DROP TABLE IF EXISTS temp.execution",
+                                 err)
+                   : rc;
+}
+
+static int take(struct bats_view *v, struct part *part, struct bats_error *err)
+{
+    sqlite3_finalize(v->log);
+    v->log = NULL;
+    int rc = bats_part_take(v, fill, part, err);
+    return rc == 0 ? bats_db_prepare(&v->db,
+                                     "SELECT * FROM temp.log ORDER BY seq "
+                                     "LIMIT -1 OFFSET coalesce(?, 0)",
+                                     &v->log, err)
+                   : rc;
+}
+
+/* Each costs a look at all executions behind it: so they grow. */
+static int next_part(struct bats_view *v, struct bats_error *err)
+{
+    struct part part = {0};
+    v->log_from = v->log_to;
+    v->log_to = 8 * v->log_from + PART;
+    return take(v, &part, err);
+}
+
+/* The last entries, from as little of the log as they are in. */
+static int last_part(struct bats_view *v, int64_t last, struct bats_error *err)
+{
+    struct part part = {.back = last};
+    int rc = take(v, &part, err);
+    while (rc == 0 && part.n < last && v->log_from > 0) {
+        part.back *= 8;
+        rc = take(v, &part, err);
+    }
+    v->log_is_cut = v->log_from > 0 || part.n > last;
+    if (rc == 0 && part.n > last)
+        sqlite3_bind_int64(v->log, 1, part.n - last);
+    return rc;
+}
+
+int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
+                  int64_t last, struct bats_error *err)
+{
+    struct part all = {.task = task, .back = INT64_MAX};
+    free(v->log_machine);
+    v->log_machine = machine != NULL ? strdup(machine) : NULL;
+    if (machine != NULL && v->log_machine == NULL)
+        return bats_no_memory(err);
+    v->log_from = v->log_to = 0;
+    v->log_is_cut = false;
+    return task != 0  ? take(v, &all, err)
+           : last > 0 ? last_part(v, last, err)
+                      : next_part(v, err);
+}
+
+bool bats_view_log_is_cut(const struct bats_view *v)
+{
+    return v->log_is_cut;
+}
+
+int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,
+                         struct bats_error *err)
+{
+    int rc = bats_db_step(&v->db, v->log, err);
+
+    while (rc == 0 && !v->log_is_whole) {
+        rc = next_part(v, err);
+        if (rc == 0)
+            rc = bats_db_step(&v->db, v->log, err);
+    }
+    if (rc <= 0)
+        return rc;
+    sqlite3_stmt *s = v->log; /* column 0 is seq */
+    *entry = (struct bats_view_entry){
+        .session = sqlite3_column_int64(s, 1),
+        .time = sqlite3_column_int64(s, 2),
+        .what = bats_view_text(s, 3),
+        .machine = bats_view_text(s, 4),
+        .task = sqlite3_column_int64(s, 5),
+        .text = bats_view_text(s, 6),
+        .removed = sqlite3_column_int(s, 7) != 0,
+    };
+    return 1;
+}
+
+/* ---- the last execution of one task ---- */
+
+static int take_pause(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+    struct bats_view_pause *p = context;
+    int64_t outcome = sqlite3_column_int64(s, 1);
+    bats_time ended = sqlite3_column_int64(s, 2);
+    (void)err;
+    p->yields = sqlite3_column_int64(s, 0);
+    p->failed = outcome == BATS_RECORD_RETRIED ? ended : -1;
+    p->yielded = outcome == BATS_RECORD_YIELDED ? ended : -1;
+    return 0;
+}
+
+int bats_view_pause(struct bats_view *v, int64_t task,
+                    struct bats_view_pause *pause, struct bats_error *err)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "SELECT n.yields, e.outcome, e.ended_us FROM execution e"
+             " JOIN task_now n ON n.task = e.task WHERE e.task = %" PRId64
+             " AND e.session = (SELECT session FROM now)"
+             " ORDER BY e.seq DESC LIMIT 1",
+             task);
+    *pause = (struct bats_view_pause){.failed = -1, .yielded = -1};
+    return bats_part_read(v, sql, take_pause, pause, err);
+}

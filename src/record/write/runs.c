@@ -1,0 +1,150 @@
+/* runs: turns executions into rows, from when they are given to a machine until
+ * what is known of their end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bats/sched.h"
+#include "record/state.h"
+
+int bats_runs_begin(struct bats_record *r, bats_time now,
+                    const struct bats_command *c, struct bats_error *err)
+{
+    struct bats_now_run *run =
+        bats_now_add(&r->now, c->machine, c->slot, c->task);
+    if (run == NULL)
+        return bats_no_memory(err);
+    run->copy = c->replica;
+    run->given = now;
+    run->row = r->n_rows;
+    run->batch = r->batch;
+    struct bats_row row = {.kind = BATS_ROW_RUN,
+                           .u.run = {.task = c->task,
+                                     .copy = c->replica,
+                                     .machine = c->machine,
+                                     .slot = c->slot,
+                                     .given = now}};
+    int rc = bats_rows_add(r, row, now, NULL, err);
+    run->seq = r->seq;
+    return rc;
+}
+
+int bats_runs_cancel(struct bats_record *r, bats_time now,
+                     const struct bats_command *c, struct bats_error *err)
+{
+    struct bats_now_run *run =
+        bats_now_find(&r->now, c->machine, c->slot, c->task);
+    if (run == NULL)
+        return 0;
+    run->cancelled = c->time_out ? 2 : 1;
+    if (run->batch == r->batch) {
+        r->rows[run->row].u.run.cancelled = run->cancelled;
+        return 0;
+    }
+    return bats_rows_add(
+        r,
+        (struct bats_row){
+            .kind = BATS_ROW_CANCEL,
+            .u.run = {.seq = run->seq, .cancelled = run->cancelled}},
+        now, NULL, err);
+}
+
+int bats_runs_end(struct bats_record *r, bats_time now, uint32_t machine,
+                  uint32_t slot, uint32_t task, bats_time runtime,
+                  bool is_lost, struct bats_error *err)
+{
+    struct bats_now_run run;
+    if (!bats_now_take(&r->now, machine, slot, task, &run))
+        return 0;
+    bool is_written = run.batch != r->batch;
+    if (!is_written)
+        r->rows[run.row].kind = BATS_ROW_NOTHING;
+    struct bats_row row = {.kind = BATS_ROW_END,
+                           .u.run = {.task = run.task,
+                                     .copy = run.copy,
+                                     .machine = machine,
+                                     .slot = slot,
+                                     .seq = run.seq,
+                                     .given = run.given,
+                                     .cancelled = run.cancelled,
+                                     .is_written = is_written,
+                                     .has_lost = is_lost,
+                                     .runtime = runtime}};
+    int rc = bats_rows_add(r, row, now, NULL, err);
+    return rc < 0 ? rc : 1;
+}
+
+int bats_runs_end_all(struct bats_record *r, bats_time now, uint32_t machine,
+                      bool is_lost, struct bats_error *err)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc >= 0 && i < r->now.machines[machine].n_slots; i++)
+        do
+            rc = bats_runs_end(r, now, machine, i, BATS_NO_TASK, -1, is_lost,
+                               err);
+        while (rc > 0);
+    return rc;
+}
+
+int bats_runs_end_session(struct bats_record *r, bats_time now,
+                          struct bats_error *err)
+{
+    int rc = 0;
+    r->now.time = now;
+    r->is_dirty = true;
+    for (uint32_t m = 0; rc >= 0 && m < r->now.n_machines; m++)
+        rc = bats_runs_end_all(r, now, m, false, err);
+    return rc;
+}
+
+static bool is_awaited(const struct bats_row *row, uint32_t task,
+                       uint32_t machine)
+{
+    return row->kind == BATS_ROW_END && !row->u.run.has_attempt &&
+           row->u.run.task == task && row->u.run.machine == machine;
+}
+
+/* The row of the execution that this attempt is of: one that waits, or a new
+ * one, which replaces the one in the file if there is one. */
+static struct bats_row *row_of(struct bats_record *r, bats_time now,
+                               const struct bats_record_attempt *a,
+                               struct bats_error *err)
+{
+    struct bats_now *n = &r->now;
+    for (size_t i = r->n_rows; i-- > 0;)
+        if (is_awaited(&r->rows[i], a->task, a->machine))
+            return &r->rows[i];
+    struct bats_row row = {
+        .kind = BATS_ROW_END,
+        .u.run = {.task = a->task, .machine = a->machine, .runtime = -1}};
+    size_t at = n->n_awaited;
+    while (at > 0 && !is_awaited(&n->awaited[at - 1], a->task, a->machine))
+        at--;
+    if (at > 0) {
+        row = n->awaited[at - 1];
+        now = row.now;
+        n->awaited[at - 1] = n->awaited[--n->n_awaited];
+    }
+    return bats_rows_add(r, row, now, NULL, err) == 0 ? &r->rows[r->n_rows - 1]
+                                                      : NULL;
+}
+
+int bats_record_attempt(struct bats_record *r, bats_time now,
+                        const struct bats_record_attempt *attempt,
+                        struct bats_error *err)
+{
+    const char *host = attempt->host;
+    if (host != NULL && attempt->machine < r->now.n_machines &&
+        r->now.machines[attempt->machine].host != NULL &&
+        strcmp(r->now.machines[attempt->machine].host, host) == 0)
+        host = NULL;
+    char *text = host != NULL ? strdup(host) : NULL;
+    struct bats_row *row = row_of(r, now, attempt, err);
+    if (row == NULL || (host != NULL && text == NULL)) {
+        free(text);
+        return bats_no_memory(err);
+    }
+    row->text = text;
+    row->u.run.has_attempt = true;
+    row->u.run.attempt = *attempt;
+    return bats_now_attempt(r, attempt, err);
+}

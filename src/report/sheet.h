@@ -1,0 +1,53 @@
+/*
+ * sheet: rows of figures as a table for people.
+ *
+ * Layer: report. Figures are collected once, as JSON objects: for programs, for
+ * a status file, for the scripts of a page. Columns say which of them a table
+ * shows, and how; the same columns do for a terminal and for a page. Null is
+ * shown as "-".
+ */
+#ifndef BATS_SHEET_H
+#define BATS_SHEET_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "report/html.h"
+#include "report/table.h"
+
+enum bats_figure {
+    BATS_FIGURE_TEXT,      /* a text, a whole number, or "-" */
+    BATS_FIGURE_NAME,      /* a text, cut at 40 bytes */
+    BATS_FIGURE_SHORT,     /* at 14, for `top` */
+    BATS_FIGURE_OF,        /* two whole numbers, the other one last: "3/4" */
+    BATS_FIGURE_DURATION,  /* seconds; "-" unless above 0 */
+    BATS_FIGURE_MOMENT,    /* likewise, whole ones */
+    BATS_FIGURE_GUESS,     /* a duration, with a mark if `other` is true */
+    BATS_FIGURE_LATE,      /* a duration, and "(late)" if `other` is true */
+    BATS_FIGURE_MAKESPAN,  /* estimated seconds */
+    BATS_FIGURE_PERCENT,   /* a share: "97%" */
+    BATS_FIGURE_RATIO,     /* "0.94"; "-" unless above 0 */
+    BATS_FIGURE_TENTH,     /* "1.5" */
+    BATS_FIGURE_HUNDREDTH, /* "1.53" */
+    BATS_FIGURE_THREE      /* three digits */
+};
+
+/* The last one of a list is all zero. */
+struct bats_column {
+    const char *head; /* begins with '<' if a page has it flush left */
+    const char *key;
+    enum bats_figure as;
+    const char *other; /* another key */
+    bool is_spare;     /* left out where no row has any */
+};
+
+/* Fills the table with its head and the first `most` of the rows, an array. */
+void bats_sheet_table(struct bats_table *table,
+                      const struct bats_column *columns, const json_t *rows,
+                      size_t most);
+
+/* Writes them as a table of a page, and takes ownership of the rows. */
+void bats_sheet_html(struct bats_html *html, const char *caption,
+                     const struct bats_column *columns, json_t *rows);
+
+#endif

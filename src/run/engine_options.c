@@ -1,0 +1,122 @@
+/* engine_options: what the engine is told before it begins. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bats/sched.h"
+#include "run/batch.h"
+#include "run/engine_options.h"
+
+#define YIELDS 5 /* in a row, without progress: see sched.h */
+
+static bool only_builtins(const struct bats_bagfile *bag)
+{
+    struct bats_text command = {0};
+    uint32_t i = 0, n = bag->n_tasks;
+    while (i < n && bats_bagfile_command(bag, i, &command) >= 0 &&
+           command.bytes[0] == '@')
+        i++;
+    bats_text_release(&command);
+    return i == n;
+}
+
+/* Takes the runtimes of a profile, for the clusters of the same name. */
+static int take_profile(struct bats_engine_options *e,
+                        const struct bats_profile *profile,
+                        const struct bats_platform *p, struct bats_error *err)
+{
+    size_t n = 0;
+    if (profile == NULL)
+        return 0;
+    e->seen = calloc(profile->n_observations + 1, sizeof *e->seen);
+    if (e->seen == NULL)
+        return bats_no_memory(err);
+    for (size_t i = 0; i < profile->n_observations; i++) {
+        struct bats_observation seen = profile->observations[i];
+        const char *name = profile->clusters[seen.cluster].cluster.name;
+        for (uint32_t c = 0; c < p->n_clusters; c++)
+            if (strcmp(p->clusters[c].name, name) == 0) {
+                seen.cluster = c;
+                e->seen[n++] = seen;
+                break;
+            }
+    }
+    if (n == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the profile knows none of the clusters of this "
+                              "run: %s of the run, %s of the profile",
+                              p->clusters[0].name,
+                              profile->n_clusters > 0
+                                  ? profile->clusters[0].cluster.name
+                                  : "none");
+    e->options.sampling.observations = e->seen;
+    e->options.sampling.n_observations = n;
+    return 0;
+}
+
+static bats_time virtual_time(const struct bats_run_options *o,
+                              int64_t real_us)
+{
+    return (bats_time)llround((double)real_us * o->time_scale);
+}
+
+int bats_engine_options(const struct bats_run_options *o,
+                        const struct bats_survey *survey,
+                        struct bats_engine_options *e, struct bats_error *err)
+{
+    const struct bats_platform *p = &survey->platform;
+    /* A process may take the whole grace time to stop; a timer takes none. */
+    bats_time lead = virtual_time(o, o->grace_ms * 1000);
+    if (lead > p->window / 12)
+        lead = p->window / 12;
+    if (only_builtins(o->bag))
+        lead = 0;
+    e->seen = NULL;
+    e->options = (struct bats_sched_options){
+        .policy = survey->policy,
+        .n_tasks = o->bag->n_tasks,
+        .clusters = p->clusters,
+        .n_clusters = p->n_clusters,
+        .expected = p->expected,
+        .machines = p->machines,
+        .n_machines = p->n_machines,
+        .window = p->window,
+        .budget = bats_survey_budget(survey),
+        .billing = survey->billing,
+        .monitor_interval = o->monitor_interval,
+        .preempt_lead = lead,
+        .prefetch = o->delay_us > 0 ? 0 : virtual_time(o, BATS_BATCH_AHEAD_US),
+        .seed = o->seed,
+        .order = o->order,
+        .in_order = !bats_draws_at_random(o, p),
+        .goal = o->goal,
+        .rules = o->rules,
+        .earlier = o->earlier,
+        .tells_leases = o->record != NULL || o->begin != NULL,
+        .sampling = o->sampling,
+        .tail = o->tail,
+        .strategy = o->strategy,
+        .utility = o->utility,
+        .asks = o->asks,
+        .once = o->once,
+        .graph = o->bag->graph,
+        .category = o->bag->category,
+        .n_categories = o->bag->n_categories,
+        .purses = o->bag->sharing.list,
+        .purse = o->bag->sharing.of,
+        .n_purses = o->bag->sharing.n,
+    };
+    struct bats_sched_options *options = &e->options;
+    options->rules.yields = YIELDS;
+    /* A sample is to find out by itself. */
+    if (o->believe != NULL && survey->policy == &bats_policy_bats &&
+        !o->sampling.on && o->believe(o->believe_context, survey, &e->prior))
+        options->prior = &e->prior;
+    options->goal.deadline = survey->deadline;
+    options->rules.time_limit = survey->time_limit;
+    for (int k = 0; o->pools != NULL && k < 2; k++) {
+        options->n_known[k] = bats_pools_instances(o->pools, k, e->known[k]);
+        options->known[k] = e->known[k];
+    }
+    return take_profile(e, o->profile, p, err);
+}

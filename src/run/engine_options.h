@@ -1,0 +1,35 @@
+/*
+ * engine_options: what the engine is told before it begins, from the options of
+ * a run and what was found out about its machines. Layer: run. Used by the
+ * master, and by the verb run for --dry-run, so that the same is refused.
+ */
+#ifndef BATS_ENGINE_OPTIONS_H
+#define BATS_ENGINE_OPTIONS_H
+
+#include "bats/sched.h"
+#include "input/pools.h"
+#include "run/run.h"
+
+struct bats_engine_options {
+    struct bats_sched_options options;
+    struct bats_instance known[2][BATS_POOLS_INSTANCES]; /* in them */
+    struct bats_prior prior;
+    struct bats_observation *seen; /* of the profile; for free(), always */
+};
+
+/* The tasks are drawn at random: schedules are on offer by a random sample. */
+static inline bool
+bats_draws_at_random(const struct bats_run_options *options,
+                     const struct bats_platform *platform)
+{
+    return !options->in_order ||
+           (options->sampling.offers && platform->n_clusters > 1);
+}
+
+/* `e` must not be moved: the options point into it. BATS_EINPUT: the profile
+ * knows none of the clusters; BATS_ENOMEM. */
+int bats_engine_options(const struct bats_run_options *options,
+                        const struct bats_survey *survey,
+                        struct bats_engine_options *e, struct bats_error *err);
+
+#endif

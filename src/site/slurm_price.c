@@ -1,0 +1,207 @@
+#include "site/slurm_price.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/fields.h"
+
+#define WORD 128
+
+/* The line of a job, and of its partition. */
+static void get(const char *line, const char *key, char value[WORD])
+{
+    bats_field_get(line, bats_field_line_end(line), key, value, WORD);
+}
+
+/* The answer, to be freed; "" without one. */
+static char *ask(const char *const *argv)
+{
+    char *answer;
+    return bats_ask(argv, NULL, NULL, &answer, NULL) == 0 ? answer
+                                                          : strdup("");
+}
+
+/* Seconds in "1-02:03:04" or "02:03:04"; 0: "UNLIMITED", or none. */
+static int64_t seconds_in(const char *text)
+{
+    long long days = 0, hours, minutes, seconds;
+    const char *time = strchr(text, '-');
+    if (time != NULL)
+        days = strtoll(text, NULL, 10);
+    if (sscanf(time != NULL ? time + 1 : text, "%lld:%lld:%lld", &hours,
+               &minutes, &seconds) != 3)
+        return 0;
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
+}
+
+/* The smaller limit; 0 means none. */
+static int64_t shorter(int64_t a, int64_t b)
+{
+    return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
+/* MaxWallPJ=MINUTES, the least of those lines of assoc_mgr that have the word;
+ * 0: none. */
+static int64_t wall_in(const char *text, const char *word)
+{
+    int64_t least = 0;
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        char minutes[WORD];
+        line += *line == '\n';
+        const char *at = strstr(line, word), *end = bats_field_line_end(line);
+        if (at == NULL || at >= end)
+            continue;
+        get(line, "MaxWallPJ", minutes);
+        least = shorter(least, 60 * strtoll(minutes, NULL, 10));
+    }
+    return least;
+}
+
+static int64_t wall_of_quality(const char *name)
+{
+    char which[WORD + 8];
+    const char *argv[] = {"scontrol",  "-o",  "show", "assoc_mgr",
+                          "flags=qos", which, NULL};
+    if (name[0] == '\0' || strcmp(name, "N/A") == 0)
+        return 0;
+    snprintf(which, sizeof which, "qos=%s", name);
+    char *answer = ask(argv);
+    int64_t wall_s = answer != NULL ? wall_in(answer, "QOS=") : 0;
+    free(answer);
+    return wall_s;
+}
+
+static int64_t wall_of_account(const char *job)
+{
+    char account[WORD], user[WORD], which[WORD + 12], word[WORD + 12];
+    const char *argv[] = {"scontrol",    "-o",  "show", "assoc_mgr",
+                          "flags=assoc", which, NULL};
+    get(job, "Account", account);
+    get(job, "UserId", user); /* "anna(1000)", here and there */
+    if (account[0] == '\0')
+        return 0;
+    snprintf(which, sizeof which, "accounts=%s", account);
+    snprintf(word, sizeof word, " UserName=%s ", user);
+    char *answer = ask(argv);
+    int64_t wall_s = answer != NULL ? wall_in(answer, word) : 0;
+    free(answer);
+    return wall_s;
+}
+
+/* The billing weight of what the job asks for. */
+static double rounding(const char *job, const char *partition)
+{
+    char nodes[WORD], cpus[WORD];
+    const char *argv[] = {"sinfo",       "--noheader", "--format=%Z",
+                          "--partition", partition,    NULL};
+    char *answer = ask(argv);
+    int64_t threads = 1;
+    for (char *at = answer; at != NULL && *at != '\0';) {
+        int64_t n = strtoll(at, NULL, 10);
+        threads = n > threads ? n : threads;
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    free(answer);
+    get(job, "NumNodes", nodes);
+    get(job, "NumCPUs", cpus);
+    int64_t n = strtoll(nodes, NULL, 10), all = strtoll(cpus, NULL, 10);
+    if (n < 1 || all < n)
+        return 1;
+    int64_t each = (all + n - 1) / n;
+    each = (each + threads - 1) / threads * threads;
+    return (double)(each * n) / (double)all;
+}
+
+/* PreemptMode and GraceTime: SIGCONT and SIGTERM come at once, SIGTERM again
+ * when the time is over, and SIGKILL after KillWait. */
+struct bats_job_partition bats_slurm_partition(const char *job)
+{
+    char name[WORD], mode[WORD], grace[WORD], limit[WORD], quality[WORD];
+    const char *argv[] = {"scontrol", "-o", "show", "partition", name, NULL};
+    struct bats_job_partition p = {.rounding = 1};
+    get(job, "Partition", name);
+    char *answer = ask(argv);
+    if (answer == NULL)
+        return p;
+    get(answer, "PreemptMode", mode);
+    get(answer, "GraceTime", grace);
+    get(answer, "MaxTime", limit);
+    get(answer, "QoS", quality);
+    free(answer);
+    p.notice_s = strcmp(mode, "OFF") == 0 ? 0 : strtoll(grace, NULL, 10);
+    p.limit_s = shorter(seconds_in(limit), wall_of_quality(quality));
+    get(job, "QOS", quality);
+    snprintf(p.quality, sizeof p.quality, "%.63s", quality);
+    int64_t wall_s = wall_of_quality(quality);
+    p.limit_s = shorter(p.limit_s, wall_s > 0 ? wall_s : wall_of_account(job));
+    p.rounding = rounding(job, name);
+    return p;
+}
+
+/* ---- the bill ---- */
+
+/* The 12 of "cpu=4,mem=1G,node=1,billing=12"; < 0 without one. */
+static double billing_in(const char *tres)
+{
+    const char *at = strstr(tres, "billing=");
+    return at != NULL ? strtod(at + 8, NULL) : -1;
+}
+
+double bats_slurm_read_rate(const char *job, uint32_t *whole)
+{
+    char tres[WORD + 32], shares[WORD], nodes[WORD];
+    bats_field_get(job, bats_field_line_end(job), "TRES", tres, sizeof tres);
+    get(job, "OverSubscribe", shares);
+    get(job, "NumNodes", nodes);
+    *whole =
+        strcmp(shares, "NO") == 0 ? (uint32_t)strtoul(nodes, NULL, 10) : 0;
+    double rate = billing_in(tres);
+    return rate < 0 && strstr(tres, "cpu=") != NULL ? 0 : rate;
+}
+
+double bats_slurm_read_node_rate(const char *partition)
+{
+    char tres[WORD + 32], nodes[WORD];
+    bats_field_get(partition, bats_field_line_end(partition), "TRES", tres,
+                   sizeof tres);
+    get(partition, "TotalNodes", nodes);
+    double n = strtod(nodes, NULL), all = billing_in(tres);
+    return n >= 1 && all >= 0 ? all / n : -1;
+}
+
+/* A job with nodes of its own is billed for as many. */
+static int raise_to_nodes(const char *job, uint32_t nodes, double *rate,
+                          struct bats_error *err)
+{
+    char name[WORD], *answer;
+    const char *argv[] = {"scontrol", "-o", "show", "partition", name, NULL};
+    get(job, "Partition", name);
+    int rc = bats_ask(argv, NULL, NULL, &answer, err);
+    if (rc < 0)
+        return rc;
+    double all = nodes * bats_slurm_read_node_rate(answer);
+    *rate = all < 0 || all > *rate ? all : *rate;
+    free(answer);
+    return 0;
+}
+
+int bats_slurm_price(const char *id, double *rate, bool *whole,
+                     struct bats_job_partition *partition,
+                     struct bats_error *err)
+{
+    const char *argv[] = {"scontrol", "-o", "show", "job", id, NULL};
+    char *answer;
+    uint32_t nodes;
+    int rc = bats_ask(argv, NULL, NULL, &answer, err);
+    if (rc < 0)
+        return rc;
+    *partition = bats_slurm_partition(answer);
+    *rate = bats_slurm_read_rate(answer, &nodes) * partition->rounding;
+    *whole = nodes > 0;
+    if (nodes > 0)
+        rc = raise_to_nodes(answer, nodes, rate, err);
+    free(answer);
+    return rc;
+}

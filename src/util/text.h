@@ -1,0 +1,44 @@
+/*
+ * text: bytes that grow as others are added, always with a NUL behind them.
+ *
+ * Layer: util. The one append buffer of the program: for text whose writer can
+ * name the pieces. Where printf is wanted for many of them, open_memstream does
+ * as well. Memory that is short is found once, at the end: `failed` is then
+ * set, and all that is added later is dropped.
+ */
+#ifndef BATS_UTIL_TEXT_H
+#define BATS_UTIL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bats/error.h"
+#include "util/encode.h"
+
+/* All zero: empty. */
+struct bats_text {
+    char *bytes; /* n of them and a NUL; NULL: nothing was ever added */
+    size_t n, room;
+    bool failed; /* memory was short */
+};
+
+void bats_text_put(struct bats_text *text, const char *bytes, size_t n);
+void bats_text_add(struct bats_text *text, const char *string);
+void bats_text_format(struct bats_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void bats_text_encode(struct bats_text *text, enum bats_encoding encoding,
+                      const char *string);
+
+/* Forgets all bytes but the first n, and keeps the room. With n = 0 nothing is
+ * missing any more, whatever has failed. */
+void bats_text_cut(struct bats_text *text, size_t n);
+
+/* The number of bytes, or BATS_ENOMEM if memory was short. */
+ptrdiff_t bats_text_length(const struct bats_text *text);
+
+/* 0, or BATS_ENOMEM if memory was short. */
+int bats_text_check(const struct bats_text *text, struct bats_error *err);
+
+void bats_text_release(struct bats_text *text);
+
+#endif

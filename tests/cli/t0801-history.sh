@@ -1,0 +1,229 @@
+#!/bin/bash
+# The history: what runs add to it, also those that were killed; what it does
+# not keep; that a run does not mind whether it can be used. No launcher.
+. "$TOP/tests/mpi/lib.sh"
+
+# tasks KIND: how many tasks of it are known.
+tasks() {
+    "$BATS_MPI" history --json --history h.db |
+        sed -n "s/.*\"kind\":\"$1\".*\"tasks\":\([0-9]*\),.*/\1/p"
+}
+
+# ---- a run adds what it has measured ----
+
+for i in 1 2 3 4 5 6; do
+    echo "sh ./work --token hush$i $i"
+done >bag
+echo 'exec true' >work
+bats 3 bag --history h.db
+test "$(tasks 'sh work --token')" = 6
+expect 1 grep -q hush h.db
+test "$(stat -c %a "$(dirname h.db)")" != '' -a -f h.db
+ok 'a run adds its tasks, by kind, and none of their arguments'
+
+bats 3 bag --history h.db
+test "$(tasks 'sh work --token')" = 12
+bats 3 bag --no-history
+bats 3 bag --no-record --time-scale 60
+test "$(tasks 'sh work --token')" = 12
+BATS_HISTORY=$dir/h.db bats 3 bag --no-record
+test "$(tasks 'sh work --token')" = 18
+test ! -e "$dir/.local"
+XDG_STATE_HOME=$dir/state bash -c 'unset BATS_HISTORY; "$@"' - \
+    "$BATS_MPI" -j 2 bag --no-record 2>err
+test -s state/bats-mpi/history.db
+test "$(stat -c %a state/bats-mpi)" = 700
+ok 'it is where --history, BATS_HISTORY or XDG_STATE_HOME say'
+
+echo 'false' >fails
+expect 1 bats 3 fails --history f.db
+BATS_HISTORY=f.db "$BATS_MPI" history >out
+grep -q 'no runtimes yet' out
+ok 'a task that failed tells nothing of how long it takes'
+
+rm -f h.db
+seq 5 | sed 's/.*/sh .\/work --token &/' >one
+seq 7 | sed 's/.*/sh .\/work --token &/' >two
+"$BATS_MPI" -j 2 one --history h.db 2>err &
+"$BATS_MPI" -j 2 two --history h.db 2>err2
+wait $!
+test "$(tasks 'sh work --token')" = 12
+ok 'two runs at a time lose nothing'
+
+# ---- a run that was killed ----
+
+cat >slow <<'END'
+sh ./work --a 1
+sh ./work --a 2
+while test ! -e go; do sleep 0.1; done; : --b
+END
+env "$mark" "$BATS_MPI" -j 3 slow --history k.db --record-sync 10ms \
+    --no-replicate >out 2>err &
+run=$!
+two_are_done() {
+    "$BATS_MPI" status slow 2>/dev/null | grep -q '2 done'
+}
+within 60 two_are_done
+kill -KILL $run
+wait $run || :
+test ! -e k.db || test -z "$("$BATS_MPI" history --json --history k.db)"
+touch go
+within 60 nobody_left
+bats 3 slow --resume --history k.db
+"$BATS_MPI" history --json --history k.db >out
+grep -q '"kind":"sh work --a",.*"tasks":2,' out
+test "$(wc -l <out)" = 2
+"$BATS_MPI" history import slow --history k.db | grep -q '^0 bags added'
+ok 'what a killed run had measured is added when its record is looked at'
+
+"$BATS_MPI" history import slow --history other.db | grep -q '^2 bags added'
+"$BATS_MPI" history export --history k.db | sort >a
+"$BATS_MPI" history import <(cat a) --history third.db >out
+grep -q '^2 bags added' out
+"$BATS_MPI" history export --history third.db | sort | cmp - a
+ok 'records and exports are imported'
+
+"$BATS_MPI" history forget 'sh work --a' --history k.db
+"$BATS_MPI" history --history k.db >out
+expect 1 grep -q -- '--a' out
+expect 2 "$BATS_MPI" history forget 'sh work --a' --history k.db 2>err
+grep -q "knows no tasks of the kind 'sh work --a'" err
+expect 2 "$BATS_MPI" history lose 2>err
+expect 2 "$BATS_MPI" history import --history k.db 2>err
+expect 2 "$BATS_MPI" history import nowhere --history k.db 2>err
+grep -q 'nowhere: No such file' err
+expect 2 env BATS_HISTORY= "$BATS_MPI" history 2>err
+grep -q 'there is no history' err
+ok 'kinds are forgotten, and mistakes are named'
+
+# ---- the second bag is planned from the first ----
+
+cat >clusters.ini <<'END'
+[run]
+window = 60m
+currency = SU
+[cluster slow]
+ranks = 1-2
+charge = 1
+[cluster fast]
+ranks = 3-4
+charge = 3
+END
+# Two bags, of 100 s on slow and 50 s on fast.
+for run in 1 2; do
+    for cluster in slow:400 fast:200; do
+        echo "{\"run\": \"$run\", \"ended_s\": 170000000$run," \
+            "\"kind\": \"fit --a\", \"cluster\": \"${cluster%:*}\"," \
+            "\"tasks\": 4, \"sum_s\": ${cluster#*:}," \
+            "\"squares\": $((${cluster#*:} * ${cluster#*:} / 4))}"
+    done
+done >two.json
+"$BATS_MPI" history import two.json --history p.db | grep -q '^2 bags added'
+seq 200 | sed 's/.*/.\/fit --a &/' >fits
+bats 5 fits --clusters clusters.ini --history p.db --budget 50 --dry-run
+grep -q '^From 2 earlier bags: 50s, .* on fast; 2 times as fast as slow\.$' out
+# 2 machines of each do 12 tasks in 200 s; 8 an hour is 7.41 in 3333 s.
+grep -q '^These machines would take 55m33s for it, .* and cost 7\.41 SU, ' out
+bats 5 fits --clusters clusters.ini --no-history --budget 50 --dry-run
+expect 1 grep -q 'earlier bag' out
+ok 'a dry run says what is believed, from whence, and what it may cost'
+
+plan() {
+    "$BATS_MPI" plan "$@" --clusters clusters.ini >out 2>err
+}
+plan fits --history p.db
+grep -q '^from 2 earlier bags: 50s, ' out
+grep -Eq '^slow +1 +~1m40s ' out
+grep -Eq '^fast +3 +~50s ' out
+plan fits --history p.db --runtime slow=7s
+grep -Eq '^slow +1 +7s ' out
+expect 2 plan fits --no-history
+expect 2 plan fits --history none.db
+test ! -e none.db
+ok 'plan BAG takes the runtimes of the history'
+
+cat >mixed <<'END'
+@once true --short
+@once true --long
+END
+printf '%s\n' 'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand' \
+    '1\tn\t1700000000\t1\t0\t0\t0\t0\ttrue --short' \
+    '2\tn\t1700000000\t9\t0\t0\t0\t0\ttrue --long' |
+    sed 's/\\t/\t/g' >log.mixed
+"$BATS_MPI" history import log.mixed --cluster all --history m.db >out
+bats 2 mixed --order longest --history m.db --no-record --joblog order.log
+expect 1 grep -q 'runtimes are known' err
+test "$(sed -n 2p order.log | cut -f1)" = 2
+bats 2 mixed --order longest --no-history --no-record --joblog order.log
+grep -q '0 of 2 runtimes are known' err
+test "$(sed -n 2p order.log | cut -f1)" = 1
+ok '--order longest asks it'
+
+cp h.db b.db
+bats 3 bag --history b.db --budget 10 --clusters <(cat <<'END'
+[run]
+window = 60m
+[cluster all]
+charge = 1
+END
+)
+grep -q 'from [0-9]* earlier bags: .* on all$' err
+grep -q 'the history expected .* of a task on all: it was ' err
+grep -q '"prior":{"mean_us":\[' <(sqlite3 bag.bats \
+    'SELECT options FROM session ORDER BY id DESC LIMIT 1')
+"$BATS_MPI" report bag --out page.html 2>err
+grep -q 'on all; the history expected ' page.html
+ok 'a run says what was believed and how it turned out, and so does its page'
+
+# ---- it never ends a run ----
+
+echo 'this is a text and not a database' >damaged.db
+bats 3 bag --history damaged.db
+grep -q 'the history is not used: damaged.db is not a history' err
+cmp -s damaged.db <(echo 'this is a text and not a database')
+mkdir closed
+touch closed/file
+bats 3 bag --history closed/file/h.db
+grep -q 'the history is not used: closed/file/h.db: ' err
+cp h.db cut.db
+dd if=/dev/zero of=cut.db bs=1 seek=4096 count=8192 conv=notrunc 2>/dev/null
+bats 3 bag --history cut.db
+grep -q 'the history is not used: cut.db' err
+ok 'a damaged history is a warning'
+
+if command -v sqlite3 >/dev/null; then
+    mkfifo hold
+    sqlite3 h.db <hold >/dev/null 2>&1 &
+    locker=$!
+    exec 7>hold
+    echo 'BEGIN EXCLUSIVE; CREATE TABLE locked (a);' >&7
+    locked() {
+        sqlite3 h.db 'SELECT count(*) FROM kind' 2>&1 | grep -q locked
+    }
+    within 30 locked
+    bats 3 bag --history h.db
+    grep -q 'the history is not used: h.db: .*locked' err
+    exec 7>&-
+    wait $locker || :
+    test "$(tasks 'sh work --token')" = 12
+    bats 3 bag --history h.db
+    test "$(tasks 'sh work --token')" = 24
+    ok 'so is a locked one; what was not added is added later'
+else
+    skip 'so is a locked one; what was not added is added later' \
+        'needs sqlite3'
+fi
+
+cp h.db full.db
+(
+    ulimit -f $(($(stat -c %s full.db) / 1024))
+    for i in {1..60}; do
+        echo "sh ./work --one-of-many-options-which-are-long-enough-$i"
+    done >many
+    bats 3 many --history full.db --no-record
+)
+grep -q 'the history is not used: full.db: ' err
+cmp full.db h.db
+ok 'and one that cannot grow'
+
+done_testing

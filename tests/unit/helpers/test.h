@@ -1,0 +1,62 @@
+/*
+ * test: what every unit test begins with. A case is TEST(name) and its block, or
+ * TEST_WITH(name, set_up, tear_down), and runs in the order of the file; the file
+ * ends with TEST_MAIN(set_up, tear_down), of the group. A main() of its own calls
+ * run_cases().
+ */
+#ifndef BATS_TEST_H
+#define BATS_TEST_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* cmocka gives each case a state, which few need. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static struct {
+    struct CMUnitTest at[100];
+    size_t n;
+} all_cases;
+
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST_WITH(name, set_up, tear_down)                                    \
+    static void name(void **state);                                           \
+    __attribute__((constructor)) static void add_##name(void)                 \
+    {                                                                         \
+        assert_true(all_cases.n <                                             \
+                    sizeof all_cases.at / sizeof all_cases.at[0]);            \
+        all_cases.at[all_cases.n++] =                                         \
+            (struct CMUnitTest){#name, name, set_up, tear_down, NULL};        \
+    }                                                                         \
+    static void name(void **state)
+
+#define TEST_MAIN(set_up, tear_down)                                          \
+    int main(void)                                                            \
+    {                                                                         \
+        return run_cases(set_up, tear_down);                                  \
+    }
+
+/* Nothing that is not a number is near to anything. */
+#define assert_near(value, expected, tolerance)                               \
+    do {                                                                      \
+        double is_ = (value), wanted_ = (expected);                           \
+        if (!(fabs(is_ - wanted_) <= (tolerance)))                            \
+            fail_msg("%s is %.12g, not %.12g", #value, is_, wanted_);         \
+    } while (0)
+
+static inline int run_cases(CMFixtureFunction set_up,
+                            CMFixtureFunction tear_down)
+{
+    return cmocka_run_group_tests(all_cases.at, set_up, tear_down);
+}
+
+#endif

@@ -1,0 +1,495 @@
+/* The kinds of commands, the moments of runtimes, and the store of both. */
+#include <math.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "helpers/test.h"
+#include "history/believe.h"
+#include "history/exchange.h"
+#include "history/store.h"
+
+static void assert_close(double value, double wanted, double error)
+{
+    if (!(fabs(value - wanted) <= error))
+        fail_msg("%.9g, not %.9g", value, wanted);
+}
+
+/* ---- kinds ---- */
+
+static void assert_kind(const char *command, const char *wanted)
+{
+    struct bats_task_kinds kinds = {0};
+    assert_int_equal(bats_task_kinds_see(&kinds, command), 0);
+    uint32_t number = bats_task_kinds_number(&kinds, command);
+    assert_string_equal(kinds.kind[number].name, wanted);
+    bats_task_kinds_release(&kinds);
+}
+
+TEST(a_kind_is_the_program_and_its_options)
+{
+    assert_kind("./sim 17", "sim");
+    assert_kind("/opt/bin/sim -n 7 --seed=3 in.dat -n 8", "sim -n --seed");
+    assert_kind("sim -5 x", "sim");
+    assert_kind("A=1 B='x y' sim --key 'secret words' >out", "sim --key");
+    assert_kind("cd /scratch && ./sim --fast | tee log --all", "sim --fast");
+    assert_kind(
+        "cd /scratch; OMP_NUM_THREADS=4 python3 ~/fit.py --lr=0.1 -n 7",
+        "python3 fit.py --lr -n");
+    assert_kind("bash -c 'rm -rf secret'", "bash -c");
+    assert_kind("time python fit.py 3", "time python fit.py");
+    assert_kind("@sleep 5s", "@sleep");
+    assert_kind("", "?");
+}
+
+TEST(a_word_that_all_have_belongs_to_the_kind)
+{
+    struct bats_task_kinds kinds = {0};
+    bats_task_kinds_see(&kinds, "samtools sort a.bam");
+    bats_task_kinds_see(&kinds, "samtools sort b.bam");
+    bats_task_kinds_see(&kinds, "classify cat");
+    bats_task_kinds_see(&kinds, "classify dog");
+    bats_task_kinds_see(&kinds, "login alice");
+    uint32_t sort = bats_task_kinds_number(&kinds, "samtools sort b.bam");
+    uint32_t cat = bats_task_kinds_number(&kinds, "classify cat");
+    uint32_t dog = bats_task_kinds_number(&kinds, "classify dog");
+    uint32_t alice = bats_task_kinds_number(&kinds, "login alice");
+    assert_string_equal(kinds.kind[sort].name, "samtools sort");
+    assert_string_equal(kinds.kind[cat].name, "classify");
+    assert_int_equal(cat, dog);
+    assert_string_equal(kinds.kind[alice].name, "login");
+    assert_int_equal(kinds.kind[cat].tasks, 2);
+    bats_task_kinds_release(&kinds);
+}
+
+TEST(a_bag_with_many_programs_is_of_few_kinds)
+{
+    struct bats_task_kinds kinds = {0};
+    char command[32];
+    for (int i = 0; i < 1000; i++) {
+        snprintf(command, sizeof command, "program%d 3", i);
+        assert_int_equal(bats_task_kinds_see(&kinds, command), 0);
+    }
+    for (int i = 0; i < 1000; i++) {
+        snprintf(command, sizeof command, "program%d 3", i);
+        assert_int_not_equal(bats_task_kinds_number(&kinds, command),
+                             BATS_NO_KIND);
+    }
+    assert_int_equal(kinds.n, 65);
+    assert_string_equal(kinds.kind[64].name, "(other programs)");
+    assert_int_equal(kinds.kind[64].tasks, 936);
+    bats_task_kinds_release(&kinds);
+}
+
+/* ---- moments ---- */
+
+TEST(moments_are_sums_and_quantiles)
+{
+    struct bats_gather gather = {0};
+    for (int i = 10; i >= 0; i--)
+        assert_int_equal(bats_gather_note(&gather, 3, 1, 1 + i), 0);
+    assert_int_equal(bats_gather_note(&gather, 3, 2, 7), 0);
+    assert_int_equal(gather.n, 2);
+    struct bats_moments m = bats_gather_moments(&gather, 0);
+    assert_int_equal(m.tasks, 11);
+    assert_close(m.sum, 66, 1e-9);
+    assert_close(m.squares, 506, 1e-9);
+    assert_close(m.log_sum, lgamma(12), 1e-9);
+    assert_close(m.p10, 2, 1e-6);
+    assert_close(m.p50, 6, 1e-6);
+    assert_close(m.p90, 10, 1e-6);
+    bats_gather_release(&gather);
+}
+
+/* 1 to 100,000 in an order that is not sorted. */
+TEST(quantiles_of_many_tasks_are_those_of_a_sample)
+{
+    struct bats_gather gather = {0};
+    for (uint64_t i = 0; i < 100000; i++)
+        bats_gather_note(&gather, 0, 0, (double)(1 + i * 61803 % 100000));
+    struct bats_moments m = bats_gather_moments(&gather, 0);
+    assert_int_equal(m.tasks, 100000);
+    assert_close(m.sum, 5000050000.0, 1);
+    assert_true(gather.cells[0].n_sample <= 1024);
+    assert_close(m.p10, 10000, 2000);
+    assert_close(m.p50, 50000, 2000);
+    assert_close(m.p90, 90000, 2000);
+    bats_gather_release(&gather);
+}
+
+/* ---- the store ---- */
+
+static const struct bats_past_place places[] = {{"slow", "site", "old"},
+                                                {"fast", "site", "new"}};
+
+/* Adds a run with a task of `seconds` of each kind named, on both clusters. */
+static int add(struct bats_store *store, const char *run, int64_t ended_s,
+               const char *kind, double seconds, struct bats_error *err)
+{
+    struct bats_task_kinds kinds = {0};
+    struct bats_gather gather = {0};
+    uint32_t number = bats_task_kinds_named(&kinds, kind);
+    bats_gather_note(&gather, number, 0, seconds);
+    bats_gather_note(&gather, number, 1, seconds / 2);
+    int rc = bats_store_add(store, run, ended_s, &kinds, places, &gather, err);
+    bats_task_kinds_release(&kinds);
+    bats_gather_release(&gather);
+    return rc;
+}
+
+/* A name for a store in a directory of its own. */
+static char *fresh(void)
+{
+    static char path[64];
+    strcpy(path, "/tmp/bats-history-XXXXXX");
+    assert_non_null(mkdtemp(path));
+    strcat(path, "/in/it.db");
+    return path;
+}
+
+static void discard(char *path)
+{
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+}
+
+TEST(a_run_counts_once)
+{
+    struct bats_store *store;
+    struct bats_past past;
+    struct bats_error err;
+    char *path = fresh();
+    assert_int_equal(bats_store_open(path, false, &store, &err), 0);
+    assert_null(store);
+    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_int_equal(bats_store_has(store, "a", &err), 0);
+    assert_int_equal(add(store, "a", 1700000000, "sim", 8, &err), 1);
+    assert_int_equal(bats_store_has(store, "a", &err), 1);
+    assert_int_equal(add(store, "a", 1700000001, "sim", 9, &err), 0);
+    assert_int_equal(add(store, "b", 1700000002, "fit", 9, &err), 1);
+    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_int_equal(past.n_rows, 4);
+    assert_int_equal(past.n_kinds, 2);
+    assert_int_equal(past.n_places, 2);
+    const struct bats_past_row *r = &past.rows[0];
+    assert_string_equal(past.kinds[r->kind], "sim");
+    assert_string_equal(past.places[r->place].hardware, "old");
+    assert_string_equal(r->name, "a");
+    assert_int_equal(r->month, 202311);
+    assert_int_equal(r->ended_s, 1700000000);
+    assert_close(r->moments.sum, 8, 1e-9);
+    assert_close(r->moments.p50, 8, 1e-9);
+    bats_store_release(&past);
+    bats_store_close(store);
+    discard(path);
+}
+
+TEST(two_at_a_time_lose_nothing)
+{
+    struct bats_store *one, *two;
+    struct bats_past past;
+    struct bats_error err;
+    char *path = fresh(), name[16];
+    assert_int_equal(bats_store_open(path, true, &one, &err), 0);
+    assert_int_equal(bats_store_open(path, true, &two, &err), 0);
+    for (int i = 0; i < 6; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        assert_int_equal(
+            add(i % 2 ? one : two, name, 1700000000 + i, "sim", 4, &err), 1);
+    }
+    assert_int_equal(bats_store_read(one, &past, &err), 0);
+    assert_int_equal(past.n_rows, 12);
+    bats_store_release(&past);
+    bats_store_close(one);
+    bats_store_close(two);
+    discard(path);
+}
+
+/* 20 bags of 1 to 20 s, a day apart: the last 8 have rows of their own, those
+ * of the 12 before them are merged by month. */
+TEST(older_bags_are_merged_by_month)
+{
+    struct bats_store *store;
+    struct bats_past past;
+    struct bats_error err;
+    char *path = fresh(), name[16];
+    double sum = 0;
+    int merged = 0;
+    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    for (int i = 1; i <= 20; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        assert_int_equal(
+            add(store, name, 1701000000 + i * 86400, "sim", i, &err), 1);
+    }
+    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    for (size_t i = 0; i < past.n_rows; i++) {
+        const struct bats_past_row *r = &past.rows[i];
+        if (strcmp(past.places[r->place].name, "slow") != 0)
+            continue;
+        sum += r->moments.sum;
+        merged += r->run == 0;
+        if (r->run != 0) {
+            assert_int_equal(r->bags, 1);
+            assert_true(r->moments.sum > 12.5);
+        }
+        if (r->month == 202311 && r->run == 0) { /* 27th to 30th */
+            assert_int_equal(r->bags, 4);
+            assert_close(r->moments.sum, 10, 1e-9);
+            assert_close(r->moments.squares, 30, 1e-9);
+            assert_close(r->moments.p90, 2.5, 1e-9);
+        }
+    }
+    assert_close(sum, 210, 1e-9);
+    assert_int_equal(merged, 2);
+    assert_int_equal(past.n_rows, 2 * (8 + 2));
+    bats_store_release(&past);
+    bats_store_close(store);
+    discard(path);
+}
+
+TEST(what_is_forgotten_is_gone)
+{
+    struct bats_store *store;
+    struct bats_past past;
+    struct bats_error err;
+    char *path = fresh();
+    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    add(store, "a", 1700000000, "sim", 8, &err);
+    add(store, "b", 1700000002, "fit", 9, &err);
+    assert_int_equal(bats_store_forget(store, "nothing", &err), 0);
+    assert_int_equal(bats_store_forget(store, "sim", &err), 2);
+    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_int_equal(past.n_rows, 2);
+    assert_int_equal(past.n_kinds, 1);
+    bats_store_release(&past);
+    assert_int_equal(bats_store_has(store, "a", &err), 1);
+    assert_int_equal(bats_store_forget(store, NULL, &err), 2);
+    assert_int_equal(bats_store_has(store, "a", &err), 0);
+    bats_store_close(store);
+    discard(path);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+}
+
+TEST(other_files_are_refused)
+{
+    struct bats_store *store;
+    struct bats_error err;
+    char *path = fresh();
+    sqlite3 *db;
+    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    bats_store_close(store);
+    sqlite3_open(path, &db);
+    sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
+    sqlite3_close(db);
+    assert_int_equal(bats_store_open(path, true, &store, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "newer bats-mpi"));
+    sqlite3_open(path, &db);
+    sqlite3_exec(db, "PRAGMA user_version = 0", NULL, NULL, NULL);
+    sqlite3_close(db);
+    assert_int_equal(bats_store_open(path, true, &store, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "is not a history"));
+    write_file(path, "This is a text of more than sixteen bytes.\n");
+    assert_int_equal(bats_store_open(path, true, &store, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "is not a history"));
+    discard(path);
+}
+
+/* ---- exchange ---- */
+
+TEST(an_export_is_imported_once)
+{
+    struct bats_store *store;
+    struct bats_past past, copy;
+    struct bats_error err;
+    char *path = fresh(), other[80];
+    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    add(store, "a", 1700000000, "sim \"x\"", 8, &err);
+    add(store, "b", 1700000002, "fit", 9, &err);
+    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    snprintf(other, sizeof other, "%s.json", path);
+    FILE *out = fopen(other, "w");
+    assert_int_equal(bats_history_export(out, &past, &err), 0);
+    fclose(out);
+    assert_int_equal(bats_history_import(store, other, NULL, &err), 0);
+    assert_int_equal(bats_store_forget(store, NULL, &err), 4);
+    assert_int_equal(bats_history_import(store, other, NULL, &err), 2);
+    assert_int_equal(bats_store_read(store, &copy, &err), 0);
+    assert_int_equal(copy.n_rows, past.n_rows);
+    for (size_t i = 0; i < past.n_rows; i++) {
+        const struct bats_past_row *r = &past.rows[i], *c = &copy.rows[i];
+        assert_string_equal(copy.kinds[c->kind], past.kinds[r->kind]);
+        assert_memory_equal(&copy.places[c->place], &past.places[r->place],
+                            sizeof *copy.places);
+        assert_string_equal(c->name, r->name);
+        assert_int_equal(c->ended_s, r->ended_s);
+        assert_close(c->moments.sum, r->moments.sum, 1e-9);
+    }
+    bats_store_release(&past);
+    bats_store_release(&copy);
+    write_file(other, "{\"run\": \"x\", \"kind\": \"sim\"}\n");
+    assert_int_equal(bats_history_import(store, other, NULL, &err),
+                     BATS_EINPUT);
+    assert_non_null(strstr(err.text, ".json:1: "));
+    bats_store_close(store);
+    unlink(other);
+    discard(path);
+}
+
+/* The row of this kind and cluster. */
+static struct bats_past_row row_of(struct bats_store *store, const char *kind,
+                                   const char *cluster)
+{
+    struct bats_past past;
+    struct bats_error err;
+    struct bats_past_row row = {.bags = 0};
+    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    for (size_t i = 0; i < past.n_rows; i++)
+        if (strcmp(past.kinds[past.rows[i].kind], kind) == 0 &&
+            strcmp(past.places[past.rows[i].place].name, cluster) == 0)
+            row = past.rows[i];
+    bats_store_release(&past);
+    return row;
+}
+
+TEST(a_joblog_is_imported)
+{
+    struct bats_store *store;
+    struct bats_error err;
+    char *path = fresh(), other[80];
+    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    snprintf(other, sizeof other, "%s.log", path);
+    write_file(other,
+               "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval"
+               "\tSignal\tCommand\n"
+               "1\tnode-7.site\t1700000000.5\t     4.0\t0\t0\t0\t0\tsim 1\n"
+               "2\tnode-12.site\t1700000100.5\t     6.0\t0\t0\t0\t0\tsim 2\n"
+               "3\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t1\t0\tsim 3\n"
+               "4\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t0\t9\tsim 4\n");
+    assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
+    assert_int_equal(bats_history_import(store, other, NULL, &err), 0);
+    struct bats_past_row row = row_of(store, "sim", "node");
+    assert_int_equal(row.moments.tasks, 2);
+    assert_close(row.moments.sum, 10, 1e-9);
+    assert_int_equal(row.ended_s, 1700000106);
+    bats_store_close(store);
+    unlink(other);
+    discard(path);
+}
+
+TEST(the_accounting_of_slurm_is_imported)
+{
+    struct bats_store *store;
+    struct bats_error err;
+    char *path = fresh(), other[80];
+    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    snprintf(other, sizeof other, "%s.sacct", path);
+    write_file(other, "JobIDRaw|JobName|Partition|ElapsedRaw|State|End\n"
+                      "7|align|fast|30|COMPLETED|2026-11-20T10:00:00\n"
+                      "7.batch|batch||30|COMPLETED|2026-11-20T10:00:00\n"
+                      "8|align|fast|50|COMPLETED|2026-11-20T11:00:00\n"
+                      "9|align|fast|999|FAILED|2026-11-20T12:00:00\n");
+    assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
+    struct bats_past_row row = row_of(store, "align", "fast");
+    assert_int_equal(row.moments.tasks, 2);
+    assert_close(row.moments.sum, 80, 1e-9);
+    assert_int_equal(row.month, 202611);
+    write_file(other, "JobIDRaw|JobName|Partition|Elapsed|State|End\n");
+    assert_int_equal(bats_history_import(store, other, NULL, &err),
+                     BATS_EINPUT);
+    assert_non_null(strstr(err.text, "no column ElapsedRaw"));
+    write_file(other, "something else\n");
+    assert_int_equal(bats_history_import(store, other, NULL, &err),
+                     BATS_EINPUT);
+    bats_store_close(store);
+    unlink(other);
+    discard(path);
+}
+
+/* ---- what is believed ---- */
+
+#define S 1e6 /* a second */
+
+/* Asks for tasks of this kind on slow, for 1, and fast, for 2. */
+static int ask(struct bats_store *store, const char *kind,
+               const struct bats_past_place *clusters,
+               struct bats_believed *believed)
+{
+    static const double charge[] = {1e6, 2e6};
+    struct bats_task_kinds kinds = {0};
+    struct bats_past past;
+    struct bats_error err;
+    bats_task_kinds_named(&kinds, kind);
+    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    int rc = bats_history_believe(&past, clusters, charge, 2, &kinds, believed,
+                                  &err);
+    bats_store_release(&past);
+    bats_task_kinds_release(&kinds);
+    return rc;
+}
+
+TEST(a_bag_is_believed_to_be_as_the_last_ones)
+{
+    static const struct bats_past_place renamed[] = {{"a", "site", "new"},
+                                                     {"b", "site", "old"}};
+    static const struct bats_past_place elsewhere[] = {{"slow", "moon", ""},
+                                                       {"fast", "moon", ""}};
+    struct bats_store *store;
+    struct bats_believed b;
+    struct bats_error err;
+    char *path = fresh();
+    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_int_equal(ask(store, "sim", places, &b), 0);
+    add(store, "a", 1700000000, "sim", 8, &err);
+    add(store, "b", 1700000001, "sim", 8, &err);
+    add(store, "c", 1700000002, "fit", 500, &err);
+    assert_int_equal(ask(store, "sim", places, &b), 1);
+    assert_int_equal(b.bags, 2);
+    assert_close(b.prior.mean[0] / S, 8, 1e-3);
+    assert_close(b.prior.mean[1] / S, 4, 1e-3);
+    assert_close(b.kinds[0] / S, 8, 1e-3);
+    assert_close(b.prior.level, 0.5 / sqrt(2), 1e-6);
+    free(b.kinds);
+    assert_int_equal(ask(store, "another", places, &b), 1);
+    assert_true(isinf(b.prior.level));
+    assert_close(b.prior.mean[0] / b.prior.mean[1], 2, 1e-6);
+    free(b.kinds);
+    /* The same hardware at the same site; the same names at another. */
+    assert_int_equal(ask(store, "sim", renamed, &b), 1);
+    assert_close(b.prior.mean[0] / S, 4, 1e-3);
+    assert_close(b.prior.mean[1] / S, 8, 1e-3);
+    free(b.kinds);
+    assert_int_equal(ask(store, "another", elsewhere, &b), 0);
+    bats_store_close(store);
+    discard(path);
+}
+
+/* Of 20 bags 12 are merged, in two months. */
+TEST(merged_bags_count_as_one)
+{
+    struct bats_store *store;
+    struct bats_believed b;
+    struct bats_error err;
+    char *path = fresh(), name[16];
+    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    for (int i = 1; i <= 20; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        add(store, name, 1701000000 + i * 86400, "sim", 8, &err);
+    }
+    assert_int_equal(ask(store, "sim", places, &b), 1);
+    assert_int_equal(b.bags, 10);
+    assert_close(b.prior.mean[1] / S, 4, 1e-3);
+    free(b.kinds);
+    bats_store_close(store);
+    discard(path);
+}
+
+TEST_MAIN(NULL, NULL)
