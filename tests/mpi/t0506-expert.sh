@@ -52,7 +52,7 @@ done=$("$BATS_MPI" log n --json | grep '"machine": *"cheap-' |
     grep -E '"what": *"(done|superseded)"' | grep -vc signal)
 "$BATS_MPI" frontier n --plays 5 >frontier
 awk -v a="$done" -v l="$lost" \
-    'BEGIN { printf "of which %.1f %% answer and losses are noticed\n",
+    'BEGIN { printf "where %.1f %% of executions answer and losses are noticed\n",
         100 * a / (a + l) }' >share
 grep -qFf share frontier
 ok 'a loss that is noticed puts the task back before it is given up'
@@ -86,7 +86,7 @@ lost=$(grep -c 'timed out' ended)
 answered=$(grep -v 'timed out' ended | grep -E '"(done|superseded)"' |
     grep -vc signal)
 awk -v a="$answered" -v l="$lost" \
-    'BEGIN { printf "of which %.1f %% answer\n", 100 * a / (a + l) }' >share
+    'BEGIN { printf "where %.1f %% of executions answer,\n", 100 * a / (a + l) }' >share
 "$BATS_MPI" frontier learned --plays 10 >frontier
 grep -qFf share frontier
 "$BATS_MPI" frontier u --plays 10 --csv >of-record
@@ -154,7 +154,7 @@ ok 'what cannot be is refused; without a name, the policy is this one'
 sed 's/^billing.*//; s/^charge_lost.*//' clusters >windows
 bats 9 sample bag -c windows --time-scale 2000 --seed 4 --record s
 "$BATS_MPI" frontier bag.profile --plays 5 >frontier
-grep -q '6 unreliable slots, of which [0-9][0-9]\.' frontier
+grep -q '6 unreliable slots, where [0-9][0-9]\.' frontier
 sed 's/,"pools":.*/}/' bag.profile >without
 expect 2 "$BATS_MPI" frontier without 2>err
 grep -q '^bats-mpi: without: this profile knows of no clusters' err
