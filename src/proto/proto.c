@@ -152,8 +152,8 @@ static void code_knock(struct codec *c, struct bats_knock *k)
 /* Checks the items without keeping them, so that taking them cannot fail. */
 static void check_items(struct codec *c, struct bats_message *message)
 {
-    struct bats_assign assign;
-    struct bats_task_result result;
+    struct bats_assign assign = {0};
+    struct bats_task_result result = {0};
     U32(message->left);
     message->at = c->at;
     for (uint32_t i = 0; i < message->left && c->complaint == NULL; i++)
