@@ -260,6 +260,7 @@ bool bats_proto_next_assign(struct bats_message *message,
     struct codec c;
     if (!next(message, BATS_MESSAGE_ASSIGN, &c))
         return false;
+    *assign = (struct bats_assign){0};
     code_assign(&c, assign);
     return took(message, &c);
 }
@@ -270,6 +271,7 @@ bool bats_proto_next_result(struct bats_message *message,
     struct codec c;
     if (!next(message, BATS_MESSAGE_RESULT, &c))
         return false;
+    *result = (struct bats_task_result){0};
     code_result(&c, result);
     return took(message, &c);
 }
