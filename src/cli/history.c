@@ -218,6 +218,8 @@ static int compare(const struct bats_settings *set,
         struct bats_record_past past = bats_record_past(h->record, task);
         same &= past.match == BATS_RECORD_SAME;
         h->state[task] = (uint8_t)bats_record_state(h->resume, &past);
+        h->edited[task] = past.match == BATS_RECORD_CHANGED ||
+                          past.match == BATS_RECORD_ADDED;
         h->attempts[task] = past.attempts;
         if (h->state[task] == BATS_TASK_DONE ||
             h->state[task] == BATS_TASK_FAILED)
@@ -327,11 +329,13 @@ static int make_lists(struct bats_history *h, uint32_t n,
     h->failures = calloc(n, sizeof *h->failures);
     h->losses = calloc(n, sizeof *h->losses);
     h->yields = calloc(n, sizeof *h->yields);
+    h->edited = calloc(n, sizeof *h->edited);
     h->was = malloc(n * sizeof *h->was);
     if (h->was != NULL)
         memset(h->was, 0xff, n * sizeof *h->was);
     return h->state == NULL || h->attempts == NULL || h->failures == NULL ||
-                   h->losses == NULL || h->yields == NULL || h->was == NULL
+                   h->losses == NULL || h->yields == NULL ||
+                   h->edited == NULL || h->was == NULL
                ? bats_no_memory(err)
                : 0;
 }
@@ -413,6 +417,7 @@ int bats_history_close(struct bats_history *history, struct bats_error *err)
     free(history->failures);
     free(history->losses);
     free(history->yields);
+    free(history->edited);
     free(history->was);
     *history = (struct bats_history){0};
     return rc;

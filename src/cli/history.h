@@ -27,6 +27,8 @@ struct bats_history {
     enum bats_record_resume resume; /* NOT: nothing is known */
     char *killed_run; /* run id of the last session, if it was killed and had
                        * the same bag; else NULL */
+    uint8_t *edited; /* per task: it is new, or has another command than the
+                      * last session's bag; 0: the record is new */
     uint8_t *begun; /* per task of a workflow: it was begun after its last
                      * result, which it never got again; NULL: none was */
     bats_money charged;

@@ -188,6 +188,12 @@ grep -q 'paste -sd+' page
 expect 1 grep -q 'exit \$s' page
 ok 'lists, why, joblog and page show a rule as it was written'
 
+sed -i 's/cp late last/& \&\& echo edited >>last/' flow/Makeflow
+flow 0 --resume
+grep -q 'Makeflow:12: task 5 has another command than before: it is run' err
+test "$(tail -n 1 flow/last)" = edited
+ok 'a rule whose command was edited is run again when its run is resumed'
+
 # ---- a rule that was interrupted ----
 
 mkdir half

@@ -207,7 +207,7 @@ static int dry_run_alloc(const struct bats_settings *set,
 
 /* A task whose files are newer than its sources is not run again, as make does
  * it; but one that the record knows to have failed, or to have been stopped or
- * interrupted, is not done. */
+ * interrupted, is not done, nor is one whose command was edited since. */
 static int find_fresh(const struct bats_history *history,
                       const struct bats_bagfile *bag, uint8_t **fresh,
                       struct bats_error *err)
@@ -220,7 +220,7 @@ static int find_fresh(const struct bats_history *history,
         return bats_no_memory(err);
     for (uint32_t i = 0; history->attempts != NULL && i < workflow->n; i++)
         undone[i] = history->state[i] != BATS_TASK_DONE &&
-                    (history->attempts[i] > 0 ||
+                    (history->attempts[i] > 0 || history->edited[i] ||
                      (history->begun != NULL && history->begun[i]));
     int rc = bats_workflow_fresh(workflow, undone, fresh, err);
     free(undone);
