@@ -66,7 +66,8 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	tail/list.c tail/replicas.c tail/soonest.c $(addprefix tail/papers/, \
 	answers.c decide.c expert.c instances.c plays.c strategy.c utility.c))
 INPUT_SRC = $(addprefix src/input/, \
-	bagfile.c $(addprefix bag/, builtin.c directives.c lines.c look.c tasks.c) \
+	bagfile.c $(addprefix bag/, \
+	builtin.c classes.c directives.c lines.c look.c tasks.c traits.c) \
 	clusters_file.c dependencies.c inifile.c label.c model.c platform.c profile.c \
 	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \

@@ -167,7 +167,7 @@ static const struct {
          "[OPTION...]",
          "The history has what tasks took in earlier bags, by kind and "
          "cluster: from it the next bag is planned. The kind of a task is its "
-         "category or rule in a workflow, else its program with the names of "
+         "class (#BATS class=NAME), category or rule in a workflow, else its program with the names of "
          "its options; no arguments are kept. Every run adds to it. forget "
          "removes a kind, or 'all'. export writes it as JSON lines. "
          "import adds those of another history, the record of an earlier "

@@ -42,23 +42,32 @@ char *bats_past_path(const struct bats_settings *set)
 
 /* ---- kinds ---- */
 
+static bool has_class(const struct bats_bag_kinds *k, uint32_t i)
+{
+    return k->of_category != NULL &&
+           k->of_category[k->bag->category[i]] != BATS_NO_KIND;
+}
+
 int bats_bag_kinds_init(struct bats_bag_kinds *k,
                         const struct bats_bagfile *bag, struct bats_error *err)
 {
     uint32_t n = bag->n_categories, every = bag->n_tasks / LOOKS + 1;
     struct bats_text command = {0};
+    int rc = 0;
     *k = (struct bats_bag_kinds){.bag = bag};
     if (bag->category != NULL) {
         k->of_category = malloc((n + (size_t)1) * sizeof *k->of_category);
         for (uint32_t i = 0; k->of_category != NULL && i < n; i++)
             k->of_category[i] =
-                bats_task_kinds_named(&k->kinds, bag->category_names[i]);
-        return k->of_category != NULL ? 0 : bats_no_memory(err);
+                strcmp(bag->category_names[i], BATS_NO_CLASS) != 0
+                    ? bats_task_kinds_named(&k->kinds, bag->category_names[i])
+                    : BATS_NO_KIND;
+        rc = k->of_category != NULL ? 0 : bats_no_memory(err);
     }
-    int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < bag->n_tasks; i += every)
-        if (bats_bagfile_command(bag, i, &command) < 0 ||
-            bats_task_kinds_see(&k->kinds, command.bytes) < 0)
+        if (!has_class(k, i) &&
+            (bats_bagfile_command(bag, i, &command) < 0 ||
+             bats_task_kinds_see(&k->kinds, command.bytes) < 0))
             rc = bats_no_memory(err);
     bats_text_release(&command);
     return rc;
@@ -74,8 +83,8 @@ void bats_bag_kinds_release(struct bats_bag_kinds *k)
 uint32_t bats_bag_kinds_of(struct bats_bag_kinds *k, uint32_t i,
                            const char *command)
 {
-    return k->of_category != NULL ? k->of_category[k->bag->category[i]]
-                                  : bats_task_kinds_number(&k->kinds, command);
+    return has_class(k, i) ? k->of_category[k->bag->category[i]]
+                           : bats_task_kinds_number(&k->kinds, command);
 }
 
 /* ---- records ---- */
@@ -286,7 +295,7 @@ static int count_kinds(struct bats_bag_kinds *k)
     for (uint32_t i = 0; rc == 0 && i < k->bag->n_tasks; i += every)
         if (bats_bagfile_command(k->bag, i, &command) < 0)
             rc = BATS_ENOMEM;
-        else if (k->of_category != NULL)
+        else if (has_class(k, i))
             k->kinds.kind[bats_bag_kinds_of(k, i, command.bytes)].tasks++;
         else if (bats_bag_kinds_of(k, i, command.bytes) == BATS_NO_KIND)
             rc = BATS_ENOMEM;

@@ -25,7 +25,8 @@ char *bats_past_path(const struct bats_settings *set);
 struct bats_bag_kinds {
     struct bats_task_kinds kinds;
     const struct bats_bagfile *bag;
-    uint32_t *of_category; /* their kinds; NULL: the bag has no categories */
+    uint32_t *of_category; /* their kinds; BATS_NO_KIND: by the command. NULL:
+                              the bag has no categories */
 };
 
 /* BATS_ENOMEM; to be released in any case. */

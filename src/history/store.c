@@ -120,10 +120,11 @@ static int check_version(struct bats_store *s, bool create,
                          struct bats_error *err)
 {
     int64_t version, objects;
-    int rc = ask(s, "PRAGMA user_version", NULL, 0, &version, err);
-    if (rc == 0)
-        rc = ask(s, "SELECT count(*) FROM sqlite_master", NULL, 0, &objects,
+    /* In this order: another process may make the tables in between. */
+    int rc = ask(s, "SELECT count(*) FROM sqlite_master", NULL, 0, &objects,
                  err);
+    if (rc == 0)
+        rc = ask(s, "PRAGMA user_version", NULL, 0, &version, err);
     if (rc < 0)
         return rc;
     if (version == 0 && objects > 0)

@@ -177,7 +177,7 @@ static int read_bag(struct bats_bagfile *b, const char *path,
         b->graph = &b->own_graph;
     if (!code && b->n_tasks == 0)
         code = bats_error_at(err, b->name, 0, "no task in this bag");
-    return code;
+    return code ? code : bats_bag_list_classes(b, err);
 }
 
 int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
@@ -231,6 +231,8 @@ int bats_bagfile_of_sweep(struct bats_sweep *sweep, struct bats_bagfile **bag,
     b->sweep = sweep;
     b->n_tasks = (uint32_t)sweep->points.n;
     int code = sweep->may_be_builtin ? check_builtins(b, err) : 0;
+    if (!code)
+        code = bats_bag_list_classes(b, err);
     if (code)
         bats_bagfile_destroy(b);
     else
@@ -253,6 +255,9 @@ void bats_bagfile_destroy(struct bats_bagfile *bag)
     free(bag->offset);
     free(bag->line);
     free(bag->groups);
+    bats_names_release(&bag->classes);
+    free(bag->own_category);
+    free(bag->own_names);
     bats_text_release(&bag->per_engine[0]);
     bats_text_release(&bag->per_engine[1]);
     free(bag);

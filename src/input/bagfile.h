@@ -18,10 +18,11 @@
  * it is started when all tasks of those names are done (dependencies.h).
  *
  * "#BATS workflow NAME [budget=AMOUNT] [deadline=DURATION] [begin=DURATION]"
- * begins a workflow, to which the tasks below belong (sharing.h). "#BATS memory
- * SIZE" says how much memory each of the tasks below asks for, "#BATS time
- * DURATION" how long each takes. A file in the
- * format of a workflow (workflow/workflow.h, by its name) is a bag, too, if all
+ * begins a workflow, to which the tasks below belong (sharing.h). "#BATS
+ * KEY=VALUE..." (or "#BATS KEY VALUE") holds for the tasks below until the key
+ * is there again: memory=SIZE that each asks for, time=DURATION that each takes,
+ * class=NAME: tasks of one class are alike ("-": none). A sweep with a parameter
+ * "class" has classes, too. A file in the format of a workflow (workflow/workflow.h, by its name) is a bag, too, if all
  * of its tasks have commands.
  *
  * Task i of the bag is the i-th command, counted from 0; people see i + 1.
@@ -37,7 +38,11 @@
 #include "bats/graph.h"
 #include "bats/units.h"
 #include "input/sharing.h"
+#include "input/workflow/names.h"
 #include "util/text.h"
+
+#define BATS_CLASS 100 /* bytes of the name of a class */
+#define BATS_NO_CLASS "-"
 
 struct bats_sweep;    /* sweep/sweep.h */
 struct bats_workflow; /* workflow/workflow.h */
@@ -52,7 +57,8 @@ struct bats_bagfile {
     const uint16_t *category; /* by task, < n_categories; NULL: there are
                                  none, or too many */
     uint32_t n_categories;
-    const char *const *category_names; /* by category */
+    const char *const *category_names; /* by category; BATS_NO_CLASS is the
+                                          name of that of other tasks */
     struct bats_sharing sharing; /* the workflows in it; n = 0: none */
     uint32_t dangling; /* first line whose command ends with an unquoted
                           backslash (an apparent continuation); 0: none */
@@ -68,6 +74,9 @@ struct bats_bagfile {
     struct bats_bag_group *groups;
     size_t n_groups, groups_room;
     struct bats_graph own_graph; /* of dependencies in the text */
+    struct bats_names classes;   /* number 0 is BATS_NO_CLASS */
+    uint16_t *own_category;      /* by task */
+    const char **own_names;      /* by class */
 };
 
 /*

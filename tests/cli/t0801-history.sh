@@ -5,8 +5,11 @@
 
 # tasks KIND: how many tasks of it are known.
 tasks() {
-    "$BATS_MPI" history --json --history h.db |
-        sed -n "s/.*\"kind\":\"$1\".*\"tasks\":\([0-9]*\),.*/\1/p"
+    tasks_in h.db "$1"
+}
+tasks_in() {
+    "$BATS_MPI" history --json --history "$1" |
+        sed -n "s/.*\"kind\":\"$2\".*\"tasks\":\([0-9]*\),.*/\1/p"
 }
 
 # ---- a run adds what it has measured ----
@@ -34,6 +37,27 @@ XDG_STATE_HOME=$dir/state bash -c 'unset BATS_HISTORY; "$@"' - \
 test -s state/bats-mpi/history.db
 test "$(stat -c %a state/bats-mpi)" = 700
 ok 'it is where --history, BATS_HISTORY or XDG_STATE_HOME say'
+
+cat >classes <<'END'
+true --plain
+#BATS class=align memory=1G
+true --a
+true --b
+#BATS class=-
+true --plain
+END
+bats 3 classes --history c.db
+test "$(tasks_in c.db align)" = 2
+test "$(tasks_in c.db 'true --plain')" = 2
+test "$(tasks_in c.db 'true --a')" = ''
+printf 'class,x\nalign,1\nsort,2\n,3\n' >classes.csv
+echo '[{"class": "align", "x": 1}, {"x": 2}]' >classes.json
+bats 3 --csv classes.csv --history c.db --no-record -- true --x {x}
+bats 3 --from-json classes.json --history c.db --no-record -- true --x {x}
+test "$(tasks_in c.db align)" = 4
+test "$(tasks_in c.db sort)" = 1
+test "$(tasks_in c.db 'true --x')" = 2
+ok 'the class of a task is its kind'
 
 echo 'false' >fails
 expect 1 bats 3 fails --history f.db

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <sys/wait.h>
 
+#include "bats/rules.h"
 #include "helpers/directory.h"
 #include "input/bagfile.h"
 
@@ -593,6 +594,59 @@ TEST(time_is_told_until_it_changes)
     expect_refusal("#BATS time\na\n", ":1: #BATS time: '' is not");
     expect_refusal("#BATS time 2 m\na\n",
                    ":1: not of the form '#BATS time DURATION'");
+}
+
+/* The name of the class of each task. */
+static void expect_classes(const struct bats_bagfile *bag,
+                           const char *const *names)
+{
+    assert_non_null(bag->category);
+    for (uint32_t i = 0; i < bag->n_tasks; i++) {
+        assert_true(bag->category[i] < bag->n_categories);
+        assert_string_equal(bag->category_names[bag->category[i]], names[i]);
+    }
+}
+
+TEST(keys_hold_until_they_are_there_again)
+{
+    struct bats_bagfile *bag =
+        load("a\n#BATS class=align memory=2G  time=1m\nb\n"
+             "#DISBATCH REPEAT 2 start 1 c\n#BATS class=sort\r\nd\n"
+             "#BATS memory=1K class=-\ne\n#BATS CLASS align\nf\n");
+    static const int64_t kib[] = {0, 2 << 20, 2 << 20, 2 << 20, 2 << 20, 1, 1};
+    assert_int_equal(bag->n_tasks, 7);
+    assert_int_equal(bag->n_categories, 3);
+    for (uint32_t i = 0; i < 7; i++) {
+        assert_int_equal(bats_bagfile_memory_kib(bag, i), kib[i]);
+        assert_int_equal(bats_bagfile_time(bag, i),
+                         i > 0 ? 60 * BATS_SECOND : 0);
+    }
+    expect_classes(bag, (const char *[]){"-", "align", "align", "align",
+                                         "sort", "-", "align"});
+    bats_bagfile_destroy(bag);
+    bag = load("#BATS memory=1G\na\n");
+    assert_null(bag->category);
+    bats_bagfile_destroy(bag);
+}
+
+TEST(mistakes_in_keys_are_refused_with_their_line)
+{
+    expect_refusal("a\n#BATS class=x colour=2\nb\n",
+                   ":2: unknown key 'colour' after #BATS; known are class,");
+    expect_refusal("a\n#BATS class=x fast\nb\n",
+                   ":2: 'fast' is not of the form KEY=VALUE");
+    expect_refusal("#BATS class=\na\n", ":1: #BATS class: the class has no");
+    expect_refusal("#BATS class x y\na\n",
+                   ":1: not of the form '#BATS class NAME'");
+    expect_refusal("\n#BATS class=x time=soon\na\n",
+                   ":2: #BATS time: 'soon' is not");
+    expect_refusal("#BATS memory=0\na\n", ":1: #BATS memory: '0' is not");
+    char text[24 * BATS_CATEGORIES_MAX] = "", *end = text;
+    for (int i = 0; i < BATS_CATEGORIES_MAX; i++)
+        end += sprintf(end, "#BATS class=c%d\na\n", i);
+    expect_refusal(text, ":2047: #BATS class: more than 1023 classes");
+    sprintf(text, "#BATS class=%0100d\na\n", 7);
+    expect_refusal(text, ":1: #BATS class: '0000");
 }
 
 TEST(memory_is_asked_for_until_it_changes)

@@ -126,28 +126,6 @@ int bats_bag_disbatch(struct scan *scan, const char *text)
 
 /* ---- directives of our own ---- */
 
-/* `text` follows "memory" or "time": what each of the tasks below takes. */
-static int amount(struct scan *scan, bool is_time, const char *text)
-{
-    char value[32];
-    size_t n = strcspn(text, BLANKS);
-    int64_t bytes = 1;
-    snprintf(value, sizeof value, "%.*s", n < 31 ? (int)n : 31, text);
-    if (text[n + strspn(text + n, BLANKS)])
-        return FAIL(scan, "not of the form '#BATS %s'",
-                    is_time ? "time DURATION" : "memory SIZE");
-    int rc = is_time ? bats_duration_parse(value, &scan->time, scan->err)
-                     : bats_size_parse(value, &bytes, scan->err);
-    if (rc < 0)
-        return bats_error_prefix(scan->err, rc,
-                                 "%s:%" PRIu32 ": #BATS %s: ", scan->bag->name,
-                                 scan->line, is_time ? "time" : "memory");
-    if (!is_time)
-        scan->memory_kib = (bytes - 1) / 1024 + 1;
-    scan->new_group = true;
-    return 0;
-}
-
 /* `text` follows "#BATS". */
 int bats_bag_statement(struct scan *scan, const char *text)
 {
@@ -157,13 +135,12 @@ int bats_bag_statement(struct scan *scan, const char *text)
     if (read_word(&text, "workflow"))
         return bats_sharing_note(&bag->sharing, text, bag->n_tasks, bag->name,
                                  scan->line, scan->err);
-    bool is_time = read_word(&text, "time");
-    if (is_time || read_word(&text, "memory"))
-        return amount(scan, is_time, text);
+    if (bats_bag_is_trait(text))
+        return bats_bag_trait(scan, text);
     if (!read_word(&text, "task"))
         return FAIL(
             scan,
-            "unknown directive '#BATS %.*s'; known are task, workflow, memory and time",
+            "unknown directive '#BATS %.*s'; known are task, workflow, class, memory and time",
             length < 40 ? (int)length : 40, text);
     return dependencies(scan) ? bats_dependencies_note(scan->waits, text,
                                                        scan->line, scan->err)

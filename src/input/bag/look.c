@@ -56,7 +56,7 @@ int64_t bats_bagfile_memory_kib(const struct bats_bagfile *bag, uint32_t i)
     if (bag->sweep != NULL)
         return 0;
     return bag->workflow != NULL ? bag->workflow->tasks[i].memory_kib
-                                 : find_group(bag, i)->memory_kib;
+                                 : find_group(bag, i)->traits.memory_kib;
 }
 
 bats_time bats_bagfile_time(const struct bats_bagfile *bag, uint32_t i)
@@ -73,7 +73,7 @@ bats_time bats_bagfile_time(const struct bats_bagfile *bag, uint32_t i)
     bats_text_release(&command);
     return is_builtin          ? time
            : bag->sweep != NULL ? 0
-                                : find_group(bag, i)->time;
+                                : find_group(bag, i)->traits.time;
 }
 
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i)

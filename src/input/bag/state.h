@@ -3,8 +3,9 @@
  *
  * Layer: input, private to bagfile.c and bag/. bagfile.c loads the bag,
  * whatever it is made of: lines.c reads a text, directives.c the directives in
- * it, and tasks.c adds the tasks of a line. look.c tells what is in the bag,
- * builtin.c which commands are built in.
+ * it, traits.c those with keys and values, and tasks.c adds the tasks of a
+ * line. classes.c lists classes, look.c tells what is in the bag, builtin.c
+ * which commands are built in.
  */
 #ifndef BATS_BAG_STATE_H
 #define BATS_BAG_STATE_H
@@ -13,6 +14,13 @@
 #include "input/dependencies.h"
 
 #define BLANKS " \t"
+
+/* What "#BATS KEY=VALUE" says of the tasks below. */
+struct bats_bag_traits {
+    int64_t memory_kib; /* that each asks for; 0: it does not say */
+    bats_time time;     /* that each takes; likewise */
+    uint16_t class;     /* number of the name; 0: none */
+};
 
 /*
  * The tasks from `first` on that share prefix, suffix and origin: either plain
@@ -27,8 +35,7 @@ struct bats_bag_group {
     uint32_t entry; /* of the first task; of all, if repeated */
     uint64_t start, step;
     size_t prefix, suffix; /* offsets into the text */
-    int64_t memory_kib;    /* that each task asks for; 0: it does not say */
-    bats_time time;        /* that each is said to take; likewise */
+    struct bats_bag_traits traits;
 };
 
 /* The properties of the next task, while the file is read. */
@@ -36,8 +43,7 @@ struct scan {
     struct bats_bagfile *bag;
     struct bats_dependencies *waits; /* NULL: no line was of these */
     size_t prefix, suffix; /* offsets of the prefix and suffix in force */
-    int64_t memory_kib;
-    bats_time time;
+    struct bats_bag_traits traits;
     bool new_group;
     bool once; /* @once is on the present line */
     uint32_t line;
@@ -64,6 +70,24 @@ int bats_bag_read_once(struct scan *scan, const char **command);
 /* `text` follows "#DISBATCH" and "#BATS". */
 int bats_bag_disbatch(struct scan *scan, const char *text);
 int bats_bag_statement(struct scan *scan, const char *text);
+
+/* ---- traits.c ---- */
+
+/* `text` follows "#BATS ": a key and its value as one word, or KEY=VALUE pairs
+ * of which the tasks below have each until it is there again. */
+bool bats_bag_is_trait(const char *text);
+int bats_bag_trait(struct scan *scan, const char *text);
+
+/* ---- classes.c ---- */
+
+/* The number of the class of this name. BATS_EINPUT: no name, a long one, or
+ * too many; BATS_ENOMEM. */
+int bats_bag_class(struct bats_bagfile *bag, const char *name,
+                   uint16_t *number, struct bats_error *err);
+
+/* When all tasks are there: if any has a class, classes are the categories of
+ * the bag. Errors as above. */
+int bats_bag_list_classes(struct bats_bagfile *bag, struct bats_error *err);
 
 /* ---- lines.c ---- */
 

@@ -34,8 +34,7 @@ static int add_group(struct scan *scan, struct bats_bag_group group)
     group.prefix = scan->prefix;
     group.suffix = scan->suffix;
     group.once = scan->once;
-    group.memory_kib = scan->memory_kib;
-    group.time = scan->time;
+    group.traits = scan->traits;
     bag->groups[bag->n_groups++] = group;
     return 0;
 }

@@ -338,3 +338,13 @@ ptrdiff_t bats_sweep_variables(const struct bats_sweep *sweep, uint32_t i,
     }
     return bats_text_length(text);
 }
+
+size_t bats_sweep_column(const struct bats_sweep *sweep, const char *name)
+{
+    for (size_t k = 0; k < sweep->width; k++) {
+        const char *column = bats_points_name(&sweep->points, k);
+        if (column != NULL && strcmp(column, name) == 0)
+            return k;
+    }
+    return SIZE_MAX;
+}

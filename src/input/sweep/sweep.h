@@ -88,6 +88,9 @@ ptrdiff_t bats_sweep_command(const struct bats_sweep *sweep, uint32_t i,
 const char *const *bats_sweep_values(const struct bats_sweep *sweep,
                                      uint32_t i, size_t *n);
 
+/* The column of this name; SIZE_MAX: there is none. */
+size_t bats_sweep_column(const struct bats_sweep *sweep, const char *name);
+
 /* The environment of task i: values whose names are valid for variables, as
  * "NAME=value" with a NUL each, in `text`, instead of what it held. Returns
  * the length, or BATS_ENOMEM. */

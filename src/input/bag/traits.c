@@ -1,0 +1,119 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "input/bag/state.h"
+
+/* ---- the values: each returns 0, or an error that names no line ---- */
+
+static int read_class(struct scan *scan, const char *value,
+                      struct bats_error *err)
+{
+    return bats_bag_class(scan->bag, value, &scan->traits.class, err);
+}
+
+static int read_memory(struct scan *scan, const char *value,
+                       struct bats_error *err)
+{
+    int64_t bytes;
+    int rc = bats_size_parse(value, &bytes, err);
+    if (rc == 0)
+        scan->traits.memory_kib = (bytes - 1) / 1024 + 1;
+    return rc;
+}
+
+static int read_time(struct scan *scan, const char *value,
+                     struct bats_error *err)
+{
+    return bats_duration_parse(value, &scan->traits.time, err);
+}
+
+/* ---- the keys ---- */
+
+static const struct trait {
+    const char *key, *value;
+    int (*read)(struct scan *scan, const char *value, struct bats_error *err);
+} traits[] = {{"class", "NAME", read_class},
+              {"memory", "SIZE", read_memory},
+              {"time", "DURATION", read_time}};
+
+#define N_TRAITS (sizeof traits / sizeof *traits)
+
+static const struct trait *find_trait(const char *key, size_t n)
+{
+    for (size_t i = 0; i < N_TRAITS; i++)
+        if (strlen(traits[i].key) == n && strncasecmp(traits[i].key, key, n) == 0)
+            return &traits[i];
+    return NULL;
+}
+
+static int unknown(struct scan *scan, const char *key, size_t n)
+{
+    char known[200] = "";
+    for (size_t i = 0; i < N_TRAITS; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s",
+                 i == 0               ? ""
+                 : i + 1 == N_TRAITS ? " and "
+                                      : ", ",
+                 traits[i].key);
+    }
+    return FAIL(scan, "unknown key '%.*s' after #BATS; known are %s",
+                n < 40 ? (int)n : 40, key, known);
+}
+
+static int read_value(struct scan *scan, const struct trait *trait,
+                      const char *text, size_t n)
+{
+    char value[BATS_CLASS];
+    if (n >= sizeof value)
+        return FAIL(scan, "#BATS %s: '%.40s...' is too long", trait->key,
+                    text);
+    memcpy(value, text, n);
+    value[n] = '\0';
+    scan->new_group = true;
+    return bats_error_prefix(scan->err,
+                             trait->read(scan, value, scan->err),
+                             "%s:%" PRIu32 ": #BATS %s: ", scan->bag->name,
+                             scan->line, trait->key);
+}
+
+static int read_pairs(struct scan *scan, const char *text)
+{
+    int rc = 0;
+    while (rc == 0 && *text != '\0') {
+        size_t n = strcspn(text, BLANKS), key = strcspn(text, "= \t");
+        const struct trait *trait = find_trait(text, key);
+        if (key == n)
+            return FAIL(scan, "'%.*s' is not of the form KEY=VALUE",
+                        n < 40 ? (int)n : 40, text);
+        rc = trait == NULL ? unknown(scan, text, key)
+                           : read_value(scan, trait, text + key + 1,
+                                        n - key - 1);
+        text += n;
+        text += strspn(text, BLANKS);
+    }
+    return rc;
+}
+
+bool bats_bag_is_trait(const char *text)
+{
+    size_t n = strcspn(text, "= \t");
+    return text[n] == '=' || find_trait(text, n) != NULL;
+}
+
+int bats_bag_trait(struct scan *scan, const char *text)
+{
+    size_t n = strcspn(text, "= \t");
+    const struct trait *trait = find_trait(text, n);
+    if (text[n] == '=')
+        return read_pairs(scan, text);
+    text += n;
+    text += strspn(text, BLANKS);
+    n = strcspn(text, BLANKS);
+    if (text[n + strspn(text + n, BLANKS)] != '\0')
+        return FAIL(scan, "not of the form '#BATS %s %s'", trait->key,
+                    trait->value);
+    return read_value(scan, trait, text, n);
+}
