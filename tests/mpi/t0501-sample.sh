@@ -21,6 +21,46 @@ does_the_rest() {
         bats 7 run bag --resume --budget 2000 $scale
 }
 
+# beside NAME ARGUMENT...: bats on seven ranks in the background, in the
+# directory NAME, to which it has its bag beside `bag`.
+declare -A running
+beside() {
+    mkdir -p "$1"
+    cp clusters bag "$1"
+    (
+        cd "$1" && shift
+        bats 7 "$@" || exit $?
+    ) &
+    running[$1]=$!
+}
+
+# came CODE NAME: that has ended, as `expect` says. Goes to its directory.
+came() {
+    cd "$dir/$2"
+    expect "$1" wait "${running[$2]}"
+}
+
+# These have nothing to do with each other, and mostly sleep.
+mkdir few stuck twice flow
+# The sixteenth is one of the first that this seed draws; runtimes differ so
+# much that half of the bag is the sample.
+for i in $(seq 9); do echo '@sleep 5m'; done >few/few
+for i in $(seq 40); do
+    [ "$i" = 16 ] && echo '@sleep 30d' || echo "@sleep $((1 + i * i % 19))m"
+done >stuck/stuck
+cat bag bag >twice/twice
+for i in $(seq 60); do
+    printf '#BATS task t%d%s\n@sleep 10m\n' "$i" \
+        "$(test "$i" -le 30 || echo " after t$((i == 31 ? 1 : i - 1))")"
+done >flow/flow
+beside few sample few $scale
+beside stuck sample stuck $scale
+beside cheapest run bag --choose cheapest --cushion $scale
+beside ask run bag --choose ask $scale
+beside twice run twice $scale
+beside quiet run bag --quiet $scale
+beside flow sample flow $scale
+
 # ---- sample ----
 
 bats 7 sample bag $scale
@@ -47,21 +87,16 @@ test "$(sql "SELECT count(*) FROM (SELECT task FROM execution
     HAVING count(DISTINCT m.cluster) = 2)")" -ge 2
 ok 'two tasks at least have run on both clusters'
 
-# The sixteenth is one of the first that this seed draws; runtimes differ so
-# much that half of the bag is the sample.
-for i in $(seq 9); do echo '@sleep 5m'; done >few
-bats 7 sample few $scale
+came 0 few
 grep -q ': all 9 tasks done' err
 expect 1 grep -q 'left' out
 ok 'no schedule is offered for a bag that the sample has done'
 
-for i in $(seq 40); do
-    [ "$i" = 16 ] && echo '@sleep 30d' || echo "@sleep $((1 + i * i % 19))m"
-done >stuck
-bats 7 sample stuck $scale
+came 0 stuck
 grep -q '^Task 16 runs much longer than the others ' out
 grep -q '^[1-5] fastest' out
 ok 'a task that never ends is named, and not waited for'
+cd "$dir"
 
 # ---- plan ----
 
@@ -125,8 +160,7 @@ ok 'the record agrees with itself'
 
 # ---- both in one go ----
 
-rm -f done
-expect "$carried_out" bats 7 run bag --choose cheapest --cushion $scale
+came "$carried_out" cheapest
 grep -q '^1 cheapest ' err
 grep -q 'promised  *cheapest: ' err
 ok 'run --choose samples, shows the schedules and goes on'
@@ -140,8 +174,7 @@ ok 'the record keeps what was promised, and the report shows it'
 does_the_rest
 test "$(sql 'SELECT done FROM progress')" -eq 120
 ok 'and the whole bag is done'
-rm -f bag.bats
-expect "$carried_out" bats 7 run bag --choose ask $scale
+came "$carried_out" ask
 grep -q 'promised  *fastest: ' err
 expect 1 grep -q 'schedule?' err
 ok 'nobody is asked where nobody can answer'
@@ -150,9 +183,7 @@ ok 'nobody is asked where nobody can answer'
 
 # After the first results so much is left that all machines are not the cheapest
 # ones as well, however slow this machine is: then there would be one schedule.
-rm -f bag.bats
-cat bag bag >twice
-bats 7 run twice $scale
+came 0 twice
 grep -q '^1 cheapest ' err
 grep -q '^[1-5] fastest ' err
 grep -q '^The run goes on with all machines\. ' err
@@ -162,16 +193,13 @@ test "$(grep -c ' \(start\|every\).*: slow 3, fast 3' err)" -eq 1
 ok 'which it takes; a file is told so once'
 "$BATS_MPI" record verify twice >out 2>err
 ok 'its decisions can be made again from the record'
-bats 7 run bag --quiet $scale
+came 0 quiet
 test ! -s err
 ok '--quiet shows nothing'
+
 # ---- tasks that wait for others ----
 
-for i in $(seq 60); do
-    printf '#BATS task t%d%s\n@sleep 10m\n' "$i" \
-        "$(test "$i" -le 30 || echo " after t$((i == 31 ? 1 : i - 1))")"
-done >flow
-bats 7 sample flow $scale
+came 0 flow
 grep -qE '^Critical path: .* on fast\.$' out
 "$BATS_MPI" plan flow.profile >out 2>err
 tr '\n' ' ' <out | grep -qE ' Critical path: .* on fast, tasks? [^.]*(\.\.\.,)? ?60\. '
