@@ -69,7 +69,8 @@ INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, \
 	builtin.c classes.c directives.c lines.c look.c tasks.c traits.c) \
 	clusters_file.c dependencies.c inifile.c label.c model.c platform.c profile.c \
-	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sharing.c textfile.c \
+	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sections.c \
+	sections_check.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
 	readers.c script.c source.c sweep.c template.c) \
 	$(addprefix workflow/, connect.c dax.c jx.c load.c makeflow.c names.c merge.c \
@@ -102,7 +103,7 @@ RUN_SRC = $(addprefix src/run/, \
 	survey.c tls.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
-	$(addprefix scenario/, bag.c cluster.c run.c section.c))
+	$(addprefix scenario/, bag.c cluster.c run.c))
 REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c sheet.c strategies.c live.c live_screen.c \
 	assets.c dag.c html.c html_graph.c html_memory.c html_plan.c html_run.c html_strategies.c html_sweep.c recorded.c series.c \

@@ -46,7 +46,7 @@ static void set_heads(const struct bats_estimator *e,
 static size_t find(const struct bats_clusters_file *file, const char *name)
 {
     size_t i = 0, n = file ? file->n_sections : 0;
-    while (i < n && strcmp(file->sections[i].cluster.name, name))
+    while (i < n && strcmp(file->sections[i].model.cluster.name, name))
         i++;
     return i;
 }
@@ -107,7 +107,7 @@ static bats_time expected_of(const struct bats_profile_cluster *c,
 {
     size_t i = find(file, c->cluster.name);
     bats_time now = file && i < file->n_sections
-                        ? file->sections[i].expected
+                        ? file->sections[i].model.expected
                         : 0;
     return now > 0 ? now : c->expected;
 }
@@ -148,7 +148,7 @@ int bats_estimation_from_profile(struct bats_estimation *x,
             continue;
         }
         const struct bats_cluster *now =
-            &file->sections[number].cluster;
+            &file->sections[number].model.cluster;
         x->clusters[i].charge = now->charge;
         if (now->max != UINT32_MAX)
             x->clusters[i].max = now->max;
@@ -224,7 +224,7 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
     set_up(x, file->n_sections, n_tasks,
            file->window, file->currency);
     for (size_t i = 0; i < x->e.n_clusters; i++) {
-        x->clusters[i] = file->sections[i].cluster;
+        x->clusters[i] = file->sections[i].model.cluster;
         x->slots[i] = 1;
         x->runtimes[i] = (struct bats_runtimes){.mean = 0};
     }
@@ -232,7 +232,7 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < x->e.n_clusters; i++) {
-        double expected = (double)file->sections[i].expected;
+        double expected = (double)file->sections[i].model.expected;
         if (expected == 0 && prior != NULL && isfinite(prior->level))
             expected = prior->mean[i];
         if (x->runtimes[i].mean > 0 || expected == 0)

@@ -295,7 +295,7 @@ static int welcome(struct bats_request *r, const struct bats_settings *set,
 static bool any_unreliable(const struct bats_clusters_file *file)
 {
     for (size_t i = 0; i < file->n_sections; i++)
-        if (file->sections[i].cluster.unreliable)
+        if (file->sections[i].model.cluster.unreliable)
             return true;
     return false;
 }

@@ -18,7 +18,7 @@ static int platform(void *context, struct bats_platform *platform,
     w->platform.machines = NULL;
     while (i < n &&
            bats_reliability_copy(&platform->reliability[i],
-                                 &w->file->sections[i].reliability))
+                                 &w->file->sections[i].model.reliability))
         i++;
     if (i == n)
         return 0;
@@ -106,7 +106,7 @@ static int take_cluster(struct bats_welcome *w, uint32_t i,
                         struct bats_error *err)
 {
     const struct bats_cluster *cluster =
-        &w->file->sections[i].cluster;
+        &w->file->sections[i].model.cluster;
     if (cluster->max > MACHINES_MAX)
         return bats_refuse(err,
                            "--welcome: cluster '%s' needs a max of at most "
@@ -117,8 +117,8 @@ static int take_cluster(struct bats_welcome *w, uint32_t i,
             err, "--welcome: cluster '%s': a machine can only be a rank here",
             cluster->name);
     w->platform.clusters[i] = *cluster;
-    w->platform.speed[i] = w->file->sections[i].speed;
-    w->platform.expected[i] = w->file->sections[i].expected;
+    w->platform.speed[i] = w->file->sections[i].model.speed;
+    w->platform.expected[i] = w->file->sections[i].model.expected;
     w->platform.n_clusters++;
     return add_machines(w, i, cluster->max, err);
 }

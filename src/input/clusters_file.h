@@ -12,25 +12,12 @@
 #include "input/platform.h"
 #include "util/hostlist.h"
 
-/* The keys of a [cluster] section. The first three say which ranks belong to
- * it. */
-enum bats_cluster_key {
-    BATS_KEY_NODES,
-    BATS_KEY_RANKS,
-    BATS_KEY_PARTITION,
-    BATS_KEY_CHARGE,
-    BATS_KEY_MAX,
-    BATS_KEY_MACHINE,
-    BATS_KEY_SPEED,
-    BATS_KEY_EXPECTED,
-    BATS_KEY_RELIABLE,
-    BATS_KEY_RELIABILITY,
-    BATS_KEY_SURVIVAL,
-    BATS_KEY_OUTAGES,
-    BATS_KEY_NOTICED,
-    BATS_KEY_CHARGE_LOST,
-    BATS_KEY_MODEL, /* the first of those in model.h */
-    BATS_KEY_COUNT = BATS_KEY_MODEL + BATS_MODEL_KEYS
+/* What says which ranks belong to a cluster. */
+enum bats_cluster_where {
+    BATS_WHERE_ALL, /* nothing: all of them */
+    BATS_WHERE_NODES,
+    BATS_WHERE_RANKS,
+    BATS_WHERE_PARTITION
 };
 
 struct bats_rank_range {
@@ -38,18 +25,12 @@ struct bats_rank_range {
 };
 
 struct bats_cluster_section {
-    struct bats_cluster cluster; /* `max` is UINT32_MAX if the file does not
-                                    imply it: no key max, and neither ranks nor
-                                    nodes that are machines */
-    bool by_hour;                /* the charge in the file is per hour */
-    double speed;       /* that it is made to have; 1: as it is */
-    bats_time expected; /* runtime of a task; 0: not given */
-    bool is_reliable;                  /* the file says so */
-    struct bats_reliability reliability; /* losses that are emulated */
-    bool by_node;                      /* machine = node */
-    enum bats_cluster_key where;       /* COUNT: all ranks */
-    unsigned line;                     /* line of the section */
-    unsigned key_line[BATS_KEY_COUNT]; /* 0: not given */
+    struct bats_model model; /* its `max`: that of the file, or of ranks or
+                                nodes that are machines */
+    bool by_node;            /* machine = node */
+    bool says_noticed;       /* the file has the key */
+    enum bats_cluster_where where;
+    unsigned line, where_line;      /* of the section, and of what says it */
     char *where_text;               /* its value, continuation lines joined */
     struct bats_hostlist nodes;     /* if where is nodes */
     struct bats_rank_range *ranges; /* if where is ranks: n_ranges */

@@ -1,4 +1,5 @@
-/* model: the keys of priced and reclaimable machines. See model.h. */
+/* model: the keys of a cluster that clusters files and scenarios share. See
+ * model.h and sections.h. */
 #include "input/model.h"
 
 #include <stdio.h>
@@ -6,20 +7,43 @@
 #include <string.h>
 
 #include "input/inifile.h"
-#include "input/reliability.h"
+#include "input/sections.h"
 #include "input/textfile.h"
 #include "util/grow.h"
 
 #define BLANKS " \t"
+#define NAME_CHARACTERS                                                       \
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 #define LIVES UINT64_C(0x6c69666574696d65) /* numbers of their own */
 
-const char *const bats_model_keys[BATS_MODEL_KEYS] = {
-    [BATS_MODEL_BLOCK] = "block",
-    [BATS_MODEL_RECLAIMABLE] = "reclaimable",
-    [BATS_MODEL_NOTICE] = "notice",
-    [BATS_MODEL_GUARANTEED] = "guaranteed",
-    [BATS_MODEL_FREE] = "free",
-    [BATS_MODEL_LIFETIME] = "lifetime"};
+/* ---- the name ---- */
+
+int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
+                            struct bats_error *err)
+{
+    size_t length = strlen(text);
+    if (length == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "a cluster without a name: write "
+                              "[cluster NAME]");
+    if (length >= BATS_CLUSTER_NAME)
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "the name of the cluster is longer than %d characters",
+            BATS_CLUSTER_NAME - 1);
+    if (strspn(text, NAME_CHARACTERS) < length)
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%s' is not a name for a cluster: letters, "
+                              "digits, '-', '_' and '.' only",
+                              text);
+    strcpy(name, text);
+    return 0;
+}
+
+static struct bats_model *open_model(struct bats_sections *r)
+{
+    return &r->models[r->cluster];
+}
 
 /* ---- charges ---- */
 
@@ -94,10 +118,12 @@ static int parse_step(struct bats_tariff *t, char *item, bats_time *from,
     return rc;
 }
 
-int bats_model_charge(struct bats_cluster *c, const char *value, bool *by_hour,
+static int set_charge(struct bats_sections *r, const char *value,
                       struct bats_error *err)
 {
+    struct bats_cluster *c = &open_model(r)->cluster;
     struct bats_tariff *t = &c->tariff;
+    bool *by_hour = &open_model(r)->by_hour;
     bats_time from = 0;
     char *text = strdup(value), *dots = text ? strstr(text, "..") : NULL;
     int rc = text ? 0 : bats_no_memory(err);
@@ -121,9 +147,10 @@ int bats_model_charge(struct bats_cluster *c, const char *value, bool *by_hour,
 /* ---- the other keys ---- */
 
 /* Parses "1h..6h". */
-static int parse_block(struct bats_tariff *t, const char *value,
-                       struct bats_error *err)
+static int set_block(struct bats_sections *r, const char *value,
+                     struct bats_error *err)
 {
+    struct bats_tariff *t = &open_model(r)->cluster.tariff;
     const char *dots = strstr(value, "..");
     char *first = dots ? strndup(value, (size_t)(dots - value)) : NULL;
     int rc = first ? bats_duration_parse(first, &t->shortest, err)
@@ -208,13 +235,14 @@ static int read_trace(struct bats_lifetime *l, const char *path,
 }
 
 /* Parses "lognormal(90m, 1.39), 34%", or "trace FILE". */
-static int parse_lifetime(struct bats_lifetime *l, const char *value,
-                          const char *from, struct bats_error *err)
+static int set_lifetime(struct bats_sections *r, const char *value,
+                        struct bats_error *err)
 {
+    struct bats_lifetime *l = &open_model(r)->cluster.lifetime;
     if (strncmp(value, "trace", 5) == 0 && value[5] != '\0' &&
         strchr(BLANKS, value[5])) {
         value += 5;
-        char *path = bats_textfile_beside(from, value + strspn(value, BLANKS));
+        char *path = bats_textfile_beside(r->path, value + strspn(value, BLANKS));
         int rc = path ? read_trace(l, path, err) : bats_no_memory(err);
         free(path);
         return rc;
@@ -240,80 +268,79 @@ static int parse_lifetime(struct bats_lifetime *l, const char *value,
     return rc;
 }
 
-int bats_model_set(struct bats_cluster *c, enum bats_model_key key,
-                   const char *value, const char *from,
-                   struct bats_error *err)
+/* ---- losses ---- */
+
+static int set_reliable(struct bats_sections *r, const char *value,
+                        struct bats_error *err)
 {
-    switch (key) {
-    case BATS_MODEL_BLOCK:
-        return parse_block(&c->tariff, value, err);
-    case BATS_MODEL_RECLAIMABLE:
-        return bats_inifile_yes(value, &c->reclaimable, err);
-    case BATS_MODEL_NOTICE:
-        return bats_duration_parse(value, &c->notice, err);
-    case BATS_MODEL_GUARANTEED:
-        return bats_duration_parse(value, &c->lifetime.guaranteed, err);
-    case BATS_MODEL_FREE:
-        return bats_duration_parse(value, &c->tariff.free, err);
-    case BATS_MODEL_LIFETIME:
-        return parse_lifetime(&c->lifetime, value, from, err);
-    case BATS_MODEL_KEYS:
-        break;
-    }
-    return 0;
+    struct bats_model *m = open_model(r);
+    int rc = bats_inifile_yes(value, &m->is_reliable, err);
+    m->cluster.unreliable |= !m->is_reliable;
+    return rc;
 }
 
-/* ---- all together ---- */
-
-bool bats_model_is_by_age(const struct bats_cluster *c)
+/* Emulated losses make the cluster unreliable. */
+static struct bats_reliability *losses(struct bats_sections *r)
 {
-    return c->tariff.n_steps > 1 || c->tariff.longest > 0 ||
-           c->tariff.free > 0;
+    open_model(r)->cluster.unreliable = true;
+    return &open_model(r)->reliability;
 }
 
-static bool is_range(const struct bats_tariff *t)
+static int set_reliability(struct bats_sections *r, const char *value,
+                           struct bats_error *err)
 {
-    return t->n_steps == 2 && t->step[1].from == 0;
+    return bats_reliability_parse(losses(r), value, err);
 }
 
-int bats_model_check(const struct bats_cluster *c,
-                     enum bats_billing_model billing, enum bats_model_key *key,
-                     struct bats_error *err)
+static int set_survival(struct bats_sections *r, const char *value,
+                        struct bats_error *err)
 {
-    const struct bats_tariff *t = &c->tariff;
-    const struct {
-        enum bats_model_key key;
-        bool is_wrong;
-        const char *sentence;
-    } mistakes[] = {
-        {BATS_MODEL_KEYS, is_range(t) && t->longest == 0,
-         "a range of prices is for blocks: block = 1h..6h"},
-        {BATS_MODEL_KEYS, t->longest > 0 && t->n_steps > 1 && !is_range(t),
-         "a block has one price, or two for its ends: AMOUNT..AMOUNT"},
-        {BATS_MODEL_BLOCK, t->longest > 0 && c->reclaimable,
-         "a block is not reclaimed before its end: no reclaimable = yes"},
-        {BATS_MODEL_NOTICE, c->notice > 0 && !c->reclaimable,
-         "is for reclaimable = yes"},
-        {BATS_MODEL_GUARANTEED, c->lifetime.guaranteed > 0 && !c->reclaimable,
-         "is for reclaimable = yes"},
-        {BATS_MODEL_FREE, t->free > 0 && !c->reclaimable,
-         "is for reclaimable = yes"},
-        {BATS_MODEL_LIFETIME,
-         c->lifetime.survival != BATS_SURVIVAL_ALL && !c->reclaimable,
-         "is for reclaimable = yes"},
-        {t->longest > 0 ? BATS_MODEL_BLOCK
-         : t->free > 0  ? BATS_MODEL_FREE
-                        : BATS_MODEL_KEYS,
-         bats_model_is_by_age(c) && billing != BATS_BILLING_SECOND,
-         "needs billing = second"}};
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
-        if (mistakes[i].is_wrong) {
-            *key = mistakes[i].key;
-            return bats_error_set(err, BATS_EINPUT, "%s",
-                                  mistakes[i].sentence);
-        }
-    return 0;
+    return bats_survival_parse(losses(r), value, err);
 }
+
+static int set_outages(struct bats_sections *r, const char *value,
+                       struct bats_error *err)
+{
+    return bats_outages_read(losses(r), r->path, value, err);
+}
+
+static int set_noticed(struct bats_sections *r, const char *value,
+                       struct bats_error *err)
+{
+    losses(r);
+    return bats_noticed_parse(&open_model(r)->cluster.noticed, value, err);
+}
+
+static int set_charge_lost(struct bats_sections *r, const char *value,
+                           struct bats_error *err)
+{
+    bool yes;
+    int rc = bats_inifile_yes(value, &yes, err);
+    open_model(r)->cluster.lost_is_free = !yes;
+    return rc;
+}
+
+#define MEMBER(name, kind, member)                                            \
+    BATS_KEY_MEMBER(name, kind, bats_model, member, 0)
+
+const struct bats_key bats_model_keys[] = {
+    BATS_KEY("charge", set_charge, false, true),
+    MEMBER("speed", FACTOR, speed),
+    MEMBER("expected", DURATION, expected),
+    BATS_KEY("reliable", set_reliable, false, false),
+    BATS_KEY("reliability", set_reliability, false, false),
+    BATS_KEY("survival", set_survival, false, false),
+    BATS_KEY("outages", set_outages, false, false),
+    BATS_KEY("noticed", set_noticed, false, false),
+    BATS_KEY("charge_lost", set_charge_lost, false, false),
+    BATS_KEY("block", set_block, false, false),
+    MEMBER("reclaimable", YES, cluster.reclaimable),
+    MEMBER("notice", DURATION, cluster.notice),
+    MEMBER("guaranteed", DURATION, cluster.lifetime.guaranteed),
+    MEMBER("free", DURATION, cluster.tariff.free),
+    BATS_KEY("lifetime", set_lifetime, false, false),
+    {0},
+};
 
 bats_time bats_model_lifetime(const struct bats_cluster *c, uint64_t seed,
                               uint32_t machine, uint32_t life)
@@ -323,22 +350,4 @@ bats_time bats_model_lifetime(const struct bats_cluster *c, uint64_t seed,
                ? bats_lifetime_draw(&c->lifetime,
                                     bats_reliability_uniform(seed ^ LIVES, n))
                : BATS_NEVER;
-}
-
-bool bats_model_settle(struct bats_cluster *c, bool by_hour, bats_time window,
-                       enum bats_billing_model billing)
-{
-    struct bats_tariff *t = &c->tariff;
-    t->per = by_hour ? BATS_HOUR : window;
-    if (t->longest > 0 && !is_range(t))
-        t->charge_longest = t->step[0].charge;
-    if (is_range(t)) {
-        t->step[1] = (struct bats_tariff_step){0, 0};
-        t->n_steps = 1;
-    }
-    if (by_hour)
-        c->charge = bats_billing_use(t->step[0].charge, BATS_HOUR, window);
-    if (billing != BATS_BILLING_SECOND)
-        *t = (struct bats_tariff){.per = 0};
-    return c->charge < BATS_UNLIMITED;
 }

@@ -24,7 +24,9 @@
  *
  * A machine without any of the last six keys is on demand. Prices by age,
  * blocks and `free` need billing = second (bats/billing.h), which is the
- * default where there are some.
+ * default where there are some. Also `speed` (emulation), `expected`, and the
+ * keys of reliability.h: reliable, charge_lost, and those that emulate losses,
+ * which make a cluster unreliable.
  */
 #ifndef BATS_INPUT_MODEL_H
 #define BATS_INPUT_MODEL_H
@@ -32,44 +34,28 @@
 #include "bats/billing.h"
 #include "bats/cluster.h"
 #include "bats/error.h"
+#include "input/reliability.h"
 
-enum bats_model_key {
-    BATS_MODEL_BLOCK,
-    BATS_MODEL_RECLAIMABLE,
-    BATS_MODEL_NOTICE,
-    BATS_MODEL_GUARANTEED,
-    BATS_MODEL_FREE,
-    BATS_MODEL_LIFETIME,
-    BATS_MODEL_KEYS
+/* A cluster as a file describes it. */
+struct bats_model {
+    struct bats_cluster cluster; /* `max` is UINT32_MAX if the file does not
+                                    imply it */
+    bool by_hour;                /* the charge in the file is per hour */
+    double speed;                /* that it is made to have; 1: as it is */
+    bats_time expected;          /* runtime of a task; 0: not given */
+    bool is_reliable;            /* the file says so */
+    struct bats_reliability reliability; /* losses that are emulated */
+    uint32_t slots;                      /* of a machine */
 };
 
-extern const char *const bats_model_keys[BATS_MODEL_KEYS];
-
-/* Each parses a value, into the cluster. BATS_EINPUT with a sentence. `from`:
- * the file that the value stands in. */
-int bats_model_charge(struct bats_cluster *c, const char *value, bool *by_hour,
-                      struct bats_error *err);
-int bats_model_set(struct bats_cluster *c, enum bats_model_key key,
-                   const char *value, const char *from,
-                   struct bats_error *err);
-
-/* The price is of a kind that only billing = second supports. */
-bool bats_model_is_by_age(const struct bats_cluster *c);
-
-/* After all keys: BATS_EINPUT if they contradict each other or the billing;
- * *key is the one at fault, BATS_MODEL_KEYS: the charge. */
-int bats_model_check(const struct bats_cluster *c,
-                     enum bats_billing_model billing, enum bats_model_key *key,
-                     struct bats_error *err);
+/* Copies the name of a cluster, if `text` is a valid one; else BATS_EINPUT
+ * with a sentence. */
+int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
+                            struct bats_error *err);
 
 /* The age at which the machine is reclaimed, in its life number `life` from 0,
  * by emulation or simulation with this seed; BATS_NEVER: it is not. */
 bats_time bats_model_lifetime(const struct bats_cluster *c, uint64_t seed,
                               uint32_t machine, uint32_t life);
-
-/* Once the window is known; `charge` of the cluster is that of a window then.
- * False: it does not fit. */
-bool bats_model_settle(struct bats_cluster *c, bool by_hour, bats_time window,
-                       enum bats_billing_model billing);
 
 #endif

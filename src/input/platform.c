@@ -24,16 +24,9 @@ static size_t index_of(const struct claims *claims,
     return (size_t)(worker - claims->workers);
 }
 
-static unsigned where_line(const struct bats_cluster_section *section)
-{
-    return section->where == BATS_KEY_COUNT
-               ? section->line
-               : section->key_line[section->where];
-}
-
 /* BATS_EINPUT about the line that says which ranks belong to the section. */
 #define FAIL(claims, section, ...)                                            \
-    bats_error_at((claims)->err, (claims)->file->path, where_line(section),   \
+    bats_error_at((claims)->err, (claims)->file->path, (section)->where_line, \
                   __VA_ARGS__)
 
 static int claim(struct claims *claims, uint32_t s,
@@ -47,8 +40,8 @@ static int claim(struct claims *claims, uint32_t s,
     if (*owner != NO_SECTION)
         return FAIL(claims, &sections[s],
                     "rank %d on %s is also in cluster '%s' (line %u)",
-                    worker->rank, worker->host, sections[*owner].cluster.name,
-                    where_line(&sections[*owner]));
+                    worker->rank, worker->host, sections[*owner].model.cluster.name,
+                    sections[*owner].where_line);
     *owner = s;
     return 0;
 }
@@ -156,13 +149,13 @@ static int settle_claims(struct claims *claims)
     for (uint32_t s = 0; s < file->n_sections; s++) {
         int code = 0;
         switch (file->sections[s].where) {
-        case BATS_KEY_NODES:
+        case BATS_WHERE_NODES:
             code = claim_nodes(claims, s);
             break;
-        case BATS_KEY_RANKS:
+        case BATS_WHERE_RANKS:
             code = claim_ranks(claims, s);
             break;
-        case BATS_KEY_PARTITION:
+        case BATS_WHERE_PARTITION:
             code = claim_partition(claims, s);
             break;
         default:
@@ -233,14 +226,14 @@ static bool add_cluster(struct bats_platform *platform,
     if (n == 0)
         return true;
     struct bats_cluster *cluster = &platform->clusters[platform->n_clusters];
-    *cluster = section->cluster;
+    *cluster = section->model.cluster;
     if (cluster->max > n)
         cluster->max = n;
     if (!bats_reliability_copy(&platform->reliability[platform->n_clusters],
-                               &section->reliability))
+                               &section->model.reliability))
         return false;
-    platform->expected[platform->n_clusters] = section->expected;
-    platform->speed[platform->n_clusters++] = section->speed;
+    platform->expected[platform->n_clusters] = section->model.expected;
+    platform->speed[platform->n_clusters++] = section->model.speed;
     return true;
 }
 
@@ -321,19 +314,19 @@ bats_money bats_platform_idle_charge(const struct bats_clusters_file *file,
 {
     for (uint32_t s = 0; s < file->n_sections; s++) {
         const struct bats_cluster_section *section = &file->sections[s];
-        bool belongs = section->where == BATS_KEY_COUNT, shares = false;
+        bool belongs = section->where == BATS_WHERE_ALL, shares = false;
         for (size_t i = 0; i < n_workers; i++)
             if (strcmp(workers[i].host, idle->host) == 0) {
                 shares = true;
-                belongs |= section->where == BATS_KEY_RANKS &&
+                belongs |= section->where == BATS_WHERE_RANKS &&
                            has_rank(section, workers[i].rank);
             }
-        if (section->where == BATS_KEY_NODES)
+        if (section->where == BATS_WHERE_NODES)
             belongs = bats_hostlist_find(&section->nodes, idle->host) >= 0;
-        if (section->where == BATS_KEY_PARTITION)
+        if (section->where == BATS_WHERE_PARTITION)
             belongs = strcmp(idle->partition, section->where_text) == 0;
         if (belongs)
-            return section->by_node && shares ? 0 : section->cluster.charge;
+            return section->by_node && shares ? 0 : section->model.cluster.charge;
     }
     return 0;
 }

@@ -55,11 +55,6 @@ void bats_clusters_file_notice(struct bats_clusters_file *file,
 
 void bats_clusters_file_destroy(struct bats_clusters_file *file);
 
-/* Copies the name of a cluster, if `text` is a valid one; else BATS_EINPUT
- * with a sentence. */
-int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
-                            struct bats_error *err);
-
 /* NULL: cluster i is not a partition. */
 const char *bats_clusters_file_partition(const struct bats_clusters_file *file,
                                          size_t i);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bats/bag.h"
+#include "input/model.h"
 #include "input/platform.h"
 #include "input/textfile.h"
 #include "util/encode.h"

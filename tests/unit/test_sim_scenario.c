@@ -315,9 +315,9 @@ TEST(keys_are_checked)
                            "tasks, runtime, workflow, known and saves");
     refuse_cluster(
         "nodes = a",
-        ":4: unknown key 'nodes' in [cluster]; known "
-        "are machines, charge, speed, expected, slots, "
-        "startup, queue, noise, loss, reliable, reliability, survival, "
+        ":4: unknown key 'nodes' in [cluster c]; known "
+        "are machines, slots, startup, queue, noise, loss, charge, speed, "
+        "expected, reliable, reliability, survival, "
         "outages, noticed, charge_lost, block, reclaimable, "
         "notice, guaranteed, free and lifetime");
     refuse_run("window = 1h\nwindow = 1h",
@@ -325,8 +325,8 @@ TEST(keys_are_checked)
     refuse_cluster("charge = 2", ":4: 'charge' is already on line 3");
     refuse("[bag]\ntasks = 3\n" CLUSTER, ":1: [bag] has no runtime");
     refuse("\n[bag]\nruntime = mixture\n" CLUSTER, ":2: [bag] has no tasks");
-    refuse(BAG "[cluster c]\ncharge = 1\n", ":4: [cluster] has no machines");
-    refuse(BAG "[cluster c]\nmachines = 1\n", ":4: [cluster] has no charge");
+    refuse(BAG "[cluster c]\ncharge = 1\n", ":4: [cluster c] has no machines");
+    refuse(BAG "[cluster c]\nmachines = 1\n", ":4: [cluster c] has no charge");
     refuse_run("window = 1h\n  2h",
                ":3: an indented line without '=' continues the line above, "
                "but 'window' is not a list");
@@ -424,8 +424,8 @@ TEST(values_of_bag_and_clusters_are_checked)
                "[cluster b]\nmachines = 9000000\ncharge = 1\n",
            ":7: more than 10000000 machines in all clusters");
     refuse_cluster("charge_lost = no",
-                   ":1: charge_lost: cluster 'c' is reliable");
-    refuse_cluster("notice = 2m", ":1: notice: is for reclaimable = yes");
+                   ":4: charge_lost: the cluster is reliable");
+    refuse_cluster("notice = 2m", ":4: notice: is for reclaimable = yes");
 }
 
 static int set_up(void **state)

@@ -7,6 +7,7 @@
 
 #include "cli/alloc/state.h"
 #include "cli/cli.h"
+#include "input/model.h"
 #include "report/words.h"
 #include "util/encode.h"
 #include "util/hash.h"

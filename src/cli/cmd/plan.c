@@ -406,7 +406,7 @@ static int ask_history(const struct bats_settings *set,
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
     int rc = bats_learner_init(past, set, bag, NULL, err);
     for (size_t i = 0; i < file->n_sections; i++)
-        clusters[i] = file->sections[i].cluster;
+        clusters[i] = file->sections[i].model.cluster;
     if (rc == 0)
         bats_learner_expect(past, clusters, file->n_sections);
     return rc;

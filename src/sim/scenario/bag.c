@@ -9,13 +9,12 @@
 
 #define TASKS_MAX 1000000000
 
-static int set_file(struct reader *r, const char *name, struct bats_error *why)
+static int set_file(struct bats_sections *r, const char *name, struct bats_error *why)
 {
-    struct bats_scenario *s = r->scenario;
+    struct bats_scenario *s = r->object;
     char *path = bats_textfile_beside(r->path, name);
     if (!path)
         return bats_no_memory(why);
-    r->has_runtime = true;
     size_t n;
     int rc = bats_measured_read(path, &s->measured, &n, why);
     free(path);
@@ -28,7 +27,7 @@ static int set_file(struct reader *r, const char *name, struct bats_error *why)
                : bats_refuse(why, "more than %d runtimes", TASKS_MAX);
 }
 
-static int set_runtime(struct reader *r, const char *value,
+static int set_runtime(struct bats_sections *r, const char *value,
                        struct bats_error *why)
 {
     static const char word[] = "file";
@@ -37,16 +36,16 @@ static int set_runtime(struct reader *r, const char *value,
         strchr(BLANKS, value[length]))
         return set_file(r, value + length + strspn(value + length, BLANKS),
                         why);
-    r->has_runtime = true;
-    return bats_draw_parse(value, &r->scenario->runtime, why);
+    struct bats_scenario *s = r->object;
+    return bats_draw_parse(value, &s->runtime, why);
 }
 
 /* The runtimes of the workflow, if it has all of them. */
-static int take_runtimes(struct reader *r, uint32_t n,
+static int take_runtimes(struct bats_sections *r, uint32_t n,
                          bats_time (*runtime)(const void *of, uint32_t task),
                          const void *of, struct bats_error *why)
 {
-    struct bats_scenario *s = r->scenario;
+    struct bats_scenario *s = r->object;
     s->planned = malloc((size_t)n * sizeof *s->planned);
     if (!s->planned)
         return bats_no_memory(why);
@@ -98,10 +97,10 @@ static int copy_graph(struct bats_graph *to, const struct bats_graph *from,
     return 0;
 }
 
-static int load_workflow(struct reader *r, const char *path,
+static int load_workflow(struct bats_sections *r, const char *path,
                          struct bats_error *why)
 {
-    struct bats_scenario *s = r->scenario;
+    struct bats_scenario *s = r->object;
     struct bats_workflow w;
     struct bats_bagfile *bag = NULL;
     bool is_bag = bats_workflow_format(path) == BATS_WORKFLOW_NONE;
@@ -130,7 +129,7 @@ static int load_workflow(struct reader *r, const char *path,
                : bats_refuse(why, "more than %d tasks", TASKS_MAX);
 }
 
-static int set_workflow(struct reader *r, const char *name,
+static int set_workflow(struct bats_sections *r, const char *name,
                         struct bats_error *why)
 {
     char *path = bats_textfile_beside(r->path, name);
@@ -139,49 +138,52 @@ static int set_workflow(struct reader *r, const char *name,
     return rc;
 }
 
-static int set_saves(struct reader *r, const char *value,
+static int set_saves(struct bats_sections *r, const char *value,
                      struct bats_error *why)
 {
-    r->scenario->saves = true;
-    return bats_duration_parse(value, &r->scenario->migration, why);
+    struct bats_scenario *s = r->object;
+    s->saves = true;
+    return bats_duration_parse(value, &s->migration, why);
 }
 
-static int set_known(struct reader *r, const char *value,
+static int set_known(struct bats_sections *r, const char *value,
                      struct bats_error *why)
 {
-    double *error = &r->scenario->told_error;
-    r->scenario->is_told = true;
+    struct bats_scenario *s = r->object;
+    s->is_told = true;
     if (strcmp(value, "yes") == 0)
         return 0;
-    int rc = bats_factor_parse(value, error, why);
-    return rc < 0 || *error < 1 ? rc
-                                : bats_refuse(why, "1 or more: 0.3 is 30 %%");
+    int rc = bats_factor_parse(value, &s->told_error, why);
+    return rc < 0 || s->told_error < 1
+               ? rc
+               : bats_refuse(why, "1 or more: 0.3 is 30 %%");
 }
 
-const struct key bats_scenario_bag_keys[KEYS_MAX] = {
+const struct bats_key bats_scenario_bag_keys[] = {
     NUMBER("tasks", COUNT, n_tasks, TASKS_MAX), /* or a file */
-    OWN("runtime", set_runtime, false, false),  /* or a workflow */
-    OWN("workflow", set_workflow, false, false),
-    OWN("known", set_known, false, false),
-    OWN("saves", set_saves, false, false),
+    BATS_KEY("runtime", set_runtime, false, false),  /* or a workflow */
+    BATS_KEY("workflow", set_workflow, false, false),
+    BATS_KEY("known", set_known, false, false),
+    BATS_KEY("saves", set_saves, false, false),
+    {0},
 };
 
 /* ---- after the last line ---- */
 
 /* Tasks and, unless `runtime` says otherwise, runtimes are those of the
  * workflow. */
-static int check_workflow(struct reader *r)
+static int check_workflow(struct bats_sections *r)
 {
-    struct bats_scenario *s = r->scenario;
+    struct bats_scenario *s = r->object;
     if (s->n_tasks > 0)
-        return FAIL(r, r->section_line[BAG],
+        return FAIL(r, bats_scenario_line(r, BAG, NULL),
                     "[bag] has both tasks and a workflow, which has its own");
     s->n_tasks = s->graph.n_tasks;
-    if (r->has_runtime)
+    if (bats_scenario_line(r, BAG, "runtime") > 0)
         return 0;
     if (!s->planned)
         return FAIL(
-            r, r->section_line[BAG],
+            r, bats_scenario_line(r, BAG, NULL),
             "the workflow does not know all runtimes: [bag] needs runtime");
     s->as_measured = true;
     s->measured = s->planned;
@@ -189,17 +191,17 @@ static int check_workflow(struct reader *r)
     return 0;
 }
 
-int bats_scenario_bag_settle(struct reader *r)
+int bats_scenario_bag_settle(struct bats_sections *r)
 {
-    struct bats_scenario *s = r->scenario;
-    if (!r->has_runtime && s->graph.n_nodes == 0)
-        return FAIL(r, r->section_line[BAG], "[bag] has no runtime");
+    struct bats_scenario *s = r->object;
+    if (!bats_scenario_line(r, BAG, "runtime") && s->graph.n_nodes == 0)
+        return FAIL(r, bats_scenario_line(r, BAG, NULL), "[bag] has no runtime");
     if (s->graph.n_nodes > 0)
         return check_workflow(r);
     if (s->n_tasks > 0)
         return 0;
     if (!s->measured)
-        return FAIL(r, r->section_line[BAG], "[bag] has no tasks");
+        return FAIL(r, bats_scenario_line(r, BAG, NULL), "[bag] has no tasks");
     s->as_measured = true;
     s->n_tasks = (uint32_t)s->runtime.n;
     return 0;

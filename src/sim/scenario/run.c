@@ -8,8 +8,8 @@
 #define RUNS_MAX 10000000
 
 /* Calls `add` for every item of "a, b,c"; a trailing comma is allowed. */
-static int each_item(struct reader *r, const char *value,
-                     int (*add)(struct reader *r, const char *item,
+static int each_item(struct bats_sections *r, const char *value,
+                     int (*add)(struct bats_sections *r, const char *item,
                                 struct bats_error *why),
                      struct bats_error *why)
 {
@@ -33,32 +33,22 @@ static int each_item(struct reader *r, const char *value,
     return 0;
 }
 
-static int set_currency(struct reader *r, const char *value,
-                        struct bats_error *why)
-{
-    struct bats_platform *p = &r->scenario->platform;
-    if (strlen(value) >= sizeof p->currency)
-        return bats_refuse(why, "'%.60s' is longer than %zu bytes", value,
-                           sizeof p->currency - 1);
-    strcpy(p->currency, value);
-    return 0;
-}
-
-static int set_billing(struct reader *r, const char *value,
+static int set_billing(struct bats_sections *r, const char *value,
                        struct bats_error *why)
 {
-    r->has_billing = true;
-    if (bats_billing_find(value, &r->scenario->billing))
-        return 0;
-    return bats_refuse(
-        why, "'%.60s' is neither window, allocation, use, job nor second",
-        value);
+    struct bats_scenario *s = r->object;
+    return bats_billing_find(value, &s->billing)
+               ? 0
+               : bats_refuse(why,
+                             "'%.60s' is neither window, allocation, use, job "
+                             "nor second",
+                             value);
 }
 
-static int add_policy(struct reader *r, const char *item,
+static int add_policy(struct bats_sections *r, const char *item,
                       struct bats_error *why)
 {
-    struct bats_scenario *s = r->scenario;
+    struct bats_scenario *s = r->object;
     const struct bats_policy *policy = bats_policy_find(item);
     if (!policy)
         return bats_refuse(why, "'%s' is not a policy", item);
@@ -69,7 +59,7 @@ static int add_policy(struct reader *r, const char *item,
     return 0;
 }
 
-static int set_policy(struct reader *r, const char *value,
+static int set_policy(struct bats_sections *r, const char *value,
                       struct bats_error *why)
 {
     return each_item(r, value, add_policy, why);
@@ -129,10 +119,10 @@ static int read_budget(const char *item, struct bats_scenario_budget *budget,
     return 0;
 }
 
-static int add_budget(struct reader *r, const char *item,
+static int add_budget(struct bats_sections *r, const char *item,
                       struct bats_error *why)
 {
-    struct bats_scenario *s = r->scenario;
+    struct bats_scenario *s = r->object;
     struct bats_scenario_budget *budget = &s->budgets[s->n_budgets];
     if (s->n_budgets == BATS_SCENARIO_BUDGETS)
         return bats_refuse(why, "more than %d budgets", BATS_SCENARIO_BUDGETS);
@@ -147,26 +137,26 @@ static int add_budget(struct reader *r, const char *item,
     return rc;
 }
 
-static int set_budget(struct reader *r, const char *value,
+static int set_budget(struct bats_sections *r, const char *value,
                       struct bats_error *why)
 {
     return each_item(r, value, add_budget, why);
 }
 
 /* Parses "7" or "1-100". */
-static int add_seeds(struct reader *r, const char *item,
+static int add_seeds(struct bats_sections *r, const char *item,
                      struct bats_error *why)
 {
-    struct bats_scenario *s = r->scenario;
+    struct bats_scenario *s = r->object;
     char first[64];
     uint32_t from = 0, to = 0;
     const char *dash = strchr(item, '-');
     snprintf(first, sizeof first, "%.*s",
              dash ? (int)(dash - item) : (int)strlen(item), item);
-    int rc = bats_scenario_count(first, UINT32_MAX, &from, why);
+    int rc = bats_sections_count(first, UINT32_MAX, &from, why);
     to = from;
     if (rc == 0 && dash)
-        rc = bats_scenario_count(dash + 1, UINT32_MAX, &to, why);
+        rc = bats_sections_count(dash + 1, UINT32_MAX, &to, why);
     if (rc < 0)
         return rc;
     if (to < from || s->n_seeds + (to - from) >= BATS_SCENARIO_SEEDS)
@@ -184,46 +174,48 @@ static int add_seeds(struct reader *r, const char *item,
     return 0;
 }
 
-static int set_seeds(struct reader *r, const char *value,
+static int set_seeds(struct bats_sections *r, const char *value,
                      struct bats_error *why)
 {
     return each_item(r, value, add_seeds, why);
 }
 
-static int set_deadline(struct reader *r, const char *value,
+static int set_deadline(struct bats_sections *r, const char *value,
                         struct bats_error *why)
 {
-    struct bats_scenario *s = r->scenario;
+    struct bats_scenario *s = r->object;
     s->has_deadline = true;
     s->deadline_is_share = bats_share_parse(value, &s->deadline_share);
     return s->deadline_is_share
                ? 0
-               : bats_scenario_period(value, &s->goal.deadline, why);
+               : bats_sections_period(value, &s->goal.deadline, why);
 }
 
-static int set_minimize(struct reader *r, const char *value,
+static int set_minimize(struct bats_sections *r, const char *value,
                         struct bats_error *why)
 {
-    r->minimizes = true;
-    return bats_minimize_find(value, &r->scenario->goal.minimize)
+    struct bats_scenario *s = r->object;
+    return bats_minimize_find(value, &s->goal.minimize)
                ? 0
                : bats_refuse(why, "'%.60s' is neither cost nor time", value);
 }
 
-static int set_confidence(struct reader *r, const char *value,
+static int set_confidence(struct bats_sections *r, const char *value,
                           struct bats_error *why)
 {
-    double *confidence = &r->scenario->goal.confidence;
+    struct bats_scenario *s = r->object;
+    double *confidence = &s->goal.confidence;
     int rc = bats_factor_parse(value, confidence, why);
     return rc < 0 || (*confidence >= 0.5 && *confidence <= 0.9999)
                ? rc
                : bats_refuse(why, "not from 0.5 to 0.9999");
 }
 
-static int set_tail(struct reader *r, const char *value,
+static int set_tail(struct bats_sections *r, const char *value,
                     struct bats_error *why)
 {
-    return bats_tail_find(value, &r->scenario->tail)
+    struct bats_scenario *s = r->object;
+    return bats_tail_find(value, &s->tail)
                ? 0
                : bats_refuse(why,
                              "'%.60s' is not a strategy for the tail; see "
@@ -231,73 +223,76 @@ static int set_tail(struct reader *r, const char *value,
                              value);
 }
 
-static int set_strategy(struct reader *r, const char *value,
+static int set_strategy(struct bats_sections *r, const char *value,
                         struct bats_error *why)
 {
-    r->has_strategy = true;
-    return bats_strategy_parse(value, &r->scenario->strategy, why);
+    struct bats_scenario *s = r->object;
+    return bats_strategy_parse(value, &s->strategy, why);
 }
 
-static int set_utility(struct reader *r, const char *value,
+static int set_utility(struct bats_sections *r, const char *value,
                        struct bats_error *why)
 {
-    char *utility = r->scenario->utility;
-    if (strlen(value) >= sizeof r->scenario->utility)
+    struct bats_scenario *s = r->object;
+    if (strlen(value) >= sizeof s->utility)
         return bats_refuse(why, "it is too long");
-    strcpy(utility, value);
+    strcpy(s->utility, value);
     return bats_utility_check(value, why);
 }
 
-const struct key bats_scenario_run_keys[KEYS_MAX] = {
+const struct bats_key bats_scenario_run_keys[] = {
     NUMBER("window", PERIOD, platform.window, 0),
-    OWN("currency", set_currency, false, false),
-    OWN("billing", set_billing, false, false),
-    OWN("policy", set_policy, true, false),
-    OWN("budget", set_budget, true, false),
-    OWN("deadline", set_deadline, false, false),
-    OWN("minimize", set_minimize, false, false),
-    OWN("confidence", set_confidence, false, false),
-    OWN("seeds", set_seeds, true, false),
+    NUMBER("currency", TEXT, platform.currency,
+           sizeof ((struct bats_scenario *)NULL)->platform.currency),
+    BATS_KEY("billing", set_billing, false, false),
+    BATS_KEY("policy", set_policy, true, false),
+    BATS_KEY("budget", set_budget, true, false),
+    BATS_KEY("deadline", set_deadline, false, false),
+    BATS_KEY("minimize", set_minimize, false, false),
+    BATS_KEY("confidence", set_confidence, false, false),
+    BATS_KEY("seeds", set_seeds, true, false),
     NUMBER("repeats", COUNT, repeats, BATS_SCENARIO_SEEDS),
     NUMBER("monitor", PERIOD, monitor, 0),
     NUMBER("grace", DURATION, grace, 0),
-    OWN("tail", set_tail, false, false),
-    OWN("strategy", set_strategy, false, false),
-    OWN("utility", set_utility, false, false),
+    BATS_KEY("tail", set_tail, false, false),
+    BATS_KEY("strategy", set_strategy, false, false),
+    BATS_KEY("utility", set_utility, false, false),
     NUMBER("timeout", PERIOD, timeout, 0),
     NUMBER("retries", COUNT, retries, UINT8_MAX),
+    {0},
 };
 
 /* ---- after the last line ---- */
 
-int bats_scenario_run_goal(struct reader *r)
+int bats_scenario_run_goal(struct bats_sections *r)
 {
-    struct bats_scenario *s = r->scenario;
-    if (!r->minimizes && s->has_deadline)
+    struct bats_scenario *s = r->object;
+    bool has_strategy = bats_scenario_line(r, RUN, "strategy") > 0;
+    if (!bats_scenario_line(r, RUN, "minimize") && s->has_deadline)
         s->goal.minimize = BATS_MINIMIZE_COST;
     if (s->goal.minimize == BATS_MINIMIZE_COST && !s->has_deadline)
-        return FAIL(r, r->section_line[RUN],
+        return FAIL(r, bats_scenario_line(r, RUN, NULL),
                     "minimize = cost needs a deadline");
-    if (r->has_strategy && s->utility[0] != '\0')
-        return FAIL(r, r->section_line[RUN],
+    if (has_strategy && s->utility[0] != '\0')
+        return FAIL(r, bats_scenario_line(r, RUN, NULL),
                     "strategy and utility exclude each other");
-    if (!r->has_strategy && s->utility[0] == '\0')
+    if (!has_strategy && s->utility[0] == '\0')
         strcpy(s->utility, "product");
-    if (!r->has_strategy)
+    if (!has_strategy)
         bats_strategy_parse("AUR", &s->strategy, NULL);
     return 0;
 }
 
 /* The clusters have the pools that it needs. */
-static int check_strategy(struct reader *r)
+static int check_strategy(struct bats_sections *r)
 {
-    const struct bats_scenario *s = r->scenario;
+    const struct bats_scenario *s = r->object;
     struct bats_error why;
     for (size_t i = 0; i < s->n_policies; i++)
         if (s->policies[i] == &bats_policy_expert &&
             bats_strategy_check(&s->strategy, s->platform.clusters,
                                 s->platform.n_clusters, &why) < 0)
-            return FAIL(r, r->section_line[RUN], "%s", why.text);
+            return FAIL(r, bats_scenario_line(r, RUN, NULL), "%s", why.text);
     return 0;
 }
 
@@ -311,9 +306,9 @@ static const struct bats_policy *default_policy(const struct bats_scenario *s)
                                s->graph.n_nodes > 0);
 }
 
-int bats_scenario_run_settle(struct reader *r)
+int bats_scenario_run_settle(struct bats_sections *r)
 {
-    struct bats_scenario *s = r->scenario;
+    struct bats_scenario *s = r->object;
     int rc = 0;
     if (s->n_policies == 0)
         rc = add_policy(r, bats_policy_name(default_policy(s)), r->err);
@@ -322,10 +317,10 @@ int bats_scenario_run_settle(struct reader *r)
     if (rc == 0 && s->n_seeds == 0)
         rc = add_seeds(r, "1", r->err);
     if (rc == 0 && s->grace >= s->platform.window)
-        return FAIL(r, r->section_line[RUN],
+        return FAIL(r, bats_scenario_line(r, RUN, NULL),
                     "grace has to be shorter than a window");
     if (rc == 0 &&
         s->n_seeds * s->repeats * s->n_policies * s->n_budgets > RUNS_MAX)
-        return FAIL(r, r->section_line[RUN], "more than ten million runs");
+        return FAIL(r, bats_scenario_line(r, RUN, NULL), "more than ten million runs");
     return rc == 0 ? check_strategy(r) : rc;
 }

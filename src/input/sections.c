@@ -1,0 +1,292 @@
+#include "input/sections.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/inifile.h"
+
+#define FAIL BATS_SECTIONS_FAIL
+
+static size_t last_kind(const struct bats_sections *r)
+{
+    return r->n_kinds - 1;
+}
+
+/* The index at which the lines of a section are noted. */
+static size_t place(const struct bats_sections *r, size_t kind, size_t cluster)
+{
+    return kind + (kind == last_kind(r) ? cluster : 0);
+}
+
+/* Key i of a section: its own ones come first. *of_model: it is none of them.
+ * NULL: there are no more. */
+static const struct bats_key *key_at(const struct bats_sections *r,
+                                     size_t kind, size_t i, bool *of_model)
+{
+    const struct bats_key *key = r->kinds[kind].keys;
+    *of_model = false;
+    for (; i > 0 && key->name; i--)
+        key++;
+    if (!key->name && kind == last_kind(r)) {
+        *of_model = true;
+        for (key = bats_model_keys; i > 0 && key->name; i--)
+            key++;
+    }
+    return key->name ? key : NULL;
+}
+
+static const struct bats_key *find_key(const struct bats_sections *r,
+                                       size_t kind, const char *name,
+                                       size_t *i, bool *of_model)
+{
+    const struct bats_key *key;
+    for (*i = 0; (key = key_at(r, kind, *i, of_model)) != NULL; ++*i)
+        if (strcmp(key->name, name) == 0)
+            return key;
+    return NULL;
+}
+
+unsigned bats_sections_line(const struct bats_sections *r, size_t kind,
+                            size_t cluster, const char *key)
+{
+    size_t at = place(r, kind, cluster), i;
+    bool of_model;
+    return !key                                     ? r->section_line[at]
+           : find_key(r, kind, key, &i, &of_model) ? r->key_line[at][i]
+                                                    : 0;
+}
+
+unsigned bats_sections_cluster(const struct bats_sections *r, size_t cluster,
+                               const char *key)
+{
+    return bats_sections_line(r, last_kind(r), cluster, key);
+}
+
+/* ---- sections ---- */
+
+static int open_cluster(struct bats_sections *r, unsigned line,
+                        const char *name)
+{
+    struct bats_error why;
+    if (r->n_clusters == BATS_CLUSTERS_MAX)
+        return FAIL(r, line, "more than %d clusters", BATS_CLUSTERS_MAX);
+    r->cluster = r->n_clusters;
+    struct bats_model *m = &r->models[r->cluster];
+    *m = (struct bats_model){.cluster.max = UINT32_MAX, .speed = 1, .slots = 1};
+    if (bats_cluster_name_parse(name, m->cluster.name, &why))
+        return FAIL(r, line, "%s", why.text);
+    for (size_t i = 0; i < r->n_clusters; i++)
+        if (strcmp(r->models[i].cluster.name, name) == 0)
+            return FAIL(r, line, "cluster '%s' is already on line %u", name,
+                        bats_sections_cluster(r, i, NULL));
+    r->n_clusters++;
+    return 0;
+}
+
+/* "a, b and c": the next of n words. */
+static void list(char *text, size_t size, const char *word, size_t i, size_t n)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s",
+             i == 0       ? ""
+             : i + 1 == n ? " and "
+                          : ", ",
+             word);
+}
+
+static int complain_of_section(struct bats_sections *r, unsigned line,
+                               const char *word, const char *name)
+{
+    char known[100] = "", section[40];
+    for (size_t i = 0; i < r->n_kinds; i++) {
+        snprintf(section, sizeof section, "[%s%s]", r->kinds[i].word,
+                 i == last_kind(r) ? " NAME" : "");
+        list(known, sizeof known, section, i, r->n_kinds);
+    }
+    return FAIL(r, line, "unknown section [%.60s%s%.60s]; known are %s", word,
+                *name ? " " : "", name, known);
+}
+
+static int open_section(void *context, unsigned line, const char *word,
+                        const char *name)
+{
+    struct bats_sections *r = context;
+    r->kind = 0;
+    while (r->kind < r->n_kinds && strcmp(word, r->kinds[r->kind].word) != 0)
+        r->kind++;
+    bool is_cluster = r->kind == last_kind(r);
+    if (r->kind == r->n_kinds || (!is_cluster && *name))
+        return complain_of_section(r, line, word, name);
+    int rc = is_cluster ? open_cluster(r, line, name) : 0;
+    if (rc < 0)
+        return rc;
+    unsigned *first = &r->section_line[place(r, r->kind, r->cluster)];
+    if (*first > 0)
+        return FAIL(r, line, "section [%s] is already on line %u", word,
+                    *first);
+    *first = line;
+    return 0;
+}
+
+/* ---- values ---- */
+
+int bats_sections_count(const char *value, uint32_t most, uint32_t *count,
+                        struct bats_error *why)
+{
+    uint64_t n;
+    if (bats_count_parse(value, &n, why) || n == 0 || n > most)
+        return bats_refuse(why, "'%.60s' is not a whole number from 1 to %u",
+                           value, most);
+    *count = (uint32_t)n;
+    return 0;
+}
+
+int bats_sections_period(const char *value, bats_time *period,
+                         struct bats_error *why)
+{
+    int rc = bats_duration_parse(value, period, why);
+    return rc < 0 || *period > 0 ? rc
+                                 : bats_refuse(why, "must be longer than 0");
+}
+
+/* `i` is that of the element. */
+static int store(const struct bats_key *key, void *at, size_t i,
+                 const char *value, struct bats_error *why)
+{
+    switch (key->kind) {
+    case BATS_KEY_DURATION:
+        return bats_duration_parse(value, (bats_time *)at + i, why);
+    case BATS_KEY_PERIOD:
+        return bats_sections_period(value, (bats_time *)at + i, why);
+    case BATS_KEY_FACTOR:
+        return bats_factor_parse(value, (double *)at + i, why);
+    case BATS_KEY_COUNT:
+        return bats_sections_count(value, key->most, (uint32_t *)at + i, why);
+    case BATS_KEY_YES:
+        return bats_inifile_yes(value, (bool *)at + i, why);
+    case BATS_KEY_TEXT:
+        if (strlen(value) >= key->most)
+            return bats_refuse(why, "'%.60s' is longer than %u bytes", value,
+                               key->most - 1);
+        strcpy(at, value);
+        break;
+    case BATS_KEY_OWN:
+        break;
+    }
+    return 0;
+}
+
+static int set_value(struct bats_sections *r, unsigned line,
+                     const struct bats_key *key, bool of_model,
+                     const char *value)
+{
+    struct bats_error why;
+    bool is_cluster = r->kind == last_kind(r);
+    char *object = of_model ? (char *)&r->models[r->cluster] : r->object;
+    int rc = key->kind == BATS_KEY_OWN
+                 ? key->set(r, value, &why)
+                 : store(key, object + key->at,
+                         is_cluster && !of_model ? r->cluster : 0, value,
+                         &why);
+    if (rc == BATS_ENOMEM)
+        return bats_error_set(r->err, rc, "%s", why.text);
+    return rc < 0 ? FAIL(r, line, "%s: %s", key->name, why.text) : 0;
+}
+
+/* "run" or "cluster NAME". */
+static const char *title(const struct bats_sections *r, size_t kind,
+                         size_t cluster, char text[BATS_CLUSTER_NAME + 20])
+{
+    bool is_cluster = kind == last_kind(r);
+    snprintf(text, BATS_CLUSTER_NAME + 20, "%s%s%s", r->kinds[kind].word,
+             is_cluster ? " " : "",
+             is_cluster ? r->models[cluster].cluster.name : "");
+    return text;
+}
+
+static int complain_of_key(struct bats_sections *r, unsigned line,
+                           const char *name)
+{
+    char known[500] = "", section[BATS_CLUSTER_NAME + 20];
+    size_t n = 0;
+    bool of_model;
+    while (key_at(r, r->kind, n, &of_model))
+        n++;
+    for (size_t i = 0; i < n; i++)
+        list(known, sizeof known, key_at(r, r->kind, i, &of_model)->name, i,
+             n);
+    return FAIL(r, line, "unknown key '%.60s' in [%s]; known are %s", name,
+                title(r, r->kind, r->cluster, section), known);
+}
+
+static int set_key(void *context, unsigned line, const char *name,
+                   const char *value)
+{
+    struct bats_sections *r = context;
+    size_t i, at = place(r, r->kind, r->cluster);
+    bool of_model;
+    const struct bats_key *key = find_key(r, r->kind, name, &i, &of_model);
+    if (!key)
+        return complain_of_key(r, line, name);
+    int rc =
+        bats_inifile_once(r->path, line, name, &r->key_line[at][i], r->err);
+    return rc < 0 ? rc : set_value(r, line, key, of_model, value);
+}
+
+/* A line without a key: `value` continues the list of `name`. */
+static int more_of_key(void *context, unsigned line, const char *name,
+                       const char *value)
+{
+    struct bats_sections *r = context;
+    size_t i;
+    bool of_model;
+    const struct bats_key *key = find_key(r, r->kind, name, &i, &of_model);
+    return key && key->is_list
+               ? set_value(r, line, key, of_model, value)
+               : FAIL(r, line,
+                      "an indented line without '=' continues the line above, "
+                      "but '%.60s' is not a list",
+                      name);
+}
+
+/* ---- after the last line ---- */
+
+static int check_section(struct bats_sections *r, size_t kind, size_t cluster,
+                         unsigned last_line)
+{
+    unsigned line = bats_sections_line(r, kind, cluster, NULL);
+    const struct bats_key *key;
+    bool of_model;
+    char text[BATS_CLUSTER_NAME + 20];
+    if (line == 0)
+        return FAIL(r, last_line, "the file ends without a section [%s%s]",
+                    r->kinds[kind].word, kind == last_kind(r) ? " NAME" : "");
+    for (size_t i = 0; (key = key_at(r, kind, i, &of_model)) != NULL; i++)
+        if (key->is_needed && r->key_line[place(r, kind, cluster)][i] == 0)
+            return FAIL(r, line, "[%s] has no %s",
+                        title(r, kind, cluster, text), key->name);
+    return 0;
+}
+
+int bats_sections_read(struct bats_sections *r, const char *text,
+                       size_t needed)
+{
+    static const struct bats_inifile_reader reader = {open_section, set_key,
+                                                      more_of_key};
+    unsigned lines = 0;
+    int rc = bats_inifile_read(r->path, text, &reader, r, &lines, r->err);
+    lines = lines > 0 ? lines : 1;
+    for (size_t kind = needed; rc == 0 && kind < r->n_kinds; kind++)
+        for (size_t i = 0; rc == 0 && (i == 0 || (kind == last_kind(r) &&
+                                                  i < r->n_clusters));
+             i++)
+            rc = check_section(r, kind, i, lines);
+    return rc;
+}
+
+void bats_sections_release(struct bats_sections *r)
+{
+    for (size_t i = 0; i < r->n_clusters; i++)
+        bats_reliability_release(&r->models[i].reliability);
+}
