@@ -51,7 +51,7 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 	interval.c levels.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c promise.c propose.c sched.c status.c view.c \
-	failure/rules.c order/chain.c order/random.c outlook/forecast.c \
+	failure/rules.c order/chain.c order/fit.c order/random.c outlook/forecast.c \
 	outlook/length.c policy/bats.c policy/begin.c policy/deadline.c \
 	policy/initial.c policy/late.c policy/list.c policy/problem.c policy/rr.c \
 	$(addprefix policy/papers/, bkp.c dbc.c dbc_conservative_time.c dbc_cost.c \
@@ -61,7 +61,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	allocation.c jobs.c kinds.c moves.c second.c use.c window.c) \
 	$(addprefix state/, \
 	answers.c bag.c belief.c books.c categories.c chains.c check.c durations.c \
-	executions.c graph.c ledger.c levels.c machines.c payment.c purses.c \
+	executions.c graph.c ledger.c levels.c machines.c needs.c payment.c purses.c \
 	slots.c stakes.c state.c tasks.c) \
 	tail/list.c tail/replicas.c tail/soonest.c $(addprefix tail/papers/, \
 	answers.c decide.c expert.c instances.c plays.c strategy.c utility.c))

@@ -80,6 +80,11 @@ struct bats_bag {
     uint32_t n_released;     /* tasks that were BLOCKED and became ready */
     uint32_t *skipped;       /* SKIPPED tasks, by index, oldest first */
     const int64_t *priority; /* by index; NULL: all the same */
+    /* With groups, each has its own part of `order`: */
+    const uint16_t *group; /* by index; NULL: there are none */
+    uint32_t n_groups;
+    uint32_t *first, *n_ready; /* by group: where it begins, and how many of
+                                * it are pending */
 };
 
 /* Tasks that can be drawn now. */
@@ -129,6 +134,20 @@ void bats_bag_release(struct bats_bag *bag);
  * LEFT_OUT or PENDING by index. All tasks must be pending; the order of the
  * others does not change. */
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
+
+/* From now on tasks are drawn by group (by index, < n; not copied), and not with
+ * bats_bag_peek, _walk, _find and _draw. Once, after bats_bag_resume and before
+ * bats_bag_connect. BATS_ENOMEM. */
+int bats_bag_divide(struct bats_bag *bag, const uint16_t *group, uint32_t n,
+                    struct bats_error *err);
+
+/* The task of the group that is drawn next; there must be one. */
+static inline struct bats_position bats_bag_top(const struct bats_bag *bag,
+                                                uint32_t group)
+{
+    return bag->order[bag->first[group] +
+                      (bag->graph ? 0 : bag->n_ready[group] - 1)];
+}
 
 /* From now on tasks wait for others as the graph says, which is not copied.
  * Once, after bats_bag_resume: a parent that has FAILED or is LEFT_OUT skips

@@ -67,6 +67,7 @@
 #include "bats/estimate.h"
 #include "bats/goal.h"
 #include "bats/graph.h"
+#include "bats/need.h"
 #include "bats/plan.h"
 #include "bats/policy.h"
 #include "bats/prior.h"
@@ -266,6 +267,10 @@ struct bats_sched_options {
                                  all are of one */
     uint32_t n_categories;    /* 0 without; else at most
                                  BATS_CATEGORIES_MAX */
+    const struct bats_need *needs; /* by category: what its tasks need; NULL:
+                                    * one slot each. Copied */
+    const struct bats_stock *stocks; /* by machine, with its slots; NULL: tasks
+                                      * need slots only. Copied */
     const uint16_t *purse; /* per task: its workflow, < n_purses. Not
                             * copied; may be NULL */
     const struct bats_purse *purses; /* copied, except for the names */
@@ -327,6 +332,12 @@ enum bats_execution_state bats_sched_execution(const struct bats_sched *s,
 /* The slot has an execution. */
 bool bats_sched_is_busy(const struct bats_sched *s, uint32_t machine,
                         uint32_t slot);
+
+/* The slots that the execution in this slot of the machine holds, itself first;
+ * `slots` has room for all of the machine. Returns their number, 0 if there is
+ * no execution. */
+uint32_t bats_sched_holds(const struct bats_sched *s, uint32_t machine,
+                          uint32_t slot, uint32_t *slots);
 
 /* The task is on several machines. */
 bool bats_sched_has_replicas(const struct bats_sched *s, uint32_t task);

@@ -313,6 +313,8 @@ enum bats_idle {
     BATS_IDLE_ELSEWHERE,   /* they are to run, or end sooner, elsewhere */
     BATS_IDLE_WORKFLOW,    /* their workflows cannot pay there, or begin
                             * later */
+    BATS_IDLE_NO_ROOM, /* what is free there is less than they need, or kept
+                        * for one that needs more */
     BATS_IDLE_NO_COPY,     /* none waits; a copy of one that runs is of no use */
 };
 const char *bats_idle_name(enum bats_idle reason); /* "no task" */

@@ -7,6 +7,8 @@ static void carry_out(struct bats_sched *e, uint32_t slot,
                       struct bats_position task, enum proposal_kind kind)
 {
     struct state *s = &e->state;
+    if (s->needs.list)
+        slot = needs_take(s, slot, task);
     switch (kind) {
     case PROPOSAL_TASK:
         bats_bag_take(&s->bag, task);
@@ -90,14 +92,14 @@ static bool fill(struct bats_sched *e, uint32_t slot)
                                                           &propose_ready};
     struct state *s = &e->state;
     const struct slot *sl = &s->slots[slot];
-    if (!any_task(s) || sl->is_replica || !admits(e, slot) ||
-        give(e, slot, elsewhere, 2) == BATS_IDLE_NOT)
+    if (!any_task(s) || sl->is_replica || slot_lead(s, slot) != slot ||
+        !admits(e, slot) || give(e, slot, elsewhere, 2) == BATS_IDLE_NOT)
         return true;
     bool one_each = s->run.prefetch == 0 || e->policy->one_each ||
-                    s->money.purses.n > 0 || s->machines[sl->machine].on_trial;
+                    s->money.purses.n > 0 || s->needs.list || s->machines[sl->machine].on_trial;
     uint32_t depth =
         one_each ? 1 : e->order->depth(e->own.order, s, sl->machine);
-    while (any_task(s) && sl->n_tasks < depth)
+    while (any_task(s) && sl->n_tasks < depth && slot_lead(s, slot) == slot)
         if (!note(s, slot,
                   waits_for_machines(s) ? BATS_IDLE_ABSENT
                                         : give(e, slot, tasks, 2)))
@@ -134,6 +136,15 @@ static void beside(struct state *s, uint32_t slot, struct bats_position task)
     execution_cancel_others(s, slot, task);
 }
 
+/* Which other slots a task of several cores holds there is not known. */
+static bool may_be_there(const struct state *s, uint32_t slot,
+                         struct bats_position task)
+{
+    const struct bats_need *need = need_of(s, task);
+    return !s->needs.list || (need->cores == 1 && slot_is_free(s, slot) &&
+                              need_fits(s, s->slots[slot].machine, need));
+}
+
 void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)
 {
     struct state *s = &e->state;
@@ -144,8 +155,10 @@ void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)
         s->run.phase != PHASE_NONE || s->slots[slot].n_tasks > 0 ||
         !(is_ready || task_may_be_replicated(s, task)) ||
         !is_held(e, machine) || !propose_affords(s, machine, task) ||
-        !purse_admits(s, machine, task))
+        !purse_admits(s, machine, task) || !may_be_there(s, slot, task))
         return;
+    if (s->needs.list)
+        needs_take(s, slot, task);
     if (is_ready) {
         bats_bag_take(&s->bag, task);
         execution_begin(s, slot, task);
@@ -158,6 +171,15 @@ void assign_slot(struct bats_sched *e, uint32_t slot)
 {
     if (!e->state.run.in_tail)
         fill(e, slot);
+}
+
+/* The next idle slot, where `slot` followed: a task that has begun since may
+ * hold it. */
+static uint32_t still_idle(const struct state *s, uint32_t slot)
+{
+    while (slot != NO_SLOT && !s->slots[slot].is_idle)
+        slot = s->slots[slot].next_idle;
+    return slot;
 }
 
 /* Asks every idle slot once. True: one has left its tasks to another that
@@ -175,10 +197,10 @@ static bool ask_idle(struct bats_sched *e)
         if (!fill(e, slot)) {
             left = true;
         } else {
-            refused |= left && s->slots[slot].n_tasks == 0;
+            refused |= left && slot_is_free(s, slot);
             slot_remove_idle(s, slot);
         }
-        slot = next;
+        slot = still_idle(s, next);
     }
     return refused;
 }
@@ -249,7 +271,8 @@ void assign_replicas(struct bats_sched *e)
     uint32_t refused = 0, next, slot = s->idle.first;
     if (s->idle.asked != NO_SLOT)
         slot = s->slots[s->idle.asked].next_idle;
-    for (; slot != NO_SLOT && refused < TAIL_SLOTS; slot = next) {
+    for (; slot != NO_SLOT && refused < TAIL_SLOTS;
+         slot = still_idle(s, next)) {
         const struct machine *m = &s->machines[s->slots[slot].machine];
         next = s->slots[slot].next_idle;
         if (m->quarantined || m->paid_end <= useless[m->cluster] ||

@@ -68,7 +68,7 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
         if (same_pool(e, c, &s->clusters[i]))
             n += s->clusters[i].n_active + s->clusters[i].n_asked;
     uint64_t asked = asked_slots(e, c);
-    return asked < waiting(e, c) &&
+    return (double)asked < waiting(e, c) * needs_width(s) &&
            (s->money.purses.n == 0 ||
             (double)asked < purses_pay(s, cluster)) &&
            (b->jobs == 0 || n < b->jobs) && c->stats.mean <= (double)length &&

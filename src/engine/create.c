@@ -105,6 +105,22 @@ static bool machines_fit(const struct bats_sched_options *o)
     return true;
 }
 
+/* No task needs more than some machine has. */
+static bool needs_fit(const struct bats_sched_options *o)
+{
+    for (uint32_t k = 0; o->needs && k < o->n_categories; k++) {
+        const struct bats_need *need = &o->needs[k];
+        bool fits = false;
+        for (uint32_t i = 0; i < o->n_machines && need->cores > 0; i++) {
+            struct bats_stock stock = needs_stock(o, i);
+            fits |= bats_need_room(&stock, need) > 0;
+        }
+        if (!fits || need->memory_kib < 0)
+            return false;
+    }
+    return !o->needs || o->n_categories > 0;
+}
+
 static bool earlier_fits(const struct bats_sched_options *o)
 {
     const struct bats_sched_earlier *e = &o->earlier;
@@ -138,6 +154,11 @@ static int check_together(const struct bats_sched_options *o,
          "the graph has another number of tasks than the bag"},
         {are_groups(o, o->category, o->n_categories),
          "the categories of the tasks are out of range"},
+        {needs_fit(o), "a task needs more than any machine has"},
+        {!o->needs || (o->policy->knows_needs && o->n_purses == 0 &&
+                       !o->sampling.on),
+         "tasks with needs of their own need another policy, no workflows "
+         "with budgets of their own, and no choice of a schedule"},
         {purses_fit(o), "the workflows of the tasks are out of range"},
         {o->n_purses == 0 || !(terms.lasts || o->sampling.on || is_expert),
          "workflows with budgets of their own need machines that are charged "
@@ -292,7 +313,9 @@ int bats_sched_create(const struct bats_sched_options *o,
     e->tail =
         tail_find(o, e->policy->sends_instances, lease->terms.idle_is_free);
     e->failure = &failure_rules;
-    e->order = o->graph ? &order_chain : &order_random;
+    e->order = o->needs   ? &order_fit
+               : o->graph ? &order_chain
+                          : &order_random;
     rc = state_init(&e->state, o, lease, e->tail->limit != NULL, err);
     if (rc == 0)
         rc = take_over(&e->state, o->earlier.asked, err);

@@ -104,7 +104,7 @@ static void count(struct bats_sched *e, uint32_t slot,
         !e->tail->learn(e->own.tail, s, slot_cluster(s, slot), runtime))
         s->answers.failure = BATS_ENOMEM;
     state_belief_note(s);
-    slot_worked(s, slot, runtime);
+    slot_worked(s, slot, task, runtime);
     if (s->bag.state[task.i] == BATS_TASK_DONE)
         categories_note(s, task, slot_cluster(s, slot), runtime);
 }
@@ -243,7 +243,7 @@ static void came_too_late(struct bats_sched *e, const struct bats_event *ev,
     tell_tail(e, slot, task, done, false);
     execution_end(s, slot, task, done);
     if (done && s->tasks[task.i].point)
-        slot_worked(s, slot, ev->runtime);
+        slot_worked(s, slot, task, ev->runtime);
     tell_sampling(e, ev->machine, task, done ? ev->runtime : -1);
     machine_drained(s, ev->machine);
     assign_slot(e, slot);

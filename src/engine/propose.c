@@ -15,6 +15,14 @@ static struct proposal answer(struct bats_position task, enum bats_idle reason)
                                   : nothing(reason);
 }
 
+/* The machine has room for it. */
+static bool has_room(const struct state *s, uint32_t slot,
+                     struct bats_position task)
+{
+    return !s->needs.list ||
+           need_fits(s, s->slots[slot].machine, need_of(s, task));
+}
+
 /* ---- the machine ---- */
 
 /* The first task may as well be tried with the last of the money. */
@@ -78,10 +86,12 @@ static struct proposal point(struct bats_sched *e, uint32_t slot)
                   BATS_IDLE_NO_TASK);
 }
 
-/* If its workflow can pay it there. */
+/* If there is room for it, and its workflow can pay it there. */
 static struct proposal if_paid(const struct state *s, uint32_t slot,
                                struct bats_position task)
 {
+    if (bats_is_position(task) && !has_room(s, slot, task))
+        return nothing(BATS_IDLE_NO_ROOM);
     return bats_is_position(task) &&
                    !purse_admits(s, s->slots[slot].machine, task)
                ? nothing(BATS_IDLE_WORKFLOW)
@@ -163,10 +173,9 @@ static struct proposal placed(struct bats_sched *e, uint32_t slot)
 static struct proposal ordered(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
-    uint32_t behind = e->order->next(e->own.order, s, s->slots[slot].machine);
-    return behind == ORDER_NONE
-               ? nothing(e->order->refusal)
-               : (struct proposal){.task = bats_bag_peek(&s->bag, behind)};
+    return answer(
+        e->order->next(e->own.order, s, s->slots[slot].machine),
+        e->order->refusal);
 }
 
 static bool any_ready(const struct bats_sched *e)

@@ -23,7 +23,8 @@ static bats_money cost_of_all(const struct state *s, uint32_t pending)
 static bats_money rest_cost(const struct state *s)
 {
     size_t best = forecast_most_profitable(s);
-    uint32_t pending = bats_bag_pending(&s->bag);
+    uint32_t pending =
+        (uint32_t)ceil(bats_bag_pending(&s->bag) * needs_width(s));
     bats_money cost;
     if (pending == 0)
         return 0;
@@ -77,6 +78,20 @@ void bats_sched_status(const struct bats_sched *e,
         .sample_size = s->known.sample_size,
         .cushion = s->money.ledger.put_by + s->money.ledger.granted,
         .cushion_spent = s->money.ledger.spent};
+}
+
+uint32_t bats_sched_holds(const struct bats_sched *e, uint32_t machine,
+                          uint32_t slot, uint32_t *slots)
+{
+    const struct state *s = &e->state;
+    const struct machine *m = &s->machines[machine];
+    uint32_t n = 0;
+    if (s->slots[m->first_slot + slot].n_tasks > 0)
+        slots[n++] = slot;
+    for (uint32_t i = slot + 1; n > 0 && s->needs.lead && i < m->n_slots; i++)
+        if (s->needs.lead[m->first_slot + i] == m->first_slot + slot)
+            slots[n++] = i;
+    return n;
 }
 
 /* T, or the expected runtime; 0: unknown. */
@@ -325,6 +340,7 @@ const char *bats_idle_name(enum bats_idle reason)
                                             "failed here",
                                         [BATS_IDLE_ELSEWHERE] = "elsewhere",
                                         [BATS_IDLE_WORKFLOW] = "workflow",
+                                        [BATS_IDLE_NO_ROOM] = "no room",
                                         [BATS_IDLE_NO_COPY] = "no copy"};
     return names[reason];
 }

@@ -50,7 +50,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 632,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 648,
                "all of the engine's options are recorded");
 
 /* NULL if some of it is missing. */

@@ -28,7 +28,8 @@ static const struct {
     [KIND_NOTICE] = {"notice", UINT64_C(0xbcc88305d0fa6d54)},
     [KIND_SECOND] = {"second", UINT64_C(0xca3e57c916dedfdd)},
     [KIND_JOB] = {"job", UINT64_C(0x4ef046fd053b23e8)},
-    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)}};
+    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
+    [KIND_NEEDS] = {"needs", UINT64_C(0xedcfd63dbfad4678)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {
@@ -68,7 +69,7 @@ static void nonsense(struct world *w)
 {
     struct bats_event ev = {.type = (enum bats_event_type)pick(w, 6),
                             .machine = pick(w, MACHINES + 2),
-                            .slot = pick(w, SLOTS + 1),
+                            .slot = pick(w, (w->o.needs ? WIDEST : SLOTS) + 1),
                             .task = pick(w, TASKS + 2),
                             .runtime = -1};
     if (is_billed(w, BATS_BILLING_JOB) && ev.type == BATS_EVENT_JOINED)
@@ -173,7 +174,7 @@ static void something_happens(struct world *w)
 
 #define ALL_HISTORIES                                                         \
     (HISTORIES + DBC_HISTORIES + GRAPH_HISTORIES + EXPERT_HISTORIES +         \
-     PURSE_HISTORIES + LEASE_HISTORIES)
+     PURSE_HISTORIES + LEASE_HISTORIES + NEED_HISTORIES)
 
 /* By what was told before, for each machine and workflow. */
 static void check_killed(struct world *w)

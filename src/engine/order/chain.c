@@ -101,28 +101,28 @@ static bool goes_elsewhere(struct memory *o, const struct state *s,
     return best != NULL;
 }
 
-static uint32_t next(void *self, const struct state *s, uint32_t machine)
+static struct bats_position next(void *self, const struct state *s, uint32_t machine)
 {
     struct memory *o = self;
-    uint32_t ready = bats_bag_ready(&s->bag), avoided = ORDER_NONE;
+    struct bats_position task, avoided = BATS_NO_POSITION;
+    uint32_t ready = bats_bag_ready(&s->bag);
     uint32_t most = ready < TASKS_MOST ? ready : TASKS_MOST;
     struct bats_bag_walk walk = {.n = 1};
     look(o, s, machine);
     for (uint32_t behind = 0; behind < most; behind++) {
-        struct bats_position task =
-            s->bag.order[bats_bag_walk(&s->bag, &walk)];
+        task = s->bag.order[bats_bag_walk(&s->bag, &walk)];
         if (goes_elsewhere(o, s, task, s->machines[machine].cluster))
             continue;
         if (s->tasks[task.i].avoid != machine)
-            return behind;
-        if (avoided == ORDER_NONE)
-            avoided = behind;
+            return task;
+        if (!bats_is_position(avoided))
+            avoided = task;
     }
     if (ready > most)
-        return most - 1; /* faster ones have enough to do */
+        return task; /* faster ones have enough to do */
     /* No other slot may want the task: better here than nowhere. */
     bool elsewhere = s->n_open > s->machines[machine].n_slots;
-    return elsewhere && s->n_busy > 0 ? ORDER_NONE : avoided;
+    return elsewhere && s->n_busy > 0 ? BATS_NO_POSITION : avoided;
 }
 
 const struct order order_chain = {

@@ -7,15 +7,13 @@
 
 #include "engine/advisor.h"
 
-#define ORDER_NONE UINT32_MAX
-
 struct order {
     struct advisor advisor;
-    enum bats_idle refusal; /* what ORDER_NONE means */
-    /* The task for the machine, as a number of draws; ORDER_NONE: the next
-     * tasks are for other machines. The bag is not empty. */
-    uint32_t (*next)(void *self, const struct state *s,
-                     uint32_t machine);
+    enum bats_idle refusal; /* what no task means */
+    /* The task for the machine; BATS_NO_POSITION: the next tasks are for other
+     * machines. The bag is not empty. */
+    struct bats_position (*next)(void *self, const struct state *s,
+                                 uint32_t machine);
     /* The number of tasks that a slot of the machine may hold, including the
      * running one. Only asked if some may be given ahead. */
     uint32_t (*depth)(const void *self, const struct state *s,
@@ -24,6 +22,7 @@ struct order {
 
 extern const struct order order_random;
 extern const struct order order_chain;
+extern const struct order order_fit; /* where tasks have needs */
 
 /* For any order: the running task, and as many ahead as fill the prefetch
  * time. */

@@ -9,17 +9,20 @@
 /* Tasks that are looked at to find one that did not fail here. */
 #define LOOK_AHEAD 4
 
-static uint32_t next(void *self, const struct state *s, uint32_t machine)
+static struct bats_position next(void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     uint32_t ready = bats_bag_ready(&s->bag);
     uint32_t look = ready < LOOK_AHEAD ? ready : LOOK_AHEAD;
-    for (uint32_t behind = 0; behind < look; behind++)
-        if (s->tasks[bats_bag_peek(&s->bag, behind).i].avoid != machine)
-            return behind;
+    for (uint32_t behind = 0; behind < look; behind++) {
+        struct bats_position task = bats_bag_peek(&s->bag, behind);
+        if (s->tasks[task.i].avoid != machine)
+            return task;
+    }
     /* No other slot may want the task: better here than nowhere. */
     bool elsewhere = s->n_open > s->machines[machine].n_slots;
-    return elsewhere && s->n_busy > 0 ? ORDER_NONE : 0;
+    return elsewhere && s->n_busy > 0 ? BATS_NO_POSITION
+                                      : bats_bag_peek(&s->bag, 0);
 }
 
 /* The running task and enough others to fill the prefetch time, but at most

@@ -33,6 +33,11 @@ static const struct bats_stats *stats_of(const struct state *s,
 /* tau_e of the running task. */
 static double expected(const struct state *s, const struct slot *sl)
 {
+    if (s->needs.list && s->known.is_ranked) {
+        double mean = categories_runtime(
+            s, s->bag.index[sl->head.i], s->machines[sl->machine].cluster);
+        return larger(mean, 2 * elapsed(s, sl) - mean);
+    }
     return bats_stats_expected(stats_of(s, sl), s->now - sl->started);
 }
 
@@ -237,14 +242,15 @@ struct forecast forecast_make(const struct state *s)
         const struct machine *m = &s->machines[s->held[i]];
         int64_t windows = windows_to_come(m, affordable);
         for (uint32_t k = 0; k < m->n_slots; k++)
-            count_slot(s, m, &s->slots[m->first_slot + k], windows, &paid,
-                       &planned);
+            count_slot(s, m, &s->slots[slot_lead(s, m->first_slot + k)],
+                       windows, &paid, &planned);
     }
     if (!s->money.terms.ahead)
         paid = 0;
     double left = bats_bag_left(&s->bag) - s->bag.count[BATS_TASK_ASSIGNED];
-    f.tasks_left = (int64_t)larger(left - paid, 0);
-    f.tasks_paid = (int64_t)fmin(planned, 1e18);
+    double width = needs_width(s);
+    f.tasks_left = (int64_t)larger(left - paid / width, 0);
+    f.tasks_paid = (int64_t)fmin(planned / width, 1e18);
     return f;
 }
 
@@ -308,11 +314,12 @@ double cluster_slots(const struct cluster *c)
     return c->n_machines > 0 ? (double)c->n_slots / c->n_machines : 1;
 }
 
-/* On average, half of the time of a running task is left. */
+/* In tasks of one slot. On average, half of the time of a running task is
+ * left. */
 static double work_left(const struct state *s)
 {
-    double tasks =
-        bats_bag_pending(&s->bag) + (s->n_busy - s->n_replicas) / 2.0;
+    double tasks = bats_bag_pending(&s->bag) * needs_width(s) +
+                   (s->n_busy - s->n_replicas) / 2.0;
     return tasks * categories_left_weight(s);
 }
 

@@ -73,6 +73,7 @@ struct bats_policy {
     const char *about; /* one line for people */
     bool plans_windows; /* unusable without windows */
     bool one_each;      /* a slot is given no task ahead */
+    bool knows_needs;   /* tasks may need several slots, memory or GPUs */
     bool sends_instances; /* so does its tail, whatever is asked for */
     /* The configuration of the start. Asked once, when the first machine
      * joins. */

@@ -54,13 +54,16 @@ static void look(const struct state *s, struct problem *p,
         const struct bats_stats *stats = &s->clusters[m->cluster].stats;
         struct running *r = &running[m->cluster];
         for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
+            uint32_t lead = slot_lead(s, k);
             p->slots[k] = (struct bats_windows_slot){0, 0};
-            if (!slot_works(s, k))
+            if (!slot_works(s, lead))
                 continue;
-            double elapsed = slot_elapsed(s, k), rest = 0;
+            double elapsed = slot_elapsed(s, lead), rest = 0;
             if (stats->n_done > 0)
                 rest = rest_of(stats, elapsed, p->cv);
             p->slots[k] = (struct bats_windows_slot){rest, elapsed + rest};
+            if (k != lead)
+                continue;
             r->n++;
             r->longest = larger(r->longest, elapsed);
             r->sum += p->slots[k].size;
@@ -128,9 +131,10 @@ static void add_machine(const struct state *s, struct problem *p,
     struct bats_windows_machine *machine = &p->machines[p->is.n_machines++];
     for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
         struct bats_windows_slot *slot = &p->slots[k];
-        if (!slot_works(s, k))
+        uint32_t lead = slot_lead(s, k);
+        if (!slot_works(s, lead))
             continue;
-        double elapsed = slot_elapsed(s, k) / window;
+        double elapsed = slot_elapsed(s, lead) / window;
         slot->rest = stats->n_done > 0
                          ? slot->rest / window
                          : larger(mean[m->cluster] - elapsed,
@@ -217,7 +221,7 @@ static void add_type(const struct state *s, struct problem *p, size_t cluster,
     double slots = fmax(cluster_slots(c), 1);
     bool is_open = there > c->n_held && !length_keeps_away(s, cluster);
     uint32_t parked = is_open ? there - c->n_held : 0;
-    double most = ceil(bats_bag_ready(&s->bag) / slots);
+    double most = ceil(bats_bag_ready(&s->bag) * needs_width(s) / slots);
     if (p->tries && cluster_runtime(c) == 0)
         most = c->n_held == 0;
     p->types[cluster] = (struct bats_windows_type){
@@ -253,7 +257,7 @@ double problem_windows_left(const struct state *s)
 
 double problem_work(const struct state *s)
 {
-    return problem_pending(s) * categories_left_weight(s);
+    return problem_pending(s) * categories_left_weight(s) * needs_width(s);
 }
 
 /* A schedule that was chosen need not end sooner. */

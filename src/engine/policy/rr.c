@@ -28,6 +28,7 @@ bool rr_refill(const void *self, const struct state *s,
 const struct bats_policy bats_policy_rr = {
     .advisor = {.name = "rr"},
     .about = "self-scheduling on all machines",
+    .knows_needs = true,
     .start = start,
     .renew = rr_renew,
     .refill = rr_refill};

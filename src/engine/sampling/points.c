@@ -243,6 +243,9 @@ static struct bats_position give(void *self, const struct state *s,
     if (!wanted)
         return BATS_NO_POSITION;
     const struct task *t = &s->tasks[wanted->task.i];
+    if (s->needs.list && !need_fits(s, s->slots[slot].machine,
+                                    need_of(s, wanted->task)))
+        return BATS_NO_POSITION;
     if (t->slot != NO_SLOT && t->cancelled &&
         !bats_bag_has_result(&s->bag, wanted->task))
         return BATS_NO_POSITION; /* is about to go back to the bag */

@@ -52,6 +52,8 @@ void bats_bag_release(struct bats_bag *bag)
     free(bag->missing);
     free(bag->ended);
     free(bag->skipped);
+    free(bag->first);
+    free(bag->n_ready);
     *bag = (struct bats_bag){0};
 }
 
@@ -61,6 +63,60 @@ static void move(struct bats_bag *bag, struct bats_position task,
     bag->count[bag->state[task.i]]--;
     bag->count[to]++;
     bag->state[task.i] = (uint8_t)to;
+}
+
+/* ---- groups ---- */
+
+/* Pending tasks that are drawn together: all, or those of a group. */
+struct part {
+    struct bats_position *order;
+    uint32_t n;
+};
+
+static inline struct part part_of(const struct bats_bag *bag,
+                                  struct bats_position task)
+{
+    if (!bag->group)
+        return (struct part){bag->order, bats_bag_ready(bag)};
+    uint32_t group = bag->group[bag->index[task.i]];
+    return (struct part){&bag->order[bag->first[group]], bag->n_ready[group]};
+}
+
+/* `more` of the tasks of its group are pending: one, or one less. */
+static inline void count_ready(struct bats_bag *bag, struct bats_position task,
+                               uint32_t more)
+{
+    if (bag->group)
+        bag->n_ready[bag->group[bag->index[task.i]]] += more;
+}
+
+int bats_bag_divide(struct bats_bag *bag, const uint16_t *group, uint32_t n,
+                    struct bats_error *err)
+{
+    uint32_t n_pending = bats_bag_ready(bag), sum = 0;
+    struct bats_position *order = malloc(bag->n * sizeof *order);
+    bag->first = calloc(n, sizeof *bag->first);
+    bag->n_ready = calloc(n, sizeof *bag->n_ready);
+    if (!order || !bag->first || !bag->n_ready) {
+        free(order);
+        return bats_no_memory(err);
+    }
+    for (uint32_t i = 0; i < bag->n; i++)
+        bag->first[group[i]]++;
+    for (uint32_t g = 0; g < n; g++) {
+        uint32_t members = bag->first[g];
+        bag->first[g] = sum;
+        sum += members;
+    }
+    for (uint32_t i = 0; i < n_pending; i++) {
+        uint32_t g = group[bag->index[bag->order[i].i]];
+        order[bag->first[g] + bag->n_ready[g]++] = bag->order[i];
+    }
+    free(bag->order);
+    bag->order = order;
+    bag->group = group;
+    bag->n_groups = n;
+    return 0;
 }
 
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
@@ -92,36 +148,45 @@ static bool comes_first(const struct bats_bag *bag, struct bats_position a,
     return a.i > b.i;
 }
 
-/* Moves the task at `at` up to its place. */
-static void sift_up(struct bats_bag *bag, uint32_t at,
-                    struct bats_position task)
+/* Moves the task at `at` of the part up to its place. */
+static void sift_up(struct bats_bag *bag, struct bats_position *order,
+                    uint32_t at, struct bats_position task)
 {
-    for (; at > 0 && comes_first(bag, task, bag->order[(at - 1) / 2]);
+    for (; at > 0 && comes_first(bag, task, order[(at - 1) / 2]);
          at = (at - 1) / 2)
-        bag->order[at] = bag->order[(at - 1) / 2];
-    bag->order[at] = task;
+        order[at] = order[(at - 1) / 2];
+    order[at] = task;
 }
 
 /* The same, down; there are `n`. */
-static void sift_down(struct bats_bag *bag, uint32_t at, uint32_t n,
-                      struct bats_position task)
+static void sift_down(struct bats_bag *bag, struct bats_position *order,
+                      uint32_t at, uint32_t n, struct bats_position task)
 {
     for (uint64_t child; (child = 2 * (uint64_t)at + 1) < n;
          at = (uint32_t)child) {
         child += child + 1 < n &&
-                 comes_first(bag, bag->order[child + 1], bag->order[child]);
-        if (!comes_first(bag, bag->order[child], task))
+                 comes_first(bag, order[child + 1], order[child]);
+        if (!comes_first(bag, order[child], task))
             break;
-        bag->order[at] = bag->order[child];
+        order[at] = order[child];
     }
-    bag->order[at] = task;
+    order[at] = task;
+}
+
+static void make_heap(struct bats_bag *bag, struct bats_position *order,
+                      uint32_t n)
+{
+    for (uint32_t at = n / 2; at-- > 0;)
+        sift_down(bag, order, at, n, order[at]);
 }
 
 void bats_bag_reorder(struct bats_bag *bag)
 {
-    uint32_t n = bats_bag_ready(bag);
-    for (uint32_t at = n / 2; at-- > 0;)
-        sift_down(bag, at, n, bag->order[at]);
+    if (!bag->group)
+        make_heap(bag, bag->order, bats_bag_ready(bag));
+    else
+        for (uint32_t g = 0; g < bag->n_groups; g++)
+            make_heap(bag, &bag->order[bag->first[g]], bag->n_ready[g]);
 }
 
 /* The first one of the heap, then the best of those that are below the ones
@@ -153,57 +218,60 @@ uint32_t bats_bag_find(const struct bats_bag *bag, uint32_t behind)
 /* PENDING: into the heap, or the next one on the stack. */
 static void make_ready(struct bats_bag *bag, struct bats_position task)
 {
-    uint32_t n = bats_bag_ready(bag);
+    struct part part = part_of(bag, task);
     move(bag, task, BATS_TASK_PENDING);
+    count_ready(bag, task, 1);
     if (bag->graph)
-        sift_up(bag, n, task);
+        sift_up(bag, part.order, part.n, task);
     else
-        bag->order[n] = task;
+        part.order[part.n] = task;
 }
 
-static void take_from_heap(struct bats_bag *bag, uint32_t at)
+static void take_from_heap(struct bats_bag *bag, struct part part, uint32_t at)
 {
-    uint32_t n = bats_bag_ready(bag) - 1;
-    struct bats_position last = bag->order[n];
+    uint32_t n = part.n - 1;
+    struct bats_position last = part.order[n];
     if (at == n)
         return;
-    if (at > 0 && comes_first(bag, last, bag->order[(at - 1) / 2]))
-        sift_up(bag, at, last);
+    if (at > 0 && comes_first(bag, last, part.order[(at - 1) / 2]))
+        sift_up(bag, part.order, at, last);
     else
-        sift_down(bag, at, n, last);
+        sift_down(bag, part.order, at, n, last);
 }
 
 /* ---- draws ---- */
 
-/* The task at this place in `order`. */
-static void draw(struct bats_bag *bag, uint32_t at)
+/* The task at this place of the part. */
+static void draw(struct bats_bag *bag, struct part part, uint32_t at)
 {
-    struct bats_position task = bag->order[at];
-    uint32_t behind = bats_bag_ready(bag) - 1 - at;
+    struct bats_position task = part.order[at];
+    uint32_t behind = part.n - 1 - at;
     if (bag->graph)
-        take_from_heap(bag, at);
+        take_from_heap(bag, part, at);
     else if (behind > 0)
-        memmove(&bag->order[at], &bag->order[at + 1],
-                behind * sizeof *bag->order);
+        memmove(&part.order[at], &part.order[at + 1],
+                behind * sizeof *part.order);
     move(bag, task, BATS_TASK_ASSIGNED);
+    count_ready(bag, task, UINT32_MAX);
 }
 
 struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind)
 {
-    assert(behind < bats_bag_ready(bag));
+    assert(behind < bats_bag_ready(bag) && !bag->group);
     uint32_t at = bag->graph ? bats_bag_find(bag, behind)
                              : bats_bag_ready(bag) - 1 - behind;
     struct bats_position task = bag->order[at];
-    draw(bag, at);
+    draw(bag, (struct part){bag->order, bats_bag_ready(bag)}, at);
     return task;
 }
 
 void bats_bag_take(struct bats_bag *bag, struct bats_position task)
 {
-    uint32_t at = bag->graph ? 0 : bats_bag_ready(bag) - 1;
-    while (!bats_same_position(bag->order[at], task)) /* near that end */
+    struct part part = part_of(bag, task);
+    uint32_t at = bag->graph ? 0 : part.n - 1;
+    while (!bats_same_position(part.order[at], task)) /* near that end */
         at += bag->graph ? 1 : UINT32_MAX;
-    draw(bag, at);
+    draw(bag, part, at);
 }
 
 void bats_bag_cancel(struct bats_bag *bag, struct bats_position task)
@@ -307,17 +375,22 @@ static void tell_children(struct bats_bag *bag, uint32_t node)
 /* From here on tasks with parents are BLOCKED, and the others in a heap. */
 static void block(struct bats_bag *bag)
 {
-    uint32_t n = 0;
     for (uint64_t k = 0; k < bats_graph_edges(bag->graph); k++)
         bag->missing[bag->graph->child[k]]++;
+    for (uint32_t g = 0; g < bag->n_groups; g++)
+        bag->n_ready[g] = 0;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < bag->n; i++) {
         struct bats_position task = {i};
         if (bag->state[i] != BATS_TASK_PENDING)
             continue;
-        if (bag->missing[bag->index[i]] > 0)
+        if (bag->missing[bag->index[i]] > 0) {
             move(bag, task, BATS_TASK_BLOCKED);
-        else
-            sift_up(bag, n++, task);
+            continue;
+        }
+        struct part part = part_of(bag, task);
+        sift_up(bag, part.order, bag->group ? part.n : n++, task);
+        count_ready(bag, task, 1);
     }
 }
 
@@ -435,13 +508,32 @@ static void check_graph(const struct bats_bag *bag)
     }
     for (uint32_t node = 0; node < graph->n_nodes; node++)
         check_node(bag, node, waits_for[node], doomed[node]);
-    for (uint32_t i = 1; i < bag->count[BATS_TASK_PENDING]; i++)
-        assert(!comes_first(bag, bag->order[i], bag->order[(i - 1) / 2]));
     for (uint32_t i = 0; i < bag->count[BATS_TASK_SKIPPED]; i++)
         assert(bag->state[bag->position[bag->skipped[i]].i] ==
                BATS_TASK_SKIPPED);
     free(waits_for);
     free(doomed);
+}
+
+static void check_part(const struct bats_bag *bag, struct part part)
+{
+    for (uint32_t i = 0; i < part.n; i++)
+        assert(bag->state[part.order[i].i] == BATS_TASK_PENDING);
+    for (uint32_t i = 1; bag->graph && i < part.n; i++)
+        assert(!comes_first(bag, part.order[i], part.order[(i - 1) / 2]));
+}
+
+static void check_groups(const struct bats_bag *bag)
+{
+    uint32_t n = 0;
+    for (uint32_t g = 0; g < bag->n_groups; g++) {
+        struct part part = {&bag->order[bag->first[g]], bag->n_ready[g]};
+        check_part(bag, part);
+        for (uint32_t i = 0; i < part.n; i++)
+            assert(bag->group[bag->index[part.order[i].i]] == g);
+        n += part.n;
+    }
+    assert(n == bats_bag_ready(bag));
 }
 
 void bats_bag_check(const struct bats_bag *bag)
@@ -454,8 +546,10 @@ void bats_bag_check(const struct bats_bag *bag)
     }
     for (int state = 0; state < BATS_TASK_STATES; state++)
         assert(count[state] == bag->count[state]);
-    for (uint32_t i = 0; i < bag->count[BATS_TASK_PENDING]; i++)
-        assert(bag->state[bag->order[i].i] == BATS_TASK_PENDING);
+    if (bag->group)
+        check_groups(bag);
+    else
+        check_part(bag, (struct part){bag->order, bats_bag_ready(bag)});
     if (bag->graph)
         check_graph(bag);
 }

@@ -271,6 +271,16 @@ static void note_told(struct state *s, uint32_t task, size_t cluster,
     }
 }
 
+/* Enough results have come for a look at the whole graph; without one, weights
+ * are for those who ask what tasks need. */
+static bool is_worth_it(const struct state *s)
+{
+    const struct bats_graph *g = s->bag.graph;
+    return g ? s->known.categories.results * EDGES_PER_RESULT >=
+                   (double)bats_graph_edges(g) + g->n_nodes
+             : s->needs.list != NULL;
+}
+
 void categories_note(struct state *s, struct bats_position task,
                      size_t cluster, bats_time runtime)
 {
@@ -288,14 +298,14 @@ void categories_note(struct state *s, struct bats_position task,
     seen->sum += (double)runtime;
     k->is_news |= (stats->n & (stats->n - 1)) == 0;
     k->results++;
-    if (!s->bag.graph || !k->is_news || k->told ||
-        k->results * EDGES_PER_RESULT <
-            (double)bats_graph_edges(s->bag.graph) + s->bag.graph->n_nodes)
+    if (!k->is_news || k->told || !is_worth_it(s))
         return;
     k->is_news = false;
     k->results = 0;
     find_weights(s);
-    find_heights(s);
+    if (s->bag.graph)
+        find_heights(s);
+    s->known.is_ranked = true;
 }
 
 void categories_drop(struct state *s, uint32_t task)

@@ -25,7 +25,8 @@ static void check_slot(const struct state *s, uint32_t slot)
     }
     assert(n == sl->n_tasks && (!sl->is_replica || n == 1));
     assert((n > 0) == (s->busy[slot / 64] >> slot % 64 & 1));
-    assert(!sl->is_idle || (n == 0 && active));
+    assert(!sl->is_idle || (slot_is_free(s, slot) && active));
+    assert(slot_lead(s, slot) == slot || n == 0);
     assert(!sl->timed_out || execution_cancelled(s, slot, sl->head));
 }
 
@@ -59,15 +60,45 @@ static bool paid(const struct machine *m)
     return m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
 }
 
+/* What no task holds is what is left of the machine, and never less than
+ * nothing. */
+static void check_needs(const struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    struct bats_stock left = s->needs.spec[id];
+    uint32_t held[2] = {0, 0}; /* by tasks, and slots by their leads */
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
+        uint32_t lead = s->needs.lead[i];
+        held[1] += lead != NO_SLOT;
+        assert(lead == NO_SLOT ||
+               (s->slots[lead].machine == id && s->slots[lead].n_tasks == 1));
+        if (s->slots[i].n_tasks == 0)
+            continue;
+        const struct bats_need *need = need_of(s, s->slots[i].head);
+        assert(lead == i && need->gpus <= left.gpus);
+        held[0] += need->cores;
+        left.gpus -= need->gpus;
+        left.memory_kib -= need->memory_kib;
+    }
+    left.cores -= held[0];
+    assert(held[0] == held[1] && held[0] <= m->n_slots);
+    assert(s->needs.spec[id].memory_kib == 0 || left.memory_kib >= 0);
+    assert(left.cores == s->needs.free[id].cores &&
+           left.gpus == s->needs.free[id].gpus &&
+           left.memory_kib == s->needs.free[id].memory_kib);
+}
+
 static void check_machine(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     uint32_t busy = 0;
     for (uint32_t i = 0; i < m->n_slots; i++) {
         check_slot(s, m->first_slot + i);
-        busy += s->slots[m->first_slot + i].n_tasks > 0;
+        busy += !slot_is_free(s, m->first_slot + i);
     }
     assert(busy == m->n_busy);
+    if (s->needs.list)
+        check_needs(s, id);
     assert(paid(m) == bats_heap_has(&s->turns, id));
     assert(!paid(m) || (m->held_at < s->n_held && s->held[m->held_at] == id));
     /* A machine is only ever held inside windows that are paid. */

@@ -209,6 +209,8 @@ bool execution_end(struct state *s, uint32_t slot, struct bats_position task,
     bool is_replica = s->slots[slot].is_replica;
     if (is_replica)
         unlink_copy(s, slot, task);
+    if (s->needs.list)
+        needs_give_back(s, slot, task);
     slot_take_out(s, slot, task);
     if (!is_replica) {
         s->clusters[slot_cluster(s, slot)].sample_sent -= t->in_sample;

@@ -82,6 +82,24 @@ void levels_release(struct state *s);
 /* The task with this number will have no further result. */
 void levels_drop(struct state *s, uint32_t task);
 
+/* ---- needs.c ---- */
+
+/* What tasks need, and the groups of the bag. BATS_ENOMEM; release in any
+ * case. */
+int needs_init(struct state *s, const struct bats_sched_options *o);
+
+/* What the machine has. */
+struct bats_stock needs_stock(const struct bats_sched_options *o, uint32_t id);
+void needs_release(struct state *s);
+
+/* Takes what the task needs, the slot, which is free, among it, of its machine,
+ * which has room. Returns the slot that is to run it. */
+uint32_t needs_take(struct state *s, uint32_t slot, struct bats_position task);
+
+/* The task is about to leave the slot that ran it. */
+void needs_give_back(struct state *s, uint32_t lead,
+                     struct bats_position task);
+
 /* ---- slots.c ---- */
 
 void slot_add_idle(struct state *s, uint32_t slot);
@@ -147,11 +165,12 @@ void execution_swap(struct state *s, uint32_t slot, struct bats_position task);
 bool execution_end(struct state *s, uint32_t slot, struct bats_position task,
                    bool well);
 
-/* An execution in the slot took so long. */
+/* The execution of the task in the slot took so long. */
 static inline void slot_worked(struct state *s, uint32_t slot,
-                               bats_time runtime)
+                               struct bats_position task, bats_time runtime)
 {
-    s->clusters[slot_cluster(s, slot)].busy_time += (double)runtime;
+    s->clusters[slot_cluster(s, slot)].busy_time +=
+        (double)runtime * need_of(s, task)->cores;
     s->slots[slot].n_done++;
     s->slots[slot].rt_done += (double)runtime;
 }

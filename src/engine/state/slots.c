@@ -41,7 +41,7 @@ void slot_note_idle(struct state *s, uint32_t slot, enum bats_idle reason)
 {
     struct slot *sl = &s->slots[slot];
     struct machine_rest *r = &s->rest[sl->machine];
-    if (sl->n_tasks > 0 || sl->idle == reason)
+    if (!slot_is_free(s, slot) || sl->idle == reason)
         return;
     sl->idle = (uint8_t)reason;
     if (!r->is_news)
@@ -55,7 +55,7 @@ static enum bats_idle reason_of(const struct state *s, uint32_t id)
     const struct machine *m = &s->machines[id];
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         if ((m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING) &&
-            s->slots[i].n_tasks == 0)
+            slot_is_free(s, i))
             return (enum bats_idle)s->slots[i].idle;
     return BATS_IDLE_NOT;
 }
@@ -99,7 +99,7 @@ void slots_rescan(struct state *s)
         if (m->state != MACHINE_ACTIVE || m->n_busy == m->n_slots)
             continue;
         for (uint32_t k = 0; k < m->n_slots; k++)
-            if (s->slots[m->first_slot + k].n_tasks == 0)
+            if (slot_is_free(s, m->first_slot + k))
                 slot_add_idle(s, m->first_slot + k);
     }
 }

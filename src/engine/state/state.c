@@ -300,6 +300,8 @@ static int set_up_bag(struct state *s, const struct bats_sched_options *o,
                       struct bats_error *err)
 {
     int rc = resume(s, o);
+    if (rc == 0)
+        rc = needs_init(s, o);
     if (rc == 0 && o->graph)
         rc = connect(s, o->graph, err);
     if (rc == 0)
@@ -364,6 +366,7 @@ void state_release(struct state *s)
     bats_bag_release(&s->bag);
     free(s->known.height);
     free(s->known.sorted);
+    needs_release(s);
     categories_release(s);
     levels_release(s);
     purses_release(s);

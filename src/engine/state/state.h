@@ -9,6 +9,7 @@
  *
  *   machines.c    joined, acquired, renewed, marked, parked, lost
  *   slots.c       the list of idle slots, and their queues
+ *   needs.c       tasks that hold several slots, memory and GPUs
  *   executions.c  the executions of a task, of which there may be several
  *   tasks.c       their results, failures and losses
  *   categories.c  what tasks of one kind take
@@ -107,6 +108,15 @@ struct idle {
     uint32_t n_news;
 };
 
+/* What tasks need of their machines. */
+struct needs {
+    struct bats_need *list; /* by category; NULL: one slot each */
+    double *share; /* by category: slots of a machine for one of such tasks */
+    struct bats_stock *spec, *free; /* by machine: all it has, and what
+                                            * no task holds */
+    uint32_t *lead; /* by slot: the one whose task holds it; or NO_SLOT */
+};
+
 /* What the driver is told. */
 struct answers {
     struct bats_command *queue; /* commands, a ring */
@@ -123,6 +133,7 @@ struct state {
     struct money money;
     struct run run;
     struct idle idle;
+    struct needs needs;
     struct answers answers;
 
     bats_time now;
@@ -152,8 +163,8 @@ struct state {
     uint32_t n_absent, n_lost, n_quarantined, n_held; /* machines */
     uint32_t n_noticed;  /* held machines that are about to be reclaimed */
     uint32_t n_open;     /* slots of ACTIVE machines, */
-    uint32_t n_free;     /* and those of them without a task */
-    uint32_t n_busy;     /* slots with a task */
+    uint32_t n_free;     /* and those of them that no task holds */
+    uint32_t n_busy;     /* slots that a task holds */
     uint32_t n_replicas; /* slots with a replica */
     uint32_t preempted, retried, timed_out, replicas, replicas_won;
     uint32_t n_told; /* tasks that were SKIPPED, and it was said */
@@ -243,6 +254,34 @@ double state_chain_means(const struct state *s);
 
 /* The levels of what is left; none without a graph. */
 void levels_left(const struct state *s, struct bats_levels *levels);
+
+/* ---- needs.c ---- */
+
+const struct bats_need *need_of(const struct state *s,
+                                struct bats_position task);
+
+/* The machine has room for it now; only where tasks have needs. */
+bool need_fits(const struct state *s, uint32_t machine,
+               const struct bats_need *need);
+
+/* The mean number of slots that a task takes of those that are left, weighted
+ * with their times. */
+double needs_width(const struct state *s);
+
+/* The slot may begin a task. */
+static inline bool slot_is_free(const struct state *s, uint32_t slot)
+{
+    return s->slots[slot].n_tasks == 0 &&
+           (!s->needs.lead || s->needs.lead[slot] == NO_SLOT);
+}
+
+/* The slot with the task that holds this one; itself, if none does. */
+static inline uint32_t slot_lead(const struct state *s, uint32_t slot)
+{
+    return s->needs.lead && s->needs.lead[slot] != NO_SLOT
+               ? s->needs.lead[slot]
+               : slot;
+}
 
 /* ---- slots.c ---- */
 

@@ -43,7 +43,7 @@ struct machine {
     uint32_t cluster;
     uint32_t first_slot; /* its slots are consecutive */
     uint32_t n_slots;
-    uint32_t n_busy;      /* slots that have a task */
+    uint32_t n_busy;      /* slots that a task holds */
     uint32_t held_at;     /* ACTIVE, LEAVING: its index in `held` */
     bool marked;          /* ACTIVE: not wanted after this window */
     bool renewing;        /* ACTIVE: the next window's charge is held */

@@ -328,6 +328,36 @@ static void check_idle(struct world *w)
     }
 }
 
+/* What the executions on a machine need, told to stop or not, it has; and the
+ * slots that they hold are held by nobody else. */
+static void check_room(const struct world *w, uint32_t m)
+{
+    int64_t cores = 0, gpus = 0, memory = 0;
+    bool held[WIDEST] = {false};
+    const struct bats_stock *stock = &w->stocks[m];
+    for (uint32_t k = 0; k < w->machines[m].slots; k++) {
+        if (w->queue[m][k].n == 0)
+            continue;
+        const struct bats_need *need =
+            &w->needs[w->category[w->queue[m][k].e[0].task]];
+        uint32_t slots[WIDEST];
+        assert_int_equal(w->queue[m][k].n, 1);
+        assert_int_equal(bats_sched_holds(w->sched, m, k, slots), need->cores);
+        assert_int_equal(slots[0], k);
+        for (uint32_t i = 0; i < need->cores; i++) {
+            assert_true(slots[i] >= k && !held[slots[i]]);
+            held[slots[i]] = true;
+        }
+        cores += need->cores;
+        gpus += need->gpus;
+        memory += need->memory_kib;
+    }
+    assert_true(cores <= w->machines[m].slots);
+    if (w->o.stocks)
+        assert_true(gpus <= stock->gpus &&
+                    (stock->memory_kib == 0 || memory <= stock->memory_kib));
+}
+
 static void check(struct world *w)
 {
     struct bats_sched_status st;
@@ -362,6 +392,8 @@ static void check(struct world *w)
     assert_int_equal(st.pending, w->o.n_tasks - on_machines - done -
                                      w->left_out - w->n_skipped);
     assert_int_equal(st.skipped, w->n_skipped);
+    for (uint32_t m = 0; w->o.needs && m < w->o.n_machines; m++)
+        check_room(w, m);
     check_skips(w);
     check_purses(w);
     check_idle(w);

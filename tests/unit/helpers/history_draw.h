@@ -15,6 +15,7 @@
 #define EXPERT_HISTORIES 2000 /* and more, with instances */
 #define PURSE_HISTORIES 4000  /* and more, of several workflows */
 #define LEASE_HISTORIES 15000 /* and more, billed in every way */
+#define NEED_HISTORIES 6000   /* and more, the same, with needs */
 
 static bats_time any_runtime(const void *context, uint32_t task,
                              uint32_t cluster)
@@ -144,6 +145,37 @@ static void use_expert(struct world *w)
         w->machines[i].slots = 1;
 }
 
+/* Tasks that need several slots, memory and GPUs, of machines that have them. */
+static void add_needs(struct world *w)
+{
+    uint32_t widest = 0;
+    bool counts = chance(w, 0.5);
+    for (uint32_t i = 0; i < w->o.n_machines; i++) {
+        uint32_t slots = w->machines[i].slots;
+        widest = slots > w->machines[widest].slots ? i : widest;
+        w->stocks[i] = (struct bats_stock){slots, counts ? pick(w, 4) : 0,
+                                           chance(w, 0.7) ? 100 : 0};
+    }
+    const struct bats_stock *most = &w->stocks[widest];
+    w->o.n_categories = 1 + pick(w, CATEGORIES);
+    for (uint32_t i = 0; i < w->o.n_categories; i++)
+        w->needs[i] = (struct bats_need){1 + pick(w, most->cores),
+                                         pick(w, most->gpus + 1),
+                                         chance(w, 0.5) ? pick(w, 101) : 0};
+    for (uint32_t i = 0; i < w->o.n_tasks; i++)
+        w->category[i] = (uint16_t)pick(w, w->o.n_categories);
+    w->o.category = w->category;
+    w->o.needs = w->needs;
+    if (counts || chance(w, 0.5))
+        w->o.stocks = w->stocks;
+    if (is_billed(w, BATS_BILLING_USE)) /* the others there plan by task */
+        w->o.policy = &bats_policy_rr;
+    else if (w->o.policy != &bats_policy_rr)
+        w->o.policy = &bats_policy_bats;
+    w->o.sampling.on = w->sampling = false;
+    w->kind = KIND_NEEDS;
+}
+
 static void create(struct world *w)
 {
     struct bats_error err;
@@ -189,6 +221,9 @@ static void make_world(struct world *w, unsigned long seed)
         w->clusters[i] = (struct bats_cluster){
             .charge = chance(w, 0.05) ? 0 : 1 + pick(w, 5000000),
             .max = 1 + pick(w, 6)};
+    bool has_needs = seed > HISTORIES + DBC_HISTORIES + GRAPH_HISTORIES +
+                                EXPERT_HISTORIES + PURSE_HISTORIES +
+                                LEASE_HISTORIES;
     w->o = (struct bats_sched_options){
         .policy = !chance(w, 0.7) ? &bats_policy_rr
                   : seed % 2 == 0 ? &bats_policy_bats
@@ -205,6 +240,8 @@ static void make_world(struct world *w, unsigned long seed)
     for (uint32_t i = 0; i < w->o.n_machines; i++)
         w->machines[i] = (struct bats_machine_spec){pick(w, n_clusters),
                                                     1 + pick(w, SLOTS)};
+    for (uint32_t i = 0; has_needs && i < w->o.n_machines; i++)
+        w->machines[i].slots = 1 + pick(w, WIDEST);
     w->o.rules.losses = 200; /* no task fails for its machines */
     if (chance(w, 0.3))
         w->o.rules.retries = pick(w, 3);
@@ -269,14 +306,16 @@ static void make_world(struct world *w, unsigned long seed)
     const unsigned long simple = HISTORIES + DBC_HISTORIES;
     const unsigned long one = simple + GRAPH_HISTORIES + EXPERT_HISTORIES;
     bool any = seed > one + PURSE_HISTORIES;
-    bool has_purses = any ? chance(w, 0.3) : seed > one;
-    bool is_expert = any ? !has_purses && chance(w, 0.1)
+    bool has_purses = has_needs ? false : any ? chance(w, 0.3) : seed > one;
+    bool is_expert = has_needs ? false
+                     : any ? !has_purses && chance(w, 0.1)
                          : seed > simple + GRAPH_HISTORIES && !has_purses;
     bool has_graph =
         any ? has_purses || chance(w, 0.2) : seed > simple && !is_expert;
     if (is_expert)
         use_expert(w);
-    else if (has_graph ? seed % 3 == 0
+    else if (has_needs   ? false
+             : has_graph ? seed % 3 == 0
              : any     ? seed % 5 == 0
                        : seed > HISTORIES)
         use_dbc(w, seed);
@@ -284,7 +323,9 @@ static void make_world(struct world *w, unsigned long seed)
         add_graph(w);
     if (any)
         bill(w, seed);
-    if (has_graph && is_billed(w, BATS_BILLING_USE) && chance(w, 0.5))
+    if (has_needs)
+        add_needs(w);
+    else if (has_graph && is_billed(w, BATS_BILLING_USE) && chance(w, 0.5))
         w->o.policy = chance(w, 0.3)   ? &bats_policy_miser
                       : chance(w, 0.5) ? &bats_policy_mw_dbs
                                        : &bats_policy_flow;

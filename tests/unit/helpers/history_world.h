@@ -18,6 +18,8 @@
 #define PURSES 4
 #define MACHINES 12
 #define SLOTS 3
+#define WIDEST 8 /* slots, where tasks have needs */
+#define CATEGORIES 5
 #define TASKS 40
 #define JOINTS 4
 #define EDGES 120
@@ -47,6 +49,7 @@ enum kind {
     KIND_SECOND,
     KIND_JOB,
     KIND_ALLOCATION,
+    KIND_NEEDS, /* tasks need several slots, memory, GPUs */
     KINDS
 };
 
@@ -77,7 +80,7 @@ struct world {
     bats_time now;
     bool on_hold;
     bool punctual; /* every tick comes exactly when it is wanted */
-    struct queue queue[MACHINES][SLOTS];
+    struct queue queue[MACHINES][WIDEST];
     uint64_t n_executions;
     bool finds;              /* machines run tasks that nobody told them
                                       to run */
@@ -98,6 +101,8 @@ struct world {
     bats_money paid[MACHINES];           /* and by CHARGE */
     struct leases *leases;               /* NULL: the engine tells none */
     uint16_t category[TASKS];
+    struct bats_need needs[CATEGORIES];
+    struct bats_stock stocks[MACHINES];
     uint32_t n_skipped;
     bool joined[MACHINES], lost[MACHINES], held[MACHINES];
     bats_time acquired[MACHINES];

@@ -1,0 +1,258 @@
+/*
+ * fit: tasks that need several slots, memory or GPUs of one machine. See
+ * order.h.
+ *
+ * Of the tasks that a machine has room for it is given the one that comes
+ * first: with a graph that of the heaviest chain, otherwise the largest, so
+ * that small ones are left to fill the gaps (first fit decreasing).
+ *
+ * So that small tasks do not take every slot that becomes free from a large
+ * one, the first task that waits for room gets a reservation: the machine where
+ * it can begin soonest, by what running tasks are expected to take. Others
+ * begin there only if they are expected to end before it begins, or need only
+ * what it leaves (EASY, Lifka 1995). The reservation stays until the machine
+ * has room, however long its tasks take: so every task begins at last.
+ */
+#include "engine/order/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NO_GROUP UINT32_MAX
+#define MACHINES_MOST 256 /* compared for a reservation */
+
+struct end {
+    double rest; /* microseconds until the task ends */
+    const struct bats_need *need;
+};
+
+struct memory {
+    uint32_t machine; /* with the reservation, or NO_MACHINE; */
+    uint32_t group;   /* category that it is for; */
+    double from;      /* when it may begin, microseconds; */
+    struct bats_stock spare; /* what it leaves then */
+    struct end *ends; /* room for the slots of any machine */
+};
+
+static void take(struct bats_stock *spec, const struct bats_need *need,
+                 bool back)
+{
+    spec->cores += back ? need->cores : -need->cores;
+    spec->gpus += back ? need->gpus : -need->gpus;
+    spec->memory_kib += back ? need->memory_kib : -need->memory_kib;
+}
+
+static bool has(const struct state *s, uint32_t machine,
+                const struct bats_stock *free,
+                const struct bats_need *need)
+{
+    return need->cores <= free->cores && need->gpus <= free->gpus &&
+           (s->needs.spec[machine].memory_kib == 0 ||
+            need->memory_kib <= free->memory_kib);
+}
+
+/* ---- the order ---- */
+
+/* The next task of category a comes before that of b. */
+static bool before(const struct state *s, uint32_t a, uint32_t b)
+{
+    if (b == NO_GROUP)
+        return true;
+    if (s->bag.priority) {
+        struct bats_position x = bats_bag_top(&s->bag, a),
+                             y = bats_bag_top(&s->bag, b);
+        int64_t first = s->bag.priority[s->bag.index[x.i]];
+        int64_t second = s->bag.priority[s->bag.index[y.i]];
+        if (first != second)
+            return first > second;
+    }
+    return s->needs.share[a] > s->needs.share[b];
+}
+
+/* ---- reservations ---- */
+
+static int by_rest(const void *a, const void *b)
+{
+    const struct end *x = a, *y = b;
+    return (x->rest > y->rest) - (x->rest < y->rest);
+}
+
+/* What takes longer than expected will take as long again. */
+static double rest_of(const struct state *s, uint32_t slot)
+{
+    uint32_t task = s->bag.index[s->slots[slot].head.i];
+    return fabs(task_runtime(s, task, slot_cluster(s, slot)) -
+                slot_elapsed(s, slot));
+}
+
+static uint32_t list_ends(const struct memory *f, const struct state *s,
+                          uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    uint32_t n = 0;
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (s->slots[i].n_tasks > 0)
+            f->ends[n++] =
+                (struct end){rest_of(s, i), need_of(s, s->slots[i].head)};
+    qsort(f->ends, n, sizeof *f->ends, by_rest);
+    return n;
+}
+
+/* Microseconds until the machine has room for the need; `free` is what it has
+ * then. */
+static double wait_for(const struct memory *f, const struct state *s,
+                       uint32_t machine, const struct bats_need *need,
+                       struct bats_stock *free)
+{
+    *free = s->needs.free[machine];
+    if (has(s, machine, free, need))
+        return 0;
+    uint32_t n = list_ends(f, s, machine);
+    for (uint32_t i = 0; i < n; i++) {
+        take(free, f->ends[i].need, true);
+        if (has(s, machine, free, need))
+            return f->ends[i].rest;
+    }
+    return INFINITY;
+}
+
+static bool is_usable(const struct state *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    return m->state == MACHINE_ACTIVE && !m->marked && !m->quarantined;
+}
+
+/* Some machine is about to be asked that has room for it. */
+static bool is_about_to_be_asked(const struct state *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (s->slots[i].is_idle)
+            return true;
+    return false;
+}
+
+static void reserve(struct memory *f, const struct state *s, uint32_t group)
+{
+    const struct bats_need *need = &s->needs.list[group];
+    struct bats_stock free;
+    double soonest = INFINITY;
+    for (uint32_t i = 0; i < s->n_held && i < MACHINES_MOST; i++) {
+        uint32_t id = s->held[i];
+        if (!is_usable(s, id))
+            continue;
+        double wait = wait_for(f, s, id, need, &free);
+        if (wait <= 0 && is_about_to_be_asked(s, id)) {
+            f->machine = NO_MACHINE;
+            return;
+        }
+        if (wait <= 0 || wait >= soonest)
+            continue;
+        soonest = wait;
+        f->machine = id;
+        f->group = group;
+        f->from = (double)s->now + wait;
+        f->spare = free;
+        take(&f->spare, need, false);
+    }
+}
+
+static bool is_valid(const struct memory *f, const struct state *s)
+{
+    return f->machine != NO_MACHINE && is_usable(s, f->machine) &&
+           s->bag.n_ready[f->group] > 0;
+}
+
+static bool ends_before(const struct memory *f, const struct state *s,
+                        uint32_t group)
+{
+    uint32_t task = s->bag.index[bats_bag_top(&s->bag, group).i];
+    double time =
+        task_runtime(s, task, s->machines[f->machine].cluster);
+    return time > 0 && (double)s->now + time <= f->from;
+}
+
+/* The reservation does not mind a task of the category. */
+static bool leaves_room(const struct memory *f, const struct state *s,
+                        uint32_t machine, uint32_t group)
+{
+    return machine != f->machine || group == f->group ||
+           ends_before(f, s, group) ||
+           has(s, machine, &f->spare, &s->needs.list[group]);
+}
+
+/* ---- the advisor ---- */
+
+/* The category whose task the machine is given, or NO_GROUP; and the first that
+ * waits for more room there. */
+static uint32_t choose(const struct memory *f, const struct state *s,
+                       uint32_t machine, uint32_t *waits)
+{
+    uint32_t best = NO_GROUP, avoided = NO_GROUP;
+    *waits = NO_GROUP;
+    for (uint32_t g = 0; g < s->bag.n_groups; g++) {
+        if (s->bag.n_ready[g] == 0)
+            continue;
+        struct bats_position task = bats_bag_top(&s->bag, g);
+        bool fits = need_fits(s, machine, &s->needs.list[g]);
+        uint32_t *first = !fits ? waits
+                          : s->tasks[task.i].avoid == machine ? &avoided
+                                                              : &best;
+        if (fits ? leaves_room(f, s, machine, g)
+                 : bats_need_room(&s->needs.spec[machine],
+                                  &s->needs.list[g]) > 0)
+            if (before(s, g, *first))
+                *first = g;
+    }
+    bool elsewhere = s->n_open > s->machines[machine].n_slots;
+    return best != NO_GROUP || (elsewhere && s->n_busy > 0) ? best : avoided;
+}
+
+static struct bats_position next(void *self, const struct state *s,
+                                 uint32_t machine)
+{
+    struct memory *f = self;
+    uint32_t waits;
+    if (!is_valid(f, s))
+        f->machine = NO_MACHINE;
+    uint32_t group = choose(f, s, machine, &waits);
+    if (waits != NO_GROUP && f->machine == NO_MACHINE &&
+        (group == NO_GROUP || before(s, waits, group))) {
+        reserve(f, s, waits);
+        group = choose(f, s, machine, &waits);
+    }
+    if (group == NO_GROUP)
+        return BATS_NO_POSITION;
+    if (machine == f->machine && group == f->group)
+        f->machine = NO_MACHINE;
+    else if (machine == f->machine && !ends_before(f, s, group))
+        take(&f->spare, &s->needs.list[group], false);
+    return bats_bag_top(&s->bag, group);
+}
+
+static int init(void *self, const struct state *s,
+                const struct bats_sched_options *o, struct bats_error *err)
+{
+    struct memory *f = self;
+    uint32_t most = 0;
+    (void)s;
+    for (uint32_t i = 0; i < o->n_machines; i++)
+        most = o->machines[i].slots > most ? o->machines[i].slots : most;
+    f->machine = NO_MACHINE;
+    f->ends = malloc(most * sizeof *f->ends);
+    return f->ends ? 0 : bats_no_memory(err);
+}
+
+static void release(void *self)
+{
+    struct memory *f = self;
+    free(f->ends);
+}
+
+const struct order order_fit = {.advisor = {.name = "fit",
+                                            .memory = sizeof(struct memory),
+                                            .init = init,
+                                            .release = release},
+                                .refusal = BATS_IDLE_NO_ROOM,
+                                .next = next,
+                                .depth = order_depth};

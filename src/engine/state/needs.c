@@ -1,0 +1,201 @@
+/*
+ * needs: what tasks need of their machine. See state.h.
+ *
+ * An execution of a task of k cores holds k slots of its machine. The lowest of
+ * them has the task, and is asked whatever is asked of an execution; the others
+ * have none, and say by `lead` which slot holds them. All count as busy. Where
+ * every task needs one slot and nothing else, there is none of this.
+ */
+#include "engine/state/moves.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct bats_need one_core = {.cores = 1};
+
+uint32_t bats_need_room(const struct bats_stock *machine,
+                        const struct bats_need *need)
+{
+    int64_t room = machine->cores / need->cores;
+    if (need->gpus > 0 && machine->gpus / need->gpus < room)
+        room = machine->gpus / need->gpus;
+    if (need->memory_kib > 0 && machine->memory_kib > 0 &&
+        machine->memory_kib / need->memory_kib < room)
+        room = machine->memory_kib / need->memory_kib;
+    return (uint32_t)room;
+}
+
+struct bats_stock needs_stock(const struct bats_sched_options *o, uint32_t id)
+{
+    return o->stocks ? o->stocks[id]
+                     : (struct bats_stock){.cores = o->machines[id].slots};
+}
+
+/* Slots of an average machine that one of n equal tasks takes there: all of it,
+ * if it has room for one only. */
+static double share(const struct state *s, const struct bats_need *need)
+{
+    double slots = 0, room = 0;
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        uint32_t n = bats_need_room(&s->needs.spec[i], need);
+        slots += n > 0 ? s->needs.spec[i].cores : 0;
+        room += n;
+    }
+    return room > 0 ? slots / room : need->cores;
+}
+
+int needs_init(struct state *s, const struct bats_sched_options *o)
+{
+    struct needs *n = &s->needs;
+    uint32_t n_slots = 0;
+    if (!o->needs)
+        return 0;
+    for (uint32_t i = 0; i < o->n_machines; i++)
+        n_slots += o->machines[i].slots;
+    n->list = malloc(o->n_categories * sizeof *n->list);
+    n->share = malloc(o->n_categories * sizeof *n->share);
+    n->spec = malloc(o->n_machines * sizeof *n->spec);
+    n->free = malloc(o->n_machines * sizeof *n->free);
+    n->lead = malloc(n_slots * sizeof *n->lead);
+    if (!n->list || !n->share || !n->spec || !n->free || !n->lead)
+        return BATS_ENOMEM;
+    memcpy(n->list, o->needs, o->n_categories * sizeof *n->list);
+    for (uint32_t i = 0; i < o->n_machines; i++)
+        n->spec[i] = n->free[i] = needs_stock(o, i);
+    for (uint32_t i = 0; i < o->n_categories; i++)
+        n->share[i] = share(s, &n->list[i]);
+    for (uint32_t i = 0; i < n_slots; i++)
+        n->lead[i] = NO_SLOT;
+    return bats_bag_divide(&s->bag, o->category, o->n_categories, NULL);
+}
+
+void needs_release(struct state *s)
+{
+    free(s->needs.list);
+    free(s->needs.share);
+    free(s->needs.spec);
+    free(s->needs.free);
+    free(s->needs.lead);
+}
+
+const struct bats_need *need_of(const struct state *s,
+                                struct bats_position task)
+{
+    return s->needs.list
+               ? &s->needs.list[category_of(s, s->bag.index[task.i])]
+               : &one_core;
+}
+
+bool need_fits(const struct state *s, uint32_t machine,
+               const struct bats_need *need)
+{
+    const struct bats_stock *free = &s->needs.free[machine];
+    return need->cores <= free->cores && need->gpus <= free->gpus &&
+           (s->needs.spec[machine].memory_kib == 0 ||
+            need->memory_kib <= free->memory_kib);
+}
+
+/* Tasks whose needs divide a machine evenly fill the gaps that others leave, so
+ * that these count with what they need; or else with their share. */
+double needs_width(const struct state *s)
+{
+    const struct categories *k = &s->known.categories;
+    double time = 0, least = 0, gaps = 0;
+    if (!s->needs.list)
+        return 1;
+    for (uint32_t i = 0; i < k->n; i++) {
+        if (k->left[i] == 0)
+            continue;
+        double weight = k->weight[i] > 0 ? k->weight[i]
+                        : k->mean > 0    ? k->mean
+                                         : 1;
+        double cores = s->needs.list[i].cores, all = s->needs.share[i];
+        time += k->left[i] * weight;
+        least += k->left[i] * weight * cores;
+        gaps += all > cores ? k->left[i] * weight * all : 0;
+    }
+    return time > 0 ? (least > gaps ? least : gaps) / time : 1;
+}
+
+/* ---- slots ---- */
+
+static bool all_free(const struct state *s, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; i < first + n; i++)
+        if (!slot_is_free(s, i))
+            return false;
+    return true;
+}
+
+/* The first of `n` neighbours with `slot` among them that are free, or
+ * NO_SLOT. */
+static uint32_t find_row(const struct state *s, uint32_t slot, uint32_t n)
+{
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    uint32_t end = m->first_slot + m->n_slots;
+    uint32_t first = slot - m->first_slot < n ? m->first_slot : slot - n + 1;
+    for (; first <= slot && first + n <= end; first++)
+        if (all_free(s, first, n))
+            return first;
+    return NO_SLOT;
+}
+
+static void hold(struct state *s, uint32_t slot, uint32_t lead)
+{
+    s->needs.lead[slot] = lead;
+    if (slot == lead)
+        return;
+    s->machines[s->slots[slot].machine].n_busy++;
+    s->n_busy++;
+    s->n_free--;
+    s->slots[slot].idle = BATS_IDLE_NOT;
+    slot_remove_idle(s, slot);
+}
+
+static void count(struct bats_stock *free, const struct bats_need *need,
+                  int sign)
+{
+    free->cores += (uint32_t)sign * need->cores;
+    free->gpus += (uint32_t)sign * need->gpus;
+    free->memory_kib += sign * need->memory_kib;
+}
+
+uint32_t needs_take(struct state *s, uint32_t slot, struct bats_position task)
+{
+    const struct bats_need *need = need_of(s, task);
+    uint32_t id = s->slots[slot].machine, n = need->cores;
+    uint32_t at = find_row(s, slot, n);
+    assert(need_fits(s, id, need) && slot_is_free(s, slot));
+    count(&s->needs.free[id], need, -1);
+    if (at == NO_SLOT)
+        for (at = s->machines[id].first_slot; !slot_is_free(s, at);)
+            at++;
+    const uint32_t lead = at;
+    for (uint32_t others = n - 1; others > 0; at++)
+        if (at != slot && slot_is_free(s, at)) {
+            hold(s, at, lead);
+            others--;
+        }
+    hold(s, slot, lead);
+    return lead;
+}
+
+void needs_give_back(struct state *s, uint32_t lead, struct bats_position task)
+{
+    uint32_t id = s->slots[lead].machine;
+    struct machine *m = &s->machines[id];
+    count(&s->needs.free[id], need_of(s, task), 1);
+    s->needs.lead[lead] = NO_SLOT;
+    for (uint32_t i = lead + 1; i < m->first_slot + m->n_slots; i++) {
+        if (s->needs.lead[i] != lead)
+            continue;
+        s->needs.lead[i] = NO_SLOT;
+        m->n_busy--;
+        s->n_busy--;
+        if (m->state != MACHINE_ACTIVE)
+            continue;
+        s->n_free++;
+        slot_add_idle(s, i);
+    }
+}
