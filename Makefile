@@ -48,7 +48,7 @@ PLAN_SRC = $(addprefix src/plan/, \
 	tariff.c windows.c windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
 	allocation.c choice.c configurations.c ends.c estimate.c histogram.c \
-	interval.c levels.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)
+	factors.c interval.c levels.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c promise.c propose.c sched.c status.c view.c \
 	failure/rules.c order/chain.c order/fit.c order/random.c outlook/forecast.c \
@@ -80,7 +80,8 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 	command.c environment.c family.c guard.c made.c pace.c runner.c spawner.c) \
 	$(addprefix src/exec/output/, \
 	last.c outdir.c outfile.c outlet.c results.c spool.c stream.c)
-HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c)
+HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c \
+	sweep.c)
 RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c options.c schema.c \
 	$(addprefix write/, begin.c commit.c file.c killed.c kinds.c log.c match.c \
@@ -110,10 +111,10 @@ REPORT_SRC = $(addprefix src/report/, \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
 	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \
-	causes.c choosing.c cli.c closing.c clusters_json.c deadline.c dry_run.c \
-	emulation.c estimation.c frontier.c help.c history.c jobs.c longest.c look.c main.c options.c \
+	bag_kinds.c causes.c choosing.c cli.c closing.c clusters_json.c deadline.c \
+	dry_run.c emulation.c estimation.c expect.c frontier.c help.c history.c jobs.c longest.c look.c main.c options.c \
 	options_json.c options_table.c \
-	options_value.c past.c place.c pools_record.c pools_source.c profiling.c refused.c \
+	options_value.c past.c past_record.c place.c points.c pools_record.c pools_source.c profiling.c refused.c \
 	request.c simulation.c \
 	simulation_page.c verbs.c watch.c welcome.c) \
 	$(addprefix src/cli/alloc/, \

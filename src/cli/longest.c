@@ -77,7 +77,7 @@ static int learn(struct entry *entries, const struct bats_bagfile *bag,
         if (at != BATS_NO_NAME)
             entries[i].time = past->sums[at].time / past->sums[at].n;
         double kind = rc == 0 && at == BATS_NO_NAME
-                          ? bats_learner_kind(learner, i, command.bytes)
+                          ? bats_learner_task(learner, i, command.bytes)
                           : 0;
         if (kind > 0)
             entries[i].time = kind;

@@ -96,6 +96,7 @@ struct bats_settings {
     const char *minimize;          /* cost or time [NULL] */
     double confidence;             /* [0] */
     bool frontier;                 /* plan: [false] */
+    bool points;                   /* plan: [false] */
     const char *sbatch;            /* plan: [NULL] */
     bool json;                     /* plan: [false] */
     bool csv;                      /* simulate, plan: [false] */

@@ -410,6 +410,10 @@ const struct bats_option bats_options[] = {
         "nodes or ranks, time limit, and the srun line"),
     ROW("frontier", 0, NULL, FLAG, AT(frontier), PLAN, OUTPUT,
         "all schedules that no other one beats in cost and end"),
+    ROW("points", 0, NULL, FLAG, AT(points), PLAN, OUTPUT,
+        "instead, what each task of the bag is expected to take and cost on "
+        "each cluster, by the history: of a sweep, by its numeric parameters "
+        "where they explain runtimes"),
     ROW("csv", 0, NULL, FLAG, AT(csv), PLAN, OUTPUT,
         "the frontier as comma-separated values"),
     ROW("json", 0, NULL, FLAG, AT(json), PLAN, OUTPUT, "answer in JSON"),

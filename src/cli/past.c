@@ -11,10 +11,6 @@
 #include "record/read/results.h"
 #include "report/words.h"
 #include "site/name.h"
-#include "util/text.h"
-
-/* Commands of a bag that are looked at for what they have in common. */
-#define LOOKS 10000
 
 char *bats_past_path(const struct bats_settings *set)
 {
@@ -39,153 +35,6 @@ char *bats_past_path(const struct bats_settings *set)
     }
     return path;
 }
-
-/* ---- kinds ---- */
-
-static bool has_class(const struct bats_bag_kinds *k, uint32_t i)
-{
-    return k->of_category != NULL &&
-           k->of_category[k->bag->category[i]] != BATS_NO_KIND;
-}
-
-int bats_bag_kinds_init(struct bats_bag_kinds *k,
-                        const struct bats_bagfile *bag, struct bats_error *err)
-{
-    uint32_t n = bag->n_categories, every = bag->n_tasks / LOOKS + 1;
-    struct bats_text command = {0};
-    int rc = 0;
-    *k = (struct bats_bag_kinds){.bag = bag};
-    if (bag->category != NULL) {
-        k->of_category = malloc((n + (size_t)1) * sizeof *k->of_category);
-        for (uint32_t i = 0; k->of_category != NULL && i < n; i++)
-            k->of_category[i] =
-                strcmp(bag->category_names[i], BATS_NO_CLASS) != 0
-                    ? bats_task_kinds_named(&k->kinds, bag->category_names[i])
-                    : BATS_NO_KIND;
-        rc = k->of_category != NULL ? 0 : bats_no_memory(err);
-    }
-    for (uint32_t i = 0; rc == 0 && i < bag->n_tasks; i += every)
-        if (!has_class(k, i) &&
-            (bats_bagfile_command(bag, i, &command) < 0 ||
-             bats_task_kinds_see(&k->kinds, command.bytes) < 0))
-            rc = bats_no_memory(err);
-    bats_text_release(&command);
-    return rc;
-}
-
-void bats_bag_kinds_release(struct bats_bag_kinds *k)
-{
-    bats_task_kinds_release(&k->kinds);
-    free(k->of_category);
-    *k = (struct bats_bag_kinds){.bag = NULL};
-}
-
-uint32_t bats_bag_kinds_of(struct bats_bag_kinds *k, uint32_t i,
-                           const char *command)
-{
-    return has_class(k, i) ? k->of_category[k->bag->category[i]]
-                           : bats_task_kinds_number(&k->kinds, command);
-}
-
-/* ---- records ---- */
-
-/* The results of one session. */
-struct reading {
-    struct bats_task_kinds kinds;
-    struct bats_past_place places[BATS_CLUSTERS_MAX];
-    uint32_t n_places;
-    struct bats_gather gather;
-};
-
-static void begin_commands(void *context)
-{
-    struct reading *r = context;
-    bats_task_kinds_release(&r->kinds);
-}
-
-static int take_command(void *context, const struct bats_view_result *result,
-                        struct bats_error *err)
-{
-    struct reading *r = context;
-    return bats_task_kinds_see(&r->kinds, result->command) < 0
-               ? bats_no_memory(err)
-               : 0;
-}
-
-static void begin_times(void *context)
-{
-    struct reading *r = context;
-    bats_gather_release(&r->gather);
-    r->n_places = 0;
-}
-
-static int take_time(void *context, const struct bats_view_result *result,
-                     struct bats_error *err)
-{
-    struct reading *r = context;
-    uint32_t place = 0;
-    while (place < r->n_places &&
-           strcmp(r->places[place].name, result->cluster) != 0)
-        place++;
-    if (place == BATS_CLUSTERS_MAX)
-        return 0;
-    if (place == r->n_places) {
-        r->places[place] = (struct bats_past_place){.name = ""};
-        snprintf(r->places[place].name, BATS_CLUSTER_NAME, "%s",
-                 result->cluster);
-        r->n_places++;
-    }
-    uint32_t kind = bats_task_kinds_number(&r->kinds, result->command);
-    return kind == BATS_NO_KIND || bats_gather_note(&r->gather, kind, place,
-                                                    result->seconds) < 0
-               ? bats_no_memory(err)
-               : 0;
-}
-
-/* 1: it was added. */
-static int add_session(struct bats_store *store, struct bats_view *view,
-                       const struct bats_view_session *session,
-                       struct bats_error *err)
-{
-    struct reading r = {.n_places = 0};
-    int rc = bats_store_has(store, session->run, err);
-    if (rc != 0)
-        return rc < 0 ? rc : 0;
-    rc = bats_view_results(view, session->id, begin_commands, take_command, &r,
-                           err);
-    if (rc == 0)
-        rc = bats_view_results(view, session->id, begin_times, take_time, &r,
-                               err);
-    if (rc == 0)
-        rc = bats_store_add(store, session->run, session->ended_s, &r.kinds,
-                            r.places, &r.gather, err);
-    bats_task_kinds_release(&r.kinds);
-    bats_gather_release(&r.gather);
-    return rc;
-}
-
-int bats_past_add_record(struct bats_store *store, const char *record,
-                         bool scaled, struct bats_error *err)
-{
-    struct bats_view_session *sessions = NULL;
-    struct bats_view *view;
-    size_t n = 0;
-    int added = 0, rc = bats_view_open(record, &view, err);
-    if (rc < 0)
-        return rc;
-    rc = bats_view_sessions(view, &sessions, &n, err);
-    for (size_t i = 0; rc >= 0 && i < n; i++) {
-        bool is_real = sessions[i].time_scale == 1;
-        if (sessions[i].run[0] == '\0' || (!is_real && !scaled))
-            continue;
-        rc = add_session(store, view, &sessions[i], err);
-        added += rc > 0;
-    }
-    free(sessions);
-    bats_view_close(view);
-    return rc < 0 ? rc : added;
-}
-
 /* ---- a run ---- */
 
 static void warn(struct bats_learner *l, const struct bats_error *err)
@@ -240,7 +89,9 @@ int bats_learner_init(struct bats_learner *l, const struct bats_settings *set,
         return 0;
     look_back(l, record, set->history != NULL);
     read_past(l);
-    return bats_bag_kinds_init(&l->kinds, bag, err);
+    bats_bag_points_init(&l->points, bag);
+    int rc = bats_bag_kinds_init(&l->kinds, bag, err);
+    return rc < 0 ? rc : bats_learner_models(l, err);
 }
 
 void bats_learner_release(struct bats_learner *l)
@@ -250,6 +101,7 @@ void bats_learner_release(struct bats_learner *l)
     bats_gather_release(&l->gather);
     bats_store_release(&l->past);
     free(l->believed.kinds);
+    free(l->models);
     *l = (struct bats_learner){.path = NULL};
 }
 
@@ -281,27 +133,7 @@ void bats_learner_meet(struct bats_learner *l, const struct bats_survey *s)
         snprintf(place->site, sizeof place->site, "%s", site);
     }
 }
-
 /* ---- what is believed ---- */
-
-/* Counts the tasks of each kind, by the commands that were looked at. */
-static int count_kinds(struct bats_bag_kinds *k)
-{
-    uint32_t every = k->bag->n_tasks / LOOKS + 1;
-    struct bats_text command = {0};
-    int rc = 0;
-    for (size_t i = 0; i < k->kinds.n; i++)
-        k->kinds.kind[i].tasks = 0;
-    for (uint32_t i = 0; rc == 0 && i < k->bag->n_tasks; i += every)
-        if (bats_bagfile_command(k->bag, i, &command) < 0)
-            rc = BATS_ENOMEM;
-        else if (has_class(k, i))
-            k->kinds.kind[bats_bag_kinds_of(k, i, command.bytes)].tasks++;
-        else if (bats_bag_kinds_of(k, i, command.bytes) == BATS_NO_KIND)
-            rc = BATS_ENOMEM;
-    bats_text_release(&command);
-    return rc;
-}
 
 /* For the clusters in `places`. */
 static bool believe(struct bats_learner *l,
@@ -314,9 +146,10 @@ static bool believe(struct bats_learner *l,
     free(l->believed.kinds);
     l->believed = (struct bats_believed){.bags = 0};
     l->believes =
-        l->past.n_rows > 0 && count_kinds(&l->kinds) == 0 &&
+        l->past.n_rows > 0 && bats_bag_kinds_count(&l->kinds) == 0 &&
         bats_history_believe(&l->past, l->places, charge, n, &l->kinds.kinds,
-                             &l->believed, &err) > 0;
+                             l->points.names, l->models, &l->believed,
+                             &err) > 0;
     l->n_clusters = n;
     return l->believes;
 }
@@ -347,19 +180,6 @@ bool bats_learner_expect(struct bats_learner *l,
 double bats_past_factor(double deviation)
 {
     return exp(1.28 * deviation);
-}
-
-double bats_learner_kind(struct bats_learner *l, uint32_t i,
-                         const char *command)
-{
-    uint32_t kind = l->past.n_rows > 0
-                        ? bats_bag_kinds_of(&l->kinds, i, command)
-                        : BATS_NO_KIND;
-    return kind == BATS_NO_KIND
-               ? 0
-               : (double)BATS_SECOND *
-                     bats_history_last(&l->past,
-                                       l->kinds.kinds.kind[kind].name);
 }
 
 /* "4m10s, 2m to 8m" */
@@ -437,9 +257,13 @@ void bats_learner_note(struct bats_learner *l, const struct bats_execution *e)
     if (l->path == NULL || !is_done)
         return;
     uint32_t kind = bats_bag_kinds_of(&l->kinds, e->task, e->command);
-    if (kind != BATS_NO_KIND)
-        bats_gather_note(&l->gather, kind, e->cluster,
-                         (double)e->runtime / (double)BATS_SECOND);
+    double x[BATS_FACTORS], s = (double)e->runtime / (double)BATS_SECOND;
+    if (kind == BATS_NO_KIND)
+        return;
+    bats_gather_note(&l->gather, kind, e->cluster, s);
+    if (bats_bag_points_at(&l->points, e->task, x))
+        bats_gather_point(&l->gather, kind, e->cluster, e->task,
+                          l->points.names, x, l->points.n, s);
 }
 
 void bats_learner_end(struct bats_learner *l, const char *run)

@@ -9,8 +9,10 @@
 #define BATS_CLI_PAST_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "cli/options.h"
+#include "cli/points.h"
 #include "history/believe.h"
 #include "input/bagfile.h"
 #include "run/run.h"
@@ -34,6 +36,9 @@ int bats_bag_kinds_init(struct bats_bag_kinds *k,
                         const struct bats_bagfile *bag,
                         struct bats_error *err);
 void bats_bag_kinds_release(struct bats_bag_kinds *k);
+/* Counts the tasks of each kind, by the commands that are looked at.
+ * BATS_ENOMEM. */
+int bats_bag_kinds_count(struct bats_bag_kinds *k);
 /* Of task i, whose command this is. BATS_NO_KIND: no memory. */
 uint32_t bats_bag_kinds_of(struct bats_bag_kinds *k, uint32_t i,
                            const char *command);
@@ -46,6 +51,8 @@ struct bats_learner {
     struct bats_past_place places[BATS_CLUSTERS_MAX];
     struct bats_gather gather;
     struct bats_past past; /* before this run */
+    struct bats_bag_points points;  /* if the bag is a sweep, */
+    struct bats_past_model *models; /* and these, by kind; or NULL */
     struct bats_believed believed;
     bool believes;     /* something is believed of this run, */
     size_t n_clusters; /* which has so many */
@@ -58,6 +65,9 @@ int bats_learner_init(struct bats_learner *learner,
                       const struct bats_bagfile *bag, const char *record,
                       struct bats_error *err);
 void bats_learner_release(struct bats_learner *learner);
+
+/* Asks the history what explains the runtimes of a sweep. BATS_ENOMEM. */
+int bats_learner_models(struct bats_learner *learner, struct bats_error *err);
 
 /* As in bats_run_options: the context is a learner. */
 bool bats_learner_believe(void *context, const struct bats_survey *survey,
@@ -82,10 +92,20 @@ const char *bats_learner_outcome(const struct bats_learner *learner,
 /* Bounds of what is believed: they hold in four of five cases. */
 double bats_past_factor(double deviation);
 
-/* The mean runtime of the kind of task i, whose command this is, in microseconds
- * of virtual time; 0: not known. */
-double bats_learner_kind(struct bats_learner *learner, uint32_t i,
+/* What task i, whose command this is, is expected to take by its kind and its
+ * point of a sweep, in microseconds of virtual time; 0: not known. */
+double bats_learner_task(struct bats_learner *learner, uint32_t i,
                          const char *command);
+
+/* The same on a cluster of which something is believed. */
+double bats_learner_task_on(struct bats_learner *learner, uint32_t i,
+                            const char *command, size_t cluster);
+
+/* Lists what each task is expected to take on each cluster, in seconds, and to
+ * cost there, with tabs between. BATS_ENOMEM. */
+int bats_learner_list(FILE *out, struct bats_learner *learner,
+                      const struct bats_cluster *clusters, bats_time window,
+                      struct bats_error *err);
 
 /* The machines are known; a task has ended; the run has this id and is over. */
 void bats_learner_meet(struct bats_learner *learner,

@@ -10,21 +10,29 @@
 
 #include "bats/prior.h"
 #include "history/store.h"
+#include "history/sweep.h"
 
 /* What is believed of a bag, by its kinds. */
 struct bats_believed {
     struct bats_prior prior; /* of all of them together */
     uint32_t bags; /* earlier ones, of the kind that has most tasks */
-    double *kinds; /* by kind: mean runtime on the first cluster,
-                               * microseconds; 0: not known. For free() */
+    struct bats_prior *kinds; /* by kind; for free() */
 };
 
-/* The kinds of the bag, with their numbers of tasks; `charge` of the clusters.
- * Returns 1, 0 if nothing is believed, or BATS_ENOMEM. */
+/* The relative speeds of the places of a history. To be released.
+ * BATS_ENOMEM. */
+int bats_history_speeds(const struct bats_past *past,
+                        struct bats_prior_past *speeds,
+                        struct bats_error *err);
+
+/* The kinds of the bag, with their numbers of tasks, and models if it is a
+ * sweep (else NULL); `charge` of the clusters. Returns 1, 0 if nothing is believed, or BATS_ENOMEM. */
 int bats_history_believe(const struct bats_past *past,
                          const struct bats_past_place *clusters,
                          const double *charge, size_t n_clusters,
                          const struct bats_task_kinds *kinds,
+                         const char *names,
+                         const struct bats_past_model *models,
                          struct bats_believed *believed,
                          struct bats_error *err);
 

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "history/sweep.h"
+
 /* Runtimes in seconds, logarithms natural. */
 struct bats_moments {
     int64_t tasks;
@@ -32,17 +34,24 @@ struct bats_gather_cell {
     float *sample;
     size_t n_sample, room;
     uint32_t stride; /* every so many tasks are in the sample */
+    struct bats_past_sweep *sweep; /* NULL: it is none. For free() */
 };
 
 /* A task has taken so long, above 0. BATS_ENOMEM. */
 int bats_gather_note(struct bats_gather *gather, uint32_t kind,
                      uint32_t cluster, double seconds);
 
-/* Adds moments that were gathered elsewhere, of so many bags, as another cell.
+/* The same task was this one of a sweep, with n numbers of these names.
  * BATS_ENOMEM. */
+int bats_gather_point(struct bats_gather *gather, uint32_t kind,
+                      uint32_t cluster, uint32_t task, const char *names,
+                      const double *x, uint32_t n, double seconds);
+
+/* Adds moments that were gathered elsewhere, of so many bags, as another cell.
+ * Takes over `sweep`, which may be NULL. BATS_ENOMEM. */
 int bats_gather_add(struct bats_gather *gather, uint32_t kind,
                     uint32_t cluster, const struct bats_moments *moments,
-                    int64_t bags);
+                    struct bats_past_sweep *sweep, int64_t bags);
 
 /* Of cell i, with quantiles; sorts its sample. */
 struct bats_moments bats_gather_moments(struct bats_gather *gather, size_t i);

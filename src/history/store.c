@@ -11,7 +11,7 @@
 
 #include "util/grow.h"
 
-#define VERSION 1
+#define VERSION 2
 #define PATIENCE_MS 5000 /* for the transaction of another process */
 
 struct bats_store {
@@ -44,6 +44,13 @@ static const char tables[] =
     "    p10_s, p50_s, p90_s, datetime(ended_s, 'unixepoch') AS ended\n"
     "  FROM runtime r JOIN kind k ON k.id = r.kind\n"
     "    JOIN cluster c ON c.id = r.cluster ORDER BY ended_s;\n";
+
+/* Since version 2. */
+static const char sweep_table[] =
+    "CREATE TABLE sweep ( -- runtimes by parameters, see bats/factors.h\n"
+    "  kind INTEGER, cluster INTEGER, run INTEGER, -- as in runtime\n"
+    "  sums TEXT, -- names of parameters, their number, and sums\n"
+    "  UNIQUE (kind, cluster, run));\n";
 
 /* ---- SQLite ---- */
 
@@ -133,7 +140,7 @@ static int check_version(struct bats_store *s, bool create,
     if (version > VERSION)
         return bats_error_set(err, BATS_EINPUT,
                               "%s was written by a newer bats-mpi", s->path);
-    if (version == VERSION || !create)
+    if (version == VERSION || (version == 0 && !create))
         return 0;
     rc = run_sql(s, "BEGIN IMMEDIATE", err);
     /* Another process may have been faster. */
@@ -141,8 +148,10 @@ static int check_version(struct bats_store *s, bool create,
         rc = ask(s, "PRAGMA user_version", NULL, 0, &version, err);
     if (rc == 0 && version == 0)
         rc = run_sql(s, tables, err);
+    if (rc == 0 && version < VERSION)
+        rc = run_sql(s, sweep_table, err);
     if (rc == 0)
-        rc = run_sql(s, "PRAGMA user_version = 1; COMMIT", err);
+        rc = run_sql(s, "PRAGMA user_version = 2; COMMIT", err);
     return rc;
 }
 
@@ -219,7 +228,9 @@ static const char merge_sql[] =
     "    log_sum = log_sum + excluded.log_sum,"
     "    log_squares = log_squares + excluded.log_squares;"
     "DELETE FROM runtime WHERE rowid IN (SELECT id FROM old);"
-    "DROP TABLE old";
+    "DROP TABLE old;"
+    "DELETE FROM sweep WHERE (kind, cluster, run) NOT IN"
+    "  (SELECT kind, cluster, run FROM runtime)";
 _Static_assert(BATS_PAST_BAGS == 8, "merge_sql says so");
 
 static int32_t month_of(int64_t ended_s)
@@ -279,6 +290,23 @@ static int add_row(struct bats_store *s, int64_t run, int64_t kind,
     return rc;
 }
 
+static int add_sweep(struct bats_store *s, int64_t run, int64_t kind,
+                     int64_t place, const struct bats_past_sweep *sweep,
+                     struct bats_error *err)
+{
+    char sql[128], *text = bats_past_sweep_text(sweep);
+    int64_t none;
+    if (text == NULL)
+        return bats_no_memory(err);
+    snprintf(sql, sizeof sql,
+             "INSERT INTO sweep VALUES (%" PRId64 ", %" PRId64 ", %" PRId64
+             ", ?)",
+             kind, place, run);
+    int rc = ask(s, sql, (const char *const *)&text, 1, &none, err);
+    free(text);
+    return rc;
+}
+
 static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
                    const struct bats_task_kinds *kinds,
                    const struct bats_past_place *places,
@@ -293,6 +321,8 @@ static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
                       &place, err);
         if (rc == 0)
             rc = add_row(s, run, kind, place, c->bags, ended_s, &m, err);
+        if (rc == 0 && c->sweep != NULL)
+            rc = add_sweep(s, run, kind, place, c->sweep, err);
     }
     return rc == 0 ? run_sql(s, merge_sql, err) : rc;
 }
@@ -355,6 +385,8 @@ int bats_store_forget(struct bats_store *s, const char *kind,
         rc = run_sql(s, "DELETE FROM runtime; DELETE FROM run", err);
     if (rc == 0)
         rc = run_sql(s,
+                     "DELETE FROM sweep WHERE (kind, cluster, run) NOT IN"
+                     " (SELECT kind, cluster, run FROM runtime);"
                      "DELETE FROM kind WHERE id NOT IN"
                      " (SELECT kind FROM runtime);"
                      "DELETE FROM cluster WHERE id NOT IN"
@@ -465,10 +497,12 @@ static int read_rows(struct bats_store *s, struct bats_past *past,
     sqlite3_stmt *q = NULL;
     size_t room = 0;
     int rc = prepare(s,
-                     "SELECT r.*, n.name FROM runtime r"
+                     "SELECT r.*, n.name, w.sums FROM runtime r"
                      "  LEFT JOIN run n ON n.id = r.run"
+                     "  LEFT JOIN sweep w ON w.kind = r.kind"
+                     "    AND w.cluster = r.cluster AND w.run = r.run"
                      "  WHERE tasks > 0 AND sum_s > 0"
-                     "  ORDER BY r.ended_s, run",
+                     "  ORDER BY r.ended_s, r.run",
                      &q, err);
     while (rc == 0 && (rc = step(s, q, err)) > 0) {
         struct bats_past_row row = row_of(q);
@@ -484,6 +518,9 @@ static int read_rows(struct bats_store *s, struct bats_past *past,
             rc = bats_no_memory(err);
         else
             past->rows[past->n_rows++] = row;
+        const char *sums = (const char *)sqlite3_column_text(q, 15);
+        if (rc == 0 && sums != NULL)
+            past->rows[past->n_rows - 1].sweep = bats_past_sweep_parse(sums);
     }
     sqlite3_finalize(q);
     return rc;
@@ -511,6 +548,8 @@ int bats_store_read(struct bats_store *s, struct bats_past *past,
 
 void bats_store_release(struct bats_past *past)
 {
+    for (size_t i = 0; i < past->n_rows; i++)
+        free(past->rows[i].sweep);
     free(past->kinds);
     free(past->places);
     free(past->rows);

@@ -46,6 +46,7 @@ struct bats_past_row {
     int64_t bags;             /* 1, unless it is merged */
     int64_t ended_s;          /* since 1970: of the last bag */
     struct bats_moments moments;
+    struct bats_past_sweep *sweep; /* NULL: of no sweep, or merged */
 };
 
 /* All of a history. */

@@ -81,6 +81,8 @@ static int check(struct bats_settings *set, void *context,
     if (set->sbatch != NULL && !set->words[0])
         return bats_refuse(err, "--sbatch needs a profile: what is still to "
                                 "be run, and of which bag");
+    if (set->points && !is_bag(set->tasks))
+        return bats_refuse(err, "--points needs a bag");
     if (set->csv && !set->frontier)
         return bats_refuse(err, "--csv needs --frontier");
     return 0;
@@ -409,7 +411,12 @@ static int ask_history(const struct bats_settings *set,
         clusters[i] = file->sections[i].model.cluster;
     if (rc == 0)
         bats_learner_expect(past, clusters, file->n_sections);
-    return rc;
+    if (rc == 0 && set->points && !past->believes)
+        return bats_refuse(err, "the history knows nothing of these tasks");
+    return rc == 0 && set->points
+               ? bats_learner_list(stdout, past, clusters,
+                                   file->window, err)
+               : rc;
 }
 
 /* The number of tasks (--tasks N, or a bag) and their dependencies. */
@@ -463,7 +470,7 @@ static int make_plan(const struct bats_settings *set, void *context,
         rc = bats_profile_load(set->words[0], &profile, err);
     else if (rc == 0)
         rc = count_tasks(set, &n_tasks, &profile, &a, file, err);
-    if (rc < 0)
+    if (rc < 0 || set->points)
         goto end;
     if (set->words[0] && bats_profile_left(&profile) == 0) {
         puts("every task has been run");

@@ -1,0 +1,104 @@
+#include "cli/past.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/read/results.h"
+
+/* The results of one session. */
+struct reading {
+    struct bats_task_kinds kinds;
+    struct bats_past_place places[BATS_CLUSTERS_MAX];
+    uint32_t n_places;
+    struct bats_gather gather;
+};
+
+static void begin_commands(void *context)
+{
+    struct reading *r = context;
+    bats_task_kinds_release(&r->kinds);
+}
+
+static int take_command(void *context, const struct bats_view_result *result,
+                        struct bats_error *err)
+{
+    struct reading *r = context;
+    return bats_task_kinds_see(&r->kinds, result->command) < 0
+               ? bats_no_memory(err)
+               : 0;
+}
+
+static void begin_times(void *context)
+{
+    struct reading *r = context;
+    bats_gather_release(&r->gather);
+    r->n_places = 0;
+}
+
+static int take_time(void *context, const struct bats_view_result *result,
+                     struct bats_error *err)
+{
+    struct reading *r = context;
+    uint32_t place = 0;
+    while (place < r->n_places &&
+           strcmp(r->places[place].name, result->cluster) != 0)
+        place++;
+    if (place == BATS_CLUSTERS_MAX)
+        return 0;
+    if (place == r->n_places) {
+        r->places[place] = (struct bats_past_place){.name = ""};
+        snprintf(r->places[place].name, BATS_CLUSTER_NAME, "%s",
+                 result->cluster);
+        r->n_places++;
+    }
+    uint32_t kind = bats_task_kinds_number(&r->kinds, result->command);
+    return kind == BATS_NO_KIND || bats_gather_note(&r->gather, kind, place,
+                                                    result->seconds) < 0
+               ? bats_no_memory(err)
+               : 0;
+}
+
+/* 1: it was added. */
+static int add_session(struct bats_store *store, struct bats_view *view,
+                       const struct bats_view_session *session,
+                       struct bats_error *err)
+{
+    struct reading r = {.n_places = 0};
+    int rc = bats_store_has(store, session->run, err);
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    rc = bats_view_results(view, session->id, begin_commands, take_command, &r,
+                           err);
+    if (rc == 0)
+        rc = bats_view_results(view, session->id, begin_times, take_time, &r,
+                               err);
+    if (rc == 0)
+        rc = bats_store_add(store, session->run, session->ended_s, &r.kinds,
+                            r.places, &r.gather, err);
+    bats_task_kinds_release(&r.kinds);
+    bats_gather_release(&r.gather);
+    return rc;
+}
+
+int bats_past_add_record(struct bats_store *store, const char *record,
+                         bool scaled, struct bats_error *err)
+{
+    struct bats_view_session *sessions = NULL;
+    struct bats_view *view;
+    size_t n = 0;
+    int added = 0, rc = bats_view_open(record, &view, err);
+    if (rc < 0)
+        return rc;
+    rc = bats_view_sessions(view, &sessions, &n, err);
+    for (size_t i = 0; rc >= 0 && i < n; i++) {
+        bool is_real = sessions[i].time_scale == 1;
+        if (sessions[i].run[0] == '\0' || (!is_real && !scaled))
+            continue;
+        rc = add_session(store, view, &sessions[i], err);
+        added += rc > 0;
+    }
+    free(sessions);
+    bats_view_close(view);
+    return rc < 0 ? rc : added;
+}
