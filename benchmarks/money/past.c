@@ -44,6 +44,7 @@
 
 #include "bats/policy.h"
 #include "bats/prior.h"
+#include "bats/status.h"
 #include "sim/world.h"
 
 #define EARLIER_MAX 16

@@ -59,32 +59,13 @@ TEST(charges_decide_where_they_differ_much)
     expect_start(6, 3, 1, 15, 4, 4);
 }
 
-TEST(dear_machines_wait_if_tasks_may_be_long)
+TEST(no_cluster_waits_for_results_of_another)
 {
-    /* For each task there are three hours of a cheap machine, or more. */
-    expect_start(6, 1, 3, 18, 4, 2);
-    expect_start(6, 1, 2, 25, 4, 4);
-    expect_start(6, 1, 3, 19, 4, 0);
-    /* All machines charge 16 an hour. */
-    expect_start(6, 1, 3, 16 * 100 - 1, 4, 0);
+    /* An hour of all machines, whatever else the money pays. */
+    expect_start(6, 1, 3, 16, 4, 2);
+    expect_start(6, 1, 3, 19, 4, 2);
     expect_start(6, 1, 3, 16 * 100, 4, 2);
-}
-
-/* With the first result one dear machine is begun, with its first one all. */
-TEST(one_machine_tries_a_cluster)
-{
-    size_t k = 1;
-    set_up(&bats_policy_bats, 301);
-    w->clusters[1].charge = 3 * BATS_UNIT;
-    w->o.sched.n_tasks = 100;
-    play();
-    const struct bats_decision *d = w->decisions;
-    assert_int_equal(d[0].machines[1], 0);
-    while (k < w->n_decisions && d[k].time < 20 * BATS_MINUTE)
-        assert_true(d[k++].machines[1] <= 1);
-    assert_true(k > 1 && k < w->n_decisions);
-    assert_int_equal(d[k - 1].machines[1], 1);
-    assert_int_equal(d[k].machines[1], 4);
+    expect_start(100, 1, 3, 301, 4, 4);
     assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
 }
 

@@ -11,7 +11,7 @@
 #define BAGS 60
 #define BUDGETS 3
 
-/* Runs that did the whole bag; of those that did it blind, too, the sum of the
+/* Runs that did the whole bag; of those that did it by rr, too, the sum of the
  * logarithms of how much longer they took. */
 struct outcome {
     int whole, pairs;
@@ -54,7 +54,8 @@ static double draw_bag(struct bats_scenario *s, gsl_rng *rng)
     return sum / s->n_tasks;
 }
 
-static struct bats_world_result run(struct bats_scenario *s, uint32_t budget,
+static struct bats_world_result run(struct bats_scenario *s, uint32_t policy,
+                                    uint32_t budget,
                                     const struct bats_prior *prior)
 {
     struct bats_world *world;
@@ -62,20 +63,20 @@ static struct bats_world_result run(struct bats_scenario *s, uint32_t budget,
     struct bats_error err;
     s->prior = prior;
     assert_int_equal(bats_world_create(s, 0, 0, &world, &err), 0);
-    assert_int_equal(bats_world_run(world, 0, budget, NULL, &r, &err), 0);
+    assert_int_equal(bats_world_run(world, policy, budget, NULL, &r, &err), 0);
     assert_int_equal(r.violations, 0);
     bats_world_destroy(world);
     return r;
 }
 
 static void count(struct outcome *o, const struct bats_world_result *r,
-                  const struct bats_world_result *blind)
+                  const struct bats_world_result *rr)
 {
     o->whole += r->undone == 0;
-    if (r->undone > 0 || blind->undone > 0)
+    if (r->undone > 0 || rr->undone > 0)
         return;
     o->pairs++;
-    o->longer += log((double)r->makespan / (double)blind->makespan);
+    o->longer += log((double)r->makespan / (double)rr->makespan);
 }
 
 /* Plays a bag blind, told its means times each factor, and told only relative
@@ -88,8 +89,8 @@ static void play(unsigned long seed, const double *factors, size_t n,
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct bats_scenario s = {
         .as_measured = true,
-        .policies = {&bats_policy_bats},
-        .n_policies = 1,
+        .policies = {&bats_policy_bats, &bats_policy_rr},
+        .n_policies = 2,
         .budgets = {{"minimum+25%", BATS_BUDGET_MINIMUM, 0, 1.25},
                     {"minimum+50%", BATS_BUDGET_MINIMUM, 0, 1.5},
                     {"fastest", BATS_BUDGET_FASTEST, 0, 1}},
@@ -103,8 +104,9 @@ static void play(unsigned long seed, const double *factors, size_t n,
     double mean = draw_bag(&s, rng);
     struct bats_prior prior = {.level = 0.3, .cv = 0.5};
     for (uint32_t b = 0; b < BUDGETS; b++) {
-        struct bats_world_result without = run(&s, b, NULL), with;
-        count(blind, &without, &without);
+        struct bats_world_result rr = run(&s, 1, b, NULL);
+        struct bats_world_result with = run(&s, 0, b, NULL);
+        count(blind, &with, &rr);
         for (size_t k = 0; k <= n; k++) {
             for (size_t i = 0; i < s.platform.n_clusters; i++) {
                 prior.own[i] = 0.1;
@@ -112,8 +114,8 @@ static void play(unsigned long seed, const double *factors, size_t n,
                     (k < n ? factors[k] : 1) * mean / s.platform.speed[i];
             }
             prior.level = k < n ? 0.3 : INFINITY;
-            with = run(&s, b, &prior);
-            count(k < n ? &told[k] : speeds, &with, &without);
+            with = run(&s, 0, b, &prior);
+            count(k < n ? &told[k] : speeds, &with, &rr);
         }
     }
     gsl_rng_free(rng);
@@ -121,25 +123,33 @@ static void play(unsigned long seed, const double *factors, size_t n,
     free(s.platform.machines);
 }
 
+static double longer(const struct outcome *o)
+{
+    return exp(o->longer / o->pairs);
+}
+
 /* 180 runs: what is true helps, and what is wrong by 10 costs at most 2 in a
- * hundred. (A run that was begun with too few machines takes longer.) */
+ * hundred. (A run that was begun with too few machines takes longer.) Before
+ * all machines were used wherever the money pays them, blind runs took 1.031 of
+ * rr's time, told ones 0.983 and those told the speeds 1.003. */
 TEST(a_belief_helps_and_a_wrong_one_costs_little)
 {
     static const double factors[] = {1, 0.1, 10};
     struct outcome blind = {0}, told[3] = {{0}}, speeds = {0};
     for (unsigned long i = 0; i < BAGS; i++)
         play(100 + i, factors, 3, &blind, told, &speeds);
+    printf("# blind: %d of %d whole; makespan %.3f of rr's\n", blind.whole,
+           BAGS * BUDGETS, longer(&blind));
     for (int k = 0; k < 3; k++)
-        printf("# told %g times the mean: %d of %d whole, blind %d; makespan "
-               "%.3f of it\n",
-               factors[k], told[k].whole, BAGS * BUDGETS, blind.whole,
-               exp(told[k].longer / told[k].pairs));
+        printf("# told %g times the mean: %d whole; makespan %.3f\n",
+               factors[k], told[k].whole, longer(&told[k]));
     printf("# told relative speeds: %d whole; makespan %.3f\n", speeds.whole,
-           exp(speeds.longer / speeds.pairs));
+           longer(&speeds));
+    assert_true(longer(&blind) < 1.005);
     assert_true(told[0].whole >= blind.whole);
-    assert_true(exp(told[0].longer / told[0].pairs) < 0.97);
+    assert_true(longer(&told[0]) < 0.98);
     assert_true(speeds.whole >= blind.whole - 0.02 * BAGS * BUDGETS);
-    assert_true(exp(speeds.longer / speeds.pairs) < 0.98);
+    assert_true(longer(&speeds) < 1.001);
     assert_true(told[1].whole >= blind.whole - 0.02 * BAGS * BUDGETS);
     assert_true(told[2].whole >= blind.whole - 0.02 * BAGS * BUDGETS);
 }

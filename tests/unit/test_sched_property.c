@@ -18,18 +18,18 @@ static const struct {
     const char *name;
     uint64_t digest;
 } kinds[KINDS] = {
-    [KIND_BATS] = {"bats", UINT64_C(0x33677906fb0b0a32)},
+    [KIND_BATS] = {"bats", UINT64_C(0x78f9fda9bbc2fafe)},
     [KIND_BKP] = {"bkp", UINT64_C(0xf9b0675946fe731e)},
     [KIND_RR] = {"rr", UINT64_C(0x475cc803ec57afc3)},
     [KIND_DBC] = {"dbc", UINT64_C(0x969e07f4a5385342)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x00076ef6d526faa8)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0x9cc2e87aef5e219b)},
-    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x525cb2c141b6565e)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0xbcc88305d0fa6d54)},
-    [KIND_SECOND] = {"second", UINT64_C(0xca3e57c916dedfdd)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0xbba3541511b6a923)},
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x43fa4c6a09cb45b3)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0xec4a07bfbea83bc4)},
+    [KIND_SECOND] = {"second", UINT64_C(0x6ca56e04bccece5f)},
     [KIND_JOB] = {"job", UINT64_C(0x4ef046fd053b23e8)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xedcfd63dbfad4678)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x6bc46f487ae27950)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

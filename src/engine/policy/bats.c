@@ -5,12 +5,12 @@
  *
  * It begins as begin.h says; where an earlier session, the history
  * (bats/prior.h) or the user's guess knows all clusters, with a plan. From the
- * first result on it compares two forecasts. Where all machines, held until the bag is empty, clearly cost
- * less than is left, they are used. Else windows are planned, again and again
- * from the state, with what is known of the clusters by then: for less than all
- * of the money, since what is known has an error, and with one machine of a
- * cluster of which nothing is known. If no plan does the whole bag, nothing
- * that runs is given up for it.
+ * first result on it compares two forecasts. Where all machines, held until the
+ * bag is empty, cost no more than is left, they are used: being late while money
+ * is left is a loss. Else windows are planned, again and again from the state,
+ * with what is known of the clusters by then: for less than all of the money,
+ * since what is known has an error. If no plan does the whole bag, nothing that
+ * runs is given up for it.
  *
  * A schedule that was chosen after sampling is an end and a limit of the cost:
  * it is planned for what is cheapest then, and once that is too late, for the
@@ -29,9 +29,6 @@
 #include "engine/policy/begin.h"
 #include "engine/policy/late.h"
 
-/* Use all machines if their forecast cost is below this share of the
- * budget. */
-#define CLEARLY 0.7
 /* A plan leaves money for this many standard errors of the mean. */
 #define ERRORS 2
 /* Plans after the first one, with dependencies: the set of waiting tasks
@@ -155,7 +152,7 @@ static void plan_soonest(const struct state *s, struct work *w)
     double money = money_left(s), end;
     double all = cost_of_all(s, w, &end);
     bool has_aim = w->problem.is.aim > 0;
-    w->is_all = !has_aim && (s->n_clusters == 1 || all <= CLEARLY * money);
+    w->is_all = !has_aim && (s->n_clusters == 1 || all <= money);
     /* A guess of the end. */
     double since = (double)(s->now - w->made_at) / (double)s->run.window;
     w->plan.end = fmax(w->plan.end - since, 0);
@@ -211,7 +208,6 @@ static int init(void *self, const struct state *s,
         goto no_memory;
     if (is_thrifty(s))
         w->problem.longer = LONGER;
-    w->problem.tries = !is_thrifty(s);
     w->plan.buys = w->buys;
     w->plan.keeps = w->keeps;
     w->made_at = -1;
@@ -268,7 +264,7 @@ static void start(void *self, const struct state *s,
     bool is_cheap =
         is_thrifty(s) &&
         deadline_plan(&w->problem, s, money_left(s), &w->plan, &w->look_at);
-    if (!is_cheap && cost_of_all(s, w, &end) <= CLEARLY * money_left(s))
+    if (!is_cheap && cost_of_all(s, w, &end) <= money_left(s))
         use_all(s, w);
     else if (!is_cheap)
         plan_windows(w, money_left(s));

@@ -3,15 +3,8 @@
 
 #include <math.h>
 
-/* Charges that differ less say nothing of the price of work. Clusters that
- * charge more can wait */
+/* Charges that differ less say nothing of the price of work. */
 #define ALIKE 2
-/* Expensive clusters wait if the money is worth this many windows of the
- * cheapest slot per task, which may be long then; and if a time limit is this
- * many times as long as the money lasts on all machines. */
-#define PATIENT 3
-/* No cluster waits if the money pays this many windows of all machines. */
-#define RICH 100
 /* Machines of the cheapest cluster to begin with; of others, as many as cost
  * the same, or one. */
 #define FIRST 8
@@ -36,9 +29,8 @@ static void start_all(const struct state *s, struct policy_start *start)
         start->machines[i] = s->clusters[i].spec.max;
 }
 
-/* As many as there are tasks, the cheapest slots first, none above `most`. */
-static void start_cheap(const struct state *s, double most,
-                        struct policy_start *start)
+/* As many as there are tasks, the cheapest slots first. */
+static void start_cheap(const struct state *s, struct policy_start *start)
 {
     bool seen[BATS_CLUSTERS_MAX] = {false};
     double tasks = bats_bag_left(&s->bag);
@@ -52,8 +44,6 @@ static void start_cheap(const struct state *s, double most,
                 best = i;
             }
         }
-        if (price > most)
-            return;
         const struct cluster *c = &s->clusters[best];
         double slots = fmax(cluster_slots(c), 1);
         double n = fmin(ceil(tasks / slots), c->spec.max);
@@ -73,14 +63,10 @@ void begin_for_budget(const struct state *s, double money,
         least = fmin(least, price);
         most = fmax(most, price);
     }
-    bool can_wait = least > 0 && money < RICH * all &&
-                    money > PATIENT * least * bats_bag_left(&s->bag) &&
-                    problem_windows_left(s) * all > PATIENT * money;
-    if (most <= ALIKE * least || money == INFINITY ||
-        (!can_wait && all > money))
+    if (most <= ALIKE * least || money == INFINITY || all > money)
         start_all(s, start);
     else
-        start_cheap(s, can_wait ? ALIKE * least : INFINITY, start);
+        start_cheap(s, start);
 }
 
 /* ---- by a deadline ---- */

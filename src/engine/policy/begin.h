@@ -2,12 +2,11 @@
  * begin: the machines with which policy bats begins when no cluster is known.
  *
  * Within a budget: as many machines as there are tasks, the cheapest slots
- * first, as far as the money goes for a window. Where charges differ by no more
- * than speeds do, they say nothing of the price of work; and where the money is
- * short, no order is better than that of self-scheduling: then all machines,
- * in the order of their numbers. If the budget pays hours of each task on the
- * cheapest slots, tasks may be long, and a window of all machines is gone before
- * one has ended: then clusters that charge much more wait for the first plan.
+ * first, so that every cluster that may be needed is measured at once. All
+ * machines, in the order of their numbers, where charges differ by no more than
+ * speeds do and so say nothing of the price of work; or where the budget does
+ * not pay all of them for a window: then no order is better than that of
+ * self-scheduling.
  *
  * By a deadline: a few machines of each cluster, for the same money; or all of
  * them, if the budget pays all until the deadline, for then only the time can

@@ -222,8 +222,6 @@ static void add_type(const struct state *s, struct problem *p, size_t cluster,
     bool is_open = there > c->n_held && !length_keeps_away(s, cluster);
     uint32_t parked = is_open ? there - c->n_held : 0;
     double most = ceil(bats_bag_ready(&s->bag) * needs_width(s) / slots);
-    if (p->tries && cluster_runtime(c) == 0)
-        most = c->n_held == 0;
     p->types[cluster] = (struct bats_windows_type){
         .rate = useful(c, mean * (double)s->run.window) / mean,
         .slots = slots,

@@ -32,7 +32,6 @@ struct problem {
     double q;      /* with a deadline: see deadline.h; 0: not known yet */
     double longer; /* expected runtime on a cluster without results, in
                     * multiples of the longest elapsed time */
-    bool tries;    /* one machine tries an unknown cluster */
 };
 
 /* BATS_ENOMEM; to be released in any case. */
