@@ -263,8 +263,8 @@ struct bats_sched_options {
                                        none does. Not copied: it must live as
                                        long as the engine */
     const uint16_t *category; /* per task, < n_categories: tasks of one take
-                                 similar times. Not copied, as the graph. NULL:
-                                 all are of one */
+                                 similar times. Not copied, as the graph, unless
+                                 there are needs. NULL: all are of one */
     uint32_t n_categories;    /* 0 without; else at most
                                  BATS_CATEGORIES_MAX */
     const struct bats_need *needs; /* by category: what its tasks need; NULL:

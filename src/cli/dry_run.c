@@ -254,6 +254,6 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
     if (rc == 0)
         fputs("\nNothing was started.\n", out);
     bats_sched_destroy(sched);
-    free(e.seen);
+    bats_engine_options_release(&e);
     return rc;
 }

@@ -73,6 +73,7 @@ struct bats_settings {
     const char *output_dir;  /* directory of stream [NULL] */
     int64_t max_output;      /* bytes; 0: no limit [0] */
     int64_t memory;          /* bytes; 0: not said [0] */
+    uint32_t cores;          /* of each task; 0: not said [0] */
     const char *results;     /* [NULL] */
     const char *tagstring;   /* [NULL] */
     const char *joblog;      /* [NULL] */

@@ -278,6 +278,10 @@ const struct bats_option bats_options[] = {
         "bind tasks to the cores of their rank, or to the NUMA nodes of those "
         "cores, and set OMP_NUM_THREADS to match; none: keep the launcher's "
         "binding (default: core)"),
+    ROW("cores", 0, "N", SMALL, AT(cores), RUN, RUN,
+        "the cores (ranks of one node) that each task needs, unless the bag "
+        "says it of this task (#BATS cores=N). It is bound to all of them, and "
+        "OMP_NUM_THREADS is set to match (default: 1)"),
     ROW("memory", 0, "SIZE", SIZE, AT(memory), RUNS | ALLOC, RUN,
         "the memory that each task asks for (suffixes K, M, G), unless the "
         "bag says it of this task. Limits nothing: the report sets it against "

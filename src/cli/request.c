@@ -229,6 +229,7 @@ static struct bats_run_options plain_options(const struct bats_settings *set)
     struct bats_run_options options = {
         .policy = bats_policy_find(set->policy),
         .machine = set->machine,
+        .cores = set->cores,
         .bind = strcmp(set->bind, "none") == 0   ? BATS_BIND_NONE
                 : strcmp(set->bind, "numa") == 0 ? BATS_BIND_NUMA
                                                  : BATS_BIND_CORE,

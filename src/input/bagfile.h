@@ -47,6 +47,8 @@
 struct bats_sweep;    /* sweep/sweep.h */
 struct bats_workflow; /* workflow/workflow.h */
 
+#define BATS_CORES_MOST 4096 /* of a task */
+
 /* Filled in by bats_bagfile_load and its like; others only read it. */
 struct bats_bagfile {
     char *name;       /* of the file, for messages ("-": "standard input") */
@@ -130,6 +132,12 @@ uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 
 /* The memory that task i asks for in the file; 0: it does not say. */
 int64_t bats_bagfile_memory_kib(const struct bats_bagfile *bag, uint32_t i);
+
+/* The cores that task i needs, as said in the file; 0: it does not say. */
+uint32_t bats_bagfile_cores(const struct bats_bagfile *bag, uint32_t i);
+
+/* Some task of the file needs more than one. */
+bool bats_bagfile_is_wide(const struct bats_bagfile *bag);
 
 /* The runtime of task i on a machine of speed 1, as told in the file; 0: it is
  * not told. */

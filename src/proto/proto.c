@@ -98,6 +98,8 @@ static void code_assign(struct codec *c, struct bats_assign *a)
     ANY_TEXT(a->command);
     TEXTS(a->variables, a->n_variables);
     TEXTS(a->outputs, a->n_outputs);
+    U32(a->cores);
+    ANY_TEXT(a->holds);
 }
 
 static void code_result(struct codec *c, struct bats_task_result *r)

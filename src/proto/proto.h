@@ -26,7 +26,7 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 15
+#define BATS_PROTO_VERSION 16
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
@@ -151,6 +151,11 @@ struct bats_assign {
     const char *outputs; /* files that it has to make, as a rule of a workflow,
                           * likewise */
     size_t n_outputs;
+    uint32_t cores;        /* slots of its node that it holds */
+    const char *holds;     /* if these are several: the hardware threads of
+                            * their ranks and the shares of them,
+                            * "THREADS:INDEX:COUNT", separated by blanks; else
+                            * "" */
 };
 
 struct bats_task_result {

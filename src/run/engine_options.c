@@ -1,5 +1,7 @@
 /* engine_options: what the engine is told before it begins. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +56,123 @@ static int take_profile(struct bats_engine_options *e,
     return 0;
 }
 
+/* ---- what tasks need ---- */
+
+static uint32_t cores_of(const struct bats_run_options *o, uint32_t task)
+{
+    uint32_t cores = bats_bagfile_cores(o->bag, task);
+    return cores > 0 ? cores : o->cores > 0 ? o->cores : 1;
+}
+
+/* The machine with most slots. */
+static uint32_t widest(const struct bats_platform *p)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        if (p->machines[i].slots > p->machines[best].slots)
+            best = i;
+    return best;
+}
+
+static int check_cores(const struct bats_run_options *o,
+                       const struct bats_platform *p, uint32_t task,
+                       struct bats_error *err)
+{
+    char name[BATS_MACHINE_NAME], where[32] = "";
+    uint32_t cores = cores_of(o, task), most = widest(p);
+    uint32_t line = bats_bagfile_line(o->bag, task);
+    if (cores <= p->machines[most].slots)
+        return 0;
+    bats_machine_name(name, p->clusters, p->machines, most);
+    if (line > 0)
+        snprintf(where, sizeof where, ", line %" PRIu32 ",", line);
+    return bats_refuse(
+        err,
+        "%s: task %" PRIu64 "%s needs %" PRIu32
+        " cores; the largest machine, %s, has %" PRIu32 " rank%s%s",
+        o->bag->name, (uint64_t)task + 1, where, cores, name,
+        p->machines[most].slots, p->machines[most].slots == 1 ? "" : "s",
+        p->machines[most].slots == 1 && o->clusters != NULL
+            ? " (machine = node in the clusters file makes one of all ranks "
+              "of a node)"
+            : "");
+}
+
+/* The category of tasks of category `of` with so many cores: that of the bag,
+ * for the first of them that were seen; others follow. */
+static uint32_t find_category(struct bats_engine_options *e, uint16_t *kind,
+                              uint32_t *n, uint32_t of, uint32_t cores)
+{
+    for (uint32_t k = of; k < *n; k++)
+        if (kind[k] == of &&
+            (e->needs[k].cores == cores || e->needs[k].cores == 0)) {
+            e->needs[k].cores = cores;
+            return k;
+        }
+    if (*n == BATS_CATEGORIES_MAX)
+        return *n;
+    kind[*n] = (uint16_t)of;
+    e->needs[*n].cores = cores;
+    return (*n)++;
+}
+
+static int sort_by_need(const struct bats_run_options *o,
+                        const struct bats_platform *p,
+                        struct bats_engine_options *e, uint16_t *kind,
+                        struct bats_error *err)
+{
+    uint32_t n = o->bag->category != NULL ? o->bag->n_categories : 1;
+    int rc = 0;
+    for (uint32_t k = 0; k < n; k++)
+        kind[k] = (uint16_t)k;
+    for (uint32_t i = 0; rc == 0 && i < o->bag->n_tasks; i++) {
+        uint32_t of = o->bag->category != NULL ? o->bag->category[i] : 0;
+        uint32_t k = find_category(e, kind, &n, of, cores_of(o, i));
+        if (k == BATS_CATEGORIES_MAX)
+            return bats_refuse(err, "%s: more than %d classes of tasks",
+                               o->bag->name, BATS_CATEGORIES_MAX);
+        e->category[i] = (uint16_t)k;
+        rc = check_cores(o, p, i, err);
+    }
+    for (uint32_t k = 0; k < n; k++)
+        if (e->needs[k].cores == 0) /* a category without tasks */
+            e->needs[k].cores = 1;
+    e->options.n_categories = n;
+    return rc;
+}
+
+/* Only where some task needs several cores. */
+static int take_needs(const struct bats_run_options *o,
+                      const struct bats_survey *survey,
+                      struct bats_engine_options *e, struct bats_error *err)
+{
+    if (o->cores <= 1 && !bats_bagfile_is_wide(o->bag))
+        return 0;
+    if (o->joining != NULL)
+        return bats_refuse(err, "worker jobs run tasks of one core only, so "
+                                "far: %s has tasks that need more",
+                           o->bag->name);
+    e->needs = calloc(BATS_CATEGORIES_MAX, sizeof *e->needs);
+    e->category = calloc(o->bag->n_tasks, sizeof *e->category);
+    uint16_t *kind = calloc(BATS_CATEGORIES_MAX, sizeof *kind);
+    int rc = e->needs != NULL && e->category != NULL && kind != NULL
+                 ? sort_by_need(o, &survey->platform, e, kind, err)
+                 : bats_no_memory(err);
+    free(kind);
+    e->options.needs = e->needs;
+    e->options.category = e->category;
+    /* A plain run asks for no choice; who wants one is told. */
+    e->options.sampling.on &= !o->sampling.offers;
+    return rc;
+}
+
+void bats_engine_options_release(struct bats_engine_options *e)
+{
+    free(e->seen);
+    free(e->needs);
+    free(e->category);
+}
+
 static bats_time virtual_time(const struct bats_run_options *o,
                               int64_t real_us)
 {
@@ -72,6 +191,8 @@ int bats_engine_options(const struct bats_run_options *o,
     if (only_builtins(o->bag))
         lead = 0;
     e->seen = NULL;
+    e->needs = NULL;
+    e->category = NULL;
     e->options = (struct bats_sched_options){
         .policy = survey->policy,
         .n_tasks = o->bag->n_tasks,
@@ -118,5 +239,6 @@ int bats_engine_options(const struct bats_run_options *o,
         options->n_known[k] = bats_pools_instances(o->pools, k, e->known[k]);
         options->known[k] = e->known[k];
     }
-    return take_profile(e, o->profile, p, err);
+    int rc = take_needs(o, survey, e, err);
+    return rc == 0 ? take_profile(e, o->profile, p, err) : rc;
 }

@@ -14,7 +14,9 @@ struct bats_engine_options {
     struct bats_sched_options options;
     struct bats_instance known[2][BATS_POOLS_INSTANCES]; /* in them */
     struct bats_prior prior;
-    struct bats_observation *seen; /* of the profile; for free(), always */
+    struct bats_observation *seen; /* of the profile */
+    struct bats_need *needs; /* of tasks, by category; NULL: of one slot each */
+    uint16_t *category;      /* by task; NULL: that of the bag */
 };
 
 /* The tasks are drawn at random: schedules are on offer by a random sample. */
@@ -27,9 +29,13 @@ bats_draws_at_random(const struct bats_run_options *options,
 }
 
 /* `e` must not be moved: the options point into it. BATS_EINPUT: the profile
- * knows none of the clusters; BATS_ENOMEM. */
+ * knows none of the clusters, or a task needs more cores than any machine has;
+ * BATS_ENOMEM. */
 int bats_engine_options(const struct bats_run_options *options,
                         const struct bats_survey *survey,
                         struct bats_engine_options *e, struct bats_error *err);
+
+/* In any case. */
+void bats_engine_options_release(struct bats_engine_options *e);
 
 #endif

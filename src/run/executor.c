@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ _Static_assert(BATS_BIND_NUMA + 1 == BATS_PROTO_BINDS,
                "all ways to bind can be sent");
 
 #define COMMON_VARIABLES 8
-#define TASK_VARIABLES 5
+#define TASK_VARIABLES 6
 #define TASK_VARIABLE_ROOM 40
 
 struct waiting {
@@ -38,9 +39,10 @@ struct waiting {
     int64_t sleep_us;
     int64_t lost_us;               /* emulation; 0: it is not lost */
     int64_t noticed_us;            /* or 0 */
+    uint32_t cores;
     size_t n_variables, n_outputs; /* bytes */
-    char *variables,
-        *outputs;   /* behind the command, as in struct bats_assign */
+    char *variables, *outputs,
+        *holds;     /* behind the command, as in struct bats_assign */
     char command[]; /* "": a built-in sleep */
 };
 
@@ -79,6 +81,8 @@ struct bats_executor {
     bool stopping;
     int64_t kill_at_us; /* while stopping; INT64_MAX: not stopping */
     bool disbatch;
+    enum bats_bind bind;
+    bool sets_threads; /* OMP_NUM_THREADS is the task's number of cores */
     /* "NAME=value", the same for all tasks; then NULL */
     char *common[COMMON_VARIABLES + 1];
     int n_common;
@@ -112,13 +116,15 @@ static bool add_common(struct bats_executor *x, const char *name,
     return true;
 }
 
+#define THREADS "OMP_NUM_THREADS"
+
 /* Tells multi-threaded tasks the number of their cores. */
 static bool add_threads(struct bats_executor *x, uint32_t cores)
 {
-    static const char name[] = "OMP_NUM_THREADS";
     char number[16];
     snprintf(number, sizeof number, "%" PRIu32, cores);
-    return cores == 0 || getenv(name) != NULL || add_common(x, name, number);
+    x->sets_threads = getenv(THREADS) == NULL;
+    return cores == 0 || !x->sets_threads || add_common(x, THREADS, number);
 }
 
 static bool add_variables(struct bats_executor *x,
@@ -148,6 +154,7 @@ int bats_executor_create(const struct bats_setup *setup,
         return bats_no_memory(err);
     }
     x->sink = *sink;
+    x->bind = (enum bats_bind)setup->bind;
     x->last = &x->first;
     x->kill_at_us = x->lost_at_us = INT64_MAX;
     x->output = (enum bats_output)setup->output;
@@ -220,16 +227,17 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
             never_started(executor, a.task, a.attempt);
             continue;
         }
-        size_t n = strlen(a.command) + 1;
+        size_t n = strlen(a.command) + 1, n_holds = strlen(a.holds) + 1;
         int64_t begin_us = a.wait_us > 0 ? bats_clock_now_us() + a.wait_us : 0;
         struct waiting *w =
-            malloc(sizeof *w + n + a.n_variables + a.n_outputs);
+            malloc(sizeof *w + n + a.n_variables + a.n_outputs + n_holds);
         if (w == NULL)
             return bats_no_memory(err);
         *w = (struct waiting){.task = a.task,
                               .attempt = a.attempt,
                               .replica = a.replica,
                               .once = a.once,
+                              .cores = a.cores,
                               .begin_us = begin_us,
                               .sleep_us = a.sleep_us,
                               .lost_us = a.lost_us,
@@ -238,7 +246,8 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
                               .n_outputs = a.n_outputs};
         w->variables = mempcpy(w->command, a.command, n);
         w->outputs = mempcpy(w->variables, a.variables, a.n_variables);
-        memcpy(w->outputs, a.outputs, a.n_outputs);
+        w->holds = mempcpy(w->outputs, a.outputs, a.n_outputs);
+        memcpy(w->holds, a.holds, n_holds);
         *executor->last = w;
         executor->last = &w->next;
         executor->n_waiting++;
@@ -471,8 +480,10 @@ fill_environment(const struct bats_executor *x, const struct waiting *w,
         return NULL;
     for (const char *at = w->variables; at < end; at = next_variable(at))
         environment[n++] = at;
+    bool is_wide = w->cores > 1 && x->sets_threads;
     for (int i = 0; i < x->n_common; i++)
-        environment[n++] = x->common[i];
+        if (!is_wide || strncmp(x->common[i], THREADS "=", sizeof THREADS) != 0)
+            environment[n++] = x->common[i];
     snprintf(own[0], TASK_VARIABLE_ROOM, "BATS_TASK_ID=%" PRIu64,
              (uint64_t)w->task + 1);
     snprintf(own[1], TASK_VARIABLE_ROOM, "BATS_ATTEMPT=%" PRIu32, w->attempt);
@@ -483,6 +494,9 @@ fill_environment(const struct bats_executor *x, const struct waiting *w,
              w->task);
     for (int i = 0; i < (x->disbatch ? 5 : 3); i++)
         environment[n++] = own[i];
+    snprintf(own[5], TASK_VARIABLE_ROOM, THREADS "=%" PRIu32, w->cores);
+    if (is_wide)
+        environment[n++] = own[5];
     return environment;
 }
 
@@ -520,6 +534,20 @@ static int64_t holds_back_us(const struct bats_executor *x)
     return x->memfree > 0 && free_memory() < x->memfree ? MEMORY_US : 0;
 }
 
+/* Starts the task, bound to the cores of all ranks that it holds. */
+static int start_bound(struct bats_executor *x, const struct waiting *w,
+                       const struct bats_runner_task *task,
+                       struct bats_error *err)
+{
+    cpu_set_t mine;
+    bool moves = w->cores > 1 && sched_getaffinity(0, sizeof mine, &mine) == 0 &&
+                 bats_hardware_bind_to(x->bind, w->holds) > 0;
+    int rc = bats_runner_start(x->runner, task, err);
+    if (moves)
+        sched_setaffinity(0, sizeof mine, &mine);
+    return rc;
+}
+
 static int start_next(struct bats_executor *x, struct bats_error *err)
 {
     struct waiting *w = unhook(x, &x->first);
@@ -550,7 +578,7 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
         fall_silent(x, &(struct bats_runner_result){
                            .task = w->task,
                            .usage.start_us = bats_now_us(CLOCK_REALTIME)});
-    int rc = begins_lost ? 0 : bats_runner_start(x->runner, &task, err);
+    int rc = begins_lost ? 0 : start_bound(x, w, &task, err);
     free(environment);
     return rc;
 }

@@ -117,6 +117,26 @@ static void remove_half(struct master *m, uint32_t task)
     m->halves[task] = 1;
 }
 
+/* Writes the ranks that the task holds into m->holds, if these are several.
+ * Returns their number. */
+static uint32_t list_holds(struct master *m, const struct bats_command *command)
+{
+    const uint32_t *workers = m->worker + m->first[command->machine];
+    bats_text_cut(&m->holds, 0);
+    if (m->held == NULL)
+        return 1;
+    uint32_t n = bats_sched_holds(m->sched, command->machine, command->slot,
+                                  m->held);
+    for (uint32_t i = 0; i < n && n > 1; i++) {
+        int rank = m->crew.ranks[workers[m->held[i]]].rank;
+        struct bats_share share = m->survey.shares[rank];
+        bats_text_format(&m->holds, "%s%s:%" PRIu32 ":%" PRIu32,
+                         i > 0 ? " " : "", m->survey.nodes[rank].hardware.bound,
+                         share.index, share.count);
+    }
+    return n > 0 ? n : 1; /* 0: it is lost already */
+}
+
 static int run_task(struct master *m, size_t i,
                     const struct bats_command *command, struct bats_error *err)
 {
@@ -124,12 +144,14 @@ static int run_task(struct master *m, size_t i,
                                            (uint32_t)i + 1, &m->command);
     if (n < 0)
         return bats_error_set(err, (int)n, "out of memory");
+    uint32_t cores = list_holds(m, command);
     ptrdiff_t n_variables = variables_of(m, command->task);
     ptrdiff_t n_outputs = 0;
     if (m->options->bag->workflow != NULL)
         n_outputs = bats_workflow_outputs(m->options->bag->workflow,
                                           command->task, &m->outputs);
-    if (n_variables < 0 || n_outputs < 0)
+    if (n_variables < 0 || n_outputs < 0 ||
+        bats_text_length(&m->holds) < 0)
         return bats_no_memory(err);
     bool builtin;
     bats_time duration = 0;
@@ -145,6 +167,8 @@ static int run_task(struct master *m, size_t i,
         .attempt = ++m->attempts[command->task],
         .replica = command->replica,
         .once = bats_sched_runs_once(m->sched, command->task),
+        .cores = cores,
+        .holds = cores > 1 ? m->holds.bytes : "",
         .command = builtin ? "" : m->command.bytes,
         .wait_us = pace(m),
         .variables = m->variables.bytes,
@@ -601,6 +625,8 @@ int bats_run_master(const struct bats_run_options *options,
     free(m.attempts);
     free(m.halves);
     bats_text_release(&m.command);
+    bats_text_release(&m.holds);
+    free(m.held);
     bats_text_release(&m.variables);
     bats_text_release(&m.outputs);
     struct bats_books books = m.journal.books;

@@ -42,6 +42,9 @@ struct master {
     struct bats_error late_error; /* of the master's own tasks, or code 0 */
     char machine_name[BATS_MACHINE_NAME];
     struct bats_text command;   /* of the task that is assigned */
+    struct bats_text holds;     /* the ranks that it holds; */
+    uint32_t *held; /* room for those of any machine; NULL: each task holds
+                     * one */
     struct bats_text variables; /* of its environment */
     struct bats_text outputs;   /* files that it has to make */
     int64_t start_us;

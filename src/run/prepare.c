@@ -213,6 +213,16 @@ static int take_rest(const struct master *m, struct bats_sched_options *engine,
     return 0;
 }
 
+static int make_held(struct master *m, struct bats_error *err)
+{
+    const struct bats_platform *p = &m->survey.platform;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        most = p->machines[i].slots > most ? p->machines[i].slots : most;
+    m->held = calloc(most, sizeof *m->held);
+    return m->held != NULL ? 0 : bats_no_memory(err);
+}
+
 int bats_master_prepare(struct master *m,
                         const struct bats_executor_sink *sink,
                         struct bats_error *err)
@@ -233,6 +243,8 @@ int bats_master_prepare(struct master *m,
     for (uint32_t k = 0; k < p->n_machines; k++)
         hosts[k] = m->crew.ranks[m->worker[m->first[k]]].host;
     rc = bats_engine_options(m->options, &m->survey, &e, err);
+    if (rc == 0 && engine->needs != NULL)
+        rc = make_held(m, err);
     if (rc == 0)
         rc = take_rest(m, engine, &rest, err);
     if (rc == 0)
@@ -243,6 +255,6 @@ int bats_master_prepare(struct master *m,
         rc = begin_record(m, started_us, engine, hosts, err);
     bats_record_rest_release(&rest);
     free(hosts);
-    free(e.seen);
+    bats_engine_options_release(&e);
     return rc < 0 ? rc : set_up_all(m, sink, err);
 }

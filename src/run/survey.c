@@ -37,8 +37,10 @@ static struct bats_worker_rank master_of(const struct bats_survey *s)
 static enum bats_site_machine
 machine_of(const struct bats_run_options *options)
 {
+    bool is_wide = options->bag != NULL &&
+                   (options->cores > 1 || bats_bagfile_is_wide(options->bag));
     if (options->machine == NULL)
-        return BATS_SITE_AUTO;
+        return is_wide ? BATS_SITE_NODE : BATS_SITE_AUTO;
     return strcmp(options->machine, "node") == 0 ? BATS_SITE_NODE
                                                  : BATS_SITE_RANK;
 }

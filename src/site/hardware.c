@@ -1,5 +1,6 @@
 #include "site/hardware.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,7 +179,57 @@ uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
     return cores;
 }
 
+/* Adds what the rank of this part, "THREADS:INDEX:COUNT", would be bound to.
+ * Returns its cores. */
+static uint32_t add_part(hwloc_topology_t topology, enum bats_bind bind,
+                         const char *part, hwloc_bitmap_t all)
+{
+    char threads[BATS_HARDWARE_BOUND];
+    struct bats_share share;
+    uint32_t cores = 0;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc(), mine = hwloc_bitmap_alloc();
+    if (set != NULL && mine != NULL &&
+        sscanf(part, "%255[0-9,-]:%" SCNu32 ":%" SCNu32, threads, &share.index,
+               &share.count) == 3 &&
+        hwloc_bitmap_list_sscanf(set, threads) == 0)
+        cores = choose(topology, set, bind, share, mine);
+    if (cores > 0 && hwloc_bitmap_iszero(mine))
+        cores = 0;
+    if (cores > 0)
+        hwloc_bitmap_or(all, all, mine);
+    hwloc_bitmap_free(set);
+    hwloc_bitmap_free(mine);
+    return cores;
+}
+
+uint32_t bats_hardware_bind_to(enum bats_bind bind, const char *holds)
+{
+    hwloc_topology_t topology = bind != BATS_BIND_NONE ? load() : NULL;
+    hwloc_bitmap_t all = topology != NULL ? hwloc_bitmap_alloc() : NULL;
+    uint32_t cores = 0;
+    for (const char *part = holds; all != NULL && *part != '\0';) {
+        uint32_t more = add_part(topology, bind, part, all);
+        cores = more > 0 ? cores + more : 0;
+        part += strcspn(part, " ");
+        part += strspn(part, " ");
+        if (more == 0)
+            break;
+    }
+    if (cores > 0 &&
+        hwloc_set_cpubind(topology, all, HWLOC_CPUBIND_THREAD) != 0)
+        cores = 0;
+    hwloc_bitmap_free(all);
+    return cores;
+}
+
 #else
+
+uint32_t bats_hardware_bind_to(enum bats_bind bind, const char *holds)
+{
+    (void)bind;
+    (void)holds;
+    return 0;
+}
 
 uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
 {

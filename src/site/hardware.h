@@ -54,6 +54,15 @@ struct bats_share {
  */
 uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share);
 
+/*
+ * Binds this thread, and the processes that it starts, to what several ranks of
+ * this node would be bound to. `holds`: for each of them the hardware threads
+ * that it has with others, its share of them, and how many share them, as in
+ * "0-3,8:0:4 0-3,8:1:4". Returns the number of cores; 0: nothing is known or
+ * wanted, or a rank has no core of its own.
+ */
+uint32_t bats_hardware_bind_to(enum bats_bind bind, const char *holds);
+
 /* For tests: the choice of bats_hardware_bind among the hardware threads
  * `bound`, written into `chosen`, both as in "0-3,8". The same result; "" if
  * nothing is to be bound. */

@@ -629,6 +629,23 @@ TEST(keys_hold_until_they_are_there_again)
     bats_bagfile_destroy(bag);
 }
 
+TEST(cores_are_needed_until_it_changes)
+{
+    struct bats_bagfile *bag =
+        load("a\n#BATS cores=4 time=1m\nb\n#BATS cores=1\nc\n");
+    static const uint32_t cores[] = {0, 4, 1};
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(bats_bagfile_cores(bag, i), cores[i]);
+    assert_true(bats_bagfile_is_wide(bag));
+    bats_bagfile_destroy(bag);
+    bag = load("#BATS cores=1\na\n");
+    assert_false(bats_bagfile_is_wide(bag));
+    bats_bagfile_destroy(bag);
+    expect_refusal("#BATS cores=0\na\n", ":1: #BATS cores: '0' is not");
+    expect_refusal("#BATS cores=2x\na\n", ":1: #BATS cores: '2x' is not");
+    expect_refusal("#BATS cores=4097\na\n", ":1: #BATS cores: '4097' is");
+}
+
 TEST(mistakes_in_keys_are_refused_with_their_line)
 {
     expect_refusal("a\n#BATS class=x colour=2\nb\n",

@@ -134,6 +134,8 @@ TEST(lists_arrive_complete_and_in_order)
     assert_memory_equal(assign.variables, "a=1\0b=", 7);
     assert_int_equal(assign.n_outputs, 4);
     assert_memory_equal(assign.outputs, "f\0g", 4);
+    assert_int_equal(assign.cores, 2);
+    assert_string_equal(assign.holds, "0-3:0:2 0-3:1:2");
     assert_true(bats_proto_next_assign(&m, &assign));
     assert_int_equal(assign.task, UINT32_MAX - 1);
     assert_int_equal(assign.attempt, 3);
@@ -187,7 +189,7 @@ TEST(cancel_is_little_endian_on_the_wire)
 {
     struct bats_packet p = {0};
     write_message(BATS_MESSAGE_CANCEL, &p);
-    static const uint8_t expected[] = {5, 15, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 16, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -197,7 +199,7 @@ TEST(hello_and_assign_have_the_documented_bytes)
 {
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    15,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    16,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -213,12 +215,13 @@ TEST(hello_and_assign_have_the_documented_bytes)
     bats_packet_release(&p);
 
     static const uint8_t assign[] = {
-        3, 15,  1, 0, 0, 0, 2, 0,   0, 0, 4, 0, 0, 0, 5,   0, 0, 0,
+        3, 16,  1, 0, 0, 0, 2, 0,   0, 0, 4, 0, 0, 0, 5,   0, 0, 0,
         1, 9,   0, 0, 0, 0, 0, 0,   0, 6, 0, 0, 0, 0, 0,   0, 0, 7,
         0, 0,   0, 0, 0, 0, 0, 8,   0, 0, 0, 0, 0, 0, 0,   1, 0, 0,
-        0, 'x', 0, 2, 0, 0, 0, '=', 0, 0, 2, 0, 0, 0, 'f', 0, 0};
+        0, 'x', 0, 2, 0, 0, 0, '=', 0, 0, 2, 0, 0, 0, 'f', 0, 0,
+        3, 0,   0, 0, 1, 0, 0, 0,   '0', 0};
     bats_proto_assign(&p, &(struct bats_assign){2, 4, 5, true, 9, 6, 7, 8, "x",
-                                                "=", 2, "f", 2});
+                                                "=", 2, "f", 2, 3, "0"});
     assert_int_equal(p.n, sizeof assign);
     assert_memory_equal(p.bytes, assign, sizeof assign);
     bats_packet_release(&p);

@@ -376,9 +376,13 @@ static int print(const struct answer *a, const struct bats_estimation *x,
 static int read_bag(const char *path, struct bats_bagfile **bag,
                     struct bats_workflow *workflow, struct bats_error *err)
 {
-    return bats_workflow_format(path) == BATS_WORKFLOW_NONE
-               ? bats_bagfile_load(path, bag, err)
-               : bats_workflow_load(path, workflow, err);
+    if (bats_workflow_format(path) != BATS_WORKFLOW_NONE)
+        return bats_workflow_load(path, workflow, err);
+    int rc = bats_bagfile_load(path, bag, err);
+    return rc == 0 && bats_bagfile_is_wide(*bag)
+               ? bats_refuse(err, "%s has tasks that need several cores, which "
+                                  "are not planned for", path)
+               : rc;
 }
 
 /* The weights of the tasks, if their runtimes are all known; else NULL. */

@@ -192,6 +192,10 @@ static const struct {
     {BATS_IDLE_FAILED_HERE, "the tasks that wait have failed there before",
      ""},
     {BATS_IDLE_ELSEWHERE, "the tasks that wait will end sooner elsewhere", ""},
+    {BATS_IDLE_NO_ROOM,
+     "the tasks that wait need more than is free there, or it is kept for "
+     "one that does",
+     ""},
     {BATS_IDLE_WORKFLOW,
      "the budgets of the workflows whose tasks wait do not cover it", ""},
     {BATS_IDLE_NO_COPY, "no copy of a running task would end sooner there",

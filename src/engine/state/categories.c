@@ -42,7 +42,7 @@ int categories_init(struct state *s, const struct bats_sched_options *o)
 {
     struct categories *k = &s->known.categories;
     k->n = o->n_categories > 0 ? o->n_categories : 1;
-    k->of = o->category;
+    k->of = s->needs.of ? s->needs.of : o->category;
     k->told = o->told_runtime;
     k->told_context = o->true_context;
     k->weight = calloc(k->n, sizeof *k->weight);

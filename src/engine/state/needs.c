@@ -53,13 +53,15 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
         return 0;
     for (uint32_t i = 0; i < o->n_machines; i++)
         n_slots += o->machines[i].slots;
+    n->of = malloc(o->n_tasks * sizeof *n->of);
     n->list = malloc(o->n_categories * sizeof *n->list);
     n->share = malloc(o->n_categories * sizeof *n->share);
     n->spec = malloc(o->n_machines * sizeof *n->spec);
     n->free = malloc(o->n_machines * sizeof *n->free);
     n->lead = malloc(n_slots * sizeof *n->lead);
-    if (!n->list || !n->share || !n->spec || !n->free || !n->lead)
+    if (!n->of || !n->list || !n->share || !n->spec || !n->free || !n->lead)
         return BATS_ENOMEM;
+    memcpy(n->of, o->category, o->n_tasks * sizeof *n->of);
     memcpy(n->list, o->needs, o->n_categories * sizeof *n->list);
     for (uint32_t i = 0; i < o->n_machines; i++)
         n->spec[i] = n->free[i] = needs_stock(o, i);
@@ -67,11 +69,12 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
         n->share[i] = share(s, &n->list[i]);
     for (uint32_t i = 0; i < n_slots; i++)
         n->lead[i] = NO_SLOT;
-    return bats_bag_divide(&s->bag, o->category, o->n_categories, NULL);
+    return bats_bag_divide(&s->bag, n->of, o->n_categories, NULL);
 }
 
 void needs_release(struct state *s)
 {
+    free(s->needs.of);
     free(s->needs.list);
     free(s->needs.share);
     free(s->needs.spec);

@@ -110,6 +110,7 @@ struct idle {
 
 /* What tasks need of their machines. */
 struct needs {
+    uint16_t *of;           /* by task: its category */
     struct bats_need *list; /* by category; NULL: one slot each */
     double *share; /* by category: slots of a machine for one of such tasks */
     struct bats_stock *spec, *free; /* by machine: all it has, and what

@@ -59,6 +59,21 @@ int64_t bats_bagfile_memory_kib(const struct bats_bagfile *bag, uint32_t i)
                                  : find_group(bag, i)->traits.memory_kib;
 }
 
+uint32_t bats_bagfile_cores(const struct bats_bagfile *bag, uint32_t i)
+{
+    return bag->sweep != NULL || bag->workflow != NULL
+               ? 0
+               : find_group(bag, i)->traits.cores;
+}
+
+bool bats_bagfile_is_wide(const struct bats_bagfile *bag)
+{
+    for (size_t g = 0; g < bag->n_groups; g++)
+        if (bag->groups[g].traits.cores > 1)
+            return true;
+    return false;
+}
+
 bats_time bats_bagfile_time(const struct bats_bagfile *bag, uint32_t i)
 {
     struct bats_text command = {0};

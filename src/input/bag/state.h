@@ -20,6 +20,7 @@ struct bats_bag_traits {
     int64_t memory_kib; /* that each asks for; 0: it does not say */
     bats_time time;     /* that each takes; likewise */
     uint16_t class;     /* number of the name; 0: none */
+    uint32_t cores;     /* that each needs; 0: it does not say */
 };
 
 /*

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,6 +12,18 @@ static int read_class(struct scan *scan, const char *value,
                       struct bats_error *err)
 {
     return bats_bag_class(scan->bag, value, &scan->traits.class, err);
+}
+
+static int read_cores(struct scan *scan, const char *value,
+                      struct bats_error *err)
+{
+    size_t n = strspn(value, "0123456789");
+    unsigned long cores = n > 0 && n < 6 ? strtoul(value, NULL, 10) : 0;
+    if (value[n] != '\0' || cores < 1 || cores > BATS_CORES_MOST)
+        return bats_refuse(err, "'%.40s' is not a number from 1 to %d", value,
+                           BATS_CORES_MOST);
+    scan->traits.cores = (uint32_t)cores;
+    return 0;
 }
 
 static int read_memory(struct scan *scan, const char *value,
@@ -35,6 +48,7 @@ static const struct trait {
     const char *key, *value;
     int (*read)(struct scan *scan, const char *value, struct bats_error *err);
 } traits[] = {{"class", "NAME", read_class},
+              {"cores", "N", read_cores},
               {"memory", "SIZE", read_memory},
               {"time", "DURATION", read_time}};
 

@@ -55,9 +55,10 @@ static void write_message(unsigned type, struct bats_packet *p)
                                             .stop = "c",
                                             .n_stop = 2};
     static const struct bats_assign assigns[] = {
-        {0, 1, 0, false, 0, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7, "f\0g", 4},
+        {0, 1, 0, false, 0, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7, "f\0g", 4,
+         2, "0-3:0:2 0-3:1:2"},
         {UINT32_MAX - 1, 3, 2, true, 9, INT64_MAX, 7, 8, "", NULL, 0, NULL,
-         0}};
+         0, 1, ""}};
     static const struct bats_task_result results[] = {
         {.task = 5,
          .attempt = 8,

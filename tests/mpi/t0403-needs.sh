@@ -1,0 +1,111 @@
+#!/bin/bash
+# Tasks that need several cores hold as many ranks of one node.
+. "$TOP/tests/mpi/lib.sh"
+unset OMP_NUM_THREADS
+
+# With 4 ranks of a node: what each task sees, and how much runs beside it.
+cat >beside <<'END'
+#!/bin/bash
+# beside CORES: fails if the tasks that run here need more than 4 cores.
+exec 9>>running
+flock 9
+echo $1 >"on.$BATS_TASK_ID"
+sum=$(cat on.* | paste -sd+ | bc)
+flock -u 9
+sleep 0.2
+rm "on.$BATS_TASK_ID"
+echo "$BATS_TASK_ID $1 ${OMP_NUM_THREADS-unset}"
+[ "$sum" -le 4 ]
+END
+cat >bag <<'BAG'
+bash beside 1
+#BATS cores=3
+bash beside 3
+bash beside 3
+#BATS cores=1
+bash beside 1
+bash beside 1
+#BATS cores=4
+bash beside 4
+#BATS cores=2
+bash beside 2
+BAG
+printf '%s\n' '1 1' '2 3' '3 3' '4 1' '5 1' '6 4' '7 2' >wanted
+
+bats 5 bag --no-record
+cut -d' ' -f1,2 out | sort | cmp -s - wanted
+ok 'tasks of one to four cores run on four ranks, and never too many at once'
+grep -q '7 of 7 tasks done' err
+ok 'the report counts each once'
+
+by_mpi 5 bag --no-record
+cut -d' ' -f1,2 out | sort | cmp -s - wanted
+ok 'and on ranks of MPI'
+bats 5 bag --no-record --policy rr --order random --budget 9 --clusters \
+    <(printf '[cluster a]\nmachine = node\ncharge = 3\n')
+cut -d' ' -f1,2 out | sort | cmp -s - wanted
+grep -q '^charged  *3 of' err
+ok 'within a budget, which pays for the node'
+
+bats 5 --cores 2 --no-record -- 'echo {} $OMP_NUM_THREADS' ::: a b c
+test "$(sort out | tr '\n' ' ')" = 'a 2 b 2 c 2 '
+ok '--cores is what each task needs, and the number of its threads'
+OMP_NUM_THREADS=7 bats 5 --cores 2 --no-record -- 'echo $OMP_NUM_THREADS' ::: a
+test "$(cat out)" = '7 a'
+ok 'a number of threads that is set stays'
+
+printf '%s\n' '#BATS cores=2' 'touch begun' '#BATS cores=5' 'true' >five
+rm -f begun
+expect 2 bats 5 five --no-record
+grep -q 'five: task 2, line 4, needs 5 cores; the largest machine, all-1, has 4 ranks' err
+test ! -e begun
+ok 'what fits nowhere is refused before anything begins'
+expect 2 bats 5 five --no-record --clusters \
+    <(printf '[cluster a]\nmachine = rank\ncharge = 3\n')
+grep -q 'task 1, line 2, needs 2 cores.*machine = node' err
+ok 'and where a machine is a rank'
+expect 2 bats 5 bag --no-record --policy bkp --budget 9 --clusters \
+    <(printf '[cluster a]\nmachine = node\ncharge = 3\n')
+grep -q 'need another policy' err
+ok 'and by a policy that plans single ranks'
+printf '%s\n' '#BATS cores=0' true >none
+expect 2 bats 5 none --no-record
+grep -q "none:1: #BATS cores: '0' is not a number from 1 to" err
+ok 'no cores are none'
+
+# Where the processors 0 and 1 are two cores.
+siblings=/sys/devices/system/cpu/cpu0/topology/thread_siblings_list
+if [ "$(cat $siblings 2>/dev/null)" = 0 ] && taskset -c 1 true 2>/dev/null; then
+    echo 'grep Cpus_allowed_list /proc/self/status' >where
+    taskset -c 0,1 "$BATS_MPI" -j 2 --cores 2 --no-record where >out 2>err
+    grep -q 'Cpus_allowed_list:.0-1' out
+    ok 'a task is bound to the cores of all its ranks'
+    taskset -c 0,1 "$BATS_MPI" -j 2 --no-record where >out 2>err
+    grep -qE 'Cpus_allowed_list:.[01]$' out
+    ok 'one of one core is not'
+fi
+
+cat >nested.c <<'C'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, n;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    printf("nested %d of %d\n", rank, n);
+    return MPI_Finalize();
+}
+C
+if ${MPICC:-mpicc} -o nested nested.c 2>err; then
+    printf '%s\n' '#BATS cores=4' \
+        "OMPI_MCA_rmaps_base_oversubscribe=1 ${MPIRUN:-mpirun} -n 4 ./nested" >bag
+    by_mpi 5 bag --no-record
+    test "$(sort out | tr '\n' ' ')" = \
+        'nested 0 of 4 nested 1 of 4 nested 2 of 4 nested 3 of 4 '
+    ok 'an MPI program of four ranks runs in a task of four cores'
+else
+    skip 'an MPI program runs in a task' 'mpicc does not work'
+fi
+done_testing
