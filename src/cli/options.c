@@ -17,6 +17,7 @@
 #include "input/workflow/workflow.h"
 #include "run/launcher.h"
 #include "util/similar.h"
+#include "util/text.h"
 
 /* upper limit of the options of a verb */
 #define ROWS_MAX 128
@@ -101,11 +102,10 @@ static int explain(enum bats_verb verb, const char *word,
         if (strncmp(rows[i]->name, word + 2, (size_t)length - 2) != 0)
             continue;
         bool exact = rows[i]->name[length - 2] == '\0';
-        if (exact)
-            n_matches = 0;
-        size_t used = n_matches > 0 ? strlen(matches) : 0;
-        snprintf(matches + used, sizeof matches - used, "%s--%s",
-                 n_matches++ > 0 ? ", " : "", rows[i]->name);
+        if (exact || n_matches == 0)
+            n_matches = matches[0] = 0;
+        bats_append(matches, sizeof matches, "%s--%s",
+                    n_matches++ > 0 ? ", " : "", rows[i]->name);
         if (exact)
             break;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/similar.h"
+#include "util/text.h"
 
 static const struct {
     const char *name;
@@ -107,12 +108,11 @@ bool bats_verb_find(const char *word, enum bats_verb *verb)
 void bats_verb_suggest(const char *word, struct bats_error *err)
 {
     struct bats_similar similar = bats_similar_to(word, strlen(word));
-    size_t n = strlen(err->text);
     for (int i = 0; i < BATS_VERBS; i++)
         bats_similar_try(&similar, verbs[i].name);
     if (similar.name != NULL)
-        snprintf(err->text + n, sizeof err->text - n,
-                 "; did you mean 'bats-mpi %s'?", similar.name);
+        bats_append(err->text, sizeof err->text,
+                    "; did you mean 'bats-mpi %s'?", similar.name);
 }
 
 int bats_verb_check(enum bats_verb verb, int n, char **words,

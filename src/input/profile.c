@@ -14,6 +14,7 @@
 #include "input/platform.h"
 #include "input/textfile.h"
 #include "util/encode.h"
+#include "util/text.h"
 
 #define VERSION 1
 #define SECONDS_MAX 9e12 /* limit of bats_time */
@@ -38,18 +39,16 @@ struct value {
 static struct value member(const struct value *of, const char *key)
 {
     struct value v = *of;
-    size_t n = strlen(v.name);
     v.json = json_object_get(of->json, key);
-    snprintf(v.name + n, sizeof v.name - n, "%s%s", n > 0 ? "." : "", key);
+    bats_append(v.name, sizeof v.name, "%s%s", v.name[0] ? "." : "", key);
     return v;
 }
 
 static struct value item(const struct value *of, size_t i)
 {
     struct value v = *of;
-    size_t n = strlen(v.name);
     v.json = json_array_get(of->json, i);
-    snprintf(v.name + n, sizeof v.name - n, "[%zu]", i);
+    bats_append(v.name, sizeof v.name, "[%zu]", i);
     return v;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "input/inifile.h"
+#include "util/text.h"
 
 #define FAIL BATS_SECTIONS_FAIL
 
@@ -87,12 +88,11 @@ static int open_cluster(struct bats_sections *r, unsigned line,
 /* "a, b and c": the next of n words. */
 static void list(char *text, size_t size, const char *word, size_t i, size_t n)
 {
-    size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%s",
-             i == 0       ? ""
-             : i + 1 == n ? " and "
-                          : ", ",
-             word);
+    bats_append(text, size, "%s%s",
+                i == 0       ? ""
+                : i + 1 == n ? " and "
+                             : ", ",
+                word);
 }
 
 static int complain_of_section(struct bats_sections *r, unsigned line,

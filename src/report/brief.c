@@ -6,6 +6,7 @@
 #include "report/parts.h"
 #include "report/report.h"
 #include "report/words.h"
+#include "util/text.h"
 
 #define TEXT 4096
 
@@ -23,21 +24,18 @@ bool bats_report_is_brief(const struct bats_report *r)
 static void print_machines(FILE *out, const struct bats_snapshot *s)
 {
     char text[TEXT] = "";
-    size_t n = 0;
 
-    for (size_t i = 0; i < s->platform->n_clusters && n < sizeof text; i++) {
+    for (size_t i = 0; i < s->platform->n_clusters; i++) {
         const struct bats_cluster_status *k = &s->cluster[i];
-        n += (size_t)snprintf(
-            text + n, sizeof text - n, "%s%s: %" PRIu32 " of %" PRIu32,
-            n > 0 ? "; " : "", s->platform->clusters[i].name, k->machines_used,
-            bats_snapshot_machines(s->platform, i));
-        if (k->utilisation > 0 && n < sizeof text)
-            n += (size_t)snprintf(text + n, sizeof text - n, ", %.0f%% in use",
-                                  100 * k->utilisation);
-        if (k->mean_runtime > 0 && n < sizeof text)
-            n += (size_t)snprintf(
-                text + n, sizeof text - n, ", %s a task",
-                bats_words_duration((bats_time)k->mean_runtime).s);
+        bats_append(text, sizeof text, "%s%s: %" PRIu32 " of %" PRIu32,
+                    i > 0 ? "; " : "", s->platform->clusters[i].name,
+                    k->machines_used, bats_snapshot_machines(s->platform, i));
+        if (k->utilisation > 0)
+            bats_append(text, sizeof text, ", %.0f%% in use",
+                        100 * k->utilisation);
+        if (k->mean_runtime > 0)
+            bats_append(text, sizeof text, ", %s a task",
+                        bats_words_duration((bats_time)k->mean_runtime).s);
     }
     bats_report_labelled(out, "machines", text);
 }

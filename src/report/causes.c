@@ -7,6 +7,7 @@
 #include "report/words.h"
 #include "util/grow.h"
 #include "util/json.h"
+#include "util/text.h"
 
 #define WIDTH 80
 #define TEXT 1024
@@ -78,7 +79,7 @@ void bats_causes_sort(struct bats_causes *causes)
 /* "n7", "n7 and n8", "n7 (398), n1 (13) and others (1)". */
 static void name_hosts(char *text, size_t size, const struct bats_cause *c)
 {
-    size_t n = 0, shown = c->n_hosts < 3 ? c->n_hosts : 3;
+    size_t shown = c->n_hosts < 3 ? c->n_hosts : 3;
     uint64_t rest = c->n;
 
     text[0] = '\0';
@@ -86,14 +87,13 @@ static void name_hosts(char *text, size_t size, const struct bats_cause *c)
         snprintf(text, size, "%s", c->hosts[0].name);
         return;
     }
-    for (size_t i = 0; i < shown && n < size; i++) {
+    for (size_t i = 0; i < shown; i++) {
         rest -= c->hosts[i].n;
-        n += (size_t)snprintf(text + n, size - n, "%s%s (%" PRIu64 ")",
-                              i > 0 ? ", " : "", c->hosts[i].name,
-                              c->hosts[i].n);
+        bats_append(text, size, "%s%s (%" PRIu64 ")", i > 0 ? ", " : "",
+                    c->hosts[i].name, c->hosts[i].n);
     }
-    if (rest > 0 && n < size)
-        snprintf(text + n, size - n, " and others (%" PRIu64 ")", rest);
+    if (rest > 0)
+        bats_append(text, size, " and others (%" PRIu64 ")", rest);
 }
 
 const char *bats_causes_text(char *text, size_t size,
@@ -106,14 +106,13 @@ const char *bats_causes_text(char *text, size_t size,
         snprintf(count, sizeof count, "task %" PRId64, c->first);
     else
         snprintf(count, sizeof count, "%s", bats_words_count(c->n, "task").s);
-    int n = snprintf(text, size, "%s on %s, %s%s%s%s", count, hosts,
-                     bats_words_end(c->exit_status, c->signal).s,
-                     bats_words_advice(c->exit_status),
-                     c->line[0] != '\0' ? ": " : ", nothing on standard error",
-                     c->line);
-    if (c->n > 1 && n > 0 && (size_t)n < size)
-        snprintf(text + n, size - (size_t)n, " (first: task %" PRId64 ")",
-                 c->first);
+    snprintf(text, size, "%s on %s, %s%s%s%s", count, hosts,
+             bats_words_end(c->exit_status, c->signal).s,
+             bats_words_advice(c->exit_status),
+             c->line[0] != '\0' ? ": " : ", nothing on standard error",
+             c->line);
+    if (c->n > 1)
+        bats_append(text, size, " (first: task %" PRId64 ")", c->first);
     return text;
 }
 

@@ -8,6 +8,7 @@
 #include "report/live.h"
 #include "report/sheet.h"
 #include "report/words.h"
+#include "util/text.h"
 
 #define MOST 8    /* lines of a table */
 #define NARROW 60 /* columns of a narrow screen */
@@ -164,28 +165,25 @@ static void print_time(struct screen *s, const json_t *o)
 {
     char text[1024];
     double rate = number_of(o, "tasks_per_hour");
-    int n =
-        snprintf(text, sizeof text, "%s", moment(number_of(o, "time_s")).s);
+    snprintf(text, sizeof text, "%s", moment(number_of(o, "time_s")).s);
 
     if (strcmp(text_of(o, "phase"), "running") != 0)
-        n += snprintf(text + n, sizeof text - (size_t)n, ", %s",
-                      text_of(o, "phase"));
+        bats_append(text, sizeof text, ", %s", text_of(o, "phase"));
     if (rate > 0)
-        n += snprintf(text + n, sizeof text - (size_t)n, ", %.*f tasks/%s",
-                      1,
-                      rate >= 3600 ? rate / 3600
-                      : rate >= 60 ? rate / 60
-                                   : rate,
-                      rate >= 3600 ? "s"
-                      : rate >= 60 ? "min"
-                                   : "h");
+        bats_append(text, sizeof text, ", %.*f tasks/%s", 1,
+                    rate >= 3600 ? rate / 3600
+                    : rate >= 60 ? rate / 60
+                                 : rate,
+                    rate >= 3600 ? "s"
+                    : rate >= 60 ? "min"
+                                 : "h");
     if (number_of(o, "end_s") > number_of(o, "time_s"))
-        n += snprintf(text + n, sizeof text - (size_t)n, ", end at about %s",
-                      moment(number_of(o, "end_s")).s);
+        bats_append(text, sizeof text, ", end at about %s",
+                    moment(number_of(o, "end_s")).s);
     if (number_of(o, "end_s") > number_of(o, "time_s") && has(o, "end_low_s"))
-        snprintf(text + n, sizeof text - (size_t)n, " (%s to %s)",
-                 moment(number_of(o, "end_low_s")).s,
-                 moment(number_of(o, "end_high_s")).s);
+        bats_append(text, sizeof text, " (%s to %s)",
+                    moment(number_of(o, "end_low_s")).s,
+                    moment(number_of(o, "end_high_s")).s);
     line(s, "time    %s", text);
 }
 
@@ -193,18 +191,17 @@ static void print_time(struct screen *s, const json_t *o)
 static void print_goal(struct screen *s, const json_t *o)
 {
     char text[256] = "";
-    int n = 0;
 
     if (has(o, "promised_s"))
-        n += snprintf(text, sizeof text, "promised %s",
-                      moment(number_of(o, "promised_s")).s);
+        snprintf(text, sizeof text, "promised %s",
+                 moment(number_of(o, "promised_s")).s);
     if (has(o, "promised_at_most_s"))
-        n += snprintf(text + n, sizeof text - (size_t)n, ", at most %s",
-                      moment(number_of(o, "promised_at_most_s")).s);
+        bats_append(text, sizeof text, ", at most %s",
+                    moment(number_of(o, "promised_at_most_s")).s);
     if (has(o, "deadline_s"))
-        n += snprintf(text + n, sizeof text - (size_t)n, "%sdeadline %s",
-                      n > 0 ? "; " : "", moment(number_of(o, "deadline_s")).s);
-    if (n > 0)
+        bats_append(text, sizeof text, "%sdeadline %s", text[0] ? "; " : "",
+                    moment(number_of(o, "deadline_s")).s);
+    if (text[0] != '\0')
         line(s, "goal    %s", text);
 }
 
@@ -214,30 +211,26 @@ static void print_money(struct screen *s, const json_t *o)
     const char *currency = text_of(m, "currency");
     const char *blank = currency[0] != '\0' ? " " : "";
     char text[512];
-    int n = snprintf(text, sizeof text, "%s", text_of(m, "charged"));
+    snprintf(text, sizeof text, "%s", text_of(m, "charged"));
 
     if (has(m, "budget"))
-        n += snprintf(text + n, sizeof text - (size_t)n, " of %s",
-                      text_of(m, "budget"));
-    n += snprintf(text + n, sizeof text - (size_t)n, "%s%s charged", blank,
-                  currency);
+        bats_append(text, sizeof text, " of %s", text_of(m, "budget"));
+    bats_append(text, sizeof text, "%s%s charged", blank, currency);
     if (bats_live_held(o) > 0)
-        n += snprintf(text + n, sizeof text - (size_t)n, ", %s held",
-                      text_of(m, "held"));
+        bats_append(text, sizeof text, ", %s held", text_of(m, "held"));
     if (has(m, "left"))
-        n += snprintf(text + n, sizeof text - (size_t)n, ", left %s",
-                      text_of(m, "left"));
+        bats_append(text, sizeof text, ", left %s", text_of(m, "left"));
     if (has(m, "reserved"))
-        snprintf(text + n, sizeof text - (size_t)n, ", %s reserved",
-                 text_of(m, "reserved"));
+        bats_append(text, sizeof text, ", %s reserved",
+                    text_of(m, "reserved"));
     line(s, "money   %s", text);
     if (has(o, "state"))
         return;
-    n = snprintf(text, sizeof text, "%s%s%s an hour as it is now",
-                 text_of(m, "per_hour"), blank, currency);
+    snprintf(text, sizeof text, "%s%s%s an hour as it is now",
+             text_of(m, "per_hour"), blank, currency);
     if (has(m, "runs_out_s"))
-        snprintf(text + n, sizeof text - (size_t)n, ": lasts until %s",
-                 moment(number_of(m, "runs_out_s")).s);
+        bats_append(text, sizeof text, ": lasts until %s",
+                    moment(number_of(m, "runs_out_s")).s);
     line(s, "        %s", text);
 }
 

@@ -6,6 +6,7 @@
 
 #include "report/terminal.h"
 #include "report/words.h"
+#include "util/text.h"
 
 #define TEXT 1024
 #define LINE_INTERVAL_US 200000
@@ -73,11 +74,11 @@ static void put_money(char *text, const struct bats_snapshot *snapshot)
     const struct bats_sched_status *s = &snapshot->status;
     const char *currency = snapshot->platform->currency;
     char number[256], name[128];
-    int n = snprintf(number, sizeof number, "%s", money(s->charged).s);
+    snprintf(number, sizeof number, "%s", money(s->charged).s);
 
     if (bats_snapshot_kept(snapshot) > 0)
-        snprintf(number + n, sizeof number - (size_t)n, " + %s held",
-                 money(bats_snapshot_kept(snapshot)).s);
+        bats_append(number, sizeof number, " + %s held",
+                    money(bats_snapshot_kept(snapshot)).s);
     if (s->budget != BATS_UNLIMITED)
         snprintf(text, TEXT, "%s/%s", number,
                  bats_words_money(s->budget, currency).s);
@@ -111,16 +112,15 @@ static void put_sampling(char *text, const struct bats_snapshot *snapshot)
 {
     const struct bats_platform *p = snapshot->platform;
     uint32_t size = snapshot->status.sample_size;
-    size_t n = (size_t)snprintf(text, TEXT, "sampling");
+    snprintf(text, TEXT, "sampling");
 
-    for (size_t i = 0; i < p->n_clusters && n < TEXT; i++) {
+    for (size_t i = 0; i < p->n_clusters; i++) {
         const struct bats_cluster_status *c = &snapshot->cluster[i];
         uint32_t ended = c->done + c->failed;
         if (size > 0)
-            n += (size_t)snprintf(text + n, TEXT - n,
-                                  " %s %" PRIu32 "/%" PRIu32,
-                                  p->clusters[i].name,
-                                  ended < size ? ended : size, size);
+            bats_append(text, TEXT, " %s %" PRIu32 "/%" PRIu32,
+                        p->clusters[i].name, ended < size ? ended : size,
+                        size);
     }
 }
 
@@ -198,7 +198,7 @@ const char *bats_progress_text(char *text, size_t size, size_t width,
 {
     struct parts p;
     bool in[PARTS] = {false};
-    size_t used = 0, n = 0;
+    size_t used = 0;
 
     put_parts(&p, snapshot, per_hour);
     if (snapshot->phase == BATS_SNAPSHOT_SAMPLING &&
@@ -214,9 +214,8 @@ const char *bats_progress_text(char *text, size_t size, size_t width,
     }
     text[0] = '\0';
     for (int i = 0; i < PARTS; i++)
-        if (in[i] && n < size)
-            n += (size_t)snprintf(text + n, size - n, "%s%s",
-                                  n > 0 ? "  " : "", p.text[i]);
+        if (in[i])
+            bats_append(text, size, "%s%s", text[0] ? "  " : "", p.text[i]);
     return text;
 }
 

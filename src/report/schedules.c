@@ -7,6 +7,7 @@
 
 #include "report/table.h"
 #include "report/words.h"
+#include "util/text.h"
 
 #define PHRASE 96
 #define SENTENCE 512
@@ -170,13 +171,11 @@ static void say_risk(FILE *out, const struct bats_estimator *e,
     n = snprintf(text, sizeof text, "%s: ", bats_offer_name(s->offer));
     if (s->delta_n > 0)
         say_delta_n(text + n, sizeof text - (size_t)n, e, s);
-    n = (int)strlen(text);
     if (late)
-        snprintf(text + n, sizeof text - (size_t)n,
-                 "%s%s take %" PRId64 " windows and %s.",
-                 s->delta_n > 0 ? " " : "", likely ? "Will probably" : "May",
-                 s->windows_high,
-                 bats_words_money(s->cost_high, currency_of(e)).s);
+        bats_append(text, sizeof text, "%s%s take %" PRId64 " windows and %s.",
+                    s->delta_n > 0 ? " " : "",
+                    likely ? "Will probably" : "May", s->windows_high,
+                    bats_words_money(s->cost_high, currency_of(e)).s);
     bats_words_wrap(out, text, 0, 4, 79);
 }
 
@@ -244,11 +243,11 @@ static struct lots lots_of(const struct bats_schedule *s, size_t i)
 /* "32x4", or "23x4+9x5". */
 static const char *lots_text(char *text, const struct lots *l)
 {
-    int n = snprintf(text, BATS_UNITS_TEXT, "%" PRIu32 "x%" PRId64, l->rest,
-                     l->windows);
+    snprintf(text, BATS_UNITS_TEXT, "%" PRIu32 "x%" PRId64, l->rest,
+             l->windows);
     if (l->longer > 0)
-        snprintf(text + n, (size_t)(BATS_UNITS_TEXT - n),
-                 "+%" PRIu32 "x%" PRId64, l->longer, l->windows + 1);
+        bats_append(text, BATS_UNITS_TEXT, "+%" PRIu32 "x%" PRId64, l->longer,
+                    l->windows + 1);
     return text;
 }
 
@@ -352,9 +351,9 @@ static void print_list(FILE *out, const struct bats_estimator *e,
                  bats_words_money(s->plan.cost, currency_of(e)).s,
                  bats_words_makespan(s->makespan.estimate).s);
         if (s->is_bounded)
-            snprintf(text + strlen(text), sizeof text - strlen(text),
-                     ", at most %s in %s", bats_words_amount(s->cost_high).s,
-                     bats_words_makespan(s->makespan.high).s);
+            bats_append(text, sizeof text, ", at most %s in %s",
+                        bats_words_amount(s->cost_high).s,
+                        bats_words_makespan(s->makespan.high).s);
         bats_words_wrap(out, text, 0, 4, width);
         fputs("    ", out);
         if (e->plans == BATS_PLANS_ALLOCATION)
@@ -374,24 +373,22 @@ static void say_others(FILE *out, const struct bats_estimator *e,
     for (size_t k = 0; k < n; k++) {
         const char *names[BATS_OFFER_KINDS];
         char text[SENTENCE] = "";
-        size_t others = 0, used = 0;
+        size_t others = 0;
         for (enum bats_offer o = 0; o < BATS_OFFER_KINDS; o++)
             if (o != schedules[k].offer &&
                 bats_offers_find(e, schedules, n, o) == k)
                 names[others++] = bats_offer_name(o);
         if (others == 0)
             continue;
-        for (size_t i = 0; i < others && used < sizeof text; i++)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
-                                     i == 0            ? ""
-                                     : i + 1 == others ? " and "
-                                                       : ", ",
-                                     names[i]);
-        if (used < sizeof text)
-            snprintf(text + used, sizeof text - used,
-                     " %s the same schedule as %s here.",
-                     others > 1 ? "are" : "is",
-                     bats_offer_name(schedules[k].offer));
+        for (size_t i = 0; i < others; i++)
+            bats_append(text, sizeof text, "%s%s",
+                        i == 0            ? ""
+                        : i + 1 == others ? " and "
+                                          : ", ",
+                        names[i]);
+        bats_append(text, sizeof text, " %s the same schedule as %s here.",
+                    others > 1 ? "are" : "is",
+                    bats_offer_name(schedules[k].offer));
         bats_words_wrap(out, text, 0, 0, width);
     }
 }

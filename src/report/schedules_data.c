@@ -5,6 +5,7 @@
 
 #include "report/words.h"
 #include "util/json.h"
+#include "util/text.h"
 
 /* ---- JSON ---- */
 
@@ -140,27 +141,25 @@ const char *bats_schedules_path(char *text, size_t size,
                                 const struct bats_estimator *e,
                                 const uint32_t *task, uint32_t n)
 {
-    size_t i = find_fastest(e), used = 0;
+    size_t i = find_fastest(e);
 
     text[0] = '\0';
     if (e->chain <= 0)
         return text;
-    used =
-        (size_t)snprintf(text, size, "Critical path: %s%s on %s",
-                         e->runtimes[i].is_guess ? BATS_WORDS_GUESS : "",
-                         bats_words_makespan(e->chain * e->runtimes[i].mean).s,
-                         e->clusters[i].name);
+    snprintf(text, size, "Critical path: %s%s on %s",
+             e->runtimes[i].is_guess ? BATS_WORDS_GUESS : "",
+             bats_words_makespan(e->chain * e->runtimes[i].mean).s,
+             e->clusters[i].name);
     if (n == 0)
-        snprintf(text + used, size - used, ".");
-    for (uint32_t k = 0; k < n && used < size; k++) {
+        bats_append(text, size, ".");
+    for (uint32_t k = 0; k < n; k++) {
         if (n > PATH_SHOWN + 1 && k >= PATH_SHOWN)
             k = n - 1;
-        used += (size_t)snprintf(
-            text + used, size - used, "%s%" PRIu32 "%s",
-            k == 0                             ? ", tasks "
-            : k == n - 1 && n > PATH_SHOWN + 1 ? ", ..., "
-                                               : ", ",
-            task[k] + 1, k == n - 1 ? "." : "");
+        bats_append(text, size, "%s%" PRIu32 "%s",
+                    k == 0                             ? ", tasks "
+                    : k == n - 1 && n > PATH_SHOWN + 1 ? ", ..., "
+                                                       : ", ",
+                    task[k] + 1, k == n - 1 ? "." : "");
     }
     return text;
 }

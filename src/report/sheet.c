@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/words.h"
+#include "util/text.h"
 
 #define CELL 4096
 
@@ -132,9 +133,8 @@ void bats_sheet_html(struct bats_html *h, const char *caption,
 
     for (const struct bats_column *c = columns; c->head != NULL; c++)
         if (is_used(c, rows)) {
-            size_t n = strlen(heads);
-            snprintf(heads + n, sizeof heads - n, "%s%s", n > 0 ? "|" : "",
-                     c->head);
+            bats_append(heads, sizeof heads, "%s%s", heads[0] ? "|" : "",
+                        c->head);
         }
     bats_html_table(h, caption, heads);
     json_array_foreach(rows, i, row)

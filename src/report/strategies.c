@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/words.h"
+#include "util/text.h"
 
 /* Lines of a table with its head, without the static strategies. */
 #define ROWS 120
@@ -20,9 +21,8 @@ static const char *marks_of(const struct bats_strategies *s,
     text[0] = '\0';
     for (enum bats_mark mark = 0; mark < BATS_MARKS; mark++)
         if (s->best[mark] < s->n && c == &s->list[s->best[mark]]) {
-            size_t used = strlen(text);
-            snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
-                     mark_names[mark]);
+            bats_append(text, size, "%s%s", text[0] ? ", " : "",
+                        mark_names[mark]);
         }
     return text;
 }

@@ -13,6 +13,7 @@
 #include "report/table.h"
 #include "report/words.h"
 #include "report/workflows.h"
+#include "util/text.h"
 
 #define WIDTH 80
 #define LABEL 11 /* where the text after a label begins */
@@ -163,16 +164,16 @@ const char *bats_report_promise(char *text, size_t size,
     const struct bats_schedule *p = &s->promise;
     const char *name = bats_offer_name(p->offer);
     const char *currency = s->platform->currency;
-    int n = snprintf(text, size, "%s%s%s in %s", name, name[0] ? ": " : "",
-                     bats_words_money(p->plan.cost, currency).s,
-                     bats_words_makespan(p->makespan.estimate).s);
+    snprintf(text, size, "%s%s%s in %s", name, name[0] ? ": " : "",
+             bats_words_money(p->plan.cost, currency).s,
+             bats_words_makespan(p->makespan.estimate).s);
     bats_money most = s->status.budget - s->sampled_charged;
     if (p->cost_high < most)
         most = p->cost_high;
-    if (p->is_bounded && most > p->plan.cost && n > 0 && (size_t)n < size)
-        snprintf(text + n, size - (size_t)n, ", at most %s in %s",
-                 bats_words_money(most, currency).s,
-                 bats_words_makespan(p->makespan.high).s);
+    if (p->is_bounded && most > p->plan.cost)
+        bats_append(text, size, ", at most %s in %s",
+                    bats_words_money(most, currency).s,
+                    bats_words_makespan(p->makespan.high).s);
     return text;
 }
 
@@ -190,10 +191,9 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
         bats_words_money(s->status.charged - s->sampled_charged, currency).s,
         bats_words_makespan((double)(s->status.now - s->sampled_at)).s);
     if (s->status.cushion > 0)
-        snprintf(text + strlen(text), sizeof text - strlen(text),
-                 ", %s of it from the cushion of %s",
-                 bats_words_amount(s->status.cushion_spent).s,
-                 bats_words_money(s->status.cushion, currency).s);
+        bats_append(text, sizeof text, ", %s of it from the cushion of %s",
+                    bats_words_amount(s->status.cushion_spent).s,
+                    bats_words_money(s->status.cushion, currency).s);
     bats_report_labelled(out, "actual", text);
 }
 
@@ -277,14 +277,15 @@ static void print_money(FILE *out, const struct bats_report *r)
         snprintf(earlier, sizeof earlier, ", %s of it before this %s",
                  bats_words_amount(before).s, allocation ? "run" : "session");
     if (r->charged_killed > 0)
-        snprintf(earlier + strlen(earlier), sizeof earlier - strlen(earlier),
-                 ", with %s for what was open when the run was killed",
-                 bats_words_amount(r->charged_killed).s);
+        bats_append(earlier, sizeof earlier,
+                    ", with %s for what was open when the run was killed",
+                    bats_words_amount(r->charged_killed).s);
     put_charged(text, sizeof text, r, earlier);
     if (allocation)
-        snprintf(text + strlen(text), sizeof text - strlen(text),
-                 "; an allocation is billed for all that it holds, until it "
-                 "is given back");
+        bats_append(
+            text, sizeof text,
+            "; an allocation is billed for all that it holds, until it "
+            "is given back");
     bats_report_labelled(out, "charged", text);
 }
 
@@ -359,7 +360,7 @@ static void print_skipped(FILE *out, const struct bats_report *r)
         return;
     memcpy(list, s->skipped, n * sizeof *list);
     qsort(list, n, sizeof *list, by_number);
-    int used = snprintf(
+    snprintf(
         text, sizeof text, "%s, which %s: ", bats_words_count(n, "task").s,
         n_unpaid == 0   ? "waited for one that failed"
         : n_unpaid == n ? "the budget of their workflow does not cover"
@@ -369,14 +370,13 @@ static void print_skipped(FILE *out, const struct bats_report *r)
          i = last + 1, shown++) {
         for (last = i; last + 1 < n && list[last + 1] == list[last] + 1;)
             last++;
-        used += snprintf(text + used, sizeof text - (size_t)used,
-                         "%s%" PRIu64, shown > 0 ? ", " : "",
-                         (uint64_t)list[i] + 1);
+        bats_append(text, sizeof text, "%s%" PRIu64, shown > 0 ? ", " : "",
+                    (uint64_t)list[i] + 1);
         if (last > i)
-            used += snprintf(text + used, sizeof text - (size_t)used,
-                             "-%" PRIu64, (uint64_t)list[last] + 1);
+            bats_append(text, sizeof text, "-%" PRIu64,
+                        (uint64_t)list[last] + 1);
         if (shown + 1 == RANGES_SHOWN && last + 1 < n)
-            snprintf(text + used, sizeof text - (size_t)used, ", ...");
+            bats_append(text, sizeof text, ", ...");
     }
     free(list);
     bats_report_labelled(out, "skipped", text);

@@ -5,20 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text.h"
 #include "util/usage.h"
 
 /* Room for a configuration of as many clusters as possible. */
 #define CONFIGURATION (BATS_CLUSTERS_MAX * (BATS_CLUSTER_NAME + 16))
-
-__attribute__((format(printf, 3, 4))) static void
-append(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
 
 __attribute__((format(printf, 1, 2))) static struct bats_phrase
 phrase(const char *format, ...)
@@ -91,9 +82,9 @@ const char *bats_words_machines(char *text, size_t size,
     text[0] = '\0';
     for (size_t i = 0; i < n; i++)
         if (machines[i] > 0)
-            append(text, size, "%s%s %" PRIu32,
-                   text[0] != '\0' ? separator : "", clusters[i].name,
-                   machines[i]);
+            bats_append(text, size, "%s%s %" PRIu32,
+                        text[0] != '\0' ? separator : "", clusters[i].name,
+                        machines[i]);
     if (text[0] == '\0')
         snprintf(text, size, "no machines");
     return text;
@@ -108,12 +99,12 @@ static void append_ordinal(char *text, size_t size, int64_t n)
     bool an = digits[0] == '8' ||
               ((n / 10 == 1 || n / 1000 == 11 || n / 1000 == 18) &&
                (digits[1] == '1' || digits[1] == '8') && length % 3 == 2);
-    append(text, size, "%s %s%s", an ? "an" : "a", digits,
-           teen        ? "th"
-           : last == 1 ? "st"
-           : last == 2 ? "nd"
-           : last == 3 ? "rd"
-                       : "th");
+    bats_append(text, size, "%s %s%s", an ? "an" : "a", digits,
+                teen        ? "th"
+                : last == 1 ? "st"
+                : last == 2 ? "nd"
+                : last == 3 ? "rd"
+                            : "th");
 }
 
 const char *bats_words_held(char *text, size_t size,
@@ -125,15 +116,15 @@ const char *bats_words_held(char *text, size_t size,
         uint32_t machines = s->plan.machines[i], longer = s->longer[i];
         if (machines == 0)
             continue;
-        append(text, size, "%s%s %" PRIu32 " for %" PRId64 "%s",
-               text[0] != '\0' ? "; " : "", e->clusters[i].name, machines,
-               s->held[i],
-               text[0] != '\0'   ? ""
-               : s->held[i] == 1 ? " window"
-                                 : " windows");
+        bats_append(text, size, "%s%s %" PRIu32 " for %" PRId64 "%s",
+                    text[0] != '\0' ? "; " : "", e->clusters[i].name, machines,
+                    s->held[i],
+                    text[0] != '\0'   ? ""
+                    : s->held[i] == 1 ? " window"
+                                      : " windows");
         if (longer == 0)
             continue;
-        append(text, size, ", %" PRIu32 " of them for ", longer);
+        bats_append(text, size, ", %" PRIu32 " of them for ", longer);
         append_ordinal(text, size, s->held[i] + 1);
     }
     if (text[0] == '\0')
@@ -151,13 +142,14 @@ static void append_change(char *text, size_t size, const char *currency,
     bats_time later = d->end - before->end;
     bats_money dearer = d->cost - before->cost;
     if (llabs(later) > before->end / 50 && llabs(later) >= BATS_SECOND)
-        append(text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
-               bats_words_moment(later < 0 ? -later : later).s,
-               later < 0 ? "sooner" : "later");
+        bats_append(text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
+                    bats_words_moment(later < 0 ? -later : later).s,
+                    later < 0 ? "sooner" : "later");
     if (llabs(dearer) > before->cost / 50)
-        append(text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
-               bats_words_money(dearer < 0 ? -dearer : dearer, currency).s,
-               dearer < 0 ? "cheaper" : "dearer");
+        bats_append(
+            text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
+            bats_words_money(dearer < 0 ? -dearer : dearer, currency).s,
+            dearer < 0 ? "cheaper" : "dearer");
 }
 
 static void append_planned(char *text, size_t size, const char *currency,
@@ -167,10 +159,11 @@ static void append_planned(char *text, size_t size, const char *currency,
     const char *cause = bats_trigger_name(d->trigger);
     char why[256] = "";
     if (cause != NULL)
-        append(why, sizeof why, "%s", cause);
+        bats_append(why, sizeof why, "%s", cause);
     append_change(why, sizeof why, currency, d, before);
-    append(text, size, "planned again%s%s%s: ", why[0] != '\0' ? " (" : "",
-           why, why[0] != '\0' ? ")" : "");
+    bats_append(text, size,
+                "planned again%s%s%s: ", why[0] != '\0' ? " (" : "", why,
+                why[0] != '\0' ? ")" : "");
 }
 
 static void append_why(char *text, size_t size, const char *currency,
@@ -179,33 +172,33 @@ static void append_why(char *text, size_t size, const char *currency,
 {
     switch (d->reason) {
     case BATS_REASON_START:
-        append(text, size, "start: ");
+        bats_append(text, size, "start: ");
         break;
     case BATS_REASON_SAMPLED:
-        append(text, size, "every cluster sampled: ");
+        bats_append(text, size, "every cluster sampled: ");
         break;
     case BATS_REASON_VIOLATION:
-        append(text, size, "the plan no longer fits");
+        bats_append(text, size, "the plan no longer fits");
         if (d->tasks_paid >= 0)
-            append(text, size, " (it pays for %" PRId64 " of %s left)",
-                   d->tasks_paid,
-                   bats_words_count((uint64_t)d->tasks_left, "task").s);
-        append(text, size, ": ");
+            bats_append(text, size, " (it pays for %" PRId64 " of %s left)",
+                        d->tasks_paid,
+                        bats_words_count((uint64_t)d->tasks_left, "task").s);
+        bats_append(text, size, ": ");
         break;
     case BATS_REASON_LOST:
-        append(text, size, "machines were lost: ");
+        bats_append(text, size, "machines were lost: ");
         break;
     case BATS_REASON_CHOSEN:
-        append(text, size, "the schedule that was chosen: ");
+        bats_append(text, size, "the schedule that was chosen: ");
         break;
     case BATS_REASON_LATE:
-        append(text, size, "the deadline will not be kept: ");
+        bats_append(text, size, "the deadline will not be kept: ");
         break;
     case BATS_REASON_PLANNED:
         append_planned(text, size, currency, d, before);
         break;
     case BATS_REASON_STALLED:
-        append(text, size, "tasks are left, but no machine is held: ");
+        bats_append(text, size, "tasks are left, but no machine is held: ");
         break;
     }
 }
@@ -221,20 +214,20 @@ static void append_kept(char *text, size_t size,
         uint32_t n = d->machines[i], stay = n - d->ending[i];
         if (n == 0 || (stay == 0) != parked)
             continue;
-        append(text, size, "%s%s",
-               parked  ? "; "
-               : first ? ""
-                       : ", ",
-               platform->clusters[i].name);
+        bats_append(text, size, "%s%s",
+                    parked  ? "; "
+                    : first ? ""
+                            : ", ",
+                    platform->clusters[i].name);
         if (!parked)
-            append(text, size, " keeps %" PRIu32, stay);
+            bats_append(text, size, " keeps %" PRIu32, stay);
         else if (n == 1)
-            append(text, size, ": its last machine will be parked");
+            bats_append(text, size, ": its last machine will be parked");
         else
-            append(text, size, ": its last %s will be parked",
-                   bats_words_count(n, "machine").s);
+            bats_append(text, size, ": its last %s will be parked",
+                        bats_words_count(n, "machine").s);
         if (!parked && stay < n)
-            append(text, size, " of %" PRIu32, n);
+            bats_append(text, size, " of %" PRIu32, n);
         first = false;
     }
 }
@@ -251,18 +244,19 @@ static bool append_machines(char *text, size_t size,
         stay |= d->machines[i] > d->ending[i];
     }
     if (ends && !stay) {
-        append(text, size, "all machines will be parked");
+        bats_append(text, size, "all machines will be parked");
         return true;
     }
     if (ends)
         append_kept(text, size, platform, d, false);
     else
-        append(text, size, "%s",
-               bats_words_machines(words, sizeof words, platform->clusters,
-                                   platform->n_clusters, d->machines, ", "));
+        bats_append(
+            text, size, "%s",
+            bats_words_machines(words, sizeof words, platform->clusters,
+                                platform->n_clusters, d->machines, ", "));
     if (d->reason != BATS_REASON_START && d->windows > 0)
-        append(text, size, " for %s",
-               bats_words_count((uint64_t)d->windows, "window").s);
+        bats_append(text, size, " for %s",
+                    bats_words_count((uint64_t)d->windows, "window").s);
     if (ends)
         append_kept(text, size, platform, d, true);
     return ends;
@@ -281,18 +275,19 @@ static const char *decision_text(char *text, size_t size,
     if (d->reason == BATS_REASON_START)
         return text;
     if (d->tasks_left <= 0)
-        append(text, size, "%s the windows already paid suffice", mark);
+        bats_append(text, size, "%s the windows already paid suffice", mark);
     else if (!(d->reason == BATS_REASON_VIOLATION && d->tasks_paid >= 0))
-        append(text, size, "%s %s left", mark,
-               bats_words_count((uint64_t)left, "task").s);
+        bats_append(text, size, "%s %s left", mark,
+                    bats_words_count((uint64_t)left, "task").s);
     if (d->end > 0)
-        append(text, size, "; to end after %s for %s",
-               bats_words_moment(d->end).s,
-               bats_words_money(d->cost, platform->currency).s);
+        bats_append(text, size, "; to end after %s for %s",
+                    bats_words_moment(d->end).s,
+                    bats_words_money(d->cost, platform->currency).s);
     if (!d->feasible)
-        append(text, size, "; the budget is too small for all tasks");
+        bats_append(text, size, "; the budget is too small for all tasks");
     if (d->is_guess)
-        append(text, size, "; a guess: on one cluster no task has succeeded");
+        bats_append(text, size,
+                    "; a guess: on one cluster no task has succeeded");
     return text;
 }
 

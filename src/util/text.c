@@ -79,3 +79,12 @@ void bats_text_release(struct bats_text *text)
     free(text->bytes);
     *text = (struct bats_text){0};
 }
+
+void bats_append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}

@@ -41,4 +41,9 @@ int bats_text_check(const struct bats_text *text, struct bats_error *err);
 
 void bats_text_release(struct bats_text *text);
 
+/* Adds to the text in an array of `size` bytes; what does not fit is cut
+ * off. */
+void bats_append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/grow.h"
+#include "util/text.h"
 
 #define TASKS_MAX (UINT32_MAX / 4)
 
@@ -138,17 +139,15 @@ static int complain_missing(const struct bats_workflow *w, struct age *ages,
                             struct bats_error *err)
 {
     char name[100], others[200] = "", more[40] = "";
-    size_t used = 0;
     uint32_t unnamed = 0;
     ages[use->file].is_there = true;
     for (uint32_t i = 0; i < w->files.n; i++) {
         const char *file = bats_names_text(&w->files, i);
         if (!ages[i].is_read || ages[i].is_there || ages[i].is_written)
             continue;
-        if (used + strlen(file) + 20 < sizeof others)
-            used +=
-                (size_t)snprintf(others + used, sizeof others - used, "%s'%s'",
-                                 used == 0 ? "; also missing: " : ", ", file);
+        if (strlen(others) + strlen(file) + 20 < sizeof others)
+            bats_append(others, sizeof others, "%s'%s'",
+                        others[0] == 0 ? "; also missing: " : ", ", file);
         else
             unnamed++;
     }

@@ -10,6 +10,7 @@
 #include "record/graph.h"
 #include "record/read/copy.h"
 #include "record/schema.h"
+#include "util/text.h"
 
 /* limit of probes for rows between holes; about a second */
 #define PROBES_MAX 100000
@@ -292,8 +293,8 @@ static int save_and_count(struct recover *r, const char *table,
         all->tasks = r->rows;
     size_t used = strlen(all->lost);
     if (r->holes > 0)
-        snprintf(all->lost + used, sizeof all->lost - used, "%s%s",
-                 used > 0 ? ", " : "", table);
+        bats_append(all->lost, sizeof all->lost, "%s%s", used > 0 ? ", " : "",
+                    table);
     return rc;
 }
 

@@ -9,6 +9,7 @@
 
 #include "record/read/part.h"
 #include "util/grow.h"
+#include "util/text.h"
 
 struct query {
     const char *where; /* of a user; NULL: all */
@@ -109,8 +110,7 @@ static int check(struct bats_view *v, const char *where,
     if (rc < 0 &&
         bats_part_each(v, "SELECT group_concat(place, ', ') FROM parameter",
                        take_names, names, NULL) == 0)
-        snprintf(err->text + strlen(err->text),
-                 sizeof err->text - strlen(err->text), "%s", names);
+        bats_append(err->text, sizeof err->text, "%s", names);
     return rc;
 }
 
