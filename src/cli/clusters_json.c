@@ -41,10 +41,7 @@ static json_t *cluster(const struct bats_clusters_answer *a, size_t i)
     bad |= SET(o, "machine", bats_json_text(w->machine));
     bad |= SET(o, "hosts", bats_json_text(w->hosts));
     bad |= SET(o, "hardware", hardware(&w->node->hardware));
-    if (bad == 0)
-        return o;
-    json_decref(o);
-    return NULL;
+    return bats_json_whole(o, bad);
 }
 
 static json_t *ranks(const struct bats_survey *s)
@@ -61,10 +58,7 @@ static json_t *ranks(const struct bats_survey *s)
                       bats_json_text(n->hardware.bound), "shared_by",
                       (json_int_t)s->shares[r].count));
     }
-    if (bad == 0)
-        return list;
-    json_decref(list);
-    return NULL;
+    return bats_json_whole(list, bad);
 }
 
 static json_t *job(const struct bats_site *site,

@@ -105,10 +105,7 @@ json_t *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
     if (bats_batch_memory() > 0)
         bad |= json_object_set_new(object, "memory_kib",
                                    json_integer(bats_batch_memory()));
-    if (bad == 0)
-        return object;
-    json_decref(object);
-    return NULL;
+    return bats_json_whole(object, bad);
 }
 
 /* ---- from JSON ---- */

@@ -10,6 +10,7 @@
 #include "input/sections.h"
 #include "input/textfile.h"
 #include "util/grow.h"
+#include "util/hash.h"
 
 #define BLANKS " \t"
 #define NAME_CHARACTERS                                                       \
@@ -346,8 +347,8 @@ bats_time bats_model_lifetime(const struct bats_cluster *c, uint64_t seed,
                               uint32_t machine, uint32_t life)
 {
     uint64_t n = (uint64_t)life << 32 | machine;
-    return c->reclaimable
-               ? bats_lifetime_draw(&c->lifetime,
-                                    bats_reliability_uniform(seed ^ LIVES, n))
-               : BATS_NEVER;
+    return c->reclaimable ? bats_lifetime_draw(
+                                &c->lifetime,
+                                bats_mix_uniform(bats_mix_at(seed ^ LIVES, n)))
+                          : BATS_NEVER;
 }

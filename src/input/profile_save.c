@@ -29,14 +29,10 @@ static json_t *money(bats_money amount)
     return json_string(bats_money_format(text, amount));
 }
 
-/* The functions of jansson accept NULL, and return an error in the end if one
- * of them has failed. So does this: the list, or NULL. */
+/* The list with the value, or NULL. */
 static json_t *append(json_t *list, json_t *value)
 {
-    if (json_array_append_new(list, value) == 0)
-        return list;
-    json_decref(list);
-    return NULL;
+    return bats_json_whole(list, json_array_append_new(list, value));
 }
 
 static json_t *sample_of(const struct bats_profile *p, size_t cluster)

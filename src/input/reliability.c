@@ -7,6 +7,7 @@
 
 #include "input/textfile.h"
 #include "util/grow.h"
+#include "util/hash.h"
 
 #define BLANKS " \t\r\n"
 
@@ -185,18 +186,9 @@ bool bats_reliability_loses(const struct bats_reliability *r)
            r->n_outages > 0;
 }
 
-/* The finaliser of splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t x)
+static double uniform(uint64_t seed, uint64_t n)
 {
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
-double bats_reliability_uniform(uint64_t seed, uint64_t n)
-{
-    return ((double)(mix(mix(seed) ^ n) >> 12) + 0.5) * 0x1p-52;
+    return bats_mix_uniform(bats_mix_at(seed, n));
 }
 
 static double share_at(const struct bats_reliability *r, bats_time at)
@@ -224,11 +216,11 @@ bats_time bats_reliability_lost(const struct bats_reliability *r,
                                 uint32_t execution, bats_time at)
 {
     uint64_t n = (uint64_t)execution << 32 | task;
-    if (r->n_steps > 0 && bats_reliability_uniform(seed, n) > share_at(r, at))
+    if (r->n_steps > 0 && uniform(seed, n) > share_at(r, at))
         return 0;
     bats_time lost = goes_down(r, machine, at);
     bats_time end =
-        bats_survival_quantile(r->survival, r->a, r->b, bats_reliability_uniform(~seed, n));
+        bats_survival_quantile(r->survival, r->a, r->b, uniform(~seed, n));
     return end < lost ? end : lost;
 }
 

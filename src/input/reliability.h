@@ -79,9 +79,6 @@ bats_time bats_reliability_lost(const struct bats_reliability *r,
                                 uint64_t seed, uint32_t machine, uint32_t task,
                                 uint32_t execution, bats_time at);
 
-/* A number in (0, 1) of its own for each seed and n. */
-double bats_reliability_uniform(uint64_t seed, uint64_t n);
-
 /* A deep copy; false: no memory. */
 bool bats_reliability_copy(struct bats_reliability *to,
                            const struct bats_reliability *from);

@@ -53,15 +53,6 @@ static const struct {
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 648,
                "all of the engine's options are recorded");
 
-/* NULL if some of it is missing. */
-static json_t *whole(json_t *all, int bad)
-{
-    if (bad == 0)
-        return all;
-    json_decref(all);
-    return NULL;
-}
-
 static json_t *value(const void *at, unsigned kind)
 {
     switch (kind) {
@@ -89,7 +80,7 @@ static json_t *categories(const uint16_t *of, uint32_t n)
         bad |= json_array_append_new(list, json_integer(of[first]));
         bad |= json_array_append_new(list, json_integer(i - first));
     }
-    return whole(list, bad);
+    return bats_json_whole(list, bad);
 }
 
 static json_t *numbers(const int64_t *n, size_t count)
@@ -99,7 +90,7 @@ static json_t *numbers(const int64_t *n, size_t count)
 
     for (size_t i = 0; i < count; i++)
         bad |= json_array_append_new(list, json_integer(n[i]));
-    return whole(list, bad);
+    return bats_json_whole(list, bad);
 }
 
 static json_t *reals(const double *x, size_t count)
@@ -109,7 +100,7 @@ static json_t *reals(const double *x, size_t count)
 
     for (size_t i = 0; i < count; i++)
         bad |= json_array_append_new(list, json_real(x[i]));
-    return whole(list, bad);
+    return bats_json_whole(list, bad);
 }
 
 /* A level that is not known, and so infinite, is left out. */
@@ -118,12 +109,9 @@ static json_t *prior(const struct bats_prior *p, size_t n)
     json_t *object =
         json_pack("{s:o, s:o, s:f}", "mean_us", reals(p->mean, n), "own",
                   reals(p->own, n), "cv", p->cv);
-    if (object != NULL && isfinite(p->level) &&
-        json_object_set_new(object, "level", json_real(p->level)) != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return bats_json_whole(
+        object, isfinite(p->level) &&
+                    json_object_set_new(object, "level", json_real(p->level)));
 }
 
 static json_t *billing(const struct bats_billing *b)
@@ -204,7 +192,7 @@ static json_t *steps(const struct bats_tariff *t)
         bad |= json_array_append_new(
             list, json_pack("[I, I]", (json_int_t)t->step[i].from,
                             (json_int_t)t->step[i].charge));
-    return whole(list, bad);
+    return bats_json_whole(list, bad);
 }
 
 static json_t *models(const struct bats_sched_options *o)
@@ -231,7 +219,7 @@ static json_t *models(const struct bats_sched_options *o)
                                        numbers(l->age, l->n_ages));
         bad |= json_array_append_new(list, model);
     }
-    return whole(list, bad);
+    return bats_json_whole(list, bad);
 }
 
 /* ---- all ---- */
@@ -272,5 +260,5 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->prior != NULL)
         bad |= json_object_set_new(object, "prior",
                                    prior(o->prior, o->n_clusters));
-    return whole(object, bad);
+    return bats_json_whole(object, bad);
 }

@@ -11,18 +11,7 @@
 #include "report/workflows.h"
 #include "util/json.h"
 
-/* Building blocks return NULL when memory is short; json_object_set_new and
- * json_array_append_new accept that and return -1, so that each function below
- * only adds up the return values. */
 #define SET json_object_set_new
-
-static json_t *checked(json_t *json, int bad)
-{
-    if (bad == 0)
-        return json;
-    json_decref(json);
-    return NULL;
-}
 
 static json_t *integer(int64_t n)
 {
@@ -74,7 +63,7 @@ static json_t *cluster(const struct bats_snapshot *s, size_t i)
             k->profitability > 0 ? json_real(k->profitability) : json_null());
     bad |= SET(o, "utilisation",
                k->windows > 0 ? json_real(k->utilisation) : json_null());
-    return checked(o, bad);
+    return bats_json_whole(o, bad);
 }
 
 /* One word each, which must never change. */
@@ -122,7 +111,7 @@ static json_t *decision(const struct bats_platform *p,
     bad |= SET(o, "end_s", d->end > 0 ? seconds((double)d->end) : json_null());
     bad |= SET(o, "cost", d->end > 0 ? money(d->cost) : json_null());
     bad |= SET(o, "replaces", json_boolean(d->replaces));
-    return checked(o, bad);
+    return bats_json_whole(o, bad);
 }
 
 static json_t *failure(const struct bats_failure *f)
@@ -136,7 +125,7 @@ static json_t *failure(const struct bats_failure *f)
     bad |= SET(o, "runtime_s", seconds((double)f->runtime));
     bad |= SET(o, "host", bats_json_text(f->host));
     bad |= SET(o, "command", bats_json_text(f->command));
-    return checked(o, bad);
+    return bats_json_whole(o, bad);
 }
 
 static json_t *rules(const struct bats_sched_rules *r)
@@ -156,7 +145,7 @@ static json_t *rules(const struct bats_sched_rules *r)
                r->halt_share > 0 ? json_real(r->halt_share) : json_null());
     bad |= SET(o, "halt_now", json_boolean(r->halt_now));
     bad |= SET(o, "time_limit_s", seconds_or_null((double)r->time_limit));
-    return checked(o, bad);
+    return bats_json_whole(o, bad);
 }
 
 static json_t *settings(const struct bats_report *r)
@@ -185,7 +174,7 @@ static json_t *settings(const struct bats_report *r)
                s->max_output > 0 ? json_integer(s->max_output) : json_null());
     bad |= SET(o, "joblog", bats_json_text(s->joblog));
     bad |= SET(o, "failures", rules(&s->rules));
-    return checked(o, bad);
+    return bats_json_whole(o, bad);
 }
 
 /* margin_s: to spare, or missing if below 0; null where tasks are left. */
@@ -226,10 +215,7 @@ json_t *bats_report_categories(const struct bats_report *r)
         bad |= SET(o, "margin_s", seconds_or_null(margin(&c->is)));
         bad |= json_array_append_new(list, o);
     }
-    if (bad == 0)
-        return list;
-    json_decref(list);
-    return NULL;
+    return bats_json_whole(list, bad);
 }
 
 static int set_result(json_t *o, const struct bats_report *r)
@@ -301,7 +287,7 @@ static json_t *promise(const struct bats_snapshot *s)
     bad |=
         SET(o, "actual_cost", money(s->status.charged - s->sampled_charged));
     bad |= SET(o, "cushion_spent", money(s->status.cushion_spent));
-    return checked(o, bad);
+    return bats_json_whole(o, bad);
 }
 
 static json_t *report_object(const struct bats_report *r)
@@ -326,7 +312,7 @@ static json_t *report_object(const struct bats_report *r)
     bad |= SET(o, "causes", bats_causes_json(&r->causes));
     bad |= SET(o, "failed_tasks_omitted",
                integer((int64_t)s->status.failed - (int64_t)r->failures.n));
-    return checked(o, bad);
+    return bats_json_whole(o, bad);
 }
 
 int bats_report_json(FILE *out, const struct bats_report *report,

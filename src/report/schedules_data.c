@@ -13,14 +13,12 @@ static json_t *configuration(const struct bats_estimator *e,
                              const uint32_t *machines)
 {
     json_t *object = json_object();
+    int bad = 0;
 
     for (size_t i = 0; i < e->n_clusters; i++)
-        if (json_object_set_new(object, e->clusters[i].name,
-                                json_integer(machines[i])) != 0) {
-            json_decref(object);
-            return NULL;
-        }
-    return object;
+        bad |= json_object_set_new(object, e->clusters[i].name,
+                                   json_integer(machines[i]));
+    return bats_json_whole(object, bad);
 }
 
 /* One lot: a number of machines for a number of windows. */
@@ -48,10 +46,7 @@ static json_t *machine_windows(const struct bats_estimator *e,
                        s->held[i]);
         bad |= add_lot(list, name, s->longer[i], s->held[i] + 1);
     }
-    if (bad == 0)
-        return list;
-    json_decref(list);
-    return NULL;
+    return bats_json_whole(list, bad);
 }
 
 /* Members that only the papers' schedules have. */
@@ -99,10 +94,7 @@ json_t *bats_schedules_json(const struct bats_estimator *e,
             json_object_set_new(object, "budget", bats_json_money(s->budget));
     if (!bad && name[0] != '\0')
         bad |= json_object_set_new(object, "name", json_string(name));
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return bats_json_whole(object, bad);
 }
 
 json_t *bats_schedules_json_list(const struct bats_estimator *e,
@@ -110,14 +102,12 @@ json_t *bats_schedules_json_list(const struct bats_estimator *e,
                                  size_t n)
 {
     json_t *list = json_array();
+    int bad = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (json_array_append_new(list,
-                                  bats_schedules_json(e, &schedules[i]))) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
+        bad |=
+            json_array_append_new(list, bats_schedules_json(e, &schedules[i]));
+    return bats_json_whole(list, bad);
 }
 
 /* ---- the critical path ---- */
@@ -180,17 +170,15 @@ json_t *bats_schedules_path_json(const struct bats_estimator *e,
                                  const uint32_t *task, uint32_t n)
 {
     size_t i = find_fastest(e);
-    json_t *list;
+    json_t *list = e->chain > 0 ? json_array() : NULL;
+    int bad = 0;
 
+    for (uint32_t k = 0; list != NULL && k < n; k++)
+        bad |=
+            json_array_append_new(list, json_integer((json_int_t)task[k] + 1));
     if (e->chain <= 0)
         return json_null();
-    list = json_array();
-    for (uint32_t k = 0; k < n; k++)
-        if (json_array_append_new(list,
-                                  json_integer((json_int_t)task[k] + 1)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+    list = bats_json_whole(list, bad);
     return json_pack("{s:f, s:o, s:o}", "length_s",
                      e->chain * e->runtimes[i].mean / 1e6, "cluster",
                      bats_json_text(e->clusters[i].name), "tasks", list);
@@ -272,10 +260,7 @@ static json_t *point(const struct bats_estimator *e,
     if (!bad && e->plans == BATS_PLANS_WINDOWS)
         bad |= json_object_set_new(object, "machine_windows",
                                    machine_windows(e, s));
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return bats_json_whole(object, bad);
 }
 
 /* Prints point by point, because there may be many. */

@@ -85,10 +85,7 @@ static json_t *ids_of(const struct writer *w, const struct bats_graph *g,
     int bad = 0;
     for (uint64_t k = g->first[task]; k < g->first[task + 1]; k++)
         bad |= json_array_append_new(list, id_of(w, g->child[k]));
-    if (bad == 0)
-        return list;
-    json_decref(list);
-    return NULL;
+    return bats_json_whole(list, bad);
 }
 
 /* ---- specification ---- */
@@ -182,10 +179,7 @@ static json_t *words_of(const char *command)
             bad |= json_array_append(list, program);
         bad |= json_array_append_new(list, word);
     }
-    if (bad == 0)
-        return words;
-    json_decref(words);
-    return NULL;
+    return bats_json_whole(words, bad);
 }
 
 static const char *host_of(const struct bats_view_task *t)

@@ -122,8 +122,5 @@ json_t *bats_workflows_json(const struct bats_purse_status *list, uint32_t n)
                 seconds(w->deadline, 0), "soonest_s", seconds(w->soonest, 0),
                 "late", bats_workflows_is_late(w)));
     }
-    if (bad == 0)
-        return all;
-    json_decref(all);
-    return NULL;
+    return bats_json_whole(all, bad);
 }

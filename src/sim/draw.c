@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/hash.h"
+
 #define BLANKS " \t"
 
 /* ---- from text ---- */
@@ -167,46 +169,26 @@ bats_time bats_draw_next(const struct bats_draw *draw, gsl_rng *rng)
 
 /* ---- numbers that depend only on their position ---- */
 
-/* The finaliser of splitmix64 (Steele, Lea, Flood 2014): every bit of `x`
- * matters for every bit of the result. */
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
-uint64_t bats_draw_seed(uint64_t seed, uint64_t n)
-{
-    return mix(mix(seed) ^ n);
-}
-
-/* Maps to (0, 1): the middle of one of 2^52 equal steps. */
-static double uniform(uint64_t bits)
-{
-    return ((double)(bits >> 12) + 0.5) * 0x1p-52;
-}
-
 double bats_draw_noise(uint64_t seed, uint32_t task, uint32_t execution,
                        double deviation)
 {
     if (deviation <= 0)
         return 1;
-    uint64_t bits = bats_draw_seed(seed, (uint64_t)execution << 32 | task);
+    uint64_t bits = bats_mix_at(seed, (uint64_t)execution << 32 | task);
     double variance = log1p(deviation * deviation);
-    double z = gsl_cdf_ugaussian_Pinv(uniform(bits));
+    double z = gsl_cdf_ugaussian_Pinv(bats_mix_uniform(bits));
     return exp(sqrt(variance) * z - variance / 2);
 }
 
 double bats_draw_error(uint64_t seed, uint32_t task, double most)
 {
-    return 1 + most * (2 * uniform(bats_draw_seed(seed, task)) - 1);
+    return 1 + most * (2 * bats_mix_uniform(bats_mix_at(seed, task)) - 1);
 }
 
 bats_time bats_draw_loss(uint64_t seed, uint32_t machine, bats_time mtbf)
 {
-    double time = -log(uniform(bats_draw_seed(seed, machine))) * (double)mtbf;
+    double time =
+        -log(bats_mix_uniform(bats_mix_at(seed, machine))) * (double)mtbf;
     /* Later than the end of any run. */
     return time < (double)(INT64_MAX / 8) ? (bats_time)time : INT64_MAX / 8;
 }

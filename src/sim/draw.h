@@ -67,7 +67,4 @@ double bats_draw_error(uint64_t seed, uint32_t task, double most);
 /* The time when `machine` is lost: exponential with mean `mtbf` > 0. */
 bats_time bats_draw_loss(uint64_t seed, uint32_t machine, bats_time mtbf);
 
-/* A seed for the `n`-th of many independent draws. */
-uint64_t bats_draw_seed(uint64_t seed, uint64_t n);
-
 #endif

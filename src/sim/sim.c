@@ -6,6 +6,7 @@
 
 #include "input/model.h"
 #include "sim/draw.h"
+#include "util/hash.h"
 #include "util/heap.h"
 
 /* A slot and the tasks it was given, first come, first served. A replica is
@@ -180,7 +181,7 @@ static void acquire(struct world *w, uint32_t machine)
         return;
     }
     if (w->o->queue && w->o->queue[cluster] > 0)
-        wait = bats_draw_loss(bats_draw_seed(w->o->noise_seed, machine),
+        wait = bats_draw_loss(bats_mix_at(w->o->noise_seed, machine),
                               w->jobs[machine], w->o->queue[cluster]);
     w->started[machine] = w->now + wait;
     set_lifetime(w, machine, w->started[machine]);

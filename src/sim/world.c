@@ -9,6 +9,7 @@
 #include "bats/status.h"
 #include "input/bagfile.h"
 #include "sim/bound.h"
+#include "util/hash.h"
 
 /* Independent streams of random numbers of a repeat. */
 enum { STREAM_NOISE, STREAM_LOSS, STREAM_TOLD };
@@ -212,9 +213,9 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
     w->scenario = scenario;
     w->seed = scenario->seeds[seed];
     w->repeat = repeat;
-    uint64_t own = bats_draw_seed(w->seed, repeat);
+    uint64_t own = bats_mix_at(w->seed, repeat);
     w->order_seed = repeat == 0 ? w->seed : own;
-    w->noise_seed = bats_draw_seed(own, STREAM_NOISE);
+    w->noise_seed = bats_mix_at(own, STREAM_NOISE);
     for (size_t i = 0; i < scenario->platform.n_clusters; i++) {
         w->has_noise = w->has_noise || scenario->noise[i] > 0;
         w->has_losses |=
@@ -222,9 +223,9 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
     }
     int rc = draw_tasks(w, err);
     if (rc == 0)
-        rc = draw_losses(w, bats_draw_seed(own, STREAM_LOSS), err);
+        rc = draw_losses(w, bats_mix_at(own, STREAM_LOSS), err);
     if (rc == 0 && scenario->is_told)
-        rc = tell(w, bats_draw_seed(own, STREAM_TOLD), err);
+        rc = tell(w, bats_mix_at(own, STREAM_TOLD), err);
     if (rc == 0 && scenario->informed)
         rc = observe(w, err);
     if (rc == 0)

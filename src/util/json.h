@@ -32,6 +32,17 @@ static inline json_t *bats_json_text(const char *text)
     return json;
 }
 
+/* `json`, or NULL if some of it is missing, which is released then: functions
+ * of jansson take NULL and return -1, and `bad` is the sum of what they
+ * returned. */
+static inline json_t *bats_json_whole(json_t *json, int bad)
+{
+    if (bad == 0)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
 /* A decimal number as a text, which keeps it exact; null: unlimited. */
 static inline json_t *bats_json_money(bats_money amount)
 {

@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
 #include "util/larger.h"
 
 #define FRESH 0.03 /* of the longest runtime: how long a look holds */
 
-/* A number below n > 0. (splitmix64: Steele, Lea and Flood, 2014.) */
+/* A number below n > 0. */
 static uint32_t draw(struct replicas *c, uint32_t n)
 {
-    uint64_t z = c->random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (uint32_t)((((z ^ (z >> 31)) >> 32) * n) >> 32);
+    uint64_t z = bats_mix(c->random);
+    c->random += BATS_MIX_STEP;
+    return (uint32_t)(((z >> 32) * n) >> 32);
 }
 
 static bool learn(void *self, const struct state *s, size_t cluster,

@@ -164,13 +164,12 @@ static void read_range(struct bats_source *s, struct bats_axis *axis,
 
 /* ---- random ---- */
 
-/* Uniform in [0, 1): splitmix64. */
+/* Uniform in [0, 1). */
 static double draw(uint64_t *state)
 {
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    uint64_t z = bats_mix(*state);
+    *state += BATS_MIX_STEP;
+    return (double)(z >> 11) * 0x1p-53;
 }
 
 static void read_random(struct bats_source *s, struct bats_axis *axis,

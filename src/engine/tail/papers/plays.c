@@ -7,6 +7,7 @@
 
 #include "bats/answers.h"
 #include "engine/tail/papers/instances.h"
+#include "util/hash.h"
 
 #define LOSSES_MOST 64 /* of a task, one after the other */
 #define FIRST_OF_TAIL 1000 /* number of an instance: not one of before */
@@ -63,19 +64,10 @@ struct player {
 
 /* ---- numbers ---- */
 
-/* The finaliser of splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 /* In (0, 1). */
 static double uniform(const struct player *w, uint64_t n)
 {
-    return ((double)(mix(w->seed ^ mix(n)) >> 12) + 0.5) * 0x1p-52;
+    return bats_mix_uniform(bats_mix_at(n, w->seed));
 }
 
 /* For the next instance of the task. */
@@ -557,7 +549,7 @@ static int play_snapshots(struct bats_plays *p, struct bats_error *err)
             rc = bats_no_memory(err);
             break;
         }
-        w.seed = mix(p->seed + i);
+        w.seed = bats_mix(p->seed + i);
         if (m->tail)
             play_present(&w, to);
         else
@@ -579,7 +571,7 @@ int bats_plays_create(const struct bats_plays_model *model, uint32_t n_plays,
     if (p)
         *p = (struct bats_plays){.m = *model,
                                  .n_plays = n_plays,
-                                 .seed = mix(seed),
+                                 .seed = bats_mix(seed),
                                  .snapshots =
                                      calloc(n_plays, sizeof *p->snapshots)};
     if (!p || !p->snapshots) {
@@ -624,7 +616,7 @@ int bats_plays_run(const struct bats_plays *p, const struct bats_strategy *s,
     bool is_own = !p->m.tail && (s->reliable_works || s->rush > 0);
     for (uint32_t i = 0; i < p->n_plays; i++) {
         struct snapshot own = {.tasks = w.tasks};
-        w.seed = mix(p->seed + i);
+        w.seed = bats_mix(p->seed + i);
         if (is_own)
             play_throughput(&w, s, &own);
         for (uint32_t task = 0; task < p->m.n_tasks; task++)
