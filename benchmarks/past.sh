@@ -16,6 +16,10 @@ for drift in 1.2 2 5; do
     echo "From one bag to the next: a factor of $drift"
     awk -f benchmarks/money/past.awk "$build/sim/past-$drift.csv"
 done
+"$build/bench/money/past" -k 1/2 -s "$seed" -t \
+    benchmarks/money/bags.tsv >"$build/sim/past-deadline.csv" || exit 1
+echo "Deadlines at twice the soonest end, with three times the least cost"
+awk -f benchmarks/money/past.awk "$build/sim/past-deadline.csv"
 for file; do
     "$build/bench/money/past" -u -s "$seed" "$file" \
         >"$build/sim/past-users.csv" || exit 1

@@ -2,7 +2,7 @@
  * past: what a history is worth. Policies on real bags that come again and
  * again, with what the bags before have left in the history.
  *
- *   past [-k PART/PARTS] [-n BAGS] [-d DRIFT] [-e EARLIER] [-s SEED] [-u] FILE...
+ *   past [-k PART/PARTS] [-n BAGS] [-d DRIFT] [-e EARLIER] [-s SEED] [-tu] FILE...
  *
  * FILE has bags that were measured, a line each: NAME<tab>SECONDS,... Each bag
  * is played on four platforms of 2 to 5 clusters with 2 to 64 machines and
@@ -28,7 +28,9 @@
  *   told     the same, as runtimes that the user expects
  *
  * -u: names are USER/BAG, in the order of time; the earlier bags are those of the
- * same user instead. -k: only every PARTS-th bag, from PART on; -PART/PARTS: only
+ * same user instead. -t: instead of budgets, a deadline at twice the soonest end
+ * that is possible, with three times the least cost of that; a bag that is late
+ * counts as undone. -k: only every PARTS-th bag, from PART on; -PART/PARTS: only
  * the others. SEED: of platforms and drifts. One line per run; past.awk makes a table:
  *
  *   FILE,BAG,PLATFORM,BUDGET,WHO,UNDONE,MAKESPAN,CHARGED
@@ -56,7 +58,7 @@ static struct {
     long part, parts, most, earlier;
     unsigned long seed;
     double drift;
-    bool by_user;
+    bool by_user, with_deadline;
 } set = {.parts = 1, .most = 1000000, .earlier = 3, .drift = 1.2};
 
 struct bag {
@@ -179,6 +181,20 @@ static bool prior_of(const struct memory *m, const struct bats_platform *p,
 
 /* ---- runs ---- */
 
+static void set_deadline(struct bats_scenario *s,
+                         const struct bats_world *world)
+{
+    struct bats_error err;
+    double soonest, cost;
+    if (bats_world_soonest(world, &soonest, &err) < 0)
+        fail(err.text);
+    s->goal = (struct bats_goal){.deadline = (bats_time)(2 * soonest),
+                                 .minimize = BATS_MINIMIZE_COST};
+    if (bats_world_least_cost(world, s->goal.deadline, &cost, &err) < 0)
+        fail(err.text);
+    s->budgets[0].amount = (bats_money)(3 * cost);
+}
+
 static struct bats_world_result play(struct bats_scenario *s, uint32_t policy,
                                      uint32_t budget, uint32_t order,
                                      const struct bats_prior *prior,
@@ -190,12 +206,17 @@ static struct bats_world_result play(struct bats_scenario *s, uint32_t policy,
     const struct bats_world_watch watch = {.context = memory,
                                            .after = remember};
     s->prior = prior;
-    if (bats_world_create(s, 0, order, &world, &err) < 0 ||
-        bats_world_run(world, policy, budget, memory ? &watch : NULL, &r,
+    if (bats_world_create(s, 0, order, &world, &err) < 0)
+        fail(err.text);
+    if (set.with_deadline)
+        set_deadline(s, world);
+    if (bats_world_run(world, policy, budget, memory ? &watch : NULL, &r,
                        &err) < 0)
         fail(err.text);
     if (r.violations > 0)
         fail("the budget was exceeded");
+    if (set.with_deadline && r.makespan > s->goal.deadline)
+        r.undone = r.undone > 0 ? r.undone : 1;
     bats_world_destroy(world);
     return r;
 }
@@ -362,6 +383,11 @@ static void play_bag(const char *file, long number)
             .n_seeds = 1,
             .repeats = 1 + ORDERS,
             .tail = BATS_TAIL_DEFAULT};
+        if (set.with_deadline) {
+            s.budgets[0] = (struct bats_scenario_budget){
+                .text = "deadline", .base = BATS_BUDGET_AMOUNT};
+            s.n_budgets = 1;
+        }
         make_platform(&s, which, rng);
         factors[set.earlier] = 1;
         for (long i = set.earlier; i-- > 0;)
@@ -417,7 +443,7 @@ static bool is_out(long number)
 int main(int argc, char **argv)
 {
     int option;
-    while ((option = getopt(argc, argv, "k:n:d:e:s:u")) != -1) {
+    while ((option = getopt(argc, argv, "k:n:d:e:s:tu")) != -1) {
         if (option == 'k')
             sscanf(optarg, "%ld/%ld", &set.part, &set.parts);
         else if (option == 'n')
@@ -428,6 +454,8 @@ int main(int argc, char **argv)
             set.earlier = strtol(optarg, NULL, 10);
         else if (option == 's')
             set.seed = strtoul(optarg, NULL, 10);
+        else if (option == 't')
+            set.with_deadline = true;
         else if (option == 'u')
             set.by_user = true;
         else

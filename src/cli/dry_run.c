@@ -121,11 +121,27 @@ static bats_money rounded(double amount)
                         step);
 }
 
+/* Whether that is soon enough: its logarithm is normal. */
+static void print_in_time(FILE *out, const struct bats_survey *survey,
+                          double end, double level, uint32_t n_tasks)
+{
+    double limit = (double)survey->time_limit;
+    double off = log((double)survey->deadline / end) / level;
+    if (survey->deadline > 0)
+        fprintf(out, "They alone would keep the deadline in %.0f%% of cases.\n",
+                50 * erfc(-off / sqrt(2)));
+    if (0 < limit && limit < end)
+        fprintf(out, "In %s they would do about %.0f of %" PRIu32 " tasks.\n",
+                bats_words_duration(survey->time_limit).s,
+                n_tasks * limit / end, n_tasks);
+}
+
 /* The bag on the machines of the start: how long, and for how much. */
 static void print_believed(FILE *out, const struct bats_learner *l,
-                           const struct bats_platform *p,
+                           const struct bats_survey *survey,
                            const struct opening *opening, uint32_t n_tasks)
 {
+    const struct bats_platform *p = &survey->platform;
     const struct bats_prior *prior = &l->believed.prior;
     double rate = 0, price = 0, slots[BATS_CLUSTERS_MAX] = {0};
     struct bats_phrase time[3], money[3];
@@ -154,6 +170,7 @@ static void print_believed(FILE *out, const struct bats_learner *l,
                     "%s, %s to %s.",
                     time[0].s, time[1].s, time[2].s, money[0].s, money[1].s,
                     money[2].s);
+    print_in_time(out, survey, end, prior->level, n_tasks);
 }
 
 static int print_tasks(FILE *out, const struct bats_bagfile *bag,
@@ -246,7 +263,7 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
         bats_emulation_warn(stderr, options->bag, platform,
                             options->time_scale);
         print_opening(out, sched, options, platform, &opening);
-        print_believed(out, learner, platform, &opening,
+        print_believed(out, learner, survey, &opening,
                        options->bag->n_tasks);
         print_rules(out, &options->rules);
         rc = print_tasks(out, options->bag, sched, &opening, err);

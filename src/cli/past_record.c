@@ -20,11 +20,18 @@ static void begin_commands(void *context)
     bats_task_kinds_release(&r->kinds);
 }
 
+static bool has_class(const struct bats_view_result *result)
+{
+    return result->category != NULL &&
+           strcmp(result->category, BATS_NO_CLASS) != 0;
+}
+
 static int take_command(void *context, const struct bats_view_result *result,
                         struct bats_error *err)
 {
     struct reading *r = context;
-    return bats_task_kinds_see(&r->kinds, result->command) < 0
+    return !has_class(result) &&
+                   bats_task_kinds_see(&r->kinds, result->command) < 0
                ? bats_no_memory(err)
                : 0;
 }
@@ -52,7 +59,10 @@ static int take_time(void *context, const struct bats_view_result *result,
                  result->cluster);
         r->n_places++;
     }
-    uint32_t kind = bats_task_kinds_number(&r->kinds, result->command);
+    uint32_t kind =
+        has_class(result)
+            ? bats_task_kinds_named(&r->kinds, result->category)
+            : bats_task_kinds_number(&r->kinds, result->command);
     return kind == BATS_NO_KIND || bats_gather_note(&r->gather, kind, place,
                                                     result->seconds) < 0
                ? bats_no_memory(err)

@@ -78,7 +78,9 @@ ok 'two runs at a time lose nothing'
 
 cat >slow <<'END'
 sh ./work --a 1
+#BATS class=second
 sh ./work --a 2
+#BATS class=-
 while test ! -e go; do sleep 0.1; done; : --b
 END
 env "$mark" "$BATS_MPI" -j 3 slow --history k.db --record-sync 10ms \
@@ -95,8 +97,9 @@ touch go
 within 60 nobody_left
 bats 3 slow --resume --history k.db
 "$BATS_MPI" history --json --history k.db >out
-grep -q '"kind":"sh work --a",.*"tasks":2,' out
-test "$(wc -l <out)" = 2
+grep -q '"kind":"sh work --a",.*"tasks":1,' out
+grep -q '"kind":"second",.*"tasks":1,' out
+test "$(wc -l <out)" = 3
 "$BATS_MPI" history import slow --history k.db | grep -q '^0 bags added'
 ok 'what a killed run had measured is added when its record is looked at'
 
@@ -148,6 +151,19 @@ bats 5 fits --clusters clusters.ini --history p.db --budget 50 --dry-run
 grep -q '^From 2 earlier bags: 50s, .* on fast; 2 times as fast as slow\.$' out
 # 2 machines of each do 12 tasks in 200 s; 8 an hour is 7.41 in 3333 s.
 grep -q '^These machines would take 55m33s for it, .* and cost 7\.41 SU, ' out
+# ln(60 / 55.55) is 0.22 deviations of the level, 0.5 / sqrt(2): 59 %. Half an
+# hour is 1.74 of them too soon: 4 %.
+with_deadline() {
+    bats 5 fits --clusters clusters.ini --history p.db --dry-run "$@"
+    sed -n 's/^They alone would keep the deadline in \(.*\)% of.*/\1/p' out
+}
+grep -q '^These machines would take 55m33s' out
+expect 1 grep -q 'the deadline in' out
+likely=$(with_deadline --budget 50 --minimize time --deadline 1h)
+unlikely=$(with_deadline --budget 50 --minimize time --deadline 30m)
+test "$likely $unlikely" = '59 4'
+with_deadline --budget 50 --time-limit 30m
+grep -q '^In 30m they would do about 108 of 200 tasks\.$' out
 bats 5 fits --clusters clusters.ini --no-history --budget 50 --dry-run
 expect 1 grep -q 'earlier bag' out
 ok 'a dry run says what is believed, from whence, and what it may cost'

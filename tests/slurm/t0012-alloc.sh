@@ -80,6 +80,33 @@ for partition in slow fast; do
     scontrol update PartitionName=$partition MaxTime=UNLIMITED
 done
 ok 'and tells for how long jobs may work in these partitions'
+# believe SECONDS_ON_SLOW SECONDS_ON_FAST BUDGET: where the first jobs go, and what
+# a history in which tasks took so long says.
+believe() {
+    rm -f past.db
+    for job in 1 2; do
+        for cluster in "slow $1" "fast $2"; do
+            set -- $cluster "$@"
+            echo "{\"run\": \"$job\", \"ended_s\": 170000000$job," \
+                "\"kind\": \"sleep\", \"cluster\": \"$1\"," \
+                "\"tasks\": 9, \"sum_s\": $((9 * $2))," \
+                "\"squares\": $((9 * $2 * $2))}"
+            shift 2
+        done
+    done >past.json
+    bats-mpi history import past.json --history past.db >out
+    alloc sleeps.txt -p slow,fast -b "$3" --max-jobs 2 --window 60s \
+        --history past.db --dry-run
+    sed -n 's/^ *sbatch .*--partition[= ]\([a-z]*\).*/\1/p' out >where
+}
+for i in $(seq 200); do echo 'sleep 1'; done >sleeps.txt
+believe 500 1 0.7
+grep -q '^from 2 earlier bags: 1s, .* on fast; 500 times as fast as slow$' out
+test "$(sort -u where)" = fast
+believe 9 10 2
+grep -q '^from 2 earlier bags: 9s, .* on slow' out
+head -n 1 where | grep -qx slow
+ok 'the first jobs are of the partition that the history says is worth it'
 # mark WORDS: of jobs that are asked for with these words of --sbatch.
 mark() {
     alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run \

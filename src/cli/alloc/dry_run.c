@@ -2,8 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bats/policy.h"
+#include "bats/prior.h"
 #include "bats/sched.h"
 #include "cli/alloc/state.h"
+#include "cli/past.h"
 #include "report/words.h"
 
 static void print_words(FILE *out, const struct bats_argv *argv)
@@ -63,9 +66,18 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
         .n_purses = options->bag->sharing.n,
     };
     struct bats_event tick = {.type = BATS_EVENT_TICK};
+    const struct bats_survey survey = {.platform = *p,
+                                       .policy = options->policy};
+    struct bats_prior prior;
+    char past[1024] = "";
     struct bats_command command;
     struct bats_sched *sched;
     uint32_t asked = 0;
+    if (options->believe != NULL && options->policy == &bats_policy_bats &&
+        options->believe(options->believe_context, &survey, &prior)) {
+        o.prior = &prior;
+        bats_learner_words(options->believe_context, past, sizeof past);
+    }
     int rc = bats_sched_create(&o, &sched, err);
     if (rc < 0)
         return rc;
@@ -79,6 +91,8 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
             bats_words_money(p->clusters[i].charge, p->currency).s,
             bats_words_money(bats_alloc_price(a, i, p->window), p->currency)
                 .s);
+    if (past[0] != '\0')
+        bats_words_line(out, "%s", past);
     print_times(out, a);
     fputs("The first jobs:\n", out);
     rc = bats_sched_handle(sched, 0, &tick, err);

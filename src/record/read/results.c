@@ -1,6 +1,7 @@
 #include "record/read/results.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -63,7 +64,34 @@ struct job {
     int (*take)(void *context, const struct bats_view_result *result,
                 struct bats_error *err);
     void *context;
+    json_t *options;    /* of the session, */
+    const json_t *runs; /* in them [category, tasks, ...]; or NULL */
 };
+
+/* The category of the task with this number in the bag. */
+static const char *category_of(const struct job *job, int64_t number)
+{
+    size_t i = 0;
+    while (i < json_array_size(job->runs) &&
+           number > json_integer_value(json_array_get(job->runs, i + 1))) {
+        number -= json_integer_value(json_array_get(job->runs, i + 1));
+        i += 2;
+    }
+    return json_string_value(json_array_get(
+        json_object_get(job->options, "categories"),
+        (size_t)json_integer_value(json_array_get(job->runs, i))));
+}
+
+static int take_options(void *context, sqlite3_stmt *row,
+                        struct bats_error *err)
+{
+    struct job *job = context;
+    (void)err;
+    job->options = json_loads(bats_view_text(row, 0), 0, NULL);
+    job->runs = json_object_get(json_object_get(job->options, "engine"),
+                                "categories");
+    return 0;
+}
 
 static int take_result(void *context, sqlite3_stmt *row,
                        struct bats_error *err)
@@ -72,7 +100,10 @@ static int take_result(void *context, sqlite3_stmt *row,
     const struct bats_view_result result = {.command = bats_view_text(row, 0),
                                             .cluster = bats_view_text(row, 1),
                                             .seconds =
-                                                sqlite3_column_double(row, 2)};
+                                                sqlite3_column_double(row, 2),
+                                            .category = category_of(
+                                                job, sqlite3_column_int64(
+                                                         row, 3))};
     return job->take(job->context, &result, err);
 }
 
@@ -82,7 +113,16 @@ static int list_results(struct bats_view *view, void *context,
     char sql[384];
     struct job *job = context;
     snprintf(sql, sizeof sql,
-             "SELECT t.command, n.cluster, n.wall_us * s.time_scale / 1e6"
+             "SELECT options FROM session WHERE id = %" PRId64, job->session);
+    json_decref(job->options);
+    job->options = NULL;
+    job->runs = NULL;
+    int rc = bats_part_each(view, sql, take_options, job, err);
+    if (rc < 0)
+        return rc;
+    snprintf(sql, sizeof sql,
+             "SELECT t.command, n.cluster, n.wall_us * s.time_scale / 1e6,"
+             "    n.number"
              "  FROM task_now n JOIN task t ON t.id = n.task"
              "    JOIN session s ON s.id = n.session"
              "  WHERE n.state = 1 AND n.wall_us > 0 AND n.cluster IS NOT NULL"
@@ -99,6 +139,8 @@ int bats_view_results(struct bats_view *view, int64_t session,
                                   struct bats_error *err),
                       void *context, struct bats_error *err)
 {
-    struct job job = {session, begin, take, context};
-    return bats_part_take(view, list_results, &job, err);
+    struct job job = {session, begin, take, context, NULL, NULL};
+    int rc = bats_part_take(view, list_results, &job, err);
+    json_decref(job.options);
+    return rc;
 }

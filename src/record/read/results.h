@@ -23,6 +23,7 @@ int bats_view_sessions(struct bats_view *view,
 /* A task that was done in a session. */
 struct bats_view_result {
     const char *command, *cluster;
+    const char *category; /* of its kind; NULL: it has none */
     double seconds; /* of virtual time, above 0 */
 };
 
