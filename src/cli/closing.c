@@ -73,15 +73,16 @@ static int by_work(const void *left, const void *right)
 
 /* To be freed. NULL: no workflows, or no memory. */
 static struct bats_report_category *
-list_categories(const struct bats_bagfile *bag, const struct bats_sched *sched,
-                uint32_t *n)
+list_categories(const struct bats_bagfile *bag,
+                const struct bats_run_outcome *outcome, uint32_t *n)
 {
+    const struct bats_class_names *names = &outcome->names;
+    *n = names->n > 0 ? names->n : bag->n_categories;
     struct bats_report_category *list =
-        bag->category != NULL ? calloc(bag->n_categories, sizeof *list) : NULL;
-    *n = bag->n_categories;
+        bag->category != NULL ? calloc(*n, sizeof *list) : NULL;
     for (uint32_t i = 0; list != NULL && i < *n; i++) {
-        list[i].name = bag->category_names[i];
-        bats_sched_category_status(sched, i, &list[i].is);
+        list[i].name = names->n > 0 ? names->list[i] : bag->category_names[i];
+        bats_sched_category_status(outcome->sched, i, &list[i].is);
     }
     *n = list != NULL ? *n : 0;
     if (*n > 0)
@@ -145,9 +146,8 @@ static void print(const struct bats_run_options *options,
         bats_report_print_brief(stderr, r);
     else
         bats_report_print(stderr, r);
-    if (!watch->brief &&
-        bats_learner_outcome(watch->learner, sched, past, sizeof past)[0] !=
-            '\0') {
+    if (!watch->brief && bats_learner_outcome(watch->learner, sched, past,
+                                              sizeof past)[0] != '\0') {
         putc('\n', stderr);
         bats_tell("%s", past);
     }
@@ -171,7 +171,7 @@ static int report(const struct bats_settings *set,
     bats_causes_sort(&watch->causes);
     struct bats_report r = describe(set, options, watch, kept, outcome);
     struct bats_report_category *categories =
-        list_categories(options->bag, outcome->sched, &r.n_categories);
+        list_categories(options->bag, outcome, &r.n_categories);
     struct bats_purse_status *workflows =
         bats_workflows_take(outcome->sched, &r.n_workflows);
     r.categories = categories;

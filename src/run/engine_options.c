@@ -116,6 +116,26 @@ static uint32_t find_category(struct bats_engine_options *e, uint16_t *kind,
     return (*n)++;
 }
 
+/* Those of one class of the bag that differ in cores have a name each. */
+static int name_categories(const struct bats_bagfile *bag,
+                           struct bats_engine_options *e, const uint16_t *kind,
+                           struct bats_error *err)
+{
+    struct bats_class_names *names = &e->names;
+    uint32_t n = bag->category != NULL ? e->options.n_categories : 0;
+    names->list = calloc(n + (size_t)1, sizeof *names->list);
+    for (uint32_t k = 0; names->list != NULL && k < n; k++, names->n++) {
+        const char *name = bag->category_names[kind[k]];
+        uint32_t cores = e->needs[k].cores;
+        if ((k < bag->n_categories
+                 ? asprintf(&names->list[k], "%s", name)
+                 : asprintf(&names->list[k], "%s, %" PRIu32 " core%s", name,
+                            cores, cores == 1 ? "" : "s")) < 0)
+            return bats_no_memory(err);
+    }
+    return names->list != NULL ? 0 : bats_no_memory(err);
+}
+
 static int sort_by_need(const struct bats_run_options *o,
                         const struct bats_platform *p,
                         struct bats_engine_options *e, uint16_t *kind,
@@ -138,7 +158,7 @@ static int sort_by_need(const struct bats_run_options *o,
         if (e->needs[k].cores == 0) /* a category without tasks */
             e->needs[k].cores = 1;
     e->options.n_categories = n;
-    return rc;
+    return rc == 0 ? name_categories(o->bag, e, kind, err) : rc;
 }
 
 /* Only where some task needs several cores. */
@@ -149,8 +169,9 @@ static int take_needs(const struct bats_run_options *o,
     if (o->cores <= 1 && !bats_bagfile_is_wide(o->bag))
         return 0;
     if (o->joining != NULL)
-        return bats_refuse(err, "worker jobs run tasks of one core only, so "
-                                "far: %s has tasks that need more",
+        return bats_refuse(err,
+                           "worker jobs run tasks of one core only, so "
+                           "far: %s has tasks that need more",
                            o->bag->name);
     e->needs = calloc(BATS_CATEGORIES_MAX, sizeof *e->needs);
     e->category = calloc(o->bag->n_tasks, sizeof *e->category);
@@ -166,8 +187,17 @@ static int take_needs(const struct bats_run_options *o,
     return rc;
 }
 
+void bats_class_names_release(struct bats_class_names *names)
+{
+    for (uint32_t k = 0; k < names->n; k++)
+        free(names->list[k]);
+    free(names->list);
+    *names = (struct bats_class_names){.n = 0};
+}
+
 void bats_engine_options_release(struct bats_engine_options *e)
 {
+    bats_class_names_release(&e->names);
     free(e->seen);
     free(e->needs);
     free(e->category);
@@ -193,6 +223,7 @@ int bats_engine_options(const struct bats_run_options *o,
     e->seen = NULL;
     e->needs = NULL;
     e->category = NULL;
+    e->names = (struct bats_class_names){.n = 0};
     e->options = (struct bats_sched_options){
         .policy = survey->policy,
         .n_tasks = o->bag->n_tasks,

@@ -634,6 +634,7 @@ int bats_run_master(const struct bats_run_options *options,
     if (rc < 0) {
         bats_sched_destroy(m.sched);
         bats_survey_release(&m.survey);
+        bats_class_names_release(&m.names);
         return rc;
     }
     /* A signal that came too late to stop anything does not count. */
@@ -650,6 +651,7 @@ int bats_run_master(const struct bats_run_options *options,
         .refusal = m.refusal,
         .gave_up = m.gave_up,
         .books = books,
+        .names = m.names,
     };
     strcpy(outcome->run_id, m.run_id);
     return 0;

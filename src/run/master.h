@@ -45,6 +45,7 @@ struct master {
     struct bats_text holds;     /* the ranks that it holds; */
     uint32_t *held; /* room for those of any machine; NULL: each task holds
                      * one */
+    struct bats_class_names names;
     struct bats_text variables; /* of its environment */
     struct bats_text outputs;   /* files that it has to make */
     int64_t start_us;

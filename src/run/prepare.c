@@ -164,7 +164,7 @@ static int64_t name_run(struct master *m)
 }
 
 static int begin_record(struct master *m, int64_t started_us,
-                        const struct bats_sched_options *engine,
+                        const struct bats_engine_options *e,
                         const char *const *hosts, struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
@@ -183,10 +183,11 @@ static int begin_record(struct master *m, int64_t started_us,
         .job = m->survey.site.allocation.job,
         .life = m->survey.site.allocation.life,
         .started_us = started_us,
-        .engine = engine,
+        .engine = &e->options,
         .speed = p->speed,
         .hosts = hosts,
-        .categories = o->bag->category_names,
+        .categories = e->names.n > 0 ? (const char *const *)e->names.list
+                                     : o->bag->category_names,
     };
     rc = bats_record_begin(o->record, &session, err);
     m->journal.record = o->record;
@@ -252,9 +253,11 @@ int bats_master_prepare(struct master *m,
     if (rc == 0)
         rc = bats_sched_may_begin(m->sched, err);
     if (rc == 0)
-        rc = begin_record(m, started_us, engine, hosts, err);
+        rc = begin_record(m, started_us, &e, hosts, err);
     bats_record_rest_release(&rest);
     free(hosts);
+    m->names = e.names;
+    e.names = (struct bats_class_names){.n = 0};
     bats_engine_options_release(&e);
     return rc < 0 ? rc : set_up_all(m, sink, err);
 }

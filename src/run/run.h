@@ -152,6 +152,14 @@ struct bats_run_options {
 
 struct bats_crew; /* crew.h: the ranks that work */
 
+/* Names of the categories that tasks have for their need of cores, too. */
+struct bats_class_names {
+    char **list;
+    uint32_t n; /* 0: the categories are those of the bag */
+};
+
+void bats_class_names_release(struct bats_class_names *names);
+
 struct bats_run_outcome {
     struct bats_survey survey; /* bats_survey_release */
     struct bats_sched *sched;  /* bats_sched_destroy; for the summary */
@@ -164,6 +172,7 @@ struct bats_run_outcome {
     bool gave_up; /* the run was stopped because the record cannot be
                    * written */
     struct bats_books books; /* the contents of the record */
+    struct bats_class_names names; /* bats_class_names_release */
     char run_id[64];
 };
 

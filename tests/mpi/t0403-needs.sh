@@ -39,6 +39,17 @@ ok 'tasks of one to four cores run on four ranks, and never too many at once'
 grep -q 'all 7 tasks done' err
 ok 'the report counts each once'
 
+# A class whose tasks differ in cores is several categories in the record.
+{ echo '#BATS class=some'; cat bag; } >classes
+bats 5 classes
+cut -d' ' -f1,2 out | sort | cmp -s - wanted
+test "$(sqlite3 classes.bats "SELECT json_extract(options, '$.categories')
+    FROM session")" = \
+    '["-","some","some, 3 cores","some, 4 cores","some, 2 cores"]'
+"$BATS_MPI" record verify classes | grep -q ': all agree$'
+test "$(grep -cE '^some(, [234] cores)?  *[123] ' err)" -eq 4
+ok 'the record and the report name the classes of tasks that differ in cores'
+
 by_mpi 5 bag --no-record
 cut -d' ' -f1,2 out | sort | cmp -s - wanted
 ok 'and on ranks of MPI'

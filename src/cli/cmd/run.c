@@ -54,6 +54,7 @@ static int run(const struct bats_settings *set,
     int code = bats_closing(set, options, watch, json, &outcome, profile);
     bats_sched_destroy(outcome.sched);
     bats_survey_release(&outcome.survey);
+    bats_class_names_release(&outcome.names);
     return code;
 }
 
