@@ -13,6 +13,7 @@
 
 #include "helpers/test.h"
 #include "sim/draw.h"
+#include "util/hash.h"
 
 #define N 100000
 
@@ -133,6 +134,13 @@ static double *sample(const struct bats_draw *draw, size_t n)
     gsl_rng_free(rng);
     gsl_sort(x, 1, n);
     return x;
+}
+
+/* As published, from the seed 0 on. */
+TEST(numbers_are_those_of_splitmix64)
+{
+    assert_true(bats_mix(0) == UINT64_C(0xe220a8397b1dcdaf));
+    assert_true(bats_mix(BATS_MIX_STEP) == UINT64_C(0x6e789e6aa1b965f4));
 }
 
 /* Tolerances: four standard errors of the mean (d / sqrt N), 2 % of the

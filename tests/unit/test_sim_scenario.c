@@ -425,6 +425,11 @@ TEST(values_of_bag_and_clusters_are_checked)
            ":7: more than 10000000 machines in all clusters");
     refuse_cluster("charge_lost = no",
                    ":4: charge_lost: the cluster is reliable");
+    refuse_cluster("noticed = 5s", ":4: noticed: the cluster has no losses");
+    refuse("[run]\nbilling = use\n" CLUSTER "slots = 2\nreliable = no\n"
+           "charge_lost = no\n" BAG,
+           ":8: charge_lost: a machine that runs several tasks is charged for "
+           "all of them together");
     refuse_cluster("notice = 2m", ":4: notice: is for reclaimable = yes");
 }
 
