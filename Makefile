@@ -67,7 +67,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	answers.c decide.c expert.c instances.c plays.c strategy.c utility.c))
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, \
-	builtin.c classes.c directives.c lines.c look.c tasks.c traits.c) \
+	builtin.c classes.c directives.c lines.c look.c open.c tasks.c traits.c) \
 	clusters_file.c dependencies.c inifile.c label.c model.c platform.c profile.c \
 	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sections.c \
 	sections_check.c sharing.c textfile.c \
@@ -86,7 +86,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c options.c schema.c \
 	$(addprefix write/, begin.c commit.c file.c killed.c kinds.c log.c match.c \
 	now.c parameters.c past.c promise.c record.c rest.c rows.c \
-	runs.c waiting.c) \
+	runs.c submitted.c waiting.c) \
 	$(addprefix read/, copy.c history.c part.c recover.c results.c \
 	view.c view_graph.c view_log.c view_machines.c view_status.c view_tasks.c \
 	texts.c view_stderr.c view_workflows.c) \
@@ -97,9 +97,9 @@ SITE_SRC = $(addprefix src/site/, \
 	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
-	auth.c comm.c comm_mpi.c crew.c door.c engine_options.c errand.c executor.c forked.c found.c gateway.c heart.c hub.c \
+	auth.c clients.c comm.c comm_mpi.c crew.c door.c engine_options.c errand.c executor.c forked.c found.c gateway.c heart.c hub.c \
 	introduce.c joined.c journal.c kept.c launcher.c losses.c \
-	library.c master.c mpi.c pernode.c prepare.c ready.c reclaims.c \
+	library.c master.c mpi.c open.c pernode.c prepare.c ready.c reclaims.c \
 	results.c shared.c signals.c \
 	survey.c tls.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
@@ -112,7 +112,7 @@ REPORT_SRC = $(addprefix src/report/, \
 	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \
 	bag_kinds.c causes.c choosing.c cli.c closing.c clusters_json.c deadline.c \
-	dry_run.c emulation.c estimation.c expect.c frontier.c help.c history.c jobs.c longest.c look.c main.c options.c \
+	dry_run.c emulation.c estimation.c expect.c frontier.c help.c history.c jobs.c longest.c look.c main.c open.c options.c \
 	options_json.c options_table.c \
 	options_value.c past.c past_record.c place.c points.c pools_record.c pools_source.c profiling.c refused.c \
 	request.c simulation.c \
@@ -124,6 +124,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	clusters.c frontier.c history.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
 	why.c worker.c)
 
+CLIENT_SRC = src/client/main.c
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \
 	latency.c pingpong.c rows.c spawn.c das/bag.c estimate/chapter4.c \
@@ -218,6 +219,7 @@ LIB_OBJ = $(call obj,$(LIB_SRC))
 REST_OBJ = $(call obj,$(REST_SRC))
 MAIN_OBJ = $(call obj,$(filter src/cli/main.c,$(CLI_SRC)))
 PROGRAM = $(B)/bats-mpi
+CLIENTS = $(addprefix $(B)/bats-,submit state cancel shell)
 LIB = $(B)/libbats.a
 REST = $(B)/librest.a
 APPS = $(APPS_SRC:benchmarks/apps/%.c=$(B)/apps/%)
@@ -251,7 +253,7 @@ without_munge = worker jobs join by a secret in a file
 without_gnutls = worker jobs cannot join
 missing = $(if $(filter yes,$($(1))),,echo 'Built without $(2): $(without_$(2))';)
 
-programs: $(PROGRAM)
+programs: $(PROGRAM) $(CLIENTS)
 	@$(call missing,HWLOC,hwloc) $(call missing,PMIX,pmix) \
 	$(call missing,MUNGE,munge) $(call missing,GNUTLS,gnutls) :
 
@@ -298,6 +300,13 @@ $(LIB) $(REST):
 $(PROGRAM): $(MAIN_OBJ) $(REST) $(LIB)
 	$(say) LINK $@
 	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/bats-submit: $(call obj,$(CLIENT_SRC)) $(LIB)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ -lm
+
+$(filter-out %-submit,$(CLIENTS)): $(B)/bats-submit
+	$(Q)ln -sf bats-submit $@
 
 $(B)/apps/%: $(B)/obj/benchmarks/apps/%.o
 	$(say) LINK $@
@@ -432,7 +441,7 @@ soak:
 	$(Q)SOAK_TASKS=100000 SOAK_WORKERS=16 $(MAKE) tests TEST_TIMEOUT=7200 \
 		TESTS=tests/fault/t0301-soak.sh
 
-install: $(PROGRAM) $(LIB)
+install: $(PROGRAM) $(CLIENTS) $(LIB)
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' VERSION='$(VERSION)' B='$(B)' \
 		sh tests/build/install.sh
 

@@ -71,6 +71,7 @@ struct bats_bag {
     uint8_t *state;                   /* by position */
     struct bats_position *order; /* the pending ones; the last is drawn next.
                                     With a graph a heap: the first is */
+    uint32_t below; /* places before `order` for tasks that are added later */
     uint32_t *index;             /* by position, */
     struct bats_position *position; /* and by index */
     /* The rest is 0 without a graph. */
@@ -129,6 +130,17 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
  * of their indexes). */
 void bats_bag_keep_order(struct bats_bag *bag, const uint32_t *order);
 void bats_bag_release(struct bats_bag *bag);
+
+/* After bats_bag_resume, without a graph: from here on tasks that are LEFT_OUT
+ * may be added. BATS_ENOMEM. */
+int bats_bag_open(struct bats_bag *bag, struct bats_error *err);
+
+/* A task that was LEFT_OUT is drawn after all that are PENDING now. */
+void bats_bag_add(struct bats_bag *bag, struct bats_position task);
+
+/* Without a graph: a task that is on no machine and has no result is
+ * SKIPPED. */
+void bats_bag_withdraw(struct bats_bag *bag, struct bats_position task);
 
 /* Takes over what earlier sessions have done: `state` has a DONE, FAILED,
  * LEFT_OUT or PENDING by index. All tasks must be pending; the order of the

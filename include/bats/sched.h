@@ -112,6 +112,14 @@ enum bats_event_type {
                              not wanted (bats_sched_execution says). The slot
                              should have nothing to do: between HOLD and GO */
 
+    /* With options.open: */
+    BATS_EVENT_ADDED,     /* task: it was left out, and is in the bag now,
+                           * behind all others */
+    BATS_EVENT_WITHDRAWN, /* task: it is not wanted. SKIP says that it will
+                           * not run; if it runs, it is told to stop, and
+                           * fails */
+    BATS_EVENT_SHUT,      /* nothing more will be added */
+
     /* Machines that are jobs (billing.h): */
     BATS_EVENT_ENDS,   /* machine, runtime: its job may work for this time
                         * from now instead of a window: it has another
@@ -180,7 +188,8 @@ enum bats_command_type {
     BATS_NOTICE_FINISHED,   /* finish: the run is over; nothing follows */
     BATS_NOTICE_SKIP,       /* task: it is not run, for it waits for one that
                                has failed, is left out or skipped; or `unpaid`:
-                               the budget of its workflow does not cover it */
+                               the budget of its workflow does not cover it;
+                               or `withdrawn` */
     BATS_NOTICE_READMIT,    /* machine: its quarantine is over; until a task
                                ends well there it gets one at a time */
     BATS_NOTICE_SHARE       /* purse, machine, amount: the part of the
@@ -200,6 +209,7 @@ struct bats_command {
     uint32_t replica; /* RUN: replica number (0 = original) */
     uint32_t purse; /* SHARE */
     bool unpaid;    /* SKIP */
+    bool withdrawn; /* SKIP */
     bool time_out;    /* CANCEL: the task has run for too long, and has failed
                       unless it ends by itself before it is told */
     bats_time time; /* ACQUIRE of a job: its work time */
@@ -273,6 +283,10 @@ struct bats_sched_options {
                                       * need slots only. Copied */
     const uint16_t *purse; /* per task: its workflow, < n_purses. Not
                             * copied; may be NULL */
+    bool open; /* tasks are added (ADDED), of those that earlier.state leaves
+                  out, until SHUT: the run goes on while the bag is empty. Not
+                  with a graph, and in_order */
+    uint32_t in_all; /* open: tasks that are expected in all; 0: not known */
     const struct bats_purse *purses; /* copied, except for the names */
     uint32_t n_purses; /* at most BATS_PURSES_MAX; needs a graph, which may be
                           without edges */

@@ -220,6 +220,8 @@ static int compare(const struct bats_settings *set,
         h->state[task] = (uint8_t)bats_record_state(h->resume, &past);
         h->edited[task] = past.match == BATS_RECORD_CHANGED ||
                           past.match == BATS_RECORD_ADDED;
+        if (bag->room > 0 && h->resume == BATS_RECORD_RESUME && past.skipped)
+            h->state[task] = BATS_TASK_LEFT_OUT; /* it was withdrawn */
         h->attempts[task] = past.attempts;
         if (h->state[task] == BATS_TASK_DONE ||
             h->state[task] == BATS_TASK_FAILED)

@@ -2,6 +2,7 @@
  * main: finds the verb and calls it. A first argument that is not a verb
  * belongs to `run`, so that `srun bats-mpi bag.txt` just works.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +50,31 @@ static int answer(int argc, char **argv)
     return BATS_EXIT_OK;
 }
 
+/* `bats-mpi submit` and `bats-mpi close BAG` are done by bats-submit, which is
+ * beside this program. */
+static bool is_for_client(const char *verb)
+{
+    return strcmp(verb, "submit") == 0 || strcmp(verb, "close") == 0;
+}
+
+static int run_client(int argc, char **argv)
+{
+    char path[4096], socket[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 16);
+    char *words[] = {"bats-submit", "--close", socket, NULL};
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    strcpy(path + (n > 0 ? n : 0), "bats-submit");
+    if (strcmp(argv[0], "close") == 0) {
+        snprintf(socket, sizeof socket, "%s.bats.sock", argv[argc - 1]);
+        words[2] = argc > 1 ? socket : NULL;
+        argv = words;
+    }
+    execv(path, argv);
+    bats_tell("%s: %s", path, strerror(errno));
+    return BATS_EXIT_SYSTEM;
+}
+
 /* The next file or socket would take the number of a closed standard stream
  * (<&-). The substitutes fail to be read or written; messages vanish. */
 static void open_closed_streams(void)
@@ -69,6 +95,8 @@ int main(int argc, char **argv)
         if (code >= 0)
             return code;
     }
+    if (argc > 1 && is_for_client(argv[1]))
+        return run_client(argc - 1, argv + 1);
     if (argc < 2 || !bats_verb_find(argv[1], &verb))
         return cmd_run(argc, argv);
     return verbs[verb](argc - 1, argv + 1);

@@ -405,18 +405,76 @@ static int read_options(enum bats_verb verb, bool in_order, int argc,
     return rc == 0 ? read_max_args(settings, err) : rc;
 }
 
+/* The arguments before `--`, if --open is among them: *driver is what
+ * follows. */
+static int before_driver(enum bats_verb verb, int argc, char **argv,
+                         char ***driver)
+{
+    int n = 1;
+    bool is_open = false;
+    *driver = NULL;
+    for (; n < argc && strcmp(argv[n], "--") != 0; n++)
+        is_open |= strcmp(argv[n], "--open") == 0;
+    if (verb != BATS_VERB_RUN || !is_open || n + 1 >= argc)
+        return argc;
+    *driver = argv + n + 1;
+    return n;
+}
+
+/* BAG is only a name: of the record. */
+static int read_open(int n, char **words, struct bats_settings *set,
+                     struct bats_error *err)
+{
+    const struct {
+        bool is_wrong;
+        const char *option;
+    } rules[] = {{set->dry_run, "dry-run"},
+                 {set->no_record, "no-record"},
+                 {set->keep_order, "keep-order"},
+                 {set->choose != NULL, "choose"},
+                 {set->profile != NULL, "profile"},
+                 {set->results != NULL, "results"},
+                 {set->tagstring != NULL, "tagstring"},
+                 {set->order != NULL, "order"},
+                 {set->shuffle, "shuf"}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].is_wrong)
+            return bats_refuse(err, "--open and --%s exclude each other",
+                               rules[i].option);
+    if (set->driver != NULL && set->idle > 0)
+        return bats_refuse(err, "--idle is for --open without a driver");
+    if (set->in_all >= UINT32_MAX / 2)
+        return bats_refuse(err, "--expect is out of range");
+    if (n > 1)
+        return bats_refuse(err, "'%s' is one argument too many: the driver "
+                                "follows --", words[1]);
+    set->tail = bats_tail_name(BATS_TAIL_NONE);
+    set->bag = n > 0 ? words[0] : "open";
+    set->words[0] = set->bag;
+    return 0;
+}
+
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                        struct bats_settings *settings, struct bats_error *err)
 {
+    char **driver;
+    argc = before_driver(verb, argc, argv, &driver);
     const struct bats_sweep_spec *sweep = &settings->sweep;
-    bool divided = bats_verb_runs(verb) &&
+    bool is_open = false;
+    for (int i = 1; i < argc; i++)
+        is_open |= strcmp(argv[i], "--open") == 0;
+    bool divided = bats_verb_runs(verb) && !is_open &&
                    bats_sweep_is((const char *const *)argv, (size_t)argc);
-    bool filter = !divided && is_filter(verb, argc, argv);
+    bool filter = !divided && !is_open && is_filter(verb, argc, argv);
 
     *settings = defaults();
+    settings->driver = driver;
     int rc = read_options(verb, divided || filter, argc, argv, settings, err);
     if (rc < 0 || settings->help)
         return rc;
+    if ((settings->idle > 0 || settings->in_all > 0) && !settings->open &&
+        verb == BATS_VERB_RUN)
+        return bats_refuse(err, "--idle and --expect need --open");
     if (filter)
         settings->source[settings->sweep.n_sources++] =
             (struct bats_source){BATS_SOURCE_LINES, "-"};
@@ -428,6 +486,8 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                            "--colsep, --header, --quote, --link, --null and "
                            "-n are for sweeps: add a command and '::: "
                            "VALUE...' or ':::: FILE' (-: standard input)");
+    else if (settings->open)
+        rc = read_open(argc - optind, argv + optind, settings, err);
     else
         rc = read_words(verb, argc - optind, argv + optind, settings, err);
     return rc == 0 ? check_together(verb, settings, err) : rc;

@@ -122,6 +122,10 @@ struct bats_settings {
     uint64_t max_jobs;       /* alloc: [8] */
     bats_time least;         /* alloc: --time-min [0] */
     bats_time poll;          /* alloc: [10 s] */
+    bool open;                     /* run: [false] */
+    bats_time idle;                /* run: [0] */
+    uint64_t in_all;               /* run: --expect [0] */
+    char *const *driver;           /* run: words after --; NULL: none */
     const char *bag;               /* run: the argument BAG; NULL with help */
     const char *run;               /* output: the argument; NULL with help */
     const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */

@@ -217,6 +217,14 @@ const struct bats_option bats_options[] = {
         "take over tasks from slower machines; soonest: as stochastic, else "
         "any task of a slower machine, and again what runs suspiciously long "
         "(default: soonest)"),
+    ROW("open", 0, NULL, FLAG, AT(open), RUN, RUN,
+        "the bag is filled while it runs: by DRIVER, which is started, and by "
+        "others that have BATS_SOCKET; the run ends with the driver, "
+        "'bats-mpi close' or --idle, and when all tasks are done"),
+    ROW("idle", 0, "DURATION", PERIOD, AT(idle), RUN, RUN,
+        "with --open, without a driver: end after so long without a task"),
+    ROW("expect", 0, "N", COUNT, AT(in_all), RUN, RUN,
+        "with --open: N tasks are expected in all (default: not known)"),
     ROW("no-replicate", 0, NULL, FLAG, AT(no_replicate), RUNS | ALLOC, RUN,
         "never run a task twice at the same time, as if every command began "
         "with '@once'; the same as --tail none"),

@@ -44,9 +44,12 @@ int bats_request_sweep(const struct bats_settings *set,
 }
 
 /* Loads the bag, and warns of likely mistakes in it. */
-static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
+static int load_bag(const struct bats_settings *set, struct bats_request *r,
                     struct bats_error *err)
 {
+    struct bats_bagfile **bag = &r->bag;
+    if (set->open)
+        return bats_open_bag_load(set, bag, &r->open, err);
     if (set->is_sweep)
         return bats_request_sweep(set, bag, err);
     int rc =
@@ -346,7 +349,7 @@ static bats_time time_of_silence(const struct bats_settings *set)
 static int load(struct bats_request *r, const struct bats_settings *set,
                 struct bats_error *err)
 {
-    int rc = load_bag(set, &r->bag, err);
+    int rc = load_bag(set, r, err);
     if (rc == 0 && set->workdir != NULL && r->bag->workflow != NULL)
         return bats_refuse(err,
                            "--wd: the files of a workflow are found where it "
@@ -374,6 +377,7 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
     choose_policy(r, verb, set);
     *options = plain_options(set);
     options->bag = r->bag;
+    options->open = set->open ? &r->open.is : NULL;
     options->clusters = r->clusters;
     rc = bats_choosing_init(&r->choosing, verb, set, err);
     options->asks = r->choosing.strategies;
@@ -399,6 +403,7 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
 void bats_request_release(struct bats_request *r)
 {
     bats_welcome_release(&r->welcome);
+    bats_open_bag_release(&r->open);
     bats_profile_release(&r->profile);
     bats_pools_release(&r->pools);
     bats_clusters_file_destroy(r->clusters);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "cli/choosing.h"
+#include "cli/open.h"
 #include "cli/options.h"
 #include "cli/welcome.h"
 #include "input/bagfile.h"
@@ -18,6 +19,7 @@
 
 /* `options` point into the rest, which therefore stays where it is. */
 struct bats_request {
+    struct bats_open_bag open; /* of --open */
     struct bats_run_options options;
     struct bats_choosing choosing;
     struct bats_bagfile *bag;

@@ -440,7 +440,7 @@ int bats_watch_init(struct bats_watch *watch,
 {
     enum bats_progress_style style =
         how->brief ? BATS_PROGRESS_NONE : BATS_PROGRESS_PLAIN;
-    uint32_t n = options->bag->n_tasks;
+    uint32_t n = bats_bagfile_room(options->bag);
     int rc = 0;
     *watch = (struct bats_watch){.options = options,
                                  .choosing = choosing,

@@ -152,6 +152,10 @@ static int check_together(const struct bats_sched_options *o,
     } rules[] = {
         {!o->graph || o->graph->n_tasks == o->n_tasks,
          "the graph has another number of tasks than the bag"},
+        {!o->open || (o->in_order && !o->graph && !o->sampling.on &&
+                      !is_expert && o->order == NULL),
+         "tasks are added to an open bag in their order, without a graph, a "
+         "sampling phase or the policy expert"},
         {are_groups(o, o->category, o->n_categories),
          "the categories of the tasks are out of range"},
         {needs_fit(o), "a task needs more than any machine has"},

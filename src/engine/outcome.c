@@ -47,7 +47,7 @@ static void fail(struct bats_sched *e, uint32_t machine,
 {
     struct state *s = &e->state;
     bats_time wait = e->failure->failed(e->own.failure, s, task, elsewhere);
-    if (wait == FAILURE_FOR_GOOD) {
+    if (wait == FAILURE_FOR_GOOD || s->tasks[task.i].withdrawn) {
         give_up(e, machine, task);
         execution_cancel_all(s, task);
         return;
@@ -222,7 +222,8 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
         s->tasks[task.i].given_up++;
     if (timed_out && !e->tail->limit)
         fail(e, ev->machine, task, elsewhere);
-    else if (!elsewhere && !yielded && is_too_long(s, task))
+    else if (!elsewhere && (s->tasks[task.i].withdrawn ||
+                            (!yielded && is_too_long(s, task))))
         give_up(e, ev->machine, task);
     else if (!elsewhere)
         come_back(e, ev->machine, task, yielded, ran);
@@ -272,7 +273,8 @@ static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
     tell_tail(e, slot, task, false, true);
     bool elsewhere = execution_end(s, slot, task, false);
     if (!elsewhere && !bats_bag_has_result(&s->bag, task)) {
-        bool again = e->failure->lost(e->own.failure, s, task);
+        bool again = e->failure->lost(e->own.failure, s, task) &&
+                     !s->tasks[task.i].withdrawn;
         task_lose(s, slot, task);
         if (again)
             bats_bag_put_back(&s->bag, task);

@@ -245,12 +245,13 @@ static int settle_end(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
     purses_review(s); /* given back: some may be paid now, or never */
-    if (bats_bag_left(&s->bag) == 0)
+    bool is_empty = bats_bag_left(&s->bag) == 0;
+    if (is_empty && !s->run.is_open)
         state_finish(s, s->money.purses.n_unpaid > 0 ? BATS_FINISH_BUDGET
                                                      : BATS_FINISH_ALL_DONE);
     else if (s->run.draining)
         state_finish(s, s->run.why);
-    else if (s->n_absent == 0 && !s->run.on_hold && s->money.n_jobs == 0)
+    else if (!is_empty && s->n_absent == 0 && !s->run.on_hold && s->money.n_jobs == 0)
         return unstall(e, err);
     return 0;
 }
@@ -387,7 +388,13 @@ static bool is_of_run(const struct state *s, const struct bats_event *ev)
     case BATS_EVENT_HOLD:
     case BATS_EVENT_GO:
     case BATS_EVENT_KILLED:
+    case BATS_EVENT_SHUT:
         return true;
+    case BATS_EVENT_ADDED:
+        return s->run.is_open && ev->task < s->bag.n &&
+               s->bag.state[s->bag.position[ev->task].i] == BATS_TASK_LEFT_OUT;
+    case BATS_EVENT_WITHDRAWN:
+        return s->run.is_open && ev->task < s->bag.n;
     case BATS_EVENT_BILLED:
         return s->money.terms.later && ev->machine == BATS_NO_MACHINE &&
                ev->amount >= 0;
@@ -404,7 +411,10 @@ static int check_event(const struct state *s, bats_time now,
                               (long long)now);
     if (is_of_run(s, ev))
         return 0;
-    const char *what = ev->machine < s->n_machines
+    bool is_of_bag =
+        ev->type == BATS_EVENT_ADDED || ev->type == BATS_EVENT_WITHDRAWN;
+    const char *what = is_of_bag ? "the task cannot be added or withdrawn"
+                       : ev->machine < s->n_machines
                            ? contradiction(s, ev)
                            : "there is no such machine";
     return what ? bats_error_set(err, BATS_ESTATE,
@@ -462,6 +472,34 @@ static int choose_strategy(struct bats_sched *e,
     return bats_error_set(err, BATS_EINPUT, "there is no such strategy");
 }
 
+static void add(struct bats_sched *e, uint32_t task)
+{
+    struct state *s = &e->state;
+    bats_bag_add(&s->bag, s->bag.position[task]);
+    categories_add(s, task);
+    if (!s->run.draining)
+        configure_refill(e);
+}
+
+/* What was told to stop ends as FAILED. */
+static void withdraw(struct state *s, struct bats_position task)
+{
+    switch ((enum bats_task_state)s->bag.state[task.i]) {
+    case BATS_TASK_PENDING:
+    case BATS_TASK_WAITING:
+    case BATS_TASK_LEFT_OUT:
+        task_withdraw(s, task);
+        break;
+    case BATS_TASK_ASSIGNED:
+    case BATS_TASK_CANCELLING:
+        s->tasks[task.i].withdrawn = true;
+        execution_cancel_all(s, task);
+        break;
+    default: /* it has ended */
+        break;
+    }
+}
+
 static int happen(struct bats_sched *e, const struct bats_event *ev,
                   struct bats_error *err)
 {
@@ -509,6 +547,15 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
         break;
     case BATS_EVENT_KILLED:
         state_kill(&e->state);
+        break;
+    case BATS_EVENT_ADDED:
+        add(e, ev->task);
+        break;
+    case BATS_EVENT_WITHDRAWN:
+        withdraw(&e->state, e->state.bag.position[ev->task]);
+        break;
+    case BATS_EVENT_SHUT:
+        e->state.run.is_open = false;
         break;
     case BATS_EVENT_FOUND:
         assign_found(e, e->state.machines[ev->machine].first_slot + ev->slot,

@@ -68,7 +68,10 @@ struct bats_bagfile {
     struct bats_text per_engine[2]; /* commands of PERENGINE START and STOP, each
                                        with its NUL */
 
+    uint32_t room; /* the most tasks of an open bag; 0: it is not open */
+
     /* Private to bag/, see bag/state.h: */
+    size_t text_n, text_room; /* of an open bag: bytes of the text */
     char *text;     /* the file, every line ended by a NUL */
     size_t *offset; /* by entry: offset of its command in the text */
     uint32_t *line; /* by entry */
@@ -111,6 +114,21 @@ int bats_bagfile_load_several(const char *const *words, size_t n,
  * task; BATS_ENOMEM. */
 int bats_bagfile_of_sweep(struct bats_sweep *sweep, struct bats_bagfile **bag,
                           struct bats_error *err);
+
+/* A bag without tasks, to which up to `room` are added. */
+int bats_bagfile_open(const char *name, uint32_t room,
+                      struct bats_bagfile **bag, struct bats_error *err);
+
+/* Adds a task to an open bag. BATS_EINPUT: the bag is full, or the command is
+ * empty, too long, or a malformed built-in one; nothing was added. */
+int bats_bagfile_add(struct bats_bagfile *bag, const char *command,
+                     struct bats_error *err);
+
+/* The most tasks that it has or will have. */
+static inline uint32_t bats_bagfile_room(const struct bats_bagfile *bag)
+{
+    return bag->room > bag->n_tasks ? bag->room : bag->n_tasks;
+}
 
 /* Writes the command of task i as people see it, with prefix and suffix, into
  * `text` instead of what that held. Returns its length, or BATS_ENOMEM. */

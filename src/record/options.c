@@ -45,12 +45,14 @@ static const struct {
     {"goal_confidence", REAL, AT(goal.confidence)},
     {"asks", FLAG, AT(asks)},
     {"in_order", FLAG, AT(in_order)},
+    {"open", FLAG, AT(open)},
+    {"in_all", COUNT, AT(in_all)},
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 648,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 656,
                "all of the engine's options are recorded");
 
 static json_t *value(const void *at, unsigned kind)

@@ -78,7 +78,8 @@ static const char tables_sql[] =
     "  attempts INTEGER,   -- those of them that count as tries\n"
     "  failures INTEGER, losses INTEGER, -- since the last result,\n"
     "  yields INTEGER,     -- or those in a row without progress\n"
-    "  reason TEXT,        -- why it was skipped: 'parent', 'unpaid'\n"
+    "  reason TEXT,        -- why it was skipped: 'parent', 'unpaid',\n"
+    "                      -- 'withdrawn'\n"
     "  -- of the result; NULL: it has none\n"
     "  session INTEGER, machine INTEGER,\n"
     "  cluster TEXT,       -- its name\n"
@@ -175,7 +176,7 @@ static const char tables_sql[] =
     "  out_begin INTEGER, out_end INTEGER);\n"
 
     "CREATE TABLE happened ( -- all that is rare; what: joined lost drain\n"
-    "    -- stop hold go chosen (value: place in the list offered) ends\n"
+    "    -- stop hold go shut chosen (value: place in the list offered) ends\n"
     "    -- (value: may work for so long) billed (value: millionths) closed\n"
     "    -- retired preempt-notice (value: is taken after so long) found\n"
     "    -- killed acquire (value: of a job: will work for so long) park\n"
@@ -185,7 +186,8 @@ static const char tables_sql[] =
     "    -- the latest. Times in microseconds\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
     "  what TEXT, machine INTEGER, task INTEGER, value INTEGER,\n"
-    "  sentence TEXT); -- of skip: 'unpaid'; of finished as in session\n"
+    "  sentence TEXT); -- of skip: 'unpaid', 'withdrawn'; of finished as in\n"
+    "    -- session\n"
 
     "CREATE TABLE charge ( -- a row for every window of every machine\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
@@ -214,6 +216,11 @@ static const char tables_sql[] =
     "CREATE TABLE point ( -- a task of a sweep\n"
     "  task INTEGER PRIMARY KEY, -- task.id\n"
     "  parameters TEXT); -- its values, a JSON object\n"
+
+    "CREATE TABLE submission ( -- of a task that was added to an open bag\n"
+    "  task INTEGER PRIMARY KEY, -- task.id\n"
+    "  given TEXT);  -- what it was given beside its command, a JSON object:\n"
+    "                -- key, class, after (an array of numbers)\n"
 
     "CREATE TABLE stderr ( -- the end of standard error of executions that\n"
     "    -- failed, at most 4096 bytes of each\n"
@@ -281,6 +288,7 @@ const char *const bats_schema_tables[] = {
     "task_now", "now",     "cluster_now", "account",  "lease",
     "stake",    "running", "execution",   "happened", "charge",
     "decision", "stderr",  "parameter",   "point",
+    "submission",
 };
 const size_t bats_schema_n_tables =
     sizeof bats_schema_tables / sizeof *bats_schema_tables;
@@ -305,6 +313,9 @@ const char *const bats_schema_events[] = {
     [BATS_EVENT_KILLED] = "killed",
     [BATS_EVENT_FOUND] = "found",
     [BATS_EVENT_RETIRED] = "retired",
+    [BATS_EVENT_ADDED] = "added",
+    [BATS_EVENT_WITHDRAWN] = "withdrawn",
+    [BATS_EVENT_SHUT] = "shut",
 };
 
 const char *const bats_schema_commands[] = {

@@ -12,7 +12,7 @@
 #include "record/db.h"
 
 #define BATS_SCHEMA_APPLICATION 0x42615453 /* "BaTS", PRAGMA application_id */
-#define BATS_SCHEMA_VERSION 7              /* PRAGMA user_version */
+#define BATS_SCHEMA_VERSION 8              /* PRAGMA user_version */
 
 /* Turns an empty database into a record. */
 int bats_schema_make(struct bats_db *db, struct bats_error *err);
@@ -30,7 +30,8 @@ extern const char *const bats_schema_commands[];
 extern const char *const bats_schema_finishes[];
 extern const char *const bats_schema_resumes[];
 
-#define BATS_SCHEMA_UNPAID "unpaid" /* why a task was skipped */
+#define BATS_SCHEMA_UNPAID "unpaid" /* why a task was skipped: */
+#define BATS_SCHEMA_WITHDRAWN "withdrawn"
 
 /* The last seq, which now says, too, unless the record was recovered. */
 #define BATS_SCHEMA_LAST_SEQ                                                  \

@@ -77,6 +77,7 @@ struct bats_report {
     struct bats_causes causes; /* of all failures, sorted */
     uint64_t yielded;  /* executions that were checkpointed */
     bool decisions_told; /* as the run went on, in the same place */
+    bool is_open;  /* tasks were added while it ran */
     bool recorded;     /* there is a record for --resume, */
     const char *run;   /* which other verbs know by this name; or NULL */
     bool in_a_line;    /* brief: the outcome, and why tasks failed */

@@ -362,7 +362,8 @@ static void print_skipped(FILE *out, const struct bats_report *r)
     qsort(list, n, sizeof *list, by_number);
     snprintf(
         text, sizeof text, "%s, which %s: ", bats_words_count(n, "task").s,
-        n_unpaid == 0   ? "waited for one that failed"
+        r->is_open      ? "were withdrawn, or waited for one that failed"
+        : n_unpaid == 0 ? "waited for one that failed"
         : n_unpaid == n ? "the budget of their workflow does not cover"
                         : "the budget of their workflow does not cover, or "
                           "which waited for others that were not done");

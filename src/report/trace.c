@@ -49,6 +49,9 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
     case BATS_EVENT_KILLED:
     case BATS_EVENT_BILLED: /* shown as a charge */
     case BATS_EVENT_CLOSED:
+    case BATS_EVENT_ADDED:
+    case BATS_EVENT_WITHDRAWN:
+    case BATS_EVENT_SHUT:
         return;
     case BATS_EVENT_ENDS:
     case BATS_EVENT_NOTICE:

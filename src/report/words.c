@@ -66,6 +66,8 @@ struct bats_phrase bats_words_end(int exit_status, int signal)
     const char *name = signal != 0 ? sigabbrev_np(signal) : NULL;
     if (exit_status == BATS_STATUS_TOO_LONG)
         return phrase("too long");
+    if (exit_status == BATS_STATUS_WITHDRAWN)
+        return phrase("withdrawn");
     if (exit_status < 0)
         return phrase("timed out");
     if (signal == 0)

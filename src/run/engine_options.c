@@ -19,7 +19,7 @@ static bool only_builtins(const struct bats_bagfile *bag)
            command.bytes[0] == '@')
         i++;
     bats_text_release(&command);
-    return i == n;
+    return n > 0 && i == n;
 }
 
 /* Takes the runtimes of a profile, for the clusters of the same name. */

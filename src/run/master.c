@@ -21,6 +21,7 @@
 #include "run/joined.h"
 #include "run/launcher.h"
 #include "run/master.h"
+#include "run/open.h"
 #include "run/reclaims.h"
 #include "run/results.h"
 #include "run/run.h"
@@ -307,6 +308,8 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     struct bats_command command;
     size_t at = 0;
     bool all = rc > 0 || m->stopping;
+    if (rc > 0)
+        bats_open_answer(m);
     rc = rc > 0 && m->joined != NULL ? confirm(m, err) : 0;
     while (rc == 0 && bats_journal_next(j, all, &at, &command))
         rc = carry_out(m, &command, err);
@@ -545,7 +548,8 @@ static int step(struct master *m, struct bats_error *err)
     if ((rc = bats_reclaims_step(m, err)) < 0 ||
         (rc = look_for_lost(m, now_us, err)) < 0 ||
         (m->joined != NULL && (rc = bats_joined_step(m, err)) < 0) ||
-        (rc = choose(m, err)) < 0 || (rc = carry_out_all(m, err)) < 0 ||
+        (rc = bats_open_step(m, err)) < 0 || (rc = choose(m, err)) < 0 ||
+        (rc = carry_out_all(m, err)) < 0 ||
         (rc = bats_crew_flush(&m->crew, err)) < 0)
         return rc;
     if (m->observer->progress != NULL &&
@@ -602,7 +606,8 @@ static int run(struct master *m, struct bats_error *err)
         return rc;
     if (m->observer->started != NULL)
         m->observer->started(m->observer->context, &m->survey, m->sched);
-    return loop(m, err);
+    rc = bats_open_start(m, err);
+    return rc < 0 ? rc : loop(m, err);
 }
 
 int bats_run_master(const struct bats_run_options *options,
@@ -617,6 +622,7 @@ int bats_run_master(const struct bats_run_options *options,
     bats_signals_catch();
     int rc = run(&m, err);
     bats_joined_end(&m);
+    int driver = bats_open_end(&m);
     bats_reclaims_release(&m);
     bats_crew_stop(&m.crew);
     **crew = m.crew;
@@ -650,6 +656,7 @@ int bats_run_master(const struct bats_run_options *options,
         .signal = signal,
         .refusal = m.refusal,
         .gave_up = m.gave_up,
+        .driver = driver,
         .books = books,
         .names = m.names,
     };

@@ -63,6 +63,7 @@ struct master {
     bool finished;
     enum bats_finish finish;
     struct bats_joined *joined;     /* NULL: no worker jobs join */
+    struct bats_open *open;         /* NULL: the bag is not open */
     struct bats_reclaims *reclaims; /* NULL: none is emulated */
 };
 

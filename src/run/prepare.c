@@ -10,6 +10,7 @@
 
 #include "run/engine_options.h"
 #include "run/master.h"
+#include "run/open.h"
 #include "util/now.h"
 
 /* Finds the worker of each slot: the inverse of platform.slot_of. */
@@ -31,7 +32,7 @@ static int make_lists(struct master *m, struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
     uint32_t n = o->bag->n_tasks;
-    m->attempts = calloc(n, sizeof *m->attempts);
+    m->attempts = calloc(bats_bagfile_room(o->bag), sizeof *m->attempts);
     bool makes_files = o->bag->workflow != NULL;
     if (makes_files)
         m->halves = calloc(n, sizeof *m->halves);
@@ -248,6 +249,8 @@ int bats_master_prepare(struct master *m,
         rc = make_held(m, err);
     if (rc == 0)
         rc = take_rest(m, engine, &rest, err);
+    if (rc == 0 && m->options->open != NULL)
+        rc = bats_open_begin(m, engine, err);
     if (rc == 0)
         rc = bats_sched_create(engine, &m->sched, err);
     if (rc == 0)

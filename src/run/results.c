@@ -9,6 +9,7 @@
 
 #include "bats/sched.h"
 #include "bats/status.h"
+#include "run/open.h"
 #include "util/now.h"
 
 /* The meaning of an execution's end for its task. */
@@ -61,8 +62,11 @@ static int record_attempt(struct master *m, size_t i,
                           const struct bats_task_result *r,
                           struct meaning meaning, struct bats_error *err)
 {
-    if (m->journal.record == NULL || (meaning.is_result && m->is_unseen))
-        return 0;
+    int rc = meaning.is_result ? bats_open_ended(m, r->task, &r->usage, err)
+                               : 0;
+    if (rc < 0 || m->journal.record == NULL ||
+        (meaning.is_result && m->is_unseen))
+        return rc;
     struct bats_record_attempt attempt = {
         .task = r->task,
         .attempt = r->attempt,
@@ -105,6 +109,8 @@ static int record_last(struct master *m, size_t i,
 
 static void hand_over(struct master *m, const struct bats_output_lines *lines)
 {
+    if (bats_open_output(m, lines))
+        return;
     if (m->observer->output != NULL && lines->n > 0 &&
         !m->observer->output(m->observer->context, lines->task, lines->stream,
                              lines->bytes, lines->n))
@@ -238,12 +244,15 @@ int bats_results_take_one(struct master *m, size_t i,
         !meaning.superseded && bats_sched_has_result(m->sched, r->task);
     int status = r->cancelled && state == BATS_EXECUTION_TIMED_OUT
                      ? BATS_STATUS_TIMED_OUT
+                 : meaning.is_result && r->cancelled &&
+                         bats_open_is_withdrawn(m, r->task)
+                     ? BATS_STATUS_WITHDRAWN
                  : meaning.is_result && event.type == BATS_EVENT_PREEMPTED
                      ? BATS_STATUS_TOO_LONG
                      : 0;
     if (m->halves != NULL && r->usage.exit_status == BATS_STATUS_AGAIN)
         m->halves[r->task] = 0;
-    if (r->usage.start_us > 0)
+    if (r->usage.start_us > 0 || meaning.is_result)
         return pass_on(m, i, r, meaning, status, err);
     if (r->cancelled && r->attempt == m->attempts[r->task])
         m->attempts[r->task]--; /* it never started */

@@ -84,6 +84,18 @@ struct bats_observer {
 /* Stands for the budget left in the account of the Slurm job. */
 #define BATS_BUDGET_ACCOUNT ((bats_money)-1)
 
+/* The bag is open: tasks are added by clients on a socket, and by a driver that
+ * rank 0 starts. */
+struct bats_run_open {
+    struct bats_bagfile *bag; /* the same as in the options of the run */
+    const char *socket;       /* its path */
+    char *const *driver;      /* its words; NULL: none */
+    int64_t idle_us;  /* without a driver: it ends after so long without a
+                         task; 0: when it is closed */
+    uint32_t in_all;  /* tasks that are expected; 0: not known */
+    char *const *given; /* by task of earlier sessions: as recorded; or NULL */
+};
+
 struct bats_run_options {
     const struct bats_bagfile *bag;
     const struct bats_clusters_file *clusters; /* NULL: the clusters found */
@@ -148,6 +160,7 @@ struct bats_run_options {
     void *believe_context;
     const struct bats_joining *joining; /* worker jobs do the work; else
                                          * NULL */
+    const struct bats_run_open *open;   /* NULL: the bag is not open */
 };
 
 struct bats_crew; /* crew.h: the ranks that work */
@@ -171,6 +184,7 @@ struct bats_run_outcome {
                                 * BATS_EINPUT); nothing more was started */
     bool gave_up; /* the run was stopped because the record cannot be
                    * written */
+    int driver; /* exit status of the driver, or 128 + its signal */
     struct bats_books books; /* the contents of the record */
     struct bats_class_names names; /* bats_class_names_release */
     char run_id[64];

@@ -14,6 +14,7 @@
  * has already filled a whole job and no job is longer. */
 #define BATS_STATUS_TIMED_OUT (-1)
 #define BATS_STATUS_TOO_LONG (-2)
+#define BATS_STATUS_WITHDRAWN (-3)
 
 struct bats_usage {
     int exit_status;  /* 0..255; 126/127 if it could not be started;

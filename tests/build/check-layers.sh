@@ -61,8 +61,8 @@ offences=$(
     find "$SRC" include -name '*.[ch]' | sort | xargs awk -v src="$SRC" '
     BEGIN {
         split("util plan estimate engine input proto exec record history site " \
-              "run sim report cli", n)
-        split("0 1 2 3 4 4 4 4 4 4 5 5 5 6", r)
+              "run sim report cli client", n)
+        split("0 1 2 3 4 4 4 4 4 4 5 5 5 6 1", r)
         for (i in n)
             rank[n[i]] = r[i]
         owner["mpi.h"] = "run"

@@ -16,6 +16,11 @@ put() { # MODE FILE... DIRECTORY
 }
 
 put 755 "$B/bats-mpi" bin
+put 755 "$B/bats-submit" bin
+for name in state cancel shell; do
+    ln -sf bats-submit "$root/bin/bats-$name"
+done
+put 644 src/python/bats_mpi.py share/bats-mpi/python
 put 644 "$B/libbats.a" lib
 put 644 include/bats/*.h include/bats
 put 755 jobscripts/*.sh share/bats-mpi

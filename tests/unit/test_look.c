@@ -354,7 +354,7 @@ TEST_IN_DIRECTORY(an_older_schema_is_refused)
     ask(PATH, "PRAGMA user_version = 4");
     say(cmd_status, "bag.txt");
     assert_int_equal(code, 2);
-    has("was written by an older bats-mpi (schema 4, this one knows 7)");
+    has("was written by an older bats-mpi (schema 4, this one knows 8)");
 }
 
 TEST_IN_DIRECTORY(the_log_is_in_order)

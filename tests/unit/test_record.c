@@ -536,12 +536,12 @@ TEST_IN_DIRECTORY(another_schema_is_refused)
     struct bats_record *r = open_with_tasks(1);
     begin(r, 1);
     close_record(r);
-    ask(PATH, "PRAGMA user_version = 8");
+    ask(PATH, "PRAGMA user_version = 9");
     refused(PATH, BATS_EINPUT,
-            "was written by a newer bats-mpi (schema 8, this one knows 7)");
+            "was written by a newer bats-mpi (schema 9, this one knows 8)");
     ask(PATH, "PRAGMA user_version = 4");
     refused(PATH, BATS_EINPUT,
-            "was written by an older bats-mpi (schema 4, this one knows 7)");
+            "was written by an older bats-mpi (schema 4, this one knows 8)");
 }
 
 /* Opens the record for a sweep over `rate`, a value without a name, and one

@@ -238,9 +238,9 @@ TEST_IN_DIRECTORY(what_cannot_be_helped_is_told)
     assert_int_equal(bats_record_recover(PATH, PATH, &recovery, &err),
                      BATS_EINPUT);
     assert_string_equal(err.text, PATH ": the file exists");
-    ask(PATH, "PRAGMA user_version = 8");
+    ask(PATH, "PRAGMA user_version = 9");
     assert_int_equal(recover(&recovery, &err), BATS_EINPUT);
-    assert_non_null(strstr(err.text, "a newer bats-mpi (schema 8"));
+    assert_non_null(strstr(err.text, "a newer bats-mpi (schema 9"));
     ask(PATH, "PRAGMA user_version = 5");
     assert_int_equal(recover(&recovery, &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "an older bats-mpi (schema 5"));

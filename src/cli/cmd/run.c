@@ -52,6 +52,10 @@ static int run(const struct bats_settings *set,
         return bats_complain(&err);
     }
     int code = bats_closing(set, options, watch, json, &outcome, profile);
+    if (outcome.driver != 0)
+        bats_tell("the driver ended with exit status %d", outcome.driver);
+    if (code == BATS_EXIT_OK)
+        code = outcome.driver;
     bats_sched_destroy(outcome.sched);
     bats_survey_release(&outcome.survey);
     bats_class_names_release(&outcome.names);
@@ -485,6 +489,8 @@ static int start(enum bats_verb verb, int argc, char **argv)
         return list_sweep(&set);
     if (rc == 0 && is_joined(&set))
         rc = check_welcome(&set, &usage);
+    if (rc == 0 && set.open)
+        rc = bats_open_bag_announce(&set, &usage);
     if (rc < 0 && verb == BATS_VERB_ALLOC)
         return bats_options_complain(verb, &usage);
     /* If the reader of the output goes away, writing reports it. */

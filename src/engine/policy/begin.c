@@ -21,6 +21,14 @@ static double slot_price(const struct state *s, size_t i)
     return s->known.believes ? price * s->known.prior.mean[i] / most : price;
 }
 
+/* Tasks to begin for: those of an open bag are still to come. */
+static double tasks_of(const struct state *s)
+{
+    double left = bats_bag_left(&s->bag);
+    double in_all = s->run.in_all > 0 ? s->run.in_all : s->n_slots;
+    return s->run.is_open ? fmax(left, in_all) : left;
+}
+
 /* ---- within a budget ---- */
 
 static void start_all(const struct state *s, struct policy_start *start)
@@ -33,7 +41,7 @@ static void start_all(const struct state *s, struct policy_start *start)
 static void start_cheap(const struct state *s, struct policy_start *start)
 {
     bool seen[BATS_CLUSTERS_MAX] = {false};
-    double tasks = bats_bag_left(&s->bag);
+    double tasks = tasks_of(s);
     for (size_t k = 0; k < s->n_clusters; k++) {
         size_t best = SIZE_MAX;
         double price = INFINITY;
@@ -75,7 +83,7 @@ void begin_for_budget(const struct state *s, double money,
 static double most_of(const struct state *s, const struct cluster *c)
 {
     double slots = fmax(cluster_slots(c), 1);
-    return fmin(ceil(bats_bag_left(&s->bag) / slots), c->spec.max);
+    return fmin(ceil(tasks_of(s) / slots), c->spec.max);
 }
 
 /* A budget that pays all of them until the deadline. */

@@ -46,7 +46,7 @@ void bats_bag_keep_order(struct bats_bag *bag, const uint32_t *order)
 void bats_bag_release(struct bats_bag *bag)
 {
     free(bag->state);
-    free(bag->order);
+    free(bag->order ? bag->order - bag->below : NULL);
     free(bag->index);
     free(bag->position);
     free(bag->missing);
@@ -131,6 +131,44 @@ void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
         else
             bag->order[kept++] = task;
     }
+}
+
+/* ---- tasks that are added ---- */
+
+int bats_bag_open(struct bats_bag *bag, struct bats_error *err)
+{
+    uint32_t n = bag->count[BATS_TASK_PENDING];
+    assert(!bag->graph && bag->below == 0);
+    bag->skipped = malloc(bag->n * sizeof *bag->skipped);
+    if (!bag->skipped)
+        return bats_no_memory(err);
+    bag->below = bag->n - n;
+    memmove(bag->order + bag->below, bag->order, n * sizeof *bag->order);
+    bag->order += bag->below;
+    return 0;
+}
+
+void bats_bag_add(struct bats_bag *bag, struct bats_position task)
+{
+    assert(bag->below > 0 && bag->state[task.i] == BATS_TASK_LEFT_OUT);
+    move(bag, task, BATS_TASK_PENDING);
+    bag->below--;
+    *--bag->order = task;
+    bag->n_released++;
+}
+
+void bats_bag_withdraw(struct bats_bag *bag, struct bats_position task)
+{
+    assert(!bag->graph);
+    if (bag->state[task.i] == BATS_TASK_PENDING) {
+        uint32_t at = 0, n = bats_bag_ready(bag);
+        while (!bats_same_position(bag->order[at], task))
+            at++;
+        memmove(&bag->order[at], &bag->order[at + 1],
+                (n - 1 - at) * sizeof *bag->order);
+    }
+    bag->skipped[bag->count[BATS_TASK_SKIPPED]] = bag->index[task.i];
+    move(bag, task, BATS_TASK_SKIPPED);
 }
 
 /* ---- ready tasks as a heap ---- */

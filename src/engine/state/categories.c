@@ -61,6 +61,11 @@ int categories_init(struct state *s, const struct bats_sched_options *o)
     return 0;
 }
 
+void categories_add(struct state *s, uint32_t task)
+{
+    s->known.categories.left[category_of(s, task)]++;
+}
+
 void categories_release(struct state *s)
 {
     struct categories *k = &s->known.categories;

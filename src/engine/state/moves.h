@@ -69,6 +69,7 @@ void categories_note(struct state *s, struct bats_position task,
 
 /* The task with this number will have no further result. */
 void categories_drop(struct state *s, uint32_t task);
+void categories_add(struct state *s, uint32_t task); /* to the bag */
 
 /* Ranks tasks by the runtimes that are told, if they are. */
 void categories_take_told(struct state *s);
@@ -176,6 +177,9 @@ static inline void slot_worked(struct state *s, uint32_t slot,
 }
 
 /* ---- tasks.c ---- */
+
+/* The task is on no machine and has no result: it will not run. */
+void task_withdraw(struct state *s, struct bats_position task);
 
 /* The task has its result, DONE or FAILED, from the cluster. */
 void task_finish(struct state *s, struct bats_position task,

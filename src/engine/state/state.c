@@ -102,7 +102,7 @@ void state_take_sample(struct state *s, const struct bats_sample *sample)
 static uint32_t sample_size(const struct bats_bag *bag,
                             const struct bats_sched_options *o)
 {
-    uint32_t left = bats_bag_left(bag);
+    uint32_t left = o->open ? o->n_tasks : bats_bag_left(bag);
     return left == 0
                ? 0
                : bats_stats_sample_size(
@@ -263,6 +263,8 @@ static struct run run_of(const struct bats_sched_options *o,
             o->rules.time_limit > 0 ? o->rules.time_limit : BATS_NEVER,
         .goal = o->goal,
         .next_tick = terms.waits ? 0 : BATS_NEVER,
+        .is_open = o->open,
+        .in_all = o->in_all,
         .gives_up = gives_up,
         .has_limits =
             o->rules.timeout > 0 || o->rules.timeout_median > 0 || gives_up,
@@ -304,6 +306,8 @@ static int set_up_bag(struct state *s, const struct bats_sched_options *o,
         rc = needs_init(s, o);
     if (rc == 0 && o->graph)
         rc = connect(s, o->graph, err);
+    if (rc == 0 && o->open)
+        rc = bats_bag_open(&s->bag, err);
     if (rc == 0)
         rc = categories_init(s, o);
     if (rc == 0)

@@ -93,6 +93,8 @@ struct run {
     bool in_tail;             /* of a policy that sends instances */
     bool draining;            /* nothing more is started */
     bool on_hold;             /* the same, but only for the time being */
+    bool is_open;             /* tasks may be added; */
+    uint32_t in_all;          /*   expected in all; 0: not known */
     enum bats_finish why;     /* draining: what for */
     enum bats_finish finish;
     uint32_t n_released; /* bag.n_released when machines were last thought

@@ -35,6 +35,22 @@ void tasks_tell_skipped(struct state *s)
     }
 }
 
+void task_withdraw(struct state *s, struct bats_position task)
+{
+    uint32_t number = s->bag.index[task.i];
+    enum bats_task_state was = (enum bats_task_state)s->bag.state[task.i];
+    if (was == BATS_TASK_WAITING)
+        bats_heap_remove(&s->retries, number);
+    bats_bag_withdraw(&s->bag, task);
+    s->n_told++;
+    if (was != BATS_TASK_LEFT_OUT)
+        drop(s, number, BATS_TASK_SKIPPED);
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_SKIP,
+                                        .machine = BATS_NO_MACHINE,
+                                        .task = number,
+                                        .withdrawn = true});
+}
+
 bool task_count_result(struct state *s, uint32_t slot, bool in_sample,
                        bats_time runtime)
 {

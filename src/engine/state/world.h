@@ -134,6 +134,7 @@ struct task {
     bool cancelled : 1;  /* the original was told to stop */
     bool in_sample : 1;  /* the original is, of its cluster */
     bool once : 1;       /* it must not be replicated */
+    bool withdrawn : 1;  /* it is not tried again */
     bool point : 1; /* it is run on every cluster for its runtime: a result
                            stops no other execution */
 };

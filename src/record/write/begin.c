@@ -145,6 +145,9 @@ static int make_tasks(struct bats_record *r,
         struct bats_now_task *t = &now->tasks[i];
         if (t->state == BATS_NOW_PENDING && fresh != NULL && fresh[i] != 0)
             t->state = BATS_NOW_DONE;
+        if (engine->open && t->was == BATS_NOW_SKIPPED &&
+            engine->earlier.state[i] == BATS_TASK_LEFT_OUT)
+            t->state = BATS_NOW_SKIPPED;
         now->count[t->state]++;
     }
     if (r->n_tasks == 0)

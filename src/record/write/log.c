@@ -47,6 +47,40 @@ static int add_event(struct bats_record *r, bats_time now,
     return bats_rows_add(r, row, now, NULL, err);
 }
 
+int bats_record_submit(struct bats_record *r, bats_time now, uint32_t index,
+                       const char *command, const char *given,
+                       struct bats_error *err)
+{
+    struct bats_now *n = &r->now;
+    size_t room = n->n_tasks;
+    if (index != r->n_tasks)
+        return bats_error_set(err, BATS_ESTATE, "task %lu is out of turn",
+                              (unsigned long)index);
+    if (n->tasks_room > room)
+        room = n->tasks_room;
+    char *copy = given != NULL ? strdup(given) : NULL;
+    if ((given != NULL && copy == NULL) ||
+        !bats_grow(&r->id, &r->ids_room, (size_t)index + 2, sizeof *r->id) ||
+        !bats_grow(&n->tasks, &room, (size_t)index + 2, sizeof *n->tasks)) {
+        free(copy);
+        return bats_no_memory(err);
+    }
+    n->tasks_room = room;
+    struct bats_row row = {.kind = BATS_ROW_TASK,
+                           .u.task = {.index = index, .given = copy}};
+    int rc = bats_rows_add(r, row, now, command, err);
+    if (rc < 0) {
+        free(copy);
+        return rc;
+    }
+    r->id[index] = ++r->past.last_id;
+    n->tasks[index] =
+        (struct bats_now_task){.place = (uint32_t)++r->past.last_place};
+    n->count[BATS_NOW_PENDING]++;
+    n->n_tasks = r->n_tasks = index + 1;
+    return 0;
+}
+
 int bats_record_event(struct bats_record *r, bats_time now,
                       const struct bats_event *e, struct bats_error *err)
 {
@@ -54,7 +88,8 @@ int bats_record_event(struct bats_record *r, bats_time now,
     r->now.has_events = r->is_dirty = true;
     bool has_runtime =
         e->type == BATS_EVENT_DONE || e->type == BATS_EVENT_FAILED;
-    if (e->type == BATS_EVENT_TICK)
+    if (e->type == BATS_EVENT_TICK || e->type == BATS_EVENT_ADDED ||
+        e->type == BATS_EVENT_WITHDRAWN) /* rows of their own tell of them */
         return 0;
     if (has_runtime || e->type == BATS_EVENT_PREEMPTED ||
         e->type == BATS_EVENT_YIELDED) {
@@ -203,8 +238,10 @@ int bats_record_command(struct bats_record *r, bats_time now,
         return charge(r, now, c->machine, c->purse + 1, c->amount, 0, err);
     const char *text =
         c->type == BATS_NOTICE_FINISHED ? bats_schema_finishes[c->finish]
-        : c->type == BATS_NOTICE_SKIP && c->unpaid ? BATS_SCHEMA_UNPAID
-                                                   : NULL;
+        : c->type != BATS_NOTICE_SKIP ? NULL
+        : c->unpaid                   ? BATS_SCHEMA_UNPAID
+        : c->withdrawn                ? BATS_SCHEMA_WITHDRAWN
+                                      : NULL;
     return bats_rows_add(r, row_of_command(r, c), now, text, err);
 }
 

@@ -63,6 +63,7 @@ struct bats_now {
     struct bats_now_cluster clusters[BATS_CLUSTERS_MAX];
     struct bats_now_machine *machines;
     uint32_t n_machines, n_tasks;
+    size_t tasks_room; /* 0: that of n_tasks */
     struct bats_now_slot {
         int32_t first, last; /* in runs, or -1 */
     } * slots;

@@ -287,6 +287,19 @@ int bats_record_begin(struct bats_record *record,
 /* The only error is BATS_ENOMEM. `now` is virtual time of this session; tasks
  * and machines are given by their index, in the bag and in the session. */
 
+/* A task is added to an open bag, before the engine is told; `index` is the
+ * next one. `given`: a JSON object (table submission), or NULL. */
+int bats_record_submit(struct bats_record *record, bats_time now,
+                       uint32_t index, const char *command, const char *given,
+                       struct bats_error *err);
+
+/* The tasks of the last bag in their order; the texts are valid until `take`
+ * returns. */
+typedef int bats_record_take(void *context, const char *command,
+                             const char *given, struct bats_error *err);
+int bats_record_submitted(struct bats_record *record, bats_record_take *take,
+                          void *context, struct bats_error *err);
+
 /* The engine is about to handle `event`. */
 int bats_record_event(struct bats_record *record, bats_time now,
                       const struct bats_event *event, struct bats_error *err);

@@ -8,6 +8,7 @@
 #include "bats/sched.h"
 #include "bats/status.h"
 #include "record/state.h"
+#include "util/hash.h"
 
 #define NONE BATS_DB_NULL
 
@@ -36,6 +37,9 @@ enum {
     LAST,
     NOW,
     CLUSTER,
+    TASK,
+    PLACE,
+    GIVEN,
     STATEMENTS
 };
 static_assert(STATEMENTS <= BATS_ROWS_STATEMENTS, "one for each");
@@ -95,6 +99,11 @@ static const char *const statements[STATEMENTS] = {
             " ?, ?, ?)",
     [CLUSTER] = "INSERT OR REPLACE INTO cluster_now VALUES (?, ?, ?, ?, ?, ?,"
                 " ?, ?, ?, ?, ?)",
+    [TASK] = "INSERT INTO task VALUES (?, ?, ?2, ?, ?, ?)",
+    [PLACE] = "INSERT INTO task_now (place, task, number, removed, state,"
+              " executions, attempts, failures, losses, yields)"
+              " VALUES (?, ?, ?, 0, 0, 0, 0, 0, 0, 0)",
+    [GIVEN] = "INSERT INTO submission VALUES (?, ?)",
 };
 
 int bats_rows_prepare(struct bats_record *r, struct bats_error *err)
@@ -339,6 +348,22 @@ static int write_last(struct bats_record *r, const struct bats_row *row,
                I(same != 0 ? same : NONE), T(row->text));
 }
 
+/* Its line is its number, as if the bag were a file. */
+static int write_task(struct bats_record *r, const struct bats_row *row,
+                      struct bats_error *err)
+{
+    uint32_t index = row->u.task.index;
+    const char *given = row->u.task.given;
+    int64_t hash =
+        (int64_t)bats_hash(BATS_HASH, row->text, strlen(row->text));
+    int64_t id = r->id[index], number = (int64_t)index + 1;
+    int rc = PUT(r, TASK, err, I(id), I(number), I(hash), T(row->text),
+                 I(r->session));
+    if (rc == 0)
+        rc = PUT(r, PLACE, err, I(place_of(r, index)), I(id), I(number));
+    return rc == 0 && given != NULL ? PUT(r, GIVEN, err, I(id), T(given)) : rc;
+}
+
 int bats_rows_write(struct bats_record *r, const struct bats_row *row,
                     struct bats_error *err)
 {
@@ -361,6 +386,8 @@ int bats_rows_write(struct bats_record *r, const struct bats_row *row,
         return write_lease(r, row, err);
     case BATS_ROW_STAKE:
         return write_stake(r, row, err);
+    case BATS_ROW_TASK:
+        return write_task(r, row, err);
     default:
         return 0;
     }

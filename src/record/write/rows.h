@@ -24,7 +24,8 @@ enum bats_row_kind {
     BATS_ROW_DECISION,
     BATS_ROW_LAST,
     BATS_ROW_LEASE,
-    BATS_ROW_STAKE
+    BATS_ROW_STAKE,
+    BATS_ROW_TASK
 };
 
 /* An execution, from RUN to its end. */
@@ -64,13 +65,17 @@ struct bats_row {
         struct bats_lease lease;        /* of a job, text: its mark */
         struct bats_stake stake;
         struct {
+            uint32_t index;
+            char *given; /* owned; or NULL. text: its command */
+        } task;
+        struct {
             uint32_t task, attempt;
             int64_t same; /* seq; 0: it has a text */
         } last;
     } u;
 };
 
-#define BATS_ROWS_STATEMENTS 24
+#define BATS_ROWS_STATEMENTS 28
 #define BATS_ROWS_BEGIN 0  /* a transaction */
 #define BATS_ROWS_COMMIT 1 /* ends it */
 

@@ -29,6 +29,8 @@ void bats_rows_drop(struct bats_record *r)
     for (size_t i = 0; i < r->n_rows; i++) {
         if (r->rows[i].kind == BATS_ROW_DECISION)
             free(r->rows[i].u.decision);
+        if (r->rows[i].kind == BATS_ROW_TASK)
+            free(r->rows[i].u.task.given);
         free(r->rows[i].text);
     }
     r->n_rows = 0;

@@ -1,0 +1,665 @@
+/* open: the tasks of an open bag, and the driver. */
+#include "run/open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bats/bag.h"
+#include "bats/sched.h"
+#include "exec/process/environment.h"
+#include "input/workflow/names.h"
+#include "run/clock.h"
+#include "util/grow.h"
+
+#define NONE UINT32_MAX
+
+/* A task, as its clients see it. */
+struct task {
+    uint32_t client;      /* that waits for it; 0: none does */
+    uint32_t missing;     /* tasks that it waits for */
+    uint32_t first_child; /* in edges, or NONE */
+    bool is_held;         /* the engine does not know it yet */
+    bool is_withdrawn;
+    bool has_ended; /* those that wait for it were told */
+};
+
+struct edge {
+    uint32_t child, next;
+};
+
+struct bats_open {
+    struct bats_clients *clients;
+    struct task *tasks;
+    struct edge *edges;
+    size_t n_edges, edges_room;
+    uint32_t n_held;
+    struct bats_names keys; /* of submissions, and by key: */
+    uint32_t *task_of_key;
+    size_t keys_room;
+    uint8_t *state; /* the engine's, of earlier sessions; as those below */
+    uint8_t *failures, *losses, *yields;
+    int lock; /* the driver has it, too */
+    pid_t driver;
+    int driver_status;
+    bool is_closed; /* nothing more is to come, */
+    bool is_shut;   /*   and the engine knows */
+    int64_t busy_us; /* when a task was last there */
+};
+
+static uint32_t n_tasks(const struct master *m)
+{
+    return m->options->bag->n_tasks;
+}
+
+/* ---- tasks that wait for others ---- */
+
+static bool is_done(const struct master *m, uint32_t task)
+{
+    return bats_sched_has_result(m->sched, task) &&
+           !bats_sched_has_failed(m->sched, task);
+}
+
+static int add(struct master *m, uint32_t task, struct bats_error *err)
+{
+    struct bats_event event = {.type = BATS_EVENT_ADDED, .task = task};
+    struct task *t = &m->open->tasks[task];
+    m->open->n_held -= t->is_held;
+    t->is_held = false;
+    return bats_master_handle(m, &event, err);
+}
+
+static int tell_children(struct master *m, uint32_t task, bool done,
+                         struct bats_error *err);
+
+/* A task that runs ends later, and with a result. */
+static int withdraw(struct master *m, uint32_t task, struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    struct task *t = &o->tasks[task];
+    struct bats_event event = {.type = BATS_EVENT_WITHDRAWN, .task = task};
+    if (t->has_ended || t->is_withdrawn)
+        return 0;
+    t->is_withdrawn = true;
+    o->n_held -= t->is_held;
+    t->is_held = false;
+    int rc = bats_master_handle(m, &event, err);
+    if (rc < 0 || !bats_sched_is_skipped(m->sched, task))
+        return rc;
+    bats_clients_send(o->clients, t->client,
+                      json_pack("{s:I, s:i, s:i}", "id",
+                                (json_int_t)task + 1, "exit",
+                                BATS_STATUS_WITHDRAWN, "signal", SIGTERM),
+                      NULL, 0);
+    t->client = 0;
+    return tell_children(m, task, false, err);
+}
+
+static int tell_children(struct master *m, uint32_t task, bool done,
+                         struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    int rc = 0;
+    o->tasks[task].has_ended = true;
+    for (uint32_t e = o->tasks[task].first_child; rc == 0 && e != NONE;
+         e = o->edges[e].next) {
+        struct task *child = &o->tasks[o->edges[e].child];
+        if (!done)
+            rc = withdraw(m, o->edges[e].child, err);
+        else if (--child->missing == 0 && child->is_held)
+            rc = add(m, o->edges[e].child, err);
+    }
+    return rc;
+}
+
+/* Links the task with those that it waits for. False: no memory. */
+static bool link_parents(struct bats_open *o, uint32_t task,
+                         const json_t *after)
+{
+    for (size_t i = 0; i < json_array_size(after); i++) {
+        uint32_t parent =
+            (uint32_t)json_integer_value(json_array_get(after, i)) - 1;
+        if (!bats_grow(&o->edges, &o->edges_room, o->n_edges + 1,
+                       sizeof *o->edges))
+            return false;
+        o->edges[o->n_edges] =
+            (struct edge){task, o->tasks[parent].first_child};
+        o->tasks[parent].first_child = (uint32_t)o->n_edges++;
+        o->tasks[task].missing++;
+    }
+    return true;
+}
+
+/* It begins now, or is held. */
+static int enter(struct master *m, uint32_t task, const json_t *after,
+                 struct bats_error *err)
+{
+    struct task *t = &m->open->tasks[task];
+    bool is_lost = false;
+    for (size_t i = 0; i < json_array_size(after); i++) {
+        uint32_t parent =
+            (uint32_t)json_integer_value(json_array_get(after, i)) - 1;
+        bool is_over = m->open->tasks[parent].has_ended;
+        t->missing -= is_over;
+        is_lost |= is_over && !is_done(m, parent);
+    }
+    t->is_held = true;
+    m->open->n_held++;
+    return is_lost ? withdraw(m, task, err)
+           : t->missing == 0 ? add(m, task, err)
+                             : 0;
+}
+
+int bats_open_ended(struct master *m, uint32_t task,
+                    const struct bats_usage *usage, struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    if (o == NULL || o->tasks[task].has_ended)
+        return 0;
+    if (o->tasks[task].client > 0)
+        bats_clients_send(
+            o->clients, o->tasks[task].client,
+            json_pack("{s:I, s:i, s:i}", "id", (json_int_t)task + 1, "exit",
+                      usage->exit_status, "signal", usage->signal),
+            NULL, 0);
+    o->tasks[task].client = 0;
+    return tell_children(m, task, is_done(m, task), err);
+}
+
+bool bats_open_output(struct master *m, const struct bats_output_lines *lines)
+{
+    struct bats_open *o = m->open;
+    uint32_t client = o != NULL ? o->tasks[lines->task].client : 0;
+    return client > 0 && lines->n > 0 &&
+           bats_clients_send(o->clients, client,
+                             json_pack("{s:I, s:i, s:I}", "id",
+                                       (json_int_t)lines->task + 1, "stream",
+                                       lines->stream, "bytes",
+                                       (json_int_t)lines->n),
+                             lines->bytes, lines->n);
+}
+
+bool bats_open_is_withdrawn(const struct master *m, uint32_t task)
+{
+    return m->open != NULL && m->open->tasks[task].is_withdrawn;
+}
+
+/* ---- requests ---- */
+
+static bool keep_key(struct bats_open *o, const char *key, uint32_t task)
+{
+    bool is_new;
+    uint32_t number = bats_names_add(&o->keys, key, &is_new);
+    if (number == BATS_NO_NAME ||
+        !bats_grow(&o->task_of_key, &o->keys_room, (size_t)number + 1,
+                   sizeof *o->task_of_key))
+        return false;
+    o->task_of_key[number] = task;
+    return true;
+}
+
+static int check_after(const struct master *m, const json_t *after,
+                       struct bats_error *err)
+{
+    if (after != NULL && !json_is_array(after))
+        return bats_error_set(err, BATS_EINPUT, "after is a list of numbers");
+    for (size_t i = 0; i < json_array_size(after); i++) {
+        json_int_t id = json_integer_value(json_array_get(after, i));
+        if (id < 1 || id > n_tasks(m))
+            return bats_error_set(err, BATS_EINPUT,
+                                  "there is no task %" JSON_INTEGER_FORMAT
+                                  " to wait for",
+                                  id);
+    }
+    return 0;
+}
+
+/* Only what the record has acknowledges a task. */
+static int check_open(const struct master *m, struct bats_error *err)
+{
+    if (m->stopping || m->draining || m->finished || m->open->is_shut)
+        return bats_error_set(err, BATS_EINPUT, "the run ends");
+    if (m->journal.failing_since > 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the record cannot be written");
+    return 0;
+}
+
+/* The line that sets the variable, unless this process has it, too. */
+static void add_variable(struct bats_text *text, const char *entry)
+{
+    size_t n = strspn(entry, "abcdefghijklmnopqrstuvwxyz"
+                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    char name[256];
+    if (n == 0 || n >= sizeof name || entry[n] != '=' ||
+        (entry[0] >= '0' && entry[0] <= '9'))
+        return;
+    memcpy(name, entry, n);
+    name[n] = '\0';
+    const char *own = getenv(name);
+    if (strcmp(name, "_") == 0 || strcmp(name, "PWD") == 0 ||
+        strcmp(name, "OLDPWD") == 0 || strcmp(name, "SHLVL") == 0 ||
+        (own != NULL && strcmp(own, entry + n + 1) == 0))
+        return;
+    bats_text_format(text, "export %s=", name);
+    bats_text_encode(text, BATS_ENCODE_QUOTED, entry + n + 1);
+    bats_text_add(text, "\n");
+}
+
+/* The command with the directory and the variables of the client. */
+static int read_command(const json_t *request, struct bats_text *text,
+                        struct bats_error *err)
+{
+    const json_t *submit = json_object_get(request, "submit");
+    const json_t *env = json_object_get(request, "env");
+    const char *command = json_string_value(submit);
+    const char *cwd = json_string_value(json_object_get(request, "cwd"));
+    char own[4096];
+    if (command == NULL || strlen(command) != json_string_length(submit))
+        return bats_error_set(err, BATS_EINPUT,
+                              "a command is a text without NUL");
+    bool is_builtin = command[0] == '@';
+    for (size_t i = 0; !is_builtin && i < json_array_size(env); i++) {
+        const char *entry = json_string_value(json_array_get(env, i));
+        if (entry != NULL)
+            add_variable(text, entry);
+    }
+    if (cwd != NULL && !is_builtin &&
+        (getcwd(own, sizeof own) == NULL || strcmp(own, cwd) != 0)) {
+        bats_text_add(text, "cd ");
+        bats_text_encode(text, BATS_ENCODE_QUOTED, cwd);
+        bats_text_add(text, " || exit 1\n");
+    }
+    bats_text_add(text, command);
+    int rc = bats_text_check(text, err);
+    if (rc == 0)
+        bats_encode_undo_unicode(text->bytes);
+    return rc;
+}
+
+/* What is recorded beside the command, for free(). *ok is false if memory is
+ * short; NULL: nothing. */
+static char *given_of(const json_t *request, bool *ok)
+{
+    static const char *const names[] = {"key", "class", "after"};
+    json_t *given = json_object();
+    char *text = NULL;
+    *ok = given != NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_t *value = json_object_get(request, names[i]);
+        if (value != NULL)
+            *ok &= json_object_set(given, names[i], value) == 0;
+    }
+    if (json_object_size(given) > 0)
+        *ok &= (text = json_dumps(given, JSON_COMPACT)) != NULL;
+    json_decref(given);
+    return text;
+}
+
+static int record_task(struct master *m, uint32_t task, const char *command,
+                       const json_t *request, struct bats_error *err)
+{
+    bool ok;
+    char *given = given_of(request, &ok);
+    int rc = !ok                         ? bats_no_memory(err)
+             : m->journal.record == NULL ? 0
+                                         : bats_record_submit(
+                                               m->journal.record,
+                                               bats_master_now(m), task,
+                                               command, given, err);
+    free(given);
+    return rc;
+}
+
+static int submit_new(struct master *m, json_t *request, uint32_t *task,
+                      struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    const char *key = json_string_value(json_object_get(request, "key"));
+    const json_t *after = json_object_get(request, "after");
+    struct bats_text command = {0};
+    int rc = check_open(m, err);
+    if (rc == 0)
+        rc = check_after(m, after, err);
+    if (rc == 0)
+        rc = read_command(request, &command, err);
+    *task = n_tasks(m);
+    if (rc == 0)
+        rc = bats_bagfile_add(m->options->open->bag, command.bytes, err);
+    if (rc == 0) {
+        o->tasks[*task] = (struct task){.first_child = NONE};
+        rc = record_task(m, *task, command.bytes, request, err);
+        if (rc == 0 && ((key != NULL && !keep_key(o, key, *task)) ||
+                        !link_parents(o, *task, after)))
+            rc = bats_no_memory(err);
+        if (rc == 0)
+            rc = enter(m, *task, after, err);
+        if (rc == BATS_EINPUT) /* after that there is no way back */
+            rc = err->code = BATS_ESTATE;
+    }
+    bats_text_release(&command);
+    return rc;
+}
+
+/* The words of Snakemake. */
+static const char *word_of(const struct master *m, uint32_t task)
+{
+    return bats_sched_is_skipped(m->sched, task) ||
+                   bats_sched_has_failed(m->sched, task)
+               ? "failed"
+           : bats_sched_has_result(m->sched, task) ? "success"
+                                                   : "running";
+}
+
+static json_t *submit(struct master *m, uint32_t client, json_t *request,
+                      struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    const char *key = json_string_value(json_object_get(request, "key"));
+    uint32_t task, known = key ? bats_names_find(&o->keys, key) : BATS_NO_NAME;
+    if (known != BATS_NO_NAME)
+        task = o->task_of_key[known];
+    else if (submit_new(m, request, &task, err) < 0)
+        return NULL;
+    json_t *answer = json_pack("{s:I}", "id", (json_int_t)task + 1);
+    struct task *t = &o->tasks[task];
+    if (json_is_true(json_object_get(request, "wait"))) {
+        if (!t->has_ended)
+            t->client = client;
+        else
+            json_object_set_new(answer, "exit",
+                                json_integer(is_done(m, task) ? 0 : 1));
+    }
+    return answer;
+}
+
+static json_t *tell_state(const struct master *m, const json_t *id,
+                          struct bats_error *err)
+{
+    json_int_t task = json_integer_value(id);
+    if (task < 1 || task > n_tasks(m)) {
+        bats_error_set(err, BATS_EINPUT, "there is no such task");
+        return NULL;
+    }
+    return json_pack("{s:s}", "state", word_of(m, (uint32_t)task - 1));
+}
+
+/* Numbers that are none are passed over, for what is cancelled may have ended
+ * long ago. */
+static json_t *cancel(struct master *m, const json_t *ids,
+                      struct bats_error *err)
+{
+    for (size_t i = 0; i < json_array_size(ids); i++) {
+        json_int_t task = json_integer_value(json_array_get(ids, i));
+        if (task >= 1 && task <= n_tasks(m) &&
+            withdraw(m, (uint32_t)task - 1, err) < 0)
+            return NULL;
+    }
+    return json_pack("{s:b}", "cancelled", 1);
+}
+
+static json_t *take(void *context, uint32_t client, json_t *request,
+                    struct bats_error *err)
+{
+    struct master *m = context;
+    json_t *value;
+    if (json_object_get(request, "submit") != NULL)
+        return submit(m, client, request, err);
+    if ((value = json_object_get(request, "state")) != NULL)
+        return tell_state(m, value, err);
+    if ((value = json_object_get(request, "cancel")) != NULL)
+        return cancel(m, value, err);
+    if (json_is_true(json_object_get(request, "close"))) {
+        m->open->is_closed = true;
+        return json_pack("{s:b}", "closed", 1);
+    }
+    bats_error_set(err, BATS_EINPUT,
+                   "a request has submit, state, cancel or close");
+    return NULL;
+}
+
+/* ---- the beginning ---- */
+
+/* Room for tasks to come, after those that there are; or NULL. */
+static uint8_t *enlarge(const struct master *m, const uint8_t *old)
+{
+    uint8_t *copy = calloc(bats_bagfile_room(m->options->bag), 1);
+    if (copy != NULL && old != NULL)
+        memcpy(copy, old, n_tasks(m));
+    return copy;
+}
+
+/* Keys and parents of a task of an earlier session. */
+static bool take_given(struct bats_open *o, uint32_t task, const char *text)
+{
+    json_t *given = text != NULL ? json_loads(text, 0, NULL) : NULL;
+    const char *key = json_string_value(json_object_get(given, "key"));
+    bool ok = (key == NULL || keep_key(o, key, task)) &&
+              link_parents(o, task, json_object_get(given, "after"));
+    json_decref(given);
+    return ok;
+}
+
+/* A task that has no result is the engine's once it waits for no other. */
+static void take_state(struct bats_open *o, uint32_t task)
+{
+    struct task *t = &o->tasks[task];
+    bool is_done = o->state[task] == BATS_TASK_DONE;
+    t->has_ended = o->state[task] != BATS_TASK_PENDING;
+    for (uint32_t e = t->first_child; is_done && e != NONE;
+         e = o->edges[e].next)
+        o->tasks[o->edges[e].child].missing--;
+    t->is_withdrawn = o->state[task] == BATS_TASK_LEFT_OUT;
+}
+
+int bats_open_begin(struct master *m, struct bats_sched_options *engine,
+                    struct bats_error *err)
+{
+    const struct bats_run_options *options = m->options;
+    struct bats_sched_earlier *earlier = &engine->earlier;
+    uint32_t n = n_tasks(m), room = bats_bagfile_room(options->bag);
+    struct bats_open *o = m->open = calloc(1, sizeof *o);
+    if (o == NULL)
+        return bats_no_memory(err);
+    o->lock = -1;
+    o->tasks = calloc(room, sizeof *o->tasks);
+    earlier->state = o->state = enlarge(m, earlier->state);
+    earlier->failures = o->failures = enlarge(m, earlier->failures);
+    earlier->losses = o->losses = enlarge(m, earlier->losses);
+    earlier->yields = o->yields = enlarge(m, earlier->yields);
+    if (o->tasks == NULL || o->state == NULL || o->failures == NULL ||
+        o->losses == NULL || o->yields == NULL)
+        return bats_no_memory(err);
+    for (uint32_t i = 0; i < n; i++)
+        o->tasks[i].first_child = NONE;
+    for (uint32_t i = 0; options->open->given != NULL && i < n; i++)
+        if (!take_given(o, i, options->open->given[i]))
+            return bats_no_memory(err);
+    memset(o->state + n, BATS_TASK_LEFT_OUT, room - n);
+    for (uint32_t i = 0; i < n; i++) /* parents come before their children */
+        take_state(o, i);
+    for (uint32_t i = 0; i < n; i++)
+        if (o->tasks[i].missing > 0 && !o->tasks[i].has_ended) {
+            o->state[i] = BATS_TASK_LEFT_OUT;
+            o->tasks[i].is_held = true;
+            o->n_held++;
+        }
+    engine->n_tasks = room;
+    engine->open = engine->in_order = true;
+    engine->in_all = options->open->in_all;
+    engine->once = NULL;
+    return 0;
+}
+
+/* ---- the driver ---- */
+
+/* All that the driver starts has the lock, too: another session does not begin
+ * beside it. */
+static int lock_driver(struct master *m, struct bats_error *err)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s.driver", m->options->open->socket);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        m->open->lock = fd;
+        return 0;
+    }
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
+                          why == EWOULDBLOCK
+                              ? "the driver of an earlier session still runs"
+                              : strerror(why));
+}
+
+static int start_driver(struct master *m, struct bats_error *err)
+{
+    char *const *words = m->options->open->driver;
+    struct bats_environment clean;
+    posix_spawnattr_t how;
+    posix_spawn_file_actions_t actions;
+    sigset_t all, none;
+    int rc = bats_environment_init(&clean, environ, err);
+    if (rc < 0)
+        return rc;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setsigdefault(&how, &all);
+    posix_spawnattr_setsigmask(&how, &none);
+    posix_spawnattr_setflags(&how,
+                             POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&actions);
+    /* To the same number: it stays open there. */
+    posix_spawn_file_actions_adddup2(&actions, m->open->lock, m->open->lock);
+    int code = posix_spawnp(&m->open->driver, words[0], &actions, &how, words,
+                            bats_environment_merge(&clean, NULL));
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&how);
+    bats_environment_release(&clean);
+    return code == 0 ? 0
+                     : bats_error_set(err, BATS_EINPUT, "%s: %s", words[0],
+                                      strerror(code));
+}
+
+int bats_open_start(struct master *m, struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    if (o == NULL)
+        return 0;
+    o->busy_us = bats_clock_now_us();
+    int rc = lock_driver(m, err);
+    if (rc == 0)
+        rc = bats_clients_open(m->options->open->socket, &o->clients, err);
+    /* Those that waited for a task that has failed since. */
+    for (uint32_t i = 0; rc == 0 && i < n_tasks(m); i++)
+        if (o->tasks[i].has_ended && o->state[i] != BATS_TASK_DONE)
+            rc = tell_children(m, i, false, err);
+    return rc == 0 && m->options->open->driver != NULL ? start_driver(m, err)
+                                                       : rc;
+}
+
+/* True: it has ended, in this moment or before. */
+static bool driver_has_ended(struct bats_open *o, bool wait)
+{
+    int status;
+    if (o->driver == 0)
+        return true;
+    if (waitpid(o->driver, &status, wait ? 0 : WNOHANG) != o->driver)
+        return false;
+    o->driver = 0;
+    o->driver_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+                                           : WEXITSTATUS(status);
+    return true;
+}
+
+static bool is_to_be_closed(struct master *m)
+{
+    struct bats_open *o = m->open;
+    const struct bats_run_open *options = m->options->open;
+    struct bats_sched_status status;
+    if (o->is_closed)
+        return true;
+    if (options->driver != NULL)
+        return driver_has_ended(o, false);
+    if (options->idle_us == 0)
+        return false;
+    bats_sched_status(m->sched, &status);
+    if (status.pending + status.running + o->n_held > 0)
+        o->busy_us = bats_clock_now_us();
+    return bats_clock_now_us() - o->busy_us >= options->idle_us;
+}
+
+int bats_open_step(struct master *m, struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    struct bats_event shut = {.type = BATS_EVENT_SHUT};
+    if (o == NULL || m->finished)
+        return 0;
+    int rc = bats_clients_step(o->clients, take, m, err);
+    if (rc < 0)
+        return rc;
+    if (rc > 0)
+        bats_quiet_ended(&m->quiet, false);
+    if (o->is_shut || o->n_held > 0 || !is_to_be_closed(m))
+        return 0;
+    o->is_shut = true;
+    return bats_master_handle(m, &shut, err);
+}
+
+void bats_open_answer(struct master *m)
+{
+    if (m->open != NULL && m->open->clients != NULL)
+        bats_clients_flush(m->open->clients);
+}
+
+static void end_driver(struct master *m)
+{
+    struct bats_open *o = m->open;
+    int64_t until_us = bats_clock_now_us() + m->options->grace_ms * 1000;
+    if (driver_has_ended(o, false))
+        return;
+    kill(o->driver, SIGTERM);
+    while (!driver_has_ended(o, false) && bats_clock_now_us() < until_us)
+        bats_clock_sleep(BATS_CLOCK_MASTER_US);
+    if (o->driver != 0) {
+        kill(o->driver, SIGKILL);
+        driver_has_ended(o, true);
+    }
+}
+
+int bats_open_end(struct master *m)
+{
+    struct bats_open *o = m->open;
+    char path[4096];
+    if (o == NULL)
+        return 0;
+    bats_clients_close(o->clients);
+    end_driver(m);
+    int status = o->driver_status;
+    snprintf(path, sizeof path, "%s.driver", m->options->open->socket);
+    if (o->lock >= 0) {
+        unlink(path);
+        close(o->lock);
+    }
+    bats_names_release(&o->keys);
+    free(o->task_of_key);
+    free(o->tasks);
+    free(o->edges);
+    free(o->state);
+    free(o->failures);
+    free(o->losses);
+    free(o->yields);
+    free(o);
+    m->open = NULL;
+    return status;
+}

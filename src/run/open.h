@@ -1,0 +1,69 @@
+/*
+ * open: a bag to which tasks are added while it is run (struct bats_run_open).
+ *
+ * Layer: run. Used by the master. open.c has the tasks and the driver,
+ * clients.c the socket. Clients send JSON objects, one a line, and get one line
+ * back for each (src/doc/open.md). An answer is sent only after a commit: what
+ * was acknowledged is in the record. A task that waits for others is LEFT_OUT
+ * for the engine until they are done. Functions do nothing if m->open is NULL,
+ * except the first.
+ */
+#ifndef BATS_OPEN_H
+#define BATS_OPEN_H
+
+#include <jansson.h>
+
+#include "run/master.h"
+#include "util/usage.h"
+
+struct bats_clients;
+
+/* Before the engine is created, of whose options it makes those of an open
+ * bag. */
+int bats_open_begin(struct master *m, struct bats_sched_options *engine,
+                    struct bats_error *err);
+
+/* The run begins: opens the socket and starts the driver. BATS_EINPUT: the
+ * socket or the driver of an earlier session is in use. */
+int bats_open_start(struct master *m, struct bats_error *err);
+
+/* Takes what clients ask for, and looks whether the bag is to be closed. */
+int bats_open_step(struct master *m, struct bats_error *err);
+
+/* After a commit: sends the answers. */
+void bats_open_answer(struct master *m);
+
+/* The task has its result, and all of its output has come. */
+int bats_open_ended(struct master *m, uint32_t task,
+                    const struct bats_usage *usage, struct bats_error *err);
+
+/* True: a client waits for the task, and gets its output. */
+bool bats_open_output(struct master *m, const struct bats_output_lines *lines);
+
+bool bats_open_is_withdrawn(const struct master *m, uint32_t task);
+
+/* Ends driver and connections; the driver's status (struct
+ * bats_run_outcome). */
+int bats_open_end(struct master *m);
+
+/* ---- clients.c ---- */
+
+/* Carries out a request; the answer. NULL: `err`, which is fatal unless it is
+ * BATS_EINPUT. `client`: for bats_clients_send. */
+typedef json_t *bats_clients_request(void *context, uint32_t client,
+                                     json_t *request, struct bats_error *err);
+
+/* Listens at `path`, which must not be in use. */
+int bats_clients_open(const char *path, struct bats_clients **clients,
+                      struct bats_error *err);
+int bats_clients_step(struct bats_clients *clients, bats_clients_request *take,
+                      void *context, struct bats_error *err);
+
+/* Queues a line for the client, with bytes behind it; false: it has gone. The
+ * line is decref'd. */
+bool bats_clients_send(struct bats_clients *clients, uint32_t client,
+                       json_t *line, const char *bytes, size_t n);
+void bats_clients_flush(struct bats_clients *clients);
+void bats_clients_close(struct bats_clients *clients);
+
+#endif

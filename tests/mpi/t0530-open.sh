@@ -1,0 +1,206 @@
+#!/bin/bash
+# A bag that is filled while it runs.
+. "$TOP/tests/mpi/lib.sh"
+PATH=$(dirname "$BATS_MPI"):$PATH
+
+# open_bag ARGUMENT...: a run on 2 workers, into out and err.
+open_bag() {
+    env "$mark" timeout -k 5 200 bats-mpi run --open -j 2 "$@" \
+        >out 2>err </dev/null
+}
+states() { sqlite3 ${1-open.bats} "SELECT number || ' ' || state FROM tasks
+    ORDER BY number" | tr '\n' ','; }
+# The run in this directory accepts tasks.
+listens() {
+    export BATS_SOCKET=$PWD/open.bats.sock
+    until bats-submit --wait true 2>/dev/null; do sleep 0.05; done
+}
+
+# ---- a driver ----
+
+cat >driver <<'END'
+a=$(bats-submit 'sleep 0.3; echo one')
+b=$(bats-submit --after $a -- echo 'two  words')
+bats-state $b >early
+bats-submit --wait 'echo waited; echo beside >&2; exit 7' >waited 2>beside
+echo $? >code
+c=$(bats-submit false)
+d=$(bats-submit --after $b $c -- touch never)
+bats-submit --wait --after $a -- true
+for i in $b $c $d; do
+    while [ "$(bats-state $i)" = running ]; do sleep 0.05; done
+    bats-state $i
+done >states
+END
+expect 1 open_bag -- sh driver
+ok 'a run with a task that failed exits with 1'
+[ "$(cat early waited beside code)" = $'running\nwaited\nbeside\n7' ]
+[ "$(cat states)" = $'success\nfailed\nfailed' ]
+[ ! -e never ]
+[ "$(cat out)" = $'one\ntwo  words' ]
+ok 'the driver sees output, exit status and states'
+[ "$(states)" = '1 done,2 done,3 failed,4 failed,5 skipped,6 done,' ]
+bats-mpi record verify open.bats >/dev/null
+grep -q 'withdrawn, or waited for one that failed: 5' err
+ok 'the record has them, and agrees with itself'
+expect 5 open_bag --record none.bats -- sh -c 'exit 5'
+grep -q 'driver ended with exit status 5' err
+expect 2 open_bag --record no.bats -- /nonexistent
+ok 'the exit status of the driver counts'
+
+# ---- cancel, keys, lines ----
+
+cat >driver <<'END'
+for i in 1 2; do bats-submit 'exec sleep 100'; done >ids
+bats-submit 'touch never' >>ids
+sleep 0.3
+bats-cancel 3 1 999
+bats-cancel 2
+for i in 1 2 3; do
+    while [ "$(bats-state $i)" = running ]; do sleep 0.05; done
+    bats-state $i
+done >states
+bats-submit --key k 'echo once' >keys
+bats-submit --key k 'echo once' >>keys
+printf '%s\n' 'echo a' '' '{"submit":"echo b"}' '{"submit":1}' |
+    bats-submit --stdin >lines
+echo $? >>lines
+mkdir 'a dir' && cd 'a dir' && X="1 '2" bats-submit --wait --env \
+    'pwd; echo "$X"' >../where
+END
+expect 1 open_bag --record c.bats -- sh driver
+[ "$(cat states)" = $'failed\nfailed\nfailed' ]
+[ ! -e never ]
+[ "$(states c.bats)" = '1 failed,2 failed,3 skipped,4 done,5 done,6 done,7 done,' ]
+ok 'what is cancelled stops, or never begins'
+[ "$(cat keys)" = $'4\n4' ]
+[ "$(head -n 2 lines)" = $'5\n6' ]
+grep -q 'without NUL' lines
+[ "$(tail -n 1 lines)" = 2 ]
+[ "$(cat where)" = "$PWD/a dir"$'\n'"1 '2" ]
+ok 'a key is one task, lines are many, and tasks run where they are submitted'
+
+# ---- wrong requests ----
+
+unset BATS_SOCKET
+expect 2 bats-submit true 2>err
+grep -q 'BATS_SOCKET is not set' err
+BATS_SOCKET=$PWD/none expect 3 bats-submit true 2>err
+ok 'without a run there is a sentence, and nothing waits'
+cat >driver <<'END'
+bats-submit ' ' ; bats-submit --after 7 -- true; bats-submit '@unknown'
+bats-state 9; bats-submit --wat
+head -c 200000 /dev/zero | tr '\0' x >long; bats-submit --stdin <long
+python3 - <<'P'
+import os, socket
+def ask(bytes):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(os.environ['BATS_SOCKET'])
+    try:
+        s.sendall(bytes)
+    except BrokenPipeError:
+        pass
+    return s.recv(200).decode()
+print(ask(b'nonsense\n'), ask(b'[]\n'), ask(b'{}\n'), end='')
+print(ask(b'x' * (9 << 20)), end='')
+ask(b'{"close":false}\n')
+P
+stat -c %a "$BATS_SOCKET"
+END
+open_bag --record w.bats -- sh driver
+[ "$(grep -cE 'empty|no task 7|unknown|no such task' err)" -ge 4 ]
+grep -q 'has 200000 bytes' out
+[ "$(grep -c '"error"' out)" -ge 4 ]
+grep -q 'too long' out
+[ "$(tail -n 1 out)" = 600 ]
+ok 'what is no request is refused, and the run goes on'
+for wrong in --no-record --keep-order '--order file'; do
+    expect 2 open_bag $wrong -- true
+done
+expect 2 open_bag --idle 1s -- true
+expect 2 bats-mpi run --idle 1s open
+ok 'options that make no sense are refused'
+
+# ---- without a driver ----
+
+mkdir no
+cd no
+open_bag --idle 300ms
+ok 'it ends after it was idle'
+rm -f open.bats
+open_bag & run=$!
+listens
+bats-mpi submit 'echo submitted' >ids
+bats-mpi close open
+wait $run
+grep -qx submitted out
+ok 'or when it is closed'
+cd ..
+
+# ---- money ----
+
+printf '[run]\nwindow = 1h\n[cluster a]\nranks = 1-2\ncharge = 1\n' >c.ini
+cat >driver <<'END'
+for i in 1 2 3 4 5 6; do bats-submit '@sleep 50m'; done
+while bats-submit --wait true; do sleep 0.1; done
+END
+expect 4 open_bag --record m.bats --clusters c.ini --budget 3 \
+    --time-scale 7200 -- sh driver
+[ "$(sqlite3 m.bats 'SELECT sum(amount) / 1000000 FROM charge')" -le 3 ]
+bats-mpi record verify m.bats >/dev/null
+ok 'it is never charged more than its budget, and then ends'
+
+# ---- killed and resumed ----
+
+cat >client <<'END'
+for i in $(seq 150); do
+    until bats-submit --key $i "echo $i >>ran.$i" >>acknowledged 2>/dev/null
+    do sleep 0.05; done
+done
+END
+mkdir kill
+cd kill
+export BATS_SOCKET=$PWD/open.bats.sock
+sh ../client & client=$!
+for life in 1 2 3 4 5; do
+    env "$mark" bats-mpi run --open -j 2 --resume >>out 2>>err </dev/null &
+    run=$!
+    sleep 0.$((RANDOM % 5 + 2))
+    kill -KILL $run
+    wait $run || true
+done
+open_bag --resume & run=$!
+wait $client
+until bats-mpi close open 2>/dev/null; do sleep 0.05; done
+wait $run
+[ "$(sort -un acknowledged | wc -l)" = 150 ]
+[ "$(states | tr ',' '\n' | grep -c done)" = 150 ]
+[ "$(sqlite3 open.bats 'SELECT count(*) FROM task')" = 150 ]
+[ "$(ls ran.* | wc -l)" = 150 ]
+bats-mpi record verify open.bats >/dev/null
+ok 'however often it is killed, no task is lost and none is doubled'
+cd ..
+
+cat >driver <<'END'
+bats-submit 'sleep 0.2; echo a' >ids
+bats-submit --after 1 --key b -- echo b >>ids
+bats-submit --after 2 -- echo c >>ids
+bats-submit true | xargs bats-cancel
+touch submitted
+exec sleep 3
+END
+mkdir driver.d
+cd driver.d
+env "$mark" bats-mpi run --open --master-works -j 1 -- sh ../driver \
+    >out 2>err </dev/null & run=$!
+until [ -e submitted ]; do sleep 0.05; done
+kill -KILL $run
+wait $run || true
+expect 2 open_bag --resume -- true
+grep -q 'driver of an earlier session still runs' err
+flock open.bats.sock.driver true
+expect '0|1' open_bag --resume -- bats-submit --key b 'echo b'
+[ "$(tail -n 1 out)" = c ] || [ "$(head -n 1 out)" = 2 ]
+[ "$(states | cut -d, -f1-3)" = '1 done,2 done,3 done' ]
+ok 'no second driver runs beside the first, and then all goes on'
+done_testing
