@@ -74,6 +74,40 @@ static uint32_t widest(const struct bats_platform *p)
     return best;
 }
 
+/* The first cluster with no machine of so many slots; NULL: all have one. */
+static const char *too_narrow(const struct bats_platform *p, uint32_t cores)
+{
+    bool has[BATS_CLUSTERS_MAX] = {false};
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        has[p->machines[i].cluster] |= p->machines[i].slots >= cores;
+    for (size_t i = 0; i < p->n_clusters; i++)
+        if (!has[i])
+            return p->clusters[i].name;
+    return NULL;
+}
+
+/* Where only some machines are held, as the policy bats plans, each cluster
+ * must do: a plan does not say which tasks are for which. */
+static int check_clusters(const struct bats_run_options *o,
+                          const struct bats_survey *survey,
+                          const struct bats_engine_options *e,
+                          struct bats_error *err)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < e->options.n_categories; i++)
+        if (e->needs[i].cores > most)
+            most = e->needs[i].cores;
+    const char *cluster = too_narrow(&survey->platform, most);
+    if (cluster == NULL || survey->policy == &bats_policy_rr ||
+        e->options.budget == BATS_UNLIMITED)
+        return 0;
+    return bats_refuse(err,
+                       "%s: a task needs %" PRIu32
+                       " cores, and no machine of cluster %s has so many: "
+                       "within a budget only --policy rr uses such clusters",
+                       o->bag->name, most, cluster);
+}
+
 static int check_cores(const struct bats_run_options *o,
                        const struct bats_platform *p, uint32_t task,
                        struct bats_error *err)
@@ -179,6 +213,8 @@ static int take_needs(const struct bats_run_options *o,
     int rc = e->needs != NULL && e->category != NULL && kind != NULL
                  ? sort_by_need(o, &survey->platform, e, kind, err)
                  : bats_no_memory(err);
+    if (rc == 0)
+        rc = check_clusters(o, survey, e, err);
     free(kind);
     e->options.needs = e->needs;
     e->options.category = e->category;

@@ -80,6 +80,14 @@ expect 2 bats 5 bag --no-record --policy bkp --budget 9 --clusters \
     <(printf '[cluster a]\nmachine = node\ncharge = 3\n')
 grep -q 'need another policy' err
 ok 'and by a policy that plans single ranks'
+printf '%s\n' '[cluster a]' 'ranks = 1-4' 'machine = node' 'charge = 3' \
+    '[cluster b]' 'ranks = 5' 'machine = node' 'charge = 1' >two
+printf '%s\n' '#BATS cores=4' 'echo $BATS_CLUSTER' '#BATS cores=1' true >some
+expect 2 bats 6 some --no-record --budget 9 --clusters two
+grep -q 'needs 4 cores, and no machine of cluster b has so many' err
+bats 6 some --no-record --budget 9 --clusters two --policy rr
+test "$(cat out)" = a
+ok 'what fits one cluster only runs there, if all are held'
 printf '%s\n' '#BATS cores=0' true >none
 expect 2 bats 5 none --no-record
 grep -q "none:1: #BATS cores: '0' is not a number from 1 to" err

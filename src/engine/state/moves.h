@@ -170,8 +170,8 @@ bool execution_end(struct state *s, uint32_t slot, struct bats_position task,
 static inline void slot_worked(struct state *s, uint32_t slot,
                                struct bats_position task, bats_time runtime)
 {
-    s->clusters[slot_cluster(s, slot)].busy_time +=
-        (double)runtime * need_of(s, task)->cores;
+    uint32_t cores = s->needs.list ? need_of(s, task)->cores : 1;
+    s->clusters[slot_cluster(s, slot)].busy_time += (double)runtime * cores;
     s->slots[slot].n_done++;
     s->slots[slot].rt_done += (double)runtime;
 }

@@ -1,0 +1,232 @@
+/*
+ * Tasks that need several slots, memory or GPUs of one machine: who begins
+ * when. A driver plays the machines; runtimes are told by the test.
+ */
+#include "bats/need.h"
+#include "bats/policy.h"
+#include "bats/sched.h"
+#include "bats/status.h"
+#include "helpers/test.h"
+
+#define TASKS_MOST 20000
+#define NODES_MOST 8
+#define CORES 16
+
+struct play {
+    struct bats_sched *sched;
+    struct bats_sched_options o;
+    struct bats_need needs[8];
+    struct bats_stock stocks[NODES_MOST];
+    struct bats_machine_spec machines[NODES_MOST];
+    uint16_t category[TASKS_MOST];
+    bats_time runtime[TASKS_MOST], began[TASKS_MOST];
+    struct {
+        bats_time end;
+        uint32_t task, machine;
+    } slot[NODES_MOST * CORES]; /* end 0: it runs nothing */
+    bats_time now;
+    bool finished;
+};
+
+static const struct bats_cluster one = {.name = "a", .max = NODES_MOST};
+
+static void obey(struct play *p)
+{
+    struct bats_command c;
+    while (bats_sched_next(p->sched, &c)) {
+        p->finished |= c.type == BATS_NOTICE_FINISHED;
+        if (c.type != BATS_COMMAND_RUN)
+            continue;
+        uint32_t at = c.machine * CORES + c.slot;
+        assert_int_equal(p->slot[at].end, 0);
+        p->slot[at].end = p->now + p->runtime[c.task];
+        p->slot[at].task = c.task;
+        p->slot[at].machine = c.machine;
+        p->began[c.task] = p->now;
+    }
+}
+
+static void tell(struct play *p, struct bats_event ev)
+{
+    assert_int_equal(bats_sched_handle(p->sched, p->now, &ev, NULL), 0);
+    obey(p);
+}
+
+static void begin(struct play *p, uint32_t n_tasks, uint32_t n_nodes,
+                  uint32_t cores, uint32_t n_needs)
+{
+    for (uint32_t i = 0; i < n_nodes; i++) {
+        p->machines[i] = (struct bats_machine_spec){0, cores};
+        p->stocks[i] = (struct bats_stock){cores, 2, 100};
+    }
+    p->o = (struct bats_sched_options){.policy = &bats_policy_rr,
+                                       .n_tasks = n_tasks,
+                                       .clusters = &one,
+                                       .n_clusters = 1,
+                                       .machines = p->machines,
+                                       .n_machines = n_nodes,
+                                       .stocks = p->stocks,
+                                       .needs = p->needs,
+                                       .category = p->category,
+                                       .n_categories = n_needs,
+                                       .window = BATS_HOUR,
+                                       .budget = BATS_UNLIMITED,
+                                       .in_order = true};
+    assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
+    for (uint32_t i = 0; i < n_nodes; i++)
+        tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = i});
+}
+
+/* The next task ends. */
+static void step(struct play *p)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < NODES_MOST * CORES; i++)
+        if (p->slot[i].end > 0 && (p->slot[next].end == 0 ||
+                                   p->slot[i].end < p->slot[next].end))
+            next = i;
+    assert_true(p->slot[next].end > 0);
+    p->now = p->slot[next].end;
+    p->slot[next].end = 0;
+    tell(p, (struct bats_event){.type = BATS_EVENT_DONE,
+                                .machine = p->slot[next].machine,
+                                .slot = next % CORES,
+                                .task = p->slot[next].task,
+                                .runtime = p->runtime[p->slot[next].task]});
+}
+
+static void play(struct play *p)
+{
+    while (!p->finished)
+        step(p);
+    bats_sched_destroy(p->sched);
+}
+
+TEST(a_machine_has_room_for_as_many_as_its_scarcest_part)
+{
+    const struct bats_stock stock = {16, 4, 64};
+    assert_int_equal(bats_need_room(&stock, &(struct bats_need){6, 0, 0}), 2);
+    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 2, 0}), 2);
+    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 0, 20}), 3);
+    assert_int_equal(bats_need_room(&stock, &(struct bats_need){17, 0, 0}), 0);
+    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 5, 0}), 0);
+    const struct bats_stock any = {16, 0, 0};
+    assert_int_equal(bats_need_room(&any, &(struct bats_need){1, 0, 99}), 16);
+}
+
+TEST(the_largest_begin_first_and_others_fill_the_gaps)
+{
+    struct play *p = calloc(1, sizeof *p);
+    static const uint16_t category[] = {1, 1, 0, 1, 0, 1};
+    memcpy(p->category, category, sizeof category);
+    p->needs[0] = (struct bats_need){3, 0, 0};
+    p->needs[1] = (struct bats_need){1, 0, 0};
+    for (uint32_t i = 0; i < 6; i++)
+        p->runtime[i] = BATS_SECOND;
+    begin(p, 6, 1, 4, 2);
+    assert_true(p->slot[0].end > 0 && p->slot[3].end > 0);
+    assert_int_equal(p->slot[0].task, 2); /* of three slots, and the first of */
+    assert_int_equal(p->slot[3].task, 0); /* one slot; no others */
+    assert_true(p->slot[1].end == 0 && p->slot[2].end == 0);
+    uint32_t slots[4];
+    assert_int_equal(bats_sched_holds(p->sched, 0, 0, slots), 3);
+    assert_int_equal(slots[2], 2);
+    play(p);
+    assert_int_equal(p->now, 3 * BATS_SECOND);
+    free(p);
+}
+
+/* On two nodes long tasks of one slot run when tasks of four come back: the
+ * short ones behind them may not take each slot that becomes free. */
+TEST(a_large_task_is_not_starved)
+{
+    struct play *p = calloc(1, sizeof *p);
+    struct bats_edge edges[400];
+    struct bats_graph graph;
+    uint32_t n = 201, m = 0;
+    /* Task 0 leads to the large one, 200; all others are ready at once. */
+    edges[m++] = (struct bats_edge){0, 200};
+    assert_int_equal(bats_graph_init(&graph, n, n, edges, m, NULL), 0);
+    p->needs[0] = (struct bats_need){1, 0, 0};
+    p->needs[1] = (struct bats_need){4, 0, 0};
+    p->category[200] = 1;
+    for (uint32_t i = 0; i < n; i++)
+        p->runtime[i] = (10 + i % 7) * BATS_SECOND;
+    begin(p, n, 1, 4, 2);
+    bats_sched_destroy(p->sched);
+    memset(p->slot, 0, sizeof p->slot);
+    p->now = 0;
+    p->o.graph = &graph;
+    assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
+    tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = 0});
+    play(p);
+    /* Its parent has the longest chain, and is first: 10 s. What runs then
+     * ends within 16 s, and nothing longer begins. */
+    assert_int_equal(p->began[0], 0);
+    assert_true(p->began[200] < 40 * BATS_SECOND);
+    bats_graph_release(&graph);
+    free(p);
+}
+
+TEST(memory_and_gpus_are_not_oversold)
+{
+    struct play *p = calloc(1, sizeof *p);
+    p->needs[0] = (struct bats_need){1, 1, 0};
+    p->needs[1] = (struct bats_need){1, 0, 40};
+    for (uint32_t i = 0; i < 12; i++) {
+        p->category[i] = i % 2;
+        p->runtime[i] = BATS_SECOND;
+    }
+    begin(p, 12, 1, 8, 2);
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < 8; i++)
+        running += p->slot[i].end > 0;
+    assert_int_equal(running, 4); /* two of each, though slots are free */
+    play(p);
+    assert_int_equal(p->now, 3 * BATS_SECOND);
+    free(p);
+}
+
+/* Of all slots until the end, at most 5 % are wasted beyond what no schedule
+ * can avoid: the area, or the longest task. */
+TEST(mixed_tasks_end_near_the_bound)
+{
+    struct play *p = calloc(1, sizeof *p);
+    static const uint32_t cores[] = {1, 2, 4, 6, 8};
+    uint64_t seed = 1;
+    double area = 0;
+    for (uint32_t k = 0; k < 5; k++)
+        p->needs[k] = (struct bats_need){cores[k], 0, 0};
+    for (uint32_t i = 0; i < TASKS_MOST; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        p->category[i] = (uint16_t)((seed >> 33) % 5);
+        p->runtime[i] = (bats_time)(1 + (seed >> 40) % 600) * BATS_SECOND;
+        area += (double)p->runtime[i] * cores[p->category[i]];
+    }
+    begin(p, TASKS_MOST, NODES_MOST, CORES, 5);
+    play(p);
+    double bound = area / (NODES_MOST * CORES);
+    print_message("# %.2f %% above the bound\n",
+                  100 * ((double)p->now / bound - 1));
+    assert_true((double)p->now < 1.05 * bound);
+    free(p);
+}
+
+TEST(what_fits_no_machine_is_refused)
+{
+    struct play *p = calloc(1, sizeof *p);
+    struct bats_error err;
+    p->needs[0] = (struct bats_need){1, 0, 0};
+    begin(p, 1, 1, 4, 1);
+    bats_sched_destroy(p->sched);
+    p->needs[0].cores = 5;
+    assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
+    p->needs[0] = (struct bats_need){1, 3, 0};
+    assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
+    p->needs[0] = (struct bats_need){1, 0, 0};
+    p->o.policy = &bats_policy_bkp; /* plans single slots */
+    assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
+    free(p);
+}
+
+TEST_MAIN(NULL, NULL)
