@@ -346,6 +346,9 @@ const struct bats_option bats_options[] = {
         "what earlier bags took is in FILE (default: $BATS_HISTORY, else "
         "bats-mpi/history.db in $XDG_STATE_HOME or ~/.local/state; none with "
         "--time-scale)"),
+    ROW("history", 0, "FILE", FILE, AT(history), SIMULATE, RUN,
+        "the policy bats believes what earlier bags in FILE took: on clusters "
+        "of these names, of the class that [bag] has"),
     ROW("no-history", 0, NULL, FLAG, AT(no_history), RUNS | ALLOC | PLAN, RUN,
         "neither ask the history nor add to it"),
     ROW("cluster", 0, "NAME", TEXT, AT(cluster), HISTORY, RUN,

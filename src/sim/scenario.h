@@ -89,6 +89,7 @@
 
 #define BATS_SCENARIO_POLICIES 8
 #define BATS_SCENARIO_BUDGETS 24
+#define BATS_SCENARIO_CLASS 100 /* bytes */
 #define BATS_SCENARIO_SEEDS 1000000 /* limit of seeds and of repeats */
 
 enum bats_budget_base {
@@ -147,8 +148,10 @@ struct bats_scenario {
     char utility[256]; /* "": the strategy is given */
     bats_time timeout; /* 0: none */
     uint32_t retries;
-    const struct bats_prior *prior; /* what policies are told of the clusters;
-                                     * NULL: nothing. Not in the file */
+    const struct bats_prior *prior; /* what the policy bats believes of the
+                                     * clusters; NULL: nothing. Not in the
+                                     * file */
+    char class[BATS_SCENARIO_CLASS]; /* of the tasks, in a history; "": none */
     bool informed; /* all runtimes are known at the start, but not whose each
                       of them is; not in the file */
 };

@@ -244,6 +244,36 @@ expect 2 "$BATS_MPI" plan --tasks 5 --clusters clusters.ini --points 2>err
 grep -q -- '--points needs a bag' err
 ok 'each point of a sweep is priced, if its numbers explain runtimes'
 
+# Fast does 3 times as much for twice the money: known, none of slow is used.
+cat >told.scn <<'END'
+[run]
+window = 60m
+policy = bats
+budget = 40
+[cluster slow]
+charge = 4
+machines = 4
+speed = 1
+[cluster fast]
+charge = 8
+machines = 4
+speed = 3
+[bag]
+tasks = 120
+runtime = constant 10m
+class = fit --a
+END
+sed 's/"sum_s": 400/"sum_s": 2400/; s/"sum_s": 200/"sum_s": 800/' two.json |
+    sed 's/"squares": [0-9]*/"squares": 0/' >told.json
+"$BATS_MPI" history import told.json --history told.db >out
+"$BATS_MPI" simulate told.scn --json --history told.db >told
+"$BATS_MPI" simulate told.scn --json >blind
+grep -q '"slow": 0' told
+expect 1 grep -q '"slow": 0' blind
+expect 2 "$BATS_MPI" simulate told.scn --history nowhere.db 2>err
+grep -q 'nowhere.db: there is no such history' err
+ok 'a simulation believes a history'
+
 cat >mixed <<'END'
 @once true --short
 @once true --long

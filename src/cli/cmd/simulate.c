@@ -2,6 +2,7 @@
  * without running anything. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bats/lease.h"
 #include "cli/cli.h"
@@ -9,6 +10,7 @@
 #include "cli/look.h"
 #include "cli/simulation.h"
 #include "cli/simulation_page.h"
+#include "history/believe.h"
 #include "report/trace.h"
 #include "report/words.h"
 
@@ -157,17 +159,54 @@ static int play(const struct bats_settings *set,
     return rc;
 }
 
+/* What a history says of the scenario; the caller frees believed->kinds. */
+static int ask_history(const char *path, struct bats_scenario *scenario,
+                       struct bats_believed *believed, struct bats_error *err)
+{
+    const struct bats_platform *p = &scenario->platform;
+    struct bats_past_place places[BATS_CLUSTERS_MAX] = {{.name = ""}};
+    double charge[BATS_CLUSTERS_MAX];
+    struct bats_task_kinds kinds = {0};
+    struct bats_past past = {0};
+    struct bats_store *store;
+    int rc = bats_store_open(path, false, &store, err);
+    if (rc == 0 && store == NULL)
+        rc = bats_refuse(err, "%s: there is no such history", path);
+    if (rc == 0)
+        rc = bats_store_read(store, &past, err);
+    bats_store_close(store);
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        strcpy(places[i].name, p->clusters[i].name);
+        charge[i] = (double)p->clusters[i].charge;
+    }
+    if (rc == 0 &&
+        bats_task_kinds_named(&kinds, scenario->class) == BATS_NO_KIND)
+        rc = bats_no_memory(err);
+    if (rc == 0)
+        rc = bats_history_believe(&past, places, charge, p->n_clusters, &kinds,
+                                  "", NULL, believed, err);
+    if (rc > 0)
+        scenario->prior = &believed->prior;
+    bats_store_release(&past);
+    bats_task_kinds_release(&kinds);
+    return rc < 0 ? rc : 0;
+}
+
 static int simulate(const struct bats_settings *set, void *context,
                     struct bats_error *err)
 {
     (void)context;
     struct bats_scenario *scenario = NULL;
+    struct bats_believed believed = {.kinds = NULL};
     int rc = bats_scenario_load(set->words[0], &scenario, err);
     if (rc == 0)
         rc = overrule(scenario, set, err);
+    if (rc == 0 && set->history != NULL)
+        rc = ask_history(set->history, scenario, &believed, err);
     if (rc == 0)
         rc = set->trace ? trace(scenario, err) : play(set, scenario, err);
     bats_scenario_destroy(scenario);
+    free(believed.kinds);
     return rc;
 }
 

@@ -149,6 +149,16 @@ static int set_saves(struct bats_sections *r, const char *value,
     return bats_duration_parse(value, &s->migration, why);
 }
 
+static int set_class(struct bats_sections *r, const char *value,
+                     struct bats_error *why)
+{
+    struct bats_scenario *s = r->object;
+    if (strlen(value) >= sizeof s->class)
+        return bats_refuse(why, "the name is too long");
+    strcpy(s->class, value);
+    return 0;
+}
+
 static int set_known(struct bats_sections *r, const char *value,
                      struct bats_error *why)
 {
@@ -166,6 +176,7 @@ const struct bats_key bats_scenario_bag_keys[] = {
     NUMBER("tasks", COUNT, n_tasks, TASKS_MAX), /* or a file */
     BATS_KEY("runtime", set_runtime, false, false),  /* or a workflow */
     BATS_KEY("workflow", set_workflow, false, false),
+    BATS_KEY("class", set_class, false, false),
     BATS_KEY("known", set_known, false, false),
     BATS_KEY("saves", set_saves, false, false),
     {0},
