@@ -312,7 +312,7 @@ TEST(keys_are_checked)
                "confidence, seeds, repeats, monitor, grace, "
                "tail, strategy, utility, timeout and retries");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are "
-                           "tasks, runtime, workflow, known and saves");
+                           "tasks, runtime, workflow, class, known and saves");
     refuse_cluster(
         "nodes = a",
         ":4: unknown key 'nodes' in [cluster c]; known "
