@@ -52,7 +52,8 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c promise.c propose.c sched.c status.c view.c \
 	failure/rules.c order/chain.c order/fit.c order/random.c outlook/forecast.c \
-	outlook/length.c policy/bats.c policy/begin.c policy/deadline.c \
+	outlook/length.c outlook/width.c policy/bats.c policy/begin.c \
+	policy/deadline.c policy/swap.c \
 	policy/initial.c policy/late.c policy/list.c policy/problem.c policy/rr.c \
 	$(addprefix policy/papers/, bkp.c dbc.c dbc_conservative_time.c dbc_cost.c \
 	dbc_cost_time.c dbc_time.c expert.c flow.c miser.c mw_dbs.c place.c) \

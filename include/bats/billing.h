@@ -19,7 +19,10 @@
  *               below), and so long as the site lets jobs run beyond their
  *               limit. When it has ended it is charged what it was billed, and
  *               the rest is free again. What the job is billed in which the run
- *               itself is, goes on meanwhile.
+ *               itself is, goes on meanwhile. With a lease the price is held for
+ *               that time only, beyond the present, and again as time passes.
+ *               That holds a total only if such jobs end by themselves when
+ *               nobody prolongs their lease.
  *
  *   second      A machine is charged by the second from the moment it is
  *               acquired until it is given back or reclaimed, at a price that
@@ -67,7 +70,11 @@ struct bats_billing {
                         * window by a multiple of this, as the bag needs; 0: it
                         * does not */
     bats_time longest; /* and is never longer than this, which is a window at
-                        * least; 0: no limit */
+                        * least; 0: no limit, */
+#define BATS_JOB_LONGEST (24 * BATS_HOUR) /* but this without a budget */
+    bats_time lease;   /* jobs: the price is held for this time beyond the
+                        * present, again at each tick; a job for which it is
+                        * not ends by itself. 0: for all of a job's time */
 };
 
 /* "window", "allocation", "use", "job", "second" */

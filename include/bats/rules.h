@@ -86,6 +86,8 @@ struct bats_sched_earlier {
                                price is held from the start, and JOINED, LOST
                                or BILLED follows; NULL: none was. BATS_EBUDGET
                                if it cannot be held */
+    const bats_time *age;   /* per machine: how long ago that job began; NULL:
+                               none has */
     const struct bats_observation *seen; /* runtimes: a cluster that has as
                                             many as its sample is not sampled
                                             again */

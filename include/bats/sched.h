@@ -84,8 +84,9 @@ struct bats_sched; /* opaque */
 
 enum bats_event_type {
     BATS_EVENT_JOINED,    /* machine: it is there and waits, uncharged; a job:
-                             it has begun, and may work for a window; nothing
-                             happens if it was PARKED before */
+                             it has begun, so long ago (runtime), and may work
+                             for a window; nothing happens if it was PARKED
+                             before */
     BATS_EVENT_LOST,      /* machine: it will not come back. While it is a
                              job: this has gone, BILLED follows, and then
                              another may be asked for */

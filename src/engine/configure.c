@@ -11,6 +11,7 @@
 
 #include "engine/money/kinds.h"
 #include "engine/outlook/length.h"
+#include "engine/outlook/width.h"
 
 /* ---- acquiring ---- */
 
@@ -54,6 +55,17 @@ static bats_time length_of(const struct bats_sched *e, const struct cluster *c)
                          : length_of_job(s, (size_t)(c - s->clusters));
 }
 
+/* Jobs that get no new task, and whose places others are asked for. */
+static uint32_t outgoing(const struct state *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; width_matters(s) && i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        n += m->state == MACHINE_ACTIVE && m->marked && !m->last;
+    }
+    return n;
+}
+
 /* Tasks wait for the cluster's next job and for no other, and there is money,
  * also for the run's own job until its end. */
 static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
@@ -62,8 +74,9 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
     size_t cluster = (size_t)(c - s->clusters);
     bats_time length = length_of(e, c);
     const struct bats_billing *b = &s->money.ledger.billing;
+    bats_time held = b->lease > 0 && b->lease < length ? b->lease : length;
     bats_money price;
-    uint32_t n = 0;
+    uint32_t n = e->tail->next ? 0 : outgoing(s);
     for (size_t i = 0; i < s->n_clusters; i++)
         if (same_pool(e, c, &s->clusters[i]))
             n += s->clusters[i].n_active + s->clusters[i].n_asked;
@@ -73,10 +86,11 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
             (double)asked < purses_pay(s, cluster)) &&
            (b->jobs == 0 || n < b->jobs) && c->stats.mean <= (double)length &&
            bats_units_add(
-               job_price(s, cluster, length),
-               bats_billing_cost(b->rate, length + b->overrun + b->leaving),
+               job_price(s, cluster, held),
+               bats_billing_cost(b->rate, held + b->overrun + b->leaving),
                &price) &&
-           price <= bats_ledger_available(&s->money.ledger);
+           price <= bats_ledger_available(&s->money.ledger) &&
+           width_pays_job(s, cluster);
 }
 
 /* The last tasks that wait for the pool have slots already. */
@@ -407,15 +421,22 @@ static void follow(struct bats_sched *e, uint32_t machine)
     fill_cluster(e, c);
 }
 
+/* False: its lease is about to end, and there is no money for another. */
+static bool prolong(struct state *s, uint32_t machine)
+{
+    job_prolong(s, machine);
+    return s->now < job_end(s, machine) - s->run.preempt_lead;
+}
+
 static void turn_of_job(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
-    if (m->state == MACHINE_ACTIVE && !m->last)
+    if (job_wants_successor(s, machine))
         follow(e, machine);
-    else if (m->state == MACHINE_ACTIVE)
-        machine_leave(s, machine);
-    if (s->now >= m->paid_end)
+    else if (m->state == MACHINE_ACTIVE && !prolong(s, machine))
+        job_leave(s, machine);
+    if (s->now >= job_end(s, machine))
         machine_park(s, machine);
 }
 
@@ -436,6 +457,13 @@ static bool turn_of_window(struct bats_sched *e, uint32_t machine)
     else
         machine_park(s, machine);
     return true;
+}
+
+void configure_prolong(struct state *s)
+{
+    for (uint32_t i = 0; s->money.terms.waits && i < s->n_held; i++)
+        if (s->machines[s->held[i]].state == MACHINE_ACTIVE)
+            job_prolong(s, s->held[i]);
 }
 
 int configure_turn(struct bats_sched *e, uint32_t machine,
@@ -486,8 +514,9 @@ static void give_back_job(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
     struct cluster *c = &s->clusters[s->machines[machine].cluster];
+    bool counts = !width_matters(s) || !s->machines[machine].marked;
     machine_park(s, machine);
-    if (bats_bag_ready(&s->bag) > 0 && c->target > 0 && !e->tail->next)
+    if (counts && bats_bag_ready(&s->bag) > 0 && c->target > 0 && !e->tail->next)
         c->target--;
 }
 

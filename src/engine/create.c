@@ -44,6 +44,7 @@ static const struct bounds bounds[] = {
     BOUNDS(billing.least, 0, TIME_MAX),
     BOUNDS(billing.overrun, 0, TIME_MAX),
     BOUNDS(billing.step, 0, TIME_MAX),
+    BOUNDS(billing.lease, 0, TIME_MAX),
     BOUNDS(earlier.charged, 0, INT64_MAX),
     BOUNDS(rules.retry_delay, 0, TIME_MAX),
     BOUNDS(rules.timeout, 0, TIME_MAX),
@@ -182,6 +183,8 @@ static int check_together(const struct bats_sched_options *o,
          "more has been charged already than the budget allows"},
         {o->preempt_lead < o->window,
          "the preemption lead is not shorter than the window"},
+        {o->billing.lease == 0 || o->preempt_lead < o->billing.lease / 2,
+         "the preemption lead is not shorter than half of a lease"},
         {clusters_fit(o), "a cluster has a negative charge or runtime"},
         {machines_fit(o), "a machine has no cluster or no slots"},
         {!is_expert ||
@@ -291,11 +294,12 @@ static bool teach_tail(struct bats_sched *e,
     return ok;
 }
 
-static int take_over(struct state *s, const bats_time *asked,
+static int take_over(struct state *s, const struct bats_sched_earlier *earlier,
                      struct bats_error *err)
 {
+    const bats_time *asked = earlier->asked, *age = earlier->age;
     for (uint32_t i = 0; asked && i < s->n_machines; i++)
-        if (asked[i] > 0 && !job_take_over(s, i, asked[i]))
+        if (asked[i] > 0 && !job_take_over(s, i, asked[i], age ? age[i] : 0))
             return bats_error_set(err, BATS_EBUDGET,
                                   "the budget does not pay for the jobs of an "
                                   "earlier session that are still there");
@@ -321,8 +325,11 @@ int bats_sched_create(const struct bats_sched_options *o,
                : o->graph ? &order_chain
                           : &order_random;
     rc = state_init(&e->state, o, lease, e->tail->limit != NULL, err);
+    /* They pay whole jobs. */
+    if (rc == 0 && (o->n_purses > 0 || e->policy->sends_instances))
+        e->state.money.ledger.billing.lease = 0;
     if (rc == 0)
-        rc = take_over(&e->state, o->earlier.asked, err);
+        rc = take_over(&e->state, &o->earlier, err);
     e->wakeup = e->state.money.terms.waits ? e->state.run.next_tick
                                            : e->state.money.latest;
     if (rc == 0)

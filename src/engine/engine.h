@@ -78,6 +78,9 @@ void configure_refill(struct bats_sched *e);
  * nothing. */
 void configure_give_back(struct bats_sched *e);
 
+/* Prolongs the leases of jobs. */
+void configure_prolong(struct state *s);
+
 /* A turn of a machine's window: the decision shortly before its end, or the
  * end. `machine` is due at s->now. */
 int configure_turn(struct bats_sched *e, uint32_t machine,

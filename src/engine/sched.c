@@ -103,6 +103,7 @@ static int tick(struct bats_sched *e, struct bats_error *err)
         e->sampling->watch(e->own.sampling, s);
         assign_release(e);
     }
+    configure_prolong(s);
     slots_rescan(s);
     if (s->run.draining)
         return 0;
@@ -423,7 +424,7 @@ static int check_event(const struct state *s, bats_time now,
                 : 0;
 }
 
-static void join(struct bats_sched *e, uint32_t machine)
+static void join(struct bats_sched *e, uint32_t machine, bats_time age)
 {
     struct state *s = &e->state;
     if (!s->money.terms.waits)
@@ -435,7 +436,7 @@ static void join(struct bats_sched *e, uint32_t machine)
     }
     if (s->money.terms.waits) {
         if (!is_withdrawn(s, machine))
-            job_begin(s, machine);
+            job_begin(s, machine, age);
         return;
     }
     start(e);
@@ -505,7 +506,7 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
 {
     switch (ev->type) {
     case BATS_EVENT_JOINED:
-        join(e, ev->machine);
+        join(e, ev->machine, ev->runtime);
         break;
     case BATS_EVENT_LOST:
         return outcome_of_loss(e, ev->machine, err);

@@ -52,7 +52,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 656,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 672,
                "all of the engine's options are recorded");
 
 static json_t *value(const void *at, unsigned kind)
@@ -119,12 +119,12 @@ static json_t *prior(const struct bats_prior *p, size_t n)
 static json_t *billing(const struct bats_billing *b)
 {
     return json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "model",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "model",
         bats_billing_name(b->model), "rate", (json_int_t)b->rate, "before",
         (json_int_t)b->before, "least_us", (json_int_t)b->least, "leaving_us",
         (json_int_t)b->leaving, "overrun_us", (json_int_t)b->overrun, "jobs",
         (json_int_t)b->jobs, "step_us", (json_int_t)b->step, "longest_us",
-        (json_int_t)b->longest);
+        (json_int_t)b->longest, "lease_us", (json_int_t)b->lease);
 }
 
 static bool has_unreliable(const struct bats_sched_options *o)

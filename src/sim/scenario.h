@@ -18,6 +18,9 @@
  *     confidence = 0.95            ; default 0.9
  *     seeds = 1-100                ; default 1: each seed makes another bag
  *     repeats = 1                  ; draw each bag in this many orders
+ *     lease = 75s                  ; of jobs: money is held for so long; default
+ *                                  ; for all of their time
+ *     jobs = 24                    ; at a time, in all clusters; default: any
  *     monitor = 5m                 ; default window / 12
  *     grace = 5s                   ; before the end of a window, tasks that do
  *                                  ; not continue are told to stop; default 0
@@ -141,6 +144,8 @@ struct bats_scenario {
     struct bats_goal goal; /* without a deadline if that is a share */
     bool has_deadline, deadline_is_share;
     double deadline_share; /* 0.3 for 30% */
+    bats_time lease;   /* of jobs; 0: their price is held for all their time */
+    uint32_t jobs;     /* at a time; 0: no limit */
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;
     enum bats_tail tail;

@@ -189,6 +189,12 @@ static void acquire(struct world *w, uint32_t machine)
     bats_heap_set(&w->joins, machine, w->ready[machine]);
 }
 
+/* How long ago a job began that joins now. */
+static bats_time age_of(const struct world *w, uint32_t machine)
+{
+    return has_jobs(w) ? w->now - w->started[machine] : 0;
+}
+
 /* The job ends, if there is one. */
 static void end_job(struct world *w, uint32_t machine)
 {
@@ -416,7 +422,8 @@ static int step(struct world *w)
     if (first == join) {
         bats_heap_remove(&w->joins, machine);
         return tell(w, &(struct bats_event){.type = BATS_EVENT_JOINED,
-                                            .machine = machine});
+                                            .machine = machine,
+                                            .runtime = age_of(w, machine)});
     }
     if (first == billed)
         return bill(w, ended);

@@ -63,7 +63,7 @@ ok 'and buys no more for a chain of tasks than one can use'
 works() {
     words=$1
     shift
-    alloc bag.txt -p slow,fast --dry-run "$@"
+    alloc bag.txt -p slow,fast -b 100 --dry-run "$@"
     grep -qx "A job works for $words." out
 }
 works '20s, or for less at the end of the bag' --window 20s
@@ -72,6 +72,9 @@ scontrol update PartitionName=slow MaxTime=1-00:00:00
 works '10m, .* for longer, at most 23h59m, if the tasks need it'
 scontrol update PartitionName=fast MaxTime=1:00:00
 works '10m, .* for longer, at most 59m, if the tasks need it'
+alloc bag.txt -p slow,fast --dry-run
+grep -qx 'A job asks for 59m, and ends when it has no more to do.' out
+grep -q -- '--time=60 ' out
 scontrol update PartitionName=fast MaxTime=10:00
 works '9m50s, or for less at the end of the bag'
 words='a job in partition fast may ask for 10m at most: the window is 9m50s'

@@ -279,7 +279,7 @@ TEST(the_last_job_is_as_short_as_the_rest_of_the_bag)
  * off at their ends, but not beyond the end of the bag. */
 TEST(where_tasks_are_long_jobs_become_longer)
 {
-    prepare(60, 2, BATS_UNLIMITED);
+    prepare(60, 2, 1000 * BATS_UNIT);
     w->clusters[0].max = 1;
     w->o.sched.billing.step = BATS_MINUTE;
     play_jobs();
@@ -292,7 +292,7 @@ TEST(where_tasks_are_long_jobs_become_longer)
 
 TEST(no_job_is_longer_than_is_allowed)
 {
-    prepare(60, 2, BATS_UNLIMITED);
+    prepare(60, 2, 1000 * BATS_UNIT);
     w->clusters[0].max = 1;
     w->o.sched.billing.step = BATS_MINUTE;
     w->o.sched.billing.longest = BATS_HOUR + 90 * BATS_SECOND;
@@ -328,6 +328,89 @@ TEST(a_task_that_is_much_longer_than_a_window_is_done)
     assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.done, 20);
     assert_in_range(jobs.longest, 17 * BATS_HOUR, 64 * BATS_HOUR);
+}
+
+/* Nothing is held then, and what is not used is not billed. */
+TEST(without_a_budget_jobs_are_as_long_as_is_allowed)
+{
+    prepare(60, 2, BATS_UNLIMITED);
+    w->clusters[0].max = 1;
+    w->o.sched.billing.step = BATS_MINUTE;
+    w->o.sched.billing.longest = 100 * BATS_HOUR;
+    play_jobs();
+    assert_int_equal(jobs.asked, 1);
+    assert_int_equal(jobs.length[0], 100 * BATS_HOUR);
+    assert_int_equal(w->status.charged, 60 * BATS_UNIT);
+}
+
+/* ---- leases ---- */
+
+static void prepare_leases(uint32_t n_tasks, uint32_t n, bats_money budget)
+{
+    prepare(n_tasks, n, budget);
+    w->clusters[0].max = n / 2;
+    w->o.sched.billing.step = BATS_MINUTE;
+    w->o.sched.billing.lease = 5 * BATS_MINUTE;
+}
+
+/* Of 61 for tasks at 1 each, jobs hold a quarter each. */
+TEST(with_leases_a_budget_that_just_pays_the_bag_does_it_at_once)
+{
+    prepare_leases(60, MACHINES, 61 * BATS_UNIT);
+    play_jobs();
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(jobs.asked, 4);
+    assert_int_equal(w->makespan, 15 * TASK);
+    assert_int_equal(w->status.charged, 60 * BATS_UNIT);
+}
+
+/* Nothing is cut off, and nothing is left that would pay a task. */
+TEST(with_leases_all_money_is_for_whole_tasks)
+{
+    prepare_leases(60, MACHINES, 30 * BATS_UNIT + BATS_UNIT / 2);
+    play_jobs();
+    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(w->status.done, 30);
+    assert_int_equal(w->status.charged, 30 * BATS_UNIT);
+}
+
+/* The first task takes ten hours, and nobody knew. It ends with the money, and
+ * not later. */
+TEST(a_job_whose_lease_cannot_be_paid_ends)
+{
+    prepare_leases(1, 2, 10 * BATS_UNIT);
+    w->work[0] = 10 * BATS_HOUR;
+    play_jobs();
+    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    assert_in_range(w->status.charged, 9 * BATS_UNIT, 10 * BATS_UNIT);
+}
+
+/* The start of a job is billed, too, and its lease counts from there. */
+TEST(a_lease_begins_with_the_job)
+{
+    prepare_leases(1, 2, 2 * BATS_UNIT);
+    jobs.startup[0] = 4 * BATS_MINUTE;
+    play_jobs();
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->status.charged, 6 * BATS_UNIT / 5);
+}
+
+/* The second cluster takes a quarter of the time, at the same price: 200 tasks
+ * are 50 there, and 200 in the first one. The last tasks of that one end there. */
+TEST(jobs_move_to_the_cluster_that_is_faster_and_no_dearer)
+{
+    set_up_world(&bats_policy_bats, 200, TASK, MACHINES, 3, 3,
+                 BATS_UNLIMITED);
+    jobs = (struct jobs){.asked = 0};
+    w->clusters[0].max = w->clusters[1].max = MACHINES / 2;
+    w->speed[1] = 4;
+    w->o.sched.billing.model = BATS_BILLING_JOB;
+    w->o.sched.billing.step = BATS_MINUTE;
+    w->o.sched.billing.jobs = MACHINES / 2;
+    w->o.sched.tail = BATS_TAIL_NONE;
+    play();
+    assert_int_equal(w->status.done, 200);
+    assert_true(w->status.charged < 55 * BATS_UNIT);
 }
 
 /* ---- jobs of an earlier session ---- */

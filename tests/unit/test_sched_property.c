@@ -27,9 +27,9 @@ static const struct {
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x43fa4c6a09cb45b3)},
     [KIND_NOTICE] = {"notice", UINT64_C(0xec4a07bfbea83bc4)},
     [KIND_SECOND] = {"second", UINT64_C(0x6ca56e04bccece5f)},
-    [KIND_JOB] = {"job", UINT64_C(0x4ef046fd053b23e8)},
+    [KIND_JOB] = {"job", UINT64_C(0xaf5bf80d2cfb770e)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x6bc46f487ae27950)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x260b101d3968cc4b)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -309,7 +309,7 @@ TEST(keys_are_checked)
     refuse_run("windows = 1h",
                ":2: unknown key 'windows' in [run]; known are window, "
                "currency, billing, policy, budget, deadline, minimize, "
-               "confidence, seeds, repeats, monitor, grace, "
+               "confidence, seeds, repeats, lease, jobs, monitor, grace, "
                "tail, strategy, utility, timeout and retries");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are "
                            "tasks, runtime, workflow, class, known and saves");

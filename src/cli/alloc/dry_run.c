@@ -1,6 +1,7 @@
 /* dry_run: what alloc would submit, and what that would cost. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bats/policy.h"
 #include "bats/prior.h"
@@ -29,9 +30,17 @@ static void print_job(const struct bats_alloc *a, FILE *out, uint32_t machine,
     free(script);
 }
 
-static void print_times(FILE *out, const struct bats_alloc *a)
+static void print_times(FILE *out, const struct bats_alloc *a,
+                        const struct bats_sched_options *o)
 {
     bats_time most = a->billing.longest;
+    bool is_free = o->budget == BATS_UNLIMITED && o->n_purses == 0 &&
+                   strcmp(bats_policy_name(o->policy), "expert") != 0;
+    if (is_free) {
+        fprintf(out, "A job asks for %s, and ends when it has no more to do.\n",
+                bats_words_duration(most > 0 ? most : BATS_JOB_LONGEST).s);
+        return;
+    }
     fprintf(out, "A job works for %s, or for less at the end of the bag",
             bats_words_duration(a->platform.window).s);
     if (most > a->platform.window)
@@ -93,7 +102,7 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
                 .s);
     if (past[0] != '\0')
         bats_words_line(out, "%s", past);
-    print_times(out, a);
+    print_times(out, a, &o);
     fputs("The first jobs:\n", out);
     rc = bats_sched_handle(sched, 0, &tick, err);
     while (rc == 0 && bats_sched_next(sched, &command))

@@ -2,7 +2,8 @@
  * jobs: machines that are jobs of their own (bats/billing.h). The price of the
  * longest time is held from the moment one is asked for until it is billed, so
  * that nothing the batch system may do meanwhile costs more than the budget.
- * See money.h.
+ * With leases (billing.lease) that time is a lease, which is prolonged at each
+ * tick; a job that is not prolonged leaves when its lease is over. See money.h.
  */
 #include "engine/money/kinds.h"
 
@@ -21,9 +22,19 @@ bats_money job_first(const struct state *s, size_t cluster)
 
 bats_money job_held(const struct state *s, uint32_t id)
 {
-    return s->rest[id].asked
-               ? job_price(s, s->machines[id].cluster, s->rest[id].length)
-               : 0;
+    const struct machine_rest *r = &s->rest[id];
+    return r->asked ? job_price(s, s->machines[id].cluster,
+                                r->leased > 0 ? r->leased : r->length)
+                    : 0;
+}
+
+bats_time job_end(const struct state *s, uint32_t id)
+{
+    const struct machine_rest *r = &s->rest[id];
+    bats_time end = s->machines[id].paid_end;
+    return r->leased > 0 && r->began_at + r->leased < end
+               ? r->began_at + r->leased
+               : end;
 }
 
 bats_money jobs_waiting(const struct state *s)
@@ -58,15 +69,26 @@ static bats_time lead_of(const struct state *s, uint32_t id)
     return s->run.preempt_lead + (wait < length ? wait : length);
 }
 
-bool job_take_over(struct state *s, uint32_t id, bats_time length)
+/* For how long the price of a job of this length and age is held. */
+static bats_time held_time(const struct state *s, bats_time length,
+                           bats_time age)
+{
+    bats_time lease = s->money.ledger.billing.lease;
+    return lease > 0 && age + lease < length ? age + lease : length;
+}
+
+bool job_take_over(struct state *s, uint32_t id, bats_time length,
+                   bats_time age)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
+    bats_time time = held_time(s, length, age);
     assert(m->state == MACHINE_PARKED && !s->rest[id].asked);
-    if (!bats_ledger_hold(&s->money.ledger, job_price(s, m->cluster, length)))
+    if (!bats_ledger_hold(&s->money.ledger, job_price(s, m->cluster, time)))
         return false;
     books_open(s, id);
     s->rest[id].length = length;
+    s->rest[id].leased = s->money.ledger.billing.lease > 0 ? time : 0;
     state_set_latest(s);
     bats_heap_remove(&c->parked, s->rest[id].member);
     m->state = MACHINE_ASKED;
@@ -82,7 +104,7 @@ bool job_take_over(struct state *s, uint32_t id, bats_time length)
 
 bool job_ask(struct state *s, uint32_t id, bats_time length)
 {
-    if (!job_take_over(s, id, length))
+    if (!job_take_over(s, id, length, 0))
         return false;
     if (s->money.n_jobs == 1)
         s->run.next_tick = s->now + s->run.interval;
@@ -100,18 +122,51 @@ static void stop_waiting(struct state *s, uint32_t id)
     m->state = MACHINE_ENDING;
 }
 
-/* The first turn is for its successor, the second one ends it. */
+bool job_wants_successor(const struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    return m->state == MACHINE_ACTIVE && !m->last &&
+           (s->rest[id].leased == 0 ||
+            s->now >= m->paid_end - lead_of(s, id));
+}
+
+/* The first turn is for its successor, the next ones are the end of its lease,
+ * and its own. */
 static void schedule(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
-    bats_time lead = m->last ? s->run.preempt_lead : lead_of(s, id);
-    bats_time turn = m->paid_end - lead;
+    bats_time end = job_end(s, id);
+    bats_time turn = end - s->run.preempt_lead;
+    if (!m->last && m->paid_end - lead_of(s, id) < turn)
+        turn = m->paid_end - lead_of(s, id);
     if (m->state == MACHINE_LEAVING)
-        turn = m->paid_end;
+        turn = end;
     bats_heap_set(&s->turns, id, turn > s->now ? turn : s->now);
 }
 
-void job_begin(struct state *s, uint32_t id)
+void job_prolong(struct state *s, uint32_t id)
+{
+    struct machine_rest *r = &s->rest[id];
+    if (r->leased == 0)
+        return;
+    bats_time time = held_time(s, s->machines[id].paid_end - r->began_at,
+                               s->now - r->began_at);
+    bats_money more =
+        job_price(s, s->machines[id].cluster, time) - job_held(s, id);
+    if (time > r->leased && bats_ledger_hold(&s->money.ledger, more)) {
+        r->leased = time;
+        books_change(s, id);
+    }
+    schedule(s, id);
+}
+
+void job_leave(struct state *s, uint32_t id)
+{
+    s->machines[id].paid_end = job_end(s, id);
+    machine_leave(s, id);
+}
+
+void job_begin(struct state *s, uint32_t id, bats_time age)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
@@ -120,11 +175,12 @@ void job_begin(struct state *s, uint32_t id)
     c->n_began++;
     c->windows++;
     s->rest[id].windows++;
-    s->rest[id].began_at = s->now;
+    s->rest[id].began_at = s->rest[id].leased > 0 ? s->now - age : s->now;
     books_begin(s, id);
-    machine_hold(s, id, s->now + s->rest[id].length);
+    machine_hold(s, id, s->rest[id].began_at + s->rest[id].length);
     m->last = false;
     schedule(s, id);
+    job_prolong(s, id);
 }
 
 void job_set_end(struct state *s, uint32_t id, bats_time time)

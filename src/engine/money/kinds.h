@@ -33,11 +33,25 @@ void money_charge(struct state *s, uint32_t machine, bats_money amount);
  * enough. */
 bool job_ask(struct state *s, uint32_t machine, bats_time length);
 
-/* The same, for a job that an earlier session has asked for. */
-bool job_take_over(struct state *s, uint32_t machine, bats_time length);
+/* The same, for a job of this age that an earlier session has asked for. */
+bool job_take_over(struct state *s, uint32_t machine, bats_time length,
+                   bats_time age);
 
-/* ASKED -> ACTIVE. */
-void job_begin(struct state *s, uint32_t machine);
+/* ASKED -> ACTIVE: it began so long ago. */
+void job_begin(struct state *s, uint32_t machine, bats_time age);
+
+/* ACTIVE: holds its price for a lease from now on, if there is the money, and
+ * sets its next turn. */
+void job_prolong(struct state *s, uint32_t machine);
+
+/* When it ends, or its lease if that is sooner. */
+bats_time job_end(const struct state *s, uint32_t machine);
+
+/* ACTIVE: another job is to be asked for in its place. */
+bool job_wants_successor(const struct state *s, uint32_t machine);
+
+/* ACTIVE -> LEAVING, until its end or that of its lease. */
+void job_leave(struct state *s, uint32_t machine);
 
 /* The bill of a job that no machine is. */
 void job_bill_other(struct state *s, bats_money amount);

@@ -6,6 +6,7 @@
 #include "bats/windows.h"
 #include "engine/money/money.h"
 #include "engine/outlook/forecast.h"
+#include "engine/outlook/width.h"
 #include "util/larger.h"
 
 #define LOST 0.05 /* the share of a job that may be */
@@ -79,6 +80,8 @@ bats_time length_of_job(const struct state *s, size_t cluster)
     const struct bats_billing *b = &s->money.ledger.billing;
     double mean = runtime_of(&s->clusters[cluster]);
     double window = (double)s->run.window, most = (double)TIME_MAX;
+    if (width_matters(s))
+        return b->longest > 0 ? b->longest : BATS_JOB_LONGEST;
     if (b->step == 0 || mean <= 0 || s->money.purses.n > 0)
         return s->run.window;
     if (b->longest > 0)

@@ -12,6 +12,9 @@
  *   - and where a task was cut off that had all of a job, for four times as
  *     long as that, as far as the money goes.
  *
+ * Where money is held for a lease only, or there is no budget, it is asked for as
+ * long as possible: what is not used is not billed.
+ *
  * Where nothing is known of tasks yet, or workflows have budgets of their own,
  * it is a window.
  *

@@ -26,8 +26,10 @@
 #include <string.h>
 
 #include "engine/money/money.h"
+#include "engine/outlook/width.h"
 #include "engine/policy/begin.h"
 #include "engine/policy/late.h"
+#include "engine/policy/swap.h"
 
 /* A plan leaves money for this many standard errors of the mean. */
 #define ERRORS 2
@@ -169,11 +171,40 @@ static void plan_soonest(const struct state *s, struct work *w)
     plan_until_limit(s, w);
 }
 
+/* Jobs of which only leases are paid: which ones, not for how long. */
+static void plan_jobs(const struct state *s, struct work *w)
+{
+    struct swap_plan plan;
+    uint32_t kept[BATS_CLUSTERS_MAX] = {0};
+    double window = (double)s->run.window, money = money_left(s);
+    swap_make(s, money, &plan);
+    for (uint32_t pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < s->n_held; i++) {
+            const struct machine *m = &s->machines[s->held[i]];
+            bool keep = w->keeps[i] > 0 && pass > 0;
+            if (m->state != MACHINE_ACTIVE || keep ||
+                m->marked != (pass > 0) || m->last)
+                continue;
+            w->keeps[i] = kept[m->cluster] < plan.target[m->cluster];
+            kept[m->cluster] += w->keeps[i] > 0;
+        }
+    for (size_t i = 0; i < s->n_clusters; i++)
+        w->buys[i] = plan.target[i] - kept[i];
+    w->is_all = false;
+    w->plan.feasible = plan.cost <= money;
+    w->plan.cost = plan.cost;
+    w->plan.end = plan.end / window;
+}
+
 static void make_plan(const struct state *s, struct work *w)
 {
     problem_make(&w->problem, s, false);
     w->can_wait = false;
-    if (is_thrifty(s) &&
+    if (width_matters(s) && !is_thrifty(s)) {
+        memset(w->keeps, 0, s->n_machines * sizeof *w->keeps);
+        w->look_at = BATS_NEVER;
+        plan_jobs(s, w);
+    } else if (is_thrifty(s) &&
         deadline_plan(&w->problem, s, money_left(s), &w->plan, &w->look_at)) {
         w->is_all = false;
         w->can_wait = deadline_secure(&w->problem, s, &w->plan, &w->look_at);
@@ -248,6 +279,10 @@ static void start(void *self, const struct state *s,
         initial_start(s, sample, start);
         return;
     }
+    if (width_matters(s) && !is_thrifty(s)) {
+        swap_start(s, is_known(s) ? money_left(s) : 0, start);
+        return;
+    }
     bool plans = is_known(s) &&
                  (is_thrifty(s) || (s->n_clusters > 1 &&
                                     s->money.ledger.budget != BATS_UNLIMITED));
@@ -309,6 +344,10 @@ static enum bats_idle refuses(const void *self, const struct state *s,
     if (begins_none(w, s, cluster) ||
         (is_thrifty(s) && deadline_waits(&w->problem, s, cluster)))
         return BATS_IDLE_PLAN;
+    if (width_matters(s) && s->machines[machine].marked)
+        return BATS_IDLE_PLAN;
+    if (!width_pays_task(s, machine))
+        return BATS_IDLE_MONEY;
     return (s->n_clusters == 1 && !is_thrifty(s)) || forecast_fits(s, machine)
                ? BATS_IDLE_NOT
                : BATS_IDLE_SHORT;

@@ -5,6 +5,7 @@
 
 #define SAMPLE_Z 1.96
 #define SAMPLE_ERROR 0.25
+#define TICKS 4        /* at least, until the end of a lease of a job */
 #define LOOKS 40       /* at least, until a deadline */
 #define CONFIDENCE 0.9 /* of a goal */
 
@@ -271,6 +272,8 @@ static struct run run_of(const struct bats_sched_options *o,
         .limits_vary = o->rules.timeout_median > 0 || gives_up};
     if (run.goal.deadline == 0)
         run.goal.deadline = BATS_NEVER;
+    if (o->billing.lease > 0 && run.interval > o->billing.lease / TICKS)
+        run.interval = o->billing.lease / TICKS;
     run.interval_after = run.interval;
     if (o->monitor_interval == 0 && run.interval > run.goal.deadline / LOOKS)
         run.interval = run.goal.deadline / LOOKS + 1;

@@ -69,7 +69,9 @@ struct machine_rest {
                               held, since then, or BATS_NEVER; */
     bats_money booked;  /* and so much of that is charged */
     bats_time length;   /* by age: that of its block; 0: it has none. A job:
-                              the time for which it works */
+                              the time for which it works; */
+    bats_time leased;   /*   and, from its start, for which its price is held;
+                              0: for all of it */
     bool keeps_copy;    /* the plan pays windows for the copy it runs */
     bats_time taken_at; /* it will be reclaimed then; or BATS_NEVER */
     bool fails;         /* in quarantine since things keep failing on it */

@@ -96,6 +96,8 @@ static void bill(struct world *w, unsigned long seed)
     if (!is_billed(w, BATS_BILLING_WINDOW))
         o->sampling.on = w->sampling = false;
     stretch(w, 10000);
+    if (is_billed(w, BATS_BILLING_JOB) && seed % 12 > 5)
+        o->billing.lease = o->window / 4 + 2 * o->preempt_lead + 1;
     for (uint32_t i = 0; i < o->n_clusters; i++) {
         struct bats_cluster *c = &w->clusters[i];
         c->lost_is_free &= is_billed(w, BATS_BILLING_USE);

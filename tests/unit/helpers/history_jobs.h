@@ -65,9 +65,12 @@ static void lose(struct world *w, uint32_t m)
 static void send_bill(struct world *w, uint32_t m)
 {
     uint32_t cluster = w->machines[m].cluster;
+    bats_time lease = w->o.billing.lease; /* at least so much is held */
     bats_money price =
         bats_billing_use(w->clusters[cluster].charge, w->o.window,
-                         w->length[m] + w->o.billing.overrun);
+                         (lease > 0 && lease < w->length[m] ? lease
+                                                            : w->length[m]) +
+                             w->o.billing.overrun);
     bats_money amount =
         chance(w, 0.2) ? 0
         : chance(w, 0.2)

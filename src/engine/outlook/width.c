@@ -1,0 +1,84 @@
+/* width: how many jobs money is held for. See width.h. */
+#include "engine/outlook/width.h"
+
+#include "engine/money/money.h"
+#include "engine/outlook/forecast.h"
+#include "util/larger.h"
+
+static double runtime_of(const struct cluster *c)
+{
+    return larger(c->stats.mean, cluster_runtime(c));
+}
+
+/* Of a job of the cluster, per microsecond. */
+static double price_of(const struct state *s, size_t cluster)
+{
+    return (double)s->clusters[cluster].price / (double)s->run.window;
+}
+
+double width_cost_of_rest(const struct state *s, size_t cluster)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    return bats_bag_pending(&s->bag) * runtime_of(c) * price_of(s, cluster) /
+           larger(cluster_slots(c), 1);
+}
+
+/* The cost of what the machine's tasks still need after its lease. */
+static double beyond_lease(const struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    double rest = 0;
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        rest = larger(rest, forecast_rest(s, i));
+    rest -= (double)(s->rest[id].began_at + s->rest[id].leased - s->now);
+    return larger(rest, 0) * price_of(s, m->cluster);
+}
+
+static double running(const struct state *s)
+{
+    double cost = 0;
+    for (uint32_t i = 0; i < s->n_held; i++)
+        cost += beyond_lease(s, s->held[i]);
+    return cost;
+}
+
+static uint32_t jobs_asked(const struct state *s)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        n += s->clusters[i].n_asked;
+    return n;
+}
+
+bool width_pays_job(const struct state *s, size_t cluster)
+{
+    const struct bats_ledger *l = &s->money.ledger;
+    double left = (double)bats_ledger_available(l), held = (double)l->held;
+    double price =
+        (double)job_price(s, cluster, s->money.ledger.billing.lease);
+    double rest = width_cost_of_rest(s, cluster);
+    double task = runtime_of(&s->clusters[cluster]) * price_of(s, cluster);
+    if (!width_matters(s) || l->budget == BATS_UNLIMITED)
+        return true;
+    if (larger(task, price) + running(s) > left)
+        return false;
+    if (held == 0 || s->n_held + jobs_asked(s) == 0)
+        return true;
+    if (rest > 0 && price + rest + running(s) <= left)
+        return true;
+    return held + price <= (left + held) / 2 &&
+           (rest == 0 || rest + running(s) > left + held);
+}
+
+bool width_pays_task(const struct state *s, uint32_t id)
+{
+    const struct bats_ledger *l = &s->money.ledger;
+    const struct machine *m = &s->machines[id];
+    double mean = runtime_of(&s->clusters[m->cluster]);
+    if (!width_matters(s) || l->budget == BATS_UNLIMITED || mean == 0)
+        return true;
+    double left = (double)(s->rest[id].began_at + s->rest[id].leased - s->now);
+    double cost = larger(mean - left, 0) * price_of(s, m->cluster);
+    return cost + running(s) - beyond_lease(s, id) <=
+           (double)bats_ledger_available(l);
+}

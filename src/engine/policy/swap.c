@@ -1,0 +1,213 @@
+/* swap: in which clusters the jobs are. See swap.h. */
+#include "engine/policy/swap.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/money/money.h"
+#include "engine/outlook/forecast.h"
+
+#define BETTER 1.1 /* times as fast */
+/* A cluster without results whose tasks have run for this many times as long
+ * as those of the fastest one is known to be slower. */
+#define SLOWER 1.5
+#define WAITS 2 /* the rest of the bag lasts for so many */
+
+struct swap {
+    const struct state *s;
+    struct swap_plan *plan;
+    double speed[BATS_CLUSTERS_MAX]; /* of a job, tasks per microsecond; 0: not
+                                      * known */
+    double price[BATS_CLUSTERS_MAX]; /* of a job, per microsecond */
+    double tasks;                    /* that have not begun */
+    uint32_t n, most;                /* jobs: in the plan, and allowed */
+};
+
+static double slots_of(const struct cluster *c)
+{
+    return fmax(cluster_slots(c), 1);
+}
+
+static bool is_known(const struct cluster *c)
+{
+    return c->stats.n_done > 0 || cluster_runtime(c) > 0;
+}
+
+static void look(struct swap *w)
+{
+    const struct state *s = w->s;
+    double best = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        double mean = fmax(c->stats.mean, (double)cluster_runtime(c));
+        w->price[i] = (double)c->price / (double)s->run.window;
+        w->speed[i] = is_known(c) ? slots_of(c) / fmax(mean, 1) : 0;
+        best = fmax(best, w->speed[i]);
+    }
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        double most = slots_of(c) / fmax(c->stats.mean, 1);
+        if (w->speed[i] == 0 && c->stats.mean > 0 && most * SLOWER < best)
+            w->speed[i] = most;
+    }
+    w->tasks = bats_bag_pending(&s->bag);
+}
+
+static double cost_of_task(const struct swap *w, size_t i)
+{
+    return w->price[i] / w->speed[i];
+}
+
+/* Clusters of which nothing is known are taken for as fast as the mean. */
+static void expect(const struct swap *w)
+{
+    double speed = 0, price = 0, n = 0, all = 0;
+    for (size_t i = 0; i < w->s->n_clusters; i++) {
+        uint32_t jobs = w->plan->target[i];
+        speed += jobs * w->speed[i];
+        price += jobs * w->price[i];
+        n += w->speed[i] > 0 ? jobs : 0;
+        all += jobs;
+    }
+    speed *= n > 0 ? all / n : 0;
+    w->plan->end = speed > 0 ? w->tasks / speed : 0;
+    w->plan->cost = w->plan->end * price;
+}
+
+static bool is_better(const struct swap *w, size_t a, size_t b)
+{
+    return w->speed[b] > 0 && w->speed[a] >= BETTER * w->speed[b] &&
+           cost_of_task(w, a) <= cost_of_task(w, b);
+}
+
+/* More jobs can be had there in time. */
+static uint32_t room_of(const struct swap *w, size_t i)
+{
+    const struct cluster *c = &w->s->clusters[i];
+    if (w->speed[i] == 0 || w->plan->target[i] >= c->spec.max ||
+        w->plan->end < WAITS * (double)job_wait(w->s, i))
+        return 0;
+    return c->spec.max - w->plan->target[i];
+}
+
+static void move(struct swap *w, size_t from, size_t to)
+{
+    const struct cluster *c = &w->s->clusters[to];
+    uint32_t n = room_of(w, to), most = c->n_active > 0 ? c->n_active : 1;
+    n = n < most ? n : most;
+    n = n < w->plan->target[from] ? n : w->plan->target[from];
+    if (c->n_asked > 0)
+        n = 0;
+    w->plan->target[from] -= n;
+    w->plan->target[to] += n;
+}
+
+static void leave_worse(struct swap *w)
+{
+    for (size_t i = 0; i < w->s->n_clusters; i++) {
+        size_t best = i;
+        for (size_t k = 0; k < w->s->n_clusters; k++)
+            if (is_better(w, k, i) && room_of(w, k) > 0 &&
+                (best == i || w->speed[k] > w->speed[best]))
+                best = k;
+        if (best != i)
+            move(w, i, best);
+    }
+}
+
+/* The cheapest cluster with room, or the dearest with jobs. */
+static size_t find(const struct swap *w, bool cheapest)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < w->s->n_clusters; i++) {
+        if (w->speed[i] == 0 ||
+            (cheapest ? room_of(w, i) : w->plan->target[i]) == 0)
+            continue;
+        double more = best == SIZE_MAX
+                          ? 1
+                          : cost_of_task(w, i) - cost_of_task(w, best);
+        if (best == SIZE_MAX || (cheapest ? more < 0 : more > 0))
+            best = i;
+    }
+    return best;
+}
+
+static void afford(struct swap *w, double money)
+{
+    for (expect(w); w->plan->cost > money; expect(w)) {
+        size_t dearest = find(w, false), cheapest = find(w, true);
+        if (dearest == SIZE_MAX || cheapest == SIZE_MAX ||
+            cost_of_task(w, dearest) <= cost_of_task(w, cheapest))
+            return;
+        w->plan->target[dearest]--;
+        w->plan->target[cheapest]++;
+    }
+}
+
+/* The fastest cluster with room that the money pays; else the cheapest. */
+static size_t next_cluster(const struct swap *w, double money)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < w->s->n_clusters; i++)
+        if (room_of(w, i) > 0 && w->tasks * cost_of_task(w, i) <= money &&
+            (best == SIZE_MAX || w->speed[i] > w->speed[best]))
+            best = i;
+    return best != SIZE_MAX ? best : find(w, true);
+}
+
+void swap_make(const struct state *s, double money, struct swap_plan *plan)
+{
+    struct swap w = {.s = s, .plan = plan};
+    uint32_t sum = 0;
+    look(&w);
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        plan->target[i] = s->clusters[i].n_active + s->clusters[i].n_asked;
+        w.n += plan->target[i];
+        sum += s->clusters[i].spec.max;
+    }
+    w.most = s->money.ledger.billing.jobs;
+    w.most = w.most > 0 && w.most < sum ? w.most : sum;
+    plan->end = INFINITY;
+    expect(&w);
+    leave_worse(&w);
+    while (w.n < w.most) {
+        if (plan->end == 0)
+            plan->end = INFINITY;
+        size_t i = next_cluster(&w, money);
+        if (i == SIZE_MAX)
+            break;
+        plan->target[i]++;
+        w.n++;
+    }
+    afford(&w, money);
+}
+
+/* In turn, as many as there are tasks. */
+static void share_out(const struct state *s, struct policy_start *start)
+{
+    uint32_t most = s->money.ledger.billing.jobs, n = 0;
+    double tasks = bats_bag_left(&s->bag);
+    for (uint32_t round = 0, last = UINT32_MAX; last != n; round++) {
+        last = n;
+        for (size_t i = 0; i < s->n_clusters; i++) {
+            const struct cluster *c = &s->clusters[i];
+            if (round >= c->spec.max || tasks <= 0 || (most > 0 && n == most))
+                continue;
+            start->machines[i]++;
+            tasks -= slots_of(c);
+            n++;
+        }
+    }
+}
+
+void swap_start(const struct state *s, double money,
+                struct policy_start *start)
+{
+    struct swap_plan plan;
+    if (money == 0) {
+        share_out(s, start);
+        return;
+    }
+    swap_make(s, money, &plan);
+    memcpy(start->machines, plan.target, sizeof start->machines);
+}
