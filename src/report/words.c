@@ -245,9 +245,10 @@ static bool append_machines(char *text, size_t size,
         ends |= d->ending[i] > 0;
         stay |= d->machines[i] > d->ending[i];
     }
-    if (ends && !stay) {
-        bats_append(text, size, "all machines will be parked");
-        return true;
+    if (!stay) {
+        bats_append(text, size,
+                    ends ? "all machines will be parked" : "none is bought");
+        return ends;
     }
     if (ends)
         append_kept(text, size, platform, d, false);

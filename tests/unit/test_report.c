@@ -337,9 +337,9 @@ TEST(decisions_are_put_in_words)
     d.feasible = true;
     d.reason = BATS_REASON_STALLED;
     d.machines[0] = 0;
-    d.windows = 0;
+    d.windows = 1;
     d.tasks_left = 0;
-    SAYS("tasks are left, but no machine is held: no machines, "
+    SAYS("tasks are left, but no machine is held: none is bought, "
          "the windows already paid suffice");
 }
 
