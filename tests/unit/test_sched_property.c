@@ -29,7 +29,7 @@ static const struct {
     [KIND_SECOND] = {"second", UINT64_C(0x6ca56e04bccece5f)},
     [KIND_JOB] = {"job", UINT64_C(0xaf5bf80d2cfb770e)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x260b101d3968cc4b)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x02b793feeb8ad79e)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -80,11 +80,18 @@ static bool is_better(const struct swap *w, size_t a, size_t b)
            cost_of_task(w, a) <= cost_of_task(w, b);
 }
 
+/* The cluster is not closed. */
+static bool has_room(const struct swap *w, size_t i)
+{
+    const struct cluster *c = &w->s->clusters[i];
+    return c->n_joined > 0 && w->plan->target[i] < c->spec.max;
+}
+
 /* More jobs can be had there in time. */
 static uint32_t room_of(const struct swap *w, size_t i)
 {
     const struct cluster *c = &w->s->clusters[i];
-    if (w->speed[i] == 0 || w->plan->target[i] >= c->spec.max ||
+    if (w->speed[i] == 0 || !has_room(w, i) ||
         w->plan->end < WAITS * (double)job_wait(w->s, i))
         return 0;
     return c->spec.max - w->plan->target[i];
@@ -144,7 +151,8 @@ static void afford(struct swap *w, double money)
     }
 }
 
-/* The fastest cluster with room that the money pays; else the cheapest. */
+/* The fastest cluster with room that the money pays; else the cheapest; if none
+ * is known, the one with the fewest jobs. */
 static size_t next_cluster(const struct swap *w, double money)
 {
     size_t best = SIZE_MAX;
@@ -152,7 +160,14 @@ static size_t next_cluster(const struct swap *w, double money)
         if (room_of(w, i) > 0 && w->tasks * cost_of_task(w, i) <= money &&
             (best == SIZE_MAX || w->speed[i] > w->speed[best]))
             best = i;
-    return best != SIZE_MAX ? best : find(w, true);
+    if (best == SIZE_MAX)
+        best = find(w, true);
+    bool any = best == SIZE_MAX;
+    for (size_t i = 0; any && i < w->s->n_clusters; i++)
+        if (w->speed[i] == 0 && has_room(w, i) &&
+            (best == SIZE_MAX || w->plan->target[i] < w->plan->target[best]))
+            best = i;
+    return best;
 }
 
 void swap_make(const struct state *s, double money, struct swap_plan *plan)
