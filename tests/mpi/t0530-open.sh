@@ -19,9 +19,10 @@ listens() {
 # ---- a driver ----
 
 cat >driver <<'END'
-a=$(bats-submit 'sleep 0.3; echo one')
+a=$(bats-submit 'until [ -e told ]; do sleep 0.05; done; echo one')
 b=$(bats-submit --after $a -- echo 'two  words')
 bats-state $b >early
+touch told
 bats-submit --wait 'echo waited; echo beside >&2; exit 7' >waited 2>beside
 echo $? >code
 c=$(bats-submit false)
@@ -79,6 +80,31 @@ grep -q 'without NUL' lines
 [ "$(tail -n 1 lines)" = 2 ]
 [ "$(cat where)" = "$PWD/a dir"$'\n'"1 '2" ]
 ok 'a key is one task, lines are many, and tasks run where they are submitted'
+
+# ---- make and xargs ----
+
+mkdir make.d
+cd make.d
+cat >Makefile <<'END'
+NAMES := $(shell echo a b c)
+export X = 1 'two'
+all: $(NAMES) ; @echo all "$$X" >all
+%: ; @echo $@ $$BATS_TASK_ID >$@
+bad: ; @exit 7
+END
+open_bag -- make -j 10 SHELL="$(command -v bats-shell)" all
+[ "$(cat a b c all | cut -d' ' -f1 | tr '\n' ' ')" = 'a b c all ' ]
+[ "$(cat all)" = "all 1 'two'" ]
+[ "$(states)" = '1 done,2 done,3 done,4 done,' ]
+expect 1 open_bag --record bad.bats -- make SHELL="$(command -v bats-shell)" bad
+grep -q 'Error 7' err
+ok 'the recipes of make are tasks, with its variables and their status'
+seq 20 >numbers
+open_bag --record x.bats -- xargs -P 10 -a numbers -I{} \
+    bats-submit --wait echo x{}
+[ "$(sort -u out | wc -l)" = 20 ]
+ok 'and so are those of xargs'
+cd ..
 
 # ---- wrong requests ----
 
@@ -187,7 +213,7 @@ bats-submit --after 1 --key b -- echo b >>ids
 bats-submit --after 2 -- echo c >>ids
 bats-submit true | xargs bats-cancel
 touch submitted
-exec sleep 3
+until [ -e go ]; do sleep 0.1; done
 END
 mkdir driver.d
 cd driver.d
@@ -198,6 +224,7 @@ kill -KILL $run
 wait $run || true
 expect 2 open_bag --resume -- true
 grep -q 'driver of an earlier session still runs' err
+touch go
 flock open.bats.sock.driver true
 expect '0|1' open_bag --resume -- bats-submit --key b 'echo b'
 [ "$(tail -n 1 out)" = c ] || [ "$(head -n 1 out)" = 2 ]

@@ -104,4 +104,32 @@ TEST(order_may_be_given)
     bats_bag_release(&bag);
 }
 
+TEST(tasks_that_are_added_come_after_all_others)
+{
+    static const uint8_t earlier[] = {0, BATS_TASK_DONE, BATS_TASK_LEFT_OUT,
+                                      BATS_TASK_LEFT_OUT, BATS_TASK_LEFT_OUT};
+    struct bats_bag bag;
+    assert_int_equal(bats_bag_init(&bag, 5, 3, NULL), 0);
+    bats_bag_keep_order(&bag, NULL);
+    bats_bag_resume(&bag, earlier);
+    assert_int_equal(bats_bag_open(&bag, NULL), 0);
+    assert_int_equal(bats_bag_left(&bag), 1);
+    bats_bag_add(&bag, bag.position[2]);
+    bats_bag_add(&bag, bag.position[3]);
+    bats_bag_check(&bag);
+    struct bats_position first = bats_bag_draw(&bag, 0);
+    assert_int_equal(bag.index[first.i], 0);
+    bats_bag_add(&bag, bag.position[4]);
+    bats_bag_withdraw(&bag, bag.position[3]);
+    bats_bag_put_back(&bag, first);
+    bats_bag_check(&bag);
+    assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 0);
+    assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 2);
+    assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 4);
+    assert_int_equal(bag.count[BATS_TASK_SKIPPED], 1);
+    assert_int_equal(bag.skipped[0], 3);
+    bats_bag_check(&bag);
+    bats_bag_release(&bag);
+}
+
 TEST_MAIN(NULL, NULL)
