@@ -528,6 +528,7 @@ static int start_driver(struct master *m, struct bats_error *err)
     posix_spawnattr_t how;
     posix_spawn_file_actions_t actions;
     sigset_t all, none;
+    unsetenv("MAKELEVEL"); /* of a make that has started this run */
     int rc = bats_environment_init(&clean, environ, err);
     if (rc < 0)
         return rc;
