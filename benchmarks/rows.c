@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bats/sched.h"
 #include "bats/policy.h"
 #include "record/write/record.h"
 

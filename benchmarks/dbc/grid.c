@@ -18,6 +18,7 @@
 #include <gsl/gsl_rng.h>
 
 #include "bats/policy.h"
+#include "bats/status.h"
 #include "sim/sim.h"
 
 #define TASKS 200

@@ -35,6 +35,7 @@
 #include "bats/bag.h"
 #include "bats/graph.h"
 #include "bats/policy.h"
+#include "bats/status.h"
 #include "sim/draw.h"
 #include "sim/sim.h"
 

@@ -19,6 +19,7 @@
 
 #include "bats/answers.h"
 #include "bats/plays.h"
+#include "bats/status.h"
 #include "sim/sim.h"
 
 #define TASKS 3276

@@ -31,6 +31,7 @@
 #include <gsl/gsl_rng.h>
 
 #include "bats/policy.h"
+#include "bats/status.h"
 #include "input/workflow/workflow.h"
 #include "sim/sim.h"
 

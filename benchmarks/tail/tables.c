@@ -22,6 +22,7 @@
 
 #include "bats/estimate.h"
 #include "bats/policy.h"
+#include "bats/status.h"
 #include "sim/draw.h"
 #include "sim/sim.h"
 

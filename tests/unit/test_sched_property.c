@@ -18,18 +18,18 @@ static const struct {
     const char *name;
     uint64_t digest;
 } kinds[KINDS] = {
-    [KIND_BATS] = {"bats", UINT64_C(0x78f9fda9bbc2fafe)},
+    [KIND_BATS] = {"bats", UINT64_C(0x977390fc8372bf8b)},
     [KIND_BKP] = {"bkp", UINT64_C(0xf9b0675946fe731e)},
     [KIND_RR] = {"rr", UINT64_C(0x475cc803ec57afc3)},
     [KIND_DBC] = {"dbc", UINT64_C(0x969e07f4a5385342)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x00076ef6d526faa8)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0xbba3541511b6a923)},
-    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x43fa4c6a09cb45b3)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0xec4a07bfbea83bc4)},
-    [KIND_SECOND] = {"second", UINT64_C(0x6ca56e04bccece5f)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0xbe314c53450b8701)},
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xce1a8351432e89ac)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0xa65e958d2f2f6b5a)},
+    [KIND_SECOND] = {"second", UINT64_C(0x608ea4af237d0c39)},
     [KIND_JOB] = {"job", UINT64_C(0xaf5bf80d2cfb770e)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x02b793feeb8ad79e)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xf2f56d20463c8fb3)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

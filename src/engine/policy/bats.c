@@ -6,7 +6,7 @@
  * It begins as begin.h says; where an earlier session, the history
  * (bats/prior.h) or the user's guess knows all clusters, with a plan. From the
  * first result on it compares two forecasts. Where all machines, held until the
- * bag is empty, cost no more than is left, they are used: being late while money
+ * bag is empty, cost about what is left, they are used: being late while money
  * is left is a loss. Else windows are planned, again and again from the state,
  * with what is known of the clusters by then: for less than all of the money,
  * since what is known has an error. If no plan does the whole bag, nothing that
@@ -31,6 +31,9 @@
 #include "engine/policy/late.h"
 #include "engine/policy/swap.h"
 
+/* All machines are used if their forecast costs at most this share of what is
+ * left: it is made again with each result, and may be wrong by more. */
+#define HOPE 1.1
 /* A plan leaves money for this many standard errors of the mean. */
 #define ERRORS 2
 /* Plans after the first one, with dependencies: the set of waiting tasks
@@ -154,7 +157,7 @@ static void plan_soonest(const struct state *s, struct work *w)
     double money = money_left(s), end;
     double all = cost_of_all(s, w, &end);
     bool has_aim = w->problem.is.aim > 0;
-    w->is_all = !has_aim && (s->n_clusters == 1 || all <= money);
+    w->is_all = !has_aim && (s->n_clusters == 1 || all <= HOPE * money);
     /* A guess of the end. */
     double since = (double)(s->now - w->made_at) / (double)s->run.window;
     w->plan.end = fmax(w->plan.end - since, 0);
@@ -299,7 +302,7 @@ static void start(void *self, const struct state *s,
     bool is_cheap =
         is_thrifty(s) &&
         deadline_plan(&w->problem, s, money_left(s), &w->plan, &w->look_at);
-    if (!is_cheap && cost_of_all(s, w, &end) <= money_left(s))
+    if (!is_cheap && cost_of_all(s, w, &end) <= HOPE * money_left(s))
         use_all(s, w);
     else if (!is_cheap)
         plan_windows(w, money_left(s));
