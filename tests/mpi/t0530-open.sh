@@ -52,9 +52,9 @@ ok 'the exit status of the driver counts'
 # ---- cancel, keys, lines ----
 
 cat >driver <<'END'
-for i in 1 2; do bats-submit 'exec sleep 100'; done >ids
+for i in 1 2; do bats-submit "touch began.$i; exec sleep 100"; done >ids
 bats-submit 'touch never' >>ids
-sleep 0.3
+until [ -e began.1 ] && [ -e began.2 ]; do sleep 0.05; done
 bats-cancel 3 1 999
 bats-cancel 2
 for i in 1 2 3; do
