@@ -89,6 +89,7 @@ class Executor(_Executor):
         self._waiting: Deque[_Call] = collections.deque()
         self._workers: Dict[Any, _Worker] = {}
         self._new: List[Any] = []
+        self._over = False  # who connects now is sent off
         self._closing = self._sleeps = False
         self._ended: Optional[Exception] = None
         path = os.environ.get("BATS_SOCKET") if join else None
@@ -126,6 +127,7 @@ class Executor(_Executor):
             address = (socket.gethostname(), 0)
         self._listener = multiprocessing.connection.Listener(
             address, backlog=1024, authkey=key)
+        self._address = self._listener.address
 
     def _start(self, args: Sequence[str], launcher: Sequence[str],
                name: Optional[str]) -> str:
@@ -162,7 +164,7 @@ class Executor(_Executor):
         return answer
 
     def _submit_worker(self) -> None:
-        address = self._listener.address
+        address = self._address
         where = (address if isinstance(address, str)
                  else f"{address[0]}:{address[1]}")
         words = [sys.executable, os.path.abspath(__file__), where,
@@ -217,7 +219,7 @@ class Executor(_Executor):
         while True:
             try:
                 pipe = self._listener.accept()
-                if not isinstance(self._listener.address, str):
+                if not isinstance(self._address, str):
                     with socket.socket(fileno=os.dup(pipe.fileno())) as s:
                         s.setsockopt(socket.IPPROTO_TCP,
                                      socket.TCP_NODELAY, 1)
@@ -229,7 +231,11 @@ class Executor(_Executor):
                 continue
             except OSError:
                 return  # the end
-            self._new.append(pipe)
+            with self._lock:
+                if self._over:
+                    pipe.close()
+                    return
+                self._new.append(pipe)
             self._wake()
 
     def _feed(self, worker: _Worker) -> None:
@@ -326,8 +332,10 @@ class Executor(_Executor):
                 call.future.set_exception(error)
 
     def _end(self) -> None:
-        for worker in self._workers.values():
-            worker.pipe.close()  # and so it ends
+        with self._lock:
+            self._over = True
+        for pipe in [*self._workers, *self._new]:
+            pipe.close()  # and so the worker ends
         self._listener.close()
         if self._run is not None:
             try:

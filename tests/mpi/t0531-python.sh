@@ -23,6 +23,7 @@ py() {
             "    with bats_mpi.Executor($1) as ex: main(ex)"
     } >script.py
     env "$mark" timeout -k 5 100 python3 script.py >out 2>err </dev/null
+    expect 1 grep -q Traceback err
 }
 
 env "$mark" python3 -m doctest "$TOP/src/python/bats_mpi.py"
@@ -82,6 +83,19 @@ env "$mark" timeout -k 5 100 python3 script.py >out 2>err </dev/null
 grep -q '^RunEnded .*exit status [0-9]' out
 [ "$(sqlite3 limited.bats 'SELECT sum(amount) FROM charge')" = 1000000 ]
 ok 'when the budget is spent the calls that are left say so'
+
+cat >script.py <<'END'
+import bats_mpi
+def square(x): return x * x
+if __name__ == "__main__":
+    for i in range(5):
+        with bats_mpi.Executor(launcher=["mpirun", "-n", "3"]) as ex:
+            print(sum(ex.map(square, range(10))))
+END
+env "$mark" timeout -k 5 100 python3 script.py >out 2>err </dev/null
+[ "$(sort -u out)" = 285 ]
+expect 1 grep -q Traceback err
+ok 'it starts ranks of MPI, and ends while one of them begins'
 
 cat >script.py <<'END'
 import bats_mpi
