@@ -72,7 +72,7 @@ static struct {
     long n;
 } bags;
 
-/* What bags have left in the history. */
+/* The rows that earlier bags have left in the history. */
 struct memory {
     struct bats_prior_row rows[(EARLIER_MAX + OTHERS) * BATS_CLUSTERS_MAX];
     size_t n;

@@ -17,7 +17,7 @@ struct bats_need {
     int64_t memory_kib; /* of the machine; 0: it does not say */
 };
 
-/* What a machine has of it. */
+/* The resources of a machine. */
 struct bats_stock {
     uint32_t cores; /* its slots */
     uint32_t gpus;

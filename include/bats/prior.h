@@ -47,7 +47,7 @@ struct bats_prior {
 /* Something is believed of all clusters. */
 bool bats_prior_is_there(const struct bats_prior *prior, size_t n_clusters);
 
-/* What is believed now. */
+/* The belief of now. */
 struct bats_belief {
     double mean[BATS_CLUSTERS_MAX];  /* microseconds; 0: not known */
     double error[BATS_CLUSTERS_MAX]; /* deviation of its ln; INFINITY */
@@ -62,13 +62,13 @@ void bats_prior_update(const struct bats_prior *prior, size_t n_clusters,
 
 /* ---- from the past ---- */
 
-/* What tasks of a kind took on a machine of some place in a bag. */
+/* The runtimes of tasks of a kind on machines of one place in one bag. */
 struct bats_prior_row {
     uint32_t bag, kind, place; /* bags in the order of their ends, from 0 */
     double tasks, mean, cv;    /* mean in microseconds */
 };
 
-/* What bags have taught. */
+/* The knowledge of earlier bags. */
 struct bats_prior_past {
     double *speed;    /* by place: ln of its runtimes, relative to others */
     double *error;    /* deviation; INFINITY: never seen beside another */

@@ -292,7 +292,7 @@ bool bats_sched_next_stake(struct bats_sched *s, struct bats_stake *stake);
 
 /* ---- why a slot is idle ---- */
 
-/* What was said when it was asked last. */
+/* The reason that was given when it was asked last. */
 enum bats_idle {
     BATS_IDLE_NOT,        /* it has a task, or was not asked yet */
     BATS_IDLE_NO_TASK,    /* the last ones that were ready went elsewhere */

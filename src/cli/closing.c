@@ -90,7 +90,7 @@ list_categories(const struct bats_bagfile *bag,
     return list;
 }
 
-/* What the report is about, but for what the engine knows. */
+/* The subject of the report, but for what the engine knows. */
 static struct bats_report describe(const struct bats_settings *set,
                                    const struct bats_run_options *options,
                                    const struct bats_watch *watch, bool kept,

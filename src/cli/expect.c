@@ -10,7 +10,7 @@
 /* Points of a bag that are looked at. */
 #define LOOKS 10000
 
-/* What the models say of the points of each kind. */
+/* Asks the models about the points of each kind. */
 static int see_points(struct bats_learner *l)
 {
     struct bats_text command = {0};

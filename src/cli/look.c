@@ -89,7 +89,7 @@ const char *bats_look_state(char *text, size_t size,
     return text;
 }
 
-/* Where the answer comes from. */
+/* Opens the source of the answer. */
 static int look(const struct bats_settings *set, void *show,
                 struct bats_error *err)
 {

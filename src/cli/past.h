@@ -17,7 +17,7 @@
 #include "input/bagfile.h"
 #include "run/run.h"
 
-/* Where the history is: --history, $BATS_HISTORY, or in $XDG_STATE_HOME
+/* The path of the history: --history, $BATS_HISTORY, or in $XDG_STATE_HOME
  * (default: ~/.local/state). NULL: there is none, as with --no-history, or as
  * time is compressed, which is another world, and no file is named. For
  * free(). */
@@ -39,11 +39,11 @@ void bats_bag_kinds_release(struct bats_bag_kinds *k);
 /* Counts the tasks of each kind, by the commands that are looked at.
  * BATS_ENOMEM. */
 int bats_bag_kinds_count(struct bats_bag_kinds *k);
-/* Of task i, whose command this is. BATS_NO_KIND: no memory. */
+/* The kind of task i, whose command this is. BATS_NO_KIND: no memory. */
 uint32_t bats_bag_kinds_of(struct bats_bag_kinds *k, uint32_t i,
                            const char *command);
 
-/* What a run measures. All zero: nothing is kept. */
+/* A run that adds to the history. All zero: nothing is kept. */
 struct bats_learner {
     char *path; /* of the history; NULL: there is none */
     bool quiet;
@@ -92,7 +92,7 @@ const char *bats_learner_outcome(const struct bats_learner *learner,
 /* Bounds of what is believed: they hold in four of five cases. */
 double bats_past_factor(double deviation);
 
-/* What task i, whose command this is, is expected to take by its kind and its
+/* The expected runtime of task i, whose command this is, by its kind and its
  * point of a sweep, in microseconds of virtual time; 0: not known. */
 double bats_learner_task(struct bats_learner *learner, uint32_t i,
                          const char *command);

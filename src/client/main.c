@@ -453,8 +453,8 @@ static bool is_make(const char *command)
            (n == 5 && strncmp(command, "gmake", n) == 0);
 }
 
-/* What make runs while it reads the makefile, $(shell ...), is not a recipe:
- * it has no MAKELEVEL, and is run at once. */
+/* A command that make runs while it reads the makefile, $(shell ...), is not a
+ * recipe: it has no MAKELEVEL, and is run at once. */
 static int bats_shell(int argc, char **argv)
 {
     struct submission s = {.waits = true, .with_env = true};

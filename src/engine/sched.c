@@ -482,7 +482,7 @@ static void add(struct bats_sched *e, uint32_t task)
         configure_refill(e);
 }
 
-/* What was told to stop ends as FAILED. */
+/* Withdraws a task. An execution that is told to stop ends as FAILED. */
 static void withdraw(struct state *s, struct bats_position task)
 {
     switch ((enum bats_task_state)s->bag.state[task.i]) {

@@ -9,8 +9,8 @@
 /* A level so many deviations off was about something else. */
 #define FAR 3
 
-/* What is assumed, with the weight of one observation, of how much bags of a
- * kind differ, and of how much a speed depends on the kind. */
+/* How much bags of a kind differ, and how much a speed depends on the kind, is
+ * assumed to be this, with the weight of one observation. */
 #define BAGS_DIFFER 0.5
 #define KINDS_DIFFER 0.15
 /* A cluster that was never seen: T ~ charge^-0.6, give or take. */
@@ -355,7 +355,7 @@ void bats_prior_mix(const struct bats_prior *kinds, const double *weight,
         prior->own[i] /= all;
     }
     prior->cv = all > 0 ? prior->cv / all : 0;
-    /* What nothing is known of may be anything. */
+    /* A cluster that nothing is known of may be of any speed. */
     if (known > 0)
         prior->level = sqrt(squares / known) + (total - known) / total;
 }

@@ -68,8 +68,9 @@ struct question {
     const struct bats_past_model *models; /* by kind; NULL: there are none */
 };
 
-/* Where runtimes are explained, the means are how many times as long as that
- * says tasks took; bags without parameters are of another kind then. */
+/* Explained runtimes are compared with what the parameters say: the means are
+ * how many times as long tasks took. Bags without parameters are of another
+ * kind then. */
 static void compare(const struct bats_past *past,
                     const struct bats_past_row *from, const struct question *q,
                     struct bats_prior_row *row)

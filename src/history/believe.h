@@ -12,7 +12,7 @@
 #include "history/store.h"
 #include "history/sweep.h"
 
-/* What is believed of a bag, by its kinds. */
+/* The belief about a bag, by its kinds. */
 struct bats_believed {
     struct bats_prior prior; /* of all of them together */
     uint32_t bags; /* earlier ones, of the kind that has most tasks */
@@ -36,8 +36,8 @@ int bats_history_believe(const struct bats_past *past,
                          struct bats_believed *believed,
                          struct bats_error *err);
 
-/* What tasks of the kind took in the last bag of it, seconds, wherever; 0: the
- * kind is not known. */
+/* The mean runtime of the kind in its last bag, in seconds, wherever it ran; 0:
+ * the kind is not known. */
 double bats_history_last(const struct bats_past *past, const char *kind);
 
 #endif

@@ -143,7 +143,7 @@ static void dissect(const char *command, struct bats_kind_stem *stem)
         if (is_option(word)) {
             add_option(stem->options, word);
             after_option = strchr(word, '=') == NULL;
-            /* What follows is a program in the language of the wrapper. */
+            /* A program in the language of the wrapper follows. */
             if (strcmp(word, "-c") == 0 || strcmp(word, "-e") == 0)
                 is_whole = true;
             continue;

@@ -53,7 +53,7 @@ int bats_gather_add(struct bats_gather *gather, uint32_t kind,
                     uint32_t cluster, const struct bats_moments *moments,
                     struct bats_past_sweep *sweep, int64_t bags);
 
-/* Of cell i, with quantiles; sorts its sample. */
+/* The moments of cell i, with quantiles; sorts its sample. */
 struct bats_moments bats_gather_moments(struct bats_gather *gather, size_t i);
 
 void bats_gather_release(struct bats_gather *gather);

@@ -67,9 +67,9 @@ int bats_store_open(const char *path, bool create, struct bats_store **store,
                     struct bats_error *err);
 void bats_store_close(struct bats_store *store); /* NULL is legal */
 
-/* What a run has measured: the cells of `gather` by the names of its kinds and
- * its places. Returns 1, or 0 if the run was there. A gather without cells is
- * noted, too. */
+/* Adds the results of a run: the cells of `gather` by the names of its kinds
+ * and its places. Returns 1, or 0 if the run was there. A gather without cells
+ * is noted, too. */
 int bats_store_add(struct bats_store *store, const char *run, int64_t ended_s,
                    const struct bats_task_kinds *kinds,
                    const struct bats_past_place *places,

@@ -12,7 +12,7 @@
 #include "input/platform.h"
 #include "util/hostlist.h"
 
-/* What says which ranks belong to a cluster. */
+/* The key that says which ranks belong to a cluster. */
 enum bats_cluster_where {
     BATS_WHERE_ALL, /* nothing: all of them */
     BATS_WHERE_NODES,

@@ -116,7 +116,7 @@ static int write_when(struct page *p, struct bats_error *err)
     return 0;
 }
 
-/* What the history expected of a task on the cluster with most results. */
+/* Writes what the history expected on the cluster with most results. */
 static void write_believed(struct page *p)
 {
     const struct bats_view_status *st = &p->st;

@@ -42,7 +42,7 @@ struct bats_strategies {
 size_t bats_strategies_sort(const struct bats_strategies *s,
                             const struct bats_candidate **list);
 
-/* What tables show of the objects of bats_strategies_json. */
+/* The columns of a table of the objects of bats_strategies_json. */
 extern const struct bats_column bats_strategies_columns[];
 
 void bats_strategies_print(FILE *out, const struct bats_strategies *s);

@@ -39,7 +39,7 @@ bool bats_workflows_is_late(const struct bats_purse_status *workflow);
 struct bats_phrase
 bats_workflows_deadline(const struct bats_purse_status *workflow);
 
-/* What tables show of the objects of bats_workflows_json. */
+/* The columns of a table of the objects of bats_workflows_json. */
 extern const struct bats_column bats_workflows_columns[];
 
 /* Prints after a blank line a table of the first `most` workflows and the

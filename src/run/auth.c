@@ -40,7 +40,7 @@ static int draw(uint8_t key[BATS_TLS_KEY], struct bats_error *err)
 
 #ifdef BATS_HAVE_MUNGE
 
-/* What a credential holds. */
+/* The content of a credential. */
 struct said {
     char purpose[sizeof PURPOSE];
     uint8_t key[BATS_TLS_KEY];

@@ -37,7 +37,7 @@ struct bats_clients {
     uint32_t last; /* number */
 };
 
-/* What arrives ends a sleep of this thread. */
+/* Makes the arrival of bytes end a sleep of this thread. */
 static bool prepare(int fd)
 {
     struct f_owner_ex owner = {F_OWNER_TID, gettid()};

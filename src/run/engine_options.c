@@ -86,8 +86,8 @@ static const char *too_narrow(const struct bats_platform *p, uint32_t cores)
     return NULL;
 }
 
-/* Where only some machines are held, as the policy bats plans, each cluster
- * must do: a plan does not say which tasks are for which. */
+/* Each cluster must do where only some machines are held, as the policy bats
+ * plans: a plan does not say which tasks are for which. */
 static int check_clusters(const struct bats_run_options *o,
                           const struct bats_survey *survey,
                           const struct bats_engine_options *e,

@@ -273,7 +273,7 @@ static bool meet(struct hub *h, int fd, const struct in6_addr *address)
     return true;
 }
 
-/* Of IPv6 addresses only the network counts: a site has 2^64 in one. */
+/* Only the network of an IPv6 address counts: a site has 2^64 in one. */
 static bool same_place(const struct in6_addr *a, const struct in6_addr *b)
 {
     return memcmp(a, b, IN6_IS_ADDR_V4MAPPED(a) ? sizeof *a : 8) == 0;

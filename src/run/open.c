@@ -285,8 +285,8 @@ static int read_command(const json_t *request, struct bats_text *text,
     return rc;
 }
 
-/* What is recorded beside the command, for free(). *ok is false if memory is
- * short; NULL: nothing. */
+/* The JSON that is recorded beside the command, for free(). *ok is false if
+ * memory is short; NULL: nothing. */
 static char *given_of(const json_t *request, bool *ok)
 {
     static const char *const names[] = {"key", "class", "after"};

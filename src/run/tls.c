@@ -84,7 +84,7 @@ void bats_tls_end(struct bats_tls *tls)
     free(tls);
 }
 
-/* What send() or recv() would return. */
+/* The result that send() or recv() would have. */
 static ssize_t answer(struct bats_tls *tls, ssize_t rc)
 {
     if (rc >= 0)

@@ -155,8 +155,8 @@ int bats_job_system_list(const struct bats_job_system *system,
                          const char *name, struct bats_job_view **list,
                          size_t *n, struct bats_error *err);
 
-/* What a run has bought: the jobs of its name (n in the system's list) and the
- * jobs that it ran in. */
+/* The jobs of a run: those of its name (n in the system's list), which it has
+ * bought, and those that it ran in. */
 struct bats_job_past {
     const char *name;
     const struct bats_job_view *list;

@@ -472,7 +472,7 @@ TEST(a_bag_is_believed_to_be_as_the_last_ones)
     discard(path);
 }
 
-/* Of 20 bags 12 are merged, in two months. */
+/* 12 of 20 bags are merged, in two months. */
 TEST(merged_bags_count_as_one)
 {
     struct bats_store *store;
@@ -516,7 +516,7 @@ static void add_sweep(struct bats_store *store, const char *run, int64_t at,
     bats_gather_release(&gather);
 }
 
-/* What is believed of a bag of the one point n = 100. */
+/* The belief about a bag of the one point n = 100. */
 static struct bats_believed ask_sweep(struct bats_store *store,
                                       const char *names,
                                       struct bats_past_model *model)
@@ -586,7 +586,7 @@ TEST(noise_in_a_sweep_tells_nothing)
     struct bats_believed b = ask_sweep(store, "n", &m);
     assert_false(m.model.is_there);
     free(b.kinds);
-    /* Of nine bags, the oldest is merged into its month, without its sums. */
+    /* The oldest of nine bags is merged into its month, without its sums. */
     for (int i = 0; i < 9; i++)
         add_sweep(store, (const char *[]){"a", "b", "c", "d", "e", "f", "g",
                                           "h", "i"}[i],

@@ -353,7 +353,7 @@ static void prepare_leases(uint32_t n_tasks, uint32_t n, bats_money budget)
     w->o.sched.billing.lease = 5 * BATS_MINUTE;
 }
 
-/* Of 61 for tasks at 1 each, jobs hold a quarter each. */
+/* The budget is 61, tasks cost 1 each, and jobs hold a quarter each. */
 TEST(with_leases_a_budget_that_just_pays_the_bag_does_it_at_once)
 {
     prepare_leases(60, MACHINES, 61 * BATS_UNIT);

@@ -187,8 +187,8 @@ TEST(memory_and_gpus_are_not_oversold)
     free(p);
 }
 
-/* Of all slots until the end, at most 5 % are wasted beyond what no schedule
- * can avoid: the area, or the longest task. */
+/* At most 5 % of all slots until the end are wasted beyond what no schedule can
+ * avoid: the area, or the longest task. */
 TEST(mixed_tasks_end_near_the_bound)
 {
     struct play *p = calloc(1, sizeof *p);

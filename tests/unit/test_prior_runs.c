@@ -1,5 +1,5 @@
-/* What a belief does to runs of policy bats: bags of fixed seeds in the
- * simulator, on platforms whose charge follows their speed. */
+/* A belief changes runs of policy bats: bags of fixed seeds in the simulator,
+ * on platforms whose charge follows their speed. */
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>

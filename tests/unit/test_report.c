@@ -476,7 +476,7 @@ static json_t *as_json(const struct bats_report *r)
     return o;
 }
 
-/* What stands at a path such as "clusters.0.name" is this, written as JSON. */
+/* The value at a path such as "clusters.0.name" is this, written as JSON. */
 static void holds(const json_t *o, const char *path, const char *expected)
 {
     char words[100], *rest = words, *word;

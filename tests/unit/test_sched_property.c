@@ -244,7 +244,7 @@ TEST(nor_do_tasks_that_are_found)
     end(w);
 }
 
-/* What is open in a record when its run is killed is known from this. */
+/* A record is settled by this when its run was killed. */
 TEST(killed_it_charges_what_was_told)
 {
     struct totals all = {0};

@@ -403,7 +403,7 @@ static double *weigh(const struct bats_workflow *w)
     return weight;
 }
 
-/* What the tasks are believed to take on the clusters of the file. */
+/* Asks the history what the tasks take on the clusters of the file. */
 static int ask_history(const struct bats_settings *set,
                        const struct bats_bagfile *bag,
                        const struct bats_clusters_file *file,

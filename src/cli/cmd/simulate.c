@@ -159,7 +159,7 @@ static int play(const struct bats_settings *set,
     return rc;
 }
 
-/* What a history says of the scenario; the caller frees believed->kinds. */
+/* Asks the history about the scenario; the caller frees believed->kinds. */
 static int ask_history(const char *path, struct bats_scenario *scenario,
                        struct bats_believed *believed, struct bats_error *err)
 {

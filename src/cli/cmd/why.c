@@ -166,8 +166,8 @@ static void why_unwanted(char *text, size_t size, const struct known *k,
         snprintf(text, size, "no plan has asked for it yet");
 }
 
-/* What the engine said: the reason as the record has it, and how it goes on
- * with the time that ends it. */
+/* The answers of the engine: the reason as the record has it, and how it goes
+ * on with the time that ends it. */
 static const struct {
     enum bats_idle reason;
     const char *text, *until;

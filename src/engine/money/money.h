@@ -12,7 +12,7 @@
 
 /* ---- use.c ---- */
 
-/* Where use is charged: there is money for a task that takes this time. */
+/* There is money for a task that takes this time, as use is charged. */
 bool use_affordable(const struct state *s, uint32_t machine, bats_time time);
 
 /* ---- jobs.c: machines that are jobs ---- */

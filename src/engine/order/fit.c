@@ -77,7 +77,7 @@ static int by_rest(const void *a, const void *b)
     return (x->rest > y->rest) - (x->rest < y->rest);
 }
 
-/* What takes longer than expected will take as long again. */
+/* A task that takes longer than expected will take as long again. */
 static double rest_of(const struct state *s, uint32_t slot)
 {
     uint32_t task = s->bag.index[s->slots[slot].head.i];

@@ -10,7 +10,7 @@ static double runtime_of(const struct cluster *c)
     return larger(c->stats.mean, cluster_runtime(c));
 }
 
-/* Of a job of the cluster, per microsecond. */
+/* The price of a job of the cluster, per microsecond. */
 static double price_of(const struct state *s, size_t cluster)
 {
     return (double)s->clusters[cluster].price / (double)s->run.window;

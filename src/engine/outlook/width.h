@@ -16,8 +16,9 @@
 
 #include "engine/state/state.h"
 
-/* What a job does not use is not paid, nor held: a lease is, or there is no
- * budget. So its length does not matter, only how many there are, and where. */
+/* Time that a job does not use is neither paid nor held: only a lease is, or
+ * there is no budget. So the length of jobs does not matter, only how many
+ * there are, and where. */
 static inline bool width_matters(const struct state *s)
 {
     const struct bats_ledger *l = &s->money.ledger;

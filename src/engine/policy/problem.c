@@ -71,7 +71,7 @@ static void look(const struct state *s, struct problem *p,
     }
 }
 
-/* What is believed of the clusters by now, if anything is; mean[] is what they
+/* Takes the belief about the clusters, if there is one; mean[] is what they
  * seem to take, 0 without results. What the user expects is not a belief. */
 static void believe(const struct state *s, double *mean)
 {

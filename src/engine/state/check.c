@@ -60,8 +60,7 @@ static bool paid(const struct machine *m)
     return m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
 }
 
-/* What no task holds is what is left of the machine, and never less than
- * nothing. */
+/* The machine has left what no task holds, and never less than nothing. */
 static void check_needs(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];

@@ -85,11 +85,11 @@ void levels_drop(struct state *s, uint32_t task);
 
 /* ---- needs.c ---- */
 
-/* What tasks need, and the groups of the bag. BATS_ENOMEM; release in any
- * case. */
+/* Takes the needs of tasks, and groups the bag by them. BATS_ENOMEM; release in
+ * any case. */
 int needs_init(struct state *s, const struct bats_sched_options *o);
 
-/* What the machine has. */
+/* The resources of the machine. */
 struct bats_stock needs_stock(const struct bats_sched_options *o, uint32_t id);
 void needs_release(struct state *s);
 

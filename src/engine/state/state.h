@@ -39,7 +39,7 @@
 struct books;      /* books.h */
 struct lease_kind; /* leases.h */
 
-/* What is known of the runtimes of tasks. */
+/* The knowledge of the runtimes of tasks. */
 struct knowledge {
     bool believes; /* something is believed of the clusters: */
     struct bats_prior prior;
@@ -56,7 +56,7 @@ struct knowledge {
                          all of it */
 };
 
-/* What is paid, and what for. */
+/* The money, and what it is paid for. */
 struct money {
     struct bats_lease_terms terms;  /* of machines, by how they are billed */
     const struct lease_kind *lease; /* and how money moves for one */
@@ -110,7 +110,7 @@ struct idle {
     uint32_t n_news;
 };
 
-/* What tasks need of their machines. */
+/* The needs of tasks. */
 struct needs {
     uint16_t *of;           /* by task: its category */
     struct bats_need *list; /* by category; NULL: one slot each */
@@ -120,7 +120,7 @@ struct needs {
     uint32_t *lead; /* by slot: the one whose task holds it; or NO_SLOT */
 };
 
-/* What the driver is told. */
+/* The answers to the driver. */
 struct answers {
     struct bats_command *queue; /* commands, a ring */
     size_t first, n, capacity;
@@ -187,8 +187,8 @@ bool cluster_is_guess(const struct cluster *c);
 /* Takes over what is believed; NULL: nothing. */
 void state_believe(struct state *s, const struct bats_prior *prior);
 
-/* What is believed by now, with these means of the clusters (NULL: those of
- * what is done). */
+/* The belief of now, with these means of the clusters (NULL: those of the tasks
+ * that are done). */
 void state_belief(const struct state *s, const double *measured,
                   struct bats_belief *belief);
 

@@ -73,7 +73,7 @@ int bats_outlet_take(struct bats_outlet *outlet, const struct pollfd fds[2],
  * if the taker said "not now"; or BATS_ESYS. */
 int bats_outlet_drain(struct bats_outlet *outlet, struct bats_error *err);
 
-/* What the task had as its standard error, until the outlet is closed. */
+/* The standard error of the task, until the outlet is closed. */
 int bats_outlet_stderr(const struct bats_outlet *outlet);
 
 /* Call when the task has ended. Returns 1 if all of its output is written, and

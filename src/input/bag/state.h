@@ -15,7 +15,7 @@
 
 #define BLANKS " \t"
 
-/* What "#BATS KEY=VALUE" says of the tasks below. */
+/* The traits that "#BATS KEY=VALUE" gives the tasks below it. */
 struct bats_bag_traits {
     int64_t memory_kib; /* that each asks for; 0: it does not say */
     bats_time time;     /* that each takes; likewise */

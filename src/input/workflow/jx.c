@@ -36,7 +36,7 @@ static int complain(struct reader *r, const char *what, const char *name)
                          r->w->n + 1, what, name, *name != '\0' ? "'" : "");
 }
 
-/* What was added may be too long. */
+/* Checks the length after something was added. */
 static int check_length(struct reader *r)
 {
     size_t n = r->command.n;

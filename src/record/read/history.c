@@ -16,8 +16,8 @@ struct reader {
     bats_time *paid; /* by machine: end of its last window; NULL: none yet */
 };
 
-/* Where each session begins on the axis, and which machines of several sessions
- * are the same: those of the same name in a cluster of the same name. */
+/* The begin of each session on the axis, and the machines that several sessions
+ * share: those of the same name in a cluster of the same name. */
 static const char prepare_sql[] =
     "CREATE TEMP TABLE IF NOT EXISTS axis (session INTEGER PRIMARY KEY, begin,"
     "  scale, length);"

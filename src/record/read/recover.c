@@ -216,9 +216,9 @@ static int save_table(struct recover *r, const char *table,
 
 /* ---- the whole record ---- */
 
-/* What a hole has cost in the tables that sum up is made again from the others,
- * as far as they are there; a row that was saved is not changed, for it may know
- * more than they do. Only `now` is counted anew. */
+/* Tables that sum up lose rows by a hole, too. They are made again from the
+ * others, as far as they are there; a row that was saved is not changed, for it
+ * may know more than they do. Only `now` is counted anew. */
 static const char mend_sql[] =
     "WITH x AS (SELECT task, max(CASE outcome WHEN 0 THEN seq END) AS seq,"
     "  count(attempt) AS executions,"

@@ -139,8 +139,8 @@ int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
 int bats_view_next_task(struct bats_view *view, struct bats_view_task *task,
                         struct bats_error *err);
 
-/* Of a task that is pending: when it failed in this session, and is to be tried
- * again, or yielded, if it did so last; -1: it did not. */
+/* When a pending task failed in this session, and is to be tried again, or
+ * yielded, if it did so last; -1: it did not. */
 struct bats_view_pause {
     bats_time failed, yielded;
     int64_t yields; /* in a row, without progress */

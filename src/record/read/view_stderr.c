@@ -4,7 +4,7 @@
 /* The ends of more tasks than these are taken in one go. */
 #define MANY 20000
 
-/* Of the tasks of the list. Most have the text of another one. */
+/* Takes the texts of the tasks of the list. Most tasks share one. */
 static int take(struct bats_view *v, void *unused, struct bats_error *err)
 {
     bool is_all = v->n_tasks > MANY;

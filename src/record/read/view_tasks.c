@@ -216,7 +216,7 @@ static void sort(struct bats_view *v, enum bats_view_order order)
 
 /* ---- those that run ---- */
 
-/* Of a task that runs, the execution that does so longest; %: the time. */
+/* The oldest execution of each task that runs; %: the time. */
 static const char busy_sql[] =
     "CREATE TEMP TABLE IF NOT EXISTS busy"
     " (task INTEGER PRIMARY KEY, wall_us, host, cluster);"
@@ -228,7 +228,7 @@ static const char busy_sql[] =
     " LEFT JOIN machine m ON m.session = s.id AND m.id = r.machine"
     " LEFT JOIN cluster c ON c.session = s.id AND c.id = m.cluster";
 
-/* What runs has no result of this session: its list shows the present. */
+/* Lists tasks that run. They have no result of this session yet. */
 static int take_busy(struct bats_view *v, struct bats_error *err)
 {
     sqlite3_stmt *s = NULL;

@@ -46,7 +46,7 @@ static struct bats_now_cluster *find_cluster(struct bats_now *now,
     return NULL;
 }
 
-/* What clusters of these names have done and were charged before. */
+/* Takes the tasks and charges of clusters of these names before. */
 static int take_past(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
     struct bats_record *r = context;

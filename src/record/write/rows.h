@@ -34,7 +34,7 @@ struct bats_row_run {
     int64_t seq;     /* in running; 0: it was not there */
     bats_time given; /* virtual time */
     uint8_t cancelled;
-    /* Of the end: */
+    /* at its end: */
     bool is_written;   /* in running */
     bool has_lost;     /* it was lost with its machine */
     bool has_attempt;  /* the member below is set; .host is the row's text */

@@ -328,8 +328,8 @@ static void check_idle(struct world *w)
     }
 }
 
-/* What the executions on a machine need, told to stop or not, it has; and the
- * slots that they hold are held by nobody else. */
+/* The machine has what its executions need, told to stop or not; and the slots
+ * that they hold are held by nobody else. */
 static void check_room(const struct world *w, uint32_t m)
 {
     int64_t cores = 0, gpus = 0, memory = 0;

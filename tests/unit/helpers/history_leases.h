@@ -72,7 +72,7 @@ static void hear_lease(struct world *w, const struct bats_lease *l)
     w->all->leases++;
 }
 
-/* What is told of all leases of a machine. */
+/* The leases of a machine are as they were told. */
 static void check_leases_of(const struct world *w, uint32_t machine,
                             bats_money *held)
 {
@@ -129,7 +129,7 @@ static void hear_leases(struct world *w)
     check_leases(w);
 }
 
-/* What KILLED will charge by what was told; *sum: of all. */
+/* The charges of KILLED by what was told; *sum: of all. */
 static void foresee(const struct world *w, bats_money *paid,
                     bats_money shares[MACHINES][PURSES])
 {
