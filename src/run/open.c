@@ -28,6 +28,7 @@ struct task {
     uint32_t missing;     /* tasks that it waits for */
     uint32_t first_child; /* in edges, or NONE */
     bool is_held;         /* the engine does not know it yet */
+    uint32_t next;        /* in a list of tasks to withdraw, or NONE */
     bool is_withdrawn;
     bool has_ended; /* those that wait for it were told */
 };
@@ -50,8 +51,8 @@ struct bats_open {
     int lock; /* the driver has it, too */
     pid_t driver;
     int driver_status;
-    bool is_closed; /* nothing more is to come, */
-    bool is_shut;   /*   and the engine knows */
+    bool is_closed;  /* nothing more is to come, */
+    bool is_shut;    /*   and the engine knows */
     int64_t busy_us; /* when a task was last there */
 };
 
@@ -77,47 +78,83 @@ static int add(struct master *m, uint32_t task, struct bats_error *err)
     return bats_master_handle(m, &event, err);
 }
 
-static int tell_children(struct master *m, uint32_t task, bool done,
-                         struct bats_error *err);
-
-/* A task that runs ends later, and with a result. */
-static int withdraw(struct master *m, uint32_t task, struct bats_error *err)
+/* Withdraws a task whose turn it is. *out: it has ended by that; one that runs
+ * ends later, and with a result. */
+static int withdraw_one(struct master *m, uint32_t task, bool *out,
+                        struct bats_error *err)
 {
     struct bats_open *o = m->open;
     struct task *t = &o->tasks[task];
     struct bats_event event = {.type = BATS_EVENT_WITHDRAWN, .task = task};
-    if (t->has_ended || t->is_withdrawn)
-        return 0;
-    t->is_withdrawn = true;
     o->n_held -= t->is_held;
     t->is_held = false;
     int rc = bats_master_handle(m, &event, err);
-    if (rc < 0 || !bats_sched_is_skipped(m->sched, task))
+    *out = rc >= 0 && bats_sched_is_skipped(m->sched, task);
+    if (!*out)
         return rc;
     bats_clients_send(o->clients, t->client,
-                      json_pack("{s:I, s:i, s:i}", "id",
-                                (json_int_t)task + 1, "exit",
-                                BATS_STATUS_WITHDRAWN, "signal", SIGTERM),
+                      json_pack("{s:I, s:i, s:i}", "id", (json_int_t)task + 1,
+                                "exit", BATS_STATUS_WITHDRAWN, "signal",
+                                SIGTERM),
                       NULL, 0);
     t->client = 0;
-    return tell_children(m, task, false, err);
+    t->has_ended = true;
+    return rc;
+}
+
+/* Puts the task into the list of those to withdraw, once. */
+static void doom(struct bats_open *o, uint32_t task, uint32_t *list)
+{
+    struct task *t = &o->tasks[task];
+    if (t->has_ended || t->is_withdrawn)
+        return;
+    t->is_withdrawn = true;
+    t->next = *list;
+    *list = task;
+}
+
+/* Withdraws the tasks of the list, and then all that wait for them: a chain may
+ * be as long as the bag. */
+static int withdraw_all(struct master *m, uint32_t list,
+                        struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    int rc = 0;
+    while (rc >= 0 && list != NONE) {
+        uint32_t task = list;
+        bool out;
+        list = o->tasks[task].next;
+        rc = withdraw_one(m, task, &out, err);
+        for (uint32_t e = out ? o->tasks[task].first_child : NONE; e != NONE;
+             e = o->edges[e].next)
+            doom(o, o->edges[e].child, &list);
+    }
+    return rc;
+}
+
+static int withdraw(struct master *m, uint32_t task, struct bats_error *err)
+{
+    uint32_t list = NONE;
+    doom(m->open, task, &list);
+    return withdraw_all(m, list, err);
 }
 
 static int tell_children(struct master *m, uint32_t task, bool done,
                          struct bats_error *err)
 {
     struct bats_open *o = m->open;
+    uint32_t lost = NONE;
     int rc = 0;
     o->tasks[task].has_ended = true;
-    for (uint32_t e = o->tasks[task].first_child; rc == 0 && e != NONE;
+    for (uint32_t e = o->tasks[task].first_child; rc >= 0 && e != NONE;
          e = o->edges[e].next) {
         struct task *child = &o->tasks[o->edges[e].child];
         if (!done)
-            rc = withdraw(m, o->edges[e].child, err);
+            doom(o, o->edges[e].child, &lost);
         else if (--child->missing == 0 && child->is_held)
             rc = add(m, o->edges[e].child, err);
     }
-    return rc;
+    return rc >= 0 ? withdraw_all(m, lost, err) : rc;
 }
 
 /* Links the task with those that it waits for. False: no memory. */
@@ -153,7 +190,7 @@ static int enter(struct master *m, uint32_t task, const json_t *after,
     }
     t->is_held = true;
     m->open->n_held++;
-    return is_lost ? withdraw(m, task, err)
+    return is_lost           ? withdraw(m, task, err)
            : t->missing == 0 ? add(m, task, err)
                              : 0;
 }
@@ -214,10 +251,9 @@ static int check_after(const struct master *m, const json_t *after,
     for (size_t i = 0; i < json_array_size(after); i++) {
         json_int_t id = json_integer_value(json_array_get(after, i));
         if (id < 1 || id > n_tasks(m))
-            return bats_error_set(err, BATS_EINPUT,
-                                  "there is no task %" JSON_INTEGER_FORMAT
-                                  " to wait for",
-                                  id);
+            return bats_error_set(
+                err, BATS_EINPUT,
+                "there is no task %" JSON_INTEGER_FORMAT " to wait for", id);
     }
     return 0;
 }
@@ -309,12 +345,11 @@ static int record_task(struct master *m, uint32_t task, const char *command,
 {
     bool ok;
     char *given = given_of(request, &ok);
-    int rc = !ok                         ? bats_no_memory(err)
-             : m->journal.record == NULL ? 0
-                                         : bats_record_submit(
-                                               m->journal.record,
-                                               bats_master_now(m), task,
-                                               command, given, err);
+    int rc = !ok ? bats_no_memory(err)
+             : m->journal.record == NULL
+                 ? 0
+                 : bats_record_submit(m->journal.record, bats_master_now(m),
+                                      task, command, given, err);
     free(given);
     return rc;
 }
@@ -578,8 +613,8 @@ static bool driver_has_ended(struct bats_open *o, bool wait)
     if (waitpid(o->driver, &status, wait ? 0 : WNOHANG) != o->driver)
         return false;
     o->driver = 0;
-    o->driver_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-                                           : WEXITSTATUS(status);
+    o->driver_status =
+        WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return true;
 }
 

@@ -49,6 +49,17 @@ grep -q 'driver ended with exit status 5' err
 expect 2 open_bag --record no.bats -- /nonexistent
 ok 'the exit status of the driver counts'
 
+cat >driver <<'END'
+{ echo '{"submit":"until [ -e all ]; do sleep 0.05; done; exit 1"}'
+  seq 150000 | sed 's/.*/{"submit":"true","after":[&]}/'
+} | bats-submit --stdin | tail -n 1 >last
+touch all
+END
+expect 1 open_bag --record long.bats -- sh driver
+[ "$(cat last)" = 150001 ]
+[ "$(sqlite3 long.bats "SELECT count(*) FROM tasks WHERE state = 'skipped'")" = 150000 ]
+ok 'a failure is told along a chain, however long it is'
+
 # ---- cancel, keys, lines ----
 
 cat >driver <<'END'
