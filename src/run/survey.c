@@ -205,14 +205,13 @@ static bats_money billed_by_time(const struct bats_survey *s,
 {
     const struct bats_allocation *job = &s->site.allocation;
     int64_t start_us = job->start_s * 1000000;
-    int64_t now_us = bats_now_us(CLOCK_REALTIME);
     if (start_us == 0)
         return 0;
     if (known->charged_us >= start_us)
         return known->uncharged +
-               cost(options, known->rate, known->charged_us, now_us);
+               cost(options, known->rate, known->charged_us, s->now_us);
     return known->uncharged +
-           cost(options, s->billing.rate, start_us, now_us) +
+           cost(options, s->billing.rate, start_us, s->now_us) +
            cost(options, known->rate, known->charged_us,
                 known->charged_us > 0 ? end_of_life_us(job, options, known)
                                       : 0);
@@ -223,13 +222,12 @@ static bats_money uncounted(const struct bats_survey *s,
                             const struct bats_run_options *options)
 {
     int64_t start_us = s->site.allocation.start_s * 1000000;
-    int64_t now_us = bats_now_us(CLOCK_REALTIME);
     if (start_us == 0)
         return 0;
     return cost(options, s->billing.rate,
-                start_us > now_us - COUNTED_US ? start_us
-                                               : now_us - COUNTED_US,
-                now_us);
+                start_us > s->now_us - COUNTED_US ? start_us
+                                                  : s->now_us - COUNTED_US,
+                s->now_us);
 }
 
 /* The least bill of the site, less the time that the job has been held
@@ -238,9 +236,8 @@ static bats_time least_left(const struct bats_survey *s,
                             const struct bats_run_options *options)
 {
     int64_t start_us = s->site.allocation.start_s * 1000000;
-    int64_t now_us = bats_now_us(CLOCK_REALTIME);
-    bats_time held = start_us > 0 && start_us < now_us
-                         ? virtual_time(options, now_us - start_us)
+    bats_time held = start_us > 0 && start_us < s->now_us
+                         ? virtual_time(options, s->now_us - start_us)
                          : 0;
     return s->platform.least > held ? s->platform.least - held : 0;
 }
@@ -287,13 +284,13 @@ static int find_billing(const struct bats_run_options *options,
 static void set_limits(const struct bats_run_options *options,
                        struct bats_survey *s)
 {
-    int64_t left_us = s->job_end_us - bats_now_us(CLOCK_REALTIME);
+    int64_t left_us = s->job_end_us - s->now_us;
     s->budget = s->by_account
                     ? with_earlier(options, bats_account_left(&s->account))
                     : options->budget;
     s->deadline = options->goal.deadline;
     if (options->deadline_us > 0) {
-        int64_t time_us = options->deadline_us - bats_now_us(CLOCK_REALTIME);
+        int64_t time_us = options->deadline_us - s->now_us;
         s->deadline = time_us > 0 ? virtual_time(options, time_us) : 1;
     }
     s->time_limit = options->rules.time_limit;
@@ -329,6 +326,7 @@ static int conclude(const struct bats_run_options *options,
 {
     if (rc == 0)
         rc = ask_account(options, s, err);
+    s->now_us = bats_now_us(CLOCK_REALTIME);
     if (rc == 0)
         rc = find_billing(options, s, err);
     if (rc < 0) {

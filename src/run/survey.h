@@ -41,6 +41,8 @@ struct bats_survey {
     struct bats_account account; /* if `account` gives the budget */
     bool by_account;             /* it does */
     bool budget_found;           /* by default: the value of the allocation */
+    int64_t now_us;         /* of this survey, since 1970: what is billed and
+                             * what is left add up to the whole job */
     int64_t job_end_us;     /* end of the batch job, since 1970; 0: unknown */
     bats_time deadline;     /* of the bag, from the run's start; 0: none */
     bats_time time_limit;   /* of the run, from its start; 0: none */
