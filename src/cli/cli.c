@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/help.h"
-
 int bats_exit_of(int code)
 {
     switch (code) {
@@ -39,24 +37,4 @@ int bats_flush(struct bats_error *err)
                ? 0
                : bats_error_set(err, BATS_ESYS, "standard output: %s",
                                 strerror(errno));
-}
-
-int bats_carry_out(enum bats_verb verb, int argc, char **argv,
-                   bats_check *check, bats_act *act, void *context)
-{
-    struct bats_settings set;
-    struct bats_error err;
-    int rc = bats_options_parse(verb, argc, argv, &set, &err);
-    if (rc == 0 && set.help) {
-        bats_help_verb(stdout, verb);
-        return BATS_EXIT_OK;
-    }
-    if (rc == 0 && check != NULL)
-        rc = check(&set, context, &err);
-    if (rc < 0)
-        return bats_options_complain(verb, &err);
-    rc = act(&set, context, &err);
-    if (rc == 0)
-        rc = bats_flush(&err);
-    return rc < 0 ? bats_complain(&err) : rc;
 }

@@ -22,169 +22,6 @@ static const char *const groups[BATS_GROUPS] = {
 };
 
 static const struct {
-    const char *synopsis;
-    const char *more; /* the text below the synopsis */
-} usage[BATS_VERBS] = {
-    [BATS_VERB_RUN] =
-        {"bats-mpi [run] [OPTION...] BAG\n"
-         "       bats-mpi [run] [OPTION...] WORKFLOW [budget=AMOUNT]... "
-         "WORKFLOW...\n"
-         "       bats-mpi [run] [OPTION...] -- COMMAND [::: VALUE...]...",
-         "Runs every line of the file BAG (-: standard input) as a shell "
-         "command on the MPI ranks it was started on, or with -j on this "
-         "machine. Rank 0 hands out the tasks; the other ranks execute them. "
-         "In the second form several workflows (files of Makeflow, WfFormat "
-         "or DAX) share the machines. Behind a file stand its own budget and, "
-         "if it has them, deadline=DURATION and begin=DURATION; the record is "
-         "that of the first file. The third form is a sweep: COMMAND with the "
-         "values of each point in the place of its replacement strings, as in "
-         "GNU parallel. "
-         "'::: VALUE...' gives values, ':::: FILE...' the lines of files (-: "
-         "standard input); with several of these, all combinations are run, "
-         "and ':::+' and '::::+' go along with the one before. {} is all "
-         "values, {2}, {-1} and {name} are one; {.}, {/}, {//} and {/.} (and "
-         "{2.} and so on) are without extension, without directory, the "
-         "directory, and without both; {#} is the number of the task, {%} that "
-         "of the slot. Values are quoted for the shell. A BAG that ends with "
-         ".pln is a plan file of Nimrod."},
-    [BATS_VERB_ALLOC] =
-        {"bats-mpi alloc [OPTION...] --partition LIST BAG",
-         "Runs the bag on machines that are bought from Slurm as jobs of their "
-         "own, for a window each, and given back as soon as they are not "
-         "needed. Runs anywhere where sbatch does, without a launcher: on a "
-         "login node, or in a job of one core. What a job may cost is held from "
-         "before it is submitted until Slurm has billed it, so that the budget "
-         "is kept whatever the queue does. --resume takes over jobs that still "
-         "wait. See src/doc/alloc.md."},
-    [BATS_VERB_SAMPLE] =
-        {"bats-mpi sample [OPTION...] BAG",
-         "Runs a few tasks of the bag on every cluster. Then shows the "
-         "schedules for the rest, from the cheapest to the fastest, with "
-         "their costs and bounds, and keeps what it has learned as a "
-         "profile. The machines keep working until the windows that are "
-         "paid for end. 'bats-mpi plan' shows the schedules again for other "
-         "budgets, and 'bats-mpi run BAG --profile FILE --choose SCHEDULE' "
-         "continues with one."},
-    [BATS_VERB_PLAN] =
-        {"bats-mpi plan [OPTION...] PROFILE\n"
-         "       bats-mpi plan [OPTION...] BAG --clusters FILE\n"
-         "       bats-mpi plan --tasks N|FILE [--runtime LIST] --clusters FILE "
-         "[OPTION...]",
-         "Shows the schedules for a bag, from the cheapest to the fastest, "
-         "with machines, windows, costs and bounds (for a job that is billed "
-         "for all that it holds: machines); with --budget or --deadline, also "
-         "the best one within it. Runs nothing and needs no MPI launcher. "
-         "PROFILE is the file that a sampling phase has written; its "
-         "clusters keep the charges and limits they had then, unless "
-         "--clusters gives others. Of a BAG the history says what its tasks "
-         "take, unless --runtime does. With --runtime, a machine is assumed to "
-         "run one task at a time: with machine = node, divide the runtime "
-         "by the number of ranks per node. If the budget or the deadline "
-         "cannot be met, the closest schedule is shown, and the exit code "
-         "is 4 or 5."},
-    [BATS_VERB_SIMULATE] =
-        {"bats-mpi simulate [OPTION...] SCENARIO",
-         "Simulates a bag on a platform, both described in the INI file "
-         "SCENARIO, with the scheduler of a real run, once for each seed, "
-         "policy and budget. Runs nothing and needs no MPI launcher. The "
-         "man page describes the file under SCENARIO."},
-    [BATS_VERB_FRONTIER] =
-        {"bats-mpi frontier [OPTION...] PROFILE|SCENARIO|RECORD",
-         "Shows the strategies of the policy expert that no other one beats "
-         "in makespan and cost, on clusters with reliable = no beside others, "
-         "and which is best for what. The pools are those of a scenario, or "
-         "what the record of an earlier run tells of them, which a profile "
-         "('bats-mpi sample', 'run --save') and --save keep. Runs nothing and "
-         "needs no MPI launcher."},
-    [BATS_VERB_CLUSTERS] =
-        {"bats-mpi clusters [OPTION...]",
-         "Shows what a run on the MPI ranks it was started on would work "
-         "with: which ranks form which machines, their charges, the budget "
-         "and the time left, and the source of each figure. Runs nothing."},
-    [BATS_VERB_OUTPUT] =
-        {"bats-mpi output [OPTION...] RUN",
-         "Prints the output of the tasks of a run with --output stream, in "
-         "the order of the bag, byte for byte. RUN is the bag, whose record "
-         "knows the directory of the output, or that directory itself. If a "
-         "task ran more than once, the output of the attempt that gave its "
-         "result is shown. The exit code is 1 if requested output is "
-         "missing or damaged."},
-    [BATS_VERB_WORKER] =
-        {"bats-mpi worker --join FILE [OPTION...]",
-         "Lets the MPI ranks it was started on (without a launcher: this "
-         "process) run tasks of a run that goes on elsewhere, until that run "
-         "sends them away or has not been heard of for its --silence. FILE is "
-         "written by the run. Rank 0 connects to it over TCP; both prove by "
-         "MUNGE, or by a secret in FILE, that they belong to the same user. "
-         "'bats-mpi alloc' starts such jobs by itself; 'bats-mpi run "
-         "--welcome FILE' waits for those that you start."},
-    [BATS_VERB_STATUS] =
-        {"bats-mpi status [OPTION...] RUN",
-         "Shows how far a run is and what it has cost. RUN is the record of "
-         "the run, or the bag if the record is beside it (bag.txt for "
-         "bag.txt.bats). The run may be live; it is not disturbed."},
-    [BATS_VERB_TOP] =
-        {"bats-mpi top [OPTION...] RUN",
-         "Watches a run that goes on: tasks, time and money; per cluster the "
-         "machines held and in use, and what is decided at the next end of "
-         "their windows; the tasks that run longest; failures. Reads a small "
-         "file that the run replaces every 2 seconds beside its record "
-         "(RECORD.live), so it works from any node that sees it. Keys: o "
-         "overview, t tasks, f failures, d decisions, Tab the next of them, "
-         "q quit. RUN as for status."},
-    [BATS_VERB_REPORT] =
-        {"bats-mpi report [OPTION...] RUN",
-         "Writes a run as one HTML file that needs no network and no other "
-         "file: what was charged and why, the machines held and in use, a "
-         "chart of all tasks and windows, runtimes, failures by their causes. "
-         "Copy it home and open it. RUN as for status; the run may be live."},
-    [BATS_VERB_EXPORT] =
-        {"bats-mpi export --wfformat [OPTION...] RUN",
-         "Writes what ran, with the times and machines that were measured, "
-         "for other tools: tasks, who waited for whom, files, commands, "
-         "runtimes, memory. Commands and times are those of tasks that are "
-         "done; the names of tasks and files are those of the bag, if it is "
-         "still beside its record and has the same commands. bats-mpi reads "
-         "the file, too, to simulate it or to run it again. RUN as for "
-         "status; the run may be live."},
-    [BATS_VERB_LOG] =
-        {"bats-mpi log [OPTION...] RUN",
-         "Shows what happened in a run: machines that come and go, tasks, "
-         "charges, decisions and their reasons. Times are virtual time "
-         "since the session began. RUN as for status."},
-    [BATS_VERB_TASKS] =
-        {"bats-mpi tasks [OPTION...] RUN",
-         "Lists the tasks of a run, with their states and runtimes. RUN as "
-         "for status."},
-    [BATS_VERB_WHY] =
-        {"bats-mpi why [OPTION...] RUN [MACHINE | TASK]",
-         "Explains why machines are parked or idle and why tasks wait; with "
-         "the name of a machine (as in slow-3) tells what happened to it "
-         "lately, with the number of a task all that happened to it. RUN as for "
-         "status."},
-    [BATS_VERB_HISTORY] =
-        {"bats-mpi history [list | forget KIND | export | import FILE] "
-         "[OPTION...]",
-         "The history has what tasks took in earlier bags, by kind and "
-         "cluster: from it the next bag is planned. The kind of a task is its "
-         "class (#BATS class=NAME), category or rule in a workflow, else its program with the names of "
-         "its options; no arguments are kept. Every run adds to it. forget "
-         "removes a kind, or 'all'. export writes it as JSON lines. "
-         "import adds those of another history, the record of an earlier "
-         "run, a joblog, or what 'sacct -P -o "
-         "JobIDRaw,JobName,Partition,ElapsedRaw,State,End' prints; each run "
-         "counts once."},
-    [BATS_VERB_RECORD] =
-        {"bats-mpi record {verify RUN | recover RUN [FILE]}",
-         "verify compares the executions, charges and leases of a record with "
-         "the states and sums that are kept beside them, and checks the "
-         "file; the exit code is 1 if they do not agree. recover saves the readable part of a damaged "
-         "record to FILE (default: RUN.recovered) and reports what is lost. "
-         "The record itself is not changed; it may be in use by a run, and "
-         "FILE is then a copy to query."},
-};
-
-static const struct {
     const char *command;
     const char *says;
 } examples[] = {
@@ -277,7 +114,7 @@ void bats_help_program(FILE *out)
 {
     for (int v = 0; v < BATS_VERBS; v++)
         fprintf(out, "%s %s\n", v == 0 ? "Usage:" : "      ",
-                usage[v].synopsis);
+                bats_verbs[v].synopsis);
     fputs("       bats-mpi --help | --version\n\n", out);
     bats_words_wrap(out,
                     "Runs a bag of independent tasks on MPI ranks within a "
@@ -287,8 +124,8 @@ void bats_help_program(FILE *out)
                     0, 0, WIDTH);
     fputs("\nVerbs:\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
-        fprintf(out, "  %-8s  %s\n", bats_verb_name((enum bats_verb)v),
-                bats_verb_purpose((enum bats_verb)v));
+        fprintf(out, "  %-8s  %s\n", bats_verbs[v].name,
+                bats_verbs[v].purpose);
     fputs("\nExamples:\n", out);
     for (size_t i = 0; i < N(examples); i++)
         fprintf(out, "  %s\n      %s\n", examples[i].command,
@@ -299,8 +136,8 @@ void bats_help_program(FILE *out)
 
 void bats_help_verb(FILE *out, enum bats_verb verb)
 {
-    fprintf(out, "Usage: %s\n\n", usage[verb].synopsis);
-    bats_words_wrap(out, usage[verb].more, 0, 0, WIDTH);
+    fprintf(out, "Usage: %s\n\n", bats_verbs[verb].synopsis);
+    bats_words_wrap(out, bats_verbs[verb].more, 0, 0, WIDTH);
     for (int g = 0; g < BATS_GROUPS; g++) {
         bool first = true;
         for (size_t i = 0; i < bats_options_n; i++) {
@@ -383,10 +220,10 @@ void bats_help_man(FILE *out)
           ".SH SYNOPSIS\n",
           out);
     for (int v = 0; v < BATS_VERBS; v++)
-        roff_line(out, v == 0 ? "" : ".br\n", usage[v].synopsis);
+        roff_line(out, v == 0 ? "" : ".br\n", bats_verbs[v].synopsis);
     fputs(".SH DESCRIPTION\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
-        roff_line(out, v == 0 ? "" : ".PP\n", usage[v].more);
+        roff_line(out, v == 0 ? "" : ".PP\n", bats_verbs[v].more);
     fputs(
         ".PP\n"
         "Everything that a batch job holds is billed until it is given back: "
@@ -399,7 +236,7 @@ void bats_help_man(FILE *out)
         "the whole allocation.\n",
         out);
     for (int v = 0; v < BATS_VERBS; v++) {
-        fprintf(out, ".SH OPTIONS OF %s\n", bats_verb_name((enum bats_verb)v));
+        fprintf(out, ".SH OPTIONS OF %s\n", bats_verbs[v].name);
         roff_options(out, (enum bats_verb)v);
     }
     bats_asset_write(out, &bats_asset_man);
@@ -446,9 +283,9 @@ static void bash_cases(FILE *out, enum bats_verb verb)
         const struct bats_option *o = &bats_options[i];
         if (o->argument == NULL || !(o->verbs & 1u << verb))
             continue;
-        fprintf(out, "    %s:--%s", bats_verb_name(verb), o->name);
+        fprintf(out, "    %s:--%s", bats_verbs[verb].name, o->name);
         if (o->letter != 0)
-            fprintf(out, "|%s:-%c", bats_verb_name(verb), o->letter);
+            fprintf(out, "|%s:-%c", bats_verbs[verb].name, o->letter);
         if (o->kind == BATS_OPTION_FILE)
             fputs(") COMPREPLY=($(compgen -f -- \"$word\")) ;;\n", out);
         else if (o->kind == BATS_OPTION_DIRECTORY)
@@ -469,8 +306,7 @@ void bats_help_bash(FILE *out)
           "    case ${COMP_WORDS[1]} in",
           out);
     for (int v = 0; v < BATS_VERBS; v++)
-        fprintf(out, "%s%s", v == 0 ? " " : "|",
-                bats_verb_name((enum bats_verb)v));
+        fprintf(out, "%s%s", v == 0 ? " " : "|", bats_verbs[v].name);
     fputs(") [ \"$COMP_CWORD\" -gt 1 ] && verb=${COMP_WORDS[1]} ;; esac\n"
           "    COMPREPLY=()\n"
           "    case $verb:${COMP_WORDS[COMP_CWORD - 1]} in\n",
@@ -480,7 +316,7 @@ void bats_help_bash(FILE *out)
     fputs("    *) case $verb:$word in\n", out);
     for (int v = 0; v < BATS_VERBS; v++) {
         fprintf(out, "        %s:-*) COMPREPLY=($(compgen -W '",
-                bats_verb_name((enum bats_verb)v));
+                bats_verbs[v].name);
         for (size_t i = 0; i < bats_options_n; i++)
             if (bats_options[i].verbs & 1u << v)
                 fprintf(out, "--%s ", bats_options[i].name);
@@ -498,7 +334,7 @@ void bats_help_bash(FILE *out)
         "                COMPREPLY+=($(compgen -W '",
         out);
     for (int v = 0; v < BATS_VERBS; v++)
-        fprintf(out, "%s ", bats_verb_name((enum bats_verb)v));
+        fprintf(out, "%s ", bats_verbs[v].name);
     fputs("--help --version' -- \"$word\")) ;;\n"
           "        esac ;;\n"
           "    esac\n"

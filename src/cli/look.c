@@ -10,17 +10,16 @@
 #include "report/words.h"
 #include "util/json.h"
 
-#define SUFFIX ".bats"
-
 size_t bats_look_bag(const char *record)
 {
-    size_t n = strlen(record), end = strlen(SUFFIX);
-    return n > end && strcmp(record + n - end, SUFFIX) == 0 ? n - end : n;
+    size_t n = strlen(record), end = strlen(BATS_LOOK_SUFFIX);
+    return n > end && strcmp(record + n - end, BATS_LOOK_SUFFIX) == 0 ? n - end
+                                                                      : n;
 }
 
 const char *bats_look_find(const char *word, char *path, size_t size)
 {
-    if (snprintf(path, size, "%s" SUFFIX, word) >= (int)size ||
+    if (snprintf(path, size, "%s" BATS_LOOK_SUFFIX, word) >= (int)size ||
         access(path, F_OK) != 0)
         snprintf(path, size, "%s", word);
     return path;
@@ -87,29 +86,4 @@ const char *bats_look_state(char *text, size_t size,
     else
         snprintf(text, size, "%s", word);
     return text;
-}
-
-/* Opens the source of the answer. */
-static int look(const struct bats_settings *set, void *show,
-                struct bats_error *err)
-{
-    struct bats_view *view;
-    char path[4096];
-    int rc = bats_view_open(bats_look_find(set->words[0], path, sizeof path),
-                            &view, err);
-
-    if (rc == 0) {
-        rc = (*(bats_look_show **)show)(view, set, err);
-        bats_view_close(view);
-    } else if (rc == BATS_EINPUT && strcmp(path, set->words[0]) == 0) {
-        bats_say(err->text);
-        bats_tell("there is no %s" SUFFIX " either", path);
-        return bats_exit_of(rc);
-    }
-    return rc;
-}
-
-int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)
-{
-    return bats_carry_out(verb, argc, argv, NULL, look, &show);
 }

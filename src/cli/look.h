@@ -1,5 +1,5 @@
 /*
- * look: the frame of the verbs that read a record.
+ * look: what the verbs that read a record share.
  *
  * Layer: cli.
  */
@@ -9,18 +9,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "cli/options.h"
 #include "record/read/view.h"
 
-/* Writes the answer of the verb to standard output. */
-typedef int bats_look_show(struct bats_view *view,
-                           const struct bats_settings *set,
-                           struct bats_error *err);
-
-/* Parses the options of `verb`, opens the record that the first argument
- * names and lets `show` answer. The result is the exit code. */
-int bats_look(enum bats_verb verb, int argc, char **argv,
-              bats_look_show *show);
+#define BATS_LOOK_SUFFIX ".bats"
 
 /* Finds the record that `word` means: `word`.bats if that file exists, as
  * beside a bag, else `word`. Returns `path`. */

@@ -9,21 +9,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/help.h"
 #include "run/run.h"
-
-static int (*const verbs[BATS_VERBS])(int argc, char **argv) = {
-    [BATS_VERB_SAMPLE] = cmd_sample, [BATS_VERB_RUN] = cmd_run,
-    [BATS_VERB_PLAN] = cmd_plan,     [BATS_VERB_SIMULATE] = cmd_simulate,
-    [BATS_VERB_FRONTIER] = cmd_frontier,
-    [BATS_VERB_STATUS] = cmd_status, [BATS_VERB_LOG] = cmd_log,
-    [BATS_VERB_TOP] = cmd_top,       [BATS_VERB_REPORT] = cmd_report,
-    [BATS_VERB_EXPORT] = cmd_export,
-    [BATS_VERB_TASKS] = cmd_tasks,   [BATS_VERB_WHY] = cmd_why,
-    [BATS_VERB_RECORD] = cmd_record, [BATS_VERB_CLUSTERS] = cmd_clusters,
-    [BATS_VERB_HISTORY] = cmd_history,
-    [BATS_VERB_OUTPUT] = cmd_output, [BATS_VERB_ALLOC] = cmd_alloc, [BATS_VERB_WORKER] = cmd_worker,
-};
 
 /* Answers --help and other questions about the program itself; -1 if it was
  * not asked one. */
@@ -98,6 +86,6 @@ int main(int argc, char **argv)
     if (argc > 1 && is_for_client(argv[1]))
         return run_client(argc - 1, argv + 1);
     if (argc < 2 || !bats_verb_find(argv[1], &verb))
-        return cmd_run(argc, argv);
-    return verbs[verb](argc - 1, argv + 1);
+        return bats_verb_carry_out(BATS_VERB_RUN, argc, argv);
+    return bats_verb_carry_out(verb, argc - 1, argv + 1);
 }

@@ -242,7 +242,7 @@ static int read_words(enum bats_verb verb, int n, char **words,
         words = input;
         n = 1;
     }
-    int rc = bats_verb_check(verb, n, words, err);
+    int rc = bats_verb_words(verb, n, words, err);
     if (rc == 0 && n == 1 && verb == BATS_VERB_RUN &&
         access(words[0], F_OK) != 0 && strcmp(words[0], "-") != 0 &&
         is_program(words[0]))
@@ -446,8 +446,10 @@ static int read_open(int n, char **words, struct bats_settings *set,
     if (set->in_all >= UINT32_MAX / 2)
         return bats_refuse(err, "--expect is out of range");
     if (n > 1)
-        return bats_refuse(err, "'%s' is one argument too many: the driver "
-                                "follows --", words[1]);
+        return bats_refuse(err,
+                           "'%s' is one argument too many: the driver "
+                           "follows --",
+                           words[1]);
     set->tail = bats_tail_name(BATS_TAIL_NONE);
     set->bag = n > 0 ? words[0] : "open";
     set->words[0] = set->bag;
@@ -498,6 +500,6 @@ int bats_options_complain(enum bats_verb verb, const struct bats_error *err)
     fprintf(stderr,
             "bats-mpi: %s\n"
             "Try 'bats-mpi %s --help'.\n",
-            err->text, bats_verb_name(verb));
+            err->text, bats_verbs[verb].name);
     return BATS_EXIT_USAGE;
 }

@@ -1,5 +1,5 @@
 /*
- * verbs: the verbs of bats-mpi and the number of arguments of each.
+ * verbs: the table of all verbs, which also feeds the help and the man page.
  *
  * Layer: cli. Used by main, options and help.
  */
@@ -34,9 +34,16 @@ enum bats_verb {
 
 #define BATS_WORDS_MAX 3 /* upper limit of the arguments of a verb */
 
-/* "run", "plan"..., and the purpose of the verb, in a phrase. */
-const char *bats_verb_name(enum bats_verb verb);
-const char *bats_verb_purpose(enum bats_verb verb);
+struct bats_verb_row {
+    const char *name;
+    int min, max;         /* number of arguments */
+    const char *missing;  /* the message if an argument is missing */
+    const char *purpose;  /* a phrase */
+    const char *synopsis; /* for the help, as is the text below it: */
+    const char *more;
+};
+
+extern const struct bats_verb_row bats_verbs[BATS_VERBS];
 
 /* It runs tasks on the ranks that it was started on: run, sample. */
 bool bats_verb_runs(enum bats_verb verb);
@@ -49,7 +56,7 @@ bool bats_verb_find(const char *word, enum bats_verb *verb);
 void bats_verb_suggest(const char *word, struct bats_error *err);
 
 /* BATS_EINPUT with one sentence: `verb` does not take `n` arguments. */
-int bats_verb_check(enum bats_verb verb, int n, char **words,
+int bats_verb_words(enum bats_verb verb, int n, char **words,
                     struct bats_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 
-#include "cli/cli.h"
+#include "cli/frame.h"
 #include "record/read/view.h"
 
 /* The output of a verb, standard error after standard output, and its exit
@@ -14,7 +14,7 @@
 static char said[16384];
 static int code;
 
-static void say(int (*verb)(int argc, char **argv), const char *arguments)
+static void say(enum bats_verb verb, const char *arguments)
 {
     char words[256], *argv[8] = {"verb"};
     int argc = 1, old[2];
@@ -29,7 +29,7 @@ static void say(int (*verb)(int argc, char **argv), const char *arguments)
         old[i] = dup(i + 1);
         dup2(fd, i + 1);
     }
-    code = verb(argc, argv);
+    code = bats_verb_carry_out(verb, argc, argv);
     fflush(NULL);
     for (int i = 0; i < 2; i++) {
         dup2(old[i], i + 1);
@@ -149,7 +149,7 @@ static void end_live_record(struct live live)
 TEST_IN_DIRECTORY(status_shows_counts_and_money)
 {
     struct live live = make_live_record(600 * BATS_UNIT);
-    say(cmd_status, "bag.txt"); /* the bag means the record beside it */
+    say(BATS_VERB_STATUS, "bag.txt"); /* the bag means the record beside it */
     assert_int_equal(code, 0);
     has("bag.txt: running\n");
     has("tasks     5: 1 done, 1 failed, 1 running, 2 pending\n");
@@ -159,7 +159,7 @@ TEST_IN_DIRECTORY(status_shows_counts_and_money)
         "       0    2m\n");
     has("fast          8         2     0     1        2       16     0"
         "       1   ~2m\n~ is a guess: ");
-    say(cmd_status, "--json " PATH);
+    say(BATS_VERB_STATUS, "--json " PATH);
     assert_int_equal(code, 0);
     has("\"live\": true");
     has("\"charged\": \"22\"");
@@ -167,26 +167,26 @@ TEST_IN_DIRECTORY(status_shows_counts_and_money)
     has("\"grace\": 5.0");
     has("\"losses\": 0"); /* of the engine's rules */
     end_live_record(live);
-    say(cmd_status, PATH);
+    say(BATS_VERB_STATUS, PATH);
     has("bag.txt: interrupted");
 }
 
 TEST_IN_DIRECTORY(tasks_are_listed_by_state_and_time)
 {
     bats_record_abandon(make_record(600 * BATS_UNIT));
-    say(cmd_tasks, "--failed bag.txt");
+    say(BATS_VERB_TASKS, "--failed bag.txt");
     assert_int_equal(code, 0);
     has("      1  failed        1  exit 3");
     assert_null(strstr(said, "  pending"));
     has("\nwhy tasks failed\n  task 1 on f1, exit 3, nothing on standard "
         "error\n");
-    say(cmd_tasks, "--state pending --json bag.txt");
+    say(BATS_VERB_TASKS, "--state pending --json bag.txt");
     assert_string_equal(said,
                         "{\"task\":3,\"state\":\"pending\",\"attempts\":0,"
                         "\"command\":\"task 2\",\"line\":3}\n"
                         "{\"task\":4,\"state\":\"pending\",\"attempts\":0,"
                         "\"command\":\"task 3\",\"line\":4}\n");
-    say(cmd_tasks, "--slowest 1 bag.txt");
+    say(BATS_VERB_TASKS, "--slowest 1 bag.txt");
     has("      2  done ");
     assert_null(strstr(said, "failed"));
 }
@@ -220,15 +220,15 @@ TEST_IN_DIRECTORY(tasks_are_sorted_as_they_lie)
     ask(PATH, "UPDATE task_now SET place = -place,"
               " number = (number + 2) % 6 + 1");
     ask(PATH, "UPDATE task SET number = (number + 2) % 6 + 1");
-    say(cmd_tasks, "--json " PATH);
+    say(BATS_VERB_TASKS, "--json " PATH);
     has("{\"task\":4,\"state\":\"done\",\"attempts\":1,\"command\":\"task 0\","
         "\"line\":1,");
     assert_string_equal(numbers(), "1 2 3 4 5 6");
-    say(cmd_tasks, "--slowest 3 --json " PATH);
+    say(BATS_VERB_TASKS, "--slowest 3 --json " PATH);
     assert_string_equal(numbers(), "3 2 1");
-    say(cmd_tasks, "--where (number>2)and(line<>2) --json " PATH);
+    say(BATS_VERB_TASKS, "--where (number>2)and(line<>2) --json " PATH);
     assert_string_equal(numbers(), "3 4 6");
-    say(cmd_tasks, "--failed --json " PATH);
+    say(BATS_VERB_TASKS, "--failed --json " PATH);
     assert_string_equal(numbers(), "3");
 }
 
@@ -314,7 +314,7 @@ TEST_IN_DIRECTORY(lines_are_those_of_jansson_and_printf)
 {
     int n = 0;
     make_odd_record();
-    say(cmd_tasks, "--json " PATH);
+    say(BATS_VERB_TASKS, "--json " PATH);
     for (char *line = strtok(said, "\n"); line != NULL; n++) {
         json_t *value = json_loads(line, 0, NULL);
         char *same = json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII |
@@ -326,7 +326,7 @@ TEST_IN_DIRECTORY(lines_are_those_of_jansson_and_printf)
         line = strtok(NULL, "\n");
     }
     assert_int_equal(n, 8);
-    say(cmd_tasks, PATH);
+    say(BATS_VERB_TASKS, PATH);
     assert_string_equal(
         said, "   task  state     tries  end                  took       "
               "cpu  host          command\n"
@@ -352,7 +352,7 @@ TEST_IN_DIRECTORY(an_older_schema_is_refused)
 {
     bats_record_abandon(make_record(600 * BATS_UNIT));
     ask(PATH, "PRAGMA user_version = 4");
-    say(cmd_status, "bag.txt");
+    say(BATS_VERB_STATUS, "bag.txt");
     assert_int_equal(code, 2);
     has("was written by an older bats-mpi (schema 4, this one knows 8)");
 }
@@ -360,7 +360,7 @@ TEST_IN_DIRECTORY(an_older_schema_is_refused)
 TEST_IN_DIRECTORY(the_log_is_in_order)
 {
     bats_record_abandon(make_record(600 * BATS_UNIT));
-    say(cmd_log, "bag.txt");
+    say(BATS_VERB_LOG, "bag.txt");
     assert_int_equal(code, 0);
     static const char *const lines[] = {
         "session 1\n",
@@ -390,36 +390,36 @@ TEST_IN_DIRECTORY(the_log_is_in_order)
 TEST_IN_DIRECTORY(why_has_an_answer_for_machines_and_tasks)
 {
     struct live live = make_live_record(600 * BATS_UNIT);
-    say(cmd_why, "bag.txt");
+    say(BATS_VERB_WHY, "bag.txt");
     assert_int_equal(code, 0);
     has("2 pending: 2 tasks wait, in random order, for the 1 machine held\n");
     has("fast-1 on f1: parked since 1h: the plan made at 10m (sampled) holds "
         "0 machines of cluster fast\n");
     has("slow-1 on s1: held since 0s and runs task 5; its window ends at 2h");
     has("fast-2 on f2: lost at 1m: it is silent\n");
-    say(cmd_why, "bag.txt fast-1");
+    say(BATS_VERB_WHY, "bag.txt fast-1");
     has("1 execution ended there; 1 window charged, 8 SU in all\n");
     has("        1h  park       fast-1\n");
     assert_null(strstr(said, "slow-1"));
-    say(cmd_why, "bag.txt 1");
+    say(BATS_VERB_WHY, "bag.txt 1");
     has("task 1, line 1: task 0\nfailed: exit 3 after 2s on f1\n");
-    say(cmd_why, "bag.txt task 3");
+    say(BATS_VERB_WHY, "bag.txt task 3");
     has("pending: 2 tasks wait");
-    say(cmd_why, "bag.txt 6");
+    say(BATS_VERB_WHY, "bag.txt 6");
     assert_int_equal(code, 2);
     has("there is no task 6");
-    say(cmd_why, "bag.txt none-1");
+    say(BATS_VERB_WHY, "bag.txt none-1");
     assert_int_equal(code, 2);
     has("there is no machine 'none-1'");
     end_live_record(live);
-    say(cmd_why, "bag.txt 5");
+    say(BATS_VERB_WHY, "bag.txt 5");
     has("running when the record ended: the run was interrupted");
 }
 
 TEST_IN_DIRECTORY(why_tells_of_money)
 {
     struct live live = make_live_record(29 * BATS_UNIT);
-    say(cmd_why, "bag.txt fast-1");
+    say(BATS_VERB_WHY, "bag.txt fast-1");
     has("parked since 1h: 7 are left of the budget, a window costs 8 SU\n");
     end_live_record(live);
     struct bats_error err;
@@ -428,29 +428,29 @@ TEST_IN_DIRECTORY(why_tells_of_money)
     begin(r, 22 * BATS_UNIT);
     must(bats_record_finish(r, 1, BATS_FINISH_BUDGET, 0, 4, &err), &err);
     close_record(r);
-    say(cmd_why, "bag.txt fast-1");
+    say(BATS_VERB_WHY, "bag.txt fast-1");
     has("never acquired: the budget is used up: 22 of 22 SU are charged");
 }
 
 TEST_IN_DIRECTORY(record_recover_says_what_it_saved)
 {
     bats_record_abandon(make_record(600 * BATS_UNIT));
-    say(cmd_record, "recover bag.txt");
+    say(BATS_VERB_RECORD, "recover bag.txt");
     assert_int_equal(code, 0);
     has(PATH ".recovered: 5 tasks, 2 executions\n"
              "The record is whole: nothing is lost.\n");
-    say(cmd_record, "recover bag.txt");
+    say(BATS_VERB_RECORD, "recover bag.txt");
     assert_int_equal(code, 2);
     has(PATH ".recovered: the file exists");
-    say(cmd_record, "discover bag.txt");
+    say(BATS_VERB_RECORD, "discover bag.txt");
     assert_int_equal(code, 2);
     has("expected 'record recover' or 'record verify'");
 }
 
 TEST_IN_DIRECTORY(what_is_no_record_is_refused)
 {
-    int (*const verbs[])(int, char **) = {cmd_status, cmd_log, cmd_tasks,
-                                          cmd_why};
+    const enum bats_verb verbs[] = {BATS_VERB_STATUS, BATS_VERB_LOG,
+                                    BATS_VERB_TASKS, BATS_VERB_WHY};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         say(verbs[i], "nothing");
         assert_int_equal(code, 2);

@@ -10,7 +10,7 @@
 #include "bats/lease.h"
 #include "cli/cli.h"
 #include "cli/clusters_json.h"
-#include "cli/help.h"
+#include "cli/frame.h"
 #include "cli/jobs.h"
 #include "cli/options.h"
 #include "report/report.h"
@@ -279,14 +279,8 @@ static int master(enum bats_verb verb, struct bats_settings *set)
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
-int cmd_clusters(int argc, char **argv)
+int cmd_clusters(enum bats_verb verb, struct bats_settings *set, int argc,
+                 char **argv, struct bats_error *usage)
 {
-    struct bats_settings set;
-    struct bats_error usage = {0};
-    int rc = bats_options_parse(BATS_VERB_CLUSTERS, argc, argv, &set, &usage);
-    if (rc == 0 && set.help) {
-        bats_help_verb(stdout, BATS_VERB_CLUSTERS);
-        return BATS_EXIT_OK;
-    }
-    return bats_jobs_run(BATS_VERB_CLUSTERS, &set, argc, argv, &usage, master);
+    return bats_jobs_run(verb, set, argc, argv, usage, master);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/look.h"
 #include "input/bagfile.h"
 #include "report/wfformat.h"
@@ -48,18 +49,18 @@ static struct bats_bagfile *find_bag(struct bats_view *view,
     return bag;
 }
 
-static int show(struct bats_view *view, const struct bats_settings *set,
-                struct bats_error *err)
+int cmd_export(struct bats_view *view, const struct bats_settings *set,
+               struct bats_error *err)
 {
     char path[4096];
     if (!set->wfformat)
         return bats_refuse(err, "export needs a format: --wfformat");
     struct bats_bagfile *bag = find_bag(view, set, path);
     const char *slash = strrchr(path, '/');
-    struct bats_wfformat_source source = {
-        .view = view,
-        .name = slash ? slash + 1 : path,
-        .workflow = bag ? bag->workflow : NULL};
+    struct bats_wfformat_source source = {.view = view,
+                                          .name = slash ? slash + 1 : path,
+                                          .workflow =
+                                              bag ? bag->workflow : NULL};
     int rc = bats_look_write(set->out ? set->out : "-", bats_wfformat_write,
                              &source, err);
     if (rc == 0 && source.unnameable > 0)
@@ -68,9 +69,4 @@ static int show(struct bats_view *view, const struct bats_settings *set,
                   bats_words_count(source.unnameable, "file").s);
     bats_bagfile_destroy(bag);
     return rc;
-}
-
-int cmd_export(int argc, char **argv)
-{
-    return bats_look(BATS_VERB_EXPORT, argc, argv, show);
 }

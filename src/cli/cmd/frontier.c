@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/frontier.h"
 #include "cli/look.h"
 #include "cli/pools_source.h"
@@ -54,10 +55,8 @@ static int check(const struct bats_strategies *s, struct bats_error *err)
     return 0;
 }
 
-static int frontier(const struct bats_settings *set, void *context,
-                    struct bats_error *err)
+int cmd_frontier(const struct bats_settings *set, struct bats_error *err)
 {
-    (void)context;
     struct bats_pools pools = {0};
     struct bats_strategies s = {.n = 0};
     int rc = 0;
@@ -77,10 +76,4 @@ static int frontier(const struct bats_settings *set, void *context,
     bats_pools_release(&pools);
     free(s.list);
     return rc;
-}
-
-int cmd_frontier(int argc, char **argv)
-{
-    return bats_carry_out(BATS_VERB_FRONTIER, argc, argv, NULL, frontier,
-                          NULL);
 }

@@ -1,6 +1,5 @@
 /* history: the verb history. Shows what tasks took in earlier bags, forgets it,
  * writes it for others and adds to it. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
-#include "cli/help.h"
+#include "cli/frame.h"
 #include "cli/look.h"
 #include "cli/options.h"
 #include "cli/past.h"
@@ -126,9 +125,6 @@ static int show(const struct bats_settings *set, struct bats_store *store,
     else if (rc == 0)
         rc = list(set, &past, path, err);
     bats_store_release(&past);
-    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        rc = bats_error_set(err, BATS_ESYS, "standard output: %s",
-                            strerror(errno));
     return rc;
 }
 
@@ -173,7 +169,7 @@ static int import(const struct bats_settings *set, struct bats_store *store,
     return rc < 0 ? rc : 0;
 }
 
-static int check(const struct bats_settings *set, struct bats_error *err)
+int cmd_history_check(struct bats_settings *set, struct bats_error *err)
 {
     const char *what = set->words[0], *of = set->words[1];
     bool lists = what == NULL || strcmp(what, "list") == 0 ||
@@ -194,7 +190,7 @@ static int check(const struct bats_settings *set, struct bats_error *err)
     return 0;
 }
 
-static int answer(const struct bats_settings *set, struct bats_error *err)
+int cmd_history(const struct bats_settings *set, struct bats_error *err)
 {
     struct bats_store *store = NULL;
     const char *what = set->words[0];
@@ -214,21 +210,4 @@ static int answer(const struct bats_settings *set, struct bats_error *err)
     bats_store_close(store);
     free(path);
     return rc;
-}
-
-int cmd_history(int argc, char **argv)
-{
-    struct bats_settings set;
-    struct bats_error err;
-    int rc = bats_options_parse(BATS_VERB_HISTORY, argc, argv, &set, &err);
-    if (rc == 0 && !set.help)
-        rc = check(&set, &err);
-    if (rc != 0)
-        return bats_options_complain(BATS_VERB_HISTORY, &err);
-    if (set.help) {
-        bats_help_verb(stdout, BATS_VERB_HISTORY);
-        return BATS_EXIT_OK;
-    }
-    rc = answer(&set, &err);
-    return rc < 0 ? bats_complain(&err) : BATS_EXIT_OK;
 }

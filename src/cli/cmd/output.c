@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/place.h"
 #include "exec/output/outdir.h"
 #include "report/words.h"
@@ -151,10 +152,8 @@ static int each_range(struct printer *p, const char *list,
         list);
 }
 
-static int check(struct bats_settings *set, void *context,
-                 struct bats_error *err)
+int cmd_output_check(struct bats_settings *set, struct bats_error *err)
 {
-    (void)context;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < set->n_task; i++)
         rc = each_range(NULL, set->task[i], err);
@@ -185,19 +184,12 @@ static int open_run(struct printer *p, struct bats_error *err)
     return rc;
 }
 
-static int show(const struct bats_settings *set, void *context,
-                struct bats_error *err)
+int cmd_output(const struct bats_settings *set, struct bats_error *err)
 {
     struct printer p = {.set = set};
-    (void)context;
     int rc = open_run(&p, err);
     if (rc == 0)
         rc = print(&p, err);
     bats_outdir_release(&p.outdir);
     return rc == 0 && p.lacking ? BATS_EXIT_FAILED : rc;
-}
-
-int cmd_output(int argc, char **argv)
-{
-    return bats_carry_out(BATS_VERB_OUTPUT, argc, argv, check, show, NULL);
 }

@@ -10,6 +10,7 @@
 #include "bats/lease.h"
 #include "cli/cli.h"
 #include "cli/estimation.h"
+#include "cli/frame.h"
 #include "cli/look.h"
 #include "cli/past.h"
 #include "input/bagfile.h"
@@ -55,12 +56,10 @@ static bool is_bag(const char *path)
     return n == 1 && c != '{';
 }
 
-static int check(struct bats_settings *set, void *context,
-                 struct bats_error *err)
+int cmd_plan_check(struct bats_settings *set, struct bats_error *err)
 {
     const char *missing = NULL;
 
-    (void)context;
     if (is_bag(set->words[0]) && set->tasks == NULL) {
         set->tasks = set->words[0];
         set->words[0] = NULL;
@@ -380,8 +379,10 @@ static int read_bag(const char *path, struct bats_bagfile **bag,
         return bats_workflow_load(path, workflow, err);
     int rc = bats_bagfile_load(path, bag, err);
     return rc == 0 && bats_bagfile_is_wide(*bag)
-               ? bats_refuse(err, "%s has tasks that need several cores, which "
-                                  "are not planned for", path)
+               ? bats_refuse(err,
+                             "%s has tasks that need several cores, which "
+                             "are not planned for",
+                             path)
                : rc;
 }
 
@@ -418,8 +419,7 @@ static int ask_history(const struct bats_settings *set,
     if (rc == 0 && set->points && !past->believes)
         return bats_refuse(err, "the history knows nothing of these tasks");
     return rc == 0 && set->points
-               ? bats_learner_list(stdout, past, clusters,
-                                   file->window, err)
+               ? bats_learner_list(stdout, past, clusters, file->window, err)
                : rc;
 }
 
@@ -437,8 +437,9 @@ static int count_tasks(const struct bats_settings *set, uint64_t *n,
     if (bats_count_parse(text, n, &why) == 0)
         return 0;
     int rc = read_bag(text, &bag, &w, err);
-    const struct bats_graph *graph =
-        rc < 0 ? NULL : bag ? bag->graph : &w.graph;
+    const struct bats_graph *graph = rc < 0 ? NULL
+                                     : bag  ? bag->graph
+                                            : &w.graph;
     *n = rc < 0 ? 0 : bag ? bag->n_tasks : w.n;
     if (graph && bats_graph_edges(graph) > 0) {
         double *weight = weigh(&w);
@@ -457,10 +458,8 @@ static int count_tasks(const struct bats_settings *set, uint64_t *n,
     return rc;
 }
 
-static int make_plan(const struct bats_settings *set, void *context,
-                     struct bats_error *err)
+int cmd_plan(const struct bats_settings *set, struct bats_error *err)
 {
-    (void)context;
     uint64_t n_tasks = 0;
     struct bats_clusters_file *file = NULL;
     struct bats_profile profile = {.n_tasks = 0};
@@ -480,13 +479,12 @@ static int make_plan(const struct bats_settings *set, void *context,
         puts("every task has been run");
         goto end;
     }
-    rc = set->words[0]
-             ? bats_estimation_from_profile(&x, &profile, file,
-                                            set->confidence, err)
-             : bats_estimation_from_runtimes(
-                   &x, n_tasks, set->runtime,
-                   a.past.believes ? &a.past.believed.prior : NULL, file,
-                   set->clusters, err);
+    rc = set->words[0] ? bats_estimation_from_profile(&x, &profile, file,
+                                                      set->confidence, err)
+                       : bats_estimation_from_runtimes(
+                             &x, n_tasks, set->runtime,
+                             a.past.believes ? &a.past.believed.prior : NULL,
+                             file, set->clusters, err);
     if (rc == 0 && !set->words[0])
         bats_estimation_set_graph(&x, &profile);
     a.billing = file ? file->billing : profile.billing;
@@ -503,9 +501,4 @@ end:
     bats_profile_release(&profile);
     bats_clusters_file_destroy(file);
     return rc;
-}
-
-int cmd_plan(int argc, char **argv)
-{
-    return bats_carry_out(BATS_VERB_PLAN, argc, argv, check, make_plan, NULL);
 }

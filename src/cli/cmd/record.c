@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/look.h"
 #include "record/read/recover.h"
 #include "record/verify/verify.h"
@@ -66,11 +67,9 @@ static int verify(const char *path, struct bats_error *err)
     return rc;
 }
 
-static int check(struct bats_settings *set, void *context,
-                 struct bats_error *err)
+int cmd_record_check(struct bats_settings *set, struct bats_error *err)
 {
     const char *what = set->words[0];
-    (void)context;
     if (strcmp(what, "recover") != 0 && strcmp(what, "verify") != 0)
         return bats_refuse(err,
                            "unknown 'record %s'; expected 'record recover' or "
@@ -82,17 +81,10 @@ static int check(struct bats_settings *set, void *context,
                : 0;
 }
 
-static int act(const struct bats_settings *set, void *context,
-               struct bats_error *err)
+int cmd_record(const struct bats_settings *set, struct bats_error *err)
 {
     char path[4096];
-    (void)context;
     bats_look_find(set->words[1], path, sizeof path);
     return strcmp(set->words[0], "verify") == 0 ? verify(path, err)
                                                 : recover(set, path, err);
-}
-
-int cmd_record(int argc, char **argv)
-{
-    return bats_carry_out(BATS_VERB_RECORD, argc, argv, check, act, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "cli/causes.h"
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/frontier.h"
 #include "cli/look.h"
 #include "cli/place.h"
@@ -121,8 +122,8 @@ static int write_run(struct bats_view *view, const struct bats_settings *set,
     return rc;
 }
 
-static int show(struct bats_view *view, const struct bats_settings *set,
-                struct bats_error *err)
+int cmd_report(struct bats_view *view, const struct bats_settings *set,
+               struct bats_error *err)
 {
     char *name = name_of(set);
     if (name == NULL)
@@ -132,9 +133,4 @@ static int show(struct bats_view *view, const struct bats_settings *set,
         bats_tell("written: %s", name);
     free(name);
     return rc;
-}
-
-int cmd_report(int argc, char **argv)
-{
-    return bats_look(BATS_VERB_REPORT, argc, argv, show);
 }

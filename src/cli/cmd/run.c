@@ -15,7 +15,7 @@
 #include "cli/cli.h"
 #include "cli/closing.h"
 #include "cli/dry_run.h"
-#include "cli/help.h"
+#include "cli/frame.h"
 #include "cli/history.h"
 #include "cli/jobs.h"
 #include "cli/longest.h"
@@ -388,8 +388,7 @@ static int show_only(const struct bats_settings *set,
     struct bats_learner learner = {.path = NULL};
     bool is_refused =
         check_only(set, options, &learner, &fresh, &order, &err) < 0;
-    bool is_list =
-        set->partition == NULL && options->bag->sweep != NULL;
+    bool is_list = set->partition == NULL && options->bag->sweep != NULL;
     int code = is_refused               ? bats_complain(&err)
                : is_list                ? list_commands(set, options->bag)
                : set->partition != NULL ? dry_run_alloc(set, options)
@@ -476,47 +475,27 @@ static int check_welcome(const struct bats_settings *set,
     return 0;
 }
 
-static int start(enum bats_verb verb, int argc, char **argv)
+int cmd_run(enum bats_verb verb, struct bats_settings *set, int argc,
+            char **argv, struct bats_error *usage)
 {
-    struct bats_settings set;
-    struct bats_error usage = {0};
-    int rc = bats_options_parse(verb, argc, argv, &set, &usage);
-    if (rc == 0 && set.help) {
-        bats_help_verb(stdout, verb);
-        return BATS_EXIT_OK;
-    }
-    if (rc == 0 && lists_only(&set))
-        return list_sweep(&set);
-    if (rc == 0 && is_joined(&set))
-        rc = check_welcome(&set, &usage);
-    if (rc == 0 && set.open)
-        rc = bats_open_bag_announce(&set, &usage);
+    int rc = usage->code;
+    if (rc == 0 && lists_only(set))
+        return list_sweep(set);
+    if (rc == 0 && is_joined(set))
+        rc = check_welcome(set, usage);
+    if (rc == 0 && set->open)
+        rc = bats_open_bag_announce(set, usage);
     if (rc < 0 && verb == BATS_VERB_ALLOC)
-        return bats_options_complain(verb, &usage);
+        return bats_options_complain(verb, usage);
     /* If the reader of the output goes away, writing reports it. */
     signal(SIGPIPE, SIG_IGN);
     /* If a file would grow beyond the limit of ulimit, writing reports it. */
     signal(SIGXFSZ, SIG_IGN);
-    if (rc == 0 && is_joined(&set)) {
+    if (rc == 0 && is_joined(set)) {
         bats_mpi_omit();
-        int code = master(verb, &set);
+        int code = master(verb, set);
         bats_mpi_end(code);
         return code;
     }
-    return bats_jobs_run(verb, &set, argc, argv, &usage, master);
-}
-
-int cmd_run(int argc, char **argv)
-{
-    return start(BATS_VERB_RUN, argc, argv);
-}
-
-int cmd_alloc(int argc, char **argv)
-{
-    return start(BATS_VERB_ALLOC, argc, argv);
-}
-
-int cmd_sample(int argc, char **argv)
-{
-    return start(BATS_VERB_SAMPLE, argc, argv);
+    return bats_jobs_run(verb, set, argc, argv, usage, master);
 }

@@ -6,6 +6,7 @@
 
 #include "bats/lease.h"
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/jobs.h"
 #include "cli/look.h"
 #include "cli/simulation.h"
@@ -192,10 +193,8 @@ static int ask_history(const char *path, struct bats_scenario *scenario,
     return rc < 0 ? rc : 0;
 }
 
-static int simulate(const struct bats_settings *set, void *context,
-                    struct bats_error *err)
+int cmd_simulate(const struct bats_settings *set, struct bats_error *err)
 {
-    (void)context;
     struct bats_scenario *scenario = NULL;
     struct bats_believed believed = {.kinds = NULL};
     int rc = bats_scenario_load(set->words[0], &scenario, err);
@@ -208,10 +207,4 @@ static int simulate(const struct bats_settings *set, void *context,
     bats_scenario_destroy(scenario);
     free(believed.kinds);
     return rc;
-}
-
-int cmd_simulate(int argc, char **argv)
-{
-    return bats_carry_out(BATS_VERB_SIMULATE, argc, argv, NULL, simulate,
-                          NULL);
 }

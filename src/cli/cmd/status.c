@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/look.h"
 #include "report/recorded.h"
 #include "report/table.h"
@@ -141,8 +142,8 @@ static void print_text(const struct bats_view_status *st,
     bats_workflows_print(stdout, w->list, w->n, BATS_TABLE_ROWS - 1);
 }
 
-static int show(struct bats_view *view, const struct bats_settings *set,
-                struct bats_error *err)
+int cmd_status(struct bats_view *view, const struct bats_settings *set,
+               struct bats_error *err)
 {
     struct bats_view_status status;
     struct workflows w;
@@ -168,9 +169,4 @@ static int show(struct bats_view *view, const struct bats_settings *set,
     free(w.list);
     json_decref(options);
     return rc;
-}
-
-int cmd_status(int argc, char **argv)
-{
-    return bats_look(BATS_VERB_STATUS, argc, argv, show);
 }

@@ -7,6 +7,7 @@
 
 #include "cli/causes.h"
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/look.h"
 #include "report/words.h"
 #include "util/json.h"
@@ -205,8 +206,8 @@ static int print_causes(struct bats_view *view, struct bats_error *err)
     return rc;
 }
 
-static int show_tasks(struct bats_view *view, const struct bats_settings *set,
-                      struct bats_error *err)
+int cmd_tasks(struct bats_view *view, const struct bats_settings *set,
+              struct bats_error *err)
 {
     const char *state = set->failed ? "failed" : set->state;
     enum bats_view_order order =
@@ -230,11 +231,6 @@ static int show_tasks(struct bats_view *view, const struct bats_settings *set,
     if (rc == 0 && failed && !set->json)
         rc = print_causes(view, err);
     return rc;
-}
-
-int cmd_tasks(int argc, char **argv)
-{
-    return bats_look(BATS_VERB_TASKS, argc, argv, show_tasks);
 }
 
 /* ---- log ---- */
@@ -276,8 +272,8 @@ void bats_look_entry(const struct bats_view_entry *e, int64_t *session)
     bats_words_line(stdout, "%s", line);
 }
 
-static int show_log(struct bats_view *view, const struct bats_settings *set,
-                    struct bats_error *err)
+int cmd_log(struct bats_view *view, const struct bats_settings *set,
+            struct bats_error *err)
 {
     struct bats_view_entry entry;
     int64_t session = 0;
@@ -291,9 +287,4 @@ static int show_log(struct bats_view *view, const struct bats_settings *set,
             bats_look_entry(&entry, &session);
     }
     return rc;
-}
-
-int cmd_log(int argc, char **argv)
-{
-    return bats_look(BATS_VERB_LOG, argc, argv, show_log);
 }

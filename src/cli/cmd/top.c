@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/look.h"
 #include "record/read/view.h"
 #include "record/write/record.h"
@@ -150,7 +151,7 @@ static bool put_lines(const char *text, const char *old)
 static void put_keys(const struct frame *f)
 {
     fprintf(stdout, "\033[%d;1H" ERASE_LINE "%.*s", f->rows, f->columns - 1,
-            f->is_over            ? "The run is over. q leaves."
+            f->is_over        ? "The run is over. q leaves."
             : f->columns < 60 ? "pages: o t f d  q quit"
                               : "o overview  t tasks  f failures  "
                                 "d decisions  q quit");
@@ -294,11 +295,9 @@ static bool explain(const char *word, const char *record)
     return true;
 }
 
-static int top(const struct bats_settings *set, void *context,
-               struct bats_error *err)
+int cmd_top(const struct bats_settings *set, struct bats_error *err)
 {
     char record[4096], path[4096 + sizeof BATS_LIVE_SUFFIX];
-    (void)context;
     bats_look_find(set->words[0], record, sizeof record);
     snprintf(path, sizeof path, "%s" BATS_LIVE_SUFFIX, record);
     int rc = show(set, record, path, err);
@@ -307,9 +306,4 @@ static int top(const struct bats_settings *set, void *context,
     return access(path, F_OK) != 0 && explain(set->words[0], record)
                ? bats_exit_of(rc)
                : rc;
-}
-
-int cmd_top(int argc, char **argv)
-{
-    return bats_carry_out(BATS_VERB_TOP, argc, argv, NULL, top, NULL);
 }

@@ -8,6 +8,7 @@
 #include "bats/sched.h"
 #include "cli/causes.h"
 #include "cli/cli.h"
+#include "cli/frame.h"
 #include "cli/look.h"
 #include "report/recorded.h"
 #include "report/words.h"
@@ -543,8 +544,8 @@ static int explain(struct bats_view *view, const struct known *k,
         view, k, set->words[2] != NULL ? set->words[2] : set->words[1], err);
 }
 
-static int show(struct bats_view *view, const struct bats_settings *set,
-                struct bats_error *err)
+int cmd_why(struct bats_view *view, const struct bats_settings *set,
+            struct bats_error *err)
 {
     struct known k = {.n_workflows = 0};
     int rc = learn(view, &k, err);
@@ -553,9 +554,4 @@ static int show(struct bats_view *view, const struct bats_settings *set,
     free(k.workflows);
     free(k.workflow);
     return rc;
-}
-
-int cmd_why(int argc, char **argv)
-{
-    return bats_look(BATS_VERB_WHY, argc, argv, show);
 }

@@ -5,10 +5,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/help.h"
-#include "cli/options.h"
-#include "run/run.h"
+#include "cli/frame.h"
 #include "run/launcher.h"
+#include "run/run.h"
 #include "site/batch_system.h"
 
 #define JOB_MAX 63 /* of the protocol */
@@ -49,31 +48,25 @@ static int work(const struct bats_settings *set, int rank, int n_ranks)
     return bats_exit_of(rc);
 }
 
-int cmd_worker(int argc, char **argv)
+int cmd_worker(enum bats_verb verb, struct bats_settings *set, int argc,
+               char **argv, struct bats_error *usage)
 {
-    struct bats_settings set;
-    struct bats_error usage = {0}, err;
+    struct bats_error err;
     int rank = 0, n_ranks = 1, code;
-    int rc = bats_options_parse(BATS_VERB_WORKER, argc, argv, &set, &usage);
-    if (rc == 0 && set.help) {
-        bats_help_verb(stdout, BATS_VERB_WORKER);
-        return BATS_EXIT_OK;
-    }
-    if (rc == 0)
-        rc = check(&set, &usage);
+    int rc = usage->code == 0 ? check(set, usage) : usage->code;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     /* The start of MPI takes longer than anything else here. */
     if (bats_launcher_ranks() <= 1)
         bats_mpi_omit();
-    else if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks,
+    else if (bats_mpi_start(&argc, &argv, set->silence, &rank, &n_ranks,
                             &err) != 0)
         return bats_complain(&err);
     if (rc == 0)
-        code = work(&set, rank, n_ranks);
+        code = work(set, rank, n_ranks);
     else
-        code = rank == 0 ? bats_options_complain(BATS_VERB_WORKER, &usage)
-                         : BATS_EXIT_USAGE;
+        code =
+            rank == 0 ? bats_options_complain(verb, usage) : BATS_EXIT_USAGE;
     bats_mpi_end(code);
     return code;
 }
