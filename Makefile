@@ -93,8 +93,8 @@ RECORD_SRC = $(addprefix src/record/, \
 	texts.c view_stderr.c view_workflows.c) \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
-	account.c allocation.c batch_system.c batch_systems.c deaths.c \
-	fields.c hardware.c job_systems.c name.c node.c query.c queue.c site.c \
+	allocation.c batch_system.c batch_systems.c deaths.c hardware.c \
+	job_system.c node.c query.c queue.c site.c \
 	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \

@@ -10,7 +10,7 @@
 
 #include "record/read/results.h"
 #include "report/words.h"
-#include "site/name.h"
+#include "site/batch_system.h"
 
 char *bats_past_path(const struct bats_settings *set)
 {
@@ -121,7 +121,7 @@ static const struct bats_hardware *hardware_of(const struct bats_survey *s,
 
 void bats_learner_meet(struct bats_learner *l, const struct bats_survey *s)
 {
-    const char *site = bats_site_name();
+    const char *site = bats_batch_site();
     for (size_t i = 0; i < s->platform.n_clusters; i++) {
         struct bats_past_place *place = &l->places[i];
         const struct bats_hardware *h = hardware_of(s, i);

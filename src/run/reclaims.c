@@ -225,10 +225,7 @@ static int look(struct master *m, struct bats_error *err)
     m->reclaims->look_us =
         now_us + (m->joined != NULL ? m->options->joining->look_us : LOOK_US);
     draining(m)(&argv);
-    if (!argv.failed)
-        bats_query_start(query, (const char *const *)argv.words, NULL, NULL,
-                         NULL);
-    bats_argv_release(&argv);
+    bats_query_start(query, &argv, NULL, NULL);
     return rc;
 }
 

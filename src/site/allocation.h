@@ -1,6 +1,7 @@
 /*
  * allocation: the resources of the job that this process is part of, their end
- * and their rate. It is the same for every batch system.
+ * and their rate, and what its account has left. It is the same for every batch
+ * system.
  *
  * Layer: site. Used by site.c and the survey.
  *
@@ -16,16 +17,22 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "bats/units.h"
 #include "site/node.h"
 
 #define BATS_ALLOCATION_NAME 64
 #define BATS_ALLOCATION_SOURCE 320
+#define BATS_ALLOCATION_WEIGHTS 256
 
 struct bats_batch_system; /* site/batch_system.h */
 
 struct bats_allocation_part {
     char partition[BATS_NODE_PARTITION]; /* or queue; "" if unknown */
     char source[BATS_ALLOCATION_SOURCE]; /* source of the rates of its nodes */
+    /* For the batch system itself: */
+    char weights[BATS_ALLOCATION_WEIGHTS]; /* of resources; "": none */
+    bool exclusive;                        /* its nodes are its own */
+    double billing; /* by the system, per hour; <= 0: not known */
 };
 
 struct bats_allocation_node {
@@ -34,6 +41,9 @@ struct bats_allocation_node {
     uint32_t cpus;             /* held by the job on this node */
     bool whole;                /* the job holds all of the node */
     double rate;               /* per hour */
+    /* For the batch system itself: */
+    double memory_mb;
+    char gres[64]; /* as it writes them, "gpu:2" */
 };
 
 /* All zero: no job. Release with bats_allocation_release. */
@@ -57,7 +67,7 @@ struct bats_allocation {
 };
 
 /* NULL: the job has no such node. A domain in `host` is ignored. */
-const struct bats_allocation_node *
+struct bats_allocation_node *
 bats_allocation_find(const struct bats_allocation *allocation,
                      const char *host);
 
@@ -75,5 +85,27 @@ int bats_allocation_add_node(struct bats_allocation *allocation,
 
 /* Sorts by host, which bats_allocation_find needs. */
 void bats_allocation_sort(struct bats_allocation *allocation);
+
+/* ---- accounts ---- */
+
+#define BATS_ACCOUNT_NAME 64
+
+struct bats_account {
+    char account[BATS_ACCOUNT_NAME]; /* the account with the least left */
+    bool of_user;                    /* the limit is the user's share of it */
+    bool of_qos;         /* it is no account, but the jobs' class of service */
+    double factor;       /* factor by which usage is billed; 0: 1 */
+    bool limited;        /* if not, there is no limit */
+    int64_t limit, used; /* billing-minutes, if limited */
+};
+
+/* In billing-hours, never below 0; BATS_UNLIMITED without a limit. */
+bats_money bats_account_left(const struct bats_account *account);
+
+#define BATS_ACCOUNT_WORDS 192
+
+/* "account phys: 220 of 1000 billing-minutes are used". Returns `text`. */
+const char *bats_account_words(char text[BATS_ACCOUNT_WORDS],
+                               const struct bats_account *account);
 
 #endif

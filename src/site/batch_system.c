@@ -48,6 +48,15 @@ int64_t bats_batch_memory(void)
     return kib;
 }
 
+const char *bats_batch_site(void)
+{
+    const char *site = NULL;
+    for (size_t i = 0; site == NULL && bats_batch_systems[i]; i++)
+        if (bats_batch_systems[i]->site != NULL)
+            site = bats_batch_systems[i]->site();
+    return site != NULL ? site : "";
+}
+
 bool bats_batch_launched(void)
 {
     bool launched = false;

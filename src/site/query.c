@@ -16,33 +16,44 @@
 #include "util/now.h"
 
 #define PATIENCE_US 30000000
+#define PART '\x1f' /* between words, in a format; no text has it */
+#define PARTS "\x1f"
 
 /* ---- words ---- */
 
-void bats_argv_add(struct bats_argv *argv, const char *format, ...)
+static void add_word(struct bats_argv *argv, const char *text)
 {
-    char *word = NULL;
-    va_list args;
-    va_start(args, format);
-    int n = vasprintf(&word, format, args);
-    va_end(args);
-    if (n < 0 || !bats_grow(&argv->words, &argv->room, argv->n + 2,
-                            sizeof *argv->words)) {
+    char *word = strdup(text);
+    if (word == NULL || !bats_grow(&argv->words, &argv->room, argv->n + 2,
+                                   sizeof *argv->words)) {
+        free(word);
         argv->failed = true;
-        if (n >= 0)
-            free(word);
         return;
     }
     argv->words[argv->n++] = word;
     argv->words[argv->n] = NULL;
 }
 
-void bats_argv_words(struct bats_argv *argv, ...)
+static void add_words(struct bats_argv *argv, const char *format, va_list args)
+{
+    char *parted = strdup(format), *text = NULL;
+    for (char *c = parted; c != NULL && *c != '\0'; c++)
+        *c = *c == ' ' ? PART : *c;
+    if (parted == NULL || vasprintf(&text, parted, args) < 0) {
+        argv->failed = true;
+        text = NULL;
+    }
+    for (char *rest = text, *word; (word = strsep(&rest, PARTS)) != NULL;)
+        add_word(argv, word);
+    free(parted);
+    free(text);
+}
+
+void bats_argv_add(struct bats_argv *argv, const char *format, ...)
 {
     va_list args;
-    va_start(args, argv);
-    for (const char *word; (word = va_arg(args, const char *)) != NULL;)
-        bats_argv_add(argv, "%s", word);
+    va_start(args, format);
+    add_words(argv, format, args);
     va_end(args);
 }
 
@@ -58,7 +69,7 @@ void bats_argv_release(struct bats_argv *argv)
 
 /* The environment, with the variable "NAME=value" (NULL: none). In one block
  * for free(); the strings are shared. */
-static char **environment_with(const char *variable)
+static char **environment_with(char *variable)
 {
     size_t n = 0, kept = 0;
     size_t name = variable != NULL ? strcspn(variable, "=") + 1 : 0;
@@ -69,12 +80,12 @@ static char **environment_with(const char *variable)
         if (name == 0 || strncmp(environ[i], variable, name) != 0)
             copy[kept++] = environ[i];
     if (copy != NULL)
-        copy[kept] = (char *)variable;
+        copy[kept] = variable;
     return copy;
 }
 
-static int spawn(const char *const *argv, const char *variable, int in,
-                 int out, int err, pid_t *pid)
+static int spawn(char *const *words, char *variable, int in, int out, int err,
+                 pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     char **environment = environment_with(variable);
@@ -89,10 +100,8 @@ static int spawn(const char *const *argv, const char *variable, int in,
         rc = posix_spawn_file_actions_adddup2(&actions, out, 1);
     if (rc == 0)
         rc = posix_spawn_file_actions_adddup2(&actions, err, 2);
-    /* posix_spawnp's prototype lacks the const that it keeps to. */
     if (rc == 0)
-        rc = posix_spawnp(pid, argv[0], &actions, NULL, (char **)argv,
-                          environment);
+        rc = posix_spawnp(pid, words[0], &actions, NULL, words, environment);
     posix_spawn_file_actions_destroy(&actions);
     free(environment);
     return rc;
@@ -117,20 +126,21 @@ static bool fill(int pipe[2], const char *input)
     return written == (ssize_t)n;
 }
 
-int bats_query_start(struct bats_query *q, const char *const *argv,
-                     const char *variable, const char *input,
-                     struct bats_error *err)
+static int start(struct bats_query *q, const struct bats_argv *argv,
+                 const char *input, struct bats_error *err)
 {
     int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+    bool has_variable = strchr(argv->words[0], '=') != NULL;
+    char *const *words = argv->words + has_variable;
     *q = (struct bats_query){.fds = {-1, -1}};
-    snprintf(q->command, sizeof q->command, "%s", argv[0]);
+    snprintf(q->command, sizeof q->command, "%s", words[0]);
     if ((input != NULL && !fill(pipes[2], input)) ||
         pipe2(pipes[0], O_CLOEXEC) != 0 || pipe2(pipes[1], O_CLOEXEC) != 0) {
         close_all(pipes);
         return bats_error_set(err, BATS_ESYS, "no pipe: %s", strerror(errno));
     }
-    int rc = spawn(argv, variable, pipes[2][0], pipes[0][1], pipes[1][1],
-                   &q->pid);
+    int rc = spawn(words, has_variable ? argv->words[0] : NULL, pipes[2][0],
+                   pipes[0][1], pipes[1][1], &q->pid);
     for (int i = 0; i < 2 && rc == 0; i++) {
         q->fds[i] = pipes[i][0];
         pipes[i][0] = -1;
@@ -139,10 +149,18 @@ int bats_query_start(struct bats_query *q, const char *const *argv,
     close_all(pipes);
     if (rc != 0)
         return bats_error_set(err, rc == ENOENT ? BATS_EINPUT : BATS_ESYS,
-                              "%s: %s", argv[0], strerror(rc));
+                              "%s: %s", q->command, strerror(rc));
     q->runs = true;
     q->end_us = bats_now_us(CLOCK_MONOTONIC) + PATIENCE_US;
     return 0;
+}
+
+int bats_query_start(struct bats_query *q, struct bats_argv *argv,
+                     const char *input, struct bats_error *err)
+{
+    int rc = argv->failed ? bats_no_memory(err) : start(q, argv, input, err);
+    bats_argv_release(argv);
+    return rc;
 }
 
 /* ---- the answer ---- */
@@ -241,12 +259,22 @@ int bats_query_poll(struct bats_query *q, int64_t wait_us, char **answer,
                           PATIENCE_US / 1000000);
 }
 
-int bats_ask(const char *const *argv, const char *variable, const char *input,
-             char **answer, struct bats_error *err)
+int bats_query(struct bats_argv *argv, const char *input, char **answer,
+               struct bats_error *err)
 {
     struct bats_query query;
-    int rc = bats_query_start(&query, argv, variable, input, err);
+    int rc = bats_query_start(&query, argv, input, err);
     while (rc == 0)
         rc = bats_query_poll(&query, PATIENCE_US, answer, err);
     return rc < 0 ? rc : 0;
+}
+
+int bats_ask(char **answer, struct bats_error *err, const char *format, ...)
+{
+    struct bats_argv argv = {0};
+    va_list args;
+    va_start(args, format);
+    add_words(&argv, format, args);
+    va_end(args);
+    return bats_query(&argv, NULL, answer, err);
 }

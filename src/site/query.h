@@ -15,6 +15,20 @@
 #include "bats/error.h"
 #include "util/text.h"
 
+/* The words of a command; all zero: none. A first word with '=' is a variable
+ * for its environment, as in a shell. */
+struct bats_argv {
+    char **words; /* ended by NULL, if there is one */
+    size_t n, room;
+    bool failed; /* memory was short */
+};
+
+/* Adds words. The blanks of `format` part them, those of its arguments do
+ * not. */
+void bats_argv_add(struct bats_argv *argv, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void bats_argv_release(struct bats_argv *argv);
+
 /* All zero: none. */
 struct bats_query {
     bool runs;
@@ -26,14 +40,13 @@ struct bats_query {
 };
 
 /*
- * Starts argv (NULL-terminated, looked up in PATH) with the text `input` as
- * standard input (NULL: none; at most what a pipe holds, 4096 bytes), and
- * `variable` ("NAME=value"; NULL: none) added to its environment. BATS_EINPUT:
- * there is no such command; BATS_ESYS: it cannot be started.
+ * Starts the command, whose words are released, with the text `input` as
+ * standard input (NULL: none; at most what a pipe holds, 4096 bytes).
+ * BATS_EINPUT: there is no such command; BATS_ESYS: it cannot be started;
+ * BATS_ENOMEM.
  */
-int bats_query_start(struct bats_query *query, const char *const *argv,
-                     const char *variable, const char *input,
-                     struct bats_error *err);
+int bats_query_start(struct bats_query *query, struct bats_argv *argv,
+                     const char *input, struct bats_error *err);
 
 /*
  * Waits for at most `wait_us`. 1: it has succeeded, and *answer, for free(), is
@@ -45,25 +58,14 @@ int bats_query_poll(struct bats_query *query, int64_t wait_us, char **answer,
                     struct bats_error *err);
 
 /* Both: starts the command and waits for its answer. */
-int bats_ask(const char *const *argv, const char *variable, const char *input,
-             char **answer, struct bats_error *err);
+int bats_query(struct bats_argv *argv, const char *input, char **answer,
+               struct bats_error *err);
+
+/* The same with the words of bats_argv_add. */
+int bats_ask(char **answer, struct bats_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Ends it, if it runs. */
 void bats_query_release(struct bats_query *query);
-
-/* ---- the words of a command ---- */
-
-/* All zero: no words. */
-struct bats_argv {
-    char **words; /* ended by NULL, if there is one */
-    size_t n, room;
-    bool failed; /* memory was short */
-};
-
-void bats_argv_add(struct bats_argv *argv, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* Adds several words as they are, ended by NULL. */
-void bats_argv_words(struct bats_argv *argv, ...) __attribute__((sentinel));
-void bats_argv_release(struct bats_argv *argv);
 
 #endif

@@ -46,7 +46,7 @@ struct bats_queue {
     int64_t submit_us, pause_us;    /* not before; after a failure */
     int64_t list_us, list_pause_us; /* the same */
     int64_t bills_us;               /* not before, */
-    bool is_stale; /* unless jobs have ended since the last question */
+    bool is_stale;  /* unless jobs have ended since the last question */
     int64_t say_us; /* delay of bills when it is mentioned next */
     struct bats_queue_news *news;
     size_t first_news, n_news, room;
@@ -73,7 +73,7 @@ static void say(struct bats_queue *j, const char *format, ...)
 static void say(struct bats_queue *j, const char *format, ...)
 {
     struct bats_queue_news news = {.type = BATS_QUEUE_SAYS,
-                                  .place = BATS_NO_JOB};
+                                   .place = BATS_NO_JOB};
     va_list args;
     va_start(args, format);
     vsnprintf(news.sentence, sizeof news.sentence, format, args);
@@ -107,7 +107,8 @@ static void end(struct bats_queue *j, uint32_t place)
     job->state = ENDED;
     job->ended_us = bats_now_us(CLOCK_MONOTONIC);
     j->is_stale = true;
-    tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_ENDED, .place = place});
+    tell(j,
+         &(struct bats_queue_news){.type = BATS_QUEUE_ENDED, .place = place});
     if (job->id[0] == '\0' || (!j->o.rules.accounts && job->start_s == 0))
         bill(j, place, 0);
 }
@@ -137,8 +138,9 @@ static void name_job(struct bats_queue *j, uint32_t place, const char *id)
     for (uint32_t i = 0; i < j->o.n; i++)
         if ((j->jobs[i].state == QUEUED || j->jobs[i].state == RUNS) &&
             strcmp(j->jobs[i].id, id) == 0) {
-            say(j, "%s has given the number %s to another job: the one that "
-                   "had it is gone",
+            say(j,
+                "%s has given the number %s to another job: the one that "
+                "had it is gone",
                 j->o.system->name, id);
             lose(j, i);
         }
@@ -170,17 +172,17 @@ static void update(struct bats_queue *j, uint32_t place,
     } else if (changed) {
         job->state = RUNS;
         tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_RUNS,
-                                         .place = place,
-                                         .start_s = view->start_s,
-                                         .end_s = view->end_s,
-                                         .rate = view->rate});
+                                          .place = place,
+                                          .start_s = view->start_s,
+                                          .end_s = view->end_s,
+                                          .rate = view->rate});
     }
 }
 
 /* ---- what the user of this says ---- */
 
 int bats_queue_create(const struct bats_queue_options *options,
-                     struct bats_queue **jobs, struct bats_error *err)
+                      struct bats_queue **jobs, struct bats_error *err)
 {
     struct bats_queue *j = *jobs = calloc(1, sizeof *j);
     if (j != NULL) {
@@ -210,7 +212,8 @@ void bats_queue_destroy(struct bats_queue *j)
 void bats_queue_submit(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
-    *job = (struct job){.state = WANTED, .rate = -1, .number = job->number + 1};
+    *job =
+        (struct job){.state = WANTED, .rate = -1, .number = job->number + 1};
     snprintf(job->mark, sizeof job->mark, "%s.%lu.%lu.%s", j->o.tag,
              (unsigned long)place, (unsigned long)job->number,
              j->o.requests[place].mark);
@@ -218,7 +221,7 @@ void bats_queue_submit(struct bats_queue *j, uint32_t place)
 }
 
 void bats_queue_adopt(struct bats_queue *j, uint32_t place,
-                     const struct bats_job_view *view)
+                      const struct bats_job_view *view)
 {
     struct job *job = &j->jobs[place];
     *job = (struct job){.state = QUEUED,
@@ -246,7 +249,7 @@ void bats_queue_cancel(struct bats_queue *j, uint32_t place, int64_t grace_us)
 }
 
 uint32_t bats_queue_find(const struct bats_queue *j, const char *id,
-                        bool *unsure)
+                         bool *unsure)
 {
     *unsure = false;
     for (uint32_t i = 0; i < j->o.n; i++) {
@@ -265,7 +268,7 @@ uint32_t bats_queue_count(const struct bats_queue *j)
 }
 
 void bats_queue_waiting(const struct bats_queue *j,
-                       struct bats_queue_waiting *waiting)
+                        struct bats_queue_waiting *waiting)
 {
     uint32_t most = 0;
     *waiting = (struct bats_queue_waiting){.since_us = INT64_MAX};
@@ -405,8 +408,9 @@ static void say_late(struct bats_queue *j, int64_t now_us)
     if (late_us < j->say_us)
         return;
     j->say_us *= 2;
-    say(j, "the accounting of %s does not yet know the end of %lu job%s, one "
-           "of them for %lld s: bills are waited for, %d s for each",
+    say(j,
+        "the accounting of %s does not yet know the end of %lu job%s, one "
+        "of them for %lld s: bills are waited for, %d s for each",
         j->o.system->name, (unsigned long)n, n == 1 ? "" : "s",
         (long long)late_us / 1000000, BILL_US / 1000000);
 }
@@ -427,8 +431,9 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
         const struct job *job = &j->jobs[i];
         if (job->state != ENDED || now_us - job->ended_us < BILL_US)
             continue;
-        say(j, "the accounting of %s does not know the end of job %s: it is "
-               "charged for the time it was held",
+        say(j,
+            "the accounting of %s does not know the end of job %s: it is "
+            "charged for the time it was held",
             j->o.system->name, job->id);
         bill(j, i, bill_by_time(job));
     }
@@ -464,15 +469,10 @@ static void start(struct bats_queue *j, enum errand errand,
                   struct bats_argv *argv, const char *input, int64_t now_us)
 {
     struct bats_error why;
-    int rc = 0;
-    if (argv->failed)
-        j->failed = true;
-    else
-        rc = bats_query_start(&j->query, (const char *const *)argv->words,
-                              j->o.system->variable, input, &why);
+    int rc = bats_query_start(&j->query, argv, input, &why);
     j->errand = errand;
-    bats_argv_release(argv);
-    if (rc < 0)
+    j->failed |= rc == BATS_ENOMEM;
+    if (rc < 0 && !j->failed)
         conclude(j, rc, NULL, &why, now_us);
 }
 
@@ -484,7 +484,8 @@ static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     j->n_told = 0;
     for (uint32_t i = 0; i < j->o.n && j->n_told < AT_ONCE; i++) {
         const struct job *job = &j->jobs[i];
-        if (job->cancel_us == 0 || (job->state != QUEUED && job->state != RUNS))
+        if (job->cancel_us == 0 ||
+            (job->state != QUEUED && job->state != RUNS))
             continue;
         if (job->cancel_us > now_us) {
             *due_us = job->cancel_us < *due_us ? job->cancel_us : *due_us;
@@ -585,7 +586,7 @@ static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
 }
 
 int bats_queue_turn(struct bats_queue *j, int64_t now_us, int64_t *due_us,
-                   struct bats_error *err)
+                    struct bats_error *err)
 {
     struct bats_error why = {0};
     char *answer = NULL;

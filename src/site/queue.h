@@ -46,7 +46,7 @@
 struct bats_queue; /* opaque */
 
 struct bats_queue_options {
-    const struct bats_job_system *system;
+    const struct bats_batch_system *system;
     struct bats_job_rules rules;
     const char *name;                        /* of all jobs of the run */
     const struct bats_job_request *requests; /* by place, n of them: all but
@@ -58,7 +58,7 @@ struct bats_queue_options {
 
 /* The options' pointers stay valid. BATS_ENOMEM. */
 int bats_queue_create(const struct bats_queue_options *options,
-                     struct bats_queue **jobs, struct bats_error *err);
+                      struct bats_queue **jobs, struct bats_error *err);
 void bats_queue_destroy(struct bats_queue *jobs);
 
 /* Hands a job in, at a place that has none. */
@@ -67,17 +67,17 @@ void bats_queue_submit(struct bats_queue *jobs, uint32_t place);
 /* An earlier session has handed in this job, as `view` shows it, and this place
  * takes it over. */
 void bats_queue_adopt(struct bats_queue *jobs, uint32_t place,
-                     const struct bats_job_view *view);
+                      const struct bats_job_view *view);
 
 /* The job is to end: it is cancelled unless it has left by itself within
  * `grace_us`. */
 void bats_queue_cancel(struct bats_queue *jobs, uint32_t place,
-                      int64_t grace_us);
+                       int64_t grace_us);
 
 /* The place of the job with this number. BATS_NO_JOB: not one of ours, not to
  * be kept, or (*unsure) its number is not known yet. */
 uint32_t bats_queue_find(const struct bats_queue *jobs, const char *id,
-                        bool *unsure);
+                         bool *unsure);
 
 /* Places that have a job. */
 uint32_t bats_queue_count(const struct bats_queue *jobs);
@@ -85,15 +85,15 @@ uint32_t bats_queue_count(const struct bats_queue *jobs);
 /* Does what is due. Lowers `*due_us` to the monotonic time of its next turn.
  * BATS_ENOMEM. */
 int bats_queue_turn(struct bats_queue *jobs, int64_t now_us, int64_t *due_us,
-                   struct bats_error *err);
+                    struct bats_error *err);
 
 enum bats_queue_news_type {
     BATS_QUEUE_SUBMITTED, /* place: the number of its job is known */
-    BATS_QUEUE_RUNS,      /* place, start_s, end_s, rate: first seen running, or
+    BATS_QUEUE_RUNS,   /* place, start_s, end_s, rate: first seen running, or
                             its end has changed */
-    BATS_QUEUE_ENDED,     /* place: it runs no more, and never will */
-    BATS_QUEUE_BILLED,    /* place, amount: the place is free again */
-    BATS_QUEUE_SAYS       /* a sentence */
+    BATS_QUEUE_ENDED,  /* place: it runs no more, and never will */
+    BATS_QUEUE_BILLED, /* place, amount: the place is free again */
+    BATS_QUEUE_SAYS    /* a sentence */
 };
 
 struct bats_queue_news {
@@ -117,6 +117,6 @@ struct bats_queue_waiting {
     char reason[BATS_JOB_ID];
 };
 void bats_queue_waiting(const struct bats_queue *jobs,
-                       struct bats_queue_waiting *waiting);
+                        struct bats_queue_waiting *waiting);
 
 #endif

@@ -1,3 +1,4 @@
+/* slurm: the job of Slurm that this process is in. */
 #include "site/slurm.h"
 
 #include <math.h>
@@ -6,10 +7,79 @@
 #include <string.h>
 #include <strings.h>
 
-#include "site/fields.h"
 #include "util/hostlist.h"
 
 #define FIELD 512
+
+/* ---- fields ---- */
+
+const char *bats_slurm_find(const char *at, const char *key)
+{
+    size_t n = strlen(key);
+    for (; *at != '\0' && *at != '\n'; at++)
+        if (*at == ' ' && strncmp(at + 1, key, n) == 0 && at[n + 1] == '=')
+            return at + n + 2;
+    return NULL;
+}
+
+/* The value at `at`; NULL: there is none. */
+static void copy(const char *at, char *value, size_t size)
+{
+    size_t n = at != NULL ? strcspn(at, " \n") : 0;
+    if (n >= size || (n == 6 && strncmp(at, "(null)", 6) == 0))
+        n = 0;
+    memcpy(value, at != NULL ? at : "", n);
+    value[n] = '\0';
+}
+
+void bats_slurm_get(const char *at, const char *key, char *value, size_t size)
+{
+    copy(bats_slurm_find(at, key), value, size);
+}
+
+bool bats_slurm_begins(const char *line, const char *key, char *value,
+                       size_t size)
+{
+    size_t n = strlen(key);
+    if (strncmp(line, key, n) != 0 || line[n] != '=')
+        return false;
+    copy(line + n + 1, value, size);
+    return true;
+}
+
+const char *bats_slurm_next(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end != NULL ? end + 1 : NULL;
+}
+
+const char *bats_slurm_item(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (;; list++) {
+        if (strncmp(list, name, n) == 0 && list[n] == '=')
+            return list + n + 1;
+        list += strcspn(list, ", \n");
+        if (*list != ',')
+            return NULL;
+    }
+}
+
+double bats_slurm_amount(const char *list, const char *name)
+{
+    const char *item = bats_slurm_item(list, name);
+    return item != NULL ? strtod(item, NULL) : -1;
+}
+
+/* A number, or a time in seconds since 1970; "Unknown" becomes 0. */
+static int64_t number(const char *at, const char *key)
+{
+    char value[FIELD];
+    bats_slurm_get(at, key, value, sizeof value);
+    return strtoll(value, NULL, 10);
+}
+
+/* ---- the job ---- */
 
 /* Counts ids: "0-2,8" are 4. */
 static uint32_t count_ids(const char *ids)
@@ -26,218 +96,129 @@ static uint32_t count_ids(const char *ids)
     return n;
 }
 
-/* The amount of `name` in a list such as "cpu=3,node=1,billing=9"; -1: it is
- * not there. */
-static double amount_in(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, name, n) == 0 && at[n] == '=')
-            return strtod(at + n + 1, NULL);
-    }
-    return -1;
-}
-
-/* ---- the job ---- */
-
-static int add_node(struct bats_slurm *slurm, const struct bats_slurm_node *of,
-                    const char *host, struct bats_error *err)
-{
-    struct bats_slurm_node *nodes =
-        realloc(slurm->nodes, (slurm->n_nodes + 1) * sizeof *nodes);
-    if (nodes == NULL)
-        return bats_no_memory(err);
-    slurm->nodes = nodes;
-    nodes[slurm->n_nodes] = *of;
-    snprintf(nodes[slurm->n_nodes].host, sizeof nodes->host, "%s", host);
-    slurm->n_nodes++;
-    return 0;
-}
-
 /* Reads "Nodes=fast[1-2] CPU_IDs=0-63 Mem=0 GRES=gpu:2", as often as it
  * occurs. */
-static int read_holdings(const char *at, const char *end,
-                         struct bats_slurm *slurm, struct bats_error *err)
+static int read_holdings(const char *at, struct bats_allocation *job,
+                         struct bats_error *err)
 {
     int rc = 0;
-    while (rc == 0 && (at = bats_field_find(at, end, "Nodes")) != NULL) {
+    while (rc == 0 && (at = bats_slurm_find(at, "Nodes")) != NULL) {
         char value[FIELD];
-        struct bats_slurm_node node = {.part = (uint32_t)slurm->n_parts};
+        struct bats_allocation_node node = {.part =
+                                                (uint32_t)job->n_parts - 1};
         struct bats_hostlist hosts;
-        size_t n = strcspn(at, " \n");
-        char *names = strndup(at, n);
+        char *names = strndup(at, strcspn(at, " \n"));
         if (names == NULL)
             return bats_no_memory(err);
-        bats_field_get(at, end, "CPU_IDs", value, sizeof value);
+        bats_slurm_get(at, "CPU_IDs", value, sizeof value);
         node.cpus = count_ids(value);
-        bats_field_get(at, end, "Mem", value, sizeof value);
-        node.memory_mb = strtod(value, NULL);
-        bats_field_get(at, end, "GRES", node.gres, sizeof node.gres);
+        node.memory_mb = (double)number(at, "Mem");
+        bats_slurm_get(at, "GRES", node.gres, sizeof node.gres);
         rc = bats_hostlist_expand(names, &hosts, err);
         free(names);
-        for (size_t i = 0; rc == 0 && i < hosts.n; i++)
-            rc = add_node(slurm, &node, hosts.names[i], err);
+        for (size_t i = 0; rc == 0 && i < hosts.n; i++) {
+            snprintf(node.host, sizeof node.host, "%s", hosts.names[i]);
+            rc = bats_allocation_add_node(job, &node, err);
+        }
         bats_hostlist_release(&hosts);
     }
     return rc;
 }
 
-static int read_part(const char *at, const char *end, struct bats_slurm *slurm,
+/* A component of the job. It ends when the first of them does. */
+static int read_part(const char *at, struct bats_allocation *job,
                      struct bats_error *err)
 {
-    struct bats_slurm_part *parts =
-        realloc(slurm->parts, (slurm->n_parts + 1) * sizeof *parts);
-    if (parts == NULL)
-        return bats_no_memory(err);
-    slurm->parts = parts;
-    struct bats_slurm_part *part = &parts[slurm->n_parts];
     char value[FIELD];
-    *part = (struct bats_slurm_part){0};
-    bats_field_get(at, end, "Partition", part->partition,
-                   sizeof part->partition);
-    bats_field_get(at, end, "TRES", value, sizeof value);
-    part->billing = amount_in(value, "billing");
-    bats_field_get(at, end, "StartTime", value, sizeof value);
-    part->start_s = strtoll(value, NULL, 10);
-    bats_field_get(at, end, "EndTime", value, sizeof value);
-    part->end_s = strtoll(value, NULL, 10); /* "Unknown" becomes 0 */
-    bats_field_get(at, end, "OverSubscribe", value, sizeof value);
-    part->exclusive = strcmp(value, "NO") == 0;
-    int rc = read_holdings(at, end, slurm, err);
-    slurm->n_parts++;
-    return rc;
+    struct bats_allocation_part part = {.weights = ""};
+    int64_t end_s = number(at, "EndTime");
+    bats_slurm_get(at, "Partition", part.partition, sizeof part.partition);
+    bats_slurm_get(at, "TRES", value, sizeof value);
+    part.billing = bats_slurm_amount(value, "billing");
+    job->rate += part.billing > 0 ? part.billing : 0;
+    bats_slurm_get(at, "OverSubscribe", value, sizeof value);
+    part.exclusive = strcmp(value, "NO") == 0;
+    if (end_s > 0 && (job->end_s == 0 || end_s < job->end_s))
+        job->end_s = end_s;
+    int rc = bats_allocation_add_part(job, &part, err);
+    return rc < 0 ? rc : read_holdings(at, job, err);
 }
 
-static int compare_nodes(const void *a, const void *b)
+/* The user chooses the text before `at`. */
+static void read_head(const char *line, const char *at,
+                      struct bats_allocation *job)
 {
-    const struct bats_slurm_node *x = a, *y = b;
-    return strcmp(x->host, y->host);
+    bats_slurm_get(line, "UserId", job->user, sizeof job->user);
+    job->user[strcspn(job->user, "(")] = '\0';
+    bats_slurm_get(line, "Account", job->account, sizeof job->account);
+    bats_slurm_get(line, "QOS", job->qos, sizeof job->qos);
+    job->life = (uint32_t)number(at, "Restarts");
+    job->queued_s = number(at, "SubmitTime");
+    job->start_s = number(at, "StartTime");
+    job->end_s = 0;
 }
 
-int bats_slurm_read_job(const char *text, struct bats_slurm *slurm,
+int bats_slurm_read_job(const char *text, struct bats_allocation *job,
                         struct bats_error *err)
 {
     int rc = 0;
-    for (const char *line = text; *line != '\0' && rc == 0;) {
-        const char *end = bats_field_line_end(line);
-        /* The user chooses the text before this. */
-        const char *at = bats_field_find(line, end, "JobState");
-        if (at != NULL) {
-            if (slurm->n_parts == 0) {
-                bats_field_get(line, end, "UserId", slurm->user,
-                               sizeof slurm->user);
-                slurm->user[strcspn(slurm->user, "(")] = '\0';
-                bats_field_get(line, end, "Account", slurm->account,
-                               sizeof slurm->account);
-                bats_field_get(line, end, "QOS", slurm->qos,
-                               sizeof slurm->qos);
-                char value[FIELD];
-                bats_field_get(at, end, "Restarts", value, sizeof value);
-                slurm->restarts = (uint32_t)strtoul(value, NULL, 10);
-                bats_field_get(at, end, "SubmitTime", value, sizeof value);
-                slurm->submitted_s = strtoll(value, NULL, 10);
-            }
-            rc = read_part(at, end, slurm, err);
-        }
-        line = end + (*end == '\n');
+    for (const char *line = text; line != NULL && rc == 0;
+         line = bats_slurm_next(line)) {
+        const char *at = bats_slurm_find(line, "JobState");
+        if (at == NULL)
+            continue;
+        if (job->n_parts == 0)
+            read_head(line, at, job);
+        rc = read_part(at, job, err);
     }
-    if (rc == 0 && slurm->n_nodes == 0)
-        rc =
-            bats_error_set(err, BATS_EINPUT,
-                           "scontrol tells of no nodes of job %s", slurm->job);
-    if (rc == 0)
-        qsort(slurm->nodes, slurm->n_nodes, sizeof *slurm->nodes,
-              compare_nodes);
+    if (rc == 0 && job->n_nodes == 0)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "scontrol tells of no nodes of job %s", job->job);
+    bats_allocation_sort(job);
     return rc;
-}
-
-const struct bats_slurm_node *bats_slurm_find(const struct bats_slurm *slurm,
-                                              const char *host)
-{
-    struct bats_slurm_node key;
-    snprintf(key.host, sizeof key.host, "%.*s", (int)strcspn(host, "."), host);
-    return slurm->n_nodes > 0 ? bsearch(&key, slurm->nodes, slurm->n_nodes,
-                                        sizeof *slurm->nodes, compare_nodes)
-                              : NULL;
-}
-
-int64_t bats_slurm_end(const struct bats_slurm *slurm)
-{
-    int64_t end_s = 0;
-    for (size_t i = 0; i < slurm->n_parts; i++)
-        if (slurm->parts[i].end_s > 0 &&
-            (end_s == 0 || slurm->parts[i].end_s < end_s))
-            end_s = slurm->parts[i].end_s;
-    return end_s;
-}
-
-double bats_slurm_billing(const struct bats_slurm *slurm)
-{
-    double sum = 0;
-    for (size_t i = 0; i < slurm->n_parts; i++)
-        sum += slurm->parts[i].billing > 0 ? slurm->parts[i].billing : 0;
-    return sum;
-}
-
-void bats_slurm_release(struct bats_slurm *slurm)
-{
-    free(slurm->parts);
-    free(slurm->nodes);
-    *slurm = (struct bats_slurm){0};
 }
 
 double bats_slurm_read_billed(const char *text)
 {
     double seconds = 0;
     bool any = false;
-    for (const char *line = text; *line != '\0';) {
-        const char *end = bats_field_line_end(line);
+    for (const char *line = text; line != NULL; line = bats_slurm_next(line)) {
         char *tres;
         double elapsed = strtod(line, &tres);
-        const char *billing =
-            memmem(tres, (size_t)(end - tres), "billing=", 8);
-        if (tres > line && *tres == '|' && billing != NULL) {
-            seconds += elapsed * strtod(billing + 8, NULL);
+        double rate = tres > line && *tres == '|'
+                          ? bats_slurm_amount(tres + 1, "billing")
+                          : -1;
+        if (rate >= 0) {
+            seconds += elapsed * rate;
             any = true;
         }
-        line = end + (*end == '\n');
     }
     return any ? seconds / 3600 : -1;
 }
 
 /* ---- partitions and nodes ---- */
 
-void bats_slurm_read_partition(const char *text, struct bats_slurm *slurm)
+void bats_slurm_read_partition(const char *text, struct bats_allocation *job)
 {
-    static const char first[] = "PartitionName=";
-    char name[BATS_NODE_PARTITION], weights[BATS_SLURM_WEIGHTS];
-    if (strncmp(text, first, sizeof first - 1) != 0)
+    char name[BATS_NODE_PARTITION];
+    if (!bats_slurm_begins(text, "PartitionName", name, sizeof name))
         return;
-    bats_field_copy(text + sizeof first - 1, name, sizeof name);
-    bats_field_get(text, bats_field_line_end(text), "TRESBillingWeights",
-                   weights, sizeof weights);
-    for (size_t i = 0; i < slurm->n_parts; i++)
-        if (strcmp(slurm->parts[i].partition, name) == 0)
-            strcpy(slurm->parts[i].weights, weights);
+    for (size_t i = 0; i < job->n_parts; i++)
+        if (strcmp(job->parts[i].partition, name) == 0)
+            bats_slurm_get(text, "TRESBillingWeights", job->parts[i].weights,
+                           sizeof job->parts[i].weights);
 }
 
-void bats_slurm_read_nodes(const char *text, struct bats_slurm *slurm)
+void bats_slurm_read_nodes(const char *text, struct bats_allocation *job)
 {
-    static const char first[] = "NodeName=";
-    for (const char *line = text; *line != '\0';) {
-        const char *end = bats_field_line_end(line);
-        char name[BATS_NODE_HOST], cpus[16];
-        if (strncmp(line, first, sizeof first - 1) == 0) {
-            bats_field_copy(line + sizeof first - 1, name, sizeof name);
-            bats_field_get(line, end, "CPUTot", cpus, sizeof cpus);
-            struct bats_slurm_node *node =
-                (struct bats_slurm_node *)bats_slurm_find(slurm, name);
-            if (node != NULL)
-                node->whole = slurm->parts[node->part].exclusive ||
-                              (double)node->cpus >= strtod(cpus, NULL);
-        }
-        line = end + (*end == '\n');
+    char name[BATS_NODE_HOST];
+    for (const char *line = text; line != NULL; line = bats_slurm_next(line)) {
+        if (!bats_slurm_begins(line, "NodeName", name, sizeof name))
+            continue;
+        struct bats_allocation_node *node = bats_allocation_find(job, name);
+        if (node != NULL)
+            node->whole = job->parts[node->part].exclusive ||
+                          node->cpus >= number(line, "CPUTot");
     }
 }
 
@@ -261,7 +242,7 @@ static double count_gres(const char *held, const char *name, size_t length)
 
 /* The amount of a resource with a weight that the node holds. Memory is in
  * units of the weight's suffix, else in megabytes. */
-static double held(const struct bats_slurm_node *node, const char *name,
+static double held(const struct bats_allocation_node *node, const char *name,
                    size_t length, char suffix)
 {
     static const char suffixes[] = "KMGTP";
@@ -280,7 +261,8 @@ static double held(const struct bats_slurm_node *node, const char *name,
 }
 
 /* Applies weights such as "CPU=1.0,Mem=0.25G,GRES/gpu=2.0". */
-static double weigh(const struct bats_slurm_node *node, const char *weights)
+static double weigh(const struct bats_allocation_node *node,
+                    const char *weights)
 {
     double sum = 0;
     for (const char *at = weights; at != NULL; at = strchr(at, ',')) {
@@ -296,26 +278,37 @@ static double weigh(const struct bats_slurm_node *node, const char *weights)
     return sum;
 }
 
-void bats_slurm_bill(double threads_per_core, struct bats_slurm *slurm)
+static void bill_part(double threads_per_core, struct bats_allocation *job,
+                      uint32_t i)
 {
-    for (uint32_t i = 0; i < slurm->n_parts; i++) {
-        const struct bats_slurm_part *part = &slurm->parts[i];
-        bool weighted = part->weights[0] != '\0';
-        double sum = 0;
-        for (size_t k = 0; k < slurm->n_nodes; k++) {
-            struct bats_slurm_node *node = &slurm->nodes[k];
-            if (node->part != i)
-                continue;
-            node->rate = weighted ? weigh(node, part->weights)
-                                  : node->cpus / threads_per_core;
-            sum += node->rate;
-        }
-        /* Slurm shows its bill as a whole number. */
-        if (!weighted || part->billing <= 0 || sum <= 0 ||
-            fabs(sum - part->billing) <= 1)
+    struct bats_allocation_part *part = &job->parts[i];
+    bool weighted = part->weights[0] != '\0';
+    double sum = 0;
+    if (weighted)
+        snprintf(part->source, sizeof part->source,
+                 "Slurm: TRESBillingWeights=%s", part->weights);
+    else
+        strcpy(part->source, "1 per core-hour (Slurm has no "
+                             "TRESBillingWeights for this partition)");
+    for (size_t k = 0; k < job->n_nodes; k++) {
+        struct bats_allocation_node *node = &job->nodes[k];
+        if (node->part != i)
             continue;
-        for (size_t k = 0; k < slurm->n_nodes; k++)
-            if (slurm->nodes[k].part == i)
-                slurm->nodes[k].rate *= part->billing / sum;
+        node->rate = weighted ? weigh(node, part->weights)
+                              : node->cpus / threads_per_core;
+        sum += node->rate;
     }
+    /* Slurm shows its bill as a whole number. */
+    if (!weighted || part->billing <= 0 || sum <= 0 ||
+        fabs(sum - part->billing) <= 1)
+        return;
+    for (size_t k = 0; k < job->n_nodes; k++)
+        if (job->nodes[k].part == i)
+            job->nodes[k].rate *= part->billing / sum;
+}
+
+void bats_slurm_bill(double threads_per_core, struct bats_allocation *job)
+{
+    for (uint32_t i = 0; i < job->n_parts; i++)
+        bill_part(threads_per_core, job, i);
 }

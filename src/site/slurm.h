@@ -1,100 +1,130 @@
 /*
- * slurm: the resources of a Slurm job, their end, and the amount that Slurm
- * bills.
- * Layer: site, private to slurm_system.c, which asks scontrol.
- * Source of the facts: `scontrol show job -d`, `show partition` and `show
- * node` (Slurm 20 and later). Model: Slurm bills a job for the TRES it holds,
- * each times its weight (slurm.conf, TRESBillingWeights), per hour. If a
- * partition has no weights, this program takes 1 for each core. If the sum
- * over the nodes differs from the amount that Slurm itself reports for the job
- * (it may take the largest weight instead of the sum), Slurm's amount is used,
- * and the nodes share it in proportion.
+ * slurm: what Slurm's commands print. Private to slurm*.c, and for tests.
+ *
+ * Layer: site. slurm_system.c is Slurm as a batch system and the environment of
+ * a job, slurm.c the job that this process is in, slurm_account.c what its
+ * account has left, slurm_jobs.c jobs that are handed in, slurm_options.c the
+ * options that these may not have, slurm_price.c what they are billed.
+ *
+ * Source of the facts: scontrol, sbatch, squeue, sacct and sinfo of Slurm 22.05
+ * (20.11 and later have these options). Model: Slurm bills a job for the TRES
+ * it holds, each times its weight (slurm.conf, TRESBillingWeights), per hour. A
+ * partition without weights: 1 for each core. If the sum over the nodes differs
+ * from what Slurm itself reports for the job (it may take the largest weight
+ * instead of the sum), Slurm's amount is used, and the nodes share it in
+ * proportion.
  */
 #ifndef BATS_SITE_SLURM_H
 #define BATS_SITE_SLURM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "site/batch_system.h"
 
-#include "bats/error.h"
-#include "site/allocation.h"
-#include "site/query.h"
+/* ---- "Key=value" separated by blanks, one line per item (scontrol -o) ---- */
 
-#define BATS_SLURM_WEIGHTS 256
+/* The text after the next " key=" in this line, or NULL. */
+const char *bats_slurm_find(const char *at, const char *key);
 
-/* A job, or one component of a heterogeneous job. */
-struct bats_slurm_part {
-    char partition[BATS_NODE_PARTITION];
-    char weights[BATS_SLURM_WEIGHTS]; /* TRESBillingWeights; "": none */
-    bool exclusive;                   /* its nodes are its own */
-    double billing;                   /* by Slurm, per hour; < 0: not known */
-    int64_t start_s;                  /* since 1970; 0: not known */
-    int64_t end_s;                    /* since 1970; 0: no limit */
-};
+/* Copies the value of the key, up to a blank; "" for none, as Slurm writes it,
+ * and for a value too long for `size`. */
+void bats_slurm_get(const char *at, const char *key, char *value, size_t size);
 
-struct bats_slurm_node {
-    char host[BATS_NODE_HOST];
-    uint32_t part;
-    uint32_t cpus; /* held by the job on this node */
-    double memory_mb;
-    char gres[64]; /* as Slurm writes it, "gpu:2" */
-    bool whole;    /* the job holds all of it */
-    double rate;   /* billed per hour */
-};
+/* Whether the line begins with this key and '='; copies its value. */
+bool bats_slurm_begins(const char *line, const char *key, char *value,
+                       size_t size);
 
-/* All zero: no job. Release with bats_slurm_release. */
-struct bats_slurm {
-    char job[BATS_ALLOCATION_NAME]; /* its number */
-    char account[BATS_ALLOCATION_NAME];
-    char qos[BATS_ALLOCATION_NAME];
-    char user[BATS_ALLOCATION_NAME];
-    uint32_t restarts;
-    int64_t submitted_s; /* since 1970: when it was queued, the last time */
-    struct bats_slurm_part *parts;
-    size_t n_parts;
-    struct bats_slurm_node *nodes;
-    size_t n_nodes;
-};
+/* The next line; NULL: there is none. */
+const char *bats_slurm_next(const char *line);
 
-void bats_slurm_release(struct bats_slurm *slurm);
+/* The text after "name=" in a list such as "cpu=3,node=1,billing=9", which ends
+ * at a blank; NULL: the name is not there. The other function returns it as a
+ * number, or -1. */
+const char *bats_slurm_item(const char *list, const char *name);
+double bats_slurm_amount(const char *list, const char *name);
 
-const struct bats_slurm_node *bats_slurm_find(const struct bats_slurm *slurm,
-                                              const char *host);
+/* ---- the job that this process is in ---- */
 
-/* The first end of a part, seconds since 1970; 0: none has one. */
-int64_t bats_slurm_end(const struct bats_slurm *slurm);
-
-/* The amount that Slurm reports for the whole job per hour. */
-double bats_slurm_billing(const struct bats_slurm *slurm);
-
-/* Parses the output of `scontrol show job -d -o`: everything but weights,
- * whole and rate. BATS_ENOMEM; BATS_EINPUT: it is something else. */
-int bats_slurm_read_job(const char *text, struct bats_slurm *slurm,
+/* Parses `scontrol show job -d -o`: all but the nodes' `whole` and `rate`. Adds
+ * parts and nodes, sorted. BATS_ENOMEM; BATS_EINPUT: it is something else. */
+int bats_slurm_read_job(const char *text, struct bats_allocation *job,
                         struct bats_error *err);
+
+/* Parses `scontrol show partition -o`: the weights of the partition's parts. */
+void bats_slurm_read_partition(const char *text, struct bats_allocation *job);
+
+/* Parses `scontrol show node -o`: which nodes are held as a whole. */
+void bats_slurm_read_nodes(const char *text, struct bats_allocation *job);
+
+/* Computes the rates of all nodes, and their sources. */
+void bats_slurm_bill(double threads_per_core, struct bats_allocation *job);
 
 /* The billed hours, summed over the records of all lives and sizes of a job in
  * the output of `sacct -D -X -n -P -o ElapsedRaw,AllocTRES`; < 0: no
  * record. */
 double bats_slurm_read_billed(const char *text);
 
-/* From `scontrol show partition -o`: the weights of the partition's parts. */
-void bats_slurm_read_partition(const char *text, struct bats_slurm *slurm);
+/* ---- what an account has left ---- */
 
-/* Parses `scontrol show node -o`: which nodes are held as a whole. */
-void bats_slurm_read_nodes(const char *text, struct bats_slurm *slurm);
+/* The member `account`. Source: `scontrol show assoc_mgr`, where
+ * GrpTRESMins=...,billing=1000(220) is a limit of 1000 billing-minutes, 220 of
+ * them used, and N is no limit. Model: the association of the user, that of
+ * the job's account and those of all accounts above it each limit those below
+ * them, and so does the QOS of the job, so the smallest remainder counts.
+ * UsageFactor of the QOS says how often a bill counts there. Future bills of
+ * other jobs are unknown, and so are limits of a partition's QOS. BATS_EINPUT:
+ * no accounting, or Slurm does not show all of the limits. */
+int bats_slurm_account(const struct bats_allocation *job,
+                       struct bats_account *account, struct bats_error *err);
 
-/* Computes the rates of all nodes. */
-void bats_slurm_bill(double threads_per_core, struct bats_slurm *slurm);
+/* Parses `scontrol show assoc_mgr -o`: the associations of the account `name`,
+ * and of the user if it is the job's account. If one has less left than
+ * *account, it replaces *account; the account above goes into parent, "":
+ * none. BATS_EINPUT. */
+int bats_slurm_account_read(const char *text,
+                            const struct bats_allocation *job,
+                            const char *name, struct bats_account *account,
+                            char parent[BATS_ACCOUNT_NAME],
+                            struct bats_error *err);
 
-/* The command for nodes that are DRAINING (jobs still run there) or DRAINED, by
- * the names that they give themselves. */
-void bats_slurm_draining(struct bats_argv *argv);
+/* ---- jobs that are handed in: members of struct bats_batch_system ---- */
 
-/* Parses the output of `scontrol show config`. BATS_EINPUT: it is something
- * else, or the site has no time limits. */
-struct bats_job_rules;
+int bats_slurm_rules(struct bats_job_rules *rules, struct bats_error *err);
+const char *bats_slurm_refuses(const char *word);
+void bats_slurm_submit(const struct bats_job_request *request,
+                       struct bats_argv *argv, char **script);
+int bats_slurm_read_submit(const char *answer, char id[BATS_JOB_ID],
+                           struct bats_error *err);
+void bats_slurm_list(const char *name, struct bats_argv *argv);
+bool bats_slurm_read_list(const char **at, struct bats_job_view *view);
+void bats_slurm_cancel(const char *name, const char *const *ids, size_t n,
+                       struct bats_argv *argv);
+void bats_slurm_bills(const char *names, const char *const *ids, size_t n,
+                      struct bats_argv *argv);
+bool bats_slurm_read_bills(const char **at, struct bats_job_bill *bill);
+int bats_slurm_price(const char *id, double *rate, bool *whole,
+                     struct bats_job_partition *partition,
+                     struct bats_error *err);
+
+/* Parses `scontrol show config`. BATS_EINPUT: it is something else, or the site
+ * has no time limits. */
 int bats_slurm_read_rules(const char *text, struct bats_job_rules *rules,
                           struct bats_error *err);
+
+/* The rules for the waiting job in `job`, the output of `scontrol -o show job`.
+ * A job that asks for more time than MaxTime of its partition waits for ever,
+ * and so does one that asks for more than MaxWall: that of its QOS, or if there
+ * is none that of its association, which shows what it has inherited from the
+ * accounts above it. The QOS of a partition limits all of its jobs. Where Slurm
+ * gives whole cores, a job is billed for all of their threads, but shows only
+ * those that it asks for until it starts. What Slurm does not mention is not
+ * limited. */
+struct bats_job_partition bats_slurm_partition(const char *job);
+
+/* TRES of a job that waits has what it asks for (no billing: less than 1), also
+ * where the partition or --exclusive makes whole nodes of it: then
+ * OverSubscribe is NO, and *whole their number, else 0. Per hour; < 0: unknown.
+ * The second function is for the output of `scontrol -o show partition`: the
+ * rate of a node, a mean where they differ. */
+double bats_slurm_read_rate(const char *job, uint32_t *whole);
+double bats_slurm_read_node_rate(const char *partition);
 
 #endif

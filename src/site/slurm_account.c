@@ -1,11 +1,11 @@
-#include "site/slurm_account.h"
-
+/* slurm_account: the amount that Slurm will still bill to a user. */
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "site/fields.h"
-#include "site/query.h"
+#include "site/slurm.h"
 
 #define DEPTH 32 /* a longer chain of accounts is a circle */
 
@@ -14,7 +14,7 @@ static void get_name(const char *line, const char *key,
                      char name[BATS_ACCOUNT_NAME])
 {
     char value[2 * BATS_ACCOUNT_NAME];
-    bats_field_get(line, bats_field_line_end(line), key, value, sizeof value);
+    bats_slurm_get(line, key, value, sizeof value);
     value[strcspn(value, "(")] = '\0';
     snprintf(name, BATS_ACCOUNT_NAME, "%.*s", BATS_ACCOUNT_NAME - 1, value);
 }
@@ -22,18 +22,12 @@ static void get_name(const char *line, const char *key,
 /* Parses "GrpTRESMins=cpu=N(3),billing=1000(220)"; false: no limit. */
 static bool get_limit(const char *line, int64_t *limit, int64_t *used)
 {
-    static const char billing[] = "billing=";
-    const char *at =
-        bats_field_find(line, bats_field_line_end(line), "GrpTRESMins");
-    const char *end = at != NULL ? at + strcspn(at, " \n") : NULL;
-    while (at != NULL && strncmp(at, billing, sizeof billing - 1) != 0) {
-        at = memchr(at, ',', (size_t)(end - at));
-        at += at != NULL;
-    }
-    if (at == NULL || at[sizeof billing - 1] == 'N')
+    const char *at = bats_slurm_find(line, "GrpTRESMins");
+    const char *item = at != NULL ? bats_slurm_item(at, "billing") : NULL;
+    if (item == NULL || *item == 'N')
         return false;
     char *rest;
-    *limit = strtoll(at + sizeof billing - 1, &rest, 10);
+    *limit = strtoll(item, &rest, 10);
     *used = *rest == '(' ? strtoll(rest + 1, NULL, 10) : 0;
     return true;
 }
@@ -43,9 +37,8 @@ enum owner { ACCOUNT, USER, QOS };
 static void take_less(const char *line, const char *name, enum owner owner,
                       struct bats_account *account)
 {
-    struct bats_account a = {.of_user = owner == USER,
-                             .of_qos = owner == QOS,
-                             .limited = true};
+    struct bats_account a = {
+        .of_user = owner == USER, .of_qos = owner == QOS, .limited = true};
     snprintf(a.account, sizeof a.account, "%s", name);
     if (get_limit(line, &a.limit, &a.used) &&
         (!account->limited ||
@@ -69,16 +62,14 @@ int bats_slurm_account_read(const char *text,
                             char parent[BATS_ACCOUNT_NAME],
                             struct bats_error *err)
 {
-    static const char first[] = "ClusterName=";
     struct bats_account least = *account;
     char above[BATS_ACCOUNT_NAME] = "";
     bool own = strcmp(name, job->account) == 0;
     bool any = false, found = false, user_found = !own;
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+    for (const char *line = text; line != NULL; line = bats_slurm_next(line)) {
         char of[BATS_ACCOUNT_NAME], user[BATS_ACCOUNT_NAME];
         char partition[BATS_ACCOUNT_NAME];
-        line += *line == '\n';
-        if (strncmp(line, first, sizeof first - 1) != 0)
+        if (!bats_slurm_begins(line, "ClusterName", of, sizeof of))
             continue;
         any = true;
         get_name(line, "Account", of);
@@ -120,24 +111,20 @@ int bats_slurm_account_read(const char *text,
 static int ask_quality(const char *name, struct bats_account *account,
                        struct bats_error *err)
 {
-    char which[BATS_ACCOUNT_NAME + 8], *answer;
-    const char *limits[] = {"scontrol",  "-o",  "show", "assoc_mgr",
-                            "flags=qos", which, NULL};
-    const char *factors[] = {"sacctmgr", "-n", "-P", "show", "qos", name,
-                             "format=UsageFactor", NULL};
+    char *answer, *end;
     if (name[0] == '\0' || strcmp(name, "N/A") == 0)
         return 0;
-    snprintf(which, sizeof which, "qos=%s", name);
-    int rc = bats_ask(limits, NULL, NULL, &answer, err);
+    int rc = bats_ask(&answer, err,
+                      "scontrol -o show assoc_mgr flags=qos qos=%s", name);
     if (rc < 0)
         return rc;
     const char *line = strstr(answer, "QOS=");
     if (line != NULL)
         take_less(line, name, QOS, account);
     free(answer);
-    if (bats_ask(factors, NULL, NULL, &answer, NULL) < 0)
+    if (bats_ask(&answer, NULL,
+                 "sacctmgr -n -P show qos %s format=UsageFactor", name) < 0)
         return 0; /* a node may have no sacctmgr: then it counts once */
-    char *end;
     account->factor = strtod(answer, &end);
     if (end != answer && account->factor <= 0)
         account->limited = false;
@@ -145,36 +132,64 @@ static int ask_quality(const char *name, struct bats_account *account,
     return 0;
 }
 
-int bats_slurm_account_ask(const struct bats_allocation *job,
-                           struct bats_account *account,
-                           struct bats_error *err)
+/* The account of the job, and all above it. */
+static int ask_associations(const struct bats_allocation *job,
+                            struct bats_account *least, struct bats_error *err)
 {
-    struct bats_account least = {0};
     char name[BATS_ACCOUNT_NAME];
     int rc = 0;
     snprintf(name, sizeof name, "%s", job->account);
-    snprintf(least.account, sizeof least.account, "%s", job->account);
     for (int i = 0; rc == 0 && (i == 0 || name[0] != '\0'); i++) {
-        char accounts[BATS_ACCOUNT_NAME + 16], *answer;
-        snprintf(accounts, sizeof accounts, "accounts=%s", name);
-        /* A job without an account has no value to ask for. */
-        const char *argv[] = {"scontrol",    "-o",
-                              "show",        "assoc_mgr",
-                              "flags=assoc", name[0] != '\0' ? accounts : NULL,
-                              NULL};
+        char *answer;
         if (i == DEPTH)
             return bats_error_set(err, BATS_EINPUT,
                                   "--budget account: the accounts above %s "
                                   "do not end",
                                   job->account);
-        rc = bats_ask(argv, NULL, NULL, &answer, err);
-        if (rc == 0) {
-            rc = bats_slurm_account_read(answer, job, name, &least, name, err);
-            free(answer);
-        }
+        /* A job without an account has none to ask for. */
+        rc =
+            bats_ask(&answer, err,
+                     name[0] != '\0'
+                         ? "scontrol -o show assoc_mgr flags=assoc accounts=%s"
+                         : "scontrol -o show assoc_mgr flags=assoc%s",
+                     name);
+        if (rc < 0)
+            break;
+        rc = bats_slurm_account_read(answer, job, name, least, name, err);
+        free(answer);
     }
+    return rc;
+}
+
+/* Who asks before there is a job. */
+static int fill_in(struct bats_allocation *job, struct bats_error *err)
+{
+    const struct passwd *me = getpwuid(getuid());
+    char *answer;
+    snprintf(job->user, sizeof job->user, "%s", me != NULL ? me->pw_name : "");
+    if (job->account[0] != '\0')
+        return 0;
+    if (bats_ask(&answer, err,
+                 "sacctmgr -n -P show user %s format=DefaultAccount",
+                 job->user) < 0)
+        return BATS_EINPUT;
+    snprintf(job->account, sizeof job->account, "%.*s",
+             (int)strcspn(answer, "\n"), answer);
+    free(answer);
+    return 0;
+}
+
+int bats_slurm_account(const struct bats_allocation *job,
+                       struct bats_account *account, struct bats_error *err)
+{
+    struct bats_allocation of = *job;
+    struct bats_account least = {.limited = false};
+    int rc = of.user[0] == '\0' ? fill_in(&of, err) : 0;
+    strcpy(least.account, of.account);
     if (rc == 0)
-        rc = ask_quality(job->qos, &least, err);
+        rc = ask_associations(&of, &least, err);
+    if (rc == 0)
+        rc = ask_quality(of.qos, &least, err);
     if (rc == 0)
         *account = least;
     return rc;

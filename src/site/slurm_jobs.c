@@ -1,24 +1,16 @@
 /*
- * slurm_jobs: Slurm as a batch system that jobs are handed in to.
+ * slurm_jobs: jobs that are handed in to Slurm.
  *
- * Source of the facts: sbatch, squeue, scancel, sacct and scontrol of Slurm
- * 22.05 (20.11 and later have these options). Limits have whole minutes. A job
- * that reaches its limit is told to end, and killed KillWait seconds later; a
- * site may let it go on for OverTimeLimit minutes before that. Slurm looks at
- * limits only every few seconds.
+ * Limits have whole minutes. A job that reaches its limit is told to end, and
+ * killed KillWait seconds later; a site may let it go on for OverTimeLimit
+ * minutes before that. Slurm looks at limits only every few seconds.
  */
 #include <ctype.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "site/job_system.h"
 #include "site/slurm.h"
-#include "site/slurm_account.h"
-#include "site/slurm_options.h"
-#include "site/slurm_price.h"
 
 #define LOOKS_S 5 /* Slurm may see so late that a limit is reached */
 #define WIDTHS 8  /* columns of squeue -O, and their widths: */
@@ -50,24 +42,23 @@ int bats_slurm_read_rules(const char *text, struct bats_job_rules *r,
         return bats_error_set(err, BATS_EINPUT,
                               "scontrol show config has no KillWait");
     if (strncmp(over, "UNLIMITED", 9) == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "this Slurm has no time limits (OverTimeLimit is "
-                              "UNLIMITED), and without them no total holds");
-    r->overrun_s = strtol(wait, NULL, 10) + 60 * strtol(over, NULL, 10) +
-                   LOOKS_S;
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "this Slurm has no time limits (OverTimeLimit is "
+            "UNLIMITED), and without them no total holds");
+    r->overrun_s =
+        strtol(wait, NULL, 10) + 60 * strtol(over, NULL, 10) + LOOKS_S;
     r->keeps_s = strtol(setting(text, "MinJobAge"), NULL, 10);
-    r->accounts =
-        strncmp(setting(text, "AccountingStorageType"),
-                "accounting_storage/slurmdbd",
-                sizeof "accounting_storage/slurmdbd" - 1) == 0;
+    r->accounts = strncmp(setting(text, "AccountingStorageType"),
+                          "accounting_storage/slurmdbd",
+                          sizeof "accounting_storage/slurmdbd" - 1) == 0;
     return 0;
 }
 
-static int rules(struct bats_job_rules *r, struct bats_error *err)
+int bats_slurm_rules(struct bats_job_rules *r, struct bats_error *err)
 {
-    const char *argv[] = {"scontrol", "show", "config", NULL};
     char *answer;
-    int rc = bats_ask(argv, NULL, NULL, &answer, err);
+    int rc = bats_ask(&answer, err, "scontrol show config");
     if (rc < 0)
         return rc;
     rc = bats_slurm_read_rules(answer, r, err);
@@ -77,22 +68,21 @@ static int rules(struct bats_job_rules *r, struct bats_error *err)
 
 /* ---- submitting ---- */
 
-static void submit(const struct bats_job_request *r, struct bats_argv *argv,
-                   char **script)
+void bats_slurm_submit(const struct bats_job_request *r,
+                       struct bats_argv *argv, char **script)
 {
     int64_t minutes = (r->limit_s + 59) / 60;
-    bats_argv_words(argv, "sbatch", "--parsable", "--no-requeue", NULL);
+    bats_argv_add(argv, "sbatch --parsable --no-requeue");
     for (size_t i = 0; r->more != NULL && r->more[i] != NULL; i++)
         bats_argv_add(argv, "%s", r->more[i]);
-    bats_argv_add(argv, "--job-name=%s", r->name);
-    bats_argv_add(argv, "--comment=%s", r->mark);
+    bats_argv_add(argv, "--job-name=%s --comment=%s", r->name, r->mark);
     if (r->partition != NULL)
         bats_argv_add(argv, "--partition=%s", r->partition);
     if (r->account != NULL)
         bats_argv_add(argv, "--account=%s", r->account);
-    bats_argv_add(argv, "--nodes=%lu", (unsigned long)r->nodes);
-    bats_argv_add(argv, "--ntasks-per-node=%lu", (unsigned long)r->ranks);
-    bats_argv_add(argv, "--time=%lld", (long long)minutes);
+    bats_argv_add(argv, "--nodes=%lu --ntasks-per-node=%lu --time=%lld",
+                  (unsigned long)r->nodes, (unsigned long)r->ranks,
+                  (long long)minutes);
     if (r->least_s > 0 && r->least_s < r->limit_s)
         bats_argv_add(argv, "--time-min=%lld",
                       (long long)((r->least_s + 59) / 60));
@@ -104,8 +94,8 @@ static void submit(const struct bats_job_request *r, struct bats_argv *argv,
 }
 
 /* "17", or "17;cluster" where there are several clusters. */
-static int read_submit(const char *answer, char id[BATS_JOB_ID],
-                       struct bats_error *err)
+int bats_slurm_read_submit(const char *answer, char id[BATS_JOB_ID],
+                           struct bats_error *err)
 {
     size_t n = strspn(answer, "0123456789");
     if (n == 0 || n >= BATS_JOB_ID)
@@ -120,16 +110,15 @@ static int read_submit(const char *answer, char id[BATS_JOB_ID],
 
 /* ---- listing ---- */
 
-static void list(const char *name, struct bats_argv *argv)
+void bats_slurm_list(const char *name, struct bats_argv *argv)
 {
-    bats_argv_words(argv, "squeue", "--noheader", "--me", "--states=all",
-                    NULL);
-    bats_argv_add(argv, "--name=%s", name);
     bats_argv_add(argv,
+                  "SLURM_TIME_FORMAT=%%s squeue --noheader --me --states=all "
+                  "--name=%s "
                   "--Format=JobID:%d,Comment:%d,State:%d,Reason:%d,"
                   "StartTime:%d,EndTime:%d,Partition:%d,SubmitTime:%d,"
                   "tres-alloc:160",
-                  widths[0], widths[1], widths[2], widths[3], widths[4],
+                  name, widths[0], widths[1], widths[2], widths[3], widths[4],
                   widths[5], widths[6], widths[7]);
 }
 
@@ -150,8 +139,8 @@ static enum bats_job_phase phase_of(const char *state)
 {
     static const char *const waiting[] = {"PENDING", "CONFIGURING", NULL};
     static const char *const running[] = {
-        "RUNNING", "COMPLETING", "STAGE_OUT", "SUSPENDED", "STOPPED",
-        "SIGNALING", "RESIZING", NULL};
+        "RUNNING", "COMPLETING", "STAGE_OUT", "SUSPENDED",
+        "STOPPED", "SIGNALING",  "RESIZING",  NULL};
     for (int i = 0; waiting[i] != NULL; i++)
         if (strcmp(state, waiting[i]) == 0)
             return BATS_JOB_WAITS;
@@ -161,14 +150,7 @@ static enum bats_job_phase phase_of(const char *state)
     return BATS_JOB_ENDED;
 }
 
-/* The 12 of "cpu=4,mem=1G,node=1,billing=12"; < 0 without one. */
-static double billing_in(const char *tres)
-{
-    const char *at = strstr(tres, "billing=");
-    return at != NULL ? strtod(at + 8, NULL) : -1;
-}
-
-static bool read_list(const char **at, struct bats_job_view *view)
+bool bats_slurm_read_list(const char **at, struct bats_job_view *view)
 {
     const char *line = *at;
     size_t length = strcspn(line, "\n"), from = 0;
@@ -183,11 +165,12 @@ static bool read_list(const char **at, struct bats_job_view *view)
         from += width;
     }
     *at = line + length;
-    *view = (struct bats_job_view){.phase = phase_of(text[2]),
-                                   .start_s = strtoll(text[4], NULL, 10),
-                                   .end_s = strtoll(text[5], NULL, 10),
-                                   .submit_s = strtoll(text[7], NULL, 10),
-                                   .rate = billing_in(text[WIDTHS])};
+    *view = (struct bats_job_view){
+        .phase = phase_of(text[2]),
+        .start_s = strtoll(text[4], NULL, 10),
+        .end_s = strtoll(text[5], NULL, 10),
+        .submit_s = strtoll(text[7], NULL, 10),
+        .rate = bats_slurm_amount(text[WIDTHS], "billing")};
     snprintf(view->id, BATS_JOB_ID, "%.63s", text[0]);
     snprintf(view->mark, BATS_JOB_ID, "%.63s", text[1]);
     snprintf(view->reason, BATS_JOB_ID, "%.63s", text[3]);
@@ -197,11 +180,10 @@ static bool read_list(const char **at, struct bats_job_view *view)
 
 /* ---- cancelling ---- */
 
-static void cancel(const char *name, const char *const *ids, size_t n,
-                   struct bats_argv *argv)
+void bats_slurm_cancel(const char *name, const char *const *ids, size_t n,
+                       struct bats_argv *argv)
 {
-    bats_argv_words(argv, "scancel", "--quiet", NULL);
-    bats_argv_add(argv, "--name=%s", name);
+    bats_argv_add(argv, "scancel --quiet --name=%s", name);
     for (size_t i = 0; i < n; i++)
         bats_argv_add(argv, "%s", ids[i]);
 }
@@ -214,18 +196,17 @@ static void cancel(const char *name, const char *const *ids, size_t n,
 
 enum { ID, STATE, SUBMIT, END, ELAPSED, TRES, NAME, COLUMNS };
 
-static void bills(const char *names, const char *const *ids, size_t n,
-                  struct bats_argv *argv)
+void bats_slurm_bills(const char *names, const char *const *ids, size_t n,
+                      struct bats_argv *argv)
 {
     struct bats_text all = {0};
-    bats_argv_words(argv, "sacct", "--allocations", "--duplicates",
-                    "--noheader", "--parsable2",
-                    "--format=JobID,State,Submit,End,ElapsedRaw,AllocTRES,"
-                    "JobName",
-                    NULL);
+    bats_argv_add(argv,
+                  "SLURM_TIME_FORMAT=%%s sacct --allocations --duplicates "
+                  "--noheader --parsable2 "
+                  "--format=JobID,State,Submit,End,ElapsedRaw,AllocTRES,"
+                  "JobName");
     if (names != NULL) {
-        bats_argv_add(argv, "--starttime=now-90days");
-        bats_argv_add(argv, "--name=%s", names);
+        bats_argv_add(argv, "--starttime=now-90days --name=%s", names);
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -235,7 +216,7 @@ static void bills(const char *names, const char *const *ids, size_t n,
     bats_text_release(&all);
 }
 
-static bool read_bills(const char **at, struct bats_job_bill *bill)
+bool bats_slurm_read_bills(const char **at, struct bats_job_bill *bill)
 {
     const char *line = *at + strspn(*at, "\n");
     size_t length = strcspn(line, "\n");
@@ -251,7 +232,7 @@ static bool read_bills(const char **at, struct bats_job_bill *bill)
     }
     *at = line + length;
     text[STATE][strcspn(text[STATE], " ")] = '\0'; /* "CANCELLED by 0" */
-    double rate = billing_in(text[TRES]);
+    double rate = bats_slurm_amount(text[TRES], "billing");
     *bill = (struct bats_job_bill){
         .submit_s = strtoll(text[SUBMIT], NULL, 10),
         .is_final = phase_of(text[STATE]) == BATS_JOB_ENDED &&
@@ -262,46 +243,3 @@ static bool read_bills(const char **at, struct bats_job_bill *bill)
     snprintf(bill->name, BATS_JOB_ID, "%.63s", text[NAME]);
     return true;
 }
-
-/* ---- accounts ---- */
-
-static int account_left(const char *name, const char *quality,
-                        struct bats_account *account, struct bats_error *err)
-{
-    struct bats_allocation job = {.system = NULL};
-    const struct passwd *me = getpwuid(getuid());
-    const char *argv[] = {"sacctmgr", "-n", "-P", "show", "user", job.user,
-                          "format=DefaultAccount", NULL};
-    char *answer;
-    snprintf(job.qos, sizeof job.qos, "%s", quality);
-    snprintf(job.user, sizeof job.user, "%s", me != NULL ? me->pw_name : "");
-    if (name != NULL) {
-        snprintf(job.account, sizeof job.account, "%s", name);
-    } else if (bats_ask(argv, NULL, NULL, &answer, err) < 0) {
-        return BATS_EINPUT;
-    } else {
-        answer[strcspn(answer, "\n")] = '\0';
-        snprintf(job.account, sizeof job.account, "%s", answer);
-        free(answer);
-    }
-    return bats_slurm_account_ask(&job, account, err);
-}
-
-const struct bats_job_system bats_slurm_jobs = {
-    .name = "Slurm",
-    .currency = "billing-h",
-    .variable = "SLURM_TIME_FORMAT=%s",
-    .round_s = 60,
-    .rules = rules,
-    .refuses = bats_slurm_refuses,
-    .submit = submit,
-    .read_submit = read_submit,
-    .list = list,
-    .read_list = read_list,
-    .cancel = cancel,
-    .bills = bills,
-    .read_bills = read_bills,
-    .account = account_left,
-    .draining = bats_slurm_draining,
-    .price = bats_slurm_price,
-};

@@ -1,7 +1,9 @@
-/* slurm_options: which options of sbatch break what a run relies on when it
+/* slurm_options: options of sbatch that break what a run relies on when it
  * hands in its jobs: one job for each submission, which it finds and holds
- * money for. */
-#include "site/slurm_options.h"
+ * money for. Options that only say what a job needs, when it may start or who
+ * pays are passed on. Not looked for: an option of two words whose second one
+ * begins with a dash, and the name of a script. */
+#include "site/slurm.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,25 +1,16 @@
-#include "site/slurm_price.h"
-
+/* slurm_price: what a job of Slurm may ask for where it was handed in, and what
+ * it will be billed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/fields.h"
+#include "site/slurm.h"
 
 #define WORD 128
 
-/* The line of a job, and of its partition. */
 static void get(const char *line, const char *key, char value[WORD])
 {
-    bats_field_get(line, bats_field_line_end(line), key, value, WORD);
-}
-
-/* The answer, to be freed; "" without one. */
-static char *ask(const char *const *argv)
-{
-    char *answer;
-    return bats_ask(argv, NULL, NULL, &answer, NULL) == 0 ? answer
-                                                          : strdup("");
+    bats_slurm_get(line, key, value, WORD);
 }
 
 /* Seconds in "1-02:03:04" or "02:03:04"; 0: "UNLIMITED", or none. */
@@ -41,67 +32,55 @@ static int64_t shorter(int64_t a, int64_t b)
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* MaxWallPJ=MINUTES, the least of those lines of assoc_mgr that have the word;
- * 0: none. */
-static int64_t wall_in(const char *text, const char *word)
+/* MaxWallPJ=MINUTES in `answer`, which is freed: the least of those lines of
+ * assoc_mgr that have the word; 0: none. NULL: there is no answer. */
+static int64_t wall_in(char *answer, const char *word)
 {
     int64_t least = 0;
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+    for (const char *line = answer; line != NULL;
+         line = bats_slurm_next(line)) {
         char minutes[WORD];
-        line += *line == '\n';
-        const char *at = strstr(line, word), *end = bats_field_line_end(line);
-        if (at == NULL || at >= end)
+        if (memmem(line, strcspn(line, "\n"), word, strlen(word)) == NULL)
             continue;
         get(line, "MaxWallPJ", minutes);
         least = shorter(least, 60 * strtoll(minutes, NULL, 10));
     }
+    free(answer);
     return least;
 }
 
 static int64_t wall_of_quality(const char *name)
 {
-    char which[WORD + 8];
-    const char *argv[] = {"scontrol",  "-o",  "show", "assoc_mgr",
-                          "flags=qos", which, NULL};
-    if (name[0] == '\0' || strcmp(name, "N/A") == 0)
-        return 0;
-    snprintf(which, sizeof which, "qos=%s", name);
-    char *answer = ask(argv);
-    int64_t wall_s = answer != NULL ? wall_in(answer, "QOS=") : 0;
-    free(answer);
-    return wall_s;
+    char *answer = NULL;
+    if (name[0] != '\0' && strcmp(name, "N/A") != 0)
+        bats_ask(&answer, NULL, "scontrol -o show assoc_mgr flags=qos qos=%s",
+                 name);
+    return wall_in(answer, "QOS=");
 }
 
 static int64_t wall_of_account(const char *job)
 {
-    char account[WORD], user[WORD], which[WORD + 12], word[WORD + 12];
-    const char *argv[] = {"scontrol",    "-o",  "show", "assoc_mgr",
-                          "flags=assoc", which, NULL};
+    char account[WORD], user[WORD], word[WORD + 12], *answer = NULL;
     get(job, "Account", account);
     get(job, "UserId", user); /* "anna(1000)", here and there */
-    if (account[0] == '\0')
-        return 0;
-    snprintf(which, sizeof which, "accounts=%s", account);
     snprintf(word, sizeof word, " UserName=%s ", user);
-    char *answer = ask(argv);
-    int64_t wall_s = answer != NULL ? wall_in(answer, word) : 0;
-    free(answer);
-    return wall_s;
+    if (account[0] != '\0')
+        bats_ask(&answer, NULL,
+                 "scontrol -o show assoc_mgr flags=assoc accounts=%s",
+                 account);
+    return wall_in(answer, word);
 }
 
 /* The billing weight of what the job asks for. */
 static double rounding(const char *job, const char *partition)
 {
-    char nodes[WORD], cpus[WORD];
-    const char *argv[] = {"sinfo",       "--noheader", "--format=%Z",
-                          "--partition", partition,    NULL};
-    char *answer = ask(argv);
+    char nodes[WORD], cpus[WORD], *answer = NULL;
     int64_t threads = 1;
-    for (char *at = answer; at != NULL && *at != '\0';) {
+    bats_ask(&answer, NULL, "sinfo --noheader --format=%%Z --partition %s",
+             partition);
+    for (const char *at = answer; at != NULL; at = bats_slurm_next(at)) {
         int64_t n = strtoll(at, NULL, 10);
         threads = n > threads ? n : threads;
-        at += strcspn(at, "\n");
-        at += *at == '\n';
     }
     free(answer);
     get(job, "NumNodes", nodes);
@@ -119,10 +98,11 @@ static double rounding(const char *job, const char *partition)
 struct bats_job_partition bats_slurm_partition(const char *job)
 {
     char name[WORD], mode[WORD], grace[WORD], limit[WORD], quality[WORD];
-    const char *argv[] = {"scontrol", "-o", "show", "partition", name, NULL};
     struct bats_job_partition p = {.rounding = 1};
+    char *answer;
     get(job, "Partition", name);
-    char *answer = ask(argv);
+    if (bats_ask(&answer, NULL, "scontrol -o show partition %s", name) < 0)
+        answer = strdup("");
     if (answer == NULL)
         return p;
     get(answer, "PreemptMode", mode);
@@ -142,32 +122,24 @@ struct bats_job_partition bats_slurm_partition(const char *job)
 
 /* ---- the bill ---- */
 
-/* The 12 of "cpu=4,mem=1G,node=1,billing=12"; < 0 without one. */
-static double billing_in(const char *tres)
-{
-    const char *at = strstr(tres, "billing=");
-    return at != NULL ? strtod(at + 8, NULL) : -1;
-}
-
 double bats_slurm_read_rate(const char *job, uint32_t *whole)
 {
     char tres[WORD + 32], shares[WORD], nodes[WORD];
-    bats_field_get(job, bats_field_line_end(job), "TRES", tres, sizeof tres);
+    bats_slurm_get(job, "TRES", tres, sizeof tres);
     get(job, "OverSubscribe", shares);
     get(job, "NumNodes", nodes);
     *whole =
         strcmp(shares, "NO") == 0 ? (uint32_t)strtoul(nodes, NULL, 10) : 0;
-    double rate = billing_in(tres);
-    return rate < 0 && strstr(tres, "cpu=") != NULL ? 0 : rate;
+    double rate = bats_slurm_amount(tres, "billing");
+    return rate < 0 && bats_slurm_amount(tres, "cpu") >= 0 ? 0 : rate;
 }
 
 double bats_slurm_read_node_rate(const char *partition)
 {
     char tres[WORD + 32], nodes[WORD];
-    bats_field_get(partition, bats_field_line_end(partition), "TRES", tres,
-                   sizeof tres);
+    bats_slurm_get(partition, "TRES", tres, sizeof tres);
     get(partition, "TotalNodes", nodes);
-    double n = strtod(nodes, NULL), all = billing_in(tres);
+    double n = strtod(nodes, NULL), all = bats_slurm_amount(tres, "billing");
     return n >= 1 && all >= 0 ? all / n : -1;
 }
 
@@ -176,9 +148,8 @@ static int raise_to_nodes(const char *job, uint32_t nodes, double *rate,
                           struct bats_error *err)
 {
     char name[WORD], *answer;
-    const char *argv[] = {"scontrol", "-o", "show", "partition", name, NULL};
     get(job, "Partition", name);
-    int rc = bats_ask(argv, NULL, NULL, &answer, err);
+    int rc = bats_ask(&answer, err, "scontrol -o show partition %s", name);
     if (rc < 0)
         return rc;
     double all = nodes * bats_slurm_read_node_rate(answer);
@@ -191,10 +162,9 @@ int bats_slurm_price(const char *id, double *rate, bool *whole,
                      struct bats_job_partition *partition,
                      struct bats_error *err)
 {
-    const char *argv[] = {"scontrol", "-o", "show", "job", id, NULL};
     char *answer;
     uint32_t nodes;
-    int rc = bats_ask(argv, NULL, NULL, &answer, err);
+    int rc = bats_ask(&answer, err, "scontrol -o show job %s", id);
     if (rc < 0)
         return rc;
     *partition = bats_slurm_partition(answer);

@@ -1,12 +1,9 @@
-/* slurm_system: Slurm as a batch system: reads the environment of a job, and
- * asks scontrol (slurm.h parses the answers). */
+/* slurm_system: Slurm as a batch system, and the environment of its jobs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/batch_system.h"
 #include "site/slurm.h"
-#include "site/slurm_account.h"
 #include "util/hostlist.h"
 
 /* ---- the environment ---- */
@@ -14,6 +11,11 @@
 static const char *job(void)
 {
     return getenv("SLURM_JOB_ID");
+}
+
+static const char *site(void)
+{
+    return getenv("SLURM_CLUSTER_NAME");
 }
 
 /* mpirun starts its daemons with srun, and they start their ranks: the caller
@@ -79,151 +81,92 @@ static int64_t memory(void)
     return mib * 1024;
 }
 
-/* ---- asking ---- */
+/* ---- the job ---- */
 
-static int ask_about(const char *what, const char *which, char **answer,
-                     struct bats_error *err)
+/* With times as seconds since 1970. */
+static int show(const char *what, const char *which, char **answer,
+                struct bats_error *err)
 {
-    const char *argv[] = {"scontrol", "-o", "-d", "show", what, which, NULL};
-    /* Times as seconds since 1970. */
-    return bats_ask(argv, "SLURM_TIME_FORMAT=%s", NULL, answer, err);
+    return bats_ask(answer, err,
+                    "SLURM_TIME_FORMAT=%%s scontrol -o -d show %s %s", what,
+                    which);
 }
 
-static int ask_job(struct bats_slurm *slurm, struct bats_error *err)
+static int ask_job(struct bats_allocation *a, struct bats_error *err)
 {
     char *answer;
-    int rc = ask_about("job", slurm->job, &answer, err);
-    if (rc == 0) {
-        rc = bats_slurm_read_job(answer, slurm, err);
+    int rc = show("job", a->job, &answer, err);
+    if (rc < 0)
+        return rc;
+    rc = bats_slurm_read_job(answer, a, err);
+    free(answer);
+    return rc;
+}
+
+static int ask_partitions(struct bats_allocation *a, struct bats_error *err)
+{
+    for (size_t i = 0; i < a->n_parts; i++) {
+        char *answer;
+        int rc = show("partition", a->parts[i].partition, &answer, err);
+        if (rc < 0)
+            return rc;
+        bats_slurm_read_partition(answer, a);
         free(answer);
     }
-    return rc;
+    return 0;
 }
 
-static int ask_partitions(struct bats_slurm *slurm, struct bats_error *err)
+static int ask_nodes(struct bats_allocation *a, struct bats_error *err)
 {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < slurm->n_parts; i++) {
-        char *answer;
-        rc = ask_about("partition", slurm->parts[i].partition, &answer, err);
-        if (rc == 0) {
-            bats_slurm_read_partition(answer, slurm);
-            free(answer);
-        }
-    }
-    return rc;
-}
-
-static int ask_nodes(struct bats_slurm *slurm, struct bats_error *err)
-{
-    const char **names = calloc(slurm->n_nodes, sizeof *names);
-    for (size_t i = 0; names != NULL && i < slurm->n_nodes; i++)
-        names[i] = slurm->nodes[i].host;
-    char *list =
-        names != NULL ? bats_hostlist_fold(names, slurm->n_nodes) : NULL;
+    const char **names = calloc(a->n_nodes, sizeof *names);
+    for (size_t i = 0; names != NULL && i < a->n_nodes; i++)
+        names[i] = a->nodes[i].host;
+    char *list = names != NULL ? bats_hostlist_fold(names, a->n_nodes) : NULL;
     char *answer;
     free(names);
     if (list == NULL)
         return bats_no_memory(err);
-    int rc = ask_about("node", list, &answer, err);
+    int rc = show("node", list, &answer, err);
     free(list);
-    if (rc == 0) {
-        bats_slurm_read_nodes(answer, slurm);
-        free(answer);
-    }
-    return rc;
-}
-
-static int ask_all(struct bats_slurm *s, struct bats_error *err)
-{
-    int rc = ask_job(s, err);
-    if (rc == 0)
-        rc = ask_partitions(s, err);
-    if (rc == 0)
-        rc = ask_nodes(s, err);
-    return rc == 0 || rc == BATS_ENOMEM ? rc : BATS_ESYS;
-}
-
-/* ---- as an allocation ---- */
-
-static int add_part(const struct bats_slurm_part *from,
-                    struct bats_allocation *a, struct bats_error *err)
-{
-    struct bats_allocation_part part = {0};
-    strcpy(part.partition, from->partition);
-    if (from->weights[0] != '\0')
-        snprintf(part.source, sizeof part.source,
-                 "Slurm: TRESBillingWeights=%s", from->weights);
-    else
-        strcpy(part.source, "1 per core-hour (Slurm has no TRESBillingWeights "
-                            "for this partition)");
-    return bats_allocation_add_part(a, &part, err);
-}
-
-static int add_node(const struct bats_slurm_node *from,
-                    struct bats_allocation *a, struct bats_error *err)
-{
-    struct bats_allocation_node node = {.part = from->part,
-                                        .cpus = from->cpus,
-                                        .whole = from->whole,
-                                        .rate = from->rate};
-    strcpy(node.host, from->host);
-    return bats_allocation_add_node(a, &node, err);
-}
-
-static int fill_in(const struct bats_slurm *s, struct bats_allocation *a,
-                   struct bats_error *err)
-{
-    int rc = 0;
-    int64_t end_s = bats_slurm_end(s);
-    strcpy(a->account, s->account);
-    strcpy(a->qos, s->qos);
-    strcpy(a->user, s->user);
-    a->end_s = end_s > 0 ? end_s : a->end_s;
-    a->start_s = s->parts[0].start_s;
-    a->life = s->restarts;
-    a->queued_s = s->submitted_s;
-    a->rate = bats_slurm_billing(s);
-    for (size_t i = 0; rc == 0 && i < s->n_parts; i++)
-        rc = add_part(&s->parts[i], a, err);
-    for (size_t i = 0; rc == 0 && i < s->n_nodes; i++)
-        rc = add_node(&s->nodes[i], a, err);
-    return rc;
+    if (rc < 0)
+        return rc;
+    bats_slurm_read_nodes(answer, a);
+    free(answer);
+    return 0;
 }
 
 static int ask(double threads_per_core, struct bats_allocation *a,
                struct bats_error *err)
 {
-    struct bats_slurm s = {0};
-    a->end_s = end_in_environment();
-    strcpy(s.job, a->job);
-    int rc = ask_all(&s, err);
-    if (rc == 0) {
-        bats_slurm_bill(threads_per_core, &s);
-        rc = fill_in(&s, a, err);
-    }
-    bats_slurm_release(&s);
-    return rc;
+    int64_t end_s = a->end_s = end_in_environment();
+    int rc = ask_job(a, err);
+    if (rc == 0)
+        rc = ask_partitions(a, err);
+    if (rc == 0)
+        rc = ask_nodes(a, err);
+    if (a->end_s == 0)
+        a->end_s = end_s;
+    bats_slurm_bill(threads_per_core, a);
+    return rc == 0 || rc == BATS_ENOMEM ? rc : BATS_ESYS;
 }
 
 static double billed(const struct bats_allocation *a)
 {
-    const char *argv[] = {
-        "sacct", "-D",   "-X", "-n", "-P", "-o", "ElapsedRaw,AllocTRES",
-        "-j",    a->job, NULL};
     char *answer;
-    double sum = -1;
-    if (bats_ask(argv, NULL, NULL, &answer, NULL) == 0) {
-        sum = bats_slurm_read_billed(answer);
-        free(answer);
-    }
+    if (bats_ask(&answer, NULL,
+                 "sacct -D -X -n -P -o ElapsedRaw,AllocTRES -j %s",
+                 a->job) < 0)
+        return -1;
+    double sum = bats_slurm_read_billed(answer);
+    free(answer);
     return sum;
 }
 
-void bats_slurm_draining(struct bats_argv *argv)
+/* Nodes that are DRAINING (jobs still run there) or DRAINED, by the names that
+ * they give themselves. */
+static void draining(struct bats_argv *argv)
 {
-    bats_argv_words(argv, "sinfo", "--noheader", "--Node", "--states=drain",
-                    "--format=%n", NULL);
+    bats_argv_add(argv, "sinfo --noheader --Node --states=drain --format=%%n");
 }
 
 const struct bats_batch_system bats_slurm_system = {
@@ -234,8 +177,20 @@ const struct bats_batch_system bats_slurm_system = {
     .partition = partition,
     .launched = launched,
     .memory = memory,
+    .site = site,
     .ask = ask,
-    .account = bats_slurm_account_ask,
+    .account = bats_slurm_account,
     .billed = billed,
-    .draining = bats_slurm_draining,
+    .draining = draining,
+    .round_s = 60,
+    .rules = bats_slurm_rules,
+    .refuses = bats_slurm_refuses,
+    .submit = bats_slurm_submit,
+    .read_submit = bats_slurm_read_submit,
+    .list = bats_slurm_list,
+    .read_list = bats_slurm_read_list,
+    .cancel = bats_slurm_cancel,
+    .bills = bats_slurm_bills,
+    .read_bills = bats_slurm_read_bills,
+    .price = bats_slurm_price,
 };

@@ -7,11 +7,9 @@
 #include "helpers/test.h"
 #include "site/queue.h"
 #include "site/slurm.h"
-#include "site/slurm_account.h"
-#include "site/slurm_price.h"
 #include "util/now.h"
 
-extern const struct bats_job_system bats_slurm_jobs;
+extern const struct bats_batch_system bats_slurm_system;
 
 #define PLACES 4
 
@@ -116,7 +114,7 @@ static void set_up(bool accounts)
                                                    .limit_s = 61,
                                                    .output = "/dev/null",
                                                    .command = "true"};
-    struct bats_queue_options o = {.system = &bats_slurm_jobs,
+    struct bats_queue_options o = {.system = &bats_slurm_system,
                                    .rules.accounts = accounts,
                                    .name = "bats-test",
                                    .requests = b->requests,
@@ -385,7 +383,7 @@ TEST(the_job_of_somebody_else_is_left_alone)
     billed(1, 60 * BATS_UNIT);
     struct bats_argv argv = {0};
     const char *ids[] = {"17"};
-    bats_slurm_jobs.cancel("bats-test", ids, 1, &argv);
+    bats_slurm_system.cancel("bats-test", ids, 1, &argv);
     assert_string_equal(argv.words[2], "--name=bats-test");
     bats_argv_release(&argv);
 }
@@ -421,11 +419,11 @@ TEST(earlier_bills_are_those_of_the_runs_own_jobs)
     struct bats_error err;
     bats_money sum;
     size_t open;
-    assert_int_equal(bats_job_system_bills(&bats_slurm_jobs, &past, false,
+    assert_int_equal(bats_job_system_bills(&bats_slurm_system, &past, false,
                                            &sum, &open, &err),
                      0);
     assert_int_equal(open, 1);
-    assert_int_equal(bats_job_system_bills(&bats_slurm_jobs, &past, true, &sum,
+    assert_int_equal(bats_job_system_bills(&bats_slurm_system, &past, true, &sum,
                                            &open, &err),
                      0);
     assert_int_equal(open, 0);
@@ -434,7 +432,7 @@ TEST(earlier_bills_are_those_of_the_runs_own_jobs)
 
 TEST(a_batch_system_that_is_away_is_told_from_none)
 {
-    const struct bats_job_system *system;
+    const struct bats_batch_system *system;
     struct bats_job_rules rules;
     struct bats_error err;
     set_up(true);
@@ -523,15 +521,15 @@ TEST(a_qos_has_a_limit_and_a_factor)
     set_up(true);
     asks_for("UNLIMITED", "N/A", "");
     says("sacctmgr", 0, "2.000000");
-    assert_int_equal(bats_slurm_account_ask(&job, &account, &err), 0);
+    assert_int_equal(bats_slurm_account(&job, &account, &err), 0);
     assert_string_equal(bats_account_words(words, &account),
                         "QOS hasty: 40 of 100 billing-minutes are used");
     assert_int_equal(bats_account_left(&account), BATS_UNIT / 2);
     says("sacctmgr", 1, "");
-    assert_int_equal(bats_slurm_account_ask(&job, &account, &err), 0);
+    assert_int_equal(bats_slurm_account(&job, &account, &err), 0);
     assert_int_equal(bats_account_left(&account), BATS_UNIT);
     says("sacctmgr", 0, "0.000000");
-    assert_int_equal(bats_slurm_account_ask(&job, &account, &err), 0);
+    assert_int_equal(bats_slurm_account(&job, &account, &err), 0);
     assert_int_equal(bats_account_left(&account), BATS_UNLIMITED);
 }
 
@@ -565,10 +563,10 @@ TEST(options_that_break_the_accounting_are_refused)
                                          "--threads-per-core=1",
                                          "-Dhome"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (bats_slurm_jobs.refuses(refused[i]) == NULL)
+        if (bats_slurm_system.refuses(refused[i]) == NULL)
             fail_msg("%s is passed on", refused[i]);
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
-        if (bats_slurm_jobs.refuses(passed[i]) != NULL)
+        if (bats_slurm_system.refuses(passed[i]) != NULL)
             fail_msg("%s is refused", passed[i]);
 }
 

@@ -3,9 +3,7 @@
 #include <math.h>
 
 #include "helpers/test.h"
-#include "site/batch_system.h"
 #include "site/slurm.h"
-#include "site/slurm_account.h"
 
 /* A heterogeneous job: two nodes of its own, three CPUs of a third. The name
  * of the job is the user's to choose. */
@@ -22,9 +20,9 @@ static const char het_job[] =
     "NodeList=slow1 TRES=cpu=3,node=1,billing=9 JOB_GRES=(null)   "
     "Nodes=slow1 CPU_IDs=0,2-3 Mem=0 GRES= OverSubscribe=OK Power= \n";
 
-static struct bats_slurm read_job(const char *text)
+static struct bats_allocation read_job(const char *text)
 {
-    struct bats_slurm slurm = {0};
+    struct bats_allocation slurm = {0};
     struct bats_error err;
     if (bats_slurm_read_job(text, &slurm, &err) != 0)
         fail_msg("%s", err.text);
@@ -33,37 +31,37 @@ static struct bats_slurm read_job(const char *text)
 
 TEST(every_part_of_a_job_is_read)
 {
-    struct bats_slurm s = read_job(het_job);
+    struct bats_allocation s = read_job(het_job);
     assert_int_equal(s.n_parts, 2);
     assert_string_equal(s.user, "anna");
     assert_string_equal(s.account, "phys");
-    assert_int_equal(s.restarts, 2);
-    assert_int_equal(s.submitted_s, 1795262480);
+    assert_int_equal(s.life, 2);
+    assert_int_equal(s.queued_s, 1795262480);
     assert_string_equal(s.parts[0].partition, "fast");
     assert_string_equal(s.parts[1].partition, "slow");
     assert_true(s.parts[0].exclusive);
     assert_false(s.parts[1].exclusive);
     assert_true(s.parts[0].billing == 1024);
-    assert_true(bats_slurm_billing(&s) == 1033);
+    assert_true(s.rate == 1033);
     assert_int_equal(s.n_nodes, 3);
-    assert_int_equal(bats_slurm_find(&s, "fast1")->cpus, 64);
-    assert_int_equal(bats_slurm_find(&s, "fast2")->part, 0);
-    assert_int_equal(bats_slurm_find(&s, "slow1")->cpus, 3);
-    assert_int_equal(bats_slurm_find(&s, "slow1.site.org")->part, 1);
-    assert_null(bats_slurm_find(&s, "slow2"));
-    bats_slurm_release(&s);
+    assert_int_equal(bats_allocation_find(&s, "fast1")->cpus, 64);
+    assert_int_equal(bats_allocation_find(&s, "fast2")->part, 0);
+    assert_int_equal(bats_allocation_find(&s, "slow1")->cpus, 3);
+    assert_int_equal(bats_allocation_find(&s, "slow1.site.org")->part, 1);
+    assert_null(bats_allocation_find(&s, "slow2"));
+    bats_allocation_release(&s);
 }
 
 TEST(the_first_end_counts)
 {
-    struct bats_slurm s = read_job(het_job);
-    assert_int_equal(bats_slurm_end(&s), 1795262787);
-    bats_slurm_release(&s);
+    struct bats_allocation s = read_job(het_job);
+    assert_int_equal(s.end_s, 1795262787);
+    bats_allocation_release(&s);
     s = read_job("JobId=3 JobState=RUNNING EndTime=Unknown Partition=p "
                  "Nodes=n1 CPU_IDs=0 Mem=0 GRES= \n");
-    assert_int_equal(bats_slurm_end(&s), 0);
+    assert_int_equal(s.end_s, 0);
     assert_true(s.parts[0].billing < 0);
-    bats_slurm_release(&s);
+    bats_allocation_release(&s);
 }
 
 TEST(other_texts_are_refused)
@@ -73,16 +71,16 @@ TEST(other_texts_are_refused)
         "JobId=1 JobState=PENDING Partition=p NodeList=(null) \n",
         "JobId=1 JobState=RUNNING Partition=p Nodes=n[1- CPU_IDs=0 \n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct bats_slurm slurm = {0};
+        struct bats_allocation slurm = {0};
         assert_int_equal(bats_slurm_read_job(texts[i], &slurm, NULL),
                          BATS_EINPUT);
-        bats_slurm_release(&slurm);
+        bats_allocation_release(&slurm);
     }
 }
 
 TEST(whole_nodes_are_told_from_parts)
 {
-    struct bats_slurm s = read_job(
+    struct bats_allocation s = read_job(
         "JobId=4 JobState=RUNNING Partition=p Nodes=n[1-2] CPU_IDs=0-7 Mem=0 "
         "GRES=   Nodes=n3 CPU_IDs=0-2 Mem=0 GRES= OverSubscribe=OK \n");
     bats_slurm_read_nodes("NodeName=n1 Arch=x CPUEfctv=8 CPUTot=8 CPULoad=1 \n"
@@ -90,14 +88,14 @@ TEST(whole_nodes_are_told_from_parts)
                           "NodeName=n3 CPUTot=8 \n"
                           "NodeName=n4 CPUTot=1 \n",
                           &s);
-    assert_true(bats_slurm_find(&s, "n1")->whole);
-    assert_false(bats_slurm_find(&s, "n2")->whole);
-    assert_false(bats_slurm_find(&s, "n3")->whole);
-    bats_slurm_release(&s);
+    assert_true(bats_allocation_find(&s, "n1")->whole);
+    assert_false(bats_allocation_find(&s, "n2")->whole);
+    assert_false(bats_allocation_find(&s, "n3")->whole);
+    bats_allocation_release(&s);
     s = read_job(het_job); /* exclusive */
     bats_slurm_read_nodes("NodeName=fast1 CPUTot=128 \n", &s);
-    assert_true(bats_slurm_find(&s, "fast1")->whole);
-    bats_slurm_release(&s);
+    assert_true(bats_allocation_find(&s, "fast1")->whole);
+    bats_allocation_release(&s);
 }
 
 /* The charge of a node with 4 CPUs, 8 GB of memory and 2 + 1 GPUs. */
@@ -111,13 +109,13 @@ static double rate(const char *weights, const char *billing)
              billing);
     snprintf(partition, sizeof partition, "PartitionName=p State=UP %s%s \n",
              weights[0] != '\0' ? "TRESBillingWeights=" : "", weights);
-    struct bats_slurm s = read_job(job);
+    struct bats_allocation s = read_job(job);
     bats_slurm_read_partition("PartitionName=q TRESBillingWeights=CPU=9\n",
                               &s);
     bats_slurm_read_partition(partition, &s);
     bats_slurm_bill(2, &s);
     double r = s.nodes[0].rate;
-    bats_slurm_release(&s);
+    bats_allocation_release(&s);
     return r;
 }
 
@@ -142,16 +140,16 @@ TEST(slurm_is_right_about_its_bill)
 {
     assert_true(rate("CPU=0.3", "billing=1") > 1.19); /* cut off by Slurm */
     assert_true(rate("CPU=1.0,Mem=1.0G", "billing=8") == 8); /* the largest */
-    struct bats_slurm s = read_job(het_job);
+    struct bats_allocation s = read_job(het_job);
     bats_slurm_read_partition("PartitionName=fast X=y "
                               "TRESBillingWeights=CPU=4.0\n",
                               &s);
     bats_slurm_read_partition("PartitionName=slow TRESBillingWeights=CPU=3\n",
                               &s);
     bats_slurm_bill(1, &s);
-    assert_true(bats_slurm_find(&s, "fast1")->rate == 512);
-    assert_true(bats_slurm_find(&s, "slow1")->rate == 9);
-    bats_slurm_release(&s);
+    assert_true(bats_allocation_find(&s, "fast1")->rate == 512);
+    assert_true(bats_allocation_find(&s, "slow1")->rate == 9);
+    bats_allocation_release(&s);
 }
 
 /* ---- the account ---- */

@@ -10,7 +10,6 @@
 #include "cli/alloc/state.h"
 #include "cli/cli.h"
 #include "report/words.h"
-#include "site/account.h"
 #include "site/batch_system.h"
 #include "util/now.h"
 
@@ -52,7 +51,11 @@ static int ask_account(struct bats_alloc *a,
         return bats_refuse(
             err, "--budget account: %s keeps no accounts; give an amount",
             a->system->name);
-    int rc = a->system->account(set->account, a->quality, &account, err);
+    struct bats_allocation job = {.system = NULL};
+    snprintf(job.account, sizeof job.account, "%s",
+             set->account != NULL ? set->account : "");
+    strcpy(job.qos, a->quality);
+    int rc = a->system->account(&job, &account, err);
     if (rc < 0)
         return rc;
     *budget = bats_account_left(&account);

@@ -46,7 +46,7 @@ struct lane {
 };
 
 struct bats_alloc {
-    const struct bats_job_system *system;
+    const struct bats_batch_system *system;
     struct bats_job_rules rules;
     struct bats_platform platform;
     struct bats_billing billing;

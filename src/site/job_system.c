@@ -1,5 +1,3 @@
-/* job_systems: the batch systems that this program can hand jobs in to, each in
- * a file of its own. */
 #include "site/job_system.h"
 
 #include <math.h>
@@ -10,30 +8,16 @@
 
 #include "util/grow.h"
 
-extern const struct bats_job_system bats_slurm_jobs;
-
-const struct bats_job_system *const bats_job_systems[] = {&bats_slurm_jobs,
-                                                          NULL};
-
-/* Runs the command, with the words of argv, which are released. */
-static int ask(const struct bats_job_system *system, struct bats_argv *argv,
-               const char *input, char **answer, struct bats_error *err)
-{
-    int rc = argv->failed ? bats_no_memory(err)
-                          : bats_ask((const char *const *)argv->words,
-                                     system->variable, input, answer, err);
-    bats_argv_release(argv);
-    return rc;
-}
-
-int bats_job_system_find(const struct bats_job_system **system,
+int bats_job_system_find(const struct bats_batch_system **system,
                          struct bats_job_rules *rules, struct bats_error *err)
 {
     struct bats_error why = {0};
     int rc = BATS_EINPUT;
-    for (size_t i = 0; rc == BATS_EINPUT && bats_job_systems[i] != NULL; i++) {
-        *system = bats_job_systems[i];
-        rc = (*system)->rules(rules, &why);
+    for (size_t i = 0; rc == BATS_EINPUT && bats_batch_systems[i] != NULL;
+         i++) {
+        *system = bats_batch_systems[i];
+        if ((*system)->rules != NULL)
+            rc = (*system)->rules(rules, &why);
     }
     if (rc == BATS_EINPUT)
         return bats_error_set(err, rc,
@@ -64,7 +48,7 @@ bats_money bats_job_bill_by_time(const struct bats_job_view *view)
 
 /* ---- all jobs of a run ---- */
 
-int bats_job_system_list(const struct bats_job_system *system,
+int bats_job_system_list(const struct bats_batch_system *system,
                          const char *name, struct bats_job_view **list,
                          size_t *n, struct bats_error *err)
 {
@@ -75,7 +59,7 @@ int bats_job_system_list(const struct bats_job_system *system,
     *list = NULL;
     *n = 0;
     system->list(name, &argv);
-    int rc = ask(system, &argv, NULL, &answer, err);
+    int rc = bats_query(&argv, NULL, &answer, err);
     if (rc < 0)
         return rc;
     for (const char *at = answer; rc == 0 && system->read_list(&at, &view);) {
@@ -104,9 +88,9 @@ struct bills {
 static bool add_bill(struct bills *all, const struct bats_job_bill *bill)
 {
     size_t i = 0;
-    while (i < all->n && !bats_job_is_billed(bill, all->list[i].name,
-                                             all->list[i].id,
-                                             all->list[i].submit_s))
+    while (i < all->n &&
+           !bats_job_is_billed(bill, all->list[i].name, all->list[i].id,
+                               all->list[i].submit_s))
         i++;
     if (i == all->n &&
         !bats_grow(&all->list, &all->room, ++all->n, sizeof *all->list)) {
@@ -117,13 +101,13 @@ static bool add_bill(struct bills *all, const struct bats_job_bill *bill)
     return true;
 }
 
-static int add_bills(const struct bats_job_system *system,
+static int add_bills(const struct bats_batch_system *system,
                      struct bats_argv *argv, struct bills *all,
                      struct bats_error *err)
 {
     struct bats_job_bill bill;
     char *answer;
-    int rc = ask(system, argv, NULL, &answer, err);
+    int rc = bats_query(argv, NULL, &answer, err);
     if (rc < 0)
         return rc;
     for (const char *at = answer; rc == 0 && system->read_bills(&at, &bill);)
@@ -146,7 +130,7 @@ static bool is_among(const char *numbers, const char *id)
     return false;
 }
 
-static int ask_bills(const struct bats_job_system *system,
+static int ask_bills(const struct bats_batch_system *system,
                      const struct bats_job_past *past, struct bills *all,
                      struct bats_error *err)
 {
@@ -171,7 +155,7 @@ static int ask_bills(const struct bats_job_system *system,
     return rc;
 }
 
-int bats_job_system_bills(const struct bats_job_system *system,
+int bats_job_system_bills(const struct bats_batch_system *system,
                           const struct bats_job_past *past, bool by_list,
                           bats_money *sum, size_t *open,
                           struct bats_error *err)
@@ -202,14 +186,14 @@ int bats_job_system_bills(const struct bats_job_system *system,
     return rc;
 }
 
-int bats_job_system_cancel(const struct bats_job_system *system,
+int bats_job_system_cancel(const struct bats_batch_system *system,
                            const char *name, const char *const *ids, size_t n,
                            struct bats_error *err)
 {
     struct bats_argv argv = {0};
     char *answer;
     system->cancel(name, ids, n, &argv);
-    int rc = ask(system, &argv, NULL, &answer, err);
+    int rc = bats_query(&argv, NULL, &answer, err);
     if (rc == 0)
         free(answer);
     return rc;
@@ -217,7 +201,7 @@ int bats_job_system_cancel(const struct bats_job_system *system,
 
 /* ---- a price ---- */
 
-static int ask_rate(const struct bats_job_system *system,
+static int ask_rate(const struct bats_batch_system *system,
                     const struct bats_job_request *request, double *rate,
                     bool *whole, struct bats_job_partition *partition,
                     struct bats_error *err)
@@ -230,7 +214,7 @@ static int ask_rate(const struct bats_job_system *system,
     system->submit(&held, &argv, &script);
     if (script == NULL)
         argv.failed = true;
-    int rc = ask(system, &argv, script, &answer, err);
+    int rc = bats_query(&argv, script, &answer, err);
     free(script);
     if (rc < 0)
         return rc;
@@ -244,12 +228,13 @@ static int ask_rate(const struct bats_job_system *system,
                             "%s does not say what job %s will be billed",
                             system->name, id);
     struct bats_error why;
-    if (bats_job_system_cancel(system, request->name, ids, 1, &why) < 0 && rc == 0)
+    if (bats_job_system_cancel(system, request->name, ids, 1, &why) < 0 &&
+        rc == 0)
         rc = bats_error_set(err, BATS_ESYS, "%s", why.text);
     return rc;
 }
 
-int bats_job_system_rate(const struct bats_job_system *system,
+int bats_job_system_rate(const struct bats_batch_system *system,
                          const struct bats_job_request *request, double *rate,
                          bool *whole, struct bats_job_partition *partition,
                          struct bats_error *err)
@@ -265,7 +250,7 @@ int bats_job_system_rate(const struct bats_job_system *system,
     return rc;
 }
 
-int bats_job_system_clear(const struct bats_job_system *system,
+int bats_job_system_clear(const struct bats_batch_system *system,
                           const char *name, struct bats_error *err)
 {
     struct bats_job_view *list;
