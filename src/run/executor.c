@@ -29,21 +29,12 @@ _Static_assert(BATS_BIND_NUMA + 1 == BATS_PROTO_BINDS,
 #define TASK_VARIABLES 6
 #define TASK_VARIABLE_ROOM 40
 
+/* A task that was assigned: it waits, or runs. */
 struct waiting {
     struct waiting *next;
-    uint32_t task;
-    uint32_t attempt;
-    uint32_t replica;
-    bool once;
-    int64_t begin_us; /* not sooner; 0: at once */
-    int64_t sleep_us;
-    int64_t lost_us;               /* emulation; 0: it is not lost */
-    int64_t noticed_us;            /* or 0 */
-    uint32_t cores;
-    size_t n_variables, n_outputs; /* bytes */
-    char *variables, *outputs,
-        *holds;     /* behind the command, as in struct bats_assign */
-    char command[]; /* "": a built-in sleep */
+    struct bats_assign a; /* its texts are behind */
+    int64_t begin_us;     /* not sooner; 0: at once */
+    char texts[];
 };
 
 /* The lines of the task that runs or has just ended. Their fate is unknown
@@ -218,6 +209,32 @@ static void never_started(struct bats_executor *x, uint32_t task,
     x->sink.result(x->sink.context, &result);
 }
 
+/* The parts of `texts` are filled one after the other. */
+static const char *put(char **texts, const char *bytes, size_t n)
+{
+    char *at = *texts;
+    *texts = mempcpy(at, bytes, n);
+    return at;
+}
+
+static struct waiting *copy(const struct bats_assign *a)
+{
+    size_t n = strlen(a->command) + 1, n_holds = strlen(a->holds) + 1;
+    struct waiting *w =
+        malloc(sizeof *w + n + n_holds + a->n_variables + a->n_outputs);
+    if (w == NULL)
+        return NULL;
+    *w = (struct waiting){
+        .a = *a,
+        .begin_us = a->wait_us > 0 ? bats_clock_now_us() + a->wait_us : 0};
+    char *texts = w->texts;
+    w->a.command = put(&texts, a->command, n);
+    w->a.holds = put(&texts, a->holds, n_holds);
+    w->a.variables = put(&texts, a->variables, a->n_variables);
+    w->a.outputs = put(&texts, a->outputs, a->n_outputs);
+    return w;
+}
+
 static int enqueue(struct bats_executor *executor, struct bats_message *assign,
                    struct bats_error *err)
 {
@@ -227,27 +244,9 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
             never_started(executor, a.task, a.attempt);
             continue;
         }
-        size_t n = strlen(a.command) + 1, n_holds = strlen(a.holds) + 1;
-        int64_t begin_us = a.wait_us > 0 ? bats_clock_now_us() + a.wait_us : 0;
-        struct waiting *w =
-            malloc(sizeof *w + n + a.n_variables + a.n_outputs + n_holds);
+        struct waiting *w = copy(&a);
         if (w == NULL)
             return bats_no_memory(err);
-        *w = (struct waiting){.task = a.task,
-                              .attempt = a.attempt,
-                              .replica = a.replica,
-                              .once = a.once,
-                              .cores = a.cores,
-                              .begin_us = begin_us,
-                              .sleep_us = a.sleep_us,
-                              .lost_us = a.lost_us,
-                              .noticed_us = a.noticed_us,
-                              .n_variables = a.n_variables,
-                              .n_outputs = a.n_outputs};
-        w->variables = mempcpy(w->command, a.command, n);
-        w->outputs = mempcpy(w->variables, a.variables, a.n_variables);
-        w->holds = mempcpy(w->outputs, a.outputs, a.n_outputs);
-        memcpy(w->holds, a.holds, n_holds);
         *executor->last = w;
         executor->last = &w->next;
         executor->n_waiting++;
@@ -286,19 +285,19 @@ static int break_silence(struct bats_executor *x, struct bats_error *err)
 static int cancel(struct bats_executor *executor, uint32_t task,
                   struct bats_error *err)
 {
-    if (executor->is_silent && executor->running->task == task)
+    if (executor->is_silent && executor->running->a.task == task)
         return break_silence(executor, err);
     if (executor->ready && bats_runner_busy(executor->runner) &&
-        executor->running->task == task) {
+        executor->running->a.task == task) {
         executor->lost_at_us = INT64_MAX; /* nor is it on its way out */
         executor->is_cancelled = true;
         bats_runner_cancel(executor->runner);
         return 0;
     }
     for (struct waiting **at = &executor->first; *at; at = &(*at)->next)
-        if ((*at)->task == task) {
+        if ((*at)->a.task == task) {
             struct waiting *w = unhook(executor, at);
-            never_started(executor, task, w->attempt);
+            never_started(executor, task, w->a.attempt);
             free(w);
             return 0;
         }
@@ -340,7 +339,7 @@ void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
     executor->stopping = true;
     while (executor->first != NULL) {
         struct waiting *w = unhook(executor, &executor->first);
-        never_started(executor, w->task, w->attempt);
+        never_started(executor, w->a.task, w->a.attempt);
         free(w);
     }
     struct bats_error why;
@@ -395,22 +394,22 @@ bool bats_executor_go_on(struct bats_executor *executor)
     return !executor->stopping &&
            (executor->held.asks ||
             (bats_runner_busy(executor->runner) && !executor->is_cancelled &&
-             !executor->running->once));
+             !executor->running->a.once));
 }
 
 void bats_executor_runs(const struct bats_executor *executor, uint32_t *task,
                         uint32_t *attempt)
 {
-    *task = executor->running->task;
+    *task = executor->running->a.task;
     *attempt =
-        bats_runner_busy(executor->runner) ? executor->running->attempt : 0;
+        bats_runner_busy(executor->runner) ? executor->running->a.attempt : 0;
 }
 
 bool bats_executor_asks(const struct bats_executor *executor, uint32_t task,
                         uint32_t attempt)
 {
-    return executor->held.asks && executor->running->task == task &&
-           executor->running->attempt == attempt;
+    return executor->held.asks && executor->running->a.task == task &&
+           executor->running->a.attempt == attempt;
 }
 
 size_t bats_executor_waiting(const struct bats_executor *executor)
@@ -470,31 +469,35 @@ static const char **
 fill_environment(const struct bats_executor *x, const struct waiting *w,
                  char own[TASK_VARIABLES][TASK_VARIABLE_ROOM])
 {
-    const char *end = w->variables + w->n_variables;
+    const char *end = w->a.variables + w->a.n_variables;
     size_t n = 0, n_own = 0;
-    for (const char *at = w->variables; at < end; at = next_variable(at))
+    for (const char *at = w->a.variables; at < end; at = next_variable(at))
         n_own++;
     const char **environment = calloc(
         COMMON_VARIABLES + TASK_VARIABLES + n_own + 1, sizeof *environment);
     if (environment == NULL)
         return NULL;
-    for (const char *at = w->variables; at < end; at = next_variable(at))
+    for (const char *at = w->a.variables; at < end; at = next_variable(at))
         environment[n++] = at;
-    bool is_wide = w->cores > 1 && x->sets_threads;
+    bool is_wide = w->a.cores > 1 && x->sets_threads;
     for (int i = 0; i < x->n_common; i++)
-        if (!is_wide || strncmp(x->common[i], THREADS "=", sizeof THREADS) != 0)
+        if (!is_wide ||
+            strncmp(x->common[i], THREADS "=", sizeof THREADS) != 0)
             environment[n++] = x->common[i];
     snprintf(own[0], TASK_VARIABLE_ROOM, "BATS_TASK_ID=%" PRIu64,
-             (uint64_t)w->task + 1);
-    snprintf(own[1], TASK_VARIABLE_ROOM, "BATS_ATTEMPT=%" PRIu32, w->attempt);
-    snprintf(own[2], TASK_VARIABLE_ROOM, "BATS_REPLICA=%" PRIu32, w->replica);
+             (uint64_t)w->a.task + 1);
+    snprintf(own[1], TASK_VARIABLE_ROOM, "BATS_ATTEMPT=%" PRIu32,
+             w->a.attempt);
+    snprintf(own[2], TASK_VARIABLE_ROOM, "BATS_REPLICA=%" PRIu32,
+             w->a.replica);
     /* disBatch counts tasks from 0 and pads to six digits. */
-    snprintf(own[3], TASK_VARIABLE_ROOM, "DISBATCH_TASKID=%" PRIu32, w->task);
+    snprintf(own[3], TASK_VARIABLE_ROOM, "DISBATCH_TASKID=%" PRIu32,
+             w->a.task);
     snprintf(own[4], TASK_VARIABLE_ROOM, "DISBATCH_TASKID_ZP=%06" PRIu32,
-             w->task);
+             w->a.task);
     for (int i = 0; i < (x->disbatch ? 5 : 3); i++)
         environment[n++] = own[i];
-    snprintf(own[5], TASK_VARIABLE_ROOM, THREADS "=%" PRIu32, w->cores);
+    snprintf(own[5], TASK_VARIABLE_ROOM, THREADS "=%" PRIu32, w->a.cores);
     if (is_wide)
         environment[n++] = own[5];
     return environment;
@@ -505,8 +508,8 @@ static void fall_silent(struct bats_executor *x,
 {
     x->is_silent = true;
     x->noticed_at_us = INT64_MAX;
-    if (x->running->noticed_us > 0)
-        bats_units_add(bats_clock_now_us(), x->running->noticed_us,
+    if (x->running->a.noticed_us > 0)
+        bats_units_add(bats_clock_now_us(), x->running->a.noticed_us,
                        &x->noticed_at_us);
     x->lost = *r;
     forget_lines(x);
@@ -540,8 +543,9 @@ static int start_bound(struct bats_executor *x, const struct waiting *w,
                        struct bats_error *err)
 {
     cpu_set_t mine;
-    bool moves = w->cores > 1 && sched_getaffinity(0, sizeof mine, &mine) == 0 &&
-                 bats_hardware_bind_to(x->bind, w->holds) > 0;
+    bool moves = w->a.cores > 1 &&
+                 sched_getaffinity(0, sizeof mine, &mine) == 0 &&
+                 bats_hardware_bind_to(x->bind, w->a.holds) > 0;
     int rc = bats_runner_start(x->runner, task, err);
     if (moves)
         sched_setaffinity(0, sizeof mine, &mine);
@@ -551,7 +555,7 @@ static int start_bound(struct bats_executor *x, const struct waiting *w,
 static int start_next(struct bats_executor *x, struct bats_error *err)
 {
     struct waiting *w = unhook(x, &x->first);
-    bool is_process = w->command[0] != '\0';
+    bool is_process = w->a.command[0] != '\0';
     char own[TASK_VARIABLES][TASK_VARIABLE_ROOM];
     const char **environment = NULL;
 
@@ -560,23 +564,23 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     if (is_process && (environment = fill_environment(x, w, own)) == NULL)
         return bats_no_memory(err);
     struct bats_runner_task task = {
-        .task = w->task,
-        .attempt = w->attempt,
-        .is_replica = w->replica > 0,
-        .command = is_process ? w->command : NULL,
-        .sleep_us = w->sleep_us,
+        .task = w->a.task,
+        .attempt = w->a.attempt,
+        .is_replica = w->a.replica > 0,
+        .command = is_process ? w->a.command : NULL,
+        .sleep_us = w->a.sleep_us,
         .environment = environment,
-        .outputs = w->outputs,
-        .n_outputs = w->n_outputs,
+        .outputs = w->a.outputs,
+        .n_outputs = w->a.n_outputs,
     };
     x->is_cancelled = false;
-    bool begins_lost = w->lost_us == 1;
+    bool begins_lost = w->a.lost_us == 1;
     x->lost_at_us = INT64_MAX;
-    if (w->lost_us > 0)
-        bats_units_add(bats_clock_now_us(), w->lost_us, &x->lost_at_us);
+    if (w->a.lost_us > 0)
+        bats_units_add(bats_clock_now_us(), w->a.lost_us, &x->lost_at_us);
     if (begins_lost)
         fall_silent(x, &(struct bats_runner_result){
-                           .task = w->task,
+                           .task = w->a.task,
                            .usage.start_us = bats_now_us(CLOCK_REALTIME)});
     int rc = begins_lost ? 0 : start_bound(x, w, &task, err);
     free(environment);
@@ -638,9 +642,9 @@ static int tell_result(struct bats_executor *x,
 {
     struct bats_task_result result = {
         .task = r->task,
-        .attempt = x->running->attempt,
+        .attempt = x->running->a.attempt,
         .cancelled = was_told_to_end(r),
-        .asks = x->running->replica > 0 && x->output == BATS_OUTPUT_RESULTS,
+        .asks = x->running->a.replica > 0 && x->output == BATS_OUTPUT_RESULTS,
         .usage = r->usage,
         .last = r->last,
         .n_last = r->n_last,
@@ -662,8 +666,8 @@ static int send_lines(struct bats_executor *x, struct bats_error *err)
     while (h->asks && h->is_wanted) {
         ptrdiff_t n =
             bats_spool_lines(&h->spool[h->stream - 1], h->offset, &lines, err);
-        struct bats_output_lines output = {x->running->task, h->stream, lines,
-                                           (size_t)n};
+        struct bats_output_lines output = {x->running->a.task, h->stream,
+                                           lines, (size_t)n};
         if (n < 0)
             return (int)n;
         if (n > 0 && !x->sink.output(x->sink.context, &output))
