@@ -99,7 +99,7 @@ SITE_SRC = $(addprefix src/site/, \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	auth.c clients.c comm.c comm_mpi.c crew.c door.c engine_options.c errand.c executor.c forked.c found.c gateway.c heart.c hub.c \
-	introduce.c joined.c journal.c kept.c launcher.c losses.c \
+	joined.c journal.c kept.c launcher.c losses.c \
 	library.c master.c mpi.c open.c pernode.c prepare.c ready.c reclaims.c \
 	results.c shared.c signals.c \
 	survey.c tls.c wire.c worker.c)

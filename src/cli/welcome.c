@@ -37,7 +37,7 @@ static bool suits(const struct bats_welcome *w, uint32_t cluster,
                   const struct bats_hello *rank)
 {
     const char *partition = bats_clusters_file_partition(w->file, cluster);
-    return partition == NULL || strcmp(partition, rank->partition) == 0;
+    return partition == NULL || strcmp(partition, rank->node.partition) == 0;
 }
 
 /* Returns n_machines if no machine is free. */

@@ -129,6 +129,14 @@ static inline const char *codec_text(struct codec *c, const char *text,
     return text;
 }
 
+/* A text in an array of `size` bytes. */
+static inline void codec_name(struct codec *c, char *name, size_t size)
+{
+    const char *text = codec_text(c, name, size - 1);
+    if (c->packet == NULL)
+        memcpy(name, text, strlen(text) + 1);
+}
+
 /* Texts, each with its NUL, of *n bytes in all. */
 static inline const char *codec_texts(struct codec *c, const char *texts,
                                       size_t *n)

@@ -12,6 +12,7 @@
 #define BYTE(x, max) ((x) = (uint8_t)codec_small(c, x, max))
 #define AMOUNT(x) ((x) = codec_amount(c, x))
 #define TEXT(x, max) ((x) = codec_text(c, x, max))
+#define NAME(x) codec_name(c, x, sizeof(x))
 #define ANY_TEXT(x) TEXT(x, SIZE_MAX)
 #define TEXTS(x, n) ((x) = codec_texts(c, x, &(n)))
 #define BYTES(x, n) ((x) = codec_bytes(c, x, &(n)))
@@ -24,24 +25,30 @@ static void magic(struct codec *c)
         codec_complain(c, "is not from bats-mpi");
 }
 
+static void code_node(struct codec *c, struct bats_node *n)
+{
+    struct bats_hardware *h = &n->hardware;
+    U32(n->pid);
+    U64(n->pid_space);
+    NAME(n->host);
+    NAME(n->partition);
+    U32(n->id);
+    U32(n->local_rank);
+    NAME(h->model);
+    U32(h->packages);
+    U32(h->cores);
+    U32(h->threads);
+    U64(h->memory_bytes);
+    NAME(h->bound);
+    U32(h->bound_cores);
+}
+
 static void code_hello(struct codec *c, struct bats_hello *h)
 {
     struct bats_message message;
     magic(c);
     U32(h->rank);
-    U32(h->pid);
-    U64(h->pid_space);
-    TEXT(h->host, BATS_PROTO_HOST - 1);
-    TEXT(h->partition, BATS_PROTO_PARTITION - 1);
-    U32(h->node);
-    U32(h->local_rank);
-    TEXT(h->model, BATS_PROTO_MODEL - 1);
-    U32(h->packages);
-    U32(h->cores);
-    U32(h->threads);
-    U64(h->memory_bytes);
-    TEXT(h->bound, BATS_PROTO_BOUND - 1);
-    U32(h->bound_cores);
+    code_node(c, &h->node);
     ANY_TEXT(h->kept_run);
     U32(h->task);
     U32(h->attempt);

@@ -24,16 +24,13 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "util/node.h"
 #include "util/usage.h"
 
 #define BATS_PROTO_VERSION 16
-#define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
-#define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
-#define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
-#define BATS_PROTO_PARTITION 64 /* longest name of a partition, with the NUL */
-#define BATS_PROTO_MODEL 96     /* longest name of a processor, likewise */
-#define BATS_PROTO_BOUND 256 /* longest list of hardware threads, likewise */
-#define BATS_PROTO_JOB 64    /* longest number of a job, likewise */
+#define BATS_PROTO_OUTPUTS 4 /* kinds of output, numbered from 0 */
+#define BATS_PROTO_BINDS 3   /* ways to bind tasks, likewise */
+#define BATS_PROTO_JOB 64    /* longest number of a job, with the NUL */
 
 enum bats_message_type {
     BATS_MESSAGE_HELLO = 1, /* worker: I am here */
@@ -76,21 +73,7 @@ enum bats_leave {
 
 struct bats_hello {
     uint32_t rank;
-    uint32_t pid;
-    uint64_t pid_space; /* equal where `pid` has the same meaning; 0:
-                         * nowhere */
-    const char *host;
-    const char *partition; /* "" if unknown */
-    uint32_t node;         /* its number; UINT32_MAX: not known */
-    uint32_t local_rank;   /* the same */
-    /* Hardware of the node; 0 and "" if unknown. */
-    const char *model;
-    uint32_t packages;
-    uint32_t cores;
-    uint32_t threads;
-    uint64_t memory_bytes;
-    const char *bound; /* hardware threads of the rank */
-    uint32_t bound_cores;
+    struct bats_node node;
     /* For another master: what it has of the run `kept_run` ("": nothing). */
     const char *kept_run;
     uint32_t task, attempt; /* it runs this one; attempt 0: none */
@@ -151,8 +134,8 @@ struct bats_assign {
     const char *outputs; /* files that it has to make, as a rule of a workflow,
                           * likewise */
     size_t n_outputs;
-    uint32_t cores;        /* slots of its node that it holds */
-    const char *holds;     /* if these are several: the hardware threads of
+    uint32_t cores;    /* slots of its node that it holds */
+    const char *holds; /* if these are several: the hardware threads of
                             * their ranks and the shares of them,
                             * "THREADS:INDEX:COUNT", separated by blanks; else
                             * "" */

@@ -8,12 +8,21 @@
 #include "run/clock.h"
 #include "run/crew.h"
 #include "run/heart.h"
-#include "run/introduce.h"
 #include "run/launcher.h"
 #include "run/signals.h"
 #include "site/deaths.h"
 
 #define GATHER_US 60000000 /* for all ranks to say HELLO */
+
+/* Where worker i is. */
+static void note_node(struct bats_crew *crew, size_t i,
+                      const struct bats_node *node)
+{
+    struct bats_worker_rank *worker = &crew->ranks[i];
+    crew->nodes[worker->rank] = *node;
+    strcpy(worker->host, node->host);
+    strcpy(worker->partition, node->partition);
+}
 
 static int register_worker(struct bats_crew *crew, int rank,
                            const struct bats_hello *hello,
@@ -23,16 +32,13 @@ static int register_worker(struct bats_crew *crew, int rank,
         return bats_error_set(err, BATS_EPROTO,
                               "rank %d said hello twice, or as rank %u", rank,
                               (unsigned)hello->rank);
-    crew->nodes[rank] = bats_introduced_node(hello);
-    struct bats_worker_rank *worker = &crew->ranks[crew->n];
-    worker->rank = rank;
-    snprintf(worker->host, sizeof worker->host, "%s", hello->host);
-    snprintf(worker->partition, sizeof worker->partition, "%s",
-             hello->partition);
-    if (rank != 0 && hello->pid_space != 0 &&
-        hello->pid_space == crew->pid_space) {
-        crew->pidfd[rank] = pidfd_open((pid_t)hello->pid, 0);
-        bats_comm_set_process(crew->comm, rank, hello->pid);
+    const struct bats_node *node = &hello->node;
+    crew->ranks[crew->n].rank = rank;
+    note_node(crew, crew->n, node);
+    if (rank != 0 && node->pid_space != 0 &&
+        node->pid_space == crew->nodes[0].pid_space) {
+        crew->pidfd[rank] = pidfd_open((pid_t)node->pid, 0);
+        bats_comm_set_process(crew->comm, rank, node->pid);
     }
     crew->of_rank[rank] = (uint32_t)crew->n++;
     return 0;
@@ -115,12 +121,11 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     if (rc < 0)
         return rc;
     master_works = master_works || bats_comm_size(crew->comm) == 1;
-    struct bats_introduction introduction;
-    bats_introduce(&introduction, 0);
-    crew->pid_space = introduction.hello.pid_space;
-    crew->nodes[0] = introduction.node;
+    struct bats_hello own = {.rank = 0};
+    bats_node_look(&own.node);
+    crew->nodes[0] = own.node;
     if (master_works)
-        rc = register_worker(crew, 0, &introduction.hello, err);
+        rc = register_worker(crew, 0, &own, err);
     if (rc == 0)
         rc = await_hellos(crew, master_works ? 0 : 1, err);
     if (rc < 0) {
@@ -145,9 +150,7 @@ int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
     int rc = make_lists(crew, err);
     if (rc < 0)
         return rc;
-    struct bats_introduction introduction;
-    bats_introduce(&introduction, 0);
-    crew->nodes[0] = introduction.node;
+    bats_node_look(&crew->nodes[0]);
     crew->looked_us = bats_clock_now_us();
     for (int rank = 1; rank < bats_comm_size(comm); rank++) {
         crew->ranks[crew->n].rank = rank;
@@ -160,11 +163,7 @@ int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
 void bats_crew_join(struct bats_crew *crew, size_t i,
                     const struct bats_hello *hello)
 {
-    struct bats_worker_rank *worker = &crew->ranks[i];
-    crew->nodes[worker->rank] = bats_introduced_node(hello);
-    snprintf(worker->host, sizeof worker->host, "%s", hello->host);
-    snprintf(worker->partition, sizeof worker->partition, "%s",
-             hello->partition);
+    note_node(crew, i, &hello->node);
     crew->workers[i].state = BATS_WORKER_WORKS;
     crew->workers[i].keeps = false;
     crew->workers[i].n_results = 0;

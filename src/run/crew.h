@@ -58,7 +58,6 @@ struct bats_crew {
     size_t n;
     struct bats_executor *own; /* if rank 0 works; NULL: it does not (yet) */
     struct bats_packet own_results;
-    uint64_t pid_space; /* of this process */
     int64_t silence_us; /* a worker that is silent for longer is lost */
     int64_t looked_us;  /* for bats_crew_lost */
     int n_joined;       /* ranks of worker jobs so far */

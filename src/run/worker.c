@@ -14,11 +14,11 @@
 #include "run/executor.h"
 #include "run/gateway.h"
 #include "run/heart.h"
-#include "run/introduce.h"
 #include "run/kept.h"
 #include "run/run.h"
 #include "run/signals.h"
 #include "site/deaths.h"
+#include "site/node.h"
 
 #define OUTPUTS_UNSENT 4     /* with more, the tasks have to wait */
 #define BUSY_MIN_US 1000     /* the end of a task also ends this sleep */
@@ -453,21 +453,21 @@ static void see_out(struct worker *w)
 
 static int say_hello(struct worker *w, struct bats_error *err)
 {
-    struct bats_introduction introduction;
+    struct bats_hello hello = {.rank = (uint32_t)bats_comm_rank(w->comm),
+                               .kept_run = ""};
     int rc = 0;
     if (w->kept.on && w->batch.n > 0)
         rc = bats_shelf_add(&w->kept.results, w->results.bytes, w->results.n,
                             err);
     bats_packet_release(&w->results);
     w->batch.n = 0;
-    bats_introduce(&introduction, bats_comm_rank(w->comm));
+    bats_node_look(&hello.node);
     if (rc == 0)
-        rc = bats_kept_tell(&w->kept, w->executor, &introduction.hello, err);
+        rc = bats_kept_tell(&w->kept, w->executor, &hello, err);
     if (rc < 0)
         return rc;
     w->kept.waits = true;
-    return say(w, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = introduction.hello),
-               err);
+    return say(w, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello), err);
 }
 
 static void forget_task(struct worker *w)

@@ -18,7 +18,7 @@
 
 #include "bats/error.h"
 #include "bats/units.h"
-#include "site/node.h"
+#include "util/node.h"
 
 #define BATS_ALLOCATION_NAME 64
 #define BATS_ALLOCATION_SOURCE 320

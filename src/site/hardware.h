@@ -13,21 +13,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-
-#define BATS_HARDWARE_MODEL 96
-#define BATS_HARDWARE_BOUND 256
-
-struct bats_hardware {
-    char model[BATS_HARDWARE_MODEL]; /* processor model, cut to fit */
-    uint32_t packages;
-    uint32_t cores;
-    uint32_t threads; /* hardware threads, of all cores */
-    uint64_t memory_bytes;
-    /* The hardware threads that this process may run on, as in "0-3,8", by the
-     * numbers of the operating system; "" if unknown or too long. */
-    char bound[BATS_HARDWARE_BOUND];
-    uint32_t bound_cores; /* cores with at least one thread here */
-};
+#include "util/node.h"
 
 void bats_hardware_look(struct bats_hardware *hardware);
 

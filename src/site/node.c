@@ -1,10 +1,13 @@
 #include "site/node.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "site/batch_system.h"
+#include "site/hardware.h"
 
 #ifdef BATS_HAVE_PMIX
 #include <pmix.h>
@@ -44,9 +47,24 @@ static void ask_pmix(struct bats_node *node)
 
 #endif
 
+static uint64_t pid_space(void)
+{
+    char boot[40] = "";
+    struct stat namespace;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file == NULL)
+        return 0;
+    bool known = fgets(boot, sizeof boot, file) != NULL &&
+                 stat("/proc/self/ns/pid", &namespace) == 0;
+    fclose(file);
+    return known ? strtoull(boot, NULL, 16) << 32 ^ namespace.st_ino : 0;
+}
+
 void bats_node_look(struct bats_node *node)
 {
-    *node = (struct bats_node){.id = BATS_NODE_UNKNOWN,
+    *node = (struct bats_node){.pid = (uint32_t)getpid(),
+                               .pid_space = pid_space(),
+                               .id = BATS_NODE_UNKNOWN,
                                .local_rank = BATS_NODE_UNKNOWN};
     if (gethostname(node->host, sizeof node->host - 1) != 0)
         strcpy(node->host, "localhost");

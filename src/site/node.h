@@ -1,5 +1,5 @@
 /*
- * node: where a rank runs, as the rank itself sees it.
+ * node: looks where this rank runs.
  *
  * Layer: site. Used by src/run: every rank looks when it joins and tells the
  * master.
@@ -14,21 +14,7 @@
 #ifndef BATS_SITE_NODE_H
 #define BATS_SITE_NODE_H
 
-#include <stdint.h>
-
-#include "site/hardware.h"
-
-#define BATS_NODE_HOST 256
-#define BATS_NODE_PARTITION 64
-#define BATS_NODE_UNKNOWN UINT32_MAX
-
-struct bats_node {
-    char host[BATS_NODE_HOST];
-    char partition[BATS_NODE_PARTITION]; /* "" if unknown */
-    uint32_t id;         /* number of the node, or BATS_NODE_UNKNOWN */
-    uint32_t local_rank; /* among those on the node, or BATS_NODE_UNKNOWN */
-    struct bats_hardware hardware;
-};
+#include "util/node.h"
 
 /* Call after MPI_Init. */
 void bats_node_look(struct bats_node *node);

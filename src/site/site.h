@@ -22,7 +22,7 @@
 #include "bats/cluster.h"
 #include "bats/units.h"
 #include "site/allocation.h"
-#include "site/node.h"
+#include "site/hardware.h"
 
 enum bats_site_machine {
     BATS_SITE_AUTO, /* by node if whole nodes are held, else by rank */

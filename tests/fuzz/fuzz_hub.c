@@ -118,10 +118,8 @@ static void say_hello(uint32_t rank, const void *results, size_t n)
 {
     struct bats_packet packet = {0};
     struct bats_hello hello = {.rank = rank,
-                               .host = "node1",
-                               .partition = "fast",
-                               .model = "",
-                               .bound = "",
+                               .node = {.host = "node1",
+                                        .partition = "fast"},
                                .kept_run = n > 0 ? "run" : "",
                                .results = results,
                                .n_results = n};

@@ -38,19 +38,19 @@ TEST(single_messages_arrive_as_they_were_sent)
 
     const struct bats_hello *hello = &m[BATS_MESSAGE_HELLO - 1].u.hello;
     assert_int_equal(hello->rank, 7);
-    assert_int_equal(hello->pid, 4711);
-    assert_true(hello->pid_space == 0x1122334455667788);
-    assert_string_equal(hello->host, "node7");
-    assert_string_equal(hello->partition, "fast");
-    assert_int_equal(hello->node, 2);
-    assert_int_equal(hello->local_rank, 3);
-    assert_string_equal(hello->model, "EPYC");
-    assert_int_equal(hello->packages, 4);
-    assert_int_equal(hello->cores, 5);
-    assert_int_equal(hello->threads, 6);
-    assert_true(hello->memory_bytes == UINT64_MAX);
-    assert_string_equal(hello->bound, "0-3");
-    assert_int_equal(hello->bound_cores, 8);
+    assert_int_equal(hello->node.pid, 4711);
+    assert_true(hello->node.pid_space == 0x1122334455667788);
+    assert_string_equal(hello->node.host, "node7");
+    assert_string_equal(hello->node.partition, "fast");
+    assert_int_equal(hello->node.id, 2);
+    assert_int_equal(hello->node.local_rank, 3);
+    assert_string_equal(hello->node.hardware.model, "EPYC");
+    assert_int_equal(hello->node.hardware.packages, 4);
+    assert_int_equal(hello->node.hardware.cores, 5);
+    assert_int_equal(hello->node.hardware.threads, 6);
+    assert_true(hello->node.hardware.memory_bytes == UINT64_MAX);
+    assert_string_equal(hello->node.hardware.bound, "0-3");
+    assert_int_equal(hello->node.hardware.bound_cores, 8);
     assert_string_equal(hello->kept_run, "run-0");
     assert_int_equal(hello->task, 10);
     assert_int_equal(hello->attempt, 11);
@@ -317,21 +317,20 @@ TEST(values_out_of_range_are_refused)
 
 TEST(a_name_that_is_too_long_is_refused)
 {
-    char host[BATS_PROTO_HOST + 1];
-    memset(host, 'h', sizeof host);
-    host[BATS_PROTO_HOST] = '\0';
+    char job[BATS_PROTO_JOB + 1];
     struct bats_packet p = {0};
-    struct bats_hello hello = {.host = host,
-                               .partition = "",
-                               .model = "",
-                               .bound = "",
-                               .kept_run = ""};
+    struct bats_hello hello = {.kept_run = ""};
+    memset(hello.node.host, 'h', BATS_NODE_HOST - 1);
     bats_proto_put(&p, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello));
+    assert_int_equal(p.bytes[22], BATS_NODE_HOST - 1);
+    p.bytes[22] = 0; /* its length becomes BATS_NODE_HOST */
+    p.bytes[23] = 1;
     refused(p.bytes, p.n, "too long");
     bats_packet_release(&p);
-    host[BATS_PROTO_JOB] = '\0';
+    memset(job, '7', sizeof job);
+    job[BATS_PROTO_JOB] = '\0';
     bats_proto_put(&p,
-                   BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = {2, 1, host, ""}));
+                   BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = {2, 1, job, ""}));
     refused(p.bytes, p.n, "too long");
     bats_packet_release(&p);
 }
@@ -339,8 +338,7 @@ TEST(a_name_that_is_too_long_is_refused)
 TEST(results_in_a_hello_are_checked)
 {
     struct bats_packet p = {0}, kept = {0};
-    struct bats_hello hello = {
-        .host = "", .partition = "", .model = "", .bound = "", .kept_run = ""};
+    struct bats_hello hello = {.kept_run = ""};
     bats_proto_put(&kept,
                    BATS_SAY(BATS_MESSAGE_VERDICT, .u.verdict = {3, 4, true}));
     for (int i = 0; i < 2; i++) {
