@@ -12,16 +12,9 @@
 #include "run/open.h"
 #include "util/now.h"
 
-/* The meaning of an execution's end for its task. */
-struct meaning {
-    bool is_result;
-    bool superseded; /* the task had a result before */
-    bool beside;     /* other replicas go on */
-};
-
 static void tell_ended(struct master *m, size_t i,
                        const struct bats_task_result *r,
-                       struct meaning meaning)
+                       enum bats_record_outcome outcome)
 {
     if (m->observer->ended == NULL ||
         bats_bagfile_command(m->options->bag, r->task, &m->command) < 0)
@@ -35,9 +28,9 @@ static void tell_ended(struct master *m, size_t i,
         .rank = m->crew.ranks[i].rank,
         .host = m->crew.ranks[i].host,
         .command = m->command.bytes,
-        .is_result = meaning.is_result,
+        .is_result = outcome == BATS_RECORD_RESULT,
         .preempted = r->cancelled,
-        .superseded = meaning.superseded,
+        .superseded = outcome == BATS_RECORD_SUPERSEDED,
         .usage = r->usage,
         .runtime = bats_master_virtual_time(m, r->usage.wall_us),
         .last = r->last,
@@ -60,12 +53,12 @@ static enum bats_event_type end_of(const struct bats_task_result *r)
 
 static int record_attempt(struct master *m, size_t i,
                           const struct bats_task_result *r,
-                          struct meaning meaning, struct bats_error *err)
+                          enum bats_record_outcome outcome,
+                          struct bats_error *err)
 {
-    int rc = meaning.is_result ? bats_open_ended(m, r->task, &r->usage, err)
-                               : 0;
-    if (rc < 0 || m->journal.record == NULL ||
-        (meaning.is_result && m->is_unseen))
+    bool is_result = outcome == BATS_RECORD_RESULT;
+    int rc = is_result ? bats_open_ended(m, r->task, &r->usage, err) : 0;
+    if (rc < 0 || m->journal.record == NULL || (is_result && m->is_unseen))
         return rc;
     struct bats_record_attempt attempt = {
         .task = r->task,
@@ -73,12 +66,7 @@ static int record_attempt(struct master *m, size_t i,
         .machine = m->survey.platform.slot_of[i].machine,
         .host = m->crew.ranks[i].host,
         .usage = r->usage,
-        .outcome = meaning.is_result                 ? BATS_RECORD_RESULT
-                   : meaning.superseded              ? BATS_RECORD_SUPERSEDED
-                   : r->cancelled                    ? BATS_RECORD_PREEMPTED
-                   : end_of(r) == BATS_EVENT_YIELDED ? BATS_RECORD_YIELDED
-                   : meaning.beside ? BATS_RECORD_FAILED_BESIDE
-                                    : BATS_RECORD_RETRIED,
+        .outcome = outcome,
         .stream = m->options->output == BATS_OUTPUT_STREAM
                       ? m->crew.workers[i].stream
                       : -1,
@@ -90,10 +78,11 @@ static int record_attempt(struct master *m, size_t i,
 /* Unlike the row of the attempt, this one need not wait for late output. */
 static int record_last(struct master *m, size_t i,
                        const struct bats_task_result *r,
-                       struct meaning meaning, struct bats_error *err)
+                       enum bats_record_outcome outcome,
+                       struct bats_error *err)
 {
-    if (m->journal.record == NULL || meaning.superseded || r->n_last == 0 ||
-        end_of(r) != BATS_EVENT_FAILED)
+    if (m->journal.record == NULL || outcome == BATS_RECORD_SUPERSEDED ||
+        r->n_last == 0 || end_of(r) != BATS_EVENT_FAILED)
         return 0;
     struct bats_record_last last = {
         .task = r->task,
@@ -130,20 +119,21 @@ static int judge(struct master *m, size_t i, const struct bats_task_result *r,
 /* Shows only output of executions that gave a result: the lines enclosed in
  * it, and those that its worker keeps until it learns that they count. */
 static int take_lines(struct master *m, size_t i,
-                      const struct bats_task_result *r, struct meaning meaning,
-                      struct bats_error *err)
+                      const struct bats_task_result *r,
+                      enum bats_record_outcome outcome, struct bats_error *err)
 {
-    for (int k = 0; meaning.is_result && k < 2; k++)
+    bool is_result = outcome == BATS_RECORD_RESULT;
+    for (int k = 0; is_result && k < 2; k++)
         hand_over(m, &(struct bats_output_lines){r->task, k + 1, r->lines[k],
                                                  r->n_lines[k]});
-    if (!r->asks && (!meaning.superseded || r->cancelled))
+    if (!r->asks && (outcome != BATS_RECORD_SUPERSEDED || r->cancelled))
         return 0;
     int64_t to_come = r->to_come[0] + r->to_come[1];
-    if (meaning.is_result && to_come > 0) {
+    if (is_result && to_come > 0) {
         m->crew.workers[i].to_come = to_come;
         m->n_to_come++;
     }
-    return judge(m, i, r, meaning.is_result, err);
+    return judge(m, i, r, is_result, err);
 }
 
 int bats_results_refuse(struct master *m, size_t i,
@@ -182,27 +172,80 @@ static enum told who_was_told(const struct master *m, uint32_t machine,
     return p->clusters[cluster].reclaimable ? TOLD_ALONE : TOLD_ALL;
 }
 
-/* Shows and records the end of an execution. `status` other than 0: the engine
- * had it cancelled, and this is its exit status. */
+/* The exit status of an execution that the engine had cancelled for good; else
+ * 0. */
+static int given_status(const struct master *m,
+                        const struct bats_task_result *r,
+                        const struct bats_event *event,
+                        enum bats_execution_state state, bool is_result)
+{
+    if (r->cancelled && state == BATS_EXECUTION_TIMED_OUT)
+        return BATS_STATUS_TIMED_OUT;
+    if (is_result && r->cancelled && bats_open_is_withdrawn(m, r->task))
+        return BATS_STATUS_WITHDRAWN;
+    return is_result && event->type == BATS_EVENT_PREEMPTED
+               ? BATS_STATUS_TOO_LONG
+               : 0;
+}
+
+/* Of an execution that gave no result, nor had its task one before; other
+ * replicas may go on. */
+static enum bats_record_outcome useless(const struct bats_task_result *end,
+                                        bool has_replicas)
+{
+    return end->cancelled                      ? BATS_RECORD_PREEMPTED
+           : end_of(end) == BATS_EVENT_YIELDED ? BATS_RECORD_YIELDED
+           : has_replicas                      ? BATS_RECORD_FAILED_BESIDE
+                                               : BATS_RECORD_RETRIED;
+}
+
+/* Shows and records the end of an execution, which came as `r`. */
 static int pass_on(struct master *m, size_t i,
-                   const struct bats_task_result *r, struct meaning meaning,
-                   int status, struct bats_error *err)
+                   const struct bats_task_result *r,
+                   const struct bats_task_result *end,
+                   enum bats_record_outcome outcome, struct bats_error *err)
+{
+    int rc = take_lines(m, i, r, outcome, err);
+    tell_ended(m, i, end, outcome);
+    if (rc == 0)
+        rc = record_last(m, i, end, outcome, err);
+    if (m->crew.workers[i].to_come > 0)
+        m->crew.workers[i].late = *end;
+    else if (rc == 0)
+        rc = record_attempt(m, i, end, outcome, err);
+    return rc;
+}
+
+/* Tells the engine, and then everybody what it makes of that. */
+static int conclude(struct master *m, size_t i,
+                    const struct bats_task_result *r,
+                    const struct bats_event *event,
+                    enum bats_execution_state state, struct bats_error *err)
 {
     struct bats_task_result end = *r;
+    bool superseded = bats_sched_has_result(m->sched, r->task);
+    bool has_replicas = bats_sched_has_replicas(m->sched, r->task);
+    int rc = bats_master_handle(m, event, err);
+    if (rc < 0)
+        return rc;
+    bool is_result = !superseded && bats_sched_has_result(m->sched, r->task);
+    int status = given_status(m, r, event, state, is_result);
     if (status != 0) {
         end.cancelled = false;
         end.usage.exit_status = status;
         end.usage.signal = SIGTERM;
     }
-    int rc = take_lines(m, i, r, meaning, err);
-    tell_ended(m, i, &end, meaning);
-    if (rc == 0)
-        rc = record_last(m, i, &end, meaning, err);
-    if (m->crew.workers[i].to_come > 0)
-        m->crew.workers[i].late = end;
-    else if (rc == 0)
-        rc = record_attempt(m, i, &end, meaning, err);
-    return rc;
+    if (m->halves != NULL && r->usage.exit_status == BATS_STATUS_AGAIN)
+        m->halves[r->task] = 0;
+    if (r->usage.start_us > 0 || is_result)
+        return pass_on(m, i, r, &end,
+                       is_result    ? BATS_RECORD_RESULT
+                       : superseded ? BATS_RECORD_SUPERSEDED
+                                    : useless(&end, has_replicas),
+                       err);
+    if (r->cancelled && r->attempt == m->attempts[r->task])
+        m->attempts[r->task]--; /* it never started */
+    return 0;
 }
 
 int bats_results_take_one(struct master *m, size_t i,
@@ -214,49 +257,24 @@ int bats_results_take_one(struct master *m, size_t i,
                               "rank %d has a result of task %" PRIu64
                               ", which does not exist",
                               m->crew.ranks[i].rank, (uint64_t)r->task + 1);
-    uint32_t machine = m->survey.platform.slot_of[i].machine;
-    uint32_t slot = m->survey.platform.slot_of[i].slot;
-    enum bats_execution_state state =
-        bats_sched_execution(m->sched, machine, slot, r->task);
-    if (state == BATS_EXECUTION_NONE && is_unwanted(m, i, r->task))
-        return bats_results_refuse(m, i, r, err);
-    enum told told = who_was_told(m, machine, r, state);
-    if (told == TOLD_ALL && m->joined != NULL)
-        return BATS_RESULTS_ENDING;
-    int rc = told == TOLD_ALL ? bats_master_stop(m, err) : 0;
-    if (rc < 0)
-        return rc;
     struct bats_event event = {
-        .type = told == TOLD_ALONE ? BATS_EVENT_YIELDED : end_of(r),
-        .machine = machine,
-        .slot = slot,
+        .type = end_of(r),
+        .machine = m->survey.platform.slot_of[i].machine,
+        .slot = m->survey.platform.slot_of[i].slot,
         .task = r->task,
         .runtime = bats_master_virtual_time(m, r->usage.wall_us),
     };
-    struct meaning meaning = {
-        .superseded = bats_sched_has_result(m->sched, r->task),
-        .beside = bats_sched_has_replicas(m->sched, r->task),
-    };
-    rc = bats_master_handle(m, &event, err);
-    if (rc < 0)
-        return rc;
-    meaning.is_result =
-        !meaning.superseded && bats_sched_has_result(m->sched, r->task);
-    int status = r->cancelled && state == BATS_EXECUTION_TIMED_OUT
-                     ? BATS_STATUS_TIMED_OUT
-                 : meaning.is_result && r->cancelled &&
-                         bats_open_is_withdrawn(m, r->task)
-                     ? BATS_STATUS_WITHDRAWN
-                 : meaning.is_result && event.type == BATS_EVENT_PREEMPTED
-                     ? BATS_STATUS_TOO_LONG
-                     : 0;
-    if (m->halves != NULL && r->usage.exit_status == BATS_STATUS_AGAIN)
-        m->halves[r->task] = 0;
-    if (r->usage.start_us > 0 || meaning.is_result)
-        return pass_on(m, i, r, meaning, status, err);
-    if (r->cancelled && r->attempt == m->attempts[r->task])
-        m->attempts[r->task]--; /* it never started */
-    return 0;
+    enum bats_execution_state state =
+        bats_sched_execution(m->sched, event.machine, event.slot, r->task);
+    if (state == BATS_EXECUTION_NONE && is_unwanted(m, i, r->task))
+        return bats_results_refuse(m, i, r, err);
+    enum told told = who_was_told(m, event.machine, r, state);
+    if (told == TOLD_ALL && m->joined != NULL)
+        return BATS_RESULTS_ENDING;
+    if (told == TOLD_ALONE)
+        event.type = BATS_EVENT_YIELDED;
+    int rc = told == TOLD_ALL ? bats_master_stop(m, err) : 0;
+    return rc < 0 ? rc : conclude(m, i, r, &event, state, err);
 }
 
 int bats_results_end_output(struct master *m, size_t i, struct bats_error *err)
@@ -264,8 +282,7 @@ int bats_results_end_output(struct master *m, size_t i, struct bats_error *err)
     struct bats_worker *worker = &m->crew.workers[i];
     worker->to_come = 0;
     m->n_to_come--;
-    return record_attempt(m, i, &worker->late,
-                          (struct meaning){.is_result = true}, err);
+    return record_attempt(m, i, &worker->late, BATS_RECORD_RESULT, err);
 }
 
 int bats_results_take(struct master *m, size_t i, struct bats_message *message,
@@ -288,14 +305,13 @@ int bats_results_lost(struct master *m, const struct bats_command *lose,
         .usage.signal = SIGKILL,
         .usage.start_us = bats_now_us(CLOCK_REALTIME),
     };
-    struct meaning meaning = {.is_result = true};
     bats_master_notice(m, lose->machine, lose->task,
                        "task %" PRIu64
                        " has failed: it was lost with its machine too "
                        "often",
                        (uint64_t)lose->task + 1);
-    tell_ended(m, i, &r, meaning);
-    return record_attempt(m, i, &r, meaning, err);
+    tell_ended(m, i, &r, BATS_RECORD_RESULT);
+    return record_attempt(m, i, &r, BATS_RECORD_RESULT, err);
 }
 
 int bats_results_output(struct master *m, size_t i,
