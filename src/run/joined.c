@@ -381,6 +381,8 @@ int bats_joined_step(struct master *m, struct bats_error *err)
 {
     struct bats_joined *j = m->joined;
     int64_t now_us = bats_clock_now_us();
+    if (j == NULL)
+        return 0;
     int rc = bats_hub_listen(j->comm,
                              !m->stopping && !m->finished &&
                                  j->side->expects(j->side->context),
@@ -402,20 +404,24 @@ int bats_joined_step(struct master *m, struct bats_error *err)
 
 bool bats_joined_is_settled(const struct master *m)
 {
-    const struct bats_joining *side = m->joined->side;
-    return side->is_settled == NULL || side->is_settled(side->context);
+    const struct bats_joining *side = m->options->joining;
+    return side == NULL || side->is_settled == NULL ||
+           side->is_settled(side->context);
 }
 
 int64_t bats_joined_due_us(const struct master *m)
 {
     int64_t now_us = bats_clock_now_us();
+    if (m->joined == NULL)
+        return INT64_MAX;
     return m->joined->due_us > now_us ? m->joined->due_us - now_us : 0;
 }
 
 void bats_joined_command(struct master *m, const struct bats_command *command)
 {
-    const struct bats_joining *side = m->joined->side;
-    if (side->commanded != NULL && command->type != BATS_COMMAND_RUN &&
+    const struct bats_joining *side = m->options->joining;
+    if (side != NULL && side->commanded != NULL &&
+        command->type != BATS_COMMAND_RUN &&
         command->type != BATS_COMMAND_CANCEL)
         side->commanded(side->context, command);
 }
@@ -423,7 +429,8 @@ void bats_joined_command(struct master *m, const struct bats_command *command)
 int bats_joined_blame(struct master *m, size_t i, int rc,
                       struct bats_error *err)
 {
-    if ((rc != BATS_EPROTO && rc != BATS_ESTATE) || i >= m->crew.n)
+    if (m->joined == NULL || (rc != BATS_EPROTO && rc != BATS_ESTATE) ||
+        i >= m->crew.n)
         return rc;
     bats_hub_cut(m->joined->comm, m->crew.ranks[i].rank, err->text);
     return 0;

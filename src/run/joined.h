@@ -22,6 +22,8 @@ struct master; /* run/master.h */
  * platform of the job side, and the hub. The heart beats from now on. */
 int bats_joined_expect(struct master *m, struct bats_error *err);
 
+/* ---- these do nothing in a run that no worker jobs join ---- */
+
 /* Once in each turn of the loop: those that wait are admitted, those that have
  * left or are cut off leave their machines, and the job side has its turn. */
 int bats_joined_step(struct master *m, struct bats_error *err);

@@ -120,20 +120,21 @@ static void remove_half(struct master *m, uint32_t task)
 
 /* Writes the ranks that the task holds into m->holds, if these are several.
  * Returns their number. */
-static uint32_t list_holds(struct master *m, const struct bats_command *command)
+static uint32_t list_holds(struct master *m,
+                           const struct bats_command *command)
 {
     const uint32_t *workers = m->worker + m->first[command->machine];
     bats_text_cut(&m->holds, 0);
     if (m->held == NULL)
         return 1;
-    uint32_t n = bats_sched_holds(m->sched, command->machine, command->slot,
-                                  m->held);
+    uint32_t n =
+        bats_sched_holds(m->sched, command->machine, command->slot, m->held);
     for (uint32_t i = 0; i < n && n > 1; i++) {
         int rank = m->crew.ranks[workers[m->held[i]]].rank;
         struct bats_share share = m->survey.shares[rank];
-        bats_text_format(&m->holds, "%s%s:%" PRIu32 ":%" PRIu32,
-                         i > 0 ? " " : "", m->survey.nodes[rank].hardware.bound,
-                         share.index, share.count);
+        bats_text_format(
+            &m->holds, "%s%s:%" PRIu32 ":%" PRIu32, i > 0 ? " " : "",
+            m->survey.nodes[rank].hardware.bound, share.index, share.count);
     }
     return n > 0 ? n : 1; /* 0: it is lost already */
 }
@@ -151,8 +152,7 @@ static int run_task(struct master *m, size_t i,
     if (m->options->bag->workflow != NULL)
         n_outputs = bats_workflow_outputs(m->options->bag->workflow,
                                           command->task, &m->outputs);
-    if (n_variables < 0 || n_outputs < 0 ||
-        bats_text_length(&m->holds) < 0)
+    if (n_variables < 0 || n_outputs < 0 || bats_text_length(&m->holds) < 0)
         return bats_no_memory(err);
     bool builtin;
     bats_time duration = 0;
@@ -248,8 +248,7 @@ static void take_notice(struct master *m, const struct bats_command *notice)
 static int carry_out(struct master *m, const struct bats_command *command,
                      struct bats_error *err)
 {
-    if (m->joined != NULL)
-        bats_joined_command(m, command);
+    bats_joined_command(m, command);
     bats_reclaims_command(m, command);
     if (bats_is_notice(command->type)) {
         take_notice(m, command);
@@ -313,7 +312,7 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     rc = rc > 0 && m->joined != NULL ? confirm(m, err) : 0;
     while (rc == 0 && bats_journal_next(j, all, &at, &command))
         rc = carry_out(m, &command, err);
-    return rc;
+    return rc == 0 ? bats_crew_flush(&m->crew, err) : rc;
 }
 
 /* Checks that the schedule exists, before the choice becomes an event. */
@@ -414,28 +413,24 @@ static int take(struct master *m, size_t i, struct bats_message *message,
 /* The engine has finished, and all output and all bills are here. */
 static bool is_over(const struct master *m)
 {
-    return m->finished && m->n_to_come == 0 &&
-           (m->joined == NULL || bats_joined_is_settled(m));
+    return m->finished && m->n_to_come == 0 && bats_joined_is_settled(m);
 }
 
-/* Returns 1 if there was any, else 0. */
 static int take_messages(struct master *m, struct bats_error *err)
 {
-    int taken = 0;
-    for (; taken < MESSAGES_AT_ONCE && !is_over(m); taken++) {
-        size_t i;
+    for (int i = 0; i < MESSAGES_AT_ONCE && !is_over(m); i++) {
+        size_t from;
         struct bats_message message;
-        int rc = bats_crew_receive(&m->crew, &i, &message, err);
+        int rc = bats_crew_receive(&m->crew, &from, &message, err);
         if (rc == 0)
             break;
         if (rc > 0)
-            rc = take(m, i, &message, err);
-        if (rc < 0 && m->joined != NULL)
-            rc = bats_joined_blame(m, i, rc, err);
-        if (rc < 0)
+            rc = take(m, from, &message, err);
+        if (rc < 0 && (rc = bats_joined_blame(m, from, rc, err)) < 0)
             return rc;
+        bats_quiet_ended(&m->quiet, false);
     }
-    return taken > 0;
+    return 0;
 }
 
 /* Results of this rank's own tasks wait in a packet, because they may arrive
@@ -446,10 +441,10 @@ static void collect_own(void *context, const struct bats_task_result *result)
     bats_proto_result(&m->crew.own_results, result);
 }
 
-/* Returns 1 if there was any, else 0. */
 static int take_own_results(struct master *m, struct bats_error *err)
 {
     struct bats_packet packet = m->crew.own_results;
+    struct bats_message message;
     if (m->late_error.code != 0) {
         *err = m->late_error;
         return err->code;
@@ -457,18 +452,15 @@ static int take_own_results(struct master *m, struct bats_error *err)
     if (packet.n == 0)
         return 0;
     m->crew.own_results = (struct bats_packet){0};
-    if (m->crew.workers[0].state != BATS_WORKER_WORKS) {
-        bats_packet_release(&packet); /* its tasks run elsewhere */
-        return 0;
-    }
-    struct bats_message message;
     int rc = packet.failed
                  ? bats_no_memory(err)
                  : bats_proto_open(packet.bytes, packet.n, &message, err);
-    if (rc == 0)
+    if (rc == 0 && m->crew.workers[0].state == BATS_WORKER_WORKS) {
         rc = bats_results_take(m, 0, &message, err);
+        bats_quiet_ended(&m->quiet, false);
+    } /* else its tasks run elsewhere */
     bats_packet_release(&packet);
-    return rc < 0 ? rc : 1;
+    return rc;
 }
 
 /* By the end of the grace time a cancelled task has ended and its rank has
@@ -485,11 +477,11 @@ static bool owes_answer(const struct master *m, size_t i, int64_t now_us)
             bats_sched_is_busy(m->sched, at->machine, at->slot));
 }
 
-static int look_for_lost(struct master *m, int64_t now_us,
-                         struct bats_error *err)
+static int look_for_lost(struct master *m, struct bats_error *err)
 {
     size_t i;
     int rc = 0;
+    int64_t now_us = bats_clock_now_us();
     int64_t beat_us = bats_crew_beat_us(&m->crew);
     if (now_us - m->looked_us < (beat_us < LOOK_US ? beat_us : LOOK_US))
         return 0;
@@ -503,82 +495,112 @@ static int look_for_lost(struct master *m, int64_t now_us,
     return rc;
 }
 
-static int sleep_until_due(struct master *m, struct bats_error *err)
+/* SIGUSR1 drains, another signal stops the run. A launcher that sends SIGTERM
+ * will not wait for long for a task of this rank. */
+static int heed_signals(struct master *m, struct bats_error *err)
 {
-    int64_t max_us = m->quiet.woken
-                         ? INT64_MAX
-                         : bats_master_sleep_us(m, BATS_MASTER_LOOK_US);
-    int64_t us = bats_quiet_sleep_us(
-        &m->quiet, bats_comm_unsent(m->crew.comm) > 0,
-        max_us < BATS_CLOCK_MASTER_US ? max_us : BATS_CLOCK_MASTER_US);
-    int64_t due_us = until(m, bats_sched_wakeup(m->sched));
-    us = us < due_us ? us : due_us;
-    due_us = until(m, bats_reclaims_due(m));
-    us = us < due_us ? us : due_us;
-    due_us = bats_journal_due_us(&m->journal, bats_clock_now_us());
-    us = us < due_us ? us : due_us;
-    due_us = m->joined != NULL ? bats_joined_due_us(m) : INT64_MAX;
-    us = us < due_us ? us : due_us;
-    if (m->crew.own == NULL || m->crew.workers[0].state != BATS_WORKER_WORKS) {
-        if (bats_clock_sleep(us))
-            bats_quiet_ended(&m->quiet, true);
-        return 0;
+    if (!m->hurried && bats_signals_terminate() > 0 && m->crew.own != NULL) {
+        bats_executor_stop(m->crew.own, bats_signals_grace_us());
+        m->hurried = true;
     }
-    struct bats_error why;
-    int rc = bats_executor_poll(m->crew.own, us, &why);
-    return rc < 0 ? bats_master_lose(m, 0, why.text, err) : 0;
-}
-
-static int step(struct master *m, struct bats_error *err)
-{
     int rc = bats_signals_drain() ? drain(m, err) : 0;
-    if (rc == 0 && bats_signals_count() > 0)
-        rc = bats_master_stop(m, err);
-    int traffic = rc < 0 ? rc : take_messages(m, err);
-    int own = traffic < 0 ? traffic : take_own_results(m, err);
-    if (own < 0)
-        return own;
-    int64_t now_us = bats_clock_now_us();
-    if (traffic > 0 || own > 0)
-        bats_quiet_ended(&m->quiet, false);
-    struct bats_event tick = {.type = BATS_EVENT_TICK};
-    if (!m->finished && bats_master_now(m) >= bats_sched_wakeup(m->sched) &&
-        (rc = bats_master_handle(m, &tick, err)) < 0)
-        return rc;
-    if ((rc = bats_reclaims_step(m, err)) < 0 ||
-        (rc = look_for_lost(m, now_us, err)) < 0 ||
-        (m->joined != NULL && (rc = bats_joined_step(m, err)) < 0) ||
-        (rc = bats_open_step(m, err)) < 0 || (rc = choose(m, err)) < 0 ||
-        (rc = carry_out_all(m, err)) < 0 ||
-        (rc = bats_crew_flush(&m->crew, err)) < 0)
-        return rc;
-    if (m->observer->progress != NULL &&
-        now_us - m->progress_us >= PROGRESS_US) {
-        m->progress_us = now_us;
-        m->observer->progress(m->observer->context, &m->survey.platform,
-                              m->sched);
-    }
-    return is_over(m) ? 0 : sleep_until_due(m, err);
+    return rc == 0 && bats_signals_count() > 0 ? bats_master_stop(m, err) : rc;
 }
 
-/* Until the engine has finished, or a second signal demands an immediate
- * end. */
+/* The engine does what has fallen due. */
+static int tick(struct master *m, struct bats_error *err)
+{
+    struct bats_event event = {.type = BATS_EVENT_TICK};
+    bool due =
+        !m->finished && bats_master_now(m) >= bats_sched_wakeup(m->sched);
+    return due ? bats_master_handle(m, &event, err) : 0;
+}
+
+static int report(struct master *m, struct bats_error *err)
+{
+    int64_t now_us = bats_clock_now_us();
+    (void)err;
+    if (m->observer->progress == NULL || now_us - m->progress_us < PROGRESS_US)
+        return 0;
+    m->progress_us = now_us;
+    m->observer->progress(m->observer->context, &m->survey.platform, m->sched);
+    return 0;
+}
+
+/* The time until something falls due, or until to check for messages. */
+static int64_t rest_us(const struct master *m)
+{
+    int64_t most_us = m->quiet.woken
+                          ? INT64_MAX
+                          : bats_master_sleep_us(m, BATS_MASTER_LOOK_US);
+    const int64_t due[] = {
+        bats_quiet_sleep_us(
+            &m->quiet, bats_comm_unsent(m->crew.comm) > 0,
+            most_us < BATS_CLOCK_MASTER_US ? most_us : BATS_CLOCK_MASTER_US),
+        until(m, bats_sched_wakeup(m->sched)),
+        until(m, bats_reclaims_due(m)),
+        bats_journal_due_us(&m->journal, bats_clock_now_us()),
+        bats_joined_due_us(m),
+    };
+    int64_t us = INT64_MAX;
+    for (size_t i = 0; i < sizeof due / sizeof *due; i++)
+        us = due[i] < us ? due[i] : us;
+    return us;
+}
+
+/* Sleeps, or runs this rank's own tasks meanwhile. */
+static int rest(struct master *m, struct bats_error *err)
+{
+    struct bats_error why;
+    if (is_over(m))
+        return 0;
+    int64_t us = rest_us(m);
+    if (m->crew.own != NULL && m->crew.workers[0].state == BATS_WORKER_WORKS)
+        return bats_executor_poll(m->crew.own, us, &why) < 0
+                   ? bats_master_lose(m, 0, why.text, err)
+                   : 0;
+    if (bats_clock_sleep(us))
+        bats_quiet_ended(&m->quiet, true);
+    return 0;
+}
+
+/* One turn of the loop. What the first of these tell the engine is committed,
+ * and its commands are carried out, before the turn ends. */
+static int (*const turn[])(struct master *m, struct bats_error *err) = {
+    heed_signals,
+    take_messages,
+    take_own_results,
+    tick,
+    bats_reclaims_step,
+    look_for_lost,
+    bats_joined_step,
+    bats_open_step,
+    choose,
+    carry_out_all,
+    report,
+    rest,
+};
+
+/* Until the engine has finished, or a second signal demands an immediate end.
+ * The loop ends: the engine finishes when every task has a result or cannot be
+ * paid, and a rank that owes a result or output is lost once it is silent. */
 static int loop(struct master *m, struct bats_error *err)
 {
     int rc = 0;
-    bool hurried = false;
-    uint32_t n = m->joined == NULL ? m->survey.platform.n_machines : 0;
-    for (uint32_t i = 0; rc == 0 && i < n; i++) {
+    while (rc >= 0 && !is_over(m) && bats_signals_count() < 2)
+        for (size_t i = 0; rc >= 0 && i < sizeof turn / sizeof *turn; i++)
+            rc = turn[i](m, err);
+    return rc < 0 ? rc : 0;
+}
+
+/* The machines whose ranks are there. */
+static int announce(struct master *m, struct bats_error *err)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < m->survey.platform.n_machines; i++) {
         struct bats_event event = {.type = BATS_EVENT_JOINED, .machine = i};
         if (bats_master_is_ready(m, i))
             rc = bats_master_handle(m, &event, err);
-    }
-    while (rc == 0 && !is_over(m) && bats_signals_count() < 2) {
-        if (!hurried && bats_signals_terminate() > 0 && m->crew.own != NULL) {
-            bats_executor_stop(m->crew.own, bats_signals_grace_us());
-            hurried = true;
-        }
-        rc = step(m, err);
     }
     return rc;
 }
@@ -607,6 +629,8 @@ static int run(struct master *m, struct bats_error *err)
     if (m->observer->started != NULL)
         m->observer->started(m->observer->context, &m->survey, m->sched);
     rc = bats_open_start(m, err);
+    if (rc == 0 && !joins)
+        rc = announce(m, err);
     return rc < 0 ? rc : loop(m, err);
 }
 

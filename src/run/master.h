@@ -41,8 +41,8 @@ struct master {
     bool is_unseen;     /* output cannot be shown any more */
     struct bats_error late_error; /* of the master's own tasks, or code 0 */
     char machine_name[BATS_MACHINE_NAME];
-    struct bats_text command;   /* of the task that is assigned */
-    struct bats_text holds;     /* the ranks that it holds; */
+    struct bats_text command; /* of the task that is assigned */
+    struct bats_text holds;   /* the ranks that it holds; */
     uint32_t *held; /* room for those of any machine; NULL: each task holds
                      * one */
     struct bats_class_names names;
@@ -54,6 +54,7 @@ struct master {
     int64_t next_us; /* with a delay: no task begins before that */
     int64_t looked_us;
     bool stopping;
+    bool hurried;          /* SIGTERM came: the master's own tasks end */
     int64_t answers_by_us; /* stopping: ranks with a task that has not
                             * answered by this time are lost */
     bool gave_up;          /* stopping because the record cannot be written */
