@@ -1,7 +1,7 @@
 #!/bin/bash
 # Jobs that change while they run: nodes are lost.
 [ -n "${BED-}" ] ||
-    BED_REQUEUE_S=10 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+    BED_REQUEUES=1 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 cat >clusters.ini <<'INI'

@@ -2,7 +2,7 @@
 # Jobs with several lives: a limit of one minute, and a partition whose jobs
 # are taken away. And a job of 64 ranks.
 [ -n "${BED-}" ] ||
-    BED_REQUEUE_S=10 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+    BED_REQUEUES=1 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # once BAG N: all N tasks are done; what had a result did not run again.

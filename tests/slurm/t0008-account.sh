@@ -1,7 +1,7 @@
 #!/bin/bash
 # Bills of jobs where Slurm keeps accounts: slurmdbd, with its database.
 [ -n "${BED-}" ] ||
-    BED_REQUEUE_S=10 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+    BED_REQUEUES=1 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 . "$TOP/tests/slurm/accounts.sh"

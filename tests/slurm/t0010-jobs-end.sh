@@ -1,7 +1,7 @@
 #!/bin/bash
 # Jobs of the job scripts end well when something has gone wrong.
 [ -n "${BED-}" ] ||
-    BED_REQUEUE_S=10 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+    BED_REQUEUES=1 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 scripts=$TOP/jobscripts
 printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"

@@ -16,9 +16,9 @@
 # and for each node a file like node.fast1 with a process: KILL it, and all
 # that runs on fast1 is gone. `ip link set fast1 down` pulls its cable.
 #
-# BED_REQUEUE_S, if it is set: a job that is requeued waits for so many seconds
-# instead of two minutes. The credential of a step is valid for as long, so on a
-# loaded machine steps fail where that is short: only for tests that requeue.
+# BED_REQUEUES, if it is set: jobs that are put back into the queue begin three
+# seconds later. Slurm makes them wait for as long as the credential of a step is
+# valid, two minutes; were that shorter, steps would fail on a loaded machine.
 #
 # COMMAND's exit code is the testbed's. Where a testbed cannot be had the test
 # is skipped; as root under CI=true it fails.
@@ -107,7 +107,7 @@ ClusterName=bats
 SlurmctldHost=bats-control(10.77.0.1)
 SlurmUser=root
 AuthType=auth/munge
-AuthInfo=cred_expire=${BED_REQUEUE_S-120},socket=$BED/munge.socket
+AuthInfo=cred_expire=120,socket=$BED/munge.socket
 CredType=cred/munge
 StateSaveLocation=$BED/state
 SlurmdSpoolDir=$BED/spool.%n
@@ -184,5 +184,14 @@ for try in $(seq 200); do
     sleep 0.1
 done
 [ "$ready" -eq 8 ] || give_up "$ready of 8 Slurm nodes came up"
+
+[ -z "${BED_REQUEUES-}" ] || while sleep 0.5; do
+    SLURM_TIME_FORMAT=%s squeue -h -t PD -o '%i %r %S' |
+        while read -r job reason start; do
+            [ "$reason" != BeginTime ] ||
+                [ "$start" -lt $(($(date +%s) + 10)) ] ||
+                scontrol update JobId="$job" StartTime=now+3
+        done
+done </dev/null >"$BED/log/requeues" 2>&1 &
 
 "$@"
