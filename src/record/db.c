@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/read/texts.h"
 #include "record/schema.h"
+#include "util/grow.h"
 
 #define MAGIC "SQLite format 3" /* the first 16 bytes, with the NUL */
 #define SMALLEST 512            /* size of the smallest page */
@@ -183,6 +186,104 @@ int bats_db_each(struct bats_db *db, const char *sql, bats_db_row *take,
     return rc;
 }
 
+/* ---- rows as structs ---- */
+
+const struct bats_db_column bats_db_whole[] = {
+    {BATS_DB_WHOLE, 0, sizeof(int64_t)}, {0}};
+
+static void put_whole(void *to, size_t size, int64_t value)
+{
+    switch (size) {
+    case 1:
+        *(uint8_t *)to = (uint8_t)value;
+        break;
+    case 2:
+        *(uint16_t *)to = (uint16_t)value;
+        break;
+    case 4:
+        *(uint32_t *)to = (uint32_t)value;
+        break;
+    default:
+        *(int64_t *)to = value;
+    }
+}
+
+int bats_db_fill(sqlite3_stmt *row, const struct bats_db_column *columns,
+                 void *to, struct bats_texts *texts, struct bats_error *err)
+{
+    for (int i = 0; columns[i].type != BATS_DB_END; i++) {
+        void *at = (char *)to + columns[i].at;
+        if (columns[i].type == BATS_DB_WHOLE) {
+            put_whole(at, columns[i].size, sqlite3_column_int64(row, i));
+        } else if (columns[i].type == BATS_DB_BOOL) {
+            *(bool *)at = sqlite3_column_int64(row, i) != 0;
+        } else if (columns[i].type == BATS_DB_DOUBLE) {
+            *(double *)at = sqlite3_column_double(row, i);
+        } else {
+            const char *text = (const char *)sqlite3_column_text(row, i);
+            text = text != NULL ? text : "";
+            if (columns[i].type == BATS_DB_CHARS)
+                snprintf(at, columns[i].size, "%s", text);
+            else if (texts != NULL)
+                text = bats_texts_name(texts, text, strlen(text));
+            if (columns[i].type == BATS_DB_POINTER)
+                *(const char **)at = text;
+            if (text == NULL)
+                return bats_no_memory(err);
+        }
+    }
+    return 0;
+}
+
+struct target {
+    const struct bats_db_column *columns;
+    void *to;
+};
+
+static int take_one(void *context, sqlite3_stmt *row, struct bats_error *err)
+{
+    const struct target *t = context;
+    int rc = bats_db_fill(row, t->columns, t->to, NULL, err);
+    return rc < 0 ? rc : 1; /* no further row */
+}
+
+int bats_db_get(struct bats_db *db, const char *sql,
+                const struct bats_db_column *columns, void *to,
+                struct bats_error *err, const struct bats_db_value *values,
+                int n)
+{
+    struct target t = {columns, to};
+    int rc = bats_db_each(db, sql, take_one, &t, err, values, n);
+    return rc < 0 ? rc : 0;
+}
+
+int bats_db_list(struct bats_db *db, const char *sql,
+                 const struct bats_db_column *columns, size_t size, void *list,
+                 size_t *n, struct bats_texts *texts, struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    char *items = NULL;
+    size_t room = 0;
+    int rc = bats_db_prepare(db, sql, &s, err);
+
+    for (*n = 0; rc >= 0 && (rc = bats_db_step(db, s, err)) > 0; ++*n) {
+        if (!bats_grow(&items, &room, *n + 1, size)) {
+            rc = bats_no_memory(err);
+            break;
+        }
+        memset(items + *n * size, 0, size);
+        rc = bats_db_fill(s, columns, items + *n * size, texts, err);
+    }
+    sqlite3_finalize(s);
+    if (rc < 0) {
+        free(items);
+        items = NULL;
+        *n = 0;
+    }
+    *(void **)list = items;
+    return rc;
+}
+
 char *bats_db_copy(sqlite3_stmt *row, int column)
 {
     const char *text = (const char *)sqlite3_column_text(row, column);
@@ -192,17 +293,8 @@ char *bats_db_copy(sqlite3_stmt *row, int column)
 int bats_db_integer(struct bats_db *db, const char *sql, int64_t *value,
                     struct bats_error *err)
 {
-    sqlite3_stmt *statement;
-    int rc = bats_db_prepare(db, sql, &statement, err);
-
     *value = 0;
-    if (rc < 0)
-        return rc;
-    rc = bats_db_step(db, statement, err);
-    if (rc > 0)
-        *value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return rc < 0 ? rc : 0;
+    return bats_db_get(db, sql, bats_db_whole, value, err, NULL, 0);
 }
 
 static bool lacks_locks(int rc)
@@ -299,10 +391,10 @@ int bats_db_check_version(const struct bats_db *db, int64_t version,
 }
 
 int bats_db_check(struct bats_db *db, const char *schema, bool *is_empty,
-                  int64_t *version, struct bats_error *err)
+                  struct bats_error *err)
 {
     char sql[3][80];
-    int64_t application, n;
+    int64_t application, version = 0, n;
     snprintf(sql[0], sizeof *sql, "PRAGMA %s.application_id", schema);
     snprintf(sql[1], sizeof *sql, "PRAGMA %s.user_version", schema);
     snprintf(sql[2], sizeof *sql, "SELECT count(*) FROM %s.sqlite_schema",
@@ -310,18 +402,18 @@ int bats_db_check(struct bats_db *db, const char *schema, bool *is_empty,
     int rc = bats_db_integer(db, sql[0], &application, err);
 
     if (rc == 0)
-        rc = bats_db_integer(db, sql[1], version, err);
+        rc = bats_db_integer(db, sql[1], &version, err);
     if (rc == 0)
         rc = bats_db_integer(db, sql[2], &n, err);
     if (rc < 0)
         return rc;
-    *is_empty = application == 0 && *version == 0 && n == 0;
+    *is_empty = application == 0 && version == 0 && n == 0;
     if (*is_empty)
         return 0;
     if (application != BATS_SCHEMA_APPLICATION)
         return bats_error_set(err, BATS_EINPUT,
                               "%s is not a run record of bats-mpi", db->path);
-    rc = bats_db_check_version(db, *version, err);
+    rc = bats_db_check_version(db, version, err);
     if (rc < 0)
         return rc;
     if (bats_db_is_cut_off(db, schema))

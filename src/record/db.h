@@ -8,9 +8,12 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bats/error.h"
+
+struct bats_texts;
 
 struct bats_db {
     sqlite3 *sqlite;
@@ -37,9 +40,9 @@ int bats_db_open(struct bats_db *db, const char *path, const char *name,
 void bats_db_close(struct bats_db *db);
 
 /* BATS_EINPUT unless the database `schema` (main, or one that is attached) is a
- * record of this *version or is empty (*is_empty). */
+ * record of this version or is empty (*is_empty). */
 int bats_db_check(struct bats_db *db, const char *schema, bool *is_empty,
-                  int64_t *version, struct bats_error *err);
+                  struct bats_error *err);
 
 /* BATS_EINPUT: a newer or an older bats-mpi has written the record. */
 int bats_db_check_version(const struct bats_db *db, int64_t version,
@@ -96,6 +99,53 @@ typedef int bats_db_row(void *context, sqlite3_stmt *row,
 int bats_db_each(struct bats_db *db, const char *sql, bats_db_row *take,
                  void *context, struct bats_error *err,
                  const struct bats_db_value *values, int n);
+
+/* ---- rows as structs ---- */
+
+/* A member of a struct that is filled from a column: the first one from column
+ * 0, and so on. Members are whole numbers of any size, bool, double, char[]
+ * (the text is cut to fit) and const char *. NULL becomes 0, false or "". The
+ * last column of a list is all zero. */
+struct bats_db_column {
+    enum {
+        BATS_DB_END,
+        BATS_DB_WHOLE,
+        BATS_DB_BOOL,
+        BATS_DB_DOUBLE,
+        BATS_DB_CHARS,
+        BATS_DB_POINTER
+    } type;
+    size_t at, size;
+};
+#define BATS_COLUMN(struct_type, member)                                           \
+    {                                                                              \
+        _Generic(((struct_type *)NULL)->member,                                  \
+              bool: BATS_DB_BOOL,                                             \
+              double: BATS_DB_DOUBLE,                                         \
+              char *: BATS_DB_CHARS,                                          \
+              const char *: BATS_DB_POINTER,                                  \
+              default: BATS_DB_WHOLE),                                        \
+     offsetof(struct_type, member), sizeof((struct_type *)NULL)->member \
+    }
+
+extern const struct bats_db_column bats_db_whole[]; /* an int64_t alone */
+
+/* Fills the struct `to`. Its const char * point into `texts`; if that is NULL,
+ * to what is valid until the next step. BATS_ENOMEM. */
+int bats_db_fill(sqlite3_stmt *row, const struct bats_db_column *columns,
+                 void *to, struct bats_texts *texts, struct bats_error *err);
+
+/* Fills the struct from the first row; without rows it stays as it is. */
+int bats_db_get(struct bats_db *db, const char *sql,
+                const struct bats_db_column *columns, void *to,
+                struct bats_error *err, const struct bats_db_value *values,
+                int n);
+
+/* All rows as an array of n structs of `size` bytes, for free(): `list` is the
+ * address of its pointer, NULL without rows and after an error. */
+int bats_db_list(struct bats_db *db, const char *sql,
+                 const struct bats_db_column *columns, size_t size, void *list,
+                 size_t *n, struct bats_texts *texts, struct bats_error *err);
 
 /* Text of a column for free(): of NULL "". NULL: out of memory. */
 char *bats_db_copy(sqlite3_stmt *row, int column);

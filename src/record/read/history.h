@@ -12,10 +12,11 @@
 #define BATS_RECORD_HISTORY_H
 
 #include "bats/lease.h"
+#include "record/read/texts.h"
 #include "record/read/view.h"
 
 struct bats_history_machine {
-    char *name;
+    const char *name;
     uint32_t cluster; /* index into clusters */
     uint32_t slots;
 };
@@ -25,7 +26,7 @@ struct bats_history_machine {
 struct bats_history_span {
     bats_time begin, end;
     bats_time given, ended; /* when it was given to the slot, and heard of */
-    int64_t task; /* number */
+    int64_t task;           /* number */
     uint32_t machine;
     uint32_t slot;
     uint32_t attempt;
@@ -54,8 +55,9 @@ struct bats_history_hold {
 /* One that is carried out, or the last one. */
 struct bats_history_decision {
     bats_time time;
-    char *reason;   /* "start", "planned again (more results)" */
-    char *machines; /* "slow 3, fast 1", by the clusters of its session */
+    const char *reason; /* "start", "planned again (more results)" */
+    const char
+        *machines; /* "slow 3, fast 1", by the clusters of its session */
     int64_t tasks_left, windows;
     bats_money budget_left; /* BATS_UNLIMITED: unlimited */
     bool feasible;
@@ -68,9 +70,9 @@ struct bats_run_history {
     bats_money charge[BATS_CLUSTERS_MAX]; /* per window, in the last session */
     size_t n_clusters;
     struct bats_lease_terms terms; /* of the last session */
-    bats_time window, end;   /* length of a window; of the axis */
-    bats_time sampled_at;    /* on the axis; -1: never */
-    bool is_sweep;           /* tasks have parameters */
+    bats_time window, end;         /* length of a window; of the axis */
+    bats_time sampled_at;          /* on the axis; -1: never */
+    bool is_sweep;                 /* tasks have parameters */
     struct bats_history_machine *machines;
     size_t n_machines;
     struct bats_history_span *spans; /* as their ends were heard of */
@@ -84,6 +86,7 @@ struct bats_run_history {
     size_t n_holds;
     struct bats_history_decision *decisions;
     size_t n_decisions;
+    struct bats_texts texts; /* of machines and decisions */
 };
 
 int bats_run_history_read(struct bats_view *view,

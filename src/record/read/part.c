@@ -59,8 +59,8 @@ static void detach(struct bats_view *v)
 static int check(struct bats_view *v, struct bats_error *err)
 {
     bool is_empty;
-    int64_t version, sessions = 0;
-    int rc = bats_db_check(&v->db, "rec", &is_empty, &version, err);
+    int64_t sessions = 0;
+    int rc = bats_db_check(&v->db, "rec", &is_empty, err);
 
     if (rc == 0 && !is_empty)
         rc = bats_db_integer(&v->db, "SELECT count(*) FROM rec.session",
@@ -77,10 +77,9 @@ static int fold_log(const char *copy, const char *name, struct bats_error *err)
 {
     struct bats_db db;
     bool is_empty;
-    int64_t version;
     int rc = bats_db_open(&db, copy, name, BATS_DB_WRITE, err);
     if (rc == 0)
-        rc = bats_db_check(&db, "main", &is_empty, &version, err);
+        rc = bats_db_check(&db, "main", &is_empty, err);
     if (rc == 0)
         rc = bats_db_run(
             &db, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF",
@@ -219,24 +218,24 @@ int bats_part_each(struct bats_view *v, const char *sql, bats_part_row *take,
     return bats_db_each(&v->db, sql, take, context, err, NULL, 0);
 }
 
-struct reading {
+struct question {
     const char *sql;
-    bats_part_row *take;
-    void *context;
+    const struct bats_db_column *columns;
+    void *to;
 };
 
-static int read_rows(struct bats_view *v, void *context,
-                     struct bats_error *err)
+static int answer(struct bats_view *v, void *context, struct bats_error *err)
 {
-    const struct reading *r = context;
-    return bats_part_each(v, r->sql, r->take, r->context, err);
+    const struct question *q = context;
+    return bats_db_get(&v->db, q->sql, q->columns, q->to, err, NULL, 0);
 }
 
-int bats_part_read(struct bats_view *v, const char *sql, bats_part_row *take,
-                   void *context, struct bats_error *err)
+int bats_part_get(struct bats_view *v, const char *sql,
+                  const struct bats_db_column *columns, void *to,
+                  struct bats_error *err)
 {
-    struct reading r = {.sql = sql, .take = take, .context = context};
-    return bats_part_take(v, read_rows, &r, err);
+    struct question q = {sql, columns, to};
+    return bats_part_take(v, answer, &q, err);
 }
 
 void bats_part_release(struct bats_view *v)

@@ -13,6 +13,9 @@
 
 #include "record/read/view_state.h"
 
+/* BATS_UNLIMITED, in place of a budget that is NULL. */
+#define BATS_PART_UNLIMITED "9223372036854775807"
+
 /* Reads `rec`; may run several times, each time from the beginning. */
 typedef int bats_part_job(struct bats_view *view, void *context,
                           struct bats_error *err);
@@ -24,9 +27,10 @@ typedef bats_db_row bats_part_row;
 int bats_part_each(struct bats_view *view, const char *sql,
                    bats_part_row *take, void *context, struct bats_error *err);
 
-/* The same as a job of its own. */
-int bats_part_read(struct bats_view *view, const char *sql,
-                   bats_part_row *take, void *context, struct bats_error *err);
+/* As bats_db_get, as a job of its own. */
+int bats_part_get(struct bats_view *view, const char *sql,
+                  const struct bats_db_column *columns, void *to,
+                  struct bats_error *err);
 
 void bats_part_release(struct bats_view *view);
 

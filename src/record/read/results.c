@@ -6,39 +6,27 @@
 #include <stdlib.h>
 
 #include "record/read/part.h"
-#include "util/grow.h"
 
 struct list {
     struct bats_view_session *sessions;
-    size_t n, room;
+    size_t n;
 };
-
-static int take_session(void *context, sqlite3_stmt *row,
-                        struct bats_error *err)
-{
-    struct list *list = context;
-    if (!bats_grow(&list->sessions, &list->room, list->n + 1,
-                   sizeof *list->sessions))
-        return bats_no_memory(err);
-    struct bats_view_session *s = &list->sessions[list->n++];
-    s->id = sqlite3_column_int64(row, 0);
-    snprintf(s->run, sizeof s->run, "%s", bats_view_text(row, 1));
-    s->ended_s = sqlite3_column_int64(row, 2);
-    s->time_scale = sqlite3_column_double(row, 3);
-    return 0;
-}
 
 static int list_sessions(struct bats_view *view, void *context,
                          struct bats_error *err)
 {
+#define C(member) BATS_COLUMN(struct bats_view_session, member)
+    static const struct bats_db_column columns[] = {
+        C(id), C(run), C(ended_s), C(time_scale), {0}};
+#undef C
     struct list *list = context;
-    list->n = 0;
-    return bats_part_each(
-        view,
+    free(list->sessions); /* of an earlier try */
+    return bats_db_list(
+        &view->db,
         "SELECT id, run_id, (started_us + coalesce(ended_us, last_us,"
         "    (SELECT time_us FROM now)) / time_scale) / 1000000, time_scale"
         "  FROM session ORDER BY id",
-        take_session, list, err);
+        columns, sizeof *list->sessions, &list->sessions, &list->n, NULL, err);
 }
 
 int bats_view_sessions(struct bats_view *view,
@@ -47,10 +35,6 @@ int bats_view_sessions(struct bats_view *view,
 {
     struct list list = {0};
     int rc = bats_part_take(view, list_sessions, &list, err);
-    if (rc < 0) {
-        free(list.sessions);
-        list = (struct list){0};
-    }
     if (list.n > 0 && view->is_live)
         list.n--;
     *sessions = list.sessions;
@@ -88,22 +72,22 @@ static int take_options(void *context, sqlite3_stmt *row,
     struct job *job = context;
     (void)err;
     job->options = json_loads(bats_view_text(row, 0), 0, NULL);
-    job->runs = json_object_get(json_object_get(job->options, "engine"),
-                                "categories");
+    job->runs =
+        json_object_get(json_object_get(job->options, "engine"), "categories");
     return 0;
 }
 
 static int take_result(void *context, sqlite3_stmt *row,
                        struct bats_error *err)
 {
+#define C(member) BATS_COLUMN(struct bats_view_result, member)
+    static const struct bats_db_column columns[] = {
+        C(command), C(cluster), C(seconds), {0}};
+#undef C
     const struct job *job = context;
-    const struct bats_view_result result = {.command = bats_view_text(row, 0),
-                                            .cluster = bats_view_text(row, 1),
-                                            .seconds =
-                                                sqlite3_column_double(row, 2),
-                                            .category = category_of(
-                                                job, sqlite3_column_int64(
-                                                         row, 3))};
+    struct bats_view_result result;
+    bats_db_fill(row, columns, &result, NULL, err);
+    result.category = category_of(job, sqlite3_column_int64(row, 3));
     return job->take(job->context, &result, err);
 }
 

@@ -24,7 +24,7 @@ int bats_view_sessions(struct bats_view *view,
 struct bats_view_result {
     const char *command, *cluster;
     const char *category; /* of its kind; NULL: it has none */
-    double seconds; /* of virtual time, above 0 */
+    double seconds;       /* of virtual time, above 0 */
 };
 
 /* Passes each of a session to `take`, until that fails. The record may change

@@ -69,8 +69,7 @@ void bats_view_drop_tasks(struct bats_view *v)
 {
     free(v->tasks);
     v->tasks = NULL;
-    v->n_tasks = v->tasks_capacity = v->next_task = 0;
-    v->any_runs = false;
+    v->n_tasks = v->next_task = 0;
     bats_texts_release(&v->texts);
 }
 
@@ -78,7 +77,7 @@ void bats_view_drop_machines(struct bats_view *v)
 {
     free(v->machines);
     v->machines = NULL;
-    v->n_machines = v->machines_capacity = v->next_machine = 0;
+    v->n_machines = v->next_machine = 0;
     bats_texts_release(&v->names);
 }
 
@@ -120,17 +119,12 @@ struct times {
     int64_t elapsed_us, started_us;
 };
 
-static int take_times(void *context, sqlite3_stmt *s, struct bats_error *err)
-{
-    struct times *t = context;
-    (void)err;
-    t->elapsed_us = sqlite3_column_int64(s, 0);
-    t->started_us = sqlite3_column_int64(s, 1);
-    return 0;
-}
-
 static int measure(struct bats_view *v, void *times, struct bats_error *err)
 {
+    static const struct bats_db_column columns[] = {
+        BATS_COLUMN(struct times, elapsed_us),
+        BATS_COLUMN(struct times, started_us),
+        {0}};
     char sql[256];
     bats_time now;
     int rc = bats_view_now(v, &now, err);
@@ -139,7 +133,8 @@ static int measure(struct bats_view *v, void *times, struct bats_error *err)
              "  FROM session), %" PRId64 ", last_us), 0) / time_scale)"
              "  AS INTEGER), min(started_us) FROM session",
              now);
-    return rc == 0 ? bats_part_each(v, sql, take_times, times, err) : rc;
+    return rc == 0 ? bats_db_get(&v->db, sql, columns, times, err, NULL, 0)
+                   : rc;
 }
 
 int bats_view_elapsed(struct bats_view *v, int64_t *elapsed_us,

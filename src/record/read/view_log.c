@@ -136,11 +136,13 @@ static int take(struct bats_view *v, struct part *part, struct bats_error *err)
     sqlite3_finalize(v->log);
     v->log = NULL;
     int rc = bats_part_take(v, fill, part, err);
-    return rc == 0 ? bats_db_prepare(&v->db,
-                                     "SELECT * FROM temp.log ORDER BY seq "
-                                     "LIMIT -1 OFFSET coalesce(?, 0)",
-                                     &v->log, err)
-                   : rc;
+    return rc == 0
+               ? bats_db_prepare(&v->db,
+                                 "SELECT session, time, what, machine, task,"
+                                 " text, removed FROM temp.log ORDER BY seq "
+                                 "LIMIT -1 OFFSET coalesce(?, 0)",
+                                 &v->log, err)
+               : rc;
 }
 
 /* Each costs a look at all executions behind it: so they grow. */
@@ -190,6 +192,11 @@ bool bats_view_log_is_cut(const struct bats_view *v)
 int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,
                          struct bats_error *err)
 {
+#define C(member) BATS_COLUMN(struct bats_view_entry, member)
+    static const struct bats_db_column columns[] = {
+        C(session), C(time), C(what),    C(machine),
+        C(task),    C(text), C(removed), {0}};
+#undef C
     int rc = bats_db_step(&v->db, v->log, err);
 
     while (rc == 0 && !v->log_is_whole) {
@@ -199,43 +206,28 @@ int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,
     }
     if (rc <= 0)
         return rc;
-    sqlite3_stmt *s = v->log; /* column 0 is seq */
-    *entry = (struct bats_view_entry){
-        .session = sqlite3_column_int64(s, 1),
-        .time = sqlite3_column_int64(s, 2),
-        .what = bats_view_text(s, 3),
-        .machine = bats_view_text(s, 4),
-        .task = sqlite3_column_int64(s, 5),
-        .text = bats_view_text(s, 6),
-        .removed = sqlite3_column_int(s, 7) != 0,
-    };
+    bats_db_fill(v->log, columns, entry, NULL, err);
     return 1;
 }
 
 /* ---- the last execution of one task ---- */
 
-static int take_pause(void *context, sqlite3_stmt *s, struct bats_error *err)
-{
-    struct bats_view_pause *p = context;
-    int64_t outcome = sqlite3_column_int64(s, 1);
-    bats_time ended = sqlite3_column_int64(s, 2);
-    (void)err;
-    p->yields = sqlite3_column_int64(s, 0);
-    p->failed = outcome == BATS_RECORD_RETRIED ? ended : -1;
-    p->yielded = outcome == BATS_RECORD_YIELDED ? ended : -1;
-    return 0;
-}
-
 int bats_view_pause(struct bats_view *v, int64_t task,
                     struct bats_view_pause *pause, struct bats_error *err)
 {
-    char sql[256];
+    static const struct bats_db_column columns[] = {
+        BATS_COLUMN(struct bats_view_pause, yields),
+        BATS_COLUMN(struct bats_view_pause, failed),
+        BATS_COLUMN(struct bats_view_pause, yielded),
+        {0}};
+    char sql[384];
     snprintf(sql, sizeof sql,
-             "SELECT n.yields, e.outcome, e.ended_us FROM execution e"
+             "SELECT n.yields, iif(e.outcome = %d, e.ended_us, -1),"
+             " iif(e.outcome = %d, e.ended_us, -1) FROM execution e"
              " JOIN task_now n ON n.task = e.task WHERE e.task = %" PRId64
              " AND e.session = (SELECT session FROM now)"
              " ORDER BY e.seq DESC LIMIT 1",
-             task);
+             BATS_RECORD_RETRIED, BATS_RECORD_YIELDED, task);
     *pause = (struct bats_view_pause){.failed = -1, .yielded = -1};
-    return bats_part_read(v, sql, take_pause, pause, err);
+    return bats_part_get(v, sql, columns, pause, err);
 }

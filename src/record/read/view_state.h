@@ -13,12 +13,10 @@ struct bats_view {
     bool is_live;
     bool is_attached; /* a copy of the record is attached for good */
     struct bats_view_task *tasks; /* the list, */
-    size_t n_tasks, tasks_capacity, next_task;
-    bool any_runs;           /* of it */
+    size_t n_tasks, next_task;
     struct bats_texts texts; /* likewise */
-    int64_t text_id;         /* the task that text() was called for last */
     struct bats_view_machine *machines;
-    size_t n_machines, machines_capacity, next_machine;
+    size_t n_machines, next_machine;
     struct bats_texts names; /* of these */
     bool has_ends; /* the ends of standard error of these tasks are in db */
     sqlite3_stmt *end, *log;

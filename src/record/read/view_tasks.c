@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "record/read/part.h"
-#include "util/grow.h"
 #include "util/text.h"
 
 struct query {
@@ -20,19 +19,24 @@ struct query {
 /* ---- what is listed ---- */
 
 /* As the view tasks says it. */
-static const char *const states[] = {"pending", "done",    "failed",
-                                     "skipped", "running", "removed"};
-enum { RUNNING = 4, REMOVED };
 #define STATE_OF                                                              \
-    "CASE WHEN n.removed THEN 5 WHEN n.session IS NOT"                        \
+    "CASE WHEN n.removed THEN 'removed' WHEN n.session IS NOT"                \
     " (SELECT session FROM now) AND n.task IN (SELECT task FROM running)"     \
-    " THEN 4 ELSE n.state END"
+    " THEN 'running' WHEN n.state = 0 THEN 'pending' WHEN n.state = 1"        \
+    " THEN 'done' WHEN n.state = 2 THEN 'failed' ELSE 'skipped' END"
 
 #define FROM " FROM task_now n WHERE "
 static const char list_sql[] =
-    "SELECT take(" STATE_OF ", n.number, n.task, n.attempts, n.exit_status,"
-    " n.signal, n.wall_us, n.cpu_us, n.max_rss_kib, n.start_us, n.host,"
-    " n.cluster, n.reason)" FROM;
+    "SELECT n.task, n.number, " STATE_OF ", n.attempts,"
+    " coalesce(n.wall_us, -1), n.start_us, n.cpu_us, n.max_rss_kib,"
+    " n.exit_status, n.signal, n.host, n.cluster, n.reason IS 'unpaid'" FROM;
+#define C(member) BATS_COLUMN(struct bats_view_task, member)
+static const struct bats_db_column list_columns[] = {
+    C(id),          C(number),   C(state),  C(attempts),
+    C(wall_us),     C(start_us), C(cpu_us), C(max_rss_kib),
+    C(exit_status), C(signal),   C(host),   C(cluster),
+    C(unpaid),      {0}};
+#undef C
 
 /* Tasks of the bag; or of a number, those that had it if none has. */
 #define WHERE_IN_BAG "n.removed IS NOT 1"
@@ -40,16 +44,7 @@ static const char list_sql[] =
     "n.number = %" PRId64 " AND (" WHERE_IN_BAG " OR NOT EXISTS (SELECT 1"    \
     " FROM task_now n WHERE n.number = %" PRId64 " AND " WHERE_IN_BAG "))"
 
-static size_t index_of(const char *state)
-{
-    size_t i = 0;
-    while (i <= REMOVED && strcmp(states[i], state) != 0)
-        i++;
-    return i;
-}
-
-/* The first ones of a list are chosen apart: take() is called for the tasks of
- * the list only. */
+/* The first ones of a list are chosen apart: only they are read whole. */
 static char *sql_of(const char *state, int64_t number, const char *where,
                     enum bats_view_order order, int64_t limit)
 {
@@ -61,7 +56,7 @@ static char *sql_of(const char *state, int64_t number, const char *where,
     if (number != 0)
         sqlite3_str_appendf(sql, WHERE_NUMBER, number, number);
     else if (state != NULL)
-        sqlite3_str_appendf(sql, STATE_OF " = %d", (int)index_of(state));
+        sqlite3_str_appendf(sql, STATE_OF " = %Q", state);
     else
         sqlite3_str_appendall(sql, WHERE_IN_BAG);
     if (where != NULL)
@@ -78,21 +73,13 @@ static char *sql_of(const char *state, int64_t number, const char *where,
 
 /* ---- the expression of a user ---- */
 
-static int take_names(void *names, sqlite3_stmt *s, struct bats_error *err)
-{
-    (void)err;
-    snprintf(names, 512, "%s%s",
-             sqlite3_column_type(s, 0) != SQLITE_NULL ? "; its parameters are "
-                                                      : "",
-             bats_view_text(s, 0));
-    return 0;
-}
-
 /* The newline ends a comment. A mistake in the expression is no damage of the
  * record. */
 static int check(struct bats_view *v, const char *where,
                  struct bats_error *err)
 {
+    static const struct bats_db_column column[] = {{BATS_DB_CHARS, 0, 512},
+                                                   {0}};
     const char *rest = "";
     char names[512] = "";
     sqlite3_stmt *s = NULL;
@@ -107,9 +94,10 @@ static int check(struct bats_view *v, const char *where,
                                    : "more than one expression");
     sqlite3_finalize(s);
     sqlite3_free(sql);
-    if (rc < 0 &&
-        bats_part_each(v, "SELECT group_concat(place, ', ') FROM parameter",
-                       take_names, names, NULL) == 0)
+    if (rc < 0 && bats_db_get(&v->db,
+                              "SELECT '; its parameters are ' ||"
+                              " group_concat(place, ', ') FROM parameter",
+                              column, names, NULL, NULL, 0) == 0)
         bats_append(err->text, sizeof err->text, "%s", names);
     return rc;
 }
@@ -128,66 +116,6 @@ static int blame(struct bats_view *v, const char *where, int rc,
 }
 
 /* ---- the tasks ---- */
-
-/* The arguments of take(), which come so in half the time of columns. */
-enum column {
-    STATE,
-    NUMBER,
-    ID,
-    ATTEMPTS,
-    EXIT_STATUS,
-    SIGNAL,
-    WALL,
-    CPU,
-    MAX_RSS,
-    START,
-    HOST,
-    CLUSTER,
-    REASON
-};
-
-static const char *name_of(struct bats_view *v, sqlite3_value *value)
-{
-    const char *text = (const char *)sqlite3_value_text(value);
-    return bats_texts_name(&v->texts, text,
-                           (size_t)sqlite3_value_bytes(value));
-}
-
-static void take_task(sqlite3_context *context, int n, sqlite3_value **x)
-{
-    struct bats_view *v = sqlite3_user_data(context);
-    int64_t state = sqlite3_value_int64(x[STATE]);
-    const char *reason = (const char *)sqlite3_value_text(x[REASON]);
-    (void)n;
-    if (!bats_grow(&v->tasks, &v->tasks_capacity, v->n_tasks + 1,
-                   sizeof *v->tasks)) {
-        sqlite3_result_error_nomem(context);
-        return;
-    }
-    struct bats_view_task *t = &v->tasks[v->n_tasks++];
-    *t = (struct bats_view_task){
-        .id = sqlite3_value_int64(x[ID]),
-        .number = sqlite3_value_int64(x[NUMBER]),
-        .state = states[state >= 0 && state <= REMOVED ? state : 0],
-        .attempts = sqlite3_value_int64(x[ATTEMPTS]),
-        .wall_us = sqlite3_value_type(x[WALL]) == SQLITE_NULL
-                       ? -1
-                       : sqlite3_value_int64(x[WALL]),
-        .start_us = sqlite3_value_int64(x[START]),
-        .cpu_us = sqlite3_value_int64(x[CPU]),
-        .max_rss_kib = sqlite3_value_int64(x[MAX_RSS]),
-        .exit_status = sqlite3_value_int(x[EXIT_STATUS]),
-        .signal = sqlite3_value_int(x[SIGNAL]),
-        .unpaid = reason != NULL && strcmp(reason, "unpaid") == 0,
-        .host = name_of(v, x[HOST]),
-        .cluster = name_of(v, x[CLUSTER]),
-        .command = "",
-        .parameters = "",
-    };
-    v->any_runs |= state == RUNNING;
-    if (t->host == NULL || t->cluster == NULL)
-        sqlite3_result_error_nomem(context);
-}
 
 static int by_number(const void *left, const void *right)
 {
@@ -231,6 +159,10 @@ static const char busy_sql[] =
 /* Lists tasks that run. They have no result of this session yet. */
 static int take_busy(struct bats_view *v, struct bats_error *err)
 {
+#define C(member) BATS_COLUMN(struct bats_view_task, member)
+    static const struct bats_db_column columns[] = {
+        C(wall_us), C(host), C(cluster), {0}};
+#undef C
     sqlite3_stmt *s = NULL;
     char sql[1024];
     bats_time now;
@@ -245,15 +177,12 @@ static int take_busy(struct bats_view *v, struct bats_error *err)
                              &s, err);
     for (size_t i = 0; rc >= 0 && i < v->n_tasks; i++) {
         struct bats_view_task *t = &v->tasks[i];
-        if (t->state != states[RUNNING])
+        if (strcmp(t->state, "running") != 0)
             continue;
         sqlite3_bind_int64(s, 1, t->id);
         rc = bats_db_step(&v->db, s, err);
-        t->wall_us = sqlite3_column_int64(s, 0);
-        t->host = name_of(v, sqlite3_column_value(s, 1));
-        t->cluster = name_of(v, sqlite3_column_value(s, 2));
-        if (rc >= 0 && (t->host == NULL || t->cluster == NULL))
-            rc = bats_no_memory(err);
+        if (rc > 0)
+            rc = bats_db_fill(s, columns, t, &v->texts, err);
         sqlite3_reset(s);
     }
     sqlite3_finalize(s);
@@ -262,90 +191,66 @@ static int take_busy(struct bats_view *v, struct bats_error *err)
 
 /* ---- their texts ---- */
 
-/* The arguments of text(), called for the task that is next. */
-static void take_text(sqlite3_context *context, int n, sqlite3_value **x)
-{
-    struct bats_view *v = sqlite3_user_data(context);
-    struct bats_view_task *t = &v->tasks[v->next_task];
-    (void)n;
-    v->text_id = sqlite3_value_int64(x[0]);
-    if (v->text_id != t->id)
-        return;
-    const char *command = (const char *)sqlite3_value_text(x[2]);
-    const char *parameters = (const char *)sqlite3_value_text(x[3]);
-    t->line = sqlite3_value_int64(x[1]);
-    t->command =
-        bats_texts_add(&v->texts, command, (size_t)sqlite3_value_bytes(x[2]));
-    t->parameters = bats_texts_add(&v->texts, parameters,
-                                   (size_t)sqlite3_value_bytes(x[3]));
-    if (t->command == NULL || t->parameters == NULL)
-        sqlite3_result_error_nomem(context);
-}
+struct text {
+    int64_t id, line;
+    const char *command, *parameters;
+};
 
 /* Most lists are in the order of ids: then the statement goes on from the row
  * before. */
 static int take_texts(struct bats_view *v, struct bats_error *err)
 {
+#define C(member) BATS_COLUMN(struct text, member)
+    static const struct bats_db_column columns[] = {
+        C(id), C(line), C(command), C(parameters), {0}};
+#undef C
     sqlite3_stmt *s;
+    struct text text = {.id = -1};
     int rc = bats_db_prepare(
         &v->db,
-        "SELECT text(t.id, t.line, t.command, p.parameters) FROM task t"
+        "SELECT t.id, t.line, t.command, p.parameters FROM task t"
         " LEFT JOIN point p ON p.task = t.id WHERE t.id >= ? ORDER BY t.id",
         &s, err);
-    for (v->next_task = 0; rc >= 0 && v->next_task < v->n_tasks;
-         v->next_task++) {
-        int64_t id = v->tasks[v->next_task].id;
-        if (rc == 0 || v->text_id != id - 1) {
+    for (size_t i = 0; rc >= 0 && i < v->n_tasks; i++) {
+        struct bats_view_task *t = &v->tasks[i];
+        t->command = t->parameters = "";
+        if (text.id != t->id - 1) {
             sqlite3_reset(s);
-            sqlite3_bind_int64(s, 1, id);
+            sqlite3_bind_int64(s, 1, t->id);
         }
+        text.id = -1;
         rc = bats_db_step(&v->db, s, err);
+        if (rc > 0)
+            rc = bats_db_fill(s, columns, &text, &v->texts, err);
+        if (text.id != t->id)
+            continue;
+        t->line = text.line;
+        t->command = text.command;
+        t->parameters = text.parameters;
     }
     sqlite3_finalize(s);
-    v->next_task = 0;
     return rc < 0 ? rc : 0;
 }
 
 /* ---- the list ---- */
 
-static void define(struct bats_view *v, const char *name,
-                   void (*function)(sqlite3_context *, int, sqlite3_value **))
-{
-    sqlite3_create_function(v->db.sqlite, name, -1, SQLITE_UTF8, v, function,
-                            NULL, NULL);
-}
-
-static int read_list(struct bats_view *v, const struct query *q,
-                     struct bats_error *err)
-{
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(&v->db, q->sql, &s, err);
-    if (rc == 0)
-        while ((rc = bats_db_step(&v->db, s, err)) > 0)
-            continue; /* take() has it */
-    sqlite3_finalize(s);
-    if (rc < 0)
-        return blame(v, q->where, rc, err);
-    sort(v, q->order);
-    rc = v->any_runs ? take_busy(v, err) : 0;
-    return rc == 0 ? take_texts(v, err) : rc;
-}
-
-/* The functions are there while no expression of a user is checked: no such
- * expression can call them. */
 static int list(struct bats_view *v, void *context, struct bats_error *err)
 {
-    struct query *q = context;
+    const struct query *q = context;
     bats_view_drop_tasks(v);
     int rc = q->where != NULL ? check(v, q->where, err) : 0;
     if (rc < 0)
         return rc;
-    define(v, "take", take_task);
-    define(v, "text", take_text);
-    rc = read_list(v, q, err);
-    define(v, "take", NULL);
-    define(v, "text", NULL);
-    return rc;
+    rc = bats_db_list(&v->db, q->sql, list_columns, sizeof *v->tasks,
+                      &v->tasks, &v->n_tasks, &v->texts, err);
+    if (rc < 0)
+        return blame(v, q->where, rc, err);
+    sort(v, q->order);
+    bool any_runs = false;
+    for (size_t i = 0; i < v->n_tasks; i++)
+        any_runs |= strcmp(v->tasks[i].state, "running") == 0;
+    rc = any_runs ? take_busy(v, err) : 0;
+    return rc == 0 ? take_texts(v, err) : rc;
 }
 
 int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,

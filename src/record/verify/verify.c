@@ -1,10 +1,8 @@
 #include "record/verify/verify.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "record/read/part.h"
-#include "util/grow.h"
 
 #define NUMBER(number) #number
 #define TEXT_OF(number) NUMBER(number)
@@ -87,51 +85,35 @@ static const char *const checks[] = {
     " WHERE c.charged != coalesce(s.n, 0)" AT_MOST,
 };
 
-static int add(struct bats_verified *v, const char *sentence,
-               struct bats_error *err)
-{
-    size_t capacity = v->n; /* there are few */
-    char *copy = strdup(sentence);
-
-    if (copy == NULL || !bats_grow(&v->differences, &capacity, v->n + 1,
-                                   sizeof *v->differences)) {
-        free(copy);
-        return bats_no_memory(err);
-    }
-    v->differences[v->n++] = copy;
-    return 0;
-}
-
-static int check(struct bats_view *view, const char *sql,
-                 struct bats_verified *v, struct bats_error *err)
-{
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(&view->db, sql, &s, err);
-
-    while (rc == 0 && (rc = bats_db_step(&view->db, s, err)) > 0)
-        rc = add(v, bats_view_text(s, 0), err);
-    sqlite3_finalize(s);
-    return rc;
-}
-
 static int verify(struct bats_view *view, void *context,
                   struct bats_error *err)
 {
+#define C(member) BATS_COLUMN(struct bats_verified, member)
+    static const struct bats_db_column columns[] = {
+        C(sessions), C(tasks), C(executions), C(charges), {0}};
+#undef C
+    static const struct bats_db_column sentence[] = {
+        {BATS_DB_POINTER, 0, sizeof(const char *)}, {0}};
     struct bats_verified *v = context;
-    struct {
-        const char *sql;
-        int64_t *n;
-    } counts[] = {{"SELECT count(*) FROM session", &v->sessions},
-                  {"SELECT count(*) FROM task_now", &v->tasks},
-                  {"SELECT count(*) FROM execution", &v->executions},
-                  {"SELECT count(*) FROM charge", &v->charges}};
-    int rc = 0;
-
     bats_verified_release(v); /* of an earlier try */
-    for (size_t i = 0; rc == 0 && i < sizeof counts / sizeof *counts; i++)
-        rc = bats_db_integer(&view->db, counts[i].sql, counts[i].n, err);
-    for (size_t i = 0; rc == 0 && i < sizeof checks / sizeof *checks; i++)
-        rc = check(view, checks[i], v, err);
+    int rc = bats_db_get(&view->db,
+                         "SELECT (SELECT count(*) FROM session),"
+                         " (SELECT count(*) FROM task_now),"
+                         " (SELECT count(*) FROM execution),"
+                         " (SELECT count(*) FROM charge)",
+                         columns, v, err, NULL, 0);
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        sqlite3_str_appendf(sql, "%sSELECT * FROM (%s)",
+                            i > 0 ? " UNION ALL " : "", checks[i]);
+    char *all = sqlite3_str_finish(sql);
+    if (rc == 0)
+        rc = all == NULL ? bats_no_memory(err)
+                         : bats_db_list(&view->db, all, sentence,
+                                        sizeof *v->differences,
+                                        &v->differences, &v->n, &v->texts,
+                                        err);
+    sqlite3_free(all);
     return rc;
 }
 
@@ -144,8 +126,7 @@ int bats_record_verify(struct bats_view *view, struct bats_verified *verified,
 
 void bats_verified_release(struct bats_verified *v)
 {
-    for (size_t i = 0; i < v->n; i++)
-        free(v->differences[i]);
+    bats_texts_release(&v->texts);
     free(v->differences);
     *v = (struct bats_verified){0};
 }

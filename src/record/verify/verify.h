@@ -10,6 +10,7 @@
 #ifndef BATS_RECORD_VERIFY_H
 #define BATS_RECORD_VERIFY_H
 
+#include "record/read/texts.h"
 #include "record/read/view.h"
 
 /* No more differences of one kind are listed. */
@@ -17,8 +18,9 @@
 
 struct bats_verified {
     int64_t sessions, tasks, executions, charges; /* looked at */
-    char **differences;                           /* n sentences */
+    const char **differences;                     /* n sentences */
     size_t n;
+    struct bats_texts texts; /* of them */
 };
 
 /* Release *verified in any case. BATS_EINPUT if the record cannot be read. */

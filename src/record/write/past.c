@@ -3,9 +3,6 @@
 #include <stdlib.h>
 
 #include "record/state.h"
-#include "util/grow.h"
-
-#define DAMAGED "%s is damaged: task %lld is there twice, or no task's number"
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -24,47 +21,34 @@ static int compare_places(const void *a, const void *b)
     return compare_ids(a, b);
 }
 
-/* 0, which no task has, if the record is damaged. */
-static uint32_t number_of(int64_t number)
-{
-    return number > 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
-}
-
 static uint8_t count_of(int64_t n)
 {
     return n < 0 ? 0 : n > UINT8_MAX ? UINT8_MAX : (uint8_t)n;
 }
 
+/* Number 0, which no task has: the record is damaged. */
 static int load_texts(struct bats_past *past, struct bats_db *db,
                       struct bats_error *err)
 {
-    sqlite3_stmt *s;
-    size_t capacity = 0;
-    int rc = bats_db_prepare(
-        db, "SELECT id, number, line, hash FROM task ORDER BY id", &s, err);
-
-    while (rc >= 0 && (rc = bats_db_step(db, s, err)) > 0) {
-        if (!bats_grow(&past->tasks, &capacity, past->n + 1,
-                       sizeof *past->tasks)) {
-            rc = bats_no_memory(err);
-            break;
-        }
-        int64_t id = sqlite3_column_int64(s, 0);
-        if (id <= past->last_id || id > UINT32_MAX) {
-            rc = bats_error_set(err, BATS_EINPUT, DAMAGED, db->path,
-                                (long long)id);
-            break;
-        }
-        past->tasks[past->n++] = (struct bats_past_task){
-            .id = (uint32_t)id,
-            .number = number_of(sqlite3_column_int64(s, 1)),
-            .line = (uint32_t)sqlite3_column_int64(s, 2),
-            .hash = sqlite3_column_int64(s, 3),
-            .was_in_bag = true,
-        };
+#define C(member) BATS_COLUMN(struct bats_past_task, member)
+    static const struct bats_db_column columns[] = {
+        C(id), C(number), C(line), C(hash), C(was_in_bag), {0}};
+#undef C
+    int rc = bats_db_list(db,
+                          "SELECT iif(id BETWEEN 1 AND 4294967295, id, 0),"
+                          " iif(number BETWEEN 1 AND 4294967295, number, 0),"
+                          " line, hash, 1 FROM task ORDER BY id",
+                          columns, sizeof *past->tasks, &past->tasks, &past->n,
+                          NULL, err);
+    for (size_t i = 0; rc == 0 && i < past->n; i++) {
+        int64_t id = past->tasks[i].id;
+        if (id <= past->last_id)
+            rc = bats_error_set(err, BATS_EINPUT,
+                                "%s is damaged: task %lld is there twice, or "
+                                "no task's number",
+                                db->path, (long long)id);
         past->last_id = id;
     }
-    sqlite3_finalize(s);
     return rc;
 }
 

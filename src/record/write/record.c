@@ -31,8 +31,7 @@
 static int fill(struct bats_record *r, struct bats_error *err)
 {
     bool is_empty;
-    int64_t version;
-    int rc = bats_db_check(&r->db, "main", &is_empty, &version, err);
+    int rc = bats_db_check(&r->db, "main", &is_empty, err);
 
     if (rc == 0 && sqlite3_db_readonly(r->db.sqlite, "main") != 0)
         rc = bats_db_fail(&r->db, SQLITE_READONLY, err);
@@ -194,20 +193,13 @@ int bats_record_killed_run(struct bats_record *r, char **run_id,
         take_run, run_id, err, NULL, 0);
 }
 
-static int take_integer(void *context, sqlite3_stmt *s, struct bats_error *err)
-{
-    (void)err;
-    *(int64_t *)context = sqlite3_column_int64(s, 0);
-    return 0;
-}
-
 int bats_record_share(struct bats_record *r, const char *name,
                       bats_money *charged, struct bats_error *err)
 {
     *charged = 0;
-    return bats_db_each(
+    return bats_db_get(
         &r->db, "SELECT sum(charged) FROM account WHERE id > 0 AND name = ?",
-        take_integer, charged, err, BATS_VALUES(BATS_T(name)));
+        bats_db_whole, charged, err, BATS_VALUES(BATS_T(name)));
 }
 
 /* ---- a session ---- */

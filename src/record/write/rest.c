@@ -1,77 +1,76 @@
 /* rest: what earlier sessions have measured, and their jobs. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bats/sched.h"
 #include "record/state.h"
-#include "util/grow.h"
 
 #define SEEN_MAX 64     /* limit of runtimes per cluster */
 #define LOOK_AT "20000" /* limit of results examined */
 
 /* First the runtimes of tasks that ran on several clusters: they give the
  * regression lines between these (sample.h). */
-static int load_seen(struct bats_db *db,
+static const char seen_sql[] =
+    "WITH good AS NOT MATERIALIZED (SELECT * FROM execution"
+    "    WHERE exit_status = 0 AND signal = 0 AND runtime_us NOT NULL),"
+    "  again AS MATERIALIZED (SELECT task FROM good WHERE task IN"
+    "    (SELECT task FROM task_now WHERE executions > 1)"
+    "    GROUP BY task HAVING count(*) > 1) "
+    "SELECT c.name, e.runtime_us, t.number - 1 FROM (SELECT *,"
+    "    task IN again AS is_repeated FROM good"
+    "    ORDER BY is_repeated DESC, seq DESC LIMIT " LOOK_AT ") e "
+    "  JOIN task t ON t.id = e.task "
+    "  JOIN machine m ON m.session = e.session AND m.id = e.machine "
+    "  JOIN cluster c ON c.session = m.session AND c.id = m.cluster "
+    "WHERE e.task NOT IN (SELECT task FROM task_now WHERE removed) "
+    "ORDER BY e.is_repeated DESC, e.seq DESC";
+
+struct seen {
+    char cluster[BATS_CLUSTER_NAME];
+    struct bats_observation is;
+};
+
+int bats_record_rest(struct bats_record *record,
                      const struct bats_sched_options *engine,
                      struct bats_record_rest *rest, struct bats_error *err)
 {
+#define C(member) BATS_COLUMN(struct seen, member)
+    static const struct bats_db_column columns[] = {
+        C(cluster), C(is.runtime), C(is.task), {0}};
+#undef C
     uint32_t n[BATS_CLUSTERS_MAX] = {0};
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        db,
-        "WITH good AS NOT MATERIALIZED (SELECT * FROM execution"
-        "    WHERE exit_status = 0 AND signal = 0 AND runtime_us NOT NULL),"
-        "  again AS MATERIALIZED (SELECT task FROM good WHERE task IN"
-        "    (SELECT task FROM task_now WHERE executions > 1)"
-        "    GROUP BY task HAVING count(*) > 1) "
-        "SELECT c.name, e.runtime_us, t.number - 1 FROM (SELECT *,"
-        "    task IN again AS is_repeated FROM good"
-        "    ORDER BY is_repeated DESC, seq DESC LIMIT " LOOK_AT ") e "
-        "  JOIN task t ON t.id = e.task "
-        "  JOIN machine m ON m.session = e.session AND m.id = e.machine "
-        "  JOIN cluster c ON c.session = m.session AND c.id = m.cluster "
-        "WHERE e.task NOT IN (SELECT task FROM task_now WHERE removed) "
-        "ORDER BY e.is_repeated DESC, e.seq DESC",
-        &s, err);
-
-    if (rc < 0)
-        return rc;
-    while ((rc = bats_db_step(db, s, err)) > 0) {
-        const char *name = (const char *)sqlite3_column_text(s, 0);
-        struct bats_observation seen = {
-            .task = (uint32_t)sqlite3_column_int64(s, 2),
-            .runtime = sqlite3_column_int64(s, 1)};
+    struct seen *seen;
+    size_t n_seen;
+    int rc = bats_db_list(&record->db, seen_sql, columns, sizeof *seen, &seen,
+                          &n_seen, NULL, err);
+    rest->n_seen = 0;
+    rest->seen = calloc(engine->n_clusters * SEEN_MAX, sizeof *rest->seen);
+    if (rc == 0 && rest->seen == NULL)
+        rc = bats_no_memory(err);
+    for (size_t k = 0; rc == 0 && k < n_seen; k++)
         for (uint32_t i = 0; i < engine->n_clusters; i++)
-            if (name != NULL && n[i] < SEEN_MAX &&
-                strcmp(engine->clusters[i].name, name) == 0) {
-                seen.cluster = i;
-                rest->seen[rest->n_seen++] = seen;
+            if (n[i] < SEEN_MAX &&
+                strcmp(engine->clusters[i].name, seen[k].cluster) == 0) {
+                seen[k].is.cluster = i;
+                rest->seen[rest->n_seen++] = seen[k].is;
                 n[i]++;
             }
-    }
-    sqlite3_finalize(s);
+    free(seen);
+    if (rc < 0)
+        bats_record_rest_release(rest);
     return rc;
-}
-
-static int take_job(void *context, sqlite3_stmt *s, struct bats_error *err)
-{
-    (void)err;
-    *(struct bats_record_job *)context =
-        (struct bats_record_job){.charged = sqlite3_column_int64(s, 0),
-                                 .uncharged = sqlite3_column_int64(s, 1),
-                                 .rate = sqlite3_column_int64(s, 2),
-                                 .charged_us = sqlite3_column_int64(s, 3),
-                                 .seen_us = sqlite3_column_int64(s, 4),
-                                 .life = (uint32_t)sqlite3_column_int64(s, 5)};
-    return 0;
 }
 
 int bats_record_of_job(struct bats_record *record, const char *job,
                        struct bats_record_job *known, struct bats_error *err)
 {
+#define C(member) BATS_COLUMN(struct bats_record_job, member)
+    static const struct bats_db_column columns[] = {
+        C(charged), C(uncharged), C(rate), C(charged_us),
+        C(seen_us), C(life),      {0}};
+#undef C
     *known = (struct bats_record_job){0};
-    return bats_db_each(
+    return bats_db_get(
         &record->db,
         "WITH s AS (SELECT *, coalesce(last_us, (SELECT time_us FROM now)) AS"
         "    last FROM session WHERE job = ?),"
@@ -85,45 +84,30 @@ int bats_record_of_job(struct bats_record *record, const char *job,
         "  started_us + coalesce(l.time, 0) / time_scale,"
         "  started_us + max(coalesce(l.time, 0), last) / time_scale, life "
         "FROM s LEFT JOIN l ON l.session = s.id ORDER BY s.id DESC LIMIT 1",
-        take_job, known, err, BATS_VALUES(BATS_T(job)));
+        columns, known, err, BATS_VALUES(BATS_T(job)));
 }
 
-/* Reads the jobs without a bill. */
-static int load_open(struct bats_db *db, struct bats_record_purchase *known,
-                     struct bats_error *err)
-{
-    size_t room = 0;
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        db,
-        "SELECT machine, mark, held FROM lease WHERE kind = 'job'"
-        "  AND state NOT IN ('ended', 'killed') AND session = (SELECT max(id)"
-        "    FROM session WHERE jobs_name NOT NULL) ORDER BY machine, id",
-        &s, err);
-
-    while (rc >= 0 && (rc = bats_db_step(db, s, err)) > 0) {
-        const char *mark = (const char *)sqlite3_column_text(s, 1);
-        if (!bats_grow(&known->open, &room, known->n_open + 1,
-                       sizeof *known->open)) {
-            rc = bats_no_memory(err);
-            break;
-        }
-        struct bats_record_job_open *job = &known->open[known->n_open++];
-        *job = (struct bats_record_job_open){
-            .machine = (uint32_t)sqlite3_column_int64(s, 0),
-            .price = sqlite3_column_int64(s, 2)};
-        snprintf(job->mark, sizeof job->mark, "%s", mark != NULL ? mark : "");
-    }
-    sqlite3_finalize(s);
-    return rc;
-}
+/* Of the jobs in `open`: they have no bill. */
+static const char open_sql[] =
+    "SELECT machine, mark, held FROM lease WHERE kind = 'job'"
+    "  AND state NOT IN ('ended', 'killed') AND session = (SELECT max(id)"
+    "    FROM session WHERE jobs_name NOT NULL) ORDER BY machine, id";
 
 int bats_record_purchase(struct bats_record *record,
                          struct bats_record_purchase *known,
                          struct bats_error *err)
 {
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
+#define C(member) BATS_COLUMN(struct bats_record_purchase, member)
+#define J(member) BATS_COLUMN(struct bats_record_job_open, member)
+    static const struct bats_db_column columns[] = {C(session), C(name),
+                                                    C(charged), C(own),
+                                                    C(last_us), {0}},
+                                       open_columns[] = {
+                                           J(machine), J(mark), J(price), {0}};
+#undef C
+#undef J
+    *known = (struct bats_record_purchase){.session = 1};
+    int rc = bats_db_get(
         &record->db,
         "WITH s AS (SELECT id, jobs_name AS name, job, started_us +"
         "    coalesce(last_us, (SELECT time_us FROM now)) / time_scale AS last"
@@ -134,40 +118,11 @@ int bats_record_purchase(struct bats_record *record,
         "    WHERE account = 0 AND session IN (SELECT id FROM s)),"
         "  (SELECT group_concat(job) FROM (SELECT DISTINCT job FROM s)),"
         "  (SELECT max(last) FROM s)",
-        &s, err);
-
-    *known = (struct bats_record_purchase){.session = 1};
-    if (rc < 0)
-        return rc;
-    rc = bats_db_step(&record->db, s, err);
-    if (rc > 0) {
-        const char *name = (const char *)sqlite3_column_text(s, 1);
-        const char *own = (const char *)sqlite3_column_text(s, 3);
-        known->session = (uint32_t)sqlite3_column_int64(s, 0);
-        snprintf(known->name, sizeof known->name, "%s",
-                 name != NULL ? name : "");
-        snprintf(known->own, sizeof known->own, "%s", own != NULL ? own : "");
-        known->charged = sqlite3_column_int64(s, 2);
-        known->last_us = sqlite3_column_int64(s, 4);
-    }
-    sqlite3_finalize(s);
-    return rc < 0 ? rc : load_open(&record->db, known, err);
-}
-
-int bats_record_rest(struct bats_record *record,
-                     const struct bats_sched_options *engine,
-                     struct bats_record_rest *rest, struct bats_error *err)
-{
-    int rc = 0;
-
-    rest->seen = calloc(engine->n_clusters * SEEN_MAX, sizeof *rest->seen);
-    if (rest->seen == NULL)
-        rc = bats_no_memory(err);
-    if (rc == 0)
-        rc = load_seen(&record->db, engine, rest, err);
-    if (rc < 0)
-        bats_record_rest_release(rest);
-    return rc;
+        columns, known, err, NULL, 0);
+    return rc < 0 ? rc
+                  : bats_db_list(&record->db, open_sql, open_columns,
+                                 sizeof *known->open, &known->open,
+                                 &known->n_open, NULL, err);
 }
 
 void bats_record_rest_release(struct bats_record_rest *rest)
