@@ -112,10 +112,10 @@ REPORT_SRC = $(addprefix src/report/, \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
 	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \
-	bag_kinds.c causes.c choosing.c cli.c closing.c clusters_json.c deadline.c \
+	choosing.c cli.c closing.c deadline.c \
 	dry_run.c emulation.c estimation.c expect.c frame.c frontier.c help.c history.c jobs.c longest.c look.c main.c open.c options.c \
 	options_json.c options_table.c \
-	options_value.c past.c past_record.c place.c points.c pools_record.c pools_source.c profiling.c refused.c \
+	options_value.c past.c past_bag.c past_record.c place.c pools_record.c pools_source.c profiling.c refused.c \
 	request.c simulation.c \
 	simulation_page.c verbs.c watch.c welcome.c) \
 	$(addprefix src/cli/alloc/, \

@@ -151,24 +151,11 @@ static void show(struct bats_choosing *c, const struct bats_platform *platform,
         fprintf(c->out, "There is no schedule to offer: %s.\n", err.text);
         return;
     }
-    uint64_t left = (uint64_t)status.pending + status.running;
-    fprintf(c->out, "%s left after %s, charged %s so far",
-            bats_words_count(left, "task").s,
-            bats_words_moment(sampled.time).s,
-            bats_words_money(sampled.charged, platform->currency).s);
-    if (e.n_tasks < left)
-        fprintf(c->out,
-                ". What is paid does about %" PRIu64 "; for the others",
-                left - e.n_tasks);
-    fputs(":\n\n", c->out);
-    bats_schedules_print_clusters(c->out, &e);
-    bats_schedules_print_path(c->out, &e, NULL, 0);
-    putc('\n', c->out);
-    n = bats_offers_merge(offers, n);
+    bats_profiling_offer(c->out, &e, offers, &n,
+                         (uint64_t)status.pending + status.running,
+                         sampled.time, sampled.charged);
     for (; c->n_shown < n; c->n_shown++)
         c->shown[c->n_shown] = offers[c->n_shown].offer;
-    bats_schedules_print(c->out, &e, offers, n,
-                         bats_terminal_width(fileno(c->out)));
 }
 
 /* ---- the strategies of the policy expert ---- */
@@ -177,8 +164,8 @@ static void show_strategies(struct bats_choosing *c,
                             const struct bats_platform *platform,
                             const struct bats_sched_offer *offers)
 {
-    static const char *const head[] = {"",     "strategy", "makespan",
-                                       "+-",   "charged",  "+-"};
+    static const char *const head[] = {"",   "strategy", "makespan",
+                                       "+-", "charged",  "+-"};
     static struct bats_table table;
     char text[BATS_STRATEGY_TEXT];
     const double unit = (double)BATS_UNIT;
@@ -186,7 +173,8 @@ static void show_strategies(struct bats_choosing *c,
     bats_table_head(&table, head, sizeof head / sizeof *head);
     for (size_t i = 0; i < c->n_shown; i++) {
         const struct bats_sched_offer *o = &offers[i];
-        bats_table_set(&table, i + 1, 0, "%zu%s", i + 1, o->is_best ? "*" : "");
+        bats_table_set(&table, i + 1, 0, "%zu%s", i + 1,
+                       o->is_best ? "*" : "");
         bats_table_set(&table, i + 1, 1, "%s",
                        bats_strategy_format(text, &o->strategy));
         bats_table_set(&table, i + 1, 2, "%s",
@@ -240,9 +228,9 @@ static void say_time(struct bats_choosing *c, int64_t left)
             c->strategies ? "Type %s, and Enter; in %" PRId64
                             " s it stays as it is."
             : c->offers ? "Type %s or a name, and Enter; in %" PRId64
-                        " s it stays as it is."
-                      : "Type %s or a name, and Enter; in %" PRId64
-                        " s: fastest.",
+                          " s it stays as it is."
+                        : "Type %s or a name, and Enter; in %" PRId64
+                          " s: fastest.",
             numbers, left);
     c->told_s = left;
 }

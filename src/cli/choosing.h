@@ -22,18 +22,18 @@
 #include "input/platform.h"
 
 struct bats_choosing {
-    bool on;          /* there is a sampling phase */
-    bool goes_on;     /* after it, and there is none if all is free */
-    bool offers;      /* no sampling phase, but the schedules are shown */
-    bool ask;         /* a person is asked; without an answer, choice
+    bool on;         /* there is a sampling phase */
+    bool goes_on;    /* after it, and there is none if all is free */
+    bool offers;     /* no sampling phase, but the schedules are shown */
+    bool ask;        /* a person is asked; without an answer, choice
                        * applies */
-    bool asks;        /* the question is on the screen */
-    bool only;        /* the verb sample: nothing is chosen */
-    bool strategies;  /* no sampling phase, but the tail's strategy is chosen,
+    bool asks;       /* the question is on the screen */
+    bool only;       /* the verb sample: nothing is chosen */
+    bool strategies; /* no sampling phase, but the tail's strategy is chosen,
                          of these: */
     struct bats_sched_offer listed[BATS_STRATEGIES];
-    FILE *out;        /* where the schedules are shown; NULL: nowhere */
-    bool is_shown;    /* they are on the screen: these, from 1 on */
+    FILE *out;     /* where the schedules are shown; NULL: nowhere */
+    bool is_shown; /* they are on the screen: these, from 1 on */
     enum bats_offer shown[BATS_OFFERS];
     size_t n_shown;
     int64_t until_us; /* monotonic clock: when the question is withdrawn; */

@@ -128,7 +128,8 @@ static void print_in_time(FILE *out, const struct bats_survey *survey,
     double limit = (double)survey->time_limit;
     double off = log((double)survey->deadline / end) / level;
     if (survey->deadline > 0)
-        fprintf(out, "They alone would keep the deadline in %.0f%% of cases.\n",
+        fprintf(out,
+                "They alone would keep the deadline in %.0f%% of cases.\n",
                 50 * erfc(-off / sqrt(2)));
     if (0 < limit && limit < end)
         fprintf(out, "In %s they would do about %.0f of %" PRIu32 " tasks.\n",
@@ -263,8 +264,7 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
         bats_emulation_warn(stderr, options->bag, platform,
                             options->time_scale);
         print_opening(out, sched, options, platform, &opening);
-        print_believed(out, learner, survey, &opening,
-                       options->bag->n_tasks);
+        print_believed(out, learner, survey, &opening, options->bag->n_tasks);
         print_rules(out, &options->rules);
         rc = print_tasks(out, options->bag, sched, &opening, err);
     }

@@ -62,8 +62,7 @@ static void find_partitions(struct bats_estimation *x,
         const char *partition =
             i < n ? bats_clusters_file_partition(file, i) : NULL;
         x->partition[c] = partition ? partition : name;
-        x->by_node[c] =
-            i < n ? file->sections[i].by_node : x->slots[c] > 1;
+        x->by_node[c] = i < n ? file->sections[i].by_node : x->slots[c] > 1;
     }
     set_heads(&x->e, x->partition, x->by_node, x->heads);
     x->e.heads = x->heads;
@@ -106,9 +105,8 @@ static bats_time expected_of(const struct bats_profile_cluster *c,
                              const struct bats_clusters_file *file)
 {
     size_t i = find(file, c->cluster.name);
-    bats_time now = file && i < file->n_sections
-                        ? file->sections[i].model.expected
-                        : 0;
+    bats_time now =
+        file && i < file->n_sections ? file->sections[i].model.expected : 0;
     return now > 0 ? now : c->expected;
 }
 
@@ -147,8 +145,7 @@ int bats_estimation_from_profile(struct bats_estimation *x,
             x->runtimes[i].mean = 0;
             continue;
         }
-        const struct bats_cluster *now =
-            &file->sections[number].model.cluster;
+        const struct bats_cluster *now = &file->sections[number].model.cluster;
         x->clusters[i].charge = now->charge;
         if (now->max != UINT32_MAX)
             x->clusters[i].max = now->max;
@@ -221,8 +218,7 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
                                   const struct bats_clusters_file *file,
                                   const char *path, struct bats_error *err)
 {
-    set_up(x, file->n_sections, n_tasks,
-           file->window, file->currency);
+    set_up(x, file->n_sections, n_tasks, file->window, file->currency);
     for (size_t i = 0; i < x->e.n_clusters; i++) {
         x->clusters[i] = file->sections[i].model.cluster;
         x->slots[i] = 1;

@@ -76,9 +76,9 @@ double bats_learner_task(struct bats_learner *l, uint32_t i,
         return 0;
     double seconds = explained(l, i, kind);
     return (double)BATS_SECOND *
-           (seconds > 0 ? seconds
-                        : bats_history_last(&l->past,
-                                            l->kinds.kinds.kind[kind].name));
+           (seconds > 0
+                ? seconds
+                : bats_history_last(&l->past, l->kinds.kinds.kind[kind].name));
 }
 
 double bats_learner_task_on(struct bats_learner *l, uint32_t i,

@@ -75,8 +75,7 @@ static int value_of(const struct bats_settings *set,
                     double *value, struct bats_error *err)
 {
     const struct bats_play *p = &c->mean;
-    *value = mark == BATS_MARK_CHEAPEST || mark == BATS_MARK_DEADLINE
-                 ? p->cost
+    *value = mark == BATS_MARK_CHEAPEST || mark == BATS_MARK_DEADLINE ? p->cost
              : mark == BATS_MARK_PRODUCT ? p->makespan * p->cost
                                          : p->makespan;
     if (mark == BATS_MARK_BUDGET && p->cost > (double)set->budget)
@@ -85,8 +84,8 @@ static int value_of(const struct bats_settings *set,
         p->makespan > (double)set->deadline.duration)
         *value = INFINITY;
     return mark == BATS_MARK_UTILITY
-               ? bats_utility_value(set->utility, p->makespan, p->tail, p->cost,
-                                    s->model->n_tasks, value, err)
+               ? bats_utility_value(set->utility, p->makespan, p->tail,
+                                    p->cost, s->model->n_tasks, value, err)
                : 0;
 }
 
@@ -121,8 +120,8 @@ static int choose(const struct bats_settings *set, struct bats_strategies *s,
                 value < least ||
                 (value == least && s->best[mark] < s->n &&
                  product(&s->list[i]) < product(&s->list[s->best[mark]]));
-            if (is_better && (s->list[i].is_efficient ||
-                              mark == BATS_MARK_UTILITY)) {
+            if (is_better &&
+                (s->list[i].is_efficient || mark == BATS_MARK_UTILITY)) {
                 least = value;
                 s->best[mark] = i;
             }

@@ -112,10 +112,10 @@ static void print_exits(FILE *out)
 
 void bats_help_program(FILE *out)
 {
-    for (int v = 0; v < BATS_VERBS; v++)
-        fprintf(out, "%s %s\n", v == 0 ? "Usage:" : "      ",
-                bats_verbs[v].synopsis);
-    fputs("       bats-mpi --help | --version\n\n", out);
+    fputs("Usage: bats-mpi [OPTION...] BAG\n"
+          "       bats-mpi VERB [OPTION...] ...\n"
+          "       bats-mpi --help | --version\n\n",
+          out);
     bats_words_wrap(out,
                     "Runs a bag of independent tasks on MPI ranks within a "
                     "budget: it learns how fast each cluster of machines "
@@ -131,7 +131,7 @@ void bats_help_program(FILE *out)
         fprintf(out, "  %s\n      %s\n", examples[i].command,
                 examples[i].says);
     print_exits(out);
-    fputs("\n'bats-mpi run --help' lists the options of a verb.\n", out);
+    fputs("\n'bats-mpi VERB --help' lists the options of a verb.\n", out);
 }
 
 void bats_help_verb(FILE *out, enum bats_verb verb)

@@ -269,7 +269,8 @@ static int mark_begun(const struct bats_bagfile *bag,
     for (uint32_t i = 0; *begun != NULL && length >= 0 && i < n; i++) {
         length = bats_bagfile_command(bag, i, &command);
         if (length >= 0)
-            (*begun)[i] = bats_names_find(commands, command.bytes) != BATS_NO_NAME;
+            (*begun)[i] =
+                bats_names_find(commands, command.bytes) != BATS_NO_NAME;
     }
     bats_text_release(&command);
     return *begun != NULL && length >= 0 ? 0 : bats_no_memory(err);
@@ -293,8 +294,7 @@ static int find_begun(const struct bats_bagfile *bag, const char *path,
         rc = bats_view_tasks(view, NULL, 0, BATS_VIEW_BEGUN,
                              BATS_VIEW_BY_NUMBER, 0, err);
     while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0)
-        rc = bats_names_add(&commands, task.command,
-                            &is_new) == BATS_NO_NAME
+        rc = bats_names_add(&commands, task.command, &is_new) == BATS_NO_NAME
                  ? bats_no_memory(err)
                  : 0;
     bats_view_close(view);

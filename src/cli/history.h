@@ -21,15 +21,15 @@ struct bats_history {
     char *path;                 /* of the record */
     uint8_t *state;             /* per task, for bats_sched_earlier, */
     uint8_t *failures, *losses, *yields; /* likewise */
-    uint32_t *attempts;         /* per task: executions so far */
-    uint32_t *was;              /* per task that keeps its result, its index in
+    uint32_t *attempts;                  /* per task: executions so far */
+    uint32_t *was; /* per task that keeps its result, its index in
                                  * the last session; else UINT32_MAX */
     enum bats_record_resume resume; /* NOT: nothing is known */
     char *killed_run; /* run id of the last session, if it was killed and had
                        * the same bag; else NULL */
-    uint8_t *edited; /* per task: it is new, or has another command than the
+    uint8_t *edited;  /* per task: it is new, or has another command than the
                       * last session's bag; 0: the record is new */
-    uint8_t *begun; /* per task of a workflow: it was begun after its last
+    uint8_t *begun;   /* per task of a workflow: it was begun after its last
                      * result, which it never got again; NULL: none was */
     bats_money charged;
 };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "record/read/view.h"
+#include "report/causes.h"
 
 #define BATS_LOOK_SUFFIX ".bats"
 
@@ -35,6 +36,11 @@ int bats_look_json(json_t *line, size_t flags, struct bats_error *err);
 /* Prints a line of the log; *session is the session of the line before, 0 for
  * the first one. */
 void bats_look_entry(const struct bats_view_entry *entry, int64_t *session);
+
+/* Counts the failed tasks of the record by their causes, the most frequent
+ * first. Restarts the view's list of tasks. */
+int bats_look_causes(struct bats_view *view, struct bats_causes *causes,
+                     struct bats_error *err);
 
 /* The number of tasks without a result, which --resume would run. */
 int64_t bats_look_left(const struct bats_view_status *status);

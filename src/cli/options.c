@@ -405,20 +405,13 @@ static int read_options(enum bats_verb verb, bool in_order, int argc,
     return rc == 0 ? read_max_args(settings, err) : rc;
 }
 
-/* The arguments before `--`, if --open is among them: *driver is what
- * follows. */
-static int before_driver(enum bats_verb verb, int argc, char **argv,
-                         char ***driver)
+/* --open is among the options of a run. *n: the number of words before `--`. */
+static bool has_open(enum bats_verb verb, int argc, char **argv, int *n)
 {
-    int n = 1;
     bool is_open = false;
-    *driver = NULL;
-    for (; n < argc && strcmp(argv[n], "--") != 0; n++)
-        is_open |= strcmp(argv[n], "--open") == 0;
-    if (verb != BATS_VERB_RUN || !is_open || n + 1 >= argc)
-        return argc;
-    *driver = argv + n + 1;
-    return n;
+    for (*n = 1; *n < argc && strcmp(argv[*n], "--") != 0; ++*n)
+        is_open |= strcmp(argv[*n], "--open") == 0;
+    return is_open && verb == BATS_VERB_RUN;
 }
 
 /* BAG is only a name: of the record. */
@@ -459,12 +452,11 @@ static int read_open(int n, char **words, struct bats_settings *set,
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                        struct bats_settings *settings, struct bats_error *err)
 {
-    char **driver;
-    argc = before_driver(verb, argc, argv, &driver);
     const struct bats_sweep_spec *sweep = &settings->sweep;
-    bool is_open = false;
-    for (int i = 1; i < argc; i++)
-        is_open |= strcmp(argv[i], "--open") == 0;
+    int n_words;
+    bool is_open = has_open(verb, argc, argv, &n_words);
+    char **driver = is_open && n_words + 1 < argc ? argv + n_words + 1 : NULL;
+    argc = driver != NULL ? n_words : argc;
     bool divided = bats_verb_runs(verb) && !is_open &&
                    bats_sweep_is((const char *const *)argv, (size_t)argc);
     bool filter = !divided && !is_open && is_filter(verb, argc, argv);
@@ -474,8 +466,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     int rc = read_options(verb, divided || filter, argc, argv, settings, err);
     if (rc < 0 || settings->help)
         return rc;
-    if ((settings->idle > 0 || settings->in_all > 0) && !settings->open &&
-        verb == BATS_VERB_RUN)
+    if ((settings->idle > 0 || settings->in_all > 0) && !settings->open)
         return bats_refuse(err, "--idle and --expect need --open");
     if (filter)
         settings->source[settings->sweep.n_sources++] =

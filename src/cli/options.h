@@ -102,32 +102,32 @@ struct bats_settings {
     bool json;                     /* plan: [false] */
     bool csv;                      /* simulate, plan: [false] */
     bool trace;                    /* simulate: [false] */
-    uint32_t jobs;                 /* simulate, frontier; 0: one per core [0] */
-    const char *workers;           /* run: --jobs, as written [NULL] */
-    const char *order;             /* run: file, random, longest [NULL: as
+    uint32_t jobs;          /* simulate, frontier; 0: one per core [0] */
+    const char *workers;    /* run: --jobs, as written [NULL] */
+    const char *order;      /* run: file, random, longest [NULL: as
                                     * needed] */
-    bool shuffle;                  /* run: --shuf, --order random [false] */
-    bool keep_order;               /* run: [false] */
-    bool verbose;                  /* run: [false] */
-    const char *workdir;           /* run: --wd [NULL] */
-    uint32_t nice;                 /* run: [0] */
-    uint32_t retries;              /* executions of a task that fails [1] */
-    int64_t memfree;               /* run: bytes [0] */
-    bats_time delay;               /* run: [0] */
-    const char *partition;   /* alloc: as written [NULL] */
-    const char *unreliable;  /* alloc: as written [NULL] */
-    const char *account;     /* alloc: [NULL] */
-    uint32_t nodes;          /* alloc: of a job [1] */
-    uint32_t slots;          /* alloc: of each node [1] */
-    uint64_t max_jobs;       /* alloc: [8] */
-    bats_time least;         /* alloc: --time-min [0] */
-    bats_time poll;          /* alloc: [10 s] */
-    bool open;                     /* run: [false] */
-    bats_time idle;                /* run: [0] */
-    uint64_t in_all;               /* run: --expect [0] */
-    char *const *driver;           /* run: words after --; NULL: none */
-    const char *bag;               /* run: the argument BAG; NULL with help */
-    const char *run;               /* output: the argument; NULL with help */
+    bool shuffle;           /* run: --shuf, --order random [false] */
+    bool keep_order;        /* run: [false] */
+    bool verbose;           /* run: [false] */
+    const char *workdir;    /* run: --wd [NULL] */
+    uint32_t nice;          /* run: [0] */
+    uint32_t retries;       /* executions of a task that fails [1] */
+    int64_t memfree;        /* run: bytes [0] */
+    bats_time delay;        /* run: [0] */
+    const char *partition;  /* alloc: as written [NULL] */
+    const char *unreliable; /* alloc: as written [NULL] */
+    const char *account;    /* alloc: [NULL] */
+    uint32_t nodes;         /* alloc: of a job [1] */
+    uint32_t slots;         /* alloc: of each node [1] */
+    uint64_t max_jobs;      /* alloc: [8] */
+    bats_time least;        /* alloc: --time-min [0] */
+    bats_time poll;         /* alloc: [10 s] */
+    bool open;              /* run: [false] */
+    bats_time idle;         /* run: [0] */
+    uint64_t in_all;        /* run: --expect [0] */
+    char *const *driver;    /* run: words after --; NULL: none */
+    const char *bag;        /* run: the argument BAG; NULL with help */
+    const char *run;        /* output: the argument; NULL with help */
     const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */
     size_t n_task;                       /* [0] */
     bool all;                            /* output: [false] */
@@ -146,8 +146,8 @@ struct bats_settings {
     struct bats_sweep_spec sweep;
     struct bats_source source[BATS_OPTIONS_LIST]; /* run: sweep.sources */
     const char *header;                           /* run: ":" [NULL] */
-    const char *max_args; /* run: as written [NULL] */
-    struct bats_sched_rules rules; /* but `retries` [all 0] */
+    const char *max_args;                         /* run: as written [NULL] */
+    struct bats_sched_rules rules;                /* but `retries` [all 0] */
 };
 
 enum bats_option_kind {

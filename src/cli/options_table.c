@@ -18,13 +18,17 @@
 #define HISTORY (1u << BATS_VERB_HISTORY)
 #define TASKS (1u << BATS_VERB_TASKS)
 #define LOG (1u << BATS_VERB_LOG)
-#define READS (STATUS | LOG | TASKS)
+#define OBJECT (PLAN | STATUS | TOP | CLUSTERS)
+#define LINES (LOG | TASKS | HISTORY | SIMULATE | FRONTIER)
+#define COMPUTES (SIMULATE | FRONTIER)
 #define ALL ((1u << BATS_VERBS) - 1)
 #define AT(member) offsetof(struct bats_settings, member)
 
 #define ROW(name, letter, argument, kind, at, verbs, group, help)             \
-    {name,  letter,                argument, BATS_OPTION_##kind, at,          \
-     verbs, BATS_GROUP_##group, help}
+    {                                                                         \
+        name, letter, argument, BATS_OPTION_##kind, at, verbs,                \
+            BATS_GROUP_##group, help                                          \
+    }
 
 const struct bats_option bats_options[] = {
     ROW("arg-file", 'a', "FILE", SOURCE, BATS_SOURCE_LINES, RUNS, SWEEP,
@@ -183,7 +187,8 @@ const struct bats_option bats_options[] = {
         "60m)"),
     ROW("policy", 0,
         "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time|"
-        "expert|miser|mw-dbs|flow", CHOICE, AT(policy), RUNS | PLAN, PAPERS,
+        "expert|miser|mw-dbs|flow",
+        CHOICE, AT(policy), RUNS | PLAN, PAPERS,
         "bats: buy the machine-windows that end the bag soonest within the "
         "budget; bkp: sample, then hold one configuration, as in the papers; "
         "rr: use all machines for as long as the budget lasts; dbc-cost, "
@@ -252,20 +257,13 @@ const struct bats_option bats_options[] = {
         "plays of each strategy (default: 100)"),
     ROW("seed", 0, "N", COUNT, AT(seed), FRONTIER, RUN,
         "seed of the plays (default: 1)"),
-    ROW("jobs", 'j', "N", SMALL, AT(jobs), FRONTIER, RUN,
-        "play on N threads; the results do not depend on N (default: 0, one "
-        "per core)"),
     ROW("save", 0, "FILE", FILE, AT(save), FRONTIER, OUTPUT,
         "write the pools to FILE"),
-    ROW("json", 0, NULL, FLAG, AT(json), FRONTIER, OUTPUT,
-        "every strategy as a JSON object on a line of its own"),
-    ROW("csv", 0, NULL, FLAG, AT(csv), FRONTIER, OUTPUT,
-        "every strategy as a line of comma-separated values"),
     ROW("trace", 0, NULL, FLAG, AT(trace), SIMULATE, OUTPUT,
         "show the runs of the first seed (or of --seed) event by event, "
         "instead of all results"),
-    ROW("jobs", 'j', "N", SMALL, AT(jobs), SIMULATE, RUN,
-        "simulate on N threads; the results do not depend on N (default: 0, "
+    ROW("jobs", 'j', "N", SMALL, AT(jobs), COMPUTES, RUN,
+        "compute on N threads; the results do not depend on N (default: 0, "
         "one per core)"),
     ROW("jobs", 'j', "N", TEXT, AT(workers), RUNS | CLUSTERS, RUN,
         "without a launcher (srun, mpirun): start N workers on this machine; "
@@ -354,8 +352,6 @@ const struct bats_option bats_options[] = {
     ROW("cluster", 0, "NAME", TEXT, AT(cluster), HISTORY, RUN,
         "import: the cluster that the tasks of a joblog ran on (default: the "
         "host's name without its number)"),
-    ROW("json", 0, NULL, FLAG, AT(json), HISTORY, OUTPUT,
-        "list: as JSON, one object per line"),
     ROW("no-record", 0, NULL, FLAG, AT(no_record), RUNS | ALLOC, RUN,
         "keep no record: the run cannot be resumed"),
     ROW("record-sync", 0, "DURATION[,N]", SYNC, AT(sync), RUNS | ALLOC, RUN,
@@ -429,20 +425,14 @@ const struct bats_option bats_options[] = {
         "instead, what each task of the bag is expected to take and cost on "
         "each cluster, by the history: of a sweep, by its numeric parameters "
         "where they explain runtimes"),
-    ROW("csv", 0, NULL, FLAG, AT(csv), PLAN, OUTPUT,
-        "the frontier as comma-separated values"),
-    ROW("json", 0, NULL, FLAG, AT(json), PLAN, OUTPUT, "answer in JSON"),
-    ROW("json", 0, NULL, FLAG, AT(json), SIMULATE, OUTPUT,
-        "every run as a JSON object on a line of its own"),
-    ROW("csv", 0, NULL, FLAG, AT(csv), SIMULATE, OUTPUT,
-        "every run as a line of comma-separated values"),
-    ROW("json", 0, NULL, FLAG, AT(json), READS, OUTPUT,
-        "answer in JSON; log and tasks: one object per line"),
-    ROW("json", 0, NULL, FLAG, AT(json), TOP, OUTPUT,
-        "print the present state in JSON"),
+    ROW("csv", 0, NULL, FLAG, AT(csv), PLAN | COMPUTES, OUTPUT,
+        "answer in comma-separated values (plan: with --frontier)"),
+    ROW("json", 0, NULL, FLAG, AT(json), OBJECT, OUTPUT, "answer in JSON"),
+    ROW("json", 0, NULL, FLAG, AT(json), LINES, OUTPUT,
+        "answer in JSON, one object per line"),
     ROW("once", 0, NULL, FLAG, AT(once), TOP, OUTPUT,
         "print the present state once, without a terminal"),
-    ROW("html", 0, "FILE", FILE, AT(html), PLAN | SIMULATE | FRONTIER, OUTPUT,
+    ROW("html", 0, "FILE", FILE, AT(html), PLAN | COMPUTES, OUTPUT,
         "write a page for the browser instead (-: standard output)"),
     ROW("out", 'o', "FILE", FILE, AT(out), REPORT, OUTPUT,
         "write the page there (-: standard output; default: the name of the "
@@ -454,8 +444,6 @@ const struct bats_option bats_options[] = {
     ROW("left", 0, NULL, FLAG, AT(left), STATUS, OUTPUT,
         "print only the number of tasks without a result, which --resume "
         "would run; 0 if none is left"),
-    ROW("json", 0, NULL, FLAG, AT(json), CLUSTERS, OUTPUT,
-        "answer in JSON, with the ranks"),
     ROW("save", 0, "FILE", FILE, AT(save), CLUSTERS, OUTPUT,
         "write the clusters found as a file for --clusters"),
     ROW("ranks", 0, NULL, FLAG, AT(ranks), CLUSTERS, OUTPUT,

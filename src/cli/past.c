@@ -145,11 +145,10 @@ static bool believe(struct bats_learner *l,
         charge[i] = (double)clusters[i].charge;
     free(l->believed.kinds);
     l->believed = (struct bats_believed){.bags = 0};
-    l->believes =
-        l->past.n_rows > 0 && bats_bag_kinds_count(&l->kinds) == 0 &&
-        bats_history_believe(&l->past, l->places, charge, n, &l->kinds.kinds,
-                             l->points.names, l->models, &l->believed,
-                             &err) > 0;
+    l->believes = l->past.n_rows > 0 && bats_bag_kinds_count(&l->kinds) == 0 &&
+                  bats_history_believe(&l->past, l->places, charge, n,
+                                       &l->kinds.kinds, l->points.names,
+                                       l->models, &l->believed, &err) > 0;
     l->n_clusters = n;
     return l->believes;
 }

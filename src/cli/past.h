@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 #include "cli/options.h"
-#include "cli/points.h"
 #include "history/believe.h"
+#include "history/sweep.h"
 #include "input/bagfile.h"
 #include "run/run.h"
 
@@ -23,7 +23,8 @@
  * free(). */
 char *bats_past_path(const struct bats_settings *set);
 
-/* The kinds of a bag's tasks. */
+/* ---- the kinds of a bag's tasks ---- */
+
 struct bats_bag_kinds {
     struct bats_task_kinds kinds;
     const struct bats_bagfile *bag;
@@ -43,6 +44,26 @@ int bats_bag_kinds_count(struct bats_bag_kinds *k);
 uint32_t bats_bag_kinds_of(struct bats_bag_kinds *k, uint32_t i,
                            const char *command);
 
+/* ---- the numeric parameters of a bag that is a sweep ---- */
+
+/* All zero: there are none. */
+struct bats_bag_points {
+    const struct bats_bagfile *bag;
+    char names[BATS_PAST_NAMES];
+    uint32_t n; /* parameters */
+    size_t column[BATS_FACTORS];
+};
+
+/* Finds the first parameters that are numbers, not all the same. */
+void bats_bag_points_init(struct bats_bag_points *points,
+                          const struct bats_bagfile *bag);
+
+/* The numbers of task i. False: it lacks one, or there are none. */
+bool bats_bag_points_at(const struct bats_bag_points *points, uint32_t i,
+                        double *x);
+
+/* ---- a run ---- */
+
 /* A run that adds to the history. All zero: nothing is kept. */
 struct bats_learner {
     char *path; /* of the history; NULL: there is none */
@@ -50,7 +71,7 @@ struct bats_learner {
     struct bats_bag_kinds kinds;
     struct bats_past_place places[BATS_CLUSTERS_MAX];
     struct bats_gather gather;
-    struct bats_past past; /* before this run */
+    struct bats_past past;          /* before this run */
     struct bats_bag_points points;  /* if the bag is a sweep, */
     struct bats_past_model *models; /* and these, by kind; or NULL */
     struct bats_believed believed;

@@ -59,10 +59,9 @@ static int take_time(void *context, const struct bats_view_result *result,
                  result->cluster);
         r->n_places++;
     }
-    uint32_t kind =
-        has_class(result)
-            ? bats_task_kinds_named(&r->kinds, result->category)
-            : bats_task_kinds_number(&r->kinds, result->command);
+    uint32_t kind = has_class(result)
+                        ? bats_task_kinds_named(&r->kinds, result->category)
+                        : bats_task_kinds_number(&r->kinds, result->command);
     return kind == BATS_NO_KIND || bats_gather_note(&r->gather, kind, place,
                                                     result->seconds) < 0
                ? bats_no_memory(err)

@@ -1,4 +1,4 @@
-#include "cli/pools_record.h"
+#include "cli/pools_source.h"
 
 #include <jansson.h>
 #include <math.h>

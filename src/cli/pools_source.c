@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cli/look.h"
-#include "cli/pools_record.h"
 #include "sim/scenario.h"
 
 #define DRAWS 20000 /* executions that a scenario is asked for */
@@ -105,10 +104,10 @@ static int draw_pool(const struct bats_scenario *s, int pool,
                             d.n_lost);
     else
         free(d.lost);
-    bats_pools_set_charge(pools, pool,
-                          (bats_money)llround(charge / slots *
-                                              (double)BATS_HOUR /
-                                              (double)p->window));
+    bats_pools_set_charge(
+        pools, pool,
+        (bats_money)llround(charge / slots * (double)BATS_HOUR /
+                            (double)p->window));
     return 0;
 }
 
@@ -127,8 +126,8 @@ static int from_scenario(const char *path, struct bats_pools *pools,
     return rc;
 }
 
-int bats_pools_read(const char *word, bool is_online,
-                    struct bats_pools *pools, struct bats_error *err)
+int bats_pools_read(const char *word, bool is_online, struct bats_pools *pools,
+                    struct bats_error *err)
 {
     char head[16] = "", path[PATH_MAX];
     bats_look_find(word, path, sizeof path);

@@ -1,20 +1,40 @@
 /*
- * pools_source: the properties of two pools, read from a scenario, the record
- * of a run or a file of pools.
+ * pools_source: the properties of two pools, from the record of a run
+ * (pools_record.c), a scenario or a file of pools (pools_source.c).
  *
- * Layer: cli.
+ * Layer: cli. Source for records: ExPERT (bats/strategy.h), sections 4.2 and 4.3. An
+ * execution that was lost, timed out or was stopped after 4 T_ur is one that
+ * does not answer; one that was stopped earlier says nothing. The effective
+ * size of the unreliable pool is how many of its slots were busy on average as
+ * long as tasks waited that were never sent: the rate at which they were sent
+ * times how long each was under way. Machines that were never asked for are
+ * taken to be as good as the others.
  */
 #ifndef BATS_CLI_POOLS_SOURCE_H
 #define BATS_CLI_POOLS_SOURCE_H
 
+#include <stdbool.h>
+
 #include "input/pools.h"
+
+/* `is_online`: only what was known when fewer tasks than unreliable slots were
+ * left. Release with bats_pools_release, also after an error. BATS_EINPUT if
+ * the run had no unreliable cluster or no answer from it; BATS_ENOMEM, and
+ * errors of records. */
+int bats_pools_of_record(const char *path, bool is_online,
+                         struct bats_pools *pools, struct bats_error *err);
+
+/* Adds them to the profile of the same run (input/profile.h), if it had an
+ * unreliable cluster that has answered. Errors of reading and writing both. */
+int bats_pools_keep(const char *record, const char *profile,
+                    struct bats_error *err);
 
 /* Detects the kind of the file (path as in bats_look_find): a record begins as
  * SQLite files do, a file of pools with '{', anything else is a scenario.
  * `is_online`: of a record, only what was known when fewer tasks than
  * unreliable slots were left. Release with bats_pools_release. BATS_EINPUT
  * with a sentence, BATS_ENOMEM, and errors of records. */
-int bats_pools_read(const char *word, bool is_online,
-                    struct bats_pools *pools, struct bats_error *err);
+int bats_pools_read(const char *word, bool is_online, struct bats_pools *pools,
+                    struct bats_error *err);
 
 #endif

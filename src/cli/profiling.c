@@ -99,8 +99,7 @@ int bats_profiling_save(const struct bats_bagfile *bag,
 {
     *profile = (struct bats_profile){0};
     *kept = path != NULL ? strdup(path) : NULL;
-    if (path == NULL &&
-        asprintf(kept, "%s.profile", bag->name) < 0)
+    if (path == NULL && asprintf(kept, "%s.profile", bag->name) < 0)
         *kept = NULL;
     int rc = *kept == NULL ? bats_no_memory(err)
                            : fill(profile, bag, platform, sched, err);
@@ -148,19 +147,22 @@ static void show_deadline(FILE *out, const struct bats_settings *set,
         fprintf(out, "\nThe deadline cannot be kept: %s.\n", err.text);
 }
 
-static void show_offers(FILE *out, const struct bats_estimator *e,
-                        const struct bats_profile *profile,
-                        struct bats_schedule *offers, size_t n)
+void bats_profiling_offer(FILE *out, const struct bats_estimator *e,
+                          struct bats_schedule *offers, size_t *n,
+                          uint64_t left, bats_time at, bats_money charged)
 {
-    fprintf(out, "%s left after %s, charged %s:\n\n",
-            bats_words_count(e->n_tasks, "task").s,
-            bats_words_moment(profile->elapsed).s,
-            bats_words_money(bats_profile_charged(profile), e->currency).s);
+    fprintf(out, "%s left after %s, charged %s",
+            bats_words_count(left, "task").s, bats_words_moment(at).s,
+            bats_words_money(charged, e->currency).s);
+    if (e->n_tasks < left)
+        fprintf(out, ". What is paid does about %" PRIu64 "; for the others",
+                left - e->n_tasks);
+    fputs(":\n\n", out);
     bats_schedules_print_clusters(out, e);
     bats_schedules_print_path(out, e, NULL, 0);
     putc('\n', out);
-    bats_schedules_print(out, e, offers, bats_offers_merge(offers, n),
-                         bats_terminal_width(fileno(out)));
+    *n = bats_offers_merge(offers, *n);
+    bats_schedules_print(out, e, offers, *n, bats_terminal_width(fileno(out)));
 }
 
 void bats_profiling_show(FILE *out, const struct bats_settings *set,
@@ -176,8 +178,8 @@ void bats_profiling_show(FILE *out, const struct bats_settings *set,
         return;
     bats_sched_sampled(sched, &sampled);
     bats_profiling_say_longest(out, &sampled);
-    int rc = bats_estimation_from_profile(&x, profile, NULL, set->confidence,
-                                          &err);
+    int rc =
+        bats_estimation_from_profile(&x, profile, NULL, set->confidence, &err);
     if (rc == 0) {
         x.e.plans = bats_estimation_plans(set->policy, profile->billing);
         rc = bats_estimate_offers(&x.e, offers, &n, &err);
@@ -186,7 +188,8 @@ void bats_profiling_show(FILE *out, const struct bats_settings *set,
         fprintf(out, "There is no schedule to offer: %s.\n", err.text);
         return;
     }
-    show_offers(out, &x.e, profile, offers, n);
+    bats_profiling_offer(out, &x.e, offers, &n, x.e.n_tasks, profile->elapsed,
+                         bats_profile_charged(profile));
     if (set->deadline.text != NULL)
         show_deadline(out, set, profile, &x.e);
 }

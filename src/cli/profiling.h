@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "bats/error.h"
+#include "bats/estimate.h"
 #include "bats/status.h"
 #include "cli/options.h"
 #include "input/bagfile.h"
@@ -31,6 +32,12 @@ int bats_profiling_save(const struct bats_bagfile *bag,
 void bats_profiling_show(FILE *out, const struct bats_settings *set,
                          const struct bats_profile *profile,
                          const struct bats_sched *sched);
+
+/* Prints what `e` offers for the `left` tasks after this time and charge, as far
+ * as it has not been paid yet; schedules that are the same become one. */
+void bats_profiling_offer(FILE *out, const struct bats_estimator *e,
+                          struct bats_schedule *offers, size_t *n,
+                          uint64_t left, bats_time at, bats_money charged);
 
 /* Names the task that runs much longer than the others, if there is one. */
 void bats_profiling_say_longest(FILE *out,

@@ -74,11 +74,10 @@ static void print_head(FILE *out, const char *name,
     putc('\n', out);
 }
 
-int bats_simulation_table(FILE *out, const char *name,
-                          const struct bats_scenario *scenario,
-                          const struct bats_world_result *results, size_t n,
+int bats_simulation_table(FILE *out, const struct bats_simulation *sim,
                           struct bats_error *err)
 {
+    const struct bats_scenario *scenario = sim->scenario;
     static const char *const head[] = {"policy", "makespan", "+-",   "median",
                                        "worst",  "charged",  "most", "undone",
                                        "/bound", "worst"};
@@ -92,7 +91,7 @@ int bats_simulation_table(FILE *out, const char *name,
         size_t heading = ++row;
         for (uint32_t p = 0; rc == 0 && p < scenario->n_policies; p++) {
             struct bats_campaign_summary s;
-            rc = bats_campaign_summarise(results, n, p, b, &s, err);
+            rc = bats_campaign_summarise(sim->results, sim->n, p, b, &s, err);
             if (rc < 0)
                 break;
             set_budget(&table, heading, &scenario->budgets[b], &s);
@@ -102,7 +101,7 @@ int bats_simulation_table(FILE *out, const char *name,
     }
     if (rc < 0)
         return rc;
-    print_head(out, name, scenario);
+    print_head(out, sim->name, scenario);
     bats_table_print(out, &table);
     fputs("\nmakespan, median, worst: of the runs that did the whole bag; +-: "
           "half the 95 %\ninterval of the mean. charged: mean, and most. "
@@ -114,9 +113,9 @@ int bats_simulation_table(FILE *out, const char *name,
 
 /* ---- for programs ---- */
 
-void bats_simulation_csv(FILE *out, const struct bats_scenario *scenario,
-                         const struct bats_world_result *results, size_t n)
+void bats_simulation_csv(FILE *out, const struct bats_simulation *sim)
 {
+    const struct bats_scenario *scenario = sim->scenario;
     fputs("seed,repeat,policy,budget,amount,outcome,makespan_s,windows,"
           "charged,violations,reconfigurations,done,failed,undone,preempted,"
           "lost,bound_s,ratio",
@@ -124,8 +123,8 @@ void bats_simulation_csv(FILE *out, const struct bats_scenario *scenario,
     for (size_t k = 0; k < scenario->platform.n_clusters; k++)
         fprintf(out, ",machines_%s", scenario->platform.clusters[k].name);
     putc('\n', out);
-    for (size_t i = 0; i < n; i++) {
-        const struct bats_world_result *r = &results[i];
+    for (size_t i = 0; i < sim->n; i++) {
+        const struct bats_world_result *r = &sim->results[i];
         char bound[BATS_UNITS_TEXT] = "", ratio[BATS_UNITS_TEXT] = "";
         if (isfinite(r->bound))
             snprintf(bound, sizeof bound, "%.3f", r->bound / 1e6);
@@ -175,12 +174,11 @@ static json_t *row(const struct bats_scenario *s,
         machines);
 }
 
-int bats_simulation_json(FILE *out, const struct bats_scenario *scenario,
-                         const struct bats_world_result *results, size_t n,
+int bats_simulation_json(FILE *out, const struct bats_simulation *sim,
                          struct bats_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        json_t *object = row(scenario, &results[i]);
+    for (size_t i = 0; i < sim->n; i++) {
+        json_t *object = row(sim->scenario, &sim->results[i]);
         if (!object)
             return bats_no_memory(err);
         json_dumpf(object, out, BATS_JSON_SAFE | JSON_REAL_PRECISION(15));

@@ -1,5 +1,5 @@
 /* simulation_page: the results of a campaign as a page. */
-#include "cli/simulation_page.h"
+#include "cli/simulation.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,17 +27,18 @@ static json_t *quantiles(double *values, size_t n, size_t of)
     qsort(values, n, sizeof *values, by_value);
     for (size_t i = 0; i < QUANTILES; i++) {
         size_t k = of > 1 ? (i * (of - 1) + 50) / 100 : 0;
-        json_array_append_new(list, k < n ? json_real(values[k])
-                                          : json_null());
+        json_array_append_new(list,
+                              k < n ? json_real(values[k]) : json_null());
     }
     return list;
 }
 
 /* The distributions of one policy and budget. */
-static json_t *group_json(const struct bats_scenario *s,
-                          const struct bats_world_result *results, size_t n,
-                          uint32_t p, uint32_t b)
+static json_t *group_json(const struct bats_simulation *sim, uint32_t p,
+                          uint32_t b)
 {
+    const struct bats_scenario *s = sim->scenario;
+    size_t n = sim->n;
     double *values = malloc((3 * n + 1) * sizeof *values);
     double *ends = values, *costs = values + n, *bounds = values + 2 * n;
     size_t runs = 0, complete = 0, bounded = 0;
@@ -45,7 +46,7 @@ static json_t *group_json(const struct bats_scenario *s,
     if (values == NULL)
         return NULL;
     for (size_t i = 0; i < n; i++) {
-        const struct bats_world_result *r = &results[i];
+        const struct bats_world_result *r = &sim->results[i];
         if (r->policy != p || r->budget != b)
             continue;
         costs[runs++] = (double)r->charged / BATS_UNIT;
@@ -54,13 +55,13 @@ static json_t *group_json(const struct bats_scenario *s,
         if (isfinite(r->bound))
             bounds[bounded++] = r->bound / BATS_SECOND;
     }
-    json_t *o = json_pack(
-        "{s:s, s:o, s:I, s:I, s:o, s:o, s:o}", "policy",
-        bats_policy_name(s->policies[p]), "budget",
-        bats_json_text(s->budgets[b].text), "runs", (json_int_t)runs,
-        "complete", (json_int_t)complete, "makespan",
-        quantiles(ends, complete, runs), "cost", quantiles(costs, runs, runs),
-        "bound", quantiles(bounds, bounded, runs));
+    json_t *o = json_pack("{s:s, s:o, s:I, s:I, s:o, s:o, s:o}", "policy",
+                          bats_policy_name(s->policies[p]), "budget",
+                          bats_json_text(s->budgets[b].text), "runs",
+                          (json_int_t)runs, "complete", (json_int_t)complete,
+                          "makespan", quantiles(ends, complete, runs), "cost",
+                          quantiles(costs, runs, runs), "bound",
+                          quantiles(bounds, bounded, runs));
     free(values);
     return o;
 }
@@ -86,19 +87,18 @@ static void write_row(struct bats_html *h, const struct bats_scenario *s,
     bats_html_cell(h, "%.1f", x->undone);
 }
 
-int bats_simulation_page(FILE *out, const char *name,
-                         const struct bats_scenario *s,
-                         const struct bats_world_result *results, size_t n,
-                         struct bats_error *err)
+int bats_simulation_page(void *simulation, FILE *out, struct bats_error *err)
 {
+    const struct bats_simulation *sim = simulation;
+    const struct bats_scenario *s = sim->scenario;
     struct bats_html h;
     struct bats_campaign_summary x;
     json_t *groups = json_array();
 
-    int rc = bats_html_begin(&h, out, "Simulation of ", name, err);
+    int rc = bats_html_begin(&h, out, "Simulation of ", sim->name, err);
     if (rc == 0) {
         bats_html_lead(&h, "%s, with %zu %s and %s.",
-                       bats_words_count(n, "run").s, s->n_policies,
+                       bats_words_count(sim->n, "run").s, s->n_policies,
                        s->n_policies == 1 ? "policy" : "policies",
                        bats_words_count(s->n_budgets, "budget").s);
         bats_html_section(&h, "Policies and budgets", NULL);
@@ -110,10 +110,10 @@ int bats_simulation_page(FILE *out, const char *name,
     }
     for (uint32_t b = 0; rc == 0 && b < s->n_budgets; b++)
         for (uint32_t p = 0; rc == 0 && p < s->n_policies; p++) {
-            rc = bats_campaign_summarise(results, n, p, b, &x, err);
+            rc = bats_campaign_summarise(sim->results, sim->n, p, b, &x, err);
             if (rc == 0)
                 write_row(&h, s, p, b, &x);
-            json_array_append_new(groups, group_json(s, results, n, p, b));
+            json_array_append_new(groups, group_json(sim, p, b));
         }
     if (rc < 0) {
         json_decref(groups);

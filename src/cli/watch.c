@@ -1,5 +1,4 @@
 #include "cli/watch.h"
-#include "bats/lease.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,8 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bats/lease.h"
 #include "cli/cli.h"
 #include "cli/emulation.h"
+#include "cli/history.h"
 #include "report/live.h"
 #include "report/report.h"
 #include "report/terminal.h"
@@ -78,7 +79,7 @@ static void pass_over(struct bats_watch *w, const struct bats_sched *sched)
 static const char *order_words(const struct bats_run_options *o,
                                const struct bats_platform *platform)
 {
-    return o->bag->graph != NULL  ? ""
+    return o->bag->graph != NULL               ? ""
            : bats_draws_at_random(o, platform) ? ", random order"
            : o->order != NULL                  ? ", longest first"
                                                : "";
@@ -100,7 +101,7 @@ static void on_started(void *context, const struct bats_survey *survey,
     w->begin_us = bats_now_us(CLOCK_MONOTONIC);
     pass_over(w, sched);
     bats_learner_meet(w->learner, survey);
-    if (w->quiet || w->brief)
+    if (w->set->quiet || w->brief)
         return;
     bats_emulation_warn(stderr, w->options->bag, platform,
                         w->options->time_scale);
@@ -189,7 +190,8 @@ static void fill_running(struct bats_watch *w, const struct bats_sched *sched,
     for (size_t i = 0; i < more->n_running; i++)
         if (bats_bagfile_command(w->options->bag, more->running[i].task,
                                  &command) >= 0)
-            snprintf(more->commands[i], BATS_LIVE_COMMAND, "%s", command.bytes);
+            snprintf(more->commands[i], BATS_LIVE_COMMAND, "%s",
+                     command.bytes);
     bats_text_release(&command);
 }
 
@@ -201,7 +203,7 @@ static void write_live(struct bats_watch *w,
 {
     struct bats_error err;
     struct bats_live_more more = {
-        .bag = w->bag,
+        .bag = w->set->bag,
         .policy = bats_policy_name(w->policy),
         .started_us = w->start_us,
         .now_us = bats_now_us(CLOCK_REALTIME),
@@ -297,12 +299,12 @@ static void on_chosen(void *context, const struct bats_survey *survey,
     struct bats_snapshot snapshot;
     char text[512];
     bats_snapshot_take(&snapshot, &survey->platform, sched);
-    if (!w->quiet && snapshot.has_strategy) {
+    if (!w->set->quiet && snapshot.has_strategy) {
         bats_progress_clear(&w->progress);
         bats_tell("strategy: %s",
                   bats_strategy_format(text, &snapshot.strategy.strategy));
     }
-    if (w->quiet || !snapshot.has_promise)
+    if (w->set->quiet || !snapshot.has_promise)
         return;
     bats_progress_clear(&w->progress);
     bats_tell("chosen: %s", bats_report_promise(text, sizeof text, &snapshot));
@@ -346,7 +348,7 @@ static void write_output(void *context, uint32_t task, int stream,
         fputs(BATS_PROGRESS_CLEAR, file);
         w->progress.is_drawn = false;
     }
-    if (w->tag || w->label != NULL)
+    if (w->set->tag || w->label != NULL)
         write_tagged(w, file, task, bytes, n);
     else
         fwrite(bytes, 1, n, file);
@@ -432,53 +434,49 @@ static void on_ended(void *context, const struct bats_execution *e)
 
 /* ---- life cycle ---- */
 
-int bats_watch_init(struct bats_watch *watch,
+int bats_watch_init(struct bats_watch *watch, const struct bats_settings *set,
                     const struct bats_run_options *options,
-                    struct bats_choosing *choosing,
-                    const struct bats_watch_options *how,
+                    struct bats_choosing *choosing, struct bats_label *label,
                     struct bats_error *err)
 {
-    enum bats_progress_style style =
-        how->brief ? BATS_PROGRESS_NONE : BATS_PROGRESS_PLAIN;
     uint32_t n = bats_bagfile_room(options->bag);
     int rc = 0;
-    *watch = (struct bats_watch){.options = options,
+    *watch = (struct bats_watch){.set = set,
+                                 .options = options,
                                  .choosing = choosing,
-                                 .tag = how->tag,
-                                 .label = how->label,
-                                 .quiet = how->quiet,
-                                 .brief = how->brief,
+                                 .label = label,
+                                 .brief = bats_settings_is_local(set),
                                  .terminal = -1};
-
-    if (how->joblog != NULL) {
-        rc = how->resumes
-                 ? bats_joblog_open(how->joblog, &watch->joblog, err)
-                 : bats_joblog_create(how->joblog, &watch->joblog, err);
+    if (set->joblog != NULL) {
+        rc = bats_history_resumes(set)
+                 ? bats_joblog_open(set->joblog, &watch->joblog, err)
+                 : bats_joblog_create(set->joblog, &watch->joblog, err);
         if (rc != 0)
             return rc;
         watch->received = calloc(n, sizeof *watch->received);
         if (watch->received == NULL)
             rc = bats_no_memory(err);
     }
-    if (rc == 0 && how->keep_order)
+    if (rc == 0 && set->keep_order)
         rc = bats_inorder_create(n, write_output, watch, &watch->inorder, err);
     if (rc != 0) {
         bats_watch_release(watch);
         return rc;
     }
-    if (how->quiet) {
-        style = BATS_PROGRESS_NONE;
-    } else {
+    if (!set->quiet)
         watch->terminal = bats_terminal_open(STDERR_FILENO);
-        if (watch->terminal >= 0 || how->line != BATS_WATCH_AUTO)
-            style = BATS_PROGRESS_LINE;
-    }
+    bool has_line =
+        !set->quiet && (watch->terminal >= 0 || set->bar || set->progress);
     int out = bats_terminal_open(STDOUT_FILENO);
     watch->out_is_shown = out >= 0;
     if (out >= 0)
         close(out);
-    bats_progress_init(&watch->progress, style, stderr, watch->terminal);
-    watch->progress.bar = how->line == BATS_WATCH_BAR;
+    bats_progress_init(&watch->progress,
+                       has_line                     ? BATS_PROGRESS_LINE
+                       : set->quiet || watch->brief ? BATS_PROGRESS_NONE
+                                                    : BATS_PROGRESS_PLAIN,
+                       stderr, watch->terminal);
+    watch->progress.bar = set->bar;
     return 0;
 }
 

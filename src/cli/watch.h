@@ -16,25 +16,25 @@
 
 #include "cli/choosing.h"
 #include "cli/past.h"
-#include "run/run.h"
 #include "report/inorder.h"
 #include "report/joblog.h"
 #include "report/progress.h"
 #include "report/report.h"
+#include "run/run.h"
 
 struct bats_watch {
-    struct bats_learner *learner; /* borrowed */
+    /* Borrowed: */
+    const struct bats_settings *set;
     const struct bats_run_options *options;
+    struct bats_learner *learner;
+    struct bats_choosing *choosing;
+    struct bats_label *label; /* of --tagstring; or NULL */
+
     const struct bats_policy *policy; /* that runs */
-    struct bats_choosing *choosing; /* borrowed */
-    const char *bag;                /* its name; borrowed */
-    bool tag;
-    struct bats_label *label; /* of --tagstring; or NULL; borrowed */
-    bool quiet;
     bool brief; /* the start is not announced, nor is the plan */
     struct bats_inorder *inorder; /* --keep-order; else NULL; owned */
-    struct bats_joblog *joblog; /* NULL: none; owned */
-    uint64_t *received;         /* with joblog: bytes of output, by task */
+    struct bats_joblog *joblog;   /* NULL: none; owned */
+    uint64_t *received;           /* with joblog: bytes of output, by task */
     struct bats_failures failures;
     struct bats_causes causes;
     char *live_path;  /* of the status file, or NULL; owned */
@@ -51,29 +51,15 @@ struct bats_watch {
     int64_t begin_us;  /* monotonic clock */
     int out_errno;     /* why standard output cannot be written, or 0 */
     bool log_is_broken;
-    bool not_held;     /* holding output failed, and the user was told */
+    bool not_held; /* holding output failed, and the user was told */
 };
 
-enum bats_watch_line {
-    BATS_WATCH_AUTO, /* a line is redrawn on a terminal */
-    BATS_WATCH_LINE, /* even if no terminal is detected */
-    BATS_WATCH_BAR   /* and with a bar */
-};
-
-struct bats_watch_options {
-    bool tag, quiet, keep_order;
-    struct bats_label *label; /* see struct bats_watch */
-    bool brief; /* see struct bats_watch */
-    enum bats_watch_line line;
-    const char *joblog; /* NULL: none */
-    bool resumes; /* bats_joblog_continue has to follow */
-};
-
-/* BATS_EINPUT (the joblog cannot be written), BATS_ENOMEM. */
-int bats_watch_init(struct bats_watch *watch,
+/* All pointers must live as long; `learner` is set later. If the run resumes an
+ * earlier one, bats_joblog_continue has to follow. BATS_EINPUT (the joblog
+ * cannot be written), BATS_ENOMEM. */
+int bats_watch_init(struct bats_watch *watch, const struct bats_settings *set,
                     const struct bats_run_options *options,
-                    struct bats_choosing *choosing,
-                    const struct bats_watch_options *how,
+                    struct bats_choosing *choosing, struct bats_label *label,
                     struct bats_error *err);
 void bats_watch_release(struct bats_watch *watch);
 

@@ -92,8 +92,8 @@ static int add_machines(struct bats_welcome *w, uint32_t cluster, uint32_t n,
                         struct bats_error *err)
 {
     struct bats_platform *p = &w->platform;
-    struct bats_machine_spec *machines = realloc(
-        p->machines, (p->n_machines + (size_t)n) * sizeof *machines);
+    struct bats_machine_spec *machines =
+        realloc(p->machines, (p->n_machines + (size_t)n) * sizeof *machines);
     if (machines == NULL)
         return bats_no_memory(err);
     p->machines = machines;
@@ -105,8 +105,7 @@ static int add_machines(struct bats_welcome *w, uint32_t cluster, uint32_t n,
 static int take_cluster(struct bats_welcome *w, uint32_t i,
                         struct bats_error *err)
 {
-    const struct bats_cluster *cluster =
-        &w->file->sections[i].model.cluster;
+    const struct bats_cluster *cluster = &w->file->sections[i].model.cluster;
     if (cluster->max > MACHINES_MAX)
         return bats_refuse(err,
                            "--welcome: cluster '%s' needs a max of at most "
@@ -159,8 +158,7 @@ int bats_welcome_init(struct bats_welcome *welcome,
     p->billing = clusters->billing;
     strcpy(p->currency, clusters->currency);
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < clusters->n_sections;
-         i++)
+    for (uint32_t i = 0; rc == 0 && i < clusters->n_sections; i++)
         rc = take_cluster(welcome, i, err);
     const struct bats_batch_system *system = system_of(clusters);
     welcome->joining.draining = system != NULL ? system->draining : NULL;

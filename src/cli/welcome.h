@@ -19,7 +19,7 @@ struct bats_welcome {
     struct bats_platform platform;
     const struct bats_machine_spec *machines; /* the platform's, which is the
                                                * run's from its start */
-    struct bats_joining joining;   /* for the run */
+    struct bats_joining joining;              /* for the run */
 };
 
 /* `file`: for the workers. BATS_EINPUT: the clusters are not given, or not

@@ -54,9 +54,9 @@ begin 4 --clusters clusters.ini --budget 2 --policy rr --tail none
 both() { test "$(wc -l <ran)" -eq 2; }
 within 60 both
 within 60 waits
-says '' '^2 pending: 2 tasks wait, in random order, for the 2 machines held$'
+says '' '^2 pending: 2 tasks are waiting for a free slot on 2 machines, in random order$'
 ok 'tasks wait for the machines that are held'
-says "$(pending)" '^pending: 2 tasks wait, in random order'
+says "$(pending)" '^pending: 2 tasks are waiting .*, in random order'
 ok 'so does one of them'
 says a-1 '^a-1 on .*: held since .* and runs task [1-4]; its window ends at 1h'
 ok 'a machine that works says until when'
@@ -84,7 +84,7 @@ one_is_idle() {
     return 1
 }
 within 20 one_is_idle
-says $idle 'left for a task there: 1\.[45].*, of which some is held for what runs$'
+says $idle 'left for a task there: 1\.[45].*, some of it held for what runs$'
 expect 1 grep -q window out
 says "$(pending)" 'is left of the budget, some of it held for what runs$'
 for m in a-1 a-2; do
@@ -102,7 +102,7 @@ if ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI'; then
     within 60 says all-2 \
         '^all-2 on .*: lost at .*: rank 2 on .* is lost: its process has ended'
     ok 'a machine that is lost says why'
-    says '' 'tasks wait for the 1 machine held; none is started that would not end by 1h$'
+    says '' 'tasks are waiting for a free slot on 1 machine; none is started that would not end by 1h$'
     ok 'tasks have to end before the time limit'
     end
 else

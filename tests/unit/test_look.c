@@ -392,7 +392,7 @@ TEST_IN_DIRECTORY(why_has_an_answer_for_machines_and_tasks)
     struct live live = make_live_record(600 * BATS_UNIT);
     say(BATS_VERB_WHY, "bag.txt");
     assert_int_equal(code, 0);
-    has("2 pending: 2 tasks wait, in random order, for the 1 machine held\n");
+    has("2 pending: 2 tasks are waiting for a free slot on 1 machine, in random order\n");
     has("fast-1 on f1: parked since 1h: the plan made at 10m (sampled) holds "
         "0 machines of cluster fast\n");
     has("slow-1 on s1: held since 0s and runs task 5; its window ends at 2h");
@@ -404,7 +404,7 @@ TEST_IN_DIRECTORY(why_has_an_answer_for_machines_and_tasks)
     say(BATS_VERB_WHY, "bag.txt 1");
     has("task 1, line 1: task 0\nfailed: exit 3 after 2s on f1\n");
     say(BATS_VERB_WHY, "bag.txt task 3");
-    has("pending: 2 tasks wait");
+    has("pending: 2 tasks are waiting");
     say(BATS_VERB_WHY, "bag.txt 6");
     assert_int_equal(code, 2);
     has("there is no task 6");

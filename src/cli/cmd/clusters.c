@@ -9,14 +9,16 @@
 
 #include "bats/lease.h"
 #include "cli/cli.h"
-#include "cli/clusters_json.h"
 #include "cli/frame.h"
 #include "cli/jobs.h"
+#include "cli/look.h"
 #include "cli/options.h"
 #include "report/report.h"
+#include "report/snapshot.h"
 #include "report/words.h"
 #include "run/run.h"
 #include "util/hostlist.h"
+#include "util/json.h"
 
 /* ---- where the figures come from ---- */
 
@@ -31,6 +33,21 @@ static const char *machine_source(const struct bats_settings *set,
         return "the job holds whole nodes";
     return site->allocation.n_parts > 0 ? "the job does not hold whole nodes"
                                         : "the holder of the nodes is unknown";
+}
+
+/* node or rank; NULL: the clusters file says it for each cluster. */
+static const char *machine_unit(const struct bats_settings *set,
+                                const struct bats_survey *s, size_t i)
+{
+    return set->clusters != NULL         ? NULL
+           : s->site.clusters[i].by_node ? "node"
+                                         : "rank";
+}
+
+static const char *charge_source(const struct bats_settings *set,
+                                 const struct bats_survey *s, size_t i)
+{
+    return set->clusters != NULL ? set->clusters : s->site.clusters[i].source;
 }
 
 static const char *window_source(const struct bats_settings *set)
@@ -109,13 +126,11 @@ static int print_cluster(const struct bats_settings *set,
     fputs("  nodes    ", stdout);
     print_hardware(&node->hardware);
     if (set->clusters == NULL)
-        printf("  machine  %s: %s\n",
-               s->site.clusters[i].by_node ? "node" : "rank",
+        printf("  machine  %s: %s\n", machine_unit(set, s, i),
                machine_source(set, &s->site, i));
     bats_words_line(stdout, "  charge   %s per window: %s",
                     bats_words_money(c->charge, s->platform.currency).s,
-                    set->clusters != NULL ? set->clusters
-                                          : s->site.clusters[i].source);
+                    charge_source(set, s, i));
     free(hosts);
     return 0;
 }
@@ -182,32 +197,104 @@ static void print_ranks(const struct bats_survey *s)
     }
 }
 
+/* ---- JSON ---- */
+
+#define SET(object, key, value) json_object_set_new(object, key, value)
+
+static json_t *number(uint32_t n)
+{
+    return n == BATS_NODE_UNKNOWN ? json_null() : json_integer(n);
+}
+
+static json_t *seconds(bats_time time)
+{
+    return json_real((double)time / (double)BATS_SECOND);
+}
+
+static json_t *hardware(const struct bats_hardware *h)
+{
+    return json_pack("{s:o, s:I, s:I, s:I, s:I}", "model",
+                     bats_json_text(h->model), "packages",
+                     (json_int_t)h->packages, "cores", (json_int_t)h->cores,
+                     "threads", (json_int_t)h->threads, "memory_bytes",
+                     (json_int_t)h->memory_bytes);
+}
+
+static json_t *cluster(const struct bats_settings *set,
+                       const struct bats_survey *s, size_t i)
+{
+    const struct bats_platform *p = &s->platform;
+    const struct bats_cluster *c = &p->clusters[i];
+    const struct bats_node *node;
+    char *hosts = hosts_of(s, i, &node);
+    json_t *o = hosts != NULL && node != NULL ? json_object() : NULL;
+    int bad = SET(o, "name", bats_json_text(c->name));
+    bad |= SET(o, "machines", json_integer(bats_snapshot_machines(p, i)));
+    bad |=
+        SET(o, "slots", json_integer((json_int_t)bats_snapshot_slots(p, i)));
+    bad |= SET(o, "charge", bats_json_money(c->charge));
+    bad |= SET(o, "charge_source", bats_json_text(charge_source(set, s, i)));
+    bad |= SET(o, "machine", bats_json_text(machine_unit(set, s, i)));
+    bad |= SET(o, "hosts", bats_json_text(hosts));
+    bad |= SET(o, "hardware", o != NULL ? hardware(&node->hardware) : NULL);
+    free(hosts);
+    return bats_json_whole(o, bad);
+}
+
+static json_t *ranks(const struct bats_survey *s)
+{
+    json_t *list = json_array();
+    int bad = 0;
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        const struct bats_node *n = &s->nodes[r];
+        bad |= json_array_append_new(
+            list,
+            json_pack("{s:I, s:o, s:o, s:o, s:o, s:I}", "rank", (json_int_t)r,
+                      "host", bats_json_text(n->host), "node", number(n->id),
+                      "local", number(n->local_rank), "hardware_threads",
+                      bats_json_text(n->hardware.bound), "shared_by",
+                      (json_int_t)s->shares[r].count));
+    }
+    return bats_json_whole(list, bad);
+}
+
+static json_t *job(const struct bats_site *site,
+                   const struct bats_batch_system *system)
+{
+    const struct bats_allocation *a = &site->allocation;
+    if (a->system != system)
+        return json_null();
+    if (a->n_parts == 0)
+        return json_pack("{s:o, s:o}", "job", bats_json_text(a->job),
+                         "trouble", bats_json_text(site->trouble.text));
+    return json_pack("{s:o, s:f}", "job", bats_json_text(a->job),
+                     "billing_per_hour", a->rate);
+}
+
+/* Money is a text with a decimal number, or null if unlimited; times are in
+ * seconds. */
 static int print_json(const struct bats_settings *set,
                       const struct bats_survey *s, struct bats_error *err)
 {
     char words[BATS_ACCOUNT_WORDS];
-    struct bats_clusters_answer answer = {.survey = s,
-                                          .window = window_source(set),
-                                          .budget =
-                                              budget_source(set, s, words)};
-    int rc = 0;
-    size_t n = s->platform.n_clusters;
-    for (size_t i = 0; i < n; i++) {
-        const struct bats_site_cluster *c = &s->site.clusters[i];
-        struct bats_clusters_words *w = &answer.words[i];
-        w->hosts = hosts_of(s, i, &w->node);
-        if (w->hosts == NULL || w->node == NULL)
-            rc = bats_no_memory(err);
-        w->charge = set->clusters != NULL ? set->clusters : c->source;
-        w->machine = set->clusters != NULL ? NULL
-                     : c->by_node          ? "node"
-                                           : "rank";
-    }
-    if (rc == 0)
-        rc = bats_clusters_json(stdout, &answer, err);
-    for (size_t i = 0; i < n; i++)
-        free(answer.words[i].hosts);
-    return rc;
+    json_t *o = json_object(), *list = json_array();
+    int bad = 0;
+    for (size_t i = 0; i < s->platform.n_clusters; i++)
+        bad |= json_array_append_new(list, cluster(set, s, i));
+    bad |= SET(o, "clusters", list);
+    bad |= SET(o, "currency", bats_json_text(s->platform.currency));
+    bad |= SET(o, "window_s", seconds(s->platform.window));
+    bad |= SET(o, "window_source", bats_json_text(window_source(set)));
+    bad |= SET(o, "budget", bats_json_money(s->budget));
+    bad |=
+        SET(o, "budget_source", bats_json_text(budget_source(set, s, words)));
+    bad |= SET(o, "end_s",
+               s->job_end_us > 0 ? seconds(s->job_end_us) : json_null());
+    for (size_t i = 0; bats_batch_systems[i] != NULL; i++)
+        bad |= SET(o, bats_batch_systems[i]->key,
+                   job(&s->site, bats_batch_systems[i]));
+    bad |= SET(o, "ranks", ranks(s));
+    return bats_look_json(bats_json_whole(o, bad), JSON_INDENT(2), err);
 }
 
 static int print(const struct bats_settings *set,

@@ -6,13 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/causes.h"
 #include "cli/cli.h"
 #include "cli/frame.h"
 #include "cli/frontier.h"
 #include "cli/look.h"
 #include "cli/place.h"
-#include "cli/pools_record.h"
+#include "cli/pools_source.h"
 #include "report/html.h"
 #include "report/words.h"
 

@@ -21,7 +21,7 @@
 #include "cli/longest.h"
 #include "cli/options.h"
 #include "cli/place.h"
-#include "cli/pools_record.h"
+#include "cli/pools_source.h"
 #include "cli/request.h"
 #include "cli/watch.h"
 #include "exec/output/outdir.h"
@@ -142,17 +142,6 @@ static int prepare(const struct bats_settings *set,
                    struct bats_watch *watch, FILE **json,
                    struct bats_error *err)
 {
-    const struct bats_watch_options how = {
-        .tag = set->tag,
-        .label = label,
-        .quiet = set->quiet,
-        .keep_order = set->keep_order,
-        .brief = bats_settings_is_local(set),
-        .line = set->bar        ? BATS_WATCH_BAR
-                : set->progress ? BATS_WATCH_LINE
-                                : BATS_WATCH_AUTO,
-        .joblog = set->joblog,
-        .resumes = bats_history_resumes(set)};
     int rc = 0;
     if (options->output_dir != NULL)
         rc = check_directory(options->output_dir, err);
@@ -168,7 +157,7 @@ static int prepare(const struct bats_settings *set,
             rc = bats_refuse(err, "%s: %s", set->json_file, strerror(errno));
     }
     if (rc == 0)
-        rc = bats_watch_init(watch, options, choosing, &how, err);
+        rc = bats_watch_init(watch, set, options, choosing, label, err);
     return rc;
 }
 
@@ -314,7 +303,6 @@ static int open_all(const struct bats_settings *set,
     options->begin_context = o;
     options->believe = bats_learner_believe;
     options->believe_context = &o->learner;
-    o->watch.bag = set->bag;
     o->watch.learner = &o->learner;
     rc = bats_history_open(set, request->bag, history, err);
     if (rc == 0)

@@ -10,7 +10,6 @@
 #include "cli/jobs.h"
 #include "cli/look.h"
 #include "cli/simulation.h"
-#include "cli/simulation_page.h"
 #include "history/believe.h"
 #include "report/trace.h"
 #include "report/words.h"
@@ -46,36 +45,16 @@ static int overrule(struct bats_scenario *scenario,
     return 0;
 }
 
-struct page {
-    const char *name;
-    const struct bats_scenario *scenario;
-    const struct bats_world_result *results;
-    size_t n;
-};
-
-static int write_page(void *context, FILE *out, struct bats_error *err)
-{
-    const struct page *p = context;
-    return bats_simulation_page(out, p->name, p->scenario, p->results, p->n,
-                                err);
-}
-
-static int print(const struct bats_settings *set,
-                 const struct bats_scenario *scenario,
-                 const struct bats_world_result *results, size_t n,
+static int print(const struct bats_settings *set, struct bats_simulation *sim,
                  struct bats_error *err)
 {
     if (set->html != NULL)
-        return bats_look_write(
-            set->html, write_page,
-            &(struct page){set->words[0], scenario, results, n}, err);
-    if (set->csv)
-        bats_simulation_csv(stdout, scenario, results, n);
-    else if (set->json)
-        return bats_simulation_json(stdout, scenario, results, n, err);
-    else
-        return bats_simulation_table(stdout, set->words[0], scenario, results,
-                                     n, err);
+        return bats_look_write(set->html, bats_simulation_page, sim, err);
+    if (!set->csv && !set->json)
+        return bats_simulation_table(stdout, sim, err);
+    if (!set->csv)
+        return bats_simulation_json(stdout, sim, err);
+    bats_simulation_csv(stdout, sim);
     return 0;
 }
 
@@ -153,7 +132,10 @@ static int play(const struct bats_settings *set,
     int rc = bats_campaign_run(scenario, bats_jobs_count(set->jobs), &results,
                                &n, err);
     if (rc == 0)
-        rc = print(set, scenario, results, n, err);
+        rc = print(
+            set,
+            &(struct bats_simulation){set->words[0], scenario, results, n},
+            err);
     if (rc == 0)
         rc = check_budgets(scenario, results, n, err);
     free(results);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/causes.h"
 #include "cli/cli.h"
 #include "cli/frame.h"
 #include "cli/look.h"

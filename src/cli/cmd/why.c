@@ -6,19 +6,19 @@
 
 #include "bats/lease.h"
 #include "bats/sched.h"
-#include "cli/causes.h"
 #include "cli/cli.h"
 #include "cli/frame.h"
 #include "cli/look.h"
 #include "report/recorded.h"
 #include "report/words.h"
 #include "report/workflows.h"
+#include "util/text.h"
 
-#define PHRASE 96
-#define SENTENCE 512
+#define STATE 96  /* bytes of the state of a run in words */
 #define LATELY 50 /* entries of a machine's history */
 #define DRAINING                                                              \
     "the run is draining: it was told to end and starts no more tasks"
+#define NOTHING_WAITS "no task is waiting for a machine"
 
 /* The facts behind the answers. */
 struct known {
@@ -74,30 +74,32 @@ static int learn(struct bats_view *view, struct known *k,
     return rc;
 }
 
-/* Explains why no task runs any more; false while the run is live. */
-static bool why_over(char *text, size_t size, const struct known *k)
+/* No task runs any more. */
+static bool is_over(const struct known *k)
+{
+    return k->status.is_over || !k->status.is_live;
+}
+
+static void why_over(struct bats_text *t, const struct known *k)
 {
     const struct bats_view_status *st = &k->status;
+    bool is_budget = st->is_over && strcmp(st->finish, "budget") == 0;
     uint32_t n_unpaid = 0;
-
-    if (!st->is_over && st->is_live)
-        return false;
     for (uint32_t i = 0; i < k->n_workflows; i++)
         n_unpaid += k->workflows[i].unpaid;
     if (!st->is_over)
-        snprintf(text, size, "the run was interrupted%s",
-                 bats_look_left(st) > 0 ? "; --resume goes on"
-                                        : ", but no task of the bag is left");
-    else if (strcmp(st->finish, "budget") == 0 && n_unpaid > 0)
-        snprintf(text, size,
-                 "the budgets of its workflows do not cover the rest");
-    else if (strcmp(st->finish, "budget") == 0)
-        snprintf(text, size, "the budget is used up: %s of %s are charged",
-                 bats_words_money(st->charged, "").s,
-                 bats_words_money(st->budget, st->currency).s);
+        bats_text_format(t, "the run was interrupted%s",
+                         bats_look_left(st) > 0
+                             ? "; --resume goes on"
+                             : ", but no task of the bag is left");
+    else if (is_budget && n_unpaid > 0)
+        bats_text_add(t, "the budgets of its workflows do not cover the rest");
+    else if (is_budget)
+        bats_text_format(t, "the budget is used up: %s of %s are charged",
+                         bats_words_money(st->charged, "").s,
+                         bats_words_money(st->budget, st->currency).s);
     else
-        snprintf(text, size, "the run is over: %s", st->finish);
-    return true;
+        bats_text_format(t, "the run is over: %s", st->finish);
 }
 
 static void print_workflow(const struct known *k,
@@ -138,33 +140,32 @@ static int64_t wanted(const struct known *k, const char *cluster)
 }
 
 /* Explains why the plan does not hold machine `m`. */
-static void why_unwanted(char *text, size_t size, const struct known *k,
+static void why_unwanted(struct bats_text *t, const struct known *k,
                          const struct bats_view_machine *m)
 {
     const struct bats_view_status *st = &k->status;
+    bats_money left = st->budget - st->charged;
     int64_t n = wanted(k, m->cluster);
-
-    if (why_over(text, size, k))
-        return;
-    if (st->ending)
-        snprintf(text, size, DRAINING);
-    else if (!k->terms.in_windows && st->budget <= st->charged)
-        snprintf(text, size, "nothing is left of the budget");
+    if (is_over(k))
+        why_over(t, k);
+    else if (st->ending)
+        bats_text_add(t, DRAINING);
+    else if (!k->terms.in_windows && left <= 0)
+        bats_text_add(t, "nothing is left of the budget");
     else if (k->terms.in_windows && st->budget != BATS_UNLIMITED &&
-             st->budget - st->charged < m->charge)
-        snprintf(text, size, "%s are left of the budget, a window costs %s",
-                 bats_words_money(st->budget - st->charged, "").s,
-                 bats_words_money(m->charge, st->currency).s);
+             left < m->charge)
+        bats_text_format(t, "%s are left of the budget, a window costs %s",
+                         bats_words_money(left, "").s,
+                         bats_words_money(m->charge, st->currency).s);
     else if (st->pending == 0)
-        snprintf(text, size, "no task is waiting for a machine");
+        bats_text_add(t, NOTHING_WAITS);
     else if (n >= 0)
-        snprintf(text, size,
-                 "the plan made at %s (%s) holds %" PRId64
-                 " machine%s of cluster %s",
-                 bats_words_moment(k->decision.time).s, k->decision.reason, n,
-                 n == 1 ? "" : "s", m->cluster);
+        bats_text_format(
+            t, "the plan made at %s (%s) holds %s of cluster %s",
+            bats_words_moment(k->decision.time).s, k->decision.reason,
+            bats_words_count((uint64_t)n, "machine").s, m->cluster);
     else
-        snprintf(text, size, "no plan has asked for it yet");
+        bats_text_add(t, "no plan has asked for it yet");
 }
 
 /* The answers of the engine: the reason as the record has it, and how it goes
@@ -190,100 +191,83 @@ static const struct {
     {BATS_IDLE_RETIRED, "it is given no more tasks", ""},
     {BATS_IDLE_TAKEN, "it will be taken away before a task would end",
      ", at "},
-    {BATS_IDLE_FAILED_HERE, "the tasks that wait have failed there before",
-     ""},
-    {BATS_IDLE_ELSEWHERE, "the tasks that wait will end sooner elsewhere", ""},
+    {BATS_IDLE_FAILED_HERE, "the waiting tasks have failed there before", ""},
+    {BATS_IDLE_ELSEWHERE, "the waiting tasks will end sooner elsewhere", ""},
     {BATS_IDLE_NO_ROOM,
-     "the tasks that wait need more than is free there, or it is kept for "
-     "one that does",
+     "the waiting tasks need more than is free there, or the machine is kept "
+     "for one that does",
      ""},
     {BATS_IDLE_WORKFLOW,
-     "the budgets of the workflows whose tasks wait do not cover it", ""},
+     "the budgets of the workflows with waiting tasks do not cover it", ""},
     {BATS_IDLE_NO_COPY, "no copy of a running task would end sooner there",
      ""},
 };
 
 /* Explains why no task runs on a held machine. */
-static void why_idle(char *text, size_t size, const struct known *k,
+static void why_idle(struct bats_text *t, const struct known *k,
                      const struct bats_view_machine *m)
 {
     const struct bats_view_status *st = &k->status;
-    char money[2 * PHRASE] = "";
     size_t i = 0, n = sizeof reasons / sizeof *reasons;
-
     while (i < n && strcmp(bats_idle_name(reasons[i].reason), m->idle) != 0)
         i++;
-    if (i < n && reasons[i].reason == BATS_IDLE_MONEY)
-        snprintf(money, sizeof money,
-                 ": %s, of which some is held for what "
-                 "runs",
-                 bats_words_money(st->budget - st->charged, st->currency).s);
-    if (st->ending)
-        snprintf(text, size, DRAINING);
-    else if (i < n &&
-             (st->pending > 0 || reasons[i].reason == BATS_IDLE_NO_COPY))
-        snprintf(text, size, "%s%s%s%s", reasons[i].text,
-                 m->idle_until >= 0 ? reasons[i].until : "",
-                 m->idle_until >= 0 ? bats_words_moment(m->idle_until).s : "",
-                 money);
-    else if (st->pending == 0)
-        snprintf(text, size, "no task is waiting for a machine");
-    else
-        snprintf(text, size, "the tasks that wait cannot begin there yet");
+    bool is_known =
+        i < n && (st->pending > 0 || reasons[i].reason == BATS_IDLE_NO_COPY);
+    bats_text_add(t, st->ending         ? DRAINING
+                     : is_known         ? reasons[i].text
+                     : st->pending == 0 ? NOTHING_WAITS
+                                        : "the waiting tasks cannot begin "
+                                          "there yet");
+    if (st->ending || !is_known)
+        return;
+    if (m->idle_until >= 0 && reasons[i].until[0] != '\0')
+        bats_text_format(t, "%s%s", reasons[i].until,
+                         bats_words_moment(m->idle_until).s);
+    if (reasons[i].reason == BATS_IDLE_MONEY)
+        bats_text_format(
+            t, ": %s, some of it held for what runs",
+            bats_words_money(st->budget - st->charged, st->currency).s);
 }
 
-static void why_held(char *text, size_t size, const struct known *k,
-                     const struct bats_view_machine *m, const char *time)
+static void why_held(struct bats_text *t, const struct known *k,
+                     const struct bats_view_machine *m)
 {
-    char why[SENTENCE];
-    bool by_window = k->terms.in_windows;
-
-    if (why_over(why, sizeof why, k)) {
-        snprintf(text, size, "held since %s, but %s", time, why);
-    } else if (m->running > 0) {
-        snprintf(text, size, "held since %s and runs task %" PRId64 "%s%s",
-                 time, m->running, by_window ? "; its window ends at " : "",
-                 by_window
-                     ? bats_words_moment(m->window_began + k->status.window).s
-                     : "");
+    bats_text_format(t, "held since %s", bats_words_moment(m->since).s);
+    if (is_over(k)) {
+        bats_text_add(t, ", but ");
+        why_over(t, k);
+    } else if (m->running <= 0) {
+        bats_text_add(t, ", but idle: ");
+        why_idle(t, k, m);
     } else {
-        why_idle(why, sizeof why, k, m);
-        snprintf(text, size, "held since %s, but idle: %s", time, why);
+        bats_text_format(t, " and runs task %" PRId64, m->running);
+        if (k->terms.in_windows)
+            bats_text_format(
+                t, "; its window ends at %s",
+                bats_words_moment(m->window_began + k->status.window).s);
     }
 }
 
-static void why_machine(char *text, size_t size, const struct known *k,
+static void why_machine(struct bats_text *t, const struct known *k,
                         const struct bats_view_machine *m)
 {
-    char why[SENTENCE];
-    struct bats_phrase since = bats_words_moment(m->since);
-    const char *time = since.s;
-
     if (m->shunned >= 0 && m->state != BATS_VIEW_LOST) {
-        snprintf(text, size, "in quarantine since %s: %s",
-                 bats_words_moment(m->shunned).s, m->why);
-        return;
-    }
-    switch (m->state) {
-    case BATS_VIEW_LOST:
-        snprintf(text, size, "lost at %s%s%s", time,
-                 m->why[0] != '\0' ? ": " : "", m->why);
-        break;
-    case BATS_VIEW_HELD:
-        why_held(text, size, k, m, time);
-        break;
-    case BATS_VIEW_PARKED:
-    case BATS_VIEW_RELEASED:
-        why_unwanted(why, sizeof why, k, m);
-        snprintf(text, size, "%s since %s: %s",
-                 m->state == BATS_VIEW_PARKED ? "parked" : "released", time,
-                 why);
-        break;
-    case BATS_VIEW_NEVER:
-    default:
-        why_unwanted(why, sizeof why, k, m);
-        snprintf(text, size, "never acquired: %s", why);
-        break;
+        bats_text_format(t, "in quarantine since %s: %s",
+                         bats_words_moment(m->shunned).s, m->why);
+    } else if (m->state == BATS_VIEW_LOST) {
+        bats_text_format(t, "lost at %s%s%s", bats_words_moment(m->since).s,
+                         m->why[0] != '\0' ? ": " : "", m->why);
+    } else if (m->state == BATS_VIEW_HELD) {
+        why_held(t, k, m);
+    } else {
+        if (m->state == BATS_VIEW_NEVER)
+            bats_text_add(t, "never acquired: ");
+        else
+            bats_text_format(t, "%s since %s: ",
+                             m->state == BATS_VIEW_PARKED ? "parked"
+                                                          : "released",
+                             bats_words_moment(m->since).s);
+        why_unwanted(t, k, m);
     }
 }
 
@@ -326,19 +310,23 @@ static int explain_machines(struct bats_view *view, const struct known *k,
                             const char *name, struct bats_error *err)
 {
     struct bats_view_machine m;
-    char text[2 * SENTENCE];
+    struct bats_text text = {0};
     bool found = false;
     int rc = bats_view_machines(view, name, err);
 
     while (rc == 0 && (rc = bats_view_next_machine(view, &m, err)) > 0) {
-        rc = 0;
         found = true;
-        why_machine(text, sizeof text, k, &m);
+        bats_text_cut(&text, 0);
+        why_machine(&text, k, &m);
+        rc = bats_text_check(&text, err);
+        if (rc < 0)
+            break;
         bats_words_line(stdout, "%s%s%s: %s", m.name,
-                        m.host[0] != '\0' ? " on " : "", m.host, text);
+                        m.host[0] != '\0' ? " on " : "", m.host, text.bytes);
         if (name != NULL)
             print_sums(k, &m);
     }
+    bats_text_release(&text);
     if (rc == 0 && name != NULL && !found)
         return bats_refuse(err,
                            "there is no machine '%s' in the last session (a "
@@ -353,91 +341,96 @@ static int explain_machines(struct bats_view *view, const struct known *k,
 
 /* ---- tasks ---- */
 
-static void why_waiting(char *text, size_t size, const struct known *k)
+static void why_waiting(struct bats_text *t, const struct known *k)
 {
-    char limit[2 * PHRASE] = "", money[2 * PHRASE] = "";
-
-    if (why_over(text, size, k))
-        return;
-    if (k->time_limit > 0)
-        snprintf(limit, sizeof limit,
-                 "; none is started that would not end by %s",
-                 bats_words_moment(k->time_limit).s);
-    if (!k->terms.in_windows && k->status.budget != BATS_UNLIMITED)
-        snprintf(money, sizeof money,
-                 "; %s is left of the budget, some of it held for what runs",
-                 bats_words_money(k->status.budget - k->status.charged,
-                                  k->status.currency)
-                     .s);
-    if (k->status.ending)
-        snprintf(text, size, DRAINING "; --resume goes on");
-    else if (k->status.choosing)
-        snprintf(text, size, "a schedule is to be chosen first");
-    else if (k->held > 0)
-        snprintf(text, size, "%s wait%s%s for the %s held%s%s",
-                 bats_words_count((uint64_t)k->status.pending, "task").s,
-                 k->status.pending == 1 ? "s" : "",
-                 k->in_order ? "" : ", in random order,",
-                 bats_words_count((uint64_t)k->held, "machine").s, limit,
-                 money);
-    else
-        snprintf(text, size, "no machine is held");
+    const struct bats_view_status *st = &k->status;
+    if (is_over(k)) {
+        why_over(t, k);
+    } else if (st->ending || st->choosing || k->held == 0) {
+        bats_text_add(t, st->ending     ? DRAINING "; --resume goes on"
+                         : st->choosing ? "a schedule is to be chosen first"
+                                        : "no machine is held");
+    } else {
+        bats_text_format(t, "%s %s waiting for a free slot on %s%s",
+                         bats_words_count((uint64_t)st->pending, "task").s,
+                         st->pending == 1 ? "is" : "are",
+                         bats_words_count((uint64_t)k->held, "machine").s,
+                         k->in_order ? "" : ", in random order");
+        if (k->time_limit > 0)
+            bats_text_format(t, "; none is started that would not end by %s",
+                             bats_words_moment(k->time_limit).s);
+        if (!k->terms.in_windows && st->budget != BATS_UNLIMITED)
+            bats_text_format(
+                t, "; %s is left of the budget, some of it held for what runs",
+                bats_words_money(st->budget - st->charged, st->currency).s);
+    }
 }
 
-static void why_pending(char *text, size_t size, const struct known *k,
-                        const struct bats_view_pause *t)
+static void why_pending(struct bats_text *t, const struct known *k,
+                        const struct bats_view_pause *p)
 {
-    bool goes_on =
-        k->status.is_live && !k->status.is_over && !k->status.ending;
-
-    if (goes_on && k->yields > 0 && t->yielded >= 0 && t->yields > 0 &&
-        t->yields <= k->yields)
-        snprintf(
-            text, size,
+    bool goes_on = !is_over(k) && k->status.is_live && !k->status.ending;
+    if (goes_on && k->yields > 0 && p->yielded >= 0 && p->yields > 0 &&
+        p->yields <= k->yields)
+        bats_text_format(
+            t,
             "it was checkpointed at %s, at once (%s in a row), and is run "
             "again from %s on",
-            bats_words_moment(t->yielded).s,
-            bats_words_count((uint64_t)t->yields, "time").s,
-            bats_words_moment(t->yielded +
-                              (BATS_YIELD_PAUSE << (t->yields - 1)))
+            bats_words_moment(p->yielded).s,
+            bats_words_count((uint64_t)p->yields, "time").s,
+            bats_words_moment(p->yielded +
+                              (BATS_YIELD_PAUSE << (p->yields - 1)))
                 .s);
-    else if (goes_on && t->failed >= 0 && k->retry_delay > 0)
-        snprintf(text, size, "it failed at %s and is tried again at %s",
-                 bats_words_moment(t->failed).s,
-                 bats_words_moment(t->failed + k->retry_delay).s);
+    else if (goes_on && p->failed >= 0 && k->retry_delay > 0)
+        bats_text_format(t, "it failed at %s and is tried again at %s",
+                         bats_words_moment(p->failed).s,
+                         bats_words_moment(p->failed + k->retry_delay).s);
     else
-        why_waiting(text, size, k);
+        why_waiting(t, k);
 }
 
-static void print_task_why(const struct known *k,
-                           const struct bats_view_task *t,
-                           const struct bats_view_pause *pause)
+static void why_task(struct bats_text *t, const struct known *k,
+                     const struct bats_view_task *task,
+                     const struct bats_view_pause *pause)
 {
-    char text[SENTENCE];
-
-    bats_words_line(stdout, "task %" PRId64 ", line %" PRId64 ": %s",
-                    t->number, t->line, t->command);
-    bats_words_put(stdout, BATS_ENCODE_TERMINAL, t->state);
-    if (strcmp(t->state, "pending") == 0) {
-        why_pending(text, sizeof text, k, pause);
-        bats_words_line(stdout, ": %s", text);
-    } else if (strcmp(t->state, "skipped") == 0) {
-        puts(t->unpaid ? ": the budget of its workflow does not cover it"
-                       : ": a task that it waited for was not done");
-    } else if (strcmp(t->state, "removed") == 0) {
-        puts(": it is no longer in the bag");
-    } else if (strcmp(t->state, "running") == 0) {
-        char why[SENTENCE];
-        bool over = why_over(why, sizeof why, k);
-        bats_words_line(stdout, "%s%s", over ? " when the record ended: " : "",
-                        over ? why : "");
-    } else {
-        bats_words_line(stdout, ": %s after %s on %s%s",
-                        bats_words_end(t->exit_status, t->signal).s,
-                        bats_words_duration(t->wall_us).s,
-                        t->host[0] != '\0' ? t->host : "an unknown host",
-                        bats_words_advice(t->exit_status));
+    bats_text_add(t, task->state);
+    if (strcmp(task->state, "pending") == 0) {
+        bats_text_add(t, ": ");
+        why_pending(t, k, pause);
+    } else if (strcmp(task->state, "skipped") == 0) {
+        bats_text_add(t, task->unpaid
+                             ? ": the budget of its workflow does not cover it"
+                             : ": a task that it waited for was not done");
+    } else if (strcmp(task->state, "removed") == 0) {
+        bats_text_add(t, ": it is no longer in the bag");
+    } else if (strcmp(task->state, "running") != 0) {
+        bats_text_format(t, ": %s after %s on %s%s",
+                         bats_words_end(task->exit_status, task->signal).s,
+                         bats_words_duration(task->wall_us).s,
+                         task->host[0] != '\0' ? task->host
+                                               : "an unknown host",
+                         bats_words_advice(task->exit_status));
+    } else if (is_over(k)) {
+        bats_text_add(t, " when the record ended: ");
+        why_over(t, k);
     }
+}
+
+static int print_task_why(const struct known *k,
+                          const struct bats_view_task *task,
+                          const struct bats_view_pause *pause,
+                          struct bats_error *err)
+{
+    struct bats_text text = {0};
+    why_task(&text, k, task, pause);
+    int rc = bats_text_check(&text, err);
+    if (rc == 0)
+        bats_words_line(stdout, "task %" PRId64 ", line %" PRId64 ": %s",
+                        task->number, task->line, task->command);
+    if (rc == 0)
+        bats_words_line(stdout, "%s", text.bytes);
+    bats_text_release(&text);
+    return rc;
 }
 
 /* Prints what the task wrote last before it failed. */
@@ -475,7 +468,8 @@ static int explain_task(struct bats_view *view, const struct known *k,
         if (strcmp(task.state, "pending") == 0 &&
             (rc = bats_view_pause(view, task.id, &pause, err)) < 0)
             return rc;
-        print_task_why(k, &task, &pause);
+        if ((rc = print_task_why(k, &task, &pause, err)) < 0)
+            return rc;
         if (task.number <= k->status.tasks && k->n_workflows > 0)
             print_workflow(k, &k->workflows[k->workflow[task.number - 1]]);
         rc = print_stderr(view, task.id, err);
@@ -494,14 +488,16 @@ static int explain_task(struct bats_view *view, const struct known *k,
 static int explain_all(struct bats_view *view, const struct known *k,
                        struct bats_error *err)
 {
-    char text[SENTENCE];
-
+    char state[STATE];
+    struct bats_text text = {0};
     bats_words_line(stdout, "%s: %s", k->status.bag,
-                    bats_look_state(text, sizeof text, &k->status));
+                    bats_look_state(state, sizeof state, &k->status));
     if (k->status.pending > 0) {
-        why_waiting(text, sizeof text, k);
-        bats_words_line(stdout, "%" PRId64 " pending: %s", k->status.pending,
-                        text);
+        why_waiting(&text, k);
+        if (!text.failed)
+            bats_words_line(stdout, "%" PRId64 " pending: %s",
+                            k->status.pending, text.bytes);
+        bats_text_release(&text);
     }
     for (uint32_t i = 0; i < k->n_workflows; i++)
         print_workflow(k, &k->workflows[i]);
