@@ -17,7 +17,9 @@ struct bats_need {
     int64_t memory_kib; /* of the machine; 0: it does not say */
 };
 
-/* The resources of a machine. */
+#define BATS_GPUS_MOST 64 /* of a machine */
+
+/* The resources of a machine. Its GPUs have the numbers from 0 on. */
 struct bats_stock {
     uint32_t cores; /* its slots */
     uint32_t gpus;

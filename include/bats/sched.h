@@ -354,6 +354,10 @@ bool bats_sched_is_busy(const struct bats_sched *s, uint32_t machine,
 uint32_t bats_sched_holds(const struct bats_sched *s, uint32_t machine,
                           uint32_t slot, uint32_t *slots);
 
+/* The GPUs of the machine that it has, a bit each. */
+uint64_t bats_sched_gpus(const struct bats_sched *s, uint32_t machine,
+                         uint32_t slot);
+
 /* The task is on several machines. */
 bool bats_sched_has_replicas(const struct bats_sched *s, uint32_t task);
 

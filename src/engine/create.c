@@ -109,6 +109,9 @@ static bool machines_fit(const struct bats_sched_options *o)
 /* No task needs more than some machine has. */
 static bool needs_fit(const struct bats_sched_options *o)
 {
+    for (uint32_t i = 0; o->stocks && i < o->n_machines; i++)
+        if (o->stocks[i].gpus > BATS_GPUS_MOST)
+            return false;
     for (uint32_t k = 0; o->needs && k < o->n_categories; k++) {
         const struct bats_need *need = &o->needs[k];
         bool fits = false;

@@ -94,6 +94,14 @@ uint32_t bats_sched_holds(const struct bats_sched *e, uint32_t machine,
     return n;
 }
 
+uint64_t bats_sched_gpus(const struct bats_sched *e, uint32_t machine,
+                         uint32_t slot)
+{
+    const struct state *s = &e->state;
+    return s->needs.gpus ? s->needs.gpus[s->machines[machine].first_slot + slot]
+                         : 0;
+}
+
 /* T, or the expected runtime; 0: unknown. */
 static double mean_of(const struct cluster *c)
 {

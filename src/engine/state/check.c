@@ -66,6 +66,7 @@ static void check_needs(const struct state *s, uint32_t id)
     const struct machine *m = &s->machines[id];
     struct bats_stock left = s->needs.spec[id];
     uint32_t held[2] = {0, 0}; /* by tasks, and slots by their leads */
+    uint64_t gpus = s->needs.free_gpus[id];
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
         uint32_t lead = s->needs.lead[i];
         held[1] += lead != NO_SLOT;
@@ -75,11 +76,15 @@ static void check_needs(const struct state *s, uint32_t id)
             continue;
         const struct bats_need *need = need_of(s, s->slots[i].head);
         assert(lead == i && need->gpus <= left.gpus);
+        assert((gpus & s->needs.gpus[i]) == 0);
+        gpus |= s->needs.gpus[i];
         held[0] += need->cores;
         left.gpus -= need->gpus;
         left.memory_kib -= need->memory_kib;
     }
     left.cores -= held[0];
+    assert(__builtin_popcountll(gpus) == (int)s->needs.spec[id].gpus);
+    assert(__builtin_popcountll(s->needs.free_gpus[id]) == (int)left.gpus);
     assert(held[0] == held[1] && held[0] <= m->n_slots);
     assert(s->needs.spec[id].memory_kib == 0 || left.memory_kib >= 0);
     assert(left.cores == s->needs.free[id].cores &&

@@ -45,6 +45,15 @@ static double share(const struct state *s, const struct bats_need *need)
     return room > 0 ? slots / room : need->cores;
 }
 
+/* The lowest n of the bits. */
+static uint64_t lowest(uint64_t bits, uint32_t n)
+{
+    uint64_t left = bits;
+    for (; n > 0; n--)
+        left &= left - 1;
+    return bits ^ left;
+}
+
 int needs_init(struct state *s, const struct bats_sched_options *o)
 {
     struct needs *n = &s->needs;
@@ -58,13 +67,18 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
     n->share = malloc(o->n_categories * sizeof *n->share);
     n->spec = malloc(o->n_machines * sizeof *n->spec);
     n->free = malloc(o->n_machines * sizeof *n->free);
+    n->free_gpus = malloc(o->n_machines * sizeof *n->free_gpus);
+    n->gpus = calloc(n_slots, sizeof *n->gpus);
     n->lead = malloc(n_slots * sizeof *n->lead);
-    if (!n->of || !n->list || !n->share || !n->spec || !n->free || !n->lead)
+    if (!n->of || !n->list || !n->share || !n->spec || !n->free ||
+        !n->free_gpus || !n->gpus || !n->lead)
         return BATS_ENOMEM;
     memcpy(n->of, o->category, o->n_tasks * sizeof *n->of);
     memcpy(n->list, o->needs, o->n_categories * sizeof *n->list);
-    for (uint32_t i = 0; i < o->n_machines; i++)
+    for (uint32_t i = 0; i < o->n_machines; i++) {
         n->spec[i] = n->free[i] = needs_stock(o, i);
+        n->free_gpus[i] = lowest(UINT64_MAX, n->spec[i].gpus);
+    }
     for (uint32_t i = 0; i < o->n_categories; i++)
         n->share[i] = share(s, &n->list[i]);
     for (uint32_t i = 0; i < n_slots; i++)
@@ -79,6 +93,8 @@ void needs_release(struct state *s)
     free(s->needs.share);
     free(s->needs.spec);
     free(s->needs.free);
+    free(s->needs.free_gpus);
+    free(s->needs.gpus);
     free(s->needs.lead);
 }
 
@@ -181,6 +197,8 @@ uint32_t needs_take(struct state *s, uint32_t slot, struct bats_position task)
             others--;
         }
     hold(s, slot, lead);
+    s->needs.gpus[lead] = lowest(s->needs.free_gpus[id], need->gpus);
+    s->needs.free_gpus[id] ^= s->needs.gpus[lead];
     return lead;
 }
 
@@ -189,6 +207,8 @@ void needs_give_back(struct state *s, uint32_t lead, struct bats_position task)
     uint32_t id = s->slots[lead].machine;
     struct machine *m = &s->machines[id];
     count(&s->needs.free[id], need_of(s, task), 1);
+    s->needs.free_gpus[id] ^= s->needs.gpus[lead];
+    s->needs.gpus[lead] = 0;
     s->needs.lead[lead] = NO_SLOT;
     for (uint32_t i = lead + 1; i < m->first_slot + m->n_slots; i++) {
         if (s->needs.lead[i] != lead)

@@ -117,6 +117,8 @@ struct needs {
     double *share; /* by category: slots of a machine for one of such tasks */
     struct bats_stock *spec, *free; /* by machine: all it has, and what
                                             * no task holds */
+    uint64_t *free_gpus; /* by machine: those that no task holds, a bit each */
+    uint64_t *gpus; /* by slot: those of the task that it runs, likewise */
     uint32_t *lead; /* by slot: the one whose task holds it; or NO_SLOT */
 };
 

@@ -334,6 +334,7 @@ static void check_room(const struct world *w, uint32_t m)
 {
     int64_t cores = 0, gpus = 0, memory = 0;
     bool held[WIDEST] = {false};
+    uint64_t tokens = 0;
     const struct bats_stock *stock = &w->stocks[m];
     for (uint32_t k = 0; k < w->machines[m].slots; k++) {
         if (w->queue[m][k].n == 0)
@@ -349,6 +350,10 @@ static void check_room(const struct world *w, uint32_t m)
             held[slots[i]] = true;
         }
         cores += need->cores;
+        uint64_t own = bats_sched_gpus(w->sched, m, k);
+        assert_int_equal(__builtin_popcountll(own), need->gpus);
+        assert_true((tokens & own) == 0);
+        tokens |= own;
         gpus += need->gpus;
         memory += need->memory_kib;
     }
