@@ -78,9 +78,9 @@ INPUT_SRC = $(addprefix src/input/, \
 	wfformat.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
-	command.c environment.c family.c guard.c made.c pace.c runner.c spawner.c) \
+	command.c environment.c family.c guard.c pace.c runner.c spawner.c) \
 	$(addprefix src/exec/output/, \
-	last.c outdir.c outfile.c outlet.c results.c spool.c stream.c)
+	outdir.c outfile.c outlet.c results.c spool.c stream.c)
 HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c \
 	sweep.c)
 RECORD_SRC = $(addprefix src/record/, \
@@ -98,9 +98,9 @@ SITE_SRC = $(addprefix src/site/, \
 	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
-	auth.c clients.c comm.c comm_mpi.c crew.c door.c engine_options.c errand.c executor.c forked.c found.c gateway.c heart.c hub.c \
-	joined.c journal.c kept.c launcher.c losses.c \
-	library.c master.c mpi.c open.c pernode.c prepare.c ready.c reclaims.c \
+	auth.c clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c found.c gateway.c heart.c hub.c \
+	joined.c journal.c kept.c launcher.c \
+	master.c mpi.c open.c pernode.c prepare.c ready.c reclaims.c \
 	results.c shared.c signals.c \
 	survey.c tls.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \

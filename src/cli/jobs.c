@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "run/forked.h"
 #include "run/launcher.h"
 #include "run/run.h"
 

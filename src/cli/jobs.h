@@ -14,7 +14,7 @@
 uint32_t bats_jobs_count(uint32_t jobs);
 
 /* Starts the ranks of a run: by MPI if a launcher has started several, else
- * the workers of --jobs (forked.h). Rank 0 goes on as `master`, or reports the
+ * the workers of --jobs (run/forked.c). Rank 0 goes on as `master`, or reports the
  * error *usage of the options, which may be one (BATS_EINPUT) because --jobs
  * does not go with the launcher; the others work until they are sent home.
  * Returns the exit code of this rank. */

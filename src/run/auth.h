@@ -14,6 +14,7 @@
 #ifndef BATS_AUTH_H
 #define BATS_AUTH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bats/error.h"
@@ -27,7 +28,7 @@ enum bats_auth_way {
 
 struct bats_auth {
     enum bats_auth_way way;
-    char socket[108]; /* of the MUNGE daemon; "": the usual one */
+    char socket[108];             /* of the MUNGE daemon; "": the usual one */
     uint8_t secret[BATS_TLS_KEY]; /* all zero with MUNGE */
 };
 
@@ -49,5 +50,30 @@ int bats_auth_offer(const struct bats_auth *auth, uint8_t key[BATS_TLS_KEY],
  * sentence may be told to anybody. BATS_ENOMEM. */
 int bats_auth_accept(const struct bats_auth *auth, const char *credential,
                      uint8_t key[BATS_TLS_KEY], struct bats_error *err);
+
+/* ---- without waiting ----
+ *
+ * The MUNGE daemon may not answer for a quarter of a minute, so a thread of its
+ * own asks it, and wakes the thread that sent it (util/wake.h) when it is back.
+ * Where no daemon is asked, it is back at once. */
+
+/* The results, once it is back: those of bats_auth_accept. */
+struct bats_errand {
+    int rc;
+    struct bats_error err;
+    uint8_t key[BATS_TLS_KEY];
+};
+
+/* The credential is copied. BATS_ENOMEM. */
+int bats_errand_send(const struct bats_auth *auth, const char *credential,
+                     struct bats_errand **errand, struct bats_error *err);
+
+bool bats_errand_is_back(const struct bats_errand *errand);
+
+/* Forgets the errand and its results. NULL is legal. */
+void bats_errand_forget(struct bats_errand *errand);
+
+/* Enough errands are under way; send no more now. */
+bool bats_errand_is_enough(void);
 
 #endif

@@ -1,9 +1,12 @@
-/* comm_mpi: the ranks of one MPI job; beside it only library.c calls MPI. */
+/* comm_mpi: the ranks of one MPI job. Nothing else calls MPI. */
 #include <limits.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 
+#include "run/run.h"
 #include "run/transport.h"
 #include "util/grow.h"
 
@@ -216,4 +219,17 @@ static int create(struct bats_comm **comm, struct bats_error *err)
     else
         *comm = &m->base;
     return rc;
+}
+
+const char *bats_mpi_library(char *text, size_t size)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int n;
+    /* One of the few functions that may be called before MPI_Init. Open MPI
+     * appends its build details after commas, MPICH on further lines. */
+    if (MPI_Get_library_version(version, &n) != MPI_SUCCESS)
+        strcpy(version, "unknown MPI library");
+    version[strcspn(version, ",\n")] = '\0';
+    snprintf(text, size, "%s", version);
+    return text;
 }

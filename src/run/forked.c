@@ -1,5 +1,4 @@
-#include "run/forked.h"
-
+/* forked: a run without a launcher (run.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,6 +16,7 @@
 #include "run/clock.h"
 #include "run/gateway.h"
 #include "run/hub.h"
+#include "run/run.h"
 #include "run/transport.h"
 #include "site/hardware.h"
 

@@ -1,9 +1,8 @@
-#include "run/found.h"
+#include "run/master.h"
 
 #include <string.h>
 
 #include "bats/sched.h"
-#include "run/results.h"
 
 bool bats_found_any(const struct master *m, const struct bats_hello *hello)
 {

@@ -36,7 +36,7 @@ int bats_gateway_create(const struct bats_gateway_options *options,
                         struct bats_comm *near, struct bats_comm **comm,
                         int64_t *silence_us, struct bats_error *err);
 
-/* The same for a worker that rank 0 has forked (forked.h), by this stream: it
+/* The same for a worker that rank 0 has forked (forked.c), by this stream: it
  * has no other ranks, and nobody has to be convinced. When the stream ends, rank
  * 0 has died. BATS_ENOMEM, BATS_ESYS. */
 int bats_gateway_child(int fd, int rank, int size, struct bats_comm **comm,

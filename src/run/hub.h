@@ -33,7 +33,6 @@
 
 #include "run/comm.h"
 #include "run/door.h"
-#include "run/errand.h"
 #include "run/wire.h"
 
 enum bats_hub_state {
@@ -84,7 +83,7 @@ struct bats_hub_options {
 int bats_hub_create(const struct bats_hub_options *options,
                     struct bats_comm **comm, struct bats_error *err);
 
-/* The same for workers that this process has forked (forked.h): all have been
+/* The same for workers that this process has forked (forked.c): all have been
  * let in, and rank i's stream is fds[i - 1]. Nobody else may come. The end of a
  * stream is an ERROR message of that rank. `ended` is called when the comm is
  * destroyed and all streams are closed. BATS_ENOMEM, BATS_ESYS. */

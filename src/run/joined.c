@@ -1,14 +1,12 @@
-#include "run/joined.h"
+#include "run/master.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bats/sched.h"
-#include "run/found.h"
 #include "run/heart.h"
 #include "run/hub.h"
-#include "run/master.h"
 #include "site/site.h"
 
 #define ADMIT_US 60000000 /* for the job side to know a job */

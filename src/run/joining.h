@@ -46,7 +46,7 @@
  * over: reads FILE again, connects, and is admitted or refused like a new one.
  * Its tasks go on meanwhile where they can be told to another master (kept.h).
  * So a master that continues a run (--resume), and writes FILE anew, gets the
- * jobs that still live, with their results (found.h); and a job side that has
+ * jobs that still live, with their results (found.c); and a job side that has
  * settled a job refuses it. Then the job ends by itself.
  *
  * All functions of struct bats_joining are called in the master's thread, from

@@ -1,8 +1,7 @@
 /*
- * master: shared by the parts of the master.
- * Layer: run, private to master.c (the run), prepare.c (before it), results.c
- * (ends of executions), losses.c (of machines), joined.c (worker jobs) and
- * shared.c (the other functions below).
+ * master: the parts of the master. Layer: run, private to them. master.c is the
+ * run, prepare.c and ready.c what is before it, shared.c what all parts do; the
+ * others have a section below, or a header (open.h).
  */
 #ifndef BATS_MASTER_H
 #define BATS_MASTER_H
@@ -118,5 +117,114 @@ int bats_master_await_ready(struct master *m, struct bats_error *err);
 
 /* All ranks of the machine can run tasks. */
 bool bats_master_is_ready(const struct master *m, uint32_t machine);
+
+/* ---- results.c: ends of executions. The engine hears of the end and decides
+ * what it means; the record, the joblog and the output follow from that ---- */
+
+/* Handles the results in a RESULT message of worker i. */
+#define BATS_RESULTS_ENDING 1 /* it was told to end, as its whole worker job */
+int bats_results_take(struct master *m, size_t i, struct bats_message *message,
+                      struct bats_error *err);
+
+/* One result, wanted or not. */
+int bats_results_take_one(struct master *m, size_t i,
+                          const struct bats_task_result *r,
+                          struct bats_error *err);
+int bats_results_refuse(struct master *m, size_t i,
+                        const struct bats_task_result *r,
+                        struct bats_error *err);
+
+/* Handles lines of a task, from worker i. */
+int bats_results_output(struct master *m, size_t i,
+                        const struct bats_output_lines *output,
+                        struct bats_error *err);
+
+/* Worker i will send no more output of its last result. */
+int bats_results_end_output(struct master *m, size_t i,
+                            struct bats_error *err);
+
+/* A task that was lost with several machines in a row is given up, and counts
+ * as killed. */
+int bats_results_lost(struct master *m, const struct bats_command *lose,
+                      struct bats_error *err);
+
+/* ---- joined.c: worker jobs, between the hub (connections), the job side
+ * (joining.h, where the functions are that it calls) and the engine ---- */
+
+/* Instead of gathering a crew and taking a survey: a crew of absent ranks, the
+ * platform of the job side, and the hub. The heart beats from now on. */
+int bats_joined_expect(struct master *m, struct bats_error *err);
+
+/* ---- these do nothing in a run that no worker jobs join ---- */
+
+/* Once in each turn of the loop: those that wait are admitted, those that have
+ * left or are cut off leave their machines, and the job side has its turn. */
+int bats_joined_step(struct master *m, struct bats_error *err);
+
+/* The bills of all jobs are known. */
+bool bats_joined_is_settled(const struct master *m);
+
+/* Until the next turn at the latest. */
+int64_t bats_joined_due_us(const struct master *m);
+
+void bats_joined_command(struct master *m, const struct bats_command *command);
+
+/* Worker i has sent something that gave the error `rc`. If it is its fault,
+ * its job is cut off, and the result is 0. */
+int bats_joined_blame(struct master *m, size_t i, int rc,
+                      struct bats_error *err);
+
+/* From now on no job may join. */
+void bats_joined_end(struct master *m);
+
+/* ---- found.c: what a worker job has of an earlier session that was killed.
+ * Results that the last master did not live to take, and tasks that go on,
+ * become FOUND events (bats/sched.h); a result follows as DONE or FAILED. The
+ * first result of a task counts: where this session, or the last one, has one
+ * already, or has other use for the slot, what was found is dropped, or told to
+ * stop ---- */
+
+/* The rank brings something of the session that this one continues. */
+bool bats_found_any(const struct master *m, const struct bats_hello *hello);
+
+/* Counts of what a HELLO brought and the run took. */
+struct bats_found {
+    uint32_t results, tasks; /* the second: that run */
+};
+
+/* Worker i has said this HELLO and got its SETUP, and its machine has just
+ * JOINED. Nothing may start meanwhile (HOLD). Adds to *found. Errors as of
+ * bats_results_take. */
+int bats_found_take(struct master *m, size_t i, const struct bats_hello *hello,
+                    struct bats_found *found, struct bats_error *err);
+
+/* ---- reclaims.c: machines that are taken away with a notice ----
+ *
+ * By emulation: a machine of a cluster with a lifetime (input/model.h) lives
+ * from each ACQUIRE for as long as the seed of the run draws; the notice
+ * before, the machine is told to the engine, and at the end it is lost. Really:
+ * a rank has got SIGTERM and says so (NOTICE); it parts by itself once the
+ * notice is over. Or the batch system drains its host (asked every 10 s,
+ * without waiting): then it parts when the notice is over. Only machines of
+ * reclaimable clusters get a notice of these kinds. Of several, the end that
+ * comes first counts. A worker job on such a host gets no more tasks (RETIRED),
+ * and is given back when those that run there have ended. */
+
+/* BATS_ENOMEM. */
+int bats_reclaims_init(struct master *m, struct bats_error *err);
+void bats_reclaims_release(struct master *m);
+
+/* The engine's command is about to be carried out. */
+void bats_reclaims_command(struct master *m,
+                           const struct bats_command *command);
+
+/* Virtual time of the next notice or end; BATS_NEVER if there is none. */
+bats_time bats_reclaims_due(const struct master *m);
+
+/* Tells the engine about notices and ends that are due. */
+int bats_reclaims_step(struct master *m, struct bats_error *err);
+
+/* Worker i has got a notice and ends after its cluster's delay. */
+int bats_reclaims_notice(struct master *m, size_t i, struct bats_error *err);
 
 #endif

@@ -1,5 +1,4 @@
-/* reclaims: machines that are taken away. See reclaims.h. */
-#include "run/reclaims.h"
+#include "run/master.h"
 
 #include <stdlib.h>
 #include <string.h>

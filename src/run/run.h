@@ -90,9 +90,9 @@ struct bats_run_open {
     struct bats_bagfile *bag; /* the same as in the options of the run */
     const char *socket;       /* its path */
     char *const *driver;      /* its words; NULL: none */
-    int64_t idle_us;  /* without a driver: it ends after so long without a
+    int64_t idle_us;    /* without a driver: it ends after so long without a
                          task; 0: when it is closed */
-    uint32_t in_all;  /* tasks that are expected; 0: not known */
+    uint32_t in_all;    /* tasks that are expected; 0: not known */
     char *const *given; /* by task of earlier sessions: as recorded; or NULL */
 };
 
@@ -100,14 +100,14 @@ struct bats_run_options {
     const struct bats_bagfile *bag;
     const struct bats_clusters_file *clusters; /* NULL: the clusters found */
     const char *machine; /* if clusters is NULL: node, rank; NULL: as found */
-    uint32_t cores; /* of a task of which the bag does not say it; 0: 1 */
+    uint32_t cores;      /* of a task of which the bag does not say it; 0: 1 */
     const struct bats_policy *policy;
     bats_money budget; /* or BATS_BUDGET_ACCOUNT */
     bool budget_given; /* otherwise it may be found (survey.h) */
     bats_time window;  /* 0: from the clusters file */
     double time_scale; /* seconds of virtual time per real second, > 0 */
     uint64_t seed;
-    bool in_order; /* tasks begin in the order of the bag, */
+    bool in_order;         /* tasks begin in the order of the bag, */
     const uint32_t *order; /* or in this one, if it is not NULL */
     int64_t grace_ms;
     int64_t silence_us; /* a rank that is silent for longer is lost */
@@ -137,7 +137,7 @@ struct bats_run_options {
     uint64_t sync_events;
     struct bats_sched_earlier earlier;
     const uint32_t *attempts; /* per task, in earlier sessions; may be NULL */
-    const char *killed_run; /* run id of the last session if it was killed
+    const char *killed_run;   /* run id of the last session if it was killed
                              * and had the same bag: results of its worker
                              * jobs since then count. NULL: none */
     struct bats_sched_sampling sampling; /* without observations, which */
@@ -184,8 +184,8 @@ struct bats_run_outcome {
                                 * BATS_EINPUT); nothing more was started */
     bool gave_up; /* the run was stopped because the record cannot be
                    * written */
-    int driver; /* exit status of the driver, or 128 + its signal */
-    struct bats_books books; /* the contents of the record */
+    int driver;   /* exit status of the driver, or 128 + its signal */
+    struct bats_books books;       /* the contents of the record */
     struct bats_class_names names; /* bats_class_names_release */
     char run_id[64];
 };
@@ -194,8 +194,8 @@ struct bats_run_outcome {
  * bats_mpi_start. Returns `text`. */
 const char *bats_mpi_library(char *text, size_t size);
 
-/* Start and end MPI, where a launcher has started several ranks. If a rank was lost, an orderly end would wait for it for
- * ever: bats_mpi_end then aborts all ranks, including this process, with
+/* Start and end MPI, where a launcher has started several ranks. If a rank was
+ * lost, an orderly end would wait for it for ever: bats_mpi_end then aborts all ranks, including this process, with
  * `exit_status`. bats_mpi_start returns this process's rank and the number of
  * ranks; from then on rank 0 gives signs of life (heart.h), six of them in
  * `silence_us`. */
@@ -204,9 +204,21 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
 void bats_mpi_end(int exit_status);
 
 /* Replaces bats_mpi_start in a process without MPI peers: the master of worker
- * jobs, the gateway of a job of one rank, a run that forks its workers
- * (forked.h). bats_mpi_end may follow. */
+ * jobs, the gateway of a job of one rank, a run that forks its workers.
+ * bats_mpi_end may follow. */
 void bats_mpi_omit(void);
+
+/* A run without a launcher: this process forks n_workers processes and speaks
+ * with each over a socket pair. It is rank 0, the workers are ranks 1 to N. The
+ * streams are those of worker jobs (hub.h, gateway.h), but all have been let in
+ * from the start. When one side ends, the other reads the end of the stream. So
+ * nobody needs a heart (heart.h): a worker that dies is noticed at once, and one
+ * whose master has died stops its task and leaves. Each worker is in a process
+ * group of its own, so that the terminal's signals reach only rank 0, which ends
+ * the run in order. Call it while this process has one thread and no open files.
+ * Returns in all of them, with *rank. BATS_EINPUT: the system does not allow
+ * that many, and none is left; BATS_ENOMEM, BATS_ESYS. */
+int bats_forked_start(uint32_t n_workers, int *rank, struct bats_error *err);
 
 /*
  * Rank 0: matches the platform with the ranks, runs the bag to its end and

@@ -1,6 +1,6 @@
 /* Equal failures are counted together, and a record keeps a bounded amount of
  * what they wrote. No MPI, no record. */
-#include "exec/output/last.h"
+#include "exec/output/stream.h"
 #include "helpers/test.h"
 #include "record/write/kinds.h"
 #include "record/write/record.h"

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "exec/process/made.h"
+#include "exec/process/runner.h"
 #include "helpers/directory.h"
 #include "input/workflow/workflow.h"
 
@@ -290,7 +290,7 @@ static int run_as(const char *name, const char *workflow)
     assert_true(bats_workflow_outputs(&w, 0, &made) >= 0);
     int said = open("said", O_WRONLY | O_CREAT | O_TRUNC, 0644);
     assert_true(said >= 0);
-    status = bats_made_check(made.bytes, made.n, WEXITSTATUS(status), said);
+    status = bats_runner_made(made.bytes, made.n, WEXITSTATUS(status), said);
     close(said);
     bats_text_release(&made);
     bats_workflow_release(&w);

@@ -20,13 +20,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "exec/output/last.h"
+#include "util/complaint.h"
 
 /* Longest line that is passed on, with its newline. */
 #define BATS_STREAM_LINE ((size_t)1 << 20)
 
 /* The line at the cut; %s is the limit as bats_size_format writes it. */
 #define BATS_STREAM_MARK "[bats-mpi: output truncated at %s]\n"
+
+/* The last bytes of a stream, however long it is: of standard error, for the
+ * result. All zero: nothing was written. */
+struct bats_last {
+    char bytes[2 * BATS_COMPLAINT_BYTES];
+    size_t n;
+};
+
+void bats_last_add(struct bats_last *last, const char *bytes, size_t n);
+
+/* The last n bytes of the file behind `fd`, which can be read. */
+void bats_last_read(struct bats_last *last, int fd);
+
+/* The last *n <= BATS_COMPLAINT_BYTES bytes; valid until more are added. */
+const char *bats_last_bytes(const struct bats_last *last, size_t *n);
 
 struct bats_stream {
     int in;  /* read end, not blocking; -1: closed */

@@ -66,7 +66,7 @@ struct bats_runner_task {
     bool is_aside;       /* no task of the bag: all of its output goes to the
                     * standard error of this process */
     const char *outputs; /* files that it has to make, each with its NUL, */
-    size_t n_outputs;    /* bytes in all: see made.h */
+    size_t n_outputs;    /* bytes in all: see bats_runner_made */
     const char *const *environment; /* "NAME=value", NULL-terminated, added to
                                        the cleaned environment; may be NULL */
 };
@@ -130,5 +130,14 @@ void bats_runner_kill(struct bats_runner *runner);
 int bats_runner_poll(struct bats_runner *runner, int64_t timeout_us,
                      struct bats_runner_result *result,
                      struct bats_error *err);
+
+/* Whether a rule of a workflow has made its files: `outputs`, each with its NUL,
+ * n bytes in all. The process that has run the rule looks, so that a file system
+ * of several nodes shows what the rule saw. Returns the exit status of a rule
+ * that ended with `status`: 1 if it ended with 0 and a file is missing, as a
+ * line at `fd` says. If it failed, the files are removed: half a file would look
+ * like a whole one to the next run. With status 85 they stay, as its saved state
+ * may be in there. */
+int bats_runner_made(const char *outputs, size_t n, int status, int fd);
 
 #endif
