@@ -55,8 +55,8 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	outlook/length.c outlook/width.c policy/bats.c policy/begin.c \
 	policy/deadline.c policy/swap.c \
 	policy/initial.c policy/late.c policy/list.c policy/problem.c policy/rr.c \
-	$(addprefix policy/papers/, bkp.c dbc.c dbc_conservative_time.c dbc_cost.c \
-	dbc_cost_time.c dbc_time.c expert.c flow.c miser.c mw_dbs.c place.c) \
+	$(addprefix policy/papers/, bkp.c dbc.c expert.c flow.c \
+	miser.c mw_dbs.c place.c) \
 	sampling/choice.c sampling/place.c sampling/points.c \
 	$(addprefix money/, \
 	allocation.c jobs.c kinds.c moves.c second.c use.c window.c) \

@@ -291,18 +291,6 @@ static void adopt(struct bats_sched *e, const struct policy_plan *plan)
 
 /* ---- the policy ---- */
 
-static struct bats_decision decision_of_now(const struct state *s,
-                                            enum bats_reason reason)
-{
-    return (struct bats_decision){.time = s->now,
-                                  .reason = reason,
-                                  .feasible = s->run.feasible,
-                                  .tasks_left = bats_bag_pending(&s->bag),
-                                  .tasks_paid = -1,
-                                  .budget_left =
-                                      bats_ledger_available(&s->money.ledger)};
-}
-
 void configure_start(struct bats_sched *e)
 {
     struct state *s = &e->state;
@@ -318,7 +306,7 @@ void configure_start(struct bats_sched *e)
     }
     if (!runs)
         return; /* nothing starts before the choice */
-    struct bats_decision d = decision_of_now(s, BATS_REASON_START);
+    struct bats_decision d = state_decision(s, BATS_REASON_START);
     d.feasible = true;
     d.tasks_left = s->bag.n;
     memcpy(d.machines, start.machines, sizeof d.machines);
@@ -516,7 +504,8 @@ static void give_back_job(struct bats_sched *e, uint32_t machine)
     struct cluster *c = &s->clusters[s->machines[machine].cluster];
     bool counts = !width_matters(s) || !s->machines[machine].marked;
     machine_park(s, machine);
-    if (counts && bats_bag_ready(&s->bag) > 0 && c->target > 0 && !e->tail->next)
+    if (counts && bats_bag_ready(&s->bag) > 0 && c->target > 0 &&
+        !e->tail->next)
         c->target--;
 }
 
@@ -674,7 +663,7 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     s->run.kept =
         bats_ledger_available(&s->money.ledger) >= schedule->cost_high;
     struct policy_plan plan = {.decision =
-                                   decision_of_now(s, BATS_REASON_CHOSEN)};
+                                   state_decision(s, BATS_REASON_CHOSEN)};
     plan.decision.feasible = schedule->plan.feasible;
     plan.decision.tasks_left = (int64_t)chosen.n_tasks;
     plan.decision.windows = schedule->plan.windows;

@@ -6,14 +6,9 @@
 
 static void record_late(struct state *s)
 {
-    struct bats_decision d = {
-        .time = s->now,
-        .reason = BATS_REASON_LATE,
-        .feasible = s->run.feasible || !s->run.planned,
-        .tasks_left = bats_bag_pending(&s->bag),
-        .tasks_paid = -1,
-        .budget_left = bats_ledger_available(&s->money.ledger),
-        .windows = 1 + (s->run.late_end - s->now - 1) / s->run.window};
+    struct bats_decision d = state_decision(s, BATS_REASON_LATE);
+    d.feasible |= !s->run.planned;
+    d.windows = 1 + (s->run.late_end - s->now - 1) / s->run.window;
     for (size_t i = 0; i < s->n_clusters; i++)
         d.machines[i] = s->clusters[i].n_active;
     state_record(s, &d);

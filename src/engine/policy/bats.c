@@ -207,8 +207,8 @@ static void make_plan(const struct state *s, struct work *w)
         memset(w->keeps, 0, s->n_machines * sizeof *w->keeps);
         w->look_at = BATS_NEVER;
         plan_jobs(s, w);
-    } else if (is_thrifty(s) &&
-        deadline_plan(&w->problem, s, money_left(s), &w->plan, &w->look_at)) {
+    } else if (is_thrifty(s) && deadline_plan(&w->problem, s, money_left(s),
+                                              &w->plan, &w->look_at)) {
         w->is_all = false;
         w->can_wait = deadline_secure(&w->problem, s, &w->plan, &w->look_at);
     } else {
@@ -497,31 +497,27 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
     answer->confirms = why->type != OCCASION_CHOSEN;
     answer->keeps = w->is_kept;
     answer->copies = w->late.copies;
-    answer->decision = (struct bats_decision){
-        .time = s->now,
-        .reason =
-            s->run.planned || !is_known(s) || why->type == OCCASION_CHOSEN
-                ? reasons[why->type]
-                : BATS_REASON_SAMPLED,
-        .feasible = w->plan.feasible,
-        .tasks_left = (int64_t)problem_pending(s),
-        .tasks_paid = -1,
-        .budget_left = bats_ledger_available(&s->money.ledger),
-        .windows = (int64_t)ceil(w->plan.end),
-        .trigger = trigger};
-    tell_expected(self, s, &answer->decision);
+    struct bats_decision *d = &answer->decision;
+    *d = state_decision(s, s->run.planned || !is_known(s) ||
+                                   why->type == OCCASION_CHOSEN
+                               ? reasons[why->type]
+                               : BATS_REASON_SAMPLED);
+    d->feasible = w->plan.feasible;
+    d->tasks_left = (int64_t)problem_pending(s);
+    d->windows = (int64_t)ceil(w->plan.end);
+    d->trigger = trigger;
+    tell_expected(self, s, d);
     memcpy(answer->target, w->buys, sizeof answer->target);
     memcpy(answer->spares, w->late.spares, sizeof answer->spares);
     for (size_t i = 0; i < s->n_clusters; i++)
         answer->target[i] += w->late.spares[i];
-    memcpy(answer->decision.machines, answer->target,
-           sizeof answer->decision.machines);
+    memcpy(d->machines, answer->target, sizeof d->machines);
     for (uint32_t i = 0; i < w->problem.is.n_machines; i++) {
         uint32_t cluster = w->problem.machines[i].type;
         bool ends = w->keeps[i] == 0 || w->problem.machines[i].leaves;
         answer->target[cluster] += !ends && !begins_none(w, s, cluster);
-        answer->decision.machines[cluster]++;
-        answer->decision.ending[cluster] += ends;
+        d->machines[cluster]++;
+        d->ending[cluster] += ends;
         if (w->keeps[i] > answer->windows[cluster])
             answer->windows[cluster] = w->keeps[i];
     }

@@ -31,12 +31,6 @@ static double tasks_of(const struct state *s)
 
 /* ---- within a budget ---- */
 
-static void start_all(const struct state *s, struct policy_start *start)
-{
-    for (size_t i = 0; i < s->n_clusters; i++)
-        start->machines[i] = s->clusters[i].spec.max;
-}
-
 /* As many as there are tasks, the cheapest slots first. */
 static void start_cheap(const struct state *s, struct policy_start *start)
 {
@@ -72,7 +66,7 @@ void begin_for_budget(const struct state *s, double money,
         most = fmax(most, price);
     }
     if (most <= ALIKE * least || money == INFINITY || all > money)
-        start_all(s, start);
+        rr_start(NULL, s, NULL, start);
     else
         start_cheap(s, start);
 }

@@ -15,15 +15,15 @@
 
 /* Why a policy is asked. */
 enum occasion_type {
-    OCCASION_RESULT, /* a task has its result: machine, task, runtime */
-    OCCASION_WINDOW, /* a machine has entered a window, or was parked: machine
+    OCCASION_RESULT,  /* a task has its result: machine, task, runtime */
+    OCCASION_WINDOW,  /* a machine has entered a window, or was parked: machine
                       */
-    OCCASION_TICK,   /* a monitoring interval is over */
-    OCCASION_LOST,   /* a machine was lost, or put in quarantine: machine */
+    OCCASION_TICK,    /* a monitoring interval is over */
+    OCCASION_LOST,    /* a machine was lost, or put in quarantine: machine */
     OCCASION_STALLED, /* tasks are left and nothing runs */
-    OCCASION_READY,   /* tasks that had to wait for others are ready, no slot is
+    OCCASION_READY, /* tasks that had to wait for others are ready, no slot is
                          idle, and machines are parked */
-    OCCASION_CHOSEN  /* a schedule, which the policy has to plan itself: what
+    OCCASION_CHOSEN /* a schedule, which the policy has to plan itself: what
                         it may cost, and when it need not end sooner */
 };
 
@@ -70,10 +70,10 @@ struct policy_plan {
 
 struct bats_policy {
     struct advisor advisor;
-    const char *about; /* one line for people */
-    bool plans_windows; /* unusable without windows */
-    bool one_each;      /* a slot is given no task ahead */
-    bool knows_needs;   /* tasks may need several slots, memory or GPUs */
+    const char *about;    /* one line for people */
+    bool plans_windows;   /* unusable without windows */
+    bool one_each;        /* a slot is given no task ahead */
+    bool knows_needs;     /* tasks may need several slots, memory or GPUs */
     bool sends_instances; /* so does its tail, whatever is asked for */
     /* The configuration of the start. Asked once, when the first machine
      * joins. */
@@ -116,6 +116,10 @@ struct bats_policy {
 };
 
 /* ---- rr.c: for other policies, too ---- */
+
+/* All machines. */
+void rr_start(void *self, const struct state *s,
+              const struct policy_sample *sample, struct policy_start *start);
 
 /* The machine works. */
 bool rr_renew(const void *self, const struct state *s, uint32_t machine);

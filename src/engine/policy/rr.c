@@ -1,8 +1,8 @@
 /* rr: self-scheduling on all machines. See bats/policy.h and policy.h. */
 #include "engine/policy/policy.h"
 
-static void start(void *self, const struct state *s,
-                  const struct policy_sample *sample, struct policy_start *all)
+void rr_start(void *self, const struct state *s,
+              const struct policy_sample *sample, struct policy_start *all)
 {
     (void)self;
     (void)sample;
@@ -29,6 +29,6 @@ const struct bats_policy bats_policy_rr = {
     .advisor = {.name = "rr"},
     .about = "self-scheduling on all machines",
     .knows_needs = true,
-    .start = start,
+    .start = rr_start,
     .renew = rr_renew,
     .refill = rr_refill};

@@ -52,6 +52,18 @@ bool cluster_is_guess(const struct cluster *c)
            !c->is_seen;
 }
 
+struct bats_decision state_decision(const struct state *s,
+                                    enum bats_reason reason)
+{
+    return (struct bats_decision){.time = s->now,
+                                  .reason = reason,
+                                  .feasible = s->run.feasible,
+                                  .tasks_left = bats_bag_pending(&s->bag),
+                                  .tasks_paid = -1,
+                                  .budget_left =
+                                      bats_ledger_available(&s->money.ledger)};
+}
+
 static bool is_plan(const struct bats_decision *d)
 {
     return d->reason == BATS_REASON_PLANNED ||

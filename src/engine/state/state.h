@@ -181,8 +181,13 @@ struct state {
  * not known. */
 double cluster_runtime(const struct cluster *c);
 
-/* T of the cluster is only of tasks that failed, or expected. */
+/* The mean rests only on failed tasks or on a guess. */
 bool cluster_is_guess(const struct cluster *c);
+
+/* A decision made now, of which no more is known than this: whether the present
+ * plan is feasible, the tasks in the bag, and the money left. */
+struct bats_decision state_decision(const struct state *s,
+                                    enum bats_reason reason);
 
 /* ---- belief.c ---- */
 

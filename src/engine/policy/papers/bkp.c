@@ -10,6 +10,7 @@
 
 /* Share of what the money could do that is enough, if it is done sooner. */
 #define ENOUGH 0.98
+
 /* A machine of the cluster can be kept with `money` until a task of mean
  * length ends. */
 static bool can_end_a_task(const struct state *s, const struct cluster *c,
@@ -136,21 +137,19 @@ static void adopt(const struct state *s, enum bats_reason reason,
                   struct policy_plan *answer)
 {
     answer->confirms = reason != BATS_REASON_SAMPLED;
-    answer->decision = (struct bats_decision){
-        .time = s->now,
-        .reason = reason,
-        .feasible = plan->feasible,
-        .tasks_left = f->tasks_left,
-        .tasks_paid = s->run.planned ? f->tasks_paid : -1,
-        .budget_left = f->money_left,
-        .windows = plan->windows};
+    struct bats_decision *d = &answer->decision;
+    *d = state_decision(s, reason);
+    d->feasible = plan->feasible;
+    d->tasks_left = f->tasks_left;
+    d->tasks_paid = s->run.planned ? f->tasks_paid : -1;
+    d->budget_left = f->money_left;
+    d->windows = plan->windows;
     if (plan->feasible && plan->windows > 0) {
-        answer->decision.end = s->now + plan->windows * s->run.window;
-        answer->decision.cost = s->money.ledger.charged + plan->cost;
+        d->end = s->now + plan->windows * s->run.window;
+        d->cost = s->money.ledger.charged + plan->cost;
     }
     memcpy(answer->target, plan->machines, sizeof answer->target);
-    memcpy(answer->decision.machines, plan->machines,
-           sizeof answer->decision.machines);
+    memcpy(d->machines, plan->machines, sizeof d->machines);
     for (size_t i = 0; i < s->n_clusters; i++)
         answer->windows[i] = plan->windows;
 }

@@ -1,5 +1,26 @@
-/* dbc: the mechanics of the four deadline-and-budget policies. See dbc.h. */
-#include "engine/policy/papers/dbc.h"
+/*
+ * dbc: the four deadline-and-budget policies of Buyya, Murshed, Abramson,
+ * Venugopal, "Scheduling parameter sweep applications on global Grids" (2005),
+ * section 3.2 and figure 2. See bats/policy.h.
+ *
+ * A resource is a cluster. With
+ *
+ *   T_r  runtime of a task there: measured; where an expected runtime is given,
+ *        measured on all resources together, since the tasks are the same
+ *   C_r  = T_r x the charge of a slot: what a task costs
+ *
+ * every task that has not begun is assigned to a resource, and a free slot is
+ * given a task while its resource has one. All tasks are assigned anew when an
+ * eighth of the tasks left have ended; when a quarter of those have, and a T_r
+ * has changed by an eighth or a resource has no more tasks; and whenever
+ * machines are lost or nothing goes on. A resource of which nothing is known is
+ * given one task.
+ *
+ * Where use is charged, no task costs more than its use. Where windows are
+ * charged, C_r is what a task costs in windows that are full; machines are
+ * acquired for the tasks that are assigned to them, and kept while they work.
+ */
+#include "engine/policy/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,17 +32,47 @@
 #define DRIFT 0.125   /* of T_r, the same */
 #define NOISE 1e-9    /* relative tolerance for equal costs */
 #define MICROSECOND 1 /* tolerance for the end of a task */
-/* More standard errors are no chance, often as one looks. */
+/* A difference of this many standard errors is no chance, even though we look
+ * often. */
 #define CHANCE 4
+
+struct resource {
+    double runtime;    /* T_r; 0: not known */
+    double measured;   /* on this cluster alone, or the expected runtime */
+    double cost;       /* C_r */
+    double error;      /* relative standard error of both */
+    uint32_t assigned; /* tasks */
+    uint32_t begun;    /* of the cluster, when they were assigned */
+    /* When its slots are free next, ascending from `next` on, in a ring. */
+    double *free;
+    uint32_t n_slots, next;
+    uint32_t n_free; /* slots that are free now */
+};
+
+struct dbc {
+    void (*assign)(struct dbc *d);
+    struct resource resources[BATS_CLUSTERS_MAX];
+    /* For `assign`: the known clusters, cheapest first, of equal cost the
+     * faster first; the tasks not yet assigned (at least one), and the money
+     * for them. */
+    struct resource *order[BATS_CLUSTERS_MAX];
+    size_t n;
+    uint32_t tasks;
+    double money, deadline; /* INFINITY: no limit */
+    double *free;           /* by slot */
+    uint32_t results, next_results;
+};
 
 /* ---- assigning ---- */
 
-static double completion(const struct dbc_resource *r)
+static double completion(const struct resource *r)
 {
     return r->free[r->next] + r->runtime;
 }
 
-bool dbc_take(struct dbc *d, struct dbc_resource *r)
+/* Assigns a task to the next slot of the resource. False: it would end after the
+ * deadline, or there is no money. */
+static bool take(struct dbc *d, struct resource *r)
 {
     double end = completion(r);
     if (end > d->deadline + MICROSECOND || r->cost > d->money * (1 + NOISE))
@@ -34,9 +85,13 @@ bool dbc_take(struct dbc *d, struct dbc_resource *r)
     return true;
 }
 
-void dbc_spread(struct dbc *d, size_t first, size_t last, bool shares)
+/* Assigns tasks, each to that of order[first .. last - 1] which completes it
+ * soonest. `shares`: none costs more than its share of the money, so that all
+ * others keep theirs; where that pays for no task anywhere, the cheapest
+ * resource does what it can. */
+static void spread(struct dbc *d, size_t first, size_t last, bool shares)
 {
-    struct dbc_resource *best;
+    struct resource *best;
     do {
         double share = d->tasks > 0 ? d->money / d->tasks : 0;
         double limit = shares ? fmax(share, d->order[0]->cost) : d->money;
@@ -45,39 +100,39 @@ void dbc_spread(struct dbc *d, size_t first, size_t last, bool shares)
             if (d->order[i]->cost <= limit * (1 + NOISE) &&
                 (!best || completion(d->order[i]) < completion(best)))
                 best = d->order[i];
-    } while (d->tasks > 0 && best && dbc_take(d, best));
+    } while (d->tasks > 0 && best && take(d, best));
 }
 
 /* ---- looking ---- */
 
-static int by_time(const void *left, const void *right)
+static int ascending(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
     return a < b ? -1 : a > b;
 }
 
-static bool same(double a, double b, const struct dbc_resource *of_a,
-                 const struct dbc_resource *of_b)
+static bool same(double a, double b, const struct resource *of_a,
+                 const struct resource *of_b)
 {
     double error = hypot(of_a->error, of_b->error) + NOISE;
     return fabs(a - b) <= error * fmax(a, b);
 }
 
-bool dbc_same_cost(const struct dbc_resource *a, const struct dbc_resource *b)
+/* Their costs differ by no more than the standard error. */
+static bool same_cost(const struct resource *a, const struct resource *b)
 {
     return same(a->cost, b->cost, a, b);
 }
 
-static bool goes_before(const struct dbc_resource *a,
-                        const struct dbc_resource *b)
+static bool goes_before(const struct resource *a, const struct resource *b)
 {
-    if (!dbc_same_cost(a, b))
+    if (!same_cost(a, b))
         return a->cost < b->cost;
     return !same(a->runtime, b->runtime, a, b) && a->runtime < b->runtime;
 }
 
 /* Equal ones keep their order. */
-static void put_in_order(struct dbc *d, struct dbc_resource *r)
+static void put_in_order(struct dbc *d, struct resource *r)
 {
     size_t i = d->n++;
     for (; i > 0 && goes_before(r, d->order[i - 1]); i--)
@@ -107,7 +162,7 @@ static struct known know(const struct state *s)
 /* T_r. Runtimes that deviate from the expected ones by the same factor are one
  * measurement of all clusters. */
 static void measure_time(const struct cluster *c, struct known known,
-                         struct dbc_resource *r)
+                         struct resource *r)
 {
     double n = c->stats.n_done, hoped = (double)c->expected * known.factor;
     r->runtime = r->measured = cluster_runtime(c);
@@ -122,7 +177,7 @@ static void measure_time(const struct cluster *c, struct known known,
 /* When its slots are free; one that has taken longer than expected may be at
  * any moment. */
 static void look_at_machine(const struct state *s, const struct machine *m,
-                            struct dbc_resource *r)
+                            struct resource *r)
 {
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
         bool busy = s->slots[i].n_tasks > 0;
@@ -134,7 +189,7 @@ static void look_at_machine(const struct state *s, const struct machine *m,
 
 /* Machines that have yet to join are expected. */
 static void look(const struct state *s, size_t cluster, struct known known,
-                 struct dbc_resource *r)
+                 struct resource *r)
 {
     const struct cluster *c = &s->clusters[cluster];
     uint32_t more =
@@ -154,11 +209,11 @@ static void look(const struct state *s, size_t cluster, struct known known,
         more -= waits;
         look_at_machine(s, m, r);
     }
-    qsort(r->free, r->n_slots, sizeof *r->free, by_time);
+    qsort(r->free, r->n_slots, sizeof *r->free, ascending);
 }
 
 /* One task measures an unknown cluster. */
-static void measure(struct dbc *d, struct dbc_resource *r)
+static void measure(struct dbc *d, struct resource *r)
 {
     r->assigned = d->tasks > 0 && r->n_free == r->n_slots;
     d->tasks -= r->assigned;
@@ -177,7 +232,7 @@ static void assign_all(struct dbc *d, const struct state *s)
                       : (double)s->run.goal.deadline;
     d->n = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
-        struct dbc_resource *r = &d->resources[i];
+        struct resource *r = &d->resources[i];
         r->free = free;
         free += s->clusters[i].n_slots;
         look(s, i, known, r);
@@ -194,8 +249,8 @@ static void assign_all(struct dbc *d, const struct state *s)
 
 /* ---- answers to the engine ---- */
 
-int dbc_init(void *self, const struct state *s, void (*assign)(struct dbc *d),
-             struct bats_error *err)
+static int init(void *self, const struct state *s,
+                void (*assign)(struct dbc *d), struct bats_error *err)
 {
     struct dbc *d = self;
     d->assign = assign;
@@ -203,7 +258,7 @@ int dbc_init(void *self, const struct state *s, void (*assign)(struct dbc *d),
     return d->free ? 0 : bats_no_memory(err);
 }
 
-void dbc_release(void *self)
+static void release(void *self)
 {
     free(((struct dbc *)self)->free);
 }
@@ -219,7 +274,7 @@ static void count_machines(const struct dbc *d, const struct state *s,
 {
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        const struct dbc_resource *r = &d->resources[i];
+        const struct resource *r = &d->resources[i];
         uint32_t slots =
             r->n_slots - r->n_free + smaller(r->assigned, r->n_free);
         machines[i] = s->money.terms.idle_is_free
@@ -229,8 +284,9 @@ static void count_machines(const struct dbc *d, const struct state *s,
     }
 }
 
-void dbc_start(void *self, const struct state *s,
-               const struct policy_sample *sample, struct policy_start *start)
+static void start(void *self, const struct state *s,
+                  const struct policy_sample *sample,
+                  struct policy_start *start)
 {
     if (sample->is_on) {
         initial_start(s, sample, start);
@@ -243,12 +299,12 @@ void dbc_start(void *self, const struct state *s,
 static bool has_more(const struct dbc *d, const struct state *s,
                      size_t cluster)
 {
-    const struct dbc_resource *r = &d->resources[cluster];
+    const struct resource *r = &d->resources[cluster];
     return s->clusters[cluster].begun - r->begun < r->assigned;
 }
 
-enum bats_idle dbc_refuses(const void *self, const struct state *s,
-                           uint32_t machine)
+static enum bats_idle refuses(const void *self, const struct state *s,
+                              uint32_t machine)
 {
     const struct dbc *d = self;
     size_t i = s->machines[machine].cluster;
@@ -283,45 +339,33 @@ static bool is_wrong(const struct dbc *d, const struct state *s, size_t i)
     return has_drifted(d, s, i) || !has_more(d, s, i);
 }
 
-bool dbc_wants(void *self, const struct state *s, const struct occasion *why)
+static bool wants(void *self, const struct state *s,
+                  const struct occasion *why)
 {
     struct dbc *d = self;
     if (s->run.phase != PHASE_NONE || bats_bag_ready(&s->bag) == 0)
         return false;
-    switch (why->type) {
-    case OCCASION_RESULT:
+    if (why->type == OCCASION_RESULT) {
+        size_t cluster = s->machines[why->machine].cluster;
         d->results++;
-        return d->results >= d->next_results ||
-               is_unknown(d, s, s->machines[why->machine].cluster) ||
-               (4 * d->results >= d->next_results &&
-                is_wrong(d, s, s->machines[why->machine].cluster));
-    case OCCASION_TICK:
-    case OCCASION_WINDOW:
-    case OCCASION_READY: /* machines it has assigned them are acquired */
-        return false;
-    case OCCASION_LOST:
-    case OCCASION_STALLED:
-    case OCCASION_CHOSEN:
-        break;
+        return d->results >= d->next_results || is_unknown(d, s, cluster) ||
+               (4 * d->results >= d->next_results && is_wrong(d, s, cluster));
     }
-    return true;
+    return why->type == OCCASION_LOST || why->type == OCCASION_STALLED ||
+           why->type == OCCASION_CHOSEN;
 }
 
-int dbc_plan(void *self, const struct state *s, const struct occasion *why,
-             bool *is_new, struct policy_plan *plan, struct bats_error *err)
+static int plan(void *self, const struct state *s, const struct occasion *why,
+                bool *is_new, struct policy_plan *plan, struct bats_error *err)
 {
     struct dbc *d = self;
     (void)err;
     assign_all(d, s);
-    plan->decision = (struct bats_decision){
-        .time = s->now,
-        .reason = BATS_REASON_PLANNED,
-        .trigger = why->type == OCCASION_RESULT ? BATS_TRIGGER_RESULTS
-                                                : BATS_TRIGGER_NONE,
-        .feasible = d->tasks == 0,
-        .tasks_left = bats_bag_pending(&s->bag),
-        .tasks_paid = -1,
-        .budget_left = bats_ledger_available(&s->money.ledger)};
+    plan->decision = state_decision(s, BATS_REASON_PLANNED);
+    plan->decision.feasible = d->tasks == 0;
+    plan->decision.trigger = why->type == OCCASION_RESULT
+                                 ? BATS_TRIGGER_RESULTS
+                                 : BATS_TRIGGER_NONE;
     count_machines(d, s, plan->target);
     memcpy(plan->decision.machines, plan->target,
            sizeof plan->decision.machines);
@@ -329,7 +373,7 @@ int dbc_plan(void *self, const struct state *s, const struct occasion *why,
     return 0;
 }
 
-bool dbc_is_late(const void *self, const struct state *s)
+static bool is_late(const void *self, const struct state *s)
 {
     const struct dbc *d = self;
     double money = (double)bats_ledger_available(&s->money.ledger);
@@ -338,3 +382,92 @@ bool dbc_is_late(const void *self, const struct state *s)
             return (double)s->now + d->order[i]->runtime > d->deadline;
     return (double)s->now >= d->deadline;
 }
+
+/* ---- the policies ---- */
+
+#define POLICY(id, called, says)                                              \
+    static int init_##id(void *self, const struct state *s,                   \
+                         const struct bats_sched_options *o,                  \
+                         struct bats_error *err)                              \
+    {                                                                         \
+        (void)o;                                                              \
+        return init(self, s, by_##id, err);                                   \
+    }                                                                         \
+    const struct bats_policy bats_policy_dbc_##id = {                         \
+        .advisor = {called, sizeof(struct dbc), init_##id, release},          \
+        .about = says,                                                        \
+        .one_each = true,                                                     \
+        .start = start,                                                       \
+        .renew = rr_renew,                                                    \
+        .refuses = refuses,                                                   \
+        .refill = rr_refill,                                                  \
+        .wants = wants,                                                       \
+        .plan = plan,                                                         \
+        .is_late = is_late}
+
+/* The cheapest resource gets as many tasks as it can end by the deadline and the
+ * budget can pay, then the next one. */
+static void by_cost(struct dbc *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        spread(d, i, i + 1, false);
+}
+
+POLICY(cost, "dbc-cost", "the least cost by the deadline");
+
+/* Figure 2: the same for groups of resources where a task costs the same, each
+ * task on that which completes it soonest. */
+static void by_cost_time(struct dbc *d)
+{
+    for (size_t first = 0, last; first < d->n; first = last) {
+        last = first + 1;
+        while (last < d->n && same_cost(d->order[first], d->order[last]))
+            last++;
+        spread(d, first, last, false);
+    }
+}
+
+POLICY(cost_time, "dbc-cost-time",
+       "the least cost by the deadline, and then the least time");
+
+/* Task by task to the resource that completes it soonest, of those where a task
+ * costs no more than the money left / tasks left. */
+static void by_time(struct dbc *d)
+{
+    spread(d, 0, d->n, true);
+}
+
+POLICY(time, "dbc-time", "the least time within deadline and budget");
+
+/* Tasks per microsecond of order[first], order[first + 1], ... */
+static double rate(const struct dbc *d, size_t first)
+{
+    double sum = 0;
+    for (size_t i = first; i < d->n; i++)
+        sum += d->order[i]->n_slots / d->order[i]->runtime;
+    return sum;
+}
+
+/* Resources where a task costs no more than its share of the money get tasks in
+ * inverse proportion to their runtime. What they save raises the share of the
+ * other tasks, for the dearer resources; and so on. The rest goes where it ends
+ * soonest. Every task keeps its share. */
+static void by_conservative_time(struct dbc *d)
+{
+    size_t paid = 0, first;
+    do {
+        double share = d->money / d->tasks, tasks = d->tasks;
+        double all = rate(d, paid);
+        for (first = paid; paid < d->n && d->order[paid]->cost <= share;
+             paid++) {
+            struct resource *r = d->order[paid];
+            double n = floor(tasks * r->n_slots / r->runtime / all);
+            while (n-- > 0 && take(d, r))
+                continue;
+        }
+    } while (paid > first && paid < d->n && d->tasks > 0);
+    spread(d, 0, d->n, true);
+}
+
+POLICY(conservative_time, "dbc-conservative-time",
+       "time, and every task keeps its share of the budget");

@@ -21,10 +21,10 @@ static void start(void *self, const struct state *s,
                   const struct policy_sample *sample, struct policy_start *all)
 {
     const struct expert *x = self;
-    (void)sample;
+    rr_start(self, s, sample, all);
     for (size_t i = 0; i < s->n_clusters; i++)
-        if (!(s->clusters[i].spec.unreliable && x->strategy.only_reliable))
-            all->machines[i] = s->clusters[i].spec.max;
+        if (s->clusters[i].spec.unreliable && x->strategy.only_reliable)
+            all->machines[i] = 0;
 }
 
 static bool renew(const void *self, const struct state *s, uint32_t machine)

@@ -540,17 +540,6 @@ void place_release(void *self)
     free(p);
 }
 
-/* Waiting is free where use is charged. */
-void place_start(void *self, const struct state *s,
-                 const struct policy_sample *sample,
-                 struct policy_start *start)
-{
-    (void)self;
-    (void)sample;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        start->machines[i] = s->clusters[i].spec.max;
-}
-
 bool place_is_late(const void *self, const struct state *s)
 {
     const struct place *p = ((const struct place_memory *)self)->place;

@@ -151,7 +151,7 @@ struct place_memory {
                     .release = place_release},                                \
         .about = says,                                                        \
         .one_each = true,                                                     \
-        .start = place_start,                                                 \
+        .start = rr_start,                                                    \
         .renew = rr_renew,                                                    \
         .refill = rr_refill,                                                  \
         .is_late = place_is_late,                                             \
@@ -160,9 +160,6 @@ struct place_memory {
 int place_init(void *self, const struct state *s,
                const struct place_kind *kind, struct bats_error *err);
 void place_release(void *self);
-void place_start(void *self, const struct state *s,
-                 const struct policy_sample *sample,
-                 struct policy_start *start);
 bool place_is_late(const void *self, const struct state *s);
 struct bats_position place_place(void *self, const struct state *s,
                                  uint32_t slot);
