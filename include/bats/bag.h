@@ -71,8 +71,8 @@ struct bats_bag {
     uint8_t *state;                   /* by position */
     struct bats_position *order; /* the pending ones; the last is drawn next.
                                     With a graph a heap: the first is */
-    uint32_t below; /* places before `order` for tasks that are added later */
-    uint32_t *index;             /* by position, */
+    uint32_t below;  /* places before `order` for tasks that are added later */
+    uint32_t *index; /* by position, */
     struct bats_position *position; /* and by index */
     /* The rest is 0 without a graph. */
     const struct bats_graph *graph;
@@ -120,6 +120,15 @@ static inline bool bats_bag_has_result(const struct bats_bag *bag,
 {
     return bag->state[task.i] == BATS_TASK_DONE ||
            bag->state[task.i] == BATS_TASK_FAILED;
+}
+
+/* The task may still have a result in this session. */
+static inline bool bats_bag_is_left(const struct bats_bag *bag,
+                                    struct bats_position task)
+{
+    return !bats_bag_has_result(bag, task) &&
+           bag->state[task.i] != BATS_TASK_LEFT_OUT &&
+           bag->state[task.i] != BATS_TASK_SKIPPED;
 }
 
 /* All of `n` tasks pending, in the order of `seed`. BATS_ENOMEM. */

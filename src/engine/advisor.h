@@ -2,11 +2,11 @@
  * advisor: answers the engine's questions.
  *
  * Layer: engine. There is one for each kind of question: policy, sampling,
- * tail, failure, order. An advisor is a const table of functions. It
- * has a memory of its own, `self`, which the engine creates and destroys. It
- * reads the state, hears what has happened and answers questions; it never
- * changes the state and never calls another advisor. The engine (sched.c)
- * applies the answers.
+ * tail, failure, order. Where there are several of a kind (policies, tails,
+ * orders), each is a const table of functions. An advisor has a memory of its
+ * own, `self`, which the engine creates and destroys. It reads the state, hears
+ * what has happened and answers questions; it never changes the state and never
+ * calls another advisor. The engine (sched.c) applies the answers.
  */
 #ifndef BATS_ENGINE_ADVISOR_H
 #define BATS_ENGINE_ADVISOR_H

@@ -14,7 +14,7 @@ static void carry_out(struct bats_sched *e, uint32_t slot,
         bats_bag_take(&s->bag, task);
         execution_begin(s, slot, task);
         if (s->run.phase == PHASE_SAMPLING &&
-            e->sampling->drawn(e->own.sampling, s, slot, task))
+            sampling_drawn(e->own.sampling, s, slot, task))
             task_measure(s, task);
         break;
     case PROPOSAL_POINT:
@@ -96,9 +96,9 @@ static bool fill(struct bats_sched *e, uint32_t slot)
         !admits(e, slot) || give(e, slot, elsewhere, 2) == BATS_IDLE_NOT)
         return true;
     bool one_each = s->run.prefetch == 0 || e->policy->one_each ||
-                    s->money.purses.n > 0 || s->needs.list || s->machines[sl->machine].on_trial;
-    uint32_t depth =
-        one_each ? 1 : e->order->depth(e->own.order, s, sl->machine);
+                    s->money.purses.n > 0 || s->needs.list ||
+                    s->machines[sl->machine].on_trial;
+    uint32_t depth = one_each ? 1 : order_depth(s, sl->machine);
     while (any_task(s) && sl->n_tasks < depth && slot_lead(s, slot) == slot)
         if (!note(s, slot,
                   waits_for_machines(s) ? BATS_IDLE_ABSENT
@@ -214,7 +214,7 @@ void assign_idle(struct bats_sched *e)
 void assign_release(struct bats_sched *e)
 {
     struct bats_position task;
-    while (bats_is_position(task = e->sampling->released(e->own.sampling)))
+    while (bats_is_position(task = sampling_released(e->own.sampling)))
         task_release(&e->state, task);
 }
 

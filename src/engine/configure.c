@@ -296,9 +296,8 @@ void configure_start(struct bats_sched *e)
     struct state *s = &e->state;
     struct policy_start start = {{0}, {0}};
     struct policy_sample sample = {.is_on = s->run.phase == PHASE_SAMPLING};
-    bool runs =
-        !sample.is_on ||
-        e->sampling->start(e->own.sampling, s, sample.workers, sample.lacks);
+    bool runs = !sample.is_on || sampling_start(e->own.sampling, s,
+                                                sample.workers, sample.lacks);
     e->policy->start(e->own.policy, s, &sample, &start);
     for (size_t i = 0; i < s->n_clusters; i++) {
         s->clusters[i].target = start.machines[i];
@@ -327,7 +326,7 @@ static void offer(struct bats_sched *e, const struct occasion *why)
         return;
     e->may_offer = false;
     forecast_means(s);
-    if (e->sampling->offer(e->own.sampling, s, forecast_make(s).tasks_left))
+    if (sampling_offer(e->own.sampling, s, forecast_make(s).tasks_left))
         state_emit(s, (struct bats_command){.type = BATS_NOTICE_SAMPLED});
 }
 
@@ -374,7 +373,7 @@ static bool renews(const struct bats_sched *e, uint32_t machine)
         bats_ledger_affordable(&s->money.ledger, charge) < 1)
         return false;
     return s->run.phase != PHASE_NONE
-               ? e->sampling->needs(e->own.sampling, s, machine)
+               ? sampling_needs(e->own.sampling, s, machine)
                : e->policy->renew(e->own.policy, s, machine);
 }
 
@@ -554,7 +553,7 @@ void configure_limits(struct bats_sched *e)
     for (size_t i = 0; i < s->n_clusters; i++)
         s->clusters[i].limit = e->tail->limit
                                    ? e->tail->limit(e->own.tail, s, i)
-                                   : e->failure->limit(e->own.failure, s, i);
+                                   : failure_limit(e->own.failure, s, i);
 }
 
 /* ---- the sampling phase, and the choice ---- */
@@ -572,7 +571,7 @@ static void end_phase(struct bats_sched *e)
 {
     struct state *s = &e->state;
     struct bats_sample sample;
-    if (e->sampling->conclude(e->own.sampling, s, &sample) == 0) {
+    if (sampling_conclude(e->own.sampling, s, &sample) == 0) {
         state_take_sample(s, &sample);
         bats_sample_release(&sample);
     } else {
@@ -589,7 +588,7 @@ void configure_sampling(struct bats_sched *e, bool stalled)
 {
     struct state *s = &e->state;
     size_t cluster;
-    switch (e->sampling->step(e->own.sampling, s, stalled, &cluster)) {
+    switch (sampling_step(e->own.sampling, s, stalled, &cluster)) {
     case SAMPLING_GOES_ON:
         break;
     case SAMPLING_RESTS:
@@ -637,7 +636,7 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     struct sampling_choice chosen;
     const struct bats_schedule *schedule = &chosen.schedule;
     forecast_look(s);
-    int rc = e->sampling->choose(e->own.sampling, s, choice, &chosen, err);
+    int rc = sampling_choose(e->own.sampling, s, choice, &chosen, err);
     if (rc < 0)
         return rc;
     if (chosen.is_none) {

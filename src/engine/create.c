@@ -163,8 +163,8 @@ static int check_together(const struct bats_sched_options *o,
         {are_groups(o, o->category, o->n_categories),
          "the categories of the tasks are out of range"},
         {needs_fit(o), "a task needs more than any machine has"},
-        {!o->needs || (o->policy->knows_needs && o->n_purses == 0 &&
-                       !o->sampling.on),
+        {!o->needs ||
+             (o->policy->knows_needs && o->n_purses == 0 && !o->sampling.on),
          "tasks with needs of their own need another policy, no workflows "
          "with budgets of their own, and no choice of a schedule"},
         {purses_fit(o), "the workflows of the tasks are out of range"},
@@ -242,12 +242,11 @@ struct seat {
 
 static void list_seats(struct bats_sched *e, struct seat *seats)
 {
-    const struct seat all[ADVISORS] = {
-        {&e->policy->advisor, &e->own.policy},
-        {&e->sampling->advisor, &e->own.sampling},
-        {&e->tail->advisor, &e->own.tail},
-        {&e->failure->advisor, &e->own.failure},
-        {&e->order->advisor, &e->own.order}};
+    const struct seat all[ADVISORS] = {{&e->policy->advisor, &e->own.policy},
+                                       {&sampling_points, &e->own.sampling},
+                                       {&e->tail->advisor, &e->own.tail},
+                                       {&failure_rules, &e->own.failure},
+                                       {&e->order->advisor, &e->own.order}};
     for (int i = 0; i < ADVISORS; i++)
         seats[i] = all[i];
 }
@@ -320,13 +319,9 @@ int bats_sched_create(const struct bats_sched_options *o,
         return bats_no_memory(err);
     const struct lease_kind *lease = lease_kind_of(o->billing.model);
     e->policy = o->policy;
-    e->sampling = &sampling_points;
     e->tail =
         tail_find(o, e->policy->sends_instances, lease->terms.idle_is_free);
-    e->failure = &failure_rules;
-    e->order = o->needs   ? &order_fit
-               : o->graph ? &order_chain
-                          : &order_random;
+    e->order = o->needs ? &order_fit : o->graph ? &order_chain : &order_random;
     rc = state_init(&e->state, o, lease, e->tail->limit != NULL, err);
     /* They pay whole jobs. */
     if (rc == 0 && (o->n_purses > 0 || e->policy->sends_instances))

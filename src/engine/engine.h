@@ -22,9 +22,7 @@
 struct bats_sched {
     struct state state;
     const struct bats_policy *policy;
-    const struct sampling *sampling;
     const struct tail *tail;
-    const struct failure *failure;
     const struct order *order;
     struct {
         void *policy, *sampling, *tail, *failure, *order;

@@ -14,7 +14,7 @@ static void tell_sampling(struct bats_sched *e, uint32_t machine,
     struct state *s = &e->state;
     if (s->run.phase != PHASE_SAMPLING)
         return;
-    if (e->sampling->ended(e->own.sampling, s, machine, task, runtime) < 0)
+    if (sampling_ended(e->own.sampling, s, machine, task, runtime) < 0)
         s->answers.failure = BATS_ENOMEM;
     assign_release(e);
 }
@@ -25,7 +25,7 @@ static void give_up(struct bats_sched *e, uint32_t machine,
 {
     struct state *s = &e->state;
     task_finish(s, task, BATS_TASK_FAILED, s->machines[machine].cluster);
-    enum failure_halt halt = e->failure->halt(e->own.failure, s);
+    enum failure_halt halt = failure_halt(e->own.failure, s);
     if (halt != FAILURE_GO_ON)
         state_stop(s, halt == FAILURE_STOP, BATS_FINISH_HALTED);
 }
@@ -46,7 +46,7 @@ static void fail(struct bats_sched *e, uint32_t machine,
                  struct bats_position task, bool elsewhere)
 {
     struct state *s = &e->state;
-    bats_time wait = e->failure->failed(e->own.failure, s, task, elsewhere);
+    bats_time wait = failure_failed(e->own.failure, s, task, elsewhere);
     if (wait == FAILURE_FOR_GOOD || s->tasks[task.i].withdrawn) {
         give_up(e, machine, task);
         execution_cancel_all(s, task);
@@ -62,8 +62,7 @@ static void come_back(struct bats_sched *e, uint32_t machine,
                       struct bats_position task, bool yielded, bats_time ran)
 {
     struct state *s = &e->state;
-    bats_time wait =
-        e->failure->came_back(e->own.failure, s, task, yielded, ran);
+    bats_time wait = failure_came_back(e->own.failure, task, yielded, ran);
     if (wait == FAILURE_FOR_GOOD)
         give_up(e, machine, task);
     else
@@ -138,7 +137,7 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
         succeed(e, ev->machine, task, was_replica);
     tell_sampling(e, ev->machine, task, failed ? -1 : ev->runtime);
     bats_time time =
-        e->failure->note(e->own.failure, s, ev->machine, task, failed);
+        failure_note(e->own.failure, s, ev->machine, task, failed);
     if (time > 0)
         rc = quarantine(e, ev->machine, time, err);
     if (!failed && s->machines[ev->machine].on_trial) {
@@ -273,7 +272,7 @@ static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
     tell_tail(e, slot, task, false, true);
     bool elsewhere = execution_end(s, slot, task, false);
     if (!elsewhere && !bats_bag_has_result(&s->bag, task)) {
-        bool again = e->failure->lost(e->own.failure, s, task) &&
+        bool again = failure_lost(e->own.failure, s, task) &&
                      !s->tasks[task.i].withdrawn;
         task_lose(s, slot, task);
         if (again)

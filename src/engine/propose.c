@@ -64,7 +64,7 @@ enum bats_idle propose_refused(const struct bats_sched *e, uint32_t machine)
     if (!e->policy->place && !propose_affords(s, machine, BATS_NO_POSITION))
         return BATS_IDLE_MONEY;
     if (s->clusters[m->cluster].done == 0 &&
-        e->sampling->refuses(e->own.sampling, m->cluster))
+        sampling_refuses(e->own.sampling, m->cluster))
         return BATS_IDLE_FAILS;
     return e->policy->refuses ? e->policy->refuses(e->own.policy, s, machine)
                               : BATS_IDLE_NOT;
@@ -81,7 +81,7 @@ static struct proposal point(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
     return answer(s->slots[slot].n_tasks == 0
-                      ? e->sampling->give(e->own.sampling, s, slot)
+                      ? sampling_give(e->own.sampling, s, slot)
                       : BATS_NO_POSITION,
                   BATS_IDLE_NO_TASK);
 }
@@ -173,9 +173,8 @@ static struct proposal placed(struct bats_sched *e, uint32_t slot)
 static struct proposal ordered(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
-    return answer(
-        e->order->next(e->own.order, s, s->slots[slot].machine),
-        e->order->refusal);
+    return answer(e->order->next(e->own.order, s, s->slots[slot].machine),
+                  e->order->refusal);
 }
 
 static bool any_ready(const struct bats_sched *e)

@@ -100,7 +100,7 @@ static int tick(struct bats_sched *e, struct bats_error *err)
         slots_set_limits(s);
     }
     if (s->run.phase == PHASE_SAMPLING) {
-        e->sampling->watch(e->own.sampling, s);
+        sampling_watch(e->own.sampling, s);
         assign_release(e);
     }
     configure_prolong(s);
@@ -252,7 +252,8 @@ static int settle_end(struct bats_sched *e, struct bats_error *err)
                                                      : BATS_FINISH_ALL_DONE);
     else if (s->run.draining)
         state_finish(s, s->run.why);
-    else if (!is_empty && s->n_absent == 0 && !s->run.on_hold && s->money.n_jobs == 0)
+    else if (!is_empty && s->n_absent == 0 && !s->run.on_hold &&
+             s->money.n_jobs == 0)
         return unstall(e, err);
     return 0;
 }

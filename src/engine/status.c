@@ -275,7 +275,7 @@ enum bats_execution_state bats_sched_execution(const struct bats_sched *e,
 void bats_sched_sampled(const struct bats_sched *e,
                         struct bats_sched_sampled *sampled)
 {
-    e->sampling->report(e->own.sampling, sampled);
+    sampling_report(e->own.sampling, sampled);
 }
 
 int bats_sched_estimator(struct bats_sched *e,
@@ -283,7 +283,7 @@ int bats_sched_estimator(struct bats_sched *e,
                          struct bats_error *err)
 {
     forecast_look(&e->state);
-    return e->sampling->estimator(e->own.sampling, &e->state, estimator, err);
+    return sampling_estimator(e->own.sampling, &e->state, estimator, err);
 }
 
 const struct bats_decision *bats_sched_decisions(const struct bats_sched *e,

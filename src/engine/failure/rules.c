@@ -25,7 +25,7 @@ struct history {
     uint32_t n_quarantines;
 };
 
-struct rules {
+struct failure {
     struct bats_sched_rules rules;
     struct history *history;   /* by machine, */
     uint64_t n_done, n_failed; /* and the sums of theirs */
@@ -36,7 +36,7 @@ struct rules {
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
-    struct rules *r = self;
+    struct failure *r = self;
     r->rules = o->rules;
     if (r->rules.losses == 0)
         r->rules.losses = s->run.gives_up ? LOSSES_UNRELIABLE : LOSSES;
@@ -53,15 +53,14 @@ static int init(void *self, const struct state *s,
 
 static void release(void *self)
 {
-    struct rules *r = self;
+    struct failure *r = self;
     free(r->history);
     free(r->yields);
 }
 
-static bats_time failed(const void *self, const struct state *s,
-                        struct bats_position task, bool elsewhere)
+bats_time failure_failed(const struct failure *r, const struct state *s,
+                         struct bats_position task, bool elsewhere)
 {
-    const struct rules *r = self;
     /* On the machine where it continues the task is not stopped, even beyond
      * the rules, but only once. */
     uint32_t most = r->rules.retries + (elsewhere ? 1 : 0);
@@ -70,12 +69,9 @@ static bats_time failed(const void *self, const struct state *s,
     return r->rules.retry_delay;
 }
 
-static bats_time came_back(void *self, const struct state *s,
-                           struct bats_position task, bool yielded,
-                           bats_time ran)
+bats_time failure_came_back(struct failure *r, struct bats_position task,
+                            bool yielded, bats_time ran)
 {
-    struct rules *r = self;
-    (void)s;
     if (!r->yields)
         return 0;
     if (ran >= BATS_YIELD_PROGRESS)
@@ -87,16 +83,14 @@ static bats_time came_back(void *self, const struct state *s,
                : FAILURE_FOR_GOOD;
 }
 
-static bool lost(const void *self, const struct state *s,
-                 struct bats_position task)
+bool failure_lost(const struct failure *r, const struct state *s,
+                  struct bats_position task)
 {
-    const struct rules *r = self;
     return s->tasks[task.i].losses < r->rules.losses;
 }
 
-static enum failure_halt halt(const void *self, const struct state *s)
+enum failure_halt failure_halt(const struct failure *r, const struct state *s)
 {
-    const struct rules *r = self;
     const struct bats_sched_rules *rules = &r->rules;
     double n_failed = s->bag.count[BATS_TASK_FAILED];
     double n_ended = n_failed + s->bag.count[BATS_TASK_DONE];
@@ -107,9 +101,9 @@ static enum failure_halt halt(const void *self, const struct state *s)
     return FAILURE_GO_ON;
 }
 
-static bats_time limit(const void *self, const struct state *s, size_t cluster)
+bats_time failure_limit(const struct failure *r, const struct state *s,
+                        size_t cluster)
 {
-    const struct rules *r = self;
     double median = (double)bats_stats_median(&s->clusters[cluster].stats);
     double longest =
         r->rules.timeout > 0 ? (double)r->rules.timeout : INFINITY;
@@ -122,12 +116,12 @@ static bats_time limit(const void *self, const struct state *s, size_t cluster)
 
 /* Lately more executions have ended well elsewhere than failed. Running ones
  * do not count. */
-static bool others_do_well(const struct rules *r, const struct history *h)
+static bool others_do_well(const struct failure *r, const struct history *h)
 {
     return r->n_done - h->n_done > r->n_failed - h->n_failed;
 }
 
-static void forget_failures(struct rules *r, struct history *h, uint32_t but)
+static void forget_failures(struct failure *r, struct history *h, uint32_t but)
 {
     r->n_failed -= h->n_failed - but;
     h->n_failed = but;
@@ -135,7 +129,7 @@ static void forget_failures(struct rules *r, struct history *h, uint32_t but)
 
 /* One more failure and it is in quarantine again; but the next job may get
  * another node. */
-static bats_time sentence(struct rules *r, const struct state *s,
+static bats_time sentence(struct failure *r, const struct state *s,
                           struct history *h)
 {
     forget_failures(r, h, s->money.terms.waits ? 0 : QUARANTINE_AFTER - 1);
@@ -144,10 +138,10 @@ static bats_time sentence(struct rules *r, const struct state *s,
                : BATS_NEVER;
 }
 
-static bats_time note(void *self, const struct state *s, uint32_t machine,
-                      struct bats_position task, bool has_failed)
+bats_time failure_note(struct failure *r, const struct state *s,
+                       uint32_t machine, struct bats_position task,
+                       bool has_failed)
 {
-    struct rules *r = self;
     struct history *h = &r->history[machine];
     if (!has_failed) {
         forget_failures(r, h, 0);
@@ -166,11 +160,5 @@ static bats_time note(void *self, const struct state *s, uint32_t machine,
                : 0;
 }
 
-const struct failure failure_rules = {
-    .advisor = {"rules", sizeof(struct rules), init, release},
-    .failed = failed,
-    .came_back = came_back,
-    .lost = lost,
-    .halt = halt,
-    .limit = limit,
-    .note = note};
+const struct advisor failure_rules = {"rules", sizeof(struct failure), init,
+                                      release};

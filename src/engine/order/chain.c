@@ -101,7 +101,8 @@ static bool goes_elsewhere(struct memory *o, const struct state *s,
     return best != NULL;
 }
 
-static struct bats_position next(void *self, const struct state *s, uint32_t machine)
+static struct bats_position next(void *self, const struct state *s,
+                                 uint32_t machine)
 {
     struct memory *o = self;
     struct bats_position task, avoided = BATS_NO_POSITION;
@@ -128,5 +129,4 @@ static struct bats_position next(void *self, const struct state *s, uint32_t mac
 const struct order order_chain = {
     .advisor = {.name = "chain", .memory = sizeof(struct memory)},
     .refusal = BATS_IDLE_ELSEWHERE,
-    .next = next,
-    .depth = order_depth};
+    .next = next};

@@ -27,11 +27,11 @@ struct end {
 };
 
 struct memory {
-    uint32_t machine; /* with the reservation, or NO_MACHINE; */
-    uint32_t group;   /* category that it is for; */
-    double from;      /* when it may begin, microseconds; */
+    uint32_t machine;        /* with the reservation, or NO_MACHINE; */
+    uint32_t group;          /* category that it is for; */
+    double from;             /* when it may begin, microseconds; */
     struct bats_stock spare; /* what it leaves then */
-    struct end *ends; /* room for the slots of any machine */
+    struct end *ends;        /* room for the slots of any machine */
 };
 
 static void take(struct bats_stock *spec, const struct bats_need *need,
@@ -43,8 +43,7 @@ static void take(struct bats_stock *spec, const struct bats_need *need,
 }
 
 static bool has(const struct state *s, uint32_t machine,
-                const struct bats_stock *free,
-                const struct bats_need *need)
+                const struct bats_stock *free, const struct bats_need *need)
 {
     return need->cores <= free->cores && need->gpus <= free->gpus &&
            (s->needs.spec[machine].memory_kib == 0 ||
@@ -167,8 +166,7 @@ static bool ends_before(const struct memory *f, const struct state *s,
                         uint32_t group)
 {
     uint32_t task = s->bag.index[bats_bag_top(&s->bag, group).i];
-    double time =
-        task_runtime(s, task, s->machines[f->machine].cluster);
+    double time = task_runtime(s, task, s->machines[f->machine].cluster);
     return time > 0 && (double)s->now + time <= f->from;
 }
 
@@ -195,12 +193,12 @@ static uint32_t choose(const struct memory *f, const struct state *s,
             continue;
         struct bats_position task = bats_bag_top(&s->bag, g);
         bool fits = need_fits(s, machine, &s->needs.list[g]);
-        uint32_t *first = !fits ? waits
+        uint32_t *first = !fits                               ? waits
                           : s->tasks[task.i].avoid == machine ? &avoided
                                                               : &best;
         if (fits ? leaves_room(f, s, machine, g)
-                 : bats_need_room(&s->needs.spec[machine],
-                                  &s->needs.list[g]) > 0)
+                 : bats_need_room(&s->needs.spec[machine], &s->needs.list[g]) >
+                       0)
             if (before(s, g, *first))
                 *first = g;
     }
@@ -254,5 +252,4 @@ const struct order order_fit = {.advisor = {.name = "fit",
                                             .init = init,
                                             .release = release},
                                 .refusal = BATS_IDLE_NO_ROOM,
-                                .next = next,
-                                .depth = order_depth};
+                                .next = next};

@@ -14,19 +14,15 @@ struct order {
      * machines. The bag is not empty. */
     struct bats_position (*next)(void *self, const struct state *s,
                                  uint32_t machine);
-    /* The number of tasks that a slot of the machine may hold, including the
-     * running one. Only asked if some may be given ahead. */
-    uint32_t (*depth)(const void *self, const struct state *s,
-                      uint32_t machine);
 };
 
 extern const struct order order_random;
 extern const struct order order_chain;
 extern const struct order order_fit; /* where tasks have needs */
 
-/* For any order: the running task, and as many ahead as fill the prefetch
- * time. */
-uint32_t order_depth(const void *self, const struct state *s,
-                     uint32_t machine);
+/* The number of tasks that a slot of the machine may hold, whatever the order:
+ * the running one, and as many ahead as fill the prefetch time. Only asked if
+ * some may be given ahead. */
+uint32_t order_depth(const struct state *s, uint32_t machine);
 
 #endif

@@ -9,7 +9,8 @@
 /* Tasks that are looked at to find one that did not fail here. */
 #define LOOK_AHEAD 4
 
-static struct bats_position next(void *self, const struct state *s, uint32_t machine)
+static struct bats_position next(void *self, const struct state *s,
+                                 uint32_t machine)
 {
     (void)self;
     uint32_t ready = bats_bag_ready(&s->bag);
@@ -28,9 +29,8 @@ static struct bats_position next(void *self, const struct state *s, uint32_t mac
 /* The running task and enough others to fill the prefetch time, but at most
  * the slot's share of the rest, so that no task waits behind another while a
  * slot elsewhere is idle. */
-uint32_t order_depth(const void *self, const struct state *s, uint32_t machine)
+uint32_t order_depth(const struct state *s, uint32_t machine)
 {
-    (void)self;
     const struct machine *m = &s->machines[machine];
     double mean = s->clusters[m->cluster].stats.mean;
     if (mean == 0 || m->marked || s->run.phase == PHASE_SAMPLING)
@@ -43,5 +43,4 @@ uint32_t order_depth(const void *self, const struct state *s, uint32_t machine)
 
 const struct order order_random = {.advisor = {.name = "random"},
                                    .refusal = BATS_IDLE_FAILED_HERE,
-                                   .next = next,
-                                   .depth = order_depth};
+                                   .next = next};

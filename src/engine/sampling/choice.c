@@ -20,9 +20,9 @@ static bool is_choice(const struct state *s)
     return n > 1 && charged;
 }
 
-bool choice_offer(void *self, const struct state *s, int64_t tasks_left)
+bool sampling_offer(struct sampling *p, const struct state *s,
+                    int64_t tasks_left)
 {
-    struct memory *p = self;
     if (tasks_left <= 0 || !is_choice(s))
         return false;
     p->is_offered = true;
@@ -33,7 +33,7 @@ bool choice_offer(void *self, const struct state *s, int64_t tasks_left)
 /* ---- the data of the estimate ---- */
 
 /* In a plain run, each cluster is known only from its own tasks. */
-static int runtimes_of_plain_run(struct memory *p, const struct state *s,
+static int runtimes_of_plain_run(struct sampling *p, const struct state *s,
                                  double confidence, struct bats_error *err)
 {
     double *runtimes = malloc(s->known.sample_size * sizeof *runtimes);
@@ -53,7 +53,7 @@ static int runtimes_of_plain_run(struct memory *p, const struct state *s,
     return 0;
 }
 
-static int make_runtimes(struct memory *p, const struct state *s,
+static int make_runtimes(struct sampling *p, const struct state *s,
                          double confidence, struct bats_error *err)
 {
     struct bats_sample sample;
@@ -71,7 +71,7 @@ static int make_runtimes(struct memory *p, const struct state *s,
     return rc;
 }
 
-static void make_clusters(struct memory *p, const struct state *s)
+static void make_clusters(struct sampling *p, const struct state *s)
 {
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
@@ -100,7 +100,7 @@ static uint64_t tasks_left(const struct state *s)
 }
 
 /* Paid windows do fewer tasks if these wait for others. */
-static void allow_for_waiting(const struct memory *p, const struct state *s,
+static void allow_for_waiting(const struct sampling *p, const struct state *s,
                               struct bats_estimator *e)
 {
     double slots[BATS_CLUSTERS_MAX], held = 0;
@@ -116,10 +116,9 @@ static void allow_for_waiting(const struct memory *p, const struct state *s,
                                  (1 - bats_levels_share(&all, slots)));
 }
 
-int choice_estimator(void *self, const struct state *s,
-                     struct bats_estimator *e, struct bats_error *err)
+int sampling_estimator(struct sampling *p, const struct state *s,
+                       struct bats_estimator *e, struct bats_error *err)
 {
-    struct memory *p = self;
     if (s->run.phase != PHASE_SAMPLED && !p->is_offered)
         return bats_error_set(err, BATS_ESTATE,
                               "there is no sample to choose from");
@@ -182,11 +181,10 @@ static int too_dear(bats_money cost, struct bats_error *err)
                           bats_money_format(money, cost));
 }
 
-int choice_choose(void *self, const struct state *s,
-                  const struct bats_choice *choice,
-                  struct sampling_choice *chosen, struct bats_error *err)
+int sampling_choose(struct sampling *p, const struct state *s,
+                    const struct bats_choice *choice,
+                    struct sampling_choice *chosen, struct bats_error *err)
 {
-    struct memory *p = self;
     struct bats_estimator e;
     *chosen = (struct sampling_choice){.cushion = p->cushion};
     if (choice->offer == BATS_OFFER_NONE &&
@@ -195,7 +193,7 @@ int choice_choose(void *self, const struct state *s,
         chosen->is_none = true;
         return 0;
     }
-    int rc = choice_estimator(p, s, &e, err);
+    int rc = sampling_estimator(p, s, &e, err);
     if (rc == 0)
         rc = bats_estimate_choose(&e, choice, &chosen->schedule, err);
     if (rc == 0 && choice->offer == BATS_OFFER_DEADLINE &&
@@ -215,9 +213,9 @@ int choice_choose(void *self, const struct state *s,
     return 0;
 }
 
-void choice_report(const void *self, struct bats_sched_sampled *sampled)
+void sampling_report(const struct sampling *p,
+                     struct bats_sched_sampled *sampled)
 {
-    const struct memory *p = self;
     *sampled = (struct bats_sched_sampled){.time = p->over_at,
                                            .charged = p->over_charged,
                                            .tasks = p->n_drawn,

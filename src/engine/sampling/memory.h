@@ -14,7 +14,7 @@ struct point {
     enum { POINT_WANTED, POINT_RUNS, POINT_ENDED } at[BATS_CLUSTERS_MAX];
 };
 
-struct memory {
+struct sampling {
     /* points.c: */
     uint32_t workers, n_points_wanted, n_wanted; /* slots that were asked for,
                                                     or 0; tasks */
@@ -55,19 +55,11 @@ struct memory {
 };
 
 /* enough is known; at this time, after that charge */
-static inline void sampling_mark_time(struct memory *p, const struct state *s)
+static inline void sampling_mark_time(struct sampling *p,
+                                      const struct state *s)
 {
     p->over_at = s->now;
     p->over_charged = s->money.ledger.charged;
 }
-
-/* See sampling.h. */
-bool choice_offer(void *self, const struct state *s, int64_t tasks_left);
-int choice_estimator(void *self, const struct state *s,
-                     struct bats_estimator *e, struct bats_error *err);
-int choice_choose(void *self, const struct state *s,
-                  const struct bats_choice *choice,
-                  struct sampling_choice *chosen, struct bats_error *err);
-void choice_report(const void *self, struct bats_sched_sampled *sampled);
 
 #endif

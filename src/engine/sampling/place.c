@@ -72,7 +72,7 @@ static bool is_open(const struct state *s, size_t i, size_t j, struct sum t)
     return !(half <= log(ALIKE) || fabs(cost) > half);
 }
 
-void place_look(struct memory *p, const struct state *s)
+void place_look(struct sampling *p, const struct state *s)
 {
     struct pairs pairs = {{{{0, 0, 0}}}};
     for (size_t i = 0; i < s->n_clusters; i++)
@@ -89,7 +89,7 @@ void place_look(struct memory *p, const struct state *s)
 }
 
 /* Most of the tasks that have ended until now would be short ones. */
-static bool is_first(const struct memory *p, uint32_t task)
+static bool is_first(const struct sampling *p, uint32_t task)
 {
     for (size_t i = 0; i < FIRST; i++)
         if (p->first[i] == task)
@@ -97,7 +97,7 @@ static bool is_first(const struct memory *p, uint32_t task)
     return false;
 }
 
-bool place_mean_is_known(const struct memory *p, const struct state *s)
+bool place_mean_is_known(const struct sampling *p, const struct state *s)
 {
     struct sum t[BATS_CLUSTERS_MAX] = {{0, 0, 0}};
     size_t most = 0;

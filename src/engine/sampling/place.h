@@ -19,10 +19,10 @@
 #include "engine/sampling/memory.h"
 
 /* Looks again at p->is_settled, after an observation. */
-void place_look(struct memory *p, const struct state *s);
+void place_look(struct sampling *p, const struct state *s);
 
 /* The mean runtime on the cluster with most results is known to 25 % (95 %). */
-bool place_mean_is_known(const struct memory *p, const struct state *s);
+bool place_mean_is_known(const struct sampling *p, const struct state *s);
 
 /* The cluster on which the tasks run that need not run on all: a task costs
  * least there, as far as is expected. */

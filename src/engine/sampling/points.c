@@ -29,7 +29,7 @@
 
 /* ---- earlier results ---- */
 
-static int observe(struct memory *p, uint32_t number, uint32_t cluster,
+static int observe(struct sampling *p, uint32_t number, uint32_t cluster,
                    bats_time runtime)
 {
     if (!bats_grow(&p->observations, &p->capacity, p->n_observations + 1,
@@ -42,7 +42,7 @@ static int observe(struct memory *p, uint32_t number, uint32_t cluster,
     return 0;
 }
 
-static int take_over(struct memory *p, const struct state *s,
+static int take_over(struct sampling *p, const struct state *s,
                      const struct bats_observation *seen, size_t n,
                      struct bats_error *err)
 {
@@ -61,7 +61,7 @@ static int take_over(struct memory *p, const struct state *s,
 /* Results of earlier sessions are a part of the sample. A cluster that has as
  * many of them as the sample is to have gets no more, and points are run on the
  * others only. */
-static int take_earlier(struct memory *p, const struct state *s,
+static int take_earlier(struct sampling *p, const struct state *s,
                         const struct bats_sched_earlier *earlier,
                         struct bats_error *err)
 {
@@ -88,7 +88,7 @@ static int take_earlier(struct memory *p, const struct state *s,
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
-    struct memory *p = self;
+    struct sampling *p = self;
     uint32_t n = bats_bag_left(&s->bag);
     p->plans = bats_policy_plans(o->policy);
     p->cushion = o->sampling.cushion;
@@ -123,12 +123,12 @@ static int init(void *self, const struct state *s,
 
 static void release(void *self)
 {
-    struct memory *p = self;
+    struct sampling *p = self;
     free(p->observations);
     free(p->is_open);
 }
 
-static uint32_t lacks(const struct memory *p, const struct state *s,
+static uint32_t lacks(const struct sampling *p, const struct state *s,
                       size_t cluster)
 {
     if (p->is_known[cluster] ||
@@ -139,7 +139,7 @@ static uint32_t lacks(const struct memory *p, const struct state *s,
 
 /* Few machines save nothing where they cost nothing, or are paid in any case
  * (an allocation), or where the run will go on with the only cluster. */
-static uint32_t workers_on(const struct memory *p, const struct state *s,
+static uint32_t workers_on(const struct sampling *p, const struct state *s,
                            size_t cluster)
 {
     bool is_only = s->n_clusters == 1 && p->goes_on;
@@ -150,10 +150,9 @@ static uint32_t workers_on(const struct memory *p, const struct state *s,
     return p->is_frugal ? place_workers(s, cluster, workers) : workers;
 }
 
-static bool start(const void *self, const struct state *s, uint32_t *workers,
-                  uint32_t *lacking)
+bool sampling_start(const struct sampling *p, const struct state *s,
+                    uint32_t *workers, uint32_t *lacking)
 {
-    const struct memory *p = self;
     for (size_t i = 0; i < s->n_clusters; i++) {
         lacking[i] = lacks(p, s, i);
         workers[i] = workers_on(p, s, i);
@@ -163,7 +162,7 @@ static bool start(const void *self, const struct state *s, uint32_t *workers,
 
 /* ---- points ---- */
 
-static struct point *point_of(struct memory *p, struct bats_position task)
+static struct point *point_of(struct sampling *p, struct bats_position task)
 {
     for (uint32_t i = 0; i < p->n_points; i++)
         if (bats_same_position(p->points[i].task, task))
@@ -171,7 +170,7 @@ static struct point *point_of(struct memory *p, struct bats_position task)
     return NULL;
 }
 
-static uint32_t good_points(const struct memory *p)
+static uint32_t good_points(const struct sampling *p)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n_points; i++)
@@ -180,7 +179,7 @@ static uint32_t good_points(const struct memory *p)
 }
 
 /* There is a cluster that the points are for. */
-static bool is_open(const struct memory *p, const struct state *s)
+static bool is_open(const struct sampling *p, const struct state *s)
 {
     for (size_t c = 0; c < s->n_clusters; c++)
         if (s->clusters[c].n_machines > 0 && !p->is_settled[c])
@@ -188,45 +187,43 @@ static bool is_open(const struct memory *p, const struct state *s)
     return false;
 }
 
-static bool wants_point(const struct memory *p, const struct state *s)
+static bool wants_point(const struct sampling *p, const struct state *s)
 {
     return p->n_points < POINTS_MAX && good_points(p) < p->n_points_wanted &&
            is_open(p, s);
 }
 
 /* A task that runs only for its runtime is not needed any more. */
-static void void_point(struct memory *p, struct point *point)
+static void void_point(struct sampling *p, struct point *point)
 {
     point->is_void = true;
     p->released[p->n_released++] = point->task;
 }
 
-static struct bats_position released(void *self)
+struct bats_position sampling_released(struct sampling *p)
 {
-    struct memory *p = self;
     return p->first_released < p->n_released ? p->released[p->first_released++]
                                              : BATS_NO_POSITION;
 }
 
-static bool refuses(const void *self, size_t cluster)
+bool sampling_refuses(const struct sampling *p, size_t cluster)
 {
-    const struct memory *p = self;
     return p->n_bad[cluster] >= POINTS;
 }
 
 /* The cluster has, or may get, a machine that could run a task. */
-static bool is_usable(const struct memory *p, const struct state *s,
+static bool is_usable(const struct sampling *p, const struct state *s,
                       size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
     return c->n_joined > 0 && c->spec.max > 0 &&
-           !(c->done == 0 && refuses(p, cluster)) &&
+           !(c->done == 0 && sampling_refuses(p, cluster)) &&
            (c->n_held > 0 ||
             bats_ledger_affordable(&s->money.ledger, c->spec.charge) >= 1);
 }
 
 /* The first point that the cluster has still to run, or NULL. */
-static const struct point *wanted_by(const struct memory *p, size_t cluster)
+static const struct point *wanted_by(const struct sampling *p, size_t cluster)
 {
     for (uint32_t i = 0; i < p->n_points && !p->is_settled[cluster]; i++)
         if (!p->points[i].is_void && p->points[i].at[cluster] == POINT_WANTED)
@@ -234,17 +231,16 @@ static const struct point *wanted_by(const struct memory *p, size_t cluster)
     return NULL;
 }
 
-static struct bats_position give(void *self, const struct state *s,
-                                 uint32_t slot)
+struct bats_position sampling_give(struct sampling *p, const struct state *s,
+                                   uint32_t slot)
 {
-    struct memory *p = self;
     size_t cluster = slot_cluster(s, slot);
     const struct point *wanted = wanted_by(p, cluster);
     if (!wanted)
         return BATS_NO_POSITION;
     const struct task *t = &s->tasks[wanted->task.i];
-    if (s->needs.list && !need_fits(s, s->slots[slot].machine,
-                                    need_of(s, wanted->task)))
+    if (s->needs.list &&
+        !need_fits(s, s->slots[slot].machine, need_of(s, wanted->task)))
         return BATS_NO_POSITION;
     if (t->slot != NO_SLOT && t->cancelled &&
         !bats_bag_has_result(&s->bag, wanted->task))
@@ -253,10 +249,9 @@ static struct bats_position give(void *self, const struct state *s,
     return wanted->task;
 }
 
-static bool drawn(void *self, const struct state *s, uint32_t slot,
-                  struct bats_position task)
+bool sampling_drawn(struct sampling *p, const struct state *s, uint32_t slot,
+                    struct bats_position task)
 {
-    struct memory *p = self;
     if (!p->is_open[task.i] && p->n_drawn < p->n_wanted) {
         p->is_open[task.i] = true;
         if (p->n_drawn < FIRST)
@@ -275,14 +270,14 @@ static bool drawn(void *self, const struct state *s, uint32_t slot,
     return true;
 }
 
-static void leave_sample(struct memory *p, struct bats_position task)
+static void leave_sample(struct sampling *p, struct bats_position task)
 {
     if (p->is_open[task.i])
         p->n_open--;
     p->is_open[task.i] = false;
 }
 
-static int note(struct memory *p, const struct state *s, uint32_t number,
+static int note(struct sampling *p, const struct state *s, uint32_t number,
                 uint32_t cluster, bats_time runtime)
 {
     int rc = observe(p, number, cluster, runtime);
@@ -291,10 +286,9 @@ static int note(struct memory *p, const struct state *s, uint32_t number,
     return rc;
 }
 
-static int ended(void *self, const struct state *s, uint32_t machine,
-                 struct bats_position task, bats_time runtime)
+int sampling_ended(struct sampling *p, const struct state *s, uint32_t machine,
+                   struct bats_position task, bats_time runtime)
 {
-    struct memory *p = self;
     int rc = 0;
     uint32_t cluster = s->machines[machine].cluster;
     struct point *point = point_of(p, task);
@@ -313,9 +307,9 @@ static int ended(void *self, const struct state *s, uint32_t machine,
 
 /* ---- the end of the phase ---- */
 
-static bool needs(const void *self, const struct state *s, uint32_t machine)
+bool sampling_needs(const struct sampling *p, const struct state *s,
+                    uint32_t machine)
 {
-    const struct memory *p = self;
     const struct machine *m = &s->machines[machine];
     if (s->run.phase != PHASE_SAMPLING)
         return false;
@@ -330,7 +324,7 @@ static bool needs(const void *self, const struct state *s, uint32_t machine)
     return false;
 }
 
-static bool points_complete(const struct memory *p, const struct state *s)
+static bool points_complete(const struct sampling *p, const struct state *s)
 {
     if (wants_point(p, s) && bats_bag_pending(&s->bag) > 0)
         return false;
@@ -345,20 +339,19 @@ static bool points_complete(const struct memory *p, const struct state *s)
 }
 
 /* The first tasks tell enough. */
-static bool is_enough(const struct memory *p, const struct state *s)
+static bool is_enough(const struct sampling *p, const struct state *s)
 {
     return p->is_frugal && p->n_drawn >= FIRST && place_mean_is_known(p, s);
 }
 
-static bool all_drawn(const struct memory *p, const struct state *s)
+static bool all_drawn(const struct sampling *p, const struct state *s)
 {
     return p->n_drawn >= p->n_wanted || bats_bag_pending(&s->bag) == 0;
 }
 
-static int conclude(void *self, const struct state *s,
-                    struct bats_sample *sample)
+int sampling_conclude(struct sampling *p, const struct state *s,
+                      struct bats_sample *sample)
 {
-    struct memory *p = self;
     for (uint32_t i = 0; i < p->n_points; i++)
         if (!p->points[i].is_void)
             void_point(p, &p->points[i]);
@@ -368,7 +361,7 @@ static int conclude(void *self, const struct state *s,
 }
 
 /* Nothing runs, but something is missing: a machine for it. */
-static enum sampling_step call(const struct memory *p, const struct state *s,
+static enum sampling_step call(const struct sampling *p, const struct state *s,
                                size_t *cluster)
 {
     *cluster = forecast_most_profitable(s);
@@ -381,10 +374,10 @@ static enum sampling_step call(const struct memory *p, const struct state *s,
     return *cluster == SIZE_MAX ? SAMPLING_IS_OVER : SAMPLING_CALLS;
 }
 
-static enum sampling_step step(const void *self, const struct state *s,
-                               bool stalled, size_t *cluster)
+enum sampling_step sampling_step(const struct sampling *p,
+                                 const struct state *s, bool stalled,
+                                 size_t *cluster)
 {
-    const struct memory *p = self;
     bool is_drawn = all_drawn(p, s);
     if (s->n_absent > 0 || s->run.draining)
         return SAMPLING_GOES_ON;
@@ -401,9 +394,8 @@ static enum sampling_step step(const void *self, const struct state *s,
     return active && !wanted ? SAMPLING_RESTS : SAMPLING_GOES_ON;
 }
 
-static void watch(void *self, const struct state *s)
+void sampling_watch(struct sampling *p, const struct state *s)
 {
-    struct memory *p = self;
     if (p->longest_runtime == 0 || !all_drawn(p, s))
         return;
     for (uint32_t i = 0; i < s->n_slots; i++) {
@@ -423,19 +415,5 @@ static void watch(void *self, const struct state *s)
     }
 }
 
-const struct sampling sampling_points = {
-    .advisor = {"points", sizeof(struct memory), init, release},
-    .start = start,
-    .give = give,
-    .drawn = drawn,
-    .ended = ended,
-    .watch = watch,
-    .released = released,
-    .refuses = refuses,
-    .needs = needs,
-    .step = step,
-    .conclude = conclude,
-    .offer = choice_offer,
-    .estimator = choice_estimator,
-    .choose = choice_choose,
-    .report = choice_report};
+const struct advisor sampling_points = {"points", sizeof(struct sampling),
+                                        init, release};

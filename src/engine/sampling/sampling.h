@@ -20,7 +20,7 @@ enum sampling_step {
 
 /* The choice, as it is carried out. */
 struct sampling_choice {
-    bool is_none;     /* nothing was chosen */
+    bool is_none; /* nothing was chosen */
     enum bats_plans plans;
     uint64_t n_tasks; /* that were left; else: */
     bats_money limit; /* may be spent on the schedule */
@@ -28,57 +28,72 @@ struct sampling_choice {
     struct bats_schedule schedule;
 };
 
-struct sampling {
-    struct advisor advisor;
+/* Its memory is a struct sampling. */
+extern const struct advisor sampling_points;
 
-    /* ---- a phase of its own ---- */
+struct sampling;
 
-    /* By cluster: slots at the start, and the most tasks that it still has to
-     * run. False: no task is needed, the sample is an earlier one. */
-    bool (*start)(const void *self, const struct state *s, uint32_t *workers,
-                  uint32_t *lacks);
-    /* A task that the cluster of an idle slot has to run, too; it is run at
-     * once. BATS_NO_POSITION: none. */
-    struct bats_position (*give)(void *self, const struct state *s,
-                                 uint32_t slot);
-    /* `task` was drawn for `slot`. True: every cluster has to run it. */
-    bool (*drawn)(void *self, const struct state *s, uint32_t slot,
-                  struct bats_position task);
-    /* An execution of `task` on `machine` is over and its consequences are
-     * settled; `runtime` < 0: it failed. BATS_ENOMEM. */
-    int (*ended)(void *self, const struct state *s, uint32_t machine,
-                 struct bats_position task, bats_time runtime);
-    /* Monitoring: leaves out tasks that may never end. */
-    void (*watch)(void *self, const struct state *s);
-    /* After the three above: a task that need not be run on every cluster any
-     * more, each once; BATS_NO_POSITION: no more. */
-    struct bats_position (*released)(void *self);
-    /* Nothing has ever ended well on the cluster (which has done nothing), and
-     * much has not: it would only spoil the rest of the bag. */
-    bool (*refuses)(const void *self, size_t cluster);
-    /* The machine runs what the sample waits for. */
-    bool (*needs)(const void *self, const struct state *s, uint32_t machine);
-    /* After every event. `stalled`: nothing runs. */
-    enum sampling_step (*step)(const void *self, const struct state *s,
-                               bool stalled, size_t *cluster);
-    /* The phase is over: computes the sample. BATS_ENOMEM. */
-    int (*conclude)(void *self, const struct state *s,
-                    struct bats_sample *sample);
+/* ---- points.c: a phase of its own ---- */
 
-    /* ---- the choice ---- */
+/* By cluster: slots at the start, and the most tasks that it still has to run.
+ * False: no task is needed, since an earlier sample is used. */
+bool sampling_start(const struct sampling *p, const struct state *s,
+                    uint32_t *workers, uint32_t *lacking);
 
-    /* In a plain run: the clusters are known, and tasks_left tasks are left
-     * for windows that are not paid. True: there is a choice. */
-    bool (*offer)(void *self, const struct state *s, int64_t tasks_left);
-    /* The input of the estimates. The forecast has looked just now. */
-    int (*estimator)(void *self, const struct state *s,
-                     struct bats_estimator *estimator, struct bats_error *err);
-    int (*choose)(void *self, const struct state *s,
-                  const struct bats_choice *choice,
-                  struct sampling_choice *chosen, struct bats_error *err);
-    void (*report)(const void *self, struct bats_sched_sampled *sampled);
-};
+/* A task that the cluster of an idle slot has to run, too; it is run at once.
+ * BATS_NO_POSITION: none. */
+struct bats_position sampling_give(struct sampling *p, const struct state *s,
+                                   uint32_t slot);
 
-extern const struct sampling sampling_points;
+/* `task` was drawn for `slot`. True: every cluster has to run it. */
+bool sampling_drawn(struct sampling *p, const struct state *s, uint32_t slot,
+                    struct bats_position task);
+
+/* An execution of `task` on `machine` is over and its consequences are settled;
+ * `runtime` < 0: it failed. BATS_ENOMEM. */
+int sampling_ended(struct sampling *p, const struct state *s, uint32_t machine,
+                   struct bats_position task, bats_time runtime);
+
+/* Monitoring: leaves out tasks that may never end. */
+void sampling_watch(struct sampling *p, const struct state *s);
+
+/* After the three above: a task that need not be run on every cluster any more,
+ * each once; BATS_NO_POSITION: no more. */
+struct bats_position sampling_released(struct sampling *p);
+
+/* Nothing has ever ended well on the cluster (which has done nothing), and much
+ * has not: it would only spoil the rest of the bag. */
+bool sampling_refuses(const struct sampling *p, size_t cluster);
+
+/* The machine runs what the sample waits for. */
+bool sampling_needs(const struct sampling *p, const struct state *s,
+                    uint32_t machine);
+
+/* After every event. `stalled`: nothing runs. */
+enum sampling_step sampling_step(const struct sampling *p,
+                                 const struct state *s, bool stalled,
+                                 size_t *cluster);
+
+/* The phase is over: computes the sample. BATS_ENOMEM. */
+int sampling_conclude(struct sampling *p, const struct state *s,
+                      struct bats_sample *sample);
+
+/* ---- choice.c: schedules are offered, and one is chosen ---- */
+
+/* In a plain run: the clusters are known, and tasks_left tasks are left for
+ * windows that are not paid. True: there is a choice. */
+bool sampling_offer(struct sampling *p, const struct state *s,
+                    int64_t tasks_left);
+
+/* The input of the estimates. The forecast has looked just now. */
+int sampling_estimator(struct sampling *p, const struct state *s,
+                       struct bats_estimator *e, struct bats_error *err);
+
+int sampling_choose(struct sampling *p, const struct state *s,
+                    const struct bats_choice *choice,
+                    struct sampling_choice *chosen, struct bats_error *err);
+
+void sampling_report(const struct sampling *p,
+                     struct bats_sched_sampled *sampled);
 
 #endif

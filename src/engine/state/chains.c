@@ -3,6 +3,7 @@
 #include "engine/state/moves.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* The time that a height stands for: the longest chain goes to the fastest
  * machines that are held. Until tasks are ranked, a height is their number. 0:
@@ -100,4 +101,17 @@ double state_chain_means(const struct state *s)
 {
     double mean = s->bag.graph ? unit_of(s) * time_of_height(s) : 0;
     return mean > 0 ? (double)state_longest_chain(s, NULL) / mean : 0;
+}
+
+/* Without memory: none. */
+void levels_left(const struct state *s, struct bats_levels *levels)
+{
+    uint32_t n = s->bag.graph ? s->bag.n : 0;
+    uint8_t *left = malloc((size_t)n + 1);
+    *levels = (struct bats_levels){.n = 0};
+    for (uint32_t i = 0; left && i < n; i++)
+        left[i] = bats_bag_is_left(&s->bag, s->bag.position[i]);
+    if (left && n > 0)
+        bats_graph_levels(s->bag.graph, left, levels, NULL);
+    free(left);
 }

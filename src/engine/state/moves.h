@@ -74,15 +74,6 @@ void categories_add(struct state *s, uint32_t task); /* to the bag */
 /* Ranks tasks by the runtimes that are told, if they are. */
 void categories_take_told(struct state *s);
 
-/* ---- levels.c ---- */
-
-/* As long as s->known.height is in tasks. BATS_ENOMEM; release in any case. */
-int levels_init(struct state *s);
-void levels_release(struct state *s);
-
-/* The task with this number will have no further result. */
-void levels_drop(struct state *s, uint32_t task);
-
 /* ---- needs.c ---- */
 
 /* Takes the needs of tasks, and groups the bag by them. BATS_ENOMEM; release in

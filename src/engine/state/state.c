@@ -314,8 +314,6 @@ static int set_up_bag(struct state *s, const struct bats_sched_options *o,
     if (rc == 0)
         rc = categories_init(s, o);
     if (rc == 0)
-        rc = levels_init(s);
-    if (rc == 0)
         rc = purses_init(s, o);
     return rc == 0 ? books_init(s, o) : rc;
 }
@@ -375,7 +373,6 @@ void state_release(struct state *s)
     free(s->known.sorted);
     needs_release(s);
     categories_release(s);
-    levels_release(s);
     purses_release(s);
     books_release(s);
     bats_heap_release(&s->turns);

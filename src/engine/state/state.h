@@ -50,7 +50,6 @@ struct knowledge {
                          the heaviest one; NULL: there is no graph */
     uint32_t *sorted; /* its nodes, parents first */
     bool is_ranked;
-    struct levels levels;
     struct categories categories;
     bats_time filled; /* the longest job in which a task was cut off that had
                          all of it */
@@ -260,9 +259,8 @@ bats_time state_longest_chain(const struct state *s, bats_time *of_purse);
 /* The same, in tasks of mean length on the same machine. */
 double state_chain_means(const struct state *s);
 
-/* ---- levels.c ---- */
-
-/* The levels of what is left; none without a graph. */
+/* The levels of what is left (bats_graph_levels), which takes a look at the
+ * whole graph; none without one. */
 void levels_left(const struct state *s, struct bats_levels *levels);
 
 /* ---- needs.c ---- */

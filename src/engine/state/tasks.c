@@ -4,7 +4,6 @@
 static void drop(struct state *s, uint32_t task, enum bats_task_state state)
 {
     categories_drop(s, task);
-    levels_drop(s, task);
     purse_ended(s, task, state);
 }
 

@@ -146,7 +146,7 @@ struct cluster {
                                  0 in an allocation */
     bats_money price;         /* what it is in either */
     bats_time expected;       /* runtime of a task; 0: not known */
-    bool is_believed;         /* that is what is believed, not what was given */
+    bool is_believed; /* that is what is believed, not what was given */
     uint32_t first_machine, n_machines; /* indices into `members` */
     uint32_t n_joined; /* joined, and neither lost nor in quarantine */
     uint32_t n_lost, n_quarantined;
@@ -225,15 +225,6 @@ enum phase {
     PHASE_SAMPLING,
     PHASE_SAMPLED, /* waits for CHOSEN */
     PHASE_LEAVING  /* nothing was chosen: ends with the windows paid */
-};
-
-/* Tasks with equally long chains before the bag's end: those between two
- * barriers, for one. */
-struct levels {
-    uint32_t *of;     /* by node of the graph: the longest chain */
-    uint32_t *left;   /* by level: tasks that will have a result */
-    uint32_t *sorted; /* room for as many */
-    uint32_t n;       /* 0: there is no graph */
 };
 
 #endif

@@ -292,14 +292,6 @@ static bool any_free(const struct state *s)
     return false;
 }
 
-/* The task is not to be run, any more or at all. */
-static bool is_over(const struct state *s, struct bats_position task)
-{
-    return bats_bag_has_result(&s->bag, task) ||
-           s->bag.state[task.i] == BATS_TASK_LEFT_OUT ||
-           s->bag.state[task.i] == BATS_TASK_SKIPPED;
-}
-
 /* The instance has never answered. */
 static bool is_new(const struct state *s, struct bats_position task)
 {
@@ -315,7 +307,7 @@ static uint32_t list_tasks(const struct expert *x, const struct state *s,
     uint32_t n = 0;
     for (uint32_t i = 0; i < x->instances.n; i++) {
         struct bats_position task = x->tasks[i];
-        if (is_over(s, task))
+        if (!bats_bag_is_left(&s->bag, task))
             continue;
         uint32_t slot = s->tasks[task.i].slot;
         struct bats_plays_task *t = &tasks[n++];
@@ -482,7 +474,7 @@ static void begin_tail(void *self, const struct state *s)
     for (uint32_t i = 0; i < s->bag.n; i++) {
         const struct bats_position task = {i};
         x->number[i] = NO_INSTANCE;
-        if (!is_over(s, task))
+        if (bats_bag_is_left(&s->bag, task))
             x->tasks[n++] = task;
     }
     sort(x, s, n);
