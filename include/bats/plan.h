@@ -89,10 +89,7 @@ int bats_plan_solve_whole(const struct bats_plan_item *items,
 int64_t bats_plan_windows(uint64_t n_tasks, double rate);
 
 /* The number of whole windows that a task of `task_windows` takes, at least 1;
- * INT64_MAX if it cannot be counted. The second function: the smallest such
- * number of the clusters that is above `span`; INT64_MAX if there is none. */
+ * INT64_MAX if it cannot be counted. */
 int64_t bats_plan_span(double task_windows);
-int64_t bats_plan_next_span(const double *task_windows, size_t n_items,
-                            int64_t span);
 
 #endif

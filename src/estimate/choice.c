@@ -91,8 +91,8 @@ int bats_estimate_choose(const struct bats_estimator *e,
     if (!is_of(e->plans, choice->offer))
         return refuse(e->plans, bats_offer_name(choice->offer), err);
     if (estimate_planner(e))
-        return ends_of_name(estimate_planner(e), e, choice->offer, schedule,
-                            err);
+        return ends_choose(estimate_planner(e), e, choice->offer, 0, schedule,
+                           err);
     int rc = bats_estimate_offers(e, offers, NULL, err);
     if (rc < 0)
         return rc;

@@ -136,57 +136,38 @@ int ends_offer(const struct planner *planner, const struct bats_estimator *e,
     return rc;
 }
 
-int ends_of_name(const struct planner *planner, const struct bats_estimator *e,
-                 enum bats_offer name, struct bats_schedule *schedule,
-                 struct bats_error *err)
+/* The place among the ends of what is wanted. */
+static size_t place_of(const struct ends *ends, enum bats_offer offer,
+                       double limit)
 {
-    struct ends ends;
-    size_t place[NAMES];
-    int rc = find(planner, e, &ends, err), k = 0;
-    while (k < NAMES - 1 && names[k] != name)
-        k++;
-    if (rc == 0) {
-        find_names(&ends, place);
-        rc = planner->make(e, &ends.points[place[k]], name, schedule, err);
+    size_t i = 0, place[NAMES];
+    int k = 0;
+    switch (offer) {
+    case BATS_OFFER_BUDGET:
+        while (i + 1 < ends->n && ends->points[i].cost > limit)
+            i++;
+        return i;
+    case BATS_OFFER_DEADLINE:
+        while (i + 1 < ends->n && ends->points[i + 1].time <= limit)
+            i++;
+        return i;
+    default:
+        find_names(ends, place);
+        while (k < NAMES - 1 && names[k] != offer)
+            k++;
+        return place[k];
     }
-    free(ends.points);
-    return rc;
 }
 
-/* ---- for a budget or a deadline ---- */
-
-int ends_for_budget(const struct planner *planner,
-                    const struct bats_estimator *e, bats_money budget,
-                    struct bats_schedule *schedule, struct bats_error *err)
+int ends_choose(const struct planner *planner, const struct bats_estimator *e,
+                enum bats_offer offer, double limit,
+                struct bats_schedule *schedule, struct bats_error *err)
 {
     struct ends ends;
-    size_t i = 0;
     int rc = find(planner, e, &ends, err);
-    while (rc == 0 && i + 1 < ends.n && ends.points[i].cost > (double)budget)
-        i++;
     if (rc == 0)
-        rc = planner->make(e, &ends.points[i], BATS_OFFER_BUDGET, schedule,
-                           err);
-    if (rc == 0) {
-        schedule->budget = budget;
-        schedule->plan.feasible = schedule->plan.cost <= budget;
-    }
-    free(ends.points);
-    return rc;
-}
-
-int ends_for_deadline(const struct planner *planner,
-                      const struct bats_estimator *e, double deadline,
-                      struct bats_schedule *schedule, struct bats_error *err)
-{
-    struct ends ends;
-    size_t i = 0;
-    int rc = find(planner, e, &ends, err);
-    while (rc == 0 && i + 1 < ends.n && ends.points[i + 1].time <= deadline)
-        i++;
-    if (rc == 0)
-        rc = planner->make(e, &ends.points[i], BATS_OFFER_DEADLINE, schedule,
-                           err);
+        rc = planner->make(e, &ends.points[place_of(&ends, offer, limit)],
+                           offer, schedule, err);
     free(ends.points);
     return rc;
 }

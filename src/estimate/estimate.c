@@ -53,9 +53,14 @@ int bats_estimate_for_budget(const struct bats_estimator *e, bats_money budget,
     char given[BATS_UNITS_TEXT], needed[BATS_UNITS_TEXT];
     bats_money least;
     const struct planner *planner = estimate_planner(e);
-    int rc = planner ? ends_for_budget(planner, e, budget, schedule, err)
+    int rc = planner ? ends_choose(planner, e, BATS_OFFER_BUDGET,
+                                   (double)budget, schedule, err)
                      : configurations_for_budget(e, budget, schedule, err);
 
+    if (rc == 0 && planner) {
+        schedule->budget = budget;
+        schedule->plan.feasible = schedule->plan.cost <= budget;
+    }
     if (rc < 0 || schedule->plan.feasible)
         return rc;
     rc = bats_estimate_least_budget(e, &least, err);
@@ -76,7 +81,8 @@ int bats_estimate_for_deadline(const struct bats_estimator *e,
     char given[BATS_UNITS_TEXT], needed[BATS_UNITS_TEXT];
     double limit = (double)deadline * (1 + TOLERANCE);
     const struct planner *planner = estimate_planner(e);
-    int rc = planner ? ends_for_deadline(planner, e, limit, schedule, err)
+    int rc = planner ? ends_choose(planner, e, BATS_OFFER_DEADLINE, limit,
+                                   schedule, err)
                      : configurations_for_deadline(e, limit, schedule, err);
 
     if (rc < 0 || schedule->makespan.estimate <= limit)

@@ -65,16 +65,12 @@ int ends_add(struct ends *ends, const struct end *end, struct bats_error *err);
 int ends_offer(const struct planner *planner, const struct bats_estimator *e,
                struct bats_schedule schedules[BATS_OFFERS], size_t *n,
                struct bats_error *err);
-/* Also by a name that is another one's. */
-int ends_of_name(const struct planner *planner, const struct bats_estimator *e,
-                 enum bats_offer name, struct bats_schedule *schedule,
-                 struct bats_error *err);
-int ends_for_budget(const struct planner *planner,
-                    const struct bats_estimator *e, bats_money budget,
-                    struct bats_schedule *schedule, struct bats_error *err);
-int ends_for_deadline(const struct planner *planner,
-                      const struct bats_estimator *e, double deadline,
-                      struct bats_schedule *schedule, struct bats_error *err);
+/* The schedule of that name, which may be another one's, too. Or, for a budget
+ * or a deadline, the fastest that costs no more than the limit, or the cheapest
+ * that ends no later (microseconds). */
+int ends_choose(const struct planner *planner, const struct bats_estimator *e,
+                enum bats_offer offer, double limit,
+                struct bats_schedule *schedule, struct bats_error *err);
 int ends_least_budget(const struct planner *planner,
                       const struct bats_estimator *e, bats_money *budget,
                       struct bats_error *err);

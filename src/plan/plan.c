@@ -429,8 +429,9 @@ int64_t bats_plan_span(double task_windows)
     return span < 0x1p62 ? (int64_t)fmax(span, 1) : INT64_MAX;
 }
 
-int64_t bats_plan_next_span(const double *task_windows, size_t n_items,
-                            int64_t span)
+/* The shortest span of a task that is longer than `span`; INT64_MAX: none. */
+static int64_t next_span(const double *task_windows, size_t n_items,
+                         int64_t span)
 {
     int64_t next = INT64_MAX;
 
@@ -480,9 +481,8 @@ int bats_plan_solve_whole(const struct bats_plan_item *items,
     }
     /* If none is possible the first answer stands. */
     bool found = best.feasible = false;
-    for (int64_t span = bats_plan_next_span(task_windows, n_items, 0);
-         span < INT64_MAX;
-         span = bats_plan_next_span(task_windows, n_items, span)) {
+    for (int64_t span = next_span(task_windows, n_items, 0); span < INT64_MAX;
+         span = next_span(task_windows, n_items, span)) {
         for (size_t i = 0; i < n_items; i++) {
             some[i] = items[i];
             if (bats_plan_span(task_windows[i]) > span)
