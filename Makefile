@@ -64,7 +64,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	answers.c bag.c belief.c books.c categories.c chains.c check.c durations.c \
 	executions.c graph.c ledger.c machines.c needs.c payment.c purses.c \
 	slots.c stakes.c state.c tasks.c) \
-	tail/list.c tail/replicas.c tail/soonest.c $(addprefix tail/papers/, \
+	tail/list.c tail/replicas.c $(addprefix tail/papers/, \
 	answers.c decide.c expert.c instances.c plays.c strategy.c utility.c))
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, \

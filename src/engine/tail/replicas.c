@@ -1,14 +1,70 @@
 /* replicas: which running task an idle machine also runs. See bats/tail.h. */
-#include "engine/tail/replicas.h"
+#include "engine/tail/tail.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate/histogram.h"
 #include "util/hash.h"
 #include "util/larger.h"
 
+#define STUCK 2 /* an execution is, after so many times the longest runtime */
 #define FRESH 0.03 /* of the longest runtime: how long a look holds */
+
+#define TAIL_TASKS 192 /* looked at for one event, however many run */
+
+/* A running task. */
+struct replicated {
+    struct bats_position task;
+    uint32_t cluster; /* of its original */
+    double total;     /* expected, on the canonical cluster */
+    double left;      /* until the first of its executions has ended then */
+};
+
+struct replicas {
+    enum bats_tail strategy;
+    uint64_t random;         /* state of its generator */
+    struct replicated *list; /* TAIL_TASKS at most */
+    uint32_t n;
+    bats_time looked_at;   /* when it was made */
+    uint32_t next_busy;    /* where to go on: a word of `busy` */
+    bool knows;            /* the list will do for this pass */
+    bool is_news;          /* who found nothing may find something now; */
+    uint64_t seen_changes; /* or there are more changes than these; else */
+    bats_time useless[BATS_CLUSTERS_MAX]; /* who is paid until then does not */
+    struct bats_histogram histogram[BATS_CLUSTERS_MAX]; /* of all results */
+    size_t canonical; /* the cluster that the histogram is converted to, */
+    struct bats_regression to_canonical[BATS_CLUSTERS_MAX]; /* and how */
+    struct bats_regression from_canonical[BATS_CLUSTERS_MAX];
+    /* For `soonest`: */
+    bool has_longest; /* these are up to date: */
+    double longest;   /* runtime seen, on the canonical cluster, */
+    double stuck[BATS_CLUSTERS_MAX]; /* and what is too long on each */
+    bats_time (*true_runtime)(const void *context, uint32_t task,
+                              uint32_t cluster);
+    const void *true_context;
+};
+
+/* Mean of the results on the cluster; 0 without any. */
+static double mean_on(const struct state *s, size_t cluster)
+{
+    return s->clusters[cluster].stats.mean_done;
+}
+
+/* Converts a runtime on a cluster into that on the canonical one, and the
+ * other way round; something has ended on both. */
+static double to_canonical(const struct replicas *c, double time, size_t from)
+{
+    const struct bats_regression *line = &c->to_canonical[from];
+    return line->b0 + line->b1 * time;
+}
+
+static double from_canonical(const struct replicas *c, double time, size_t to)
+{
+    const struct bats_regression *line = &c->from_canonical[to];
+    return line->b0 + line->b1 * time;
+}
 
 /* A number below n > 0. */
 static uint32_t draw(struct replicas *c, uint32_t n)
@@ -47,7 +103,7 @@ static struct bats_regression find_line(const struct state *s, size_t from,
     if (s->clusters[from].has_line && s->clusters[to].has_line)
         return bats_regression_compose(&s->clusters[from].line,
                                        &s->clusters[to].line);
-    double ratio = replicas_mean(s, to) / replicas_mean(s, from);
+    double ratio = mean_on(s, to) / mean_on(s, from);
     return (struct bats_regression){.b1 = ratio};
 }
 
@@ -61,10 +117,27 @@ static void find_canonical(struct replicas *c, const struct state *s)
     c->has_longest &= most == c->canonical;
     c->canonical = most;
     for (size_t i = 0; i < s->n_clusters; i++)
-        if (replicas_mean(s, i) > 0) {
+        if (mean_on(s, i) > 0) {
             c->to_canonical[i] = find_line(s, i, most);
             c->from_canonical[i] = find_line(s, most, i);
         }
+}
+
+/* For `soonest`: what was seen to take longest, and what takes too long. */
+static void find_longest(struct replicas *c, const struct state *s)
+{
+    if (c->strategy != BATS_TAIL_SOONEST || c->has_longest)
+        return;
+    c->has_longest = true;
+    c->longest = 1;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (mean_on(s, i) > 0)
+            c->longest =
+                fmax(c->longest, to_canonical(c, c->histogram[i].longest, i));
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (mean_on(s, i) > 0)
+            c->stuck[i] = fmax((double)s->run.interval,
+                               from_canonical(c, STUCK * c->longest, i));
 }
 
 /* E[T | T > tau] on the canonical cluster. */
@@ -73,16 +146,15 @@ static double expect(struct replicas *c, const struct state *s, double tau)
     double n = 0, sum = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
         double n_here, sum_here;
-        if (replicas_mean(s, i) == 0)
+        if (mean_on(s, i) == 0)
             continue;
-        bats_histogram_above(&c->histogram[i],
-                             replicas_from_canonical(c, tau, i), &n_here,
-                             &sum_here);
+        bats_histogram_above(&c->histogram[i], from_canonical(c, tau, i),
+                             &n_here, &sum_here);
         n += n_here;
         if (n_here > 0)
-            sum += n_here * replicas_to_canonical(c, sum_here / n_here, i);
+            sum += n_here * to_canonical(c, sum_here / n_here, i);
     }
-    return n > 0 ? sum / n : tau + replicas_mean(s, c->canonical);
+    return n > 0 ? sum / n : tau + mean_on(s, c->canonical);
 }
 
 /* The expected runtime of a running task on a cluster. */
@@ -92,7 +164,7 @@ static double total(const struct replicas *c, const struct state *s,
     if (c->strategy == BATS_TAIL_PERFECT)
         return (double)c->true_runtime(
             c->true_context, s->bag.index[t->task.i], (uint32_t)cluster);
-    return replicas_from_canonical(c, t->total, cluster);
+    return from_canonical(c, t->total, cluster);
 }
 
 /* ---- the tasks that run ---- */
@@ -100,7 +172,7 @@ static double total(const struct replicas *c, const struct state *s,
 /* Nothing has ended yet on the cluster that it runs on. */
 static bool is_blind(const struct state *s, uint32_t slot)
 {
-    return replicas_mean(s, slot_cluster(s, slot)) == 0;
+    return mean_on(s, slot_cluster(s, slot)) == 0;
 }
 
 /* Something is known of every execution of the task. */
@@ -145,8 +217,8 @@ static void estimate(struct replicas *c, const struct state *s,
     for (uint32_t slot = s->tasks[t->task.i].slot; slot != NO_SLOT;
          slot = execution_next(s, t->task, slot))
         if (!is_blind(s, slot) && (all || !is_stuck(c, s, slot)))
-            tau = larger(tau, replicas_to_canonical(c, slot_elapsed(s, slot),
-                                                    slot_cluster(s, slot)));
+            tau = larger(tau, to_canonical(c, slot_elapsed(s, slot),
+                                           slot_cluster(s, slot)));
     t->total = expect(c, s, tau);
 }
 
@@ -190,10 +262,10 @@ static void look_around(struct replicas *c, const struct state *s)
     uint32_t n_words = (s->n_slots + 63) / 64, word = c->next_busy;
     c->n = c->next_busy = 0;
     find_canonical(c, s);
-    if (replicas_mean(s, c->canonical) == 0)
+    if (mean_on(s, c->canonical) == 0)
         return;
     c->looked_at = s->now;
-    soonest_look(c, s);
+    find_longest(c, s);
     for (uint32_t i = 0; i < n_words; i++) {
         if (c->n > TAIL_TASKS - 64) {
             c->next_busy = word;
@@ -225,12 +297,12 @@ static bool has_looked(struct replicas *c, const struct state *s)
 static bool runs_slower(const struct state *s, const struct replicated *t,
                         uint32_t cluster)
 {
-    double mean = replicas_mean(s, cluster);
-    if (replicas_mean(s, t->cluster) <= mean)
+    double mean = mean_on(s, cluster);
+    if (mean_on(s, t->cluster) <= mean)
         return false;
     for (uint32_t at = s->tasks[t->task.i].replicas; at != NO_SLOT;
          at = s->slots[at].next_replica)
-        if (replicas_mean(s, slot_cluster(s, at)) <= mean)
+        if (mean_on(s, slot_cluster(s, at)) <= mean)
             return false;
     return true;
 }
@@ -294,7 +366,7 @@ static bool may(const void *self, const struct state *s, uint32_t slot)
 {
     const struct machine *m = &s->machines[s->slots[slot].machine];
     (void)self;
-    return !m->quarantined && replicas_mean(s, m->cluster) > 0 &&
+    return !m->quarantined && mean_on(s, m->cluster) > 0 &&
            !forecast_too_late(s, m->cluster);
 }
 
@@ -394,7 +466,7 @@ static uint32_t hand_over(void *self, const struct state *s,
     const struct task *t = &s->tasks[task.i];
     struct replicated look = {.task = task};
     find_canonical(c, s);
-    soonest_look(c, s);
+    find_longest(c, s);
     if (t->replicas == NO_SLOT || !task_may_be_replicated(s, task) ||
         t->in_sample || s->slots[t->slot].n_tasks != 1 ||
         !is_alone(s, t->slot) || !is_known(c, s, task))
