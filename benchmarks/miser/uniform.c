@@ -93,21 +93,21 @@ static void start(void *self, const struct state *s,
     start->machines[CHEAP] = MACHINES;
 }
 
-static bool renew(const void *self, const struct state *s, uint32_t machine)
+static bool renew(void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     return !s->machines[machine].marked;
 }
 
 /* It stops at the next task, not when it has been paid for long enough. */
-static enum bats_idle refuses(const void *self, const struct state *s,
+static enum bats_idle refuses(void *self, const struct state *s,
                               uint32_t machine)
 {
     (void)self;
     return s->machines[machine].marked ? BATS_IDLE_LEAVING : BATS_IDLE_NOT;
 }
 
-static bool refill(const void *self, const struct state *s,
+static bool refill(void *self, const struct state *s,
                    const struct occasion *why)
 {
     (void)self;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "engine/outlook/forecast.h"
-#include "engine/policy/problem.h"
+#include "engine/policy/bats.h"
 #include "sim/sim.h"
 
 static struct {

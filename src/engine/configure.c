@@ -327,7 +327,7 @@ static void offer(struct bats_sched *e, const struct occasion *why)
     e->may_offer = false;
     forecast_means(s);
     if (sampling_offer(e->own.sampling, s, forecast_make(s).tasks_left))
-        state_emit(s, (struct bats_command){.type = BATS_NOTICE_SAMPLED});
+        state_tell(s, BATS_NOTICE_SAMPLED, 0);
 }
 
 static int make_plan(struct bats_sched *e, const struct occasion *why,
@@ -581,7 +581,7 @@ static void end_phase(struct bats_sched *e)
     assign_release(e);
     s->run.phase = PHASE_SAMPLED;
     configure_one(e, 0, 0);
-    state_emit(s, (struct bats_command){.type = BATS_NOTICE_SAMPLED});
+    state_tell(s, BATS_NOTICE_SAMPLED, 0);
 }
 
 void configure_sampling(struct bats_sched *e, bool stalled)

@@ -230,7 +230,7 @@ static void settle_tail(struct bats_sched *e)
     if (s->run.in_tail) {
         e->tail->update(e->own.tail, s);
         if (e->tail->has_news(e->own.tail) && e->asks)
-            state_emit(s, (struct bats_command){.type = BATS_NOTICE_SAMPLED});
+            state_tell(s, BATS_NOTICE_SAMPLED, 0);
         configure_limits(e); /* D may have changed */
     }
     assign_instances(e);
@@ -431,8 +431,7 @@ static void join(struct bats_sched *e, uint32_t machine, bats_time age)
     if (!s->money.terms.waits)
         machine_join(s, machine);
     if (s->run.finish != BATS_FINISH_NOT_YET) {
-        state_emit(s, (struct bats_command){.type = BATS_COMMAND_RELEASE,
-                                            .machine = machine});
+        state_tell(s, BATS_COMMAND_RELEASE, machine);
         return;
     }
     if (s->money.terms.waits) {

@@ -20,7 +20,8 @@ bats_money job_first(const struct state *s, size_t cluster)
     return job_price(s, cluster, s->run.window);
 }
 
-bats_money job_held(const struct state *s, uint32_t id)
+/* For the job that was asked for there, or 0. */
+static bats_money job_held(const struct state *s, uint32_t id)
 {
     const struct machine_rest *r = &s->rest[id];
     return r->asked ? job_price(s, s->machines[id].cluster,
@@ -126,8 +127,7 @@ bool job_wants_successor(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     return m->state == MACHINE_ACTIVE && !m->last &&
-           (s->rest[id].leased == 0 ||
-            s->now >= m->paid_end - lead_of(s, id));
+           (s->rest[id].leased == 0 || s->now >= m->paid_end - lead_of(s, id));
 }
 
 /* The first turn is for its successor, the next ones are the end of its lease,
@@ -205,8 +205,7 @@ void job_withdraw(struct state *s, uint32_t id)
 {
     stop_waiting(s, id);
     books_end(s, id);
-    state_emit(
-        s, (struct bats_command){.type = BATS_COMMAND_PARK, .machine = id});
+    state_tell(s, BATS_COMMAND_PARK, id);
 }
 
 void job_vanish(struct state *s, uint32_t id)
@@ -232,9 +231,7 @@ void job_bill(struct state *s, uint32_t id, bats_money amount)
     s->rest[id].asked = false;
     books_change(s, id);
     if (amount > 0)
-        state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
-                                            .machine = id,
-                                            .amount = amount});
+        state_tell_charge(s, id, amount, 0);
     machine_absolve(s, id); /* the next job may get another node */
     m->on_trial = false;
     if (--s->money.n_jobs == 0)

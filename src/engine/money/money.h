@@ -20,10 +20,8 @@ bool use_affordable(const struct state *s, uint32_t machine, bats_time time);
 /* The money that is held for a job of the cluster that works for so long. */
 bats_money job_price(const struct state *s, size_t cluster, bats_time length);
 
-/* The same, for one that works for a window; and for the job that was asked for
- * there, or 0. */
+/* The same, for one that works for a window. */
 bats_money job_first(const struct state *s, size_t cluster);
-bats_money job_held(const struct state *s, uint32_t machine);
 
 /* The money held for all jobs that wait. */
 bats_money jobs_waiting(const struct state *s);

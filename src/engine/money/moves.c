@@ -24,8 +24,6 @@ void money_charge(struct state *s, uint32_t id, bats_money amount)
     s->rest[id].booked += amount;
     s->clusters[s->machines[id].cluster].used += amount;
     if (amount > 0)
-        state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
-                                            .machine = id,
-                                            .amount = amount});
+        state_tell_charge(s, id, amount, 0);
     purse_share(s, id, amount, s->money.lease->held(s, id));
 }

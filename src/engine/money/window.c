@@ -38,12 +38,9 @@ static void charge(struct state *s, uint32_t id)
     s->rest[id].windows++;
     c->windows++;
     c->paid_slot_time += (double)s->run.window * m->n_slots;
-    state_emit(s,
-               (struct bats_command){.type = BATS_NOTICE_CHARGE,
-                                     .machine = id,
-                                     .amount = c->spec.charge,
-                                     .cushion = bats_ledger_take_cushion(
-                                         &s->money.ledger, c->spec.charge)});
+    state_tell_charge(
+        s, id, c->spec.charge,
+        bats_ledger_take_cushion(&s->money.ledger, c->spec.charge));
 }
 
 static bool begin(struct state *s, uint32_t id)

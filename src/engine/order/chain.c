@@ -12,9 +12,6 @@
  */
 #include "engine/order/order.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* Upper bounds on the slots and tasks compared. */
 #define SLOTS_MOST 256
 #define TASKS_MOST BATS_BAG_AHEAD
@@ -32,19 +29,6 @@ struct memory {
     uint32_t n;
 };
 
-/* When the slot will be free, from now on. A task that takes longer than
- * expected will take as long again. */
-static double rest_of(const struct state *s, uint32_t slot)
-{
-    const struct slot *sl = &s->slots[slot];
-    if (sl->n_tasks == 0)
-        return 0;
-    double over =
-        slot_elapsed(s, slot) -
-        categories_runtime(s, s->bag.index[sl->head.i], slot_cluster(s, slot));
-    return fabs(over);
-}
-
 /* Tasks take clearly less there than `mine`. */
 static bool is_faster(const struct state *s, size_t cluster, double mine)
 {
@@ -59,7 +43,8 @@ static void look_at(struct memory *o, const struct state *s, uint32_t machine)
         if (o->n < SLOTS_MOST &&
             (s->slots[i].n_tasks == 1 || s->slots[i].is_idle))
             o->slots[o->n++] =
-                (struct faster){rest_of(s, i), machine, m->cluster};
+                (struct faster){s->slots[i].n_tasks > 0 ? slot_rest(s, i) : 0,
+                                machine, m->cluster};
 }
 
 /* Notes the slots of machines that are faster and go on. */

@@ -34,22 +34,6 @@ struct memory {
     struct end *ends;        /* room for the slots of any machine */
 };
 
-static void take(struct bats_stock *spec, const struct bats_need *need,
-                 bool back)
-{
-    spec->cores += back ? need->cores : -need->cores;
-    spec->gpus += back ? need->gpus : -need->gpus;
-    spec->memory_kib += back ? need->memory_kib : -need->memory_kib;
-}
-
-static bool has(const struct state *s, uint32_t machine,
-                const struct bats_stock *free, const struct bats_need *need)
-{
-    return need->cores <= free->cores && need->gpus <= free->gpus &&
-           (s->needs.spec[machine].memory_kib == 0 ||
-            need->memory_kib <= free->memory_kib);
-}
-
 /* ---- the order ---- */
 
 /* The next task of category a comes before that of b. */
@@ -76,14 +60,6 @@ static int by_rest(const void *a, const void *b)
     return (x->rest > y->rest) - (x->rest < y->rest);
 }
 
-/* A task that takes longer than expected will take as long again. */
-static double rest_of(const struct state *s, uint32_t slot)
-{
-    uint32_t task = s->bag.index[s->slots[slot].head.i];
-    return fabs(task_runtime(s, task, slot_cluster(s, slot)) -
-                slot_elapsed(s, slot));
-}
-
 static uint32_t list_ends(const struct memory *f, const struct state *s,
                           uint32_t machine)
 {
@@ -92,7 +68,7 @@ static uint32_t list_ends(const struct memory *f, const struct state *s,
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         if (s->slots[i].n_tasks > 0)
             f->ends[n++] =
-                (struct end){rest_of(s, i), need_of(s, s->slots[i].head)};
+                (struct end){slot_rest(s, i), need_of(s, s->slots[i].head)};
     qsort(f->ends, n, sizeof *f->ends, by_rest);
     return n;
 }
@@ -104,12 +80,12 @@ static double wait_for(const struct memory *f, const struct state *s,
                        struct bats_stock *free)
 {
     *free = s->needs.free[machine];
-    if (has(s, machine, free, need))
+    if (need_fits_in(s, machine, free, need))
         return 0;
     uint32_t n = list_ends(f, s, machine);
     for (uint32_t i = 0; i < n; i++) {
-        take(free, f->ends[i].need, true);
-        if (has(s, machine, free, need))
+        need_count(free, f->ends[i].need, 1);
+        if (need_fits_in(s, machine, free, need))
             return f->ends[i].rest;
     }
     return INFINITY;
@@ -152,7 +128,7 @@ static void reserve(struct memory *f, const struct state *s, uint32_t group)
         f->group = group;
         f->from = (double)s->now + wait;
         f->spare = free;
-        take(&f->spare, need, false);
+        need_count(&f->spare, need, -1);
     }
 }
 
@@ -176,7 +152,7 @@ static bool leaves_room(const struct memory *f, const struct state *s,
 {
     return machine != f->machine || group == f->group ||
            ends_before(f, s, group) ||
-           has(s, machine, &f->spare, &s->needs.list[group]);
+           need_fits_in(s, machine, &f->spare, &s->needs.list[group]);
 }
 
 /* ---- the advisor ---- */
@@ -224,7 +200,7 @@ static struct bats_position next(void *self, const struct state *s,
     if (machine == f->machine && group == f->group)
         f->machine = NO_MACHINE;
     else if (machine == f->machine && !ends_before(f, s, group))
-        take(&f->spare, &s->needs.list[group], false);
+        need_count(&f->spare, &s->needs.list[group], -1);
     return bats_bag_top(&s->bag, group);
 }
 

@@ -74,4 +74,18 @@ bool forecast_end_bounds(const struct state *s, bats_time *low,
 /* Slots of a machine of the cluster, on average. */
 double cluster_slots(const struct cluster *c);
 
+/* The mean runtime of a task there for plans that must not be too short: T, or
+ * that of the tasks that are done if it is longer; 0: not known. */
+static inline double cluster_mean(const struct cluster *c)
+{
+    double mean = cluster_runtime(c);
+    return c->stats.mean > mean ? c->stats.mean : mean;
+}
+
+/* The price of a machine per microsecond. */
+static inline double cluster_rate(const struct state *s, size_t cluster)
+{
+    return (double)s->clusters[cluster].price / (double)s->run.window;
+}
+
 #endif

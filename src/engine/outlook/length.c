@@ -16,12 +16,6 @@
 /* How much longer a task may be than a job that it has filled. */
 #define LONGER 4
 
-/* The mean runtime of a task on the cluster, microseconds; 0: not known. */
-static double runtime_of(const struct cluster *c)
-{
-    return larger(c->stats.mean, cluster_runtime(c));
-}
-
 /* The jobs of the cluster that are wanted, those there are among them. */
 static double wanted(const struct cluster *c)
 {
@@ -34,7 +28,7 @@ static double end_of_bag(const struct state *s)
     double rate = 0, n = 0, most = s->money.ledger.billing.jobs;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        double runtime = runtime_of(c);
+        double runtime = cluster_mean(c);
         n += wanted(c);
         if (runtime > 0)
             rate += wanted(c) * cluster_slots(c) / runtime;
@@ -78,7 +72,7 @@ static bats_time round_up(const struct state *s, double time, double most)
 bats_time length_of_job(const struct state *s, size_t cluster)
 {
     const struct bats_billing *b = &s->money.ledger.billing;
-    double mean = runtime_of(&s->clusters[cluster]);
+    double mean = cluster_mean(&s->clusters[cluster]);
     double window = (double)s->run.window, most = (double)TIME_MAX;
     if (width_matters(s))
         return b->longest > 0 ? b->longest : BATS_JOB_LONGEST;

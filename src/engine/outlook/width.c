@@ -5,22 +5,13 @@
 #include "engine/outlook/forecast.h"
 #include "util/larger.h"
 
-static double runtime_of(const struct cluster *c)
-{
-    return larger(c->stats.mean, cluster_runtime(c));
-}
-
-/* The price of a job of the cluster, per microsecond. */
-static double price_of(const struct state *s, size_t cluster)
-{
-    return (double)s->clusters[cluster].price / (double)s->run.window;
-}
-
-double width_cost_of_rest(const struct state *s, size_t cluster)
+/* The cost of the tasks that have not begun, if all run on this cluster; 0: not
+ * known. */
+static double cost_of_rest(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
-    return bats_bag_pending(&s->bag) * runtime_of(c) * price_of(s, cluster) /
-           larger(cluster_slots(c), 1);
+    return bats_bag_pending(&s->bag) * cluster_mean(c) *
+           cluster_rate(s, cluster) / cluster_slots(c);
 }
 
 /* The cost of what the machine's tasks still need after its lease. */
@@ -31,7 +22,7 @@ static double beyond_lease(const struct state *s, uint32_t id)
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         rest = larger(rest, forecast_rest(s, i));
     rest -= (double)(s->rest[id].began_at + s->rest[id].leased - s->now);
-    return larger(rest, 0) * price_of(s, m->cluster);
+    return larger(rest, 0) * cluster_rate(s, m->cluster);
 }
 
 static double running(const struct state *s)
@@ -56,8 +47,9 @@ bool width_pays_job(const struct state *s, size_t cluster)
     double left = (double)bats_ledger_available(l), held = (double)l->held;
     double price =
         (double)job_price(s, cluster, s->money.ledger.billing.lease);
-    double rest = width_cost_of_rest(s, cluster);
-    double task = runtime_of(&s->clusters[cluster]) * price_of(s, cluster);
+    double rest = cost_of_rest(s, cluster);
+    double task =
+        cluster_mean(&s->clusters[cluster]) * cluster_rate(s, cluster);
     if (!width_matters(s) || l->budget == BATS_UNLIMITED)
         return true;
     if (larger(task, price) + running(s) > left)
@@ -74,11 +66,11 @@ bool width_pays_task(const struct state *s, uint32_t id)
 {
     const struct bats_ledger *l = &s->money.ledger;
     const struct machine *m = &s->machines[id];
-    double mean = runtime_of(&s->clusters[m->cluster]);
+    double mean = cluster_mean(&s->clusters[m->cluster]);
     if (!width_matters(s) || l->budget == BATS_UNLIMITED || mean == 0)
         return true;
     double left = (double)(s->rest[id].began_at + s->rest[id].leased - s->now);
-    double cost = larger(mean - left, 0) * price_of(s, m->cluster);
+    double cost = larger(mean - left, 0) * cluster_rate(s, m->cluster);
     return cost + running(s) - beyond_lease(s, id) <=
            (double)bats_ledger_available(l);
 }

@@ -33,8 +33,4 @@ bool width_pays_job(const struct state *s, size_t cluster);
 /* One more task can begin on the machine. */
 bool width_pays_task(const struct state *s, uint32_t machine);
 
-/* The cost of the tasks that have not begun, if all run on this cluster; 0: not
- * known. */
-double width_cost_of_rest(const struct state *s, size_t cluster);
-
 #endif

@@ -3,7 +3,7 @@
  * machine-windows that do the bag soonest. See bats/policy.h, bats/windows.h
  * and policy.h.
  *
- * It begins as begin.h says; where an earlier session, the history
+ * It begins as begin.c says; where an earlier session, the history
  * (bats/prior.h) or the user's guess knows all clusters, with a plan. From the
  * first result on it compares two forecasts. Where all machines, held until the
  * bag is empty, cost about what is left, they are used: being late while money
@@ -19,7 +19,7 @@
  * (bats/estimate.h), as in the offers. (For the soonest end in a budget, that
  * would give up too much: paid slots that wait cost no more.)
  */
-#include "engine/policy/deadline.h"
+#include "engine/policy/bats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,9 +27,6 @@
 
 #include "engine/money/money.h"
 #include "engine/outlook/width.h"
-#include "engine/policy/begin.h"
-#include "engine/policy/late.h"
-#include "engine/policy/swap.h"
 
 /* All machines are used if their forecast costs at most this share of what is
  * left: it is made again with each result, and may be wrong by more. */
@@ -60,10 +57,6 @@ struct work {
     bool can_wait;                  /* jobs that are not reclaimed */
     bool is_asked;                  /* tasks are ready that it did not count
                                        on: to be made anew at the next tick */
-};
-
-struct memory {
-    struct work *work; /* renew() may make a plan, too */
 };
 
 /* ---- the plan ---- */
@@ -230,16 +223,13 @@ static void make_plan(const struct state *s, struct work *w)
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
-    struct memory *memory = self;
-    struct work *w = memory->work = calloc(1, sizeof *w);
-    if (!w)
-        goto no_memory;
+    struct work *w = self;
     w->copies_all = bats_tail_copies_all(o->tail);
     w->keeps = calloc(s->n_machines, sizeof *w->keeps);
     w->is_kept = calloc(s->n_machines, sizeof *w->is_kept);
     if (problem_init(&w->problem, s) < 0 || late_init(&w->late, s) < 0 ||
         !w->keeps || !w->is_kept)
-        goto no_memory;
+        return bats_no_memory(err);
     if (is_thrifty(s))
         w->problem.longer = LONGER;
     w->plan.buys = w->buys;
@@ -247,21 +237,15 @@ static int init(void *self, const struct state *s,
     w->made_at = -1;
     w->next_results = 1;
     return 0;
-
-no_memory:
-    return bats_no_memory(err);
 }
 
 static void release(void *self)
 {
-    struct memory *memory = self;
-    if (memory->work) {
-        problem_release(&memory->work->problem);
-        free(memory->work->keeps);
-        free(memory->work->is_kept);
-        late_release(&memory->work->late);
-    }
-    free(memory->work);
+    struct work *w = self;
+    problem_release(&w->problem);
+    late_release(&w->late);
+    free(w->keeps);
+    free(w->is_kept);
 }
 
 /* An earlier session, a profile or the user knows all clusters. */
@@ -277,7 +261,7 @@ static void start(void *self, const struct state *s,
                   const struct policy_sample *sample,
                   struct policy_start *start)
 {
-    struct work *w = ((struct memory *)self)->work;
+    struct work *w = self;
     if (sample->is_on) {
         initial_start(s, sample, start);
         return;
@@ -315,9 +299,9 @@ static bool is_ready(const struct state *s)
     return s->n_absent == 0 && (problem_results(s) > 0 || is_thrifty(s));
 }
 
-static bool renew(const void *self, const struct state *s, uint32_t machine)
+static bool renew(void *self, const struct state *s, uint32_t machine)
 {
-    struct work *w = ((const struct memory *)self)->work;
+    struct work *w = self;
     bats_time entered = s->machines[machine].paid_end - s->run.window;
     bats_time lasts = is_thrifty(s) ? s->run.interval / 2 : 0;
     /* On a free machine tasks are never cut off: they would be begun and cut
@@ -339,10 +323,10 @@ static bool begins_none(const struct work *w, const struct state *s,
     return w->can_wait && !s->clusters[cluster].spec.reclaimable;
 }
 
-static enum bats_idle refuses(const void *self, const struct state *s,
+static enum bats_idle refuses(void *self, const struct state *s,
                               uint32_t machine)
 {
-    const struct work *w = ((const struct memory *)self)->work;
+    const struct work *w = self;
     uint32_t cluster = s->machines[machine].cluster;
     if (begins_none(w, s, cluster) ||
         (is_thrifty(s) && deadline_waits(&w->problem, s, cluster)))
@@ -356,7 +340,7 @@ static enum bats_idle refuses(const void *self, const struct state *s,
                : BATS_IDLE_SHORT;
 }
 
-static bool refill(const void *self, const struct state *s,
+static bool refill(void *self, const struct state *s,
                    const struct occasion *why)
 {
     (void)self;
@@ -366,7 +350,7 @@ static bool refill(const void *self, const struct state *s,
 
 /* A choice of schedules is worth most before machines are paid for a second
  * window. */
-static bool knows(const void *self, const struct state *s,
+static bool knows(void *self, const struct state *s,
                   const struct occasion *why)
 {
     (void)self;
@@ -398,7 +382,7 @@ static bool is_time(const struct work *w, const struct state *s)
 static bool wants(void *self, const struct state *s,
                   const struct occasion *why)
 {
-    struct work *w = ((struct memory *)self)->work;
+    struct work *w = self;
     uint32_t n;
     if (s->run.phase != PHASE_NONE)
         return false;
@@ -428,9 +412,9 @@ static bool wants(void *self, const struct state *s,
     return false;
 }
 
-static bats_time expected_end(const void *self, const struct state *s)
+static bats_time expected_end(void *self, const struct state *s)
 {
-    const struct work *w = ((const struct memory *)self)->work;
+    const struct work *w = self;
     double end = (double)w->made_at + w->plan.end * (double)s->run.window;
     end = fmax(end, (double)s->now + (double)state_longest_chain(s, NULL));
     return w->made_at < 0 || end >= (double)BATS_NEVER ? BATS_NEVER
@@ -438,10 +422,10 @@ static bats_time expected_end(const void *self, const struct state *s)
 }
 
 /* For people: when the bag will be done by this plan, and for how much. */
-static void tell_expected(const void *self, const struct state *s,
+static void tell_expected(void *self, const struct state *s,
                           struct bats_decision *d)
 {
-    const struct work *w = ((const struct memory *)self)->work;
+    const struct work *w = self;
     double cost = (double)s->money.ledger.charged + w->plan.cost;
     bats_time end = expected_end(self, s);
     if (!w->plan.feasible || end == BATS_NEVER || !(cost < 0x1p62))
@@ -487,7 +471,7 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
         [OCCASION_STALLED] = BATS_REASON_STALLED,
         [OCCASION_READY] = BATS_REASON_PLANNED,
         [OCCASION_CHOSEN] = BATS_REASON_CHOSEN};
-    struct work *w = ((struct memory *)self)->work;
+    struct work *w = self;
     enum bats_trigger trigger = trigger_of(w, s, why);
     (void)err;
     if (why->type != OCCASION_WINDOW)
@@ -526,7 +510,7 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
 
 const struct bats_policy bats_policy_bats = {
     .advisor = {.name = "bats",
-                .memory = sizeof(struct memory),
+                .memory = sizeof(struct work),
                 .init = init,
                 .release = release},
     .about = "the machine-windows that end the bag soonest within the budget",

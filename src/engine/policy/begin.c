@@ -1,5 +1,18 @@
-/* begin: the machines of a start without knowledge. See begin.h. */
-#include "engine/policy/begin.h"
+/*
+ * begin: the machines with which policy bats begins when no cluster is known.
+ *
+ * Within a budget: as many machines as there are tasks, the cheapest slots
+ * first, so that every cluster that may be needed is measured at once. All
+ * machines, in the order of their numbers, where charges differ by no more than
+ * speeds do and so say nothing of the price of work; or where the budget does
+ * not pay all of them for a window: then no order is better than that of
+ * self-scheduling.
+ *
+ * By a deadline: a few machines of each cluster, for the same money; or all of
+ * them, if the budget pays all until the deadline, for then only the time can
+ * be too short.
+ */
+#include "engine/policy/bats.h"
 
 #include <math.h>
 
@@ -14,8 +27,7 @@
 static double slot_price(const struct state *s, size_t i)
 {
     const struct cluster *c = &s->clusters[i];
-    double price = (double)c->spec.charge / fmax(cluster_slots(c), 1),
-           most = 0;
+    double price = (double)c->spec.charge / cluster_slots(c), most = 0;
     for (size_t k = 0; k < s->n_clusters && s->known.believes; k++)
         most = fmax(most, s->known.prior.mean[k]);
     return s->known.believes ? price * s->known.prior.mean[i] / most : price;
@@ -47,7 +59,7 @@ static void start_cheap(const struct state *s, struct policy_start *start)
             }
         }
         const struct cluster *c = &s->clusters[best];
-        double slots = fmax(cluster_slots(c), 1);
+        double slots = cluster_slots(c);
         double n = fmin(ceil(tasks / slots), c->spec.max);
         start->machines[best] = (uint32_t)n;
         seen[best] = true;
@@ -76,7 +88,7 @@ void begin_for_budget(const struct state *s, double money,
 /* Machines that have tasks. */
 static double most_of(const struct state *s, const struct cluster *c)
 {
-    double slots = fmax(cluster_slots(c), 1);
+    double slots = cluster_slots(c);
     return fmin(ceil(tasks_of(s) / slots), c->spec.max);
 }
 

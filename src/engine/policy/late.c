@@ -1,5 +1,19 @@
-/* late: copies of what would end after the deadline. See late.h. */
-#include "engine/policy/late.h"
+/*
+ * late: machines for copies of what runs too long, for policy bats. Once
+ * nothing waits any more, tasks that run where they end after the deadline can
+ * be in time only if a faster machine begins them again.
+ *
+ *   rest     = how much longer a task is expected to run where it runs; as long
+ *              again as until now where nothing has ended yet
+ *   total_j  = max((elapsed + rest) T_j / T_i, T_j), T_j where nothing is known
+ *              of i: how long it would take on a machine of cluster j
+ *
+ * Those with rest beyond the deadline, the longest first, get the machine that
+ * ends them soonest: one that is idle, else one that is parked, if it is in
+ * time and there is money beside what running tasks need. What is bought has no
+ * task: the tail (../tail/tail.h) sends it the copy.
+ */
+#include "engine/policy/bats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -82,7 +82,7 @@ struct bats_policy {
                   struct policy_start *start);
     /* Shall this machine enter another window? (Only asked shortly before the
      * end of its paid time, and if there is money.) */
-    bool (*renew)(const void *self, const struct state *s, uint32_t machine);
+    bool (*renew)(void *self, const struct state *s, uint32_t machine);
     /* The task that this idle slot is to run, of those that are ready, or
      * BATS_NO_POSITION: none of them now. It is only asked if it does not refuse
      * the machine; with it the engine wants a graph, and that use is charged. NULL:
@@ -90,16 +90,16 @@ struct bats_policy {
     struct bats_position (*place)(void *self, const struct state *s,
                                   uint32_t slot);
     /* Why may this machine start no task now? BATS_IDLE_NOT: it may. */
-    enum bats_idle (*refuses)(const void *self, const struct state *s,
+    enum bats_idle (*refuses)(void *self, const struct state *s,
                               uint32_t machine);
     /* After LOST, STALLED and READY: are machines acquired up to what the
      * present configuration wants? */
-    bool (*refill)(const void *self, const struct state *s,
+    bool (*refill)(void *self, const struct state *s,
                    const struct occasion *why);
     /* Tasks are left, nothing goes on: is it for want of time? */
-    bool (*is_late)(const void *self, const struct state *s);
+    bool (*is_late)(void *self, const struct state *s);
     /* The clusters are known well enough for a choice of schedules. */
-    bool (*knows)(const void *self, const struct state *s,
+    bool (*knows)(void *self, const struct state *s,
                   const struct occasion *why);
     /* Does it want to think about a new configuration now? Of every result and
      * every window it is told by this. */
@@ -107,7 +107,7 @@ struct bats_policy {
                   const struct occasion *why);
     /* When it expects the bag to be done; BATS_NEVER: not known. NULL: ask the
      * forecast. */
-    bats_time (*end)(const void *self, const struct state *s);
+    bats_time (*end)(void *self, const struct state *s);
     /* If it does: true and a new configuration in *plan, or false. T of every
      * cluster and the forecast are of now. *rc < 0: it failed. */
     int (*plan)(void *self, const struct state *s, const struct occasion *why,
@@ -122,11 +122,10 @@ void rr_start(void *self, const struct state *s,
               const struct policy_sample *sample, struct policy_start *start);
 
 /* The machine works. */
-bool rr_renew(const void *self, const struct state *s, uint32_t machine);
+bool rr_renew(void *self, const struct state *s, uint32_t machine);
 
 /* Always. */
-bool rr_refill(const void *self, const struct state *s,
-               const struct occasion *why);
+bool rr_refill(void *self, const struct state *s, const struct occasion *why);
 
 /* ---- initial.c: how a run begins that samples first ---- */
 

@@ -1,6 +1,17 @@
-/* problem: what policy bats knows, as a problem of machine-windows. See
- * problem.h. */
-#include "engine/policy/problem.h"
+/*
+ * problem: what is known of clusters and of what runs, as the problem of
+ * machine-windows (bats/windows.h) that policy bats solves.
+ *
+ *   T     = (sum of tau_e over running tasks + rt_done) / (running + done)
+ *   tau_e = tau + (sum of (x - tau) over the k runtimes x > tau of the sample
+ *           + cv mean of what is done) / (k + 1)
+ *   loss  = T (1 + cv^2) / 2: what a task that is looked at by chance has run
+ *
+ * with cv = forecast_spread(). Source of T: paper 2.1. Its tau_e where no x is
+ * longer, tau + T, would say of the last of many equal tasks that it has only
+ * begun, and T would grow with every look.
+ */
+#include "engine/policy/bats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -218,7 +229,7 @@ static void add_type(const struct state *s, struct problem *p, size_t cluster,
                      double cv, double mean, double windows, uint32_t there)
 {
     const struct cluster *c = &s->clusters[cluster];
-    double slots = fmax(cluster_slots(c), 1);
+    double slots = cluster_slots(c);
     bool is_open = there > c->n_held && !length_keeps_away(s, cluster);
     uint32_t parked = is_open ? there - c->n_held : 0;
     double most = ceil(bats_bag_ready(&s->bag) * needs_width(s) / slots);

@@ -10,14 +10,13 @@ void rr_start(void *self, const struct state *s,
         all->machines[i] = s->clusters[i].spec.max;
 }
 
-bool rr_renew(const void *self, const struct state *s, uint32_t machine)
+bool rr_renew(void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     return machine_works(s, machine);
 }
 
-bool rr_refill(const void *self, const struct state *s,
-               const struct occasion *why)
+bool rr_refill(void *self, const struct state *s, const struct occasion *why)
 {
     (void)self;
     (void)s;

@@ -1,5 +1,19 @@
-/* swap: in which clusters the jobs are. See swap.h. */
-#include "engine/policy/swap.h"
+/*
+ * swap: in which clusters the jobs are, where their length does not matter
+ * (outlook/width.h), for policy bats.
+ *
+ * As long as clusters are unknown, the jobs are shared out evenly among them.
+ * A cluster is better than another one if its tasks take less time by a tenth
+ * and cost no more. The jobs of the worse one get no new task then, and others
+ * are asked for in the better one: no more at a time than are there already,
+ * not while some of them wait, and only if the rest of the bag lasts for twice
+ * as long as jobs wait there. If the money does not pay the bag so, jobs of the
+ * dearest cluster go to the cheapest, as many as need be. New jobs are of the
+ * fastest cluster that the money pays.
+ *
+ * Layer: engine, policies.
+ */
+#include "engine/policy/bats.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,11 +37,6 @@ struct swap {
     uint32_t n, most;                /* jobs: in the plan, and allowed */
 };
 
-static double slots_of(const struct cluster *c)
-{
-    return fmax(cluster_slots(c), 1);
-}
-
 static bool is_known(const struct cluster *c)
 {
     return c->stats.n_done > 0 || cluster_runtime(c) > 0;
@@ -39,14 +48,14 @@ static void look(struct swap *w)
     double best = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        double mean = fmax(c->stats.mean, (double)cluster_runtime(c));
-        w->price[i] = (double)c->price / (double)s->run.window;
-        w->speed[i] = is_known(c) ? slots_of(c) / fmax(mean, 1) : 0;
+        w->price[i] = cluster_rate(s, i);
+        w->speed[i] =
+            is_known(c) ? cluster_slots(c) / fmax(cluster_mean(c), 1) : 0;
         best = fmax(best, w->speed[i]);
     }
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        double most = slots_of(c) / fmax(c->stats.mean, 1);
+        double most = cluster_slots(c) / fmax(c->stats.mean, 1);
         if (w->speed[i] == 0 && c->stats.mean > 0 && most * SLOWER < best)
             w->speed[i] = most;
     }
@@ -130,9 +139,8 @@ static size_t find(const struct swap *w, bool cheapest)
         if (w->speed[i] == 0 ||
             (cheapest ? room_of(w, i) : w->plan->target[i]) == 0)
             continue;
-        double more = best == SIZE_MAX
-                          ? 1
-                          : cost_of_task(w, i) - cost_of_task(w, best);
+        double more =
+            best == SIZE_MAX ? 1 : cost_of_task(w, i) - cost_of_task(w, best);
         if (best == SIZE_MAX || (cheapest ? more < 0 : more > 0))
             best = i;
     }
@@ -209,7 +217,7 @@ static void share_out(const struct state *s, struct policy_start *start)
             if (round >= c->spec.max || tasks <= 0 || (most > 0 && n == most))
                 continue;
             start->machines[i]++;
-            tasks -= slots_of(c);
+            tasks -= cluster_slots(c);
             n++;
         }
     }

@@ -1,4 +1,4 @@
-/* memory: the data shared by points.c and choice.c. See sampling.h. */
+/* memory: what the files of the sampling share. See sampling.h. */
 #ifndef BATS_ENGINE_SAMPLING_MEMORY_H
 #define BATS_ENGINE_SAMPLING_MEMORY_H
 
@@ -30,7 +30,7 @@ struct sampling {
     bool goes_on;                      /* with the rest of the bag */
     bool is_frugal; /* tasks, machines, and tasks on all clusters, only as
                        needed: */
-    bool is_settled[BATS_CLUSTERS_MAX]; /* see place.h; false: not frugal */
+    bool is_settled[BATS_CLUSTERS_MAX]; /* see place.c; false: not frugal */
     struct point points[POINTS_MAX];
     struct bats_position
         released[POINTS_MAX];            /* no points any more; from the */
@@ -61,5 +61,22 @@ static inline void sampling_mark_time(struct sampling *p,
     p->over_at = s->now;
     p->over_charged = s->money.ledger.charged;
 }
+
+/* ---- place.c ---- */
+
+/* Looks again at p->is_settled, after an observation. */
+void place_look(struct sampling *p, const struct state *s);
+
+/* The mean runtime on the cluster with most results is known to 25 % (95 %). */
+bool place_mean_is_known(const struct sampling *p, const struct state *s);
+
+/* The cluster on which the tasks run that need not run on all: a task costs
+ * least there, as far as is expected. */
+size_t place_home(const struct state *s);
+
+/* How many of `workers` slots are begun with: those of a cluster cost no more
+ * for a window than those of the home; but one at least. */
+uint32_t place_workers(const struct state *s, size_t cluster,
+                       uint32_t workers);
 
 #endif

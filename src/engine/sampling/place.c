@@ -1,5 +1,19 @@
-/* See place.h. */
-#include "engine/sampling/place.h"
+/*
+ * place: where clusters stand among each other by what a task costs there, and
+ * whether that is known. A sample is an investment: it is worth its money where
+ * it may change what is bought.
+ *
+ * Of two clusters i and j, with prices c per slot and tasks that ran on both,
+ *
+ *   d = ln(t_i c_i / t_j c_j)
+ *
+ * for each of these tasks. Their place is settled as soon as the interval of
+ * the mean of d (Student, 90 %) leaves out 0, or is so narrow that they are
+ * alike. What the user expects counts as one more task; before the first one,
+ * as right within a factor of 2. The place of a cluster is open as long as it
+ * is with regard to any other, or nothing at all is known of it.
+ */
+#include "engine/sampling/memory.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -39,7 +53,7 @@ static double half_width(const struct sum *s, double sure)
 static double price(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
-    return (double)c->price / fmax(cluster_slots(c), 1);
+    return (double)c->price / cluster_slots(c);
 }
 
 /* ---- the place ---- */

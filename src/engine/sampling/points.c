@@ -10,12 +10,12 @@
  *
  * The thesis' method (bkp) runs 7 of them, on 7 machines of each cluster. Where
  * machine-windows are planned there are fewer machines of dear clusters, and no
- * more points on a cluster once its place is settled (place.h).
+ * more points on a cluster once its place is settled (place.c).
  *
  * The sample is all tasks drawn first, not those that end first: those would
  * be the short ones.
  */
-#include "engine/sampling/place.h"
+#include "engine/sampling/memory.h"
 
 #include <stdlib.h>
 

@@ -1,44 +1,42 @@
 /* answers: commands and decisions. See state.h. */
 #include "engine/state/moves.h"
 
-#include <stdlib.h>
-
 #include "util/grow.h"
 
 void state_emit(struct state *s, struct bats_command command)
 {
-    if (s->answers.n == s->answers.capacity) { /* 0 or a power of two */
-        size_t capacity = s->answers.capacity ? 2 * s->answers.capacity : 64;
-        struct bats_command *queue = malloc(capacity * sizeof *queue);
-        if (!queue) {
-            s->answers.failure = BATS_ENOMEM;
-            return;
-        }
-        for (size_t i = 0; i < s->answers.n; i++)
-            queue[i] =
-                s->answers
-                    .queue[(s->answers.first + i) & (s->answers.capacity - 1)];
-        free(s->answers.queue);
-        s->answers.queue = queue;
-        s->answers.first = 0;
-        s->answers.capacity = capacity;
-    }
-    if (command.type == BATS_NOTICE_CHARGE &&
-        command.machine != BATS_NO_MACHINE)
-        books_charge(s, command.machine, command.amount);
-    size_t end = s->answers.first + s->answers.n++;
-    s->answers.queue[end & (s->answers.capacity - 1)] = command;
+    struct answers *a = &s->answers;
+    if (a->n == a->capacity &&
+        !bats_grow(&a->queue, &a->capacity, a->n + 1, sizeof *a->queue))
+        a->failure = BATS_ENOMEM;
+    else
+        a->queue[a->n++] = command;
+}
+
+void state_tell(struct state *s, enum bats_command_type type, uint32_t machine)
+{
+    state_emit(s, (struct bats_command){.type = type, .machine = machine});
+}
+
+void state_tell_charge(struct state *s, uint32_t machine, bats_money amount,
+                       bats_money cushion)
+{
+    books_charge(s, machine, amount);
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
+                                        .machine = machine,
+                                        .amount = amount,
+                                        .cushion = cushion});
 }
 
 bool state_next(struct state *s, struct bats_command *command)
 {
-    if (s->answers.n == 0)
-        return false;
-    *command = s->answers.queue[s->answers.first];
-    s->answers.first = (s->answers.first + 1) & (s->answers.capacity - 1);
-    if (--s->answers.n == 0)
-        s->answers.first = 0; /* the entries used last are in the cache */
-    return true;
+    struct answers *a = &s->answers;
+    if (a->first < a->n) {
+        *command = a->queue[a->first++];
+        return true;
+    }
+    a->first = a->n = 0;
+    return false;
 }
 
 double cluster_runtime(const struct cluster *c)

@@ -188,6 +188,13 @@ double task_runtime(const struct state *s, uint32_t task, size_t cluster)
                               : cluster_runtime(&s->clusters[cluster]);
 }
 
+double slot_rest(const struct state *s, uint32_t slot)
+{
+    uint32_t task = s->bag.index[s->slots[slot].head.i];
+    return fabs(slot_elapsed(s, slot) -
+                task_runtime(s, task, slot_cluster(s, slot)));
+}
+
 double categories_weight(const struct state *s, uint32_t task)
 {
     double mean = s->known.categories.mean;

@@ -65,8 +65,7 @@ static void schedule_turn(struct state *s, uint32_t id)
 
 static void put_to_work(struct state *s, uint32_t id)
 {
-    state_emit(
-        s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE, .machine = id});
+    state_tell(s, BATS_COMMAND_ACQUIRE, id);
     add_idle(s, id);
 }
 
@@ -251,8 +250,7 @@ void machine_end(struct state *s, uint32_t id)
 void machine_park(struct state *s, uint32_t id)
 {
     machine_end(s, id);
-    state_emit(
-        s, (struct bats_command){.type = BATS_COMMAND_PARK, .machine = id});
+    state_tell(s, BATS_COMMAND_PARK, id);
     execution_cancel_machine(s, id);
     machine_drained(s, id);
 }
@@ -305,8 +303,7 @@ void machine_quarantine(struct state *s, uint32_t id, bats_time until)
     s->rest[id].fails = true;
     if (until < BATS_NEVER)
         bats_heap_set(&s->quarantines, id, until);
-    state_emit(s, (struct bats_command){.type = BATS_NOTICE_QUARANTINE,
-                                        .machine = id});
+    state_tell(s, BATS_NOTICE_QUARANTINE, id);
 }
 
 void machine_readmit(struct state *s, uint32_t id)
@@ -320,8 +317,7 @@ void machine_readmit(struct state *s, uint32_t id)
     if (m->state == MACHINE_ACTIVE && m->marked && !m->last &&
         !s->money.terms.waits && c->n_active < c->target)
         machine_mark(s, id, false);
-    state_emit(
-        s, (struct bats_command){.type = BATS_NOTICE_READMIT, .machine = id});
+    state_tell(s, BATS_NOTICE_READMIT, id);
 }
 
 void machine_notice(struct state *s, uint32_t id, bats_time taken_at)

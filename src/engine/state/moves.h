@@ -15,6 +15,16 @@
 /* Appends a command; memory that runs out is kept in s->answers.failure. */
 void state_emit(struct state *s, struct bats_command command);
 
+/* The same, of a command or notice that names no more than a machine. */
+void state_tell(struct state *s, enum bats_command_type type,
+                uint32_t machine);
+
+/* Notes in the books, and tells, that this was charged for the machine
+ * (BATS_NO_MACHINE: for the job of the run itself), a part of it out of the
+ * cushion. */
+void state_tell_charge(struct state *s, uint32_t machine, bats_money amount,
+                       bats_money cushion);
+
 /* Takes the next command out; false: there is none. */
 bool state_next(struct state *s, struct bats_command *command);
 
@@ -117,9 +127,7 @@ void slot_run(struct state *s, uint32_t slot, struct bats_position task,
  * caller's. */
 void slot_take_out(struct state *s, uint32_t slot, struct bats_position task);
 
-/* The time-out of what the slot runs, by the limit of its cluster; of all
- * slots. */
-void slot_set_limit(struct state *s, uint32_t slot);
+/* The time-outs of what slots run, by the limits of their clusters. */
 void slots_set_limits(struct state *s);
 
 /* ---- executions.c ---- */

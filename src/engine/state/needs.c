@@ -101,18 +101,30 @@ void needs_release(struct state *s)
 const struct bats_need *need_of(const struct state *s,
                                 struct bats_position task)
 {
-    return s->needs.list
-               ? &s->needs.list[category_of(s, s->bag.index[task.i])]
-               : &one_core;
+    return s->needs.list ? &s->needs.list[category_of(s, s->bag.index[task.i])]
+                         : &one_core;
+}
+
+bool need_fits_in(const struct state *s, uint32_t machine,
+                  const struct bats_stock *free, const struct bats_need *need)
+{
+    return need->cores <= free->cores && need->gpus <= free->gpus &&
+           (s->needs.spec[machine].memory_kib == 0 ||
+            need->memory_kib <= free->memory_kib);
 }
 
 bool need_fits(const struct state *s, uint32_t machine,
                const struct bats_need *need)
 {
-    const struct bats_stock *free = &s->needs.free[machine];
-    return need->cores <= free->cores && need->gpus <= free->gpus &&
-           (s->needs.spec[machine].memory_kib == 0 ||
-            need->memory_kib <= free->memory_kib);
+    return need_fits_in(s, machine, &s->needs.free[machine], need);
+}
+
+void need_count(struct bats_stock *free, const struct bats_need *need,
+                int sign)
+{
+    free->cores += (uint32_t)sign * need->cores;
+    free->gpus += (uint32_t)sign * need->gpus;
+    free->memory_kib += sign * need->memory_kib;
 }
 
 /* Tasks whose needs divide a machine evenly fill the gaps that others leave, so
@@ -172,21 +184,13 @@ static void hold(struct state *s, uint32_t slot, uint32_t lead)
     slot_remove_idle(s, slot);
 }
 
-static void count(struct bats_stock *free, const struct bats_need *need,
-                  int sign)
-{
-    free->cores += (uint32_t)sign * need->cores;
-    free->gpus += (uint32_t)sign * need->gpus;
-    free->memory_kib += sign * need->memory_kib;
-}
-
 uint32_t needs_take(struct state *s, uint32_t slot, struct bats_position task)
 {
     const struct bats_need *need = need_of(s, task);
     uint32_t id = s->slots[slot].machine, n = need->cores;
     uint32_t at = find_row(s, slot, n);
     assert(need_fits(s, id, need) && slot_is_free(s, slot));
-    count(&s->needs.free[id], need, -1);
+    need_count(&s->needs.free[id], need, -1);
     if (at == NO_SLOT)
         for (at = s->machines[id].first_slot; !slot_is_free(s, at);)
             at++;
@@ -206,7 +210,7 @@ void needs_give_back(struct state *s, uint32_t lead, struct bats_position task)
 {
     uint32_t id = s->slots[lead].machine;
     struct machine *m = &s->machines[id];
-    count(&s->needs.free[id], need_of(s, task), 1);
+    need_count(&s->needs.free[id], need_of(s, task), 1);
     s->needs.free_gpus[id] ^= s->needs.gpus[lead];
     s->needs.gpus[lead] = 0;
     s->needs.lead[lead] = NO_SLOT;

@@ -44,11 +44,6 @@ bool purses_begin_later(const struct state *s)
            bats_heap_first(&s->retries, &task) != BATS_NEVER;
 }
 
-static bool is_there(const struct cluster *c)
-{
-    return c->n_machines > c->n_lost + c->n_quarantined && c->spec.max > 0;
-}
-
 double purses_pay(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
@@ -69,7 +64,7 @@ static bool may_pay(const struct state *s, struct bats_position task)
     bats_money left = bats_ledger_available(
         &s->money.purses.list[s->money.purses.of[number]].ledger);
     for (size_t i = 0; i < s->n_clusters; i++)
-        if (is_there(&s->clusters[i]) &&
+        if (cluster_is_there(&s->clusters[i]) &&
             price(s, number, i, NO_MACHINE) <= left)
             return true;
     return false;
@@ -120,9 +115,9 @@ static bool is_broke(const struct state *s, const struct purse *p)
         bats_money least = s->money.terms.idle_is_free
                                ? bats_billing_use(c->price, s->run.window, 1)
                                : s->money.lease->first(s, i);
-        if (is_there(c) && least <= left)
+        if (cluster_is_there(c) && least <= left)
             return false;
-        any |= is_there(c);
+        any |= cluster_is_there(c);
     }
     return any;
 }

@@ -113,7 +113,8 @@ static bats_time more_time(bats_time limit, uint8_t given_up)
     return limit;
 }
 
-void slot_set_limit(struct state *s, uint32_t slot)
+/* The time-out of what the slot runs. */
+static void slot_set_limit(struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
     bats_time limit = s->clusters[slot_cluster(s, slot)].limit;

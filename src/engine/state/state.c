@@ -29,12 +29,8 @@ void state_bill(struct state *s)
 {
     bats_money amount =
         s->money.lease->own ? s->money.lease->own->book(&s->money.ledger) : 0;
-    if (amount == 0)
-        return;
-    books_charge(s, BATS_NO_MACHINE, amount);
-    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
-                                        .machine = BATS_NO_MACHINE,
-                                        .amount = amount});
+    if (amount != 0) /* < 0: more was recorded than is billed */
+        state_tell_charge(s, BATS_NO_MACHINE, amount, 0);
 }
 
 void state_set_latest(struct state *s)
@@ -59,8 +55,7 @@ void state_finish(struct state *s, enum bats_finish why)
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state != MACHINE_ABSENT &&
             s->machines[i].state != MACHINE_LOST)
-            state_emit(s, (struct bats_command){.type = BATS_COMMAND_RELEASE,
-                                                .machine = i});
+            state_tell(s, BATS_COMMAND_RELEASE, i);
     state_emit(
         s, (struct bats_command){.type = BATS_NOTICE_FINISHED, .finish = why});
 }

@@ -123,7 +123,7 @@ struct needs {
 
 /* The answers to the driver. */
 struct answers {
-    struct bats_command *queue; /* commands, a ring */
+    struct bats_command *queue; /* commands from `first` to n - 1 are new */
     size_t first, n, capacity;
     struct bats_decision *decisions;
     size_t n_decisions, decisions_capacity;
@@ -180,6 +180,12 @@ struct state {
  * not known. */
 double cluster_runtime(const struct cluster *c);
 
+/* The cluster has machines, or will have. */
+static inline bool cluster_is_there(const struct cluster *c)
+{
+    return c->n_machines > c->n_lost + c->n_quarantined && c->spec.max > 0;
+}
+
 /* The mean rests only on failed tasks or on a guess. */
 bool cluster_is_guess(const struct cluster *c);
 
@@ -227,7 +233,11 @@ double categories_runtime(const struct state *s, uint32_t task,
  * the cluster. A task that is told to take no time takes none. */
 double task_runtime(const struct state *s, uint32_t task, size_t cluster);
 
-/* The same as a multiple of the mean runtime; 1: unknown. */
+/* How much longer the task that the slot runs is expected to take by this; if it
+ * is late, as long as it is late. */
+double slot_rest(const struct state *s, uint32_t slot);
+
+/* The expected runtime as a multiple of the mean one; 1: unknown. */
 double categories_weight(const struct state *s, uint32_t task);
 
 /* How wrong told runtimes may be: the standard deviation of relative errors;
@@ -271,6 +281,14 @@ const struct bats_need *need_of(const struct state *s,
 /* The machine has room for it now; only where tasks have needs. */
 bool need_fits(const struct state *s, uint32_t machine,
                const struct bats_need *need);
+
+/* The same where `free` is left of it. */
+bool need_fits_in(const struct state *s, uint32_t machine,
+                  const struct bats_stock *free, const struct bats_need *need);
+
+/* sign -1: takes the need from what is free; 1: gives it back. */
+void need_count(struct bats_stock *free, const struct bats_need *need,
+                int sign);
 
 /* The mean number of slots that a task takes of those that are left, weighted
  * with their times. */

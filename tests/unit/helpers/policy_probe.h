@@ -35,8 +35,7 @@ static void probe_start(void *self, const struct state *s,
         start->machines[i] = 1;
 }
 
-static bool probe_renew(const void *self, const struct state *s,
-                        uint32_t machine)
+static bool probe_renew(void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     return !s->machines[machine].marked && machine_works(s, machine);

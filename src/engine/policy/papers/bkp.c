@@ -194,7 +194,7 @@ static bool is_news(const struct state *s, const struct occasion *why)
 
 /* A choice among schedules is worth most before machines are paid for a second
  * window. */
-static bool knows(const void *self, const struct state *s,
+static bool knows(void *self, const struct state *s,
                   const struct occasion *why)
 {
     (void)self;
@@ -204,7 +204,7 @@ static bool knows(const void *self, const struct state *s,
 
 /* Before there is a plan, and of a schedule that was chosen, other machines of
  * the same cluster take the place of lost ones. */
-static bool refill(const void *self, const struct state *s,
+static bool refill(void *self, const struct state *s,
                    const struct occasion *why)
 {
     (void)self;
@@ -310,7 +310,7 @@ static bool all_are_marked(const struct state *s)
 /* A machine without a task at the end of its window was refused one, or none
  * was ready. With dependencies there may be no task yet for the machines of
  * the plan: tasks that are cut off would begin again for ever. */
-static bool renew(const void *self, const struct state *s, uint32_t machine)
+static bool renew(void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     if (s->machines[machine].marked)
@@ -320,7 +320,7 @@ static bool renew(const void *self, const struct state *s, uint32_t machine)
     return machine_works(s, machine);
 }
 
-static enum bats_idle refuses(const void *self, const struct state *s,
+static enum bats_idle refuses(void *self, const struct state *s,
                               uint32_t machine)
 {
     (void)self;

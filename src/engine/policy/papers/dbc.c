@@ -303,7 +303,7 @@ static bool has_more(const struct dbc *d, const struct state *s,
     return s->clusters[cluster].begun - r->begun < r->assigned;
 }
 
-static enum bats_idle refuses(const void *self, const struct state *s,
+static enum bats_idle refuses(void *self, const struct state *s,
                               uint32_t machine)
 {
     const struct dbc *d = self;
@@ -373,7 +373,7 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
     return 0;
 }
 
-static bool is_late(const void *self, const struct state *s)
+static bool is_late(void *self, const struct state *s)
 {
     const struct dbc *d = self;
     double money = (double)bats_ledger_available(&s->money.ledger);

@@ -27,14 +27,14 @@ static void start(void *self, const struct state *s,
             all->machines[i] = 0;
 }
 
-static bool renew(const void *self, const struct state *s, uint32_t machine)
+static bool renew(void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     return s->machines[machine].n_busy > 0;
 }
 
 /* In the tail, tasks in the reliable queue go to reliable machines. */
-static enum bats_idle refuses(const void *self, const struct state *s,
+static enum bats_idle refuses(void *self, const struct state *s,
                               uint32_t machine)
 {
     const struct expert *x = self;

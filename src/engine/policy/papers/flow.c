@@ -306,7 +306,7 @@ static double find_after(struct play *p, double speed)
             uint32_t child = g->child[k];
             double fast = INFINITY, cheap = INFINITY, least = INFINITY;
             for (size_t c = 0; child < s->bag.n && c < s->n_clusters; c++) {
-                if (!place_offers(s, c))
+                if (!cluster_is_there(&s->clusters[c]))
                     continue;
                 double time = place_runtime(s, child, c);
                 double cost = place_cost(s, time, c);

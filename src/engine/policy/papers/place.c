@@ -75,18 +75,11 @@ double place_doubt(const struct state *s)
     return s->known.categories.told ? DOUBT * categories_told_error(s) : 0;
 }
 
-/* Machines that have yet to join are expected. */
-bool place_offers(const struct state *s, size_t cluster)
-{
-    const struct cluster *c = &s->clusters[cluster];
-    return c->n_machines > c->n_lost + c->n_quarantined && c->spec.max > 0;
-}
-
 static double least_time(const struct state *s, uint32_t task)
 {
     double least = INFINITY;
     for (size_t c = 0; c < s->n_clusters; c++)
-        if (place_offers(s, c))
+        if (cluster_is_there(&s->clusters[c]))
             least = fmin(least, place_runtime(s, task, c));
     return isfinite(least) ? least : 0;
 }
@@ -95,7 +88,7 @@ static double least_cost(const struct state *s, uint32_t task)
 {
     double least = INFINITY;
     for (size_t c = 0; c < s->n_clusters; c++)
-        if (place_offers(s, c))
+        if (cluster_is_there(&s->clusters[c]))
             least = fmin(least, place_cost(s, place_runtime(s, task, c), c));
     return isfinite(least) ? least : 0;
 }
@@ -180,7 +173,8 @@ void place_deadlines(const struct bats_graph *g, const uint32_t *order,
 static double migration(const struct state *s)
 {
     for (size_t c = 0; c < s->n_clusters; c++)
-        if (place_offers(s, c) && s->clusters[c].spec.reclaimable)
+        if (cluster_is_there(&s->clusters[c]) &&
+            s->clusters[c].spec.reclaimable)
             return (double)s->run.preempt_lead;
     return 0;
 }
@@ -540,9 +534,9 @@ void place_release(void *self)
     free(p);
 }
 
-bool place_is_late(const void *self, const struct state *s)
+bool place_is_late(void *self, const struct state *s)
 {
-    const struct place *p = ((const struct place_memory *)self)->place;
+    const struct place *p = ((struct place_memory *)self)->place;
     (void)s;
     return p->is_late && !p->is_dear;
 }

@@ -74,9 +74,6 @@ double place_running_cost(const struct state *s, uint32_t slot);
  * squared costs. The errors are independent. */
 double place_doubt(const struct state *s);
 
-/* The cluster has machines, or will have. */
-bool place_offers(const struct state *s, size_t cluster);
-
 /* Until the slot is free, microseconds; INFINITY: it gets no task. */
 double place_rest(const struct state *s, uint32_t slot);
 
@@ -160,7 +157,7 @@ struct place_memory {
 int place_init(void *self, const struct state *s,
                const struct place_kind *kind, struct bats_error *err);
 void place_release(void *self);
-bool place_is_late(const void *self, const struct state *s);
+bool place_is_late(void *self, const struct state *s);
 struct bats_position place_place(void *self, const struct state *s,
                                  uint32_t slot);
 
