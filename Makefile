@@ -94,13 +94,13 @@ RECORD_SRC = $(addprefix src/record/, \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
 	allocation.c batch_system.c batch_systems.c deaths.c hardware.c \
-	job_system.c node.c query.c queue.c site.c \
+	job_system.c node.c query.c queue.c resources.c site.c \
 	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	auth.c clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c found.c gateway.c heart.c hub.c \
 	joined.c journal.c kept.c launcher.c \
-	master.c mpi.c open.c pernode.c prepare.c ready.c reclaims.c \
+	master.c mpi.c needs.c open.c pernode.c prepare.c ready.c reclaims.c \
 	results.c shared.c signals.c \
 	survey.c tls.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \

@@ -17,7 +17,8 @@ struct bats_need {
     int64_t memory_kib; /* of the machine; 0: it does not say */
 };
 
-#define BATS_GPUS_MOST 64 /* of a machine */
+#define BATS_CORES_MOST 4096 /* of a task */
+#define BATS_GPUS_MOST 64    /* of a machine */
 
 /* The resources of a machine. Its GPUs have the numbers from 0 on. */
 struct bats_stock {

@@ -74,6 +74,8 @@ struct bats_settings {
     int64_t max_output;      /* bytes; 0: no limit [0] */
     int64_t memory;          /* bytes; 0: not said [0] */
     uint32_t cores;          /* of each task; 0: not said [0] */
+    uint32_t gpus;           /* of each task, unless the bag says it [0] */
+    uint32_t gpus_per_node;  /* 0: as the job says [0] */
     const char *results;     /* [NULL] */
     const char *tagstring;   /* [NULL] */
     const char *joblog;      /* [NULL] */

@@ -289,9 +289,19 @@ const struct bats_option bats_options[] = {
         "says it of this task (#BATS cores=N). It is bound to all of them, and "
         "OMP_NUM_THREADS is set to match (default: 1)"),
     ROW("memory", 0, "SIZE", SIZE, AT(memory), RUNS | ALLOC, RUN,
-        "the memory that each task asks for (suffixes K, M, G), unless the "
-        "bag says it of this task. Limits nothing: the report sets it against "
-        "what was used (default: what the batch job asked for each task)"),
+        "the memory that each task needs (suffixes K, M, G), unless the bag "
+        "says it of this task (#BATS memory=SIZE): tasks that run on a node at "
+        "the same time need no more than it has. The report sets it against "
+        "what was used (default: what the batch job asked for each task, for "
+        "the report only)"),
+    ROW("gpus", 0, "N", SMALL, AT(gpus), RUN, RUN,
+        "the GPUs that each task needs, unless the bag says it of this task "
+        "(#BATS gpus=N). CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES name "
+        "its own (default: 0)"),
+    ROW("gpus-per-node", 0, "N", SMALL, AT(gpus_per_node), RUN, RUN,
+        "the GPUs of each node, with the numbers from 0 on (default: those "
+        "that CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES names where the "
+        "ranks start)"),
     ROW("wd", 0, "DIR", DIRECTORY, AT(workdir), RUNS | ALLOC, RUN,
         "the directory in which tasks run (default: this one)"),
     ROW("env", 0, "NAME,...", ENV, 0, RUNS | ALLOC, RUN,

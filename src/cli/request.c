@@ -226,13 +226,21 @@ static struct bats_goal goal_of(const struct bats_settings *set)
     return goal;
 }
 
+static int64_t bytes_in_kib(int64_t bytes)
+{
+    return bytes > 0 ? (bytes - 1) / 1024 + 1 : 0;
+}
+
 /* The part that nothing has to be loaded for. */
 static struct bats_run_options plain_options(const struct bats_settings *set)
 {
     struct bats_run_options options = {
         .policy = bats_policy_find(set->policy),
         .machine = set->machine,
-        .cores = set->cores,
+        .need = {.cores = set->cores,
+                 .gpus = set->gpus,
+                 .memory_kib = bytes_in_kib(set->memory)},
+        .gpus_per_node = set->gpus_per_node,
         .bind = strcmp(set->bind, "none") == 0   ? BATS_BIND_NONE
                 : strcmp(set->bind, "numa") == 0 ? BATS_BIND_NUMA
                                                  : BATS_BIND_CORE,
@@ -316,6 +324,14 @@ static void choose_policy(const struct bats_request *r, enum bats_verb verb,
             r->bag->graph != NULL));
 }
 
+/* What the bag says; 0: nothing. */
+static int64_t memory_of(const struct bats_bagfile *bag, uint32_t task)
+{
+    struct bats_need need = {0};
+    bats_bagfile_need(bag, task, &need);
+    return need.memory_kib;
+}
+
 /* Adds what the bag says of the memory that tasks ask for to the options in the
  * record: [KiB, tasks, KiB, tasks, ...]. */
 static int note_memory(struct bats_request *r, struct bats_error *err)
@@ -325,8 +341,8 @@ static int note_memory(struct bats_request *r, struct bats_error *err)
     bool says = false;
     int bad = r->settings == NULL;
     for (uint32_t i = 0, first = 0; i < n && bad == 0; first = i) {
-        int64_t kib = bats_bagfile_memory_kib(r->bag, i);
-        while (++i < n && bats_bagfile_memory_kib(r->bag, i) == kib)
+        int64_t kib = memory_of(r->bag, i);
+        while (++i < n && memory_of(r->bag, i) == kib)
             ;
         bad |= json_array_append_new(list, json_integer(kib));
         bad |= json_array_append_new(list, json_integer(i - first));

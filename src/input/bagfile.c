@@ -232,6 +232,8 @@ int bats_bagfile_of_sweep(struct bats_sweep *sweep, struct bats_bagfile **bag,
     b->n_tasks = (uint32_t)sweep->points.n;
     int code = sweep->may_be_builtin ? check_builtins(b, err) : 0;
     if (!code)
+        code = bats_bag_read_columns(b, err);
+    if (!code)
         code = bats_bag_list_classes(b, err);
     if (code)
         bats_bagfile_destroy(b);
@@ -258,6 +260,7 @@ void bats_bagfile_destroy(struct bats_bagfile *bag)
     bats_names_release(&bag->classes);
     free(bag->own_category);
     free(bag->own_names);
+    free(bag->own_traits);
     bats_text_release(&bag->per_engine[0]);
     bats_text_release(&bag->per_engine[1]);
     free(bag);

@@ -20,10 +20,11 @@
  * "#BATS workflow NAME [budget=AMOUNT] [deadline=DURATION] [begin=DURATION]"
  * begins a workflow, to which the tasks below belong (sharing.h). "#BATS
  * KEY=VALUE..." (or "#BATS KEY VALUE") holds for the tasks below until the key
- * is there again: memory=SIZE that each asks for, time=DURATION that each takes,
- * class=NAME: tasks of one class are alike ("-": none). A sweep with a parameter
- * "class" has classes, too. A file in the format of a workflow (workflow/workflow.h, by its name) is a bag, too, if all
- * of its tasks have commands.
+ * is there again: cores=N, memory=SIZE and gpus=N that each needs,
+ * time=DURATION that each takes, class=NAME: tasks of one class are alike ("-":
+ * none). Parameters of a sweep that have these names say the same of their task.
+ * A file in the format of a workflow (workflow/workflow.h, by its name) is a bag,
+ * too, if all of its tasks have commands.
  *
  * Task i of the bag is the i-th command, counted from 0; people see i + 1.
  */
@@ -36,6 +37,7 @@
 
 #include "bats/error.h"
 #include "bats/graph.h"
+#include "bats/need.h"
 #include "bats/units.h"
 #include "input/sharing.h"
 #include "input/workflow/names.h"
@@ -46,8 +48,6 @@
 
 struct bats_sweep;    /* sweep/sweep.h */
 struct bats_workflow; /* workflow/workflow.h */
-
-#define BATS_CORES_MOST 4096 /* of a task */
 
 /* Filled in by bats_bagfile_load and its like; others only read it. */
 struct bats_bagfile {
@@ -82,6 +82,8 @@ struct bats_bagfile {
     struct bats_names classes;   /* number 0 is BATS_NO_CLASS */
     uint16_t *own_category;      /* by task */
     const char **own_names;      /* by class */
+    struct bats_bag_traits *own_traits; /* by task of a sweep; NULL: it has
+                                           none */
 };
 
 /*
@@ -148,14 +150,14 @@ ptrdiff_t bats_bagfile_variables(const struct bats_bagfile *bag, uint32_t i,
 /* Line of the file with task i, counted from 1; 0: it is on none. */
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 
-/* The memory that task i asks for in the file; 0: it does not say. */
-int64_t bats_bagfile_memory_kib(const struct bats_bagfile *bag, uint32_t i);
+/* Puts what the file says that task i needs into *need, and leaves the rest of
+ * it as it is. */
+void bats_bagfile_need(const struct bats_bagfile *bag, uint32_t i,
+                       struct bats_need *need);
 
-/* The cores that task i needs, as said in the file; 0: it does not say. */
-uint32_t bats_bagfile_cores(const struct bats_bagfile *bag, uint32_t i);
-
-/* Some task of the file needs more than one. */
-bool bats_bagfile_is_wide(const struct bats_bagfile *bag);
+/* The most of each resource that the file says of any task; 0: it does not
+ * say. */
+struct bats_need bats_bagfile_most(const struct bats_bagfile *bag);
 
 /* The runtime of task i on a machine of speed 1, as told in the file; 0: it is
  * not told. */

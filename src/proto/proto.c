@@ -41,6 +41,8 @@ static void code_node(struct codec *c, struct bats_node *n)
     U64(h->memory_bytes);
     NAME(h->bound);
     U32(h->bound_cores);
+    U64(n->usable_bytes);
+    NAME(n->gpus);
 }
 
 static void code_hello(struct codec *c, struct bats_hello *h)

@@ -27,7 +27,7 @@
 #include "util/node.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 16
+#define BATS_PROTO_VERSION 17
 #define BATS_PROTO_OUTPUTS 4 /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3   /* ways to bind tasks, likewise */
 #define BATS_PROTO_JOB 64    /* longest number of a job, with the NUL */

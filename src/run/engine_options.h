@@ -30,7 +30,7 @@ bats_draws_at_random(const struct bats_run_options *options,
 }
 
 /* `e` must not be moved: the options point into it. BATS_EINPUT: the profile
- * knows none of the clusters, or a task needs more cores than any machine has;
+ * knows none of the clusters, or a task needs more than any machine has;
  * BATS_ENOMEM. */
 int bats_engine_options(const struct bats_run_options *options,
                         const struct bats_survey *survey,

@@ -20,6 +20,7 @@
 #include "run/crew.h"
 #include "run/launcher.h"
 #include "run/master.h"
+#include "run/needs.h"
 #include "run/open.h"
 #include "run/run.h"
 #include "run/signals.h"
@@ -90,10 +91,19 @@ static int64_t pace(struct master *m)
 
 /* The variables of a task, and the directory of its output; their length, or
  * BATS_ENOMEM. */
-static ptrdiff_t variables_of(struct master *m, uint32_t task)
+static ptrdiff_t variables_of(struct master *m,
+                              const struct bats_command *command)
 {
+    uint32_t task = command->task;
     struct bats_text *text = &m->variables;
     ptrdiff_t n = bats_bagfile_variables(m->options->bag, task, text);
+    if (n >= 0 && m->gives_gpus) {
+        bats_needs_show(&m->survey, command->machine,
+                        bats_sched_gpus(m->sched, command->machine,
+                                        command->slot),
+                        text);
+        n = bats_text_length(text);
+    }
     if (n < 0 || m->options->results == NULL)
         return n;
     const char *dir = bats_label_of(m->options->results, task);
@@ -144,7 +154,7 @@ static int run_task(struct master *m, size_t i,
     if (n < 0)
         return bats_error_set(err, (int)n, "out of memory");
     uint32_t cores = list_holds(m, command);
-    ptrdiff_t n_variables = variables_of(m, command->task);
+    ptrdiff_t n_variables = variables_of(m, command);
     ptrdiff_t n_outputs = 0;
     if (m->options->bag->workflow != NULL)
         n_outputs = bats_workflow_outputs(m->options->bag->workflow,

@@ -247,6 +247,8 @@ int bats_master_prepare(struct master *m,
     rc = bats_engine_options(m->options, &m->survey, &e, err);
     if (rc == 0 && engine->needs != NULL)
         rc = make_held(m, err);
+    for (uint32_t k = 0; engine->needs && k < engine->n_categories; k++)
+        m->gives_gpus |= engine->needs[k].gpus > 0;
     if (rc == 0)
         rc = take_rest(m, engine, &rest, err);
     if (rc == 0 && m->options->open != NULL)

@@ -100,7 +100,9 @@ struct bats_run_options {
     const struct bats_bagfile *bag;
     const struct bats_clusters_file *clusters; /* NULL: the clusters found */
     const char *machine; /* if clusters is NULL: node, rank; NULL: as found */
-    uint32_t cores;      /* of a task of which the bag does not say it; 0: 1 */
+    struct bats_need need;  /* of a task of which the bag does not say it;
+                             * cores = 0: one */
+    uint32_t gpus_per_node; /* 0: those that the job names */
     const struct bats_policy *policy;
     bats_money budget; /* or BATS_BUDGET_ACCOUNT */
     bool budget_given; /* otherwise it may be found (survey.h) */

@@ -7,6 +7,7 @@
 
 #include "bats/lease.h"
 #include "run/crew.h"
+#include "run/needs.h"
 #include "run/run.h"
 #include "util/now.h"
 
@@ -35,12 +36,12 @@ static struct bats_worker_rank master_of(const struct bats_survey *s)
 }
 
 static enum bats_site_machine
-machine_of(const struct bats_run_options *options)
+machine_of(const struct bats_crew *crew,
+           const struct bats_run_options *options)
 {
-    bool is_wide = options->bag != NULL &&
-                   (options->cores > 1 || bats_bagfile_is_wide(options->bag));
     if (options->machine == NULL)
-        return is_wide ? BATS_SITE_NODE : BATS_SITE_AUTO;
+        return bats_needs_nodes(crew, options) ? BATS_SITE_NODE
+                                               : BATS_SITE_AUTO;
     return strcmp(options->machine, "node") == 0 ? BATS_SITE_NODE
                                                  : BATS_SITE_RANK;
 }
@@ -365,10 +366,12 @@ int bats_survey_take(const struct bats_crew *crew,
         rc = bats_site_share(s.nodes + first, s.n_ranks - first,
                              s.shares + first, err);
     if (rc == 0)
-        rc = bats_site_discover(s.nodes, s.n_ranks, first, machine_of(options),
+        rc = bats_site_discover(s.nodes, s.n_ranks, first, machine_of(crew, options),
                                 &s.site, err);
     if (rc == 0)
         rc = build_platform(crew, options, &s, err);
+    if (rc == 0)
+        rc = bats_needs_stocks(crew, options, &s, err);
     return conclude(options, &s, rc, survey, err);
 }
 
@@ -377,6 +380,10 @@ void bats_survey_release(struct bats_survey *survey)
     free(survey->nodes);
     free(survey->shares);
     bats_site_release(&survey->site);
+    for (uint32_t i = 0; survey->gpus && i < survey->platform.n_machines; i++)
+        free(survey->gpus[i]);
+    free(survey->gpus);
+    free(survey->stocks);
     bats_platform_release(&survey->platform);
     *survey = (struct bats_survey){0};
 }

@@ -24,6 +24,7 @@
 #ifndef BATS_SURVEY_H
 #define BATS_SURVEY_H
 
+#include "bats/need.h"
 #include "input/platform.h"
 #include "site/batch_system.h"
 #include "site/site.h"
@@ -37,6 +38,9 @@ struct bats_survey {
     uint32_t n_ranks;
     struct bats_site site;
     struct bats_platform platform;
+    struct bats_stock *stocks; /* by machine, if tasks may have needs; */
+    char **gpus; /* the same: names of its GPUs, as in "0,1". NULL: neither is
+                  * known */
     bats_money budget;
     struct bats_account account; /* if `account` gives the budget */
     bool by_account;             /* it does */

@@ -57,6 +57,15 @@ const char *bats_batch_site(void)
     return site != NULL ? site : "";
 }
 
+int64_t bats_batch_node_memory(void)
+{
+    int64_t kib = 0;
+    for (size_t i = 0; kib == 0 && bats_batch_systems[i]; i++)
+        if (bats_batch_systems[i]->node_memory != NULL)
+            kib = bats_batch_systems[i]->node_memory();
+    return kib;
+}
+
 bool bats_batch_launched(void)
 {
     bool launched = false;

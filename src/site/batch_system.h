@@ -104,6 +104,9 @@ struct bats_batch_system {
      * known. NULL: the system does not tell. */
     int64_t (*memory)(void);
 
+    /* The same for all of its processes on this node. */
+    int64_t (*node_memory)(void);
+
     /* The name of the site. The function, or its answer, may be NULL. */
     const char *(*site)(void);
 
@@ -199,6 +202,7 @@ int bats_batch_ask(double threads_per_core, struct bats_allocation *allocation,
 const char *bats_batch_partition(const char *host);
 bool bats_batch_launched(void);
 int64_t bats_batch_memory(void);
+int64_t bats_batch_node_memory(void);
 const char *bats_batch_site(void); /* or "": clusters of the same name at two
                                     * sites are two clusters */
 

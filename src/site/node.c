@@ -8,6 +8,7 @@
 
 #include "site/batch_system.h"
 #include "site/hardware.h"
+#include "site/resources.h"
 
 #ifdef BATS_HAVE_PMIX
 #include <pmix.h>
@@ -75,4 +76,5 @@ void bats_node_look(struct bats_node *node)
         strcpy(node->partition, partition);
     ask_pmix(node);
     bats_hardware_look(&node->hardware);
+    bats_resources_look(node);
 }

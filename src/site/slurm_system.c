@@ -81,6 +81,14 @@ static int64_t memory(void)
     return mib * 1024;
 }
 
+static int64_t node_memory(void)
+{
+    int64_t mib = number("SLURM_MEM_PER_NODE");
+    if (mib == 0)
+        mib = number("SLURM_MEM_PER_CPU") * number("SLURM_CPUS_ON_NODE");
+    return mib * 1024;
+}
+
 /* ---- the job ---- */
 
 /* With times as seconds since 1970. */
@@ -177,6 +185,7 @@ const struct bats_batch_system bats_slurm_system = {
     .partition = partition,
     .launched = launched,
     .memory = memory,
+    .node_memory = node_memory,
     .site = site,
     .ask = ask,
     .account = bats_slurm_account,

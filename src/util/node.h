@@ -11,6 +11,7 @@
 
 #define BATS_NODE_HOST 256
 #define BATS_NODE_PARTITION 64
+#define BATS_NODE_GPUS 1024
 #define BATS_NODE_UNKNOWN UINT32_MAX
 #define BATS_HARDWARE_MODEL 96
 #define BATS_HARDWARE_BOUND 256
@@ -38,6 +39,8 @@ struct bats_node {
     uint32_t id;         /* number of the node, or BATS_NODE_UNKNOWN */
     uint32_t local_rank; /* among those on the node, or BATS_NODE_UNKNOWN */
     struct bats_hardware hardware;
+    uint64_t usable_bytes; /* of its memory, by the job; 0: unknown */
+    char gpus[BATS_NODE_GPUS]; /* their names, as in "0,1"; "": none */
 };
 
 #endif

@@ -105,6 +105,82 @@ if [ "$(cat $siblings 2>/dev/null)" = 0 ] && taskset -c 1 true 2>/dev/null; then
     ok 'one of one core is not'
 fi
 
+# ---- memory and GPUs ----
+
+# Slurm tells the memory of the job on the node in MiB.
+cat >least <<'END'
+#!/bin/bash
+# least NAME N: waits until N tasks have been here; 3 s at most.
+echo $1 >>here
+for i in {1..60}; do
+    [ $(wc -l <here) -lt $2 ] || exit 0
+    sleep 0.05
+done
+exit 1
+END
+rm -f here
+printf '%s\n' '#BATS memory=1G' 'bash least a 2' 'bash least b 2' >two
+export SLURM_MEM_PER_NODE=2048
+bats 5 two --no-record
+rm -f here
+export SLURM_MEM_PER_NODE=2047
+expect 1 bats 5 two --no-record
+ok 'tasks run at the same time while the node has the memory that they need'
+rm -f here
+expect 1 bats 5 --memory 1G --no-record -- 'bash least {} 2' ::: a b
+ok '--memory is that of all tasks'
+printf '%s\n' true '#BATS cores=2 memory=1G' '#BATS gpus=1' true >one
+SLURM_MEM_PER_NODE=1000
+expect 2 bats 5 one --no-record --gpus-per-node 1
+grep -q 'one: task 2, line 4, needs 2 cores, 1 GPU and 1G of memory; the largest machine, all-1, has 1000M$' err
+ok 'a task that needs more than any node has is refused'
+unset SLURM_MEM_PER_NODE
+expect 2 bats 5 one --no-record
+grep -q 'needs 2 cores, 1 GPU and 1G of memory; the largest machine, all-1, has 0 GPUs$' err
+ok 'and one that needs a GPU where there is none'
+
+cat >gpus <<'END'
+echo "$BATS_TASK_ID $CUDA_VISIBLE_DEVICES $ROCR_VISIBLE_DEVICES"
+for gpu in ${CUDA_VISIBLE_DEVICES//,/ }; do mkdir gpu.$gpu || exit 1; done
+sleep 0.1
+for gpu in ${CUDA_VISIBLE_DEVICES//,/ }; do rmdir gpu.$gpu; done
+END
+{
+    echo 'bash gpus'
+    echo '#BATS gpus=2'
+    echo 'bash gpus'
+    echo '#BATS gpus=1'
+    for i in {1..8}; do echo 'bash gpus'; done
+} >bag
+CUDA_VISIBLE_DEVICES=5,GPU-x,7 bats 6 bag --no-record
+grep -qx '1  ' out
+grep -qx '2 5,GPU-x 5,GPU-x' out
+test "$(cut -d' ' -f2 out | tail -n +2 | sort -u | tr '\n' ' ')" = '5 5,GPU-x 7 GPU-x '
+ok 'each task sees GPUs of its own, and one that needs none sees none'
+ROCR_VISIBLE_DEVICES=0,1 bats 6 --gpus 1 --no-record -- 'bash gpus' ::: 1 2 3 4
+test "$(cut -d' ' -f2,3 out | sort -u | tr '\n' ' ')" = '0 0 1 1 '
+by_mpi 6 bag --gpus-per-node 2 --no-record
+grep -qx '2 0,1 0,1' out
+ok 'likewise those of another name, and as many as --gpus-per-node says'
+
+cat >points <<'CSV'
+x,cores,memory,gpus
+a,1,,0
+b,2,1M,1
+CSV
+bats 5 --csv points --gpus-per-node 1 --no-record -- \
+    'echo {x} $OMP_NUM_THREADS "$CUDA_VISIBLE_DEVICES"'
+test "$(sort out | tr '\n' ' ')" = 'a 1  b 2 0 '
+echo 'c,1,1M,many' >>points
+expect 2 bats 5 --csv points --no-record -- 'echo {x}'
+grep -q "sweep: task 3: gpus: 'many' is not a number from 0 to 64" err
+ok 'columns of a table say what tasks need'
+
+printf 'CORES=2\na:\n\techo $OMP_NUM_THREADS >a\nCATEGORY=x\nCORES=1\nb:\n\techo $OMP_NUM_THREADS >b\n' >Makeflow
+bats 5 Makeflow --no-record
+test "$(cat a b | tr '\n' ' ')" = '2 1 '
+ok 'and CORES of a Makeflow'
+
 cat >nested.c <<'C'
 #include <mpi.h>
 #include <stdio.h>

@@ -607,6 +607,14 @@ static void expect_classes(const struct bats_bagfile *bag,
     }
 }
 
+/* What the bag says of task i; 0: nothing. */
+static struct bats_need need_of(const struct bats_bagfile *bag, uint32_t i)
+{
+    struct bats_need need = {0};
+    bats_bagfile_need(bag, i, &need);
+    return need;
+}
+
 TEST(keys_hold_until_they_are_there_again)
 {
     struct bats_bagfile *bag =
@@ -617,7 +625,7 @@ TEST(keys_hold_until_they_are_there_again)
     assert_int_equal(bag->n_tasks, 7);
     assert_int_equal(bag->n_categories, 3);
     for (uint32_t i = 0; i < 7; i++) {
-        assert_int_equal(bats_bagfile_memory_kib(bag, i), kib[i]);
+        assert_int_equal(need_of(bag, i).memory_kib, kib[i]);
         assert_int_equal(bats_bagfile_time(bag, i),
                          i > 0 ? 60 * BATS_SECOND : 0);
     }
@@ -635,15 +643,37 @@ TEST(cores_are_needed_until_it_changes)
         load("a\n#BATS cores=4 time=1m\nb\n#BATS cores=1\nc\n");
     static const uint32_t cores[] = {0, 4, 1};
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(bats_bagfile_cores(bag, i), cores[i]);
-    assert_true(bats_bagfile_is_wide(bag));
+        assert_int_equal(need_of(bag, i).cores, cores[i]);
+    assert_int_equal(bats_bagfile_most(bag).cores, 4);
     bats_bagfile_destroy(bag);
     bag = load("#BATS cores=1\na\n");
-    assert_false(bats_bagfile_is_wide(bag));
+    assert_int_equal(bats_bagfile_most(bag).cores, 1);
     bats_bagfile_destroy(bag);
     expect_refusal("#BATS cores=0\na\n", ":1: #BATS cores: '0' is not");
     expect_refusal("#BATS cores=2x\na\n", ":1: #BATS cores: '2x' is not");
     expect_refusal("#BATS cores=4097\na\n", ":1: #BATS cores: '4097' is");
+}
+
+TEST(a_default_holds_for_what_is_not_said)
+{
+    struct bats_bagfile *bag = load("a\n#BATS gpus=2\nb\n"
+                                    "#BATS gpus=0 memory=3K\nc\n");
+    static const uint32_t gpus[] = {1, 2, 0};
+    static const int64_t kib[] = {9, 9, 3};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct bats_need need = {5, 1, 9};
+        bats_bagfile_need(bag, i, &need);
+        assert_int_equal(need.cores, 5);
+        assert_int_equal(need.gpus, gpus[i]);
+        assert_int_equal(need.memory_kib, kib[i]);
+    }
+    struct bats_need most = bats_bagfile_most(bag);
+    assert_int_equal(most.cores, 0);
+    assert_int_equal(most.gpus, 2);
+    assert_int_equal(most.memory_kib, 3);
+    bats_bagfile_destroy(bag);
+    expect_refusal("#BATS gpus=65\na\n",
+                   ":1: #BATS gpus: '65' is not a number from 0 to 64");
 }
 
 TEST(mistakes_in_keys_are_refused_with_their_line)
@@ -674,7 +704,7 @@ TEST(memory_is_asked_for_until_it_changes)
     static const int64_t kib[] = {0, 2 << 20, 2 << 20, 2 << 20, 2, 2};
     assert_int_equal(bag->n_tasks, 6);
     for (uint32_t i = 0; i < 6; i++)
-        assert_int_equal(bats_bagfile_memory_kib(bag, i), kib[i]);
+        assert_int_equal(need_of(bag, i).memory_kib, kib[i]);
     bats_bagfile_destroy(bag);
     expect_refusal("#BATS memory\na\n", ":1: #BATS memory: '' is not");
     expect_refusal("a\n#BATS memory 2GB\nb\n",

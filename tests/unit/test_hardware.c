@@ -3,6 +3,11 @@
  * threads per core; core c has the threads 2c and 2c + 1. */
 #include "helpers/test.h"
 #include "site/hardware.h"
+#include "site/node.h"
+#include "site/resources.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 static int make_machine(void **state)
 {
@@ -12,6 +17,55 @@ static int make_machine(void **state)
     setenv("HWLOC_SYNTHETIC",
            "package:2 [numa(memory=17179869184)] core:4 pu:2", 1);
     return 0;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+}
+
+TEST(the_least_limit_of_all_control_groups_above_counts)
+{
+    char dir[] = "/tmp/bats-groups.XXXXXX", command[100];
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(chdir(dir), 0);
+    assert_int_equal(mkdir("job", 0700) | mkdir("job/step", 0700) |
+                         mkdir("memory", 0700) | mkdir("memory/old", 0700),
+                     0);
+    write_text("groups", "12:cpu,cpuacct:/x\n0::/job/step\n");
+    assert_true(bats_resources_limit("groups", dir) == UINT64_MAX);
+    write_text("job/step/memory.max", "max\n");
+    write_text("job/memory.max", "4096\n");
+    assert_true(bats_resources_limit("groups", dir) == 4096);
+    write_text("job/step/memory.max", "2048\n");
+    write_text("memory.max", "1024\n");
+    assert_true(bats_resources_limit("groups", dir) == 1024);
+    write_text("groups", "3:memory:/old\n");
+    write_text("memory/old/memory.limit_in_bytes", "512\n");
+    assert_true(bats_resources_limit("groups", dir) == 512);
+    assert_true(bats_resources_limit("none", dir) == UINT64_MAX);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+TEST(a_job_may_use_what_it_asked_for_and_the_gpus_of_its_step)
+{
+    struct bats_node node = {.hardware.memory_bytes = (uint64_t)8 << 40};
+    setenv("SLURM_MEM_PER_CPU", "3", 1);
+    setenv("SLURM_CPUS_ON_NODE", "4", 1);
+    setenv("ROCR_VISIBLE_DEVICES", "2,3", 1);
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    bats_resources_look(&node);
+    assert_true(node.usable_bytes == 12 << 20);
+    assert_string_equal(node.gpus, "2,3");
+    setenv("SLURM_MEM_PER_NODE", "5", 1);
+    setenv("CUDA_VISIBLE_DEVICES", "GPU-1", 1);
+    bats_resources_look(&node);
+    assert_true(node.usable_bytes == 5 << 20);
+    assert_string_equal(node.gpus, "GPU-1");
 }
 
 TEST_WITH(the_whole_node_is_counted, make_machine, NULL)

@@ -51,6 +51,8 @@ TEST(single_messages_arrive_as_they_were_sent)
     assert_true(hello->node.hardware.memory_bytes == UINT64_MAX);
     assert_string_equal(hello->node.hardware.bound, "0-3");
     assert_int_equal(hello->node.hardware.bound_cores, 8);
+    assert_true(hello->node.usable_bytes == UINT64_MAX - 1);
+    assert_string_equal(hello->node.gpus, "0,1");
     assert_string_equal(hello->kept_run, "run-0");
     assert_int_equal(hello->task, 10);
     assert_int_equal(hello->attempt, 11);
@@ -189,7 +191,7 @@ TEST(cancel_is_little_endian_on_the_wire)
 {
     struct bats_packet p = {0};
     write_message(BATS_MESSAGE_CANCEL, &p);
-    static const uint8_t expected[] = {5, 16, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 17, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -199,14 +201,15 @@ TEST(hello_and_assign_have_the_documented_bytes)
 {
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    16,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    17,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
         0,    4,    0,    0,    0,    'E',  'P',  'Y',  'C',  0,    4,    0,
         0,    0,    5,    0,    0,    0,    6,    0,    0,    0,    0xff, 0xff,
         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 3,    0,    0,    0,    '0',  '-',
-        '3',  0,    8,    0,    0,    0,    5,    0,    0,    0,    'r',  'u',
+        '3',  0,    8,    0,    0,    0,    0xfe, 0xff, 0xff, 0xff, 0xff, 0xff,
+        0xff, 0xff, 3,    0,    0,    0,    '0',  ',',  '1',  0,    5,    0,    0,    0,    'r',  'u',
         'n',  '-',  '0',  0,    10,   0,    0,    0,    11,   0,    0,    0};
     write_message(BATS_MESSAGE_HELLO, &p);
     assert_in_range(p.n, sizeof hello + 5, sizeof hello + 255); /* results */
@@ -215,7 +218,7 @@ TEST(hello_and_assign_have_the_documented_bytes)
     bats_packet_release(&p);
 
     static const uint8_t assign[] = {
-        3, 16,  1, 0, 0, 0, 2, 0,   0, 0, 4, 0, 0, 0, 5,   0, 0, 0,
+        3, 17,  1, 0, 0, 0, 2, 0,   0, 0, 4, 0, 0, 0, 5,   0, 0, 0,
         1, 9,   0, 0, 0, 0, 0, 0,   0, 6, 0, 0, 0, 0, 0,   0, 0, 7,
         0, 0,   0, 0, 0, 0, 0, 8,   0, 0, 0, 0, 0, 0, 0,   1, 0, 0,
         0, 'x', 0, 2, 0, 0, 0, '=', 0, 0, 2, 0, 0, 0, 'f', 0, 0,

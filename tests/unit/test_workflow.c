@@ -178,10 +178,12 @@ TEST(rules_ask_for_the_memory_of_their_category)
                                   "k:\n@CATEGORY=x\n\tk\n");
     parts[1] = load("b.makeflow", "CATEGORY=y\nMEMORY=50\nh:\n\th\n");
     for (uint32_t i = 0; i < 9; i++)
-        assert_int_equal(parts[0].tasks[i].memory_kib, mib[i] * 1024);
+        assert_int_equal(parts[0].tasks[i].need.memory_kib, mib[i] * 1024);
+    for (uint32_t i = 0; i < 9; i++) /* of the category y */
+        assert_int_equal(parts[0].tasks[i].need.cores, i == 4 ? 2 : 0);
     assert_int_equal(bats_workflow_merge("all", parts, 2, &all, &err), 0);
-    assert_int_equal(all.tasks[4].memory_kib, 300 * 1024);
-    assert_int_equal(all.tasks[9].memory_kib, 50 * 1024);
+    assert_int_equal(all.tasks[4].need.memory_kib, 300 * 1024);
+    assert_int_equal(all.tasks[9].need.memory_kib, 50 * 1024);
     bats_workflow_release(&all);
     bats_workflow_release(&parts[0]);
     bats_workflow_release(&parts[1]);
@@ -493,7 +495,7 @@ TEST(jx_is_read_as_the_same_makeflow)
     for (uint32_t i = 0; i < a.n; i++) {
         assert_string_equal(command(&a, i), command(&b, i));
         assert_string_equal(category(&a, i), category(&b, i));
-        assert_int_equal(a.tasks[i].memory_kib, b.tasks[i].memory_kib);
+        assert_int_equal(a.tasks[i].need.memory_kib, b.tasks[i].need.memory_kib);
         for (uint32_t k = 0; k < a.n; k++)
             assert_int_equal(i != k && waits(&a, i, k),
                              i != k && waits(&b, i, k));

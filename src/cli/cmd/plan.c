@@ -378,7 +378,9 @@ static int read_bag(const char *path, struct bats_bagfile **bag,
     if (bats_workflow_format(path) != BATS_WORKFLOW_NONE)
         return bats_workflow_load(path, workflow, err);
     int rc = bats_bagfile_load(path, bag, err);
-    return rc == 0 && bats_bagfile_is_wide(*bag)
+    struct bats_need most =
+        rc == 0 ? bats_bagfile_most(*bag) : (struct bats_need){0};
+    return most.cores > 1 || most.gpus > 0
                ? bats_refuse(err,
                              "%s has tasks that need several cores, which "
                              "are not planned for",

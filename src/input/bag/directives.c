@@ -140,7 +140,7 @@ int bats_bag_statement(struct scan *scan, const char *text)
     if (!read_word(&text, "task"))
         return FAIL(
             scan,
-            "unknown directive '#BATS %.*s'; known are task, workflow, class, memory and time",
+            "unknown directive '#BATS %.*s'; known are task, workflow, class, cores, gpus, memory and time",
             length < 40 ? (int)length : 40, text);
     return dependencies(scan) ? bats_dependencies_note(scan->waits, text,
                                                        scan->line, scan->err)

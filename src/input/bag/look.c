@@ -24,7 +24,7 @@ int bats_bagfile_hash(const struct bats_bagfile *bag, uint64_t *hash,
 
 /* The group of task i: the last one that begins at or before it. */
 static const struct bats_bag_group *find_group(const struct bats_bagfile *bag,
-                                      uint32_t i)
+                                               uint32_t i)
 {
     size_t low = 0, high = bag->n_groups;
     while (high - low > 1) {
@@ -51,27 +51,56 @@ bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i)
     return find_group(bag, i)->once;
 }
 
-int64_t bats_bagfile_memory_kib(const struct bats_bagfile *bag, uint32_t i)
+/* NULL: the bag says nothing of its tasks in this way. */
+static const struct bats_bag_traits *
+find_traits(const struct bats_bagfile *bag, uint32_t i)
 {
-    if (bag->sweep != NULL)
-        return 0;
-    return bag->workflow != NULL ? bag->workflow->tasks[i].memory_kib
-                                 : find_group(bag, i)->traits.memory_kib;
+    if (bag->own_traits != NULL)
+        return &bag->own_traits[i];
+    return bag->sweep == NULL && bag->workflow == NULL
+               ? &find_group(bag, i)->traits
+               : NULL;
 }
 
-uint32_t bats_bagfile_cores(const struct bats_bagfile *bag, uint32_t i)
+void bats_bagfile_need(const struct bats_bagfile *bag, uint32_t i,
+                       struct bats_need *need)
 {
-    return bag->sweep != NULL || bag->workflow != NULL
-               ? 0
-               : find_group(bag, i)->traits.cores;
+    const struct bats_bag_traits *traits = find_traits(bag, i);
+    const struct bats_need *said = traits != NULL ? &traits->need
+                                   : bag->workflow != NULL
+                                       ? &bag->workflow->tasks[i].need
+                                       : NULL;
+    if (said == NULL)
+        return;
+    if (said->cores > 0)
+        need->cores = said->cores;
+    if (said->memory_kib > 0)
+        need->memory_kib = said->memory_kib;
+    if (said->gpus > 0 || (traits != NULL && traits->says_gpus))
+        need->gpus = said->gpus;
 }
 
-bool bats_bagfile_is_wide(const struct bats_bagfile *bag)
+static void take_larger(struct bats_need *most, const struct bats_need *need)
 {
+    if (need->cores > most->cores)
+        most->cores = need->cores;
+    if (need->gpus > most->gpus)
+        most->gpus = need->gpus;
+    if (need->memory_kib > most->memory_kib)
+        most->memory_kib = need->memory_kib;
+}
+
+struct bats_need bats_bagfile_most(const struct bats_bagfile *bag)
+{
+    struct bats_need most = {0};
     for (size_t g = 0; g < bag->n_groups; g++)
-        if (bag->groups[g].traits.cores > 1)
-            return true;
-    return false;
+        take_larger(&most, &bag->groups[g].traits.need);
+    for (uint32_t i = 0; i < bag->n_tasks; i++)
+        if (bag->workflow != NULL)
+            take_larger(&most, &bag->workflow->tasks[i].need);
+        else if (bag->own_traits != NULL)
+            take_larger(&most, &bag->own_traits[i].need);
+    return most;
 }
 
 bats_time bats_bagfile_time(const struct bats_bagfile *bag, uint32_t i)
@@ -86,9 +115,8 @@ bats_time bats_bagfile_time(const struct bats_bagfile *bag, uint32_t i)
     if (bats_bagfile_command(bag, i, &command) > 0 && *command.bytes == '@')
         (void)bats_builtin_parse(command.bytes, &is_builtin, &time, NULL);
     bats_text_release(&command);
-    return is_builtin          ? time
-           : bag->sweep != NULL ? 0
-                                : find_group(bag, i)->traits.time;
+    const struct bats_bag_traits *traits = find_traits(bag, i);
+    return is_builtin ? time : traits != NULL ? traits->time : 0;
 }
 
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i)

@@ -15,12 +15,14 @@
 
 #define BLANKS " \t"
 
-/* The traits that "#BATS KEY=VALUE" gives the tasks below it. */
+/* What "#BATS KEY=VALUE" says of the tasks below it, and columns of a sweep of
+ * one task. */
 struct bats_bag_traits {
-    int64_t memory_kib; /* that each asks for; 0: it does not say */
-    bats_time time;     /* that each takes; likewise */
-    uint16_t class;     /* number of the name; 0: none */
-    uint32_t cores;     /* that each needs; 0: it does not say */
+    struct bats_need need; /* 0 of something: unless says_gpus is set, nothing
+                              is said of it */
+    bool says_gpus;
+    bats_time time; /* that a task takes; 0: it does not say */
+    uint16_t class; /* number of the name; 0: none */
 };
 
 /*
@@ -78,6 +80,10 @@ int bats_bag_statement(struct scan *scan, const char *text);
  * of which the tasks below have each until it is there again. */
 bool bats_bag_is_trait(const char *text);
 int bats_bag_trait(struct scan *scan, const char *text);
+
+/* Reads the columns of a sweep that have the names of such keys, but "class".
+ * BATS_EINPUT, naming the task; BATS_ENOMEM. */
+int bats_bag_read_columns(struct bats_bagfile *bag, struct bats_error *err);
 
 /* ---- classes.c ---- */
 

@@ -1,54 +1,77 @@
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "input/bag/state.h"
+#include "input/sweep/sweep.h"
 
 /* ---- the values: each returns 0, or an error that names no line ---- */
 
-static int read_class(struct scan *scan, const char *value,
-                      struct bats_error *err)
+static int read_class(struct bats_bagfile *bag, struct bats_bag_traits *traits,
+                      const char *value, struct bats_error *err)
 {
-    return bats_bag_class(scan->bag, value, &scan->traits.class, err);
+    return bats_bag_class(bag, value, &traits->class, err);
 }
 
-static int read_cores(struct scan *scan, const char *value,
-                      struct bats_error *err)
+static int read_number(const char *value, unsigned long least,
+                       unsigned long most, uint32_t *number,
+                       struct bats_error *err)
 {
     size_t n = strspn(value, "0123456789");
-    unsigned long cores = n > 0 && n < 6 ? strtoul(value, NULL, 10) : 0;
-    if (value[n] != '\0' || cores < 1 || cores > BATS_CORES_MOST)
-        return bats_refuse(err, "'%.40s' is not a number from 1 to %d", value,
-                           BATS_CORES_MOST);
-    scan->traits.cores = (uint32_t)cores;
+    unsigned long read = n > 0 && n < 6 ? strtoul(value, NULL, 10) : ULONG_MAX;
+    if (value[n] != '\0' || read < least || read > most)
+        return bats_refuse(err, "'%.40s' is not a number from %lu to %lu",
+                           value, least, most);
+    *number = (uint32_t)read;
     return 0;
 }
 
-static int read_memory(struct scan *scan, const char *value,
+static int read_cores(struct bats_bagfile *bag, struct bats_bag_traits *traits,
+                      const char *value, struct bats_error *err)
+{
+    (void)bag;
+    return read_number(value, 1, BATS_CORES_MOST, &traits->need.cores, err);
+}
+
+static int read_gpus(struct bats_bagfile *bag, struct bats_bag_traits *traits,
+                     const char *value, struct bats_error *err)
+{
+    (void)bag;
+    traits->says_gpus = true;
+    return read_number(value, 0, BATS_GPUS_MOST, &traits->need.gpus, err);
+}
+
+static int read_memory(struct bats_bagfile *bag,
+                       struct bats_bag_traits *traits, const char *value,
                        struct bats_error *err)
 {
     int64_t bytes;
     int rc = bats_size_parse(value, &bytes, err);
+    (void)bag;
     if (rc == 0)
-        scan->traits.memory_kib = (bytes - 1) / 1024 + 1;
+        traits->need.memory_kib = (bytes - 1) / 1024 + 1;
     return rc;
 }
 
-static int read_time(struct scan *scan, const char *value,
-                     struct bats_error *err)
+static int read_time(struct bats_bagfile *bag, struct bats_bag_traits *traits,
+                     const char *value, struct bats_error *err)
 {
-    return bats_duration_parse(value, &scan->traits.time, err);
+    (void)bag;
+    return bats_duration_parse(value, &traits->time, err);
 }
 
 /* ---- the keys ---- */
 
 static const struct trait {
     const char *key, *value;
-    int (*read)(struct scan *scan, const char *value, struct bats_error *err);
+    int (*read)(struct bats_bagfile *bag, struct bats_bag_traits *traits,
+                const char *value, struct bats_error *err);
 } traits[] = {{"class", "NAME", read_class},
               {"cores", "N", read_cores},
+              {"gpus", "N", read_gpus},
               {"memory", "SIZE", read_memory},
               {"time", "DURATION", read_time}};
 
@@ -57,7 +80,8 @@ static const struct trait {
 static const struct trait *find_trait(const char *key, size_t n)
 {
     for (size_t i = 0; i < N_TRAITS; i++)
-        if (strlen(traits[i].key) == n && strncasecmp(traits[i].key, key, n) == 0)
+        if (strlen(traits[i].key) == n &&
+            strncasecmp(traits[i].key, key, n) == 0)
             return &traits[i];
     return NULL;
 }
@@ -68,9 +92,9 @@ static int unknown(struct scan *scan, const char *key, size_t n)
     for (size_t i = 0; i < N_TRAITS; i++) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s",
-                 i == 0               ? ""
+                 i == 0              ? ""
                  : i + 1 == N_TRAITS ? " and "
-                                      : ", ",
+                                     : ", ",
                  traits[i].key);
     }
     return FAIL(scan, "unknown key '%.*s' after #BATS; known are %s",
@@ -87,10 +111,9 @@ static int read_value(struct scan *scan, const struct trait *trait,
     memcpy(value, text, n);
     value[n] = '\0';
     scan->new_group = true;
-    return bats_error_prefix(scan->err,
-                             trait->read(scan, value, scan->err),
-                             "%s:%" PRIu32 ": #BATS %s: ", scan->bag->name,
-                             scan->line, trait->key);
+    return bats_error_prefix(
+        scan->err, trait->read(scan->bag, &scan->traits, value, scan->err),
+        "%s:%" PRIu32 ": #BATS %s: ", scan->bag->name, scan->line, trait->key);
 }
 
 static int read_pairs(struct scan *scan, const char *text)
@@ -102,9 +125,9 @@ static int read_pairs(struct scan *scan, const char *text)
         if (key == n)
             return FAIL(scan, "'%.*s' is not of the form KEY=VALUE",
                         n < 40 ? (int)n : 40, text);
-        rc = trait == NULL ? unknown(scan, text, key)
-                           : read_value(scan, trait, text + key + 1,
-                                        n - key - 1);
+        rc = trait == NULL
+                 ? unknown(scan, text, key)
+                 : read_value(scan, trait, text + key + 1, n - key - 1);
         text += n;
         text += strspn(text, BLANKS);
     }
@@ -130,4 +153,42 @@ int bats_bag_trait(struct scan *scan, const char *text)
         return FAIL(scan, "not of the form '#BATS %s %s'", trait->key,
                     trait->value);
     return read_value(scan, trait, text, n);
+}
+
+/* ---- the columns of a sweep ---- */
+
+static int read_column(struct bats_bagfile *bag, const struct trait *trait,
+                       size_t column, struct bats_error *err)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < bag->n_tasks; i++) {
+        size_t n;
+        const char *const *values = bats_sweep_values(bag->sweep, i, &n);
+        if (values == NULL)
+            return bats_no_memory(err);
+        if (column < n && *values[column] != '\0')
+            rc = bats_error_prefix(
+                err,
+                trait->read(bag, &bag->own_traits[i], values[column], err),
+                "%s: task %" PRIu64 ": %s: ", bag->name, (uint64_t)i + 1,
+                trait->key);
+    }
+    return rc;
+}
+
+int bats_bag_read_columns(struct bats_bagfile *bag, struct bats_error *err)
+{
+    int rc = 0;
+    for (size_t k = 0; rc == 0 && k < N_TRAITS; k++) {
+        size_t column = bats_sweep_column(bag->sweep, traits[k].key);
+        if (column == SIZE_MAX || traits[k].read == read_class)
+            continue;
+        if (bag->own_traits == NULL)
+            bag->own_traits =
+                calloc(bag->n_tasks + (size_t)1, sizeof *bag->own_traits);
+        rc = bag->own_traits != NULL
+                 ? read_column(bag, &traits[k], column, err)
+                 : bats_no_memory(err);
+    }
+    return rc;
 }

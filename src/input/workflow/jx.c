@@ -9,7 +9,7 @@
  *
  * A rule without a category is of "default". What it does not say itself its
  * category says, else the default category, else the top. Nothing follows from
- * local_job, cores, disk, gpus and what is not named here. Rules have numbers
+ * local_job, disk and what is not named here. Rules have numbers
  * instead of lines.
  */
 #include <ctype.h>
@@ -93,23 +93,25 @@ static int append_exports(struct reader *r, const json_t *const level[4])
     return rc;
 }
 
-/* The value of the first level that has it; 0: none has. */
-static int read_memory(struct reader *r, const json_t *const level[3],
-                       int64_t *kib)
+/* Of each resource the value of the first level that has it; 0: none has. */
+static int read_need(struct reader *r, const json_t *const level[3],
+                     struct bats_need *need)
 {
-    static const char *const names[] = {"cores", "disk", "gpus", "memory"};
-    *kib = 0;
+    static const char *const names[] = {"cores", "gpus", "memory", "disk"};
+    static const json_int_t most[] = {BATS_CORES_MOST, BATS_GPUS_MOST,
+                                      INT64_MAX / 1024, INT64_MAX};
+    json_int_t n[] = {0, 0, 0, 0};
     for (int i = 2; i >= 0; i--)
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
             const json_t *value = json_object_get(level[i], names[k]);
-            json_int_t n = json_integer_value(value);
-            if (value &&
-                (!json_is_integer(value) || n < 0 || n > INT64_MAX / 1024))
+            if (!value)
+                continue;
+            n[k] = json_integer_value(value);
+            if (!json_is_integer(value) || n[k] < 0 || n[k] > most[k])
                 return complain(r, "this resource is not a whole number: '",
                                 names[k]);
-            if (value && strcmp(names[k], "memory") == 0)
-                *kib = (int64_t)n * 1024;
         }
+    *need = (struct bats_need){(uint32_t)n[0], (uint32_t)n[1], n[2] * 1024};
     return 0;
 }
 
@@ -169,10 +171,10 @@ static int read_rule(struct reader *r, const json_t *rule)
     const char *category = given ? given : "default";
     const json_t *own = json_object_get(r->categories, category);
     const json_t *other = json_object_get(r->categories, r->fallback);
-    int64_t kib;
-    rc = read_memory(
+    struct bats_need need;
+    rc = read_need(
         r, (const json_t *[]){json_object_get(rule, "resources"), own, other},
-        &kib);
+        &need);
     bats_text_cut(&r->command, 0);
     if (rc == 0)
         rc = append_exports(
@@ -187,7 +189,7 @@ static int read_rule(struct reader *r, const json_t *rule)
                                r->err);
     if (rc < 0)
         return rc;
-    r->w->tasks[r->w->n - 1].memory_kib = kib;
+    r->w->tasks[r->w->n - 1].need = need;
     rc = use_files(r, json_object_get(rule, "outputs"), true);
     return rc < 0 ? rc : use_files(r, json_object_get(rule, "inputs"), false);
 }

@@ -19,10 +19,9 @@
  * "..." keeps blanks in names. In a command, names that the file sets are
  * replaced outside of '...'; all else is left to the shell. LOCAL before a
  * command says where Makeflow would run it: here all tasks run on machines of
- * the run. MEMORY is the number of MB that each rule of the present category
- * asks for, from here on; before any category, of all that have none of their
- * own. BATCH_OPTIONS, CORES, DISK and .SIZE are read, but nothing follows from
- * them. Rules that run another makeflow and files with other names on the
+ * the run. CORES, GPUS and MEMORY (MB) are what each rule of the present category
+ * needs, from here on; before any category, of all that have none of their own.
+ * BATCH_OPTIONS, DISK and .SIZE are read, but nothing follows from them. Rules that run another makeflow and files with other names on the
  * machine (a->b) are refused; so is what its variables make longer than
  * LINE_MOST, or all of it longer than ALL_MOST.
  */
@@ -211,31 +210,43 @@ static int set_value(struct reader *r, const char *name, const char *value,
     return 0;
 }
 
-/* The MEMORY of a category is a variable with a reserved name. "": for all
+/* What rules and categories ask for. */
+static const char *const resources[] = {"CORES", "GPUS", "MEMORY"};
+#define RESOURCES 3
+static const uint64_t most_of[RESOURCES] = {BATS_CORES_MOST, BATS_GPUS_MOST,
+                                            INT64_MAX / 1024};
+
+/* The resource of a category is a variable with a reserved name. "": for all
  * categories. */
-static const char *name_memory(const char *category, char name[120])
+static const char *name_resource(const char *resource, const char *category,
+                                 char name[120])
 {
-    snprintf(name, 120, "MEMORY %.100s", category);
+    snprintf(name, 120, "%s %.100s", resource, category);
     return name;
 }
 
 static int assign(struct reader *r, const char *name, const char *text,
                   bool adds)
 {
-    char memory[120];
-    uint64_t megabytes;
+    char of_category[120];
+    uint64_t number;
     int rc = expand(r, text, false);
     const char *category = value_of(r, "CATEGORY");
     const char *value = rc == 0 ? trim(r->out.bytes) : NULL;
-    if (rc == 0 && strcmp(name, "MEMORY") == 0) {
-        if (*value != '\0' &&
-            (bats_count_parse(value, &megabytes, NULL) < 0 ||
-             megabytes > INT64_MAX / 1024))
-            return complain(r, r->line, "MEMORY is not a number of MB: '",
+    for (int i = 0; rc == 0 && i < RESOURCES; i++) {
+        if (strcmp(name, resources[i]) != 0)
+            continue;
+        if (*value != '\0' && (bats_count_parse(value, &number, NULL) < 0 ||
+                               number > most_of[i]))
+            return complain(r, r->line,
+                            i == 2   ? "MEMORY is not a number of MB: '"
+                            : i == 1 ? "GPUS is not a number up to 64: '"
+                                     : "CORES is not a number up to 4096: '",
                             value);
         if (r->rule == 0)
-            rc = set_value(r, name_memory(category ? category : "", memory),
-                           value, false);
+            rc = set_value(
+                r, name_resource(name, category ? category : "", of_category),
+                value, false);
     }
     return rc == 0 ? set_value(r, name, value, adds) : rc;
 }
@@ -369,22 +380,31 @@ static bool is_of_rule(const struct reader *r, const char *name)
     return false;
 }
 
-/* The memory that the present rule asks for, by itself or with its category; 0:
- * none. */
-static int64_t memory_kib(const struct reader *r)
+/* How much of a resource the present rule asks for, by itself or with its
+ * category; 0: it does not say. */
+static uint64_t asked(const struct reader *r, const char *resource)
 {
     char name[120];
-    uint64_t megabytes = 0;
+    uint64_t number = 0;
     const char *category = value_of(r, "CATEGORY");
-    const char *value = is_of_rule(r, "MEMORY")
-                            ? value_of(r, "MEMORY")
-                            : value_of(r, name_memory(category ? category : "",
-                                                      name));
+    const char *value =
+        is_of_rule(r, resource)
+            ? value_of(r, resource)
+            : value_of(r, name_resource(resource, category ? category : "",
+                                        name));
     if (!value)
-        value = value_of(r, name_memory("", name));
+        value = value_of(r, name_resource(resource, "", name));
     if (value)
-        bats_count_parse(value, &megabytes, NULL);
-    return (int64_t)megabytes * 1024;
+        bats_count_parse(value, &number, NULL);
+    return number;
+}
+
+static struct bats_need need_of(const struct reader *r)
+{
+    return (struct bats_need){.cores = (uint32_t)asked(r, resources[0]),
+                              .gpus = (uint32_t)asked(r, resources[1]),
+                              .memory_kib =
+                                  (int64_t)asked(r, resources[2]) * 1024};
 }
 
 static bool skip_word(const char **text, const char *word)
@@ -423,7 +443,7 @@ static int read_command(struct reader *r, const char *text)
     rc = bats_workflow_add(r->w, NULL, r->command.bytes, -1, category, r->rule,
                            r->err);
     if (rc == 0)
-        r->w->tasks[r->w->n - 1].memory_kib = memory_kib(r);
+        r->w->tasks[r->w->n - 1].need = need_of(r);
     uint32_t line = r->line;
     r->line = r->rule;
     if (rc == 0)

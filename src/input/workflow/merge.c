@@ -15,7 +15,7 @@ static int take_tasks(struct bats_workflow *to, const struct bats_workflow *w,
             t->runtime, bats_names_text(&w->categories, t->category), t->line,
             err);
         if (rc == 0)
-            to->tasks[to->n - 1].memory_kib = t->memory_kib;
+            to->tasks[to->n - 1].need = t->need;
     }
     return rc;
 }

@@ -22,6 +22,7 @@
 #include <jansson.h>
 
 #include "bats/graph.h"
+#include "bats/need.h"
 #include "bats/units.h"
 #include "input/workflow/names.h"
 
@@ -39,7 +40,7 @@ struct bats_workflow_task {
     uint32_t category;  /* number in `categories` */
     uint32_t line;      /* 0: not known */
     uint32_t part;      /* of a merged one: number of its workflow */
-    int64_t memory_kib; /* that it asks for; 0: it does not say */
+    struct bats_need need; /* 0 of something: it does not say */
 };
 
 #define BATS_NO_COMMAND SIZE_MAX

@@ -106,7 +106,9 @@ static int load_workflow(struct bats_sections *r, const char *path,
     bool is_bag = bats_workflow_format(path) == BATS_WORKFLOW_NONE;
     int rc = is_bag ? bats_bagfile_load(path, &bag, why)
                     : bats_workflow_load(path, &w, why);
-    if (rc == 0 && is_bag && bats_bagfile_is_wide(bag))
+    struct bats_need most =
+        rc == 0 && is_bag ? bats_bagfile_most(bag) : (struct bats_need){0};
+    if (most.cores > 1 || most.gpus > 0)
         rc = bats_refuse(why, "%.200s has tasks that need several cores, which "
                               "are not simulated", path);
     if (rc == 0 && is_bag && !bag->graph)

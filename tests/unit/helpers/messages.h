@@ -25,7 +25,9 @@ static void write_message(unsigned type, struct bats_packet *p)
                               .threads = 6,
                               .memory_bytes = UINT64_MAX,
                               .bound = "0-3",
-                              .bound_cores = 8}},
+                              .bound_cores = 8},
+                 .usable_bytes = UINT64_MAX - 1,
+                 .gpus = "0,1"},
         .kept_run = "run-0",
         .task = 10,
         .attempt = 11};

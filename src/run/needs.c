@@ -1,0 +1,497 @@
+#include "run/needs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/crew.h"
+#include "run/engine_options.h"
+#include "run/survey.h"
+
+#define NEED_TEXT 256
+
+/* ---- tasks ---- */
+
+static struct bats_need need_of(const struct bats_run_options *o,
+                                uint32_t task)
+{
+    struct bats_need need = o->need;
+    if (need.cores == 0)
+        need.cores = 1;
+    bats_bagfile_need(o->bag, task, &need);
+    return need;
+}
+
+static bool is_need(const struct bats_need *need)
+{
+    return need->cores > 1 || need->gpus > 0 || need->memory_kib > 0;
+}
+
+static bool may_have_needs(const struct bats_run_options *o)
+{
+    if (o->bag == NULL)
+        return false;
+    struct bats_need most = bats_bagfile_most(o->bag);
+    return is_need(&o->need) || is_need(&most);
+}
+
+/* The most that any task needs of each resource. */
+static struct bats_need most_of(const struct bats_run_options *o)
+{
+    struct bats_need most = {.cores = 1};
+    for (uint32_t i = 0; i < o->bag->n_tasks; i++) {
+        struct bats_need need = need_of(o, i);
+        if (need.cores > most.cores)
+            most.cores = need.cores;
+        if (need.gpus > most.gpus)
+            most.gpus = need.gpus;
+        if (need.memory_kib > most.memory_kib)
+            most.memory_kib = need.memory_kib;
+    }
+    return most;
+}
+
+/* As in 1536M, rounded up to the MiB. */
+static void memory_text(char text[BATS_UNITS_TEXT], int64_t kib)
+{
+    bats_size_format(text, ((kib - 1) / 1024 + 1) * 1024 * 1024);
+}
+
+/* "4 cores, 1 GPU and 8G of memory": what is more than a core. */
+static void need_text(char *text, size_t size, const struct bats_need *need)
+{
+    char part[3][64], memory[BATS_UNITS_TEXT];
+    int n = 0;
+    if (need->cores > 1 || !is_need(need))
+        snprintf(part[n++], sizeof part[0], "%" PRIu32 " core%s", need->cores,
+                 need->cores == 1 ? "" : "s");
+    if (need->gpus > 0)
+        snprintf(part[n++], sizeof part[0], "%" PRIu32 " GPU%s", need->gpus,
+                 need->gpus == 1 ? "" : "s");
+    memory_text(memory, need->memory_kib);
+    if (need->memory_kib > 0)
+        snprintf(part[n++], sizeof part[0], "%s of memory", memory);
+    snprintf(text, size, "%s%s%s%s%s", part[0],
+             n == 3   ? ", "
+             : n == 2 ? " and "
+                      : "",
+             n > 1 ? part[1] : "", n == 3 ? " and " : "",
+             n == 3 ? part[2] : "");
+}
+
+/* ---- nodes ---- */
+
+static int by_host(const void *a, const void *b)
+{
+    const struct bats_worker_rank *x = *(
+                                      const struct bats_worker_rank *const *)a,
+                                  *y = *(
+                                      const struct bats_worker_rank *const *)b;
+    int order = strcmp(x->host, y->host);
+    return order != 0 ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* The ranks, host by host. For free(); NULL: no memory. */
+static const struct bats_worker_rank **sort(const struct bats_crew *crew)
+{
+    const struct bats_worker_rank **list =
+        malloc((crew->n + 1) * sizeof *list);
+    for (size_t i = 0; list != NULL && i < crew->n; i++)
+        list[i] = &crew->ranks[i];
+    if (list != NULL)
+        qsort(list, crew->n, sizeof *list, by_host);
+    return list;
+}
+
+/* The number of ranks on the host of list[from], the first of them. */
+static size_t count(const struct bats_worker_rank *const *list, size_t from,
+                    size_t n)
+{
+    size_t to = from;
+    while (to < n && strcmp(list[to]->host, list[from]->host) == 0)
+        to++;
+    return to - from;
+}
+
+bool bats_needs_nodes(const struct bats_crew *crew,
+                      const struct bats_run_options *options)
+{
+    if (!may_have_needs(options))
+        return false;
+    struct bats_need most = most_of(options);
+    if (most.cores > 1 || most.gpus > 0)
+        return true;
+    const struct bats_worker_rank **list = sort(crew);
+    bool exceeds = false;
+    for (size_t i = 0, n; list != NULL && i < crew->n; i += n) {
+        uint64_t kib = crew->nodes[list[i]->rank].usable_bytes / 1024;
+        n = count(list, i, crew->n);
+        exceeds |= kib > 0 && (uint64_t)most.memory_kib > kib / n;
+    }
+    free(list);
+    return exceeds;
+}
+
+/* ---- machines ---- */
+
+/* The name of a list such as "0,1" at `at`, and its length; 0: the end. */
+static size_t next_name(const char **at)
+{
+    *at += strspn(*at, ", ");
+    return strcspn(*at, ", ");
+}
+
+static bool has_name(const char *list, const char *name, size_t n)
+{
+    for (size_t k; (k = next_name(&list)) > 0; list += k)
+        if (k == n && strncmp(list, name, n) == 0)
+            return true;
+    return false;
+}
+
+/* The names that the node's ranks know, each once, or as many numbers as are
+ * given. */
+static void list_gpus(const struct bats_crew *crew,
+                      const struct bats_worker_rank *const *rank, size_t n,
+                      uint32_t given, struct bats_text *names)
+{
+    bats_text_cut(names, 0);
+    for (uint32_t k = 0; k < given; k++)
+        bats_text_format(names, "%s%" PRIu32, k > 0 ? "," : "", k);
+    for (size_t i = 0; given == 0 && i < n; i++) {
+        const char *at = crew->nodes[rank[i]->rank].gpus;
+        for (size_t k; (k = next_name(&at)) > 0; at += k) {
+            const char *known = names->bytes != NULL ? names->bytes : "";
+            if (!has_name(known, at, k))
+                bats_text_format(names, "%s%.*s", *known ? "," : "", (int)k,
+                                 at);
+        }
+    }
+}
+
+/* Adds the name to the list of the machine. */
+static bool add_gpu(struct bats_survey *s, uint32_t machine, const char *name,
+                    size_t n)
+{
+    char *old = s->gpus[machine], *list;
+    if (s->stocks[machine].gpus == BATS_GPUS_MOST)
+        return true;
+    if (asprintf(&list, "%s%s%.*s", old != NULL ? old : "",
+                 old != NULL ? "," : "", (int)n, name) < 0)
+        return false;
+    free(old);
+    s->gpus[machine] = list;
+    s->stocks[machine].gpus++;
+    return true;
+}
+
+/* Gives the machine of each of the node's n ranks its share of the node. */
+static bool divide(const struct bats_crew *crew,
+                   const struct bats_worker_rank *const *rank, size_t n,
+                   struct bats_text *names, struct bats_survey *s)
+{
+    size_t n_names = 0, given = 0;
+    const char *at = names->bytes != NULL ? names->bytes : "";
+    for (size_t k; (k = next_name(&at)) > 0; at += k)
+        n_names++;
+    at = names->bytes != NULL ? names->bytes : "";
+    for (size_t i = 0; i < n; i++) {
+        size_t worker = (size_t)(rank[i] - crew->ranks);
+        uint32_t machine = s->platform.slot_of[worker].machine;
+        s->stocks[machine].memory_kib +=
+            (int64_t)(crew->nodes[rank[i]->rank].usable_bytes / 1024 / n);
+        for (; given < (i + 1) * n_names / n; given++) {
+            size_t k = next_name(&at);
+            if (!add_gpu(s, machine, at, k))
+                return false;
+            at += k;
+        }
+    }
+    return true;
+}
+
+int bats_needs_stocks(const struct bats_crew *crew,
+                      const struct bats_run_options *options,
+                      struct bats_survey *s, struct bats_error *err)
+{
+    const struct bats_platform *p = &s->platform;
+    struct bats_text names = {0};
+    if (!may_have_needs(options))
+        return 0;
+    s->stocks = calloc(p->n_machines, sizeof *s->stocks);
+    s->gpus = calloc(p->n_machines, sizeof *s->gpus);
+    const struct bats_worker_rank **list = sort(crew);
+    bool done = s->stocks != NULL && s->gpus != NULL && list != NULL;
+    for (uint32_t i = 0; done && i < p->n_machines; i++)
+        s->stocks[i].cores = p->machines[i].slots;
+    for (size_t i = 0, n; done && i < crew->n; i += n) {
+        n = count(list, i, crew->n);
+        list_gpus(crew, list + i, n, options->gpus_per_node, &names);
+        done = bats_text_length(&names) >= 0 &&
+               divide(crew, list + i, n, &names, s);
+    }
+    free(list);
+    bats_text_release(&names);
+    return done ? 0 : bats_no_memory(err);
+}
+
+/* ---- what fits nowhere ---- */
+
+static int64_t part_of(const struct bats_stock *stock, int k)
+{
+    return k == 0 ? stock->cores : k == 1 ? stock->gpus : stock->memory_kib;
+}
+
+/* The machine that has most of this part. */
+static uint32_t largest(const struct bats_survey *s, int k)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < s->platform.n_machines; i++)
+        if (part_of(&s->stocks[i], k) > part_of(&s->stocks[best], k))
+            best = i;
+    return best;
+}
+
+static bool fits(const struct bats_survey *s, uint32_t machine,
+                 const struct bats_need *need)
+{
+    return bats_need_room(&s->stocks[machine], need) > 0;
+}
+
+static bool fits_somewhere(const struct bats_survey *s,
+                           const struct bats_need *need)
+{
+    for (uint32_t i = 0; i < s->platform.n_machines; i++)
+        if (fits(s, i, need))
+            return true;
+    return false;
+}
+
+/* The part of which no machine has enough; 3: each has one that has. */
+static int lacking(const struct bats_survey *s, const struct bats_need *need)
+{
+    const struct bats_need alone[] = {
+        {.cores = need->cores},
+        {.cores = 1, .gpus = need->gpus},
+        {.cores = 1, .memory_kib = need->memory_kib}};
+    int k = 0;
+    while (k < 3 && fits_somewhere(s, &alone[k]))
+        k++;
+    return k;
+}
+
+static void stock_text(char *text, size_t size, const struct bats_stock *stock,
+                       int k)
+{
+    char memory[BATS_UNITS_TEXT];
+    memory_text(memory, stock->memory_kib);
+    if (k == 2)
+        snprintf(text, size, "%s", memory);
+    else
+        snprintf(text, size, "%" PRId64 " %s%s", part_of(stock, k),
+                 k == 0 ? "rank" : "GPU", part_of(stock, k) == 1 ? "" : "s");
+}
+
+static int refuse(const struct bats_run_options *o,
+                  const struct bats_survey *s, uint32_t task,
+                  const struct bats_need *need, struct bats_error *err)
+{
+    const struct bats_platform *p = &s->platform;
+    char name[BATS_MACHINE_NAME], where[32] = "", text[NEED_TEXT], has[64];
+    uint32_t line = bats_bagfile_line(o->bag, task);
+    int k = lacking(s, need);
+    need_text(text, sizeof text, need);
+    if (line > 0)
+        snprintf(where, sizeof where, ", line %" PRIu32 ",", line);
+    if (k == 3)
+        return bats_refuse(err,
+                           "%s: task %" PRIu64
+                           "%s needs %s, and no machine has all of it",
+                           o->bag->name, (uint64_t)task + 1, where, text);
+    uint32_t most = largest(s, k);
+    bats_machine_name(name, p->clusters, p->machines, most);
+    stock_text(has, sizeof has, &s->stocks[most], k);
+    return bats_refuse(
+        err,
+        "%s: task %" PRIu64 "%s needs %s; the largest machine, %s, has %s%s",
+        o->bag->name, (uint64_t)task + 1, where, text, name, has,
+        p->machines[most].slots == 1 && o->clusters != NULL
+            ? " (machine = node in the clusters file makes one of all ranks "
+              "of a node)"
+            : "");
+}
+
+/* Each cluster must do where only some machines are held, as the policy bats
+ * plans: a plan does not say which tasks are for which. */
+static int check_clusters(const struct bats_run_options *o,
+                          const struct bats_survey *s,
+                          const struct bats_engine_options *e,
+                          struct bats_error *err)
+{
+    const struct bats_platform *p = &s->platform;
+    char text[NEED_TEXT];
+    if (s->policy == &bats_policy_rr || e->options.budget == BATS_UNLIMITED)
+        return 0;
+    for (uint32_t k = 0; k < e->options.n_categories; k++) {
+        bool has[BATS_CLUSTERS_MAX] = {false};
+        for (uint32_t i = 0; i < p->n_machines; i++)
+            has[p->machines[i].cluster] |= fits(s, i, &e->needs[k]);
+        for (size_t i = 0; i < p->n_clusters; i++) {
+            if (has[i])
+                continue;
+            need_text(text, sizeof text, &e->needs[k]);
+            return bats_refuse(
+                err,
+                "%s: a task needs %s, and no machine of cluster %s has so "
+                "m%s: within a budget only --policy rr uses such clusters",
+                o->bag->name, text, p->clusters[i].name,
+                strstr(text, "memory") != NULL ? "uch" : "any");
+        }
+    }
+    return 0;
+}
+
+/* ---- categories ---- */
+
+static bool same(const struct bats_need *a, const struct bats_need *b)
+{
+    return a->cores == b->cores && a->gpus == b->gpus &&
+           a->memory_kib == b->memory_kib;
+}
+
+/* The category of tasks of category `of` with this need: that of the bag, for
+ * the first of them that were seen; others follow. */
+static uint32_t find_category(struct bats_engine_options *e, uint16_t *kind,
+                              uint32_t *n, uint32_t of,
+                              const struct bats_need *need)
+{
+    for (uint32_t k = of; k < *n; k++)
+        if (kind[k] == of &&
+            (same(&e->needs[k], need) || e->needs[k].cores == 0)) {
+            e->needs[k] = *need;
+            return k;
+        }
+    if (*n == BATS_CATEGORIES_MAX)
+        return *n;
+    kind[*n] = (uint16_t)of;
+    e->needs[*n] = *need;
+    return (*n)++;
+}
+
+/* Those of one class of the bag that differ in needs have a name each. */
+static int name_categories(const struct bats_bagfile *bag,
+                           struct bats_engine_options *e, const uint16_t *kind,
+                           struct bats_error *err)
+{
+    struct bats_class_names *names = &e->names;
+    uint32_t n = bag->category != NULL ? e->options.n_categories : 0;
+    char text[NEED_TEXT];
+    names->list = calloc(n + (size_t)1, sizeof *names->list);
+    for (uint32_t k = 0; names->list != NULL && k < n; k++, names->n++) {
+        const char *name = bag->category_names[kind[k]];
+        need_text(text, sizeof text, &e->needs[k]);
+        if ((k < bag->n_categories
+                 ? asprintf(&names->list[k], "%s", name)
+                 : asprintf(&names->list[k], "%s, %s", name, text)) < 0)
+            return bats_no_memory(err);
+    }
+    return names->list != NULL ? 0 : bats_no_memory(err);
+}
+
+static int sort_by_need(const struct bats_run_options *o,
+                        const struct bats_survey *s,
+                        struct bats_engine_options *e, uint16_t *kind,
+                        struct bats_error *err)
+{
+    uint32_t n = o->bag->category != NULL ? o->bag->n_categories : 1;
+    bool all_fit = true;
+    for (uint32_t k = 0; k < n; k++)
+        kind[k] = (uint16_t)k;
+    for (uint32_t i = 0; i < o->bag->n_tasks; i++) {
+        uint32_t of = o->bag->category != NULL ? o->bag->category[i] : 0;
+        struct bats_need need = need_of(o, i);
+        uint32_t k = find_category(e, kind, &n, of, &need);
+        if (k == BATS_CATEGORIES_MAX)
+            return bats_refuse(err, "%s: more than %d classes of tasks",
+                               o->bag->name, BATS_CATEGORIES_MAX);
+        e->category[i] = (uint16_t)k;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        if (e->needs[k].cores == 0) /* a category without tasks */
+            e->needs[k].cores = 1;
+        all_fit &= fits_somewhere(s, &e->needs[k]);
+    }
+    for (uint32_t i = 0; !all_fit && i < o->bag->n_tasks; i++)
+        if (!fits_somewhere(s, &e->needs[e->category[i]]))
+            return refuse(o, s, i, &e->needs[e->category[i]], err);
+    e->options.n_categories = n;
+    return name_categories(o->bag, e, kind, err);
+}
+
+/* Every machine may run a task in each of its slots, whatever they need. */
+static bool always_fit(const struct bats_survey *s,
+                       const struct bats_need *most)
+{
+    for (uint32_t i = 0; i < s->platform.n_machines; i++)
+        if (bats_need_room(&s->stocks[i], most) < s->stocks[i].cores)
+            return false;
+    return true;
+}
+
+int bats_needs_take(const struct bats_run_options *o,
+                    const struct bats_survey *survey,
+                    struct bats_engine_options *e, struct bats_error *err)
+{
+    if (!may_have_needs(o))
+        return 0;
+    struct bats_need most = most_of(o);
+    if (o->joining != NULL && (most.cores > 1 || most.gpus > 0))
+        return bats_refuse(err,
+                           "worker jobs run tasks of one core only, so "
+                           "far: %s has tasks that need more",
+                           o->bag->name);
+    if (o->open != NULL && (most.cores > 1 || most.gpus > 0))
+        return bats_refuse(err, "tasks of an open bag need one core each, so "
+                                "far: --cores and --gpus are not for it");
+    if (o->joining != NULL || o->open != NULL || always_fit(survey, &most))
+        return 0;
+    e->needs = calloc(BATS_CATEGORIES_MAX, sizeof *e->needs);
+    e->category = calloc(o->bag->n_tasks, sizeof *e->category);
+    uint16_t *kind = calloc(BATS_CATEGORIES_MAX, sizeof *kind);
+    int rc = e->needs != NULL && e->category != NULL && kind != NULL
+                 ? sort_by_need(o, survey, e, kind, err)
+                 : bats_no_memory(err);
+    if (rc == 0)
+        rc = check_clusters(o, survey, e, err);
+    free(kind);
+    e->options.needs = e->needs;
+    e->options.stocks = survey->stocks;
+    e->options.category = e->category;
+    /* A plain run asks for no choice; who wants one is told. */
+    e->options.sampling.on &= !o->sampling.offers;
+    return rc;
+}
+
+/* ---- the environment of a task ---- */
+
+void bats_needs_show(const struct bats_survey *s, uint32_t machine,
+                     uint64_t gpus, struct bats_text *variables)
+{
+    static const char *const names[] = {"CUDA_VISIBLE_DEVICES",
+                                        "ROCR_VISIBLE_DEVICES"};
+    for (int i = 0; i < 2; i++) {
+        const char *at = s->gpus[machine] != NULL ? s->gpus[machine] : "";
+        const char *comma = "";
+        bats_text_format(variables, "%s=", names[i]);
+        for (uint64_t left = gpus; left != 0; left >>= 1) {
+            size_t k = next_name(&at);
+            if (left & 1) {
+                bats_text_format(variables, "%s%.*s", comma, (int)k, at);
+                comma = ",";
+            }
+            at += k;
+        }
+        bats_text_format(variables, "%c", '\0');
+    }
+}
