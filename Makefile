@@ -73,7 +73,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sections.c \
 	sections_check.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
-	readers.c script.c source.c sweep.c template.c) \
+	readers.c source.c sweep.c template.c) \
 	$(addprefix workflow/, connect.c dax.c jx.c load.c makeflow.c names.c merge.c \
 	wfformat.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, proto.c)

@@ -49,12 +49,10 @@ static int add_row(struct bats_axis *axis, json_t *value, const char *name,
 {
     bool named = json_is_object(value);
     if (axis->n_rows > 0 && named != (axis->n_names > 0))
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s:%d: objects and other values are mixed",
-                              name, line);
+        return bats_refuse(err, "%s:%d: objects and other values are mixed",
+                           name, line);
     if (named && json_object_size(value) == 0)
-        return bats_error_set(err, BATS_EINPUT, "%s:%d: an empty object", name,
-                              line);
+        return bats_refuse(err, "%s:%d: an empty object", name, line);
     bool ok = named ? add_object(axis, value)
                     : bats_axis_begin_row(axis) && add_value(axis, value);
     return ok ? 0 : bats_no_memory(err);
@@ -83,8 +81,8 @@ static int read_values(struct bats_axis *axis, const char *text, size_t length,
             json_loadb(begin, length - (size_t)(begin - text),
                        JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &why);
         if (value == NULL)
-            return bats_error_set(err, BATS_EINPUT, "%s:%d:%d: %s", name,
-                                  line + why.line - 1, why.column, why.text);
+            return bats_refuse(err, "%s:%d:%d: %s", name, line + why.line - 1,
+                               why.column, why.text);
         at = begin + why.position;
         if (json_is_array(value) && begin == text + strspn(text, " \t\r\n"))
             for (size_t i = 0; rc == 0 && i < json_array_size(value); i++)
@@ -109,7 +107,7 @@ int bats_axis_read_json(struct bats_axis *axis, const char *path,
         return rc;
     rc = read_values(axis, text, length, name, err);
     if (rc == 0 && axis->n_rows == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: no values", name);
+        rc = bats_refuse(err, "%s: no values", name);
     free(text);
     return rc;
 }

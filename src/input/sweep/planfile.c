@@ -245,8 +245,9 @@ static void read_axes(struct bats_source *s, struct bats_points *points)
 }
 
 int bats_planfile_read(const char *name, const char *text,
-                       struct bats_points *points, struct bats_script *script,
-                       char **warnings, struct bats_error *err)
+                       struct bats_points *points,
+                       struct bats_template *script, char **warnings,
+                       struct bats_error *err)
 {
     struct bats_source s = {
         .name = name, .text = text, .at = text, .err = err};

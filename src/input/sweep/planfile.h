@@ -16,15 +16,16 @@
 #define BATS_SWEEP_PLANFILE_H
 
 #include "input/sweep/points.h"
-#include "input/sweep/script.h"
+#include "input/sweep/template.h"
 
 /* Reads the plan in `text`, which messages call `name`. *warnings: lines about
  * likely mistakes, to be freed, or NULL. Adds axes to `points`, which stays
  * open. BATS_EINPUT: "name:line:column: expected ..., found ...";
  * BATS_ENOMEM. */
 int bats_planfile_read(const char *name, const char *text,
-                       struct bats_points *points, struct bats_script *script,
-                       char **warnings, struct bats_error *err);
+                       struct bats_points *points,
+                       struct bats_template *script, char **warnings,
+                       struct bats_error *err);
 
 /* Whether a script of a shell has lines "#BATS parameter ...": it begins with
  * "#!", and has at least one. */

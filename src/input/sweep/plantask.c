@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/sweep/template.h"
-
 #define NODE "\"$bats_node\""
 #define ROOT "\"$bats_root\""
 
@@ -22,10 +20,10 @@ struct planner {
     struct bats_source *s;
     const struct bats_points *points;
     size_t n_values;
-    struct bats_script *script; /* of the present task, */
-    struct bats_text *text;     /* and its text */
-    bool ignores;               /* onerror */
-    bool has[2];                /* nodestart, main */
+    struct bats_template *script; /* of the present task, */
+    struct bats_text *text;       /* and its text */
+    bool ignores;                 /* onerror */
+    bool has[2];                  /* nodestart, main */
 };
 
 bool bats_plantask_is_number(const char *word)
@@ -50,7 +48,7 @@ static bool find_value(const struct planner *p, const char *name, size_t n,
             strncmp(known, name, n) == 0)
             return true;
     }
-    *value = BATS_SCRIPT_NUMBER;
+    *value = BATS_TEMPLATE_NUMBER;
     if (n >= sizeof word)
         return false;
     memcpy(word, name, n);
@@ -129,9 +127,9 @@ static void add_text(struct planner *p, const char *text, enum literal form)
         if (at > from)
             add_literal(p, text + from, at - from, form);
         if (find_value(p, name, length, &value))
-            bats_script_value(p->script, value,
-                              form == RAW ? BATS_SCRIPT_RAW
-                                          : BATS_SCRIPT_WORD);
+            bats_template_value(p->script, value,
+                                form == RAW ? BATS_TEMPLATE_RAW
+                                            : BATS_TEMPLATE_WORD);
         else
             add_unknown(p, name, length, form);
         from = at += n;
@@ -248,7 +246,7 @@ static void add_substitution(struct planner *p, const char *name, size_t value)
     for (int i = 0; i < 2; i++) {
         bats_text_format(
             p->text, i == 0 ? " -e 's/\\${%s}/" : " -e 's/\\$%s\\b/", name);
-        bats_script_value(p->script, value, BATS_SCRIPT_SED);
+        bats_template_value(p->script, value, BATS_TEMPLATE_SED);
         bats_text_add(p->text, "/g'");
     }
 }
@@ -261,8 +259,8 @@ static void read_substitute(struct planner *p, const char *place)
     begin_command(p, read_place(p->s->token.value, &rest, place), "sed");
     for (size_t k = 0; k < p->n_values; k++)
         add_substitution(p, bats_points_name(p->points, k), k);
-    add_substitution(p, BATS_PLANTASK_JOBNAME, BATS_SCRIPT_NUMBER);
-    add_substitution(p, "jobindex", BATS_SCRIPT_NUMBER);
+    add_substitution(p, BATS_PLANTASK_JOBNAME, BATS_TEMPLATE_NUMBER);
+    add_substitution(p, "jobindex", BATS_TEMPLATE_NUMBER);
     bats_text_add(p->text, " <");
     add_text(p, rest, WORD);
     bats_text_add(p->text, " >");
@@ -369,7 +367,7 @@ static void read_commands(struct planner *p, const char *name, bool is_known,
     }
 }
 
-static void read_task(struct planner *p, struct bats_script scripts[2])
+static void read_task(struct planner *p, struct bats_template *scripts[2])
 {
     struct bats_source *s = p->s;
     read_path(p, "main or nodestart");
@@ -381,8 +379,8 @@ static void read_task(struct planner *p, struct bats_script scripts[2])
     bats_source_check(s, name != NULL);
     p->has[is_main] = p->has[is_main] || is_known;
     p->ignores = false;
-    p->script = &scripts[is_main];
-    p->text = &p->script->text;
+    p->script = scripts[is_main];
+    p->text = bats_template_text(p->script);
     if (name != NULL)
         read_commands(p, name, is_known, s->token.at);
     free(name);
@@ -399,10 +397,13 @@ static void skip_statement(struct bats_source *s)
 
 void bats_plantask_read(struct bats_source *source,
                         const struct bats_points *points,
-                        struct bats_script *script)
+                        struct bats_template *script)
 {
-    struct bats_script scripts[2] = {0};
+    struct bats_template *scripts[] = {bats_template_new(),
+                                       bats_template_new()};
+    struct bats_text *text = bats_template_text(script);
     struct planner p = {.s = source, .points = points};
+    bats_source_check(source, scripts[0] != NULL && scripts[1] != NULL);
     while (bats_points_name(points, p.n_values) != NULL)
         p.n_values++;
     while (bats_source_next(source) != BATS_TOKEN_EOF)
@@ -412,11 +413,13 @@ void bats_plantask_read(struct bats_source *source,
             skip_statement(source);
     if (!p.has[1])
         bats_source_expected(source, "the task main");
-    bats_text_add(&script->text, prologue);
-    bats_script_append(script, &scripts[0]);
-    bats_text_add(&script->text, "exec 1>&3 2>&4\n");
-    bats_script_append(script, &scripts[1]);
-    bats_source_check(source, !script->text.failed);
+    if (source->rc == 0) {
+        bats_text_add(text, prologue);
+        bats_template_append(script, scripts[0]);
+        bats_text_add(text, "exec 1>&3 2>&4\n");
+        bats_template_append(script, scripts[1]);
+        bats_source_check(source, !text->failed);
+    }
     for (int i = 0; i < 2; i++)
-        bats_script_release(&scripts[i]);
+        bats_template_destroy(scripts[i]);
 }

@@ -10,8 +10,8 @@
 #define BATS_SWEEP_PLANTASK_H
 
 #include "input/sweep/points.h"
-#include "input/sweep/script.h"
 #include "input/sweep/source.h"
+#include "input/sweep/template.h"
 
 #define BATS_PLANTASK_JOBNAME "jobname"
 
@@ -23,6 +23,6 @@ bool bats_plantask_is_number(const char *word);
  * The names of the values are those of `points`. */
 void bats_plantask_read(struct bats_source *source,
                         const struct bats_points *points,
-                        struct bats_script *script);
+                        struct bats_template *script);
 
 #endif

@@ -117,9 +117,9 @@ static int count(struct bats_points *points, struct bats_error *err)
             points->extent[k] = rows;
         }
         if (__builtin_mul_overflow(n, rows, &n) || n > UINT32_MAX - 1)
-            return bats_error_set(
-                err, BATS_EINPUT,
-                "this sweep has more than %" PRIu32 " points", UINT32_MAX - 1);
+            return bats_refuse(err,
+                               "this sweep has more than %" PRIu32 " points",
+                               UINT32_MAX - 1);
         end = first;
     }
     points->n = n;
@@ -132,7 +132,7 @@ int bats_points_close(struct bats_points *points, struct bats_error *err)
     for (size_t k = 0; k < points->n_axes; k++)
         some = some || points->axes[k].n_rows > 0;
     if (!some)
-        return bats_error_set(err, BATS_EINPUT, "this sweep has no values");
+        return bats_refuse(err, "this sweep has no values");
     points->stride = calloc(points->n_axes, sizeof *points->stride);
     points->extent = calloc(points->n_axes, sizeof *points->extent);
     if (points->stride == NULL || points->extent == NULL ||

@@ -46,16 +46,14 @@ int bats_columns_init(struct bats_columns *columns, const char *separator,
     int bad = regcomp(&columns->regex, text, REG_EXTENDED);
     free(text);
     if (bad != 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--colsep: '%s' is not an extended regular "
-                              "expression",
-                              separator);
+        return bats_refuse(
+            err, "--colsep: '%s' is not an extended regular expression",
+            separator);
     columns->has_regex = true;
     if (regexec(&columns->regex, "", 0, NULL, 0) == 0) {
         bats_columns_release(columns);
-        return bats_error_set(err, BATS_EINPUT,
-                              "--colsep: '%s' matches the empty string",
-                              separator);
+        return bats_refuse(err, "--colsep: '%s' matches the empty string",
+                           separator);
     }
     return 0;
 }
@@ -197,8 +195,8 @@ struct csv {
 static int bad_csv(const struct csv *csv, const char *sentence,
                    struct bats_error *err)
 {
-    return bats_error_set(err, BATS_EINPUT, "%s:%" PRIu64 ": %s", csv->name,
-                          csv->line, sentence);
+    return bats_refuse(err, "%s:%" PRIu64 ": %s", csv->name, csv->line,
+                       sentence);
 }
 
 /* After a field: a comma, or the end of the record. */
@@ -252,19 +250,17 @@ static int name_column(struct bats_axis *axis, const struct csv *csv,
                        const char *name, size_t n, struct bats_error *err)
 {
     if (n == 0)
-        return bats_error_set(err, BATS_EINPUT, "%s:1: column %zu has no name",
-                              csv->name, axis->n_names + 1);
+        return bats_refuse(err, "%s:1: column %zu has no name", csv->name,
+                           axis->n_names + 1);
     if (axis->n_names == BATS_POINTS_NAMES)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s:1: more than %d columns: a sweep has no "
-                              "more parameters",
-                              csv->name, BATS_POINTS_NAMES);
+        return bats_refuse(
+            err, "%s:1: more than %d columns: a sweep has no more parameters",
+            csv->name, BATS_POINTS_NAMES);
     for (size_t i = 0; i < axis->n_names; i++)
         if (strlen(axis->names[i]) == n &&
             memcmp(axis->names[i], name, n) == 0)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "%s:1: two columns are called '%.*s'",
-                                  csv->name, (int)(n < 80 ? n : 80), name);
+            return bats_refuse(err, "%s:1: two columns are called '%.*s'",
+                               csv->name, (int)(n < 80 ? n : 80), name);
     return bats_axis_add_name(axis, name, n) ? 0 : bats_no_memory(err);
 }
 
@@ -294,10 +290,9 @@ static int read_record(struct bats_axis *axis, struct csv *csv,
             rc = bats_no_memory(err);
     }
     if (rc == 0 && n_fields != axis->n_names)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%s:%" PRIu64 ": %zu fields, but the header has "
-                            "%zu",
-                            csv->name, csv->record, n_fields, axis->n_names);
+        rc = bats_refuse(err,
+                         "%s:%" PRIu64 ": %zu fields, but the header has %zu",
+                         csv->name, csv->record, n_fields, axis->n_names);
     return rc;
 }
 
@@ -329,8 +324,7 @@ int bats_axis_read_csv(struct bats_axis *axis, const char *path,
         }
     }
     if (rc == 0 && axis->n_rows == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: no record after the header",
-                            csv.name);
+        rc = bats_refuse(err, "%s: no record after the header", csv.name);
     free(text);
     return rc;
 }
@@ -415,10 +409,10 @@ static int add_once(struct bats_axis *axis, const struct bats_row_span *spans,
     for (size_t i = 0; i < n && n_all < UINT32_MAX; i++)
         n_all += spans[i].n;
     if (n_all >= UINT32_MAX)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--array: ranges of more than %" PRIu32
-                              " numbers must not overlap",
-                              UINT32_MAX - 1);
+        return bats_refuse(err,
+                           "--array: ranges of more than %" PRIu32
+                           " numbers must not overlap",
+                           UINT32_MAX - 1);
     int64_t *numbers = malloc((size_t)n_all * sizeof *numbers);
     for (size_t i = 0; numbers != NULL && i < n; i++)
         for (uint64_t row = 0; row < spans[i].n; row++)
@@ -429,8 +423,8 @@ static int add_once(struct bats_axis *axis, const struct bats_row_span *spans,
 }
 
 /* As a set, which it is for Slurm, too. */
-static int add_spans(struct bats_axis *axis, struct bats_row_span *spans, size_t n,
-                     struct bats_error *err)
+static int add_spans(struct bats_axis *axis, struct bats_row_span *spans,
+                     size_t n, struct bats_error *err)
 {
     bool ok = true;
     qsort(spans, n, sizeof *spans, by_first);
@@ -455,8 +449,7 @@ int bats_axis_read_array(struct bats_axis *axis, const char *text,
         if (!bats_grow(&spans, &room, n + 1, sizeof *spans))
             rc = bats_no_memory(err);
         else if ((wrong = read_span(&at, &spans[n++])) != NULL)
-            rc = bats_error_set(err, BATS_EINPUT, "--array: '%s' %s", text,
-                                wrong);
+            rc = bats_refuse(err, "--array: '%s' %s", text, wrong);
     }
     if (rc == 0)
         rc = add_spans(axis, spans, n, err);

@@ -54,7 +54,7 @@ void bats_source_refuse(struct bats_source *s, const char *format, ...)
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     say_where(s, s->token.at, where, sizeof where);
-    stop(s, bats_error_set(s->err, BATS_EINPUT, "%s%s", where, sentence));
+    stop(s, bats_refuse(s->err, "%s%s", where, sentence));
 }
 
 void bats_source_expected(struct bats_source *s, const char *what)

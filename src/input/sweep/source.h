@@ -28,7 +28,7 @@ enum bats_token_kind {
 
 struct bats_token {
     enum bats_token_kind kind;
-    const char *at; /* in the text of the file */
+    const char *at;    /* in the text of the file */
     const char *value; /* without quotes, escapes replaced; until the next
                           token; "" if this one ends something */
 };
@@ -37,9 +37,9 @@ struct bats_source {
     const char *name; /* of the file */
     const char *text; /* with a NUL after it */
     const char *at;
-    const char *open; /* a comment that is not closed; or NULL */
-    struct bats_token token; /* the last one that was read */
-    struct bats_text word;   /* its value */
+    const char *open;          /* a comment that is not closed; or NULL */
+    struct bats_token token;   /* the last one that was read */
+    struct bats_text word;     /* its value */
     struct bats_text warnings; /* lines */
     int rc; /* BATS_EINPUT, BATS_ENOMEM: the first mistake, which is in */
     struct bats_error *err;

@@ -6,8 +6,6 @@
 
 #include "input/sweep/planfile.h"
 #include "input/sweep/readers.h"
-#include "input/sweep/script.h"
-#include "input/sweep/template.h"
 #include "util/similar.h"
 
 /* ---- the words ---- */
@@ -93,9 +91,8 @@ static int gather(struct bats_sweep *sweep, const struct bats_sweep_spec *spec,
     if (sweep->points.n_axes == 1 && spec->colsep == NULL &&
         bats_axis_gather(&sweep->points.axes[0], spec->per_task))
         return 0;
-    return bats_error_set(err, BATS_EINPUT,
-                          "several values for a task (-n, -N) are taken from "
-                          "one list without names or columns");
+    return bats_refuse(err, "several values for a task (-n, -N) are taken "
+                            "from one list without names or columns");
 }
 
 static int read_axes(struct bats_sweep *sweep,
@@ -137,18 +134,17 @@ static bool is_variable(const char *name)
 static int check_names(const struct bats_sweep *sweep, struct bats_error *err)
 {
     if (sweep->width > BATS_POINTS_NAMES)
-        return bats_error_set(err, BATS_EINPUT,
-                              "this sweep has %zu parameters; %d are allowed",
-                              sweep->width, BATS_POINTS_NAMES);
+        return bats_refuse(err,
+                           "this sweep has %zu parameters; %d are allowed",
+                           sweep->width, BATS_POINTS_NAMES);
     for (size_t i = 0; i < sweep->width; i++) {
         const char *name = bats_points_name(&sweep->points, i);
         for (size_t k = 0; name != NULL && k < i; k++) {
             const char *other = bats_points_name(&sweep->points, k);
             if (other != NULL && strcmp(name, other) == 0)
-                return bats_error_set(err, BATS_EINPUT,
-                                      "two parameters of this sweep are "
-                                      "called '%.80s'",
-                                      name);
+                return bats_refuse(
+                    err, "two parameters of this sweep are called '%.80s'",
+                    name);
         }
     }
     return 0;
@@ -173,7 +169,8 @@ static int warn(struct bats_sweep *sweep, const char *word,
         struct bats_similar similar = bats_similar_to(at + 1, n);
         for (size_t k = 0; n > 0 && k < sweep->width; k++)
             if (bats_points_name(&sweep->points, k) != NULL)
-                bats_similar_try(&similar, bats_points_name(&sweep->points, k));
+                bats_similar_try(&similar,
+                                 bats_points_name(&sweep->points, k));
         if (similar.name == NULL || sweep->warnings != NULL ||
             (at > word && at[-1] == '$'))
             continue;
@@ -195,9 +192,9 @@ static int make_template(struct bats_sweep *sweep,
     size_t n = next_divider(spec, 0);
     bool plain = has_plain_values(spec);
     if (n == 0 && !plain)
-        return bats_error_set(err, BATS_EINPUT,
-                              "a sweep needs a command: bats-mpi run "
-                              "[OPTION...] -- COMMAND");
+        return bats_refuse(
+            err,
+            "a sweep needs a command: bats-mpi run [OPTION...] -- COMMAND");
     sweep->is_once = n > 1 && strcmp(spec->words[0], "@once") == 0;
     const char *const *words = spec->words + sweep->is_once;
     n -= sweep->is_once;
@@ -262,13 +259,17 @@ int bats_sweep_create(const struct bats_sweep_spec *spec,
 static int read_plan(struct bats_sweep *s, const char *name, const char *text,
                      const char *command, struct bats_error *err)
 {
+    s->template = bats_template_new();
+    if (s->template == NULL)
+        return bats_no_memory(err);
     if (command == NULL)
-        return bats_planfile_read(name, text, &s->points, &s->script,
+        return bats_planfile_read(name, text, &s->points, s->template,
                                   &s->warnings, err);
+    struct bats_text *script = bats_template_text(s->template);
     int rc = bats_planfile_read_script(name, text, &s->points, err);
-    bats_text_format(&s->script.text, "%s ", command);
-    bats_template_quote(&s->script.text, name, strlen(name));
-    return rc < 0 ? rc : bats_text_check(&s->script.text, err);
+    bats_text_format(script, "%s ", command);
+    bats_template_quote(script, name, strlen(name));
+    return rc < 0 ? rc : bats_text_check(script, err);
 }
 
 int bats_sweep_of_plan(const char *name, const char *text, const char *command,
@@ -290,7 +291,6 @@ void bats_sweep_destroy(struct bats_sweep *sweep)
         return;
     bats_points_release(&sweep->points);
     bats_template_destroy(sweep->template);
-    bats_script_release(&sweep->script);
     free(sweep->warnings);
     if (sweep->values != NULL)
         bats_values_release(sweep->values);
@@ -305,12 +305,8 @@ ptrdiff_t bats_sweep_command(const struct bats_sweep *sweep, uint32_t i,
 {
     if (!bats_points_at(&sweep->points, i, sweep->values))
         return BATS_ENOMEM;
-    uint64_t number = (uint64_t)i + 1;
-    return sweep->template != NULL
-               ? bats_template_expand(sweep->template, sweep->values, number,
-                                      slot, text)
-               : bats_script_expand(&sweep->script, sweep->values, number,
-                                    text);
+    return bats_template_expand(sweep->template, sweep->values,
+                                (uint64_t)i + 1, slot, text);
 }
 
 const char *const *bats_sweep_values(const struct bats_sweep *sweep,

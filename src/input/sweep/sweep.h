@@ -19,7 +19,7 @@
 
 #include "bats/error.h"
 #include "input/sweep/points.h"
-#include "input/sweep/script.h"
+#include "input/sweep/template.h"
 
 enum bats_source_kind {
     BATS_SOURCE_LINES, /* -a FILE */
@@ -53,10 +53,9 @@ struct bats_sweep_spec {
 /* Filled in by bats_sweep_create and its like; others only read it. */
 struct bats_sweep {
     struct bats_points points;
-    struct bats_template *template; /* of the commands; or NULL: */
-    struct bats_script script;
-    char *warnings; /* lines about likely mistakes, or NULL */
-    struct bats_values *values; /* of the point that was looked up last */
+    struct bats_template *template; /* of the commands */
+    char *warnings;                 /* lines about likely mistakes, or NULL */
+    struct bats_values *values;     /* of the point that was looked up last */
     size_t width;        /* values of a task; see bats_points_width */
     bool has_variables;  /* a name of a value is valid for a variable */
     bool may_be_builtin; /* commands may begin with '@' */

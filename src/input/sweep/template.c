@@ -7,7 +7,7 @@
 
 #include "util/grow.h"
 
-enum kind { LITERAL, BLANK, ALL, ONE, NUMBER, SLOT };
+enum kind { BLANK, ALL, ONE, NUMBER, SLOT };
 enum part { WHOLE, STEM, BASE, DIRECTORY, BASE_STEM };
 
 static const struct {
@@ -20,17 +20,18 @@ static const struct {
              {"}", WHOLE}};
 
 struct piece {
+    size_t end; /* of the text before it */
     enum kind kind;
     enum part part;
-    int64_t position;  /* ONE: from 1 on, or from the end, if negative */
-    size_t begin, end; /* LITERAL: in the text */
+    int64_t position; /* ONE: from 1 on, or from the end, if negative */
+    enum bats_template_form form; /* of its values */
 };
 
 struct bats_template {
-    struct bats_text text; /* the words, each with its NUL */
+    struct bats_text text; /* all that is always the same; `failed`: memory was
+                              short, for the pieces as well */
     struct piece *pieces;
     size_t n, room;
-    bool quotes_values;
     bool quotes_words;
 };
 
@@ -69,21 +70,54 @@ void bats_template_quote(struct bats_text *text, const char *bytes, size_t n)
     }
 }
 
-/* ---- compiling ---- */
+/* ---- building ---- */
 
-static bool add(struct bats_template *t, struct piece piece)
+static void add(struct bats_template *t, struct piece piece)
 {
-    struct piece *last = t->n > 0 ? &t->pieces[t->n - 1] : NULL;
-    if (piece.kind == LITERAL && last != NULL && last->kind == LITERAL &&
-        last->end == piece.begin) {
-        last->end = piece.end;
-        return true;
-    }
-    if (!bats_grow(&t->pieces, &t->room, t->n + 1, sizeof *t->pieces))
-        return false;
-    t->pieces[t->n++] = piece;
-    return true;
+    piece.end = t->text.n;
+    if (bats_grow(&t->pieces, &t->room, t->n + 1, sizeof *t->pieces))
+        t->pieces[t->n++] = piece;
+    else
+        t->text.failed = true;
 }
+
+struct bats_template *bats_template_new(void)
+{
+    struct bats_template *t = calloc(1, sizeof *t);
+    if (t != NULL)
+        bats_text_add(&t->text, "");
+    return t;
+}
+
+struct bats_text *bats_template_text(struct bats_template *t)
+{
+    return &t->text;
+}
+
+void bats_template_value(struct bats_template *t, size_t value,
+                         enum bats_template_form form)
+{
+    add(t, (struct piece){.kind = value == BATS_TEMPLATE_NUMBER ? NUMBER : ONE,
+                          .position = (int64_t)value + 1,
+                          .form = form});
+}
+
+void bats_template_append(struct bats_template *t,
+                          const struct bats_template *more)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < more->n; i++) {
+        bats_text_put(&t->text, more->text.bytes + at,
+                      more->pieces[i].end - at);
+        at = more->pieces[i].end;
+        add(t, more->pieces[i]);
+    }
+    if (more->text.n > at)
+        bats_text_put(&t->text, more->text.bytes + at, more->text.n - at);
+    t->text.failed |= more->text.failed;
+}
+
+/* ---- compiling ---- */
 
 /* Reads the end of a replacement string; the number of its bytes, or 0. */
 static size_t read_part(const char *at, enum part *part)
@@ -158,7 +192,7 @@ static size_t read_string(const char *at, const struct bats_points *points,
 
 size_t bats_template_unknown(const char *at, const struct bats_points *points)
 {
-    struct piece piece = {.kind = LITERAL};
+    struct piece piece = {0};
     size_t n = 0;
     if (read_string(at, points, bats_points_width(points), &piece) > 0)
         return 0;
@@ -167,19 +201,18 @@ size_t bats_template_unknown(const char *at, const struct bats_points *points)
     return at[1 + n] != '\0' ? n : 0;
 }
 
-static bool compile_word(struct bats_template *t, size_t begin,
+static void compile_word(struct bats_template *t, const char *at,
                          const struct bats_points *points, size_t width)
 {
-    bool ok = true;
-    for (size_t at = begin; ok && t->text.bytes[at] != '\0';) {
-        struct piece piece = {.kind = LITERAL, .begin = at, .end = at + 1};
-        size_t n = t->text.bytes[at] == '{'
-                       ? read_string(t->text.bytes + at, points, width, &piece)
-                       : 0;
-        ok = add(t, piece);
+    while (*at != '\0') {
+        struct piece piece = {0};
+        size_t n = *at == '{' ? read_string(at, points, width, &piece) : 0;
+        if (n > 0)
+            add(t, piece);
+        else
+            bats_text_put(&t->text, at, 1);
         at += n > 0 ? n : 1;
     }
-    return ok;
 }
 
 bool bats_template_varies(const struct bats_template *t)
@@ -194,61 +227,55 @@ bool bats_template_varies(const struct bats_template *t)
  * newlines and '=' comes before it. */
 static bool begins_command(const struct bats_template *t)
 {
-    for (size_t i = 0; i < t->n; i++) {
-        const struct piece *p = &t->pieces[i];
-        if (p->kind == BLANK)
+    if (t->n == 0 || t->pieces[0].kind == BLANK)
+        return false;
+    for (size_t k = 0; k < t->pieces[0].end; k++)
+        if (strchr(" \t\n=", t->text.bytes[k]) != NULL)
             return false;
-        if (p->kind != LITERAL)
-            return true;
-        for (size_t k = p->begin; k < p->end; k++)
-            if (strchr(" \t\n=", t->text.bytes[k]) != NULL)
-                return false;
-    }
-    return false;
-}
-
-static bool compile(struct bats_template *t, const char *const *words,
-                    size_t n, const struct bats_points *points, bool append)
-{
-    size_t width = bats_points_width(points);
-    bool ok = true;
-    for (size_t i = 0; ok && i < n; i++) {
-        size_t begin = t->text.n;
-        bats_text_put(&t->text, words[i], strlen(words[i]) + 1);
-        ok = !t->text.failed &&
-             (i == 0 || add(t, (struct piece){.kind = BLANK})) &&
-             compile_word(t, begin, points, width);
-    }
-    if (ok && append && !bats_template_varies(t))
-        ok = (n == 0 || add(t, (struct piece){.kind = BLANK})) &&
-             add(t, (struct piece){.kind = ALL});
-    return ok;
+    return true;
 }
 
 struct bats_template *bats_template_create(const char *const *words, size_t n,
                                            const struct bats_points *points,
                                            bool quote, bool append)
 {
-    struct bats_template *t = calloc(1, sizeof *t);
+    struct bats_template *t = bats_template_new();
+    size_t width = bats_points_width(points);
     if (t == NULL)
         return NULL;
-    if (!compile(t, words, n, points, append)) {
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            add(t, (struct piece){.kind = BLANK});
+        compile_word(t, words[i], points, width);
+    }
+    if (append && !bats_template_varies(t)) {
+        if (n > 0)
+            add(t, (struct piece){.kind = BLANK});
+        add(t, (struct piece){.kind = ALL});
+    }
+    if (t->text.failed) {
         bats_template_destroy(t);
         return NULL;
     }
     t->quotes_words = quote;
-    t->quotes_values = !quote && !begins_command(t);
+    bool quotes_values = !quote && !begins_command(t);
+    for (size_t i = 0; i < t->n; i++)
+        t->pieces[i].form =
+            quotes_values ? BATS_TEMPLATE_WORD : BATS_TEMPLATE_RAW;
     return t;
 }
 
 struct bats_template *bats_template_of_text(const char *text,
                                             const struct bats_points *points)
 {
-    struct bats_template *t =
-        bats_template_create(&text, 1, points, false, false);
-    if (t != NULL)
-        t->quotes_values = false;
-    return t;
+    struct bats_template *t = bats_template_new();
+    if (t == NULL)
+        return NULL;
+    compile_word(t, text, points, bats_points_width(points));
+    if (!t->text.failed)
+        return t;
+    bats_template_destroy(t);
+    return NULL;
 }
 
 void bats_template_destroy(struct bats_template *t)
@@ -295,11 +322,25 @@ static size_t directory(const char *value, size_t n)
     return strip_slashes(value, base);
 }
 
-static void put_value(const struct bats_template *t, struct bats_text *out,
-                      const char *value, enum part part)
+/* As the replacement of an s/// in single quotes of the shell. */
+static void put_sed(struct bats_text *out, const char *value)
+{
+    for (; *value != '\0'; value++) {
+        if (strchr("\\&/\n", *value) != NULL)
+            bats_text_add(out, "\\");
+        if (*value == '\'')
+            bats_text_add(out, "'\\''");
+        else
+            bats_text_put(out, value, 1);
+    }
+}
+
+static void put_value(struct bats_text *out, const char *value,
+                      const struct piece *piece)
 {
     size_t n = strlen(value);
     const char *slash = strrchr(value, '/');
+    enum part part = piece->part;
     if ((part == BASE || part == BASE_STEM) && slash != NULL) {
         n -= (size_t)(slash + 1 - value);
         value = slash + 1;
@@ -313,8 +354,10 @@ static void put_value(const struct bats_template *t, struct bats_text *out,
             n = 1;
         }
     }
-    if (t->quotes_values)
+    if (piece->form == BATS_TEMPLATE_WORD)
         bats_template_quote(out, value, n);
+    else if (piece->form == BATS_TEMPLATE_SED)
+        put_sed(out, value);
     else
         bats_text_put(out, value, n);
 }
@@ -357,16 +400,15 @@ ptrdiff_t bats_template_expand(const struct bats_template *t,
                                uint64_t number, uint32_t slot,
                                struct bats_text *out)
 {
-    size_t begin = 0; /* of the present word */
+    size_t begin = 0, at = 0; /* of the present word; in the text */
     bats_text_cut(out, 0);
     bats_text_add(out, "");
     for (size_t i = 0; i < t->n; i++) {
         const struct piece *p = &t->pieces[i];
         const char *one;
+        bats_text_put(out, t->text.bytes + at, p->end - at);
+        at = p->end;
         switch (p->kind) {
-        case LITERAL:
-            bats_text_put(out, t->text.bytes + p->begin, p->end - p->begin);
-            break;
         case BLANK:
             begin = next_word(t, out, begin);
             break;
@@ -374,13 +416,13 @@ ptrdiff_t bats_template_expand(const struct bats_template *t,
             for (size_t k = 0; k < values->n; k++) {
                 if (k > 0)
                     begin = next_word(t, out, begin);
-                put_value(t, out, values->item[k], p->part);
+                put_value(out, values->item[k], p);
             }
             break;
         case ONE:
             one = value_at(values, p->position);
             if (one != NULL)
-                put_value(t, out, one, p->part);
+                put_value(out, one, p);
             break;
         case NUMBER:
             bats_text_format(out, "%" PRIu64, number);
@@ -393,6 +435,7 @@ ptrdiff_t bats_template_expand(const struct bats_template *t,
             break;
         }
     }
+    bats_text_put(out, t->text.bytes + at, t->text.n - at);
     if (t->quotes_words)
         quote_word(out, begin);
     return bats_text_length(out);

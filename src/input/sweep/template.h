@@ -1,7 +1,8 @@
 /*
- * template: a command with replacement strings, as GNU parallel has them.
+ * template: text with values in it. It is a command with replacement strings, as
+ * GNU parallel has them, or a script that is built piece by piece.
  *
- * Layer: input. Used by sweep.c.
+ * Layer: input. Used by sweep.c, and by plantask.c for scripts.
  *
  *     {}            all values of the point, with a blank between them
  *     {2} {-1}      one of them, from the first or from the last one
@@ -41,6 +42,25 @@ void bats_template_destroy(struct bats_template *template);
 /* The same of a text that is no command: nothing is quoted or added. */
 struct bats_template *bats_template_of_text(const char *text,
                                             const struct bats_points *points);
+
+enum bats_template_form {
+    BATS_TEMPLATE_RAW,  /* the value as it is */
+    BATS_TEMPLATE_WORD, /* quoted for the shell */
+    BATS_TEMPLATE_SED   /* as the replacement of an s/// in single quotes */
+};
+
+#define BATS_TEMPLATE_NUMBER                                                  \
+    SIZE_MAX /* instead of a value: the task's number */
+
+/* An empty template; NULL: out of memory. Text is added to the result of the
+ * second function, a value (number from 0) or all of another template by the
+ * others. Memory that was short then is `failed` of the text. */
+struct bats_template *bats_template_new(void);
+struct bats_text *bats_template_text(struct bats_template *template);
+void bats_template_value(struct bats_template *template, size_t value,
+                         enum bats_template_form form);
+void bats_template_append(struct bats_template *template,
+                          const struct bats_template *more);
 
 /* The template has a replacement string. */
 bool bats_template_varies(const struct bats_template *template);
