@@ -69,7 +69,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, \
 	builtin.c classes.c directives.c lines.c look.c open.c tasks.c traits.c) \
-	clusters_file.c dependencies.c inifile.c label.c model.c platform.c profile.c \
+	clusters_file.c dependencies.c label.c model.c platform.c profile.c \
 	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sections.c \
 	sections_check.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
@@ -201,7 +201,7 @@ ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 endif
 # --as-needed keeps MPI out of the tests that do not use it.
 ALL_LDFLAGS = -Wl,--as-needed $(LDFLAGS)
-LIBS = -lsqlite3 -linih -ljansson -lexpat -lgsl -lgslcblas $(OPTIONAL_LIBS) -lm
+LIBS = -lsqlite3 -ljansson -lexpat -lgsl -lgslcblas $(OPTIONAL_LIBS) -lm
 
 # The wrapper is told to use the same compiler.
 MPI_ENV = OMPI_CC="$(CC)" MPICH_CC="$(CC)"

@@ -56,25 +56,26 @@ struct bats_bagfile {
     struct bats_sweep *sweep;       /* that it was made of, or NULL */
     struct bats_workflow *workflow; /* of another format, or NULL */
     const struct bats_graph *graph; /* NULL: no task waits for another */
-    const uint16_t *category; /* by task, < n_categories; NULL: there are
+    const uint16_t *category;       /* by task, < n_categories; NULL: there are
                                  none, or too many */
     uint32_t n_categories;
     const char *const *category_names; /* by category; BATS_NO_CLASS is the
                                           name of that of other tasks */
-    struct bats_sharing sharing; /* the workflows in it; n = 0: none */
+    struct bats_sharing sharing;       /* the workflows in it; n = 0: none */
     uint32_t dangling; /* first line whose command ends with an unquoted
                           backslash (an apparent continuation); 0: none */
     bool is_disbatch;  /* #DISBATCH lines: tasks get DISBATCH_* variables */
-    struct bats_text per_engine[2]; /* commands of PERENGINE START and STOP, each
+    struct bats_text
+        per_engine[2]; /* commands of PERENGINE START and STOP, each
                                        with its NUL */
 
     uint32_t room; /* the most tasks of an open bag; 0: it is not open */
 
     /* Private to bag/, see bag/state.h: */
     size_t text_n, text_room; /* of an open bag: bytes of the text */
-    char *text;     /* the file, every line ended by a NUL */
-    size_t *offset; /* by entry: offset of its command in the text */
-    uint32_t *line; /* by entry */
+    char *text;               /* the file, every line ended by a NUL */
+    size_t *offset;           /* by entry: offset of its command in the text */
+    uint32_t *line;           /* by entry */
     size_t n_entries, entries_room;
     struct bats_bag_group *groups;
     size_t n_groups, groups_room;

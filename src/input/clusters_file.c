@@ -105,7 +105,7 @@ static const struct bats_key run_keys[] = {
     MEMBER("window", PERIOD, window, 0),
     MEMBER("minimum", PERIOD, minimum, 0),
     MEMBER("currency", TEXT, currency,
-           sizeof ((struct bats_clusters_file *)NULL)->currency),
+           sizeof((struct bats_clusters_file *)NULL)->currency),
     BATS_KEY("billing", set_billing, false, false),
     {0},
 };
@@ -158,9 +158,8 @@ static int read_ranks(struct bats_cluster_section *section,
             return 0;
     }
 malformed:
-    return bats_error_set(why, BATS_EINPUT,
-                          "'%.60s' is not a list of ranks such as 1-32,40",
-                          section->where_text);
+    return bats_refuse(why, "'%.60s' is not a list of ranks such as 1-32,40",
+                       section->where_text);
 }
 
 /* The number of machines that the section itself implies; 0 if it does not. */
@@ -198,8 +197,8 @@ static int finish_section(struct bats_sections *r, size_t i)
     else if (where == BATS_WHERE_RANKS)
         rc = read_ranks(section, &why);
     if (rc < 0)
-        return FAIL(r, section->where_line, "%s: %s",
-                             where_names[where], why.text);
+        return FAIL(r, section->where_line, "%s: %s", where_names[where],
+                    why.text);
     uint64_t named = count_named(section);
     if (cluster->max == UINT32_MAX && named > 0 && named < UINT32_MAX)
         cluster->max = (uint32_t)named;

@@ -37,7 +37,7 @@ struct bats_dependencies {
     size_t n_edges, edges_room;
     struct barrier *barriers;
     size_t n_barriers, barriers_room;
-    uint64_t n_nodes; /* while the graph is made */
+    uint64_t n_nodes;               /* while the graph is made */
     const struct bats_bagfile *bag; /* for lines */
 };
 

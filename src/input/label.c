@@ -21,16 +21,15 @@ int bats_label_create(const char *text, const struct bats_bagfile *bag,
     const struct bats_sweep *sweep = bag->sweep;
     struct bats_label *l;
     if (strstr(text, "{%}") != NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s: {%%} is for commands: a task may run in "
-                              "several slots",
-                              text);
+        return bats_refuse(
+            err, "%s: {%%} is for commands: a task may run in several slots",
+            text);
     *label = l = calloc(1, sizeof *l);
     if (l == NULL)
         return bats_no_memory(err);
     l->bag = bag;
-    l->template = bats_template_of_text(
-        text, sweep != NULL ? &sweep->points : &none);
+    l->template =
+        bats_template_of_text(text, sweep != NULL ? &sweep->points : &none);
     if (l->template != NULL)
         return 0;
     bats_label_destroy(l);
@@ -119,9 +118,8 @@ static int list_places(struct bats_label *l, struct place *list, uint32_t n,
         if (bats_label_of(l, i) == NULL)
             return bats_no_memory(err);
         if (*l->text.bytes == '\0')
-            return bats_error_set(err, BATS_EINPUT,
-                                  "task %" PRIu64 " has no directory",
-                                  (uint64_t)i + 1);
+            return bats_refuse(err, "task %" PRIu64 " has no directory",
+                               (uint64_t)i + 1);
         normalize(l->text.bytes);
         list[i] = (struct place){bats_hash_text(BATS_HASH, l->text.bytes), i};
     }
@@ -137,12 +135,12 @@ int bats_label_check_directories(struct bats_label *l, struct bats_error *err)
         qsort(list, n, sizeof *list, by_hash);
     for (uint32_t i = 1; rc == 0 && i < n; i++)
         if (list[i].hash == list[i - 1].hash)
-            rc = bats_error_set(err, BATS_EINPUT,
-                                "tasks %" PRIu64 " and %" PRIu64
-                                " have the same directory, %s",
-                                (uint64_t)list[i - 1].task + 1,
-                                (uint64_t)list[i].task + 1,
-                                bats_label_of(l, list[i].task));
+            rc = bats_refuse(err,
+                             "tasks %" PRIu64 " and %" PRIu64
+                             " have the same directory, %s",
+                             (uint64_t)list[i - 1].task + 1,
+                             (uint64_t)list[i].task + 1,
+                             bats_label_of(l, list[i].task));
     free(list);
     return rc;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/inifile.h"
 #include "input/sections.h"
 #include "input/textfile.h"
 #include "util/grow.h"
@@ -24,19 +23,17 @@ int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
 {
     size_t length = strlen(text);
     if (length == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "a cluster without a name: write "
-                              "[cluster NAME]");
+        return bats_refuse(err,
+                           "a cluster without a name: write [cluster NAME]");
     if (length >= BATS_CLUSTER_NAME)
-        return bats_error_set(
-            err, BATS_EINPUT,
-            "the name of the cluster is longer than %d characters",
+        return bats_refuse(
+            err, "the name of the cluster is longer than %d characters",
             BATS_CLUSTER_NAME - 1);
     if (strspn(text, NAME_CHARACTERS) < length)
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%s' is not a name for a cluster: letters, "
-                              "digits, '-', '_' and '.' only",
-                              text);
+        return bats_refuse(err,
+                           "'%s' is not a name for a cluster: letters, "
+                           "digits, '-', '_' and '.' only",
+                           text);
     strcpy(name, text);
     return 0;
 }
@@ -56,12 +53,10 @@ static int parse_amount(const char *text, bool is_first, bats_money *charge,
     size_t length = strlen(text);
     bool hourly = length > 2 && strcmp(text + length - 2, "/h") == 0;
     if (length >= sizeof amount)
-        return bats_error_set(err, BATS_EINPUT, "'%.60s...' is too long",
-                              text);
+        return bats_refuse(err, "'%.60s...' is too long", text);
     if (!is_first && hourly != *by_hour)
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%.60s': either all are per hour or none is",
-                              text);
+        return bats_refuse(err, "'%.60s': either all are per hour or none is",
+                           text);
     *by_hour = hourly;
     snprintf(amount, sizeof amount, "%.*s", (int)(length - (hourly ? 2 : 0)),
              text);
@@ -77,18 +72,16 @@ static int parse_range(struct bats_tariff *t, char *text, char *dots,
     if (rc == 0)
         rc = parse_amount(dots + 2, false, &t->charge_longest, by_hour, err);
     if (rc == 0 && t->charge_longest < t->step[0].charge)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "the longest block charges less than the "
-                            "shortest one");
+        rc = bats_refuse(
+            err, "the longest block charges less than the shortest one");
     t->n_steps = 2; /* a range; see bats_model_settle */
     return rc;
 }
 
 static int complain_of_steps(struct bats_error *err)
 {
-    return bats_error_set(err, BATS_EINPUT,
-                          "expected AMOUNT, AMOUNT/h, AMOUNT..AMOUNT or "
-                          "AMOUNT for TIME, AMOUNT after");
+    return bats_refuse(err, "expected AMOUNT, AMOUNT/h, AMOUNT..AMOUNT or "
+                            "AMOUNT for TIME, AMOUNT after");
 }
 
 /* Parses an item of "1/h for 2h, 0.25/h after". */
@@ -104,15 +97,14 @@ static int parse_step(struct bats_tariff *t, char *item, bats_time *from,
         (time == NULL) != is_last || strtok_r(NULL, BLANKS, &rest))
         return complain_of_steps(err);
     if (t->n_steps == BATS_TARIFF_STEPS)
-        return bats_error_set(err, BATS_EINPUT, "more than %d prices",
-                              BATS_TARIFF_STEPS);
+        return bats_refuse(err, "more than %d prices", BATS_TARIFF_STEPS);
     struct bats_tariff_step *step = &t->step[t->n_steps];
     int rc =
         parse_amount(amount, t->n_steps == 0, &step->charge, by_hour, err);
     if (rc == 0 && time)
         rc = bats_duration_parse(time, &duration, err);
     if (rc == 0 && time && duration == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "'%s' is not above 0", time);
+        rc = bats_refuse(err, "'%s' is not above 0", time);
     step->from = *from;
     t->n_steps++;
     *from += duration;
@@ -155,24 +147,21 @@ static int set_block(struct bats_sections *r, const char *value,
     const char *dots = strstr(value, "..");
     char *first = dots ? strndup(value, (size_t)(dots - value)) : NULL;
     int rc = first ? bats_duration_parse(first, &t->shortest, err)
-                   : bats_error_set(err, BATS_EINPUT,
-                                    "expected TIME..TIME, as 1h..6h");
+                   : bats_refuse(err, "expected TIME..TIME, as 1h..6h");
     free(first);
     if (rc == 0)
         rc = bats_duration_parse(dots + 2, &t->longest, err);
     if (rc == 0 && (t->shortest == 0 || t->longest < t->shortest))
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "'%.60s' is not a range of lengths above 0",
-                            value);
+        rc = bats_refuse(err, "'%.60s' is not a range of lengths above 0",
+                         value);
     return rc;
 }
 
 static int complain_of_lifetime(struct bats_error *err)
 {
-    return bats_error_set(err, BATS_EINPUT,
-                          "expected exponential(MEAN), weibull(SCALE, SHAPE) "
-                          "or lognormal(MEDIAN, SIGMA), and perhaps ', P%%', "
-                          "or trace FILE");
+    return bats_refuse(
+        err, "expected exponential(MEAN), weibull(SCALE, SHAPE) or "
+             "lognormal(MEDIAN, SIGMA), and perhaps ', P%%', or trace FILE");
 }
 
 static int by_length(const void *left, const void *right)
@@ -210,7 +199,7 @@ static int read_age(void *context, char *line, struct bats_error *err)
     }
     int rc = bats_duration_parse(word, &age, err);
     if (rc == 0 && strtok_r(NULL, BLANKS, &rest))
-        rc = bats_error_set(err, BATS_EINPUT, "expected one age in a line");
+        rc = bats_refuse(err, "expected one age in a line");
     if (rc < 0)
         return rc;
     if (!bats_grow(&t->ages, &t->room, t->n + 1, sizeof *t->ages))
@@ -243,7 +232,8 @@ static int set_lifetime(struct bats_sections *r, const char *value,
     if (strncmp(value, "trace", 5) == 0 && value[5] != '\0' &&
         strchr(BLANKS, value[5])) {
         value += 5;
-        char *path = bats_textfile_beside(r->path, value + strspn(value, BLANKS));
+        char *path =
+            bats_textfile_beside(r->path, value + strspn(value, BLANKS));
         int rc = path ? read_trace(l, path, err) : bats_no_memory(err);
         free(path);
         return rc;
@@ -264,7 +254,7 @@ static int set_lifetime(struct bats_sections *r, const char *value,
     if (rc == 0 && m == 1)
         rc = bats_factor_parse(share, &l->share, err);
     if (rc == 0 && l->share > 100)
-        rc = bats_error_set(err, BATS_EINPUT, "more than 100 %%");
+        rc = bats_refuse(err, "more than 100 %%");
     l->share /= 100;
     return rc;
 }
@@ -275,7 +265,7 @@ static int set_reliable(struct bats_sections *r, const char *value,
                         struct bats_error *err)
 {
     struct bats_model *m = open_model(r);
-    int rc = bats_inifile_yes(value, &m->is_reliable, err);
+    int rc = bats_sections_yes(value, &m->is_reliable, err);
     m->cluster.unreliable |= !m->is_reliable;
     return rc;
 }
@@ -316,7 +306,7 @@ static int set_charge_lost(struct bats_sections *r, const char *value,
                            struct bats_error *err)
 {
     bool yes;
-    int rc = bats_inifile_yes(value, &yes, err);
+    int rc = bats_sections_yes(value, &yes, err);
     open_model(r)->cluster.lost_is_free = !yes;
     return rc;
 }

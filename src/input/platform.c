@@ -40,7 +40,8 @@ static int claim(struct claims *claims, uint32_t s,
     if (*owner != NO_SECTION)
         return FAIL(claims, &sections[s],
                     "rank %d on %s is also in cluster '%s' (line %u)",
-                    worker->rank, worker->host, sections[*owner].model.cluster.name,
+                    worker->rank, worker->host,
+                    sections[*owner].model.cluster.name,
                     sections[*owner].where_line);
     *owner = s;
     return 0;
@@ -243,9 +244,8 @@ int bats_platform_build(const struct bats_clusters_file *file,
                         struct bats_error *err)
 {
     if (n_workers == 0 || n_workers > INT_MAX)
-        return bats_error_set(err, BATS_EINPUT,
-                              "there is no rank to run tasks: rank 0 is the "
-                              "master, so start at least two");
+        return bats_refuse(err, "there is no rank to run tasks: rank 0 is the "
+                                "master, so start at least two");
 
     struct bats_platform p = {.n_workers = n_workers};
     struct claims claims = {
@@ -326,7 +326,8 @@ bats_money bats_platform_idle_charge(const struct bats_clusters_file *file,
         if (section->where == BATS_WHERE_PARTITION)
             belongs = strcmp(idle->partition, section->where_text) == 0;
         if (belongs)
-            return section->by_node && shares ? 0 : section->model.cluster.charge;
+            return section->by_node && shares ? 0
+                                              : section->model.cluster.charge;
     }
     return 0;
 }

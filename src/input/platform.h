@@ -74,14 +74,14 @@ struct bats_slot_of {
 
 struct bats_platform {
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
-    double speed[BATS_CLUSTERS_MAX]; /* emulation: 1 = real speed */
+    double speed[BATS_CLUSTERS_MAX];       /* emulation: 1 = real speed */
     bats_time expected[BATS_CLUSTERS_MAX]; /* runtime of a task; 0: unknown */
     struct bats_reliability reliability[BATS_CLUSTERS_MAX]; /* emulation */
     size_t n_clusters;
     struct bats_machine_spec *machines; /* n_machines */
     uint32_t n_machines;
     struct bats_slot_of *slot_of; /* n_workers: by index in workers[] */
-    size_t n_workers;          /* as passed to bats_platform_build */
+    size_t n_workers;             /* as passed to bats_platform_build */
     bats_time window;
     enum bats_billing_model billing;
     bats_time least; /* least time that an allocation is billed */

@@ -104,7 +104,7 @@ void bats_pools_release(struct bats_pools *pools)
 
 static int fail(const char *path, const char *what, struct bats_error *err)
 {
-    return bats_error_set(err, BATS_EINPUT, "%s: %s", path, what);
+    return bats_refuse(err, "%s: %s", path, what);
 }
 
 static bool is_time(double seconds)
@@ -212,8 +212,10 @@ int bats_pools_from_json(const json_t *o, const char *path,
     int rc = 0;
     *p = (struct bats_pools){0};
     if (json_integer_value(json_object_get(o, "bats_pools")) != 1)
-        rc = fail(path, "it has no \"bats_pools\": 1, as bats-mpi frontier "
-                        "--save writes it", err);
+        rc = fail(path,
+                  "it has no \"bats_pools\": 1, as bats-mpi frontier "
+                  "--save writes it",
+                  err);
     else if (tasks < 1 || tasks > 100000000)
         rc = fail(path, "tasks is not a number from 1", err);
     p->model.n_tasks = (uint32_t)tasks;
@@ -234,10 +236,9 @@ int bats_pools_load(const char *path, struct bats_pools *p,
     const json_t *pools = o;
     *p = (struct bats_pools){0};
     if (!o && where.line < 0)
-        return bats_error_set(err, BATS_EINPUT, "cannot read %s", path);
+        return bats_refuse(err, "cannot read %s", path);
     if (!o)
-        return bats_error_set(err, BATS_EINPUT, "%s:%d: %s", path, where.line,
-                              where.text);
+        return bats_refuse(err, "%s:%d: %s", path, where.line, where.text);
     if (json_object_get(o, "bats_profile"))
         pools = json_object_get(o, "pools");
     int rc = pools ? bats_pools_from_json(pools, path, p, err)
@@ -265,11 +266,11 @@ static json_t *pool_json(const struct bats_pools *p, int pool)
     char charge[BATS_UNITS_TEXT];
     json_t *times =
         times_json(p->times[pool], pool ? m->n_reliable_times : m->n_times);
-    json_t *o = json_pack(
-        "{s:I, s:s, s:o}", "slots",
-        (json_int_t)(pool ? m->n_reliable : m->n_unreliable),
-        "charge_per_hour", bats_money_format(charge, p->charge[pool]),
-        "times_s", times);
+    json_t *o = json_pack("{s:I, s:s, s:o}", "slots",
+                          (json_int_t)(pool ? m->n_reliable : m->n_unreliable),
+                          "charge_per_hour",
+                          bats_money_format(charge, p->charge[pool]),
+                          "times_s", times);
     if (pool == 0) {
         json_object_set_new(o, "gamma", json_real(m->gamma));
         json_object_set_new(o, "charge_lost", json_boolean(!m->lost_is_free));
@@ -285,9 +286,9 @@ static json_t *pool_json(const struct bats_pools *p, int pool)
 
 json_t *bats_pools_to_json(const struct bats_pools *p)
 {
-    json_t *o = json_pack("{s:i, s:I, s:s}", "bats_pools", 1, "tasks",
-                          (json_int_t)p->model.n_tasks, "currency",
-                          p->currency);
+    json_t *o =
+        json_pack("{s:i, s:I, s:s}", "bats_pools", 1, "tasks",
+                  (json_int_t)p->model.n_tasks, "currency", p->currency);
     for (int i = 0; o && i < (p->model.n_reliable > 0 ? 2 : 1); i++)
         json_object_set_new(o, names[i], pool_json(p, i));
     return o;

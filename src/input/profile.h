@@ -84,7 +84,7 @@ struct bats_profile {
     struct bats_observation *observations; /* of all clusters */
     size_t n_observations;
     struct bats_task_ranges done, failed; /* disjoint */
-    struct bats_levels levels; /* n = 0: no task waits for others */
+    struct bats_levels levels;            /* n = 0: no task waits for others */
     struct bats_critical_path path;
     struct bats_pools pools; /* model.n_tasks 0: none that is unreliable */
 };

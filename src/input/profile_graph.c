@@ -8,8 +8,9 @@ static int set_path(struct bats_critical_path *path,
                     const struct bats_graph *g, const uint8_t *left,
                     const double *weight, struct bats_error *err)
 {
-    uint32_t n_circle, *order = malloc(((size_t)g->n_nodes + 1) * sizeof *order),
-                       *next = malloc(((size_t)g->n_nodes + 1) * sizeof *next);
+    uint32_t n_circle,
+        *order = malloc(((size_t)g->n_nodes + 1) * sizeof *order),
+        *next = malloc(((size_t)g->n_nodes + 1) * sizeof *next);
     double *length = calloc((size_t)g->n_nodes + 1, sizeof *length);
     uint32_t *task = malloc(((size_t)g->n_tasks + 1) * sizeof *task), n = 0;
     int64_t rc = order && next && length && task

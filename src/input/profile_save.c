@@ -175,17 +175,17 @@ int bats_profile_check_bag(const struct bats_profile *profile,
     uint64_t hash;
 
     if (n != profile->n_tasks)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s: made for a bag of %" PRIu32
-                              " tasks (%s), but %s has %" PRIu32,
-                              path, profile->n_tasks, profile->bag_name,
-                              bag->name, n);
+        return bats_refuse(err,
+                           "%s: made for a bag of %" PRIu32
+                           " tasks (%s), but %s has %" PRIu32,
+                           path, profile->n_tasks, profile->bag_name,
+                           bag->name, n);
     int rc = bats_bagfile_hash(bag, &hash, err);
     if (rc == 0 && hash != profile->bag_hash)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%s: made for other commands (%s) than those in "
-                            "%s, though there are as many",
-                            path, profile->bag_name, bag->name);
+        rc = bats_refuse(err,
+                         "%s: made for other commands (%s) than those in %s, "
+                         "though there are as many",
+                         path, profile->bag_name, bag->name);
     return rc;
 }
 

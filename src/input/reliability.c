@@ -21,21 +21,19 @@ static int add_step(struct bats_reliability *r, char *item,
     char *time = strtok(NULL, BLANKS);
     size_t n = r->n_steps;
     if (n == BATS_RELIABILITY_STEPS)
-        return bats_error_set(err, BATS_EINPUT, "more than %d shares",
-                              BATS_RELIABILITY_STEPS);
+        return bats_refuse(err, "more than %d shares", BATS_RELIABILITY_STEPS);
     if (!share || bats_factor_parse(share, &r->share[n], NULL) ||
         r->share[n] > 1)
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%.60s' is not a number above 0 and at most 1",
-                              share ? share : "");
+        return bats_refuse(err,
+                           "'%.60s' is not a number above 0 and at most 1",
+                           share ? share : "");
     r->from[n] = 0;
-    if ((from || n > 0) && (!from || strcmp(from, "from") != 0 || !time ||
-                            strtok(NULL, BLANKS)))
-        return bats_error_set(err, BATS_EINPUT,
-                              "expected SHARE, then SHARE from TIME");
+    if ((from || n > 0) &&
+        (!from || strcmp(from, "from") != 0 || !time || strtok(NULL, BLANKS)))
+        return bats_refuse(err, "expected SHARE, then SHARE from TIME");
     int rc = time ? bats_duration_parse(time, &r->from[n], err) : 0;
     if (rc == 0 && n > 0 && r->from[n] <= r->from[n - 1])
-        rc = bats_error_set(err, BATS_EINPUT, "the times do not ascend");
+        rc = bats_refuse(err, "the times do not ascend");
     r->n_steps += rc == 0;
     return rc;
 }
@@ -48,8 +46,7 @@ int bats_reliability_parse(struct bats_reliability *r, const char *value,
         char item[64];
         size_t length = strcspn(value, ",");
         if (length >= sizeof item)
-            return bats_error_set(err, BATS_EINPUT, "'%.60s...' is too long",
-                                  value);
+            return bats_refuse(err, "'%.60s...' is too long", value);
         memcpy(item, value, length);
         item[length] = '\0';
         int rc = add_step(r, item, err);
@@ -81,7 +78,7 @@ int bats_survival_set(const char *time, const char *shape, double *a,
     int rc = bats_duration_parse(time, &scale, err);
     *a = (double)scale;
     if (rc == 0 && scale == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "'%s' is not above 0", time);
+        rc = bats_refuse(err, "'%s' is not above 0", time);
     return rc == 0 && shape ? bats_factor_parse(shape, b, err) : rc;
 }
 
@@ -92,9 +89,8 @@ int bats_survival_parse(struct bats_reliability *r, const char *value,
     int n = sscanf(value, "%15s %31s %31s %1s", name, time, shape, rest);
     int wanted = bats_survival_find(name, &r->survival);
     if (wanted == 0 || n != 1 + wanted)
-        return bats_error_set(err, BATS_EINPUT,
-                              "expected exponential MEAN, weibull SCALE SHAPE "
-                              "or lognormal MEDIAN SIGMA");
+        return bats_refuse(err, "expected exponential MEAN, weibull SCALE "
+                                "SHAPE or lognormal MEDIAN SIGMA");
     return bats_survival_set(time, n == 3 ? shape : NULL, &r->a, &r->b, err);
 }
 
@@ -106,7 +102,7 @@ int bats_noticed_parse(bats_time *noticed, const char *value,
         return 0;
     int rc = bats_duration_parse(value, noticed, err);
     return rc == 0 && *noticed == 0
-               ? bats_error_set(err, BATS_EINPUT, "'%s' is not above 0", value)
+               ? bats_refuse(err, "'%s' is not above 0", value)
                : rc;
 }
 
@@ -126,20 +122,17 @@ static int parse_outage(char *line, struct bats_outage *o,
     char *down = strtok(NULL, "," BLANKS), *up = strtok(NULL, "," BLANKS);
     uint64_t n;
     if (!number || !down || !up || strtok(NULL, "," BLANKS))
-        return bats_error_set(err, BATS_EINPUT,
-                              "expected machine,down,up: a number and two "
-                              "times");
+        return bats_refuse(err,
+                           "expected machine,down,up: a number and two times");
     if (bats_count_parse(number, &n, NULL) || n == 0 || n > UINT32_MAX)
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%.60s' is not the number of a machine, from 1",
-                              number);
+        return bats_refuse(
+            err, "'%.60s' is not the number of a machine, from 1", number);
     o->machine = (uint32_t)(n - 1);
     int rc = bats_duration_parse(down, &o->down, err);
     if (rc == 0)
         rc = bats_duration_parse(up, &o->up, err);
     return rc == 0 && o->up <= o->down
-               ? bats_error_set(err, BATS_EINPUT,
-                                "it is up before it is down")
+               ? bats_refuse(err, "it is up before it is down")
                : rc;
 }
 

@@ -18,7 +18,7 @@ struct reader {
     struct bats_error *err;
 };
 
-#define FAIL(r, ...) bats_error_set((r)->err, BATS_EINPUT, __VA_ARGS__)
+#define FAIL(r, ...) bats_refuse((r)->err, __VA_ARGS__)
 
 int bats_runtimes_add(bats_time **runtimes, size_t *n, bats_time runtime,
                       struct bats_error *err)

@@ -4,10 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/inifile.h"
+#include "input/textfile.h"
 #include "util/text.h"
 
 #define FAIL BATS_SECTIONS_FAIL
+#define BLANKS " \t\r"
+
+/* Cuts off the blanks at both ends. */
+static char *trim(char *text)
+{
+    text += strspn(text, BLANKS);
+    size_t n = strlen(text);
+    while (n > 0 && strchr(BLANKS, text[n - 1]))
+        n--;
+    text[n] = '\0';
+    return text;
+}
 
 static size_t last_kind(const struct bats_sections *r)
 {
@@ -53,9 +65,9 @@ unsigned bats_sections_line(const struct bats_sections *r, size_t kind,
 {
     size_t at = place(r, kind, cluster), i;
     bool of_model;
-    return !key                                     ? r->section_line[at]
+    return !key                                    ? r->section_line[at]
            : find_key(r, kind, key, &i, &of_model) ? r->key_line[at][i]
-                                                    : 0;
+                                                   : 0;
 }
 
 unsigned bats_sections_cluster(const struct bats_sections *r, size_t cluster,
@@ -66,23 +78,22 @@ unsigned bats_sections_cluster(const struct bats_sections *r, size_t cluster,
 
 /* ---- sections ---- */
 
-static int open_cluster(struct bats_sections *r, unsigned line,
-                        const char *name)
+static int open_cluster(struct bats_sections *r, const char *name,
+                        struct bats_error *err)
 {
-    struct bats_error why;
     if (r->n_clusters == BATS_CLUSTERS_MAX)
-        return FAIL(r, line, "more than %d clusters", BATS_CLUSTERS_MAX);
+        return bats_refuse(err, "more than %d clusters", BATS_CLUSTERS_MAX);
     r->cluster = r->n_clusters;
     struct bats_model *m = &r->models[r->cluster];
-    *m = (struct bats_model){.cluster.max = UINT32_MAX, .speed = 1, .slots = 1};
-    if (bats_cluster_name_parse(name, m->cluster.name, &why))
-        return FAIL(r, line, "%s", why.text);
-    for (size_t i = 0; i < r->n_clusters; i++)
+    *m =
+        (struct bats_model){.cluster.max = UINT32_MAX, .speed = 1, .slots = 1};
+    int rc = bats_cluster_name_parse(name, m->cluster.name, err);
+    for (size_t i = 0; rc == 0 && i < r->n_clusters; i++)
         if (strcmp(r->models[i].cluster.name, name) == 0)
-            return FAIL(r, line, "cluster '%s' is already on line %u", name,
-                        bats_sections_cluster(r, i, NULL));
-    r->n_clusters++;
-    return 0;
+            rc = bats_refuse(err, "cluster '%s' is already on line %u", name,
+                             bats_sections_cluster(r, i, NULL));
+    r->n_clusters += rc == 0;
+    return rc;
 }
 
 /* "a, b and c": the next of n words. */
@@ -95,8 +106,8 @@ static void list(char *text, size_t size, const char *word, size_t i, size_t n)
                 word);
 }
 
-static int complain_of_section(struct bats_sections *r, unsigned line,
-                               const char *word, const char *name)
+static int complain_of_section(const struct bats_sections *r, const char *word,
+                               const char *name, struct bats_error *err)
 {
     char known[100] = "", section[40];
     for (size_t i = 0; i < r->n_kinds; i++) {
@@ -104,32 +115,55 @@ static int complain_of_section(struct bats_sections *r, unsigned line,
                  i == last_kind(r) ? " NAME" : "");
         list(known, sizeof known, section, i, r->n_kinds);
     }
-    return FAIL(r, line, "unknown section [%.60s%s%.60s]; known are %s", word,
-                *name ? " " : "", name, known);
+    return bats_refuse(err, "unknown section [%.60s%s%.60s]; known are %s",
+                       word, *name ? " " : "", name, known);
 }
 
-static int open_section(void *context, unsigned line, const char *word,
-                        const char *name)
+static int open_section(struct bats_sections *r, const char *word,
+                        const char *name, struct bats_error *err)
 {
-    struct bats_sections *r = context;
+    r->is_open = true;
+    r->key = NULL;
     r->kind = 0;
     while (r->kind < r->n_kinds && strcmp(word, r->kinds[r->kind].word) != 0)
         r->kind++;
     bool is_cluster = r->kind == last_kind(r);
     if (r->kind == r->n_kinds || (!is_cluster && *name))
-        return complain_of_section(r, line, word, name);
-    int rc = is_cluster ? open_cluster(r, line, name) : 0;
+        return complain_of_section(r, word, name, err);
+    int rc = is_cluster ? open_cluster(r, name, err) : 0;
     if (rc < 0)
         return rc;
     unsigned *first = &r->section_line[place(r, r->kind, r->cluster)];
     if (*first > 0)
-        return FAIL(r, line, "section [%s] is already on line %u", word,
-                    *first);
-    *first = line;
+        return bats_refuse(err, "section [%s] is already on line %u", word,
+                           *first);
+    *first = r->line;
     return 0;
 }
 
+/* `text` is a line that begins with '['. */
+static int read_section(struct bats_sections *r, char *text,
+                        struct bats_error *err)
+{
+    size_t n = strlen(text) - 1;
+    if (text[n] != ']' || strchr(text, ']') != text + n)
+        return bats_refuse(err, "not a section of the form [NAME]");
+    text[n] = '\0';
+    char *word = trim(text + 1), *name = word + strcspn(word, BLANKS);
+    if (*name)
+        *name++ = '\0';
+    return open_section(r, word, name + strspn(name, BLANKS), err);
+}
+
 /* ---- values ---- */
+
+int bats_sections_yes(const char *value, bool *yes, struct bats_error *why)
+{
+    *yes = strcmp(value, "yes") == 0;
+    return *yes || strcmp(value, "no") == 0
+               ? 0
+               : bats_refuse(why, "'%.60s' is neither yes nor no", value);
+}
 
 int bats_sections_count(const char *value, uint32_t most, uint32_t *count,
                         struct bats_error *why)
@@ -164,7 +198,7 @@ static int store(const struct bats_key *key, void *at, size_t i,
     case BATS_KEY_COUNT:
         return bats_sections_count(value, key->most, (uint32_t *)at + i, why);
     case BATS_KEY_YES:
-        return bats_inifile_yes(value, (bool *)at + i, why);
+        return bats_sections_yes(value, (bool *)at + i, why);
     case BATS_KEY_TEXT:
         if (strlen(value) >= key->most)
             return bats_refuse(why, "'%.60s' is longer than %u bytes", value,
@@ -177,21 +211,19 @@ static int store(const struct bats_key *key, void *at, size_t i,
     return 0;
 }
 
-static int set_value(struct bats_sections *r, unsigned line,
-                     const struct bats_key *key, bool of_model,
-                     const char *value)
+/* Stores a value of the present key. */
+static int set_value(struct bats_sections *r, const char *value,
+                     struct bats_error *err)
 {
-    struct bats_error why;
+    const struct bats_key *key = r->key;
     bool is_cluster = r->kind == last_kind(r);
-    char *object = of_model ? (char *)&r->models[r->cluster] : r->object;
-    int rc = key->kind == BATS_KEY_OWN
-                 ? key->set(r, value, &why)
-                 : store(key, object + key->at,
-                         is_cluster && !of_model ? r->cluster : 0, value,
-                         &why);
-    if (rc == BATS_ENOMEM)
-        return bats_error_set(r->err, rc, "%s", why.text);
-    return rc < 0 ? FAIL(r, line, "%s: %s", key->name, why.text) : 0;
+    char *object = r->of_model ? (char *)&r->models[r->cluster] : r->object;
+    int rc =
+        key->kind == BATS_KEY_OWN
+            ? key->set(r, value, err)
+            : store(key, object + key->at,
+                    is_cluster && !r->of_model ? r->cluster : 0, value, err);
+    return bats_error_prefix(err, rc, "%s: ", key->name);
 }
 
 /* "run" or "cluster NAME". */
@@ -205,8 +237,8 @@ static const char *title(const struct bats_sections *r, size_t kind,
     return text;
 }
 
-static int complain_of_key(struct bats_sections *r, unsigned line,
-                           const char *name)
+static int complain_of_key(const struct bats_sections *r, const char *name,
+                           struct bats_error *err)
 {
     char known[500] = "", section[BATS_CLUSTER_NAME + 20];
     size_t n = 0;
@@ -216,38 +248,61 @@ static int complain_of_key(struct bats_sections *r, unsigned line,
     for (size_t i = 0; i < n; i++)
         list(known, sizeof known, key_at(r, r->kind, i, &of_model)->name, i,
              n);
-    return FAIL(r, line, "unknown key '%.60s' in [%s]; known are %s", name,
-                title(r, r->kind, r->cluster, section), known);
+    return bats_refuse(err, "unknown key '%.60s' in [%s]; known are %s", name,
+                       title(r, r->kind, r->cluster, section), known);
 }
 
-static int set_key(void *context, unsigned line, const char *name,
-                   const char *value)
+static int set_key(struct bats_sections *r, const char *name,
+                   const char *value, struct bats_error *err)
 {
-    struct bats_sections *r = context;
-    size_t i, at = place(r, r->kind, r->cluster);
-    bool of_model;
-    const struct bats_key *key = find_key(r, r->kind, name, &i, &of_model);
-    if (!key)
-        return complain_of_key(r, line, name);
-    int rc =
-        bats_inifile_once(r->path, line, name, &r->key_line[at][i], r->err);
-    return rc < 0 ? rc : set_value(r, line, key, of_model, value);
-}
-
-/* A line without a key: `value` continues the list of `name`. */
-static int more_of_key(void *context, unsigned line, const char *name,
-                       const char *value)
-{
-    struct bats_sections *r = context;
     size_t i;
-    bool of_model;
-    const struct bats_key *key = find_key(r, r->kind, name, &i, &of_model);
-    return key && key->is_list
-               ? set_value(r, line, key, of_model, value)
-               : FAIL(r, line,
-                      "an indented line without '=' continues the line above, "
-                      "but '%.60s' is not a list",
-                      name);
+    if (!r->is_open)
+        return bats_refuse(err, "'%.60s' stands in front of the first section",
+                           name);
+    r->key = find_key(r, r->kind, name, &i, &r->of_model);
+    if (!r->key)
+        return complain_of_key(r, name, err);
+    unsigned *first = &r->key_line[place(r, r->kind, r->cluster)][i];
+    if (*first > 0)
+        return bats_refuse(err, "'%s' is already on line %u", name, *first);
+    *first = r->line;
+    return set_value(r, value, err);
+}
+
+/* A # or ; begins a comment at the start of a line and behind a blank. */
+static void cut_comment(char *line)
+{
+    for (char *c = line; (c = strpbrk(c, "#;")); c++)
+        if (c == line || strchr(BLANKS, c[-1])) {
+            *c = '\0';
+            return;
+        }
+}
+
+static int read_line(void *context, char *line, struct bats_error *err)
+{
+    struct bats_sections *r = context;
+    if (r->line++ == 0 && strncmp(line, "\xEF\xBB\xBF", 3) == 0)
+        line += 3; /* a byte order mark */
+    cut_comment(line);
+    char *text = trim(line), *mark = strpbrk(text, "=:");
+    if (*text == '\0')
+        return 0;
+    if (*text == '[')
+        return read_section(r, text, err);
+    if (mark) {
+        *mark = '\0';
+        return set_key(r, trim(text), trim(mark + 1), err);
+    }
+    if (text == line || !r->key)
+        return bats_refuse(err, "neither [SECTION] nor key = value");
+    if (!r->key->is_list)
+        return bats_refuse(
+            err,
+            "an indented line without '=' continues the line above, but "
+            "'%.60s' is not a list",
+            r->key->name);
+    return set_value(r, text, err);
 }
 
 /* ---- after the last line ---- */
@@ -272,11 +327,12 @@ static int check_section(struct bats_sections *r, size_t kind, size_t cluster,
 int bats_sections_read(struct bats_sections *r, const char *text,
                        size_t needed)
 {
-    static const struct bats_inifile_reader reader = {open_section, set_key,
-                                                      more_of_key};
-    unsigned lines = 0;
-    int rc = bats_inifile_read(r->path, text, &reader, r, &lines, r->err);
-    lines = lines > 0 ? lines : 1;
+    char *copy = text ? strdup(text) : NULL;
+    int rc = !text  ? bats_textfile_lines(r->path, read_line, r, r->err)
+             : copy ? bats_textfile_each(r->path, copy, read_line, r, r->err)
+                    : bats_no_memory(r->err);
+    unsigned lines = r->line > 0 ? r->line : 1;
+    free(copy);
     for (size_t kind = needed; rc == 0 && kind < r->n_kinds; kind++)
         for (size_t i = 0; rc == 0 && (i == 0 || (kind == last_kind(r) &&
                                                   i < r->n_clusters));

@@ -1,9 +1,15 @@
 /*
  * sections: reads INI files by tables of keys.
  *
- * Layer: input. Used by the readers of clusters files and of scenarios. A table
- * says which keys a section has and how each value is stored; those of a
- * cluster that both kinds of files have are read here, into `models`. What
+ * Layer: input. Used by the readers of clusters files and of scenarios.
+ *
+ *     [WORD] or [WORD NAME]
+ *     key = value        # or ; begins a comment, at the start of a line or
+ *     key: value         # behind a blank
+ *         an indented line without '=' or ':' continues the value above
+ *
+ * A table says which keys a section has and how each value is stored; those of
+ * a cluster that both kinds of files have are read here, into `models`. What
  * depends on several keys is settled by the caller after the last line.
  * Errors: BATS_EINPUT with "path:line: sentence", or BATS_ENOMEM.
  */
@@ -70,7 +76,11 @@ struct bats_sections {
     const struct bats_section *kinds;
     size_t n_kinds;
     struct bats_error *err;
-    size_t kind, cluster; /* of the section that is open */
+    bool is_open;               /* a section is, */
+    size_t kind, cluster;       /* this one */
+    unsigned line;              /* present line, from 1 */
+    const struct bats_key *key; /* the last one of the section, or NULL */
+    bool of_model;              /* that key */
     size_t n_clusters;
     struct bats_model models[BATS_CLUSTERS_MAX];
     /* 0: not there. Those of the clusters follow the other kinds. */
@@ -98,7 +108,8 @@ unsigned bats_sections_cluster(const struct bats_sections *r, size_t cluster,
 /* Releases what the models hold that nobody has taken over. */
 void bats_sections_release(struct bats_sections *r);
 
-/* Parses a whole number from 1 to `most`; a duration above 0. */
+/* Parses yes or no; a whole number from 1 to `most`; a duration above 0. */
+int bats_sections_yes(const char *value, bool *yes, struct bats_error *why);
 int bats_sections_count(const char *value, uint32_t most, uint32_t *count,
                         struct bats_error *why);
 int bats_sections_period(const char *value, bats_time *period,

@@ -33,14 +33,13 @@ int bats_sharing_option(struct bats_sharing *s, const char *word,
     if (strncmp(word, "begin=", 6) == 0)
         return bats_duration_parse(word + 6, &p->begin, why);
     if (strncmp(word, "deadline=", 9) != 0)
-        return bats_error_set(why, BATS_EINPUT,
-                              "'%.60s' is none of budget=AMOUNT, "
-                              "deadline=DURATION and begin=DURATION",
-                              word);
+        return bats_refuse(why,
+                           "'%.60s' is none of budget=AMOUNT, "
+                           "deadline=DURATION and begin=DURATION",
+                           word);
     int rc = bats_duration_parse(word + 9, &p->deadline, why);
-    return rc == 0 && p->deadline == 0
-               ? bats_error_set(why, BATS_EINPUT, "the deadline is 0")
-               : rc;
+    return rc == 0 && p->deadline == 0 ? bats_refuse(why, "the deadline is 0")
+                                       : rc;
 }
 
 static int read_options(struct bats_sharing *s, const char *text,
@@ -68,10 +67,9 @@ int bats_sharing_begin(struct bats_sharing *s, const char *name, size_t n,
     for (uint32_t i = 0; i < s->n; i++)
         if (strlen(s->list[i].name) == n &&
             memcmp(s->list[i].name, name, n) == 0)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "this workflow is there already");
+            return bats_refuse(err, "this workflow is there already");
     return s->n == BATS_PURSES_MAX
-               ? bats_error_set(err, BATS_EINPUT, "more than 1024 workflows")
+               ? bats_refuse(err, "more than 1024 workflows")
                : add(s, name, n, n_tasks, err);
 }
 

@@ -10,8 +10,8 @@
 #ifndef BATS_SHARING_H
 #define BATS_SHARING_H
 
-#include "bats/purse.h"
 #include "bats/error.h"
+#include "bats/purse.h"
 
 struct bats_sharing {
     struct bats_purse *list; /* names are its own */

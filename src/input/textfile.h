@@ -32,6 +32,13 @@ int bats_textfile_lines(const char *path,
                                     struct bats_error *err),
                         void *context, struct bats_error *err);
 
+/* The same with the lines of `text`, which are cut in place, for the file of this
+ * name. */
+int bats_textfile_each(const char *name, char *text,
+                       int (*take)(void *context, char *line,
+                                   struct bats_error *err),
+                       void *context, struct bats_error *err);
+
 /* The path of a file named in the file at `from`: relative to the directory of
  * that; for free(). NULL: no memory. */
 char *bats_textfile_beside(const char *from, const char *name);

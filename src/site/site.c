@@ -326,7 +326,7 @@ static void write_hosts(FILE *out, const char *hosts)
     putc('\n', out);
 }
 
-/* inih cannot quote. */
+/* A clusters file has no quotation marks. */
 static int check_plain(const char *name, struct bats_error *err)
 {
     for (const char *c = name; *c != '\0'; c++)

@@ -67,7 +67,7 @@ int bats_error_prefix(struct bats_error *err, int code, const char *format,
     va_start(args, format);
     vsnprintf(prefix, sizeof prefix, format, args);
     va_end(args);
-    return bats_error_set(err, BATS_EINPUT, "%s%s", prefix, sentence);
+    return bats_refuse(err, "%s%s", prefix, sentence);
 }
 
 int bats_no_memory(struct bats_error *err)

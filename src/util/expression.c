@@ -18,8 +18,8 @@ struct reader {
 static double fail(struct reader *r, const char *what)
 {
     if (!r->failed)
-        bats_error_set(r->err, BATS_EINPUT, "%s in '%.80s', character %d",
-                       what, r->text, (int)(r->at - r->text) + 1);
+        bats_refuse(r->err, "%s in '%.80s', character %d", what, r->text,
+                    (int)(r->at - r->text) + 1);
     r->failed = true;
     return 0;
 }
@@ -156,9 +156,8 @@ int bats_expression_value(const char *text, const char *const *names,
 {
     struct reader r = {text, text, names, values, n, err, false};
     if (strlen(text) >= BATS_EXPRESSION_MAX)
-        return bats_error_set(err, BATS_EINPUT,
-                              "an expression of more than %d characters",
-                              BATS_EXPRESSION_MAX - 1);
+        return bats_refuse(err, "an expression of more than %d characters",
+                           BATS_EXPRESSION_MAX - 1);
     *value = comparison(&r);
     skip(&r);
     if (!r.failed && *r.at != '\0')

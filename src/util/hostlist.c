@@ -18,18 +18,18 @@ struct expansion {
 
 static int malformed(struct expansion *x, const char *why, const char *at)
 {
-    return bats_error_set(x->err, BATS_EINPUT,
-                          "not a list of hosts such as slow[1-4,7],login1: "
-                          "%s at '%.40s'",
-                          why, at);
+    return bats_refuse(
+        x->err,
+        "not a list of hosts such as slow[1-4,7],login1: %s at '%.40s'", why,
+        at);
 }
 
 static int add_name(struct expansion *x, size_t length)
 {
     struct bats_hostlist *list = x->list;
     if (list->n == BATS_HOSTS_MAX)
-        return bats_error_set(x->err, BATS_EINPUT,
-                              "a list of more than %d hosts", BATS_HOSTS_MAX);
+        return bats_refuse(x->err, "a list of more than %d hosts",
+                           BATS_HOSTS_MAX);
     /* Grows when the count is a power of two. */
     if ((list->n & (list->n - 1)) == 0) {
         size_t room = list->n ? 2 * list->n : 1;
@@ -140,9 +140,8 @@ int bats_hostlist_expand(const char *text, struct bats_hostlist *list,
         qsort(list->names, list->n, sizeof *list->names, compare);
         for (size_t i = 1; i < list->n && !code; i++) {
             if (strcmp(list->names[i - 1], list->names[i]) == 0)
-                code =
-                    bats_error_set(err, BATS_EINPUT,
-                                   "host '%s' is named twice", list->names[i]);
+                code = bats_refuse(err, "host '%s' is named twice",
+                                   list->names[i]);
         }
     }
     if (code)

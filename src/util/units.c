@@ -167,13 +167,12 @@ int bats_duration_parse(const char *text, bats_time *duration,
     enum outcome outcome =
         clock ? read_clock(text, &sum) : read_sum(text, &sum);
     if (outcome == GARBLED)
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%.60s' is not a duration such as 90, 15m, "
-                              "1h30m or 2-12:00:00",
-                              text);
+        return bats_refuse(
+            err,
+            "'%.60s' is not a duration such as 90, 15m, 1h30m or 2-12:00:00",
+            text);
     if (outcome == TOO_LARGE || sum > BATS_LONGEST)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the duration '%.60s' is too long", text);
+        return bats_refuse(err, "the duration '%.60s' is too long", text);
     *duration = sum;
     return 0;
 }
@@ -187,19 +186,16 @@ int bats_money_parse(const char *text, bats_money *amount,
     if (*rest != '\0' && outcome == READ)
         outcome = GARBLED;
     if (outcome == READ && rest - fraction > 6)
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%.60s' has more than six digits after the "
-                              "point",
-                              text);
+        return bats_refuse(
+            err, "'%.60s' has more than six digits after the point", text);
     if (outcome == READ)
         outcome = add_scaled(&sum, whole, fraction, BATS_UNIT);
     if (outcome == GARBLED)
-        return bats_error_set(
-            err, BATS_EINPUT,
-            text[0] == '-' && is_digit(text[1])
-                ? "the amount '%.60s' is negative"
-                : "'%.60s' is not an amount such as 3 or 0.085",
-            text);
+        return bats_refuse(err,
+                           text[0] == '-' && is_digit(text[1])
+                               ? "the amount '%.60s' is negative"
+                               : "'%.60s' is not an amount such as 3 or 0.085",
+                           text);
     if (outcome == TOO_LARGE || sum == BATS_UNLIMITED)
         return bats_error_set(err, BATS_EOVERFLOW,
                               "the amount '%.60s' is too large", text);
@@ -295,10 +291,9 @@ int bats_size_parse(const char *text, int64_t *bytes, struct bats_error *err)
     if (letter != NULL)
         at++;
     if (read == GARBLED || (read == READ && (*at != '\0' || n == 0)))
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%s' is not a number of bytes such as 1000, "
-                              "64K, 10M or 2G",
-                              text);
+        return bats_refuse(
+            err, "'%s' is not a number of bytes such as 1000, 64K, 10M or 2G",
+            text);
     for (ptrdiff_t i = letter != NULL ? letter - size_letters : -1;
          i >= 0 && read == READ; i--)
         if (!bats_units_multiply(n, 1024, &n))
@@ -329,8 +324,7 @@ int bats_count_parse(const char *text, uint64_t *count, struct bats_error *err)
     int64_t n = 0;
     enum outcome read = read_digits(&at, &n);
     if (read == GARBLED || (read == READ && *at != '\0'))
-        return bats_error_set(err, BATS_EINPUT, "'%s' is not a whole number",
-                              text);
+        return bats_refuse(err, "'%s' is not a whole number", text);
     if (read == TOO_LARGE)
         return bats_error_set(err, BATS_EOVERFLOW, "%s is too large", text);
     *count = (uint64_t)n;
@@ -344,8 +338,7 @@ int bats_factor_parse(const char *text, double *factor, struct bats_error *err)
     /* strtod also accepts blanks, hexadecimal digits and infinity. */
     if (text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0' ||
         *end != '\0' || !isfinite(f) || f <= 0)
-        return bats_error_set(err, BATS_EINPUT, "'%s' is not a number above 0",
-                              text);
+        return bats_refuse(err, "'%s' is not a number above 0", text);
     *factor = f;
     return 0;
 }

@@ -21,7 +21,6 @@ KNOWN = {
     "cc": "c",
     "stdio.h": "c",
     "gsl/gsl_version.h": "gsl",
-    "ini.h": "libinih",
     "expat.h": "expat",
     "jansson.h": "jansson",
     "sqlite3.h": "sqlite",

@@ -195,11 +195,12 @@ TEST(lines_of_another_form_are_refused)
            ":3: an indented line without '=' continues the line above, but "
            "'window' is not a list");
     refuse("[run]\n  3\n", ":2: neither [SECTION] nor key = value");
-    char line[300] = "nodes = ";
-    memset(line + 8, 'a', 250);
-    line[258] = '\0';
-    refuse_line(line, ":3: longer than 199 characters; a list may "
-                      "continue in indented lines");
+    char line[300] = "nodes = "; /* of any length */
+    memset(line + 8, 'a', 280);
+    line[288] = '\0';
+    refuse_line(line, ":3: nodes: not a list of hosts such as slow[1-4,7],"
+                      "login1: too long a name at 'aaaaaaaaaaaaaaaaaaaaaaaa"
+                      "aaaaaaaaaaaaaaaa'");
     refuse_bytes("[cluster x]\nmax\0 = 3\n", 21,
                  ":2: a NUL byte; is this a text file?");
 }
@@ -273,8 +274,9 @@ TEST(other_values_are_checked)
     for (size_t i = 0; i < sizeof max / sizeof *max; i++) {
         char line[64], expected[100];
         sprintf(line, "max = %s", max[i]);
-        sprintf(expected, ":3: max: '%s' is not a whole number from 1 to "
-                          "4294967294",
+        sprintf(expected,
+                ":3: max: '%s' is not a whole number from 1 to "
+                "4294967294",
                 max[i]);
         refuse_line(line, expected);
     }

@@ -136,10 +136,10 @@ static int forget(struct bats_store *store, const char *path, const char *kind,
                  ? bats_store_forget(store, is_all ? NULL : kind, err)
                  : 0;
     if (rc == 0 && !is_all)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s knows no tasks of the kind '%s'; 'bats-mpi "
-                              "history' lists the kinds",
-                              path, kind);
+        return bats_refuse(err,
+                           "%s knows no tasks of the kind '%s'; 'bats-mpi "
+                           "history' lists the kinds",
+                           path, kind);
     return rc < 0 ? rc : 0;
 }
 
@@ -177,16 +177,15 @@ int cmd_history_check(struct bats_settings *set, struct bats_error *err)
     bool needs = what != NULL &&
                  (strcmp(what, "forget") == 0 || strcmp(what, "import") == 0);
     if (!lists && !needs)
-        return bats_error_set(err, BATS_EINPUT,
-                              "unknown 'history %s'; expected list, forget, "
-                              "export or import",
-                              what);
+        return bats_refuse(
+            err,
+            "unknown 'history %s'; expected list, forget, export or import",
+            what);
     if (lists && of != NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%s' is one argument too many", of);
+        return bats_refuse(err, "'%s' is one argument too many", of);
     if (needs && of == NULL)
-        return bats_error_set(err, BATS_EINPUT, "history %s needs %s", what,
-                              *what == 'f' ? "a kind, or 'all'" : "a file");
+        return bats_refuse(err, "history %s needs %s", what,
+                           *what == 'f' ? "a kind, or 'all'" : "a file");
     return 0;
 }
 
@@ -197,9 +196,8 @@ int cmd_history(const struct bats_settings *set, struct bats_error *err)
     bool imports = what != NULL && strcmp(what, "import") == 0;
     char *path = bats_past_path(set);
     if (path == NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "there is no history: name one with --history "
-                              "FILE");
+        return bats_refuse(
+            err, "there is no history: name one with --history FILE");
     int rc = bats_store_open(path, imports, &store, err);
     if (rc == 0 && imports)
         rc = import(set, store, err);

@@ -11,10 +11,10 @@ int bats_builtin_parse(const char *command, bool *is_builtin,
         return 0;
     size_t word = strcspn(command, BLANKS);
     if (word != strlen(sleep_word) || strncmp(command, sleep_word, word) != 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "unknown built-in task '%.*s'; expected "
-                              "'@sleep DURATION' or '@once COMMAND'",
-                              word < 60 ? (int)word : 60, command);
+        return bats_refuse(err,
+                           "unknown built-in task '%.*s'; expected '@sleep "
+                           "DURATION' or '@once COMMAND'",
+                           word < 60 ? (int)word : 60, command);
 
     const char *argument = command + word + strspn(command + word, BLANKS);
     size_t length = strlen(argument);
@@ -22,9 +22,8 @@ int bats_builtin_parse(const char *command, bool *is_builtin,
         length--;
     char text[128];
     if (length >= sizeof text)
-        return bats_error_set(err, BATS_EINPUT,
-                              "@sleep: '%.60s...' is not a duration",
-                              argument);
+        return bats_refuse(err, "@sleep: '%.60s...' is not a duration",
+                           argument);
     memcpy(text, argument, length);
     text[length] = '\0';
     int code = bats_duration_parse(text, duration, err);

@@ -10,19 +10,18 @@ int bats_bag_class(struct bats_bagfile *bag, const char *name,
 {
     bool is_new;
     if (*name == '\0')
-        return bats_error_set(err, BATS_EINPUT, "the class has no name");
+        return bats_refuse(err, "the class has no name");
     if (strlen(name) >= BATS_CLASS)
-        return bats_error_set(err, BATS_EINPUT, "'%.40s...' is too long",
-                              name);
-    if (bag->classes.n == 0 && bats_names_add(&bag->classes, BATS_NO_CLASS,
-                                              &is_new) == BATS_NO_NAME)
+        return bats_refuse(err, "'%.40s...' is too long", name);
+    if (bag->classes.n == 0 &&
+        bats_names_add(&bag->classes, BATS_NO_CLASS, &is_new) == BATS_NO_NAME)
         return bats_no_memory(err);
     uint32_t n = bats_names_add(&bag->classes, name, &is_new);
     if (n == BATS_NO_NAME)
         return bats_no_memory(err);
     if (n >= BATS_CATEGORIES_MAX)
-        return bats_error_set(err, BATS_EINPUT, "more than %d classes",
-                              BATS_CATEGORIES_MAX - 1);
+        return bats_refuse(err, "more than %d classes",
+                           BATS_CATEGORIES_MAX - 1);
     *number = (uint16_t)n;
     return 0;
 }
@@ -57,9 +56,8 @@ static int look_up(struct bats_bagfile *bag, size_t column, uint16_t *class,
 
 int bats_bag_list_classes(struct bats_bagfile *bag, struct bats_error *err)
 {
-    size_t column = bag->sweep != NULL
-                        ? bats_sweep_column(bag->sweep, "class")
-                        : SIZE_MAX;
+    size_t column =
+        bag->sweep != NULL ? bats_sweep_column(bag->sweep, "class") : SIZE_MAX;
     int rc = 0;
     if (column == SIZE_MAX && bag->classes.n == 0)
         return 0;

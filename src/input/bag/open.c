@@ -33,16 +33,15 @@ static int check(const struct bats_bagfile *bag, const char *command, size_t n,
     bool is_builtin;
     bats_time duration;
     if (bag->n_tasks >= bag->room)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the bag is full: it has %lu tasks",
-                              (unsigned long)bag->room);
+        return bats_refuse(err, "the bag is full: it has %lu tasks",
+                           (unsigned long)bag->room);
     if (command[strspn(command, BLANKS "\n")] == '\0')
-        return bats_error_set(err, BATS_EINPUT, "the command is empty");
+        return bats_refuse(err, "the command is empty");
     if (n > LONGEST)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the command has %zu bytes, and a process can "
-                              "be given %d: put it into a file",
-                              n, LONGEST);
+        return bats_refuse(err,
+                           "the command has %zu bytes, and a process can be "
+                           "given %d: put it into a file",
+                           n, LONGEST);
     return bats_builtin_parse(command, &is_builtin, &duration, err);
 }
 

@@ -52,8 +52,8 @@ static int check_files(const struct bats_workflow *w, uint32_t n_parts,
         const struct bats_workflow_use *u = &w->uses[i];
         uint32_t part = w->tasks[u->task].part, other = maker[u->file];
         if (other != n_parts && other != part)
-            rc = bats_error_set(
-                err, BATS_EINPUT,
+            rc = bats_refuse(
+                err,
                 "%.100s makes '%.60s', which %.100s %s: these two cannot run "
                 "at the same time",
                 w->parts[other], bats_names_text(&w->files, u->file),
@@ -68,8 +68,8 @@ int bats_workflow_merge(const char *name, const struct bats_workflow *parts,
                         struct bats_error *err)
 {
     int rc = 0;
-    *w = (struct bats_workflow){
-        .path = name, .parts = calloc(n_parts, sizeof *w->parts)};
+    *w = (struct bats_workflow){.path = name,
+                                .parts = calloc(n_parts, sizeof *w->parts)};
     if (!w->parts)
         return bats_no_memory(err);
     for (uint32_t i = 0; rc == 0 && i < n_parts; i++) {

@@ -168,8 +168,7 @@ static int read_relatives(struct reader *r, uint32_t number,
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < json_array_size(list); i++) {
         const char *id = json_string_value(json_array_get(list, i));
-        uint32_t other = id ? bats_names_find(&r->w->names, id)
-                            : BATS_NO_NAME;
+        uint32_t other = id ? bats_names_find(&r->w->names, id) : BATS_NO_NAME;
         if (other == BATS_NO_NAME)
             return bats_error_at(
                 r->err, r->w->path, 0,
@@ -228,11 +227,11 @@ static int read_document(struct reader *r, const json_t *document)
     const char *version =
         json_string_value(json_object_get(document, "schemaVersion"));
     if (!json_is_array(specified))
-        return bats_error_set(r->err, BATS_EINPUT,
-                              "%.250s is not WfFormat 1.5: it has no "
-                              "workflow.specification.tasks%s%.20s",
-                              r->w->path, version ? "; its version is " : "",
-                              version ? version : "");
+        return bats_refuse(r->err,
+                           "%.250s is not WfFormat 1.5: it has no "
+                           "workflow.specification.tasks%s%.20s",
+                           r->w->path, version ? "; its version is " : "",
+                           version ? version : "");
     return read_tasks(r, specified, executed);
 }
 

@@ -35,7 +35,6 @@ class BatsMpi(Package):
     depends_on("gsl")
     depends_on("hwloc")
     depends_on("jansson")
-    depends_on("libinih")
     depends_on("munge", when="+munge")
     depends_on("pmix", when="+pmix")
     depends_on("sqlite@3:")
