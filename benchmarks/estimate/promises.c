@@ -33,8 +33,10 @@
 #include <unistd.h>
 
 #include "bats/bag.h"
+#include "bats/estimate.h"
 #include "bats/graph.h"
 #include "bats/policy.h"
+#include "bats/sample.h"
 #include "bats/status.h"
 #include "sim/draw.h"
 #include "sim/sim.h"
@@ -63,22 +65,26 @@ static const struct platform {
      2,
      32,
      {1, 4},
-     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 32}, {.name = "B", .charge = 3 * BATS_UNIT, .max = 32}}},
+     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 32},
+      {.name = "B", .charge = 3 * BATS_UNIT, .max = 32}}},
     {"S4-1",
      2,
      32,
      {1, 1},
-     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 32}, {.name = "B", .charge = 12 * BATS_UNIT, .max = 32}}},
+     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 32},
+      {.name = "B", .charge = 12 * BATS_UNIT, .max = 32}}},
     {"S4-3",
      2,
      32,
      {1, 3},
-     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 32}, {.name = "B", .charge = 12 * BATS_UNIT, .max = 32}}},
+     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 32},
+      {.name = "B", .charge = 12 * BATS_UNIT, .max = 32}}},
     {"few",
      2,
      3,
      {1, 4},
-     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 3}, {.name = "B", .charge = 9 * BATS_UNIT, .max = 3}}},
+     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 3},
+      {.name = "B", .charge = 9 * BATS_UNIT, .max = 3}}},
 };
 
 #define PLATFORMS (sizeof platforms / sizeof *platforms)
@@ -87,7 +93,7 @@ static struct {
     const struct platform *platform;
     double noise, factor;
     bool is_expected;
-    uint32_t n; /* tasks of a bag */
+    uint32_t n;              /* tasks of a bag */
     struct bats_graph graph; /* of barriers; no node: there are none */
 } set = {.platform = platforms, .factor = 1, .n = TASKS};
 
@@ -320,26 +326,26 @@ static void print_row(const char *name, const struct tally *t)
 {
     double done = (double)t->done;
 
-    printf("%-21s | %5.1f +-%4.1f %5.1f | %4.1f %4.1f %5.2f +-%.2f %.3f | %4.1f "
-           "%4.1f %4.2f +-%.2f | %6.0f %ld | %6.1f %6.1f\n",
-           name, percent(t->done, t->runs), swing(t, DONE),
-           t->runs > t->done ? (double)t->left / (double)(t->runs - t->done)
-                             : 0,
-           percent(t->late, t->done), percent(t->later, t->done),
-           t->makespan / done, swing(t, MAKESPAN), t->error / done,
-           percent(t->dear, t->runs),
-           percent(t->dearer, t->runs), t->cost / done, swing(t, COST),
-           t->all / done, t->beyond, t->price / (double)t->runs,
-           t->high / (double)t->runs);
+    printf(
+        "%-21s | %5.1f +-%4.1f %5.1f | %4.1f %4.1f %5.2f +-%.2f %.3f | %4.1f "
+        "%4.1f %4.2f +-%.2f | %6.0f %ld | %6.1f %6.1f\n",
+        name, percent(t->done, t->runs), swing(t, DONE),
+        t->runs > t->done ? (double)t->left / (double)(t->runs - t->done) : 0,
+        percent(t->late, t->done), percent(t->later, t->done),
+        t->makespan / done, swing(t, MAKESPAN), t->error / done,
+        percent(t->dear, t->runs), percent(t->dearer, t->runs), t->cost / done,
+        swing(t, COST), t->all / done, t->beyond, t->price / (double)t->runs,
+        t->high / (double)t->runs);
 }
 
 static void print_head(const char *name)
 {
-    printf("\n%-21s | whole         else | makespan above                | "
-           "cost above             | in all above | offered\n%-21s |   bag         left "
-           "| est. bound     of       error | est. bound   of       | charged "
-           "limit | cost  bound\n",
-           name, "");
+    printf(
+        "\n%-21s | whole         else | makespan above                | "
+        "cost above             | in all above | offered\n%-21s |   bag         left "
+        "| est. bound     of       error | est. bound   of       | charged "
+        "limit | cost  bound\n",
+        name, "");
 }
 
 /* Adds what the runs of one bag have come to. */
@@ -380,9 +386,9 @@ static void print_samples(const struct samples *s)
 
     for (int i = 0; i < 2; i++) {
         mean[i] = s->sum[i] / s->n;
-        half[i] = 1.96 * sqrt(fmax(s->squares[i] / s->n - mean[i] * mean[i],
-                                   0) /
-                              fmax(s->n - 1, 1));
+        half[i] =
+            1.96 * sqrt(fmax(s->squares[i] / s->n - mean[i] * mean[i], 0) /
+                        fmax(s->n - 1, 1));
     }
     printf("samples: charged %.1f +- %.1f, known after %.1f +- %.1f min\n",
            mean[0], half[0], mean[1], half[1]);
@@ -473,8 +479,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < OFFERS * WAYS; i++) {
             char name[64];
             snprintf(name, sizeof name, "%s%s",
-                     bats_offer_name(offers[i / WAYS]),
-                     ways[i % WAYS]);
+                     bats_offer_name(offers[i / WAYS]), ways[i % WAYS]);
             print_row(name, &tally[i / WAYS][i % WAYS]);
         }
         print_samples(&samples);

@@ -67,18 +67,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bats/choice.h"
 #include "bats/cluster.h"
 #include "bats/error.h"
 #include "bats/interval.h"
 #include "bats/plan.h"
 #include "bats/units.h"
-
-/* The kinds of schedules, and the policy that carries them out. */
-enum bats_plans {
-    BATS_PLANS_WINDOWS,        /* policy bats */
-    BATS_PLANS_CONFIGURATIONS, /* policy bkp */
-    BATS_PLANS_ALLOCATION      /* a job that is billed for all that it holds */
-};
 
 /* Rank 0 needs a slot of its own, among the machines of one cluster: that with
  * the lowest place of those in use. */
@@ -120,8 +114,8 @@ struct bats_estimator {
     const struct bats_levels *levels;
     double chain; /* how many tasks of mean length take as long as the longest
                    * chain of those that are left now; 0: none waits */
-    bats_time window;    /* ATU > 0 */
-    double confidence;   /* p of interval.h, 0.5 .. 1; 0: 0.9 */
+    bats_time window;         /* ATU > 0 */
+    double confidence;        /* p of interval.h, 0.5 .. 1; 0: 0.9 */
     unsigned cushion_percent; /* limit of a cushion, as a percentage of the
                                * budget it is added to; 0: 20 */
     const char *currency;     /* for messages; NULL or "": none */
@@ -145,26 +139,6 @@ double bats_levels_share(const struct bats_estimator *e, const double *slots);
  * meanwhile; 0 without levels. */
 double bats_levels_waiting(const struct bats_estimator *e, const double *slots,
                            double later);
-
-enum bats_offer {
-    BATS_OFFER_CHEAPEST,
-    BATS_OFFER_CHEAPEST_10, /* cheapest+10% */
-    BATS_OFFER_CHEAPEST_20,
-    BATS_OFFER_FASTEST_20, /* fastest-20% */
-    BATS_OFFER_FASTEST_10,
-    BATS_OFFER_FASTEST,
-    BATS_OFFERS,
-    /* not in the list: made for a given budget */
-    BATS_OFFER_BUDGET = BATS_OFFERS,
-    BATS_OFFER_DEADLINE, /* or for a deadline */
-    BATS_OFFER_NONE,     /* none of these */
-    /* of machine-windows, with cheapest and fastest */
-    BATS_OFFER_CHEAPER,
-    BATS_OFFER_BALANCED,
-    BATS_OFFER_FASTER,
-    BATS_OFFER_STRATEGY, /* of the policy expert, for its tail */
-    BATS_OFFER_KINDS /* records have these numbers */
-};
 
 struct bats_schedule {
     enum bats_offer offer;
@@ -245,23 +219,6 @@ int bats_estimate_frontier(const struct bats_estimator *e,
                            bool *complete, struct bats_error *err);
 
 /* ---- choosing ---- */
-
-struct bats_choice {
-    enum bats_offer offer;
-    bats_money budget;  /* for BATS_OFFER_BUDGET */
-    bats_time deadline; /* for BATS_OFFER_DEADLINE */
-    uint32_t strategy;  /* for BATS_OFFER_STRATEGY: its place in the offers of
-                           bats_sched_strategies */
-};
-
-/* "cheapest", "cheapest+10%" ..., "fastest"; "" for those without a name. */
-const char *bats_offer_name(enum bats_offer offer);
-
-/* Parses one of the names that there are by such rules. BATS_EINPUT with a
- * sentence that lists them. A name that is not among the schedules on offer,
- * since two are the same, is that one. */
-int bats_choice_parse(enum bats_plans plans, const char *text,
-                      struct bats_choice *choice, struct bats_error *err);
 
 /* The schedule of that choice; errors as for the function that makes it. */
 int bats_estimate_choose(const struct bats_estimator *e,

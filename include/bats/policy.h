@@ -45,7 +45,7 @@
 #include <stdbool.h>
 
 #include "bats/billing.h"
-#include "bats/estimate.h"
+#include "bats/choice.h"
 
 struct bats_policy;
 

@@ -12,8 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bats/sample.h"
 #include "bats/units.h"
+
+struct bats_observation; /* sample.h */
 
 #define BATS_NO_TASK UINT32_MAX
 #define BATS_NO_MACHINE UINT32_MAX
@@ -60,9 +61,9 @@ struct bats_sched_rules {
     double timeout_median; /* the same, in medians of its cluster's sample */
     uint32_t halt_failed;  /* stop when this many tasks have failed; 0:
                             * never */
-    double halt_share;  /* stop when they are this share of the tasks that have
+    double halt_share; /* stop when they are this share of the tasks that have
                           a result, and three at least; 0: never */
-    bool halt_now;      /* stop by cancelling, not by letting tasks end */
+    bool halt_now;     /* stop by cancelling, not by letting tasks end */
     bats_time time_limit; /* a task that is not expected to end by then is
                            * not started, and running ones are cancelled
                            * then; 0: none */
@@ -78,9 +79,9 @@ struct bats_sched_earlier {
     const uint8_t *losses;   /* the same: times it was lost with its machine */
     const uint8_t *yields; /* the same: times in a row, until now, that it has
                                 yielded without progress */
-    const uint8_t *fresh; /* the same: not 0 = DONE, though no session has run
+    const uint8_t *fresh;  /* the same: not 0 = DONE, though no session has run
                              it: what it makes is there; NULL: none */
-    bats_money charged;   /* counts against the budget */
+    bats_money charged;    /* counts against the budget */
     const bats_time *asked; /* per machine that is a job: not 0 = it was asked
                                for, to work for so long, and is not billed; its
                                price is held from the start, and JOINED, LOST

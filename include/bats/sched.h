@@ -60,23 +60,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bats/answers.h"
 #include "bats/billing.h"
+#include "bats/choice.h"
 #include "bats/cluster.h"
 #include "bats/error.h"
-#include "bats/estimate.h"
 #include "bats/goal.h"
 #include "bats/graph.h"
 #include "bats/need.h"
-#include "bats/plan.h"
 #include "bats/policy.h"
-#include "bats/prior.h"
 #include "bats/purse.h"
 #include "bats/rules.h"
-#include "bats/sample.h"
 #include "bats/strategy.h"
 #include "bats/tail.h"
 #include "bats/units.h"
+
+struct bats_instance; /* answers.h */
+struct bats_prior;    /* prior.h */
 
 struct bats_sched; /* opaque */
 
@@ -127,7 +126,7 @@ enum bats_event_type {
                         * limit, or is about to be preempted */
     BATS_EVENT_BILLED, /* machine, amount: its job has ended, and was billed; or
                           BATS_NO_MACHINE: a job of an earlier session was */
-    BATS_EVENT_CLOSED, /* machine: it cannot have another job */
+    BATS_EVENT_CLOSED,  /* machine: it cannot have another job */
     BATS_EVENT_RETIRED, /* machine: what runs in its job may end, but it
                          * gets no more tasks; the next job may again. A
                          * machine that is no job: LOST follows when it is
@@ -208,12 +207,12 @@ struct bats_command {
     uint32_t slot;
     uint32_t task;
     uint32_t replica; /* RUN: replica number (0 = original) */
-    uint32_t purse; /* SHARE */
-    bool unpaid;    /* SKIP */
-    bool withdrawn; /* SKIP */
+    uint32_t purse;   /* SHARE */
+    bool unpaid;      /* SKIP */
+    bool withdrawn;   /* SKIP */
     bool time_out;    /* CANCEL: the task has run for too long, and has failed
                       unless it ends by itself before it is told */
-    bats_time time; /* ACQUIRE of a job: its work time */
+    bats_time time;   /* ACQUIRE of a job: its work time */
     bats_money amount;
     bats_money cushion; /* CHARGE: the part of the amount that comes out of
                          * the cushion */
@@ -224,9 +223,9 @@ struct bats_command {
 
 struct bats_sched_options {
     const struct bats_policy *policy;
-    uint32_t n_tasks;                         /* N >= 1 */
-    const struct bats_cluster *clusters;      /* copied */
-    size_t n_clusters;                        /* 1..BATS_CLUSTERS_MAX */
+    uint32_t n_tasks;                    /* N >= 1 */
+    const struct bats_cluster *clusters; /* copied */
+    size_t n_clusters;                   /* 1..BATS_CLUSTERS_MAX */
     const bats_time *expected; /* per cluster: runtime of a task, until one is
                                   measured; 0 or NULL: not known. Copied */
     const struct bats_prior *prior; /* what is believed of the clusters, for
@@ -244,17 +243,17 @@ struct bats_sched_options {
     bats_time prefetch;         /* work in time that a slot is given ahead;
                                  * 0: only the running task */
     uint64_t seed;              /* draw order of the tasks */
-    bool in_order;              /* they are drawn in the order of their numbers,
+    bool in_order;         /* they are drawn in the order of their numbers,
                                    not at random: for runs that need no
                                    sample of the bag; */
-    const uint32_t *order;      /* or in this order of all of them; or NULL */
-    double confidence_z;        /* z of the sample size; 0: 1.96 */
-    double sample_error;        /* delta of the sample size; 0: 0.25 */
+    const uint32_t *order; /* or in this order of all of them; or NULL */
+    double confidence_z;   /* z of the sample size; 0: 1.96 */
+    double sample_error;   /* delta of the sample size; 0: 0.25 */
     struct bats_sched_rules rules;
     struct bats_sched_earlier earlier;
     struct bats_sched_sampling sampling;
-    enum bats_tail tail;               /* when idle machines run replicas */
-    struct bats_strategy strategy;     /* of the policy expert */
+    enum bats_tail tail;           /* when idle machines run replicas */
+    struct bats_strategy strategy; /* of the policy expert */
     const char *utility; /* NULL, or the policy expert decides itself when the
                             tail begins, and again when the share that answers
                             changes: the strategy for which this is least, an
@@ -278,11 +277,11 @@ struct bats_sched_options {
                                  there are needs. NULL: all are of one */
     uint32_t n_categories;    /* 0 without; else at most
                                  BATS_CATEGORIES_MAX */
-    const struct bats_need *needs; /* by category: what its tasks need; NULL:
+    const struct bats_need *needs;   /* by category: what its tasks need; NULL:
                                     * one slot each. Copied */
     const struct bats_stock *stocks; /* by machine, with its slots; NULL: tasks
                                       * need slots only. Copied */
-    const uint16_t *purse; /* per task: its workflow, < n_purses. Not
+    const uint16_t *purse;           /* per task: its workflow, < n_purses. Not
                             * copied; may be NULL */
     bool open; /* tasks are added (ADDED), of those that earlier.state leaves
                   out, until SHUT: the run goes on while the bag is empty. Not

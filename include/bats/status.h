@@ -12,13 +12,15 @@
 #include <stdint.h>
 
 #include "bats/cluster.h"
-#include "bats/estimate.h"
-#include "bats/purse.h"
 #include "bats/rules.h"
 #include "bats/strategy.h"
 #include "bats/units.h"
 
+struct bats_estimator;
+struct bats_observation;
+struct bats_purse_status;
 struct bats_sched;
+struct bats_schedule;
 
 struct bats_sched_status {
     bats_time now;
@@ -27,7 +29,7 @@ struct bats_sched_status {
     uint32_t blocked; /* so many of them wait for others */
     bats_time longest_chain; /* of tasks that are left, one after the other; 0:
                                 none waits for others, or not known */
-    uint32_t running; /* on a machine (running, or waiting there) */
+    uint32_t running;        /* on a machine (running, or waiting there) */
     uint32_t done;
     uint32_t failed;
     uint32_t skipped;          /* not run: they waited for one that failed */
@@ -66,9 +68,9 @@ bool bats_sched_end_bounds(const struct bats_sched *s, bats_time *low,
 
 /* The runtimes known of a category, in microseconds of virtual time. */
 struct bats_category_status {
-    uint32_t done; /* in this session */
-    uint32_t left; /* without a result */
-    double mean;   /* of the runtimes of those that are done; 0: none is */
+    uint32_t done;    /* in this session */
+    uint32_t left;    /* without a result */
+    double mean;      /* of the runtimes of those that are done; 0: none is */
     double deviation; /* standard deviation of these; 0 with less than two */
 };
 void bats_sched_category_status(const struct bats_sched *s, uint32_t category,
@@ -139,9 +141,9 @@ bool bats_sched_strategy(const struct bats_sched *s,
 #define BATS_STRATEGIES 9
 struct bats_sched_offer {
     struct bats_strategy strategy;
-    double makespan, cost; /* of the whole run, expected, */
+    double makespan, cost;               /* of the whole run, expected, */
     double makespan_margin, cost_margin; /* and half the 95 % interval */
-    bool is_best; /* by the utility */
+    bool is_best;                        /* by the utility */
 };
 /* Returns their number; the engine's, valid until the next handle. */
 size_t bats_sched_strategies(const struct bats_sched *s,
@@ -154,8 +156,8 @@ struct bats_cluster_status {
     uint32_t machines_quarantined; /* at this moment */
     uint32_t machines_out; /* of machines_now, those that get no task: they
                             * are in quarantine, or will be taken away */
-    int64_t windows;    /* entered by all its machines */
-    bats_money charged; /* windows x charge; of an allocation, the bill of
+    int64_t windows;       /* entered by all its machines */
+    bats_money charged;    /* windows x charge; of an allocation, the bill of
                          * its machines */
     uint32_t done;
     uint32_t failed;
@@ -233,10 +235,10 @@ struct bats_decision {
                                            * their windows end */
     /* For people: */
     int64_t tasks_open; /* without a result */
-    bats_time end;      /* when the bag was expected to be done; 0: not known */
-    bats_money cost;    /* and the expected total charge by then */
-    bool acts;          /* machines are acquired for it, at once */
-    bool replaces;      /* the last plan, if nothing of it has been carried
+    bats_time end;   /* when the bag was expected to be done; 0: not known */
+    bats_money cost; /* and the expected total charge by then */
+    bool acts;       /* machines are acquired for it, at once */
+    bool replaces;   /* the last plan, if nothing of it has been carried
                          * out */
 };
 
@@ -252,7 +254,7 @@ const char *bats_trigger_name(enum bats_trigger trigger);
 /* ---- leases: what may still be charged ---- */
 
 enum bats_lease_state {
-    BATS_LEASE_ASKED,  /* a job: it has not begun */
+    BATS_LEASE_ASKED, /* a job: it has not begun */
     BATS_LEASE_BEGUN,
     BATS_LEASE_ENDING, /* a job: it is over, and its bill is still to come */
     BATS_LEASE_ENDED   /* and charged */
@@ -294,28 +296,28 @@ bool bats_sched_next_stake(struct bats_sched *s, struct bats_stake *stake);
 
 /* The reason that was given when it was asked last. */
 enum bats_idle {
-    BATS_IDLE_NOT,        /* it has a task, or was not asked yet */
-    BATS_IDLE_NO_TASK,    /* the last ones that were ready went elsewhere */
-    BATS_IDLE_DRAINING,   /* the run: nothing more is started, */
-    BATS_IDLE_ON_HOLD,    /*   for the time being, */
-    BATS_IDLE_ABSENT,     /*   until all machines have joined */
-    BATS_IDLE_MONEY,      /* too little is left for a task there */
-    BATS_IDLE_TOO_LATE,   /* none would end by the time limit or deadline */
-    BATS_IDLE_FAILS,      /* nothing has ever ended well on its cluster */
-    BATS_IDLE_PLAN,       /* the policy wants none on its cluster now */
-    BATS_IDLE_SHORT,      /* none would end in the time that is paid */
-    BATS_IDLE_LEAVING,    /* the machine: this is its last time, */
-    BATS_IDLE_QUARANTINE, /*   tasks keep failing there, */
-    BATS_IDLE_TRIAL,      /*   it gets one at a time until one ends well, */
-    BATS_IDLE_RETIRED,    /*   it gets no more tasks, */
-    BATS_IDLE_TAKEN,      /*   it will be taken away too soon */
+    BATS_IDLE_NOT,         /* it has a task, or was not asked yet */
+    BATS_IDLE_NO_TASK,     /* the last ones that were ready went elsewhere */
+    BATS_IDLE_DRAINING,    /* the run: nothing more is started, */
+    BATS_IDLE_ON_HOLD,     /*   for the time being, */
+    BATS_IDLE_ABSENT,      /*   until all machines have joined */
+    BATS_IDLE_MONEY,       /* too little is left for a task there */
+    BATS_IDLE_TOO_LATE,    /* none would end by the time limit or deadline */
+    BATS_IDLE_FAILS,       /* nothing has ever ended well on its cluster */
+    BATS_IDLE_PLAN,        /* the policy wants none on its cluster now */
+    BATS_IDLE_SHORT,       /* none would end in the time that is paid */
+    BATS_IDLE_LEAVING,     /* the machine: this is its last time, */
+    BATS_IDLE_QUARANTINE,  /*   tasks keep failing there, */
+    BATS_IDLE_TRIAL,       /*   it gets one at a time until one ends well, */
+    BATS_IDLE_RETIRED,     /*   it gets no more tasks, */
+    BATS_IDLE_TAKEN,       /*   it will be taken away too soon */
     BATS_IDLE_FAILED_HERE, /* the tasks at hand have failed there */
     BATS_IDLE_ELSEWHERE,   /* they are to run, or end sooner, elsewhere */
     BATS_IDLE_WORKFLOW,    /* their workflows cannot pay there, or begin
                             * later */
     BATS_IDLE_NO_ROOM, /* what is free there is less than they need, or kept
                         * for one that needs more */
-    BATS_IDLE_NO_COPY,     /* none waits; a copy of one that runs is of no use */
+    BATS_IDLE_NO_COPY, /* none waits; a copy of one that runs is of no use */
 };
 const char *bats_idle_name(enum bats_idle reason); /* "no task" */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bats/lease.h"
+#include "bats/prior.h"
 #include "bats/sched.h"
 #include "util/json.h"
 
@@ -108,9 +109,8 @@ static json_t *reals(const double *x, size_t count)
 /* A level that is not known, and so infinite, is left out. */
 static json_t *prior(const struct bats_prior *p, size_t n)
 {
-    json_t *object =
-        json_pack("{s:o, s:o, s:f}", "mean_us", reals(p->mean, n), "own",
-                  reals(p->own, n), "cv", p->cv);
+    json_t *object = json_pack("{s:o, s:o, s:f}", "mean_us", reals(p->mean, n),
+                               "own", reals(p->own, n), "cv", p->cv);
     return bats_json_whole(
         object, isfinite(p->level) &&
                     json_object_set_new(object, "level", json_real(p->level)));

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bats/estimate.h"
 #include "bats/status.h"
 #include "input/platform.h"
 
@@ -28,7 +29,7 @@ struct bats_snapshot {
     const struct bats_decision *decisions; /* borrowed from the engine */
     size_t n_decisions;
     const uint32_t *skipped; /* tasks, status.skipped of them; borrowed, too */
-    bool has_strategy; /* of the policy expert: */
+    bool has_strategy;       /* of the policy expert: */
     struct bats_sched_strategy strategy;
     bool has_promise; /* a schedule was chosen after sampling; */
     struct bats_schedule promise;

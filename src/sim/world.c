@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bats/sample.h"
 #include "bats/sched.h"
 #include "bats/stats.h"
 #include "bats/status.h"
@@ -169,8 +170,8 @@ static void sum_up(struct bats_world *w)
             w->chain[t] = least;
     }
     if (w->chain)
-        w->problem.chain = w->chain[bats_graph_chain(
-            &s->graph, w->order, w->chain, NULL)];
+        w->problem.chain =
+            w->chain[bats_graph_chain(&s->graph, w->order, w->chain, NULL)];
 }
 
 /* The cost of `work` on one machine of the most profitable type. */

@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "bats/estimate.h"
 #include "record/state.h"
 
 static json_t *amount(double x)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/sample.h"
 #include "bats/sched.h"
 #include "record/state.h"
 

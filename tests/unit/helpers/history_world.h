@@ -11,6 +11,7 @@
 
 #include "bats/bag.h"
 #include "bats/policy.h"
+#include "bats/sample.h"
 #include "bats/sched.h"
 #include "bats/status.h"
 #include "test.h"

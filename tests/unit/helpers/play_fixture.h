@@ -9,6 +9,7 @@
 #define BATS_PLAY_FIXTURE_H
 
 #include "bats/policy.h"
+#include "bats/sample.h"
 #include "bats/sched.h"
 #include "test.h"
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bats/policy.h"
+#include "bats/sample.h"
 #include "bats/sched.h"
 #include "record/write/record.h"
 #include "test.h"

@@ -8,7 +8,9 @@
 #ifndef BATS_SIM_FIXTURE_H
 #define BATS_SIM_FIXTURE_H
 
+#include "bats/estimate.h"
 #include "bats/policy.h"
+#include "bats/sample.h"
 #include "bats/sched.h"
 #include "bats/status.h"
 #include "sim/sim.h"
