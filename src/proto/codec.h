@@ -18,21 +18,18 @@
 #include "util/grow.h"
 
 struct codec {
-    struct bats_packet *packet; /* to write to; NULL: read from `at` */
+    struct bats_text *packet; /* to write to; NULL: read from `at` */
     const uint8_t *at, *end;
     const char *complaint; /* NULL: none */
 };
 
 /* Returns room for n more bytes, or NULL. */
-static inline uint8_t *codec_extend(struct bats_packet *p, size_t n)
+static inline char *codec_extend(struct bats_text *p, size_t n)
 {
+    p->failed = p->failed || (p->room - p->n < n &&
+                              !bats_grow(&p->bytes, &p->room, p->n + n, 1));
     if (p->failed)
         return NULL;
-    if (p->capacity - p->n < n &&
-        !bats_grow(&p->bytes, &p->capacity, p->n + n, 1)) {
-        p->failed = true;
-        return NULL;
-    }
     p->n += n;
     return p->bytes + p->n - n;
 }
@@ -51,7 +48,7 @@ static inline uint64_t codec_number(struct codec *c, uint64_t value,
 {
     uint64_t bits = htole64(value);
     if (c->packet != NULL) {
-        uint8_t *to = codec_extend(c->packet, width);
+        char *to = codec_extend(c->packet, width);
         if (to != NULL)
             memcpy(to, &bits, width);
         return value;
@@ -93,8 +90,7 @@ static inline const char *codec_bytes(struct codec *c, const char *bytes,
 {
     size_t length = (uint32_t)codec_number(c, *n, 4);
     if (c->packet != NULL) {
-        uint8_t *to =
-            length == *n ? codec_extend(c->packet, length + 1) : NULL;
+        char *to = length == *n ? codec_extend(c->packet, length + 1) : NULL;
         c->packet->failed |= to == NULL;
         if (to != NULL && length > 0)
             memcpy(to, bytes, length);

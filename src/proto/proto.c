@@ -289,13 +289,7 @@ bool bats_proto_next_result(struct bats_message *message,
 
 /* ---- writing ---- */
 
-void bats_packet_release(struct bats_packet *packet)
-{
-    free(packet->bytes);
-    *packet = (struct bats_packet){0};
-}
-
-static struct codec begin(struct bats_packet *p, enum bats_message_type type)
+static struct codec begin(struct bats_text *p, enum bats_message_type type)
 {
     struct codec c = {.packet = p};
     codec_number(&c, type, 1);
@@ -303,7 +297,7 @@ static struct codec begin(struct bats_packet *p, enum bats_message_type type)
     return c;
 }
 
-void bats_proto_put(struct bats_packet *p, const struct bats_message *message)
+void bats_proto_put(struct bats_text *p, const struct bats_message *message)
 {
     struct codec c = begin(p, message->type);
     struct bats_message copy = *message;
@@ -311,7 +305,7 @@ void bats_proto_put(struct bats_packet *p, const struct bats_message *message)
 }
 
 /* Begins a list, or counts one more item of it. */
-static struct codec begin_item(struct bats_packet *p,
+static struct codec begin_item(struct bats_text *p,
                                enum bats_message_type type)
 {
     struct codec c = {.packet = p};
@@ -327,14 +321,14 @@ static struct codec begin_item(struct bats_packet *p,
     return c;
 }
 
-void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
+void bats_proto_assign(struct bats_text *p, const struct bats_assign *assign)
 {
     struct codec c = begin_item(p, BATS_MESSAGE_ASSIGN);
     struct bats_assign item = *assign;
     code_assign(&c, &item);
 }
 
-void bats_proto_result(struct bats_packet *p,
+void bats_proto_result(struct bats_text *p,
                        const struct bats_task_result *result)
 {
     struct codec c = begin_item(p, BATS_MESSAGE_RESULT);

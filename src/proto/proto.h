@@ -25,6 +25,7 @@
 
 #include "bats/error.h"
 #include "util/node.h"
+#include "util/text.h"
 #include "util/usage.h"
 
 #define BATS_PROTO_VERSION 17
@@ -200,28 +201,20 @@ struct bats_message {
 
 /* ---- writing ---- */
 
-/* A message being written; all zero is an empty one. If memory is short,
- * `failed` is set, and everything written later is dropped. */
-struct bats_packet {
-    uint8_t *bytes;
-    size_t n;
-    size_t capacity;
-    bool failed;
-};
-
-void bats_packet_release(struct bats_packet *packet);
+/* A packet is a text of util/text.h with one message; all zero is an empty one.
+ * If memory is short, `failed` is set, and everything written later is
+ * dropped. */
 
 /* Writes any message but ASSIGN and RESULT into an empty packet. */
-void bats_proto_put(struct bats_packet *p, const struct bats_message *message);
+void bats_proto_put(struct bats_text *p, const struct bats_message *message);
 
 /* The message, for a function that sends it: BATS_SAY(BATS_MESSAGE_PARK), or
  * BATS_SAY(BATS_MESSAGE_CANCEL, .u.task = task). */
 #define BATS_SAY(...) (&(struct bats_message){.type = __VA_ARGS__})
 
 /* These add an item to a message that may have items already. */
-void bats_proto_assign(struct bats_packet *p,
-                       const struct bats_assign *assign);
-void bats_proto_result(struct bats_packet *p,
+void bats_proto_assign(struct bats_text *p, const struct bats_assign *assign);
+void bats_proto_result(struct bats_text *p,
                        const struct bats_task_result *result);
 
 /* ---- reading ---- */

@@ -81,7 +81,7 @@ size_t bats_comm_unsent(struct bats_comm *comm)
     return n;
 }
 
-void bats_comm_repeat(struct bats_comm *comm, const struct bats_packet *packet)
+void bats_comm_repeat(struct bats_comm *comm, const struct bats_text *packet)
 {
     bats_comm_lock();
     comm->via->repeat(comm, packet);
@@ -96,13 +96,13 @@ bool bats_comm_repeated(struct bats_comm *comm)
     return done;
 }
 
-static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
+static int post(struct bats_comm *comm, int rank, struct bats_text *packet,
                 bool matched, struct bats_error *err)
 {
-    struct bats_packet p = *packet;
-    *packet = (struct bats_packet){0};
+    struct bats_text p = *packet;
+    *packet = (struct bats_text){0};
     if (p.failed) {
-        bats_packet_release(&p);
+        bats_text_release(&p);
         return bats_no_memory(err);
     }
     bats_comm_lock();
@@ -116,8 +116,8 @@ static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
     return rc;
 }
 
-int bats_comm_send(struct bats_comm *comm, int rank,
-                   struct bats_packet *packet, struct bats_error *err)
+int bats_comm_send(struct bats_comm *comm, int rank, struct bats_text *packet,
+                   struct bats_error *err)
 {
     return post(comm, rank, packet, false, err);
 }
@@ -125,13 +125,13 @@ int bats_comm_send(struct bats_comm *comm, int rank,
 int bats_comm_say(struct bats_comm *comm, int rank,
                   const struct bats_message *message, struct bats_error *err)
 {
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
     bats_proto_put(&packet, message);
     return post(comm, rank, &packet, false, err);
 }
 
 int bats_comm_send_matched(struct bats_comm *comm, int rank,
-                           struct bats_packet *packet, struct bats_error *err)
+                           struct bats_text *packet, struct bats_error *err)
 {
     return post(comm, rank, packet, true, err);
 }

@@ -48,7 +48,7 @@ bool bats_comm_woken(const struct bats_comm *comm);
  * to one rank arrive in the order they were sent. BATS_ENOMEM (also if the
  * packet has failed), BATS_ESYS. */
 int bats_comm_send(struct bats_comm *comm, int rank,
-                   struct bats_packet *packet, struct bats_error *err);
+                   struct bats_text *packet, struct bats_error *err);
 
 /* The same with a packet of this message. */
 int bats_comm_say(struct bats_comm *comm, int rank,
@@ -58,13 +58,13 @@ int bats_comm_say(struct bats_comm *comm, int rank,
  * begun to receive it. A caller that counts bats_comm_unsent cannot flood the
  * receiver. */
 int bats_comm_send_matched(struct bats_comm *comm, int rank,
-                           struct bats_packet *packet, struct bats_error *err);
+                           struct bats_text *packet, struct bats_error *err);
 
 /* Sends the packet, which is kept, to every other rank except those whose last
  * send has not finished. Another thread may call this: calls of MPI take
  * turns. */
 void bats_comm_repeat(struct bats_comm *comm,
-                      const struct bats_packet *packet);
+                      const struct bats_text *packet);
 
 /* The last sends to all ranks have finished. */
 bool bats_comm_repeated(struct bats_comm *comm);

@@ -16,7 +16,7 @@
 struct mpi {
     struct bats_comm base;
     MPI_Request *requests; /* outstanding sends */
-    uint8_t **sent;        /* the bytes of each send */
+    char **sent;        /* the bytes of each send */
     int n;
     int capacity;
     uint8_t *received;
@@ -78,7 +78,7 @@ static bool grow(struct mpi *m)
     MPI_Request *requests = realloc(m->requests, n * sizeof *requests);
     if (requests != NULL)
         m->requests = requests;
-    uint8_t **sent = realloc(m->sent, n * sizeof *sent);
+    char **sent = realloc(m->sent, n * sizeof *sent);
     if (sent != NULL)
         m->sent = sent;
     if (requests == NULL || sent == NULL)
@@ -109,7 +109,7 @@ static size_t unsent(struct bats_comm *comm)
     return (size_t)forget_sent((struct mpi *)comm);
 }
 
-static void repeat(struct bats_comm *comm, const struct bats_packet *packet)
+static void repeat(struct bats_comm *comm, const struct bats_text *packet)
 {
     struct mpi *m = (struct mpi *)comm;
     for (int rank = 0; rank < comm->size; rank++) {
@@ -132,20 +132,20 @@ static bool repeated(struct bats_comm *comm)
     return done;
 }
 
-static int send(struct bats_comm *comm, int rank, struct bats_packet *packet,
+static int send(struct bats_comm *comm, int rank, struct bats_text *packet,
                 bool matched, struct bats_error *err)
 {
     struct mpi *m = (struct mpi *)comm;
     forget_sent(m);
     if (packet->n > INT_MAX || (m->n == m->capacity && !grow(m))) {
-        bats_packet_release(packet);
+        bats_text_release(packet);
         return bats_no_memory(err);
     }
     int rc = (matched ? MPI_Issend : MPI_Isend)(
         packet->bytes, (int)packet->n, MPI_BYTE, rank, TAG, MPI_COMM_WORLD,
         &m->requests[m->n]);
     if (rc != MPI_SUCCESS) {
-        bats_packet_release(packet);
+        bats_text_release(packet);
         return mpi_error("MPI_Isend", rc, err);
     }
     m->sent[m->n++] = packet->bytes;

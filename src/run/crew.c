@@ -174,16 +174,16 @@ void bats_crew_join(struct bats_crew *crew, size_t i,
 
 void bats_crew_leave(struct bats_crew *crew, size_t i)
 {
-    bats_packet_release(&crew->workers[i].assign);
+    bats_text_release(&crew->workers[i].assign);
     crew->workers[i].state = BATS_WORKER_ABSENT;
 }
 
 void bats_crew_release(struct bats_crew *crew)
 {
     bats_executor_destroy(crew->own);
-    bats_packet_release(&crew->own_results);
+    bats_text_release(&crew->own_results);
     for (size_t i = 0; crew->workers != NULL && i < crew->n; i++)
-        bats_packet_release(&crew->workers[i].assign);
+        bats_text_release(&crew->workers[i].assign);
     for (int rank = 0;
          crew->pidfd != NULL && rank < bats_comm_size(crew->comm); rank++)
         if (crew->pidfd[rank] >= 0)
@@ -198,7 +198,7 @@ void bats_crew_release(struct bats_crew *crew)
 }
 
 /* Delivers to rank 0, that is, to this process. */
-static int deliver_here(struct bats_crew *crew, struct bats_packet *packet,
+static int deliver_here(struct bats_crew *crew, struct bats_text *packet,
                         struct bats_error *err)
 {
     struct bats_message message;
@@ -207,12 +207,12 @@ static int deliver_here(struct bats_crew *crew, struct bats_packet *packet,
                  : bats_proto_open(packet->bytes, packet->n, &message, err);
     if (rc == 0 && crew->own != NULL)
         rc = bats_executor_obey(crew->own, &message, err);
-    bats_packet_release(packet);
+    bats_text_release(packet);
     return rc;
 }
 
-static int deliver(struct bats_crew *crew, size_t i,
-                   struct bats_packet *packet, struct bats_error *err)
+static int deliver(struct bats_crew *crew, size_t i, struct bats_text *packet,
+                   struct bats_error *err)
 {
     int rank = crew->ranks[i].rank;
     if (rank == 0)
@@ -223,7 +223,7 @@ static int deliver(struct bats_crew *crew, size_t i,
 int bats_crew_assign(struct bats_crew *crew, size_t i,
                      const struct bats_assign *assign, struct bats_error *err)
 {
-    struct bats_packet *packet = &crew->workers[i].assign;
+    struct bats_text *packet = &crew->workers[i].assign;
     bats_proto_assign(packet, assign);
     return packet->failed ? bats_no_memory(err) : 0;
 }
@@ -235,14 +235,14 @@ static int flush_one(struct bats_crew *crew, size_t i, struct bats_error *err)
         return 0;
     if (worker->state == BATS_WORKER_WORKS)
         return deliver(crew, i, &worker->assign, err);
-    bats_packet_release(&worker->assign);
+    bats_text_release(&worker->assign);
     return 0;
 }
 
 int bats_crew_say(struct bats_crew *crew, size_t i,
                   const struct bats_message *message, struct bats_error *err)
 {
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
     int rc = flush_one(crew, i, err);
     if (rc < 0 || crew->workers[i].state != BATS_WORKER_WORKS)
         return rc;

@@ -32,7 +32,7 @@ enum bats_worker_state {
 
 struct bats_worker {
     enum bats_worker_state state;
-    struct bats_packet assign; /* tasks that have not been sent yet */
+    struct bats_text assign; /* tasks that have not been sent yet */
     int stream; /* number of its files of output: its rank, but every job that
                  * joins has others */
     int64_t heard_us;
@@ -57,7 +57,7 @@ struct bats_crew {
     int *pidfd; /* by rank: of its process if it is on this host, else -1 */
     size_t n;
     struct bats_executor *own; /* if rank 0 works; NULL: it does not (yet) */
-    struct bats_packet own_results;
+    struct bats_text own_results;
     int64_t silence_us; /* a worker that is silent for longer is lost */
     int64_t looked_us;  /* for bats_crew_lost */
     int n_joined;       /* ranks of worker jobs so far */

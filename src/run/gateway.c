@@ -41,17 +41,17 @@ static struct gateway *gateway_of(const struct bats_comm *comm)
 
 static void hand_down(struct gateway *g, int rank, const void *bytes, size_t n)
 {
-    struct bats_packet packet = {.bytes = malloc(n), .n = n, .capacity = n};
-    if (packet.bytes == NULL)
+    struct bats_text packet = {0};
+    bats_text_put(&packet, bytes, n);
+    if (packet.failed)
         return; /* the master will find it silent */
-    memcpy(packet.bytes, bytes, n);
     g->near->via->send(g->near, rank, &packet, false, NULL);
 }
 
 static void tell_to_leave(struct gateway *g, enum bats_leave leave)
 {
     for (int rank = 1; g->near != NULL && rank < g->base.size; rank++) {
-        struct bats_packet packet = {0};
+        struct bats_text packet = {0};
         bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_STOP, .u.leave = leave));
         g->near->via->send(g->near, rank, &packet, false, NULL);
     }
@@ -165,19 +165,19 @@ static int gateway_receive(struct bats_comm *comm, int *from,
 }
 
 static int gateway_send(struct bats_comm *comm, int rank,
-                        struct bats_packet *packet, bool matched,
+                        struct bats_text *packet, bool matched,
                         struct bats_error *err)
 {
     (void)rank;
     (void)matched;
     int rc = hand_up(gateway_of(comm), 0, packet->bytes, packet->n, err);
-    bats_packet_release(packet);
+    bats_text_release(packet);
     return rc;
 }
 
 /* The heart of this job. */
 static void gateway_repeat(struct bats_comm *comm,
-                           const struct bats_packet *packet)
+                           const struct bats_text *packet)
 {
     struct gateway *g = gateway_of(comm);
     if (g->near != NULL && !g->leaving)
@@ -328,11 +328,11 @@ static int await(struct gateway *g, enum bats_message_type type,
 static int knock(struct gateway *g, const struct bats_knock *knock,
                  struct bats_error *err)
 {
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
     bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = *knock));
     int rc = packet.failed ? bats_no_memory(err)
                            : hand_up(g, 0, packet.bytes, packet.n, err);
-    bats_packet_release(&packet);
+    bats_text_release(&packet);
     return rc;
 }
 

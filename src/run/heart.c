@@ -21,7 +21,7 @@ static struct {
     bool beats;
     int64_t beat_us;
     struct bats_comm *comm;
-    struct bats_packet packet;
+    struct bats_text packet;
 } heart = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 int64_t bats_heart_beat_us(int64_t silence_us)

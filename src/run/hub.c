@@ -41,7 +41,7 @@ struct hub {
     struct pollfd *fds;
     size_t fds_room;
     void (*ended)(void); /* of a family; else NULL */
-    struct bats_packet last_words;
+    struct bats_text last_words;
 };
 
 static struct hub *hub_of(const struct bats_comm *comm)
@@ -81,13 +81,13 @@ static void cut_broken(struct bats_hub_job *job)
 
 static void say(struct bats_hub_job *job, const struct bats_message *message)
 {
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
     bats_proto_put(&packet, message);
     if (packet.failed || !bats_wire_put(&job->wire, 0, packet.bytes, packet.n))
         cut(job, "there is no memory for a message to it");
     else if (!bats_wire_flush(&job->wire))
         cut_broken(job);
-    bats_packet_release(&packet);
+    bats_text_release(&packet);
 }
 
 /* The sentence fits the socket's buffer, or the other side does not read. Bytes
@@ -191,17 +191,16 @@ static void take_hello(struct bats_hub_job *job, uint32_t rank,
                        const void *bytes, size_t n)
 {
     struct bats_message message;
-    struct bats_packet *copy = &job->said[rank];
+    struct bats_text *copy = &job->said[rank];
     if (job->is_here[rank]) {
         refuse(job, "a rank of it said hello twice");
         return;
     }
-    copy->bytes = malloc(n);
-    if (copy->bytes == NULL) {
+    bats_text_put(copy, bytes, n);
+    if (copy->failed) {
         refuse(job, "out of memory");
         return;
     }
-    memcpy(copy->bytes, bytes, n);
     if (bats_proto_open(copy->bytes, n, &message, NULL) < 0 ||
         message.u.hello.rank != rank) {
         refuse(job, "a rank of it said hello as another one");
@@ -242,7 +241,7 @@ static void release(struct bats_hub_job *job)
     bats_wire_close(&job->wire);
     bats_errand_forget(job->errand);
     for (uint32_t k = 0; job->said != NULL && k < job->n_ranks; k++)
-        bats_packet_release(&job->said[k]);
+        bats_text_release(&job->said[k]);
     free(job->said);
     free(job->hellos);
     free(job->is_here);
@@ -422,7 +421,7 @@ static int tell_end(struct hub *h, struct bats_hub_job *job, int *from,
                     const void **bytes, size_t *n)
 {
     job->is_told = true;
-    bats_packet_release(&h->last_words);
+    bats_text_release(&h->last_words);
     bats_proto_put(
         &h->last_words,
         BATS_SAY(BATS_MESSAGE_ERROR, .u.sentence = "its process has ended"));
@@ -470,9 +469,8 @@ static int hub_receive(struct bats_comm *comm, int *from, const void **bytes,
 
 /* Packets for a rank that has left are dropped. If the other side is dead, what
  * it has sent before can still be read; reading finds the end. */
-static int hub_send(struct bats_comm *comm, int rank,
-                    struct bats_packet *packet, bool matched,
-                    struct bats_error *err)
+static int hub_send(struct bats_comm *comm, int rank, struct bats_text *packet,
+                    bool matched, struct bats_error *err)
 {
     struct rank *to = &hub_of(comm)->ranks[rank];
     (void)matched;
@@ -484,13 +482,12 @@ static int hub_send(struct bats_comm *comm, int rank,
         else if (!bats_wire_flush(&job->wire))
             bats_wire_drop(&job->wire);
     }
-    bats_packet_release(packet);
+    bats_text_release(packet);
     return 0;
 }
 
 /* For its gateway, which has a heart of its own for its ranks. */
-static void hub_repeat(struct bats_comm *comm,
-                       const struct bats_packet *packet)
+static void hub_repeat(struct bats_comm *comm, const struct bats_text *packet)
 {
     struct hub *h = hub_of(comm);
     for (size_t i = 0; i < h->n; i++) {
@@ -535,7 +532,7 @@ static void hub_destroy(struct bats_comm *comm)
     free(h->jobs);
     free(h->ranks);
     free(h->fds);
-    bats_packet_release(&h->last_words);
+    bats_text_release(&h->last_words);
     if (h->ended != NULL)
         h->ended();
 }

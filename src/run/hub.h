@@ -59,7 +59,7 @@ struct bats_hub_job {
     bool is_to_leave;          /* the wish: as soon as its output is here */
     int64_t leaves_by_us;      /* it has been told to leave; 0: not yet */
     /* private */
-    struct bats_packet *said;
+    struct bats_text *said;
     bool *is_here;
     struct bats_errand *errand; /* its credential is checked, or NULL */
     bool is_silent;             /* nothing of it waits to be read */

@@ -8,15 +8,14 @@
 int bats_shelf_add(struct bats_shelf *shelf, const void *bytes, size_t n,
                    struct bats_error *err)
 {
-    uint8_t *copy = malloc(n + 1);
-    if (copy == NULL || !bats_grow(&shelf->list, &shelf->room, shelf->n + 1,
-                                   sizeof *shelf->list)) {
-        free(copy);
+    struct bats_text copy = {0};
+    bats_text_put(&copy, bytes, n);
+    if (copy.failed || !bats_grow(&shelf->list, &shelf->room, shelf->n + 1,
+                                  sizeof *shelf->list)) {
+        bats_text_release(&copy);
         return bats_no_memory(err);
     }
-    memcpy(copy, bytes, n);
-    shelf->list[shelf->n++] =
-        (struct bats_packet){.bytes = copy, .n = n, .capacity = n};
+    shelf->list[shelf->n++] = copy;
     return 0;
 }
 
@@ -24,7 +23,7 @@ void bats_shelf_drop(struct bats_shelf *shelf, size_t n)
 {
     n = n < shelf->n ? n : shelf->n;
     for (size_t i = 0; i < n; i++)
-        bats_packet_release(&shelf->list[i]);
+        bats_text_release(&shelf->list[i]);
     shelf->n -= n;
     if (shelf->n > 0)
         memmove(shelf->list, shelf->list + n, shelf->n * sizeof *shelf->list);
@@ -61,7 +60,7 @@ static bool is_whole(const struct bats_executor *executor,
 static int merge(struct bats_shelf *results,
                  const struct bats_executor *executor, struct bats_error *err)
 {
-    struct bats_packet all = {0};
+    struct bats_text all = {0};
     for (size_t i = 0; i < results->n; i++) {
         struct bats_message message;
         struct bats_task_result r;
@@ -75,7 +74,7 @@ static int merge(struct bats_shelf *results,
     bats_shelf_drop(results, SIZE_MAX);
     if (rc == 0 && all.n > 0)
         rc = bats_shelf_add(results, all.bytes, all.n, err);
-    bats_packet_release(&all);
+    bats_text_release(&all);
     return rc;
 }
 
@@ -89,7 +88,7 @@ int bats_kept_tell(struct bats_kept *kept,
     if (kept->run != NULL)
         hello->kept_run = kept->run;
     if (rc == 0 && kept->results.n > 0) {
-        hello->results = (const char *)kept->results.list[0].bytes;
+        hello->results = kept->results.list[0].bytes;
         hello->n_results = kept->results.list[0].n;
     }
     return rc;

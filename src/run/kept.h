@@ -22,7 +22,7 @@
 
 /* Messages, the oldest first. */
 struct bats_shelf {
-    struct bats_packet *list;
+    struct bats_text *list;
     size_t n, room;
 };
 

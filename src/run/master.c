@@ -450,7 +450,7 @@ static void collect_own(void *context, const struct bats_task_result *result)
 
 static int take_own_results(struct master *m, struct bats_error *err)
 {
-    struct bats_packet packet = m->crew.own_results;
+    struct bats_text packet = m->crew.own_results;
     struct bats_message message;
     if (m->late_error.code != 0) {
         *err = m->late_error;
@@ -458,7 +458,7 @@ static int take_own_results(struct master *m, struct bats_error *err)
     }
     if (packet.n == 0)
         return 0;
-    m->crew.own_results = (struct bats_packet){0};
+    m->crew.own_results = (struct bats_text){0};
     int rc = packet.failed
                  ? bats_no_memory(err)
                  : bats_proto_open(packet.bytes, packet.n, &message, err);
@@ -466,7 +466,7 @@ static int take_own_results(struct master *m, struct bats_error *err)
         rc = bats_results_take(m, 0, &message, err);
         bats_quiet_ended(&m->quiet, false);
     } /* else its tasks run elsewhere */
-    bats_packet_release(&packet);
+    bats_text_release(&packet);
     return rc;
 }
 

@@ -24,10 +24,10 @@
 struct bats_transport {
     void (*destroy)(struct bats_comm *comm);
     /* The packet is the transport's, whatever happens; it has not failed. */
-    int (*send)(struct bats_comm *comm, int rank, struct bats_packet *packet,
+    int (*send)(struct bats_comm *comm, int rank, struct bats_text *packet,
                 bool matched, struct bats_error *err);
     /* For the heart (heart.h); NULL: it has none. */
-    void (*repeat)(struct bats_comm *comm, const struct bats_packet *packet);
+    void (*repeat)(struct bats_comm *comm, const struct bats_text *packet);
     /* NULL: always. */
     bool (*repeated)(struct bats_comm *comm);
     size_t (*unsent)(struct bats_comm *comm);

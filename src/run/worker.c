@@ -30,7 +30,7 @@
 struct worker {
     struct bats_comm *comm;
     struct bats_executor *executor; /* NULL before SETUP and after a failure */
-    struct bats_packet results;
+    struct bats_text results;
     struct bats_batch batch; /* results in `results` */
     struct bats_kept kept;   /* for another master */
     struct bats_quiet quiet;
@@ -55,7 +55,7 @@ struct worker {
     bool again;  /* or stay, for another one */
 };
 
-static int post(struct worker *w, struct bats_packet *packet,
+static int post(struct worker *w, struct bats_text *packet,
                 struct bats_error *err)
 {
     w->batch.sent_us = bats_clock_now_us();
@@ -65,7 +65,7 @@ static int post(struct worker *w, struct bats_packet *packet,
 static int say(struct worker *w, const struct bats_message *message,
                struct bats_error *err)
 {
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
     bats_proto_put(&packet, message);
     return post(w, &packet, err);
 }
@@ -98,7 +98,7 @@ static int64_t left_us(const struct worker *w)
 static bool send_output(void *context, const struct bats_output_lines *output)
 {
     struct worker *w = context;
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
     if (bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT)
         return false;
     bats_proto_put(&packet,
@@ -410,7 +410,7 @@ static int step(struct worker *w, struct bats_error *err)
 /* Sends the last message, then drops all that still arrives. */
 static int say_goodbye(struct worker *w, struct bats_error *err)
 {
-    bats_packet_release(&w->results);
+    bats_text_release(&w->results);
     int rc = say(w, BATS_SAY(BATS_MESSAGE_STOP, .u.leave = BATS_LEAVE), err);
     while (rc >= 0 && bats_comm_unsent(w->comm) > 0) {
         int from;
@@ -459,7 +459,7 @@ static int say_hello(struct worker *w, struct bats_error *err)
     if (w->kept.on && w->batch.n > 0)
         rc = bats_shelf_add(&w->kept.results, w->results.bytes, w->results.n,
                             err);
-    bats_packet_release(&w->results);
+    bats_text_release(&w->results);
     w->batch.n = 0;
     bats_node_look(&hello.node);
     if (rc == 0)
@@ -521,7 +521,7 @@ static int end(struct worker *w, int rc, struct bats_error *err)
     bats_executor_destroy(w->executor);
     if (rc >= 0)
         rc = say_goodbye(w, err);
-    bats_packet_release(&w->results);
+    bats_text_release(&w->results);
     bats_kept_release(&w->kept);
     if (rc >= 0 && w->is_cut)
         rc = bats_error_set(err, BATS_ESYS, "the gateway has lost the master");

@@ -54,10 +54,10 @@ static void put_frame(uint32_t rank, const void *bytes, size_t n)
     bats_wire_flush(&wire);
 }
 
-static void put_packet(uint32_t rank, struct bats_packet *p)
+static void put_packet(uint32_t rank, struct bats_text *p)
 {
     put_frame(rank, p->bytes, p->n);
-    bats_packet_release(p);
+    bats_text_release(p);
 }
 
 /* Takes all messages; those that wait get ranks. */
@@ -102,7 +102,7 @@ static void hear(enum bats_message_type type)
 static void come_in(void)
 {
     struct bats_knock knock = {BATS_AUTH_SECRET, RANKS, "4711", ""};
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
     bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock));
     put_packet(0, &packet);
     hear(BATS_MESSAGE_CHALLENGE);
@@ -116,7 +116,7 @@ static void come_in(void)
 /* With what the rank says are results of an earlier session, n bytes. */
 static void say_hello(uint32_t rank, const void *results, size_t n)
 {
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
     struct bats_hello hello = {.rank = rank,
                                .node = {.host = "node1",
                                         .partition = "fast"},
@@ -129,7 +129,7 @@ static void say_hello(uint32_t rank, const void *results, size_t n)
 
 static void say_plain(uint32_t rank, uint8_t which)
 {
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
     if (which % 2 == 0)
         bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_HEARTBEAT));
     else

@@ -12,7 +12,7 @@
 #include "../unit/helpers/messages.h"
 #include "fuzz.h"
 
-static void write_again(struct bats_message *m, struct bats_packet *p)
+static void write_again(struct bats_message *m, struct bats_text *p)
 {
     struct bats_assign assign;
     struct bats_task_result result;
@@ -31,7 +31,7 @@ static void write_again(struct bats_message *m, struct bats_packet *p)
 static bool read_one(const uint8_t *bytes, size_t n)
 {
     struct bats_message message;
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
 
     if (bats_proto_open(bytes, n, &message, NULL) != 0)
         return false;
@@ -39,13 +39,13 @@ static bool read_one(const uint8_t *bytes, size_t n)
     /* A list without items is read, but never written. */
     if (packet.n > 0 && (packet.n != n || memcmp(packet.bytes, bytes, n) != 0))
         abort();
-    bats_packet_release(&packet);
+    bats_text_release(&packet);
     return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    struct bats_packet packet = {0};
+    struct bats_text packet = {0};
 
     if (n == 0)
         return 0;
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     for (; n >= 2; n -= n > 2 ? 3 : 2, data += 3) {
         size_t place = ((size_t)data[0] << 8 | data[1]) % packet.n;
         if (n > 2)
-            packet.bytes[place] = data[2];
+            packet.bytes[place] = (char)data[2];
         else
             left = place;
     }
@@ -72,6 +72,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (!read_one(bytes, left) && is_whole)
         abort();
     free(bytes);
-    bats_packet_release(&packet);
+    bats_text_release(&packet);
     return 0;
 }

@@ -9,7 +9,7 @@
 #define KINDS 18
 
 /* Nothing, if there is no such type. */
-static void write_message(unsigned type, struct bats_packet *p)
+static void write_message(unsigned type, struct bats_text *p)
 {
     static const struct bats_hello hello = {
         .rank = 7,
@@ -85,7 +85,7 @@ static void write_message(unsigned type, struct bats_packet *p)
     static const struct bats_output_lines output = {9, 2, "a\0b\n", 4};
     static const struct bats_knock knock = {2, 5, "4711", "MUNGE:"};
 
-    struct bats_packet kept = {0};
+    struct bats_text kept = {0};
     struct bats_hello whole = hello;
 
     switch ((enum bats_message_type)type) {
@@ -94,7 +94,7 @@ static void write_message(unsigned type, struct bats_packet *p)
         whole.results = (const char *)kept.bytes;
         whole.n_results = kept.n;
         bats_proto_put(p, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = whole));
-        bats_packet_release(&kept);
+        bats_text_release(&kept);
         break;
     case BATS_MESSAGE_SETUP:
         bats_proto_put(p, BATS_SAY(BATS_MESSAGE_SETUP, .u.setup = setup));
