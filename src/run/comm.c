@@ -29,12 +29,19 @@ void bats_comm_unlock(void)
     pthread_mutex_unlock(&turn);
 }
 
-int bats_comm_init(struct bats_comm *comm, const struct bats_transport *via,
-                   int rank, int size, struct bats_error *err)
+void *bats_comm_make(size_t bytes, const struct bats_transport *via, int rank,
+                     int size)
 {
-    *comm = (struct bats_comm){.via = via, .rank = rank, .size = size};
-    comm->process = calloc((size_t)size, sizeof *comm->process);
-    return comm->process != NULL ? 0 : bats_no_memory(err);
+    struct bats_comm *comm = calloc(1, bytes);
+    pid_t *process = calloc((size_t)size, sizeof *process);
+    if (comm == NULL || process == NULL) {
+        free(comm);
+        free(process);
+        return NULL;
+    }
+    *comm = (struct bats_comm){
+        .via = via, .rank = rank, .size = size, .process = process};
+    return comm;
 }
 
 void bats_comm_destroy(struct bats_comm *comm)

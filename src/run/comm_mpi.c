@@ -16,7 +16,7 @@
 struct mpi {
     struct bats_comm base;
     MPI_Request *requests; /* outstanding sends */
-    char **sent;        /* the bytes of each send */
+    char **sent;           /* the bytes of each send */
     int n;
     int capacity;
     uint8_t *received;
@@ -202,23 +202,21 @@ static const struct bats_transport by_mpi = {
 
 static int create(struct bats_comm **comm, struct bats_error *err)
 {
-    struct mpi *m = calloc(1, sizeof *m);
-    if (m == NULL)
-        return bats_no_memory(err);
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    int rc = bats_comm_init(&m->base, &by_mpi, rank, size, err);
+    struct mpi *m = bats_comm_make(sizeof *m, &by_mpi, rank, size);
+    if (m == NULL)
+        return bats_no_memory(err);
     m->repeated = malloc((size_t)size * sizeof *m->repeated);
-    if (rc == 0 && m->repeated == NULL)
-        rc = bats_no_memory(err);
-    for (int i = 0; rc == 0 && i < size; i++)
-        m->repeated[i] = MPI_REQUEST_NULL;
-    if (rc < 0)
+    if (m->repeated == NULL) {
         bats_comm_destroy(&m->base);
-    else
-        *comm = &m->base;
-    return rc;
+        return bats_no_memory(err);
+    }
+    for (int i = 0; i < size; i++)
+        m->repeated[i] = MPI_REQUEST_NULL;
+    *comm = &m->base;
+    return 0;
 }
 
 const char *bats_mpi_library(char *text, size_t size)

@@ -54,7 +54,7 @@ static void end(void)
 
 static int create(struct bats_comm **comm, struct bats_error *err)
 {
-    return family.rank == 0 ? bats_hub_family(family.fds + 1, family.size - 1,
+    return family.rank == 0 ? bats_hub_forked(family.fds + 1, family.size - 1,
                                               end, comm, err)
                             : bats_gateway_child(family.fds[0], family.rank,
                                                  family.size, comm, err);

@@ -22,9 +22,8 @@
 
 struct gateway {
     struct bats_comm base;
-    struct bats_comm *near;                     /* NULL without other ranks */
-    const struct bats_gateway_options *options; /* NULL: rank 0 has forked
-                                                 * this process */
+    struct bats_comm *near; /* NULL without other ranks */
+    const char *file, *job; /* NULL: rank 0 has forked this process */
     struct bats_wire wire;
     bool *is_new; /* by rank: it has said HELLO to this master */
     int n_left;   /* other ranks that have said good-bye */
@@ -66,7 +65,7 @@ static int broken(struct gateway *g, struct bats_error *err)
     g->cut = true;
     if (g->leaving)
         return 0;
-    if (g->options == NULL)
+    if (g->file == NULL)
         return bats_error_set(err, BATS_ESYS, "rank 0 has died");
     if (errno == EKEYREJECTED)
         return bats_error_set(err, BATS_EINPUT,
@@ -141,7 +140,7 @@ static int gateway_receive(struct bats_comm *comm, int *from,
 {
     struct gateway *g = gateway_of(comm);
     int rc = relay_up(g, err);
-    if (g->cut && g->options == NULL)
+    if (g->cut && g->file == NULL)
         return broken(g, err);
     if (rc < 0 || g->cut)
         return rc;
@@ -348,7 +347,7 @@ static int enter(struct gateway *g, const struct bats_auth *auth,
     if (rc < 0)
         return rc;
     const struct bats_knock k = {(uint8_t)auth->way, (uint32_t)g->base.size,
-                                 g->options->job, credential};
+                                 g->job, credential};
     rc = knock(g, &k, err);
     if (rc == 0)
         rc = await(g, BATS_MESSAGE_CHALLENGE, until_us, welcome, err);
@@ -367,7 +366,7 @@ static int join(struct gateway *g, const struct patience *p,
 {
     struct bats_door door;
     struct bats_message message;
-    int fd = reach(g->options->file, p, &door, err);
+    int fd = reach(g->file, p, &door, err);
     if (fd < 0)
         return fd;
     int64_t until_us = bats_clock_now_us() + PATIENCE_US;
@@ -385,21 +384,18 @@ static int join(struct gateway *g, const struct patience *p,
 }
 
 /* `near` is the gateway's. NULL: out of memory. */
-static struct gateway *make(const struct bats_gateway_options *options,
-                            struct bats_comm *near, int rank, int size)
+static struct gateway *make(struct bats_comm *near, int rank, int size)
 {
-    struct gateway *g = calloc(1, sizeof *g);
+    struct gateway *g = bats_comm_make(sizeof *g, &by_gateway, rank, size);
     if (g == NULL) {
         bats_comm_destroy(near);
         return NULL;
     }
-    int rc = bats_comm_init(&g->base, &by_gateway, rank, size, NULL);
     g->near = near;
     g->base.is_stream = near == NULL;
-    g->options = options;
     g->wire.fd = -1;
     g->is_new = calloc((size_t)size, sizeof *g->is_new);
-    if (rc == 0 && g->is_new != NULL)
+    if (g->is_new != NULL)
         return g;
     bats_comm_destroy(&g->base);
     return NULL;
@@ -408,7 +404,7 @@ static struct gateway *make(const struct bats_gateway_options *options,
 int bats_gateway_child(int fd, int rank, int size, struct bats_comm **comm,
                        struct bats_error *err)
 {
-    struct gateway *g = make(NULL, NULL, rank, size);
+    struct gateway *g = make(NULL, rank, size);
     if (g == NULL)
         return bats_no_memory(err);
     if (!bats_wire_open(&g->wire, fd)) {
@@ -421,15 +417,16 @@ int bats_gateway_child(int fd, int rank, int size, struct bats_comm **comm,
     return 0;
 }
 
-int bats_gateway_create(const struct bats_gateway_options *options,
+int bats_gateway_create(const char *file, const char *job,
                         struct bats_comm *near, struct bats_comm **comm,
                         int64_t *silence_us, struct bats_error *err)
 {
-    struct gateway *g =
-        make(options, near, 0, near != NULL ? bats_comm_size(near) : 1);
+    struct gateway *g = make(near, 0, near != NULL ? bats_comm_size(near) : 1);
     *comm = NULL;
     if (g == NULL)
         return bats_no_memory(err);
+    g->file = file;
+    g->job = job;
     *comm = &g->base;
     struct patience p = {bats_clock_now_us() + PATIENCE_US, NULL, NULL};
     return join(g, &p, silence_us, err);

@@ -20,19 +20,14 @@
 
 #include "run/comm.h"
 
-struct bats_gateway_options {
-    const char *file; /* of the master, see door.h */
-    const char *job;  /* the number of this job */
-};
-
-/* `options` are used until the end. Connects, and proves to the master who this
- * is, and the other way round. `near` (NULL: this process is alone) is for the
- * other ranks of the job and belongs to the gateway. Sets *silence_us, after
- * which the master is gone. Waits for 30 s at most. BATS_EINPUT: the file is
- * wrong, or one side refuses the other; BATS_ESYS: there is no master. Then
- * *comm is there all the same, to disband the other ranks; NULL: there is no
- * memory. */
-int bats_gateway_create(const struct bats_gateway_options *options,
+/* `file` of the master (door.h) and `job`, the number of this job, are used
+ * until the end. Connects, and proves to the master who this is, and the other
+ * way round. `near` (NULL: this process is alone) is for the other ranks of the
+ * job and belongs to the gateway. Sets *silence_us, after which the master is
+ * gone. Waits for 30 s at most. BATS_EINPUT: the file is wrong, or one side
+ * refuses the other; BATS_ESYS: there is no master. Then *comm is there all the
+ * same, to disband the other ranks; NULL: there is no memory. */
+int bats_gateway_create(const char *file, const char *job,
                         struct bats_comm *near, struct bats_comm **comm,
                         int64_t *silence_us, struct bats_error *err);
 

@@ -29,7 +29,8 @@ struct rank {
 
 struct hub {
     struct bats_comm base;
-    struct bats_hub_options options;
+    const struct bats_joining *side; /* NULL: the workers were forked */
+    int64_t silence_us;
     struct bats_door door;
     int door_fd;  /* of its file, while it listens */
     int listener; /* -1: does not listen */
@@ -40,7 +41,7 @@ struct hub {
     struct rank *ranks; /* by rank */
     struct pollfd *fds;
     size_t fds_room;
-    void (*ended)(void); /* of a family; else NULL */
+    void (*ended)(void); /* of forked workers; else NULL */
     struct bats_text last_words;
 };
 
@@ -154,7 +155,7 @@ static void let_in(const struct hub *h, struct bats_hub_job *job,
                    const struct bats_knock *knock)
 {
     snprintf(job->number, sizeof job->number, "%s", knock->job);
-    if (knock->n_ranks == 0 || knock->n_ranks > h->options.most_ranks) {
+    if (knock->n_ranks == 0 || knock->n_ranks >= (uint32_t)h->base.size) {
         refuse(job, "it has more ranks than the run has room for");
         return;
     }
@@ -166,8 +167,7 @@ static void let_in(const struct hub *h, struct bats_hub_job *job,
     }
     supersede(h, job);
     job->wire.limit = BATS_WIRE_FRIEND;
-    say(job,
-        BATS_SAY(BATS_MESSAGE_WELCOME, .u.silence_us = h->options.silence_us));
+    say(job, BATS_SAY(BATS_MESSAGE_WELCOME, .u.silence_us = h->silence_us));
     if (job->state == BATS_HUB_PROVES)
         enter(job, BATS_HUB_GATHERS);
 }
@@ -520,7 +520,7 @@ static void stop_listening(struct hub *h)
         return;
     close(h->listener);
     h->listener = -1;
-    bats_door_remove(h->options.file, h->door_fd);
+    bats_door_remove(h->side->file, h->door_fd);
 }
 
 static void hub_destroy(struct bats_comm *comm)
@@ -556,29 +556,29 @@ static void allow_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static struct hub *make(const struct bats_hub_options *options)
+static struct hub *make(int size)
 {
-    struct hub *h = calloc(1, sizeof *h);
-    int size = (int)options->most_ranks + 1;
+    struct hub *h = bats_comm_make(sizeof *h, &by_hub, 0, size);
     if (h == NULL)
         return NULL;
-    int rc = bats_comm_init(&h->base, &by_hub, 0, size, NULL);
     h->base.is_stream = true;
-    h->options = *options;
     h->listener = -1;
     h->ranks = calloc((size_t)size, sizeof *h->ranks);
-    if (rc == 0 && h->ranks != NULL)
+    if (h->ranks != NULL)
         return h;
     bats_comm_destroy(&h->base);
     return NULL;
 }
 
-int bats_hub_create(const struct bats_hub_options *options,
-                    struct bats_comm **comm, struct bats_error *err)
+int bats_hub_create(const struct bats_joining *side, uint32_t most_ranks,
+                    int64_t silence_us, struct bats_comm **comm,
+                    struct bats_error *err)
 {
-    struct hub *h = make(options);
+    struct hub *h = make((int)most_ranks + 1);
     if (h == NULL)
         return bats_no_memory(err);
+    h->side = side;
+    h->silence_us = silence_us;
     int rc = bats_auth_choose(&h->door.auth, err);
     if (rc < 0) {
         bats_comm_destroy(&h->base);
@@ -589,41 +589,44 @@ int bats_hub_create(const struct bats_hub_options *options,
     return 0;
 }
 
-int bats_hub_family(const int *fds, int n, void (*ended)(void),
+static int let_in_forked(struct hub *h, int fd, int rank,
+                         struct bats_error *err)
+{
+    if (!meet(h, fd, &in6addr_any))
+        return bats_error_set(err, BATS_ESYS, "rank %d: %s", rank,
+                              strerror(errno));
+    struct bats_hub_job *job = h->jobs[h->n - 1];
+    job->n_ranks = 1;
+    job->wire.limit = SIZE_MAX / 2; /* a friend from the start */
+    if (!make_lists(job))
+        return bats_no_memory(err);
+    bats_hub_admit(&h->base, h->n - 1, &rank);
+    return 0;
+}
+
+int bats_hub_forked(const int *fds, int n, void (*ended)(void),
                     struct bats_comm **comm, struct bats_error *err)
 {
-    struct hub *h =
-        make(&(struct bats_hub_options){.most_ranks = (uint32_t)n});
+    struct hub *h = make(n + 1);
     if (h == NULL)
         return bats_no_memory(err);
+    int rc = 0;
     h->ended = ended;
-    for (int rank = 1; rank <= n; rank++) {
-        if (!meet(h, fds[rank - 1], &in6addr_any)) {
-            int rc = bats_error_set(err, BATS_ESYS, "rank %d: %s", rank,
-                                    strerror(errno));
-            bats_comm_destroy(&h->base);
-            return rc;
-        }
-        struct bats_hub_job *job = h->jobs[rank - 1];
-        job->n_ranks = 1;
-        job->wire.limit = SIZE_MAX / 2; /* a friend from the start */
-        if (!make_lists(job)) {
-            bats_comm_destroy(&h->base);
-            return bats_no_memory(err);
-        }
-        bats_hub_admit(&h->base, (size_t)rank - 1, &rank);
-    }
-    *comm = &h->base;
-    return 0;
+    for (int rank = 1; rc == 0 && rank <= n; rank++)
+        rc = let_in_forked(h, fds[rank - 1], rank, err);
+    if (rc < 0)
+        bats_comm_destroy(&h->base);
+    else
+        *comm = &h->base;
+    return rc;
 }
 
 /* ---- listening ---- */
 
 static int name_host(struct hub *h, struct bats_error *err)
 {
-    const char *host = h->options.host;
-    if (host != NULL)
-        snprintf(h->door.host, sizeof h->door.host, "%s", host);
+    if (h->side->host != NULL)
+        snprintf(h->door.host, sizeof h->door.host, "%s", h->side->host);
     else if (gethostname(h->door.host, sizeof h->door.host) != 0)
         return bats_error_set(err, BATS_ESYS, "the name of this host: %s",
                               strerror(errno));
@@ -631,40 +634,36 @@ static int name_host(struct hub *h, struct bats_error *err)
 }
 
 /* On all addresses: workers come by whatever network the name leads to. A
- * kernel without IPv6 has IPv4 alone. */
+ * kernel without IPv6 has IPv4 alone; the port has the same place in both kinds
+ * of address. -1: see errno. */
 static int bind_to(int port, int *bound)
 {
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6,
-                               .sin6_port = htons((uint16_t)port)};
-    struct sockaddr_in four = {.sin_family = AF_INET,
-                               .sin_port = htons((uint16_t)port)};
-    socklen_t size = sizeof six;
-    int off = 0, on = 1;
-    int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
-    int fd = socket(AF_INET6, type, 0);
-    if (fd >= 0) {
+    static const sa_family_t families[] = {AF_INET6, AF_INET};
+    int fd = -1, off = 0, on = 1;
+    for (size_t i = 0; fd < 0 && i < 2; i++) {
+        struct sockaddr_in6 at = {.sin6_family = families[i],
+                                  .sin6_port = htons((uint16_t)port)};
+        socklen_t size =
+            families[i] == AF_INET6 ? sizeof at : sizeof(struct sockaddr_in);
+        fd =
+            socket(families[i], SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0)
+            continue;
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    }
-    if (fd < 0 || bind(fd, (struct sockaddr *)&six, sizeof six) != 0) {
-        if (fd >= 0)
-            close(fd);
-        fd = socket(AF_INET, type, 0);
-        if (fd >= 0)
-            setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        if (fd < 0 || bind(fd, (struct sockaddr *)&four, sizeof four) != 0)
-            goto error;
-    }
-    /* The port has the same place in both kinds of address. */
-    if (listen(fd, BACKLOG) != 0 ||
-        getsockname(fd, (struct sockaddr *)&six, &size) != 0)
-        goto error;
-    *bound = ntohs(six.sin6_port);
-    return fd;
-error:
-    if (fd >= 0)
+        if (families[i] == AF_INET6)
+            setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+        if (bind(fd, (struct sockaddr *)&at, size) == 0 &&
+            listen(fd, BACKLOG) == 0 &&
+            getsockname(fd, (struct sockaddr *)&at, &size) == 0) {
+            *bound = ntohs(at.sin6_port);
+            continue;
+        }
+        int why = errno;
         close(fd);
-    return -1;
+        errno = why;
+        fd = -1;
+    }
+    return fd;
 }
 
 int bats_hub_listen(struct bats_comm *comm, bool listens,
@@ -680,12 +679,12 @@ int bats_hub_listen(struct bats_comm *comm, bool listens,
     int rc = name_host(h, err);
     if (rc < 0)
         return rc;
-    int fd = bind_to(h->options.port, &h->door.port);
+    int fd = bind_to(h->side->port, &h->door.port);
     if (fd < 0)
         return bats_error_set(err, BATS_EINPUT,
                               "cannot listen for worker jobs on port %d: %s",
-                              h->options.port, strerror(errno));
-    rc = bats_door_write(h->options.file, &h->door, &h->door_fd, err);
+                              h->side->port, strerror(errno));
+    rc = bats_door_write(h->side->file, &h->door, &h->door_fd, err);
     if (rc < 0)
         close(fd);
     else

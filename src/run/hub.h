@@ -33,6 +33,7 @@
 
 #include "run/comm.h"
 #include "run/door.h"
+#include "run/joining.h"
 #include "run/wire.h"
 
 enum bats_hub_state {
@@ -63,31 +64,25 @@ struct bats_hub_job {
     bool *is_here;
     struct bats_errand *errand; /* its credential is checked, or NULL */
     bool is_silent;             /* nothing of it waits to be read */
-    bool is_told;               /* that it is CUT, to a family */
+    bool is_told;               /* that it is CUT: a forked worker */
     struct in6_addr address;    /* IPv4: as mapped into IPv6 */
     uint32_t n_here, n_left;
     struct bats_wire wire;
 };
 
-struct bats_hub_options {
-    const char *file;    /* for gateways, see door.h */
-    const char *host;    /* NULL: the name of this host */
-    int port;            /* 0: any */
-    uint32_t most_ranks; /* of the run, beside the master */
-    int64_t silence_us;  /* after which a gateway gives the master up */
-};
-
-/* The texts of the options are used until the end. *comm is the transport, for
- * the functions below and those of comm.h. BATS_ENOMEM, BATS_ESYS, BATS_EINPUT:
- * no way of authentication. */
-int bats_hub_create(const struct bats_hub_options *options,
-                    struct bats_comm **comm, struct bats_error *err);
+/* For up to `most_ranks` ranks of worker jobs, which `side` (used until the end)
+ * says how to reach; a gateway gives the master up after `silence_us`. *comm is
+ * the transport, for the functions below and those of comm.h. BATS_ENOMEM,
+ * BATS_ESYS, BATS_EINPUT: no way of authentication. */
+int bats_hub_create(const struct bats_joining *side, uint32_t most_ranks,
+                    int64_t silence_us, struct bats_comm **comm,
+                    struct bats_error *err);
 
 /* The same for workers that this process has forked (forked.c): all have been
  * let in, and rank i's stream is fds[i - 1]. Nobody else may come. The end of a
  * stream is an ERROR message of that rank. `ended` is called when the comm is
  * destroyed and all streams are closed. BATS_ENOMEM, BATS_ESYS. */
-int bats_hub_family(const int *fds, int n, void (*ended)(void),
+int bats_hub_forked(const int *fds, int n, void (*ended)(void),
                     struct bats_comm **comm, struct bats_error *err);
 
 /* Listens and writes the file, or removes the file and listens no more. Does

@@ -16,7 +16,6 @@
 struct bats_joined {
     struct master *m;
     struct bats_comm *comm; /* the crew's */
-    struct bats_hub_options hub;
     const struct bats_joining *side;
     int64_t due_us; /* monotonic: the job side's next turn */
     unsigned n_refused;
@@ -43,18 +42,13 @@ static int make_slots(struct bats_platform *p, struct bats_error *err)
 static int open_hub(struct bats_joined *j, const struct bats_platform *p,
                     struct bats_error *err)
 {
-    j->hub = (struct bats_hub_options){
-        .file = j->side->file,
-        .host = j->side->host,
-        .port = j->side->port,
-        .most_ranks = (uint32_t)p->n_workers,
-        .silence_us = j->m->options->silence_us,
-    };
-    int rc = bats_hub_create(&j->hub, &j->comm, err);
+    int64_t silence_us = j->m->options->silence_us;
+    int rc = bats_hub_create(j->side, (uint32_t)p->n_workers, silence_us,
+                             &j->comm, err);
     if (rc == 0)
         rc = bats_crew_expect(&j->m->crew, j->comm, err);
     if (rc == 0)
-        rc = bats_heart_start(j->comm, j->hub.silence_us, err);
+        rc = bats_heart_start(j->comm, silence_us, err);
     return rc;
 }
 

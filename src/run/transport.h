@@ -49,10 +49,10 @@ struct bats_comm {
     int n_here;     /* number of them */
 };
 
-/* Fills in a transport's base; undone by bats_comm_destroy, which also frees
- * the whole. BATS_ENOMEM. */
-int bats_comm_init(struct bats_comm *comm, const struct bats_transport *via,
-                   int rank, int size, struct bats_error *err);
+/* Makes a transport's structure, of `bytes`, zero but for its base; undone by
+ * bats_comm_destroy. NULL: out of memory. */
+void *bats_comm_make(size_t bytes, const struct bats_transport *via, int rank,
+                     int size);
 
 /* The lock, for functions of a transport that are called otherwise. */
 void bats_comm_lock(void);

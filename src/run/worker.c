@@ -620,13 +620,12 @@ static int work_for_any(struct worker *w, struct bats_error *err)
 int bats_run_gateway(const char *file, const char *job, int n_ranks,
                      struct bats_error *err)
 {
-    struct bats_gateway_options options = {file, job};
     struct bats_comm *near = NULL, *comm = NULL;
     int64_t silence_us = 0, grace_ms = 0;
     bats_signals_catch();
     int rc = n_ranks > 1 ? bats_comm_create(&near, err) : 0;
     if (rc == 0)
-        rc = bats_gateway_create(&options, near, &comm, &silence_us, err);
+        rc = bats_gateway_create(file, job, near, &comm, &silence_us, err);
     if (comm == NULL)
         return rc;
     if (rc < 0) {

@@ -21,10 +21,8 @@
 
 static struct bats_comm *comm;
 static struct bats_wire wire; /* of the gateway */
-static const struct bats_hub_options options = {.file = "nowhere",
-                                                .host = "localhost",
-                                                .most_ranks = MOST,
-                                                .silence_us = 60000000};
+static const struct bats_joining side = {.file = "nowhere",
+                                         .host = "localhost"};
 
 struct input {
     const uint8_t *at;
@@ -118,8 +116,7 @@ static void say_hello(uint32_t rank, const void *results, size_t n)
 {
     struct bats_text packet = {0};
     struct bats_hello hello = {.rank = rank,
-                               .node = {.host = "node1",
-                                        .partition = "fast"},
+                               .node = {.host = "node1", .partition = "fast"},
                                .kept_run = n > 0 ? "run" : "",
                                .results = results,
                                .n_results = n};
@@ -158,7 +155,7 @@ static void say(struct input *in)
 static void begin(void)
 {
     setenv("BATS_AUTH", "secret", 1);
-    if (bats_hub_create(&options, &comm, NULL) != 0)
+    if (bats_hub_create(&side, MOST, 60000000, &comm, NULL) != 0)
         abort();
 }
 
