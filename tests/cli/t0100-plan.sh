@@ -231,10 +231,9 @@ ok 'a bag that is done needs no schedule'
 sed 's/"charge": "3"/"charge": 3/' profile.json >damaged.json
 expect 2 plan damaged.json
 complains 'damaged.json: clusters\[0\].charge has to be'
-ok 'a damaged profile is refused'
 expect 2 plan missing.json
 complains 'missing.json: No such file'
-ok 'a missing one, too'
+ok 'a damaged profile is refused, and a missing one'
 
 # ---- a budget that is too small ----
 
@@ -254,61 +253,38 @@ ok 'the cost named is enough'
 
 # ---- bad input ----
 
-expect 2 plan --runtime slow=15m,fast=15m -c clusters.ini
-complains '--tasks'
-ok 'no --tasks is refused'
-expect 2 plan --tasks 0 --runtime slow=15m,fast=15m -c clusters.ini
-complains '--tasks'
-ok 'no task is refused'
-expect 2 plan --tasks 5 -c clusters.ini
-complains '--runtime'
-ok 'no --runtime is refused'
-expect 2 plan --tasks 5 --runtime slow=15m,fast=15m
-complains 'a profile, or --clusters'
-ok 'no --clusters is refused'
-expect 2 plan --tasks 5 --runtime slow=15m,fast=15m,medium=15m -c clusters.ini
-complains "'medium'"
-ok 'a runtime without a cluster is refused'
-expect 2 plan profile.json --tasks 5
-complains 'a profile says itself'
-ok '--tasks beside a profile is refused'
-expect 2 plan profile.json --window 5m
-complains '--window needs --clusters'
-ok '--window without charges is refused'
-expect 2 plan profile.json --deadline 25:00
-complains 'neither a duration'
-ok 'a deadline that is none is refused'
-expect 2 plan profile.json --minimize cost
-complains 'needs --deadline'
-ok 'the least cost without a deadline is refused'
-expect 2 plan profile.json --csv
-complains '--csv needs --frontier'
-ok '--csv alone is refused'
-expect 2 plan profile.json --confidence 1
-complains 'from 0.5 to 0.9999'
-ok 'certainty is refused'
-expect 2 plan --tasks 5 --runtime slow=15m,fast=15m,slow=15m -c clusters.ini
-complains 'twice'
-ok 'two runtimes of a cluster are refused'
-expect 2 plan --tasks 5 --runtime slow=15m,fast=15q -c clusters.ini
-complains "'15q'"
-ok 'a garbled duration is refused'
-expect 2 plan --tasks 5 --runtime slow=15m,fast=0 -c clusters.ini
-complains 'above 0'
-ok 'a runtime of 0 is refused'
-expect 2 plan --tasks 5 --runtime slow=15m,fast -c clusters.ini
-complains 'CLUSTER=DURATION'
-ok 'a cluster alone is refused'
-expect 2 plan --tasks 5 --runtime slow=15m,fast=15m, -c clusters.ini
-complains 'CLUSTER=DURATION'
-ok 'a comma at the end is refused'
-expect 2 plan --tasks 5 --runtime slow=15m,fast=15m -c missing.ini
-complains 'missing.ini'
-ok 'a missing clusters file is refused'
+# refuses WHAT PATTERN ARGUMENT...
+refuses() {
+    expect 2 plan "${@:3}"
+    complains "$2"
+    ok "$1 is refused"
+}
+both=slow=15m,fast=15m
 sed 's/ranks = 1-32/partition = p/' clusters.ini >partition.ini
-expect 2 plan --tasks 5 --runtime slow=15m,fast=15m -c partition.ini
-complains "'slow' has no max"
-ok 'a cluster of unknown size is refused'
+five='--tasks 5 -c clusters.ini'
+refuses 'no --tasks' '--tasks' --runtime $both -c clusters.ini
+refuses 'no task' '--tasks' --tasks 0 --runtime $both -c clusters.ini
+refuses 'no --runtime' '--runtime' $five
+refuses 'no --clusters' 'a profile, or --clusters' --tasks 5 --runtime $both
+refuses 'a runtime without a cluster' "'medium'" $five --runtime $both,medium=1m
+refuses 'two runtimes of a cluster' twice $five --runtime $both,slow=15m
+refuses 'a garbled duration' "'15q'" $five --runtime slow=15m,fast=15q
+refuses 'a runtime of 0' 'above 0' $five --runtime slow=15m,fast=0
+refuses 'a cluster alone' CLUSTER=DURATION $five --runtime slow=15m,fast
+refuses 'a comma at the end' CLUSTER=DURATION $five --runtime $both,
+refuses 'a missing clusters file' missing.ini --tasks 5 -c missing.ini \
+    --runtime $both
+refuses 'a cluster of unknown size' "'slow' has no max" --tasks 5 \
+    -c partition.ini --runtime $both
+refuses '--tasks beside a profile' 'a profile says' profile.json --tasks 5
+refuses '--window without charges' '--window needs --clusters' profile.json \
+    --window 5m
+refuses 'a deadline that is none' 'neither a duration' profile.json \
+    --deadline 25:00
+refuses 'the least cost without a deadline' 'needs --deadline' profile.json \
+    --minimize cost
+refuses '--csv alone' '--csv needs --frontier' profile.json --csv
+refuses certainty 'from 0.5 to 0.9999' profile.json --confidence 1
 
 # ---- no MPI ----
 

@@ -16,12 +16,11 @@ som() {
     "$apps/som" --data $iris "$@"
 }
 
-refuses() { # PATTERN COMMAND...: exit 2, nothing printed, PATTERN in the message
-    pattern=$1
-    shift
-    expect 2 "$@" >out 2>err
+refuses() { # WHAT PATTERN COMMAND...: exit 2, nothing printed, and a message
+    expect 2 "${@:3}" >out 2>err
     test ! -s out
-    grep -q -e "$pattern" err
+    grep -q -e "$2" err
+    ok "$1 is refused"
 }
 
 one=$(som --seed 7 --iterations 500)
@@ -59,19 +58,13 @@ ok 'som separates classes that lie far apart'
     grep -c '^[.123] [.123] [.123] [.123]$')" -eq 4 ]
 ok 'som prints its map of four by four cells'
 
-refuses 'rate.*2.5' som --rate 2.5
-ok 'som refuses a rate above 1'
-refuses 'iterations.*12x' som --iterations 12x
-ok 'som refuses a number with a letter'
-refuses 'data' "$apps/som"
-ok 'som asks for its data'
-refuses 'nothing.csv' "$apps/som" --data nothing.csv
-ok 'som names a file that is not there'
 printf '3,4,a,b,c\n1,2,3,4,0\n1,2,x,4,0\n1,2,3,4,0\n' >x.csv
-refuses 'x.csv:3:' "$apps/som" --data x.csv
-ok 'som names the line of a flower that it cannot read'
-refuses 'usage' som --colour
-ok 'som refuses an unknown option'
+refuses 'som: a rate above 1' 'rate.*2.5' som --rate 2.5
+refuses 'som: a number with a letter' 'iterations.*12x' som --iterations 12x
+refuses 'som: no data' data "$apps/som"
+refuses 'som: a missing file' nothing.csv "$apps/som" --data nothing.csv
+refuses 'som: a garbled line' x.csv:3: "$apps/som" --data x.csv
+refuses 'som: an unknown option' usage som --colour
 
 one=$("$apps/sarsa" --seed 3 --epochs 5)
 [ -n "$one" ]
@@ -94,11 +87,8 @@ line=$("$apps/sarsa" --floors 2 --passengers 1 --epochs 2)
 case $(value waiting_s "$line") in 0 | 1) true ;; *) false ;; esac
 ok 'sarsa: a single passenger waits for one floor at most'
 
-refuses 'alpha' "$apps/sarsa" --alpha -1
-ok 'sarsa refuses a negative alpha'
-refuses 'floors.*1' "$apps/sarsa" --floors 1
-ok 'sarsa refuses a building of one floor'
-refuses 'what is' "$apps/sarsa" 100
-ok 'sarsa refuses a stray word'
+refuses 'sarsa: a negative alpha' alpha "$apps/sarsa" --alpha -1
+refuses 'sarsa: a building of one floor' 'floors.*1' "$apps/sarsa" --floors 1
+refuses 'sarsa: a stray word' 'what is' "$apps/sarsa" 100
 
 done_testing

@@ -267,19 +267,17 @@ ok 'mean, median, worst and interval are those of the rows'
 
 # ---- what is refused ----
 
-expect 2 simulate
-complains 'the scenario is missing'
-ok 'no scenario is refused'
-expect 2 simulate nowhere.scn
-complains 'nowhere.scn: No such file'
-ok 'a file that is not there is refused'
+refuses() { # WHAT PATTERN ARGUMENT...
+    expect 2 simulate "${@:3}"
+    complains "$2"
+    ok "$1 is refused"
+}
 sed 's/^tasks = 200/tasks = many/' random.scn >wrong.scn
-expect 2 simulate wrong.scn
-complains "wrong.scn:9: tasks: 'many' is not a whole number"
-ok 'a mistake is refused with file and line'
-expect 2 simulate random.scn --seed 0
-complains 'from 1 to 4294967295'
-ok 'seed 0 is refused'
+refuses 'no scenario' 'the scenario is missing'
+refuses 'a file that is not there' 'nowhere.scn: No such file' nowhere.scn
+refuses 'a mistake, with file and line,' \
+    "wrong.scn:9: tasks: 'many' is not a whole number" wrong.scn
+refuses 'seed 0' 'from 1 to 4294967295' random.scn --seed 0
 if [ -e /dev/full ]; then
     expect 3 "$BATS_MPI" simulate random.scn >/dev/full 2>err
     grep -q 'standard output' err

@@ -265,54 +265,7 @@ TEST(lost_sample_task_is_sampled_again)
     assert_int_equal(w->decisions[1].time, 25 * BATS_MINUTE);
 }
 
-TEST(run_ends_when_every_machine_is_lost)
-{
-    struct bats_sim_loss losses[] = {{BATS_MINUTE, 0}, {BATS_MINUTE, 1}};
-    set_up(&bats_policy_rr, 60, 20 * BATS_MINUTE, 2, 1, 0, -1);
-    w->o.losses = losses;
-    w->o.n_losses = 2;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_NO_MACHINES);
-    assert_int_equal(w->status.pending, 60);
-}
-
-TEST(failed_tasks_are_data)
-{
-    uint8_t fails[30] = {1, 0, 1};
-    set_up(&bats_policy_bkp, 30, 20 * BATS_MINUTE, 3, 1, 0, -1);
-    w->o.fails = fails;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.done, 28);
-    assert_int_equal(w->status.failed, 2);
-}
-
 /* ---- order ---- */
-
-TEST(result_of_an_unknown_task_changes_nothing)
-{
-    struct bats_sched *s;
-    struct bats_error err;
-    struct bats_command c;
-    struct bats_sched_status st;
-    set_up(&bats_policy_rr, 1, BATS_MINUTE, 1, 1, 0, -1);
-    assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), 0);
-    struct bats_event joined = {.type = BATS_EVENT_JOINED};
-    struct bats_event done = {.type = BATS_EVENT_DONE, .runtime = 1};
-    struct bats_event preempted = {.type = BATS_EVENT_PREEMPTED};
-    assert_int_equal(bats_sched_handle(s, 0, &done, &err), BATS_ESTATE);
-    assert_int_equal(bats_sched_handle(s, 0, &joined, &err), 0);
-    assert_int_equal(bats_sched_handle(s, 1, &preempted, &err), BATS_ESTATE);
-    assert_int_equal(bats_sched_handle(s, 5, &done, &err), 0);
-    while (bats_sched_next(s, &c))
-        ;
-    assert_int_equal(c.type, BATS_NOTICE_FINISHED);
-    assert_int_equal(bats_sched_handle(s, 6, &done, &err), BATS_ESTATE);
-    bats_sched_status(s, &st);
-    assert_int_equal(st.done, 1);
-    bats_sched_check(s);
-    bats_sched_destroy(s);
-}
 
 TEST(stop_cancels_and_drain_waits)
 {
