@@ -84,4 +84,7 @@ int bats_factor_parse(const char *text, double *factor,
 /* Reads a percentage from 0% to 100%: "30%" is 0.3. False: it is none. */
 bool bats_share_parse(const char *text, double *share);
 
+/* Parses "yes" or "no". BATS_EINPUT. */
+int bats_yes_parse(const char *text, bool *yes, struct bats_error *err);
+
 #endif

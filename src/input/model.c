@@ -265,7 +265,7 @@ static int set_reliable(struct bats_sections *r, const char *value,
                         struct bats_error *err)
 {
     struct bats_model *m = open_model(r);
-    int rc = bats_sections_yes(value, &m->is_reliable, err);
+    int rc = bats_yes_parse(value, &m->is_reliable, err);
     m->cluster.unreliable |= !m->is_reliable;
     return rc;
 }
@@ -306,7 +306,7 @@ static int set_charge_lost(struct bats_sections *r, const char *value,
                            struct bats_error *err)
 {
     bool yes;
-    int rc = bats_sections_yes(value, &yes, err);
+    int rc = bats_yes_parse(value, &yes, err);
     open_model(r)->cluster.lost_is_free = !yes;
     return rc;
 }

@@ -157,14 +157,6 @@ static int read_section(struct bats_sections *r, char *text,
 
 /* ---- values ---- */
 
-int bats_sections_yes(const char *value, bool *yes, struct bats_error *why)
-{
-    *yes = strcmp(value, "yes") == 0;
-    return *yes || strcmp(value, "no") == 0
-               ? 0
-               : bats_refuse(why, "'%.60s' is neither yes nor no", value);
-}
-
 int bats_sections_count(const char *value, uint32_t most, uint32_t *count,
                         struct bats_error *why)
 {
@@ -198,7 +190,7 @@ static int store(const struct bats_key *key, void *at, size_t i,
     case BATS_KEY_COUNT:
         return bats_sections_count(value, key->most, (uint32_t *)at + i, why);
     case BATS_KEY_YES:
-        return bats_sections_yes(value, (bool *)at + i, why);
+        return bats_yes_parse(value, (bool *)at + i, why);
     case BATS_KEY_TEXT:
         if (strlen(value) >= key->most)
             return bats_refuse(why, "'%.60s' is longer than %u bytes", value,

@@ -108,8 +108,7 @@ unsigned bats_sections_cluster(const struct bats_sections *r, size_t cluster,
 /* Releases what the models hold that nobody has taken over. */
 void bats_sections_release(struct bats_sections *r);
 
-/* Parses yes or no; a whole number from 1 to `most`; a duration above 0. */
-int bats_sections_yes(const char *value, bool *yes, struct bats_error *why);
+/* Parses a whole number from 1 to `most`; a duration above 0. */
 int bats_sections_count(const char *value, uint32_t most, uint32_t *count,
                         struct bats_error *why);
 int bats_sections_period(const char *value, bats_time *period,

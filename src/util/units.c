@@ -357,3 +357,11 @@ bool bats_share_parse(const char *text, double *share)
     *share = percent / 100;
     return true;
 }
+
+int bats_yes_parse(const char *text, bool *yes, struct bats_error *err)
+{
+    *yes = strcmp(text, "yes") == 0;
+    return *yes || strcmp(text, "no") == 0
+               ? 0
+               : bats_refuse(err, "'%.60s' is neither yes nor no", text);
+}
