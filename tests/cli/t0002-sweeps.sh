@@ -25,9 +25,9 @@ ok 'values may come from CSV'
 printf '%s\n' '{"a": 1, "b": "x y"}' '{"b": [1,2], "c": null}' >p.json
 commands --from-json p.json -- echo {a}.{b}.{c}
 printf '%s\n' "echo 1.'x y'.''" "echo ''.'[1,2]'.''" | cmp - out
-echo '[1, "two", 0.3]' >q.json
+echo '[1, "two", 0.07]' >q.json
 commands --from-json q.json -- echo {}
-printf 'echo %s\n' 1 two 0.3 | cmp - out
+printf 'echo %s\n' 1 two 0.07 | cmp - out
 ok 'values may come from JSON'
 
 commands --array 1-7:3,20 -- echo {} {array_id}

@@ -56,6 +56,7 @@ TEST(few_tasks_are_shown_one_by_one)
         bool on_path =
             d.groups[e->from].task != 1 && d.groups[e->to].task != 1;
         assert_int_equal(e->critical, on_path);
+        assert_true(i < 2 || e->critical); /* drawn above the others */
         critical += e->critical;
     }
     assert_int_equal(critical, 2);
@@ -133,6 +134,10 @@ TEST(a_picture_of_a_million_tasks_is_no_larger)
     assert_int_equal(d.n_rows, BATS_DAG_ROWS);
     assert_true(d.n_groups <= BATS_DAG_COLUMNS * (BATS_DAG_ROWS + 1));
     assert_true(d.n_edges <= BATS_DAG_EDGES);
+    for (uint32_t i = 1; i < d.n_edges; i++)
+        assert_true(d.edges[i - 1].critical < d.edges[i].critical ||
+                    (d.edges[i - 1].critical == d.edges[i].critical &&
+                     d.edges[i - 1].n <= d.edges[i].n));
     for (uint32_t i = 0; i < d.n_groups; i++)
         sum += d.groups[i].sum.tasks;
     assert_int_equal(sum, N);

@@ -4,12 +4,6 @@
 #include "bats/factors.h"
 #include "helpers/test.h"
 
-static void assert_close(double value, double wanted, double error)
-{
-    if (!(fabs(value - wanted) <= error))
-        fail_msg("%.9g, not %.9g", value, wanted);
-}
-
 /* From -1 to 1, the same numbers on every machine. */
 static double noise(uint32_t i)
 {
@@ -49,15 +43,15 @@ TEST(a_line_and_a_power_are_found)
     struct bats_factors f = measure(40, line);
     struct bats_factor_model m = bats_factors_fit(&f);
     assert_true(m.is_there && !m.has_logs);
-    assert_close(m.b[0], 30, 2);
-    assert_close(m.b[1], 2, 0.1);
-    assert_close(bats_factors_at(&m, &(double){100}), 230, 10);
-    assert_close(bats_factors_level(&m, &f), 1, 1e-9);
+    assert_near(m.b[0], 30, 2);
+    assert_near(m.b[1], 2, 0.1);
+    assert_near(bats_factors_at(&m, &(double){100}), 230, 10);
+    assert_near(bats_factors_level(&m, &f), 1, 1e-9);
     f = measure(40, square);
     m = bats_factors_fit(&f);
     assert_true(m.is_there && m.has_logs);
-    assert_close(m.b[1], 2, 0.1);
-    assert_close(bats_factors_at(&m, &(double){100}), 5000, 700);
+    assert_near(m.b[1], 2, 0.1);
+    assert_near(bats_factors_at(&m, &(double){100}), 5000, 700);
 }
 
 TEST(noise_explains_nothing_and_neither_do_few)
@@ -85,14 +79,14 @@ TEST(bags_of_slower_machines_are_added_up)
     bats_factors_add(&all, &f, 1, 1);
     bats_factors_add(&all, &slow, 0.5, 3);
     struct bats_factor_model m = bats_factors_fit(&all);
-    assert_close(bats_factors_at(&m, &(double){20}), 70, 2);
-    assert_close(bats_factors_level(&m, &slow), 3, 1e-6);
+    assert_near(bats_factors_at(&m, &(double){20}), 70, 2);
+    assert_near(bats_factors_level(&m, &slow), 3, 1e-6);
     /* The same of logarithms. */
     struct bats_factors power = {.n = 1}, twice = measure(40, square);
     bats_factors_add(&power, &twice, 2, 4);
     m = bats_factors_fit(&power);
-    assert_close(bats_factors_at(&m, &(double){20}), 50, 4);
-    assert_close(bats_factors_level(&m, &twice), 4, 0.05);
+    assert_near(bats_factors_at(&m, &(double){20}), 50, 4);
+    assert_near(bats_factors_level(&m, &twice), 4, 0.05);
 }
 
 TEST(several_numbers_of_which_some_say_the_same)
@@ -105,11 +99,11 @@ TEST(several_numbers_of_which_some_say_the_same)
     }
     struct bats_factor_model m = bats_factors_fit(&f);
     assert_true(m.is_there && !m.has_logs); /* there is a 0: no logarithms */
-    assert_close(bats_factors_at(&m, (const double[]){10, 3, 20, 30}), 70,
-                 1e-6);
+    assert_near(bats_factors_at(&m, (const double[]){10, 3, 20, 30}), 70,
+                1e-6);
     /* Nothing takes less than 1 % of the mean, 20.9. */
-    assert_close(bats_factors_at(&m, (const double[]){-90, 3, 0, -90}), 0.209,
-                 1e-6);
+    assert_near(bats_factors_at(&m, (const double[]){-90, 3, 0, -90}), 0.209,
+                1e-6);
 }
 
 TEST_MAIN(NULL, NULL)

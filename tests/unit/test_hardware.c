@@ -1,7 +1,7 @@
 /* hardware: which cores are whose, on a machine that hwloc makes up: two
  * packages with a NUMA node of 16 GiB and four cores each, two hardware
  * threads per core; core c has the threads 2c and 2c + 1. */
-#include "helpers/test.h"
+#include "helpers/directory.h"
 #include "site/hardware.h"
 #include "site/node.h"
 #include "site/resources.h"
@@ -19,36 +19,24 @@ static int make_machine(void **state)
     return 0;
 }
 
-static void write_text(const char *path, const char *text)
+TEST_WITH(the_least_limit_of_all_control_groups_above_counts, enter_directory,
+          leave_directory)
 {
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    fclose(out);
-}
-
-TEST(the_least_limit_of_all_control_groups_above_counts)
-{
-    char dir[] = "/tmp/bats-groups.XXXXXX", command[100];
-    assert_non_null(mkdtemp(dir));
-    assert_int_equal(chdir(dir), 0);
     assert_int_equal(mkdir("job", 0700) | mkdir("job/step", 0700) |
                          mkdir("memory", 0700) | mkdir("memory/old", 0700),
                      0);
     write_text("groups", "12:cpu,cpuacct:/x\n0::/job/step\n");
-    assert_true(bats_resources_limit("groups", dir) == UINT64_MAX);
+    assert_true(bats_resources_limit("groups", directory) == UINT64_MAX);
     write_text("job/step/memory.max", "max\n");
     write_text("job/memory.max", "4096\n");
-    assert_true(bats_resources_limit("groups", dir) == 4096);
+    assert_true(bats_resources_limit("groups", directory) == 4096);
     write_text("job/step/memory.max", "2048\n");
     write_text("memory.max", "1024\n");
-    assert_true(bats_resources_limit("groups", dir) == 1024);
+    assert_true(bats_resources_limit("groups", directory) == 1024);
     write_text("groups", "3:memory:/old\n");
     write_text("memory/old/memory.limit_in_bytes", "512\n");
-    assert_true(bats_resources_limit("groups", dir) == 512);
-    assert_true(bats_resources_limit("none", dir) == UINT64_MAX);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    assert_int_equal(system(command), 0);
+    assert_true(bats_resources_limit("groups", directory) == 512);
+    assert_true(bats_resources_limit("none", directory) == UINT64_MAX);
 }
 
 TEST(a_job_may_use_what_it_asked_for_and_the_gpus_of_its_step)

@@ -8,12 +8,6 @@
 #include "history/exchange.h"
 #include "history/store.h"
 
-static void assert_close(double value, double wanted, double error)
-{
-    if (!(fabs(value - wanted) <= error))
-        fail_msg("%.9g, not %.9g", value, wanted);
-}
-
 /* ---- kinds ---- */
 
 static void assert_kind(const char *command, const char *wanted)
@@ -91,12 +85,12 @@ TEST(moments_are_sums_and_quantiles)
     assert_int_equal(gather.n, 2);
     struct bats_moments m = bats_gather_moments(&gather, 0);
     assert_int_equal(m.tasks, 11);
-    assert_close(m.sum, 66, 1e-9);
-    assert_close(m.squares, 506, 1e-9);
-    assert_close(m.log_sum, lgamma(12), 1e-9);
-    assert_close(m.p10, 2, 1e-6);
-    assert_close(m.p50, 6, 1e-6);
-    assert_close(m.p90, 10, 1e-6);
+    assert_near(m.sum, 66, 1e-9);
+    assert_near(m.squares, 506, 1e-9);
+    assert_near(m.log_sum, lgamma(12), 1e-9);
+    assert_near(m.p10, 2, 1e-6);
+    assert_near(m.p50, 6, 1e-6);
+    assert_near(m.p90, 10, 1e-6);
     bats_gather_release(&gather);
 }
 
@@ -108,11 +102,11 @@ TEST(quantiles_of_many_tasks_are_those_of_a_sample)
         bats_gather_note(&gather, 0, 0, (double)(1 + i * 61803 % 100000));
     struct bats_moments m = bats_gather_moments(&gather, 0);
     assert_int_equal(m.tasks, 100000);
-    assert_close(m.sum, 5000050000.0, 1);
+    assert_near(m.sum, 5000050000.0, 1);
     assert_true(gather.cells[0].n_sample <= 1024);
-    assert_close(m.p10, 10000, 2000);
-    assert_close(m.p50, 50000, 2000);
-    assert_close(m.p90, 90000, 2000);
+    assert_near(m.p10, 10000, 2000);
+    assert_near(m.p50, 50000, 2000);
+    assert_near(m.p90, 90000, 2000);
     bats_gather_release(&gather);
 }
 
@@ -179,8 +173,8 @@ TEST(a_run_counts_once)
     assert_string_equal(r->name, "a");
     assert_int_equal(r->month, 202311);
     assert_int_equal(r->ended_s, 1700000000);
-    assert_close(r->moments.sum, 8, 1e-9);
-    assert_close(r->moments.p50, 8, 1e-9);
+    assert_near(r->moments.sum, 8, 1e-9);
+    assert_near(r->moments.p50, 8, 1e-9);
     bats_store_release(&past);
     bats_store_close(store);
     discard(path);
@@ -236,12 +230,12 @@ TEST(older_bags_are_merged_by_month)
         }
         if (r->month == 202311 && r->run == 0) { /* 27th to 30th */
             assert_int_equal(r->bags, 4);
-            assert_close(r->moments.sum, 10, 1e-9);
-            assert_close(r->moments.squares, 30, 1e-9);
-            assert_close(r->moments.p90, 2.5, 1e-9);
+            assert_near(r->moments.sum, 10, 1e-9);
+            assert_near(r->moments.squares, 30, 1e-9);
+            assert_near(r->moments.p90, 2.5, 1e-9);
         }
     }
-    assert_close(sum, 210, 1e-9);
+    assert_near(sum, 210, 1e-9);
     assert_int_equal(merged, 2);
     assert_int_equal(past.n_rows, 2 * (8 + 2));
     bats_store_release(&past);
@@ -331,7 +325,7 @@ TEST(an_export_is_imported_once)
                             sizeof *copy.places);
         assert_string_equal(c->name, r->name);
         assert_int_equal(c->ended_s, r->ended_s);
-        assert_close(c->moments.sum, r->moments.sum, 1e-9);
+        assert_near(c->moments.sum, r->moments.sum, 1e-9);
     }
     bats_store_release(&past);
     bats_store_release(&copy);
@@ -378,7 +372,7 @@ TEST(a_joblog_is_imported)
     assert_int_equal(bats_history_import(store, other, NULL, &err), 0);
     struct bats_past_row row = row_of(store, "sim", "node");
     assert_int_equal(row.moments.tasks, 2);
-    assert_close(row.moments.sum, 10, 1e-9);
+    assert_near(row.moments.sum, 10, 1e-9);
     assert_int_equal(row.ended_s, 1700000106);
     bats_store_close(store);
     unlink(other);
@@ -400,7 +394,7 @@ TEST(the_accounting_of_slurm_is_imported)
     assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
     struct bats_past_row row = row_of(store, "align", "fast");
     assert_int_equal(row.moments.tasks, 2);
-    assert_close(row.moments.sum, 80, 1e-9);
+    assert_near(row.moments.sum, 80, 1e-9);
     assert_int_equal(row.month, 202611);
     write_file(other, "JobIDRaw|JobName|Partition|Elapsed|State|End\n");
     assert_int_equal(bats_history_import(store, other, NULL, &err),
@@ -429,8 +423,8 @@ static int ask(struct bats_store *store, const char *kind,
     struct bats_error err;
     bats_task_kinds_named(&kinds, kind);
     assert_int_equal(bats_store_read(store, &past, &err), 0);
-    int rc = bats_history_believe(&past, clusters, charge, 2, &kinds, "",
-                                  NULL, believed, &err);
+    int rc = bats_history_believe(&past, clusters, charge, 2, &kinds, "", NULL,
+                                  believed, &err);
     bats_store_release(&past);
     bats_task_kinds_release(&kinds);
     return rc;
@@ -453,19 +447,19 @@ TEST(a_bag_is_believed_to_be_as_the_last_ones)
     add(store, "c", 1700000002, "fit", 500, &err);
     assert_int_equal(ask(store, "sim", places, &b), 1);
     assert_int_equal(b.bags, 2);
-    assert_close(b.prior.mean[0] / S, 8, 1e-3);
-    assert_close(b.prior.mean[1] / S, 4, 1e-3);
-    assert_close(b.kinds[0].mean[0] / S, 8, 1e-3);
-    assert_close(b.prior.level, 0.5 / sqrt(2), 1e-6);
+    assert_near(b.prior.mean[0] / S, 8, 1e-3);
+    assert_near(b.prior.mean[1] / S, 4, 1e-3);
+    assert_near(b.kinds[0].mean[0] / S, 8, 1e-3);
+    assert_near(b.prior.level, 0.5 / sqrt(2), 1e-6);
     free(b.kinds);
     assert_int_equal(ask(store, "another", places, &b), 1);
     assert_true(isinf(b.prior.level));
-    assert_close(b.prior.mean[0] / b.prior.mean[1], 2, 1e-6);
+    assert_near(b.prior.mean[0] / b.prior.mean[1], 2, 1e-6);
     free(b.kinds);
     /* The same hardware at the same site; the same names at another. */
     assert_int_equal(ask(store, "sim", renamed, &b), 1);
-    assert_close(b.prior.mean[0] / S, 4, 1e-3);
-    assert_close(b.prior.mean[1] / S, 8, 1e-3);
+    assert_near(b.prior.mean[0] / S, 4, 1e-3);
+    assert_near(b.prior.mean[1] / S, 8, 1e-3);
     free(b.kinds);
     assert_int_equal(ask(store, "another", elsewhere, &b), 0);
     bats_store_close(store);
@@ -486,7 +480,7 @@ TEST(merged_bags_count_as_one)
     }
     assert_int_equal(ask(store, "sim", places, &b), 1);
     assert_int_equal(b.bags, 10);
-    assert_close(b.prior.mean[1] / S, 4, 1e-3);
+    assert_near(b.prior.mean[1] / S, 4, 1e-3);
     free(b.kinds);
     bats_store_close(store);
     discard(path);
@@ -509,9 +503,8 @@ static void add_sweep(struct bats_store *store, const char *run, int64_t at,
         bats_gather_note(&gather, kind, i % 2, s);
         bats_gather_point(&gather, kind, i % 2, i, "n", &n, 1, s);
     }
-    assert_int_equal(bats_store_add(store, run, at, &kinds, places, &gather,
-                                    &err),
-                     1);
+    assert_int_equal(
+        bats_store_add(store, run, at, &kinds, places, &gather, &err), 1);
     bats_task_kinds_release(&kinds);
     bats_gather_release(&gather);
 }
@@ -551,8 +544,8 @@ TEST(a_sweep_tells_what_other_points_take)
     add_sweep(store, "two", 1700000001, 1, false);
     struct bats_believed b = ask_sweep(store, "n", &m);
     assert_true(m.model.is_there && !m.model.has_logs);
-    assert_close(b.prior.mean[0] / S, 230, 0.5);
-    assert_close(b.prior.mean[1] / S, 115, 0.5);
+    assert_near(b.prior.mean[0] / S, 230, 0.5);
+    assert_near(b.prior.mean[1] / S, 115, 0.5);
     free(b.kinds);
     /* The mean of all, as nothing relates its points to these. */
     b = ask_sweep(store, "rate", &m);
@@ -564,7 +557,7 @@ TEST(a_sweep_tells_what_other_points_take)
         add_sweep(store, (const char *[]){"x", "y", "z"}[i], 1700000002 + i,
                   1.5, false);
     b = ask_sweep(store, "n", &m);
-    assert_close(b.prior.mean[0] / S, 345, 30);
+    assert_near(b.prior.mean[0] / S, 345, 30);
     free(b.kinds);
     assert_true(bats_store_forget(store, "fit", &err) > 0);
     add(store, "w", 1700000009, "fit", 8, &err);
@@ -588,9 +581,10 @@ TEST(noise_in_a_sweep_tells_nothing)
     free(b.kinds);
     /* The oldest of nine bags is merged into its month, without its sums. */
     for (int i = 0; i < 9; i++)
-        add_sweep(store, (const char *[]){"a", "b", "c", "d", "e", "f", "g",
-                                          "h", "i"}[i],
-                  1700000001 + i, 1, false);
+        add_sweep(
+            store,
+            (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i"}[i],
+            1700000001 + i, 1, false);
     struct bats_past past;
     assert_int_equal(bats_store_read(store, &past, &err), 0);
     size_t with = 0;

@@ -6,12 +6,6 @@
 
 #define S 1e6 /* a second */
 
-static void assert_close(double value, double wanted, double error)
-{
-    if (!(fabs(value - wanted) <= error))
-        fail_msg("%.9g, not %.9g", value, wanted);
-}
-
 /* Slow takes 400 s, fast 100 s, level and speeds off by 0.5 and 0.1. */
 static const struct bats_prior two = {
     .mean = {400 * S, 100 * S}, .own = {0.1, 0.1}, .level = 0.5, .cv = 0.3};
@@ -28,9 +22,9 @@ static struct bats_belief update(const struct bats_prior *prior, double slow,
 TEST(without_results_it_is_as_it_was)
 {
     struct bats_belief b = update(&two, 0, 0, 0, 0);
-    assert_close(b.mean[0], 400 * S, 1);
-    assert_close(b.mean[1], 100 * S, 1);
-    assert_close(b.error[0], sqrt(0.26), 1e-9);
+    assert_near(b.mean[0], 400 * S, 1);
+    assert_near(b.mean[1], 100 * S, 1);
+    assert_near(b.error[0], sqrt(0.26), 1e-9);
     assert_false(b.is_dropped);
     assert_true(bats_prior_is_there(&two, 2));
     assert_false(bats_prior_is_there(&two, 3));
@@ -42,9 +36,9 @@ TEST(results_of_one_cluster_tell_of_the_other)
 {
     struct bats_belief b = update(&two, 600, 8, 0, 0);
     double x = log(1.5), u = 50 * x / 54;
-    assert_close(b.mean[1], 100 * S * exp(u), 1);
-    assert_close(b.mean[0], 400 * S * exp(u + (x - u) / 2), 1);
-    assert_close(b.error[1], sqrt(0.01 + 1.0 / 54), 1e-9);
+    assert_near(b.mean[1], 100 * S * exp(u), 1);
+    assert_near(b.mean[0], 400 * S * exp(u + (x - u) / 2), 1);
+    assert_near(b.error[1], sqrt(0.01 + 1.0 / 54), 1e-9);
     assert_true(b.error[0] < b.error[1]);
 }
 
@@ -53,8 +47,8 @@ TEST(results_of_one_cluster_tell_of_the_other)
 TEST(results_outweigh_it)
 {
     struct bats_belief b = update(&two, 400, 1000, 130, 1000);
-    assert_close(b.mean[0] / S, 400, 6);
-    assert_close(b.mean[1] / S, 130, 6);
+    assert_near(b.mean[0] / S, 400, 6);
+    assert_near(b.mean[1] / S, 130, 6);
     assert_true(b.error[0] < 0.04 && b.error[1] < 0.04);
 }
 
@@ -67,8 +61,8 @@ TEST(a_first_result_far_outside_drops_the_level)
     assert_false(near.is_dropped);
     assert_true(near.mean[1] < 350 * S);
     assert_true(far.is_dropped);
-    assert_close(far.mean[1] / S, 1000, 1e-3);
-    assert_close(far.mean[0] / S, 4000, 1e-3);
+    assert_near(far.mean[1] / S, 1000, 1e-3);
+    assert_near(far.mean[0] / S, 4000, 1e-3);
 }
 
 TEST(without_a_level_only_relative_speeds_count)
@@ -79,8 +73,8 @@ TEST(without_a_level_only_relative_speeds_count)
     assert_true(b.mean[0] == 0 && b.mean[1] == 0);
     assert_true(isinf(b.error[0]));
     b = update(&speeds, 8, 4, 0, 0);
-    assert_close(b.mean[0] / S, 8, 1e-6);
-    assert_close(b.mean[1] / S, 2, 1e-6);
+    assert_near(b.mean[0] / S, 8, 1e-6);
+    assert_near(b.mean[1] / S, 2, 1e-6);
 }
 
 /* ---- from the past ---- */
@@ -115,14 +109,14 @@ TEST(speeds_are_those_of_all_kinds_and_levels_of_one)
     uint32_t bags;
     assert_true(believe(rows, 3, 5, &prior, &bags));
     assert_int_equal(bags, 1);
-    assert_close(prior.mean[0] / S, 600, 1e-3);
-    assert_close(prior.mean[1] / S, 200, 1e-3);
-    assert_close(prior.level, 0.5, 1e-9);
-    assert_close(prior.cv, 0.2, 1e-9);
+    assert_near(prior.mean[0] / S, 600, 1e-3);
+    assert_near(prior.mean[1] / S, 200, 1e-3);
+    assert_near(prior.level, 0.5, 1e-9);
+    assert_near(prior.cv, 0.2, 1e-9);
     assert_true(believe(rows, 3, UINT32_MAX, &prior, &bags));
     assert_int_equal(bags, 0);
     assert_true(isinf(prior.level));
-    assert_close(prior.mean[0] / prior.mean[1], 3, 1e-6);
+    assert_near(prior.mean[0] / prior.mean[1], 3, 1e-6);
 }
 
 TEST(what_nothing_is_known_of_is_not_believed)
@@ -141,8 +135,8 @@ TEST(a_cluster_that_was_never_seen_is_as_fast_as_it_is_dear)
     struct bats_prior prior;
     uint32_t bags;
     assert_true(believe(rows, 1, 7, &prior, &bags));
-    assert_close(prior.mean[0] / S, 30, 1e-3);
-    assert_close(prior.mean[1] / S, 30 / pow(4, 0.6), 1e-3);
+    assert_near(prior.mean[0] / S, 30, 1e-3);
+    assert_near(prior.mean[1] / S, 30 / pow(4, 0.6), 1e-3);
     assert_true(prior.own[1] > 2 * prior.own[0]);
 }
 
@@ -157,9 +151,8 @@ TEST(how_far_a_level_is_trusted_is_learned)
     rows[0] = row(0, 7, 0, 100);
     rows[1] = row(1, 7, 0, 110);
     assert_true(believe(rows, 2, 7, &prior, &bags));
-    assert_close(log(prior.mean[0] / S), (log(110) + log(100) / 2) / 1.5,
-                 1e-6);
-    assert_close(prior.level, sqrt((0.25 + log(1.1) * log(1.1)) / 2), 1e-6);
+    assert_near(log(prior.mean[0] / S), (log(110) + log(100) / 2) / 1.5, 1e-6);
+    assert_near(prior.level, sqrt((0.25 + log(1.1) * log(1.1)) / 2), 1e-6);
     for (uint32_t i = 0; i < 8; i++)
         rows[i] = row(i, 7, 0, 100);
     assert_true(believe(rows, 8, 7, &calm, &bags));
@@ -167,7 +160,7 @@ TEST(how_far_a_level_is_trusted_is_learned)
         rows[i].mean *= 4;
     assert_true(believe(rows, 8, 7, &wild, &bags));
     assert_int_equal(bags, 8);
-    assert_close(calm.level, 0.5 / sqrt(8), 1e-6);
+    assert_near(calm.level, 0.5 / sqrt(8), 1e-6);
     assert_true(wild.level > 0.8);
 }
 
@@ -179,8 +172,8 @@ TEST(clusters_are_compared_by_way_of_others)
     struct bats_prior prior;
     uint32_t bags;
     assert_true(believe(rows, 4, 7, &prior, &bags));
-    assert_close(prior.mean[0] / S, 40, 0.1);
-    assert_close(prior.mean[1] / S, 20.0 / 3, 0.1);
+    assert_near(prior.mean[0] / S, 40, 0.1);
+    assert_near(prior.mean[1] / S, 20.0 / 3, 0.1);
 }
 
 /* 3 tasks of 10 s and 1 of 50 s, with levels 0.5 and 0.1; a fifth task of which
@@ -193,13 +186,13 @@ TEST(several_kinds_are_mixed_by_their_numbers)
     const double weight[] = {3, 1, 1};
     struct bats_prior mix;
     bats_prior_mix(kinds, weight, 2, 2, &mix);
-    assert_close(mix.mean[0] / S, 20, 1e-6);
-    assert_close(mix.mean[1] / S, 10, 1e-6);
-    assert_close(mix.own[1], 0.3, 1e-9);
-    assert_close(mix.level, sqrt(0.19), 1e-9);
+    assert_near(mix.mean[0] / S, 20, 1e-6);
+    assert_near(mix.mean[1] / S, 10, 1e-6);
+    assert_near(mix.own[1], 0.3, 1e-9);
+    assert_near(mix.level, sqrt(0.19), 1e-9);
     bats_prior_mix(kinds, weight, 3, 2, &mix);
-    assert_close(mix.mean[0] / S, 20, 1e-6);
-    assert_close(mix.level, sqrt(0.19) + 0.2, 1e-9);
+    assert_near(mix.mean[0] / S, 20, 1e-6);
+    assert_near(mix.level, sqrt(0.19) + 0.2, 1e-9);
 }
 
 TEST_MAIN(NULL, NULL)

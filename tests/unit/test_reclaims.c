@@ -166,8 +166,4 @@ TEST(the_earliest_notice_counts)
     bats_sched_destroy(s);
 }
 
-int main(void)
-{
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return run_cases(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -502,19 +502,11 @@ static void refused(const char *path, int code, const char *says)
         fail_msg("'%s' does not say '%s' of '%s'", err.text, says, path);
 }
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 TEST_IN_DIRECTORY(a_wrong_file_is_refused_and_left_alone)
 {
-    write_file("notes", "Dear diary, this is no database of any kind.\n");
+    write_text("notes", "Dear diary, this is no database of any kind.\n");
     refused("notes", BATS_EINPUT, "is not a run record");
-    write_file("short", "SQLite");
+    write_text("short", "SQLite");
     refused("short", BATS_EINPUT, "is not a run record");
     refused("/", BATS_EINPUT, "/");
     refused("missing/" PATH, BATS_EINPUT, "No such file");
@@ -527,7 +519,7 @@ TEST_IN_DIRECTORY(a_wrong_file_is_refused_and_left_alone)
 
 TEST_IN_DIRECTORY(an_empty_file_is_a_new_record)
 {
-    write_file(PATH, "");
+    write_text(PATH, "");
     close_record(open_with_tasks(1));
 }
 
@@ -696,9 +688,9 @@ TEST_IN_DIRECTORY(a_read_only_place_is_refused)
     begin(r, 1);
     close_record(r);
     assert_int_equal(chmod(PATH, 0444), 0);
-    assert_int_equal(chmod(*state, 0555), 0);
+    assert_int_equal(chmod(directory, 0555), 0);
     in_child(be_nobody);
-    assert_int_equal(chmod(*state, 0755), 0);
+    assert_int_equal(chmod(directory, 0755), 0);
 }
 
 TEST_MAIN(NULL, NULL)

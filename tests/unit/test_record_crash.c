@@ -248,7 +248,7 @@ TEST_IN_DIRECTORY(a_view_leaves_nothing_behind)
     close_record(r);
     assert_int_equal(mkdir("tmp", 0700), 0);
     char tmp[64];
-    snprintf(tmp, sizeof tmp, "%s/tmp", (char *)*state);
+    snprintf(tmp, sizeof tmp, "%s/tmp", directory);
     setenv("TMPDIR", tmp, 1);
     must(bats_view_open(PATH, &view, &err), &err);
     bats_view_close(view);

@@ -191,8 +191,4 @@ TEST(what_is_guaranteed_is_not_taken)
     assert_true(bats_lifetime_draw(&l, .9) > 2 * BATS_HOUR);
 }
 
-int main(void)
-{
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return run_cases(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -7,35 +7,14 @@
 
 #include <sqlite3.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "bats/policy.h"
 #include "bats/sample.h"
 #include "bats/sched.h"
+#include "directory.h"
 #include "record/write/record.h"
-#include "test.h"
 
 #define PATH "bag.txt.bats"
-
-static inline int enter_directory(void **state)
-{
-    static char dir[32];
-
-    strcpy(dir, "/tmp/bats-record-XXXXXX");
-    assert_non_null(mkdtemp(dir));
-    assert_int_equal(chdir(dir), 0);
-    *state = dir;
-    return 0;
-}
-
-static inline int leave_directory(void **state)
-{
-    char command[64];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", (char *)*state);
-    assert_int_equal(chdir("/"), 0);
-    return system(command);
-}
 
 #define TEST_IN_DIRECTORY(name)                                               \
     TEST_WITH(name, enter_directory, leave_directory)
