@@ -53,10 +53,10 @@ static void print_head(FILE *out, const struct bats_run_options *options,
                     options->bag->name,
                     bats_words_count(platform->n_machines, "machine").s);
     fprintf(out, "policy %s, window %s, budget %s, seed %" PRIu64 "\n\n",
-            bats_policy_name(options->policy),
+            bats_policy_name(options->engine.policy),
             bats_words_duration(platform->window).s,
             bats_words_money(options->budget, platform->currency).s,
-            options->seed);
+            options->engine.seed);
 }
 
 /* Prints the rules in force, if there are any. */
@@ -95,7 +95,7 @@ static void print_opening(FILE *out, const struct bats_sched *sched,
     struct bats_sched_status status;
     bats_sched_status(sched, &status);
 
-    if (options->policy == &bats_policy_bkp)
+    if (options->engine.policy == &bats_policy_bkp)
         snprintf(sample, sizeof sample,
                  " and samples up to %" PRIu32 " tasks on each cluster",
                  status.sample_size);
@@ -265,7 +265,7 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
                             options->time_scale);
         print_opening(out, sched, options, platform, &opening);
         print_believed(out, learner, survey, &opening, options->bag->n_tasks);
-        print_rules(out, &options->rules);
+        print_rules(out, &options->engine.rules);
         rc = print_tasks(out, options->bag, sched, &opening, err);
     }
     if (rc == 0)

@@ -143,7 +143,7 @@ static int choose_copies(const struct bats_settings *set,
                          struct bats_error *err)
 {
     struct bats_error why;
-    bool is_expert = options->policy == &bats_policy_expert;
+    bool is_expert = options->engine.policy == &bats_policy_expert;
     if (set->strategy != NULL && !is_expert)
         return bats_refuse(err, "--strategy goes with --policy expert");
     if (set->utility != NULL && (!is_expert || set->strategy != NULL))
@@ -151,15 +151,16 @@ static int choose_copies(const struct bats_settings *set,
             err, "--utility goes with --policy expert, without --strategy");
     if (is_expert &&
         bats_strategy_parse(set->strategy != NULL ? set->strategy : "AUR",
-                            &options->strategy, &why) < 0)
+                            &options->engine.strategy, &why) < 0)
         return bats_refuse(err, "--strategy: %s", why.text);
     if (is_expert && set->strategy == NULL)
-        options->utility = set->utility != NULL ? set->utility : "product";
-    bats_tail_find(set->tail, &options->tail);
+        options->engine.utility =
+            set->utility != NULL ? set->utility : "product";
+    bats_tail_find(set->tail, &options->engine.tail);
     if (set->no_replicate)
-        options->tail = BATS_TAIL_NONE;
+        options->engine.tail = BATS_TAIL_NONE;
     uint32_t n = bag->n_tasks;
-    options->once = *once = calloc(n, 1);
+    options->engine.once = *once = calloc(n, 1);
     if (*once == NULL)
         return bats_no_memory(err);
     for (uint32_t i = 0; i < n; i++)
@@ -175,7 +176,7 @@ static int load_profile(const struct bats_settings *set,
     struct bats_run_options *options = &r->options;
     if (set->profile == NULL)
         return 0;
-    if (options->policy == &bats_policy_expert) {
+    if (options->engine.policy == &bats_policy_expert) {
         options->pools = &r->pools;
         return bats_pools_load(set->profile, &r->pools, err);
     }
@@ -235,7 +236,11 @@ static int64_t bytes_in_kib(int64_t bytes)
 static struct bats_run_options plain_options(const struct bats_settings *set)
 {
     struct bats_run_options options = {
-        .policy = bats_policy_find(set->policy),
+        .engine = {.policy = bats_policy_find(set->policy),
+                   .seed = set->seed,
+                   .monitor_interval = set->monitor,
+                   .rules = set->rules,
+                   .goal = goal_of(set)},
         .machine = set->machine,
         .need = {.cores = set->cores,
                  .gpus = set->gpus,
@@ -248,7 +253,6 @@ static struct bats_run_options plain_options(const struct bats_settings *set)
         .budget_given = set->budget_from != NULL,
         .window = set->window,
         .time_scale = set->time_scale,
-        .seed = set->seed,
         .grace_ms = set->grace / 1000,
         .workdir = set->workdir,
         .nice = set->nice,
@@ -256,15 +260,12 @@ static struct bats_run_options plain_options(const struct bats_settings *set)
         .delay_us = set->delay,
         .silence_us = set->silence,
         .master_works = set->master_works,
-        .monitor_interval = set->monitor,
-        .rules = set->rules,
-        .goal = goal_of(set),
         .deadline_us = (int64_t)set->deadline.moment * 1000000,
         .sync_us = set->sync,
         .sync_events = set->sync_events,
         .version = BATS_VERSION,
     };
-    options.rules.retries = set->retries > 0 ? set->retries - 1 : 0;
+    options.engine.rules.retries = set->retries > 0 ? set->retries - 1 : 0;
     return options;
 }
 
@@ -276,7 +277,8 @@ static bool is_in_order(const struct bats_settings *set,
     if (set->order != NULL)
         return strcmp(set->order, "random") != 0;
     return bats_settings_is_plain(set) && !set->shuffle && !set->seed_given &&
-           !options->sampling.on && options->policy != &bats_policy_expert;
+           !options->engine.sampling.on &&
+           options->engine.policy != &bats_policy_expert;
 }
 
 static struct bats_sched_sampling
@@ -396,9 +398,9 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
     options->open = set->open ? &r->open.is : NULL;
     options->clusters = r->clusters;
     rc = bats_choosing_init(&r->choosing, verb, set, err);
-    options->asks = r->choosing.strategies;
-    options->sampling = sampling_of(&r->choosing, set);
-    options->in_order = is_in_order(set, options);
+    options->engine.asks = r->choosing.strategies;
+    options->engine.sampling = sampling_of(&r->choosing, set);
+    options->engine.in_order = is_in_order(set, options);
     if (rc == 0)
         rc = make_labels(set, r, err);
     if (rc == 0)
@@ -410,7 +412,7 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
     if (rc == 0)
         rc = resolve_budget(set, options, err);
     if (rc == 0 && !set->seed_given)
-        rc = random_seed(&options->seed, err);
+        rc = random_seed(&options->engine.seed, err);
     if (rc == 0 && set->welcome != NULL)
         rc = welcome(r, set, err);
     return rc;

@@ -68,10 +68,10 @@ static void pass_over(struct bats_watch *w, const struct bats_sched *sched)
     uint32_t task, n = w->options->bag->n_tasks;
     while (w->inorder != NULL && (task = bats_inorder_next(w->inorder)) < n &&
            (bats_sched_is_skipped(sched, task) ||
-            (w->options->earlier.state != NULL &&
-             w->options->earlier.state[task] != BATS_TASK_PENDING) ||
-            (w->options->earlier.fresh != NULL &&
-             w->options->earlier.fresh[task])))
+            (w->options->engine.earlier.state != NULL &&
+             w->options->engine.earlier.state[task] != BATS_TASK_PENDING) ||
+            (w->options->engine.earlier.fresh != NULL &&
+             w->options->engine.earlier.fresh[task])))
         bats_inorder_ended(w->inorder, task, 0);
 }
 
@@ -81,7 +81,7 @@ static const char *order_words(const struct bats_run_options *o,
 {
     return o->bag->graph != NULL               ? ""
            : bats_draws_at_random(o, platform) ? ", random order"
-           : o->order != NULL                  ? ", longest first"
+           : o->engine.order != NULL           ? ", longest first"
                                                : "";
 }
 
@@ -121,7 +121,7 @@ static void on_started(void *context, const struct bats_survey *survey,
         bats_words_machines(list, sizeof list, platform->clusters,
                             platform->n_clusters, all, ", "),
         bats_words_money(survey->budget, platform->currency).s, most,
-        order_words(w->options, platform), w->options->seed);
+        order_words(w->options, platform), w->options->engine.seed);
     if (bats_learner_words(w->learner, list, sizeof list)[0] != '\0')
         bats_words_line(stderr, "bats-mpi: %s", list);
     if (survey->by_account)
@@ -134,7 +134,7 @@ static void on_started(void *context, const struct bats_survey *survey,
             "%s, billed for this job beyond what its earlier sessions "
             "charged, is an estimate by the time",
             bats_words_money(survey->billing.before, platform->currency).s);
-    if (survey->job_end_us > 0 && w->options->rules.time_limit == 0)
+    if (survey->job_end_us > 0 && w->options->engine.rules.time_limit == 0)
         print_end(survey);
 }
 

@@ -94,51 +94,38 @@ int bats_engine_options(const struct bats_run_options *o,
     e->needs = NULL;
     e->category = NULL;
     e->names = (struct bats_class_names){.n = 0};
-    e->options = (struct bats_sched_options){
-        .policy = survey->policy,
-        .n_tasks = o->bag->n_tasks,
-        .clusters = p->clusters,
-        .n_clusters = p->n_clusters,
-        .expected = p->expected,
-        .machines = p->machines,
-        .n_machines = p->n_machines,
-        .window = p->window,
-        .budget = bats_survey_budget(survey),
-        .billing = survey->billing,
-        .monitor_interval = o->monitor_interval,
-        .preempt_lead = lead,
-        .prefetch = o->delay_us > 0 ? 0 : virtual_time(o, BATS_BATCH_AHEAD_US),
-        .seed = o->seed,
-        .order = o->order,
-        .in_order = !bats_draws_at_random(o, p),
-        .goal = o->goal,
-        .rules = o->rules,
-        .earlier = o->earlier,
-        .tells_leases = o->record != NULL || o->begin != NULL,
-        .sampling = o->sampling,
-        .tail = o->tail,
-        .strategy = o->strategy,
-        .utility = o->utility,
-        .asks = o->asks,
-        .once = o->once,
-        .graph = o->bag->graph,
-        .category = o->bag->category,
-        .n_categories = o->bag->n_categories,
-        .purses = o->bag->sharing.list,
-        .purse = o->bag->sharing.of,
-        .n_purses = o->bag->sharing.n,
-    };
-    struct bats_sched_options *options = &e->options;
-    options->rules.yields = YIELDS;
+    struct bats_sched_options *s = &e->options;
+    *s = o->engine;
+    s->policy = survey->policy;
+    s->n_tasks = o->bag->n_tasks;
+    s->clusters = p->clusters;
+    s->n_clusters = p->n_clusters;
+    s->expected = p->expected;
+    s->machines = p->machines;
+    s->n_machines = p->n_machines;
+    s->window = p->window;
+    s->budget = bats_survey_budget(survey);
+    s->billing = survey->billing;
+    s->preempt_lead = lead;
+    s->prefetch = o->delay_us > 0 ? 0 : virtual_time(o, BATS_BATCH_AHEAD_US);
+    s->in_order = !bats_draws_at_random(o, p);
+    s->goal.deadline = survey->deadline;
+    s->rules.time_limit = survey->time_limit;
+    s->rules.yields = YIELDS;
+    s->tells_leases = o->record != NULL || o->begin != NULL;
+    s->graph = o->bag->graph;
+    s->category = o->bag->category;
+    s->n_categories = o->bag->n_categories;
+    s->purses = o->bag->sharing.list;
+    s->purse = o->bag->sharing.of;
+    s->n_purses = o->bag->sharing.n;
     /* A sample is to find out by itself. */
     if (o->believe != NULL && survey->policy == &bats_policy_bats &&
-        !o->sampling.on && o->believe(o->believe_context, survey, &e->prior))
-        options->prior = &e->prior;
-    options->goal.deadline = survey->deadline;
-    options->rules.time_limit = survey->time_limit;
+        !s->sampling.on && o->believe(o->believe_context, survey, &e->prior))
+        s->prior = &e->prior;
     for (int k = 0; o->pools != NULL && k < 2; k++) {
-        options->n_known[k] = bats_pools_instances(o->pools, k, e->known[k]);
-        options->known[k] = e->known[k];
+        s->n_known[k] = bats_pools_instances(o->pools, k, e->known[k]);
+        s->known[k] = e->known[k];
     }
     int rc = bats_needs_take(o, survey, e, err);
     return rc == 0 ? take_profile(e, o->profile, p, err) : rc;

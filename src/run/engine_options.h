@@ -15,18 +15,18 @@ struct bats_engine_options {
     struct bats_instance known[2][BATS_POOLS_INSTANCES]; /* in them */
     struct bats_prior prior;
     struct bats_observation *seen; /* of the profile */
-    struct bats_need *needs; /* of tasks, by category; NULL: of one slot each */
-    uint16_t *category;      /* by task; NULL: that of the bag */
+    struct bats_need
+        *needs;         /* of tasks, by category; NULL: of one slot each */
+    uint16_t *category; /* by task; NULL: that of the bag */
     struct bats_class_names names; /* n = 0: those of the bag */
 };
 
 /* The tasks are drawn at random: schedules are on offer by a random sample. */
-static inline bool
-bats_draws_at_random(const struct bats_run_options *options,
-                     const struct bats_platform *platform)
+static inline bool bats_draws_at_random(const struct bats_run_options *options,
+                                        const struct bats_platform *platform)
 {
-    return !options->in_order ||
-           (options->sampling.offers && platform->n_clusters > 1);
+    return !options->engine.in_order ||
+           (options->engine.sampling.offers && platform->n_clusters > 1);
 }
 
 /* `e` must not be moved: the options point into it. BATS_EINPUT: the profile

@@ -65,7 +65,7 @@ static bats_time lost_after(const struct master *m,
         return BATS_NEVER;
     for (uint32_t i = run->machine; i > 0; i--)
         number += p->machines[i - 1].cluster == cluster;
-    return bats_reliability_lost(reliability, m->options->seed, number,
+    return bats_reliability_lost(reliability, m->options->engine.seed, number,
                                  run->task, m->attempts[run->task],
                                  bats_master_now(m));
 }
@@ -98,10 +98,9 @@ static ptrdiff_t variables_of(struct master *m,
     struct bats_text *text = &m->variables;
     ptrdiff_t n = bats_bagfile_variables(m->options->bag, task, text);
     if (n >= 0 && m->gives_gpus) {
-        bats_needs_show(&m->survey, command->machine,
-                        bats_sched_gpus(m->sched, command->machine,
-                                        command->slot),
-                        text);
+        bats_needs_show(
+            &m->survey, command->machine,
+            bats_sched_gpus(m->sched, command->machine, command->slot), text);
         n = bats_text_length(text);
     }
     if (n < 0 || m->options->results == NULL)

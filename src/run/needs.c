@@ -469,7 +469,7 @@ int bats_needs_take(const struct bats_run_options *o,
     e->options.stocks = survey->stocks;
     e->options.category = e->category;
     /* A plain run asks for no choice; who wants one is told. */
-    e->options.sampling.on &= !o->sampling.offers;
+    e->options.sampling.on &= !o->engine.sampling.offers;
     return rc;
 }
 

@@ -109,7 +109,8 @@ int bats_master_set_up(struct master *m, size_t i,
         .master_pid =
             bats_comm_process(m->crew.comm, rank) > 0 ? (uint32_t)getpid() : 0,
         .output = (uint8_t)o->output,
-        .hold = o->tail != BATS_TAIL_NONE || o->policy == &bats_policy_expert,
+        .hold = o->engine.tail != BATS_TAIL_NONE ||
+                o->engine.policy == &bats_policy_expert,
         .bind = (uint8_t)o->bind,
         .share_index = m->survey.shares[rank].index,
         .share_count = m->survey.shares[rank].count,

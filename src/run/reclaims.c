@@ -9,7 +9,7 @@
 #include "site/batch_system.h"
 #include "util/heap.h"
 
-#define LOOK_US INT64_C(10000000)     /* between two looks for drained hosts */
+#define LOOK_US INT64_C(10000000) /* between two looks for drained hosts */
 
 struct fate {
     bats_time taken_at;
@@ -90,7 +90,7 @@ void bats_reclaims_command(struct master *m,
         bats_heap_remove(&r->due, machine);
     }
     const struct bats_cluster *c = cluster_of(m, machine);
-    bats_time age = bats_model_lifetime(c, m->options->seed, machine,
+    bats_time age = bats_model_lifetime(c, m->options->engine.seed, machine,
                                         r->of[machine].lives++);
     bats_time now = bats_master_now(m);
     if (age == BATS_NEVER ||

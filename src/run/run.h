@@ -14,13 +14,8 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "bats/goal.h"
-#include "bats/policy.h"
 #include "bats/prior.h"
-#include "bats/rules.h"
-#include "bats/strategy.h"
-#include "bats/tail.h"
-#include "bats/units.h"
+#include "bats/sched.h"
 #include "exec/process/runner.h"
 #include "input/bagfile.h"
 #include "input/label.h"
@@ -103,14 +98,14 @@ struct bats_run_options {
     struct bats_need need;  /* of a task of which the bag does not say it;
                              * cores = 0: one */
     uint32_t gpus_per_node; /* 0: those that the job names */
-    const struct bats_policy *policy;
-    bats_money budget; /* or BATS_BUDGET_ACCOUNT */
+    struct bats_sched_options engine;   /* as far as users say it; the rest is
+                                       * found out (engine_options.h) */
+    const struct bats_profile *profile; /* observations for its sample, by name
+                                         * of cluster; NULL: none */
+    bats_money budget;                  /* or BATS_BUDGET_ACCOUNT */
     bool budget_given; /* otherwise it may be found (survey.h) */
     bats_time window;  /* 0: from the clusters file */
     double time_scale; /* seconds of virtual time per real second, > 0 */
-    uint64_t seed;
-    bool in_order;         /* tasks begin in the order of the bag, */
-    const uint32_t *order; /* or in this one, if it is not NULL */
     int64_t grace_ms;
     int64_t silence_us; /* a rank that is silent for longer is lost */
     bool master_works;
@@ -124,11 +119,8 @@ struct bats_run_options {
     int64_t memfree;            /* bytes free on a node when a task begins */
     int64_t delay_us;           /* between the starts of two tasks */
     int64_t max_output;         /* limit per task and stream, bytes; 0: none */
-    bats_time monitor_interval; /* 0: window / 12 */
-    struct bats_sched_rules rules;
-    struct bats_goal goal;
-    int64_t deadline_us; /* its deadline by the clock, since 1970; 0: it is in
-                          * the goal */
+    int64_t deadline_us; /* by the clock, since 1970; 0: it is in the goal of
+                          * the engine */
     /* Called once, after all checks and before the session is recorded; it may
      * still set `record`. An error ends the run. May be NULL. */
     int (*begin)(void *context, struct bats_error *err);
@@ -137,21 +129,13 @@ struct bats_run_options {
     enum bats_record_resume resume;
     int64_t sync_us; /* limits of a group of events, see journal.h */
     uint64_t sync_events;
-    struct bats_sched_earlier earlier;
     const uint32_t *attempts; /* per task, in earlier sessions; may be NULL */
     const char *killed_run;   /* run id of the last session if it was killed
                              * and had the same bag: results of its worker
                              * jobs since then count. NULL: none */
-    struct bats_sched_sampling sampling; /* without observations, which */
-    const struct bats_profile *profile;  /* come from here, by name of cluster;
-                                          * NULL: none */
-    enum bats_tail tail;
-    struct bats_strategy strategy;  /* of the policy expert */
-    const char *utility;            /* the same; NULL: the strategy is given */
-    const struct bats_pools *pools; /* known to it from an earlier run; or
-                                     * NULL */
-    bool asks; /* the same: `choose` is asked for the strategy, too */
-    const uint8_t *once;  /* per task: it is never replicated; may be NULL */
+    const struct bats_pools
+        *pools;           /* known to the policy expert from an earlier
+                                     * run; or NULL */
     const char *settings; /* options as the user wrote them, a JSON object for
                            * the record; or NULL */
     const char *version;  /* of bats-mpi, for the record */

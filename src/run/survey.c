@@ -120,7 +120,7 @@ static bats_money with_earlier(const struct bats_run_options *options,
                                bats_money left)
 {
     bats_money sum;
-    return bats_units_add(left, options->earlier.charged, &sum)
+    return bats_units_add(left, options->engine.earlier.charged, &sum)
                ? sum
                : BATS_UNLIMITED;
 }
@@ -250,13 +250,13 @@ static int find_billing(const struct bats_run_options *options,
     const struct bats_batch_system *system = job->system;
     struct bats_record_job known = {0};
     s->billing.model = s->platform.billing;
-    if (options->policy != NULL) /* of the verb clusters, it is */
-        s->policy = bats_policy_for(options->policy, s->billing.model,
+    if (options->engine.policy != NULL) /* of the verb clusters, it is */
+        s->policy = bats_policy_for(options->engine.policy, s->billing.model,
                                     options->bag->graph != NULL);
     if (s->billing.model != BATS_BILLING_ALLOCATION)
         return 0;
-    if (options->policy == &bats_policy_expert &&
-        bats_strategy_check(&options->strategy, s->platform.clusters,
+    if (options->engine.policy == &bats_policy_expert &&
+        bats_strategy_check(&options->engine.strategy, s->platform.clusters,
                             s->platform.n_clusters, err) < 0)
         return BATS_EINPUT;
     bool is_told = system != NULL && job->rate > 0 &&
@@ -289,12 +289,12 @@ static void set_limits(const struct bats_run_options *options,
     s->budget = s->by_account
                     ? with_earlier(options, bats_account_left(&s->account))
                     : options->budget;
-    s->deadline = options->goal.deadline;
+    s->deadline = options->engine.goal.deadline;
     if (options->deadline_us > 0) {
         int64_t time_us = options->deadline_us - s->now_us;
         s->deadline = time_us > 0 ? virtual_time(options, time_us) : 1;
     }
-    s->time_limit = options->rules.time_limit;
+    s->time_limit = options->engine.rules.time_limit;
     if (s->job_end_us == 0)
         return;
     if (s->time_limit == 0) {
@@ -366,8 +366,8 @@ int bats_survey_take(const struct bats_crew *crew,
         rc = bats_site_share(s.nodes + first, s.n_ranks - first,
                              s.shares + first, err);
     if (rc == 0)
-        rc = bats_site_discover(s.nodes, s.n_ranks, first, machine_of(crew, options),
-                                &s.site, err);
+        rc = bats_site_discover(s.nodes, s.n_ranks, first,
+                                machine_of(crew, options), &s.site, err);
     if (rc == 0)
         rc = build_platform(crew, options, &s, err);
     if (rc == 0)

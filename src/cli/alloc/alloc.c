@@ -13,8 +13,8 @@
 #include "site/batch_system.h"
 #include "util/now.h"
 
-#define WINDOW (10 * BATS_MINUTE)  /* --window */
-#define RETURN_US 15000000 /* for jobs to be back, beyond --silence */
+#define WINDOW (10 * BATS_MINUTE) /* --window */
+#define RETURN_US 15000000        /* for jobs to be back, beyond --silence */
 
 /* The run may be in a job itself, which is billed until it ends. */
 static int find_own_job(struct bats_alloc *a, struct bats_error *err)
@@ -26,9 +26,9 @@ static int find_own_job(struct bats_alloc *a, struct bats_error *err)
         int64_t held_s = (int64_t)time(NULL) - own.start_s;
         strcpy(a->own, own.job);
         a->billing.rate = bats_job_bill(own.rate, 3600);
-        a->billing.before =
-            own.start_s > 0 && held_s > 0 ? bats_job_bill(own.rate, held_s)
-                                          : 0;
+        a->billing.before = own.start_s > 0 && held_s > 0
+                                ? bats_job_bill(own.rate, held_s)
+                                : 0;
         a->billing.leaving = a->grace_us + BATS_ALLOC_MARGIN_S * BATS_SECOND;
     }
     bats_allocation_release(&own);
@@ -38,9 +38,9 @@ static int find_own_job(struct bats_alloc *a, struct bats_error *err)
 }
 
 /* The charges of earlier sessions count against the budget, too. */
-static int ask_account(struct bats_alloc *a,
-                       const struct bats_settings *set, bats_money charged,
-                       bats_money *budget, struct bats_error *err)
+static int ask_account(struct bats_alloc *a, const struct bats_settings *set,
+                       bats_money charged, bats_money *budget,
+                       struct bats_error *err)
 {
     struct bats_account account;
     char words[BATS_ACCOUNT_WORDS];
@@ -80,7 +80,8 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
     a->say_us = a->first_say_us = BATS_ALLOC_SAY_POLLS * set->poll;
     a->billing.model = BATS_BILLING_JOB;
     a->billing.jobs = (uint32_t)set->max_jobs;
-    snprintf(a->name, sizeof a->name, "bats-%08x%06x", (unsigned)(us / 1000000),
+    snprintf(a->name, sizeof a->name, "bats-%08x%06x",
+             (unsigned)(us / 1000000),
              (unsigned)(us % 1000000) ^ ((unsigned)getpid() << 4 & 0xffffff));
     int rc = bats_job_system_find(&a->system, &a->rules, err);
     if (rc == 0)
@@ -90,8 +91,8 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
     if (rc == 0)
         rc = bats_alloc_make_machines(a, set, err);
     if (rc == 0)
-        rc = ask_account(a, set, options->earlier.charged, &options->budget,
-                         err);
+        rc = ask_account(a, set, options->engine.earlier.charged,
+                         &options->budget, err);
     if (rc == 0)
         rc = bats_alloc_find_earlier(a, options, err);
     options->budget = bats_alloc_limit(a, options);
@@ -102,8 +103,7 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
 
 static void take_over(struct bats_alloc *a)
 {
-    int64_t by_us =
-        bats_now_us(CLOCK_MONOTONIC) + a->silence_us + RETURN_US;
+    int64_t by_us = bats_now_us(CLOCK_MONOTONIC) + a->silence_us + RETURN_US;
     for (uint32_t i = 0; i < a->platform.n_machines; i++) {
         if (a->asked[i] == 0)
             continue;
@@ -125,12 +125,12 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
         return bats_no_memory(err);
     int rc = create(a, set, record, options, err);
     struct bats_queue_options jobs = {.system = a->system,
-                                     .rules = a->rules,
-                                     .name = a->name,
-                                     .requests = a->requests,
-                                     .tag = a->tag,
-                                     .n = a->platform.n_machines,
-                                     .interval_us = set->poll};
+                                      .rules = a->rules,
+                                      .name = a->name,
+                                      .requests = a->requests,
+                                      .tag = a->tag,
+                                      .n = a->platform.n_machines,
+                                      .interval_us = set->poll};
     if (rc == 0)
         rc = bats_queue_create(&jobs, &a->queue, err);
     if (rc < 0) {
@@ -139,7 +139,7 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
         return rc;
     }
     take_over(a);
-    options->earlier.asked = a->n_taken > 0 ? a->asked : NULL;
+    options->engine.earlier.asked = a->n_taken > 0 ? a->asked : NULL;
     a->joining = bats_alloc_joining;
     a->joining.context = a;
     a->joining.file = a->door;

@@ -37,7 +37,8 @@ static void print_times(FILE *out, const struct bats_alloc *a,
     bool is_free = o->budget == BATS_UNLIMITED && o->n_purses == 0 &&
                    strcmp(bats_policy_name(o->policy), "expert") != 0;
     if (is_free) {
-        fprintf(out, "A job asks for %s, and ends when it has no more to do.\n",
+        fprintf(out,
+                "A job asks for %s, and ends when it has no more to do.\n",
                 bats_words_duration(most > 0 ? most : BATS_JOB_LONGEST).s);
         return;
     }
@@ -57,7 +58,7 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
 {
     const struct bats_platform *p = &a->platform;
     struct bats_sched_options o = {
-        .policy = options->policy,
+        .policy = options->engine.policy,
         .n_tasks = options->bag->n_tasks,
         .clusters = p->clusters,
         .n_clusters = p->n_clusters,
@@ -66,9 +67,9 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
         .window = p->window,
         .budget = options->budget,
         .billing = a->billing,
-        .seed = options->seed,
-        .strategy = options->strategy,
-        .utility = options->utility,
+        .seed = options->engine.seed,
+        .strategy = options->engine.strategy,
+        .utility = options->engine.utility,
         .graph = options->bag->graph,
         .purses = options->bag->sharing.list,
         .purse = options->bag->sharing.of,
@@ -76,13 +77,14 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
     };
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     const struct bats_survey survey = {.platform = *p,
-                                       .policy = options->policy};
+                                       .policy = options->engine.policy};
     struct bats_prior prior;
     char past[1024] = "";
     struct bats_command command;
     struct bats_sched *sched;
     uint32_t asked = 0;
-    if (options->believe != NULL && options->policy == &bats_policy_bats &&
+    if (options->believe != NULL &&
+        options->engine.policy == &bats_policy_bats &&
         options->believe(options->believe_context, &survey, &prior)) {
         o.prior = &prior;
         bats_learner_words(options->believe_context, past, sizeof past);

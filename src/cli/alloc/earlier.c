@@ -79,7 +79,8 @@ static bats_time time_in(const struct bats_alloc *a, const char *mark,
         return a->platform.window;
     int64_t limit_s =
         shape[1 + n] == '-' ? strtoll(shape + 1 + n + 1, NULL, 10) : 0;
-    return limit_s > BATS_ALLOC_MARGIN_S && limit_s < BATS_LONGEST / BATS_SECOND
+    return limit_s > BATS_ALLOC_MARGIN_S &&
+                   limit_s < BATS_LONGEST / BATS_SECOND
                ? (limit_s - BATS_ALLOC_MARGIN_S) * BATS_SECOND
                : 0;
 }
@@ -206,12 +207,10 @@ static bats_money bill_by_time(const struct bats_alloc *a,
 {
     bats_money sum = 0;
     int64_t last_s = e->known.last_us / 1000000;
-    bool all_known =
-        (int64_t)time(NULL) - last_s < a->rules.keeps_s - SURE_S;
+    bool all_known = (int64_t)time(NULL) - last_s < a->rules.keeps_s - SURE_S;
     for (size_t i = 0; i < e->known.n_open; i++) {
         size_t at;
-        const struct bats_job_view *job =
-            find_job(e, &e->known.open[i], &at);
+        const struct bats_job_view *job = find_job(e, &e->known.open[i], &at);
         if (job == NULL)
             sum += all_known ? 0 : e->known.open[i].price;
         else if (!e->is_taken[at])
@@ -256,7 +255,7 @@ static bats_money room(const struct bats_alloc *a,
     bats_money limit = bats_alloc_limit(a, options);
     return limit == BATS_UNLIMITED
                ? limit
-               : limit - options->earlier.charged - a->billing.before;
+               : limit - options->engine.earlier.charged - a->billing.before;
 }
 
 /* Bills that came after the session that waited for them. */
@@ -285,8 +284,7 @@ int bats_alloc_find_earlier(struct bats_alloc *a,
         return 0;
     int rc = bats_record_purchase(options->record, &e.known, err);
     if (rc == 0)
-        snprintf(a->tag, sizeof a->tag, "%lu",
-                 (unsigned long)e.known.session);
+        snprintf(a->tag, sizeof a->tag, "%lu", (unsigned long)e.known.session);
     if (rc < 0 || options->resume == BATS_RECORD_NOT ||
         e.known.name[0] == '\0') {
         release(&e);

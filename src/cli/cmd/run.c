@@ -83,7 +83,7 @@ static int put_in_order(const struct bats_settings *set,
         return 0;
     int rc = bats_longest(options->bag, record, options->time_scale, learner,
                           order, &known, err);
-    options->order = *order;
+    options->engine.order = *order;
     if (rc == 0 && !set->quiet && known < n)
         bats_tell("longest first: %" PRIu32 " of %" PRIu32
                   " runtimes are known; the others count as their mean",
@@ -102,7 +102,7 @@ static int check_only(const struct bats_settings *set,
     const struct bats_workflow *workflow = options->bag->workflow;
     int rc =
         workflow != NULL ? bats_workflow_fresh(workflow, NULL, fresh, err) : 0;
-    options->earlier.fresh = *fresh;
+    options->engine.earlier.fresh = *fresh;
     if (rc == 0 && options->output_dir != NULL &&
         access(options->output_dir, W_OK) != 0 && errno != ENOENT)
         rc = bats_refuse(err, "%s: %s", options->output_dir, strerror(errno));
@@ -125,9 +125,9 @@ static int dry_run(struct bats_run_options *options)
 
     if (bats_run_survey(options, &survey, &err) != 0)
         return bats_complain(&err);
-    options->policy = survey.policy;
+    options->engine.policy = survey.policy;
     options->budget = survey.budget;
-    options->goal.deadline = survey.deadline;
+    options->engine.goal.deadline = survey.deadline;
     int rc = bats_dry_run_print(stdout, options, &survey,
                                 options->believe_context, &err);
     bats_survey_release(&survey);
@@ -241,7 +241,7 @@ static int look_back(struct bats_run_options *options, struct opened *o,
                      struct bats_error *err)
 {
     const struct bats_history *history = &o->history;
-    options->earlier =
+    options->engine.earlier =
         (struct bats_sched_earlier){.state = history->state,
                                     .failures = history->failures,
                                     .losses = history->losses,
@@ -251,11 +251,11 @@ static int look_back(struct bats_run_options *options, struct opened *o,
     options->resume = history->resume;
     options->attempts = history->attempts;
     options->killed_run = history->killed_run;
-    int rc =
-        continue_profile(options->profile, &options->earlier, &o->state, err);
+    int rc = continue_profile(options->profile, &options->engine.earlier,
+                              &o->state, err);
     if (rc == 0)
         rc = find_fresh(history, options->bag, &o->fresh, err);
-    options->earlier.fresh = o->fresh;
+    options->engine.earlier.fresh = o->fresh;
     if (rc == 0)
         rc = put_in_order(o->set, options, history->path, &o->learner,
                           &o->order, err);
