@@ -3,9 +3,10 @@
  * Layer: record, private to it. record.c opens, begins and ends; past.c loads
  * what has become of the tasks in earlier sessions; killed.c charges what the
  * last one held when it was killed; match.c finds the tasks of the bag among
- * theirs; now.c knows what runs and counts it; log.c turns events and commands
- * into rows that wait (waiting.c), runs.c those of executions; rows.c writes them; kinds.c bounds the ends of standard
- * error; parameters.c writes the values of a sweep.
+ * theirs; now.c knows what runs and counts it; log.c turns events and
+ * commands into rows that wait, runs.c those of executions; rows.c keeps and
+ * commits them; kinds.c bounds the ends of standard error; parameters.c writes
+ * the values of a sweep.
  */
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H
@@ -77,7 +78,7 @@ struct bats_record {
     bool is_dirty;  /* the time or counts have changed */
     struct bats_kinds kinds;
     struct bats_now now;
-    sqlite3_stmt *statements[BATS_ROWS_STATEMENTS];
+    sqlite3_stmt *statements[BATS_PUTS];
 };
 
 /* Loads the tasks of the record and what has become of them. */
@@ -112,6 +113,19 @@ struct bats_named_task {
     bool is_lacking; /* in the file */
     bool mentions_its_number;
 };
+
+/* The id of a task of the bag, and its place in task_now. Others, such as
+ * BATS_NO_TASK, have NULL. */
+static inline int64_t bats_record_id(const struct bats_record *r,
+                                     uint32_t task)
+{
+    return task < r->n_tasks ? r->id[task] : BATS_DB_NULL;
+}
+static inline int64_t bats_record_place(const struct bats_record *r,
+                                        uint32_t task)
+{
+    return task < r->now.n_tasks ? r->now.tasks[task].place : BATS_DB_NULL;
+}
 
 /* The task of the record that task `index` of the bag is; NULL: it is new.
  * Until the past is forgotten. */

@@ -39,19 +39,19 @@ static int note(struct bats_journal *j, bats_time now,
 }
 
 static int note_leases(struct bats_journal *j, struct bats_sched *sched,
-                       bats_time now, struct bats_error *err)
+                       struct bats_error *err)
 {
     struct bats_lease lease;
     struct bats_stake stake;
     int rc = 0;
     while (rc >= 0 && j->record != NULL &&
            bats_sched_next_lease(sched, &lease)) {
-        rc = bats_record_lease(j->record, now, &lease, err);
+        rc = bats_record_lease(j->record, &lease, err);
         j->has_charges |= rc > 0;
     }
     while (rc >= 0 && j->record != NULL &&
            bats_sched_next_stake(sched, &stake))
-        rc = bats_record_stake(j->record, now, &stake, err);
+        rc = bats_record_stake(j->record, &stake, err);
     return rc < 0 ? rc : 0;
 }
 
@@ -76,7 +76,7 @@ int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
     if (journal->record != NULL) {
         if (!journal->has_books) {
             take_books(journal, sched);
-            rc = note_leases(journal, sched, now, err);
+            rc = note_leases(journal, sched, err);
         }
         if (rc == 0)
             rc = bats_record_event(journal->record, now, event, err);
@@ -85,7 +85,7 @@ int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
     if (rc < 0)
         return rc;
     rc = bats_sched_handle(sched, now, event, err);
-    int told = note_leases(journal, sched, now, &why);
+    int told = note_leases(journal, sched, &why);
     if (told < 0) {
         *err = why;
         return told;

@@ -348,8 +348,8 @@ static int record_task(struct master *m, uint32_t task, const char *command,
     int rc = !ok ? bats_no_memory(err)
              : m->journal.record == NULL
                  ? 0
-                 : bats_record_submit(m->journal.record, bats_master_now(m),
-                                      task, command, given, err);
+                 : bats_record_submit(m->journal.record, task, command,
+                                      given, err);
     free(given);
     return rc;
 }

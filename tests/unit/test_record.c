@@ -41,7 +41,7 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
     run_task(r, 20, 1, 0, 7);
     must(bats_record_decision(r, &decision, &err), &err);
     must(bats_record_notice(r, 30, 1, UINT32_MAX, "It's odd.", &err), &err);
-    assert_int_equal(bats_record_waiting(r), 12);
+    assert_int_equal(bats_record_waiting(r), 17);
     must(bats_record_commit(r, &err), &err);
     assert_int_equal(bats_record_waiting(r), 0);
     must(bats_record_finish(r, 99, BATS_FINISH_BUDGET, 0, 4, &err), &err);

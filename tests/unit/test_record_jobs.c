@@ -88,7 +88,7 @@ static void tell(struct bats_record *r, uint32_t id, uint32_t machine,
                                      .ended = BATS_NEVER,
                                      .held = held};
     struct bats_error err;
-    must(bats_record_lease(r, 1, &lease, &err), &err);
+    must(bats_record_lease(r, &lease, &err), &err);
 }
 
 /* Machine 0 had its bill and was asked for again, 1 has one of an earlier

@@ -210,8 +210,6 @@ void bats_now_release(struct bats_now *now)
 {
     for (uint32_t i = 0; now->machines != NULL && i < now->n_machines; i++)
         free(now->machines[i].host);
-    for (size_t i = 0; i < now->n_awaited; i++)
-        free(now->awaited[i].text);
     free(now->machines);
     free(now->slots);
     free(now->tasks);

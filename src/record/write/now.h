@@ -21,7 +21,7 @@
 #include "record/write/record.h"
 
 struct bats_record;
-struct bats_row;
+struct bats_row_end;
 
 /* task_now.state; RUNNING is only counted. */
 enum bats_task_now {
@@ -84,7 +84,7 @@ struct bats_now {
     uint32_t own_lease;            /* of the job that the run is in; 0: none */
     struct bats_now_lease *leases; /* by id, from 1 */
     size_t n_leases, leases_room;
-    struct bats_row *awaited; /* ended, in the file, without an attempt */
+    struct bats_row_end *awaited; /* ended, in the file, without an attempt */
     size_t n_awaited, awaited_room;
 };
 

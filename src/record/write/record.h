@@ -289,8 +289,8 @@ int bats_record_begin(struct bats_record *record,
 
 /* A task is added to an open bag, before the engine is told; `index` is the
  * next one. `given`: a JSON object (table submission), or NULL. */
-int bats_record_submit(struct bats_record *record, bats_time now,
-                       uint32_t index, const char *command, const char *given,
+int bats_record_submit(struct bats_record *record, uint32_t index,
+                       const char *command, const char *given,
                        struct bats_error *err);
 
 /* The tasks of the last bag in their order; the texts are valid until `take`
@@ -361,9 +361,9 @@ int bats_record_charge(struct bats_record *record, bats_time now,
 /* A lease or a stake is new, or has changed (bats_sched_next_lease). 1: what is
  * charged if the run is killed is more now, and should be on the disk before
  * anything else happens. */
-int bats_record_lease(struct bats_record *record, bats_time now,
+int bats_record_lease(struct bats_record *record,
                       const struct bats_lease *lease, struct bats_error *err);
-int bats_record_stake(struct bats_record *record, bats_time now,
+int bats_record_stake(struct bats_record *record,
                       const struct bats_stake *stake, struct bats_error *err);
 
 int bats_record_decision(struct bats_record *record,
@@ -388,10 +388,10 @@ int bats_record_idle(struct bats_record *record, bats_time now,
                      const struct bats_idle_machine *idle,
                      struct bats_error *err);
 
-/* The number of rows that wait. */
+/* The number of changes that wait. */
 size_t bats_record_waiting(const struct bats_record *record);
 
-/* Drops the rows that wait. */
+/* Drops them. */
 void bats_record_forget(struct bats_record *record);
 
 /* Writes all rows that wait to the file. On an error none is written, and all

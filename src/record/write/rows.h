@@ -1,9 +1,9 @@
 /*
  * rows: what waits to be written to the file, and how it is written.
  *
- * Layer: record, private to the writer. log.c adds rows, a commit writes all of
- * them in one transaction. If it fails they wait, and are written again: a row
- * changes nothing but the file.
+ * Layer: record, private to the writer. log.c and runs.c add rows, a commit
+ * writes all of them in one transaction, in their order. If it fails they wait,
+ * and are written again: a row changes nothing but the file.
  */
 #ifndef BATS_RECORD_ROWS_H
 #define BATS_RECORD_ROWS_H
@@ -14,80 +14,89 @@
 
 struct bats_record;
 
-enum bats_row_kind {
-    BATS_ROW_NOTHING, /* it has been taken back */
-    BATS_ROW_RUN,
-    BATS_ROW_CANCEL,
-    BATS_ROW_END,
-    BATS_ROW_HAPPENED,
-    BATS_ROW_CHARGE,
-    BATS_ROW_DECISION,
-    BATS_ROW_LAST,
-    BATS_ROW_LEASE,
-    BATS_ROW_STAKE,
-    BATS_ROW_TASK
+/* The statements of a commit, which rows.c has. */
+enum bats_put {
+    BATS_PUT_BEGIN,
+    BATS_PUT_COMMIT,
+    BATS_PUT_RUN,
+    BATS_PUT_CANCEL,
+    BATS_PUT_FORGET,
+    BATS_PUT_EXECUTION,
+    BATS_PUT_RESULT,
+    BATS_PUT_TRY,
+    BATS_PUT_SKIP,
+    BATS_PUT_LOSE,
+    BATS_PUT_HAPPENED,
+    BATS_PUT_MACHINE,
+    BATS_PUT_QUARANTINE,
+    BATS_PUT_CHARGE,
+    BATS_PUT_ACCOUNT,
+    BATS_PUT_HELD,
+    BATS_PUT_LEASE,
+    BATS_PUT_STAKED,
+    BATS_PUT_STAKE,
+    BATS_PUT_UNSTAKE,
+    BATS_PUT_DECISION,
+    BATS_PUT_LAST,
+    BATS_PUT_NOW,
+    BATS_PUT_CLUSTER,
+    BATS_PUT_TASK,
+    BATS_PUT_PLACE,
+    BATS_PUT_GIVEN,
+    BATS_PUTS
 };
 
-/* An execution, from RUN to its end. */
-struct bats_row_run {
+#define BATS_ROW_VALUES 15 /* of a statement, but for executions */
+
+/* The end of an execution. Its task is still given by its index. */
+struct bats_row_end {
     uint32_t task, copy, machine, slot;
-    int64_t seq;     /* in running; 0: it was not there */
-    bats_time given; /* virtual time */
+    int64_t run;            /* seq in running; 0: it was not there */
+    int64_t seq;            /* of the execution */
+    bats_time given, ended; /* virtual time */
+    bats_time runtime;      /* -1: not known */
     uint8_t cancelled;
-    /* at its end: */
-    bool is_written;   /* in running */
-    bool has_lost;     /* it was lost with its machine */
-    bool has_attempt;  /* the member below is set; .host is the row's text */
-    bats_time runtime; /* -1: not known */
+    bool is_written;  /* in running */
+    bool has_lost;    /* it was lost with its machine */
+    bool has_attempt; /* the member below is set; .host is the row's text */
     struct bats_record_attempt attempt;
 };
 
-/* Tasks are still given by their index. */
 struct bats_row {
-    enum bats_row_kind kind;
-    int64_t seq;
-    bats_time now;
-    char *text; /* host or sentence; owned */
+    enum {
+        BATS_ROW_NOTHING, /* it has been taken back */
+        BATS_ROW_PUT,
+        BATS_ROW_END
+    } kind;
+    char *text; /* owned; or NULL */
     union {
-        struct bats_row_run run;
         struct {
-            const char *what;
-            const char *state; /* of the machine; NULL: the same */
-            uint32_t machine, task;
-            int64_t value; /* BATS_DB_NULL: none */
-            bool skips, loses, quarantines, readmits;
-        } happened;
-        struct {
-            uint32_t machine, account, lease;
-            bats_money amount, cushion;
-        } charge;
-        struct bats_decision *decision; /* owned */
-        struct bats_lease lease;        /* of a job, text: its mark */
-        struct bats_stake stake;
-        struct {
-            uint32_t index;
-            char *given; /* owned; or NULL. text: its command */
-        } task;
-        struct {
-            uint32_t task, attempt;
-            int64_t same; /* seq; 0: it has a text */
-        } last;
+            enum bats_put which;
+            int n;
+            struct bats_db_value values[BATS_ROW_VALUES];
+        } put;
+        struct bats_row_end end;
     } u;
 };
-
-#define BATS_ROWS_STATEMENTS 28
-#define BATS_ROWS_BEGIN 0  /* a transaction */
-#define BATS_ROWS_COMMIT 1 /* ends it */
 
 int bats_rows_prepare(struct bats_record *record, struct bats_error *err);
 void bats_rows_release(struct bats_record *record);
 
-/* ---- rows that wait: waiting.c ---- */
+/* ---- rows that wait ---- */
 
-/* Adds a row with a copy of `text` (may be NULL). A row that has a seq keeps
- * it. */
+/* Adds a row; takes over row.text, in any case. */
 int bats_rows_add(struct bats_record *record, struct bats_row row,
-                  bats_time now, const char *text, struct bats_error *err);
+                  struct bats_error *err);
+
+/* Stands for the copy of the text that is given beside the values. */
+extern const char bats_row_text[];
+
+/* Adds n values for a statement. Texts among them are static, but for
+ * bats_row_text: `text` (or NULL), which is copied. */
+int bats_rows_put(struct bats_record *record, enum bats_put which,
+                  const char *text, struct bats_error *err,
+                  const struct bats_db_value *values, int n);
+
 void bats_rows_drop(struct bats_record *record); /* all of them */
 
 /* After a commit: keeps the rows of executions whose attempt is to come. */
@@ -97,7 +106,7 @@ int bats_rows_await(struct bats_record *record, struct bats_error *err);
 
 int bats_runs_begin(struct bats_record *record, bats_time now,
                     const struct bats_command *run, struct bats_error *err);
-int bats_runs_cancel(struct bats_record *record, bats_time now,
+int bats_runs_cancel(struct bats_record *record,
                      const struct bats_command *cancel,
                      struct bats_error *err);
 
@@ -115,11 +124,7 @@ int bats_runs_end_session(struct bats_record *record, bats_time now,
 
 /* ---- written ---- */
 
-/* In a transaction. */
-int bats_rows_write(struct bats_record *record, const struct bats_row *row,
-                    struct bats_error *err);
-
-/* Writes the tables now and cluster_now. */
+/* Writes the tables now and cluster_now, in a transaction. */
 int bats_rows_write_now(struct bats_record *record, struct bats_error *err);
 
 #endif

@@ -6,6 +6,10 @@
 #include "bats/sched.h"
 #include "record/state.h"
 
+#define I BATS_I
+#define NONE BATS_DB_NULL
+#define CANCELLED 6 /* the place of that value in a row of `running` */
+
 int bats_runs_begin(struct bats_record *r, bats_time now,
                     const struct bats_command *c, struct bats_error *err)
 {
@@ -17,35 +21,35 @@ int bats_runs_begin(struct bats_record *r, bats_time now,
     run->given = now;
     run->row = r->n_rows;
     run->batch = r->batch;
-    struct bats_row row = {.kind = BATS_ROW_RUN,
-                           .u.run = {.task = c->task,
-                                     .copy = c->replica,
-                                     .machine = c->machine,
-                                     .slot = c->slot,
-                                     .given = now}};
-    int rc = bats_rows_add(r, row, now, NULL, err);
-    run->seq = r->seq;
-    return rc;
+    run->seq = ++r->seq;
+    return bats_rows_put(
+        r, BATS_PUT_RUN, NULL, err,
+        BATS_VALUES(I(run->seq), I(bats_record_id(r, c->task)), I(c->replica),
+                    I(c->machine), I(c->slot), I(now), I(NONE)));
 }
 
-int bats_runs_cancel(struct bats_record *r, bats_time now,
-                     const struct bats_command *c, struct bats_error *err)
+int bats_runs_cancel(struct bats_record *r, const struct bats_command *c,
+                     struct bats_error *err)
 {
     struct bats_now_run *run =
         bats_now_find(&r->now, c->machine, c->slot, c->task);
     if (run == NULL)
         return 0;
     run->cancelled = c->time_out ? 2 : 1;
-    if (run->batch == r->batch) {
-        r->rows[run->row].u.run.cancelled = run->cancelled;
-        return 0;
-    }
+    if (run->batch != r->batch)
+        return bats_rows_put(r, BATS_PUT_CANCEL, NULL, err,
+                             BATS_VALUES(I(run->seq), I(run->cancelled)));
+    r->rows[run->row].u.put.values[CANCELLED] = I(run->cancelled);
+    return 0;
+}
+
+static int add_end(struct bats_record *r, struct bats_row_end end,
+                   struct bats_error *err)
+{
+    if (end.seq == 0)
+        end.seq = ++r->seq;
     return bats_rows_add(
-        r,
-        (struct bats_row){
-            .kind = BATS_ROW_CANCEL,
-            .u.run = {.seq = run->seq, .cancelled = run->cancelled}},
-        now, NULL, err);
+        r, (struct bats_row){.kind = BATS_ROW_END, .u.end = end}, err);
 }
 
 int bats_runs_end(struct bats_record *r, bats_time now, uint32_t machine,
@@ -58,18 +62,19 @@ int bats_runs_end(struct bats_record *r, bats_time now, uint32_t machine,
     bool is_written = run.batch != r->batch;
     if (!is_written)
         r->rows[run.row].kind = BATS_ROW_NOTHING;
-    struct bats_row row = {.kind = BATS_ROW_END,
-                           .u.run = {.task = run.task,
-                                     .copy = run.copy,
-                                     .machine = machine,
-                                     .slot = slot,
-                                     .seq = run.seq,
-                                     .given = run.given,
-                                     .cancelled = run.cancelled,
-                                     .is_written = is_written,
-                                     .has_lost = is_lost,
-                                     .runtime = runtime}};
-    int rc = bats_rows_add(r, row, now, NULL, err);
+    int rc = add_end(r,
+                     (struct bats_row_end){.task = run.task,
+                                           .copy = run.copy,
+                                           .machine = machine,
+                                           .slot = slot,
+                                           .run = run.seq,
+                                           .given = run.given,
+                                           .ended = now,
+                                           .runtime = runtime,
+                                           .cancelled = run.cancelled,
+                                           .is_written = is_written,
+                                           .has_lost = is_lost},
+                     err);
     return rc < 0 ? rc : 1;
 }
 
@@ -96,11 +101,10 @@ int bats_runs_end_session(struct bats_record *r, bats_time now,
     return rc;
 }
 
-static bool is_awaited(const struct bats_row *row, uint32_t task,
+static bool is_awaited(const struct bats_row_end *x, uint32_t task,
                        uint32_t machine)
 {
-    return row->kind == BATS_ROW_END && !row->u.run.has_attempt &&
-           row->u.run.task == task && row->u.run.machine == machine;
+    return !x->has_attempt && x->task == task && x->machine == machine;
 }
 
 /* The row of the execution that this attempt is of: one that waits, or a new
@@ -111,21 +115,19 @@ static struct bats_row *row_of(struct bats_record *r, bats_time now,
 {
     struct bats_now *n = &r->now;
     for (size_t i = r->n_rows; i-- > 0;)
-        if (is_awaited(&r->rows[i], a->task, a->machine))
+        if (r->rows[i].kind == BATS_ROW_END &&
+            is_awaited(&r->rows[i].u.end, a->task, a->machine))
             return &r->rows[i];
-    struct bats_row row = {
-        .kind = BATS_ROW_END,
-        .u.run = {.task = a->task, .machine = a->machine, .runtime = -1}};
+    struct bats_row_end end = {
+        .task = a->task, .machine = a->machine, .ended = now, .runtime = -1};
     size_t at = n->n_awaited;
     while (at > 0 && !is_awaited(&n->awaited[at - 1], a->task, a->machine))
         at--;
     if (at > 0) {
-        row = n->awaited[at - 1];
-        now = row.now;
+        end = n->awaited[at - 1];
         n->awaited[at - 1] = n->awaited[--n->n_awaited];
     }
-    return bats_rows_add(r, row, now, NULL, err) == 0 ? &r->rows[r->n_rows - 1]
-                                                      : NULL;
+    return add_end(r, end, err) == 0 ? &r->rows[r->n_rows - 1] : NULL;
 }
 
 int bats_record_attempt(struct bats_record *r, bats_time now,
@@ -144,7 +146,7 @@ int bats_record_attempt(struct bats_record *r, bats_time now,
         return bats_no_memory(err);
     }
     row->text = text;
-    row->u.run.has_attempt = true;
-    row->u.run.attempt = *attempt;
+    row->u.end.has_attempt = true;
+    row->u.end.attempt = *attempt;
     return bats_now_attempt(r, attempt, err);
 }
