@@ -75,6 +75,7 @@ struct bats_settings {
     int64_t memory;          /* bytes; 0: not said [0] */
     uint32_t cores;          /* of each task; 0: not said [0] */
     uint32_t gpus;           /* of each task, unless the bag says it [0] */
+    bool memory_limit;       /* tasks may hold no more memory than they need */
     uint32_t gpus_per_node;  /* 0: as the job says [0] */
     const char *results;     /* [NULL] */
     const char *tagstring;   /* [NULL] */

@@ -294,6 +294,9 @@ const struct bats_option bats_options[] = {
         "the same time need no more than it has. The report sets it against "
         "what was used (default: what the batch job asked for each task, for "
         "the report only)"),
+    ROW("memory-limit", 0, NULL, FLAG, AT(memory_limit), RUNS | ALLOC, RUN,
+        "kill a task whose processes hold more memory than it needs, which is "
+        "looked at each second, and count it as failed (out of memory)"),
     ROW("gpus", 0, "N", SMALL, AT(gpus), RUN, RUN,
         "the GPUs that each task needs, unless the bag says it of this task "
         "(#BATS gpus=N). CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES name "

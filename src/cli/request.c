@@ -245,6 +245,7 @@ static struct bats_run_options plain_options(const struct bats_settings *set)
         .need = {.cores = set->cores,
                  .gpus = set->gpus,
                  .memory_kib = bytes_in_kib(set->memory)},
+        .limits_memory = set->memory_limit,
         .gpus_per_node = set->gpus_per_node,
         .bind = strcmp(set->bind, "none") == 0   ? BATS_BIND_NONE
                 : strcmp(set->bind, "numa") == 0 ? BATS_BIND_NUMA
@@ -373,6 +374,10 @@ static int load(struct bats_request *r, const struct bats_settings *set,
                            "--wd: the files of a workflow are found where it "
                            "is started; cd %s first",
                            set->workdir);
+    if (rc == 0 && set->memory_limit && set->memory == 0 &&
+        bats_bagfile_most(r->bag).memory_kib == 0)
+        return bats_refuse(err, "--memory-limit: no task says what memory it "
+                                "needs; give --memory SIZE");
     if (rc == 0 && set->clusters != NULL)
         rc = bats_clusters_file_load(set->clusters, set->window, &r->clusters,
                                      err);

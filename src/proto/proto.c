@@ -107,6 +107,7 @@ static void code_assign(struct codec *c, struct bats_assign *a)
     ANY_TEXT(a->command);
     TEXTS(a->variables, a->n_variables);
     TEXTS(a->outputs, a->n_outputs);
+    AMOUNT(a->memory_kib);
     U32(a->cores);
     ANY_TEXT(a->holds);
 }
@@ -117,6 +118,7 @@ static void code_result(struct codec *c, struct bats_task_result *r)
     U32(r->task);
     U32(r->attempt);
     SMALL(r->cancelled, 1);
+    SMALL(r->out_of_memory, 1);
     SMALL(r->asks, 1);
     SMALL(usage->exit_status, 255);
     SMALL(usage->signal, 127);

@@ -28,7 +28,7 @@
 #include "util/text.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 17
+#define BATS_PROTO_VERSION 18
 #define BATS_PROTO_OUTPUTS 4 /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3   /* ways to bind tasks, likewise */
 #define BATS_PROTO_JOB 64    /* longest number of a job, with the NUL */
@@ -135,8 +135,9 @@ struct bats_assign {
     const char *outputs; /* files that it has to make, as a rule of a workflow,
                           * likewise */
     size_t n_outputs;
-    uint32_t cores;    /* slots of its node that it holds */
-    const char *holds; /* if these are several: the hardware threads of
+    int64_t memory_kib; /* it is killed if it holds more; 0: no limit */
+    uint32_t cores;     /* slots of its node that it holds */
+    const char *holds;  /* if these are several: the hardware threads of
                             * their ranks and the shares of them,
                             * "THREADS:INDEX:COUNT", separated by blanks; else
                             * "" */
@@ -145,9 +146,10 @@ struct bats_assign {
 struct bats_task_result {
     uint32_t task;
     uint32_t attempt;
-    bool cancelled; /* stopped by us; usage.start_us is 0 if it
+    bool cancelled;     /* stopped by us; usage.start_us is 0 if it
                        never started */
-    bool asks;      /* its output waits for a VERDICT */
+    bool out_of_memory; /* it was killed for that */
+    bool asks;          /* its output waits for a VERDICT */
     struct bats_usage usage;
     const char *last; /* end of its standard error, if it failed */
     size_t n_last;

@@ -68,6 +68,8 @@ struct bats_phrase bats_words_end(int exit_status, int signal)
         return phrase("too long");
     if (exit_status == BATS_STATUS_WITHDRAWN)
         return phrase("withdrawn");
+    if (exit_status == BATS_STATUS_OUT_OF_MEMORY)
+        return phrase("out of memory");
     if (exit_status < 0)
         return phrase("timed out");
     if (signal == 0)
@@ -334,6 +336,9 @@ const char *bats_words_advice(int exit_status)
     return exit_status == BATS_STATUS_TOO_LONG
                ? ": it did not end within three whole jobs, and needs a "
                  "longer --window or time limit of the partition"
+           : exit_status == BATS_STATUS_OUT_OF_MEMORY
+               ? ": it held more than --memory or the bag says that it "
+                 "needs, or than its node had"
                : "";
 }
 

@@ -34,7 +34,7 @@ struct bats_phrase bats_words_moment(bats_time time);
 /* An estimated time, microseconds, to the second: "3h48m". */
 struct bats_phrase bats_words_makespan(double us);
 
-/* "exit 3", "signal 9 (KILL)", "timed out" or "too long" (util/usage.h). */
+/* "exit 3", "signal 9 (KILL)", "timed out", "too long" or "out of memory" (util/usage.h). */
 struct bats_phrase bats_words_end(int exit_status, int signal);
 
 /* "1 task", "2 tasks". */

@@ -570,6 +570,7 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
         .command = is_process ? w->a.command : NULL,
         .sleep_us = w->a.sleep_us,
         .environment = environment,
+        .memory_kib = w->a.memory_kib,
         .outputs = w->a.outputs,
         .n_outputs = w->a.n_outputs,
     };
@@ -626,8 +627,8 @@ static bool was_told_to_end(const struct bats_runner_result *r)
 {
     bool perhaps = died_of(r, SIGTERM) || died_of(r, SIGKILL);
     int64_t patience_us = perhaps ? HEARSAY_US : 0;
-    if (r->cancelled)
-        return true;
+    if (r->cancelled || r->out_of_memory)
+        return r->cancelled;
     if (r->usage.signal == 0 && r->usage.exit_status == 0)
         return false;
     for (; patience_us > 0 && bats_signals_terminate() == 0;
@@ -644,6 +645,7 @@ static int tell_result(struct bats_executor *x,
         .task = r->task,
         .attempt = x->running->a.attempt,
         .cancelled = was_told_to_end(r),
+        .out_of_memory = r->out_of_memory,
         .asks = x->running->a.replica > 0 && x->output == BATS_OUTPUT_RESULTS,
         .usage = r->usage,
         .last = r->last,

@@ -174,6 +174,10 @@ static int run_task(struct master *m, size_t i,
         .attempt = ++m->attempts[command->task],
         .replica = command->replica,
         .once = bats_sched_runs_once(m->sched, command->task),
+        .memory_kib =
+            m->options->limits_memory
+                ? bats_needs_of(m->options, command->task).memory_kib
+                : 0,
         .cores = cores,
         .holds = cores > 1 ? m->holds.bytes : "",
         .command = builtin ? "" : m->command.bytes,

@@ -13,8 +13,7 @@
 
 /* ---- tasks ---- */
 
-static struct bats_need need_of(const struct bats_run_options *o,
-                                uint32_t task)
+struct bats_need bats_needs_of(const struct bats_run_options *o, uint32_t task)
 {
     struct bats_need need = o->need;
     if (need.cores == 0)
@@ -41,7 +40,7 @@ static struct bats_need most_of(const struct bats_run_options *o)
 {
     struct bats_need most = {.cores = 1};
     for (uint32_t i = 0; i < o->bag->n_tasks; i++) {
-        struct bats_need need = need_of(o, i);
+        struct bats_need need = bats_needs_of(o, i);
         if (need.cores > most.cores)
             most.cores = need.cores;
         if (need.gpus > most.gpus)
@@ -410,7 +409,7 @@ static int sort_by_need(const struct bats_run_options *o,
         kind[k] = (uint16_t)k;
     for (uint32_t i = 0; i < o->bag->n_tasks; i++) {
         uint32_t of = o->bag->category != NULL ? o->bag->category[i] : 0;
-        struct bats_need need = need_of(o, i);
+        struct bats_need need = bats_needs_of(o, i);
         uint32_t k = find_category(e, kind, &n, of, &need);
         if (k == BATS_CATEGORIES_MAX)
             return bats_refuse(err, "%s: more than %d classes of tasks",

@@ -22,6 +22,10 @@ struct bats_run_options;    /* run.h */
 struct bats_survey;         /* survey.h */
 struct bats_text;           /* util/text.h */
 
+/* What the bag says of the task, or else the options. */
+struct bats_need bats_needs_of(const struct bats_run_options *options,
+                               uint32_t task);
+
 /* Some task needs more than a rank has: machines should be nodes. */
 bool bats_needs_nodes(const struct bats_crew *crew,
                       const struct bats_run_options *options);

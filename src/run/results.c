@@ -236,6 +236,8 @@ static int conclude(struct master *m, size_t i,
         end.usage.exit_status = status;
         end.usage.signal = SIGTERM;
     }
+    if (r->out_of_memory && !r->cancelled)
+        end.usage.exit_status = BATS_STATUS_OUT_OF_MEMORY;
     if (m->halves != NULL && r->usage.exit_status == BATS_STATUS_AGAIN)
         m->halves[r->task] = 0;
     if (r->usage.start_us > 0 || is_result)

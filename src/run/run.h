@@ -97,6 +97,7 @@ struct bats_run_options {
     const char *machine; /* if clusters is NULL: node, rank; NULL: as found */
     struct bats_need need;  /* of a task of which the bag does not say it;
                              * cores = 0: one */
+    bool limits_memory;     /* a task that holds more than it needs is killed */
     uint32_t gpus_per_node; /* 0: those that the job names */
     struct bats_sched_options engine;   /* as far as users say it; the rest is
                                        * found out (engine_options.h) */

@@ -11,10 +11,12 @@
 
 /* Exit statuses that the master gives, with signal 15, to an execution that it
  * has ended for good: after a time-out, as in GNU parallel; or because the task
- * has already filled a whole job and no job is longer. */
+ * has already filled a whole job and no job is longer. The last one is for an
+ * execution that was killed because it held too much memory. */
 #define BATS_STATUS_TIMED_OUT (-1)
 #define BATS_STATUS_TOO_LONG (-2)
 #define BATS_STATUS_WITHDRAWN (-3)
+#define BATS_STATUS_OUT_OF_MEMORY (-4)
 
 struct bats_usage {
     int exit_status;  /* 0..255; 126/127 if it could not be started;

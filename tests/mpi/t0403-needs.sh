@@ -181,6 +181,23 @@ bats 5 Makeflow --no-record
 test "$(cat a b | tr '\n' ' ')" = '2 1 '
 ok 'and CORES of a Makeflow'
 
+# ---- the limit ----
+
+hold='{ head -c 80M /dev/zero; sleep 1000; } | tail -n 1'
+printf '%s\n' '#BATS memory=60M' "$hold" 'echo small' \
+    '#BATS memory=1000M' 'kill -9 $$' >bag
+expect 1 bats 5 bag --memory-limit
+test "$(cat out)" = small
+"$BATS_MPI" tasks --failed bag >list
+grep -q '^ *1 .*out of memory' list
+grep -q '^ *3 .*signal 9' list
+"$BATS_MPI" why bag 1 >why
+grep -q 'out of memory.*held more than --memory or the bag says' why
+"$BATS_MPI" log bag | grep -q 'out of memory'
+expect 2 bats 5 --memory-limit -- 'echo {}' ::: a
+grep -q 'no task says what memory' err
+ok '--memory-limit: a task that holds more than it needs is killed, and says why'
+
 cat >nested.c <<'C'
 #include <mpi.h>
 #include <stdio.h>

@@ -172,8 +172,8 @@ TEST(mistakes_are_named)
             "'bats-mpi status'?");
     refuses(BATS_VERB_RUN, "--m a",
             "--m may mean --max-args, --max-replace-args, --machine, "
-            "--minimize, --monitor, --master-works, --memory, --memfree, "
-            "--max-output");
+            "--minimize, --monitor, --master-works, --memory, --memory-limit, "
+            "--memfree, --max-output");
     refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|P%|account");
     refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|P%|account");
     refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");

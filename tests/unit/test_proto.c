@@ -136,6 +136,7 @@ TEST(lists_arrive_complete_and_in_order)
     assert_memory_equal(assign.variables, "a=1\0b=", 7);
     assert_int_equal(assign.n_outputs, 4);
     assert_memory_equal(assign.outputs, "f\0g", 4);
+    assert_true(assign.memory_kib == INT64_MAX - 1);
     assert_int_equal(assign.cores, 2);
     assert_string_equal(assign.holds, "0-3:0:2 0-3:1:2");
     assert_true(bats_proto_next_assign(&m, &assign));
@@ -161,7 +162,7 @@ TEST(lists_arrive_complete_and_in_order)
     assert_int_equal(result.usage.exit_status, 255);
     assert_int_equal(result.n_last, 9);
     assert_memory_equal(result.last, "no\0 space", 9);
-    assert_false(result.cancelled);
+    assert_false(result.cancelled || result.out_of_memory);
     assert_false(result.asks);
     assert_int_equal(result.n_lines[0], 4);
     assert_memory_equal(result.lines[0], "\0ut\n", 4);
@@ -169,7 +170,7 @@ TEST(lists_arrive_complete_and_in_order)
     assert_int_equal(result.usage.start_us, 1);
     assert_int_equal(result.usage.wall_us, 2);
     assert_true(bats_proto_next_result(&m, &result));
-    assert_true(result.cancelled);
+    assert_true(result.cancelled && result.out_of_memory);
     assert_int_equal(result.usage.signal, 15);
     assert_int_equal(result.usage.user_us, 3);
     assert_true(bats_proto_next_result(&m, &result));
@@ -191,7 +192,7 @@ TEST(cancel_is_little_endian_on_the_wire)
 {
     struct bats_text p = {0};
     write_message(BATS_MESSAGE_CANCEL, &p);
-    static const uint8_t expected[] = {5, 17, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 18, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_text_release(&p);
@@ -201,7 +202,7 @@ TEST(hello_and_assign_have_the_documented_bytes)
 {
     struct bats_text p = {0};
     static const uint8_t hello[] = {
-        1,    17,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    18,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -218,13 +219,14 @@ TEST(hello_and_assign_have_the_documented_bytes)
     bats_text_release(&p);
 
     static const uint8_t assign[] = {
-        3, 17,  1, 0, 0, 0, 2, 0,   0, 0, 4, 0, 0, 0, 5,   0, 0, 0,
+        3, 18,  1, 0, 0, 0, 2, 0,   0, 0, 4, 0, 0, 0, 5,   0, 0, 0,
         1, 9,   0, 0, 0, 0, 0, 0,   0, 6, 0, 0, 0, 0, 0,   0, 0, 7,
         0, 0,   0, 0, 0, 0, 0, 8,   0, 0, 0, 0, 0, 0, 0,   1, 0, 0,
         0, 'x', 0, 2, 0, 0, 0, '=', 0, 0, 2, 0, 0, 0, 'f', 0, 0,
-        3, 0,   0, 0, 1, 0, 0, 0,   '0', 0};
+        6, 0,   0, 0, 0, 0, 0, 0,   3, 0,   0, 0, 1, 0, 0, 0,   '0', 0};
     bats_proto_assign(&p, &(struct bats_assign){2, 4, 5, true, 9, 6, 7, 8, "x",
-                                                "=", 2, "f", 2, 3, "0"});
+                                                "=", 2, "f", 2, 6, 3,
+                                                "0"});
     assert_int_equal(p.n, sizeof assign);
     assert_memory_equal(p.bytes, assign, sizeof assign);
     bats_text_release(&p);
@@ -308,8 +310,9 @@ TEST(values_out_of_range_are_refused)
     refused_with(BATS_MESSAGE_SETUP, 49, 3, "out of range"); /* bind */
     refused_with(BATS_MESSAGE_RESULT, 14, 2, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 15, 2, "out of range");
-    refused_with(BATS_MESSAGE_RESULT, 17, 128, "out of range");
-    refused_with(BATS_MESSAGE_RESULT, 25, 0x80, "negative");
+    refused_with(BATS_MESSAGE_RESULT, 16, 2, "out of range");
+    refused_with(BATS_MESSAGE_RESULT, 18, 128, "out of range");
+    refused_with(BATS_MESSAGE_RESULT, 26, 0x80, "negative");
     refused_with(BATS_MESSAGE_VERDICT, 10, 2, "out of range");
     refused_with(BATS_MESSAGE_STOP, 2, 5, "out of range");
     refused_with(BATS_MESSAGE_KNOCK, 2, 'X', "not from bats-mpi");

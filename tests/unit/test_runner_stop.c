@@ -212,6 +212,57 @@ TEST_WITH(a_killed_runner_leaves_no_group_behind, set_up, tear_down)
     close(ready[1]);
 }
 
+/* ---- memory ---- */
+
+static struct bats_runner_result run_within(const char *command, int64_t mib)
+{
+    struct bats_runner_task task = {
+        .task = 6, .command = command, .memory_kib = mib * 1024};
+    struct bats_error err;
+    if (bats_runner_start(f->runner, &task, &err) < 0)
+        fail_msg("%s", err.text);
+    return finish();
+}
+
+/* What comes through a pipe without a newline is kept by tail. */
+#define HOLD_80_MIB "{ head -c 80M /dev/zero; sleep 1000; } | tail -n 1"
+
+TEST_WITH(a_task_that_holds_too_much_is_killed, set_up, tear_down)
+{
+    struct bats_runner_result r = run_within(HOLD_80_MIB, 60);
+    assert_true(r.out_of_memory && !r.cancelled);
+    assert_int_equal(r.usage.exit_status, 128 + SIGKILL);
+    assert_true(r.usage.max_rss_kib > 60 << 10);
+    r = run_within("setsid sh -c '" HOLD_80_MIB "'; :", 60);
+    assert_true(r.out_of_memory);
+}
+
+TEST_WITH(one_that_holds_less_is_not, set_up, tear_down)
+{
+    struct bats_runner_result r = run_within("sleep 1.2; exit 3", 60);
+    assert_false(r.out_of_memory);
+    assert_int_equal(r.usage.exit_status, 3);
+}
+
+static void write_count(int n)
+{
+    FILE *out = fopen("vmstat", "w");
+    assert_non_null(out);
+    fprintf(out, "nr_free_pages 7\noom_kill %d\nswap_ra 0\n", n);
+    fclose(out);
+}
+
+TEST_WITH(what_the_kernel_kills_is_out_of_memory, set_up, tear_down)
+{
+    write_count(4);
+    replace_runner((struct bats_runner_options){.vmstat = "vmstat"});
+    assert_false(run_within("kill -9 $$", 0).out_of_memory);
+    write_count(5);
+    assert_false(run_within("exit 1", 0).out_of_memory);
+    assert_true(run_within("sh -c 'kill -9 $$'; exit $?", 0).out_of_memory);
+    assert_false(run_within("kill -9 $$", 0).out_of_memory);
+}
+
 int main(void)
 {
     alarm(300); /* what is not killed as it should be is waited for */

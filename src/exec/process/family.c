@@ -60,7 +60,7 @@ static bool add_stranger(struct bats_family *family, pid_t pid)
     return true;
 }
 
-static bool is_stranger(const struct bats_family *family, pid_t pid)
+bool bats_family_is_stranger(const struct bats_family *family, pid_t pid)
 {
     for (size_t i = 0; i < family->n; i++)
         if (family->strangers[i] == pid)
@@ -118,7 +118,7 @@ pid_t bats_family_sweep(struct bats_family *family, bool force)
     while (reaped && !alive && !childless() && (proc = opendir("/proc"))) {
         reaped = false;
         while ((pid = next_child(proc))) {
-            if (is_stranger(family, pid))
+            if (bats_family_is_stranger(family, pid))
                 continue;
             if (force && kill(pid, SIGKILL) < 0 && errno == EPERM)
                 add_stranger(family, pid);

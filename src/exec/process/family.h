@@ -36,4 +36,7 @@ void bats_family_release(struct bats_family *family);
  */
 pid_t bats_family_sweep(struct bats_family *family, bool force);
 
+/* It was there before. */
+bool bats_family_is_stranger(const struct bats_family *family, pid_t pid);
+
 #endif

@@ -15,13 +15,15 @@
 #include "exec/process/environment.h"
 #include "exec/process/family.h"
 #include "exec/process/guard.h"
+#include "exec/process/memory.h"
 #include "exec/process/pace.h"
 #include "exec/process/spawner.h"
 #include "util/now.h"
 #include "util/wake.h"
 
 #define NEVER INT64_MAX
-#define LOOK_US 5000 /* between two checks of a process without a pidfd */
+#define MEMORY_US 1000000 /* between two looks at the memory of a task */
+#define LOOK_US 5000      /* between two checks of a process without a pidfd */
 #define YIELD 85
 #define TOLD 10 /* so many names fit into a pipe, which nobody reads now */
 
@@ -52,6 +54,10 @@ struct bats_runner {
     int64_t start;                    /* monotonic clock, as all times below */
     int64_t until;                    /* see enum phase */
     int64_t kill_at;                  /* when KILL is sent */
+    int64_t memory_kib;               /* 0: no limit */
+    int64_t memory_at;                /* of the next look at it */
+    int64_t held_kib;                 /* the most that was seen */
+    int64_t oom_kills;                /* of the kernel, that are known */
     struct bats_pace pace;
     int64_t rss_kib; /* maximum of this process so far */
     sigset_t woken;  /* signals that do not end a sleep */
@@ -85,6 +91,9 @@ int bats_runner_create(const struct bats_runner_options *options,
     r->options = *options;
     r->pidfd = r->guard.alive = r->spawner.null = -1;
     r->outlet = bats_outlet_none();
+    if (r->options.vmstat == NULL)
+        r->options.vmstat = "/proc/vmstat";
+    r->oom_kills = bats_memory_oom_kills(r->options.vmstat);
     bats_wake_mask(&r->woken);
     notice_children();
     if ((rc = bats_environment_init(&r->environment, environ, err)) ||
@@ -190,6 +199,9 @@ int bats_runner_start(struct bats_runner *r,
     r->kill_at = NEVER;
     r->outputs = task->outputs;
     r->n_outputs = task->n_outputs;
+    r->memory_kib = task->memory_kib;
+    r->memory_at = task->memory_kib > 0 ? r->start + MEMORY_US : NEVER;
+    r->held_kib = 0;
     if (task->command)
         return start_process(r, task, err);
     int rc = bats_outlet_open(&r->outlet, task, NULL, err);
@@ -286,6 +298,33 @@ static int64_t own_rss_kib(struct bats_runner *r, const struct rusage *usage)
     return usage->ru_maxrss > r->rss_kib ? usage->ru_maxrss : 0;
 }
 
+/* The main process, or the one that it waited for, was killed; not by us. */
+static bool was_killed(const struct bats_runner *r)
+{
+    return !r->result.cancelled &&
+           r->result.usage.exit_status == 128 + SIGKILL;
+}
+
+static bool kernel_killed(struct bats_runner *r)
+{
+    int64_t known = r->oom_kills;
+    r->oom_kills = bats_memory_oom_kills(r->options.vmstat);
+    return r->oom_kills > known;
+}
+
+static void look_at_memory(struct bats_runner *r, int64_t now)
+{
+    int64_t kib = bats_memory_of_task(&r->family, r->guard.pid, r->memory_kib);
+    if (kib > r->held_kib)
+        r->held_kib = kib;
+    r->memory_at = now + MEMORY_US;
+    if (kib <= r->memory_kib)
+        return;
+    r->result.out_of_memory = true;
+    r->memory_at = NEVER;
+    kill(-r->pid, SIGKILL);
+}
+
 static void main_process_ended(struct bats_runner *r)
 {
     int64_t now = now_us();
@@ -308,6 +347,10 @@ static void main_process_ended(struct bats_runner *r)
     r->result.usage.user_us = microseconds(usage.ru_utime);
     r->result.usage.system_us = microseconds(usage.ru_stime);
     r->result.usage.max_rss_kib = own_rss_kib(r, &usage);
+    if (r->held_kib > r->result.usage.max_rss_kib)
+        r->result.usage.max_rss_kib = r->held_kib;
+    if (was_killed(r) && kernel_killed(r))
+        r->result.out_of_memory = true;
     r->until = r->result.cancelled ? now : bats_pace_end(&r->pace, now);
     r->phase = PHASE_CLEARING;
 }
@@ -385,6 +428,8 @@ static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
             keep_pace(r, now);
         else if (may_kill(r, now) && r->kill_at > 0)
             bats_runner_kill(r);
+        if (!r->result.cancelled && now >= r->memory_at)
+            look_at_memory(r, now);
         return 0;
     case PHASE_CLEARING:
         clear(r, now);
@@ -407,8 +452,10 @@ static int64_t next_time(const struct bats_runner *r, int64_t now)
 {
     switch (r->phase) {
     case PHASE_RUNNING:
-        if (!r->result.cancelled)
-            return bats_pace_next(&r->pace, now);
+        if (!r->result.cancelled) {
+            int64_t next = bats_pace_next(&r->pace, now);
+            return r->memory_at < next ? r->memory_at : next;
+        }
         return r->kill_at > 0 ? r->kill_at : NEVER;
     case PHASE_CLEARING:
         return r->result.cancelled && r->kill_at > now ? r->kill_at : NEVER;

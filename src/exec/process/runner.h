@@ -42,6 +42,8 @@ struct bats_runner_options {
                          * process is slowed by a duty cycle, see pace.h; a
                          * built-in sleep is not */
     int64_t grace_ms;   /* between TERM and KILL */
+    const char *vmstat; /* counts processes that the kernel has killed, out of
+                         * memory; NULL: /proc/vmstat */
     /* BATS_OUTPUT_LINES: called from poll with whole lines (the last one of a
      * task may lack its newline, and gets one; a line over 1 MiB is broken by
      * one); at most 1 MiB at once, stream is 1 or 2. Returns false for "not
@@ -63,6 +65,8 @@ struct bats_runner_task {
                           * NULL: a built-in sleep */
     int64_t sleep_us;    /* built-in sleep: real microseconds, scaled by the
                           * caller */
+    int64_t memory_kib;  /* it is killed if its processes hold more, which is
+                          * looked at each second; 0: no limit */
     bool is_aside;       /* no task of the bag: all of its output goes to the
                     * standard error of this process */
     const char *outputs; /* files that it has to make, each with its NUL, */
@@ -73,7 +77,10 @@ struct bats_runner_task {
 
 struct bats_runner_result {
     uint32_t task;
-    bool cancelled; /* ended because of bats_runner_cancel or _kill */
+    bool cancelled;     /* ended because of bats_runner_cancel or _kill */
+    bool out_of_memory; /* it exceeded its memory; or it died of KILL, or says
+                         * that its last process did, and the kernel has killed
+                         * somebody on this node since it last was so */
     struct bats_usage usage;
     /* The last words on standard error of a task that failed or was stopped; at
      * most BATS_COMPLAINT_BYTES, not terminated. Belongs to the runner, until

@@ -66,7 +66,7 @@ static const char machines_sql[] =
     " coalesce(e.given_us, e.ended_us) + begin, e.ended_us + begin, t.place," \
     " e.slot, task.number, e.attempt, e.wall_us, e.max_rss_kib, e.outcome,"   \
     " coalesce(exit_status, 0) != 0 OR coalesce(signal, 0) != 0,"             \
-    " exit_status < 0, signal != 0 FROM execution e"                          \
+    " exit_status BETWEEN -3 AND -1, signal != 0 FROM execution e"                          \
     " JOIN axis USING (session) JOIN seat t ON t.session = e.session"         \
     "  AND t.machine = e.machine JOIN task ON task.id = e.task"               \
     " WHERE outcome " lost " 6 AND e.slot BETWEEN 0 AND t.slots - 1"          \

@@ -55,6 +55,7 @@ static const char fill_sql[] =
     "  WHEN exit_status = 0 AND signal = 0 THEN 'done'"
     "  ELSE 'failed' END, machine, task,"
     "  CASE WHEN exit_status = -2 THEN 'too long, '"
+    "  WHEN exit_status = -4 THEN 'out of memory, '"
     "  WHEN exit_status < 0 THEN 'timed out, '"
     "  WHEN signal THEN printf('signal %d, ', signal)"
     "  WHEN exit_status THEN printf('exit %d, ', exit_status)"

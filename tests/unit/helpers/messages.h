@@ -59,9 +59,9 @@ static void write_message(unsigned type, struct bats_text *p)
                                             .n_stop = 2};
     static const struct bats_assign assigns[] = {
         {0, 1, 0, false, 0, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7, "f\0g", 4,
-         2, "0-3:0:2 0-3:1:2"},
+         INT64_MAX - 1, 2, "0-3:0:2 0-3:1:2"},
         {UINT32_MAX - 1, 3, 2, true, 9, INT64_MAX, 7, 8, "", NULL, 0, NULL,
-         0, 1, ""}};
+         0, 0, 1, ""}};
     static const struct bats_task_result results[] = {
         {.task = 5,
          .attempt = 8,
@@ -72,7 +72,7 @@ static void write_message(unsigned type, struct bats_text *p)
          .usage.wall_us = 2,
          .lines = {"\0ut\n", "e\n"},
          .n_lines = {4, 2}},
-        {.task = 6, .cancelled = true, .usage.signal = 15, .usage.user_us = 3},
+        {.task = 6, .cancelled = true, .out_of_memory = true, .usage.signal = 15, .usage.user_us = 3},
         {.task = 7,
          .asks = true,
          .usage.system_us = 4,
