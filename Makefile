@@ -59,7 +59,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	miser.c mw_dbs.c place.c) \
 	sampling/choice.c sampling/place.c sampling/points.c \
 	$(addprefix money/, \
-	allocation.c jobs.c kinds.c moves.c second.c use.c window.c) \
+	jobs.c kinds.c moves.c second.c use.c window.c) \
 	$(addprefix state/, \
 	answers.c bag.c belief.c books.c categories.c chains.c check.c durations.c \
 	executions.c graph.c ledger.c machines.c needs.c payment.c purses.c \

@@ -98,8 +98,9 @@ uint64_t bats_sched_gpus(const struct bats_sched *e, uint32_t machine,
                          uint32_t slot)
 {
     const struct state *s = &e->state;
-    return s->needs.gpus ? s->needs.gpus[s->machines[machine].first_slot + slot]
-                         : 0;
+    return s->needs.gpus
+               ? s->needs.gpus[s->machines[machine].first_slot + slot]
+               : 0;
 }
 
 /* T, or the expected runtime; 0: unknown. */
@@ -188,16 +189,26 @@ bool bats_sched_end_bounds(const struct bats_sched *e, bats_time *low,
     return forecast_end_bounds(&e->state, low, high);
 }
 
-bool bats_sched_has_result(const struct bats_sched *e, uint32_t task)
+static enum bats_task_state state_of(const struct bats_sched *e, uint32_t task)
 {
     const struct bats_bag *bag = &e->state.bag;
-    return bats_bag_has_result(bag, bag->position[task]);
+    return (enum bats_task_state)bag->state[bag->position[task].i];
+}
+
+bool bats_sched_has_result(const struct bats_sched *e, uint32_t task)
+{
+    return state_of(e, task) == BATS_TASK_DONE ||
+           state_of(e, task) == BATS_TASK_FAILED;
 }
 
 bool bats_sched_has_failed(const struct bats_sched *e, uint32_t task)
 {
-    const struct bats_bag *bag = &e->state.bag;
-    return bag->state[bag->position[task].i] == BATS_TASK_FAILED;
+    return state_of(e, task) == BATS_TASK_FAILED;
+}
+
+bool bats_sched_is_skipped(const struct bats_sched *e, uint32_t task)
+{
+    return state_of(e, task) == BATS_TASK_SKIPPED;
 }
 
 bool bats_sched_purse_status(const struct bats_sched *e, uint32_t purse,
@@ -232,12 +243,6 @@ void bats_sched_purses_soonest(const struct bats_sched *e, bats_time *soonest)
         bool overdue = a->left > 0 && a->deadline > 0 && s->now > a->deadline;
         soonest[i] += soonest[i] > 0 || overdue ? s->now : 0;
     }
-}
-
-bool bats_sched_is_skipped(const struct bats_sched *e, uint32_t task)
-{
-    const struct bats_bag *bag = &e->state.bag;
-    return bag->state[bag->position[task].i] == BATS_TASK_SKIPPED;
 }
 
 const uint32_t *bats_sched_skipped(const struct bats_sched *e, uint32_t *n)

@@ -262,7 +262,7 @@ void job_close(struct state *s, uint32_t id)
 const struct lease_kind lease_job = {
     .name = "job",
     .terms = {.waits = true, .returns = true, .ahead = true, .later = true},
-    .own = &lease_allocation,
+    .is_own = true,
     .first = job_first,
     .next = money_of_window,
     .held = job_held,

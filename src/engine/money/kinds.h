@@ -12,7 +12,6 @@
 
 extern const struct lease_kind lease_window, lease_free, lease_use,
     lease_second, lease_job;
-extern const struct own_lease lease_allocation;
 
 const struct lease_kind *lease_kind_of(enum bats_billing_model model);
 

@@ -3,7 +3,7 @@
  *
  * Layer: engine, above the state, which knows leases by their tables alone
  * (leases.h). Each kind of lease is a file: window.c (and those that are free),
- * use.c, second.c, jobs.c; allocation.c is that of the run itself. Nobody else knows billing models (bats/billing.h).
+ * use.c, second.c, jobs.c. Nobody else knows billing models (bats/billing.h).
  */
 #ifndef BATS_ENGINE_MONEY_H
 #define BATS_ENGINE_MONEY_H

@@ -91,7 +91,7 @@ static bool begin_free(struct state *s, uint32_t id)
 
 const struct lease_kind lease_free = {.name = "free",
                                       .terms = {.lasts = true},
-                                      .own = &lease_allocation,
+                                      .is_own = true,
                                       .set_up = money_set_free,
                                       .next = money_of_window,
                                       .held = held,

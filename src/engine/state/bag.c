@@ -202,8 +202,8 @@ static void sift_down(struct bats_bag *bag, struct bats_position *order,
 {
     for (uint64_t child; (child = 2 * (uint64_t)at + 1) < n;
          at = (uint32_t)child) {
-        child += child + 1 < n &&
-                 comes_first(bag, order[child + 1], order[child]);
+        child +=
+            child + 1 < n && comes_first(bag, order[child + 1], order[child]);
         if (!comes_first(bag, order[child], task))
             break;
         order[at] = order[child];
@@ -451,21 +451,14 @@ int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
                      const int64_t *priority, struct bats_error *err)
 {
     size_t n = (size_t)graph->n_nodes + 1;
-    uint32_t *missing = calloc(n, sizeof *missing);
-    uint32_t *ended = malloc(n * sizeof *ended);
-    uint32_t *skipped = malloc(n * sizeof *skipped);
     assert(graph->n_tasks == bag->n && !bag->graph);
-    if (!missing || !ended || !skipped) {
-        free(missing);
-        free(ended);
-        free(skipped);
+    bag->missing = calloc(n, sizeof *bag->missing);
+    bag->ended = malloc(n * sizeof *bag->ended);
+    bag->skipped = malloc(n * sizeof *bag->skipped);
+    if (!bag->missing || !bag->ended || !bag->skipped)
         return bats_no_memory(err);
-    }
     bag->graph = graph;
     bag->priority = priority;
-    bag->missing = missing;
-    bag->ended = ended;
-    bag->skipped = skipped;
     block(bag);
     tell_all(bag);
     return 0;

@@ -26,23 +26,37 @@ struct books {
     size_t n_stakes, told_stakes, stakes_room;
 };
 
+/* The entry of the machine, or of the run; NULL: there are no books. */
 static struct entry *entry_of(struct state *s, uint32_t id)
 {
-    return &s->money.books
-                ->entries[id == BATS_NO_MACHINE ? s->n_machines : id];
+    struct books *b = s->money.books;
+    return b ? &b->entries[id == BATS_NO_MACHINE ? s->n_machines : id] : NULL;
+}
+
+/* The same; it is about to change. */
+static struct entry *change(struct state *s, uint32_t id)
+{
+    struct entry *e = entry_of(s, id);
+    struct books *b = s->money.books;
+    if (e && !e->is_changed)
+        b->changed[b->n_changed++] = (uint32_t)(e - b->entries);
+    if (e)
+        e->is_changed = true;
+    return e;
 }
 
 int books_init(struct state *s, const struct bats_sched_options *o)
 {
+    size_t n = (size_t)s->n_machines + 1;
+    struct books *b = o->tells_leases ? calloc(1, sizeof *b) : NULL;
+    s->money.books = b;
     if (!o->tells_leases)
         return 0;
-    s->money.books = calloc(1, sizeof *s->money.books);
-    if (!s->money.books)
-        return BATS_ENOMEM;
-    size_t n = (size_t)s->n_machines + 1;
-    s->money.books->entries = calloc(n, sizeof *s->money.books->entries);
-    s->money.books->changed = malloc(n * sizeof *s->money.books->changed);
-    if (!s->money.books->entries || !s->money.books->changed)
+    if (b) {
+        b->entries = calloc(n, sizeof *b->entries);
+        b->changed = malloc(n * sizeof *b->changed);
+    }
+    if (!b || !b->entries || !b->changed)
         return BATS_ENOMEM;
     if (bats_billing_is_timed(&s->money.ledger.billing))
         books_open(s, BATS_NO_MACHINE);
@@ -51,15 +65,16 @@ int books_init(struct state *s, const struct bats_sched_options *o)
 
 void books_release(struct state *s)
 {
-    if (!s->money.books)
+    struct books *b = s->money.books;
+    if (!b)
         return;
-    for (uint32_t i = 0; s->money.books->entries && i <= s->n_machines; i++)
-        free(s->money.books->entries[i].stakes);
-    free(s->money.books->entries);
-    free(s->money.books->changed);
-    free(s->money.books->leases);
-    free(s->money.books->stakes);
-    free(s->money.books);
+    for (uint32_t i = 0; b->entries && i <= s->n_machines; i++)
+        free(b->entries[i].stakes);
+    free(b->entries);
+    free(b->changed);
+    free(b->leases);
+    free(b->stakes);
+    free(b);
 }
 
 /* ---- what is to be told ---- */
@@ -196,20 +211,14 @@ bool books_next_stake(struct state *s, struct bats_stake *stake)
 
 void books_change(struct state *s, uint32_t id)
 {
-    if (!s->money.books)
-        return;
-    struct entry *e = entry_of(s, id);
-    if (!e->is_changed)
-        s->money.books->changed[s->money.books->n_changed++] =
-            (uint32_t)(e - s->money.books->entries);
-    e->is_changed = true;
+    change(s, id);
 }
 
 void books_open(struct state *s, uint32_t id)
 {
-    if (!s->money.books)
-        return;
     struct entry *e = entry_of(s, id);
+    if (!e)
+        return;
     if (e->is_changed)
         compare(s, (uint32_t)(e - s->money.books->entries));
     e->n_stakes = 0;
@@ -223,41 +232,37 @@ void books_open(struct state *s, uint32_t id)
         .begun = waits ? BATS_NEVER : s->now,
         .ended = BATS_NEVER,
         .until = BATS_NEVER};
-    books_change(s, id);
+    change(s, id);
 }
 
 void books_forget(struct state *s, uint32_t id)
 {
-    if (!s->money.books)
+    struct entry *e = entry_of(s, id);
+    if (!e)
         return;
-    entry_of(s, id)->now.id = 0;
+    e->now.id = 0;
     s->money.books->n_begun--;
 }
 
 void books_begin(struct state *s, uint32_t id)
 {
-    if (!s->money.books)
-        return;
-    entry_of(s, id)->now.begun = s->now;
-    books_change(s, id);
+    struct entry *e = change(s, id);
+    if (e)
+        e->now.begun = s->now;
 }
 
 void books_end(struct state *s, uint32_t id)
 {
-    if (!s->money.books)
-        return;
-    struct bats_lease *l = &entry_of(s, id)->now;
-    if (l->ended == BATS_NEVER)
-        l->ended = s->now;
-    books_change(s, id);
+    struct entry *e = change(s, id);
+    if (e && e->now.ended == BATS_NEVER)
+        e->now.ended = s->now;
 }
 
 void books_charge(struct state *s, uint32_t id, bats_money amount)
 {
-    if (!s->money.books)
-        return;
-    entry_of(s, id)->now.charged += amount;
-    books_change(s, id);
+    struct entry *e = change(s, id);
+    if (e)
+        e->now.charged += amount;
 }
 
 const char *bats_lease_state_name(enum bats_lease_state state)

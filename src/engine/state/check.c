@@ -132,8 +132,9 @@ static void check_money(const struct state *s)
     }
     for (size_t i = 0; i < s->n_clusters; i++)
         charged += s->clusters[i].used;
-    if (m->lease->own)
-        charged += m->billed_others + m->lease->own->owed(&m->ledger, s->now);
+    if (m->lease->is_own)
+        charged += m->billed_others + m->ledger.billing.before +
+                   bats_billing_held(&m->ledger.billing, s->now);
     assert(charged == m->ledger.charged && held == m->ledger.held);
 }
 

@@ -10,23 +10,10 @@
 
 #include "engine/state/moves.h"
 
-/* The job that the run itself is in: it begins at time 0; time passes; what was
- * not yet said to be charged; when all work has to stop; what is owed at this
- * time. */
-struct own_lease {
-    void (*begin)(struct bats_ledger *ledger,
-                  const struct bats_billing *billing);
-    void (*pass)(struct bats_ledger *ledger, bats_time now);
-    bats_money (*book)(struct bats_ledger *ledger);
-    bats_time (*lasts)(const struct bats_ledger *ledger);
-    bats_money (*owed)(const struct bats_ledger *ledger, bats_time now);
-};
-
 struct lease_kind {
     const char *name; /* for people and records */
     struct bats_lease_terms terms;
-    const struct own_lease *own; /* of the run; NULL: nothing is billed for it
-                                  */
+    bool is_own; /* the job that the run itself is in is billed */
     /* The cluster is one of the run: sets what a window of a machine charges,
      * if that is not what its price says. NULL: it is. */
     void (*set_up)(const struct state *s, struct cluster *cluster);

@@ -21,23 +21,19 @@ void state_stop(struct state *s, bool now, enum bats_finish why)
 void state_pass(struct state *s, bats_time now)
 {
     s->now = now;
-    if (s->money.lease->own)
-        s->money.lease->own->pass(&s->money.ledger, now);
+    bats_ledger_pass(&s->money.ledger, now);
 }
 
 void state_bill(struct state *s)
 {
-    bats_money amount =
-        s->money.lease->own ? s->money.lease->own->book(&s->money.ledger) : 0;
+    bats_money amount = bats_ledger_book(&s->money.ledger);
     if (amount != 0) /* < 0: more was recorded than is billed */
         state_tell_charge(s, BATS_NO_MACHINE, amount, 0);
 }
 
 void state_set_latest(struct state *s)
 {
-    bats_time end = s->money.lease->own
-                        ? s->money.lease->own->lasts(&s->money.ledger)
-                        : BATS_NEVER;
+    bats_time end = bats_ledger_lasts(&s->money.ledger);
     s->money.late =
         end < s->run.time_limit ? BATS_FINISH_BUDGET : BATS_FINISH_TIME_LIMIT;
     s->money.latest = end < s->run.time_limit ? end : s->run.time_limit;
@@ -290,8 +286,8 @@ static void set_up_money(struct state *s, const struct bats_sched_options *o)
             lease->set_up(s, &s->clusters[i]);
     }
     bats_ledger_init(&s->money.ledger, o->budget, o->earlier.charged);
-    if (lease->own)
-        lease->own->begin(&s->money.ledger, &o->billing);
+    if (lease->is_own)
+        bats_ledger_allocate(&s->money.ledger, &o->billing);
     state_set_latest(s);
 }
 

@@ -359,31 +359,27 @@ static void search_price(struct search *f, double scale)
     }
 }
 
+/* One block of nodes, and one of numbers. */
 static bool allocate(struct play *p)
 {
-    uint32_t nodes = p->s->bag.graph->n_nodes;
-    p->all = calloc(nodes, sizeof *p->all);
-    p->order = calloc(nodes, sizeof *p->order);
-    p->ready = calloc(nodes, sizeof *p->ready);
-    p->begin = calloc(nodes, sizeof *p->begin);
-    p->after = calloc(nodes, sizeof *p->after);
-    p->latest = calloc(nodes, sizeof *p->latest);
-    p->free = calloc(p->s->n_slots, sizeof *p->free);
-    p->idle = calloc(p->s->n_slots, sizeof *p->idle);
-    return p->all && p->order && p->ready && p->begin && p->after &&
-           p->latest && p->free && p->idle;
+    size_t nodes = p->s->bag.graph->n_nodes, slots = p->s->n_slots;
+    p->all = calloc(2 * nodes, sizeof *p->all);
+    p->ready = calloc(4 * nodes + 2 * slots, sizeof *p->ready);
+    if (!p->all || !p->ready)
+        return false;
+    p->order = p->all + nodes;
+    p->begin = p->ready + nodes;
+    p->after = p->begin + nodes;
+    p->latest = p->after + nodes;
+    p->free = p->latest + nodes;
+    p->idle = p->free + slots;
+    return true;
 }
 
 static void release(struct play *p)
 {
     free(p->all);
-    free(p->order);
     free(p->ready);
-    free(p->begin);
-    free(p->after);
-    free(p->latest);
-    free(p->free);
-    free(p->idle);
 }
 
 /* Plays rules of all kinds with this money and this doubt. */

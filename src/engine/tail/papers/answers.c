@@ -243,6 +243,15 @@ static double since_change(struct bats_instance *list, size_t n, size_t first,
                            (double)(n - from);
 }
 
+/* There are none: returns false. */
+static bool forget(struct bats_answers *a)
+{
+    free(a->times);
+    free(a->lost);
+    a->times = a->lost = NULL;
+    return false;
+}
+
 bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
                        bats_time d, struct bats_answers *a)
 {
@@ -253,17 +262,9 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
     while (first < n && (now == BATS_NEVER || list[first].sent < now - d))
         first++;
     size_t of = count_answers(list, first) >= ENOUGH ? first : n;
-    if (!take_times(list, of, a)) {
-        free(a->times);
-        a->times = NULL;
-        return false;
-    }
-    if (of == n && now != BATS_NEVER &&
-        !correct_times(list, n, now, a, &more)) {
-        free(a->times);
-        a->times = NULL;
-        return false;
-    }
+    if (!take_times(list, of, a) || (of == n && now != BATS_NEVER &&
+                                     !correct_times(list, n, now, a, &more)))
+        return forget(a);
     a->n_known = first;
     a->n_partial = n - first;
     a->gamma_known = known(list, first, &smallest);
@@ -339,12 +340,7 @@ bool bats_answers_noticed(const struct bats_instance *list, size_t n,
         find_lives(list, n, now, noticed, true, &a->lost, &a->n_lost, &unused);
     a->gamma = a->gamma_known =
         (double)a->n_times / fmax((double)(a->n_times + a->n_lost), 1);
-    if (ok && a->loses >= 0)
-        return true;
-    free(a->times);
-    free(a->lost);
-    a->times = a->lost = NULL;
-    return false;
+    return (ok && a->loses >= 0) || forget(a);
 }
 
 /* ---- where they are silent ---- */
@@ -353,13 +349,9 @@ bool bats_answers_censored(const struct bats_instance *list, size_t n,
                            bats_time now, struct bats_answers *a)
 {
     *a = (struct bats_answers){0};
-    a->gamma = find_lives(list, n, now, 0, false, &a->times, &a->n_times,
-                          &a->mean);
-    if (a->gamma > 0)
-        return true;
-    free(a->times);
-    a->times = NULL;
-    return false;
+    a->gamma =
+        find_lives(list, n, now, 0, false, &a->times, &a->n_times, &a->mean);
+    return a->gamma > 0 || forget(a);
 }
 
 /* Time in vain for each instance that answers in the end. */

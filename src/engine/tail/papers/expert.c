@@ -414,14 +414,8 @@ static void look(struct expert *x, const struct state *s)
 static struct instances_rules rules_of(const struct expert *x,
                                        const struct state *s)
 {
-    uint32_t n_ur = pool_slots(s, true), all = pool_slots(s, false);
-    double used = ceil(x->strategy.m_r * n_ur - 1e-9);
-    return (struct instances_rules){
-        .n = x->strategy.n,
-        .t = bats_span_time(&x->strategy.t, x->t_ur),
-        .n_reliable = used < all ? (uint32_t)used : all,
-        .no_unreliable = n_ur == 0,
-        .both = x->strategy.both};
+    return instances_rules(&x->strategy, x->t_ur, pool_slots(s, true),
+                           pool_slots(s, false));
 }
 
 /* Strategy B: the rest of its amount pays for all tasks without a result in the

@@ -1,5 +1,6 @@
 #include "engine/tail/papers/instances.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 bool instances_init(struct instances *x, uint32_t n)
@@ -24,6 +25,19 @@ void instances_release(struct instances *x)
     free(x->since);
     for (int i = 0; i < POOLS; i++)
         free(x->queue[i].list);
+}
+
+struct instances_rules instances_rules(const struct bats_strategy *s,
+                                       double t_ur, uint32_t n_unreliable,
+                                       uint32_t n_reliable)
+{
+    double used = ceil(s->m_r * n_unreliable - 1e-9);
+    return (struct instances_rules){
+        .n = s->n,
+        .t = bats_span_time(&s->t, t_ur),
+        .n_reliable = used < n_reliable ? (uint32_t)used : n_reliable,
+        .no_unreliable = n_unreliable == 0,
+        .both = s->both};
 }
 
 /* ---- the rings ---- */

@@ -23,15 +23,15 @@ enum pool { POOL_UNRELIABLE, POOL_RELIABLE, POOLS };
 #define NO_INSTANCE UINT32_MAX
 
 struct instances_rules {
-    uint32_t n; /* N */
-    bats_time t; /* T */
+    uint32_t n;          /* N */
+    bats_time t;         /* T */
     uint32_t n_reliable; /* slots of that pool that may be used; 0: none */
     bool no_unreliable;  /* nor any of the other pool */
     bool both;
 };
 
 struct instances_task {
-    uint32_t sent; /* to the unreliable pool, in the tail */
+    uint32_t sent;  /* to the unreliable pool, in the tail */
     bats_time last; /* when the last one was sent */
     bool is_done, is_queued, is_reliable; /* in a queue, in that pool */
     bool is_new;                          /* never sent */
@@ -54,6 +54,11 @@ struct instances {
     uint32_t most_reliable, longest_queue; /* at any time so far */
     uint32_t sent_reliable;
 };
+
+/* The rules of a strategy for pools with so many slots. */
+struct instances_rules instances_rules(const struct bats_strategy *s,
+                                       double t_ur, uint32_t n_unreliable,
+                                       uint32_t n_reliable);
 
 /* Room for n tasks. False: no memory; instances_release in any case. */
 bool instances_init(struct instances *x, uint32_t n);

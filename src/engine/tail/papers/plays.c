@@ -9,7 +9,7 @@
 #include "engine/tail/papers/instances.h"
 #include "util/hash.h"
 
-#define LOSSES_MOST 64 /* of a task, one after the other */
+#define LOSSES_MOST 64     /* of a task, one after the other */
 #define FIRST_OF_TAIL 1000 /* number of an instance: not one of before */
 /* Instances of a task, on average: it seems that D is so short that none will
  * ever answer. */
@@ -46,7 +46,7 @@ struct bats_plays {
     struct bats_plays_model m;
     uint32_t n_plays;
     uint64_t seed;
-    bats_time d; /* before the tail */
+    bats_time d;                /* before the tail */
     struct snapshot *snapshots; /* one per play */
 };
 
@@ -151,7 +151,8 @@ static struct sent unreliable(struct player *w, uint32_t task, double rank,
                               bats_time now, bats_time d)
 {
     const struct bats_plays_model *m = &w->p->m;
-    for (uint8_t n = w->given_up[task]; n >= BATS_STRATEGY_SHORT && d < BATS_LONGEST / 2; n--)
+    for (uint8_t n = w->given_up[task];
+         n >= BATS_STRATEGY_SHORT && d < BATS_LONGEST / 2; n--)
         d *= 2; /* as the engine has it (strategy.h) */
     double x = draw(w, task, false);
     double u = !m->redraws      ? rank
@@ -160,8 +161,8 @@ static struct sent unreliable(struct player *w, uint32_t task, double rank,
     struct sent sent = {.start = now, .task = task, .rank = rank};
     /* If every instance of this length was lost, the time before the tail would
      * never end. */
-    bool survives = w->number[task] > LOSSES_MOST &&
-                    w->number[task] < FIRST_OF_TAIL;
+    bool survives =
+        w->number[task] > LOSSES_MOST && w->number[task] < FIRST_OF_TAIL;
     set_end(m, &sent, quantile(m->unreliable, m->n_times, u),
             survives ? BATS_NEVER : loss_at(m, x), d);
     return sent;
@@ -243,8 +244,8 @@ static void start_some(struct player *w, const struct bats_strategy *s,
         free->n[POOL_RELIABLE]--;
         to->sent_reliable++;
     }
-    to->used_reliable = larger(to->used_reliable, w->p->m.n_reliable -
-                                                      free->n[POOL_RELIABLE]);
+    to->used_reliable =
+        larger(to->used_reliable, w->p->m.n_reliable - free->n[POOL_RELIABLE]);
 }
 
 static int by_start(const void *left, const void *right)
@@ -373,24 +374,15 @@ static void play_present(struct player *w, struct snapshot *to)
 
 /* ---- the tail ---- */
 
-static struct instances_rules rules_of(const struct bats_plays_model *m,
-                                       const struct bats_strategy *s)
-{
-    double used = ceil(s->m_r * m->n_unreliable - 1e-9);
-    return (struct instances_rules){
-        .n = s->n,
-        .t = bats_span_time(&s->t, m->t_ur),
-        .n_reliable = used < m->n_reliable ? (uint32_t)used : m->n_reliable,
-        .both = s->both};
-}
-
 static void begin_tail(struct player *w, const struct bats_strategy *s,
                        const struct snapshot *from, uint32_t *free)
 {
-    const struct instances_rules rules = rules_of(&w->p->m, s);
+    const struct bats_plays_model *m = &w->p->m;
+    const struct instances_rules rules =
+        instances_rules(s, m->t_ur, m->n_unreliable, m->n_reliable);
     w->running.n = w->running.n_sent = 0;
-    memset(w->given_up, 0, w->p->m.n_tasks);
-    *free = w->p->m.n_unreliable;
+    memset(w->given_up, 0, m->n_tasks);
+    *free = m->n_unreliable;
     for (uint32_t i = 0; i < from->n_left; i++) {
         struct sent sent = from->tasks[i];
         bool runs = sent.start > -BATS_LONGEST;
@@ -468,16 +460,14 @@ static void play_tail(struct player *w, const struct bats_strategy *s,
     for (uint32_t i = 0; i < w->running.n; i++)
         cost += charge(m, &w->running.list[i], now, false);
     bool is_done = left == 0;
-    *play = (struct bats_play){.makespan = is_done ? (double)now : NEVER_DONE,
-                               .tail = is_done ? (double)(now - from->now)
-                                               : NEVER_DONE,
-                               .cost = is_done ? cost : NEVER_DONE,
-                               .used_reliable =
-                                   larger(from->used_reliable,
-                                          w->instances.most_reliable),
-                               .longest_queue = w->instances.longest_queue,
-                               .sent_reliable = from->sent_reliable +
-                                                w->instances.sent_reliable};
+    *play = (struct bats_play){
+        .makespan = is_done ? (double)now : NEVER_DONE,
+        .tail = is_done ? (double)(now - from->now) : NEVER_DONE,
+        .cost = is_done ? cost : NEVER_DONE,
+        .used_reliable =
+            larger(from->used_reliable, w->instances.most_reliable),
+        .longest_queue = w->instances.longest_queue,
+        .sent_reliable = from->sent_reliable + w->instances.sent_reliable};
 }
 
 /* ---- all together ---- */
