@@ -44,10 +44,12 @@ static const struct bats_node **sort(const struct bats_node *nodes,
     return sorted;
 }
 
-static void share_out(const struct bats_node *nodes,
-                      const struct bats_node **sorted, uint32_t n_ranks,
-                      struct bats_share *shares)
+int bats_site_share(const struct bats_node *nodes, uint32_t n_ranks,
+                    struct bats_share *shares, struct bats_error *err)
 {
+    const struct bats_node **sorted = sort(nodes, n_ranks);
+    if (sorted == NULL)
+        return bats_no_memory(err);
     for (uint32_t i = 0, next; i < n_ranks; i = next) {
         const struct bats_node *a = sorted[i];
         for (next = i + 1; next < n_ranks; next++)
@@ -57,69 +59,54 @@ static void share_out(const struct bats_node *nodes,
         for (uint32_t k = i; k < next; k++)
             shares[sorted[k] - nodes] = (struct bats_share){k - i, next - i};
     }
-}
-
-int bats_site_share(const struct bats_node *nodes, uint32_t n_ranks,
-                    struct bats_share *shares, struct bats_error *err)
-{
-    const struct bats_node **sorted = sort(nodes, n_ranks);
-    if (sorted == NULL)
-        return bats_no_memory(err);
-    share_out(nodes, sorted, n_ranks, shares);
     free(sorted);
     return 0;
 }
 
 /* ---- hosts ---- */
 
-static uint32_t cores_of(const struct bats_node *node,
-                         const struct bats_share *share)
+static void add_rank(struct host *host, const struct bats_node *node,
+                     const struct bats_share *share, bool is_worker)
 {
-    uint32_t cores = node->hardware.bound_cores / share->count;
-    return cores > 0 ? cores : 1;
+    uint32_t bound = node->hardware.bound_cores;
+    uint32_t cores = bound < share->count ? 1 : bound / share->count;
+    if (host->ranks == 0 || node < host->node)
+        host->node = node;
+    if (host->ranks++ == 0 || cores < host->cores)
+        host->cores = cores;
+    if (bound == 0)
+        host->held += 1;
+    else if (share->index == 0)
+        host->held += bound;
+    host->workers += is_worker;
 }
 
-/* Gathers the hosts in the order of their first ranks. Returns their number;
- * -1: out of memory. */
-static ptrdiff_t gather(const struct bats_node *nodes, uint32_t n_ranks,
-                        uint32_t first, struct host *hosts)
+static int by_first_rank(const void *a, const void *b)
+{
+    const struct host *x = a, *y = b;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Gathers the *n hosts in the order of their first ranks. */
+static int gather(const struct bats_node *nodes, uint32_t n_ranks,
+                  uint32_t first, struct host *hosts, size_t *n,
+                  struct bats_error *err)
 {
     const struct bats_node **sorted = sort(nodes, n_ranks);
     struct bats_share *shares = calloc(n_ranks, sizeof *shares);
-    struct host *of_rank = calloc(n_ranks, sizeof *of_rank);
-    ptrdiff_t n = -1;
-    if (sorted != NULL && shares != NULL && of_rank != NULL) {
-        share_out(nodes, sorted, n_ranks, shares);
-        for (uint32_t i = 0, next; i < n_ranks; i = next) {
-            struct host host = {.cores = UINT32_MAX};
-            for (next = i; next < n_ranks; next++) {
-                const struct bats_node *node = sorted[next];
-                if (strcmp(node->host, sorted[i]->host) != 0)
-                    break;
-                uint32_t rank = (uint32_t)(node - nodes);
-                uint32_t cores = cores_of(node, &shares[rank]);
-                host.node =
-                    host.node == NULL || node < host.node ? node : host.node;
-                host.cores = cores < host.cores ? cores : host.cores;
-                uint32_t bound = node->hardware.bound_cores;
-                if (bound == 0)
-                    host.held += 1;
-                else if (shares[rank].index == 0)
-                    host.held += bound;
-                host.workers += rank >= first;
-            }
-            host.ranks = next - i;
-            of_rank[host.node - nodes] = host;
-        }
-        n = 0;
-        for (uint32_t i = 0; i < n_ranks; i++)
-            if (of_rank[i].ranks > 0)
-                hosts[n++] = of_rank[i];
+    int rc = sorted != NULL && shares != NULL
+                 ? bats_site_share(nodes, n_ranks, shares, err)
+                 : bats_no_memory(err);
+    for (uint32_t i = 0; rc == 0 && i < n_ranks; i++) {
+        const struct bats_node *node = sorted[i];
+        ptrdiff_t rank = node - nodes;
+        *n += i == 0 || strcmp(node->host, sorted[i - 1]->host) != 0;
+        add_rank(&hosts[*n - 1], node, &shares[rank], rank >= first);
     }
+    qsort(hosts, *n, sizeof *hosts, by_first_rank);
     free(sorted);
     free(shares);
-    free(of_rank);
-    return n;
+    return rc;
 }
 
 /* ---- charges ---- */
@@ -209,12 +196,11 @@ static void choose_name(const struct bats_site *site,
                  base, i);
 }
 
-static int join(struct bats_site *site, struct host *hosts, size_t i,
+static int join(struct bats_site *site, struct host *host,
                 const struct bats_node *nodes, bool by_node,
                 struct bats_error *err)
 {
     struct bats_site_cluster new = {.by_node = by_node};
-    struct host *host = &hosts[i];
     const struct bats_node *node = host->node;
     new.rate = rate_of(site, host, by_node, new.source, sizeof new.source);
     for (host->cluster = 0; host->cluster < site->n_clusters; host->cluster++)
@@ -263,22 +249,23 @@ int bats_site_discover(const struct bats_node *nodes, uint32_t n_ranks,
     struct bats_site s = {0};
     struct bats_error why = {0};
     struct host *hosts = calloc(n_ranks, sizeof *hosts);
-    ptrdiff_t n = hosts != NULL ? gather(nodes, n_ranks, first, hosts) : -1;
-    int rc = n < 0 ? bats_no_memory(err) : 0;
+    size_t n = 0;
+    int rc = hosts != NULL ? gather(nodes, n_ranks, first, hosts, &n, err)
+                           : bats_no_memory(err);
     if (rc == 0 && bats_batch_ask(threads_per_core(&nodes[0].hardware),
                                   &s.allocation, &why) < 0)
         s.trouble = why;
-    for (ptrdiff_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         hosts[i].at = bats_allocation_find(&s.allocation, hosts[i].node->host);
-    for (ptrdiff_t i = 0; rc == 0 && i < n; i++) {
+    for (size_t i = 0; rc == 0 && i < n; i++) {
         bool by_node = machine == BATS_SITE_AUTO
-                           ? held_whole(hosts, (size_t)n, &hosts[i])
+                           ? held_whole(hosts, n, &hosts[i])
                            : machine == BATS_SITE_NODE;
         if (hosts[i].workers > 0)
-            rc = join(&s, hosts, (size_t)i, nodes, by_node, err);
+            rc = join(&s, &hosts[i], nodes, by_node, err);
     }
     if (rc == 0)
-        rc = list_hosts(&s, hosts, (size_t)n, err);
+        rc = list_hosts(&s, hosts, n, err);
     if (rc == 0 && s.n_clusters == 1 && s.clusters[0].partition[0] == '\0')
         strcpy(s.clusters[0].name, "all");
     free(hosts);
