@@ -26,7 +26,7 @@ static int platform(void *context, struct bats_platform *platform,
     return bats_no_memory(err);
 }
 
-/* A late worker may still help. */
+/* The run waits for workers as long as it lasts: a late one may still help. */
 static bool expects(void *context)
 {
     (void)context;
