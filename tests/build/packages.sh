@@ -46,6 +46,8 @@ test  slurmdbd          slurmdbd        the accounting daemon of Slurm
 test  mariadbd          mariadb-server-core  the database server of slurmdbd
 test  @python3          python3         Python 3 with its standard library
 test  chromium          chromium        the browser Chromium
+test  snakemake       snakemake       Snakemake, a workflow manager
+test  makeflow        coop-computing-tools  Makeflow, a workflow manager
 test  jsonschema      python3-jsonschema jsonschema, a validator of JSON
 test  @lmod             lmod            Lmod, the environment modules in Lua
 '
