@@ -102,7 +102,7 @@ RUN_SRC = $(addprefix src/run/, \
 	joined.c journal.c kept.c launcher.c \
 	master.c mpi.c needs.c open.c pernode.c prepare.c ready.c reclaims.c \
 	results.c shared.c signals.c submission.c \
-	survey.c tls.c wire.c worker.c)
+	survey.c tls.c watchdog.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
 	$(addprefix scenario/, bag.c cluster.c run.c))

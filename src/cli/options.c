@@ -351,6 +351,7 @@ static struct bats_settings defaults(void)
         .slots = 1,
         .max_jobs = 8,
         .poll = 10 * BATS_SECOND,
+        .guarantee = "lease",
         .time_scale = 1,
         .sync = BATS_SECOND / 10,
         .sync_events = 1000,

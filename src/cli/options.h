@@ -125,6 +125,7 @@ struct bats_settings {
     uint64_t max_jobs;      /* alloc: [8] */
     bats_time least;        /* alloc: --time-min [0] */
     bats_time poll;         /* alloc: [10 s] */
+    const char *guarantee;  /* alloc: lease, node or limit [lease] */
     bool open;              /* run: [false] */
     bats_time idle;         /* run: [0] */
     uint64_t in_all;        /* run: --expect [0] */
