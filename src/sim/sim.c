@@ -20,6 +20,15 @@ struct slot {
     bool is_lost;      /* that end is when its loss is noticed */
 };
 
+struct machine {
+    uint32_t first_slot, number; /* the number in its cluster, from 0 */
+    uint32_t jobs;               /* acquisitions so far */
+    bool lost;
+    bats_time ready;    /* its start-up is over */
+    bats_time started;  /* if it is a job: billed since then */
+    bats_time taken_at; /* its end, once that was told */
+};
+
 #define NO_SLOT UINT32_MAX
 #define SILENCE 1000 /* windows in which nothing has ended */
 
@@ -27,15 +36,10 @@ struct world {
     const struct bats_sim_options *o;
     struct bats_sched *sched;
     struct slot *slots;
-    uint32_t *first_slot;   /* by machine */
+    struct machine *machines;
     uint32_t *next;         /* by task: the next task in its slot's queue */
-    bool *lost;             /* by machine */
-    bats_time *ready;       /* by machine: its start-up is over */
-    uint32_t *executions;   /* by task, so far; NULL without noise or losses */
-    uint32_t *number;       /* by machine: in its cluster, from 0; or NULL */
+    uint32_t *executions;   /* by task, so far */
     bats_time answered;     /* the last end of an execution */
-    bats_time *started;     /* by machine that is a job: billed since then */
-    uint32_t *jobs;         /* by machine: acquisitions so far */
     struct bats_heap ends;  /* slots, by the end of their running task */
     uint32_t ended;         /* a slot whose task has just ended, still in the
                              * heap; or NO_SLOT */
@@ -43,7 +47,6 @@ struct world {
     struct bats_heap bills; /* jobs that have ended */
     struct bats_heap takes; /* machines by the time of their notice, then of
                              * their end */
-    bats_time *taken_at;    /* by machine: that end, once it was told */
     double *left;           /* by task: share of its work; NULL: none saves */
     size_t next_loss;
     bats_time now;
@@ -94,10 +97,10 @@ static void set_end(struct world *w, struct slot *sl, uint32_t execution,
     uint32_t cluster = w->o->sched.machines[sl->machine].cluster;
     const struct bats_reliability *r =
         w->o->reliability ? &w->o->reliability[cluster] : NULL;
-    bats_time lost =
-        r ? bats_reliability_lost(r, w->o->noise_seed, w->number[sl->machine],
-                                  sl->head, execution, start)
-          : BATS_NEVER;
+    bats_time lost = r ? bats_reliability_lost(r, w->o->noise_seed,
+                                               w->machines[sl->machine].number,
+                                               sl->head, execution, start)
+                       : BATS_NEVER;
     sl->is_lost = lost <= sl->runtime;
     bats_time noticed = w->o->sched.clusters[cluster].noticed;
     sl->end = !sl->is_lost   ? start + sl->runtime
@@ -113,8 +116,8 @@ static void start_head(struct world *w, uint32_t slot)
             bats_heap_remove(&w->ends, slot);
         return;
     }
-    bats_time ready = w->ready[sl->machine];
-    uint32_t execution = w->executions ? w->executions[sl->head]++ : 0;
+    bats_time ready = w->machines[sl->machine].ready;
+    uint32_t execution = w->executions[sl->head]++;
     bats_time start = w->now > ready ? w->now : ready;
     sl->runtime = draw_runtime(w, sl->machine, sl->head, execution);
     set_end(w, sl, execution, start);
@@ -137,32 +140,33 @@ static void set_lifetime(struct world *w, uint32_t machine, bats_time start)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
     const struct bats_cluster *c = &w->o->sched.clusters[cluster];
-    uint32_t life = w->jobs[machine]++;
+    uint32_t life = w->machines[machine].jobs++;
     bats_time age = bats_model_lifetime(c, w->o->noise_seed, machine, life);
     bats_time notice = age > c->notice ? age - c->notice : 0;
     if (age == BATS_NEVER)
         return;
-    w->taken_at[machine] = start + age;
+    w->machines[machine].taken_at = start + age;
     bats_heap_set(&w->takes, machine, start + notice);
 }
 
 /* It says so first, and then takes it. */
 static int take(struct world *w, uint32_t machine)
 {
-    if (w->now >= w->taken_at[machine])
+    if (w->now >= w->machines[machine].taken_at)
         return lose(w, machine);
-    bats_heap_set(&w->takes, machine, w->taken_at[machine]);
-    return tell(
-        w, &(struct bats_event){.type = BATS_EVENT_NOTICE,
-                                .machine = machine,
-                                .runtime = w->taken_at[machine] - w->now});
+    bats_heap_set(&w->takes, machine, w->machines[machine].taken_at);
+    return tell(w, &(struct bats_event){
+                       .type = BATS_EVENT_NOTICE,
+                       .machine = machine,
+                       .runtime = w->machines[machine].taken_at - w->now});
 }
 
 /* The machine starts up. */
 static void begin(struct world *w, uint32_t machine)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
-    w->ready[machine] = w->now + (w->o->startup ? w->o->startup[cluster] : 0);
+    w->machines[machine].ready =
+        w->now + (w->o->startup ? w->o->startup[cluster] : 0);
     set_lifetime(w, machine, w->now);
 }
 
@@ -173,7 +177,8 @@ static void acquire(struct world *w, uint32_t machine)
     bats_time startup = w->o->startup ? w->o->startup[cluster] : 0;
     bats_time wait = 0;
     if (bats_lease_terms(w->o->sched.billing.model).idle_is_free) {
-        w->ready[machine] = BATS_NEVER; /* it begins with its first task */
+        w->machines[machine].ready =
+            BATS_NEVER; /* it begins with its first task */
         return;
     }
     if (!has_jobs(w)) {
@@ -182,23 +187,23 @@ static void acquire(struct world *w, uint32_t machine)
     }
     if (w->o->queue && w->o->queue[cluster] > 0)
         wait = bats_draw_loss(bats_mix_at(w->o->noise_seed, machine),
-                              w->jobs[machine], w->o->queue[cluster]);
-    w->started[machine] = w->now + wait;
-    set_lifetime(w, machine, w->started[machine]);
-    w->ready[machine] = w->started[machine] + startup;
-    bats_heap_set(&w->joins, machine, w->ready[machine]);
+                              w->machines[machine].jobs, w->o->queue[cluster]);
+    w->machines[machine].started = w->now + wait;
+    set_lifetime(w, machine, w->machines[machine].started);
+    w->machines[machine].ready = w->machines[machine].started + startup;
+    bats_heap_set(&w->joins, machine, w->machines[machine].ready);
 }
 
 /* How long ago a job began that joins now. */
 static bats_time age_of(const struct world *w, uint32_t machine)
 {
-    return has_jobs(w) ? w->now - w->started[machine] : 0;
+    return has_jobs(w) ? w->now - w->machines[machine].started : 0;
 }
 
 /* The job ends, if there is one. */
 static void end_job(struct world *w, uint32_t machine)
 {
-    if (!has_jobs(w) || w->started[machine] == BATS_NEVER)
+    if (!has_jobs(w) || w->machines[machine].started == BATS_NEVER)
         return;
     bats_heap_remove(&w->joins, machine);
     bats_heap_set(&w->bills, machine, w->now);
@@ -207,13 +212,13 @@ static void end_job(struct world *w, uint32_t machine)
 static int bill(struct world *w, uint32_t machine)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
-    bats_time time = w->now - w->started[machine];
+    bats_time time = w->now - w->machines[machine].started;
     struct bats_event event = {
         .type = BATS_EVENT_BILLED,
         .machine = machine,
         .amount = bats_billing_use(w->o->sched.clusters[cluster].charge,
                                    w->o->sched.window, time > 0 ? time : 0)};
-    w->started[machine] = BATS_NEVER;
+    w->machines[machine].started = BATS_NEVER;
     bats_heap_remove(&w->bills, machine);
     return tell(w, &event);
 }
@@ -221,7 +226,7 @@ static int bill(struct world *w, uint32_t machine)
 static void run(struct world *w, uint32_t slot, uint32_t task, bool is_replica)
 {
     struct slot *sl = &w->slots[slot];
-    if (w->ready[sl->machine] == BATS_NEVER)
+    if (w->machines[sl->machine].ready == BATS_NEVER)
         begin(w, sl->machine);
     sl->is_replica = is_replica;
     if (!is_replica)
@@ -305,10 +310,11 @@ static int obey(struct world *w)
             acquire(w, c.machine);
             break;
         case BATS_COMMAND_RUN:
-            run(w, w->first_slot[c.machine] + c.slot, c.task, c.replica > 0);
+            run(w, w->machines[c.machine].first_slot + c.slot, c.task,
+                c.replica > 0);
             break;
         case BATS_COMMAND_CANCEL:
-            slot = w->first_slot[c.machine] + c.slot;
+            slot = w->machines[c.machine].first_slot + c.slot;
             rc = tell(w, &(struct bats_event){.type = stop(w, slot, c.task),
                                               .machine = c.machine,
                                               .slot = c.slot,
@@ -369,15 +375,16 @@ static void forget_ended(struct world *w)
 static int lose(struct world *w, uint32_t machine)
 {
     bool is_job = has_jobs(w);
-    if (w->lost[machine] || (is_job && (w->started[machine] > w->now ||
-                                        bats_heap_has(&w->bills, machine))))
+    if (w->machines[machine].lost ||
+        (is_job && (w->machines[machine].started > w->now ||
+                    bats_heap_has(&w->bills, machine))))
         return 0;
-    w->lost[machine] = !is_job;
+    w->machines[machine].lost = !is_job;
     bats_heap_remove(&w->joins, machine);
     bats_heap_remove(&w->takes, machine);
     end_job(w, machine);
     for (uint32_t i = 0; i < w->o->sched.machines[machine].slots; i++) {
-        uint32_t slot = w->first_slot[machine] + i;
+        uint32_t slot = w->machines[machine].first_slot + i;
         w->slots[slot].head = w->slots[slot].tail = BATS_NO_TASK;
         bats_heap_remove(&w->ends, slot);
     }
@@ -409,7 +416,7 @@ static int step(struct world *w)
     if (first == BATS_NEVER)
         return bats_error_set(w->err, BATS_ESTATE,
                               "the engine waits for nothing");
-    if (w->number && first / SILENCE > w->o->sched.window &&
+    if (w->o->reliability && first / SILENCE > w->o->sched.window &&
         (first - w->answered) / SILENCE > w->o->sched.window)
         return bats_error_set(
             w->err, BATS_ESTATE,
@@ -441,25 +448,14 @@ static int set_up(struct world *w)
     for (uint32_t i = 0; i < so->n_machines; i++)
         n_slots += so->machines[i].slots;
     w->slots = calloc(n_slots, sizeof *w->slots);
-    w->first_slot = calloc(so->n_machines, sizeof *w->first_slot);
+    w->machines = calloc(so->n_machines, sizeof *w->machines);
     w->next = calloc(so->n_tasks, sizeof *w->next);
-    w->lost = calloc(so->n_machines, sizeof *w->lost);
-    w->ready = calloc(so->n_machines, sizeof *w->ready);
-    w->started = calloc(so->n_machines, sizeof *w->started);
-    w->jobs = calloc(so->n_machines, sizeof *w->jobs);
-    w->taken_at = calloc(so->n_machines, sizeof *w->taken_at);
+    w->executions = calloc(so->n_tasks, sizeof *w->executions);
     w->left = w->o->saves ? malloc(so->n_tasks * sizeof *w->left) : NULL;
     for (uint32_t i = 0; w->left && i < so->n_tasks; i++)
         w->left[i] = 1;
-    if (w->o->noise || w->o->reliability)
-        w->executions = calloc(so->n_tasks, sizeof *w->executions);
-    if (w->o->reliability)
-        w->number = calloc(so->n_machines, sizeof *w->number);
-    if (!w->slots || !w->first_slot || !w->next || !w->lost || !w->ready ||
-        !w->started || !w->jobs || !w->taken_at || (w->o->saves && !w->left) ||
-        ((w->o->noise || w->o->reliability) && !w->executions) ||
-        (w->o->reliability && !w->number) ||
-        !bats_heap_init(&w->ends, n_slots) ||
+    if (!w->slots || !w->machines || !w->next || !w->executions ||
+        (w->o->saves && !w->left) || !bats_heap_init(&w->ends, n_slots) ||
         !bats_heap_init(&w->joins, so->n_machines) ||
         !bats_heap_init(&w->bills, so->n_machines) ||
         !bats_heap_init(&w->takes, so->n_machines))
@@ -467,10 +463,10 @@ static int set_up(struct world *w)
     n_slots = 0;
     uint32_t members[BATS_CLUSTERS_MAX] = {0};
     for (uint32_t i = 0; i < so->n_machines; i++) {
-        w->first_slot[i] = n_slots;
-        if (w->number)
-            w->number[i] = members[so->machines[i].cluster]++;
-        w->started[i] = BATS_NEVER;
+        w->machines[i] =
+            (struct machine){.first_slot = n_slots,
+                             .number = members[so->machines[i].cluster]++,
+                             .started = BATS_NEVER};
         for (uint32_t k = 0; k < so->machines[i].slots; k++)
             w->slots[n_slots++] = (struct slot){.machine = i,
                                                 .slot = k,
@@ -505,16 +501,10 @@ int bats_sim_run(const struct bats_sim_options *options,
         forget_ended(&w);
     }
     free(w.slots);
-    free(w.first_slot);
+    free(w.machines);
     free(w.next);
-    free(w.lost);
-    free(w.ready);
-    free(w.started);
-    free(w.jobs);
-    free(w.taken_at);
-    free(w.left);
     free(w.executions);
-    free(w.number);
+    free(w.left);
     bats_heap_release(&w.ends);
     bats_heap_release(&w.joins);
     bats_heap_release(&w.bills);

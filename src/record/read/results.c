@@ -128,3 +128,40 @@ int bats_view_results(struct bats_view *view, int64_t session,
     json_decref(job.options);
     return rc;
 }
+
+/* ---- runtimes ---- */
+
+static const char runtimes_sql[] =
+    "WITH d AS (SELECT number, cluster, wall_us FROM task_now"
+    "    WHERE state = 1 AND NOT removed AND wall_us > 0),"
+    "  m AS (SELECT cluster, avg(wall_us) AS mean FROM d GROUP BY cluster),"
+    "  s AS (SELECT id, time_scale FROM session ORDER BY id DESC LIMIT 1),"
+    "  first AS (SELECT mean FROM m JOIN s JOIN cluster c"
+    "    ON c.session = s.id AND c.name = m.cluster ORDER BY c.id LIMIT 1)"
+    "SELECT max(1, CAST(wall_us * time_scale"
+    "    * coalesce((SELECT mean FROM first) / mean, 1) + 0.5 AS INTEGER))"
+    "  FROM s JOIN d JOIN m ON m.cluster IS d.cluster ORDER BY number";
+
+struct runtimes {
+    bats_time *list;
+    size_t n;
+};
+
+static int read_runtimes(struct bats_view *v, void *context,
+                         struct bats_error *err)
+{
+    struct runtimes *r = context;
+    free(r->list); /* of an earlier try */
+    return bats_db_list(&v->db, runtimes_sql, bats_db_whole, sizeof *r->list,
+                        &r->list, &r->n, NULL, err);
+}
+
+int bats_view_runtimes(struct bats_view *view, bats_time **runtimes, size_t *n,
+                       struct bats_error *err)
+{
+    struct runtimes r = {0};
+    int rc = bats_part_take(view, read_runtimes, &r, err);
+    *runtimes = r.list;
+    *n = r.n;
+    return rc;
+}

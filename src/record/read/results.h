@@ -1,7 +1,7 @@
 /*
- * results: what the tasks of each session took, for the history.
+ * results: what tasks took, for the history and for simulations.
  *
- * Layer: record. Used by cli. Errors: as view.h.
+ * Layer: record. Used by cli and sim. Errors: as view.h.
  */
 #ifndef BATS_RECORD_RESULTS_H
 #define BATS_RECORD_RESULTS_H
@@ -36,5 +36,11 @@ int bats_view_results(struct bats_view *view, int64_t session,
                                   const struct bats_view_result *result,
                                   struct bats_error *err),
                       void *context, struct bats_error *err);
+
+/* The runtimes of all tasks that are done, by their numbers: virtual time, at
+ * least 1 each, scaled so that every cluster has the mean of the first one.
+ * *runtimes is for free(). */
+int bats_view_runtimes(struct bats_view *view, bats_time **runtimes, size_t *n,
+                       struct bats_error *err);
 
 #endif
