@@ -128,8 +128,8 @@ static int check_version(struct bats_store *s, bool create,
 {
     int64_t version, objects;
     /* In this order: another process may make the tables in between. */
-    int rc = ask(s, "SELECT count(*) FROM sqlite_master", NULL, 0, &objects,
-                 err);
+    int rc =
+        ask(s, "SELECT count(*) FROM sqlite_master", NULL, 0, &objects, err);
     if (rc == 0)
         rc = ask(s, "PRAGMA user_version", NULL, 0, &version, err);
     if (rc < 0)
@@ -248,23 +248,17 @@ static int find_ids(struct bats_store *s, const char *kind,
                     int64_t *place_id, struct bats_error *err)
 {
     const char *const texts[] = {place->name, place->site, place->hardware};
-    int64_t none;
-    int rc = ask(s, "INSERT OR IGNORE INTO kind (name) VALUES (?)", &kind, 1,
-                 &none, err);
-    if (rc == 0)
-        rc = ask(s, "SELECT id FROM kind WHERE name = ?", &kind, 1, kind_id,
-                 err);
-    if (rc == 0)
-        rc = ask(s,
-                 "INSERT OR IGNORE INTO cluster (name, site, hardware)"
-                 " VALUES (?, ?, ?)",
-                 texts, 3, &none, err);
-    if (rc == 0)
-        rc = ask(s,
-                 "SELECT id FROM cluster WHERE name = ? AND site = ?"
-                 " AND hardware = ?",
-                 texts, 3, place_id, err);
-    return rc;
+    /* Without a change, RETURNING yields nothing. */
+    int rc = ask(s,
+                 "INSERT INTO kind (name) VALUES (?) ON CONFLICT DO UPDATE"
+                 " SET name = excluded.name RETURNING id",
+                 &kind, 1, kind_id, err);
+    return rc < 0 ? rc
+                  : ask(s,
+                        "INSERT INTO cluster (name, site, hardware) VALUES"
+                        " (?, ?, ?) ON CONFLICT DO UPDATE SET"
+                        " name = excluded.name RETURNING id",
+                        texts, 3, place_id, err);
 }
 
 static int add_row(struct bats_store *s, int64_t run, int64_t kind,
@@ -369,20 +363,13 @@ int bats_store_forget(struct bats_store *s, const char *kind,
     int rc = run_sql(s, "BEGIN IMMEDIATE", err);
     if (rc < 0)
         return rc;
-    rc = kind == NULL
-             ? ask(s, "SELECT count(*) FROM runtime", NULL, 0, &gone, err)
-             : ask(s,
-                   "SELECT count(*) FROM runtime WHERE kind ="
-                   " (SELECT id FROM kind WHERE name = ?)",
-                   &kind, 1, &gone, err);
-    int64_t none;
-    if (rc == 0 && kind != NULL)
-        rc = ask(s,
-                 "DELETE FROM runtime WHERE kind ="
-                 " (SELECT id FROM kind WHERE name = ?)",
-                 &kind, 1, &none, err);
-    else if (rc == 0)
-        rc = run_sql(s, "DELETE FROM runtime; DELETE FROM run", err);
+    rc = ask(s,
+             "DELETE FROM runtime WHERE ?1 IS NULL OR kind ="
+             " (SELECT id FROM kind WHERE name = ?1)",
+             &kind, 1, &gone, err);
+    gone = sqlite3_changes64(s->sqlite);
+    if (rc == 0 && kind == NULL)
+        rc = run_sql(s, "DELETE FROM run", err);
     if (rc == 0)
         rc = run_sql(s,
                      "DELETE FROM sweep WHERE (kind, cluster, run) NOT IN"
@@ -405,76 +392,46 @@ static void copy(char *to, size_t size, sqlite3_stmt *q, int column)
     snprintf(to, size, "%s", text != NULL ? text : "");
 }
 
-/* The number of the kind, or of the place, with this id. */
-static uint32_t number_of(const int64_t *ids, size_t n, int64_t id)
-{
-    size_t i = 0;
-    while (i < n && ids[i] != id)
-        i++;
-    return (uint32_t)i;
-}
-
-/* The ids by which rows refer to them. */
-struct ids {
-    int64_t *kinds, *places;
-    size_t kinds_room, places_room;
+struct reader {
+    struct bats_past *past;
+    size_t kinds, places, rows; /* room for them */
 };
 
-static int read_kinds(struct bats_store *s, struct bats_past *past,
-                      struct ids *ids, struct bats_error *err)
+static bool take_kind(struct reader *r, sqlite3_stmt *q)
 {
-    sqlite3_stmt *q = NULL;
-    size_t room = 0;
-    int rc = prepare(s, "SELECT id, name FROM kind ORDER BY id", &q, err);
-    while (rc == 0 && (rc = step(s, q, err)) > 0) {
-        size_t n = past->n_kinds;
-        rc = bats_grow(&past->kinds, &room, n + 1, sizeof *past->kinds) &&
-                     bats_grow(&ids->kinds, &ids->kinds_room, n + 1,
-                               sizeof *ids->kinds)
-                 ? 0
-                 : bats_no_memory(err);
-        if (rc < 0)
-            break;
-        ids->kinds[n] = sqlite3_column_int64(q, 0);
-        copy(past->kinds[n], BATS_KIND, q, 1);
-        past->n_kinds++;
-    }
-    sqlite3_finalize(q);
-    return rc;
+    struct bats_past *past = r->past;
+    if (!bats_grow(&past->kinds, &r->kinds, past->n_kinds + 1,
+                   sizeof *past->kinds))
+        return false;
+    copy(past->kinds[past->n_kinds++], BATS_KIND, q, 0);
+    return true;
 }
 
-static int read_places(struct bats_store *s, struct bats_past *past,
-                       struct ids *ids, struct bats_error *err)
+static bool take_place(struct reader *r, sqlite3_stmt *q)
 {
-    sqlite3_stmt *q = NULL;
-    size_t room = 0;
-    int rc =
-        prepare(s, "SELECT id, name, site, hardware FROM cluster ORDER BY id",
-                &q, err);
-    while (rc == 0 && (rc = step(s, q, err)) > 0) {
-        size_t n = past->n_places;
-        rc = bats_grow(&past->places, &room, n + 1, sizeof *past->places) &&
-                     bats_grow(&ids->places, &ids->places_room, n + 1,
-                               sizeof *ids->places)
-                 ? 0
-                 : bats_no_memory(err);
-        if (rc < 0)
-            break;
-        struct bats_past_place *p = &past->places[n];
-        *p = (struct bats_past_place){.name = ""};
-        ids->places[n] = sqlite3_column_int64(q, 0);
-        copy(p->name, sizeof p->name, q, 1);
-        copy(p->site, sizeof p->site, q, 2);
-        copy(p->hardware, sizeof p->hardware, q, 3);
-        past->n_places++;
-    }
-    sqlite3_finalize(q);
-    return rc;
+    struct bats_past *past = r->past;
+    if (!bats_grow(&past->places, &r->places, past->n_places + 1,
+                   sizeof *past->places))
+        return false;
+    struct bats_past_place *p = &past->places[past->n_places++];
+    *p = (struct bats_past_place){.name = ""};
+    copy(p->name, sizeof p->name, q, 0);
+    copy(p->site, sizeof p->site, q, 1);
+    copy(p->hardware, sizeof p->hardware, q, 2);
+    return true;
 }
 
-static struct bats_past_row row_of(sqlite3_stmt *q)
+static bool take_row(struct reader *r, sqlite3_stmt *q)
 {
-    struct bats_past_row row = {
+    struct bats_past *past = r->past;
+    if (!bats_grow(&past->rows, &r->rows, past->n_rows + 1,
+                   sizeof *past->rows))
+        return false;
+    struct bats_past_row *row = &past->rows[past->n_rows++];
+    const char *sums = (const char *)sqlite3_column_text(q, 15);
+    *row = (struct bats_past_row){
+        .kind = (uint32_t)sqlite3_column_int64(q, 0),
+        .place = (uint32_t)sqlite3_column_int64(q, 1),
         .month = sqlite3_column_int(q, 2),
         .run = sqlite3_column_int64(q, 3),
         .bags = sqlite3_column_int64(q, 4),
@@ -486,61 +443,48 @@ static struct bats_past_row row_of(sqlite3_stmt *q)
                     .log_squares = sqlite3_column_double(q, 10),
                     .p10 = sqlite3_column_double(q, 11),
                     .p50 = sqlite3_column_double(q, 12),
-                    .p90 = sqlite3_column_double(q, 13)}};
-    copy(row.name, sizeof row.name, q, 14);
-    return row;
+                    .p90 = sqlite3_column_double(q, 13)},
+        .sweep = sums != NULL ? bats_past_sweep_parse(sums) : NULL};
+    copy(row->name, sizeof row->name, q, 14);
+    return true;
 }
 
-static int read_rows(struct bats_store *s, struct bats_past *past,
-                     const struct ids *ids, struct bats_error *err)
-{
-    sqlite3_stmt *q = NULL;
-    size_t room = 0;
-    int rc = prepare(s,
-                     "SELECT r.*, n.name, w.sums FROM runtime r"
-                     "  LEFT JOIN run n ON n.id = r.run"
-                     "  LEFT JOIN sweep w ON w.kind = r.kind"
-                     "    AND w.cluster = r.cluster AND w.run = r.run"
-                     "  WHERE tasks > 0 AND sum_s > 0"
-                     "  ORDER BY r.ended_s, r.run",
-                     &q, err);
-    while (rc == 0 && (rc = step(s, q, err)) > 0) {
-        struct bats_past_row row = row_of(q);
-        rc = 0;
-        row.kind =
-            number_of(ids->kinds, past->n_kinds, sqlite3_column_int64(q, 0));
-        row.place =
-            number_of(ids->places, past->n_places, sqlite3_column_int64(q, 1));
-        if (row.kind == past->n_kinds || row.place == past->n_places)
-            continue; /* somebody has edited the file */
-        if (!bats_grow(&past->rows, &room, past->n_rows + 1,
-                       sizeof *past->rows))
-            rc = bats_no_memory(err);
-        else
-            past->rows[past->n_rows++] = row;
-        const char *sums = (const char *)sqlite3_column_text(q, 15);
-        if (rc == 0 && sums != NULL)
-            past->rows[past->n_rows - 1].sweep = bats_past_sweep_parse(sums);
-    }
-    sqlite3_finalize(q);
-    return rc;
-}
+/* Rows refer to kinds and places by their order. Those that refer to none,
+ * since somebody has edited the file, are left out. */
+static const struct {
+    const char *sql;
+    bool (*take)(struct reader *reader,
+                 sqlite3_stmt *q); /* false: no memory */
+} parts[] = {
+    {"SELECT name FROM kind ORDER BY id", take_kind},
+    {"SELECT name, site, hardware FROM cluster ORDER BY id", take_place},
+    {"SELECT k.at, c.at, month, r.run, bags, r.ended_s, tasks, sum_s, squares,"
+     "    log_sum, log_squares, p10_s, p50_s, p90_s, n.name, w.sums"
+     "  FROM runtime r JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
+     "    AS at FROM kind) k ON k.id = r.kind"
+     "  JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
+     "    AS at FROM cluster) c ON c.id = r.cluster"
+     "  LEFT JOIN run n ON n.id = r.run"
+     "  LEFT JOIN sweep w ON w.kind = r.kind AND w.cluster = r.cluster"
+     "    AND w.run = r.run"
+     "  WHERE tasks > 0 AND sum_s > 0 ORDER BY r.ended_s, r.run",
+     take_row},
+};
 
 int bats_store_read(struct bats_store *s, struct bats_past *past,
                     struct bats_error *err)
 {
-    struct ids ids = {0};
+    struct reader r = {.past = past};
     *past = (struct bats_past){0};
     int rc = run_sql(s, "BEGIN", err); /* of one moment */
-    if (rc == 0)
-        rc = read_kinds(s, past, &ids, err);
-    if (rc == 0)
-        rc = read_places(s, past, &ids, err);
-    if (rc == 0)
-        rc = read_rows(s, past, &ids, err);
+    for (size_t i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++) {
+        sqlite3_stmt *q = NULL;
+        rc = prepare(s, parts[i].sql, &q, err);
+        while (rc == 0 && (rc = step(s, q, err)) > 0)
+            rc = parts[i].take(&r, q) ? 0 : bats_no_memory(err);
+        sqlite3_finalize(q);
+    }
     sqlite3_exec(s->sqlite, "ROLLBACK", NULL, NULL, NULL);
-    free(ids.kinds);
-    free(ids.places);
     if (rc < 0)
         bats_store_release(past);
     return rc;
