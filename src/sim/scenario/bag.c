@@ -9,7 +9,8 @@
 
 #define TASKS_MAX 1000000000
 
-static int set_file(struct bats_sections *r, const char *name, struct bats_error *why)
+static int set_file(struct bats_sections *r, const char *name,
+                    struct bats_error *why)
 {
     struct bats_scenario *s = r->object;
     char *path = bats_textfile_beside(r->path, name);
@@ -78,25 +79,6 @@ static bats_time runtime_of_line(const void *bag, uint32_t task)
     return is_builtin ? runtime : -1;
 }
 
-static int copy_graph(struct bats_graph *to, const struct bats_graph *from,
-                      struct bats_error *why)
-{
-    size_t n = (size_t)from->n_nodes + 1;
-    uint64_t n_edges = bats_graph_edges(from);
-    *to = (struct bats_graph){.n_tasks = from->n_tasks,
-                              .n_nodes = from->n_nodes};
-    to->first = malloc(n * sizeof *to->first);
-    to->child = malloc((n_edges + 1) * sizeof *to->child);
-    to->any = from->any ? malloc(n) : NULL;
-    if (!to->first || !to->child || (from->any && !to->any))
-        return bats_no_memory(why);
-    memcpy(to->first, from->first, n * sizeof *to->first);
-    memcpy(to->child, from->child, n_edges * sizeof *to->child);
-    if (from->any)
-        memcpy(to->any, from->any, from->n_nodes);
-    return 0;
-}
-
 static int load_workflow(struct bats_sections *r, const char *path,
                          struct bats_error *why)
 {
@@ -109,17 +91,20 @@ static int load_workflow(struct bats_sections *r, const char *path,
     struct bats_need most =
         rc == 0 && is_bag ? bats_bagfile_most(bag) : (struct bats_need){0};
     if (most.cores > 1 || most.gpus > 0)
-        rc = bats_refuse(why, "%.200s has tasks that need several cores, which "
-                              "are not simulated", path);
+        rc = bats_refuse(why,
+                         "%.200s has tasks that need several cores, which "
+                         "are not simulated",
+                         path);
     if (rc == 0 && is_bag && !bag->graph)
         rc = bats_refuse(why, "no task of %.200s waits for another", path);
-    if (rc == 0)
-        rc = copy_graph(&s->graph, is_bag ? bag->graph : &w.graph,
-                        why);
-    if (rc == 0)
+    if (rc == 0) {
+        struct bats_graph *graph = is_bag ? &bag->own_graph : &w.graph;
+        s->graph = *graph;
+        *graph = (struct bats_graph){0};
         rc = take_runtimes(r, s->graph.n_tasks,
                            is_bag ? runtime_of_line : runtime_of_task,
                            is_bag ? (const void *)bag : &w, why);
+    }
     if (rc == 0 && !is_bag && w.category) {
         s->category = w.category;
         s->n_categories = (uint32_t)w.categories.n;
@@ -175,8 +160,8 @@ static int set_known(struct bats_sections *r, const char *value,
 }
 
 const struct bats_key bats_scenario_bag_keys[] = {
-    NUMBER("tasks", COUNT, n_tasks, TASKS_MAX), /* or a file */
-    BATS_KEY("runtime", set_runtime, false, false),  /* or a workflow */
+    NUMBER("tasks", COUNT, n_tasks, TASKS_MAX),     /* or a file */
+    BATS_KEY("runtime", set_runtime, false, false), /* or a workflow */
     BATS_KEY("workflow", set_workflow, false, false),
     BATS_KEY("class", set_class, false, false),
     BATS_KEY("known", set_known, false, false),
@@ -211,7 +196,8 @@ int bats_scenario_bag_settle(struct bats_sections *r)
 {
     struct bats_scenario *s = r->object;
     if (!bats_scenario_line(r, BAG, "runtime") && s->graph.n_nodes == 0)
-        return FAIL(r, bats_scenario_line(r, BAG, NULL), "[bag] has no runtime");
+        return FAIL(r, bats_scenario_line(r, BAG, NULL),
+                    "[bag] has no runtime");
     if (s->graph.n_nodes > 0)
         return check_workflow(r);
     if (s->n_tasks > 0)
