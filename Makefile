@@ -78,7 +78,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	wfformat.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
-	environment.c family.c guard.c memory.c pace.c runner.c spawner.c) \
+	command.c environment.c family.c guard.c memory.c pace.c runner.c spawner.c) \
 	$(addprefix src/exec/output/, \
 	outdir.c outfile.c outlet.c results.c spool.c stream.c)
 HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c \
@@ -93,16 +93,16 @@ RECORD_SRC = $(addprefix src/record/, \
 	texts.c view_stderr.c view_workflows.c) \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
-	allocation.c batch_system.c batch_systems.c deaths.c hardware.c \
-	job_system.c node.c query.c queue.c resources.c site.c \
+	allocation.c batch_system.c batch_systems.c deaths.c gridengine.c \
+	hardware.c job_system.c node.c query.c queue.c resources.c site.c \
 	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	auth.c clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c found.c gateway.c heart.c hub.c \
 	joined.c journal.c kept.c launcher.c \
 	master.c mpi.c needs.c open.c pernode.c prepare.c ready.c reclaims.c \
-	results.c shared.c signals.c submission.c \
-	survey.c tls.c watchdog.c wire.c worker.c)
+	results.c shared.c signals.c \
+	survey.c tls.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
 	$(addprefix scenario/, bag.c cluster.c run.c))
@@ -139,10 +139,11 @@ CORE_BENCH_SRC = $(addprefix benchmarks/, \
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
-	slurm fault mpi build cli sim)))
+	slurm gridengine fault mpi build cli sim)))
 # Those that take longest begin first: none is left to run alone at the end.
 # Some of these wait and some compute.
-LONG_TESTS = $(addprefix tests/,slurm/t0008-account.sh fault/t0201-resume.sh \
+LONG_TESTS = $(addprefix tests/,gridengine/t0001-jobs.sh \
+	slurm/t0008-account.sh fault/t0201-resume.sh \
 	fault/t0103-lost-worker.sh slurm/t0005-supervise.sh \
 	slurm/t0010-jobs-end.sh) \
 	$(B)/tests/test_record_crash $(B)/tests/test_sched_property \

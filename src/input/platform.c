@@ -8,7 +8,7 @@
 
 #define NO_SECTION UINT32_MAX
 
-/* Which section each worker belongs to. */
+/* The claims of the sections on the workers. */
 struct claims {
     const struct bats_clusters_file *file;
     const struct bats_worker_rank *workers;

@@ -7,10 +7,11 @@
 static volatile sig_atomic_t first, count, terminate, drain;
 static sigset_t old_mask;
 
-/* A terminal that is gone ends a run like SIGTERM. */
+/* A terminal that is gone ends a run like SIGTERM, and so does the last notice of
+ * Grid Engine (qsub -notify). */
 static void note(int signal)
 {
-    if (signal == SIGHUP)
+    if (signal == SIGHUP || signal == SIGUSR2)
         signal = SIGTERM;
     if (first == 0)
         first = signal;
@@ -37,6 +38,7 @@ static struct {
 } caught[] = {{.signal = SIGINT, .handler = note},
               {.signal = SIGTERM, .handler = note},
               {.signal = SIGHUP, .handler = note},
+              {.signal = SIGUSR2, .handler = note},
               {.signal = SIGUSR1, .handler = note_drain},
               {.signal = BATS_WAKE_SIGNAL, .handler = wake}};
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-extern const struct bats_batch_system bats_slurm_system;
+extern const struct bats_batch_system bats_slurm_system, bats_gridengine;
 
 const struct bats_batch_system *const bats_batch_systems[] = {
-    &bats_slurm_system, NULL};
+    &bats_slurm_system, &bats_gridengine, NULL};

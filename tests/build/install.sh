@@ -24,6 +24,7 @@ put 644 src/python/bats_mpi.py share/bats-mpi/python
 put 644 "$B/libbats.a" lib
 put 644 include/bats/*.h include/bats
 put 755 jobscripts/*.sh share/bats-mpi
+put 755 jobscripts/gridengine/*.sh share/bats-mpi/gridengine
 put 644 jobscripts/README.md share/bats-mpi
 put 644 jobscripts/site/*.ini share/bats-mpi/site
 

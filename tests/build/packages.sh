@@ -44,10 +44,11 @@ test  slurmctld         slurmctld       the controller of Slurm
 test  slurmd            slurmd          the node daemon of Slurm
 test  slurmdbd          slurmdbd        the accounting daemon of Slurm
 test  mariadbd          mariadb-server-core  the database server of slurmdbd
+test  sge_qmaster     gridengine-master   the master of Grid Engine
+test  sge_execd       gridengine-exec     the node daemon of Grid Engine
+test  qconf           gridengine-client   the commands of Grid Engine
 test  @python3          python3         Python 3 with its standard library
 test  chromium          chromium        the browser Chromium
-test  snakemake       snakemake       Snakemake, a workflow manager
-test  makeflow        coop-computing-tools  Makeflow, a workflow manager
 test  jsonschema      python3-jsonschema jsonschema, a validator of JSON
 test  @lmod             lmod            Lmod, the environment modules in Lua
 '
@@ -127,4 +128,10 @@ apt() {
     exit 2
 }
 apt update
+# The tests set up a Grid Engine of their own.
+case $packages in
+*gridengine*)
+    echo 'gridengine-master shared/gridengineconfig boolean false' |
+        $as_root debconf-set-selections ;;
+esac
 apt install --no-install-recommends $packages

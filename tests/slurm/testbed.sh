@@ -1,105 +1,23 @@
 #!/bin/sh
 # testbed.sh COMMAND...: a small Slurm cluster for as long as COMMAND runs.
 #
-# Eight nodes, fast1..fast4 (partition fast, charge 8) and slow1..slow4
-# (partition slow, charge 3; partition preemptible, whose jobs make way), each
-# with its own processes, network, host name, /tmp and /dev/shm, so that ranks
-# on different nodes talk over the network and share nothing else; one
-# controller, where COMMAND runs. Everything lives in namespaces below one
-# process: whatever ends this script, the kernel ends the daemons and takes
-# network and mounts away. Other testbeds and a Slurm that may be on the machine
-# are not touched.
-#
-# In COMMAND's environment: SLURM_CONF; BED, a directory that every node sees
-# and that is removed at the end (after a KILL by the next testbed, which finds
-# that the process in its name has gone). In it log/, what the daemons said,
-# and for each node a file like node.fast1 with a process: KILL it, and all
-# that runs on fast1 is gone. `ip link set fast1 down` pulls its cable.
+# Eight nodes (bed.sh): fast1..fast4 (partition fast, charge 8) and slow1..slow4
+# (partition slow, charge 3; partition preemptible, whose jobs make way); one
+# controller, where COMMAND runs, with SLURM_CONF and BED in its environment.
 #
 # BED_REQUEUES, if it is set: jobs that are put back into the queue begin three
 # seconds later. Slurm makes them wait for as long as the credential of a step is
 # valid, two minutes; were that shorter, steps would fail on a loaded machine.
 #
-# COMMAND's exit code is the testbed's. Where a testbed cannot be had the test
-# is skipped; as root under CI=true it fails.
+# COMMAND's exit code is the testbed's.
 
-nodes='fast1 fast2 fast3 fast4 slow1 slow2 slow3 slow4'
-
-cannot() {
-    if [ "${CI-}" = true ] && [ "$(id -u)" = 0 ]; then
-        printf '1..1\nnot ok 1 - a Slurm testbed can be had\n# %s\n' "$1"
-        exit 1
-    fi
-    echo "1..0 # SKIP no Slurm testbed: $1"
-    exit 0
-}
-
-# started PID: when a process was started, in ticks; nothing if there is none.
-started() {
-    cut -d' ' -f22 "/proc/$1/stat" 2>/dev/null
-}
-
-# ---- outside: make the namespaces, clean up after them ----
-
-PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
-export PATH
-if [ -z "${BED-}" ]; then
-    [ "$(id -u)" = 0 ] || cannot 'needs root'
-    for tool in unshare setpriv mount ip munged slurmctld slurmd srun; do
-        command -v $tool >/dev/null || cannot "$tool is missing"
-    done
-    unshare='unshare --mount --net --uts --pid --fork --kill-child --mount-proc'
-    # A chroot's root is no mount point, whose propagation could be changed.
-    unshare --mount true 2>/dev/null ||
-        unshare="$unshare --propagation unchanged"
-    $unshare true 2>/dev/null || cannot 'namespaces are not allowed'
-    export unshare
-
-    # Remains of testbeds that were killed. The time of its start tells a
-    # process from a later one of the same number.
-    for old in /tmp/bats-slurm.*-*; do
-        pid=${old#/tmp/bats-slurm.}
-        pid=${pid%-*}
-        [ -d "$old" ] || continue
-        begun=$(started "$pid")
-        # Without a process there is no time; one that cannot be read says
-        # nothing.
-        [ -n "$begun" ] || [ ! -e "/proc/$pid" ] || continue
-        [ "$begun" = "${old##*-}" ] || rm -rf "$old"
-    done
-    # Short: it holds sockets, whose paths may have 107 characters.
-    BED=/tmp/bats-slurm.$$-$(started $$)
-    mkdir -m 755 "$BED" || exit 1
-    export BED
-    # Whatever ends this shell, even KILL, ends unshare and with it the rest.
-    trap 'rm -rf "$BED" 2>/dev/null || { sleep 1; rm -rf "$BED"; }' EXIT
-    trap 'kill -KILL $!; exit 130' INT
-    trap 'kill -KILL $!; exit 143' TERM HUP PIPE
-    exec 3<&0
-    setpriv --pdeathsig KILL $unshare sh "$0" "$@" <&3 3<&- &
-    wait $!
-    exit
-fi
-
-# ---- inside: network, munge, controller, nodes ----
-
-give_up() {
-    printf '1..1\nnot ok 1 - the Slurm testbed comes up\n# %s\n' "$1"
-    tail -n 5 "$BED"/log/* 2>/dev/null | sed 's/^/# /'
-    exit 1
-}
-
-mkdir "$BED/log" "$BED/state"
-hostname bats-control
-ip link set lo up
-# With an address of its own: else it has the lowest of its ports, another one
-# whenever a node comes, and the nodes go on sending to the old one for long.
-ip link add bats address 02:00:0a:4d:00:01 type bridge
-ip addr add 10.77.0.1/24 dev bats
-ip link set bats up
+bed=slurm
+tools='munged slurmctld slurmd srun'
+. "$(dirname "$0")/../bed.sh"
 
 # Its other kind of fence lets ranks pass before all are there: now and then one
 # crashes in MPI_Init (jobscripts/README.md).
+mkdir "$BED/state"
 SLURM_CONF=$BED/slurm.conf SLURM_PMIX_FENCE=ring
 export SLURM_CONF SLURM_PMIX_FENCE
 cat >"$SLURM_CONF" <<CONF
@@ -142,39 +60,11 @@ munged --force --key-file="$BED/munge.key" --socket="$BED/munge.socket" \
     give_up 'munged does not start'
 slurmctld -D </dev/null >"$BED/log/slurmctld" 2>&1 &
 
-# A node sees this of the machine's /tmp in its own: the testbed and the build.
-export seen="$BED ${TOP-} ${BATS_MPI+$(dirname "$BATS_MPI")}"
 number=10
-for node in $nodes; do
+for node in fast1 fast2 fast3 fast4 slow1 slow2 slow3 slow4; do
     number=$((number + 1))
-    mkdir "$BED/tmp.$node" "$BED/spool.$node"
-    # The node waits for its network before its daemon starts. Its shell takes
-    # in the processes that lose their parents.
-    $unshare sh -c '
-        hostname '"$node"'
-        tmp='"$BED/tmp.$node"'
-        for path in $seen; do
-            case $path in
-            /tmp/*)
-                mkdir -p "$tmp/${path#/tmp/}"
-                mount --bind "$path" "$tmp/${path#/tmp/}"
-                ;;
-            esac
-        done
-        mount -t tmpfs tmpfs /dev/shm
-        echo >"$BED/node.'"$node"'"
-        until ip link set eth0 up 2>/dev/null; do sleep 0.02; done
-        ip link set lo up
-        ip addr add 10.77.0.'$number'/24 dev eth0
-        mount --rbind "$tmp" /tmp
-        slurmd -D -N '"$node"' &
-        wait $!
-        sleep infinity
-    ' </dev/null >"$BED/log/$node" 2>&1 &
-    until [ -s "$BED/node.$node" ]; do sleep 0.02; done
-    ip link add "$node" type veth peer name eth0 netns $!
-    pgrep -P $! >"$BED/node.$node"
-    ip link set "$node" master bats up
+    mkdir "$BED/spool.$node"
+    start_node $node $number slurmd -D -N $node
 done
 
 ready=0

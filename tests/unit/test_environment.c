@@ -45,9 +45,27 @@ static char *const of_the_user[] = {"PATH=/bin",
                                     "MPI_HOME=/x",
                                     "FLUX_URI=local:///run/flux/local",
                                     "PBS_JOBID=7.server",
+                                    "JOB_ID=5",
+                                    "QUEUE=mine",
+                                    "SGE_ROOT=/opt/sge",
                                     "EMPTY=",
                                     "XPMI_A=1",
                                     NULL};
+
+/* JOB_ID and QUEUE are the user's elsewhere. */
+TEST(in_a_job_of_grid_engine_its_variables_are_dropped)
+{
+    char *const job[] = {"JOB_ID=5",          "QUEUE=fast.q",
+                         "NSLOTS=12",         "PE_HOSTFILE=/spool/hosts",
+                         "RESTARTED=0",       "SGE_TASK_ID=undefined",
+                         "SGE_ROOT=/opt/sge", NULL};
+    struct bats_environment e;
+    assert_int_equal(bats_environment_init(&e, job, NULL), 0);
+    char **merged = bats_environment_merge(&e, NULL);
+    assert_string_equal(merged[0], "SGE_ROOT=/opt/sge");
+    assert_null(merged[1]);
+    bats_environment_release(&e);
+}
 
 TEST(launcher_variables_are_dropped)
 {

@@ -301,7 +301,7 @@ static int estimate(struct answer *a, struct bats_error *err)
     return rc;
 }
 
-/* A job has other schedules than those listed without --sbatch. */
+/* The list without --sbatch is another one. */
 static void show_jobs(const struct answer *a)
 {
     fputs("bats-mpi: as a job, which is billed for all that it holds:\n\n",

@@ -123,24 +123,26 @@ static size_t whole_lines(struct bats_stream *stream)
     return stream->n;
 }
 
-static void deliver(struct bats_stream *stream)
+static void deliver(struct bats_stream *stream,
+                    const struct bats_stream_taker *taker)
 {
-    size_t n = stream->to.raw ? stream->n : whole_lines(stream);
+    size_t n = taker->raw ? stream->n : whole_lines(stream);
 
     if (n == 0)
         return;
-    stream->blocked = !stream->to.take(stream->to.context, stream->to.task,
-                                       stream->to.stream, stream->bytes, n);
+    stream->blocked = !taker->take(taker->context, taker->task, taker->stream,
+                                   stream->bytes, n);
     if (!stream->blocked) {
         stream->n -= n;
         memmove(stream->bytes, stream->bytes + n, stream->n);
     }
 }
 
-void bats_stream_retry(struct bats_stream *stream)
+void bats_stream_retry(struct bats_stream *stream,
+                       const struct bats_stream_taker *taker)
 {
     if (stream->blocked)
-        deliver(stream);
+        deliver(stream, taker);
 }
 
 /* `got` more bytes are in the buffer: keeps those within the limit. */
@@ -166,7 +168,8 @@ static void keep(struct bats_stream *stream, size_t got)
                                   bats_size_format(size, stream->limit));
 }
 
-bool bats_stream_read(struct bats_stream *stream)
+bool bats_stream_read(struct bats_stream *stream,
+                      const struct bats_stream_taker *taker)
 {
     ssize_t got;
 
@@ -177,17 +180,18 @@ bool bats_stream_read(struct bats_stream *stream)
     if (got <= 0)
         return false;
     keep(stream, (size_t)got);
-    deliver(stream);
+    deliver(stream, taker);
     return true;
 }
 
-bool bats_stream_finish(struct bats_stream *stream)
+bool bats_stream_finish(struct bats_stream *stream,
+                        const struct bats_stream_taker *taker)
 {
-    while (!stream->blocked && bats_stream_read(stream))
+    while (!stream->blocked && bats_stream_read(stream, taker))
         ;
     if (!stream->blocked && stream->n > 0) {
         stream->bytes[stream->n++] = '\n';
-        deliver(stream);
+        deliver(stream, taker);
     }
     return !stream->blocked;
 }

@@ -18,6 +18,13 @@ static const char *const launcher[] = {
     /* For this run, and not for one that a task may start. */
     "BATS_BUDGET=", "BATS_AUTH=", "BATS_MUNGE_SOCKET="};
 
+/* What Grid Engine tells a job: an mpirun in a task would start its ranks on all
+ * hosts. Elsewhere these names are the user's. */
+static const char *const gridengine[] = {
+    "SGE_TASK_", "SGE_JOB_SPOOL_DIR=", "PE=",         "PE_HOSTFILE=",
+    "JOB_ID=",   "JOB_NAME=",          "JOB_SCRIPT=", "NSLOTS=",
+    "NHOSTS=",   "NQUEUES=",           "QUEUE=",      "RESTARTED="};
+
 /* Users set these, launchers do not, and a nested mpirun needs them. */
 static const char *const kept[] = {"OMPI_ALLOW_RUN_AS_ROOT"};
 
@@ -30,26 +37,30 @@ static bool begins_with_any(const char *entry, const char *const *list,
     return false;
 }
 
-static bool from_launcher(const char *entry)
+static bool from_launcher(const char *entry, bool in_gridengine)
 {
-    return begins_with_any(entry, launcher,
-                           sizeof launcher / sizeof *launcher) &&
-           !begins_with_any(entry, kept, sizeof kept / sizeof *kept);
+    return (begins_with_any(entry, launcher,
+                            sizeof launcher / sizeof *launcher) &&
+            !begins_with_any(entry, kept, sizeof kept / sizeof *kept)) ||
+           (in_gridengine &&
+            begins_with_any(entry, gridengine,
+                            sizeof gridengine / sizeof *gridengine));
 }
 
 int bats_environment_init(struct bats_environment *environment,
                           char *const *from, struct bats_error *err)
 {
     size_t n = 0;
+    bool in_gridengine = false;
 
     *environment = (struct bats_environment){0};
-    while (from[n])
-        n++;
+    for (; from[n]; n++)
+        in_gridengine |= begins_with_any(from[n], gridengine, 1);
     environment->clean = calloc(n + 1, sizeof *environment->clean);
     if (!environment->clean)
         goto error;
     for (size_t i = 0; i < n; i++) {
-        if (from_launcher(from[i]))
+        if (from_launcher(from[i], in_gridengine))
             continue;
         char *copy = strdup(from[i]);
         if (!copy)

@@ -1,5 +1,6 @@
 #include "input/sweep/planfile.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,15 @@ static void end_statement(struct bats_source *s)
 }
 
 /* ---- names ---- */
+
+static bool is_name(const char *word)
+{
+    if (!isalpha((unsigned char)*word) && *word != '_')
+        return false;
+    while (isalnum((unsigned char)*word) || *word == '_')
+        word++;
+    return *word == '\0';
+}
 
 static bool is_known(const struct bats_points *points, const char *name)
 {
@@ -38,8 +48,7 @@ static struct bats_axis *read_axis(struct bats_source *s,
                                    struct bats_points *points, const char *of)
 {
     bats_source_next(s);
-    if (s->token.kind == BATS_TOKEN_STRING ||
-        !bats_text_is_name(s->token.value))
+    if (s->token.kind == BATS_TOKEN_STRING || !is_name(s->token.value))
         bats_source_expected(s, of);
     if (bats_plantask_is_number(s->token.value))
         bats_source_refuse(s, "'%.60s' is the number of the job",
@@ -179,7 +188,7 @@ static void take_variables(struct bats_source *s, struct variables *v,
 
 /* ---- statements ---- */
 
-/* Skips to the end of a task; plantask.c reads it later. */
+/* Goes to the end of a task, which plantask.c reads later. */
 static void skip_task(struct bats_source *s)
 {
     do {
@@ -278,8 +287,7 @@ bool bats_planfile_in_script(const char *text)
     return false;
 }
 
-/* Blanks out everything but the parameters, so that lines keep their
- * numbers. */
+/* Only the parameters remain, on their lines. */
 int bats_planfile_read_script(const char *name, const char *text,
                               struct bats_points *points,
                               struct bats_error *err)

@@ -7,7 +7,6 @@
 
 #include "input/textfile.h"
 #include "util/grow.h"
-#include "util/larger.h"
 
 /* ---- columns ---- */
 
@@ -121,7 +120,7 @@ static bool add_row(struct bats_axis *axis, const char *text,
     return ok && add_column(axis, columns, text + at, strlen(text + at));
 }
 
-/* Drops empty names at the end. */
+/* Empty names at the end do not count. */
 static bool add_names(struct bats_axis *axis, const char *text,
                       const struct bats_columns *columns)
 {
@@ -382,11 +381,17 @@ static int by_first(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Adds the numbers without duplicates, as spans of neighbours. */
+static int ascending(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Adds these numbers, each once, as spans of neighbours. */
 static bool add_numbers(struct bats_axis *axis, int64_t *numbers, size_t n)
 {
     bool ok = true;
-    qsort(numbers, n, sizeof *numbers, bats_ascending);
+    qsort(numbers, n, sizeof *numbers, ascending);
     for (size_t i = 0; ok && i < n;) {
         struct bats_row_span span = {.first = numbers[i], .step = 1, .n = 1};
         while (++i < n && numbers[i] <= last_of(&span) + 1)
@@ -417,7 +422,7 @@ static int add_once(struct bats_axis *axis, const struct bats_row_span *spans,
     return ok ? 0 : bats_no_memory(err);
 }
 
-/* Adds the union of the spans: an array is a set, as for Slurm. */
+/* As a set, which it is for Slurm, too. */
 static int add_spans(struct bats_axis *axis, struct bats_row_span *spans,
                      size_t n, struct bats_error *err)
 {

@@ -1,0 +1,33 @@
+/*
+ * gridengine: what the commands of Grid Engine print, read into an allocation.
+ *
+ * Layer: site, private to gridengine.c and its test. Each reader is given all
+ * that the command has printed; what it does not find stays as it was.
+ */
+#ifndef BATS_SITE_GRIDENGINE_H
+#define BATS_SITE_GRIDENGINE_H
+
+#include "site/allocation.h"
+
+/* The file of PE_HOSTFILE, "fast1 8 fast.q@fast1 UNDEFINED": a part for each
+ * queue, a node for each line. BATS_ENOMEM. */
+int bats_gridengine_read_hosts(const char *text,
+                               struct bats_allocation *allocation,
+                               struct bats_error *err);
+
+/* `qstat -F charge`: a node's charge per slot and hour is the complex value
+ * `charge` of its queue there, or 1; it is whole if the job has all slots. The
+ * nodes are sorted. */
+void bats_gridengine_read_charges(const char *text,
+                                  struct bats_allocation *allocation);
+
+/* `qstat -xml -j JOB`: the start of this task of the job, its user and account,
+ * and the shorter one of h_rt and s_rt if it is below *limit_s (0: none). */
+void bats_gridengine_read_job(const char *xml, const char *task,
+                              struct bats_allocation *allocation,
+                              int64_t *limit_s);
+
+/* `qconf -sq QUEUE`: the same of the queue's own limits. */
+void bats_gridengine_read_queue(const char *text, int64_t *limit_s);
+
+#endif
