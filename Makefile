@@ -78,7 +78,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	wfformat.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
-	command.c environment.c family.c guard.c memory.c pace.c runner.c spawner.c) \
+	environment.c family.c guard.c memory.c pace.c runner.c spawner.c) \
 	$(addprefix src/exec/output/, \
 	outdir.c outfile.c outlet.c results.c spool.c stream.c)
 HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c \
@@ -101,8 +101,8 @@ RUN_SRC = $(addprefix src/run/, \
 	auth.c clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c found.c gateway.c heart.c hub.c \
 	joined.c journal.c kept.c launcher.c \
 	master.c mpi.c needs.c open.c pernode.c prepare.c ready.c reclaims.c \
-	results.c shared.c signals.c \
-	survey.c tls.c wire.c worker.c)
+	results.c shared.c signals.c submission.c \
+	survey.c tls.c watchdog.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
 	$(addprefix scenario/, bag.c cluster.c run.c))

@@ -347,6 +347,10 @@ enum bats_execution_state bats_sched_execution(const struct bats_sched *s,
 bool bats_sched_is_busy(const struct bats_sched *s, uint32_t machine,
                         uint32_t slot);
 
+/* The age until which the machine's job is paid, where money is held for leases
+ * (billing.lease): it must end by then. 0: not such a job. */
+bats_time bats_sched_paid_age(const struct bats_sched *s, uint32_t machine);
+
 /* The slots that the execution in this slot of the machine holds, itself first;
  * `slots` has room for all of the machine. Returns their number, 0 if there is
  * no execution. */

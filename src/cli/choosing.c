@@ -28,7 +28,7 @@ static bool is_terminal(int fd)
     return terminal >= 0;
 }
 
-/* A person sees the question and can type the answer. */
+/* A person can see the question and type the answer. */
 static bool can_ask(void)
 {
     return is_terminal(STDERR_FILENO) && is_terminal(STDIN_FILENO);
@@ -190,7 +190,7 @@ static void show_strategies(struct bats_choosing *c,
     fputs("\n*: the best by --utility, which is followed now.\n", c->out);
 }
 
-/* On the screen, where a strategy is its name. */
+/* The two look the same on the screen. */
 static bool looks_same(const struct bats_sched_offer *a,
                        const struct bats_sched_offer *b)
 {
@@ -202,7 +202,7 @@ static bool looks_same(const struct bats_sched_offer *a,
                   bats_strategy_format(right, &b->strategy)) == 0;
 }
 
-/* Others than those that are on the screen. */
+/* True if other strategies than those on the screen are on offer now. */
 static bool list_strategies(struct bats_choosing *c,
                             const struct bats_sched *sched)
 {

@@ -44,8 +44,7 @@ static const char *output_name(enum bats_output output)
     return "lines";
 }
 
-/* Tasks are left, and nothing but the end of the run kept them from
- * running. */
+/* Tasks are left that --resume would run. */
 static bool is_cut_off(const struct bats_snapshot *s)
 {
     enum bats_finish finish = s->status.finish;
@@ -90,7 +89,7 @@ list_categories(const struct bats_bagfile *bag,
     return list;
 }
 
-/* The subject of the report, but for what the engine knows. */
+/* The report, without what the engine knows. */
 static struct bats_report describe(const struct bats_settings *set,
                                    const struct bats_run_options *options,
                                    const struct bats_watch *watch, bool kept,

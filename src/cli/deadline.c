@@ -12,7 +12,7 @@ static bool fits(const char *text, const char *form, struct tm *tm)
     return end != NULL && *end == '\0';
 }
 
-/* "25:00" is no time of day, and no one can know that it means minutes. */
+/* "25:00" is no time of day, and as minutes it would be ambiguous. */
 static bool is_clock(const char *text)
 {
     const char *colon = strchr(text, ':');

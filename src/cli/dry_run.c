@@ -111,7 +111,7 @@ static void print_opening(FILE *out, const struct bats_sched *sched,
     bats_words_wrap(out, text, 0, 0, 80);
 }
 
-/* To three digits: nobody knows more of it. */
+/* Rounds to three digits: an estimate has no more. */
 static bats_money rounded(double amount)
 {
     double step = 1;
@@ -121,7 +121,7 @@ static bats_money rounded(double amount)
                         step);
 }
 
-/* Whether that is soon enough: its logarithm is normal. */
+/* The chance of keeping the deadline: the logarithm of the end is normal. */
 static void print_in_time(FILE *out, const struct bats_survey *survey,
                           double end, double level, uint32_t n_tasks)
 {
@@ -137,7 +137,7 @@ static void print_in_time(FILE *out, const struct bats_survey *survey,
                 n_tasks * limit / end, n_tasks);
 }
 
-/* The bag on the machines of the start: how long, and for how much. */
+/* Time and cost of the bag on the machines that the run starts with. */
 static void print_believed(FILE *out, const struct bats_learner *l,
                            const struct bats_survey *survey,
                            const struct opening *opening, uint32_t n_tasks)

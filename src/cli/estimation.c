@@ -25,8 +25,8 @@ static void set_up(struct bats_estimation *x, size_t n_clusters,
                                    .currency = x->currency};
 }
 
-/* Rank 0 adds this to a job of these partitions, which come in the order of
- * their names: a rank, where machines are ranks. */
+/* What rank 0 adds to a job, where machines are ranks: a rank of the first of
+ * its partitions, in the order of their names. */
 static void set_heads(const struct bats_estimator *e,
                       const char *const *partition, const bool *by_node,
                       struct bats_head *heads)

@@ -10,7 +10,7 @@
 /* Points of a bag that are looked at. */
 #define LOOKS 10000
 
-/* Asks the models about the points of each kind. */
+/* Mean and variation of each model over the points of the bag. */
 static int see_points(struct bats_learner *l)
 {
     struct bats_text command = {0};
@@ -56,7 +56,8 @@ int bats_learner_models(struct bats_learner *l, struct bats_error *err)
     return rc == 0 && see_points(l) < 0 ? bats_no_memory(err) : rc;
 }
 
-/* By its point, in seconds; 0: that is not explained. */
+/* Seconds that the model of its kind predicts for the point of task i; 0:
+ * none. */
 static double explained(struct bats_learner *l, uint32_t i, uint32_t kind)
 {
     double x[BATS_FACTORS];

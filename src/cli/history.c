@@ -148,7 +148,8 @@ static int name_point(const struct bats_sweep *sweep,
     return bats_record_point(record, task, command, values, n, err);
 }
 
-/* Two rules with one text make different files. */
+/* Two rules with the same command are told apart by the files that they
+ * make. */
 static int name_rule(const struct bats_bagfile *bag,
                      struct bats_record *record, uint32_t task,
                      const char *command, struct bats_error *err)

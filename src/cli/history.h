@@ -57,7 +57,7 @@ int bats_history_begin(const struct bats_settings *set,
                        const struct bats_bagfile *bag,
                        struct bats_history *history, struct bats_error *err);
 
-/* Closes the record. An error is worth printing. */
+/* Closes the record. The caller prints the error. */
 int bats_history_close(struct bats_history *history, struct bats_error *err);
 
 #endif

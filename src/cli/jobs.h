@@ -14,9 +14,9 @@
 uint32_t bats_jobs_count(uint32_t jobs);
 
 /* Starts the ranks of a run: by MPI if a launcher has started several, else
- * the workers of --jobs (run/forked.c). Rank 0 goes on as `master`, or reports the
- * error *usage of the options, which may be one (BATS_EINPUT) because --jobs
- * does not go with the launcher; the others work until they are sent home.
+ * the workers of --jobs (run/forked.c). Rank 0 continues as `master`, unless
+ * the options are wrong: then it reports *usage, which is also set if --jobs
+ * is given beside a launcher. The other ranks work until they are dismissed.
  * Returns the exit code of this rank. */
 int bats_jobs_run(enum bats_verb verb, struct bats_settings *set, int argc,
                   char **argv, struct bats_error *usage,

@@ -39,8 +39,8 @@ static int add(struct past *past, const char *command, double time)
     return 0;
 }
 
-/* A record that cannot be read, as one of another version, tells nothing: if it
- * is to be resumed, that is refused elsewhere. */
+/* A record that cannot be read is ignored: resuming it is refused
+ * elsewhere. */
 static int look_back(struct past *past, const char *record, double time_scale,
                      struct bats_error *err)
 {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "cli/frame.h"
 #include "cli/help.h"
 #include "run/run.h"
+#include "run/watchdog.h"
 
 /* Answers --help and other questions about the program itself; -1 if it was
  * not asked one. */
@@ -63,6 +65,20 @@ static int run_client(int argc, char **argv)
     return BATS_EXIT_SYSTEM;
 }
 
+/* `bats-mpi lease SECONDS COMMAND...`: the batch script of a job that alloc
+ * has bought. */
+static int keep_watch(int argc, char **argv)
+{
+    struct bats_error err;
+    int64_t seconds = argc > 2 ? strtoll(argv[1], NULL, 10) : 0;
+    if (seconds <= 0 || seconds > BATS_LONGEST / BATS_SECOND) {
+        bats_tell("lease needs a number of seconds and a command");
+        return BATS_EXIT_USAGE;
+    }
+    int code = bats_watchdog_run(seconds * 1000000, argv + 2, &err);
+    return code < 0 ? bats_complain(&err) : code;
+}
+
 /* The next file or socket would take the number of a closed standard stream
  * (<&-). The substitutes fail to be read or written; messages vanish. */
 static void open_closed_streams(void)
@@ -83,6 +99,8 @@ int main(int argc, char **argv)
         if (code >= 0)
             return code;
     }
+    if (argc > 2 && strcmp(argv[1], "lease") == 0)
+        return keep_watch(argc - 1, argv + 1);
     if (argc > 1 && is_for_client(argv[1]))
         return run_client(argc - 1, argv + 1);
     if (argc < 2 || !bats_verb_find(argv[1], &verb))

@@ -18,8 +18,7 @@ struct bats_open_bag {
 int bats_open_bag_announce(const struct bats_settings *set,
                            struct bats_error *err);
 
-/* The bag, with the tasks of earlier sessions where they are to be
- * continued. */
+/* The bag, with the tasks of the sessions that the run resumes. */
 int bats_open_bag_load(const struct bats_settings *set,
                        struct bats_bagfile **bag, struct bats_open_bag *open,
                        struct bats_error *err);

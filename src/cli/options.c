@@ -256,8 +256,6 @@ static int read_words(enum bats_verb verb, int n, char **words,
         settings->words[i] = words[i];
     if (bats_verb_runs(verb) || verb == BATS_VERB_ALLOC)
         settings->bag = words[0];
-    if (verb == BATS_VERB_OUTPUT)
-        settings->run = words[0];
     return 0;
 }
 
@@ -353,6 +351,7 @@ static struct bats_settings defaults(void)
         .slots = 1,
         .max_jobs = 8,
         .poll = 10 * BATS_SECOND,
+        .guarantee = "lease",
         .time_scale = 1,
         .sync = BATS_SECOND / 10,
         .sync_events = 1000,
@@ -414,7 +413,7 @@ static bool has_open(enum bats_verb verb, int argc, char **argv, int *n)
     return is_open && verb == BATS_VERB_RUN;
 }
 
-/* BAG is only a name: of the record. */
+/* With --open BAG only names the record. */
 static int read_open(int n, char **words, struct bats_settings *set,
                      struct bats_error *err)
 {

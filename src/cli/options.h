@@ -125,12 +125,12 @@ struct bats_settings {
     uint64_t max_jobs;      /* alloc: [8] */
     bats_time least;        /* alloc: --time-min [0] */
     bats_time poll;         /* alloc: [10 s] */
+    const char *guarantee;  /* alloc: lease, node or limit [lease] */
     bool open;              /* run: [false] */
     bats_time idle;         /* run: [0] */
     uint64_t in_all;        /* run: --expect [0] */
     char *const *driver;    /* run: words after --; NULL: none */
     const char *bag;        /* run: the argument BAG; NULL with help */
-    const char *run;        /* output: the argument; NULL with help */
     const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */
     size_t n_task;                       /* [0] */
     bool all;                            /* output: [false] */
@@ -215,20 +215,18 @@ extern const size_t bats_options_n;
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                        struct bats_settings *settings, struct bats_error *err);
 
-/* --profile is of a sample of this bag, which the run goes on with; not only
- * what the policy expert is to know of the pools. */
+/* The run continues from the sample in --profile. (For the policy expert a
+ * profile only describes the pools.) */
 bool bats_settings_go_on(const struct bats_settings *settings);
 
-/* Nothing is asked of the run but to do the bag: it has no budget, no deadline
- * and no schedule to choose. */
+/* The run has neither a budget nor a deadline, and no schedule to choose. */
 bool bats_settings_is_plain(const struct bats_settings *settings);
 
-/* The same, on this machine with --jobs, without clusters that are described
- * and without --verbose: only output, failures and a line at the end are
- * shown. */
+/* A plain run on this machine, with --jobs and without a clusters file or
+ * --verbose: it shows only output, failures and a line at the end. */
 bool bats_settings_is_local(const struct bats_settings *settings);
 
-/* The least cost by the deadline is wanted. */
+/* The aim is the least cost by the deadline. */
 bool bats_settings_thrifty(const struct bats_settings *settings);
 
 /* Every option of `verb` with its value, as an object to be decref'd; seed is 0

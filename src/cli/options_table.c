@@ -116,6 +116,12 @@ const struct bats_option bats_options[] = {
     ROW("poll", 0, "DURATION", PERIOD, AT(poll), ALLOC, RUN,
         "ask Slurm about the jobs, all with one squeue, at most this often "
         "(default: 10s)"),
+    ROW("guarantee", 0, "lease|node|limit", CHOICE, AT(guarantee), ALLOC,
+        MONEY,
+        "what is held for a job, so that the budget is kept: a lease, which is "
+        "prolonged while the run goes on, and without which the job ends "
+        "itself; also what Slurm bills until it knows that a node hangs; or "
+        "all of its time limit (default: lease)"),
     ROW("policy", 0, "bats|rr|expert", CHOICE, AT(policy), ALLOC, PAPERS,
         "bats: ask for the jobs that end the bag soonest within the budget; "
         "rr: for as many as there are tasks and money for; expert: for jobs "

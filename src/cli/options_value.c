@@ -51,15 +51,16 @@ static int parse_sync(const char *text, struct bats_settings *settings,
     return rc;
 }
 
-/* Outside these limits, times cannot be represented. */
-static int parse_scale(const char *text, double *scale, struct bats_error *err)
+static int parse_factor(const char *text, double low, double high,
+                        const char *range, double *factor,
+                        struct bats_error *err)
 {
     double f;
     int rc = bats_factor_parse(text, &f, err);
-    if (rc == 0 && (f < 1e-6 || f > 1e6))
-        rc = bats_refuse(err, "%s is not from 0.000001 to 1000000", text);
+    if (rc == 0 && !(f >= low && f <= high))
+        rc = bats_refuse(err, "'%s' is not a number from %s", text, range);
     if (rc == 0)
-        *scale = f;
+        *factor = f;
     return rc;
 }
 
@@ -101,18 +102,6 @@ static int parse_small(const char *text, uint32_t *small,
         rc = bats_refuse(err, "%s is too large", text);
     if (rc == 0)
         *small = (uint32_t)n;
-    return rc;
-}
-
-static int parse_confidence(const char *text, double *confidence,
-                            struct bats_error *err)
-{
-    double p;
-    int rc = bats_factor_parse(text, &p, err);
-    if (rc == 0 && !(p >= 0.5 && p <= 0.9999))
-        rc = bats_refuse(err, "'%s' is not a number from 0.5 to 0.9999", text);
-    if (rc == 0)
-        *confidence = p;
     return rc;
 }
 
@@ -241,15 +230,17 @@ static int store_value(const struct bats_option *option, const char *text,
     case BATS_OPTION_HALT:
         return parse_halt(text, value, err);
     case BATS_OPTION_LEVEL:
-        return parse_confidence(text, value, err);
+        return parse_factor(text, 0.5, 0.9999, "0.5 to 0.9999", value, err);
     case BATS_OPTION_SCALE:
-        return parse_scale(text, value, err);
+        /* Outside these limits, times cannot be represented. */
+        return parse_factor(text, 1e-6, 1e6, "0.000001 to 1000000", value,
+                            err);
     default: /* TEXT, FILE, DIRECTORY */
         return parse_text(text, value, err);
     }
 }
 
-/* The others are about several settings, or none. */
+/* The kinds that set several settings, or none. */
 static int store(const struct bats_option *option, const char *text,
                  struct bats_settings *settings, struct bats_error *err)
 {

@@ -46,7 +46,7 @@ static void warn(struct bats_learner *l, const struct bats_error *err)
     l->path = NULL;
 }
 
-/* A record that is no record, or of another version, tells nothing. */
+/* A file that is no record, or one of another version, is ignored. */
 static void look_back(struct bats_learner *l, const char *record, bool scaled)
 {
     struct bats_store *store;

@@ -18,9 +18,8 @@
 #include "run/run.h"
 
 /* The path of the history: --history, $BATS_HISTORY, or in $XDG_STATE_HOME
- * (default: ~/.local/state). NULL: there is none, as with --no-history, or as
- * time is compressed, which is another world, and no file is named. For
- * free(). */
+ * (default: ~/.local/state). NULL: there is none, with --no-history or, unless
+ * a file is named, in compressed time (--time-scale). For free(). */
 char *bats_past_path(const struct bats_settings *set);
 
 /* ---- the kinds of a bag's tasks ---- */
@@ -37,8 +36,7 @@ int bats_bag_kinds_init(struct bats_bag_kinds *k,
                         const struct bats_bagfile *bag,
                         struct bats_error *err);
 void bats_bag_kinds_release(struct bats_bag_kinds *k);
-/* Counts the tasks of each kind, by the commands that are looked at.
- * BATS_ENOMEM. */
+/* Counts the tasks of each kind in a sample of the bag. BATS_ENOMEM. */
 int bats_bag_kinds_count(struct bats_bag_kinds *k);
 /* The kind of task i, whose command this is. BATS_NO_KIND: no memory. */
 uint32_t bats_bag_kinds_of(struct bats_bag_kinds *k, uint32_t i,
@@ -79,8 +77,8 @@ struct bats_learner {
     size_t n_clusters; /* which has so many */
 };
 
-/* `record`: of an earlier run, or NULL. Adds the sessions of it that were not
- * added when they ended, as they were killed. */
+/* Also adds the sessions of `record`, that of an earlier run (or NULL), which
+ * were killed before they could add themselves. */
 int bats_learner_init(struct bats_learner *learner,
                       const struct bats_settings *set,
                       const struct bats_bagfile *bag, const char *record,
@@ -94,7 +92,7 @@ int bats_learner_models(struct bats_learner *learner, struct bats_error *err);
 bool bats_learner_believe(void *context, const struct bats_survey *survey,
                           struct bats_prior *prior);
 
-/* The same for a clusters file and a platform that is not here. */
+/* The same for the clusters of a file, whose machines are not here. */
 bool bats_learner_expect(struct bats_learner *learner,
                          const struct bats_cluster *clusters,
                          size_t n_clusters);
@@ -110,7 +108,8 @@ const char *bats_learner_outcome(const struct bats_learner *learner,
                                  const struct bats_sched *sched, char *text,
                                  size_t size);
 
-/* Bounds of what is believed: they hold in four of five cases. */
+/* Factor between a believed mean and its bounds, which hold in four of five
+ * cases. */
 double bats_past_factor(double deviation);
 
 /* The expected runtime of task i, whose command this is, by its kind and its
@@ -128,7 +127,8 @@ int bats_learner_list(FILE *out, struct bats_learner *learner,
                       const struct bats_cluster *clusters, bats_time window,
                       struct bats_error *err);
 
-/* The machines are known; a task has ended; the run has this id and is over. */
+/* To be called when the machines are known, when a task has ended, and when
+ * the run with this id is over. */
 void bats_learner_meet(struct bats_learner *learner,
                        const struct bats_survey *survey);
 void bats_learner_note(struct bats_learner *learner,

@@ -2,13 +2,13 @@
  * pools_source: the properties of two pools, from the record of a run
  * (pools_record.c), a scenario or a file of pools (pools_source.c).
  *
- * Layer: cli. Source for records: ExPERT (bats/strategy.h), sections 4.2 and 4.3. An
- * execution that was lost, timed out or was stopped after 4 T_ur is one that
- * does not answer; one that was stopped earlier says nothing. The effective
- * size of the unreliable pool is how many of its slots were busy on average as
- * long as tasks waited that were never sent: the rate at which they were sent
- * times how long each was under way. Machines that were never asked for are
- * taken to be as good as the others.
+ * Layer: cli. Source for records: ExPERT (bats/strategy.h), sections 4.2 and
+ * 4.3. An execution that was lost, timed out or was stopped after 4 T_ur is
+ * one that does not answer; one that was stopped earlier says nothing. The
+ * effective size of the unreliable pool is the mean number of its slots that
+ * were busy while some tasks had never been sent: the rate at which tasks were
+ * sent times how long each was under way. Machines that were never asked for
+ * count as no worse than the others.
  */
 #ifndef BATS_CLI_POOLS_SOURCE_H
 #define BATS_CLI_POOLS_SOURCE_H

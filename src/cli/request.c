@@ -232,7 +232,7 @@ static int64_t bytes_in_kib(int64_t bytes)
     return bytes > 0 ? (bytes - 1) / 1024 + 1 : 0;
 }
 
-/* The part that nothing has to be loaded for. */
+/* The options that need no files. */
 static struct bats_run_options plain_options(const struct bats_settings *set)
 {
     struct bats_run_options options = {
@@ -357,7 +357,7 @@ static int note_memory(struct bats_request *r, struct bats_error *err)
     return bad == 0 ? 0 : bats_no_memory(err);
 }
 
-/* Until then a dead rank has been noticed. */
+/* Time until a dead rank is noticed. */
 static bats_time time_of_silence(const struct bats_settings *set)
 {
     double time = (double)set->silence * set->time_scale;

@@ -1,6 +1,6 @@
 /*
- * request: what a run was asked for. The files that the options name are
- * loaded, and all of it is put into words for the layer run.
+ * request: a run as the user asked for it. Loads the files that the options
+ * name, and translates options and files for the layer run.
  *
  * Layer: cli. Used by the verbs run, alloc and sample.
  */

@@ -45,7 +45,7 @@ struct bats_verb_row {
 
 extern const struct bats_verb_row bats_verbs[BATS_VERBS];
 
-/* It runs tasks on the ranks that it was started on: run, sample. */
+/* The verb runs tasks on the ranks that it was started on: run, sample. */
 bool bats_verb_runs(enum bats_verb verb);
 
 /* True if `word` is a verb, which is then in *verb. */

@@ -51,18 +51,14 @@ static void print_found(const struct bats_survey *survey)
 
 static void print_end(const struct bats_survey *survey)
 {
-    time_t at = (time_t)(survey->job_end_us / 1000000);
-    struct tm tm;
-    char text[32] = "";
-    if (localtime_r(&at, &tm) != NULL)
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
     bats_tell("the %s job ends at %s: tasks that do not fit before then are "
               "left (--time-limit)",
-              survey->site.allocation.system->name, text);
+              survey->site.allocation.system->name,
+              bats_words_clock(survey->job_end_us).s);
 }
 
-/* Tasks that will not run any more, and those of earlier sessions: nothing
- * waits for them. */
+/* Output is not held back for tasks that will not run: those that are skipped
+ * or were done in earlier sessions. */
 static void pass_over(struct bats_watch *w, const struct bats_sched *sched)
 {
     uint32_t task, n = w->options->bag->n_tasks;
@@ -75,7 +71,8 @@ static void pass_over(struct bats_watch *w, const struct bats_sched *sched)
         bats_inorder_ended(w->inorder, task, 0);
 }
 
-/* Names the order of tasks; a workflow begins with its longest chain. */
+/* The order of tasks, if it is not that of the bag; a workflow begins with its
+ * longest chain. */
 static const char *order_words(const struct bats_run_options *o,
                                const struct bats_platform *platform)
 {
@@ -138,7 +135,7 @@ static void on_started(void *context, const struct bats_survey *survey,
         print_end(survey);
 }
 
-/* Says once that the deadline will not be kept, and what the choice is now. */
+/* Says once that the deadline will be missed, and what the user can do. */
 static void tell_late(struct bats_watch *w,
                       const struct bats_platform *platform,
                       const struct bats_sched_status *s)
@@ -162,7 +159,7 @@ static void tell_late(struct bats_watch *w,
         s->done > 0 ? "" : " at the earliest, for none has ended yet", ask);
 }
 
-/* The same of workflows, each once. */
+/* The same, once for each workflow. */
 static void tell_late_workflows(struct bats_watch *w,
                                 const struct bats_purse_status *list,
                                 uint32_t n)

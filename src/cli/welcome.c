@@ -26,7 +26,7 @@ static int platform(void *context, struct bats_platform *platform,
     return bats_no_memory(err);
 }
 
-/* A late worker may still help. */
+/* The run waits for workers as long as it lasts: a late one may still help. */
 static bool expects(void *context)
 {
     (void)context;
@@ -53,9 +53,10 @@ static uint32_t free_machine(const struct bats_welcome *w,
 }
 
 static int admit(void *context, const struct bats_worker_job *job,
-                 uint32_t *machine, struct bats_error *why)
+                 uint32_t *machine, bats_time *age, struct bats_error *why)
 {
     struct bats_welcome *w = context;
+    (void)age;
     for (uint32_t k = 0; k < job->n_ranks; k++) {
         machine[k] = free_machine(w, w->machines, &job->ranks[k]);
         if (machine[k] < w->platform.n_machines) {

@@ -1,11 +1,11 @@
 /*
  * welcome: the job side of a run whose worker jobs somebody else starts.
  *
- * Layer: cli. Used by the verb run, for --welcome. It buys nothing: it says
- * what may come (each cluster of the clusters file, `max` machines of it, a
- * machine is one rank), and gives each rank that comes the next free machine:
- * of a cluster that is the partition or the nodes which the rank is on, else of
- * one that is neither. A run with a budget charges windows as always.
+ * Layer: cli. Used by the verb run, for --welcome. It buys nothing. Up to
+ * `max` machines of each cluster in the clusters file may join; a machine is
+ * one rank. A rank that joins gets the next free machine of a cluster whose
+ * partition it is in, else of a cluster without a partition. A run with a
+ * budget charges windows as always.
  */
 #ifndef BATS_WELCOME_H
 #define BATS_WELCOME_H

@@ -70,8 +70,7 @@ static void say(const struct bats_text *text)
     if (text->failed)
         die(NO_RUN, "%s", "out of memory");
     for (size_t at = 0; at < text->n;) {
-        ssize_t n =
-            send(run.fd, text->bytes + at, text->n - at, MSG_NOSIGNAL);
+        ssize_t n = send(run.fd, text->bytes + at, text->n - at, MSG_NOSIGNAL);
         if (n < 0 && errno != EINTR)
             die(NO_RUN, "the run has ended: %s", strerror(errno));
         at += n > 0 ? (size_t)n : 0;
@@ -193,18 +192,35 @@ static int await(struct bats_text *line)
         copy(number(line->bytes, "stream", 1),
              number(line->bytes, "bytes", 0));
     }
-    return status < 0   ? 124
-           : signal > 0 ? 128 + (int)signal
-                        : (int)status;
+    return status < 0 ? 124 : signal > 0 ? 128 + (int)signal : (int)status;
 }
 
 /* ---- submitting ---- */
 
+/* Options with a value, and their names in a request. A number is sent as
+ * one. */
+enum { CLASS, CLASS_SHORT, KEY, CORES, MEMORY, GPUS, LIMIT, N_VALUES };
+static const struct {
+    const char *option, *name;
+    bool is_number;
+} values[N_VALUES] = {
+    [CLASS] = {"--class", "class", false},
+    [CLASS_SHORT] = {"-N", "class", false},
+    [KEY] = {"--key", "key", false},
+    [CORES] = {"--cores", "cores", true},
+    [MEMORY] = {"--memory", "memory", false},
+    [GPUS] = {"--gpus", "gpus", true},
+    [LIMIT] = {"--limit", "limit", false},
+};
+
 struct submission {
-    bool waits, with_env;
-    const char *class, *key;
-    char **after;
-    int n_after;
+    bool waits, with_env, is_script;
+    const char *value[N_VALUES];
+    struct {
+        char **words;
+        int n;
+    } after[2]; /* tasks that are to be done, and to end, before it begins */
+    const char *properties; /* of a job script of Snakemake, JSON; or NULL */
 };
 
 extern char **environ;
@@ -227,19 +243,24 @@ static void add_request(struct bats_text *text, const struct submission *s,
         bats_text_add(text, ",\"cwd\":");
         add_string(text, cwd);
     }
-    if (s->class != NULL) {
-        bats_text_add(text, ",\"class\":");
-        add_string(text, s->class);
+    for (int i = 0; i < N_VALUES; i++) {
+        if (s->value[i] == NULL)
+            continue;
+        bats_text_format(text, ",\"%s\":", values[i].name);
+        if (values[i].is_number)
+            bats_text_add(text, s->value[i]);
+        else
+            add_string(text, s->value[i]);
     }
-    if (s->key != NULL) {
-        bats_text_add(text, ",\"key\":");
-        add_string(text, s->key);
+    if (s->properties != NULL)
+        bats_text_format(text, ",\"properties\":%s", s->properties);
+    for (int k = 0; k < 2; k++) {
+        const char *name = k == 0 ? ",\"after\":[" : ",\"after_any\":[";
+        for (int i = 0; i < s->after[k].n; i++)
+            bats_text_format(text, "%s%ld", i == 0 ? name : ",",
+                             strtol(s->after[k].words[i], NULL, 10));
+        bats_text_add(text, s->after[k].n > 0 ? "]" : "");
     }
-    for (int i = 0; i < s->n_after; i++)
-        bats_text_format(text, "%s%ld", i == 0 ? ",\"after\":[" : ",",
-                         strtol(s->after[i], NULL, 10));
-    if (s->n_after > 0)
-        bats_text_add(text, "]");
     for (char **e = environ; s->with_env && *e != NULL; e++) {
         bats_text_add(text, e == environ ? ",\"env\":[" : ",");
         add_string(text, *e);
@@ -329,6 +350,81 @@ static char *command_of(int n, char **words)
     return text.bytes;
 }
 
+/* ---- scripts ---- */
+
+/* The bytes of a file that begins with "#!", for free(); or NULL. */
+static char *read_script(const char *path)
+{
+    struct bats_text text = {0};
+    char piece[4096];
+    size_t n;
+    FILE *file = fopen(path, "re");
+    while (file != NULL && (n = fread(piece, 1, sizeof piece, file)) > 0) {
+        bats_text_put(&text, piece, n);
+        if (text.bytes[0] != '#' || (text.n > 1 && text.bytes[1] != '!'))
+            break;
+    }
+    bool is_script = file != NULL && feof(file) && text.n > 2 && !text.failed;
+    if (file != NULL)
+        fclose(file);
+    if (!is_script)
+        bats_text_release(&text);
+    return text.bytes;
+}
+
+/* Snakemake writes its job scripts so: the second line has the needs. */
+static char *find_properties(char *script)
+{
+    static const char head[] = "# properties = ";
+    char *line = strchr(script, '\n');
+    return line != NULL && strncmp(line + 1, head, sizeof head - 1) == 0
+               ? line + sizeof head
+               : NULL;
+}
+
+/* The script as a command: its interpreter runs its text, for the file may be
+ * gone when the task begins. The comments at its head are left out. Jobs of
+ * Snakemake wait for the directory of their script. */
+static char *command_of_script(char *script, int n, char **words,
+                               bool is_snakemake)
+{
+    struct bats_text text = {0};
+    char *line = script, *slash = strrchr(words[0], '/');
+    if (is_snakemake && slash != NULL) {
+        bats_text_add(&text, "mkdir -p ");
+        *slash = '\0';
+        bats_text_encode(&text, BATS_ENCODE_QUOTED, words[0]);
+        *slash = '/';
+        bats_text_add(&text, "\n");
+    }
+    bats_text_format(&text, "exec %.*s -c ", (int)strcspn(script, "\n") - 2,
+                     script + 2);
+    while (*line == '#' || *line == '\n')
+        line += strcspn(line, "\n") + (strchr(line, '\n') != NULL);
+    bats_text_encode(&text, BATS_ENCODE_QUOTED, line);
+    for (int i = 0; i < n; i++) {
+        bats_text_add(&text, " ");
+        bats_text_encode(&text, BATS_ENCODE_QUOTED, words[i]);
+    }
+    return text.bytes;
+}
+
+/* What the words of a submission are: a script of Snakemake, or a command. */
+static char *take_words(struct submission *s, int n, char **words)
+{
+    bool may_be = n > 0 && (s->is_script || words[0][0] == '/');
+    char *script = may_be ? read_script(words[0]) : NULL;
+    char *properties = script != NULL ? find_properties(script) : NULL;
+    if (properties != NULL)
+        s->properties = strndup(properties, strcspn(properties, "\n"));
+    if (s->is_script && script == NULL)
+        die(REFUSED, "%s is no script, which begins with #!",
+            n > 0 ? words[0] : "''");
+    return s->is_script || properties != NULL
+               ? command_of_script(script, n, words, properties != NULL)
+               : command_of(n, words);
+}
+
 static bool is_number(const char *word)
 {
     return *word != '\0' && word[strspn(word, "0123456789")] == '\0';
@@ -336,8 +432,11 @@ static bool is_number(const char *word)
 
 static int usage(bool is_wrong)
 {
-    fputs("bats-submit [--wait] [--class NAME] [--after ID...] [--key KEY]\n"
+    fputs("bats-submit [--wait] [--cores N] [--memory SIZE] [--gpus N]\n"
+          "            [--limit TIME] [--class NAME] [--key KEY]\n"
+          "            [--after ID...] [--after-any ID...]\n"
           "            [--env] [--] COMMAND...     prints the task's number\n"
+          "bats-submit --script FILE [ARGUMENT...] the same for a copy of it\n"
           "bats-submit --stdin                     a command a line\n"
           "bats-submit --close [SOCKET]            nothing more will come\n"
           "bats-state ID                           running, success, failed\n"
@@ -359,6 +458,15 @@ static int close_bag(const char *path)
     return 0;
 }
 
+/* The option that takes this value, or N_VALUES. */
+static int find_value(const char *option)
+{
+    int i = 0;
+    while (i < N_VALUES && strcmp(values[i].option, option) != 0)
+        i++;
+    return i;
+}
+
 static int bats_submit(int argc, char **argv)
 {
     struct submission s = {.waits = false};
@@ -366,6 +474,7 @@ static int bats_submit(int argc, char **argv)
     for (; i < argc && argv[i][0] == '-'; i++) {
         const char *option = argv[i];
         bool has_value = i + 1 < argc;
+        int value = find_value(option);
         if (strcmp(option, "--") == 0) {
             i++;
             break;
@@ -373,28 +482,34 @@ static int bats_submit(int argc, char **argv)
             s.waits = true;
         } else if (strcmp(option, "--env") == 0) {
             s.with_env = true;
+        } else if (strcmp(option, "--script") == 0) {
+            s.is_script = true;
         } else if (strcmp(option, "--stdin") == 0) {
             return submit_lines(&s);
         } else if (strcmp(option, "--close") == 0) {
             return close_bag(has_value ? argv[i + 1] : NULL);
         } else if (strcmp(option, "--help") == 0) {
             return usage(false);
-        } else if (strcmp(option, "--after") == 0) {
-            for (s.after = argv + i + 1;
-                 i + 1 < argc && is_number(argv[i + 1]); i++)
-                s.n_after++;
-        } else if (has_value && (strcmp(option, "--class") == 0 ||
-                                 strcmp(option, "-N") == 0)) {
-            s.class = argv[++i];
-        } else if (has_value && strcmp(option, "--key") == 0) {
-            s.key = argv[++i];
+        } else if (strcmp(option, "--after") == 0 ||
+                   strcmp(option, "--after-any") == 0) {
+            int any = strcmp(option, "--after-any") == 0;
+            s.after[any].words = argv + i + 1;
+            while (i + 1 < argc && is_number(argv[i + 1])) {
+                s.after[any].n++;
+                i++;
+            }
+        } else if (has_value && value < N_VALUES &&
+                   (!values[value].is_number || is_number(argv[i + 1]))) {
+            s.value[value] = argv[++i];
         } else {
-            fprintf(stderr, "bats-submit: unknown option, or one without "
-                            "its value: %s\n", option);
+            fprintf(stderr,
+                    "bats-submit: unknown option, or one without "
+                    "its value: %s\n",
+                    option);
             return usage(true);
         }
     }
-    return submit(&s, command_of(argc - i, argv + i));
+    return submit(&s, take_words(&s, argc - i, argv + i));
 }
 
 static void add_numbers(struct bats_text *text, int n, char **words)

@@ -258,6 +258,12 @@ bool bats_sched_is_busy(const struct bats_sched *e, uint32_t machine,
     return s->slots[s->machines[machine].first_slot + slot].n_tasks > 0;
 }
 
+bats_time bats_sched_paid_age(const struct bats_sched *e, uint32_t machine)
+{
+    const struct machine_rest *r = &e->state.rest[machine];
+    return r->asked ? r->leased : 0;
+}
+
 bool bats_sched_runs_once(const struct bats_sched *e, uint32_t task)
 {
     return e->state.tasks[e->state.bag.position[task].i].once;

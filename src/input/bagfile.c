@@ -33,7 +33,7 @@ static int check_builtins(const struct bats_bagfile *bag,
     return code;
 }
 
-/* A bag with a task without a command cannot run. */
+/* A workflow with a task without a command can only be simulated. */
 static int load_workflow(const char *path, struct bats_workflow *w,
                          struct bats_error *err)
 {
@@ -139,12 +139,6 @@ static char *interpreter(const char *text)
     return n > 0 ? strndup(begin, n) : strdup("/bin/sh");
 }
 
-static bool is_plan(const char *path)
-{
-    size_t n = strlen(path);
-    return n > 4 && strcmp(path + n - 4, ".pln") == 0;
-}
-
 /* Makes a sweep of the text. */
 static int read_plan(struct bats_bagfile *bag, bool is_script,
                      struct bats_error *err)
@@ -170,7 +164,7 @@ static int read_bag(struct bats_bagfile *b, const char *path,
     bool is_script =
         !code && strcmp(path, "-") != 0 && bats_planfile_in_script(b->text);
     if (!code)
-        code = is_script || is_plan(path)
+        code = is_script || bats_text_ends(path, ".pln")
                    ? read_plan(b, is_script, err)
                    : bats_bag_read_lines(b, length, err);
     if (b->own_graph.n_nodes > 0)

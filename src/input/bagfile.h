@@ -127,7 +127,7 @@ int bats_bagfile_open(const char *name, uint32_t room,
 int bats_bagfile_add(struct bats_bagfile *bag, const char *command,
                      struct bats_error *err);
 
-/* The most tasks that it has or will have. */
+/* The largest number of tasks that the bag can have. */
 static inline uint32_t bats_bagfile_room(const struct bats_bagfile *bag)
 {
     return bag->room > bag->n_tasks ? bag->room : bag->n_tasks;
@@ -143,8 +143,8 @@ ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
 ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
                                    uint32_t slot, struct bats_text *text);
 
-/* The same with the variables that task i gets in its environment,
- * "NAME=value", each with its NUL. */
+/* Writes the variables that task i gets in its environment, "NAME=value", each
+ * with its NUL. Result as above. */
 ptrdiff_t bats_bagfile_variables(const struct bats_bagfile *bag, uint32_t i,
                                  struct bats_text *text);
 

@@ -38,7 +38,7 @@ static struct bats_cluster_section *open_cluster(struct bats_sections *r)
     return &file->sections[r->cluster];
 }
 
-/* A further line of it is joined to the first one. */
+/* Joins a further line to those before. */
 static int set_where(struct bats_sections *r, enum bats_cluster_where where,
                      const char *value, struct bats_error *why)
 {
@@ -174,7 +174,7 @@ static uint64_t count_named(const struct bats_cluster_section *section)
     return n;
 }
 
-/* Which ranks belong to it, and how many machines it has at most. */
+/* Finds the ranks of the section, and the largest number of its machines. */
 static int finish_section(struct bats_sections *r, size_t i)
 {
     struct bats_clusters_file *file = r->object;
@@ -205,7 +205,7 @@ static int finish_section(struct bats_sections *r, size_t i)
     return 0;
 }
 
-/* Charges per hour, and no others, mean an allocation. */
+/* If all charges are per hour, the default is an allocation. */
 static void settle_billing(const struct bats_sections *r)
 {
     struct bats_clusters_file *file = r->object;
@@ -218,7 +218,8 @@ static void settle_billing(const struct bats_sections *r)
                                                 : BATS_BILLING_WINDOW;
 }
 
-/* The window in force, which is not shorter than what is charged. */
+/* Sets the window, which must be at least the shortest time that is
+ * charged. */
 static int settle_window(struct bats_sections *r, bats_time window)
 {
     struct bats_clusters_file *file = r->object;

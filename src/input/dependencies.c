@@ -251,7 +251,7 @@ static int connect_barriers(struct bats_dependencies *d, uint32_t n_tasks,
     return rc;
 }
 
-/* Barriers that wait for any end: they are the first joints. */
+/* Marks the barriers that wait for any end; they are the first joints. */
 static int mark_any(const struct bats_dependencies *d, uint32_t n_tasks,
                     struct bats_graph *graph, struct bats_error *err)
 {

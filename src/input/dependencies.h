@@ -26,25 +26,25 @@ struct bats_dependencies *
 bats_dependencies_create(const struct bats_bagfile *bag);
 void bats_dependencies_destroy(struct bats_dependencies *dependencies);
 
-/* Notes "NAME" or "NAME after NAME...", which is for the next tasks. The text
- * is not copied: it must live until the graph is made. BATS_EINPUT for another
- * form, for a name that is there already, or if the statement before is for no
- * task; BATS_ENOMEM. */
+/* Notes "NAME" or "NAME after NAME..." for the next tasks. The text is not
+ * copied: it must live until the graph is made. BATS_EINPUT for another form,
+ * for a name that is there already, or if the statement before is for no task;
+ * BATS_ENOMEM. */
 int bats_dependencies_note(struct bats_dependencies *dependencies,
                            const char *text, uint32_t line,
                            struct bats_error *err);
 
-/* The statement that was noted last, if it is for no task yet, is for these. */
+/* Gives these tasks to the last statement, if it has none yet. */
 void bats_dependencies_take(struct bats_dependencies *dependencies,
                             uint32_t first, uint32_t n);
 
-/* Tasks from number `first` on wait for all before it; `any`: for any end of
- * them. Calls come with `first` ascending. BATS_ENOMEM. */
+/* Tasks from number `first` on wait for all before it; `any`: even if some of
+ * them fail. Calls come with `first` ascending. BATS_ENOMEM. */
 int bats_dependencies_barrier(struct bats_dependencies *dependencies,
                               uint32_t first, bool any,
                               struct bats_error *err);
 
-/* How messages call the tasks of a file. */
+/* How messages name the tasks of a file. */
 struct bats_task_words {
     const char *file;
     uint32_t (*line)(const void *context, uint32_t task); /* 0: on none */

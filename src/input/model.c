@@ -10,6 +10,7 @@
 #include "input/textfile.h"
 #include "util/grow.h"
 #include "util/hash.h"
+#include "util/larger.h"
 
 #define BLANKS " \t"
 #define NAME_CHARACTERS                                                       \
@@ -164,16 +165,11 @@ static int complain_of_lifetime(struct bats_error *err)
              "lognormal(MEDIAN, SIGMA), and perhaps ', P%%', or trace FILE");
 }
 
-static int by_length(const void *left, const void *right)
-{
-    bats_time a = *(const bats_time *)left, b = *(const bats_time *)right;
-    return (a > b) - (a < b);
-}
-
-/* The middles of equal parts stand for more ages than there is room for. */
+/* Keeps at most BATS_LIFETIME_AGES ages: the middles of as many equal
+ * parts. */
 static void keep_ages(struct bats_lifetime *l, bats_time *ages, size_t n)
 {
-    qsort(ages, n, sizeof *ages, by_length);
+    qsort(ages, n, sizeof *ages, bats_ascending);
     l->n_ages = n < BATS_LIFETIME_AGES ? (uint32_t)n : BATS_LIFETIME_AGES;
     for (size_t i = 0; i < l->n_ages; i++)
         l->age[i] = ages[(2 * i + 1) * n / (2 * l->n_ages)];
@@ -184,7 +180,8 @@ struct trace {
     size_t n, room, survivors;
 };
 
-/* A line of a trace: an age, or "never"; blank lines and # count nothing. */
+/* A line of a trace: an age, or "never". Blank lines and # lines are
+ * skipped. */
 static int read_age(void *context, char *line, struct bats_error *err)
 {
     struct trace *t = context;

@@ -8,7 +8,7 @@
 
 #define NO_SECTION UINT32_MAX
 
-/* The claims of the sections on the workers. */
+/* Which section each worker belongs to. */
 struct claims {
     const struct bats_clusters_file *file;
     const struct bats_worker_rank *workers;

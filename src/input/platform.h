@@ -48,8 +48,8 @@ int bats_clusters_text_load(const char *text, const char *name,
                             bats_time window, struct bats_clusters_file **file,
                             struct bats_error *err);
 
-/* The delay after which losses in an unreliable cluster are noticed, unless
- * they are emulated or the file has its own. */
+/* Sets the delay after which losses in unreliable clusters are noticed, except
+ * where losses are emulated or the file sets a delay. */
 void bats_clusters_file_notice(struct bats_clusters_file *file,
                                bats_time noticed);
 

@@ -5,22 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/larger.h"
+
 #define LONGEST_LIST 1000000
 
 static const char *const names[] = {"unreliable", "reliable"};
-
-static int by_time(const void *left, const void *right)
-{
-    const bats_time *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
 
 /* Sorts the times, and thins them out. Returns how many are left. */
 static size_t thin_out(bats_time *times, size_t n)
 {
     size_t kept = n < BATS_POOLS_TIMES ? n : BATS_POOLS_TIMES;
     if (n > 0)
-        qsort(times, n, sizeof *times, by_time);
+        qsort(times, n, sizeof *times, bats_ascending);
     for (size_t i = 0; i < kept; i++)
         times[i] = times[(2 * i + 1) * n / (2 * kept)];
     return kept;
@@ -134,7 +130,7 @@ static int read_times(const json_t *list, bats_time **times, const char *path,
     return 0;
 }
 
-/* How losses are noticed, if they are. */
+/* Reads how losses are noticed, if at all. */
 static int read_lost(const json_t *object, struct bats_pools *p,
                      const char *path, struct bats_error *err)
 {

@@ -34,8 +34,7 @@ struct bats_pools {
     char currency[16];
 };
 
-/* Takes over the times, which are sorted and thinned out, and sets the prices
- * of the model. */
+/* Takes over the times, which are sorted and thinned out. */
 void bats_pools_set(struct bats_pools *pools, int pool, bats_time *times,
                     size_t n);
 /* The same with times until a loss; `noticed` > 0. */
@@ -44,7 +43,7 @@ void bats_pools_set_lost(struct bats_pools *pools, bats_time noticed,
 void bats_pools_set_charge(struct bats_pools *pools, int pool,
                            bats_money per_hour);
 
-/* The fates of instances in such a pool, for the engine's options `known`
+/* Typical instances of such a pool, for the engine's option `known`
  * (bats/sched.h). Returns their number. */
 size_t bats_pools_instances(const struct bats_pools *pools, int pool,
                             struct bats_instance list[BATS_POOLS_INSTANCES]);

@@ -3,7 +3,7 @@
 
 #include "input/profile.h"
 
-/* Tasks that are not left have no weight, and are no part of the path. */
+/* Finished tasks have no weight and are not on the path. */
 static int set_path(struct bats_critical_path *path,
                     const struct bats_graph *g, const uint8_t *left,
                     const double *weight, struct bats_error *err)

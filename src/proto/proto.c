@@ -51,6 +51,7 @@ static void code_hello(struct codec *c, struct bats_hello *h)
     magic(c);
     U32(h->rank);
     code_node(c, &h->node);
+    AMOUNT(h->age_us);
     ANY_TEXT(h->kept_run);
     U32(h->task);
     U32(h->attempt);
@@ -214,6 +215,9 @@ static void code_body(struct codec *c, struct bats_message *m)
         break;
     case BATS_MESSAGE_WELCOME:
         AMOUNT(m->u.silence_us);
+        break;
+    case BATS_MESSAGE_LEASE:
+        AMOUNT(m->u.age_us);
         break;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:

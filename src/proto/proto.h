@@ -56,8 +56,10 @@ enum bats_message_type {
     BATS_MESSAGE_CHALLENGE, /* master: say that again, by TLS */
     BATS_MESSAGE_WELCOME,   /* master: say HELLO */
     BATS_MESSAGE_NOTICE,    /* worker: my node will be taken away */
-    BATS_MESSAGE_TAKEN      /* master: so many of your RESULTs, the oldest
+    BATS_MESSAGE_TAKEN,     /* master: so many of your RESULTs, the oldest
                              * ones, are on record */
+    BATS_MESSAGE_LEASE      /* master, to a gateway: its job is paid until this
+                             * age (run/watchdog.h) */
 };
 
 enum bats_leave {
@@ -75,6 +77,7 @@ enum bats_leave {
 struct bats_hello {
     uint32_t rank;
     struct bats_node node;
+    int64_t age_us; /* of its job, where a watchdog counts it; else 0 */
     /* For another master: what it has of the run `kept_run` ("": nothing). */
     const char *kept_run;
     uint32_t task, attempt; /* it runs this one; attempt 0: none */
@@ -194,6 +197,7 @@ struct bats_message {
         const char *sentence; /* ERROR */
         struct bats_knock knock;
         int64_t silence_us; /* WELCOME */
+        int64_t age_us;     /* LEASE */
     } u;
     /* Read, ASSIGN and RESULT: items not taken yet. */
     uint32_t left;

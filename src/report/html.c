@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "report/assets.h"
+#include "report/words.h"
 #include "util/encode.h"
 #include "util/json.h"
 
@@ -142,8 +143,7 @@ void bats_html_table(struct bats_html *h, const char *caption,
     while (*heads != '\0') {
         int n = (int)strcspn(heads, "|");
         bool left = *heads == '<';
-        fprintf(h->out, "<th scope=\"col\"%s>",
-                left ? " class=\"text\"" : "");
+        fprintf(h->out, "<th scope=\"col\"%s>", left ? " class=\"text\"" : "");
         bats_html_textf(h, "%.*s", n - left, heads + left);
         fputs("</th>", h->out);
         heads += n + (heads[n] == '|');
@@ -250,16 +250,10 @@ static int write_data(struct bats_html *h, json_t *data,
 
 int bats_html_end(struct bats_html *h, json_t *data, struct bats_error *err)
 {
-    char now[64] = "";
-    time_t at = time(NULL);
-    struct tm tm;
-
-    if (localtime_r(&at, &tm) != NULL)
-        strftime(now, sizeof now, "%Y-%m-%d %H:%M:%S", &tm);
     fprintf(h->out,
             "</main>\n<footer>Written by bats-mpi at %s. Charts: uPlot, "
             "&copy; Leon Sorokin, MIT License.</footer>\n",
-            now);
+            bats_words_clock((int64_t)time(NULL) * 1000000).s);
     int rc = write_data(h, data, err);
     if (rc < 0)
         return rc;

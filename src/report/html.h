@@ -93,8 +93,8 @@ int bats_html_graph(struct bats_html *html, struct bats_view *view,
 
 /* The part about the parameters of a sweep; empty without any. */
 int bats_html_sweep(struct bats_html *html, struct bats_view *view,
-                    const struct bats_run_history *history,
-                    int64_t n_tasks, struct bats_error *err);
+                    const struct bats_run_history *history, int64_t n_tasks,
+                    struct bats_error *err);
 
 /* The page of a frontier of strategies, its part of a run's page, and the data
  * of that part (strategies.h). */
@@ -133,8 +133,8 @@ int bats_html_memory(struct bats_html *html,
 
 /* The page of a plan: the schedules on offer, and the frontier. */
 struct bats_html_plan {
-    const char *name;                    /* of the profile or of the bag */
-    const char *profile, *bag;           /* NULL: it is of given runtimes */
+    const char *name;          /* of the profile or of the bag */
+    const char *profile, *bag; /* NULL: it is of given runtimes */
     const struct bats_estimator *e;
     const struct bats_schedule *offers, *frontier;
     size_t n_offers, n_frontier;

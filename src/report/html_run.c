@@ -26,7 +26,7 @@ struct page {
     const char *command; /* or NULL */
     const struct bats_causes *causes;
     const struct bats_strategies *strategies; /* or NULL */
-    json_t *options; /* of the last session */
+    json_t *options;                          /* of the last session */
     struct bats_html_asked asked;
 };
 
@@ -81,23 +81,11 @@ static void write_lead(struct page *p)
                    bats_words_moment(p->history.end).s);
 }
 
-static const char *clock_time(char text[32], int64_t us)
-{
-    time_t at = (time_t)(us / 1000000);
-    struct tm tm;
-
-    text[0] = '\0';
-    if (localtime_r(&at, &tm) != NULL)
-        strftime(text, 32, "%Y-%m-%d %H:%M:%S", &tm);
-    return text;
-}
-
 /* When the run was on, by the clock, and what started it. */
 static int write_when(struct page *p, struct bats_error *err)
 {
     const struct bats_view_status *st = &p->st;
     struct bats_html *h = &p->html;
-    char begin[32], end[32];
     int64_t elapsed_us, started_us;
     int rc = bats_view_elapsed(p->view, &elapsed_us, &started_us, err);
 
@@ -105,9 +93,9 @@ static int write_when(struct page *p, struct bats_error *err)
         return rc;
     double took = st->time_scale > 0 ? (double)st->last / st->time_scale : 0;
     int64_t until = st->started_us + (took < 1e18 ? (int64_t)took : 0);
-    bats_html_note(h, "Started %s, %s %s.", clock_time(begin, started_us),
+    bats_html_note(h, "Started %s, %s %s.", bats_words_clock(started_us).s,
                    !st->is_over && st->is_live ? "written" : "ended",
-                   clock_time(end, until));
+                   bats_words_clock(until).s);
     if (p->command != NULL) {
         fputs("<pre>", h->out);
         bats_html_text(h, p->command);
@@ -120,8 +108,8 @@ static int write_when(struct page *p, struct bats_error *err)
 static void write_believed(struct page *p)
 {
     const struct bats_view_status *st = &p->st;
-    const json_t *prior = json_object_get(
-        json_object_get(p->options, "engine"), "prior");
+    const json_t *prior =
+        json_object_get(json_object_get(p->options, "engine"), "prior");
     const json_t *level = json_object_get(prior, "level");
     char more[512];
     size_t most = 0;
@@ -129,8 +117,8 @@ static void write_believed(struct page *p)
         most = st->clusters[i].done > st->clusters[most].done ? i : most;
     double mean = json_number_value(
         json_array_get(json_object_get(prior, "mean_us"), most));
-    double own = json_number_value(
-        json_array_get(json_object_get(prior, "own"), most));
+    double own =
+        json_number_value(json_array_get(json_object_get(prior, "own"), most));
     if (!json_is_number(level) || st->clusters[most].done == 0 || mean <= 0)
         return;
     double factor = exp(1.28 * hypot(json_number_value(level), own));
@@ -463,8 +451,7 @@ static int write_tables(struct page *p, struct bats_error *err)
                                                : "Failed tasks",
                          err);
     write_replicas(p);
-    return rc < 0 ? rc
-                  : bats_html_memory(h, &p->history, &p->asked, err);
+    return rc < 0 ? rc : bats_html_memory(h, &p->history, &p->asked, err);
 }
 
 /* ---- the data ---- */
@@ -492,10 +479,10 @@ static json_t *decisions_json(const struct page *p)
 
     for (size_t i = n > 4000 ? n - 4000 : 0; i < n; i++) {
         const struct bats_history_decision *d = &p->history.decisions[i];
-        json_array_append_new(
-            list, json_pack("[f, o, o]", (double)d->time / BATS_SECOND,
-                            bats_json_text(d->reason),
-                            bats_json_text(d->machines)));
+        json_array_append_new(list, json_pack("[f, o, o]",
+                                              (double)d->time / BATS_SECOND,
+                                              bats_json_text(d->reason),
+                                              bats_json_text(d->machines)));
     }
     return list;
 }
@@ -550,10 +537,10 @@ static int write_end(struct page *p, struct bats_error *err)
         "{s:s, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "kind", "run", "end", (double)p->history.end / BATS_SECOND, "window",
         (double)p->history.window / BATS_SECOND, "status", status_json(p),
-        "clusters", clusters, "charges", charges, "money", bats_series_money(&p->history, rate(p)),
-        "decisions", decisions_json(p), "machines",
-        bats_series_machines(&p->history), "runtimes",
-        bats_series_runtimes(&p->history), "gantt",
+        "clusters", clusters, "charges", charges, "money",
+        bats_series_money(&p->history, rate(p)), "decisions",
+        decisions_json(p), "machines", bats_series_machines(&p->history),
+        "runtimes", bats_series_runtimes(&p->history), "gantt",
         bats_series_gantt(&p->history), "commands", commands, "parameters",
         parameters, "strategies",
         p->strategies != NULL ? bats_html_strategies_data(p->strategies)
@@ -584,8 +571,7 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
     bats_html_section(&p->html, "Runtimes", "runtimes");
     rc = bats_html_graph(&p->html, p->view, &p->history, err);
     if (rc == 0 && p->history.is_sweep)
-        rc = bats_html_sweep(&p->html, p->view, &p->history, p->st.tasks,
-                             err);
+        rc = bats_html_sweep(&p->html, p->view, &p->history, p->st.tasks, err);
     if (rc == 0)
         rc = write_tables(p, err);
     return rc < 0 ? rc : write_end(p, err);
@@ -596,11 +582,10 @@ int bats_html_run(FILE *out, struct bats_view *view, const char *command,
                   const struct bats_strategies *strategies,
                   struct bats_error *err)
 {
-    struct page p = {
-        .view = view,
-        .command = command,
-        .causes = causes,
-        .strategies = strategies};
+    struct page p = {.view = view,
+                     .command = command,
+                     .causes = causes,
+                     .strategies = strategies};
     int rc = bats_recorded_status(view, &p.st, &p.options, err);
 
     if (rc == 0)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "util/text.h"
 #include "util/usage.h"
@@ -46,6 +47,16 @@ struct bats_phrase bats_words_duration(bats_time time)
 struct bats_phrase bats_words_moment(bats_time time)
 {
     return bats_words_duration(time - time % BATS_SECOND);
+}
+
+struct bats_phrase bats_words_clock(int64_t us)
+{
+    struct bats_phrase p = {"?"};
+    time_t at = (time_t)(us / 1000000);
+    struct tm tm;
+    if (localtime_r(&at, &tm) != NULL)
+        strftime(p.s, sizeof p.s, "%Y-%m-%d %H:%M:%S", &tm);
+    return p;
 }
 
 struct bats_phrase bats_words_makespan(double us)

@@ -133,10 +133,10 @@ static int share(struct master *m, const struct bats_hub_job *job,
 
 /* Machines join in the order of their numbers. */
 static int announce(struct master *m, const uint32_t *machine, uint32_t n,
-                    struct bats_error *err)
+                    bats_time age, struct bats_error *err)
 {
     int rc = 0;
-    struct bats_event event = {.type = BATS_EVENT_JOINED};
+    struct bats_event event = {.type = BATS_EVENT_JOINED, .runtime = age};
     for (uint32_t id = 0; rc == 0 && id < m->survey.platform.n_machines; id++)
         for (uint32_t k = 0; k < n; k++)
             if (machine[k] == id) {
@@ -167,7 +167,7 @@ static void say_found(struct master *m, const char *job,
 /* Announces the machines. Results and tasks that the job brings from an earlier
  * session come before anything new. */
 static int bring(struct master *m, const struct bats_hub_job *job,
-                 const uint32_t *machine, const size_t *worker,
+                 const uint32_t *machine, const size_t *worker, bats_time age,
                  struct bats_error *err)
 {
     struct bats_event hold = {.type = BATS_EVENT_HOLD};
@@ -180,7 +180,7 @@ static int bring(struct master *m, const struct bats_hub_job *job,
         holds = false;
     int rc = holds ? bats_master_handle(m, &hold, err) : 0;
     if (rc == 0)
-        rc = announce(m, machine, job->n_ranks, err);
+        rc = announce(m, machine, job->n_ranks, age, err);
     for (uint32_t k = 0; rc == 0 && k < job->n_ranks; k++)
         rc = bats_joined_blame(
             m, worker[k],
@@ -190,7 +190,7 @@ static int bring(struct master *m, const struct bats_hub_job *job,
 }
 
 static int take_in(struct bats_joined *j, size_t i, const uint32_t *machine,
-                   struct bats_error *err)
+                   bats_time age, struct bats_error *err)
 {
     struct master *m = j->m;
     const struct bats_hub_job *job = bats_hub_job(j->comm, i);
@@ -215,7 +215,7 @@ static int take_in(struct bats_joined *j, size_t i, const uint32_t *machine,
     for (uint32_t k = 0; rc == 0 && k < n; k++)
         rc = bats_master_set_up(m, worker[k], NULL, err);
     if (rc == 0)
-        rc = bring(m, job, machine, worker, err);
+        rc = bring(m, job, machine, worker, age, err);
     free(worker);
     free(rank);
     return rc;
@@ -240,17 +240,19 @@ static int admit(struct bats_joined *j, size_t i, int64_t now_us,
         return 0; /* its earlier connection has to end first */
     struct bats_worker_job said = {job->number, job->n_ranks, job->hellos};
     struct bats_error why;
+    bats_time age = 0;
     uint32_t *machine = calloc(job->n_ranks, sizeof *machine);
     if (machine == NULL)
         return bats_no_memory(err);
-    int rc = j->m->stopping || j->m->finished
-                 ? bats_error_set(&why, BATS_ESTATE, "the run is ending")
-                 : j->side->admit(j->side->context, &said, machine, &why);
+    int rc =
+        j->m->stopping || j->m->finished
+            ? bats_error_set(&why, BATS_ESTATE, "the run is ending")
+            : j->side->admit(j->side->context, &said, machine, &age, &why);
     if (rc == 0 && now_us - job->since_us > ADMIT_US)
         rc = bats_error_set(&why, BATS_ESTATE,
                             "the run has asked for no such job");
     if (rc > 0) {
-        rc = take_in(j, i, machine, err);
+        rc = take_in(j, i, machine, age, err);
     } else if (rc < 0) {
         bats_hub_refuse(j->comm, i, why.text);
         rc = 0;
@@ -439,6 +441,15 @@ int bats_joined_handle(struct bats_joined *joined,
                        const struct bats_event *event, struct bats_error *err)
 {
     return bats_master_handle(joined->m, event, err);
+}
+
+void bats_joined_lease(struct bats_joined *joined, const char *number,
+                       int64_t age_us)
+{
+    const struct bats_hub_job *job = job_of(joined, number);
+    if (job != NULL)
+        bats_comm_say(joined->comm, job->rank[0],
+                      BATS_SAY(BATS_MESSAGE_LEASE, .u.age_us = age_us), NULL);
 }
 
 int bats_joined_send_off(struct bats_joined *joined, const char *number,

@@ -106,13 +106,14 @@ struct bats_joining {
     bool (*expects)(void *context);
 
     /* Sets machine[rank] for every rank of the job, as many ranks to a machine
-     * as it has slots, and returns 1; only machines whose job has parted or
+     * as it has slots, and *age to the time since the job began (it comes as
+     * 0), and returns 1; only machines whose job has parted or
      * that have never joined. Returns 0: not yet (sbatch has not told its
      * number yet), ask again in the next turn; after a minute it is refused.
      * Negative: it is refused, with the sentence in `why`, which the job
      * prints; the run goes on. */
     int (*admit)(void *context, const struct bats_worker_job *job,
-                 uint32_t *machine, struct bats_error *why);
+                 uint32_t *machine, bats_time *age, struct bats_error *why);
 
     /* An admitted job has left. It may not have ended yet. */
     void (*parted)(void *context, const char *job, enum bats_parted how);
@@ -146,6 +147,11 @@ struct bats_sched *bats_joined_sched(struct bats_joined *joined);
  * bats_sched_handle. */
 int bats_joined_handle(struct bats_joined *joined,
                        const struct bats_event *event, struct bats_error *err);
+
+/* Tells the job until which age it is paid (watchdog.h). Does nothing if the job
+ * is not connected. */
+void bats_joined_lease(struct bats_joined *joined, const char *job,
+                       int64_t age_us);
 
 /* Sends the job away. Its machines should be parked or released; what still
  * runs there is killed and LOST. Does nothing if the job is not connected. */

@@ -42,7 +42,7 @@ struct master {
     char machine_name[BATS_MACHINE_NAME];
     struct bats_text command; /* of the task that is assigned */
     struct bats_text holds;   /* the ranks that it holds; */
-    uint32_t *held; /* room for those of any machine; NULL: each task holds
+    uint32_t *held;  /* room for those of any machine; NULL: each task holds
                      * one */
     bool gives_gpus; /* tasks need GPUs: each sees its own */
     struct bats_class_names names;
@@ -139,15 +139,6 @@ int bats_results_refuse(struct master *m, size_t i,
 int bats_results_output(struct master *m, size_t i,
                         const struct bats_output_lines *output,
                         struct bats_error *err);
-
-/* Worker i will send no more output of its last result. */
-int bats_results_end_output(struct master *m, size_t i,
-                            struct bats_error *err);
-
-/* A task that was lost with several machines in a row is given up, and counts
- * as killed. */
-int bats_results_lost(struct master *m, const struct bats_command *lose,
-                      struct bats_error *err);
 
 /* ---- joined.c: worker jobs, between the hub (connections), the job side
  * (joining.h, where the functions are that it calls) and the engine ---- */

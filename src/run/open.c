@@ -18,6 +18,7 @@
 #include "exec/process/environment.h"
 #include "input/workflow/names.h"
 #include "run/clock.h"
+#include "run/submission.h"
 #include "util/grow.h"
 
 #define NONE UINT32_MAX
@@ -25,7 +26,8 @@
 /* A task, as its clients see it. */
 struct task {
     uint32_t client;      /* that waits for it; 0: none does */
-    uint32_t missing;     /* tasks that it waits for */
+    uint32_t missing;     /* tasks that it waits for, and: */
+    bool is_unasked;      /* of an earlier session, until somebody asks */
     uint32_t first_child; /* in edges, or NONE */
     bool is_held;         /* the engine does not know it yet */
     uint32_t next;        /* in a list of tasks to withdraw, or NONE */
@@ -35,6 +37,7 @@ struct task {
 
 struct edge {
     uint32_t child, next;
+    bool any; /* the child does not mind how its parent ends */
 };
 
 struct bats_open {
@@ -43,6 +46,7 @@ struct bats_open {
     struct edge *edges;
     size_t n_edges, edges_room;
     uint32_t n_held;
+    uint32_t n_unasked;     /* tasks from this one on are none of them */
     struct bats_names keys; /* of submissions, and by key: */
     uint32_t *task_of_key;
     size_t keys_room;
@@ -113,6 +117,24 @@ static void doom(struct bats_open *o, uint32_t task, uint32_t *list)
     *list = task;
 }
 
+/* Tells those that wait for the task that it has ended. What is not to begin
+ * any more is put into the list. */
+static int tell_each(struct master *m, uint32_t task, bool done,
+                     uint32_t *doomed, struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    int rc = 0;
+    for (uint32_t e = o->tasks[task].first_child; rc >= 0 && e != NONE;
+         e = o->edges[e].next) {
+        struct task *child = &o->tasks[o->edges[e].child];
+        if (!done && !o->edges[e].any)
+            doom(o, o->edges[e].child, doomed);
+        else if (--child->missing == 0 && child->is_held)
+            rc = add(m, o->edges[e].child, err);
+    }
+    return rc;
+}
+
 /* Withdraws the tasks of the list, and then all that wait for them: a chain may
  * be as long as the bag. */
 static int withdraw_all(struct master *m, uint32_t list,
@@ -125,9 +147,8 @@ static int withdraw_all(struct master *m, uint32_t list,
         bool out;
         list = o->tasks[task].next;
         rc = withdraw_one(m, task, &out, err);
-        for (uint32_t e = out ? o->tasks[task].first_child : NONE; e != NONE;
-             e = o->edges[e].next)
-            doom(o, o->edges[e].child, &list);
+        if (rc >= 0 && out)
+            rc = tell_each(m, task, false, &list, err);
     }
     return rc;
 }
@@ -142,24 +163,15 @@ static int withdraw(struct master *m, uint32_t task, struct bats_error *err)
 static int tell_children(struct master *m, uint32_t task, bool done,
                          struct bats_error *err)
 {
-    struct bats_open *o = m->open;
     uint32_t lost = NONE;
-    int rc = 0;
-    o->tasks[task].has_ended = true;
-    for (uint32_t e = o->tasks[task].first_child; rc >= 0 && e != NONE;
-         e = o->edges[e].next) {
-        struct task *child = &o->tasks[o->edges[e].child];
-        if (!done)
-            doom(o, o->edges[e].child, &lost);
-        else if (--child->missing == 0 && child->is_held)
-            rc = add(m, o->edges[e].child, err);
-    }
+    m->open->tasks[task].has_ended = true;
+    int rc = tell_each(m, task, done, &lost, err);
     return rc >= 0 ? withdraw_all(m, lost, err) : rc;
 }
 
 /* Links the task with those that it waits for. False: no memory. */
 static bool link_parents(struct bats_open *o, uint32_t task,
-                         const json_t *after)
+                         const json_t *after, bool any)
 {
     for (size_t i = 0; i < json_array_size(after); i++) {
         uint32_t parent =
@@ -168,18 +180,17 @@ static bool link_parents(struct bats_open *o, uint32_t task,
                        sizeof *o->edges))
             return false;
         o->edges[o->n_edges] =
-            (struct edge){task, o->tasks[parent].first_child};
+            (struct edge){task, o->tasks[parent].first_child, any};
         o->tasks[parent].first_child = (uint32_t)o->n_edges++;
         o->tasks[task].missing++;
     }
     return true;
 }
 
-/* It begins now, or is held. */
-static int enter(struct master *m, uint32_t task, const json_t *after,
-                 struct bats_error *err)
+/* Parents that have ended are missed no more. True: one of them is not done. */
+static bool take_off_ended(const struct master *m, struct task *t,
+                           const json_t *after)
 {
-    struct task *t = &m->open->tasks[task];
     bool is_lost = false;
     for (size_t i = 0; i < json_array_size(after); i++) {
         uint32_t parent =
@@ -188,11 +199,42 @@ static int enter(struct master *m, uint32_t task, const json_t *after,
         t->missing -= is_over;
         is_lost |= is_over && !is_done(m, parent);
     }
+    return is_lost;
+}
+
+/* It begins now, or is held. */
+static int enter(struct master *m, uint32_t task,
+                 const struct bats_submission *s, struct bats_error *err)
+{
+    struct task *t = &m->open->tasks[task];
+    bool is_lost = take_off_ended(m, t, s->after);
+    take_off_ended(m, t, s->after_any);
     t->is_held = true;
     m->open->n_held++;
     return is_lost           ? withdraw(m, task, err)
            : t->missing == 0 ? add(m, task, err)
                              : 0;
+}
+
+/* Somebody still wants it. */
+static int ask(struct master *m, uint32_t task, struct bats_error *err)
+{
+    struct task *t = &m->open->tasks[task];
+    if (!t->is_unasked)
+        return 0;
+    t->is_unasked = false;
+    return --t->missing == 0 && t->is_held ? add(m, task, err) : 0;
+}
+
+/* Nobody will ask any more. */
+static int withdraw_unasked(struct master *m, struct bats_error *err)
+{
+    uint32_t list = NONE;
+    for (uint32_t i = 0; i < m->open->n_unasked; i++)
+        if (m->open->tasks[i].is_unasked)
+            doom(m->open, i, &list);
+    m->open->n_unasked = 0;
+    return withdraw_all(m, list, err);
 }
 
 int bats_open_ended(struct master *m, uint32_t task,
@@ -246,8 +288,6 @@ static bool keep_key(struct bats_open *o, const char *key, uint32_t task)
 static int check_after(const struct master *m, const json_t *after,
                        struct bats_error *err)
 {
-    if (after != NULL && !json_is_array(after))
-        return bats_error_set(err, BATS_EINPUT, "after is a list of numbers");
     for (size_t i = 0; i < json_array_size(after); i++) {
         json_int_t id = json_integer_value(json_array_get(after, i));
         if (id < 1 || id > n_tasks(m))
@@ -269,82 +309,11 @@ static int check_open(const struct master *m, struct bats_error *err)
     return 0;
 }
 
-/* The line that sets the variable, unless this process has it, too. */
-static void add_variable(struct bats_text *text, const char *entry)
-{
-    size_t n = strspn(entry, "abcdefghijklmnopqrstuvwxyz"
-                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    char name[256];
-    if (n == 0 || n >= sizeof name || entry[n] != '=' ||
-        (entry[0] >= '0' && entry[0] <= '9'))
-        return;
-    memcpy(name, entry, n);
-    name[n] = '\0';
-    const char *own = getenv(name);
-    if (strcmp(name, "_") == 0 || strcmp(name, "PWD") == 0 ||
-        strcmp(name, "OLDPWD") == 0 || strcmp(name, "SHLVL") == 0 ||
-        (own != NULL && strcmp(own, entry + n + 1) == 0))
-        return;
-    bats_text_format(text, "export %s=", name);
-    bats_text_encode(text, BATS_ENCODE_QUOTED, entry + n + 1);
-    bats_text_add(text, "\n");
-}
-
-/* The command with the directory and the variables of the client. */
-static int read_command(const json_t *request, struct bats_text *text,
-                        struct bats_error *err)
-{
-    const json_t *submit = json_object_get(request, "submit");
-    const json_t *env = json_object_get(request, "env");
-    const char *command = json_string_value(submit);
-    const char *cwd = json_string_value(json_object_get(request, "cwd"));
-    char own[4096];
-    if (command == NULL || strlen(command) != json_string_length(submit))
-        return bats_error_set(err, BATS_EINPUT,
-                              "a command is a text without NUL");
-    bool is_builtin = command[0] == '@';
-    for (size_t i = 0; !is_builtin && i < json_array_size(env); i++) {
-        const char *entry = json_string_value(json_array_get(env, i));
-        if (entry != NULL)
-            add_variable(text, entry);
-    }
-    if (cwd != NULL && !is_builtin &&
-        (getcwd(own, sizeof own) == NULL || strcmp(own, cwd) != 0)) {
-        bats_text_add(text, "cd ");
-        bats_text_encode(text, BATS_ENCODE_QUOTED, cwd);
-        bats_text_add(text, " || exit 1\n");
-    }
-    bats_text_add(text, command);
-    int rc = bats_text_check(text, err);
-    if (rc == 0)
-        bats_encode_undo_unicode(text->bytes);
-    return rc;
-}
-
-/* The JSON that is recorded beside the command, for free(). *ok is false if
- * memory is short; NULL: nothing. */
-static char *given_of(const json_t *request, bool *ok)
-{
-    static const char *const names[] = {"key", "class", "after"};
-    json_t *given = json_object();
-    char *text = NULL;
-    *ok = given != NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        json_t *value = json_object_get(request, names[i]);
-        if (value != NULL)
-            *ok &= json_object_set(given, names[i], value) == 0;
-    }
-    if (json_object_size(given) > 0)
-        *ok &= (text = json_dumps(given, JSON_COMPACT)) != NULL;
-    json_decref(given);
-    return text;
-}
-
 static int record_task(struct master *m, uint32_t task, const char *command,
                        const json_t *request, struct bats_error *err)
 {
     bool ok;
-    char *given = given_of(request, &ok);
+    char *given = bats_submission_given(request, &ok);
     int rc = !ok ? bats_no_memory(err)
              : m->journal.record == NULL
                  ? 0
@@ -354,34 +323,60 @@ static int record_task(struct master *m, uint32_t task, const char *command,
     return rc;
 }
 
-static int submit_new(struct master *m, json_t *request, uint32_t *task,
+static int submit_new(struct master *m, const struct bats_submission *s,
+                      const json_t *request, uint32_t *task,
                       struct bats_error *err)
 {
     struct bats_open *o = m->open;
-    const char *key = json_string_value(json_object_get(request, "key"));
-    const json_t *after = json_object_get(request, "after");
     struct bats_text command = {0};
     int rc = check_open(m, err);
     if (rc == 0)
-        rc = check_after(m, after, err);
+        rc = check_after(m, s->after, err);
     if (rc == 0)
-        rc = read_command(request, &command, err);
+        rc = check_after(m, s->after_any, err);
+    if (rc == 0)
+        rc = bats_submission_command(request, &command, err);
     *task = n_tasks(m);
     if (rc == 0)
         rc = bats_bagfile_add(m->options->open->bag, command.bytes, err);
     if (rc == 0) {
         o->tasks[*task] = (struct task){.first_child = NONE};
         rc = record_task(m, *task, command.bytes, request, err);
-        if (rc == 0 && ((key != NULL && !keep_key(o, key, *task)) ||
-                        !link_parents(o, *task, after)))
+        if (rc == 0 && ((s->key != NULL && !keep_key(o, s->key, *task)) ||
+                        !link_parents(o, *task, s->after, false) ||
+                        !link_parents(o, *task, s->after_any, true)))
             rc = bats_no_memory(err);
         if (rc == 0)
-            rc = enter(m, *task, after, err);
+            rc = enter(m, *task, s, err);
         if (rc == BATS_EINPUT) /* after that there is no way back */
             rc = err->code = BATS_ESTATE;
     }
     bats_text_release(&command);
     return rc;
+}
+
+/* The task that was submitted with this key, or NONE: then it is a new one. One
+ * that may be under way is stopped first, and the new one waits for that. */
+static int find_known(struct master *m, struct bats_submission *s,
+                      json_t *request, uint32_t *task, struct bats_error *err)
+{
+    const struct bats_open *o = m->open;
+    uint32_t known =
+        s->key != NULL ? bats_names_find(&o->keys, s->key) : BATS_NO_NAME;
+    *task = known != BATS_NO_NAME ? o->task_of_key[known] : NONE;
+    if (*task == NONE || !s->repeats)
+        return 0;
+    uint32_t old = *task;
+    if (o->tasks[old].is_unasked)
+        return ask(m, old, err);
+    *task = NONE;
+    if (o->tasks[old].has_ended)
+        return 0;
+    s->after_any = json_pack("[I]", (json_int_t)old + 1);
+    return json_object_set_new(request, "after_any", (json_t *)s->after_any) ==
+                   0
+               ? withdraw(m, old, err)
+               : bats_no_memory(err);
 }
 
 /* The words of Snakemake. */
@@ -398,11 +393,11 @@ static json_t *submit(struct master *m, uint32_t client, json_t *request,
                       struct bats_error *err)
 {
     struct bats_open *o = m->open;
-    const char *key = json_string_value(json_object_get(request, "key"));
-    uint32_t task, known = key ? bats_names_find(&o->keys, key) : BATS_NO_NAME;
-    if (known != BATS_NO_NAME)
-        task = o->task_of_key[known];
-    else if (submit_new(m, request, &task, err) < 0)
+    struct bats_submission s;
+    uint32_t task;
+    if (bats_submission_read(request, &s, err) < 0 ||
+        find_known(m, &s, request, &task, err) < 0 ||
+        (task == NONE && submit_new(m, &s, request, &task, err) < 0))
         return NULL;
     json_t *answer = json_pack("{s:I}", "id", (json_int_t)task + 1);
     struct task *t = &o->tasks[task];
@@ -416,7 +411,7 @@ static json_t *submit(struct master *m, uint32_t client, json_t *request,
     return answer;
 }
 
-static json_t *tell_state(const struct master *m, const json_t *id,
+static json_t *tell_state(struct master *m, const json_t *id,
                           struct bats_error *err)
 {
     json_int_t task = json_integer_value(id);
@@ -424,15 +419,19 @@ static json_t *tell_state(const struct master *m, const json_t *id,
         bats_error_set(err, BATS_EINPUT, "there is no such task");
         return NULL;
     }
-    return json_pack("{s:s}", "state", word_of(m, (uint32_t)task - 1));
+    return ask(m, (uint32_t)task - 1, err) < 0
+               ? NULL
+               : json_pack("{s:s}", "state", word_of(m, (uint32_t)task - 1));
 }
 
 /* Numbers that are none are passed over, for what is cancelled may have ended
- * long ago. */
+ * long ago. While the run stops nothing is withdrawn: drivers that are stopped
+ * with it cancel all that they have submitted, and --resume would miss it. */
 static json_t *cancel(struct master *m, const json_t *ids,
                       struct bats_error *err)
 {
-    for (size_t i = 0; i < json_array_size(ids); i++) {
+    size_t n = m->stopping ? 0 : json_array_size(ids);
+    for (size_t i = 0; i < n; i++) {
         json_int_t task = json_integer_value(json_array_get(ids, i));
         if (task >= 1 && task <= n_tasks(m) &&
             withdraw(m, (uint32_t)task - 1, err) < 0)
@@ -478,7 +477,11 @@ static bool take_given(struct bats_open *o, uint32_t task, const char *text)
     json_t *given = text != NULL ? json_loads(text, 0, NULL) : NULL;
     const char *key = json_string_value(json_object_get(given, "key"));
     bool ok = (key == NULL || keep_key(o, key, task)) &&
-              link_parents(o, task, json_object_get(given, "after"));
+              link_parents(o, task, json_object_get(given, "after"), false) &&
+              link_parents(o, task, json_object_get(given, "after_any"), true);
+    o->tasks[task].is_unasked =
+        json_is_true(json_object_get(given, "repeats")) &&
+        o->state[task] == BATS_TASK_PENDING;
     json_decref(given);
     return ok;
 }
@@ -489,6 +492,7 @@ static void take_state(struct bats_open *o, uint32_t task)
     struct task *t = &o->tasks[task];
     bool is_done = o->state[task] == BATS_TASK_DONE;
     t->has_ended = o->state[task] != BATS_TASK_PENDING;
+    t->missing += t->is_unasked;
     for (uint32_t e = t->first_child; is_done && e != NONE;
          e = o->edges[e].next)
         o->tasks[o->edges[e].child].missing--;
@@ -527,6 +531,7 @@ int bats_open_begin(struct master *m, struct bats_sched_options *engine,
             o->tasks[i].is_held = true;
             o->n_held++;
         }
+    o->n_unasked = n;
     engine->n_tasks = room;
     engine->open = engine->in_order = true;
     engine->in_all = options->open->in_all;
@@ -646,8 +651,11 @@ int bats_open_step(struct master *m, struct bats_error *err)
         return rc;
     if (rc > 0)
         bats_quiet_ended(&m->quiet, false);
-    if (o->is_shut || o->n_held > 0 || !is_to_be_closed(m))
+    if (o->is_shut || !is_to_be_closed(m))
         return 0;
+    rc = withdraw_unasked(m, err);
+    if (rc < 0 || o->n_held > 0)
+        return rc;
     o->is_shut = true;
     return bats_master_handle(m, &shut, err);
 }

@@ -280,7 +280,8 @@ int bats_results_take_one(struct master *m, size_t i,
     return rc < 0 ? rc : conclude(m, i, r, &event, state, err);
 }
 
-int bats_results_end_output(struct master *m, size_t i, struct bats_error *err)
+/* Worker i will send no more output of its last result. */
+static int end_output(struct master *m, size_t i, struct bats_error *err)
 {
     struct bats_worker *worker = &m->crew.workers[i];
     worker->to_come = 0;
@@ -298,8 +299,10 @@ int bats_results_take(struct master *m, size_t i, struct bats_message *message,
     return rc;
 }
 
-int bats_results_lost(struct master *m, const struct bats_command *lose,
-                      struct bats_error *err)
+/* A task that was lost with several machines in a row is given up, and counts
+ * as killed. */
+static int tell_lost(struct master *m, const struct bats_command *lose,
+                     struct bats_error *err)
 {
     size_t i = m->worker[m->first[lose->machine] + lose->slot];
     struct bats_task_result r = {
@@ -326,7 +329,7 @@ int bats_results_output(struct master *m, size_t i,
     if (worker->to_come == 0)
         return 0;
     worker->to_come -= (int64_t)output->n;
-    return worker->to_come > 0 ? 0 : bats_results_end_output(m, i, err);
+    return worker->to_come > 0 ? 0 : end_output(m, i, err);
 }
 
 /* ---- machines that will not come back ---- */
@@ -352,7 +355,7 @@ int bats_master_part(struct master *m, uint32_t machine,
                 m, machine, BATS_MASTER_NONE,
                 "output of a task that has ended is lost with rank %d",
                 m->crew.ranks[k].rank);
-            int rc = bats_results_end_output(m, k, err);
+            int rc = end_output(m, k, err);
             if (rc < 0)
                 return rc;
         }
@@ -362,7 +365,7 @@ int bats_master_part(struct master *m, uint32_t machine,
     for (size_t k = before; rc == 0 && k < m->journal.n; k++)
         if (m->journal.commands[k].type == BATS_NOTICE_LOSE &&
             bats_sched_has_failed(m->sched, m->journal.commands[k].task))
-            rc = bats_results_lost(m, &m->journal.commands[k], err);
+            rc = tell_lost(m, &m->journal.commands[k], err);
     return rc;
 }
 

@@ -17,6 +17,7 @@
 #include "run/kept.h"
 #include "run/run.h"
 #include "run/signals.h"
+#include "run/watchdog.h"
 #include "site/deaths.h"
 #include "site/node.h"
 
@@ -177,6 +178,8 @@ static int obey(struct worker *w, struct bats_message *message,
     case BATS_MESSAGE_TAKEN:
         bats_shelf_drop(&w->kept.results, message->u.taken);
         return 0;
+    case BATS_MESSAGE_LEASE:
+        return bats_watchdog_prolong(message->u.age_us, err);
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
         w->parked = message->type == BATS_MESSAGE_PARK;
@@ -454,6 +457,7 @@ static void see_out(struct worker *w)
 static int say_hello(struct worker *w, struct bats_error *err)
 {
     struct bats_hello hello = {.rank = (uint32_t)bats_comm_rank(w->comm),
+                               .age_us = bats_watchdog_age(),
                                .kept_run = ""};
     int rc = 0;
     if (w->kept.on && w->batch.n > 0)

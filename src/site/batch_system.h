@@ -36,7 +36,8 @@ struct bats_job_request {
     bool held;               /* it must not start */
     const char *output;      /* file for what it prints: this, a dot and the
                               * number of the job */
-    const char *command;     /* for the shell, run once per rank */
+    const char *command;     /* for the shell, run once per rank, */
+    const char *guard;       /* started by this one, once; NULL: by none */
     const char *const *more; /* further options as the user wrote them, ended
                               * by NULL; NULL: none */
 };
@@ -78,6 +79,8 @@ struct bats_job_partition {
 struct bats_job_rules {
     int64_t overrun_s; /* time beyond its limit for which a job may be
                         * billed */
+    int64_t hang_s;    /* the same, beyond its end on a node that is not heard;
+                        * 0: any */
     int64_t keeps_s;   /* how long ended jobs stay in the list */
     bool accounts;     /* the system keeps accounts: it knows bills */
 };

@@ -3,7 +3,11 @@
  *
  * Limits have whole minutes. A job that reaches its limit is told to end, and
  * killed KillWait seconds later; a site may let it go on for OverTimeLimit
- * minutes before that. Slurm looks at limits only every few seconds.
+ * minutes before that. Slurm looks at limits only every few seconds. A job ends
+ * with its batch script, whatever its steps do (measured: billed 5 s, although
+ * they ignored SIGTERM, and KillWait was 20). A node that is not heard is down
+ * after SlurmdTimeout; Slurm asks every third of that, and waits for
+ * MessageTimeout.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -48,6 +52,10 @@ int bats_slurm_read_rules(const char *text, struct bats_job_rules *r,
             "UNLIMITED), and without them no total holds");
     r->overrun_s =
         strtol(wait, NULL, 10) + 60 * strtol(over, NULL, 10) + LOOKS_S;
+    int64_t down_s = strtol(setting(text, "SlurmdTimeout"), NULL, 10);
+    int64_t message_s = strtol(setting(text, "MessageTimeout"), NULL, 10);
+    r->hang_s =
+        down_s > 0 ? down_s + (down_s + 2) / 3 + message_s + LOOKS_S : 0;
     r->keeps_s = strtol(setting(text, "MinJobAge"), NULL, 10);
     r->accounts = strncmp(setting(text, "AccountingStorageType"),
                           "accounting_storage/slurmdbd",
@@ -89,7 +97,9 @@ void bats_slurm_submit(const struct bats_job_request *r,
     if (r->held)
         bats_argv_add(argv, "--hold");
     bats_argv_add(argv, "--output=%s.%%j", r->output);
-    if (asprintf(script, "#!/bin/sh\nexec srun %s\n", r->command) < 0)
+    if (asprintf(script, "#!/bin/sh\nexec %s%ssrun %s\n",
+                 r->guard != NULL ? r->guard : "",
+                 r->guard != NULL ? " " : "", r->command) < 0)
         *script = NULL;
 }
 

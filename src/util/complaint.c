@@ -29,8 +29,8 @@ const char *bats_complaint_line(char line[BATS_COMPLAINT_LINE],
 
     while (n > 0 && is_blank(bytes[n - 1]))
         n--;
-    for (begin = n; begin > 0 && bytes[begin - 1] != '\n' &&
-                    bytes[begin - 1] != '\r';)
+    for (begin = n;
+         begin > 0 && bytes[begin - 1] != '\n' && bytes[begin - 1] != '\r';)
         begin--;
     while (begin < n && is_blank(bytes[begin]))
         begin++;

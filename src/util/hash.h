@@ -1,7 +1,7 @@
 /*
  * hash: FNV-1a, 64 bits. Among a million texts, the chance that two have the
- * same hash is 3e-8. And numbers as if drawn at random, that depend only on
- * their position.
+ * same hash is 3e-8. Also pseudo-random numbers, each a function of its
+ * position.
  *
  * Layer: util.
  */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/grow.h"
+
 #define DIGITS "0123456789"
 #define NAME_CHARACTERS                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-_."
@@ -12,6 +14,7 @@
 /* A name that is being expanded. */
 struct expansion {
     struct bats_hostlist *list;
+    size_t room; /* in it */
     char name[BATS_HOST_NAME];
     struct bats_error *err;
 };
@@ -30,14 +33,8 @@ static int add_name(struct expansion *x, size_t length)
     if (list->n == BATS_HOSTS_MAX)
         return bats_refuse(x->err, "a list of more than %d hosts",
                            BATS_HOSTS_MAX);
-    /* Grows when the count is a power of two. */
-    if ((list->n & (list->n - 1)) == 0) {
-        size_t room = list->n ? 2 * list->n : 1;
-        char **names = realloc(list->names, room * sizeof *names);
-        if (!names)
-            return bats_no_memory(x->err);
-        list->names = names;
-    }
+    if (!bats_grow(&list->names, &x->room, list->n + 1, sizeof *list->names))
+        return bats_no_memory(x->err);
     list->names[list->n] = strndup(x->name, length);
     if (!list->names[list->n])
         return bats_no_memory(x->err);

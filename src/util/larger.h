@@ -1,9 +1,11 @@
 /*
- * larger, smaller: of two numbers. fmax() and fmin() also know what to do with
+ * larger: the larger and the smaller of two numbers, and their order. fmax() and fmin() also know what to do with
  * NaN, which takes four times as long.
  */
 #ifndef BATS_UTIL_LARGER_H
 #define BATS_UTIL_LARGER_H
+
+#include <stdint.h>
 
 static inline double larger(double a, double b)
 {
@@ -13,6 +15,13 @@ static inline double larger(double a, double b)
 static inline double smaller(double a, double b)
 {
     return a < b ? a : b;
+}
+
+/* Ascending order of int64_t, for qsort. */
+static inline int bats_ascending(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
 }
 
 #endif

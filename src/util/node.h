@@ -39,7 +39,7 @@ struct bats_node {
     uint32_t id;         /* number of the node, or BATS_NODE_UNKNOWN */
     uint32_t local_rank; /* among those on the node, or BATS_NODE_UNKNOWN */
     struct bats_hardware hardware;
-    uint64_t usable_bytes; /* of its memory, by the job; 0: unknown */
+    uint64_t usable_bytes;     /* of its memory, by the job; 0: unknown */
     char gpus[BATS_NODE_GPUS]; /* their names, as in "0,1"; "": none */
 };
 

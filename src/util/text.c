@@ -88,3 +88,17 @@ void bats_append(char *text, size_t size, const char *format, ...)
     vsnprintf(text + used, size - used, format, args);
     va_end(args);
 }
+
+bool bats_text_is_name(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    return *text != '\0' && (*text < '0' || *text > '9') &&
+           text[strspn(text, letters)] == '\0';
+}
+
+bool bats_text_ends(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}

@@ -46,4 +46,10 @@ void bats_text_release(struct bats_text *text);
 void bats_append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* True for letters, digits and '_', not beginning with a digit: the name of a
+ * variable. */
+bool bats_text_is_name(const char *text);
+
+bool bats_text_ends(const char *text, const char *end);
+
 #endif

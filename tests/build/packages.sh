@@ -49,6 +49,8 @@ test  sge_execd       gridengine-exec     the node daemon of Grid Engine
 test  qconf           gridengine-client   the commands of Grid Engine
 test  @python3          python3         Python 3 with its standard library
 test  chromium          chromium        the browser Chromium
+test  snakemake       snakemake       Snakemake, a workflow manager
+test  makeflow        coop-computing-tools  Makeflow, a workflow manager
 test  jsonschema      python3-jsonschema jsonschema, a validator of JSON
 test  @lmod             lmod            Lmod, the environment modules in Lua
 '

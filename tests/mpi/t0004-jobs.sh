@@ -74,12 +74,12 @@ expect 1 cmp -s <(seq 300) out
 grep -q ', random order, seed ' err
 ok 'tasks begin in the order of the bag, unless a budget needs a sample'
 # What is told counts before what is remembered; what is neither, as their mean.
-printf '%s\n' 'sleep 0.1; echo 1' 'sleep 0.4; echo 2' 'echo 3' \
-    'sleep 0.2; echo 4' 'echo 5' >some
+printf '%s\n' 'sleep 0.2; echo 1' 'sleep 1; echo 2' 'echo 3' \
+    'sleep 0.6; echo 4' 'echo 5' >some
 alone some -j 1 --order longest
 test "$(tr -d '\n' <out)" = 12345
 grep -q 'longest first: 0 of 5 runtimes are known' err
-printf '%s\n' 'echo new' '#BATS time 300ms' 'echo 5' >>some
+printf '%s\n' 'echo new' '#BATS time 800ms' 'echo 5' >>some
 alone some -j 1 --order longest
 test "$(head -n 5 out | tr '\n' ' ')" = '2 5 4 new 1 '
 grep -q 'longest first: 6 of 7 runtimes are known' err

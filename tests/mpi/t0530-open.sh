@@ -92,6 +92,32 @@ grep -q 'without NUL' lines
 [ "$(cat where)" = "$PWD/a dir"$'\n'"1 '2" ]
 ok 'a key is one task, lines are many, and tasks run where they are submitted'
 
+cat >script.sh <<'S'
+#!/usr/bin/env bash
+# properties of another kind
+[[ -z "$1" ]] || echo "$0 has $1"
+S
+cat >driver <<'END'
+bats-submit --stdin <<'J' >/dev/null
+{"submit":"touch first; exec sleep 100","key":"k","repeats":true}
+J
+until [ -e first ]; do sleep 0.05; done
+bats-submit --stdin <<'J'
+{"submit":"touch second","key":"k","repeats":true}
+{"submit":"false"}
+J
+bats-submit --after-any 3 --after 2 -- touch both
+bats-submit --after-any 3 --after 1 -- touch neither
+bats-submit --script script.sh 'a word'
+rm script.sh
+END
+expect 1 open_bag --record r.bats -- sh driver
+[ "$(states r.bats)" = '1 failed,2 done,3 failed,4 done,5 skipped,6 done,' ]
+[ -e both ] && [ ! -e neither ]
+ok 'a key that repeats stops the task that had it, and the next waits for that'
+grep -qx 'script.sh has a word' out
+ok 'a script is copied'
+
 # ---- make and xargs ----
 
 mkdir make.d

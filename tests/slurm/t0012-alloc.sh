@@ -63,7 +63,7 @@ ok 'and buys no more for a chain of tasks than one can use'
 works() {
     words=$1
     shift
-    alloc bag.txt -p slow,fast -b 100 --dry-run "$@"
+    alloc bag.txt -p slow,fast -b 100 --guarantee limit --dry-run "$@"
     grep -qx "A job works for $words." out
 }
 works '20s, or for less at the end of the bag' --window 20s
@@ -74,6 +74,9 @@ scontrol update PartitionName=fast MaxTime=1:00:00
 works '10m, .* for longer, at most 59m, if the tasks need it'
 alloc bag.txt -p slow,fast --dry-run
 grep -qx 'A job asks for 59m, and ends when it has no more to do.' out
+alloc bag.txt -p slow,fast -b 100 --dry-run
+grep -qx 'A job asks for 59m, and ends when it has no more to do.' out
+grep -qx 'It is paid for 1m30s ahead, and ends if nobody prolongs that.' out
 grep -q -- '--time=60 ' out
 scontrol update PartitionName=fast MaxTime=10:00
 works '9m50s, or for less at the end of the bag'
@@ -133,7 +136,8 @@ ok 'and the record agrees with itself'
 # 16 per hour: a job may be billed for 60 s and KillWait and 5 s, 0.423. 0.9
 # pays two at a time, but not three.
 rm ran
-alloc bag.txt -p fast -b 0.9 --slots 2 --max-jobs 8 --window 20s
+alloc bag.txt -p fast -b 0.9 --slots 2 --max-jobs 8 --window 20s \
+    --guarantee limit
 test "$(sort -u ran | wc -l)" -eq 12
 agrees bag.txt
 awk -v charged="$(charged bag.txt)" 'BEGIN { exit charged > 0.9 }'
@@ -165,7 +169,7 @@ for i in $(seq 12); do
     fi
     after=t$i
 done >short.txt
-alloc short.txt -p fast -b 100 --max-jobs 1 --window 30m
+alloc short.txt -p fast -b 100 --max-jobs 1 --window 30m --guarantee limit
 test "$(sort -u ran3 | wc -l)" -eq 12
 squeue -h -t all -n "$(name_of short.txt)" -O JobID:20,TimeLimit:20 |
     sort -n | awk '{ print $2 }' >limits

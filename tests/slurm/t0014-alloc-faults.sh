@@ -259,7 +259,7 @@ tasks bad 4
 start bad -p fast,slow --slots 2 --max-jobs 1 --window 20s \
     --sbatch '--export=PATH=/nowhere'
 expect 3 wait $master
-grep -c 'job [0-9]* in partition fast ended before it joined: .*srun: not found' \
+grep -c 'job [0-9]* in partition fast ended before it joined: .*srun: No such file or directory' \
     err | grep -qx 3
 grep -q 'no more jobs are asked for in partition fast' err
 grep -q 'no more jobs are asked for in partition slow' err

@@ -16,7 +16,7 @@ pools='-p preemptible,fast --unreliable preemptible --policy expert'
 # start ARGUMENT...: bats-mpi alloc as $master, in the background.
 start() {
     bats-mpi alloc bag $pools --host 10.77.0.1 --poll 1s --silence 5s \
-        --grace 1s -A phys --slots 2 --max-jobs 3 --window 2m \
+        --grace 1s -A phys --slots 2 --max-jobs 3 --window 50s \
         "$@" >out 2>err &
     master=$!
 }
@@ -92,13 +92,13 @@ cat frontier >>out
 grep -qE ' [3-6] unreliable slots, where [0-9]{2}\.' frontier
 ok 'the frontier of the next run knows how many were there and answered'
 
-# A job may be billed for three minutes and KillWait: 0.1 in preemptible and
+# A job may be billed for two minutes at most: less than 0.1 in preemptible and
 # 0.9 in fast.
 # (Notices are believed: who hangs and is not lost is waited for.)
 rm bag.bats
 sed -i 's/^\[.*sleep 1000; //' bag
 expect '0|4' bats-mpi alloc bag $pools --host 10.77.0.1 --poll 1s -A phys \
-    --slots 2 --max-jobs 3 --window 2m --utility fastest -b 1.2
+    --slots 2 --max-jobs 3 --window 50s --utility fastest -b 1.2
 accounts | tee accounts >>out
 awk '{ sum += $3 } END { print sum; exit !(sum > 0 && sum <= 1.2) }' accounts
 agrees preemptible

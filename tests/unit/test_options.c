@@ -141,7 +141,7 @@ TEST(the_verb_output_selects_tasks)
     assert_string_equal(set.task[0], "3");
     assert_string_equal(set.task[1], "5,7-9");
     assert_true(set.failed && set.err && set.tag && !set.all);
-    assert_string_equal(set.run, "bag");
+    assert_string_equal(set.words[0], "bag");
     refuses(BATS_VERB_OUTPUT, "--all",
             "the run is missing: its bag, or the directory with its output "
             "(a bag called 'output' is run by the name ./output)");

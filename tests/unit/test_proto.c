@@ -112,6 +112,7 @@ TEST(single_messages_arrive_as_they_were_sent)
     assert_string_equal(knock->job, "4711");
     assert_string_equal(knock->credential, "MUNGE:");
     assert_int_equal(m[BATS_MESSAGE_WELCOME - 1].u.silence_us, 60000000);
+    assert_int_equal(m[BATS_MESSAGE_LEASE - 1].u.age_us, 90000000);
     for (int i = 0; i < KINDS; i++)
         bats_text_release(&p[i]);
 }
@@ -210,8 +211,8 @@ TEST(hello_and_assign_have_the_documented_bytes)
         0,    0,    5,    0,    0,    0,    6,    0,    0,    0,    0xff, 0xff,
         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 3,    0,    0,    0,    '0',  '-',
         '3',  0,    8,    0,    0,    0,    0xfe, 0xff, 0xff, 0xff, 0xff, 0xff,
-        0xff, 0xff, 3,    0,    0,    0,    '0',  ',',  '1',  0,    5,    0,    0,    0,    'r',  'u',
-        'n',  '-',  '0',  0,    10,   0,    0,    0,    11,   0,    0,    0};
+        0xff, 0xff, 3,    0,    0,    0,    '0',  ',',  '1',  0,    12,   0,    0,    0,
+        0,    0,    0,    0,    5,    0,    0,    0,    'r',  'u',  'n',  '-',  '0',  0,    10,   0,    0,    0,    11,   0,    0,    0};
     write_message(BATS_MESSAGE_HELLO, &p);
     assert_in_range(p.n, sizeof hello + 5, sizeof hello + 255); /* results */
     assert_memory_equal(p.bytes, hello, sizeof hello);

@@ -579,10 +579,13 @@ TEST(what_the_site_adds_to_a_limit_is_known)
             "KillOnBadExit           = 0\n"
             "KillWait                = 30 sec\n"
             "OverTimeLimit           = 2 min\n"
+            "SlurmdTimeout           = 300 sec\n"
+            "MessageTimeout          = 10 sec\n"
             "AccountingStorageType   = accounting_storage/slurmdbd",
             &rules, &err),
         0);
     assert_int_equal(rules.overrun_s, 30 + 120 + 5);
+    assert_int_equal(rules.hang_s, 300 + 100 + 10 + 5);
     assert_true(rules.accounts);
     assert_int_equal(
         bats_slurm_read_rules("slurm_load: Unable to contact", &rules, &err),

@@ -34,12 +34,18 @@ static void print_times(FILE *out, const struct bats_alloc *a,
                         const struct bats_sched_options *o)
 {
     bats_time most = a->billing.longest;
-    bool is_free = o->budget == BATS_UNLIMITED && o->n_purses == 0 &&
-                   strcmp(bats_policy_name(o->policy), "expert") != 0;
+    bool is_free = a->billing.lease > 0 ||
+                   (o->budget == BATS_UNLIMITED && o->n_purses == 0 &&
+                    strcmp(bats_policy_name(o->policy), "expert") != 0);
     if (is_free) {
         fprintf(out,
                 "A job asks for %s, and ends when it has no more to do.\n",
                 bats_words_duration(most > 0 ? most : BATS_JOB_LONGEST).s);
+        if (a->billing.lease > 0)
+            fprintf(out,
+                    "It is paid for %s ahead, and ends if nobody prolongs "
+                    "that.\n",
+                    bats_words_duration(a->billing.lease).s);
         return;
     }
     fprintf(out, "A job works for %s, or for less at the end of the bag",
@@ -100,7 +106,7 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
             a->partitions[i], a->rate[i], p->currency,
             bats_words_count(p->machines[0].slots, "slot").s,
             bats_words_money(p->clusters[i].charge, p->currency).s,
-            bats_words_money(bats_alloc_price(a, i, p->window), p->currency)
+            bats_words_money(bats_alloc_price(a, i, p->window, 0), p->currency)
                 .s);
     if (past[0] != '\0')
         bats_words_line(out, "%s", past);

@@ -39,8 +39,11 @@ static void nap(void)
 }
 
 bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
-                            bats_time time)
+                            bats_time time, bats_time age)
 {
+    bats_time lease = a->billing.lease;
+    if (lease > 0 && age + lease < time)
+        time = age + lease;
     return bats_billing_use(a->platform.clusters[cluster].charge,
                             a->platform.window, time + a->billing.overrun);
 }
@@ -106,6 +109,15 @@ static uint32_t find_machine(const struct bats_alloc *a,
     return p->n_machines;
 }
 
+static bats_time age_of(const struct bats_job_view *job)
+{
+    int64_t now_s = (int64_t)time(NULL);
+    return job->phase == BATS_JOB_RUNS && job->start_s > 0 &&
+                   job->start_s < now_s
+               ? (now_s - job->start_s) * BATS_SECOND
+               : 0;
+}
+
 /* Takes over the jobs that `money` pays for, running ones first. Returns the
  * money held for them. */
 static bats_money take_over(struct bats_alloc *a, struct earlier *e,
@@ -123,11 +135,13 @@ static bats_money take_over(struct bats_alloc *a, struct earlier *e,
                 continue;
             uint32_t cluster = a->platform.machines[i].cluster;
             bats_time time = time_in(a, job->mark, cluster);
-            bats_money price = bats_alloc_price(a, cluster, time);
+            bats_time age = age_of(job);
+            bats_money price = bats_alloc_price(a, cluster, time, age);
             if (price > room - held)
                 continue;
             held += price;
             a->asked[i] = time;
+            a->age[i] = age;
             a->taken[i] = *job;
             a->n_taken++;
             e->is_taken[k] = true;

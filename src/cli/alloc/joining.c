@@ -13,7 +13,7 @@
 
 #define LEAVE_US 2000000 /* for tasks to answer, beyond their grace */
 #define BYE_US 5000000   /* for a job to end, after its good-bye */
-#define FAILURES 3 /* jobs in a row that end before they join: give up */
+#define FAILURES 3       /* jobs in a row that end before they join: give up */
 
 /* ---- between engine and batch system ---- */
 
@@ -51,7 +51,7 @@ static bool expects(void *context)
 }
 
 static int admit(void *context, const struct bats_worker_job *job,
-                 uint32_t *machine, struct bats_error *why)
+                 uint32_t *machine, bats_time *age, struct bats_error *why)
 {
     struct bats_alloc *a = context;
     bool unsure;
@@ -71,7 +71,9 @@ static int admit(void *context, const struct bats_worker_job *job,
         return bats_error_set(why, BATS_ESTATE, "the job was not asked for");
     for (uint32_t k = 0; k < job->n_ranks; k++)
         machine[k] = place;
+    *age = job->ranks[0].age_us;
     lane->joined = lane->had = true;
+    lane->paid_us = 0;
     snprintf(lane->job, sizeof lane->job, "%s", job->number);
     lane->ends_us = bats_now_us(CLOCK_MONOTONIC) + lane->work_us;
     a->failures[a->platform.machines[place].cluster] = 0;
@@ -86,7 +88,7 @@ static void parted(void *context, const char *job, enum bats_parted how)
         if (a->lanes[i].joined && strcmp(a->lanes[i].job, job) == 0) {
             a->lanes[i].joined = false;
             bats_queue_cancel(a->queue, i,
-                             how == BATS_PARTED_BYE ? BYE_US : 0);
+                              how == BATS_PARTED_BYE ? BYE_US : 0);
         }
 }
 
@@ -184,15 +186,15 @@ static int settle(struct bats_alloc *a, struct bats_joined *joined,
                   uint32_t place, struct bats_error *err)
 {
     struct lane *lane = &a->lanes[place];
-    struct bats_event event = {.type = BATS_EVENT_BILLED,
-                               .machine = place,
-                               .amount = lane->bill};
+    struct bats_event event = {
+        .type = BATS_EVENT_BILLED, .machine = place, .amount = lane->bill};
     *lane = (struct lane){.asked = false};
     return bats_joined_handle(joined, &event, err);
 }
 
 static int take_news(struct bats_alloc *a, struct bats_joined *joined,
-                     const struct bats_queue_news *news, struct bats_error *err)
+                     const struct bats_queue_news *news,
+                     struct bats_error *err)
 {
     struct lane *lane =
         news->place != BATS_NO_JOB ? &a->lanes[news->place] : NULL;
@@ -244,10 +246,21 @@ static int check_end(struct bats_alloc *a, struct bats_joined *joined,
     lane->ends_us = now_us + left_us;
     tell(joined, "job %s has %lld s left, less than it asked for", lane->job,
          (long long)left_us / 1000000);
-    struct bats_event event = {.type = BATS_EVENT_ENDS,
-                               .machine = place,
-                               .runtime = left_us};
+    struct bats_event event = {
+        .type = BATS_EVENT_ENDS, .machine = place, .runtime = left_us};
     return bats_joined_handle(joined, &event, err);
+}
+
+/* Its lease may have been prolonged, which its watchdog is told. */
+static void tell_lease(struct bats_alloc *a, struct bats_joined *joined,
+                       uint32_t place)
+{
+    struct lane *lane = &a->lanes[place];
+    int64_t paid_us = bats_sched_paid_age(bats_joined_sched(joined), place);
+    if (!lane->joined || paid_us == lane->paid_us)
+        return;
+    lane->paid_us = paid_us;
+    bats_joined_lease(joined, lane->job, paid_us);
 }
 
 /* A job that was taken over while it ran, and does not come back, is paid for
@@ -324,6 +337,7 @@ static int step(void *context, struct bats_joined *joined, int64_t *due_us,
         rc = take_news(a, joined, &news, err);
     for (uint32_t i = 0; rc == 0 && i < a->platform.n_machines; i++) {
         check_return(a, i, now_us, due_us);
+        tell_lease(a, joined, i);
         rc = check_end(a, joined, i, now_us, err);
         if (rc == 0)
             rc = send_off(a, joined, i, now_us, due_us, err);

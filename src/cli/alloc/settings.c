@@ -12,6 +12,9 @@
 #include "util/encode.h"
 #include "util/hash.h"
 
+#define END_S                                                                 \
+    5 /* from the end of a lease to that of its job in the accounts */
+
 static int read_partitions(struct bats_alloc *a, const char *list,
                            struct bats_error *err)
 {
@@ -102,9 +105,9 @@ static int name_files(struct bats_alloc *a, const struct bats_settings *set,
                       const char *record, struct bats_error *err)
 {
     char program[PATH_MAX], quoted[2][PATH_MAX];
-    const char *base = record != NULL                ? record
+    const char *base = record != NULL               ? record
                        : strcmp(set->bag, "-") == 0 ? "stdin"
-                                                     : set->bag;
+                                                    : set->bag;
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     if (n < 0)
         return bats_error_set(err, BATS_ESYS, "/proc/self/exe: %s",
@@ -113,15 +116,17 @@ static int name_files(struct bats_alloc *a, const struct bats_settings *set,
     int rc = beside(base, ".door", a->door, err);
     if (rc == 0)
         rc = beside(base, ".jobs", a->log, err);
-    if (rc == 0 &&
-        (bats_encode(BATS_ENCODE_QUOTED, quoted[0], PATH_MAX, program) >=
-             PATH_MAX ||
-         bats_encode(BATS_ENCODE_QUOTED, quoted[1], PATH_MAX, a->door) >=
-             PATH_MAX))
+    if (rc == 0 && (bats_encode(BATS_ENCODE_QUOTED, quoted[0], PATH_MAX,
+                                program) >= PATH_MAX ||
+                    bats_encode(BATS_ENCODE_QUOTED, quoted[1], PATH_MAX,
+                                a->door) >= PATH_MAX))
         rc = bats_refuse(err, "%.200s: too long", a->door);
     if (rc == 0)
         snprintf(a->command, sizeof a->command, "%s worker --join %s",
                  quoted[0], quoted[1]);
+    if (rc == 0)
+        snprintf(a->guard, sizeof a->guard, "%s lease %lld", quoted[0],
+                 (long long)(a->billing.lease / BATS_SECOND));
     return rc;
 }
 
@@ -147,6 +152,7 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
         .least_s = (set->least + second - 1) / second,
         .output = a->log,
         .command = a->command,
+        .guard = a->billing.lease > 0 ? a->guard : NULL,
         .more = (const char *const *)a->more,
     };
 }
@@ -165,6 +171,7 @@ static void digest(const struct bats_job_request *r, char shape[20])
              (unsigned long)r->nodes, (unsigned long)r->ranks,
              (long long)r->limit_s, (long long)r->least_s);
     uint64_t hash = bats_hash_text(BATS_HASH, numbers);
+    hash = bats_hash_text(hash, r->guard != NULL ? r->guard : "");
     hash = bats_hash_text(hash, r->partition);
     hash = bats_hash_text(hash, r->account != NULL ? r->account : "");
     for (size_t i = 0; r->more != NULL && r->more[i] != NULL; i++)
@@ -172,7 +179,8 @@ static void digest(const struct bats_job_request *r, char shape[20])
     write_digest(shape, hash);
 }
 
-/* For how long jobs may work, and be billed beyond that. Their limits are that
+/* For how long jobs may work, and be billed beyond that: beyond a lease for their
+ * start and their end only, since they end themselves. Their limits are that
  * of a window and a multiple of what the system rounds them to, more or less:
  * so it rounds all of them up by the same. None is longer than --window, or
  * than what the partitions allow (0: anything). */
@@ -183,7 +191,10 @@ static void set_times(struct bats_alloc *a, const struct bats_settings *set,
     int64_t round_s = a->system->round_s;
     int64_t limit_s = (limit_of(window) + round_s - 1) / round_s * round_s;
     a->billing.step = round_s * BATS_SECOND;
-    a->billing.overrun = (limit_s + a->rules.overrun_s) * BATS_SECOND - window;
+    a->billing.overrun =
+        a->billing.lease > 0
+            ? (BATS_ALLOC_MARGIN_S + END_S + a->rules.hang_s) * BATS_SECOND
+            : (limit_s + a->rules.overrun_s) * BATS_SECOND - window;
     if (set->window > 0 || (allowed_s > 0 && allowed_s <= limit_s))
         a->billing.longest = window;
     else if (allowed_s > 0)
@@ -298,9 +309,10 @@ int bats_alloc_make_machines(struct bats_alloc *a,
     a->requests = calloc(p->n_clusters * n, sizeof *a->requests);
     a->lanes = calloc(p->n_clusters * n, sizeof *a->lanes);
     a->asked = calloc(p->n_clusters * n, sizeof *a->asked);
+    a->age = calloc(p->n_clusters * n, sizeof *a->age);
     a->taken = calloc(p->n_clusters * n, sizeof *a->taken);
     if (p->machines == NULL || a->requests == NULL || a->lanes == NULL ||
-        a->asked == NULL || a->taken == NULL)
+        a->asked == NULL || a->age == NULL || a->taken == NULL)
         return bats_no_memory(err);
     for (uint32_t c = 0; c < p->n_clusters; c++)
         for (uint32_t k = 0; k < n; k++) {

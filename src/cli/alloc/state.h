@@ -19,7 +19,8 @@
 #include "site/queue.h"
 
 #define BATS_ALLOC_MARGIN_S 10 /* of the limit, for start and end of a job */
-#define BATS_ALLOC_SAY_POLLS 6 /* polls until waiting jobs are mentioned, at
+#define BATS_ALLOC_SAY_POLLS                                                  \
+    6                           /* polls until waiting jobs are mentioned, at
                                 * first */
 #define BATS_ALLOC_LOOK_POLLS 6 /* between two looks for drained hosts */
 #define BATS_ALLOC_NAME 64
@@ -31,14 +32,16 @@ struct lane {
     bool is_taken; /* by an earlier session; */
     int64_t by_us; /* deadline for a running job to come back; 0: it waits */
     bool joined;   /* its gateway is here */
-    char job[BATS_JOB_ID]; /* its number then; a bill may come before it parts */
-    bool had;      /* it was; */
-    bool leaves;   /* the engine has done with it */
-    bool told;     /* and it has been sent off */
+    char job
+        [BATS_JOB_ID]; /* its number then; a bill may come before it parts */
+    bool had;          /* it was; */
+    bool leaves;       /* the engine has done with it */
+    bool told;         /* and it has been sent off */
     int64_t leave_by_us;
     bats_time work_us; /* the time for which the engine wants it to work */
     char mark[BATS_JOB_ID]; /* the end of its mark */
-    int64_t end_s;   /* as the batch system says; 0: unknown */
+    int64_t end_s;          /* as the batch system says; 0: unknown */
+    int64_t paid_us; /* the age until which it was told that it is paid */
     int64_t told_s;  /* as the engine was told */
     int64_t ends_us; /* monotonic: as the engine knows it */
     bool is_billed;  /* but has not parted yet */
@@ -52,7 +55,7 @@ struct bats_alloc {
     struct bats_billing billing;
     struct bats_joining joining;
     char partitions[BATS_CLUSTERS_MAX][BATS_CLUSTER_NAME];
-    double rate[BATS_CLUSTERS_MAX]; /* of a job, per hour */
+    double rate[BATS_CLUSTERS_MAX];       /* of a job, per hour */
     uint32_t failures[BATS_CLUSTERS_MAX]; /* in a row; after some it is */
     bool closed[BATS_CLUSTERS_MAX];
     struct bats_job_request *requests; /* by machine */
@@ -62,16 +65,17 @@ struct bats_alloc {
     int64_t said_us, say_us; /* jobs wait: last told, and how long to wait; */
     int64_t first_say_us;    /* the second at first */
     char name[BATS_ALLOC_NAME], door[PATH_MAX], log[PATH_MAX];
-    char command[BATS_ALLOC_COMMAND];
-    char tag[16];  /* of the session's jobs (site/queue.h) */
+    char command[BATS_ALLOC_COMMAND], guard[BATS_ALLOC_COMMAND];
+    char tag[16]; /* of the session's jobs (site/queue.h) */
     char shape[BATS_CLUSTERS_MAX][20]; /* digests of what a job of one
                                         * window asks for */
-    char own[BATS_ALLOCATION_NAME]; /* the job that the run is in, or "" */
+    char own[BATS_ALLOCATION_NAME];    /* the job that the run is in, or "" */
     bool quiet;
     char quality[BATS_JOB_ID]; /* class of service of the jobs; "": none */
-    bool by_account; /* the budget is the rest of the account */
+    bool by_account;           /* the budget is the rest of the account */
     bats_time *asked; /* by machine: the work time of a job that is taken
-                       * over, or 0 */
+                       * over, or 0, */
+    bats_time *age;   /* and the time since it began */
     struct bats_job_view *taken; /* this one */
     uint32_t n_taken;
     char **more; /* words of --sbatch, ended by NULL */
@@ -129,8 +133,9 @@ bats_alloc_limit(const struct bats_alloc *a,
                : options->budget + a->billing.before;
 }
 
-/* The largest bill of a job of the cluster with this work time. */
+/* What is held for a job of the cluster with this work time that has run for
+ * `age`. */
 bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
-                            bats_time time);
+                            bats_time time, bats_time age);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bats/lease.h"
 #include "cli/cli.h"
@@ -135,16 +134,6 @@ static int print_cluster(const struct bats_settings *set,
     return 0;
 }
 
-static void print_end(int64_t at_us, const char *system)
-{
-    time_t at = (time_t)(at_us / 1000000);
-    struct tm tm;
-    char text[32] = "?";
-    if (localtime_r(&at, &tm) != NULL)
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    printf("end      %s: %s; the run ends shortly before\n", text, system);
-}
-
 static void print_limits(const struct bats_settings *set,
                          const struct bats_survey *s)
 {
@@ -156,7 +145,8 @@ static void print_limits(const struct bats_settings *set,
                     bats_words_money(s->budget, s->platform.currency).s,
                     budget_source(set, s, words));
     if (s->job_end_us > 0)
-        print_end(s->job_end_us, job->system->name);
+        printf("end      %s: %s; the run ends shortly before\n",
+               bats_words_clock(s->job_end_us).s, job->system->name);
     if (job->n_parts > 0)
         bats_words_line(
             stdout, "%-8s job %s, billed %g per hour for all that it holds",

@@ -177,7 +177,7 @@ static int open_run(struct printer *p, struct bats_error *err)
 {
     char *dir;
     p->outdir.complain = complain;
-    int rc = bats_place_find(p->set->run, &dir, err);
+    int rc = bats_place_find(p->set->words[0], &dir, err);
     if (rc == 0)
         rc = bats_outdir_open(&p->outdir, dir, err);
     free(dir);

@@ -301,7 +301,7 @@ static int estimate(struct answer *a, struct bats_error *err)
     return rc;
 }
 
-/* The list without --sbatch is another one. */
+/* A job has other schedules than those listed without --sbatch. */
 static void show_jobs(const struct answer *a)
 {
     fputs("bats-mpi: as a job, which is billed for all that it holds:\n\n",

@@ -91,8 +91,8 @@ static int put_in_order(const struct bats_settings *set,
     return rc;
 }
 
-/* Checks, as a run does, what the options do not say: a dry run is refused
- * where the run would be. */
+/* Checks what a run would check: a dry run is refused where the run would
+ * be. */
 static int check_only(const struct bats_settings *set,
                       struct bats_run_options *options,
                       struct bats_learner *learner, uint8_t **fresh,
@@ -134,8 +134,8 @@ static int dry_run(struct bats_run_options *options)
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
-/* Opens everything that will be written, so that a mistake shows before the
- * run and not at its end. */
+/* Opens everything that will be written, so that mistakes show before the
+ * run. */
 static int prepare(const struct bats_settings *set,
                    const struct bats_run_options *options,
                    struct bats_choosing *choosing, struct bats_label *label,
@@ -181,7 +181,7 @@ static int continue_profile(const struct bats_profile *profile,
     return 0;
 }
 
-/* Worker jobs run its tasks; it has no MPI. */
+/* Worker jobs run the tasks; this process has no MPI. */
 static bool is_joined(const struct bats_settings *set)
 {
     return set->welcome != NULL || set->partition != NULL;
@@ -221,7 +221,7 @@ static int find_fresh(const struct bats_history *history,
     return rc;
 }
 
-/* Everything that is opened for a run, and lasts as long as it does. */
+/* Everything that is open while a run lasts. */
 struct opened {
     const struct bats_settings *set;
     struct bats_request *request;

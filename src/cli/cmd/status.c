@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/frame.h"
@@ -105,17 +104,13 @@ static void print_options(const json_t *options)
 static void print_text(const struct bats_view_status *st,
                        const struct workflows *w, const json_t *options)
 {
-    char text[PHRASE], when[64];
+    char text[PHRASE];
     char kept[2 * PHRASE] = "";
-    time_t started = (time_t)(st->started_us / 1000000);
-    struct tm tm;
-
-    localtime_r(&started, &tm);
-    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
     bats_words_line(stdout, "%s: %s", st->bag,
                     bats_look_state(text, sizeof text, st));
     printf("session   %" PRId64 ", begun %s, %s of virtual time\n",
-           st->sessions, when, bats_words_moment(st->last).s);
+           st->sessions, bats_words_clock(st->started_us).s,
+           bats_words_moment(st->last).s);
     printf("tasks     %" PRId64 ": %" PRId64 " done, %" PRId64
            " failed, %" PRId64 " running, %" PRId64 " pending",
            st->tasks, st->done, st->failed, st->running, st->pending);

@@ -191,7 +191,7 @@ static void print_task(const struct bats_view_task *t)
     putchar_unlocked('\n');
 }
 
-/* The list may have been long: this is what it means. */
+/* Sums up the list, which may have been long. */
 static int print_causes(struct bats_view *view, struct bats_error *err)
 {
     struct bats_causes causes = {0};

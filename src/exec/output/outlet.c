@@ -91,11 +91,12 @@ static bool take_nothing(void *context, uint32_t task, int stream,
     return true;
 }
 
-static struct bats_stream_taker taker(struct bats_outlet *outlet, int i)
+/* A pipe for stream i. */
+static int open_pipe(struct bats_outlet *outlet, int i, struct bats_error *err)
 {
     enum bats_output output = outlet->options->output;
 
-    return (struct bats_stream_taker){
+    outlet->stream[i].to = (struct bats_stream_taker){
         .take = output == BATS_OUTPUT_STREAM    ? take_for_outfile
                 : output == BATS_OUTPUT_RESULTS ? take_for_results
                 : output == BATS_OUTPUT_NONE    ? take_nothing
@@ -105,19 +106,14 @@ static struct bats_stream_taker taker(struct bats_outlet *outlet, int i)
         .stream = i + 1,
         .raw = output != BATS_OUTPUT_LINES,
     };
-}
-
-/* ---- one task ---- */
-
-/* A pipe for stream i. */
-static int open_pipe(struct bats_outlet *outlet, int i, struct bats_error *err)
-{
     if (bats_stream_open(&outlet->stream[i], outlet->options->max_output))
         return 0;
     return bats_error_set(err, BATS_ESYS,
                           "cannot make a pipe for the output of a task: %s",
                           strerror(errno));
 }
+
+/* ---- one task ---- */
 
 static int open_null(struct bats_outlet *outlet, struct bats_error *err)
 {
@@ -238,10 +234,8 @@ void bats_outlet_close(struct bats_outlet *outlet)
 
 void bats_outlet_retry(struct bats_outlet *outlet)
 {
-    for (int i = 0; i < 2; i++) {
-        struct bats_stream_taker to = taker(outlet, i);
-        bats_stream_retry(&outlet->stream[i], &to);
-    }
+    bats_stream_retry(&outlet->stream[0]);
+    bats_stream_retry(&outlet->stream[1]);
 }
 
 /* Reports the first failure of this task, if there was one. */
@@ -263,11 +257,9 @@ void bats_outlet_watch(const struct bats_outlet *outlet, struct pollfd fds[2])
 int bats_outlet_take(struct bats_outlet *outlet, const struct pollfd fds[2],
                      struct bats_error *err)
 {
-    for (int i = 0; i < 2; i++) {
-        struct bats_stream_taker to = taker(outlet, i);
+    for (int i = 0; i < 2; i++)
         if (fds[i].revents)
-            bats_stream_read(&outlet->stream[i], &to);
-    }
+            bats_stream_read(&outlet->stream[i]);
     return failure(outlet, err);
 }
 
@@ -275,11 +267,9 @@ int bats_outlet_drain(struct bats_outlet *outlet, struct bats_error *err)
 {
     bool all = true;
 
-    for (int i = 0; i < 2; i++) {
-        struct bats_stream_taker to = taker(outlet, i);
+    for (int i = 0; i < 2; i++)
         if (outlet->stream[i].in >= 0)
-            all &= bats_stream_finish(&outlet->stream[i], &to);
-    }
+            all &= bats_stream_finish(&outlet->stream[i]);
     int rc = failure(outlet, err);
     return rc ? rc : all;
 }

@@ -123,26 +123,24 @@ static size_t whole_lines(struct bats_stream *stream)
     return stream->n;
 }
 
-static void deliver(struct bats_stream *stream,
-                    const struct bats_stream_taker *taker)
+static void deliver(struct bats_stream *stream)
 {
-    size_t n = taker->raw ? stream->n : whole_lines(stream);
+    size_t n = stream->to.raw ? stream->n : whole_lines(stream);
 
     if (n == 0)
         return;
-    stream->blocked = !taker->take(taker->context, taker->task, taker->stream,
-                                   stream->bytes, n);
+    stream->blocked = !stream->to.take(stream->to.context, stream->to.task,
+                                       stream->to.stream, stream->bytes, n);
     if (!stream->blocked) {
         stream->n -= n;
         memmove(stream->bytes, stream->bytes + n, stream->n);
     }
 }
 
-void bats_stream_retry(struct bats_stream *stream,
-                       const struct bats_stream_taker *taker)
+void bats_stream_retry(struct bats_stream *stream)
 {
     if (stream->blocked)
-        deliver(stream, taker);
+        deliver(stream);
 }
 
 /* `got` more bytes are in the buffer: keeps those within the limit. */
@@ -168,8 +166,7 @@ static void keep(struct bats_stream *stream, size_t got)
                                   bats_size_format(size, stream->limit));
 }
 
-bool bats_stream_read(struct bats_stream *stream,
-                      const struct bats_stream_taker *taker)
+bool bats_stream_read(struct bats_stream *stream)
 {
     ssize_t got;
 
@@ -180,18 +177,17 @@ bool bats_stream_read(struct bats_stream *stream,
     if (got <= 0)
         return false;
     keep(stream, (size_t)got);
-    deliver(stream, taker);
+    deliver(stream);
     return true;
 }
 
-bool bats_stream_finish(struct bats_stream *stream,
-                        const struct bats_stream_taker *taker)
+bool bats_stream_finish(struct bats_stream *stream)
 {
-    while (!stream->blocked && bats_stream_read(stream, taker))
+    while (!stream->blocked && bats_stream_read(stream))
         ;
     if (!stream->blocked && stream->n > 0) {
         stream->bytes[stream->n++] = '\n';
-        deliver(stream, taker);
+        deliver(stream);
     }
     return !stream->blocked;
 }

@@ -43,9 +43,21 @@ void bats_last_read(struct bats_last *last, int fd);
 /* The last *n <= BATS_COMPLAINT_BYTES bytes; valid until more are added. */
 const char *bats_last_bytes(const struct bats_last *last, size_t *n);
 
+/* The receiver of the bytes. */
+struct bats_stream_taker {
+    /* Returns false for "not now": it is asked again. */
+    bool (*take)(void *context, uint32_t task, int stream, const char *bytes,
+                 size_t n);
+    void *context;
+    uint32_t task;
+    int stream;
+    bool raw; /* bytes as they come; else whole lines (runner.h, `lines`) */
+};
+
 struct bats_stream {
-    int in;  /* read end, not blocking; -1: closed */
-    int out; /* write end, for the task */
+    struct bats_stream_taker to; /* set by the user before it is opened */
+    int in;                      /* read end, not blocking; -1: closed */
+    int out;                     /* write end, for the task */
     char *bytes;
     size_t n;
     size_t capacity; /* the buffer is larger, for a newline and the mark */
@@ -58,17 +70,6 @@ struct bats_stream {
                                    * NULL */
 };
 
-/* The receiver of the bytes. */
-struct bats_stream_taker {
-    /* Returns false for "not now": it is asked again. */
-    bool (*take)(void *context, uint32_t task, int stream, const char *bytes,
-                 size_t n);
-    void *context;
-    uint32_t task;
-    int stream;
-    bool raw; /* bytes as they come; else whole lines (runner.h, `lines`) */
-};
-
 /* On failure (memory, or descriptors: errno) returns false. */
 bool bats_stream_init(struct bats_stream *stream);
 /* Opens a new, empty pipe. */
@@ -78,16 +79,13 @@ void bats_stream_close(struct bats_stream *stream);
 void bats_stream_release(struct bats_stream *stream);
 
 /* Offers bytes again that were refused. */
-void bats_stream_retry(struct bats_stream *stream,
-                       const struct bats_stream_taker *taker);
+void bats_stream_retry(struct bats_stream *stream);
 
 /* Reads once and passes the bytes on; false if there were none. */
-bool bats_stream_read(struct bats_stream *stream,
-                      const struct bats_stream_taker *taker);
+bool bats_stream_read(struct bats_stream *stream);
 
 /* Call when the task has ended: reads the rest, ends the last line. True when
  * everything is passed on. */
-bool bats_stream_finish(struct bats_stream *stream,
-                        const struct bats_stream_taker *taker);
+bool bats_stream_finish(struct bats_stream *stream);
 
 #endif

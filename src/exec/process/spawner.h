@@ -4,7 +4,7 @@
  * Layer: exec. Used by runner. It uses posix_spawn, which does not copy the
  * memory of an MPI process. The child leads a process group of its own, has
  * all signals unblocked with default actions, /dev/null as standard input and
- * no descriptor above 2. A line that needs no shell (command.h) is run
+ * no descriptor above 2. A line that needs no shell is run
  * directly; if that fails for any reason, the shell runs the line, and gives
  * the message and the exit status.
  */
@@ -17,7 +17,7 @@
 #include "bats/error.h"
 
 struct bats_spawner {
-    int null; /* /dev/null; -1: released */
+    int null;      /* /dev/null; -1: released */
     char *workdir; /* of tasks; NULL: that of this process */
     posix_spawnattr_t attributes;
 };
@@ -32,5 +32,15 @@ void bats_spawner_release(struct bats_spawner *spawner);
  * could be started. */
 int bats_spawner_run(const struct bats_spawner *spawner, const char *line,
                      char **environment, const int fds[2], pid_t *pid);
+
+/*
+ * Splits `line` into an argument vector in one block for free(). NULL if a
+ * shell has to run the line, or if memory is short, in which case the shell may
+ * still succeed. A line is run directly if it consists of plain words only
+ * (letters, digits and _ . / : = , + @ % -) with blanks between them and the
+ * first one is neither an assignment nor a word that a shell would act on
+ * itself. A "no" is always safe.
+ */
+char **bats_command_split(const char *line);
 
 #endif

@@ -69,7 +69,7 @@ int bats_bag_list_classes(struct bats_bagfile *bag, struct bats_error *err)
         spread(bag, of);
     else
         rc = look_up(bag, column, of, err);
-    /* Too many values, or long ones: the parameter has another meaning. */
+    /* With too many or too long values the parameter is no class. */
     if (rc < 0 || bag->classes.n == 0)
         return rc == BATS_EINPUT ? 0 : rc;
     bag->own_names = malloc(bag->classes.n * sizeof *bag->own_names);

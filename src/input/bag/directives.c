@@ -56,7 +56,7 @@ static int repeat(struct scan *scan, const char *text)
                                      &group);
 }
 
-/* The dependencies of the bag: a bag without any has none of this. */
+/* The dependencies of the bag, created with the first one. */
 static struct bats_dependencies *dependencies(struct scan *scan)
 {
     if (!scan->waits)

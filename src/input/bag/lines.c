@@ -50,8 +50,8 @@ static int connect(struct scan *scan)
         rc = bats_dependencies_graph(scan->waits, bag->n_tasks,
                                      &bag->own_graph, scan->err);
     else if (rc == 0 && bag->sharing.n > 0) /* the engine wants one */
-        rc = bats_graph_init(&bag->own_graph, bag->n_tasks, bag->n_tasks, NULL, 0,
-                             scan->err);
+        rc = bats_graph_init(&bag->own_graph, bag->n_tasks, bag->n_tasks, NULL,
+                             0, scan->err);
     return rc;
 }
 

@@ -28,8 +28,8 @@ struct bats_bag_traits {
 /*
  * The tasks from `first` on that share prefix, suffix and origin: either plain
  * lines, each with its entry in the tables, or the n repetitions of one
- * directive, which are not expanded. So a bag costs its text, 12 bytes a line,
- * and next to nothing for any number of repetitions.
+ * directive, which are not expanded. So a bag takes its text, 12 bytes a line,
+ * and almost nothing for repetitions.
  */
 struct bats_bag_group {
     uint32_t first;
@@ -41,7 +41,7 @@ struct bats_bag_group {
     struct bats_bag_traits traits;
 };
 
-/* The properties of the next task, while the file is read. */
+/* The state of the reader, and the properties of the next task. */
 struct scan {
     struct bats_bagfile *bag;
     struct bats_dependencies *waits; /* NULL: no line was of these */

@@ -39,7 +39,7 @@ static int add_group(struct scan *scan, struct bats_bag_group group)
     return 0;
 }
 
-/* A mistake in a built-in task is reported now, not when the task starts. */
+/* Reports a mistake in a built-in task now, not when the task starts. */
 static int check_builtin(struct scan *scan, uint32_t task, size_t offset)
 {
     const struct bats_bagfile *bag = scan->bag;
@@ -71,7 +71,8 @@ int bats_bag_add_tasks(struct scan *scan, size_t offset, uint64_t n,
     int code = 0;
     if (repeated || scan->new_group ||
         bag->groups[bag->n_groups - 1].once != scan->once)
-        code = add_group(scan, repeated ? *repeated : (struct bats_bag_group){0});
+        code =
+            add_group(scan, repeated ? *repeated : (struct bats_bag_group){0});
     if (!code)
         code = add_entry(scan, offset);
     if (code)

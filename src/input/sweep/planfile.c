@@ -1,6 +1,5 @@
 #include "input/sweep/planfile.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +16,6 @@ static void end_statement(struct bats_source *s)
 }
 
 /* ---- names ---- */
-
-static bool is_name(const char *word)
-{
-    if (!isalpha((unsigned char)*word) && *word != '_')
-        return false;
-    while (isalnum((unsigned char)*word) || *word == '_')
-        word++;
-    return *word == '\0';
-}
 
 static bool is_known(const struct bats_points *points, const char *name)
 {
@@ -48,7 +38,8 @@ static struct bats_axis *read_axis(struct bats_source *s,
                                    struct bats_points *points, const char *of)
 {
     bats_source_next(s);
-    if (s->token.kind == BATS_TOKEN_STRING || !is_name(s->token.value))
+    if (s->token.kind == BATS_TOKEN_STRING ||
+        !bats_text_is_name(s->token.value))
         bats_source_expected(s, of);
     if (bats_plantask_is_number(s->token.value))
         bats_source_refuse(s, "'%.60s' is the number of the job",
@@ -188,7 +179,7 @@ static void take_variables(struct bats_source *s, struct variables *v,
 
 /* ---- statements ---- */
 
-/* Goes to the end of a task, which plantask.c reads later. */
+/* Skips to the end of a task; plantask.c reads it later. */
 static void skip_task(struct bats_source *s)
 {
     do {
@@ -287,7 +278,8 @@ bool bats_planfile_in_script(const char *text)
     return false;
 }
 
-/* Only the parameters remain, on their lines. */
+/* Blanks out everything but the parameters, so that lines keep their
+ * numbers. */
 int bats_planfile_read_script(const char *name, const char *text,
                               struct bats_points *points,
                               struct bats_error *err)

@@ -70,8 +70,8 @@ static size_t read_reference(const char *at, const char **name, size_t *n)
     return (size_t)(*name - at) + *n + braces;
 }
 
-/* Text that is not a value, in the form that the shell needs. In a path,
- * patterns stay what they are. */
+/* The form that the shell needs for text that is not a value. In a path,
+ * patterns stay patterns. */
 enum literal { RAW, WORD, PATH };
 
 static void add_literal(struct planner *p, const char *text, size_t n,
@@ -93,7 +93,7 @@ static void add_literal(struct planner *p, const char *text, size_t n,
     }
 }
 
-/* A name without a value is left to the shell. */
+/* Leaves a name without a value to the shell. */
 static void add_unknown(struct planner *p, const char *name, size_t n,
                         enum literal form)
 {
@@ -333,8 +333,8 @@ static void read_command(struct planner *p)
 
 /* ---- tasks ---- */
 
-/* Reads up to endtask. A task of another name that nothing is in, as in figure
- * 9 of the paper, is a slip of the pen. */
+/* Reads up to endtask. An empty task of another name, as in figure 9 of the
+ * paper, is left out with a warning. */
 static void read_commands(struct planner *p, const char *name, bool is_known,
                           const char *at)
 {

@@ -7,6 +7,7 @@
 
 #include "input/textfile.h"
 #include "util/grow.h"
+#include "util/larger.h"
 
 /* ---- columns ---- */
 
@@ -120,7 +121,7 @@ static bool add_row(struct bats_axis *axis, const char *text,
     return ok && add_column(axis, columns, text + at, strlen(text + at));
 }
 
-/* Empty names at the end do not count. */
+/* Drops empty names at the end. */
 static bool add_names(struct bats_axis *axis, const char *text,
                       const struct bats_columns *columns)
 {
@@ -381,17 +382,11 @@ static int by_first(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-/* Adds these numbers, each once, as spans of neighbours. */
+/* Adds the numbers without duplicates, as spans of neighbours. */
 static bool add_numbers(struct bats_axis *axis, int64_t *numbers, size_t n)
 {
     bool ok = true;
-    qsort(numbers, n, sizeof *numbers, ascending);
+    qsort(numbers, n, sizeof *numbers, bats_ascending);
     for (size_t i = 0; ok && i < n;) {
         struct bats_row_span span = {.first = numbers[i], .step = 1, .n = 1};
         while (++i < n && numbers[i] <= last_of(&span) + 1)
@@ -422,7 +417,7 @@ static int add_once(struct bats_axis *axis, const struct bats_row_span *spans,
     return ok ? 0 : bats_no_memory(err);
 }
 
-/* As a set, which it is for Slurm, too. */
+/* Adds the union of the spans: an array is a set, as for Slurm. */
 static int add_spans(struct bats_axis *axis, struct bats_row_span *spans,
                      size_t n, struct bats_error *err)
 {

@@ -119,16 +119,11 @@ static int read_axes(struct bats_sweep *sweep,
     return rc < 0 ? rc : gather(sweep, spec, err);
 }
 
-static bool is_variable(const char *name)
+/* Value k has a name that is valid for a variable. */
+static bool is_variable(const struct bats_points *points, size_t k)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    if (name == NULL || *name == '\0' || strchr(letters, *name) == NULL)
-        return false;
-    for (; *name != '\0'; name++)
-        if (strchr(letters, *name) == NULL && (*name < '0' || *name > '9'))
-            return false;
-    return true;
+    const char *name = bats_points_name(points, k);
+    return name != NULL && bats_text_is_name(name);
 }
 
 static int check_names(const struct bats_sweep *sweep, struct bats_error *err)
@@ -150,8 +145,8 @@ static int check_names(const struct bats_sweep *sweep, struct bats_error *err)
     return 0;
 }
 
-/* Values that have no names of their own belong into the command, even if it
- * does not say where. */
+/* Values without names are appended to a command that has no replacement
+ * string. */
 static bool has_plain_values(const struct bats_sweep_spec *spec)
 {
     for (size_t i = 0; i < spec->n_sources; i++)
@@ -225,8 +220,7 @@ static int count_points(struct bats_sweep *s, struct bats_error *err)
         return rc;
     s->width = bats_points_width(&s->points);
     for (size_t k = 0; k < s->width; k++)
-        s->has_variables =
-            s->has_variables || is_variable(bats_points_name(&s->points, k));
+        s->has_variables = s->has_variables || is_variable(&s->points, k);
     return check_names(s, err);
 }
 
@@ -327,10 +321,10 @@ ptrdiff_t bats_sweep_variables(const struct bats_sweep *sweep, uint32_t i,
     if (!bats_points_at(&sweep->points, i, sweep->values))
         return BATS_ENOMEM;
     for (size_t k = 0; k < sweep->values->n; k++) {
-        const char *name = bats_points_name(&sweep->points, k);
-        if (is_variable(name))
-            bats_text_format(text, "%s=%s%c", name, sweep->values->item[k],
-                             '\0');
+        if (is_variable(&sweep->points, k))
+            bats_text_format(text, "%s=%s%c",
+                             bats_points_name(&sweep->points, k),
+                             sweep->values->item[k], '\0');
     }
     return bats_text_length(text);
 }

@@ -23,7 +23,7 @@ struct reader {
     struct bats_workflow *w;
     XML_Parser parser;
     bool in_job, in_argument, has_command;
-    uint32_t child; /* of <child>, or NO_JOB */
+    uint32_t child;           /* of <child>, or NO_JOB */
     struct bats_text command; /* of the job */
     int rc;
     struct bats_error *err;
@@ -160,7 +160,7 @@ static void begin(void *context, const XML_Char *element,
     }
 }
 
-/* The command is known now: it goes behind the others. */
+/* The command is complete now: appends it to the text of all commands. */
 static void end_job(struct reader *r)
 {
     struct bats_workflow *w = r->w;

@@ -12,7 +12,6 @@
  * local_job, disk and what is not named here. Rules have numbers
  * instead of lines.
  */
-#include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,18 +40,11 @@ static int check_length(struct reader *r)
 {
     size_t n = r->command.n;
     if (n > COMMAND_MOST || r->w->text.n + n > ALL_MOST)
-        return complain(r, "with its environment, the command is longer than "
-                           "1 MiB, or all of them than 1 GiB", "");
+        return complain(r,
+                        "with its environment, the command is longer than "
+                        "1 MiB, or all of them than 1 GiB",
+                        "");
     return bats_text_check(&r->command, r->err);
-}
-
-static bool is_variable(const char *name)
-{
-    if (*name == '\0' || isdigit((unsigned char)*name))
-        return false;
-    while (isalnum((unsigned char)*name) || *name == '_')
-        name++;
-    return *name == '\0';
 }
 
 /* Adds what `object` sets to `all`. */
@@ -62,8 +54,9 @@ static int add_environment(struct reader *r, json_t *all, const json_t *object)
     const char *name;
     if (set && !json_is_object(set))
         return complain(r, "\"environment\" is not an object", "");
-    json_object_foreach(set, name, value) {
-        if (!is_variable(name))
+    json_object_foreach(set, name, value)
+    {
+        if (!bats_text_is_name(name))
             return complain(r, "this is not the name of a variable: '", name);
         if (!json_is_string(value))
             return complain(r, "the value is not a string: '", name);
@@ -80,7 +73,8 @@ static int append_exports(struct reader *r, const json_t *const level[4])
     int rc = all ? 0 : bats_no_memory(r->err);
     for (int i = 3; rc == 0 && i >= 0; i--)
         rc = add_environment(r, all, level[i]);
-    json_object_foreach(all, name, value) {
+    json_object_foreach(all, name, value)
+    {
         if (rc < 0)
             break;
         bats_text_format(&r->command, "export %s=", name);
@@ -134,8 +128,10 @@ static int check_files(struct reader *r, const json_t *rule, const char *which)
         const json_t *file = json_array_get(list, i);
         const char *name = json_string_value(json_object_get(file, "name"));
         if (json_is_object(file))
-            return complain(r, "a file cannot have another name on the "
-                               "machine: '", name ? name : "?");
+            return complain(r,
+                            "a file cannot have another name on the "
+                            "machine: '",
+                            name ? name : "?");
         if (json_string_length(file) == 0)
             return complain(r, "a file is not a string: '", which);
     }
@@ -177,8 +173,8 @@ static int read_rule(struct reader *r, const json_t *rule)
         &need);
     bats_text_cut(&r->command, 0);
     if (rc == 0)
-        rc = append_exports(
-            r, (const json_t *[]){rule, own, other, r->document});
+        rc = append_exports(r,
+                            (const json_t *[]){rule, own, other, r->document});
     if (rc == 0) {
         bats_text_add(&r->command,
                       json_string_value(json_object_get(rule, "command")));
@@ -201,14 +197,13 @@ static int check_document(const struct bats_workflow *w,
     json_t *categories = json_object_get(document, "categories"), *category;
     const json_t *fallback = json_object_get(document, "default_category");
     const char *name;
-    const char *what =
-        !json_is_array(json_object_get(document, "rules"))
-            ? "there is no list of \"rules\""
-        : fallback && !json_is_string(fallback)
-            ? "\"default_category\" is not a string"
-        : categories && !json_is_object(categories)
-            ? "\"categories\" is not an object"
-            : NULL;
+    const char *what = !json_is_array(json_object_get(document, "rules"))
+                           ? "there is no list of \"rules\""
+                       : fallback && !json_is_string(fallback)
+                           ? "\"default_category\" is not a string"
+                       : categories && !json_is_object(categories)
+                           ? "\"categories\" is not an object"
+                           : NULL;
     if (what)
         return bats_error_at(err, w->path, 0, "%s", what);
     json_object_foreach(categories, name, category) if (

@@ -8,12 +8,6 @@
 #include "input/dependencies.h"
 #include "input/workflow/workflow.h"
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* Languages that are not read. A bag of their lines would be nonsense. */
 static const struct {
     const char *end; /* of the file's name */
@@ -32,7 +26,7 @@ static const struct {
 static const char *find_other(const char *name)
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (ends_with(name, others[i].end))
+        if (bats_text_ends(name, others[i].end))
             return others[i].what;
     return NULL;
 }
@@ -43,12 +37,12 @@ enum bats_workflow_format bats_workflow_format(const char *path)
     const char *name = slash ? slash + 1 : path;
     if (find_other(name))
         return BATS_WORKFLOW_OTHER;
-    if (ends_with(name, ".makeflow") || ends_with(name, ".mf") ||
+    if (bats_text_ends(name, ".makeflow") || bats_text_ends(name, ".mf") ||
         strcmp(name, "Makeflow") == 0)
         return BATS_WORKFLOW_MAKEFLOW;
-    if (ends_with(name, ".json") || ends_with(name, ".jx"))
+    if (bats_text_ends(name, ".json") || bats_text_ends(name, ".jx"))
         return BATS_WORKFLOW_JSON;
-    return ends_with(name, ".dax") || ends_with(name, ".xml")
+    return bats_text_ends(name, ".dax") || bats_text_ends(name, ".xml")
                ? BATS_WORKFLOW_DAX
                : BATS_WORKFLOW_NONE;
 }

@@ -52,10 +52,10 @@ struct reader {
     size_t values_room, exported_room;
     struct saved *saved;
     size_t n_saved, saved_room;
-    uint32_t line, rule; /* present line; that of a rule without its command,
+    uint32_t line, rule;   /* present line; that of a rule without its command,
                             or 0 */
-    struct bats_text head;  /* of that rule */
-    struct bats_text out;   /* the last expansion */
+    struct bats_text head; /* of that rule */
+    struct bats_text out;  /* the last expansion */
     struct bats_text command;
     size_t expanded; /* bytes, all together */
     struct bats_error *err;
@@ -100,8 +100,7 @@ static uint32_t find_variable(struct reader *r, const char *name)
         !bats_grow(&r->is_exported, &r->exported_room, n,
                    sizeof *r->is_exported))
         return BATS_NO_NAME;
-    uint32_t number = 
-        bats_names_add(&r->variables, name, &is_new);
+    uint32_t number = bats_names_add(&r->variables, name, &is_new);
     if (is_new && number != BATS_NO_NAME) {
         r->values[number] = NULL;
         r->is_exported[number] = false;
@@ -127,12 +126,15 @@ static size_t read_reference(const char *text, char *name, size_t size)
 static int limit(struct reader *r, size_t length)
 {
     r->expanded += length;
-    return length > LINE_MOST
-               ? complain(r, r->line, "this is longer than 1 MiB with the "
-                                      "values of its variables", "")
+    return length > LINE_MOST ? complain(r, r->line,
+                                         "this is longer than 1 MiB with the "
+                                         "values of its variables",
+                                         "")
            : r->expanded > ALL_MOST
-               ? complain(r, r->line, "up to here, variables make this file "
-                                      "longer than 1 GiB", "")
+               ? complain(r, r->line,
+                          "up to here, variables make this file "
+                          "longer than 1 GiB",
+                          "")
                : 0;
 }
 
@@ -390,8 +392,8 @@ static uint64_t asked(const struct reader *r, const char *resource)
     const char *value =
         is_of_rule(r, resource)
             ? value_of(r, resource)
-            : value_of(r, name_resource(resource, category ? category : "",
-                                        name));
+            : value_of(
+                  r, name_resource(resource, category ? category : "", name));
     if (!value)
         value = value_of(r, name_resource(resource, "", name));
     if (value)
@@ -515,7 +517,8 @@ static int read_directive(struct reader *r, char *line)
 static bool is_command(const struct reader *r, const char *line)
 {
     const char *text = line + strspn(line, BLANKS);
-    if (text == line || (r->rule > 0 && *text == '@' && is_assignment(text + 1)))
+    if (text == line ||
+        (r->rule > 0 && *text == '@' && is_assignment(text + 1)))
         return false;
     return line[0] == '\t' || (r->rule > 0 && !is_assignment(text));
 }

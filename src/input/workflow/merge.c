@@ -35,7 +35,8 @@ static int take_edges(struct bats_workflow *to, uint32_t first,
     return rc;
 }
 
-/* Their order would be undefined. */
+/* Workflows that run together must not make or read each other's files: the
+ * order would be undefined. */
 static int check_files(const struct bats_workflow *w, uint32_t n_parts,
                        struct bats_error *err)
 {

@@ -6,7 +6,7 @@
 #include "util/grow.h"
 #include "util/hash.h"
 
-/* The place of the name in the table, or that where it belongs. */
+/* The place of the name in the table, or where it would be added. */
 static size_t place(const struct bats_names *names, const char *name)
 {
     uint64_t hash = bats_hash_text(BATS_HASH, name);
@@ -17,7 +17,7 @@ static size_t place(const struct bats_names *names, const char *name)
     return at;
 }
 
-/* At most half of the table is in use. */
+/* Keeps the table at most half full. */
 static bool enlarge(struct bats_names *names)
 {
     size_t n = names->n_table > 0 ? 2 * names->n_table : 64;

@@ -180,7 +180,7 @@ static int read_relatives(struct reader *r, uint32_t number,
     return rc;
 }
 
-/* The numbers of all ids, before any task is read. */
+/* Numbers all ids before any task is read. */
 static int read_ids(struct reader *r, const json_t *list,
                     struct bats_names *ids)
 {
@@ -235,17 +235,12 @@ static int read_document(struct reader *r, const json_t *document)
     return read_tasks(r, specified, executed);
 }
 
-static bool is_jx(const char *path)
-{
-    size_t n = strlen(path);
-    return n >= 3 && strcmp(path + n - 3, ".jx") == 0;
-}
-
-/* A file that may be JX need not be JSON: expressions are for jx2json. */
+/* JX may have expressions, which are not JSON; jx2json expands them. */
 static int complain_json(struct reader *r, const char *text,
                          const json_error_t *why)
 {
-    bool may_be_jx = is_jx(r->w->path) || strstr(text, "\"rules\"");
+    bool may_be_jx =
+        bats_text_ends(r->w->path, ".jx") || strstr(text, "\"rules\"");
     return bats_error_at(
         r->err, r->w->path, why->line > 0 ? (uint64_t)why->line : 1, "%s%s",
         why->text,
@@ -266,7 +261,8 @@ int bats_wfformat_read(struct bats_workflow *w, struct bats_error *err)
         rc = complain_json(&r, text, &why);
     free(text);
     if (rc == 0)
-        rc = is_jx(w->path) || json_object_get(document, "rules")
+        rc = bats_text_ends(w->path, ".jx") ||
+                     json_object_get(document, "rules")
                  ? bats_jx_read(w, document, err)
                  : read_document(&r, document);
     json_decref(document);

@@ -31,8 +31,7 @@ static int add_name(struct bats_workflow *w, const char *name, uint32_t line,
                     struct bats_error *err)
 {
     bool is_new;
-    if (bats_names_add(&w->names, name, &is_new) ==
-        BATS_NO_NAME)
+    if (bats_names_add(&w->names, name, &is_new) == BATS_NO_NAME)
         return bats_no_memory(err);
     return is_new ? 0
                   : bats_error_at(err, w->path, line,
@@ -50,11 +49,9 @@ int bats_workflow_add(struct bats_workflow *w, const char *name,
     int rc = name ? add_name(w, name, line, err) : 0;
     if (rc < 0)
         return rc;
-    uint32_t kind = 
-        bats_names_add(&w->categories, category, &is_new);
-    if (kind == BATS_NO_NAME ||
-        !bats_grow(&w->tasks, &w->tasks_room, (size_t)w->n + 1,
-                   sizeof *w->tasks))
+    uint32_t kind = bats_names_add(&w->categories, category, &is_new);
+    if (kind == BATS_NO_NAME || !bats_grow(&w->tasks, &w->tasks_room,
+                                           (size_t)w->n + 1, sizeof *w->tasks))
         return bats_no_memory(err);
     w->tasks[w->n++] = (struct bats_workflow_task){
         .command = command ? w->text.n : BATS_NO_COMMAND,
@@ -133,7 +130,7 @@ static struct age *look(const struct bats_workflow *w)
     return ages;
 }
 
-/* Names all that are missing, as far as the sentence has room. */
+/* Names the missing files, as far as the sentence has room. */
 static int complain_missing(const struct bats_workflow *w, struct age *ages,
                             const struct bats_workflow_use *use,
                             struct bats_error *err)
@@ -172,7 +169,7 @@ static int check_sources(const struct bats_workflow *w, struct age *ages,
     return 0;
 }
 
-/* The task, whose uses begin at `use`, is up to date (its parents aside). */
+/* The files of the task, whose uses begin at `use`, are up to date. */
 static bool is_fresh(const struct bats_workflow *w, const struct age *ages,
                      size_t use)
 {
@@ -190,7 +187,7 @@ static bool is_fresh(const struct bats_workflow *w, const struct age *ages,
     return oldest && !(newest && is_newer(newest, oldest));
 }
 
-/* A task that waits for one that runs, runs, too. */
+/* A task runs if one that it waits for runs. */
 static int spread(const struct bats_workflow *w, uint8_t *fresh,
                   struct bats_error *err)
 {

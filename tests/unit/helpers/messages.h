@@ -6,7 +6,7 @@
 #include "proto/proto.h"
 
 /* Types are numbers from 1 to this. */
-#define KINDS 18
+#define KINDS 19
 
 /* Nothing, if there is no such type. */
 static void write_message(unsigned type, struct bats_text *p)
@@ -28,6 +28,7 @@ static void write_message(unsigned type, struct bats_text *p)
                               .bound_cores = 8},
                  .usable_bytes = UINT64_MAX - 1,
                  .gpus = "0,1"},
+        .age_us = 12,
         .kept_run = "run-0",
         .task = 10,
         .attempt = 11};
@@ -141,6 +142,10 @@ static void write_message(unsigned type, struct bats_text *p)
     case BATS_MESSAGE_WELCOME:
         bats_proto_put(
             p, BATS_SAY(BATS_MESSAGE_WELCOME, .u.silence_us = 60000000));
+        break;
+    case BATS_MESSAGE_LEASE:
+        bats_proto_put(p,
+                       BATS_SAY(BATS_MESSAGE_LEASE, .u.age_us = 90000000));
         break;
     }
 }

@@ -1,0 +1,135 @@
+#!/bin/bash
+# Workflows of Snakemake in an open bag. Each job starts Snakemake again, which
+# takes most of a second: so there are few.
+. "$TOP/tests/mpi/lib.sh"
+PATH=$(dirname "$BATS_MPI"):$PATH
+unset BATS_SOCKET
+
+if ! command -v snakemake >/dev/null; then
+    skip 'Snakemake' 'there is no snakemake'
+    done_testing
+    exit
+fi
+export CI=true # then Snakemake looks each second, and otherwise each 10 s
+
+cat >Snakefile <<'S'
+N = int(config.get("n", 3))
+rule total:
+    input: expand("q/{i}", i=range(N))
+    output: "sum"
+    shell: "cat {input} | awk '{{ n += $1 }} END {{ print n }}' >{output}"
+rule draw:
+    output: "d/{i}"
+    threads: 2
+    resources: runtime=5, mem_mb=200
+    shell: "echo {wildcards.i} {threads} $OMP_NUM_THREADS >{output}"
+rule square:
+    input: "d/{i}"
+    output: "q/{i}"
+    shell: "echo $(({wildcards.i} * {wildcards.i})) >{output}"
+rule once:
+    output: "once"
+    shell: "[ -e tried ] || {{ touch tried; exit 1; }}; touch {output}"
+rule never:
+    output: "never"
+    shell: "echo the reason >&2; exit 1"
+rule long:
+    output: "l/{i}"
+    shell: "touch began.{wildcards.i}; sleep 600; touch {output}"
+rule held:
+    output: "h/{i}"
+    shell: "touch began.{wildcards.i}; until [ -e go ]; do sleep 0.1; done; echo {wildcards.i} >>ran; touch {output}"
+S
+
+cat >drive <<'D'
+echo $$ >pid
+exec snakemake -j 20 --nolock --cluster "${submit-bats-submit}" \
+    --cluster-status bats-state --cluster-cancel bats-cancel "$@"
+D
+# flow ARGUMENT...: Snakemake in an open bag of 3 workers.
+flow() {
+    env "$mark" timeout -k 5 200 bats-mpi run --open -j 3 --resume -- \
+        sh drive "$@" >out 2>err </dev/null
+}
+given() { sqlite3 open.bats "SELECT json_extract(given, '$.$1')
+    FROM submission ORDER BY task"; }
+
+flow
+test "$(cat sum)" = 5
+test "$(sqlite3 open.bats 'SELECT count(*) FROM tasks WHERE state = "done"')" = 7
+ok 'the jobs of a workflow are tasks of the run'
+test "$(given class | sort | uniq -c | tr -s ' \n' ' ')" = \
+    ' 3 draw 3 square 1 total '
+test "$(sqlite3 open.bats "SELECT DISTINCT json_remove(given, '$.key', '$.repeats')
+    FROM submission WHERE json_extract(given, '$.class') <> 'total'
+    ORDER BY json_extract(given, '$.class')")" = \
+    '{"class":"draw","cores":2,"memory":"200M","limit":"5m"}
+{"class":"square","cores":1}'
+ok 'with the rule as their class, and its threads, memory and time'
+rm -f open.bats
+
+# Jobs of a group are one task; that of a rule is tried again.
+flow once d/7 q/7 --groups draw=both square=both --restart-times 1 || :
+test -e once
+test "$(cat q/7)" = 49
+test "$(given class | sort | tr '\n' ' ')" = 'both once once '
+ok 'a group is one task, and a job that failed is tried again'
+expect 1 flow never --restart-times 0
+grep -q 'the reason' err
+grep -q 'Error in rule never' err
+ok 'a job that fails ends the workflow'
+rm -f open.bats
+
+submit='bats-submit --after {dependencies} --' \
+    flow q/8 --immediate-submit --notemp
+test "$(cat q/8)" = 64
+test "$(given after)" = $'\n[1]'
+ok 'jobs that are submitted at once wait for those that they depend on'
+rm -f open.bats
+
+# begun: two jobs of the workflow that follows run.
+begun() {
+    until [ "$(ls began.* 2>/dev/null | wc -l)" = 2 ]; do sleep 0.05; done
+}
+
+env "$mark" bats-mpi run --open -j 2 -- sh drive l/1 l/2 l/3 \
+    >out 2>err </dev/null & run=$!
+begun
+kill -INT $(cat pid)
+expect 1 wait $run
+test "$(sqlite3 open.bats 'SELECT count(*) FROM tasks
+    WHERE state IN ("failed", "skipped")')" = 3
+grep -q 'Terminating processes on user request' err
+expect 1 grep -q 'cluster-cancel failed' err
+ok 'when Snakemake is interrupted its jobs are cancelled, all at once'
+rm -f open.bats began.* drive.log
+
+# Both are killed, and both go on: with the jobs that ran, and those that wait.
+env "$mark" bats-mpi run --open -j 2 -- sh drive h/1 h/2 h/3 \
+    >out 2>err </dev/null & run=$!
+begun
+until grep -q "external jobid '3'" err; do sleep 0.05; done
+kill -KILL $run $(cat pid)
+wait $run || :
+within 60 nobody_left
+touch go
+flow h/1 h/2 h/3
+test "$(sort ran | tr '\n' ' ')" = '1 2 3 '
+test "$(sqlite3 open.bats 'SELECT count(*) FROM task')" = 3
+bats-mpi record verify open.bats >/dev/null
+ok 'killed together, both go on with the jobs of before'
+rm -f open.bats began.* go ran h/*
+
+# Ctrl-C for both: Snakemake cancels its jobs, and its scripts are gone.
+env "$mark" bats-mpi run --open -j 2 -- sh drive h/1 h/2 h/3 \
+    >out 2>err </dev/null & run=$!
+begun
+until grep -q "external jobid '3'" err; do sleep 0.05; done
+kill -INT $run $(cat pid)
+expect 130 wait $run
+touch go
+flow h/1 h/2 h/3
+test "$(sort ran | tr '\n' ' ')" = '1 2 3 '
+test "$(sqlite3 open.bats 'SELECT count(*) FROM task')" = 3
+ok 'and after Ctrl-C, which cancels nothing then'
+done_testing
