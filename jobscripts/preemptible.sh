@@ -2,12 +2,11 @@
 # A bag on a partition whose jobs may be taken away:
 #   sbatch preemptible.sh [BAG [OPTION...]]
 #
-# Cheap machines, as long as nobody pays more. Slurm sends TERM before it
-# requeues the job (GraceTime of the partition, or the --signal below). bats-mpi
-# passes it on to the tasks, which have --grace to save what they can, puts
-# those that did not end back into the bag, and closes its record. The job that
-# Slurm starts again goes on from there. Where Slurm gives no time at all, the
-# record has what had ended; only the tasks that were running run again.
+# Slurm sends TERM before it requeues the job (GraceTime of the partition).
+# bats-mpi passes it on to the tasks, which have --grace to save their state,
+# puts tasks that did not end back into the bag, and closes its record. The job
+# that Slurm starts again goes on from there. If Slurm gives no time at all, only
+# the tasks that were running are run again.
 #SBATCH --job-name=bag
 #SBATCH --partition=preemptible
 #SBATCH --ntasks=65
@@ -23,8 +22,8 @@ status=$?
 
 # 0 all done, 1 some tasks failed, 2 wrong input, 3 the system failed (as with a
 # full disk), 4 budget exhausted: the end.
-# 143: Slurm requeues this job itself. 5, or a step that was cut down: once
-# more.
+# 143: Slurm requeues this job itself. 5, or a step that was cut down: this
+# script requeues it.
 case $status in
 0 | 1 | 2 | 3 | 4) exit $status ;;
 esac

@@ -3,14 +3,14 @@
 #   sbatch resume.sh [BAG [OPTION...]]
 #
 # The same script serves the first job and every later one. bats-mpi knows when
-# the time of the job is over: it starts no task that would not end before, and
-# leaves with exit code 5. Then, or where a node was lost, the job puts itself
-# back into the queue, and goes on where the record of the run ends.
+# the job ends: it starts no task that would not end before, and leaves with exit
+# code 5. Then, or when a node was lost, the job puts itself back into the queue
+# and goes on where the record of the run ends.
 #
-# Before any task has ended bats-mpi does not know how long they take. So Slurm
-# warns this script ten minutes before the end, which passes it on to rank 0
-# alone (the tasks would die of it): from then on no task is started, and those
-# that run have the rest of the time. Make it what a long task takes; `scancel
+# bats-mpi does not know how long tasks take before one has ended. So Slurm warns
+# this script ten minutes before the end, and the script signals rank 0 alone
+# (the signal would kill tasks). From then on no task is started, and running
+# tasks have the rest of the time: make it as long as a long task. `scancel
 # --batch --signal=USR1 JOB` does the same at any time.
 #SBATCH --job-name=bag
 #SBATCH --ntasks=65
@@ -37,7 +37,7 @@ wait $!
 status=$?
 
 # 0 all done, 1 some tasks failed, 2 wrong input, 4 budget exhausted: the end.
-# 3: neither would the next life have room on the disk, or whatever it was.
+# 3: the system failed, as with a full disk; the next life would, too.
 # 5: the time is over, tasks are left. Anything else: the step was cut down.
 case $status in
 0 | 1 | 2 | 3 | 4) exit $status ;;

@@ -2,11 +2,10 @@
 # Sample first, then run: sbatch sample-first.sh [BAG [SCHEDULE]]
 #
 # A short job on a few nodes of both partitions runs a sample of the bag and
-# learns what the rest would cost. It then submits the job of a schedule, with
-# the nodes and the time that this one needs, and no more: the allocation is
-# not billed for machines that wait. SCHEDULE is a name or number of the list
-# that the sample prints (default: balanced). With SUBMIT=cat the script of
-# the second job is only shown.
+# learns what the rest would cost. It then submits a job with just the nodes and
+# the time that a schedule needs, so that no machine waits and is billed.
+# SCHEDULE is a name or number of the list that the sample prints (default:
+# balanced). With SUBMIT=cat the script of the second job is only shown.
 #
 # With Slurm 22.05 the nodes of the first component must come first in
 # alphabetical order.
@@ -22,7 +21,7 @@ schedule=${2:-balanced}
 srun --mpi=pmix --het-group=0,1 bats-mpi sample "$bag" "${@:3}" || exit
 bats-mpi plan "$bag.profile" --sbatch "$schedule" >"$bag.sh" || exit
 
-# The second job begins without what Slurm has told this one, but its account.
+# The second job must not inherit the variables of this one, except its account.
 [ -z "$SLURM_JOB_ACCOUNT" ] || export SBATCH_ACCOUNT=$SLURM_JOB_ACCOUNT
 for name in "${!SLURM_@}"; do
     [ "$name" = SLURM_CONF ] || unset "$name"

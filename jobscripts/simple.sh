@@ -13,16 +13,16 @@ bag=${1:-bag.txt}
 #   --clusters clusters.ini
 # The most that the bag may cost:
 #   --budget 200
-# --resume: should Slurm put the job back into the queue (a node was lost, an
-# administrator said so), its next life goes on where the record ends.
+# --resume: if Slurm puts the job back into the queue (a node was lost, or an
+# administrator asked for it), its next life goes on where the record ends.
 srun --mpi=pmix bats-mpi "$bag" --resume \
     --joblog "bag-$SLURM_JOB_ID.joblog" \
     --json "bag-$SLURM_JOB_ID.json" "${@:2}"
 status=$?
 
-# Slurm, and the jobs that depend on this one, see by its exit code whether all
-# tasks were done. Where a rank was lost, that of srun is not that of the run;
-# the record knows whether a task is left, or has failed.
+# The exit code tells Slurm, and jobs that depend on this one, whether all tasks
+# were done. After the loss of a rank the exit code of srun is not that of the
+# run; the record knows whether a task is left, or has failed.
 if [ $status -gt 128 ] && [ "$(bats-mpi status --left "$bag")" = 0 ]; then
     bats-mpi status --json "$bag" | grep -q '"failed": *0'
     exit

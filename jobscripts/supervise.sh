@@ -2,16 +2,15 @@
 # One bag in a job that goes on when a node is lost:
 #   sbatch supervise.sh [BAG [OPTION...]]
 #
-# When the step that runs the bag is cut down with a node, this script takes
-# that node out of the job and starts a step on the others, which resumes.
+# When a node fails and the step that runs the bag ends with it, this script
+# takes that node out of the job and starts a step on the others, which resumes.
 #
-# Slurm takes nothing of a heterogeneous job back: this is for jobs of one
-# component. --no-kill keeps the job when a node fails. The nodes have to be
-# the job's own (--exclusive).
+# Only jobs of one component can shrink, and only if the nodes are the job's own
+# (--exclusive). --no-kill keeps the job when a node fails.
 #
-# With the node of this script and of rank 0 the script is lost, but Slurm keeps
-# the job, and bills it. So a guard on another node puts the job back into the
-# queue then, and its next life resumes.
+# If the node of this script and of rank 0 fails, the script is lost, but Slurm
+# keeps the job and bills it. So a guard on another node puts the job back into
+# the queue, and its next life resumes.
 #SBATCH --job-name=bag
 #SBATCH --nodes=8 --ntasks-per-node=16 --exclusive
 #SBATCH --time=04:00:00

@@ -38,8 +38,8 @@ watch() {
 
 bag=${1:-bag.txt}
 
-# If it was, the next one finds on record what has been done, and ends as it
-# would have. So does a job that Slurm has put back into the queue.
+# After a killed step the next one resumes from the record and ends like any
+# other. So does a job that Slurm has put back into the queue.
 for start in first second; do
     srun --mpi=pmix --het-group=0,1 bats-mpi "$bag" --resume \
         --clusters "${2:-clusters.ini}" \

@@ -88,8 +88,8 @@ struct bats_hello {
 struct bats_setup {
     double speed; /* of the cluster, emulation; 1 = real speed */
     int64_t grace_ms;
-    int64_t notice_ms;       /* so long after SIGTERM its node is gone, and
-                              * it says NOTICE; 0: the run is to end */
+    int64_t notice_ms;       /* from SIGTERM to the end of its node, which it
+                              * announces by NOTICE; 0: SIGTERM ends the run */
     int64_t look_us;         /* longest sleep between two checks for
                               * messages */
     int64_t beat_us;         /* silence after which a sign of life is due */
@@ -123,14 +123,14 @@ struct bats_assign {
     uint32_t task;
     uint32_t attempt;      /* 1 = first */
     uint32_t replica;      /* replica number (0 = original) */
-    bool once;             /* it must not run twice at the same time: without a
-                            * master it is stopped */
+    bool once;             /* it must not run twice at the same time, so it is
+                            * stopped when the master is gone */
     int64_t wait_us;       /* before it begins, real microseconds */
     int64_t sleep_us;      /* built-in sleep, real microseconds */
-    int64_t lost_us;       /* emulation: so long after its start, real
-                          * microseconds, it is lost and never answers until it
-                          * is cancelled; 0: it is not lost */
-    int64_t noticed_us;    /* or until so long after that; 0: for ever */
+    int64_t lost_us;       /* emulation: it is lost this long after its start,
+                            * real microseconds; 0: it is not lost */
+    int64_t noticed_us;    /* a lost one answers this long after that; 0: only
+                            * when it is cancelled */
     const char *command;   /* "": a built-in sleep */
     const char *variables; /* of its environment: "NAME=value", each with its
                             * NUL, n_variables bytes in all */
@@ -183,7 +183,7 @@ struct bats_output_lines {
     size_t n;
 };
 
-/* A message. Of one that was read, texts point into its bytes. */
+/* A message. The texts of one that was read point into its bytes. */
 struct bats_message {
     enum bats_message_type type;
     union {

@@ -1,14 +1,14 @@
 /*
- * auth: two processes of one user agree on a key that nobody else has, by which
- * tls.h shows each of them who the other one is.
+ * auth: two processes of one user agree on a secret key. With it, tls.h proves
+ * to each of them who the other one is.
  *
  * Layer: run. Used by the hub and the gateway. Two ways:
  *
- *   MUNGE   the gateway draws the key for its connection and sends it in a
- *           credential, for this user only, good for a minute. The master's
- *           daemon says that it was made by the same user, is not too old and
- *           was not decoded before; a user that it does not know shows as
- *           nobody, who is refused. libmunge.
+ *   MUNGE   the gateway draws a key for its connection and sends it in a
+ *           credential that is for this user only and good for a minute. The
+ *           master's daemon checks that the same user made it, and that it is
+ *           neither too old nor decoded before. A user that the daemon does not
+ *           know shows as nobody and is refused. libmunge.
  *   secret  the key is that of the run, in a file that only the user can read.
  */
 #ifndef BATS_AUTH_H

@@ -1,10 +1,9 @@
 /*
  * batch: when a worker sends the results of short tasks.
- * Layer: run. Each message costs the master a check, a commit of the record
- * and an answer, so results are collected. But the master has to learn of them
- * before the worker runs out of tasks: when half of the tasks it was given
- * have ended. Until an answer has come, it need not be told again, except
- * about the last one.
+ * Layer: run. Each message costs the master a check, a commit of the record and
+ * an answer, so results are collected. But the master has to hear before the
+ * worker runs out of tasks: when half of those it was given have ended. Until it
+ * has answered, only the end of the last task makes another message due.
  */
 #ifndef BATS_BATCH_H
 #define BATS_BATCH_H

@@ -2,13 +2,12 @@
  * clock: the time of a run, and how long a rank may sleep between two checks
  * for messages.
  * Layer: run. A blocking MPI receive keeps a core busy, so ranks check and
- * sleep: not at all right after traffic, because the answer is often on its
- * way, and then for a quarter of the time since the last traffic. A message is
- * thus delayed by at most a quarter of that time, and a rank that waits for
- * long costs little: 0.1 % of a core at 10 ms. A rank that sends to another
- * one on the same host ends its sleep (util/wake.h). A rank whose messages all
- * come this way need not check in between, which would only take the core from
- * a task.
+ * sleep. Right after traffic they do not sleep, because an answer is often on
+ * its way; later they sleep for a quarter of the time since the last traffic.
+ * So a message is delayed by at most a quarter of that time, and a rank that
+ * waits for long costs little: 0.1 % of a core at 10 ms. A sender on the same
+ * host ends the sleep (util/wake.h). A rank whose senders are all on its host
+ * does not check in between, which would only take the core from a task.
  */
 #ifndef BATS_CLOCK_H
 #define BATS_CLOCK_H

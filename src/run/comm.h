@@ -1,12 +1,11 @@
 /*
  * comm: messages between ranks; it never waits for the other side.
  *
- * Layer: run. Used by the master and the worker, which do not know how the
- * messages travel (transport.h): by MPI between the ranks of one job, by
- * streams to workers on this host, by MPI and a TCP stream to ranks of worker
- * jobs. MPI-3 only. A send owns its bytes
- * until the transport is done with them; a receive takes a message if there is
- * one. MPI's error codes become BATS_ESYS here.
+ * Layer: run. Used by the master and the worker, which do not know how messages
+ * travel (transport.h): by MPI between the ranks of one job, by streams to
+ * workers on this host, by MPI and a TCP stream to ranks of worker jobs. MPI-3
+ * only. A send owns its bytes until the transport is done with them; a receive
+ * takes a message if there is one. MPI's error codes become BATS_ESYS here.
  */
 #ifndef BATS_COMM_H
 #define BATS_COMM_H
@@ -40,15 +39,15 @@ int bats_comm_size(const struct bats_comm *comm);
 void bats_comm_set_process(struct bats_comm *comm, int rank, uint32_t pid);
 uint32_t bats_comm_process(const struct bats_comm *comm, int rank);
 
-/* All ranks that send to this one (at rank 0 all others, elsewhere rank 0) are
- * on this host, so that they can wake it. */
+/* A signal comes with every message to this rank, as its senders (at rank 0 all
+ * others, elsewhere rank 0) are on this host. */
 bool bats_comm_woken(const struct bats_comm *comm);
 
 /* Sends the packet to `rank` and leaves it empty, whatever happens. Messages
  * to one rank arrive in the order they were sent. BATS_ENOMEM (also if the
  * packet has failed), BATS_ESYS. */
-int bats_comm_send(struct bats_comm *comm, int rank,
-                   struct bats_text *packet, struct bats_error *err);
+int bats_comm_send(struct bats_comm *comm, int rank, struct bats_text *packet,
+                   struct bats_error *err);
 
 /* The same with a packet of this message. */
 int bats_comm_say(struct bats_comm *comm, int rank,
@@ -60,11 +59,10 @@ int bats_comm_say(struct bats_comm *comm, int rank,
 int bats_comm_send_matched(struct bats_comm *comm, int rank,
                            struct bats_text *packet, struct bats_error *err);
 
-/* Sends the packet, which is kept, to every other rank except those whose last
- * send has not finished. Another thread may call this: calls of MPI take
+/* Sends the packet, which stays the caller's, to every other rank whose last
+ * repeated send has finished. Another thread may call this: calls of MPI take
  * turns. */
-void bats_comm_repeat(struct bats_comm *comm,
-                      const struct bats_text *packet);
+void bats_comm_repeat(struct bats_comm *comm, const struct bats_text *packet);
 
 /* The last sends to all ranks have finished. */
 bool bats_comm_repeated(struct bats_comm *comm);
@@ -87,8 +85,8 @@ bool bats_comm_is_gone(const struct bats_comm *comm, int rank);
  * their tasks, and BATS_LEAVE_CUT or BATS_LEAVE_AGAIN (proto.h). */
 void bats_comm_disband(struct bats_comm *comm, enum bats_leave leave);
 
-/* Call when a rank is lost, for which MPI_Finalize would wait: bats_mpi_end
- * will abort instead. A call of MPI that fails has the same effect. */
+/* Call when a rank is lost: MPI_Finalize would wait for it, so bats_mpi_end will
+ * abort instead. A call of MPI that fails has the same effect. */
 void bats_comm_give_up(struct bats_comm *comm);
 bool bats_comm_given_up(void);
 

@@ -1,9 +1,9 @@
 /*
  * crew: the ranks that execute tasks, as the master sees them.
  *
- * Layer: run. Used by the master. A worker is a rank with a slot of a machine;
- * rank 0 is one as well if the master works, and is reached without MPI.
- * Messages to one worker arrive in the order they are sent here; ASSIGNs
+ * Layer: run. Used by the master. A worker is a rank with a slot of a machine.
+ * Rank 0 is one as well if the master works; messages to it do not travel.
+ * Messages to one worker arrive in the order in which they are sent here; ASSIGNs
  * are collected and leave together.
  */
 #ifndef BATS_CREW_H
@@ -38,9 +38,9 @@ struct bats_worker {
     int64_t heard_us;
     bool is_ready; /* the first command of its node is done (pernode.h) */
     bool keeps;    /* its RESULTs, until they are TAKEN (proto.h); then: */
-    uint32_t n_results; /* that it has not been told of */
-    uint32_t unwanted;  /* runs for an earlier session, and was told to stop;
-                         * BATS_NO_TASK: none */
+    uint32_t n_results; /* RESULTs that were not confirmed to it yet */
+    uint32_t unwanted;  /* a task of an earlier session that it was told to
+                         * stop; BATS_NO_TASK: none */
     int64_t
         to_come; /* bytes of output that it was asked for; they belong to */
     struct bats_task_result late; /* this result. It is recorded when all of
@@ -69,13 +69,13 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
                      struct bats_error *err);
 void bats_crew_release(struct bats_crew *crew);
 
-/* The same for a run that worker jobs join: every rank of `comm` but 0 is a
- * for one of theirs, and worker i, absent, has rank i + 1. `comm` is the
- * crew's. */
+/* The same for a run that worker jobs join: worker i has rank i + 1 and is
+ * absent. `comm` becomes the crew's. */
 int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
                      struct bats_error *err);
 
-/* The rank of a job that has said this HELLO is worker i now, or is no more. */
+/* Worker i is now the rank of a job that has said this HELLO; or is absent
+ * again. */
 void bats_crew_join(struct bats_crew *crew, size_t i,
                     const struct bats_hello *hello);
 void bats_crew_leave(struct bats_crew *crew, size_t i);
@@ -96,13 +96,13 @@ int bats_crew_flush(struct bats_crew *crew, struct bats_error *err);
 int bats_crew_receive(struct bats_crew *crew, size_t *i,
                       struct bats_message *message, struct bats_error *err);
 
-/* Interval at which a silent worker gives a sign of life, and at which to call
+/* How often a silent worker gives a sign of life, and how often to call
  * bats_crew_lost. */
 int64_t bats_crew_beat_us(const struct bats_crew *crew);
 
-/* Finds a worker whose process has ended, as far as that can be seen from
- * here, or that has been silent for too long, and marks it GONE or SILENT.
- * Returns the reason in words. NULL: there is none. */
+/* Finds a worker whose process is known to have ended, or that has been silent
+ * for too long, and marks it GONE or SILENT. Returns the reason in words; NULL:
+ * no worker is lost. */
 const char *bats_crew_lost(struct bats_crew *crew, size_t *i);
 
 /* A worker that may only be asleep becomes SILENT: returns why, in words. */
@@ -115,9 +115,9 @@ bool bats_crew_lost_elsewhere(const struct bats_crew *crew);
  * stay. */
 void bats_crew_stop(struct bats_crew *crew);
 
-/* Stops the work of all workers and waits until they have said good-bye, as
- * long as one says anything every `timeout_us`, or, if a signal has come,
- * leaves. False: some did not. */
+/* Stops the work of all workers and waits for their good-byes. Gives up, and
+ * returns false, when for `timeout_us` none has said anything; after a signal,
+ * when none has left. */
 bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us);
 
 #endif

@@ -16,8 +16,8 @@
 #include "site/hardware.h"
 #include "util/now.h"
 
-/* between the signal that ends a task and that for its rank */
 #define MEMORY_US 500000 /* between two looks for enough memory */
+/* A signal to a task and the same to its rank arrive within this time. */
 #define HEARSAY_US 250000
 
 _Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
@@ -37,8 +37,8 @@ struct waiting {
     char texts[];
 };
 
-/* The lines of the task that runs or has just ended. Their fate is unknown
- * until the RESULT has been judged. */
+/* The lines of the task that runs or has just ended, kept until its RESULT has
+ * been judged. */
 struct held {
     struct bats_spool spool[2]; /* standard output and error */
     bool asks;                  /* they do not fit into the RESULT; then: */

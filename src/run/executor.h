@@ -2,15 +2,15 @@
  * executor: one slot: a queue of tasks and the runner that executes them one
  * after the other.
  *
- * Layer: run, but without MPI: the worker passes it the messages it receives
- * and sends the results; a master that works does the same with its own.
+ * Layer: run, but without MPI. A worker passes its messages on and sends the
+ * results; a master that works does so with its own.
  *
  * Every task that goes in comes out exactly once, as a result.
  *
  * If tasks may have replicas (`hold` of the setup), the lines of a task are
  * kept until it has ended (exec/output/spool.h). A few lines go with the
- * result; with many, the result asks, and the next task waits until a VERDICT
- * has said whether they count.
+ * result. With many, the result asks for a VERDICT, and the next task waits
+ * until it has said whether the lines count.
  */
 #ifndef BATS_EXECUTOR_H
 #define BATS_EXECUTOR_H

@@ -270,8 +270,7 @@ struct patience {
     void *context;
 };
 
-/* The file may be written anew meanwhile, as the master comes back; until then
- * it may be missing. */
+/* A master that comes back writes the file anew; until then it may be missing. */
 static int reach(const char *file, const struct patience *p,
                  struct bats_door *door, struct bats_error *err)
 {
@@ -335,8 +334,8 @@ static int knock(struct gateway *g, const struct bats_knock *knock,
     return rc;
 }
 
-/* The first knock may be heard by anybody; the second, by TLS, only by the
- * master, and it counts. */
+/* Anybody may hear the first knock. The second one goes by TLS, so only the
+ * master hears it, and it counts. */
 static int enter(struct gateway *g, const struct bats_auth *auth,
                  int64_t until_us, struct bats_message *welcome,
                  struct bats_error *err)

@@ -1,12 +1,10 @@
 /*
- * gateway: rank 0 of a worker job, between the master and the ranks of its
- * job.
+ * gateway: rank 0 of a worker job, between the master and the ranks of its job.
  *
- * Layer: run. Used by worker.c. It is a transport (transport.h) by which rank 0
- * of the job is a worker like any other: what it sends to rank 0 goes to the
- * master, over TCP. By the way it relays: messages of the other ranks of its
- * job, for which it is rank 0, to the master, and the master's to them. They
- * need not know.
+ * Layer: run. Used by worker.c. For rank 0 of the job, which is a worker like
+ * the others, it is a transport (transport.h) to the master, by TCP. It also
+ * relays between the other ranks of the job and the master: they take the
+ * gateway for the master and need not know.
  *
  *     master ==TCP== gateway (rank 0 of the job) --MPI-- rank 1, rank 2, ...
  *

@@ -1,14 +1,14 @@
 /*
- * heart: lets rank 0 give signs of life, so that the others can tell a busy
- * master from one that is gone.
+ * heart: signs of life of rank 0, by which the others tell a busy master from
+ * one that is gone.
  *
  * Layer: run. Used by mpi.c on rank 0, and by joined.c and worker.c for other
- * transports. The master may not check messages for
- * a long time: it reads a bag of ten million lines, waits for a disk, asks the
- * user. So a separate thread sends every rank a HEARTBEAT, from the start of
- * MPI until the ranks are told to leave. The thread ends with the process, and
- * is suspended with it. This does not rely on launchers: srun does not end a
- * step whose rank 0 has died, nor does mpirun --enable-recovery.
+ * transports. The master may not check messages for a long time: it reads a bag
+ * of ten million lines, waits for a disk, asks the user. So a separate thread
+ * sends every rank a HEARTBEAT, from the start of MPI until the ranks are told to
+ * leave. It ends with the process, and is suspended with it. Launchers are no
+ * substitute: neither srun nor mpirun --enable-recovery ends a step whose rank 0
+ * has died.
  */
 #ifndef BATS_HEART_H
 #define BATS_HEART_H

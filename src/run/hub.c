@@ -91,8 +91,8 @@ static void say(struct bats_hub_job *job, const struct bats_message *message)
     bats_text_release(&packet);
 }
 
-/* The sentence fits the socket's buffer, or the other side does not read. Bytes
- * that it has sent are dropped first: else the kernel drops our words, too. */
+/* The sentence fits the socket's buffer, unless the other side does not read.
+ * Unread bytes are dropped first, else the kernel would drop the sentence. */
 static void refuse(struct bats_hub_job *job, const char *why)
 {
     char dropped[4096];
@@ -272,7 +272,7 @@ static bool meet(struct hub *h, int fd, const struct in6_addr *address)
     return true;
 }
 
-/* Only the network of an IPv6 address counts: a site has 2^64 in one. */
+/* Only the network part of an IPv6 address counts: one host may have many. */
 static bool same_place(const struct in6_addr *a, const struct in6_addr *b)
 {
     return memcmp(a, b, IN6_IS_ADDR_V4MAPPED(a) ? sizeof *a : 8) == 0;
@@ -286,9 +286,8 @@ static bool lets_wait(const struct bats_hub_job *job, bool has_knocked)
                                job->errand == NULL));
 }
 
-/* Refuses the connection that has been silent for the longest time, of those
- * from this address that have said nothing yet; NULL: of all. False: no more
- * than `most` are silent. */
+/* Refuses the longest silent of the connections from this address (NULL: any)
+ * that have said nothing yet. False: at most `most` are silent. */
 static bool send_silent(struct hub *h, const struct in6_addr *address,
                         size_t most)
 {
@@ -467,8 +466,8 @@ static int hub_receive(struct bats_comm *comm, int *from, const void **bytes,
     return take_turns(h, from, bytes, n);
 }
 
-/* Packets for a rank that has left are dropped. If the other side is dead, what
- * it has sent before can still be read; reading finds the end. */
+/* Packets for a rank that has left are dropped. What a dead side has sent before
+ * can still be read, and reading finds its end. */
 static int hub_send(struct bats_comm *comm, int rank, struct bats_text *packet,
                     bool matched, struct bats_error *err)
 {

@@ -3,25 +3,26 @@
  * ranks come and go.
  *
  * Layer: run. Used by joined.c. Rank 0 is the master, which has no MPI here;
- * the others are those of worker jobs. A gateway connects, and its ranks are
- * ranks of the run when the job side has admitted them:
+ * the others are ranks of worker jobs. The states of a connection:
  *
  *     KNOCKS   connected; a KNOCK must come
- *     PROVES   the same must come by TLS, with the key that it must have
+ *     PROVES   a second KNOCK must come by TLS, with the right key
  *     GATHERS  authenticated; each of its ranks must say HELLO
  *     WAITS    for bats_hub_admit or bats_hub_refuse
  *     WORKS    its messages are those of its ranks
- *     LEFT     every rank has said good-bye (STOP), and all of it was received
- *     CUT      the connection broke, or something came that makes no sense
+ *     LEFT     every rank has said good-bye (STOP), and nothing is unread
+ *     CUT      the connection broke, or sent nonsense
  *
- * Those that do not get as far as WAITS are dropped here, at once for nonsense
- * and after a quarter of a minute for silence (a minute for HELLO, which waits
- * for the job's slowest rank). Of strangers no message of more than 4 KiB (8 of
- * TLS) is kept, and of 256 at most at a time: whoever has said nothing yet then
- * makes room for the next, and at once where 16 of one address say nothing. One
- * poll() finds all that has come. Messages are taken from one job after the
- * other, and nothing is read ahead of what is taken, so that a gateway that
- * sends faster than the master works has to wait.
+ * A connection that does not reach WAITS is dropped here: at once for nonsense,
+ * after 15 s of silence, or after a minute without the HELLO of every rank.
+ * Connections that are not authenticated (strangers) may send messages of up to
+ * 4 KiB (8 KiB by TLS). There may be 256 of them; when these places are taken,
+ * or 16 of one address are silent, the one that has been silent longest is
+ * refused.
+ *
+ * One poll() finds all that has come. The jobs take turns, and nothing is read
+ * ahead of what is taken, so a gateway that sends faster than the master works
+ * has to wait.
  */
 #ifndef BATS_HUB_H
 #define BATS_HUB_H
@@ -46,8 +47,8 @@ enum bats_hub_state {
     BATS_HUB_CUT
 };
 
-/* One connection, of a worker job or of a stranger; read only, outside hub.c,
- * but for the wish of joined.c. */
+/* One connection. Outside hub.c it is read only, except is_to_leave and
+ * leaves_by_us, which belong to joined.c. */
 struct bats_hub_job {
     enum bats_hub_state state;
     bool admitted; /* it has been at WORKS */
@@ -57,7 +58,7 @@ struct bats_hub_job {
     struct bats_hello *hellos; /* n_ranks, texts in `said` */
     int *rank;                 /* n_ranks: in the run, from WORKS */
     int64_t since_us;          /* monotonic: of its state */
-    bool is_to_leave;          /* the wish: as soon as its output is here */
+    bool is_to_leave;          /* as soon as its output is here */
     int64_t leaves_by_us;      /* it has been told to leave; 0: not yet */
     /* private */
     struct bats_text *said;
@@ -85,17 +86,16 @@ int bats_hub_create(const struct bats_joining *side, uint32_t most_ranks,
 int bats_hub_forked(const int *fds, int n, void (*ended)(void),
                     struct bats_comm **comm, struct bats_error *err);
 
-/* Listens and writes the file, or removes the file and listens no more. Does
- * nothing if that is so. BATS_EINPUT: port or file cannot be had; BATS_ESYS. */
+/* Begins to listen and writes the file, or stops and removes it; does nothing
+ * if that is done already. BATS_EINPUT: port or file cannot be had; BATS_ESYS. */
 int bats_hub_listen(struct bats_comm *comm, bool listens,
                     struct bats_error *err);
 
 /* How gateways are authenticated. */
 const struct bats_auth *bats_hub_auth(const struct bats_comm *comm);
 
-/* A stranger has connected by this socket, which is the hub's from now on; so
- * do those that come by the port. False: out of memory, or it is no socket; it
- * stays the caller's. */
+/* For tests: a stranger has connected by this socket, which the hub takes over.
+ * False: out of memory, or it is no socket; it stays the caller's. */
 bool bats_hub_meet(struct bats_comm *comm, int fd);
 
 /* The connections, in the order in which they came; valid until the next
@@ -103,7 +103,7 @@ bool bats_hub_meet(struct bats_comm *comm, int fd);
 size_t bats_hub_count(const struct bats_comm *comm);
 struct bats_hub_job *bats_hub_job(const struct bats_comm *comm, size_t i);
 
-/* Lets a job in that WAITS: its rank k is rank[k] of the run. */
+/* Admits a job that WAITS: its rank k becomes rank[k] of the run. */
 void bats_hub_admit(struct bats_comm *comm, size_t i, const int *rank);
 
 /* Tells the job why, and cuts it. */

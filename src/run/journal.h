@@ -7,13 +7,12 @@
  * the master, the record knows everything that was ever started. Without a
  * record, the commands just wait for the end of the step.
  *
- * A commit survives the master, but survives its node only once it has reached
- * the disk. That takes from 0.3 ms (a local disk) to tens of milliseconds (a
- * network file system), and would keep the workers waiting. So a group of
- * events is synced together, at most `sync_us` or `sync_events` after the
- * first of them. If the node fails, at most that group is lost, and its tasks
- * are run again. A charge is synced before any command goes out, because a
- * charge that is lost would be spent twice.
+ * A commit survives the master at once, but its node only when it has reached the
+ * disk. That takes 0.3 ms (local disk) to tens of milliseconds (network file
+ * system), too long to keep workers waiting. So events are synced in groups, at
+ * most `sync_us` or `sync_events` after the first of them. If the node fails, at
+ * most one group is lost, and its tasks are run again. A charge is synced before
+ * any command goes out: a lost one would be spent twice.
  *
  * While the record cannot be written (a full disk) the engine is on hold: it
  * starts nothing and enters no window. Results still come in and wait, and
@@ -55,7 +54,7 @@ struct bats_journal {
     int64_t tried_us;
     int64_t idle_due_us; /* why machines are idle is not written before, */
     bool idle_waits;     /* and may have changed */
-    bool has_books; /* the members below are set */
+    bool has_books;      /* the members below are set */
     struct bats_books books;
 };
 

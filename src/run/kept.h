@@ -1,14 +1,15 @@
 /*
- * kept: what a worker keeps for another master, in case its own is killed.
+ * kept: what a worker keeps in case its master is killed.
  *
  * Layer: run. Used by worker.c, where SETUP says `keep`. A RESULT is kept until
- * its master has it on record (TAKEN). When the master is gone, the task that
- * runs goes on, those that have not begun are forgotten, and HELLO tells the
- * next master of all that (proto.h). The executor stays as it is until that
- * task has ended; what the next master wants done after it waits here.
+ * the master has it on record (TAKEN). When the master is gone, the running task
+ * goes on and tasks that have not begun are forgotten. HELLO tells the next
+ * master about the task and the results (proto.h). The executor stays until that
+ * task has ended; messages of the next master that need a new executor wait
+ * here.
  *
- * Memory: no more than the results of the tasks that were sent ahead to this
- * slot, each with up to 64 KiB of lines.
+ * Memory: at most the results of the tasks that were sent ahead to this slot,
+ * each with up to 64 KiB of lines.
  */
 #ifndef BATS_KEPT_H
 #define BATS_KEPT_H
@@ -33,10 +34,10 @@ int bats_shelf_add(struct bats_shelf *shelf, const void *bytes, size_t n,
 void bats_shelf_drop(struct bats_shelf *shelf, size_t n);
 
 struct bats_kept {
-    bool on;        /* SETUP said so */
-    char *run;      /* run id of that SETUP, or NULL */
-    bool waits;     /* HELLO was said: only signs of life before SETUP */
-    bool is_older;  /* the executor is that of an earlier SETUP */
+    bool on;       /* SETUP said so */
+    char *run;     /* run id of that SETUP, or NULL */
+    bool waits;    /* HELLO was said: only signs of life before SETUP */
+    bool is_older; /* the executor is that of an earlier SETUP */
     struct bats_shelf results; /* RESULTs that were sent and not TAKEN */
     struct bats_shelf later;   /* messages for the executor that follows */
 };

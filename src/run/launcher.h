@@ -13,10 +13,9 @@
  * launcher's variables itself. */
 uint32_t bats_launcher_ranks(void);
 
-/* Call before MPI is started: Open MPI's MPI_Init sets in its own environment
- * many of the variables that mpirun sets, which would then be found under any
- * launcher. From here on this process is killed when the launcher is gone, and
- * what it runs with it. */
+/* Call before MPI is started: Open MPI's MPI_Init sets many of mpirun's variables
+ * itself, under any launcher. From here on this process, and what it runs, is
+ * killed when the launcher is gone. */
 void bats_launcher_look(void);
 
 /* The launcher is Open MPI's mpirun, perhaps on another host. It kills its
@@ -34,18 +33,18 @@ bool bats_launcher_is_mpirun(void);
 bool bats_launcher_recovers(void);
 
 /* Call before the end of a run with an exit status other than 0: mpirun
- * --enable-recovery would return 0 regardless of the ranks. This sends it
- * SIGTERM, upon which it ends all ranks, including this one, and returns 1.
- * Does nothing under other launchers. */
+ * --enable-recovery would return 0 regardless of the ranks. SIGTERM makes it end
+ * all ranks, including this one, and return 1. Does nothing under other
+ * launchers. */
 void bats_launcher_fail(void);
 
 /*
  * For rank 0, before it ends a run that has lost a rank. Open MPI 4.1's mpirun
- * --enable-recovery never notices the end if the rank was lost on another
- * host, because the daemon there does not report a second death. If mpirun
- * still exists 10 s later, it gets SIGTERM, upon which it exits with 1. If a
- * host cannot be reached, it waits for the daemon there; then it gets SIGKILL
- * after another 10 s, and the daemons clean up.
+ * --enable-recovery never notices the end if the rank was lost on another host,
+ * because the daemon there reports only one death. If mpirun still exists 10 s
+ * later, it gets SIGTERM and exits with 1. If a host cannot be reached, mpirun
+ * waits for the daemon there; after another 10 s it gets SIGKILL, and the
+ * daemons clean up.
  */
 void bats_launcher_see_off(void);
 

@@ -174,10 +174,9 @@ static int run_task(struct master *m, size_t i,
         .attempt = ++m->attempts[command->task],
         .replica = command->replica,
         .once = bats_sched_runs_once(m->sched, command->task),
-        .memory_kib =
-            m->options->limits_memory
-                ? bats_needs_of(m->options, command->task).memory_kib
-                : 0,
+        .memory_kib = m->options->limits_memory
+                          ? bats_needs_of(m->options, command->task).memory_kib
+                          : 0,
         .cores = cores,
         .holds = cores > 1 ? m->holds.bytes : "",
         .command = builtin ? "" : m->command.bytes,
@@ -239,7 +238,7 @@ static void tell_readmission(struct master *m, uint32_t machine)
                        bats_master_machine_name(m, machine));
 }
 
-/* Charges and losses are for the books, which have them. */
+/* Notices of charges and losses need nothing here: the record has them. */
 static void take_notice(struct master *m, const struct bats_command *notice)
 {
     m->choosing |= notice->type == BATS_NOTICE_SAMPLED;

@@ -92,9 +92,9 @@ int bats_master_handle(struct master *m, const struct bats_event *event,
 /* Cancels everything; the run ends when all tasks have stopped. */
 int bats_master_stop(struct master *m, struct bats_error *err);
 
-/* The machine will not come back: what it runs goes back to the bag, the rest
- * of its output is not waited for, and what its ranks still send is ignored.
- * The other function does so because of worker i, and says why. */
+/* The machine will not come back: its tasks go back to the bag, the rest of its
+ * output is not waited for, and further messages of its ranks are ignored.
+ * bats_master_lose does so because of worker i, and tells people why. */
 int bats_master_part(struct master *m, uint32_t machine,
                      struct bats_error *err);
 int bats_master_lose(struct master *m, size_t i, const char *why,
@@ -119,11 +119,13 @@ int bats_master_await_ready(struct master *m, struct bats_error *err);
 /* All ranks of the machine can run tasks. */
 bool bats_master_is_ready(const struct master *m, uint32_t machine);
 
-/* ---- results.c: ends of executions. The engine hears of the end and decides
- * what it means; the record, the joblog and the output follow from that ---- */
+/* ---- results.c: ends of executions ----
+ *
+ * The engine is told of an end and decides what it means; the record, the joblog
+ * and the output follow from that. */
 
 /* Handles the results in a RESULT message of worker i. */
-#define BATS_RESULTS_ENDING 1 /* it was told to end, as its whole worker job */
+#define BATS_RESULTS_ENDING 1 /* its whole worker job was told to end */
 int bats_results_take(struct master *m, size_t i, struct bats_message *message,
                       struct bats_error *err);
 
@@ -169,17 +171,17 @@ int bats_joined_blame(struct master *m, size_t i, int rc,
 /* From now on no job may join. */
 void bats_joined_end(struct master *m);
 
-/* ---- found.c: what a worker job has of an earlier session that was killed.
- * Results that the last master did not live to take, and tasks that go on,
- * become FOUND events (bats/sched.h); a result follows as DONE or FAILED. The
- * first result of a task counts: where this session, or the last one, has one
- * already, or has other use for the slot, what was found is dropped, or told to
- * stop ---- */
+/* ---- found.c: what a worker job brings from an earlier session that was killed
+ *
+ * Results that the last master did not record, and tasks that still run, become
+ * FOUND events (bats/sched.h); a result follows as DONE or FAILED. The first
+ * result of a task counts. If the task has one already, or the slot is needed
+ * for something else, the found result is dropped, or the task told to stop. */
 
-/* The rank brings something of the session that this one continues. */
+/* The rank brings results or a task of the session that this one continues. */
 bool bats_found_any(const struct master *m, const struct bats_hello *hello);
 
-/* Counts of what a HELLO brought and the run took. */
+/* How much of that the run took. */
 struct bats_found {
     uint32_t results, tasks; /* the second: that run */
 };
@@ -192,15 +194,14 @@ int bats_found_take(struct master *m, size_t i, const struct bats_hello *hello,
 
 /* ---- reclaims.c: machines that are taken away with a notice ----
  *
- * By emulation: a machine of a cluster with a lifetime (input/model.h) lives
- * from each ACQUIRE for as long as the seed of the run draws; the notice
- * before, the machine is told to the engine, and at the end it is lost. Really:
- * a rank has got SIGTERM and says so (NOTICE); it parts by itself once the
- * notice is over. Or the batch system drains its host (asked every 10 s,
- * without waiting): then it parts when the notice is over. Only machines of
- * reclaimable clusters get a notice of these kinds. Of several, the end that
- * comes first counts. A worker job on such a host gets no more tasks (RETIRED),
- * and is given back when those that run there have ended. */
+ * Emulated: a machine of a cluster with a lifetime (input/model.h) lives from
+ * each ACQUIRE for a time drawn with the seed of the run. The engine gets its
+ * notice before the end, and then its loss. Real: a rank that got SIGTERM says
+ * NOTICE and parts by itself once the notice is over; or the batch system drains
+ * its host (asked every 10 s, without waiting), and it is parted when the notice
+ * is over. Only machines of reclaimable clusters get these notices. If there are
+ * several, the first end counts. A worker job on a drained host gets no more
+ * tasks (RETIRED) and is given back when its running tasks have ended. */
 
 /* BATS_ENOMEM. */
 int bats_reclaims_init(struct master *m, struct bats_error *err);

@@ -3,14 +3,14 @@
  * START and STOP): before the first task there, and after the last.
  *
  * Layer: run. Used by the executor of each rank, with its runner. The ranks of
- * a run on one node agree by a file in $TMPDIR or /tmp whose name has the run
- * and the node. A rank with a write lock on it runs commands; one with a read
- * lock may run tasks. So the first rank that comes runs START while the others
- * wait, the last one that leaves runs STOP, and a rank that dies has left.
+ * a run on one node agree by a file in $TMPDIR or /tmp, named after the run and
+ * the node. A rank with a write lock on it runs commands; one with a read lock
+ * may run tasks. So the first rank runs START while the others wait, the last
+ * one to leave runs STOP, and a rank that dies has left.
  *
- * The commands write to the standard error of this process. If one of START
- * fails, this rank has failed, and the next one of the node tries. STOP is run
- * whatever became of START, and its failures are only told on standard error.
+ * The commands write to the standard error of this process. If a START command
+ * fails, this rank has failed, and the next rank of the node tries. STOP runs
+ * even after a failed START; its own failures are only told on standard error.
  */
 #ifndef BATS_PERNODE_H
 #define BATS_PERNODE_H

@@ -71,8 +71,8 @@ static int64_t notice_ms(const struct master *m, const struct bats_cluster *c)
                            : (int64_t)ms;
 }
 
-/* A worker job may outlive this master. Of its output, only that in the tasks'
- * own files is complete in one place. */
+/* A worker job may outlive this master, if its output does not depend on it:
+ * output that goes to files of the tasks, or comes with the result. */
 static bool keeps(const struct master *m, uint32_t cluster, bool holds,
                   bool prepares)
 {

@@ -76,7 +76,7 @@ static int record_attempt(struct master *m, size_t i,
                                err);
 }
 
-/* Unlike the row of the attempt, this one need not wait for late output. */
+/* Unlike the row of the attempt, this row need not wait for late output. */
 static int record_last(struct master *m, size_t i,
                        const struct bats_task_result *r,
                        enum bats_record_outcome outcome,
@@ -154,10 +154,10 @@ static bool is_unwanted(struct master *m, size_t i, uint32_t task)
     return true;
 }
 
-/* Why an execution was cancelled that the engine still wants: its rank was
- * told to end before this one was. That order is for all ranks, except on
- * other jobs, and except for machines that may be reclaimed, whose task runs
- * again. (Or it is an emulated loss.) */
+/* An execution that the engine still wants was cancelled: its rank was told to
+ * end before this one. The whole run is ending then (TOLD_ALL), or the whole
+ * worker job; a reclaimable machine ends alone, and its task runs again.
+ * NOT_TOLD includes emulated losses. */
 enum told { NOT_TOLD, TOLD_ALONE, TOLD_ALL };
 
 static enum told who_was_told(const struct master *m, uint32_t machine,
@@ -189,8 +189,7 @@ static int given_status(const struct master *m,
                : 0;
 }
 
-/* Of an execution that gave no result, nor had its task one before; other
- * replicas may go on. */
+/* The outcome of an execution that gave no result, of a task without one. */
 static enum bats_record_outcome useless(const struct bats_task_result *end,
                                         bool has_replicas)
 {

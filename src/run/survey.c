@@ -125,7 +125,7 @@ static bats_money with_earlier(const struct bats_run_options *options,
                : BATS_UNLIMITED;
 }
 
-/* The account is in the currency that the batch system bills; other money
+/* The account is in the currency of the batch system; charges in another one
  * cannot be compared with it. */
 static int ask_account(const struct bats_run_options *options,
                        struct bats_survey *s, struct bats_error *err)
@@ -185,9 +185,8 @@ static bats_money cost(const struct bats_run_options *options, bats_money rate,
                            : 0;
 }
 
-/* When the life of the job ended that the last session was part of. If that was
- * not the life before this one, its end is not known: assume that it came
- * `silence` after the last sign of a rank. */
+/* The end of the job's life in which the last session ran. It is known for the
+ * life before this one; else assume `silence` after the last sign of a rank. */
 static int64_t end_of_life_us(const struct bats_allocation *job,
                               const struct bats_run_options *options,
                               const struct bats_record_job *known)
@@ -197,9 +196,8 @@ static int64_t end_of_life_us(const struct bats_allocation *job,
                : known->seen_us + options->silence_us;
 }
 
-/* The part of the bill that earlier sessions have not charged, if only they
- * and the time know. Until there is another life, or step, the job holds what
- * it held. */
+/* The part of the bill that earlier sessions have not charged, without
+ * accounting. Between two sessions of one life the job holds what it held. */
 static bats_money billed_by_time(const struct bats_survey *s,
                                  const struct bats_run_options *options,
                                  const struct bats_record_job *known)

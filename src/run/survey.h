@@ -8,18 +8,17 @@
  * The machines come from the clusters file, else from src/site. The default
  * budget is the value of the allocation: the charges of all machines for every
  * window that can begin before the job ends; without an end it is unlimited.
- * BATS_BUDGET_ACCOUNT is the amount for which the batch system will still bill
- * the user. The charges of earlier sessions of the run are added to either,
- * because they count against the budget.
+ * BATS_BUDGET_ACCOUNT stands for what the batch system will still bill to the
+ * user. The charges of earlier sessions of the run are added to both, because
+ * they count against the budget.
  *
  * In an allocation (bats/billing.h) the rate is that of the whole job, as the
  * batch system says, else the sum over all machines and rank 0. The amount
- * billed before the run is what the system's accounting says of all lives and
- * sizes of this job. Without accounting it is estimated: the time that this
- * life of the job has been held, and what the sessions of earlier ones have
- * charged, with the time from their last charge to the end of their life. All
- * work is stopped so early that after its grace time 5 s are left to give the
- * job back.
+ * billed before the run comes from the system's accounting, for all lives and
+ * sizes of this job. Without accounting it is estimated: this life's time so
+ * far, plus the charges of sessions in earlier lives, each with the time from
+ * its last charge to the end of its life. Work is stopped early enough that 5 s
+ * are left after its grace time to give the job back.
  */
 #ifndef BATS_SURVEY_H
 #define BATS_SURVEY_H
@@ -53,9 +52,9 @@ struct bats_survey {
     bats_money idle_charge; /* of a rank 0 that runs no tasks, per window */
     struct bats_billing billing;
     const struct bats_policy *policy; /* that goes with it (policy.h) */
-    bool before_estimated; /* the amount billed in this job before, if there
-                           * are earlier sessions and no accounting */
-    bats_money uncounted;  /* what the account may not yet say is used */
+    bool before_estimated; /* billing.before is a guess: there are earlier
+                           * sessions and no accounting */
+    bats_money uncounted;  /* used, but perhaps not in the account yet */
 };
 
 /* Surveys the ranks that have said HELLO. BATS_EINPUT: the clusters file does

@@ -1,7 +1,7 @@
 /*
- * tls: TLS 1.3 between the master and a gateway, with a key that both know
- * (auth.h): whoever does not have it is told nothing, and nobody can read,
- * change, repeat or leave out what is said. GnuTLS.
+ * tls: TLS 1.3 between the master and a gateway, with a pre-shared key (auth.h).
+ * Whoever lacks the key learns nothing, and cannot read, change, repeat or leave
+ * out messages. GnuTLS.
  *
  * Layer: run. Used by wire.c. Nothing here waits: the handshake goes on as
  * bytes are sent and received.

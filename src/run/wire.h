@@ -1,13 +1,13 @@
 /*
- * wire: one TCP stream between the master and a gateway, cut into frames.
+ * wire: a stream between the master and a gateway, cut into frames.
  *
  * Layer: run. Used by the hub (master) and the gateway. A frame is a length
- * (32 bits, little-endian), a rank of the job (32 bits) and so many bytes, one
- * message of proto.h: from the rank if a gateway sends it, for the rank if the
- * master does; the stream may become TLS on its way (tls.h). Nothing here waits:
- * what does not go out now stays in a buffer, and what the caller does not take
- * stays in the kernel's, so that the other side has to wait. Data that arrives,
- * or can go on, ends a sleep of the main thread (util/wake.h).
+ * (32 bits, little-endian), a rank of the job (32 bits) and as many bytes as the
+ * length says: one message of proto.h, from the rank if a gateway sends it, for
+ * the rank if the master does. The stream may become TLS on its way (tls.h).
+ * Nothing here waits: what cannot be sent now stays in a buffer, and what the
+ * caller does not take stays in the kernel's, so the other side has to wait. Data
+ * that arrives, or can go on, ends a sleep of the main thread (util/wake.h).
  */
 #ifndef BATS_WIRE_H
 #define BATS_WIRE_H
@@ -36,8 +36,8 @@ struct bats_wire {
 bool bats_wire_open(struct bats_wire *wire, int fd);
 void bats_wire_close(struct bats_wire *wire);
 
-/* From now on, in both directions, all is TLS with this key; nothing that came
- * before counts. False: memory is short, or not all has been sent yet. */
+/* From now on both directions are TLS with this key; bytes that came before are
+ * dropped. False: memory is short, or not all has been sent yet. */
 bool bats_wire_secure(struct bats_wire *wire, bool is_master,
                       const uint8_t key[BATS_TLS_KEY]);
 

@@ -355,9 +355,9 @@ static int tell_ready(struct worker *w, struct bats_error *err)
     return say(w, BATS_SAY(BATS_MESSAGE_READY), err);
 }
 
-/* After the first SIGTERM, which may come twice (from Slurm, and by srun), the
- * master has the time of the notice, to let tasks end or go on elsewhere; with
- * the next one, or without a notice, it is over. */
+/* The first SIGTERM, which may come twice (from Slurm, and by srun), begins the
+ * notice: the master has that time to let tasks end or to move them. At its end,
+ * at the next SIGTERM, or at once without a notice, tasks are stopped. */
 static int heed_signals(struct worker *w, struct bats_error *err)
 {
     int n = bats_signals_terminate();
@@ -391,7 +391,7 @@ static int step(struct worker *w, struct bats_error *err)
         return rc;
     int64_t due_us;
     bool busy = w->executor != NULL && bats_executor_busy(w->executor);
-    /* A run in one job ends with it. This one goes on without. */
+    /* A run of one job ends with it; other runs go on without this one. */
     if ((w->is_gateway || w->notice_ms > 0) && w->is_ending &&
         w->executor != NULL && !busy &&
         (rc = fail(w, "its job has been told to end", err)) < 0)
@@ -444,8 +444,8 @@ static void leave_node(struct worker *w, bool hurry)
     }
 }
 
-/* Results are not wanted any more. The task is stopped like any other, and the
- * output files are closed; if that hangs, this process ends anyway. */
+/* Nobody wants results any more. The task is stopped within its grace time and
+ * the output files are closed; if that hangs, this process ends anyway. */
 static void see_out(struct worker *w)
 {
     bats_comm_leave_within((unsigned)(w->grace_ms / 1000) + LAST_WORDS_S,
@@ -601,8 +601,8 @@ static void start_over(struct worker *w, int64_t silence_us)
     *w = fresh;
 }
 
-/* If its master is gone, another one may want the job before the first would
- * have been given up for silence. `err` tells of the first. */
+/* When the master is gone, another one may want the job, until the time at which
+ * the first would have been given up. `err` is about the first. */
 static int work_for_any(struct worker *w, struct bats_error *err)
 {
     int rc = work(w, err);

@@ -5,22 +5,21 @@
  * about rank 0.
  *
  * The launcher sees its processes die on every host, and PMIx has an event for
- * that, PMIX_ERR_PROC_ABORTED. What comes of it under Open MPI 4.1 with mpirun
- * --enable-recovery, measured and read in its source:
+ * that, PMIX_ERR_PROC_ABORTED. Open MPI 4.1's mpirun --enable-recovery, measured
+ * and read in its source, does this:
  *
  *   - mpirun and its daemons hand the event to their PMIx servers with a list
- *     of those it is for, but not with the range that goes with a list. PMIx
- *     (Open MPI's own and Debian's 4.2.2) refuses that: "PMIX ERROR:
- *     BAD-PARAM in file ... pmix_event_notification.c", and no handler is ever
- *     called. But it has put the event aside before, for those who register
- *     late, and whoever registers then is called after all. So this module
- *     registers again at every bats_deaths_ask.
- *   - A daemon reports only the first of its processes that dies. And a host
- *     that is lost with its daemon is not reported at all.
+ *     of receivers, but without the range that goes with a list. PMIx (Open
+ *     MPI's own and Debian's 4.2.2) refuses that ("PMIX ERROR: BAD-PARAM in file
+ *     ... pmix_event_notification.c"), and calls no handler. But it has stored
+ *     the event for handlers that register later. So this module registers
+ *     again at every bats_deaths_ask.
+ *   - A daemon reports only its first process that dies. A host that is lost
+ *     with its daemon is not reported at all.
  *
- * So it finds out early about most losses and never about some; only silence
- * finds all. Where no PMIx library is there at build time, or the MPI library
- * does not use the same one, nothing is ever known here.
+ * So most losses are known early, and some never; only silence finds all.
+ * Without PMIx at build time, or if the MPI library uses another one, nothing is
+ * ever known here.
  */
 #ifndef BATS_DEATHS_H
 #define BATS_DEATHS_H

@@ -25,9 +25,9 @@ enum bats_bind {
     BATS_BIND_NUMA  /* to those NUMA nodes of its cores that it may use */
 };
 
-/* The launcher has given this many ranks the same hardware threads; this is
- * one of them. All get the same number of cores, neighbours as far as
- * possible; left-over cores belong to nobody. */
+/* The launcher has given `count` ranks the same hardware threads; this is number
+ * `index` of them. All get the same number of cores, neighbours as far as
+ * possible; left-over cores are not used. */
 struct bats_share {
     uint32_t index;
     uint32_t count;

@@ -29,10 +29,9 @@ struct bats_job_past {
     const char *now; /* a job without a final bill; "": none */
 };
 
-/* Asks the accounting for the sum of the bills and the number of those that
- * are not final. With `by_list`, a job whose end is known only from the list
- * is billed by that. (sacct does not always find a job by name just after its
- * end.) */
+/* Asks the accounting for the sum of the bills, and how many are not final. With
+ * `by_list`, a job whose end only the list knows is billed by the list. (Just
+ * after a job's end, sacct does not always find it by name.) */
 int bats_job_system_bills(const struct bats_batch_system *system,
                           const struct bats_job_past *past, bool by_list,
                           bats_money *sum, size_t *open,
@@ -59,11 +58,11 @@ bats_money bats_job_bill(double rate, int64_t seconds);
 int bats_job_system_clear(const struct bats_batch_system *system,
                           const char *name, struct bats_error *err);
 
-/* Finds the hourly rate of a job like this one by submitting one that cannot
- * start, and cancelling it. Signals that end the process wait for the
- * cancellation; after SIGKILL, bats_job_system_clear removes the job. *whole:
- * the job gets whole nodes, and the rate is theirs. *partition: the rules for
- * the job. BATS_ESYS, BATS_EINPUT. */
+/* Finds the hourly rate of a job like this one: submits one that cannot start,
+ * asks, and cancels it. Signals that end the process wait for that; after
+ * SIGKILL, bats_job_system_clear removes the job. *whole: the job gets whole
+ * nodes, and the rate is theirs. *partition: the rules for the job. BATS_ESYS,
+ * BATS_EINPUT. */
 int bats_job_system_rate(const struct bats_batch_system *system,
                          const struct bats_job_request *request, double *rate,
                          bool *whole, struct bats_job_partition *partition,

@@ -1,8 +1,7 @@
 /*
- * query: a command of the batch system that is asked without waiting for its
- * answer.
+ * query: commands of the batch system, and their answers.
  *
- * Layer: site. Used by queue.c. Whoever can wait for the answer uses bats_ask.
+ * Layer: site. bats_ask waits for the answer; bats_query_start and _poll do not.
  */
 #ifndef BATS_SITE_QUERY_H
 #define BATS_SITE_QUERY_H

@@ -7,11 +7,10 @@
  *
  * Model. Nodes form a cluster if they are in the same partition of a batch
  * system; without one, if their hardware is the same (processor, cores, and
- * memory to within a sixteenth). Nodes of one cluster charge the same: nodes
- * with another charge form further clusters, "fast-2". A machine is a node if
- * the job holds whole nodes, because those are billed; else it is a rank. A
- * node charges the amount that the batch system bills for it, or 1 for each
- * core and hour; a rank charges its part of that, all ranks of its node alike.
+ * memory to within a sixteenth). Nodes with another charge form a cluster of
+ * their own, "fast-2". A machine is a node if the job holds whole nodes, because
+ * those are billed; else it is a rank. A node charges what the batch system
+ * bills for it, or 1 for each core and hour; its ranks share that equally.
  *
  * The result is a clusters file, as text. From there on, clusters that were
  * found are handled like clusters from a file.

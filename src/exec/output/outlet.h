@@ -4,8 +4,8 @@
  * Layer: exec. Used by runner. Model: a task writes to two pipes (stream.h).
  * The bytes are passed on as lines, or written into the worker's outfile or
  * into the task's own files. The task gets the file itself only if the bytes
- * need no processing (--results without a limit). Whatever becomes of them,
- * the last bytes on standard error are kept for the result.
+ * need no processing (--results without a limit). In any case the last bytes on
+ * standard error are kept for the result.
  *
  * A failure to write is remembered, and reported by outlet_poll and
  * outlet_finish; later output of the task is dropped.

@@ -3,9 +3,9 @@
  * bytes that are not passed on yet.
  *
  * Layer: exec. Used by outlet. Model: the stream keeps a write end of its own
- * open as long as the task lives. So the pipe never reports an end of file:
- * after the end of the task its contents are read, and another process that
- * still holds the pipe cannot delay the result.
+ * open while the task lives, so the pipe never reports an end of file. After the
+ * end of the task the contents of the pipe are read; another process that still
+ * holds the pipe cannot delay the result.
  *
  * Bytes beyond `limit` are read, counted and dropped; one line marks the cut
  * (BATS_STREAM_MARK).

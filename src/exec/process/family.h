@@ -1,12 +1,12 @@
 /*
  * family: the processes that a task leaves behind.
  *
- * Layer: exec. Used by runner. Model: this process is made a "child subreaper"
+ * Layer: exec. Used by runner. Model: this process is a "child subreaper"
  * (prctl(2)): descendants that outlive their parents become its children, even
- * a daemon in a session of its own. So when the main process of a task is
- * gone, every child that did not exist before the first task belongs to that
- * task. Nothing else in this process may start processes between init and
- * release, and a process can have only one family.
+ * a daemon in a session of its own. So when the main process of a task is gone,
+ * every child that did not exist before the first task belongs to that task.
+ * This process must start no other processes between init and release, and can
+ * have only one family.
  *
  * Children that existed before (MPI may have some) are never touched.
  * Processes under another user id cannot be killed and are left alone.
