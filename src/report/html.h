@@ -93,7 +93,6 @@ int bats_html_graph(struct bats_html *html, struct bats_view *view,
 
 /* The part about the parameters of a sweep; empty without any. */
 int bats_html_sweep(struct bats_html *html, struct bats_view *view,
-                    const struct bats_run_history *history, int64_t n_tasks,
                     struct bats_error *err);
 
 /* The page of a frontier of strategies, its part of a run's page, and the data

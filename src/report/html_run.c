@@ -571,7 +571,7 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
     bats_html_section(&p->html, "Runtimes", "runtimes");
     rc = bats_html_graph(&p->html, p->view, &p->history, err);
     if (rc == 0 && p->history.is_sweep)
-        rc = bats_html_sweep(&p->html, p->view, &p->history, p->st.tasks, err);
+        rc = bats_html_sweep(&p->html, p->view, err);
     if (rc == 0)
         rc = write_tables(p, err);
     return rc < 0 ? rc : write_end(p, err);

@@ -105,23 +105,6 @@ const char *bats_words_machines(char *text, size_t size,
     return text;
 }
 
-/* "a 5th", "an 8th" */
-static void append_ordinal(char *text, size_t size, int64_t n)
-{
-    int64_t last = n % 10, teen = n / 10 % 10 == 1;
-    char digits[BATS_UNITS_TEXT];
-    int length = snprintf(digits, sizeof digits, "%" PRId64, n);
-    bool an = digits[0] == '8' ||
-              ((n / 10 == 1 || n / 1000 == 11 || n / 1000 == 18) &&
-               (digits[1] == '1' || digits[1] == '8') && length % 3 == 2);
-    bats_append(text, size, "%s %s%s", an ? "an" : "a", digits,
-                teen        ? "th"
-                : last == 1 ? "st"
-                : last == 2 ? "nd"
-                : last == 3 ? "rd"
-                            : "th");
-}
-
 const char *bats_words_held(char *text, size_t size,
                             const struct bats_estimator *e,
                             const struct bats_schedule *s)
@@ -137,10 +120,9 @@ const char *bats_words_held(char *text, size_t size,
                     text[0] != '\0'   ? ""
                     : s->held[i] == 1 ? " window"
                                       : " windows");
-        if (longer == 0)
-            continue;
-        bats_append(text, size, ", %" PRIu32 " of them for ", longer);
-        append_ordinal(text, size, s->held[i] + 1);
+        if (longer > 0)
+            bats_append(text, size, ", %" PRIu32 " of them for %" PRId64,
+                        longer, s->held[i] + 1);
     }
     if (text[0] == '\0')
         snprintf(text, size, "no machines");

@@ -50,8 +50,7 @@ const char *bats_words_machines(char *text, size_t size,
                                 const uint32_t *machines,
                                 const char *separator);
 
-/* "slow 32 for 4 windows, 9 of them for a 5th; fast 17 for 2"; "no
- * machines". */
+/* "slow 32 for 4 windows, 9 of them for 5; fast 17 for 2"; "no machines". */
 const char *bats_words_held(char *text, size_t size,
                             const struct bats_estimator *e,
                             const struct bats_schedule *schedule);

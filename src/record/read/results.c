@@ -165,3 +165,63 @@ int bats_view_runtimes(struct bats_view *view, bats_time **runtimes, size_t *n,
     *n = r.n;
     return rc;
 }
+
+/* ---- parameters ---- */
+
+static const char values_sql[] =
+    "WITH v AS (SELECT j.key AS name, iif(j.type = 'text', j.value,"
+    "    p.parameters -> j.fullkey) AS value, count(*) AS n,"
+    "    count(*) FILTER (WHERE state = 2) AS failed,"
+    "    count(done) AS n_done, total(done) AS wall_us, max(done) AS longest,"
+    "    total(cost) FILTER (WHERE state = 1) AS cost,"
+    "    max(max_rss_kib) FILTER (WHERE state = 1) AS rss"
+    "  FROM (SELECT *, iif(state = 1, wall_us, NULL) AS done FROM task_now) n"
+    "    JOIN point p ON p.task = n.task, json_each(p.parameters) j"
+    "  WHERE NOT removed GROUP BY 1, 2 ORDER BY min(number))"
+    "SELECT name, value, n, failed, n_done, wall_us, longest, cost, rss"
+    "  FROM (SELECT * FROM v LIMIT 200) ORDER BY name,"
+    "    value GLOB '*[^-+.0-9eE]*', CAST(value AS REAL), value";
+
+struct values {
+    struct bats_view_value *list;
+    size_t n;
+    struct bats_texts *texts;
+    int64_t n_all;
+};
+
+static int read_values(struct bats_view *v, void *context,
+                       struct bats_error *err)
+{
+#define C(member) BATS_COLUMN(struct bats_view_value, member)
+    static const struct bats_db_column columns[] = {
+        C(name),    C(value),      C(n),    C(failed),      C(n_done),
+        C(wall_us), C(longest_us), C(cost), C(max_rss_kib), {0}};
+#undef C
+    struct values *values = context;
+    free(values->list); /* of an earlier try */
+    bats_texts_release(values->texts);
+    int rc = bats_db_list(&v->db, values_sql, columns, sizeof *values->list,
+                          &values->list, &values->n, values->texts, err);
+    return rc < 0 ? rc
+                  : bats_db_integer(&v->db,
+                                    "SELECT count(*) FROM task_now n JOIN"
+                                    " point p ON p.task = n.task,"
+                                    " json_each(p.parameters)"
+                                    " WHERE NOT removed",
+                                    &values->n_all, err);
+}
+
+int bats_view_values(struct bats_view *view, struct bats_view_value **list,
+                     size_t *n, struct bats_texts *texts, int64_t *n_hidden,
+                     struct bats_error *err)
+{
+    struct values values = {.texts = texts};
+    *texts = (struct bats_texts){0};
+    int rc = bats_part_take(view, read_values, &values, err);
+    *list = values.list;
+    *n = values.n;
+    *n_hidden = values.n_all;
+    for (size_t i = 0; i < values.n; i++)
+        *n_hidden -= values.list[i].n;
+    return rc;
+}

@@ -6,6 +6,7 @@
 #ifndef BATS_RECORD_RESULTS_H
 #define BATS_RECORD_RESULTS_H
 
+#include "record/read/texts.h"
 #include "record/read/view.h"
 
 struct bats_view_session {
@@ -42,5 +43,22 @@ int bats_view_results(struct bats_view *view, int64_t session,
  * *runtimes is for free(). */
 int bats_view_runtimes(struct bats_view *view, bats_time **runtimes, size_t *n,
                        struct bats_error *err);
+
+/* The tasks of a sweep by one value of one of its parameters. Times, memory and
+ * money are those of tasks that are done, n_done of them. */
+struct bats_view_value {
+    const char *name, *value;
+    int64_t n, failed, n_done;
+    double wall_us, longest_us; /* together; of one */
+    double cost;                /* together, millionths */
+    int64_t max_rss_kib;
+};
+
+/* At most 200 values, those of the first tasks, by parameter; numbers in their
+ * order come before words. *list is for free(), with *texts for release;
+ * *n_hidden: so many values of tasks are not there. */
+int bats_view_values(struct bats_view *view, struct bats_view_value **list,
+                     size_t *n, struct bats_texts *texts, int64_t *n_hidden,
+                     struct bats_error *err);
 
 #endif
