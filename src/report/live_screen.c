@@ -170,13 +170,8 @@ static void print_time(struct screen *s, const json_t *o)
     if (strcmp(text_of(o, "phase"), "running") != 0)
         bats_append(text, sizeof text, ", %s", text_of(o, "phase"));
     if (rate > 0)
-        bats_append(text, sizeof text, ", %.*f tasks/%s", 1,
-                    rate >= 3600 ? rate / 3600
-                    : rate >= 60 ? rate / 60
-                                 : rate,
-                    rate >= 3600 ? "s"
-                    : rate >= 60 ? "min"
-                                 : "h");
+        bats_append(text, sizeof text, ", %s",
+                    bats_words_rate(rate, " tasks").s);
     if (number_of(o, "end_s") > number_of(o, "time_s"))
         bats_append(text, sizeof text, ", end at about %s",
                     moment(number_of(o, "end_s")).s);

@@ -89,23 +89,6 @@ static void put_money(char *text, const struct bats_snapshot *snapshot)
                      : "charged");
 }
 
-/* "7.9/min": tasks in the largest unit of time that gives at least one. */
-static void put_rate(char *text, double per_hour)
-{
-    static const struct {
-        double per_hour;
-        const char *name;
-    } units[] = {{3600, "s"}, {60, "min"}, {1, "h"}};
-    size_t i = 0;
-
-    if (per_hour <= 0)
-        return;
-    while (i < 2 && per_hour < units[i].per_hour)
-        i++;
-    double rate = per_hour / units[i].per_hour;
-    snprintf(text, TEXT, "%.*f/%s", rate < 9.95 ? 1 : 0, rate, units[i].name);
-}
-
 /* "sampling slow 18/30 fast 30/30": with nothing but tasks that wait, a run in
  * its sampling phase would look hung. */
 static void put_sampling(char *text, const struct bats_snapshot *snapshot)
@@ -175,7 +158,8 @@ static void put_parts(struct parts *p, const struct bats_snapshot *snapshot,
     if (s->failed > 0)
         snprintf(p->text[FAILED], TEXT, "%" PRIu32 " failed", s->failed);
     snprintf(p->text[RUNNING], TEXT, "%" PRIu32 " running", running(snapshot));
-    put_rate(p->text[RATE], per_hour);
+    if (per_hour > 0)
+        snprintf(p->text[RATE], TEXT, "%s", bats_words_rate(per_hour, "").s);
     put_end(p->text[END], snapshot);
     put_money(p->text[MONEY], snapshot);
     bats_words_machines(p->text[HELD], TEXT, platform->clusters,

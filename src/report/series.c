@@ -101,11 +101,10 @@ json_t *bats_series_machines(const struct bats_run_history *h)
                 add_area(a, busy, (double)s->begin, (double)s->end,
                          1.0 / m->slots);
         }
-        json_array_append_new(
-            list, json_pack("{s:o, s:o, s:o}", "name",
-                            bats_json_text(h->clusters[k]), "held",
-                            numbers(held, a.n), "busy",
-                            numbers(busy, a.n)));
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "name",
+                                              bats_json_text(h->clusters[k]),
+                                              "held", numbers(held, a.n),
+                                              "busy", numbers(busy, a.n)));
     }
     return list;
 }
@@ -208,15 +207,14 @@ json_t *bats_series_runtimes(const struct bats_run_history *h)
         set_edges(&r);
         count(h, k, &r);
         json_array_append_new(
-            list,
-            json_pack("{s:o, s:o, s:o, s:I, s:f, s:o}", "cluster",
-                      bats_json_text(h->clusters[k]), "edges",
-                      numbers(r.edge, BARS + 1), "counts",
-                      numbers(r.counts, BARS), "n", (json_int_t)r.n, "mean",
-                      r.sum / (double)r.n, "estimate",
-                      r.n_sampled > 0
-                          ? json_real(r.sampled / (double)r.n_sampled)
-                          : json_null()));
+            list, json_pack("{s:o, s:o, s:o, s:I, s:f, s:o}", "cluster",
+                            bats_json_text(h->clusters[k]), "edges",
+                            numbers(r.edge, BARS + 1), "counts",
+                            numbers(r.counts, BARS), "n", (json_int_t)r.n,
+                            "mean", r.sum / (double)r.n, "estimate",
+                            r.n_sampled > 0
+                                ? json_real(r.sampled / (double)r.n_sampled)
+                                : json_null()));
     }
     return list;
 }
@@ -347,52 +345,34 @@ static void put_bars(struct bytes *b, const struct bats_run_history *h,
     }
 }
 
-static int by_machine(const void *a, const void *b)
+/* The window that begins with hold *i, and *i behind it: of very many, those
+ * that follow one another are joined. */
+static struct bats_history_hold next_window(const struct bats_run_history *h,
+                                            size_t *i)
 {
-    const struct bats_history_hold *x = a, *y = b;
-    return x->machine != y->machine
-               ? (x->machine > y->machine) - (x->machine < y->machine)
-               : (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-/* Joins windows that follow one another: returns the number that is left. */
-static size_t join(struct bats_history_hold *x, size_t n)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (kept > 0 && n > WINDOWS_MAX &&
-            x[kept - 1].machine == x[i].machine &&
-            x[i].begin <= x[kept - 1].end + BATS_SECOND)
-            x[kept - 1].end = x[i].end;
-        else
-            x[kept++] = x[i];
-    return kept;
+    struct bats_history_hold w = h->holds[(*i)++];
+    for (; h->n_holds > WINDOWS_MAX && *i < h->n_holds &&
+           h->holds[*i].machine == w.machine &&
+           h->holds[*i].begin <= w.end + BATS_SECOND;
+         ++*i)
+        w.end = h->holds[*i].end;
+    return w;
 }
 
 static void put_windows(struct bytes *b, const struct bats_run_history *h,
                         double tick)
 {
-    size_t i = 0, n = h->n_holds;
-    struct bats_history_hold *x = malloc((n + 1) * sizeof *x);
+    size_t i = 0;
 
-    if (x == NULL) {
-        b->failed = true;
-        return;
-    }
-    if (n > 0) /* else it may be NULL */
-        memcpy(x, h->holds, n * sizeof *x);
-    qsort(x, n, sizeof *x, by_machine);
-    n = join(x, n);
     for (uint32_t m = 0; m < h->n_machines; m++) {
         size_t count = 0;
         uint64_t at = 0;
-        while (i + count < n && x[i + count].machine == m)
-            count++;
+        for (size_t k = i; k < h->n_holds && h->holds[k].machine == m; count++)
+            next_window(h, &k);
         put(b, count);
-        for (size_t last = i + count; i < last; i++) {
-            uint64_t begin = ticks(tick, x[i].begin);
-            uint64_t stop = ticks(tick, x[i].end);
+        for (; count > 0; count--) {
+            struct bats_history_hold w = next_window(h, &i);
+            uint64_t begin = ticks(tick, w.begin), stop = ticks(tick, w.end);
             begin = begin < at ? at : begin;
             stop = stop < begin ? begin : stop;
             put(b, begin - at);
@@ -400,7 +380,6 @@ static void put_windows(struct bytes *b, const struct bats_run_history *h,
             at = stop;
         }
     }
-    free(x);
 }
 
 static json_t *rows_json(const struct bats_run_history *h)
@@ -413,10 +392,10 @@ static json_t *rows_json(const struct bats_run_history *h)
             snprintf(label, sizeof label,
                      h->machines[i].slots > 1 ? "%s/%u" : "%s",
                      h->machines[i].name, k + 1);
-            json_array_append_new(
-                list, json_pack("[o, I, I]", bats_json_text(label),
-                                (json_int_t)h->machines[i].cluster,
-                                (json_int_t)i));
+            json_array_append_new(list,
+                                  json_pack("[o, I, I]", bats_json_text(label),
+                                            (json_int_t)h->machines[i].cluster,
+                                            (json_int_t)i));
         }
     return list;
 }

@@ -72,6 +72,16 @@ struct bats_phrase bats_words_count(uint64_t n, const char *noun)
     return phrase("%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
 }
 
+struct bats_phrase bats_words_rate(double per_hour, const char *noun)
+{
+    double unit = per_hour >= 3600 ? 3600 : per_hour >= 60 ? 60 : 1;
+    double rate = per_hour / unit;
+    return phrase("%.*f%s/%s", rate < 9.95 ? 1 : 0, rate, noun,
+                  unit > 60  ? "s"
+                  : unit > 1 ? "min"
+                             : "h");
+}
+
 struct bats_phrase bats_words_end(int exit_status, int signal)
 {
     const char *name = signal != 0 ? sigabbrev_np(signal) : NULL;

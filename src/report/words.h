@@ -40,6 +40,10 @@ struct bats_phrase bats_words_makespan(double us);
 /* "exit 3", "signal 9 (KILL)", "timed out", "too long" or "out of memory" (util/usage.h). */
 struct bats_phrase bats_words_end(int exit_status, int signal);
 
+/* "7.9/min", or "7.9 tasks/min": in the largest unit of time that has at least
+ * one. */
+struct bats_phrase bats_words_rate(double per_hour, const char *noun);
+
 /* "1 task", "2 tasks". */
 struct bats_phrase bats_words_count(uint64_t n, const char *noun);
 

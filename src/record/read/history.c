@@ -194,7 +194,6 @@ static void join_holds(struct bats_run_history *h)
 {
     size_t kept = 0;
 
-    qsort(h->holds, h->n_holds, sizeof *h->holds, by_place);
     for (size_t i = 0; i < h->n_holds; i++) {
         struct bats_history_hold *x = &h->holds[i];
         struct bats_history_hold *last = kept > 0 ? &h->holds[kept - 1] : x;
@@ -215,10 +214,8 @@ static void add_hold(struct bats_run_history *h, uint32_t machine,
 }
 
 /* Where leases do not tell. */
-static int add_holds(struct bats_run_history *h, struct bats_error *err)
+static int make_holds(struct bats_run_history *h, struct bats_error *err)
 {
-    if (h->terms.returns)
-        return 0;
     h->holds = malloc((h->n_charges + h->n_spans + h->n_machines + 1) *
                       sizeof *h->holds);
     if (h->holds == NULL)
@@ -234,8 +231,6 @@ static int add_holds(struct bats_run_history *h, struct bats_error *err)
                  h->spans[i].end);
     for (uint32_t i = 0; h->terms.lasts && i < h->n_machines; i++)
         add_hold(h, i, 0, h->end, h->end);
-    if (h->terms.idle_is_free)
-        join_holds(h);
     return 0;
 }
 
@@ -306,8 +301,14 @@ static int read_all(struct bats_view *v, void *context, struct bats_error *err)
                           &h->holds, &h->n_holds, NULL, err);
     if (rc == 0)
         rc = place_charges(h, err);
-    if (rc == 0)
-        rc = place_spans(h) ? add_holds(h, err) : bats_no_memory(err);
+    if (rc == 0 && !place_spans(h))
+        rc = bats_no_memory(err);
+    if (rc == 0 && !h->terms.returns)
+        rc = make_holds(h, err);
+    if (h->n_holds > 0)
+        qsort(h->holds, h->n_holds, sizeof *h->holds, by_place);
+    if (h->terms.idle_is_free)
+        join_holds(h);
     return rc;
 }
 

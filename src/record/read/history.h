@@ -82,7 +82,7 @@ struct bats_run_history {
     size_t n_lost;
     struct bats_history_charge *charges; /* in order */
     size_t n_charges;
-    struct bats_history_hold *holds; /* in any order */
+    struct bats_history_hold *holds; /* by machine and begin */
     size_t n_holds;
     struct bats_history_decision *decisions;
     size_t n_decisions;
