@@ -234,6 +234,27 @@ test "$(query 'SELECT count(*) FROM execution WHERE outcome = 0')" -eq 2
 ok 'of a task that runs elsewhere, too, the first result counts'
 rm -f may.*
 
+# The idle one has a child that starts tasks, as long as it has a master.
+rm -f bag.bats begun
+echo '@once echo 1 >>begun; until test -e may.1; do sleep 0.05; done' >bag
+children() { [ "$(pgrep -cP $worker)" -eq "$1" ]; }
+resumed
+worker busy
+busy=$worker
+within 60 lines begun 1
+worker idle
+within 60 children 1
+killed
+within 30 children 0
+resumed
+within 60 children 1
+touch may.1
+ended $master 0
+ended $busy 0
+ended $worker 0
+ok 'nothing of a master that is gone stays with a job that has no task'
+rm may.1
+
 cp clusters.ini plain.ini
 printf 'speed = 1000\nexpected = 5m\n' >>clusters.ini
 echo '@sleep 300' >bag

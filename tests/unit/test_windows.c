@@ -322,11 +322,13 @@ TEST(a_task_is_cut_off_only_where_that_is_cheaper)
 }
 
 /* 2 machines of a window each, 6 tasks of half a window: the last two begin at
- * 1 - 0.5 / 2 (half a task is under way then), and end half a task later. */
+ * 1 - 0.5 / 2 (half a task is under way then), and end half a task later. The
+ * second type is no part of the problem. */
 TEST(all_machines_cost_until_what_they_run_ends)
 {
     const struct bats_windows_type types[] = {
-        {.rate = 2, .slots = 1, .charge = 5, .parked = 2}};
+        {.rate = 2, .slots = 1, .charge = 5, .parked = 2},
+        {.rate = 9, .slots = 9, .charge = 9, .parked = 9}};
     const struct bats_windows_slot slots[] = {{1.2, 1}};
     const struct bats_windows_machine machines[] = {
         {.type = 0, .n_slots = 1, .paid = 0.5, .overrun = 1}};
@@ -340,6 +342,8 @@ TEST(all_machines_cost_until_what_they_run_ends)
     p.slots = slots;
     cost = bats_windows_cost_of_all(&p, 0, &end);
     assert_true(fabs(end - 1.2) < 1e-9 && fabs(cost - 5) < 1e-9);
+    bats_windows_cost_of_all(&p, 6, &end); /* it is busy until then */
+    assert_true(fabs(end - 1.25) < 0.01);
 }
 
 TEST_MAIN(NULL, NULL)
