@@ -143,22 +143,23 @@ SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
 # Those that take longest begin first: none is left to run alone at the end.
 # Some of these wait and some compute.
 LONG_TESTS = $(addprefix tests/,gridengine/t0001-jobs.sh \
-	slurm/t0008-account.sh fault/t0201-resume.sh \
-	fault/t0103-lost-worker.sh slurm/t0005-supervise.sh \
-	slurm/t0010-jobs-end.sh) \
+	slurm/t0008-account.sh fault/t0103-lost-worker.sh \
+	slurm/t0014-alloc-faults.sh \
+	slurm/t0005-supervise.sh slurm/t0017-expert.sh fault/t0201-resume.sh) \
 	$(B)/tests/test_record_crash $(B)/tests/test_sched_property \
-	$(addprefix tests/,slurm/t0007-lives.sh mpi/t0501-sample.sh \
-	slurm/t0012-alloc.sh slurm/t0003-clusters.sh slurm/t0009-end.sh \
-	slurm/t0015-alloc-account.sh fault/t0104-hosts.sh) \
-	$(B)/tests/test_disk $(B)/tests/test_knapsack \
-	$(addprefix tests/,mpi/t0506-expert.sh cli/t0701-report.sh \
-	slurm/t0000-testbed.sh fault/t0001-signals.sh cli/t0002-sweeps.sh \
-	slurm/t0017-expert.sh) \
-	$(B)/tests/test_record_recover $(B)/tests/test_sim_budget \
-	$(addprefix tests/,slurm/t0002-jobscripts.sh slurm/t0006-plan.sh \
-	fault/t0101-failures.sh mpi/t0901-das.sh build/t0004-optional.sh) \
-	$(B)/tests/test_verify $(B)/tests/test_sched_many \
-	$(B)/tests/test_windows
+	$(addprefix tests/,slurm/t0007-lives.sh slurm/t0010-jobs-end.sh \
+	slurm/t0015-alloc-account.sh fault/t0104-hosts.sh \
+	slurm/t0012-alloc.sh mpi/t0506-expert.sh slurm/t0003-clusters.sh) \
+	$(B)/tests/test_disk $(B)/tests/test_record_recover \
+	$(addprefix tests/,mpi/t0501-sample.sh fault/t0001-signals.sh \
+	slurm/t0009-end.sh mpi/t0503-known.sh mpi/t0604-worker-jobs.sh) \
+	$(B)/tests/test_sim_budget $(B)/tests/test_verify \
+	$(addprefix tests/,cli/t0701-report.sh slurm/t0000-testbed.sh \
+	slurm/t0006-plan.sh mpi/t0004-jobs.sh mpi/t0510-reclaimed.sh \
+	cli/t0002-sweeps.sh mpi/t0206-top.sh slurm/t0002-jobscripts.sh \
+	fault/t0101-failures.sh fault/t0102-time-limit.sh \
+	mpi/t0901-das.sh) \
+	$(B)/tests/test_record_now $(B)/tests/test_offers
 # Of the others, scripts and programs take turns: scripts mostly wait.
 SHORT_TESTS = $(subst +, ,$(join \
 	$(addsuffix +,$(filter-out $(LONG_TESTS),$(SCRIPT_TESTS))), \

@@ -17,7 +17,7 @@ window = 60m
 ranks = 1
 charge = 1
 INI
-expect 4 bats 2 bag --clusters one.ini --budget 2 --time-scale 3600 --joblog log \
+expect 4 bats 2 bag --clusters one.ini --budget 2 --time-scale 1800 --joblog log \
     --json report.json
 ok 'a bag that the budget cannot pay exits with 4'
 test "$(field report.json charged)" = 2

@@ -85,22 +85,22 @@ ended() {
     return $code
 }
 # Its clusters file names the nodes that are lost, too.
-others=$(lossy others 300 5 'slow[2-4]' -c ../clusters.ini)
+others=$(lossy others 200 5 'slow[2-4]' -c ../clusters.ini)
 first=$(lossy first 60 3 'fast[1-4],slow1')
-within 60 some_have_run others 20
+within 60 some_have_run others 15
 within 60 some_have_run first 10
 kill -KILL "$(cat "$BED/node.fast2")"
 # The node of rank 0, with which the script goes, too.
 kill -KILL "$(cat "$BED/node.slow2")"
-within 120 some_have_run others 100
+within 120 some_have_run others 60
 ip link set slow1 down
 # Slurm may end a step that has lost nodes, or not. Without rank 0 it is over.
-within 120 some_have_run others 200
+within 120 some_have_run others 120
 kill -KILL "$(rank_pid 0 "$others")"
 
 ended others "$others"
 ok 'two nodes are lost, then rank 0: the job goes on to its end'
-once others 300
+once others 200
 ok 'no task that had ended is lost or run again'
 sessions others 2
 expect 1 grep -q ' NodeList=.*fast\[1-' out
