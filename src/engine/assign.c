@@ -167,8 +167,16 @@ void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)
     }
 }
 
+/* What orders have learned of the state may be wrong by now. */
+static void begin_pass(struct bats_sched *e)
+{
+    if (e->order->begin)
+        e->order->begin(e->own.order);
+}
+
 void assign_slot(struct bats_sched *e, uint32_t slot)
 {
+    begin_pass(e);
     if (!e->state.run.in_tail)
         fill(e, slot);
 }
@@ -189,6 +197,7 @@ static bool ask_idle(struct bats_sched *e)
     struct state *s = &e->state;
     uint32_t slot = s->idle.first;
     bool left = false, refused = false;
+    begin_pass(e);
     while (slot != NO_SLOT && !s->run.draining && !s->run.in_tail &&
            any_task(s)) {
         uint32_t next = s->slots[slot].next_idle;

@@ -12,6 +12,8 @@
  */
 #include "engine/order/order.h"
 
+#include <string.h>
+
 /* Upper bounds on the slots and tasks compared. */
 #define SLOTS_MOST 256
 #define TASKS_MOST BATS_BAG_AHEAD
@@ -24,9 +26,17 @@ struct faster {
     uint32_t machine, cluster;
 };
 
+/* What a refusal holds for, within a pass over idle slots: until a task begins,
+ * or a slot is no longer idle. */
+struct refusal {
+    uint32_t ready, busy, idle;
+};
+
 struct memory {
     struct faster slots[SLOTS_MOST];
     uint32_t n;
+    struct refusal refusal[BATS_CLUSTERS_MAX];
+    bool is_refused[BATS_CLUSTERS_MAX]; /* whatever machine of it asks */
 };
 
 /* Tasks take clearly less there than `mine`. */
@@ -86,6 +96,29 @@ static bool goes_elsewhere(struct memory *o, const struct state *s,
     return best != NULL;
 }
 
+static void begin(void *self)
+{
+    struct memory *o = self;
+    memset(o->is_refused, 0, sizeof o->is_refused);
+}
+
+/* All tasks at hand belong elsewhere, whatever machine of the cluster asks. */
+static bool is_refused(const struct memory *o, const struct state *s,
+                       uint32_t cluster)
+{
+    const struct refusal *r = &o->refusal[cluster];
+    return o->is_refused[cluster] && r->ready == bats_bag_ready(&s->bag) &&
+           r->busy == s->n_busy && r->idle == s->idle.n;
+}
+
+static void note_refusal(struct memory *o, const struct state *s,
+                         uint32_t cluster)
+{
+    o->is_refused[cluster] = true;
+    o->refusal[cluster] =
+        (struct refusal){bats_bag_ready(&s->bag), s->n_busy, s->idle.n};
+}
+
 static struct bats_position next(void *self, const struct state *s,
                                  uint32_t machine)
 {
@@ -94,10 +127,13 @@ static struct bats_position next(void *self, const struct state *s,
     uint32_t ready = bats_bag_ready(&s->bag);
     uint32_t most = ready < TASKS_MOST ? ready : TASKS_MOST;
     struct bats_bag_walk walk = {.n = 1};
+    uint32_t cluster = s->machines[machine].cluster;
+    if (is_refused(o, s, cluster))
+        return BATS_NO_POSITION;
     look(o, s, machine);
     for (uint32_t behind = 0; behind < most; behind++) {
         task = s->bag.order[bats_bag_walk(&s->bag, &walk)];
-        if (goes_elsewhere(o, s, task, s->machines[machine].cluster))
+        if (goes_elsewhere(o, s, task, cluster))
             continue;
         if (s->tasks[task.i].avoid != machine)
             return task;
@@ -106,6 +142,8 @@ static struct bats_position next(void *self, const struct state *s,
     }
     if (ready > most)
         return task; /* faster ones have enough to do */
+    if (!bats_is_position(avoided))
+        note_refusal(o, s, cluster);
     /* No other slot may want the task: better here than nowhere. */
     bool elsewhere = s->n_open > s->machines[machine].n_slots;
     return elsewhere && s->n_busy > 0 ? BATS_NO_POSITION : avoided;
@@ -114,4 +152,5 @@ static struct bats_position next(void *self, const struct state *s,
 const struct order order_chain = {
     .advisor = {.name = "chain", .memory = sizeof(struct memory)},
     .refusal = BATS_IDLE_ELSEWHERE,
+    .begin = begin,
     .next = next};

@@ -9,6 +9,7 @@ void slot_add_idle(struct state *s, uint32_t slot)
     if (sl->is_idle)
         return;
     sl->is_idle = true;
+    s->idle.n++;
     sl->idle = BATS_IDLE_NOT;
     sl->next_idle = NO_SLOT;
     sl->prev_idle = s->idle.last;
@@ -25,6 +26,7 @@ void slot_remove_idle(struct state *s, uint32_t slot)
     if (!sl->is_idle)
         return;
     sl->is_idle = false;
+    s->idle.n--;
     if (s->idle.asked == slot)
         s->idle.asked = sl->prev_idle;
     if (sl->prev_idle == NO_SLOT)

@@ -102,7 +102,8 @@ struct run {
 
 /* The slots that have nothing to do. */
 struct idle {
-    uint32_t first, last; /* list of them, oldest first */
+    uint32_t first, last; /* list of them, oldest first; */
+    uint32_t n;           /*   how many there are */
     uint32_t asked;       /* all up to this one need not be asked whether they
                              want a replica; NO_SLOT: all must be */
     uint32_t *news;       /* machines, n_news: why they are idle was noted */
