@@ -82,8 +82,9 @@ double bats_learner_task(struct bats_learner *l, uint32_t i,
                 : bats_history_last(&l->past, l->kinds.kinds.kind[kind].name));
 }
 
-double bats_learner_task_on(struct bats_learner *l, uint32_t i,
-                            const char *command, size_t cluster)
+/* As bats_learner_task, on a cluster that something is believed of. */
+static double task_on(struct bats_learner *l, uint32_t i, const char *command,
+                      size_t cluster)
 {
     uint32_t kind = bats_bag_kinds_of(&l->kinds, i, command);
     if (!l->believes || kind == BATS_NO_KIND)
@@ -102,7 +103,7 @@ static void list_task(FILE *out, struct bats_learner *l, uint32_t i,
 {
     fprintf(out, "%" PRIu64, (uint64_t)i + 1);
     for (size_t c = 0; c < l->n_clusters; c++) {
-        double time = bats_learner_task_on(l, i, command, c);
+        double time = task_on(l, i, command, c);
         double price = time / (double)window * (double)clusters[c].charge;
         if (time > 0)
             fprintf(out, "\t%.4g\t%.4g", time / (double)BATS_SECOND,

@@ -178,15 +178,16 @@ enum bats_option_kind {
     BATS_OPTION_HALT      /* halt_* of struct bats_sched_rules */
 };
 
+/* In the order of the help. */
 enum bats_option_group {
     BATS_GROUP_PLAN,   /* what the bag is like (plan) */
-    BATS_GROUP_SWEEP,  /* values of a sweep (run) */
     BATS_GROUP_SELECT, /* selection of output (output) */
     BATS_GROUP_TASKS,  /* selection of tasks (tasks) */
     BATS_GROUP_MONEY,  /* money and machines */
     BATS_GROUP_RUN,    /* how tasks are run */
     BATS_GROUP_FAULT,  /* when things go wrong */
     BATS_GROUP_OUTPUT, /* what is written */
+    BATS_GROUP_SWEEP,  /* values of a sweep (run) */
     BATS_GROUP_PAPERS, /* policies and tails of papers */
     BATS_GROUPS
 };

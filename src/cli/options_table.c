@@ -61,33 +61,35 @@ const struct bats_option bats_options[] = {
     ROW("null", '0', NULL, FLAG, AT(sweep.null), RUNS, SWEEP,
         "a NUL ends each value of a file, not a newline"),
     ROW("tasks", 0, "N|FILE", TEXT, AT(tasks), PLAN, PLAN,
-        "number of tasks in the bag; or the bag or workflow itself, so that "
-        "dependencies are known"),
+        "number of tasks in the bag, or the bag or workflow itself, for its "
+        "dependencies"),
     ROW("runtime", 0, "LIST", TEXT, AT(runtime), PLAN, PLAN,
         "mean runtime of a task on each cluster, as in slow=15m,fast=3.75m "
         "(default: 'expected' in the clusters file, as a guess)"),
     ROW("failed", 0, NULL, FLAG, AT(failed), TASKS, TASKS,
-        "those that failed"),
+        "only failed tasks"),
     ROW("slowest", 0, "N", COUNT, AT(slowest), TASKS, TASKS,
-        "the N slowest, the slowest first"),
+        "the N slowest tasks, the slowest first"),
     ROW("state", 0, "pending|running|done|failed|skipped|removed", CHOICE,
         AT(state), TASKS, TASKS,
-        "those in this state (skipped: not run, for one that they wait for "
-        "was not done, or their workflow has no money for them; removed: no "
-        "longer in the bag)"),
+        "only tasks in this state (skipped: not run, because a task that they "
+        "wait for was not done or because their workflow has no money left; "
+        "removed: no longer in the bag)"),
     ROW("machine", 0, "NAME", TEXT, AT(on_machine), LOG, TASKS,
-        "what happened on this machine, as in slow-3"),
-    ROW("last", 0, "N", COUNT, AT(last), LOG, TASKS, "the last N entries"),
+        "only what happened on this machine, as in slow-3"),
+    ROW("last", 0, "N", COUNT, AT(last), LOG, TASKS,
+        "only the last N entries"),
     ROW("where", 0, "EXPRESSION", TEXT, AT(where), TASKS, TASKS,
-        "those for which this SQL expression is true, as in 'rate > 0.1': the "
-        "parameters of a sweep (p1, p2, ... if they have no names), and the "
-        "columns of the view tasks in the record, such as wall_s and host"),
+        "only tasks for which this SQL expression is true, as in 'rate > "
+        "0.1': the parameters of a sweep (p1, p2, ... if they have no names), "
+        "and the columns of the view tasks in the record, such as wall_s and "
+        "host"),
     ROW("partition", 'p', "LIST", TEXT, AT(partition), ALLOC, MONEY,
         "the partitions to buy jobs in, as in slow,fast; each is a cluster "
         "with a price of its own"),
     ROW("unreliable", 0, "LIST", TEXT, AT(unreliable), ALLOC, PAPERS,
-        "those of the partitions whose jobs may be lost, by preemption for "
-        "instance: for --policy expert"),
+        "the partitions whose jobs may be lost, by preemption for instance: "
+        "for --policy expert"),
     ROW("budget", 'b', "AMOUNT|account", BUDGET, AT(budget), ALLOC, MONEY,
         "never be billed more than AMOUNT, or than what Slurm reports as left "
         "in the account: all jobs together, those that wait counted as if "
@@ -131,10 +133,10 @@ const struct bats_option bats_options[] = {
         "show what jobs cost, and the first ones as they would be submitted; "
         "start nothing"),
     ROW("clusters", 'c', "FILE", FILE, AT(clusters), PLAN, MONEY,
-        "the clusters and what they charge"),
+        "the clusters and their charges"),
     ROW("clusters", 'c', "FILE", FILE, AT(clusters), RUNS | CLUSTERS, MONEY,
-        "the clusters and what they charge (default: those found, as "
-        "'bats-mpi clusters' shows them)"),
+        "the clusters and their charges (default: those found, as 'bats-mpi "
+        "clusters' shows them)"),
     ROW("machine", 0, "node|rank", CHOICE, AT(machine), RUNS | CLUSTERS, MONEY,
         "without a clusters file: the unit that is held and charged (default: "
         "node if the job holds whole nodes, else rank)"),
@@ -180,9 +182,10 @@ const struct bats_option bats_options[] = {
         "when the run ends write what it has learned to FILE: a profile for "
         "'bats-mpi plan' and, if clusters are unreliable, 'frontier'"),
     ROW("sample-on", 0, "N", SMALL, AT(sample_on), RUNS, MONEY,
-        "take the sample on N slots of the cheapest cluster, and of each "
-        "other one for no more money, but one (bkp: of every cluster; "
-        "default: 7, and all that cost nothing)"),
+        "take the sample on N slots of the cheapest cluster, and on at least "
+        "one slot of every other cluster, for no more money in total (bkp: on "
+        "N slots of every cluster; default: 7, and all slots that cost "
+        "nothing)"),
     ROW("confidence", 0, "P", LEVEL, AT(confidence), RUNS | PLAN, MONEY,
         "confidence level of the bounds on mean, deviation and makespan, 0.5 "
         "to 0.9999 (default: 0.9; an upper bound then holds with at least 3P "
@@ -228,12 +231,18 @@ const struct bats_option bats_options[] = {
         "take over tasks from slower machines; soonest: as stochastic, else "
         "any task of a slower machine, and again what runs suspiciously long "
         "(default: soonest)"),
+    ROW("jobs", 'j', "N", TEXT, AT(workers), RUNS | CLUSTERS, RUN,
+        "without a launcher (srun, mpirun): start N workers on this machine; "
+        "+N, -N: that many more or fewer than cores; N%: of the cores; 0: as "
+        "many as possible, 250 (default: 1)"),
     ROW("open", 0, NULL, FLAG, AT(open), RUN, RUN,
-        "the bag is filled while it runs: by DRIVER, which is started, and by "
-        "others that have BATS_SOCKET; the run ends with the driver, "
-        "'bats-mpi close' or --idle, and when all tasks are done"),
+        "fill the bag while it runs: DRIVER, which is started, and others "
+        "that have BATS_SOCKET add tasks. The run ends when all tasks are "
+        "done and the driver has ended or, without a driver, after 'bats-mpi "
+        "close' or --idle"),
     ROW("idle", 0, "DURATION", PERIOD, AT(idle), RUN, RUN,
-        "with --open, without a driver: end after so long without a task"),
+        "with --open, without a driver: end when there was no task for this "
+        "long"),
     ROW("expect", 0, "N", COUNT, AT(in_all), RUN, RUN,
         "with --open: N tasks are expected in all (default: not known)"),
     ROW("no-replicate", 0, NULL, FLAG, AT(no_replicate), RUNS | ALLOC, RUN,
@@ -271,10 +280,6 @@ const struct bats_option bats_options[] = {
     ROW("jobs", 'j', "N", SMALL, AT(jobs), COMPUTES, RUN,
         "compute on N threads; the results do not depend on N (default: 0, "
         "one per core)"),
-    ROW("jobs", 'j', "N", TEXT, AT(workers), RUNS | CLUSTERS, RUN,
-        "without a launcher (srun, mpirun): start N workers on this machine; "
-        "+N, -N: that many more or fewer than cores; N%: of the cores; 0: as "
-        "many as possible, 250 (default: 1)"),
     ROW("order", 0, "file|random|longest", CHOICE, AT(order), RUNS | ALLOC,
         RUN,
         "begin tasks in the order of the bag, in random order, or the longest "
@@ -292,11 +297,13 @@ const struct bats_option bats_options[] = {
         "binding (default: core)"),
     ROW("cores", 0, "N", SMALL, AT(cores), RUN, RUN,
         "the cores (ranks of one node) that each task needs, unless the bag "
-        "says it of this task (#BATS cores=N). It is bound to all of them, and "
+        "says it of this task (#BATS cores=N). It is bound to all of them, "
+        "and "
         "OMP_NUM_THREADS is set to match (default: 1)"),
     ROW("memory", 0, "SIZE", SIZE, AT(memory), RUNS | ALLOC, RUN,
         "the memory that each task needs (suffixes K, M, G), unless the bag "
-        "says it of this task (#BATS memory=SIZE): tasks that run on a node at "
+        "says it of this task (#BATS memory=SIZE): tasks that run on a node "
+        "at "
         "the same time need no more than it has. The report sets it against "
         "what was used (default: what the batch job asked for each task, for "
         "the report only)"),
@@ -360,12 +367,12 @@ const struct bats_option bats_options[] = {
         "tasks, the name of --joblog and .bats)"),
     ROW("history", 0, "FILE", FILE, AT(history), RUNS | ALLOC | PLAN | HISTORY,
         RUN,
-        "what earlier bags took is in FILE (default: $BATS_HISTORY, else "
-        "bats-mpi/history.db in $XDG_STATE_HOME or ~/.local/state; none with "
-        "--time-scale)"),
+        "the file with the runtimes of earlier bags (default: $BATS_HISTORY, "
+        "else bats-mpi/history.db in $XDG_STATE_HOME or ~/.local/state; none "
+        "with --time-scale)"),
     ROW("history", 0, "FILE", FILE, AT(history), SIMULATE, RUN,
-        "the policy bats believes what earlier bags in FILE took: on clusters "
-        "of these names, of the class that [bag] has"),
+        "let the policy bats use the runtimes of earlier bags in FILE: those "
+        "of the class in [bag], on clusters of the same names"),
     ROW("no-history", 0, NULL, FLAG, AT(no_history), RUNS | ALLOC | PLAN, RUN,
         "neither ask the history nor add to it"),
     ROW("cluster", 0, "NAME", TEXT, AT(cluster), HISTORY, RUN,
@@ -435,15 +442,14 @@ const struct bats_option bats_options[] = {
     ROW("json", 0, "FILE", FILE, AT(json_file), RUNS | ALLOC, OUTPUT,
         "also write the closing report as JSON (-: standard output)"),
     ROW("sbatch", 0, "SCHEDULE", TEXT, AT(sbatch), PLAN, OUTPUT,
-        "print the Slurm job script of this schedule, given by its name, or "
-        "best: of the one for --budget and --deadline. It has partitions, "
-        "nodes or ranks, time limit, and the srun line"),
+        "print a Slurm job script for this schedule, given by its name, or "
+        "best: for the one that suits --budget and --deadline"),
     ROW("frontier", 0, NULL, FLAG, AT(frontier), PLAN, OUTPUT,
-        "all schedules that no other one beats in cost and end"),
+        "list all schedules that no other one beats in both cost and end"),
     ROW("points", 0, NULL, FLAG, AT(points), PLAN, OUTPUT,
-        "instead, what each task of the bag is expected to take and cost on "
-        "each cluster, by the history: of a sweep, by its numeric parameters "
-        "where they explain runtimes"),
+        "instead list the expected runtime and cost of each task on each "
+        "cluster, by the history; for a sweep, by its numeric parameters "
+        "where these explain runtimes"),
     ROW("csv", 0, NULL, FLAG, AT(csv), PLAN | COMPUTES, OUTPUT,
         "answer in comma-separated values (plan: with --frontier)"),
     ROW("json", 0, NULL, FLAG, AT(json), OBJECT, OUTPUT, "answer in JSON"),

@@ -117,10 +117,6 @@ double bats_past_factor(double deviation);
 double bats_learner_task(struct bats_learner *learner, uint32_t i,
                          const char *command);
 
-/* The same on a cluster of which something is believed. */
-double bats_learner_task_on(struct bats_learner *learner, uint32_t i,
-                            const char *command, size_t cluster);
-
 /* Lists what each task is expected to take on each cluster, in seconds, and to
  * cost there, with tabs between. BATS_ENOMEM. */
 int bats_learner_list(FILE *out, struct bats_learner *learner,

@@ -26,13 +26,6 @@ static int platform(void *context, struct bats_platform *platform,
     return bats_no_memory(err);
 }
 
-/* The run waits for workers as long as it lasts: a late one may still help. */
-static bool expects(void *context)
-{
-    (void)context;
-    return true;
-}
-
 static bool suits(const struct bats_welcome *w, uint32_t cluster,
                   const struct bats_hello *rank)
 {
@@ -68,25 +61,6 @@ static int admit(void *context, const struct bats_worker_job *job,
         return bats_refuse(why, "no cluster has machines left for its ranks");
     }
     return 1;
-}
-
-/* A machine that has left does not come back: the next worker gets another
- * one. */
-static void parted(void *context, const char *job, enum bats_parted how)
-{
-    (void)context;
-    (void)job;
-    (void)how;
-}
-
-static int step(void *context, struct bats_joined *joined, int64_t *due_us,
-                struct bats_error *err)
-{
-    (void)context;
-    (void)joined;
-    (void)due_us;
-    (void)err;
-    return 0;
 }
 
 static int add_machines(struct bats_welcome *w, uint32_t cluster, uint32_t n,
@@ -146,10 +120,7 @@ int bats_welcome_init(struct bats_welcome *welcome,
                     .host = host,
                     .port = port,
                     .platform = platform,
-                    .expects = expects,
-                    .admit = admit,
-                    .parted = parted,
-                    .step = step},
+                    .admit = admit},
     };
     if (clusters == NULL)
         return bats_refuse(err,

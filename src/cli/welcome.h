@@ -4,8 +4,8 @@
  * Layer: cli. Used by the verb run, for --welcome. It buys nothing. Up to
  * `max` machines of each cluster in the clusters file may join; a machine is
  * one rank. A rank that joins gets the next free machine of a cluster whose
- * partition it is in, else of a cluster without a partition. A run with a
- * budget charges windows as always.
+ * partition it is in, else of a cluster without a partition. A machine that has
+ * left does not come back. A run with a budget charges windows as always.
  */
 #ifndef BATS_WELCOME_H
 #define BATS_WELCOME_H

@@ -346,7 +346,8 @@ static void forget(struct bats_joined *j, size_t i, enum bats_parted how)
     for (uint32_t k = 0; k < job->n_ranks; k++)
         bats_crew_leave(&m->crew, worker_at(m, job, k));
     bats_hub_drop(j->comm, i);
-    j->side->parted(j->side->context, number, how);
+    if (j->side->parted != NULL)
+        j->side->parted(j->side->context, number, how);
 }
 
 /* The job has left: its ranks of the run are free for other jobs. */
@@ -379,7 +380,8 @@ int bats_joined_step(struct master *m, struct bats_error *err)
         return 0;
     int rc = bats_hub_listen(j->comm,
                              !m->stopping && !m->finished &&
-                                 j->side->expects(j->side->context),
+                                 (j->side->expects == NULL ||
+                                  j->side->expects(j->side->context)),
                              err);
     for (size_t i = bats_hub_count(j->comm); rc == 0 && i-- > 0;) {
         struct bats_hub_job *job = bats_hub_job(j->comm, i);
@@ -391,7 +393,8 @@ int bats_joined_step(struct master *m, struct bats_error *err)
             rc = see_off(j, i, err);
     }
     j->due_us = INT64_MAX;
-    return rc == 0 && (!m->finished || j->side->is_settled != NULL)
+    return rc == 0 && j->side->step != NULL &&
+                   (!m->finished || j->side->is_settled != NULL)
                ? j->side->step(j->side->context, j, &j->due_us, err)
                : rc;
 }

@@ -102,7 +102,8 @@ struct bats_joining {
     int (*platform)(void *context, struct bats_platform *platform,
                     struct bats_error *err);
 
-    /* Workers may come: the master listens. Asked in each turn of the loop. */
+    /* Workers may come: the master listens. Asked in each turn of the loop;
+     * NULL: always. */
     bool (*expects)(void *context);
 
     /* Sets machine[rank] for every rank of the job, as many ranks to a machine
@@ -115,7 +116,7 @@ struct bats_joining {
     int (*admit)(void *context, const struct bats_worker_job *job,
                  uint32_t *machine, bats_time *age, struct bats_error *why);
 
-    /* An admitted job has left. It may not have ended yet. */
+    /* An admitted job has left. It may not have ended yet. May be NULL. */
     void (*parted)(void *context, const char *job, enum bats_parted how);
 
     /* The engine's ACQUIRE, PARK, RELEASE, and its notices, as they are carried
@@ -123,7 +124,8 @@ struct bats_joining {
     void (*commanded)(void *context, const struct bats_command *command);
 
     /* Once in each turn of the loop. *due_us is the monotonic time
-     * (util/now.h) of the next turn at the latest; it comes as INT64_MAX. */
+     * (util/now.h) of the next turn at the latest; it comes as INT64_MAX. May
+     * be NULL. */
     int (*step)(void *context, struct bats_joined *joined, int64_t *due_us,
                 struct bats_error *err);
 

@@ -60,16 +60,12 @@ static bool has_failed(const struct bats_outdir_entry *entry)
 /* Prints how the task failed, since its output may not say so. */
 static void print_failure(const struct bats_outdir_entry *entry)
 {
-    char how[32];
-    if (entry->signal != 0)
-        snprintf(how, sizeof how, "signal %d", entry->signal);
-    else
-        snprintf(how, sizeof how, "exit %d", entry->exit_status);
     fflush(stdout);
     bats_tell("task %" PRIu64 ": %s, %" PRId64
               " bytes on standard output, %" PRId64 " on standard error",
-              (uint64_t)entry->task + 1, how, entry->written[0],
-              entry->written[1]);
+              (uint64_t)entry->task + 1,
+              bats_words_end(entry->exit_status, entry->signal).s,
+              entry->written[0], entry->written[1]);
 }
 
 static int print_task(struct printer *p, const struct bats_outdir_entry *entry,

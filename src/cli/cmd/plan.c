@@ -22,8 +22,6 @@
 #include "report/terminal.h"
 #include "report/words.h"
 
-#define PHRASE 96 /* bytes of an amount or a count in words */
-
 /* The parts of the answer. */
 struct answer {
     const struct bats_settings *set;
@@ -120,45 +118,30 @@ static void print_at_risk(int64_t delta_n, bool feasible)
                         : "these tasks are left undone");
 }
 
-static void print_held(const struct answer *a, const char *cost)
+/* Prints the best schedule within the budget or the deadline. */
+static void print_chosen(const struct answer *a)
 {
     const struct bats_estimator *e = a->e;
+    const struct bats_plan *p = &a->chosen.plan;
+    bool is_configuration = e->plans == BATS_PLANS_CONFIGURATIONS;
     char held[4096];
-
     if (e->plans == BATS_PLANS_WINDOWS)
         bats_words_held(held, sizeof held, e, &a->chosen);
     else
         bats_words_machines(held, sizeof held, e->clusters, e->n_clusters,
-                            a->chosen.plan.machines, ", ");
+                            p->machines, ", ");
     printf("\nmachines  %s\n", held);
-    if (a->chosen.plan.feasible)
-        printf("makespan  %s\n",
-               bats_words_makespan(a->chosen.makespan.estimate).s);
-    printf("cost      %s\n", cost);
-}
-
-/* Prints the best schedule within the budget or the deadline. */
-static void print_chosen(const struct answer *a)
-{
-    const struct bats_plan *p = &a->chosen.plan;
-    const char *currency = a->e->currency;
-    char machines[256];
-    struct bats_phrase cost = bats_words_money(p->cost, currency);
-
-    if (a->e->plans != BATS_PLANS_CONFIGURATIONS) {
-        print_held(a, cost.s);
-        return;
-    }
-    printf("\nmachines  %s\n",
-           bats_words_machines(machines, sizeof machines, a->e->clusters,
-                               a->e->n_clusters, p->machines, ", "));
-    printf("windows   %" PRId64 "\n", p->windows);
+    if (is_configuration)
+        printf("windows   %" PRId64 "\n", p->windows);
     if (p->feasible)
         printf("makespan  %s\n",
                bats_words_makespan(a->chosen.makespan.estimate).s);
-    printf("cost      %s, %s per window\n", cost.s,
-           bats_words_money(p->price, currency).s);
-    print_at_risk(a->chosen.delta_n, p->feasible);
+    printf("cost      %s", bats_words_money(p->cost, e->currency).s);
+    if (is_configuration)
+        printf(", %s per window", bats_words_money(p->price, e->currency).s);
+    putchar('\n');
+    if (is_configuration)
+        print_at_risk(a->chosen.delta_n, p->feasible);
 }
 
 static void print_head(const struct answer *a, const struct bats_profile *p)

@@ -281,18 +281,18 @@ static int show(const struct bats_settings *set, const char *record,
     return 0;
 }
 
-/* There is no status file: is there a run at all? */
-static bool explain(const char *word, const char *record)
+/* Says why there is no status file. */
+static void explain(const char *word, const char *record)
 {
     if (access(record, F_OK) != 0)
-        return false;
-    if (bats_record_is_live(record))
+        bats_tell("there is neither a record %s nor %s" BATS_LOOK_SUFFIX, word,
+                  word);
+    else if (bats_record_is_live(record))
         bats_tell("the run goes on, but has written no status yet: try again "
                   "in a few seconds");
     else
         bats_tell("the run is over: 'bats-mpi status %s' tells how it ended",
                   word);
-    return true;
 }
 
 int cmd_top(const struct bats_settings *set, struct bats_error *err)
@@ -303,7 +303,8 @@ int cmd_top(const struct bats_settings *set, struct bats_error *err)
     int rc = show(set, record, path, err);
     if (rc == 0)
         return ended ? 128 + (int)ended : 0;
-    return access(path, F_OK) != 0 && explain(set->words[0], record)
-               ? bats_exit_of(rc)
-               : rc;
+    if (access(path, F_OK) == 0)
+        return rc;
+    explain(set->words[0], record);
+    return bats_exit_of(rc);
 }
