@@ -1,7 +1,6 @@
 #include "site/query.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -9,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +18,8 @@
 #include "util/now.h"
 
 #define PATIENCE_US 30000000
-#define PART '\x1f' /* between words, in a format; no text has it */
+#define LOOK_US 5000 /* between two checks of a process without a pidfd */
+#define PART '\x1f'  /* between words, in a format; no text has it */
 #define PARTS "\x1f"
 
 /* ---- words ---- */
@@ -84,7 +87,9 @@ static char **environment_with(char *variable)
     return copy;
 }
 
-static int spawn(char *const *words, char *variable, int in, int out, int err,
+/* The command with these files as its standard streams. Returns 0 or an
+ * errno. */
+static int spawn(char *const *words, char *variable, const int fds[3],
                  pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -93,13 +98,9 @@ static int spawn(char *const *words, char *variable, int in, int out, int err,
         free(environment);
         return ENOMEM;
     }
-    int rc = in >= 0 ? posix_spawn_file_actions_adddup2(&actions, in, 0)
-                     : posix_spawn_file_actions_addopen(
-                           &actions, 0, "/dev/null", O_RDONLY, 0);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_adddup2(&actions, out, 1);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_adddup2(&actions, err, 2);
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < 3; i++)
+        rc = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
     if (rc == 0)
         rc = posix_spawnp(pid, words[0], &actions, NULL, words, environment);
     posix_spawn_file_actions_destroy(&actions);
@@ -107,50 +108,48 @@ static int spawn(char *const *words, char *variable, int in, int out, int err,
     return rc;
 }
 
-static void close_all(int pipes[3][2])
+static void forget(struct bats_query *q)
 {
-    for (int i = 0; i < 6; i++)
-        if (pipes[i / 2][i % 2] >= 0)
-            close(pipes[i / 2][i % 2]);
+    for (int i = 0; i < 3; i++)
+        if (q->fds[i] >= 0)
+            close(q->fds[i]);
+    if (q->pidfd >= 0)
+        close(q->pidfd);
+    *q = (struct bats_query){.runs = false};
 }
 
-/* A pipe that has the text in it. */
-static bool fill(int pipe[2], const char *input)
+/* A file in memory with this text, read from its beginning; -1, with errno. */
+static int memory_file(const char *text)
 {
-    size_t n = strlen(input);
-    if (pipe2(pipe, O_CLOEXEC) != 0)
-        return false;
-    ssize_t written = n > 0 ? write(pipe[1], input, n) : 0;
-    close(pipe[1]);
-    pipe[1] = -1;
-    return written == (ssize_t)n;
+    size_t n = strlen(text);
+    int fd = memfd_create("bats-mpi", MFD_CLOEXEC);
+    if (fd < 0 || n == 0 || pwrite(fd, text, n, 0) == (ssize_t)n)
+        return fd;
+    close(fd);
+    return -1;
 }
 
 static int start(struct bats_query *q, const struct bats_argv *argv,
                  const char *input, struct bats_error *err)
 {
-    int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
     bool has_variable = strchr(argv->words[0], '=') != NULL;
     char *const *words = argv->words + has_variable;
-    *q = (struct bats_query){.fds = {-1, -1}};
+    int code = 0;
+    *q = (struct bats_query){.pidfd = -1};
     snprintf(q->command, sizeof q->command, "%s", words[0]);
-    if ((input != NULL && !fill(pipes[2], input)) ||
-        pipe2(pipes[0], O_CLOEXEC) != 0 || pipe2(pipes[1], O_CLOEXEC) != 0) {
-        close_all(pipes);
-        return bats_error_set(err, BATS_ESYS, "no pipe: %s", strerror(errno));
+    for (int i = 0; i < 3; i++)
+        if ((q->fds[i] = memory_file(i == 0 && input ? input : "")) < 0)
+            code = errno;
+    if (code == 0)
+        code = spawn(words, has_variable ? argv->words[0] : NULL, q->fds,
+                     &q->pid);
+    if (code != 0) {
+        forget(q);
+        return bats_error_set(err, code == ENOENT ? BATS_EINPUT : BATS_ESYS,
+                              "%s: %s", words[0], strerror(code));
     }
-    int rc = spawn(words, has_variable ? argv->words[0] : NULL, pipes[2][0],
-                   pipes[0][1], pipes[1][1], &q->pid);
-    for (int i = 0; i < 2 && rc == 0; i++) {
-        q->fds[i] = pipes[i][0];
-        pipes[i][0] = -1;
-        fcntl(q->fds[i], F_SETFL, O_NONBLOCK);
-    }
-    close_all(pipes);
-    if (rc != 0)
-        return bats_error_set(err, rc == ENOENT ? BATS_EINPUT : BATS_ESYS,
-                              "%s: %s", q->command, strerror(rc));
     q->runs = true;
+    q->pidfd = pidfd_open(q->pid, 0);
     q->end_us = bats_now_us(CLOCK_MONOTONIC) + PATIENCE_US;
     return 0;
 }
@@ -165,51 +164,15 @@ int bats_query_start(struct bats_query *q, struct bats_argv *argv,
 
 /* ---- the answer ---- */
 
-/* Reads the available bytes of the descriptor. False: end of file, or memory
- * is short. */
-static bool take(int fd, struct bats_text *text)
+/* What is in the file, for free(). NULL: memory is short. */
+static char *contents(int fd)
 {
-    if (!bats_grow(&text->bytes, &text->room, text->n + 4096, 1))
-        return false;
-    ssize_t n = read(fd, text->bytes + text->n, text->room - text->n - 1);
-    if (n > 0)
-        text->n += (size_t)n;
-    text->bytes[text->n] = '\0';
-    return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
-}
-
-/* False: both are at their ends. */
-static bool take_all(struct bats_query *q, int64_t wait_us)
-{
-    struct pollfd polls[2] = {{q->fds[0], POLLIN, 0}, {q->fds[1], POLLIN, 0}};
-    if (poll(polls, 2, (int)((wait_us + 999) / 1000)) <= 0)
-        return true;
-    for (int i = 0; i < 2; i++)
-        if (polls[i].revents != 0 && !take(q->fds[i], &q->texts[i])) {
-            close(q->fds[i]);
-            q->fds[i] = -1;
-        }
-    return q->fds[0] >= 0 || q->fds[1] >= 0;
-}
-
-/* Waits for the process to end; true if it succeeded. */
-static bool reap(pid_t pid)
-{
-    int status;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-static void forget(struct bats_query *q)
-{
-    for (int i = 0; i < 2; i++) {
-        if (q->fds[i] >= 0)
-            close(q->fds[i]);
-        free(q->texts[i].bytes);
-    }
-    *q = (struct bats_query){.fds = {-1, -1}};
+    struct stat st;
+    char *text = fstat(fd, &st) == 0 ? malloc((size_t)st.st_size + 1) : NULL;
+    ssize_t n = text != NULL ? pread(fd, text, (size_t)st.st_size, 0) : 0;
+    if (text != NULL)
+        text[n > 0 ? n : 0] = '\0';
+    return text;
 }
 
 void bats_query_release(struct bats_query *q)
@@ -217,22 +180,25 @@ void bats_query_release(struct bats_query *q)
     if (!q->runs)
         return;
     kill(q->pid, SIGKILL);
-    reap(q->pid);
+    while (waitpid(q->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
     forget(q);
 }
 
-static int conclude(struct bats_query *q, char **answer,
+static int conclude(struct bats_query *q, bool succeeded, char **answer,
                     struct bats_error *err)
 {
-    bool well = reap(q->pid);
-    const char *said = q->texts[1].bytes != NULL ? q->texts[1].bytes : "";
-    int line = (int)strcspn(said, "\n"), rc = 1;
-    if (!well || q->texts[0].bytes == NULL) {
-        rc = bats_error_set(err, BATS_ESYS, "%s failed%s%.*s", q->command,
-                            line > 0 ? ": " : "", line, said);
+    char *said = contents(q->fds[succeeded ? 1 : 2]);
+    int rc = 1;
+    if (said == NULL) {
+        rc = bats_no_memory(err);
+    } else if (succeeded) {
+        *answer = said;
     } else {
-        *answer = q->texts[0].bytes;
-        q->texts[0].bytes = NULL;
+        int n = (int)strcspn(said, "\n");
+        rc = bats_error_set(err, BATS_ESYS, "%s failed%s%.*s", q->command,
+                            n > 0 ? ": " : "", n, said);
+        free(said);
     }
     forget(q);
     return rc;
@@ -241,16 +207,24 @@ static int conclude(struct bats_query *q, char **answer,
 int bats_query_poll(struct bats_query *q, int64_t wait_us, char **answer,
                     struct bats_error *err)
 {
-    int64_t end_us = bats_now_us(CLOCK_MONOTONIC) + wait_us;
-    for (bool first = true;; first = false) {
-        int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
-        int64_t left_us = (end_us < q->end_us ? end_us : q->end_us) - now_us;
-        if (left_us <= 0 && !first)
+    int64_t until_us = bats_now_us(CLOCK_MONOTONIC) + wait_us;
+    int status;
+    pid_t ended;
+    until_us = until_us < q->end_us ? until_us : q->end_us;
+    while ((ended = waitpid(q->pid, &status, WNOHANG)) == 0) {
+        struct pollfd fd = {.fd = q->pidfd, .events = POLLIN};
+        int64_t left_us = until_us - bats_now_us(CLOCK_MONOTONIC);
+        if (left_us <= 0)
             break;
-        if (!take_all(q, left_us > 0 ? left_us : 0))
-            return conclude(q, answer, err);
+        if (q->pidfd < 0 && left_us > LOOK_US)
+            left_us = LOOK_US;
+        poll(&fd, 1, (int)((left_us + 999) / 1000));
     }
-    if (bats_now_us(CLOCK_MONOTONIC) < q->end_us)
+    if (ended != 0)
+        return conclude(
+            q, ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+            answer, err);
+    if (until_us < q->end_us)
         return 0;
     char command[sizeof q->command];
     memcpy(command, q->command, sizeof command);

@@ -28,21 +28,21 @@ void bats_argv_add(struct bats_argv *argv, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void bats_argv_release(struct bats_argv *argv);
 
-/* All zero: none. */
+/* A command that runs, with files in memory as its standard streams. All zero:
+ * none. */
 struct bats_query {
     bool runs;
     char command[64];
     pid_t pid;
-    int fds[2]; /* its standard output and error; -1: closed */
-    struct bats_text texts[2];
+    int pidfd;      /* -1: not available */
+    int fds[3];     /* standard input, output and error */
     int64_t end_us; /* of our patience, by the monotonic clock */
 };
 
 /*
  * Starts the command, whose words are released, with the text `input` as
- * standard input (NULL: none; at most what a pipe holds, 4096 bytes).
- * BATS_EINPUT: there is no such command; BATS_ESYS: it cannot be started;
- * BATS_ENOMEM.
+ * standard input (NULL: none). BATS_EINPUT: there is no such command; BATS_ESYS:
+ * it cannot be started; BATS_ENOMEM.
  */
 int bats_query_start(struct bats_query *query, struct bats_argv *argv,
                      const char *input, struct bats_error *err);
