@@ -13,14 +13,17 @@
 #define TAG 1
 #define SLACK_NS 5000000
 
+struct outgoing {
+    MPI_Request request;
+    char *bytes;
+};
+
 struct mpi {
     struct bats_comm base;
-    MPI_Request *requests; /* outstanding sends */
-    char **sent;           /* the bytes of each send */
-    int n;
-    int capacity;
+    struct outgoing *sends; /* that MPI has not finished */
+    size_t n, room;
     uint8_t *received;
-    size_t room;
+    size_t received_room;
     MPI_Request *repeated; /* by rank: the last send of bats_comm_repeat */
 };
 
@@ -71,42 +74,20 @@ void bats_comm_end(void)
     MPI_Finalize();
 }
 
-static bool grow(struct mpi *m)
-{
-    int capacity = 2 * m->capacity + 16;
-    size_t n = (size_t)capacity;
-    MPI_Request *requests = realloc(m->requests, n * sizeof *requests);
-    if (requests != NULL)
-        m->requests = requests;
-    char **sent = realloc(m->sent, n * sizeof *sent);
-    if (sent != NULL)
-        m->sent = sent;
-    if (requests == NULL || sent == NULL)
-        return false;
-    m->capacity = capacity;
-    return true;
-}
-
-static int forget_sent(struct mpi *m)
-{
-    int kept = 0;
-    for (int i = 0; i < m->n; i++) {
-        int done = 0;
-        if (MPI_Test(&m->requests[i], &done, MPI_STATUS_IGNORE) ==
-                MPI_SUCCESS &&
-            done) {
-            free(m->sent[i]);
-        } else {
-            m->requests[kept] = m->requests[i];
-            m->sent[kept++] = m->sent[i];
-        }
-    }
-    return m->n = kept;
-}
-
 static size_t unsent(struct bats_comm *comm)
 {
-    return (size_t)forget_sent((struct mpi *)comm);
+    struct mpi *m = (struct mpi *)comm;
+    size_t kept = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        int done = 0;
+        if (MPI_Test(&m->sends[i].request, &done, MPI_STATUS_IGNORE) ==
+                MPI_SUCCESS &&
+            done)
+            free(m->sends[i].bytes);
+        else
+            m->sends[kept++] = m->sends[i];
+    }
+    return m->n = kept;
 }
 
 static void repeat(struct bats_comm *comm, const struct bats_text *packet)
@@ -136,19 +117,22 @@ static int send(struct bats_comm *comm, int rank, struct bats_text *packet,
                 bool matched, struct bats_error *err)
 {
     struct mpi *m = (struct mpi *)comm;
-    forget_sent(m);
-    if (packet->n > INT_MAX || (m->n == m->capacity && !grow(m))) {
+    unsent(comm);
+    if (packet->n > INT_MAX ||
+        !bats_grow(&m->sends, &m->room, m->n + 1, sizeof *m->sends)) {
         bats_text_release(packet);
         return bats_no_memory(err);
     }
-    int rc = (matched ? MPI_Issend : MPI_Isend)(
-        packet->bytes, (int)packet->n, MPI_BYTE, rank, TAG, MPI_COMM_WORLD,
-        &m->requests[m->n]);
+    struct outgoing *new = &m->sends[m->n];
+    int rc = (matched ? MPI_Issend : MPI_Isend)(packet->bytes, (int)packet->n,
+                                                MPI_BYTE, rank, TAG,
+                                                MPI_COMM_WORLD, &new->request);
     if (rc != MPI_SUCCESS) {
         bats_text_release(packet);
         return mpi_error("MPI_Isend", rc, err);
     }
-    m->sent[m->n++] = packet->bytes;
+    new->bytes = packet->bytes;
+    m->n++;
     return 0;
 }
 
@@ -169,7 +153,7 @@ static int receive(struct bats_comm *comm, int *from, const void **bytes,
     if (!there)
         return 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
-    if (!bats_grow(&m->received, &m->room, (size_t)count + 1, 1))
+    if (!bats_grow(&m->received, &m->received_room, (size_t)count + 1, 1))
         return bats_no_memory(err);
     rc = MPI_Mrecv(m->received, count, MPI_BYTE, &message, &status);
     if (rc != MPI_SUCCESS)
@@ -185,8 +169,7 @@ static void destroy(struct bats_comm *comm)
     struct mpi *m = (struct mpi *)comm;
     if (bats_comm_unsent(comm) > 0)
         bats_comm_give_up(comm);
-    free(m->requests);
-    free(m->sent);
+    free(m->sends);
     free(m->received);
     free(m->repeated);
 }
