@@ -8,6 +8,7 @@
 
 #include "bats/units.h"
 #include "exec/output/spool.h"
+#include "exec/process/environment.h"
 #include "exec/process/runner.h"
 #include "run/clock.h"
 #include "run/executor.h"
@@ -25,9 +26,7 @@ _Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
 _Static_assert(BATS_BIND_NUMA + 1 == BATS_PROTO_BINDS,
                "all ways to bind can be sent");
 
-#define COMMON_VARIABLES 8
-#define TASK_VARIABLES 6
-#define TASK_VARIABLE_ROOM 40
+#define THREADS "OMP_NUM_THREADS"
 
 /* A task that was assigned: it waits, or runs. */
 struct waiting {
@@ -73,10 +72,10 @@ struct bats_executor {
     int64_t kill_at_us; /* while stopping; INT64_MAX: not stopping */
     bool disbatch;
     enum bats_bind bind;
-    bool sets_threads; /* OMP_NUM_THREADS is the task's number of cores */
-    /* "NAME=value", the same for all tasks; then NULL */
-    char *common[COMMON_VARIABLES + 1];
-    int n_common;
+    bool sets_threads; /* OMP_NUM_THREADS is the task's number of cores; */
+    uint32_t threads;  /* of this slot; 0: unknown */
+    /* Variables, each with its NUL: those of all tasks, and all of one. */
+    struct bats_text common, variables;
 };
 
 static bool offer_lines(void *context, uint32_t task, int stream,
@@ -98,36 +97,23 @@ static void forget_lines(struct bats_executor *x)
     x->held.asks = false;
 }
 
-static bool add_common(struct bats_executor *x, const char *name,
+static void add_common(struct bats_executor *x, const char *name,
                        const char *value)
 {
-    if (asprintf(&x->common[x->n_common], "%s=%s", name, value) < 0)
-        return false;
-    x->n_common++;
-    return true;
+    bats_text_format(&x->common, "%s=%s%c", name, value, '\0');
 }
 
-#define THREADS "OMP_NUM_THREADS"
-
-/* Tells multi-threaded tasks the number of their cores. */
-static bool add_threads(struct bats_executor *x, uint32_t cores)
-{
-    char number[16];
-    snprintf(number, sizeof number, "%" PRIu32, cores);
-    x->sets_threads = getenv(THREADS) == NULL;
-    return cores == 0 || !x->sets_threads || add_common(x, THREADS, number);
-}
-
-static bool add_variables(struct bats_executor *x,
+static void add_variables(struct bats_executor *x,
                           const struct bats_setup *setup)
 {
     x->disbatch = setup->task_file[0] != '\0';
-    return add_common(x, "BATS_RUN_ID", setup->run_id) &&
-           add_common(x, "BATS_CLUSTER", setup->cluster) &&
-           add_common(x, "BATS_MACHINE", setup->machine) &&
-           (!x->disbatch ||
-            (add_common(x, "DISBATCH_JOBID", setup->run_id) &&
-             add_common(x, "DISBATCH_NAMETASKS", setup->task_file)));
+    add_common(x, "BATS_RUN_ID", setup->run_id);
+    add_common(x, "BATS_CLUSTER", setup->cluster);
+    add_common(x, "BATS_MACHINE", setup->machine);
+    if (!x->disbatch)
+        return;
+    add_common(x, "DISBATCH_JOBID", setup->run_id);
+    add_common(x, "DISBATCH_NAMETASKS", setup->task_file);
 }
 
 int bats_executor_create(const struct bats_setup *setup,
@@ -139,11 +125,13 @@ int bats_executor_create(const struct bats_setup *setup,
     uint32_t cores = bats_hardware_bind(
         (enum bats_bind)setup->bind,
         (struct bats_share){setup->share_index, setup->share_count});
-    if (x == NULL || (x->running = calloc(1, sizeof *x->running)) == NULL ||
-        !add_variables(x, setup) || !add_threads(x, cores)) {
+    if (x == NULL || (x->running = calloc(1, sizeof *x->running)) == NULL) {
         bats_executor_destroy(x);
         return bats_no_memory(err);
     }
+    add_variables(x, setup);
+    x->sets_threads = getenv(THREADS) == NULL;
+    x->threads = cores;
     x->sink = *sink;
     x->bind = (enum bats_bind)setup->bind;
     x->last = &x->first;
@@ -167,10 +155,9 @@ int bats_executor_create(const struct bats_setup *setup,
     if (setup->nice > 0)
         setpriority(PRIO_PROCESS, 0, setup->nice); /* tasks inherit it */
     x->ready = setup->n_start == 0 && setup->n_stop == 0;
-    int rc = x->ready
-                 ? 0
-                 : bats_pernode_create(setup, (const char *const *)x->common,
-                                       &x->node, err);
+    int rc = bats_text_check(&x->common, err);
+    if (rc == 0 && !x->ready)
+        rc = bats_pernode_create(setup, &x->common, &x->node, err);
     if (rc == 0)
         rc = bats_runner_create(&options, &x->runner, err);
     if (rc < 0) {
@@ -194,8 +181,8 @@ void bats_executor_destroy(struct bats_executor *executor)
         free(w);
     }
     free(executor->running);
-    for (int i = 0; i < executor->n_common; i++)
-        free(executor->common[i]);
+    bats_text_release(&executor->common);
+    bats_text_release(&executor->variables);
     for (int i = 0; i < 2; i++)
         bats_spool_release(&executor->held.spool[i]);
     free(executor);
@@ -454,53 +441,33 @@ static int get_ready(struct bats_executor *x, int64_t timeout_us,
         return rc;
     snprintf(number, sizeof number, "%" PRIu32, bats_pernode_number(x->node));
     x->ready = true;
-    return add_common(x, "DISBATCH_ENGINE_RANK", number) ? 0
-                                                         : bats_no_memory(err);
+    add_common(x, "DISBATCH_ENGINE_RANK", number);
+    return bats_text_check(&x->common, err);
 }
 
-/* The end of the variable at `at`. */
-static const char *next_variable(const char *at)
+/* The environment of a task: an array for free(), or NULL. */
+static const char **environment_of(struct bats_executor *x,
+                                   const struct bats_assign *a)
 {
-    return at + strlen(at) + 1;
-}
-
-/* Sets the environment of a task: an array for free(), or NULL. */
-static const char **
-fill_environment(const struct bats_executor *x, const struct waiting *w,
-                 char own[TASK_VARIABLES][TASK_VARIABLE_ROOM])
-{
-    const char *end = w->a.variables + w->a.n_variables;
-    size_t n = 0, n_own = 0;
-    for (const char *at = w->a.variables; at < end; at = next_variable(at))
-        n_own++;
-    const char **environment = calloc(
-        COMMON_VARIABLES + TASK_VARIABLES + n_own + 1, sizeof *environment);
-    if (environment == NULL)
-        return NULL;
-    for (const char *at = w->a.variables; at < end; at = next_variable(at))
-        environment[n++] = at;
-    bool is_wide = w->a.cores > 1 && x->sets_threads;
-    for (int i = 0; i < x->n_common; i++)
-        if (!is_wide ||
-            strncmp(x->common[i], THREADS "=", sizeof THREADS) != 0)
-            environment[n++] = x->common[i];
-    snprintf(own[0], TASK_VARIABLE_ROOM, "BATS_TASK_ID=%" PRIu64,
-             (uint64_t)w->a.task + 1);
-    snprintf(own[1], TASK_VARIABLE_ROOM, "BATS_ATTEMPT=%" PRIu32,
-             w->a.attempt);
-    snprintf(own[2], TASK_VARIABLE_ROOM, "BATS_REPLICA=%" PRIu32,
-             w->a.replica);
+    struct bats_text *t = &x->variables;
+    bats_text_cut(t, 0);
+    bats_text_put(t, a->variables, a->n_variables);
+    bats_text_put(t, x->common.bytes, x->common.n);
+    bats_text_format(t,
+                     "BATS_TASK_ID=%" PRIu64 "%cBATS_ATTEMPT=%" PRIu32
+                     "%cBATS_REPLICA=%" PRIu32 "%c",
+                     (uint64_t)a->task + 1, '\0', a->attempt, '\0', a->replica,
+                     '\0');
     /* disBatch counts tasks from 0 and pads to six digits. */
-    snprintf(own[3], TASK_VARIABLE_ROOM, "DISBATCH_TASKID=%" PRIu32,
-             w->a.task);
-    snprintf(own[4], TASK_VARIABLE_ROOM, "DISBATCH_TASKID_ZP=%06" PRIu32,
-             w->a.task);
-    for (int i = 0; i < (x->disbatch ? 5 : 3); i++)
-        environment[n++] = own[i];
-    snprintf(own[5], TASK_VARIABLE_ROOM, THREADS "=%" PRIu32, w->a.cores);
-    if (is_wide)
-        environment[n++] = own[5];
-    return environment;
+    if (x->disbatch)
+        bats_text_format(t,
+                         "DISBATCH_TASKID=%" PRIu32
+                         "%cDISBATCH_TASKID_ZP=%06" PRIu32 "%c",
+                         a->task, '\0', a->task, '\0');
+    uint32_t threads = a->cores > 1 ? a->cores : x->threads;
+    if (x->sets_threads && threads > 0)
+        bats_text_format(t, THREADS "=%" PRIu32 "%c", threads, '\0');
+    return bats_environment_list(t);
 }
 
 static void fall_silent(struct bats_executor *x,
@@ -556,12 +523,11 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
 {
     struct waiting *w = unhook(x, &x->first);
     bool is_process = w->a.command[0] != '\0';
-    char own[TASK_VARIABLES][TASK_VARIABLE_ROOM];
     const char **environment = NULL;
 
     free(x->running);
     x->running = w;
-    if (is_process && (environment = fill_environment(x, w, own)) == NULL)
+    if (is_process && (environment = environment_of(x, &w->a)) == NULL)
         return bats_no_memory(err);
     struct bats_runner_task task = {
         .task = w->a.task,

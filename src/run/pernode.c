@@ -10,12 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exec/process/environment.h"
 #include "run/clock.h"
 
 #define RETRY_US 50000 /* between two looks at a lock */
-
-/* Variables of the executor, DISBATCH_ENGINE_RANK and NULL. */
-#define VARIABLES 16
 
 enum phase {
     OUTSIDE, /* waits for the one that runs START */
@@ -35,11 +33,9 @@ struct bats_pernode {
     int fd; /* -1: not open */
     enum phase phase;
     uint32_t number;
-    char *commands[2]; /* of START and STOP, each with its NUL */
-    size_t n[2];
-    size_t at; /* offset of the command that is due or runs */
-    const char *environment[VARIABLES];
-    char variable[40];
+    struct bats_text commands[2]; /* of START and STOP, each with its NUL */
+    size_t at;                  /* offset of the command that is due or runs */
+    struct bats_text variables; /* DISBATCH_ENGINE_RANK is added */
 };
 
 static bool name_file(char path[PATH_MAX], const char *run_id)
@@ -53,40 +49,28 @@ static bool name_file(char path[PATH_MAX], const char *run_id)
     return n < PATH_MAX;
 }
 
-static bool copy(struct bats_pernode *node, int i, const char *texts, size_t n)
-{
-    node->commands[i] = malloc(n + 1);
-    node->n[i] = n;
-    if (node->commands[i] != NULL && n > 0)
-        memcpy(node->commands[i], texts, n);
-    return node->commands[i] != NULL;
-}
-
 int bats_pernode_create(const struct bats_setup *setup,
-                        const char *const *environment,
+                        const struct bats_text *variables,
                         struct bats_pernode **node, struct bats_error *err)
 {
     struct bats_pernode *p = calloc(1, sizeof *p);
-    if (p != NULL)
-        p->fd = -1;
-    if (p == NULL || !copy(p, 0, setup->start, setup->n_start) ||
-        !copy(p, 1, setup->stop, setup->n_stop)) {
-        bats_pernode_destroy(p);
+    if (p == NULL)
         return bats_no_memory(err);
-    }
+    p->fd = -1;
     p->number = setup->number;
-    size_t n = 0;
-    p->environment[n++] = p->variable;
-    while (environment[n - 1] != NULL && n < VARIABLES - 1) {
-        p->environment[n] = environment[n - 1];
-        n++;
-    }
-    if (!name_file(p->path, setup->run_id)) {
+    bats_text_put(&p->commands[0], setup->start, setup->n_start);
+    bats_text_put(&p->commands[1], setup->stop, setup->n_stop);
+    bats_text_put(&p->variables, variables->bytes, variables->n);
+    int rc = bats_text_check(&p->commands[0], err);
+    if (rc == 0)
+        rc = bats_text_check(&p->commands[1], err);
+    if (rc == 0 && !name_file(p->path, setup->run_id))
+        rc = bats_error_set(err, BATS_EINPUT, "TMPDIR is too long");
+    if (rc < 0)
         bats_pernode_destroy(p);
-        return bats_error_set(err, BATS_EINPUT, "TMPDIR is too long");
-    }
-    *node = p;
-    return 0;
+    else
+        *node = p;
+    return rc;
 }
 
 static void close_file(struct bats_pernode *node)
@@ -101,8 +85,9 @@ void bats_pernode_destroy(struct bats_pernode *node)
     if (node == NULL)
         return;
     close_file(node);
-    free(node->commands[0]);
-    free(node->commands[1]);
+    bats_text_release(&node->commands[0]);
+    bats_text_release(&node->commands[1]);
+    bats_text_release(&node->variables);
     free(node);
 }
 
@@ -191,8 +176,8 @@ static int knock(struct bats_pernode *node, struct bats_error *err)
 
 static const char *due(const struct bats_pernode *node)
 {
-    int i = node->phase == STOPS;
-    return node->at < node->n[i] ? node->commands[i] + node->at : NULL;
+    const struct bats_text *all = &node->commands[node->phase == STOPS];
+    return node->at < all->n ? all->bytes + node->at : NULL;
 }
 
 /* Runs what is due for up to `timeout_us`. 1: one command has ended, see *end;
@@ -201,13 +186,21 @@ static int run(struct bats_pernode *node, struct bats_runner *runner,
                int64_t timeout_us, struct bats_runner_result *end,
                struct bats_error *err)
 {
-    struct bats_runner_task task = {.command = due(node),
-                                    .is_aside = true,
-                                    .environment = node->environment};
-    snprintf(node->variable, sizeof node->variable,
-             "DISBATCH_ENGINE_RANK=%" PRIu32, node->number);
-    int rc =
-        bats_runner_busy(runner) ? 0 : bats_runner_start(runner, &task, err);
+    size_t common = node->variables.n;
+    int rc = 0;
+    if (!bats_runner_busy(runner)) {
+        bats_text_format(&node->variables,
+                         "DISBATCH_ENGINE_RANK=%" PRIu32 "%c", node->number,
+                         '\0');
+        const char **environment = bats_environment_list(&node->variables);
+        struct bats_runner_task task = {.command = due(node),
+                                        .is_aside = true,
+                                        .environment = environment};
+        rc = environment != NULL ? bats_runner_start(runner, &task, err)
+                                 : bats_no_memory(err);
+        free(environment);
+        bats_text_cut(&node->variables, common);
+    }
     return rc < 0 ? rc : bats_runner_poll(runner, timeout_us, end, err);
 }
 

@@ -23,10 +23,10 @@
 
 struct bats_pernode; /* opaque */
 
-/* As `setup` says; `environment` ("NAME=value", NULL-terminated) is for the
- * commands and must outlive the result. BATS_ENOMEM. */
+/* As `setup` says. The commands get these `variables`, each with its NUL.
+ * BATS_ENOMEM. */
 int bats_pernode_create(const struct bats_setup *setup,
-                        const char *const *environment,
+                        const struct bats_text *variables,
                         struct bats_pernode **node, struct bats_error *err);
 
 /* A node on which STOP has not been run stays so. */

@@ -26,11 +26,11 @@ static int remove_directory(void **state)
 /* What it says to a rank that comes to the node; no command is due. */
 static int enter(struct bats_error *err)
 {
-    static const char *const environment[] = {NULL};
+    static const struct bats_text variables;
     const struct bats_setup setup = {.run_id = "run", .number = 7};
     struct bats_pernode *node;
     int rc = 0;
-    assert_int_equal(bats_pernode_create(&setup, environment, &node, err), 0);
+    assert_int_equal(bats_pernode_create(&setup, &variables, &node, err), 0);
     for (int i = 0; rc == 0 && i < 3; i++)
         rc = bats_pernode_enter(node, NULL, 0, err);
     if (rc > 0)

@@ -117,3 +117,17 @@ char **bats_environment_merge(struct bats_environment *environment,
     environment->merged[n] = NULL;
     return environment->merged;
 }
+
+const char **bats_environment_list(const struct bats_text *variables)
+{
+    const char *end = variables->bytes + variables->n;
+    size_t n = 0;
+    for (const char *at = variables->bytes; at < end; at += strlen(at) + 1)
+        n++;
+    const char **list = variables->failed ? NULL : calloc(n + 1, sizeof *list);
+    n = 0;
+    for (const char *at = variables->bytes; list != NULL && at < end;
+         at += strlen(at) + 1)
+        list[n++] = at;
+    return list;
+}

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "bats/error.h"
+#include "util/text.h"
 
 struct bats_environment {
     char **clean; /* the copies it owns */
@@ -32,5 +33,9 @@ void bats_environment_release(struct bats_environment *environment);
  */
 char **bats_environment_merge(struct bats_environment *environment,
                               const char *const *added);
+
+/* The variables in a text, each with its NUL, as an array that NULL ends, for
+ * free(). NULL: memory is short, or was for the text. */
+const char **bats_environment_list(const struct bats_text *variables);
 
 #endif
