@@ -70,7 +70,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, \
 	builtin.c classes.c directives.c lines.c look.c open.c tasks.c traits.c) \
 	clusters_file.c dependencies.c label.c model.c platform.c profile.c \
-	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sections.c \
+	pools.c profile_save.c reliability.c runtimes.c sections.c \
 	sections_check.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
 	readers.c source.c sweep.c template.c) \

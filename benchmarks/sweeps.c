@@ -92,7 +92,7 @@ int main(int argc, char **argv)
         fputs("usage: sweeps POINTS FILE\n", stderr);
         return 2;
     }
-    const struct bats_source source = {.kind = BATS_SOURCE_ARRAY,
+    const struct bats_sweep_source source = {.kind = BATS_SOURCE_ARRAY,
                                        .text = array};
     snprintf(array, sizeof array, "1-%ld", atol(argv[1]) / 100);
     for (int i = 0; i < 100; i++) {

@@ -469,7 +469,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
         return bats_refuse(err, "--idle and --expect need --open");
     if (filter)
         settings->source[settings->sweep.n_sources++] =
-            (struct bats_source){BATS_SOURCE_LINES, "-"};
+            (struct bats_sweep_source){BATS_SOURCE_LINES, "-"};
     if (divided || sweep->n_sources > 0)
         rc = read_sweep(argc - optind, argv + optind, settings, err);
     else if (sweep->colsep || settings->header || sweep->quote ||

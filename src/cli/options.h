@@ -147,10 +147,11 @@ struct bats_settings {
     size_t n_files;                      /* [0] */
     bool is_sweep;                       /* run: no BAG, but this: [false] */
     struct bats_sweep_spec sweep;
-    struct bats_source source[BATS_OPTIONS_LIST]; /* run: sweep.sources */
-    const char *header;                           /* run: ":" [NULL] */
-    const char *max_args;                         /* run: as written [NULL] */
-    struct bats_sched_rules rules;                /* but `retries` [all 0] */
+    struct bats_sweep_source
+        source[BATS_OPTIONS_LIST]; /* run: sweep.sources */
+    const char *header;            /* run: ":" [NULL] */
+    const char *max_args;          /* run: as written [NULL] */
+    struct bats_sched_rules rules; /* but `retries` [all 0] */
 };
 
 enum bats_option_kind {

@@ -174,7 +174,7 @@ static int add_source(const struct bats_option *option, const char *text,
 {
     if (settings->sweep.n_sources == BATS_OPTIONS_LIST)
         return bats_refuse(err, "too many sources of values");
-    settings->source[settings->sweep.n_sources++] = (struct bats_source){
+    settings->source[settings->sweep.n_sources++] = (struct bats_sweep_source){
         .kind = (enum bats_source_kind)option->offset, .text = text};
     return 0;
 }

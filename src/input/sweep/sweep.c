@@ -41,7 +41,7 @@ static struct bats_axis *add_axis(struct bats_sweep *sweep, bool linked)
 }
 
 static int read_source(struct bats_sweep *sweep,
-                       const struct bats_source *source,
+                       const struct bats_sweep_source *source,
                        const struct bats_columns *columns,
                        struct bats_error *err)
 {

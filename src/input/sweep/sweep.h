@@ -29,14 +29,15 @@ enum bats_source_kind {
 };
 
 /* An axis that an option gives. */
-struct bats_source {
+struct bats_sweep_source {
     enum bats_source_kind kind;
     const char *text; /* path or array */
 };
 
 /* All pointers are the caller's. */
 struct bats_sweep_spec {
-    const struct bats_source *sources; /* they come before those in `words` */
+    const struct bats_sweep_source
+        *sources; /* they come before those in `words` */
     size_t n_sources;
     const char *const *words; /* the command, ::: and so on */
     size_t n_words;
