@@ -28,6 +28,7 @@
 #define BATS_BAG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bats/error.h"
@@ -84,8 +85,8 @@ struct bats_bag {
     /* With groups, each has its own part of `order`: */
     const uint16_t *group; /* by index; NULL: there are none */
     uint32_t n_groups;
-    uint32_t *first, *n_ready; /* by group: where it begins, and how many of
-                                * it are pending */
+    size_t *first;     /* by group: where it begins, */
+    uint32_t *n_ready; /* and how many of it are pending */
 };
 
 /* Tasks that can be drawn now. */
@@ -158,9 +159,11 @@ void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
 
 /* From now on tasks are drawn by group (by index, < n; not copied), and not with
  * bats_bag_peek, _walk, _find and _draw. Once, after bats_bag_resume and before
- * bats_bag_connect. BATS_ENOMEM. */
+ * bats_bag_connect. While a task is neither pending nor waits for others its
+ * group g may become next[g] (which is g: it stays; there is no circle; NULL:
+ * all stay). BATS_ENOMEM. */
 int bats_bag_divide(struct bats_bag *bag, const uint16_t *group, uint32_t n,
-                    struct bats_error *err);
+                    const uint16_t *next, struct bats_error *err);
 
 /* The task of the group that is drawn next; there must be one. */
 static inline struct bats_position bats_bag_top(const struct bats_bag *bag,

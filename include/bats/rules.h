@@ -43,6 +43,8 @@ enum bats_finish {
  * Rules for executions that go wrong, and for an early end. With all members 0
  * a failed task is simply a result, and nothing has a limit.
  */
+#define BATS_TIMES_MORE 5
+
 struct bats_sched_rules {
     uint32_t retries;      /* further attempts after a failed one, on another
                               machine if one is open */
@@ -59,6 +61,10 @@ struct bats_sched_rules {
     bats_time timeout;     /* an execution that lasts longer is stopped and has
                               failed; 0: none */
     double timeout_median; /* the same, in medians of its cluster's sample */
+    double retry_time;     /* a task that was stopped for that is tried again,
+                            * with so many times as much time, up to
+                            * BATS_TIMES_MORE times; no failure yet. 0: it is
+                            * not */
     uint32_t halt_failed;  /* stop when this many tasks have failed; 0:
                             * never */
     double halt_share; /* stop when they are this share of the tasks that have

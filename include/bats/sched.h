@@ -150,6 +150,7 @@ struct bats_event {
     bats_time runtime; /* DONE, FAILED: how long the task ran */
     bats_money amount; /* BILLED */
     struct bats_choice choice;
+    bool out_of_memory; /* FAILED, for that reason */
 };
 
 /* ---- answers: commands, and notices ---- */
@@ -279,6 +280,9 @@ struct bats_sched_options {
                                  BATS_CATEGORIES_MAX */
     const struct bats_need *needs;   /* by category: what its tasks need; NULL:
                                     * one slot each. Copied */
+    const uint16_t *more; /* by category: that of a task that was out of memory,
+                           * larger than itself, or itself: this failure is one
+                           * as any other. NULL: it always is. Copied */
     const struct bats_stock *stocks; /* by machine, with its slots; NULL: tasks
                                       * need slots only. Copied */
     const uint16_t *purse;           /* per task: its workflow, < n_purses. Not
@@ -356,6 +360,10 @@ bats_time bats_sched_paid_age(const struct bats_sched *s, uint32_t machine);
  * no execution. */
 uint32_t bats_sched_holds(const struct bats_sched *s, uint32_t machine,
                           uint32_t slot, uint32_t *slots);
+
+/* What the task needs now, or NULL: nothing of that kind. */
+const struct bats_need *bats_sched_need(const struct bats_sched *s,
+                                        uint32_t task);
 
 /* The GPUs of the machine that it has, a bit each. */
 uint64_t bats_sched_gpus(const struct bats_sched *s, uint32_t machine,

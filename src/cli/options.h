@@ -75,6 +75,7 @@ struct bats_settings {
     int64_t memory;          /* bytes; 0: not said [0] */
     uint32_t cores;          /* of each task; 0: not said [0] */
     uint32_t gpus;           /* of each task, unless the bag says it [0] */
+    double retry_memory;     /* factor after out of memory; 0: none [0] */
     bool memory_limit;       /* tasks may hold no more memory than they need */
     uint32_t gpus_per_node;  /* 0: as the job says [0] */
     const char *results;     /* [NULL] */
@@ -172,6 +173,7 @@ enum bats_option_kind {
     BATS_OPTION_COUNT,    /* an integer in 0 .. 2^63 - 1 */
     BATS_OPTION_SMALL,    /* an integer in 0 .. 255 */
     BATS_OPTION_SCALE,    /* a number from 1e-6 to 1e6 */
+    BATS_OPTION_MORE,     /* a number from 1.01 to 1000 */
     BATS_OPTION_LEVEL,    /* a number from 0.5 to 0.9999 */
     BATS_OPTION_SYNC,     /* sync* */
     BATS_OPTION_DEADLINE, /* see cli/deadline.h */

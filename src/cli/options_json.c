@@ -68,6 +68,7 @@ static json_t *value(const struct bats_option *option,
     case BATS_OPTION_SMALL:
         return json_integer(*(const uint32_t *)at);
     case BATS_OPTION_SCALE:
+    case BATS_OPTION_MORE:
     case BATS_OPTION_LEVEL:
         return json_real(*(const double *)at);
     case BATS_OPTION_SYNC:

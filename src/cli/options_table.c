@@ -346,6 +346,14 @@ const struct bats_option bats_options[] = {
     ROW("timeout", 0, "DURATION|N%", TIMEOUT, AT(rules), RUNS | ALLOC, FAULT,
         "stop a task that runs for longer, or for longer than N% of the "
         "median on its cluster, and count it as failed"),
+    ROW("retry-memory", 0, "FACTOR", MORE, AT(retry_memory), RUNS | ALLOC,
+        FAULT,
+        "try a task that was out of memory again with FACTOR times as much, "
+        "again and again, as far as a node has it. These are no --retries"),
+    ROW("retry-time", 0, "FACTOR", MORE, AT(rules.retry_time), RUNS | ALLOC,
+        FAULT,
+        "try a task that --timeout has stopped again with FACTOR times as much "
+        "time, up to 5 times. These are no --retries"),
     ROW("halt", 0, "WHEN", HALT, AT(rules), RUNS | ALLOC, FAULT,
         "never; soon,fail=N: start no more tasks after N have failed; "
         "now,fail=N: also stop the running ones; fail=N%: when N% of the "

@@ -235,6 +235,8 @@ static int store_value(const struct bats_option *option, const char *text,
         /* Outside these limits, times cannot be represented. */
         return parse_factor(text, 1e-6, 1e6, "0.000001 to 1000000", value,
                             err);
+    case BATS_OPTION_MORE:
+        return parse_factor(text, 1.01, 1000, "1.01 to 1000", value, err);
     default: /* TEXT, FILE, DIRECTORY */
         return parse_text(text, value, err);
     }

@@ -246,6 +246,7 @@ static struct bats_run_options plain_options(const struct bats_settings *set)
                  .gpus = set->gpus,
                  .memory_kib = bytes_in_kib(set->memory)},
         .limits_memory = set->memory_limit,
+        .retry_memory = set->retry_memory,
         .gpus_per_node = set->gpus_per_node,
         .bind = strcmp(set->bind, "none") == 0   ? BATS_BIND_NONE
                 : strcmp(set->bind, "numa") == 0 ? BATS_BIND_NUMA

@@ -119,7 +119,9 @@ static bool needs_fit(const struct bats_sched_options *o)
             struct bats_stock stock = needs_stock(o, i);
             fits |= bats_need_room(&stock, need) > 0;
         }
-        if (!fits || need->memory_kib < 0)
+        uint16_t more = o->more ? o->more[k] : (uint16_t)k;
+        if (!fits || need->memory_kib < 0 || more >= o->n_categories ||
+            (more != k && o->needs[more].memory_kib <= need->memory_kib))
             return false;
     }
     return !o->needs || o->n_categories > 0;
@@ -156,6 +158,9 @@ static int check_together(const struct bats_sched_options *o,
     } rules[] = {
         {!o->graph || o->graph->n_tasks == o->n_tasks,
          "the graph has another number of tasks than the bag"},
+        {o->rules.retry_time == 0 ||
+             (o->rules.retry_time > 1 && o->rules.retry_time <= 1000),
+         "a task that is stopped gets up to 1000 times as much time"},
         {!o->open || (o->in_order && !o->graph && !o->sampling.on &&
                       !is_expert && o->order == NULL),
          "tasks are added to an open bag in their order, without a graph, a "

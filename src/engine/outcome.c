@@ -40,12 +40,36 @@ static void put_back(struct state *s, struct bats_position task,
         task_put_aside(s, task, s->now + wait);
 }
 
+/* Why an execution has failed. */
+enum lack { LACK_NOTHING, LACK_MEMORY, LACK_TIME };
+
+/* The next execution of the task, which goes on nowhere, may have more. */
+static bool gets_more(struct state *s, struct bats_position task,
+                      enum lack lack)
+{
+    struct task *t = &s->tasks[task.i];
+    if (s->run.draining || t->withdrawn)
+        return false;
+    if (lack == LACK_MEMORY)
+        return needs_grow(s, task);
+    if (lack != LACK_TIME || s->run.retry_time == 0 ||
+        t->times_more == BATS_TIMES_MORE)
+        return false;
+    t->times_more++;
+    return true;
+}
+
 /* An execution has failed: the task is put back, to be tried again, goes on
  * `elsewhere`, or has failed. */
 static void fail(struct bats_sched *e, uint32_t machine,
-                 struct bats_position task, bool elsewhere)
+                 struct bats_position task, bool elsewhere, enum lack lack)
 {
     struct state *s = &e->state;
+    if (!elsewhere && gets_more(s, task, lack)) {
+        s->retried++;
+        put_back(s, task, 0);
+        return;
+    }
     bats_time wait = failure_failed(e->own.failure, s, task, elsewhere);
     if (wait == FAILURE_FOR_GOOD || s->tasks[task.i].withdrawn) {
         give_up(e, machine, task);
@@ -132,12 +156,15 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
     bool elsewhere = execution_end(s, slot, task, !failed);
     int rc = 0;
     if (failed)
-        fail(e, ev->machine, task, elsewhere);
+        fail(e, ev->machine, task, elsewhere,
+             ev->out_of_memory ? LACK_MEMORY : LACK_NOTHING);
     else
         succeed(e, ev->machine, task, was_replica);
     tell_sampling(e, ev->machine, task, failed ? -1 : ev->runtime);
-    bats_time time =
-        failure_note(e->own.failure, s, ev->machine, task, failed);
+    bats_time time = failed && ev->out_of_memory
+                         ? 0 /* the machine is not to blame */
+                         : failure_note(e->own.failure, s, ev->machine, task,
+                                        failed);
     if (time > 0)
         rc = quarantine(e, ev->machine, time, err);
     if (!failed && s->machines[ev->machine].on_trial) {
@@ -220,7 +247,7 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
     if (timed_out && e->tail->limit && s->tasks[task.i].given_up < UINT8_MAX)
         s->tasks[task.i].given_up++;
     if (timed_out && !e->tail->limit)
-        fail(e, ev->machine, task, elsewhere);
+        fail(e, ev->machine, task, elsewhere, LACK_TIME);
     else if (!elsewhere && (s->tasks[task.i].withdrawn ||
                             (!yielded && is_too_long(s, task))))
         give_up(e, ev->machine, task);

@@ -94,6 +94,13 @@ uint32_t bats_sched_holds(const struct bats_sched *e, uint32_t machine,
     return n;
 }
 
+const struct bats_need *bats_sched_need(const struct bats_sched *e,
+                                        uint32_t task)
+{
+    const struct state *s = &e->state;
+    return s->needs.list ? need_of(s, s->bag.position[task]) : NULL;
+}
+
 uint64_t bats_sched_gpus(const struct bats_sched *e, uint32_t machine,
                          uint32_t slot)
 {

@@ -30,6 +30,7 @@ static const struct {
     {"yields", COUNT, AT(rules.yields)},
     {"timeout_us", TIME, AT(rules.timeout)},
     {"timeout_median", REAL, AT(rules.timeout_median)},
+    {"retry_time", REAL, AT(rules.retry_time)},
     {"halt_failed", COUNT, AT(rules.halt_failed)},
     {"halt_share", REAL, AT(rules.halt_share)},
     {"halt_now", FLAG, AT(rules.halt_now)},
@@ -53,7 +54,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 672,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 688,
                "all of the engine's options are recorded");
 
 static json_t *value(const void *at, unsigned kind)

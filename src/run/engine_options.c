@@ -70,6 +70,7 @@ void bats_engine_options_release(struct bats_engine_options *e)
     bats_class_names_release(&e->names);
     free(e->seen);
     free(e->needs);
+    free(e->more);
     free(e->category);
 }
 
@@ -92,6 +93,7 @@ int bats_engine_options(const struct bats_run_options *o,
         lead = 0;
     e->seen = NULL;
     e->needs = NULL;
+    e->more = NULL;
     e->category = NULL;
     e->names = (struct bats_class_names){.n = 0};
     struct bats_sched_options *s = &e->options;

@@ -17,6 +17,7 @@ struct bats_engine_options {
     struct bats_observation *seen; /* of the profile */
     struct bats_need
         *needs;         /* of tasks, by category; NULL: of one slot each */
+    uint16_t *more; /* see bats/sched.h; the same */
     uint16_t *category; /* by task; NULL: that of the bag */
     struct bats_class_names names; /* n = 0: those of the bag */
 };

@@ -145,6 +145,16 @@ static uint32_t list_holds(struct master *m,
     return n > 0 ? n : 1; /* 0: it is lost already */
 }
 
+/* --memory-limit: what the task may hold; 0: anything. */
+static int64_t memory_of(const struct master *m, uint32_t task)
+{
+    const struct bats_need *need = bats_sched_need(m->sched, task);
+    if (!m->options->limits_memory)
+        return 0;
+    return need != NULL ? need->memory_kib
+                        : bats_needs_of(m->options, task).memory_kib;
+}
+
 static int run_task(struct master *m, size_t i,
                     const struct bats_command *command, struct bats_error *err)
 {
@@ -174,9 +184,7 @@ static int run_task(struct master *m, size_t i,
         .attempt = ++m->attempts[command->task],
         .replica = command->replica,
         .once = bats_sched_runs_once(m->sched, command->task),
-        .memory_kib = m->options->limits_memory
-                          ? bats_needs_of(m->options, command->task).memory_kib
-                          : 0,
+        .memory_kib = memory_of(m, command->task),
         .cores = cores,
         .holds = cores > 1 ? m->holds.bytes : "",
         .command = builtin ? "" : m->command.bytes,

@@ -1,6 +1,7 @@
 #include "run/needs.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -398,6 +399,42 @@ static int name_categories(const struct bats_bagfile *bag,
     return names->list != NULL ? 0 : bats_no_memory(err);
 }
 
+/* The most memory that a task with this need could have on any machine; 0: it
+ * is not known. */
+static int64_t most_memory(const struct bats_survey *s,
+                           const struct bats_need *need)
+{
+    int64_t most = 0;
+    for (uint32_t i = 0; i < s->platform.n_machines; i++)
+        if (fits(s, i, need) && s->stocks[i].memory_kib > most)
+            most = s->stocks[i].memory_kib;
+    return most;
+}
+
+/* Adds the categories of tasks that were out of memory: as those of the others,
+ * with more memory, as far as a machine has it. */
+static void add_larger(const struct bats_run_options *o,
+                       const struct bats_survey *s,
+                       struct bats_engine_options *e, uint16_t *kind)
+{
+    uint32_t n = e->options.n_categories;
+    for (uint32_t k = 0; k < n; k++) {
+        struct bats_need need = e->needs[k];
+        double more = (double)need.memory_kib * o->retry_memory;
+        int64_t most = most_memory(s, &need);
+        e->more[k] = (uint16_t)k;
+        if (most == 0 || need.memory_kib == 0)
+            continue;
+        need.memory_kib = more < (double)most ? (int64_t)ceil(more) : most;
+        if (need.memory_kib <= e->needs[k].memory_kib)
+            continue;
+        uint32_t found = find_category(e, kind, &n, kind[k], &need);
+        if (found < BATS_CATEGORIES_MAX)
+            e->more[k] = (uint16_t)found;
+    }
+    e->options.n_categories = n;
+}
+
 static int sort_by_need(const struct bats_run_options *o,
                         const struct bats_survey *s,
                         struct bats_engine_options *e, uint16_t *kind,
@@ -425,6 +462,8 @@ static int sort_by_need(const struct bats_run_options *o,
         if (!fits_somewhere(s, &e->needs[e->category[i]]))
             return refuse(o, s, i, &e->needs[e->category[i]], err);
     e->options.n_categories = n;
+    if (o->retry_memory > 0)
+        add_larger(o, s, e, kind);
     return name_categories(o->bag, e, kind, err);
 }
 
@@ -453,18 +492,25 @@ int bats_needs_take(const struct bats_run_options *o,
     if (o->open != NULL && (most.cores > 1 || most.gpus > 0))
         return bats_refuse(err, "tasks of an open bag need one core each, so "
                                 "far: --cores and --gpus are not for it");
-    if (o->joining != NULL || o->open != NULL || always_fit(survey, &most))
+    bool may_grow = o->retry_memory > 0 && most.memory_kib > 0;
+    if (o->joining != NULL || o->open != NULL ||
+        (always_fit(survey, &most) && !may_grow))
         return 0;
     e->needs = calloc(BATS_CATEGORIES_MAX, sizeof *e->needs);
     e->category = calloc(o->bag->n_tasks, sizeof *e->category);
+    e->more = o->retry_memory > 0
+                  ? calloc(BATS_CATEGORIES_MAX, sizeof *e->more)
+                  : NULL;
     uint16_t *kind = calloc(BATS_CATEGORIES_MAX, sizeof *kind);
-    int rc = e->needs != NULL && e->category != NULL && kind != NULL
+    bool has_more = e->more != NULL || o->retry_memory == 0;
+    int rc = e->needs != NULL && has_more && e->category != NULL && kind != NULL
                  ? sort_by_need(o, survey, e, kind, err)
                  : bats_no_memory(err);
     if (rc == 0)
         rc = check_clusters(o, survey, e, err);
     free(kind);
     e->options.needs = e->needs;
+    e->options.more = e->more;
     e->options.stocks = survey->stocks;
     e->options.category = e->category;
     /* A plain run asks for no choice; who wants one is told. */

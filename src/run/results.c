@@ -265,6 +265,7 @@ int bats_results_take_one(struct master *m, size_t i,
         .slot = m->survey.platform.slot_of[i].slot,
         .task = r->task,
         .runtime = bats_master_virtual_time(m, r->usage.wall_us),
+        .out_of_memory = r->out_of_memory,
     };
     enum bats_execution_state state =
         bats_sched_execution(m->sched, event.machine, event.slot, r->task);

@@ -97,6 +97,8 @@ struct bats_run_options {
     const char *machine; /* if clusters is NULL: node, rank; NULL: as found */
     struct bats_need need;  /* of a task of which the bag does not say it;
                              * cores = 0: one */
+    double retry_memory;    /* a task that was out of memory is tried again with
+                             * so many times as much; 0: it is not */
     bool limits_memory;     /* a task that holds more than it needs is killed */
     uint32_t gpus_per_node; /* 0: those that the job names */
     struct bats_sched_options engine;   /* as far as users say it; the rest is

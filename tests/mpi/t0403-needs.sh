@@ -198,6 +198,21 @@ expect 2 bats 5 --memory-limit -- 'echo {}' ::: a
 grep -q 'no task says what memory' err
 ok '--memory-limit: a task that holds more than it needs is killed, and says why'
 
+printf '%s\n' '#BATS class=x memory=30M' \
+    '{ head -c 80M /dev/zero; sleep 2; } | tail -n 1 >/dev/null' >bag
+bats 5 bag --memory-limit --retry-memory 2
+test "$("$BATS_MPI" tasks --json bag | jq .attempts)" -eq 3
+ok '--retry-memory: it is tried again with more'
+export SLURM_MEM_PER_NODE=50
+expect 1 bats 5 bag --memory-limit --retry-memory 2 --record short.bats
+test "$("$BATS_MPI" tasks --json short.bats | jq .attempts)" -eq 2
+unset SLURM_MEM_PER_NODE
+ok 'as far as a node has it'
+bats 5 --timeout 0.5 --retry-time 4 --record time.bats -- 'sleep {}' ::: 1
+test "$("$BATS_MPI" tasks --json time.bats | jq .attempts)" -eq 2
+expect 2 bats 5 --timeout 1 --retry-time 1 -- 'sleep {}' ::: 1
+ok '--retry-time: a task that was stopped is tried again with more time'
+
 cat >nested.c <<'C'
 #include <mpi.h>
 #include <stdio.h>

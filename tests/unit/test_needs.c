@@ -69,6 +69,7 @@ static void begin(struct play *p, uint32_t n_tasks, uint32_t n_nodes,
                                        .needs = p->needs,
                                        .category = p->category,
                                        .n_categories = n_needs,
+                                       .more = p->o.more,
                                        .window = BATS_HOUR,
                                        .budget = BATS_UNLIMITED,
                                        .in_order = true};
@@ -226,6 +227,56 @@ TEST(what_fits_no_machine_is_refused)
     p->needs[0] = (struct bats_need){1, 0, 0};
     p->o.policy = &bats_policy_bkp; /* plans single slots */
     assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
+    free(p);
+}
+
+static void fail_task(struct play *p, uint32_t slot, bool out_of_memory)
+{
+    p->now += BATS_SECOND;
+    p->slot[slot].end = 0;
+    tell(p, (struct bats_event){.type = BATS_EVENT_FAILED,
+                                .slot = slot,
+                                .task = p->slot[slot].task,
+                                .runtime = BATS_SECOND,
+                                .out_of_memory = out_of_memory});
+}
+
+/* On a node of 4 slots and 100 KiB. */
+TEST(a_task_that_was_out_of_memory_needs_more_the_next_time)
+{
+    struct play *p = calloc(1, sizeof *p);
+    static const uint16_t more[] = {1, 2, 2};
+    p->needs[0] = (struct bats_need){1, 0, 30};
+    p->needs[1] = (struct bats_need){1, 0, 60};
+    p->needs[2] = (struct bats_need){1, 0, 100};
+    p->o.more = more;
+    for (uint32_t i = 0; i < 4; i++)
+        p->runtime[i] = BATS_MINUTE;
+    begin(p, 4, 1, 4, 3);
+    assert_int_equal(p->slot[3].end, 0); /* three tasks of 30 KiB */
+    uint32_t task = p->slot[0].task;
+    fail_task(p, 0, true);
+    assert_int_equal(bats_sched_need(p->sched, task)->memory_kib, 60);
+    /* Its reservation: the last one, of 30 KiB, does not begin before it. */
+    step(p);
+    assert_true(p->began[task] == p->now);
+    uint32_t slot = 0;
+    while (p->slot[slot].end == 0 || p->slot[slot].task != task)
+        slot++;
+    fail_task(p, slot, true);
+    assert_int_equal(bats_sched_need(p->sched, task)->memory_kib, 100);
+    while (p->began[task] < p->now)
+        step(p);
+    for (slot = 0; p->slot[slot].end == 0;)
+        slot++;
+    assert_int_equal(p->slot[slot].task, task);
+    struct bats_sched_status st;
+    bats_sched_status(p->sched, &st);
+    assert_int_equal(st.failed, 0);
+    fail_task(p, slot, true); /* there is no more */
+    bats_sched_status(p->sched, &st);
+    assert_int_equal(st.failed, 1);
+    play(p);
     free(p);
 }
 

@@ -29,7 +29,7 @@ static const struct {
     [KIND_SECOND] = {"second", UINT64_C(0x608ea4af237d0c39)},
     [KIND_JOB] = {"job", UINT64_C(0xaf5bf80d2cfb770e)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xf2f56d20463c8fb3)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xe9613a9ede3489c2)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {
@@ -46,6 +46,8 @@ static void answer(struct world *w, uint32_t m, uint32_t slot)
                             .slot = slot,
                             .task = e.task,
                             .runtime = pick(w, 3000) * w->scale};
+    ev.out_of_memory = w->o.needs && ev.type == BATS_EVENT_FAILED &&
+                       chance(w, 0.5);
     if (e.cancelled && (at > 0 || chance(w, 0.7)))
         ev.type = BATS_EVENT_PREEMPTED;
     else if (chance(w, 0.03))

@@ -91,23 +91,27 @@ static inline void count_ready(struct bats_bag *bag, struct bats_position task,
 }
 
 int bats_bag_divide(struct bats_bag *bag, const uint16_t *group, uint32_t n,
-                    struct bats_error *err)
+                    const uint16_t *next, struct bats_error *err)
 {
-    uint32_t n_pending = bats_bag_ready(bag), sum = 0;
-    struct bats_position *order = malloc(bag->n * sizeof *order);
+    uint32_t n_pending = bats_bag_ready(bag);
+    size_t sum = 0;
     bag->first = calloc(n, sizeof *bag->first);
     bag->n_ready = calloc(n, sizeof *bag->n_ready);
-    if (!order || !bag->first || !bag->n_ready) {
-        free(order);
+    if (!bag->first || !bag->n_ready)
         return bats_no_memory(err);
-    }
-    for (uint32_t i = 0; i < bag->n; i++)
+    for (uint32_t i = 0; i < bag->n; i++) {
         bag->first[group[i]]++;
+        for (uint32_t g = group[i]; next && next[g] != g; g = next[g])
+            bag->first[next[g]]++;
+    }
     for (uint32_t g = 0; g < n; g++) {
-        uint32_t members = bag->first[g];
+        size_t members = bag->first[g];
         bag->first[g] = sum;
         sum += members;
     }
+    struct bats_position *order = malloc(sum * sizeof *order);
+    if (!order)
+        return bats_no_memory(err);
     for (uint32_t i = 0; i < n_pending; i++) {
         uint32_t g = group[bag->index[bag->order[i].i]];
         order[bag->first[g] + bag->n_ready[g]++] = bag->order[i];

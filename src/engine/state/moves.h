@@ -98,6 +98,10 @@ void needs_release(struct state *s);
  * which has room. Returns the slot that is to run it. */
 uint32_t needs_take(struct state *s, uint32_t slot, struct bats_position task);
 
+/* The task, which runs nowhere and is not back in the bag, was out of memory:
+ * from now on it needs more. False: there is no more for it. */
+bool needs_grow(struct state *s, struct bats_position task);
+
 /* The task is about to leave the slot that ran it. */
 void needs_give_back(struct state *s, uint32_t lead,
                      struct bats_position task);

@@ -64,13 +64,14 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
         n_slots += o->machines[i].slots;
     n->of = malloc(o->n_tasks * sizeof *n->of);
     n->list = malloc(o->n_categories * sizeof *n->list);
+    n->more = malloc(o->n_categories * sizeof *n->more);
     n->share = malloc(o->n_categories * sizeof *n->share);
     n->spec = malloc(o->n_machines * sizeof *n->spec);
     n->free = malloc(o->n_machines * sizeof *n->free);
     n->free_gpus = malloc(o->n_machines * sizeof *n->free_gpus);
     n->gpus = calloc(n_slots, sizeof *n->gpus);
     n->lead = malloc(n_slots * sizeof *n->lead);
-    if (!n->of || !n->list || !n->share || !n->spec || !n->free ||
+    if (!n->of || !n->list || !n->more || !n->share || !n->spec || !n->free ||
         !n->free_gpus || !n->gpus || !n->lead)
         return BATS_ENOMEM;
     memcpy(n->of, o->category, o->n_tasks * sizeof *n->of);
@@ -79,17 +80,20 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
         n->spec[i] = n->free[i] = needs_stock(o, i);
         n->free_gpus[i] = lowest(UINT64_MAX, n->spec[i].gpus);
     }
-    for (uint32_t i = 0; i < o->n_categories; i++)
+    for (uint32_t i = 0; i < o->n_categories; i++) {
         n->share[i] = share(s, &n->list[i]);
+        n->more[i] = o->more ? o->more[i] : (uint16_t)i;
+    }
     for (uint32_t i = 0; i < n_slots; i++)
         n->lead[i] = NO_SLOT;
-    return bats_bag_divide(&s->bag, n->of, o->n_categories, NULL);
+    return bats_bag_divide(&s->bag, n->of, o->n_categories, n->more, NULL);
 }
 
 void needs_release(struct state *s)
 {
     free(s->needs.of);
     free(s->needs.list);
+    free(s->needs.more);
     free(s->needs.share);
     free(s->needs.spec);
     free(s->needs.free);
@@ -225,4 +229,17 @@ void needs_give_back(struct state *s, uint32_t lead, struct bats_position task)
         s->n_free++;
         slot_add_idle(s, i);
     }
+}
+
+bool needs_grow(struct state *s, struct bats_position task)
+{
+    uint32_t number = s->bag.index[task.i];
+    uint32_t from = category_of(s, number);
+    if (!s->needs.list || s->needs.more[from] == from)
+        return false;
+    assert(s->bag.state[task.i] != BATS_TASK_PENDING);
+    s->needs.of[number] = s->needs.more[from];
+    s->known.categories.left[from]--;
+    s->known.categories.left[s->needs.more[from]]++;
+    return true;
 }

@@ -2,6 +2,7 @@
 #include "engine/state/leases.h"
 
 #include <assert.h>
+#include <math.h>
 
 void slot_add_idle(struct state *s, uint32_t slot)
 {
@@ -115,13 +116,23 @@ static bats_time more_time(bats_time limit, uint8_t given_up)
     return limit;
 }
 
+/* That of a task that has had too little before. */
+static bats_time longer(const struct state *s, bats_time limit, uint8_t times)
+{
+    double time = (double)limit * pow(s->run.retry_time, times);
+    return times == 0 || limit == BATS_NEVER ? limit
+           : time < (double)TIME_MAX         ? (bats_time)time
+                                             : BATS_NEVER;
+}
+
 /* The time-out of what the slot runs. */
 static void slot_set_limit(struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
     bats_time limit = s->clusters[slot_cluster(s, slot)].limit;
     if (sl->n_tasks > 0)
-        limit = more_time(limit, s->tasks[sl->head.i].given_up);
+        limit = longer(s, more_time(limit, s->tasks[sl->head.i].given_up),
+                       s->tasks[sl->head.i].times_more);
     bats_heap_remove(&s->limits, slot);
     if (sl->n_tasks == 0 || limit == BATS_NEVER ||
         execution_cancelled(s, slot, sl->head))

@@ -258,6 +258,7 @@ static struct run run_of(const struct bats_sched_options *o,
         .is_open = o->open,
         .in_all = o->in_all,
         .gives_up = gives_up,
+        .retry_time = o->rules.retry_time,
         .has_limits =
             o->rules.timeout > 0 || o->rules.timeout_median > 0 || gives_up,
         .limits_vary = o->rules.timeout_median > 0 || gives_up};

@@ -81,6 +81,7 @@ struct run {
     bats_time late_end;       /* expected, if it is after the deadline; or 0 */
     bats_time time_limit;     /* or BATS_NEVER */
     bats_time next_tick;      /* BATS_NEVER while no machine is held */
+    double retry_time;        /* of the rules */
     bool has_limits;          /* tasks have time-outs, */
     bool gives_up;            /*   after which the tail gives them up, */
     bool limits_vary;         /*   by what is known of the clusters */
@@ -114,6 +115,8 @@ struct idle {
 struct needs {
     uint16_t *of;           /* by task: its category */
     struct bats_need *list; /* by category; NULL: one slot each */
+    uint16_t *more; /* by category: that of a task that was out of memory, or
+                       itself */
     double *share; /* by category: slots of a machine for one of such tasks */
     struct bats_stock *spec, *free; /* by machine: all it has, and what
                                             * no task holds */

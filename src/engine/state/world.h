@@ -133,6 +133,7 @@ struct task {
     uint8_t losses;      /* the same */
     uint8_t cuts;        /* those cut off after all of the window of a job */
     uint8_t given_up;    /* executions that a strategy gave up after D */
+    uint8_t times_more;  /* its time-out was prolonged so often */
     bool cancelled : 1;  /* the original was told to stop */
     bool in_sample : 1;  /* the original is, of its cluster */
     bool once : 1;       /* it must not be replicated */

@@ -340,7 +340,7 @@ static void check_room(const struct world *w, uint32_t m)
         if (w->queue[m][k].n == 0)
             continue;
         const struct bats_need *need =
-            &w->needs[w->category[w->queue[m][k].e[0].task]];
+            bats_sched_need(w->sched, w->queue[m][k].e[0].task);
         uint32_t slots[WIDEST];
         assert_int_equal(w->queue[m][k].n, 1);
         assert_int_equal(bats_sched_holds(w->sched, m, k, slots), need->cores);

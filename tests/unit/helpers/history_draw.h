@@ -164,6 +164,16 @@ static void add_needs(struct world *w)
                                          chance(w, 0.5) ? pick(w, 101) : 0};
     for (uint32_t i = 0; i < w->o.n_tasks; i++)
         w->category[i] = (uint16_t)pick(w, w->o.n_categories);
+    for (uint32_t i = 0; i < w->o.n_categories; i++) {
+        uint32_t k = pick(w, w->o.n_categories);
+        w->more[i] = (uint16_t)(w->needs[k].memory_kib >
+                                        w->needs[i].memory_kib
+                                    ? k
+                                    : i);
+    }
+    if (chance(w, 0.5))
+        w->o.more = w->more;
+    w->o.rules.retry_time = chance(w, 0.5) ? 2 : 0;
     w->o.category = w->category;
     w->o.needs = w->needs;
     if (counts || chance(w, 0.5))

@@ -103,6 +103,7 @@ struct world {
     struct leases *leases;               /* NULL: the engine tells none */
     uint16_t category[TASKS];
     struct bats_need needs[CATEGORIES];
+    uint16_t more[CATEGORIES];
     struct bats_stock stocks[MACHINES];
     uint32_t n_skipped;
     bool joined[MACHINES], lost[MACHINES], held[MACHINES];
