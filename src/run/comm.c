@@ -103,8 +103,8 @@ bool bats_comm_repeated(struct bats_comm *comm)
     return done;
 }
 
-static int post(struct bats_comm *comm, int rank, struct bats_text *packet,
-                bool matched, struct bats_error *err)
+int bats_comm_send(struct bats_comm *comm, int rank, struct bats_text *packet,
+                   bool matched, struct bats_error *err)
 {
     struct bats_text p = *packet;
     *packet = (struct bats_text){0};
@@ -123,24 +123,12 @@ static int post(struct bats_comm *comm, int rank, struct bats_text *packet,
     return rc;
 }
 
-int bats_comm_send(struct bats_comm *comm, int rank, struct bats_text *packet,
-                   struct bats_error *err)
-{
-    return post(comm, rank, packet, false, err);
-}
-
 int bats_comm_say(struct bats_comm *comm, int rank,
                   const struct bats_message *message, struct bats_error *err)
 {
     struct bats_text packet = {0};
     bats_proto_put(&packet, message);
-    return post(comm, rank, &packet, false, err);
-}
-
-int bats_comm_send_matched(struct bats_comm *comm, int rank,
-                           struct bats_text *packet, struct bats_error *err)
-{
-    return post(comm, rank, packet, true, err);
+    return bats_comm_send(comm, rank, &packet, false, err);
 }
 
 int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
@@ -179,9 +167,8 @@ int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
     return create(comm, err);
 }
 
-void bats_comm_give_up(struct bats_comm *comm)
+void bats_comm_give_up(void)
 {
-    (void)comm;
     given_up = abort_all != NULL;
 }
 

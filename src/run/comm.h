@@ -43,21 +43,17 @@ uint32_t bats_comm_process(const struct bats_comm *comm, int rank);
  * others, elsewhere rank 0) are on this host. */
 bool bats_comm_woken(const struct bats_comm *comm);
 
-/* Sends the packet to `rank` and leaves it empty, whatever happens. Messages
- * to one rank arrive in the order they were sent. BATS_ENOMEM (also if the
+/* Sends the packet to `rank` and leaves it empty, whatever happens. Messages to
+ * one rank arrive in the order they were sent. If `matched`, the send is
+ * finished only when the other side has begun to receive it: a caller that
+ * counts bats_comm_unsent cannot flood the receiver. BATS_ENOMEM (also if the
  * packet has failed), BATS_ESYS. */
 int bats_comm_send(struct bats_comm *comm, int rank, struct bats_text *packet,
-                   struct bats_error *err);
+                   bool matched, struct bats_error *err);
 
-/* The same with a packet of this message. */
+/* The same with a packet of this message, not matched. */
 int bats_comm_say(struct bats_comm *comm, int rank,
                   const struct bats_message *message, struct bats_error *err);
-
-/* Like bats_comm_send, but the send is finished only when the other side has
- * begun to receive it. A caller that counts bats_comm_unsent cannot flood the
- * receiver. */
-int bats_comm_send_matched(struct bats_comm *comm, int rank,
-                           struct bats_text *packet, struct bats_error *err);
 
 /* Sends the packet, which stays the caller's, to every other rank whose last
  * repeated send has finished. Another thread may call this: calls of MPI take
@@ -87,7 +83,7 @@ void bats_comm_disband(struct bats_comm *comm, enum bats_leave leave);
 
 /* Call when a rank is lost: MPI_Finalize would wait for it, so bats_mpi_end will
  * abort instead. A call of MPI that fails has the same effect. */
-void bats_comm_give_up(struct bats_comm *comm);
+void bats_comm_give_up(void);
 bool bats_comm_given_up(void);
 
 /* Ends this process with this exit status after this many seconds, unless it

@@ -33,7 +33,7 @@ static int mpi_error(const char *what, int code, struct bats_error *err)
     int n;
     if (MPI_Error_string(code, text, &n) != MPI_SUCCESS)
         text[0] = '\0';
-    bats_comm_give_up(NULL);
+    bats_comm_give_up();
     return bats_error_set(err, BATS_ESYS, "%s failed: %s", what, text);
 }
 
@@ -168,7 +168,7 @@ static void destroy(struct bats_comm *comm)
 {
     struct mpi *m = (struct mpi *)comm;
     if (bats_comm_unsent(comm) > 0)
-        bats_comm_give_up(comm);
+        bats_comm_give_up();
     free(m->sends);
     free(m->received);
     free(m->repeated);

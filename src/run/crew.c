@@ -129,7 +129,7 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     if (rc == 0)
         rc = await_hellos(crew, master_works ? 0 : 1, err);
     if (rc < 0) {
-        bats_comm_give_up(crew->comm); /* a lost rank never ends */
+        bats_comm_give_up(); /* a lost rank never ends */
         return rc;
     }
     qsort(crew->ranks, crew->n, sizeof *crew->ranks, by_rank);
@@ -217,7 +217,7 @@ static int deliver(struct bats_crew *crew, size_t i, struct bats_text *packet,
     int rank = crew->ranks[i].rank;
     if (rank == 0)
         return deliver_here(crew, packet, err);
-    return bats_comm_send(crew->comm, rank, packet, err);
+    return bats_comm_send(crew->comm, rank, packet, false, err);
 }
 
 int bats_crew_assign(struct bats_crew *crew, size_t i,
@@ -305,7 +305,7 @@ static void tell_to_stop(struct bats_crew *crew, size_t i,
  * takes the others with it. */
 const char *bats_crew_give_up(struct bats_crew *crew, size_t i)
 {
-    bats_comm_give_up(crew->comm);
+    bats_comm_give_up();
     crew->workers[i].state = BATS_WORKER_SILENT;
     tell_to_stop(crew, i, BATS_LEAVE_NOT);
     return "it has been silent for too long";
@@ -333,7 +333,7 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
         *i = k;
         if (!ended)
             return bats_crew_give_up(crew, k);
-        bats_comm_give_up(crew->comm);
+        bats_comm_give_up();
         worker->state = BATS_WORKER_GONE;
         return "its process has ended";
     }
@@ -432,7 +432,7 @@ bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
             continue;
         }
         if (bats_clock_now_us() - since_us > timeout_us) {
-            bats_comm_give_up(crew->comm);
+            bats_comm_give_up();
             return false;
         }
         bats_clock_sleep(BATS_CLOCK_MIN_US);

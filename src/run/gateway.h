@@ -9,7 +9,7 @@
  *     master ==TCP== gateway (rank 0 of the job) --MPI-- rank 1, rank 2, ...
  *
  * While more than 1 MiB waits to go to the master, nothing is received by MPI,
- * so that the other ranks wait, too (bats_comm_send_matched).
+ * so that the other ranks wait, too (matched sends, comm.h).
  */
 #ifndef BATS_GATEWAY_H
 #define BATS_GATEWAY_H

@@ -198,10 +198,13 @@ static int let_go(struct master *m, struct bats_error *err)
     return rc;
 }
 
-static bool anybody_works(const struct master *m)
+/* Some worker of the machine (BATS_MASTER_NONE: of any) works. */
+static bool works(const struct master *m, uint32_t machine)
 {
     for (size_t i = 0; i < m->crew.n; i++)
-        if (m->crew.workers[i].state == BATS_WORKER_WORKS)
+        if (m->crew.workers[i].state == BATS_WORKER_WORKS &&
+            (machine == BATS_MASTER_NONE ||
+             m->survey.platform.slot_of[i].machine == machine))
             return true;
     return false;
 }
@@ -219,23 +222,14 @@ static int look(struct master *m, struct bats_error *err)
              host = strtok_r(NULL, " \n", &rest))
             rc = drain(m, host, err);
     free(hosts);
-    if (query->runs || now_us < m->reclaims->look_us || !anybody_works(m))
+    if (query->runs || now_us < m->reclaims->look_us ||
+        !works(m, BATS_MASTER_NONE))
         return rc;
     m->reclaims->look_us =
         now_us + (m->joined != NULL ? m->options->joining->look_us : LOOK_US);
     draining(m)(&argv);
     bats_query_start(query, &argv, NULL, NULL);
     return rc;
-}
-
-/* The machine may have gone before. */
-static bool is_there(const struct master *m, uint32_t machine)
-{
-    bool any = false;
-    for (size_t i = 0; !any && i < m->crew.n; i++)
-        any = m->survey.platform.slot_of[i].machine == machine &&
-              m->crew.workers[i].state == BATS_WORKER_WORKS;
-    return any;
 }
 
 int bats_reclaims_step(struct master *m, struct bats_error *err)
@@ -253,8 +247,8 @@ int bats_reclaims_step(struct master *m, struct bats_error *err)
         bats_time due = bats_heap_first(&r->due, &machine);
         bats_time left = r->of[machine].taken_at - now;
         bats_heap_remove(&r->due, machine);
-        if (!is_there(m, machine))
-            continue;
+        if (!works(m, machine))
+            continue; /* it has gone before */
         if (due < r->of[machine].taken_at) {
             left = note(m, machine, left);
             bats_heap_set(&r->due, machine, r->of[machine].taken_at);

@@ -60,7 +60,7 @@ static int post(struct worker *w, struct bats_text *packet,
                 struct bats_error *err)
 {
     w->batch.sent_us = bats_clock_now_us();
-    return bats_comm_send(w->comm, 0, packet, err);
+    return bats_comm_send(w->comm, 0, packet, false, err);
 }
 
 static int say(struct worker *w, const struct bats_message *message,
@@ -105,7 +105,7 @@ static bool send_output(void *context, const struct bats_output_lines *output)
     bats_proto_put(&packet,
                    BATS_SAY(BATS_MESSAGE_OUTPUT, .u.output = *output));
     w->batch.sent_us = bats_clock_now_us();
-    return bats_comm_send_matched(w->comm, 0, &packet, NULL) == 0;
+    return bats_comm_send(w->comm, 0, &packet, true, NULL) == 0;
 }
 
 /* This rank cannot run tasks any more. It reports its results and the reason,
@@ -189,7 +189,7 @@ static int obey(struct worker *w, struct bats_message *message,
                    message->u.leave != BATS_LEAVE_AGAIN;
         w->is_cut = message->u.leave == BATS_LEAVE_CUT;
         if (message->u.leave == BATS_LEAVE_BROKEN)
-            bats_comm_give_up(w->comm);
+            bats_comm_give_up();
         w->again = message->u.leave == BATS_LEAVE_AGAIN;
         if (w->is_cut || w->again)
             return 0;
@@ -313,7 +313,7 @@ static int look_for_master(struct worker *w, struct bats_error *err)
     if (!died &&
         (!bats_comm_serialized() || now_us - w->heard_us <= w->silence_us))
         return 0;
-    bats_comm_give_up(w->comm);
+    bats_comm_give_up();
     return bats_error_set(err, BATS_ESYS,
                           died            ? "rank 0 has died"
                           : w->is_gateway ? "the master has been silent for "
