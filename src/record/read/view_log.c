@@ -7,9 +7,6 @@
 #include "record/read/part.h"
 #include "record/write/record.h"
 
-/* Rows of a part of the log, at first. */
-#define PART 4096
-
 #define AMOUNT(column)                                                        \
     "rtrim(rtrim(printf('%.6f', " column " / 1e6), '0'), '.')"
 
@@ -35,8 +32,7 @@
 
 #define START "given_us, iif(copy > 0, 'copy', 'run'), machine, task, ''"
 
-/* Rows with a seq above ?3, up to ?4. What has begun after ?3 has also ended
- * after it. */
+/* Rows with a seq above ?3. What has begun after ?3 has also ended after it. */
 static const char fill_sql[] =
     "INSERT INTO temp.log SELECT l.seq, l.session, l.time, l.what, m.name,"
     "  t.number, l.text, CASE WHEN (SELECT removed FROM now) > 0 THEN"
@@ -44,11 +40,11 @@ static const char fill_sql[] =
     "  FROM ("
     " SELECT seq, session, time_us AS time, what, machine, task,"
     "  coalesce(sentence, '') AS text"
-    "  FROM happened WHERE seq > ?3 AND seq <= ?4 AND what <> 'idle'"
+    "  FROM happened WHERE seq > ?3 AND what <> 'idle'"
     " UNION ALL SELECT seq, (SELECT max(id) FROM session), " START
     "  FROM running"
     " UNION ALL SELECT given, session, " START
-    "  FROM execution WHERE seq > ?3 AND given > ?3 AND given <= ?4"
+    "  FROM execution WHERE seq > ?3 AND given > ?3"
     " UNION ALL SELECT seq, session, ended_us, CASE WHEN outcome = 1"
     "  THEN 'preempted' WHEN outcome = 3 THEN 'superseded'"
     "  WHEN outcome = 4 THEN 'checkpointed'"
@@ -60,10 +56,10 @@ static const char fill_sql[] =
     "  WHEN signal THEN printf('signal %d, ', signal)"
     "  WHEN exit_status THEN printf('exit %d, ', exit_status)"
     "  ELSE '' END || printf('%.3f s', wall_us / 1e6)"
-    "  FROM execution WHERE seq > ?3 AND seq <= ?4 AND outcome < 6"
+    "  FROM execution WHERE seq > ?3 AND outcome < 6"
     " UNION ALL SELECT seq, session, time_us,"
     "  iif(account > 0, 'share', 'charged'), machine, NULL, " CHARGED
-    "  FROM charge WHERE seq > ?3 AND seq <= ?4"
+    "  FROM charge WHERE seq > ?3"
     " UNION ALL SELECT seq, session, time_us, 'decided', NULL, NULL,"
     "  printf('%s%s: machines that go on %s, for %d window%s; %d task%s left',"
     "  reason, coalesce(' (' || cause || ')', ''),"
@@ -75,11 +71,11 @@ static const char fill_sql[] =
                 ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"
                 " LEFT JOIN task t ON t.id = l.task"
                 " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR l.task = ?2)"
-                " AND l.seq > ?3 AND l.seq <= ?4";
+                " AND l.seq > ?3";
 
 struct part {
     int64_t task; /* 0: of all */
-    int64_t back; /* so far from the end; 0: after the last part */
+    int64_t last; /* this many rows at the end of the log; 0: all */
     int64_t n;    /* rows that were found */
 };
 
@@ -99,7 +95,6 @@ static int fill(struct bats_view *v, void *context, struct bats_error *err)
 {
     struct part *part = context;
     int64_t end;
-    sqlite3_stmt *s = NULL;
     int rc = bats_db_run(
         &v->db,
         "CREATE TEMP TABLE IF NOT EXISTS log (seq, session, time, what,"
@@ -111,21 +106,12 @@ static int fill(struct bats_view *v, void *context, struct bats_error *err)
         rc = take_own(v, part->task, err);
     if (rc == 0)
         rc = bats_db_integer(&v->db, "SELECT seq FROM now", &end, err);
-    if (rc == 0)
-        rc = bats_db_prepare(&v->db, fill_sql, &s, err);
     if (rc < 0)
         return rc;
-    if (part->back > 0)
-        v->log_from = end > part->back ? end - part->back : 0;
-    if (part->back > 0 || v->log_to > end)
-        v->log_to = end;
-    v->log_is_whole = v->log_to == end;
-    sqlite3_bind_text(s, 1, v->log_machine, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 2, part->task);
-    sqlite3_bind_int64(s, 3, v->log_from);
-    sqlite3_bind_int64(s, 4, v->log_to);
-    rc = bats_db_step(&v->db, s, err);
-    sqlite3_finalize(s);
+    v->log_from = part->last > 0 && part->last < end ? end - part->last : 0;
+    rc = bats_db_each(&v->db, fill_sql, NULL, NULL, err,
+                      BATS_VALUES(BATS_T(v->log_machine), BATS_I(part->task),
+                                  BATS_I(v->log_from)));
     part->n = sqlite3_changes64(v->db.sqlite);
     return rc == 0 ? bats_db_run(&v->db, "DROP TABLE IF EXISTS temp.execution",
                                  err)
@@ -137,52 +123,33 @@ static int take(struct bats_view *v, struct part *part, struct bats_error *err)
     sqlite3_finalize(v->log);
     v->log = NULL;
     int rc = bats_part_take(v, fill, part, err);
-    return rc == 0
-               ? bats_db_prepare(&v->db,
-                                 "SELECT session, time, what, machine, task,"
-                                 " text, removed FROM temp.log ORDER BY seq "
-                                 "LIMIT -1 OFFSET coalesce(?, 0)",
-                                 &v->log, err)
-               : rc;
+    return rc == 0 ? bats_db_prepare(&v->db,
+                                     "SELECT session, time, what, machine, task,"
+                                     " text, removed FROM temp.log ORDER BY seq"
+                                     " LIMIT -1 OFFSET coalesce(?, 0)",
+                                     &v->log, err)
+                   : rc;
 }
 
-/* Each costs a look at all executions behind it: so they grow. */
-static int next_part(struct bats_view *v, struct bats_error *err)
-{
-    struct part part = {0};
-    v->log_from = v->log_to;
-    v->log_to = 8 * v->log_from + PART;
-    return take(v, &part, err);
-}
-
-/* The last entries, from as little of the log as they are in. */
-static int last_part(struct bats_view *v, int64_t last, struct bats_error *err)
-{
-    struct part part = {.back = last};
-    int rc = take(v, &part, err);
-    while (rc == 0 && part.n < last && v->log_from > 0) {
-        part.back *= 8;
-        rc = take(v, &part, err);
-    }
-    v->log_is_cut = v->log_from > 0 || part.n > last;
-    if (rc == 0 && part.n > last)
-        sqlite3_bind_int64(v->log, 1, part.n - last);
-    return rc;
-}
-
+/* The last entries come from as little of the log as they are in. */
 int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
                   int64_t last, struct bats_error *err)
 {
-    struct part all = {.task = task, .back = INT64_MAX};
+    struct part part = {.task = task, .last = task == 0 ? last : 0};
     free(v->log_machine);
     v->log_machine = machine != NULL ? strdup(machine) : NULL;
     if (machine != NULL && v->log_machine == NULL)
         return bats_no_memory(err);
-    v->log_from = v->log_to = 0;
-    v->log_is_cut = false;
-    return task != 0  ? take(v, &all, err)
-           : last > 0 ? last_part(v, last, err)
-                      : next_part(v, err);
+    int rc = take(v, &part, err);
+    while (rc == 0 && part.n < last && v->log_from > 0) {
+        part.last *= 8;
+        rc = take(v, &part, err);
+    }
+    int64_t more = part.last > 0 && part.n > last ? part.n - last : 0;
+    v->log_is_cut = v->log_from > 0 || more > 0;
+    if (rc == 0)
+        sqlite3_bind_int64(v->log, 1, more);
+    return rc;
 }
 
 bool bats_view_log_is_cut(const struct bats_view *v)
@@ -199,12 +166,6 @@ int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,
         C(task),    C(text), C(removed), {0}};
 #undef C
     int rc = bats_db_step(&v->db, v->log, err);
-
-    while (rc == 0 && !v->log_is_whole) {
-        rc = next_part(v, err);
-        if (rc == 0)
-            rc = bats_db_step(&v->db, v->log, err);
-    }
     if (rc <= 0)
         return rc;
     bats_db_fill(v->log, columns, entry, NULL, err);

@@ -20,9 +20,8 @@ struct bats_view {
     struct bats_texts names; /* of these */
     bool has_ends; /* the ends of standard error of these tasks are in db */
     sqlite3_stmt *end, *log;
-    int64_t log_from, log_to; /* the rows of the log in db have a seq above and
-                                 up to these */
-    bool log_is_whole, log_is_cut;
+    int64_t log_from; /* the rows of the log in db have a seq above */
+    bool log_is_cut;
     char *log_machine; /* NULL: of all */
 };
 
