@@ -1,5 +1,5 @@
 /*
- * kinds: which tasks are expected to take alike, by their commands.
+ * kinds: which tasks are expected to take equally long, by their commands.
  *
  * Layer: history. Used by cli, for tasks without a category of their own. The
  * kind of a command is its program, a word after that if all commands of the

@@ -2,8 +2,8 @@
  * moments: the runtimes of tasks of one kind on one cluster in one bag, in a
  * few numbers.
  *
- * Layer: history. Sums are exact; of the quantiles, which are of every task up
- * to 1024, and then of every second, fourth, ... one.
+ * Layer: history. Sums are exact. Quantiles are of all tasks up to 1024, then of
+ * every second, fourth, ... task.
  */
 #ifndef BATS_HISTORY_MOMENTS_H
 #define BATS_HISTORY_MOMENTS_H
@@ -33,7 +33,7 @@ struct bats_gather_cell {
     struct bats_moments moments; /* without quantiles */
     float *sample;
     size_t n_sample, room;
-    uint32_t stride; /* every so many tasks are in the sample */
+    uint32_t stride; /* every stride-th task is in the sample */
     struct bats_past_sweep *sweep; /* NULL: it is none. For free() */
 };
 
@@ -47,7 +47,7 @@ int bats_gather_point(struct bats_gather *gather, uint32_t kind,
                       uint32_t cluster, uint32_t task, const char *names,
                       const double *x, uint32_t n, double seconds);
 
-/* Adds moments that were gathered elsewhere, of so many bags, as another cell.
+/* Adds moments of `bags` bags that were gathered elsewhere, as another cell.
  * Takes over `sweep`, which may be NULL. BATS_ENOMEM. */
 int bats_gather_add(struct bats_gather *gather, uint32_t kind,
                     uint32_t cluster, const struct bats_moments *moments,

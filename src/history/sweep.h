@@ -1,6 +1,6 @@
 /*
- * sweep: what tasks of a sweep took, by its numeric parameters, as the history
- * keeps it, and what that says of other points.
+ * sweep: runtimes of a sweep by its numeric parameters, as the history keeps
+ * them, and what they predict for other points.
  *
  * Layer: history. Used by cli. The model is that of bats/factors.h, from the
  * last bags of a kind that have parameters of the same names, the later the
@@ -25,7 +25,7 @@ struct bats_past_sweep {
 /* As text: the names, and a line of numbers. NULL: no memory. For free(). */
 char *bats_past_sweep_text(const struct bats_past_sweep *sweep);
 
-/* NULL: no memory, or the text is none of these. For free(). */
+/* Parses that text. NULL: no memory, or another text. For free(). */
 struct bats_past_sweep *bats_past_sweep_parse(const char *text);
 
 /* How a bag's points are: of those of one kind, and of what its model says. */

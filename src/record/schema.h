@@ -33,7 +33,7 @@ extern const char *const bats_schema_resumes[];
 #define BATS_SCHEMA_UNPAID "unpaid" /* why a task was skipped: */
 #define BATS_SCHEMA_WITHDRAWN "withdrawn"
 
-/* The last seq, which now says, too, unless the record was recovered. */
+/* The last seq. The table now has it, unless the record was recovered. */
 #define BATS_SCHEMA_LAST_SEQ                                                  \
     "SELECT max(coalesce((SELECT seq FROM now), 0), coalesce(max(m), 0))"     \
     " FROM (SELECT max(seq) AS m FROM running UNION ALL"                      \

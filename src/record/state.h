@@ -90,11 +90,11 @@ void bats_past_release(struct bats_past *past);
  * it ran; in one transaction, and once. */
 int bats_killed_settle(struct bats_record *record, struct bats_error *err);
 
-/* Looks whether the file has been cut off by somebody. Called with each commit,
- * as a later checkpoint hides it. */
+/* Notes whether somebody has cut the file off. Called with each commit, since a
+ * checkpoint hides it. */
 void bats_record_measure(struct bats_record *record);
 
-/* `path` is the name of its file, or *is_there: of another one. */
+/* True if `path` names its file; *is_there: some file has that name. */
 bool bats_record_is_named(const struct bats_record *record, bool *is_there);
 
 /* Before the record is closed: BATS_ESYS if the file was cut off. If `path` is

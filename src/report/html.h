@@ -3,9 +3,9 @@
  * scripts that draw them.
  *
  * Layer: report. Used by the pages of run, plan, frontier and simulation. The
- * page has a strict Content-Security-Policy: nothing is loaded, from nowhere,
- * and of scripts and styles only those run that carry the page's nonce, which
- * nobody knows who wrote a command or a file name. All text is escaped here.
+ * page has a strict Content-Security-Policy: nothing is loaded, and only scripts
+ * and styles with the page's random nonce run, so text of a command or a file
+ * name cannot. All text is escaped here.
  * The charts are uPlot's (MIT), which is part of the page with its notice.
  */
 #ifndef BATS_HTML_H

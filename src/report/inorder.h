@@ -1,9 +1,9 @@
 /*
  * inorder: the output of tasks in the order of the bag (--keep-order).
  *
- * Layer: report. Used by cli. The first task that has not ended has its output
- * written at once; that of later ones is held until all before them have
- * ended, in one temporary file without a name.
+ * Layer: report. Used by cli. The first task that has not ended is written
+ * through. Output of later tasks is held in one unnamed temporary file until all
+ * tasks before them have ended.
  */
 #ifndef BATS_INORDER_H
 #define BATS_INORDER_H

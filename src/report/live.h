@@ -2,11 +2,10 @@
  * live: the state of a run that goes on, in a small file for `bats-mpi top`.
  *
  * Layer: report. Written by the verb run, read by the verb top. The file
- * (RECORD.live) holds one JSON object, of a size that depends on the number of
- * clusters and workflows only. It is replaced by rename every few seconds, so
- * that a reader on another node, over NFS, sees a whole one when it opens it
- * anew. It is removed when the run ends in order; what a killed run leaves
- * behind is old, and says so by `written_unix`.
+ * (RECORD.live) holds one JSON object, whose size depends only on the number of
+ * clusters and workflows. It is replaced by rename every few seconds, so that a
+ * reader sees a whole one, also over NFS. It is removed when the run ends in
+ * order; that of a killed run is recognised by its age (`written_unix`).
  */
 #ifndef BATS_LIVE_H
 #define BATS_LIVE_H
@@ -64,8 +63,8 @@ int bats_live_find(const char *record, json_t **object);
 /* Money held for machines that are billed later; 0: none, or unknown. */
 bats_money bats_live_held(const json_t *object);
 
-/* Makes the last status of a run that has ended since say how it ended: as its
- * record has it, and in a word ("all done"). */
+/* Completes the last status of a run that has ended since: figures from its
+ * record, and how it ended in a word ("all done"). */
 void bats_live_end(json_t *object, const struct bats_view_status *status,
                    const char *state);
 

@@ -1,5 +1,5 @@
 /*
- * parts: of the closing report, which its two forms share.
+ * parts: what the two forms of the closing report share.
  * Layer: report, private to summary.c and brief.c.
  */
 #ifndef BATS_REPORT_PARTS_H

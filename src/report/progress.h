@@ -5,10 +5,9 @@
  * elsewhere plain lines are written, at each decision that is carried out and at
  * intervals that grow from 2 to 60 seconds.
  *
- * Standard output and standard error may reach the same terminal by different
- * ways and in any order (a launcher copies them). So whatever is written to a
- * terminal while the line is shown begins with BATS_PROGRESS_CLEAR and ends
- * with a newline: then the screen is right in every order.
+ * A launcher may copy standard output and standard error to the terminal in any
+ * order. So all text that is written while the line is shown begins with
+ * BATS_PROGRESS_CLEAR and ends with a newline.
  */
 #ifndef BATS_PROGRESS_H
 #define BATS_PROGRESS_H

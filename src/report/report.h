@@ -1,9 +1,8 @@
 /*
  * report: the bill at the end of a run, for people and for programs.
  * Layer: report. Used by cli. It shows what the ledger charged, never above the
- * budget. Where that is windows entered x charge, it also shows what is
- * reserved: the same for all machines, held from the start of the run to its
- * end.
+ * budget. Where windows are charged, it also shows what all machines would cost,
+ * held from the start of the run to its end ("reserved").
  */
 #ifndef BATS_REPORT_H
 #define BATS_REPORT_H

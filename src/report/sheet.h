@@ -2,9 +2,8 @@
  * sheet: rows of figures as a table for people.
  *
  * Layer: report. Figures are collected once, as JSON objects: for programs, for
- * a status file, for the scripts of a page. Columns say which of them a table
- * shows, and how; the same columns do for a terminal and for a page. Null is
- * shown as "-".
+ * a status file, for the scripts of a page. Columns say which figures a table
+ * shows, and how, on a terminal and on a page. Null is shown as "-".
  */
 #ifndef BATS_SHEET_H
 #define BATS_SHEET_H

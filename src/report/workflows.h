@@ -1,5 +1,5 @@
 /*
- * workflows: of several in a run, what each was charged, and how far it is.
+ * workflows: the progress and charges of each workflow of a run.
  *
  * Layer: report. The same figures in all places: the bill, `status`, `why`,
  * `top`, the report. A list is for free(); it comes from the engine of a run

@@ -1,10 +1,9 @@
 /*
- * history: all of a recorded run on one axis of time, for pictures of it.
+ * history: a whole recorded run on one axis of time, for charts.
  *
  * Layer: record. Used by report. The axis is virtual time: that of the first
- * session, then that of the second, and so on; the time between two sessions is
- * left out. Machines are those of all sessions; one is known again in the next
- * session by cluster and name.
+ * session, then that of the second, and so on, without the time between them.
+ * A machine of the same name and cluster is the same in all sessions.
  *
  * Errors: as view.h.
  */
@@ -21,8 +20,8 @@ struct bats_history_machine {
     uint32_t slots;
 };
 
-/* An execution that came to an end. Those of a slot do not overlap: where results
- * came together, begin and end are before the time it was heard of. */
+/* An execution that ended. Executions of a slot do not overlap: if several
+ * results arrived together, they end before they were heard of. */
 struct bats_history_span {
     bats_time begin, end;
     bats_time given, ended; /* when it was given to the slot, and heard of */
@@ -43,16 +42,15 @@ struct bats_history_charge {
     bats_money amount;
 };
 
-/* A machine that was paid (bats/billing.h): for a window, or while a task ran
- * there, or as long as it was held; in an allocation all the time. The axis ends
- * with the last session; a window that was charged as a whole may be paid
- * beyond. */
+/* A time for which a machine was paid (bats/billing.h): a window, or while a task
+ * ran there, or as long as it was held; in an allocation all the time. A window
+ * may be paid beyond the end of the axis, which is that of the last session. */
 struct bats_history_hold {
     bats_time begin, end, paid_end;
     uint32_t machine;
 };
 
-/* One that is carried out, or the last one. */
+/* A decision that was carried out, or the last one. */
 struct bats_history_decision {
     bats_time time;
     const char *reason; /* "start", "planned again (more results)" */

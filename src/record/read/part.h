@@ -1,12 +1,12 @@
 /*
  * part: reads a record that may be written meanwhile.
  *
- * Layer: record, private to the views. A record is read as it is, by SQLite,
- * but without locks and without writing: during a job the record is attached as
- * `rec`. If it changed meanwhile (copy.h), what the job has stored is forgotten
- * and it runs again; after some tries (the more, the larger the file), a
- * private copy of the file is attached for good. The view's own database has no
- * tables but temporary ones: other names mean those of the record.
+ * Layer: record, private to the views. SQLite reads the record in place, without
+ * locks and without writing: during a job the record is attached as `rec`. If it
+ * changed meanwhile (copy.h), the job is rolled back and runs again; after some
+ * tries (more for a larger file), a private copy is attached for good. The
+ * view's own database has only temporary tables, so other names mean tables of
+ * the record.
  */
 #ifndef BATS_RECORD_PART_H
 #define BATS_RECORD_PART_H
@@ -16,7 +16,7 @@
 /* BATS_UNLIMITED, in place of a budget that is NULL. */
 #define BATS_PART_UNLIMITED "9223372036854775807"
 
-/* Reads `rec`; may run several times, each time from the beginning. */
+/* Reads `rec`. It may run several times, always from the beginning. */
 typedef int bats_part_job(struct bats_view *view, void *context,
                           struct bats_error *err);
 int bats_part_take(struct bats_view *view, bats_part_job *job, void *context,

@@ -16,7 +16,7 @@ struct bats_view_session {
     double time_scale;
 };
 
-/* The sessions that are over, in one block for free(). */
+/* The sessions that have ended, in one block for free(). */
 int bats_view_sessions(struct bats_view *view,
                        struct bats_view_session **sessions, size_t *n,
                        struct bats_error *err);
@@ -28,9 +28,9 @@ struct bats_view_result {
     double seconds;       /* of virtual time, above 0 */
 };
 
-/* Passes each of a session to `take`, until that fails. The record may change
- * meanwhile: `begin` is called before the first one, and again if all of them
- * follow anew. */
+/* Passes each result of a session to `take` until that fails. `begin` is called
+ * before the first one; if the record changes meanwhile, `begin` and all results
+ * come again. */
 int bats_view_results(struct bats_view *view, int64_t session,
                       void (*begin)(void *context),
                       int (*take)(void *context,

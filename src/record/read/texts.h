@@ -1,5 +1,5 @@
 /*
- * texts: the texts of a list, which stay where they are until all of them go.
+ * texts: storage for the texts of a list; they are freed together.
  *
  * Layer: record, private to the views.
  */

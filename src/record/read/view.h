@@ -1,9 +1,9 @@
 /*
  * view: the contents of a run record, read-only, also while its run goes on.
  * Layer: record. Used by the verbs status, log, tasks and why. Each question is
- * answered by statements of SQL (part.h); the record is neither locked nor
- * written, and copied only if it changes too fast. So the writer is not
- * disturbed. What is asked for later may be newer while the run goes on.
+ * answered by statements of SQL (part.h). The record is neither locked nor
+ * written, so its writer is not disturbed; it is copied only if it changes too
+ * fast. While the run goes on, later answers may be newer than earlier ones.
  * Errors: BATS_EINPUT with "path: sentence" for a file that is not a record,
  * is damaged or of a newer bats-mpi; BATS_ESYS, BATS_ENOMEM.
  */
@@ -28,7 +28,7 @@ int bats_view_open(const char *path, struct bats_view **view,
                    struct bats_error *err);
 void bats_view_close(struct bats_view *view); /* NULL is legal */
 
-/* That it was opened with. */
+/* The path that it was opened with. */
 const char *bats_view_path(const struct bats_view *view);
 
 /* ---- the run as a whole ---- */
@@ -79,27 +79,26 @@ struct bats_view_status {
 int bats_view_status(struct bats_view *view, struct bats_view_status *status,
                      struct bats_error *err);
 
-/* The options of the last session: the JSON object of its bats_record_session,
- * with "engine" for the options of the scheduling engine; "" if it has none.
- * For free(). */
+/* The options of the last session as a JSON object, for free(): "run" has those
+ * of bats_record_session, "engine" those of the engine. "": none. */
 int bats_view_options(struct bats_view *view, char **json,
                       struct bats_error *err);
 
-/* The workflows of the last session with budgets of their own: *list with the
- * names, for free(); NULL if there are none. What they hold is 0 unless the run
- * goes on. *of, for free(), too: the workflow of each task, by its number - 1.
- * `of` may be NULL. */
+/* The workflows of the last session that have budgets of their own: *list, with
+ * the names in the same block, for free(); NULL without any. They hold 0 unless
+ * the run goes on. *of (for free(); `of` may be NULL) has the workflow of each
+ * task, by its number - 1. */
 int bats_view_workflows(struct bats_view *view,
                         struct bats_purse_status **list, uint32_t *n,
                         uint16_t **of, struct bats_error *err);
 
-/* Which tasks of the last session wait for which others: n_tasks is the number
- * of its tasks in any case; *has_edges: some wait. To be released. */
+/* The graph of the last session, to be released: which tasks wait for which.
+ * n_tasks is set in any case; *has_edges: some tasks wait. */
 int bats_view_graph(struct bats_view *view, struct bats_graph *graph,
                     bool *has_edges, struct bats_error *err);
 
-/* The time that all sessions have taken, as they ran: without those between
- * them. */
+/* The time that all sessions have run, without the time between them, and the
+ * begin of the first one. */
 int bats_view_elapsed(struct bats_view *view, int64_t *elapsed_us,
                       int64_t *started_us, struct bats_error *err);
 
@@ -116,7 +115,7 @@ struct bats_view_task {
     int64_t max_rss_kib;
     int exit_status;
     int signal;
-    const char *host; /* "" if unknown; likewise the next */
+    const char *host; /* "": unknown, as for the next member */
     const char *cluster;
     const char *command;
     int64_t line;
@@ -139,8 +138,8 @@ int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
 int bats_view_next_task(struct bats_view *view, struct bats_view_task *task,
                         struct bats_error *err);
 
-/* When a pending task failed in this session, and is to be tried again, or
- * yielded, if it did so last; -1: it did not. */
+/* How the last execution of a pending task ended in this session: the time at
+ * which it failed, or yielded, and will be tried again; else -1. */
 struct bats_view_pause {
     bats_time failed, yielded;
     int64_t yields; /* in a row, without progress */
@@ -162,7 +161,7 @@ int bats_view_pause(struct bats_view *view, int64_t task,
 int bats_view_stderr(struct bats_view *view, int64_t task, const char **text,
                      size_t *n, struct bats_error *err);
 
-/* A row of the log, in words. */
+/* An entry of the log, in words. */
 struct bats_view_entry {
     int64_t session;
     bats_time time;      /* virtual time */
@@ -173,12 +172,11 @@ struct bats_view_entry {
     const char *text;    /* further details */
 };
 
-/* Lists the history of everything, of one machine (by name, else NULL) or of
- * one task (by id, else 0): all of it, or the last entries (0: all; not of a
- * task). */
+/* Lists what happened: all, or on one machine (by name; NULL: any), or to one
+ * task (by id; 0: any); without a task, only the `last` entries (0: all). */
 int bats_view_log(struct bats_view *view, const char *machine, int64_t task,
                   int64_t last, struct bats_error *err);
-/* There are entries before the last ones. */
+/* Entries before the last ones were left out. */
 bool bats_view_log_is_cut(const struct bats_view *view);
 int bats_view_next_entry(struct bats_view *view, struct bats_view_entry *entry,
                          struct bats_error *err);
@@ -212,7 +210,7 @@ struct bats_view_machine {
     bats_time idle_since, idle_until; /* then; and until then, or -1 */
 };
 
-/* Those of the last session, or the one of this name. */
+/* Lists the machines of the last session, or the one of this name. */
 int bats_view_machines(struct bats_view *view, const char *name,
                        struct bats_error *err);
 int bats_view_next_machine(struct bats_view *view,

@@ -1,13 +1,12 @@
 /*
  * killed: charges a session that was killed what it held then.
  *
- * Windows, and the time in an allocation, are on record when they are charged,
- * and jobs until they are billed. But under use and by the second a machine is
- * charged what it cost only when that is certain; until then it is held, and so
- * are the shares of workflows. Each lease says in the file what is charged if
- * the run is killed, before a command goes out that it is for. That is charged
- * here, in one transaction. Jobs stay open, and held, until the next session
- * that buys jobs takes them over.
+ * Windows, and time in an allocation, are on record when they are charged. But
+ * machines that are billed by use or by the second are charged only when their
+ * cost is certain; until then the money is held, as are the shares of workflows.
+ * Each lease has in the file what a kill is charged (if_killed), before its
+ * command goes out. That is charged here, in one transaction. Jobs stay open,
+ * and held, until the next session that buys jobs takes them over.
  */
 #include <stdio.h>
 

@@ -1,11 +1,10 @@
 /*
  * kinds: how much of the ends of standard error a record keeps.
  *
- * Layer: record, private to the writer. Up to a number of bytes, all; then the
- * first of each kind on a host (util/complaint.h), and of the others the seq of
- * that first one. Kinds are known from the present session only. So that a
- * bag of which every failure is another one cannot fill the disk, there are at
- * most BATS_KINDS_MAX of them.
+ * Layer: record, private to the writer. All are kept up to a number of bytes;
+ * beyond, the first of each kind on a host (util/complaint.h), and the others
+ * refer to it by its seq. Kinds are those of the present session, and at most
+ * BATS_KINDS_MAX, so that failures that all differ cannot fill the disk.
  */
 #ifndef BATS_RECORD_KINDS_H
 #define BATS_RECORD_KINDS_H

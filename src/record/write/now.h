@@ -1,13 +1,12 @@
 /*
- * now: what the writer knows of the present session: the executions that have
- * not ended, and the counts that everybody asks for first. They are kept as
- * rows are added, and written with each commit (tables now and cluster_now),
- * so that nobody has to count a million tasks.
+ * now: the state of the present session: executions that have not ended, and
+ * counts. They are updated as rows are added, and written with each commit
+ * (tables now and cluster_now), so that no reader has to count a million tasks.
  *
  * Layer: record, private to the writer.
  *
- * Invariant: after a commit, now says what a count of task_now and running
- * does, and cluster_now what the sums of their results and charges are.
+ * Invariant: after a commit, now equals the counts of task_now and running, and
+ * cluster_now the sums of their results and charges.
  */
 #ifndef BATS_RECORD_NOW_H
 #define BATS_RECORD_NOW_H
@@ -106,7 +105,7 @@ struct bats_now_run {
     uint64_t batch;
 };
 
-/* After the match: keeps what is needed of the past when a session begins. */
+/* After the match: keeps what bats_now_begin needs of the past. */
 int bats_now_remember(struct bats_record *record, struct bats_error *err);
 
 /* In the transaction that begins the session: task_now, now, cluster_now and
@@ -138,8 +137,8 @@ void bats_now_set(struct bats_now *now, uint32_t machine, bool is_held,
 void bats_now_charge(struct bats_now *now, uint32_t machine,
                      bats_money amount);
 
-/* An execution ended so. Reads the result that the task had in an earlier
- * session, which counts no more. */
+/* Counts the end of an execution. A result of an earlier session is read, and
+ * no longer counted. */
 int bats_now_attempt(struct bats_record *record,
                      const struct bats_record_attempt *attempt,
                      struct bats_error *err);

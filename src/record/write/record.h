@@ -87,22 +87,22 @@ uint32_t bats_record_sessions(const struct bats_record *record);
 /* The charges of all sessions before this one. */
 bats_money bats_record_charged(const struct bats_record *record);
 
-/* The part of that which was open when the last session was killed, and was
- * charged as this record was opened: the most that it may have cost. */
+/* The part that was charged when this record was opened, for what the last
+ * session held when it was killed: the most that may have cost. */
 bats_money bats_record_killed(const struct bats_record *record);
 
-/* Before a session is begun: the run id of the last one, if it was killed, for
- * free(); else NULL. */
+/* The run id of the last session if it was killed, for free(); else NULL. Call
+ * it before a session is begun. */
 int bats_record_killed_run(struct bats_record *record, char **run_id,
                            struct bats_error *err);
 
-/* *charged: to the workflow of this name (bats/purse.h), by all sessions before
- * this one. */
+/* *charged: what all earlier sessions charged to the workflow of this name
+ * (bats/purse.h). */
 int bats_record_share(struct bats_record *record, const char *name,
                       bats_money *charged, struct bats_error *err);
 
-/* The bill of the batch system's job, as far as earlier sessions in it know;
- * all 0: there are none. */
+/* What earlier sessions in the same batch job know of its bill; all 0 without
+ * such sessions. */
 struct bats_record_job {
     bats_money charged;   /* by all of them */
     bats_money uncharged; /* billed before the last of them began, which was
@@ -115,15 +115,15 @@ struct bats_record_job {
 int bats_record_of_job(struct bats_record *record, const char *job,
                        struct bats_record_job *known, struct bats_error *err);
 
-/* A job that was asked for and is not billed: its session has died. */
+/* A job that a dead session asked for, and that has no bill yet. */
 struct bats_record_job_open {
     uint32_t machine; /* of that session */
     char mark[64];    /* beginning of the job's mark (site/queue.h) */
     bats_money price; /* that was held for it */
 };
 
-/* The jobs that earlier sessions have bought (verb alloc), as far as the record
- * knows; all but session 0: none. The list is for free(). */
+/* The jobs that earlier sessions have bought (verb alloc); all members but
+ * `session` are 0 without any. The list is for free(). */
 struct bats_record_purchase {
     uint32_t session;   /* the number of the next one */
     char name[64];      /* of all these jobs */
@@ -173,8 +173,8 @@ enum bats_record_state {
     BATS_RECORD_FAILED
 };
 
-/* Kept for every task of the record, and so in few bytes: counts of uint8_t
- * stay at 255. */
+/* Kept for every task of the record, so it is small: counts of uint8_t stop at
+ * 255. */
 struct bats_record_past {
     uint32_t was;      /* index of a task in the last bag */
     uint32_t attempts; /* executions that ended, of any kind */
@@ -206,22 +206,20 @@ enum bats_task_state bats_record_state(enum bats_record_resume resume,
 int bats_record_task(struct bats_record *record, uint32_t index, uint32_t line,
                      const char *command, struct bats_error *err);
 
-/* The same for a rule of a workflow. What is run, `sent`, belongs to the task as
- * its command does: with other files, it is another one. */
+/* The same for a rule of a workflow. `sent` is what is run, and identifies the
+ * task beside its command: with other files, it is another task. */
 int bats_record_rule(struct bats_record *record, uint32_t index, uint32_t line,
                      const char *command, const char *sent,
                      struct bats_error *err);
 
-/* For a sweep, before the first task: the names of its values, in their order;
- * NULL stands for a value without a name, which gets one by its place, as in
- * p2. */
+/* The names of the parameters of a sweep, in their order; call it before the
+ * first task. A NULL gets a name by its place, as in p2. */
 int bats_record_parameters(struct bats_record *record,
                            const char *const *names, size_t n,
                            struct bats_error *err);
 
-/* As bats_record_task, for a point of the sweep with its n values. They
- * belong to the task as its command does: with other values, it is another
- * one. */
+/* As bats_record_task, for a point of the sweep. Its n values identify the task
+ * beside its command: with other values, it is another task. */
 int bats_record_point(struct bats_record *record, uint32_t index,
                       const char *command, const char *const *values, size_t n,
                       struct bats_error *err);
@@ -229,9 +227,9 @@ int bats_record_point(struct bats_record *record, uint32_t index,
 /* After the last task: finds all of them in the record. */
 int bats_record_match(struct bats_record *record, struct bats_error *err);
 
-/* True for a task that the record, which was continued, did not find: it is to
- * be named once more, in ascending order, and is now written. So the texts of
- * all these need not be in memory at once. */
+/* True for a task that is not in the record that is continued: name it once
+ * more, in ascending order, and it is written. So these texts need not all be in
+ * memory. */
 bool bats_record_lacks(const struct bats_record *record, uint32_t index);
 
 /* After the match: the results of a task of the bag. */
@@ -245,14 +243,13 @@ struct bats_record_gone {
     char *command; /* to be freed */
 };
 
-/* The next such task: 1, 0 if there are no more, or an error. *at is 0 for the
- * first one and is kept for the next call. */
+/* Returns 1 and the next such task, 0 at the end, or an error. Set *at to 0 for
+ * the first call. */
 int bats_record_next_gone(struct bats_record *record, size_t *at,
                           struct bats_record_gone *gone,
                           struct bats_error *err);
 
-/* Ends the questions above: frees what only they need. The beginning of a
- * session does so, too. */
+/* Frees what only the questions above need, as bats_record_begin does, too. */
 void bats_record_forget_past(struct bats_record *record);
 
 /* ---- a session ---- */
@@ -285,16 +282,16 @@ int bats_record_begin(struct bats_record *record,
  * ---- */
 
 /* The only error is BATS_ENOMEM. `now` is virtual time of this session; tasks
- * and machines are given by their index, in the bag and in the session. */
+ * are indices in the bag, machines in the session. */
 
-/* A task is added to an open bag, before the engine is told; `index` is the
- * next one. `given`: a JSON object (table submission), or NULL. */
+/* Adds a task to an open bag; call it before the engine is told. `index` is the
+ * next one; `given` a JSON object (table submission), or NULL. */
 int bats_record_submit(struct bats_record *record, uint32_t index,
                        const char *command, const char *given,
                        struct bats_error *err);
 
-/* The tasks of the last bag in their order; the texts are valid until `take`
- * returns. */
+/* Passes the tasks of the last bag to `take`, in their order; the texts are valid
+ * until it returns. */
 typedef int bats_record_take(void *context, const char *command,
                              const char *given, struct bats_error *err);
 int bats_record_submitted(struct bats_record *record, bats_record_take *take,
@@ -358,9 +355,8 @@ int bats_record_charge(struct bats_record *record, bats_time now,
                        uint32_t machine, bats_money amount, bats_money cushion,
                        struct bats_error *err);
 
-/* A lease or a stake is new, or has changed (bats_sched_next_lease). 1: what is
- * charged if the run is killed is more now, and should be on the disk before
- * anything else happens. */
+/* A lease or a stake is new, or has changed (bats_sched_next_lease). 1: a kill
+ * would now be charged more, so sync before anything else happens. */
 int bats_record_lease(struct bats_record *record,
                       const struct bats_lease *lease, struct bats_error *err);
 int bats_record_stake(struct bats_record *record,
@@ -370,8 +366,8 @@ int bats_record_decision(struct bats_record *record,
                          const struct bats_decision *decision,
                          struct bats_error *err);
 
-/* Writes at once what the chosen schedule promises; `budget`: of the whole run,
- * or BATS_UNLIMITED. */
+/* Writes at once what the chosen schedule promises. `budget` is that of the
+ * whole run, or BATS_UNLIMITED. */
 int bats_record_promise(struct bats_record *record,
                         const struct bats_sched_sampled *sampled,
                         bats_money budget, struct bats_error *err);
@@ -382,8 +378,8 @@ int bats_record_notice(struct bats_record *record, bats_time now,
                        uint32_t machine, uint32_t task, const char *sentence,
                        struct bats_error *err);
 
-/* Why a slot of the machine has no task now, in place of what was said before
- * (bats_sched_next_idle). */
+/* Why a slot of the machine has no task now (bats_sched_next_idle); it replaces
+ * the earlier reason. */
 int bats_record_idle(struct bats_record *record, bats_time now,
                      const struct bats_idle_machine *idle,
                      struct bats_error *err);
