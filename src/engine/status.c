@@ -156,10 +156,9 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
     for (uint32_t i = 0; c->n_quarantined > 0 && i < c->n_machines; i++) {
         uint32_t id = s->members[c->first_machine + i];
         const struct machine *machine = &s->machines[id];
-        bool is_held = machine->state == MACHINE_ACTIVE ||
-                       machine->state == MACHINE_LEAVING;
         status->machines_quarantined += s->rest[id].fails;
-        status->machines_out += machine->quarantined && is_held;
+        status->machines_out +=
+            machine->quarantined && machine_is_held(machine);
     }
     if (m && mean_of(c) > 0 && c->price > 0)
         status->profitability = (mean_of(m) / cluster_slots(m)) /

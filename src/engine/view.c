@@ -1,11 +1,6 @@
 /* view: the running tasks and the next ends, for people. See bats/sched.h. */
 #include "engine/engine.h"
 
-static bool is_held(const struct machine *m)
-{
-    return m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
-}
-
 /* Puts `one` into the list of the n longest so far, at most `max`. */
 static size_t insert(struct bats_running *list, size_t n, size_t max,
                      struct bats_running one)
@@ -50,7 +45,7 @@ void bats_sched_turns(const struct bats_sched *e, size_t cluster,
     *turns = (struct bats_turns){.at = BATS_NEVER};
     for (uint32_t i = 0; i < s->n_machines; i++) {
         const struct machine *m = &s->machines[i];
-        if (m->cluster != cluster || !is_held(m))
+        if (m->cluster != cluster || !machine_is_held(m))
             continue;
         turns->busy += m->n_busy;
         turns->slots += m->n_slots;
@@ -59,7 +54,7 @@ void bats_sched_turns(const struct bats_sched *e, size_t cluster,
     }
     for (uint32_t i = 0; i < s->n_machines; i++) {
         const struct machine *m = &s->machines[i];
-        if (m->cluster != cluster || !is_held(m) ||
+        if (m->cluster != cluster || !machine_is_held(m) ||
             m->paid_end - turns->at > s->run.window / 60)
             continue;
         turns->ending++;

@@ -13,30 +13,19 @@ struct table {
     size_t n_tasks;
 };
 
+/* By task and cluster; equal ones stay in the order of the list. */
 static int by_task(const void *a, const void *b)
 {
-    const struct bats_observation *s = a, *t = b;
+    const struct bats_observation *s =
+        *(const struct bats_observation *const *)a;
+    const struct bats_observation *t =
+        *(const struct bats_observation *const *)b;
 
     if (s->task != t->task)
         return s->task < t->task ? -1 : 1;
-    return s->cluster < t->cluster ? -1 : s->cluster > t->cluster;
-}
-
-/* Merge sort keeps equal rows in their order; qsort of the C library is one,
- * but does not promise it. */
-static void sort_rows(struct bats_observation *row, size_t n,
-                      struct bats_observation *spare)
-{
-    size_t half = n / 2, i = 0, j = half;
-
-    if (n < 2)
-        return;
-    sort_rows(row, half, spare);
-    sort_rows(row + half, n - half, spare);
-    memcpy(spare, row, half * sizeof *row);
-    for (size_t k = 0; i < half; k++)
-        row[k] =
-            j < n && by_task(&row[j], &spare[i]) < 0 ? row[j++] : spare[i++];
+    if (s->cluster != t->cluster)
+        return s->cluster < t->cluster ? -1 : 1;
+    return s < t ? -1 : s > t;
 }
 
 static int check(size_t n_clusters, const struct bats_observation *o, size_t n,
@@ -66,24 +55,24 @@ static int check(size_t n_clusters, const struct bats_observation *o, size_t n,
 static int make_table(struct table *t, const struct bats_observation *o,
                       size_t n, struct bats_error *err)
 {
-    struct bats_observation *spare = malloc((n + 1) * sizeof *spare);
+    const struct bats_observation **sorted = malloc((n + 1) * sizeof *sorted);
 
     *t = (struct table){.row = malloc((n + 1) * sizeof *t->row)};
-    if (!t->row || !spare) {
-        free(spare);
+    if (!t->row || !sorted) {
+        free(sorted);
         return bats_no_memory(err);
     }
-    if (n > 0)
-        memcpy(t->row, o, n * sizeof *o);
-    sort_rows(t->row, n, spare);
-    free(spare);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = &o[i];
+    qsort(sorted, n, sizeof *sorted, by_task);
     for (size_t i = 0; i < n; i++) {
-        bool first = t->n == 0 || t->row[t->n - 1].task != t->row[i].task;
-        if (!first && t->row[t->n - 1].cluster == t->row[i].cluster)
+        bool first = t->n == 0 || t->row[t->n - 1].task != sorted[i]->task;
+        if (!first && t->row[t->n - 1].cluster == sorted[i]->cluster)
             continue;
         t->n_tasks += first;
-        t->row[t->n++] = t->row[i];
+        t->row[t->n++] = *sorted[i];
     }
+    free(sorted);
     return 0;
 }
 

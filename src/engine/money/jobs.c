@@ -186,7 +186,7 @@ void job_begin(struct state *s, uint32_t id, bats_time age)
 void job_set_end(struct state *s, uint32_t id, bats_time time)
 {
     struct machine *m = &s->machines[id];
-    if (m->state != MACHINE_ACTIVE && m->state != MACHINE_LEAVING)
+    if (!machine_is_held(m))
         return;
     m->paid_end = s->now + time;
     books_change(s, id);
@@ -213,8 +213,7 @@ void job_vanish(struct state *s, uint32_t id)
     if (s->machines[id].state == MACHINE_ASKED) {
         stop_waiting(s, id);
         books_end(s, id);
-    } else if (s->machines[id].state == MACHINE_ACTIVE ||
-               s->machines[id].state == MACHINE_LEAVING) {
+    } else if (machine_is_held(&s->machines[id])) {
         machine_end(s, id);
     }
 }

@@ -101,11 +101,10 @@ static void tell_stake(struct state *s, const struct bats_stake *stake)
 
 static enum bats_lease_state state_of(const struct state *s, uint32_t id)
 {
-    enum machine_state state = s->machines[id].state;
-    if (s->run.finish == BATS_FINISH_NOT_YET && state == MACHINE_ASKED)
+    const struct machine *m = &s->machines[id];
+    if (s->run.finish == BATS_FINISH_NOT_YET && m->state == MACHINE_ASKED)
         return BATS_LEASE_ASKED;
-    if (s->run.finish == BATS_FINISH_NOT_YET &&
-        (state == MACHINE_ACTIVE || state == MACHINE_LEAVING))
+    if (s->run.finish == BATS_FINISH_NOT_YET && machine_is_held(m))
         return BATS_LEASE_BEGUN;
     return s->rest[id].asked ? BATS_LEASE_ENDING : BATS_LEASE_ENDED;
 }

@@ -55,11 +55,6 @@ static uint32_t check_task(const struct state *s, struct bats_position task)
     return replicas;
 }
 
-static bool paid(const struct machine *m)
-{
-    return m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
-}
-
 /* The machine has left what no task holds, and never less than nothing. */
 static void check_needs(const struct state *s, uint32_t id)
 {
@@ -103,10 +98,11 @@ static void check_machine(const struct state *s, uint32_t id)
     assert(busy == m->n_busy);
     if (s->needs.list)
         check_needs(s, id);
-    assert(paid(m) == bats_heap_has(&s->turns, id));
-    assert(!paid(m) || (m->held_at < s->n_held && s->held[m->held_at] == id));
+    assert(machine_is_held(m) == bats_heap_has(&s->turns, id));
+    assert(!machine_is_held(m) ||
+           (m->held_at < s->n_held && s->held[m->held_at] == id));
     /* A machine is only ever held inside windows that are paid. */
-    assert(!paid(m) || s->run.finish != BATS_FINISH_NOT_YET ||
+    assert(!machine_is_held(m) || s->run.finish != BATS_FINISH_NOT_YET ||
            s->now <= m->paid_end);
     assert(!m->renewing || m->state == MACHINE_ACTIVE);
     assert(m->state != MACHINE_PARKED || busy == 0);
@@ -116,7 +112,7 @@ static void check_machine(const struct state *s, uint32_t id)
     assert(m->state != MACHINE_ENDING || (busy == 0 && s->rest[id].asked));
     assert(s->money.terms.waits || !s->rest[id].asked);
     assert(!s->rest[id].asked || m->state != MACHINE_PARKED);
-    assert(!s->money.terms.waits || s->rest[id].asked || !paid(m));
+    assert(!s->money.terms.waits || s->rest[id].asked || !machine_is_held(m));
 }
 
 /* charged = what earlier sessions were, what windows and ages and use cost, and
@@ -145,14 +141,15 @@ static void check_machines(const struct state *s)
     for (uint32_t i = 0; i < s->n_machines; i++) {
         const struct machine *m = &s->machines[i];
         check_machine(s, i);
-        noticed += paid(m) && s->rest[i].taken_at != BATS_NEVER;
+        noticed += machine_is_held(m) && s->rest[i].taken_at != BATS_NEVER;
         jobs += s->rest[i].asked;
         waiting += m->state == MACHINE_ASKED ? m->n_slots : 0;
         assert(!s->money.terms.idle_is_free ||
-               (s->rest[i].since != BATS_NEVER) == (paid(m) && m->n_busy > 0));
+               (s->rest[i].since != BATS_NEVER) ==
+                   (machine_is_held(m) && m->n_busy > 0));
         absent += m->state == MACHINE_ABSENT;
         lost += m->state == MACHINE_LOST;
-        holding += paid(m);
+        holding += machine_is_held(m);
         open += m->state == MACHINE_ACTIVE ? m->n_slots : 0;
         idle += m->state == MACHINE_ACTIVE ? m->n_slots - m->n_busy : 0;
     }
@@ -182,7 +179,7 @@ static void check_cluster(const struct state *s, const struct cluster *c)
         const struct machine *m =
             &s->machines[s->members[c->first_machine + k]];
         active += m->state == MACHINE_ACTIVE && !m->marked;
-        held += paid(m);
+        held += machine_is_held(m);
         assert(bats_heap_has(&c->parked, k) ==
                (m->state == MACHINE_PARKED && !m->quarantined));
         joined += m->state != MACHINE_ABSENT && m->state != MACHINE_LOST &&

@@ -275,7 +275,7 @@ void machine_lose(struct state *s, uint32_t id)
         c->n_joined--;
     }
     lease_end(s, id, c->spec.reclaimable ? BATS_END_RECLAIMED : BATS_END_USER);
-    if (m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING)
+    if (machine_is_held(m))
         let_go(s, id);
     stop_using(s, id);
     give_up_renewal(s, id);
@@ -323,7 +323,7 @@ void machine_readmit(struct state *s, uint32_t id)
 void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
 {
     struct machine *m = &s->machines[id];
-    bool is_held = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+    bool is_held = machine_is_held(m);
     if (taken_at >= s->rest[id].taken_at)
         return;
     bats_heap_remove(&s->quarantines, id);

@@ -57,8 +57,7 @@ static enum bats_idle reason_of(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
-        if ((m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING) &&
-            slot_is_free(s, i))
+        if (machine_is_held(m) && slot_is_free(s, i))
             return (enum bats_idle)s->slots[i].idle;
     return BATS_IDLE_NOT;
 }

@@ -61,13 +61,19 @@ struct machine {
                              needs */
 };
 
+/* The machine is in a paid window. */
+static inline bool machine_is_held(const struct machine *m)
+{
+    return m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+}
+
 /* The members of a machine that few events use. */
 struct machine_rest {
     uint32_t member;    /* its index among the cluster's members */
     int64_t windows;    /* entered so far, over all acquisitions */
     bats_time since;    /* charged for use or by age: it is in use, or
                               held, since then, or BATS_NEVER; */
-    bats_money booked;  /* and so much of that is charged */
+    bats_money booked;  /* the part of that which is charged */
     bats_time length;   /* by age: that of its block; 0: it has none. A job:
                               the time for which it works; */
     bats_time leased;   /*   and, from its start, for which its price is held;

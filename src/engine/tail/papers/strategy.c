@@ -6,39 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THROUGHPUT {.of_tur = BATS_THROUGHPUT_D}
-
-static const struct {
+/* Strategies with names: D = 4 T_ur, and all of the reliable pool. */
+static const struct named {
     const char *name;
-    struct bats_strategy strategy;
-} statics[] = {
-    {"AR",
-     {.n = BATS_INSTANCES_INFINITE,
-      .t = THROUGHPUT,
-      .d = THROUGHPUT,
-      .m_r = INFINITY,
-      .only_reliable = true,
-      .reliable_works = true}},
-    {"TRR", {.n = 0, .d = THROUGHPUT, .m_r = INFINITY}},
-    {"TR", {.n = 0, .t = THROUGHPUT, .d = THROUGHPUT, .m_r = INFINITY}},
-    {"AUR",
-     {.n = BATS_INSTANCES_INFINITE,
-      .t = THROUGHPUT,
-      .d = THROUGHPUT,
-      .m_r = INFINITY}},
-    {"CNinf",
-     {.n = BATS_INSTANCES_INFINITE,
-      .t = THROUGHPUT,
-      .d = THROUGHPUT,
-      .m_r = INFINITY,
-      .reliable_works = true}},
-    {"CN1T0",
-     {.n = 1,
-      .d = THROUGHPUT,
-      .m_r = INFINITY,
-      .reliable_works = true,
-      .both = true}},
-};
+    uint32_t n;
+    double t;
+    bool only_reliable, reliable_works, both;
+} names[] = {
+    {"AR", BATS_INSTANCES_INFINITE, BATS_THROUGHPUT_D, true, true, false},
+    {"TRR", 0, 0, false, false, false},
+    {"TR", 0, BATS_THROUGHPUT_D, false, false, false},
+    {"AUR", BATS_INSTANCES_INFINITE, BATS_THROUGHPUT_D, false, false, false},
+    {"CNinf", BATS_INSTANCES_INFINITE, BATS_THROUGHPUT_D, false, true, false},
+    {"CN1T0", 1, 0, false, true, true}};
+
+#define NAMES (sizeof names / sizeof *names)
+
+static struct bats_strategy strategy_of(const struct named *s)
+{
+    return (struct bats_strategy){.n = s->n,
+                                  .t.of_tur = s->t,
+                                  .d.of_tur = BATS_THROUGHPUT_D,
+                                  .m_r = INFINITY,
+                                  .only_reliable = s->only_reliable,
+                                  .reliable_works = s->reliable_works,
+                                  .both = s->both};
+}
 
 /* ---- reading ---- */
 
@@ -49,10 +42,11 @@ static int read_count(const char *text, uint32_t *n, struct bats_error *err)
     if (strcmp(text, "inf") == 0)
         return 0;
     if (bats_count_parse(text, &count, NULL) || count > 1000)
-        return bats_error_set(err, BATS_EINPUT,
-                              "N: '%.40s' is neither inf nor a whole number up "
-                              "to 1000",
-                              text);
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "N: '%.40s' is neither inf nor a whole number up "
+            "to 1000",
+            text);
     *n = (uint32_t)count;
     return 0;
 }
@@ -89,12 +83,12 @@ static int read_span(const char *name, const char *text,
 static int read_parameter(char *item, struct bats_strategy *s, unsigned *seen,
                           struct bats_error *err)
 {
-    static const char *const names[] = {"N", "T", "D", "Mr"};
+    static const char *const keys[] = {"N", "T", "D", "Mr"};
     char *value = strchr(item, '=');
     unsigned i = 0;
     if (value)
         *value++ = '\0';
-    while (i < 4 && strcmp(item, names[i]) != 0)
+    while (i < 4 && strcmp(item, keys[i]) != 0)
         i++;
     if (i == 4 || !value)
         return bats_error_set(err, BATS_EINPUT,
@@ -102,12 +96,12 @@ static int read_parameter(char *item, struct bats_strategy *s, unsigned *seen,
                               "CNinf, CN1T0, B=AMOUNT, or N=,T=,D=,Mr=",
                               item);
     if (*seen & 1U << i)
-        return bats_error_set(err, BATS_EINPUT, "%s is there twice", names[i]);
+        return bats_error_set(err, BATS_EINPUT, "%s is there twice", keys[i]);
     *seen |= 1U << i;
     if (i == 0)
         return read_count(value, &s->n, err);
     if (i < 3)
-        return read_span(names[i], value, i == 1 ? &s->t : &s->d, err);
+        return read_span(keys[i], value, i == 1 ? &s->t : &s->d, err);
     return bats_factor_parse(value, &s->m_r, NULL) == 0 && s->m_r <= 1000
                ? 0
                : bats_error_set(err, BATS_EINPUT,
@@ -161,9 +155,9 @@ int bats_strategy_parse(const char *text, struct bats_strategy *strategy,
                         struct bats_error *err)
 {
     struct bats_error why;
-    for (size_t i = 0; i < sizeof statics / sizeof *statics; i++)
-        if (strcmp(text, statics[i].name) == 0) {
-            *strategy = statics[i].strategy;
+    for (size_t i = 0; i < NAMES; i++)
+        if (strcmp(text, names[i].name) == 0) {
+            *strategy = strategy_of(&names[i]);
             return 0;
         }
     if (strncmp(text, "B=", 2) != 0)
@@ -209,11 +203,11 @@ const char *bats_strategy_format(char text[BATS_STRATEGY_TEXT],
 {
     char t[BATS_UNITS_TEXT], d[BATS_UNITS_TEXT], n[16] = "inf";
     int used = 0;
-    for (size_t i = 0; i < sizeof statics / sizeof *statics; i++)
-        if (is_same(s, &statics[i].strategy)) {
-            strcpy(text, statics[i].name);
-            return text;
-        }
+    for (size_t i = 0; i < NAMES; i++) {
+        const struct bats_strategy named = strategy_of(&names[i]);
+        if (is_same(s, &named))
+            return strcpy(text, names[i].name);
+    }
     if (s->rush > 0) {
         snprintf(text, BATS_STRATEGY_TEXT, "B=%s",
                  bats_money_format(t, s->rush));
@@ -244,8 +238,7 @@ int bats_strategy_check(const struct bats_strategy *s,
             has_reliable |= !clusters[i].unreliable;
             has_unreliable |= clusters[i].unreliable;
         }
-    if (isinf(s->d.of_tur) &&
-        bats_strategy_noticed(clusters, n) == 0)
+    if (isinf(s->d.of_tur) && bats_strategy_noticed(clusters, n) == 0)
         return bats_error_set(
             err, BATS_EINPUT,
             "D = inf waits for ever for silent losses: it needs clusters "
@@ -255,8 +248,7 @@ int bats_strategy_check(const struct bats_strategy *s,
             err, BATS_EINPUT,
             "the policy expert needs a cluster with reliable "
             "= no");
-    if (!has_reliable &&
-        (bats_strategy_needs_reliable(s) || isfinite(s->m_r)))
+    if (!has_reliable && (bats_strategy_needs_reliable(s) || isfinite(s->m_r)))
         return bats_error_set(err, BATS_EINPUT,
                               "the strategy needs a reliable cluster, and "
                               "there is none: only N = inf without Mr does "
