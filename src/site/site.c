@@ -295,25 +295,6 @@ static bool shares_partition(const struct bats_site *site, size_t c)
     return false;
 }
 
-/* A list too long for a line continues in indented lines. */
-static void write_hosts(FILE *out, const char *hosts)
-{
-    int depth = 0;
-    size_t column = 0;
-    fputs("nodes = ", out);
-    for (const char *c = hosts; *c != '\0'; c++) {
-        depth += (*c == '[') - (*c == ']');
-        putc(*c, out);
-        column++;
-        if (*c == ',' && depth == 0 && column > 60) {
-            fputs("\n    ", out);
-            column = 0;
-        }
-    }
-    putc('\n', out);
-}
-
-/* A clusters file has no quotation marks. */
 static int check_plain(const char *name, struct bats_error *err)
 {
     for (const char *c = name; *c != '\0'; c++)
@@ -349,7 +330,7 @@ static int write_cluster(FILE *out, const struct bats_site *site, size_t c,
     if (by_partition)
         fprintf(out, "partition = %s\n", cluster->partition);
     else if (by_hosts)
-        write_hosts(out, cluster->hosts);
+        fprintf(out, "nodes = %s\n", cluster->hosts);
     fprintf(out, "machine = %s\n# %s\ncharge = %s/h\n",
             cluster->by_node ? "node" : "rank",
             bats_encode_terminal(source, sizeof source, cluster->source),
