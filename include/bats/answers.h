@@ -43,11 +43,11 @@
 
 #include "bats/units.h"
 
-#define BATS_ANSWERS_SET 20 /* instances of which a gamma is found */
+#define BATS_ANSWERS_SET 20 /* instances from which a gamma is found */
 
 struct bats_instance {
     bats_time sent;
-    bats_time time; /* until its answer; < 0: there was none yet */
+    bats_time time;  /* until its answer; < 0: there was none yet */
     bats_time ended; /* without an answer: time since it was sent when it
                       * was given up; 0: it runs, or unknown */
     bool noticed;    /* it was lost */
@@ -55,15 +55,15 @@ struct bats_instance {
 };
 
 struct bats_answers {
-    double gamma;       /* from now on, in (0, 1] */
+    double gamma;                      /* from now on, in (0, 1] */
     double gamma_known, gamma_partial; /* means of the epochs; 0: none */
     size_t n_known, n_partial;         /* instances */
-    bats_time *times;   /* F_s, ascending; n_times >= 1; for free() */
+    bats_time *times; /* F_s, ascending; n_times >= 1; for free() */
     size_t n_times;
-    double mean;        /* T_ur, of `times` */
-    double loses;       /* where losses are noticed: the share that is lost if
+    double mean;     /* T_ur, of `times` */
+    double loses;    /* where losses are noticed: the share that is lost if
                            it does not end before, */
-    bats_time *lost;    /* and when, ascending; for free() */
+    bats_time *lost; /* and when, ascending; for free() */
     size_t n_lost;
 };
 

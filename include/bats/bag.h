@@ -9,20 +9,20 @@
  * one that is given. A task that is given back is drawn next.
  *
  * A task has two numbers here. Its *index* is that of the bag, 0 .. n - 1, a
- * plain uint32_t. Its *position* is that in the order of the draws, 0 .. n - 1,
- * the last one first; it has a type of its own, so that nobody takes one for
- * the other. What is kept of tasks by position is, of tasks that are drawn one
- * after the other, side by side in memory; by index, of a large bag, none of it
- * would be in the cache.
+ * plain uint32_t. Its *position* is that in the order of the draws, 0 .. n -
+ * 1, the last one first; its type is its own, so that the two are not
+ * confused. What is kept of tasks by position is, of tasks that are drawn one
+ * after the other, side by side in memory; by index, of a large bag, none of
+ * it would be in the cache.
  *
- * With a graph, a task is BLOCKED until its parents let it start (graph.h), and
- * SKIPPED once one of them can not be DONE any more. Tasks that are ready are
- * then drawn by priority, and of the same priority in the order of their
+ * With a graph, a task is BLOCKED until its parents let it start (graph.h),
+ * and SKIPPED once one of them can not be DONE any more. Tasks that are ready
+ * are then drawn by priority, and of the same priority in the order of their
  * positions; what is kept per node (graph.h) is kept by index. The end of a
  * task costs O(its edges), a draw O(log(ready)).
  *
  * Invariant: every task is in exactly one state, and the counts agree; a task
- * that is neither BLOCKED nor SKIPPED waits for nobody.
+ * that is neither BLOCKED nor SKIPPED does not wait for others.
  */
 #ifndef BATS_BAG_H
 #define BATS_BAG_H
@@ -81,7 +81,7 @@ struct bats_bag {
     uint32_t *ended;         /* stack of nodes whose children are to be told */
     uint32_t n_released;     /* tasks that were BLOCKED and became ready */
     uint32_t *skipped;       /* SKIPPED tasks, by index, oldest first */
-    const int64_t *priority; /* by index; NULL: all the same */
+    const int64_t *priority; /* by index; NULL: all are equal */
     /* With groups, each has its own part of `order`: */
     const uint16_t *group; /* by index; NULL: there are none */
     uint32_t n_groups;
@@ -157,11 +157,11 @@ void bats_bag_withdraw(struct bats_bag *bag, struct bats_position task);
  * others does not change. */
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
 
-/* From now on tasks are drawn by group (by index, < n; not copied), and not with
- * bats_bag_peek, _walk, _find and _draw. Once, after bats_bag_resume and before
- * bats_bag_connect. While a task is neither pending nor waits for others its
- * group g may become next[g] (which is g: it stays; there is no circle; NULL:
- * all stay). BATS_ENOMEM. */
+/* From now on tasks are drawn by group (by index, < n; not copied), and not
+ * with bats_bag_peek, _walk, _find and _draw. Once, after bats_bag_resume and
+ * before bats_bag_connect. While a task is neither pending nor waits for
+ * others its group g may become next[g] (which is g: it stays; there is no
+ * circle; NULL: all stay). BATS_ENOMEM. */
 int bats_bag_divide(struct bats_bag *bag, const uint16_t *group, uint32_t n,
                     const uint16_t *next, struct bats_error *err);
 
@@ -176,7 +176,7 @@ static inline struct bats_position bats_bag_top(const struct bats_bag *bag,
 /* From now on tasks wait for others as the graph says, which is not copied.
  * Once, after bats_bag_resume: a parent that has FAILED or is LEFT_OUT skips
  * what waits for it. `priority` by index (not copied; the highest is drawn
- * first; NULL: all the same). BATS_ENOMEM. */
+ * first; NULL: all are equal). BATS_ENOMEM. */
 int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
                      const int64_t *priority, struct bats_error *err);
 

@@ -22,7 +22,7 @@
  *               itself is, goes on meanwhile. With a lease the price is held for
  *               that time only, beyond the present, and again as time passes.
  *               That holds a total only if such jobs end by themselves when
- *               nobody prolongs their lease.
+ *               their lease is not prolonged.
  *
  *   second      A machine is charged by the second from the moment it is
  *               acquired until it is given back or reclaimed, at a price that
@@ -63,7 +63,7 @@ struct bats_billing {
     bats_time leaving; /* at most, from the deadline until it is given back */
     bats_time overrun; /* a job: time beyond its work time for which it may
                         * be billed */
-    uint32_t jobs;     /* so many at the same time at most (of each pool of
+    uint32_t jobs;     /* at most this many at the same time (of each pool of
                         * strategy.h); 0: no limit. One that has a successor
                         * does not count */
     bats_time step;    /* jobs: the time for which one works may differ from a
@@ -72,7 +72,7 @@ struct bats_billing {
     bats_time longest; /* and is never longer than this, which is a window at
                         * least; 0: no limit, */
 #define BATS_JOB_LONGEST (24 * BATS_HOUR) /* but this without a budget */
-    bats_time lease;   /* jobs: the price is held for this time beyond the
+    bats_time lease; /* jobs: the price is held for this time beyond the
                         * present, again at each tick; a job for which it is
                         * not ends by itself. 0: for all of a job's time */
 };
@@ -100,7 +100,7 @@ bats_money bats_billing_held(const struct bats_billing *billing,
  */
 bats_time bats_billing_time(bats_money rate, bats_money money);
 
-/* The same at so much per window. */
+/* The same at a charge per window. */
 bats_money bats_billing_use(bats_money charge, bats_time window,
                             bats_time time);
 bats_time bats_billing_lasts(bats_money charge, bats_time window,

@@ -124,15 +124,14 @@ struct bats_estimator {
     const struct bats_paid *paid; /* of machine-windows: per cluster; NULL: no
                                    * machine is held */
     /* For an allocation: */
-    bats_money rate; /* the job runs, and is billed so much per hour; 0: it is
-                      * still to be asked for */
+    bats_money rate; /* the bill per hour of the job that runs; 0: it is still
+                      * to be asked for */
     const struct bats_head *heads; /* then, per cluster; NULL: nothing */
     bats_time least; /* a shorter job is billed for this time; 0: none is */
 };
 
-/* The share of the tasks that these slots of each cluster (one has some) could
- * do in a time that they do, since others wait for the end of levels: 1 without
- * levels. */
+/* The share of their time in which these slots of each cluster (one has some)
+ * do tasks, and do not wait for the end of a level: 1 without levels. */
 double bats_levels_share(const struct bats_estimator *e, const double *slots);
 
 /* Tasks that these slots, which begin `later` (microseconds), could do
@@ -168,7 +167,7 @@ struct bats_schedule {
 
 /*
  * Puts the schedules on offer into schedules[], the cheapest first; *n of them
- * (NULL: nobody wants to know). Of machine-windows there are 1 to 5, each of
+ * (may be NULL). Of machine-windows there are 1 to 5, each of
  * which costs less and ends later than the next one. Of configurations it is
  * always six, in the order of the enum, and a plan can be infeasible if
  * fastest-20% is below the cheapest. Errors: BATS_EINPUT (no cluster has known
@@ -178,8 +177,7 @@ int bats_estimate_offers(const struct bats_estimator *e,
                          struct bats_schedule schedules[BATS_OFFERS],
                          size_t *n, struct bats_error *err);
 
-/* Leaves out what is the same as one before it, for people; returns how many
- * are left. */
+/* Drops schedules that equal one before them; returns how many are left. */
 size_t bats_offers_merge(struct bats_schedule *schedules, size_t n);
 
 /* The one of the `n` schedules that somebody gets who chooses `offer`, which

@@ -1,5 +1,5 @@
 /*
- * graph: which task has to wait for the end of which others.
+ * graph: which tasks wait for the end of others.
  *
  * Layer: engine, used by the engine and by those who read workflows. A node is
  * a task (0 .. n_tasks - 1, its index in the bag) or a *joint* (the numbers
@@ -79,8 +79,8 @@ void bats_graph_heights(const struct bats_graph *graph, const uint32_t *order,
 
 /* The same by weight: turns weight[i] >= 0 of node i itself into that of the
  * heaviest chain that begins with it. Returns the node with which the heaviest
- * of all begins; next[i] (NULL: nobody wants to know) is the one behind node i,
- * or BATS_GRAPH_END. The graph has nodes. */
+ * of all begins; next[i] (next may be NULL) is the one behind node i, or
+ * BATS_GRAPH_END. The graph has nodes. */
 #define BATS_GRAPH_END UINT32_MAX
 uint32_t bats_graph_chain(const struct bats_graph *graph,
                           const uint32_t *order, double *weight,

@@ -33,8 +33,8 @@ struct bats_ledger {
     bats_money held;    /* promised to windows that have not begun */
     bats_money put_by;  /* a cushion that is not yet part of the budget */
     bats_money granted; /* one that is; */
-    bats_money cost;    /* charged beyond so much, it is */
-    bats_money spent;   /* and so much of it was */
+    bats_money cost;    /* charges beyond this come out of it, */
+    bats_money spent;   /* and this is what came */
     struct bats_billing billing;
     bool others_bill;  /* all or part of it, and maybe more than was held */
     bats_money base;   /* allocation: charged at time 0; jobs: all but what the

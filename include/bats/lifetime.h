@@ -21,7 +21,7 @@ enum bats_survival {
     BATS_SURVIVAL_TRACE /* of a lifetime: as its ages are */
 };
 
-/* The time of which the share u in (0, 1) is less: of a distribution with
+/* The u-quantile, u in (0, 1), of a distribution with
  * parameter a, a time in microseconds (mean, scale, median), and b (shape,
  * sigma). BATS_NEVER if it is longer than BATS_LONGEST, and of _ALL and
  * _TRACE. */

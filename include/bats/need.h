@@ -24,7 +24,7 @@ struct bats_need {
 struct bats_stock {
     uint32_t cores; /* its slots */
     uint32_t gpus;
-    int64_t memory_kib; /* 0: nobody counts it */
+    int64_t memory_kib; /* 0: it is not counted */
 };
 
 /* How many tasks with this need an empty machine runs at the same time; 0: it

@@ -28,7 +28,7 @@
  *     they cost by their ages (tariff.h): then what they may cost at most until
  *     the ends of their windows is held;
  *   - every task is in exactly one state and has at most one result;
- *   - a task runs only when nobody is left that it waits for (graph.h);
+ *   - a task runs only when it no longer waits for others (graph.h);
  *   - a machine runs tasks only inside windows that are paid;
  *   - a replica is alone in its slot, and no window is entered for it.
  *
@@ -173,7 +173,7 @@ enum bats_command_type {
     /* A notice tells the books, people and the driver a fact. No machine is
      * told. */
     BATS_NOTICE_CHARGE,     /* machine, amount: it has entered a window; or
-                               BATS_NO_MACHINE: so much was billed for the
+                               BATS_NO_MACHINE: the amount billed for the
                                allocation since the last time */
     BATS_NOTICE_QUARANTINE, /* machine: different tasks keep failing on it at
                                once, and end well elsewhere; it gets none for

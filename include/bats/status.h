@@ -26,7 +26,7 @@ struct bats_sched_status {
     bats_time now;
     enum bats_finish finish;
     uint32_t pending; /* in the bag, or to be tried again after a delay; */
-    uint32_t blocked; /* so many of them wait for others */
+    uint32_t blocked; /* the part of them that waits for others */
     bats_time longest_chain; /* of tasks that are left, one after the other; 0:
                                 none waits for others, or not known */
     uint32_t running;        /* on a machine (running, or waiting there) */
@@ -105,8 +105,7 @@ struct bats_sched_sampled {
                            chosen; BATS_NEVER: not yet */
     bats_money charged; /* until then, in this run and earlier */
     uint32_t tasks;     /* in the sample */
-    uint32_t given_up;  /* of them, so many run for ever so long and were
-                             left out */
+    uint32_t given_up;  /* of them, left out since they ran for too long */
     uint32_t longest;   /* one of these; BATS_NO_TASK: none */
     const struct bats_observation *observations;
     size_t n_observations;
@@ -275,8 +274,8 @@ struct bats_lease {
     bats_time until;               /* it is paid; BATS_NEVER: without an end */
     bats_money charged;            /* so far, by CHARGE */
     bats_money held;               /* beyond that */
-    bats_money if_killed; /* KILLED, if it came now, would charge so much of
-                             what is held: all of it, or nothing */
+    bats_money if_killed; /* what KILLED would charge now of what is held: all
+                             of it, or nothing */
 };
 
 /* The part that a workflow holds of what a lease may cost. KILLED would charge

@@ -2,33 +2,34 @@
  * strategy: how tasks are replicated on machines that may not answer.
  *
  * Layer: engine. Plain data of the policy `expert` (policy.h). Source: Agmon
- * Ben-Yehuda, Schuster, Sharov, Silberstein and Iosup, ExPERT: Pareto-efficient
- * task replication on grids and clouds (2012), sections 3 and 5.3.
+ * Ben-Yehuda, Schuster, Sharov, Silberstein and Iosup, ExPERT:
+ * Pareto-efficient task replication on grids and clouds (2012), sections 3 and
+ * 5.3.
  *
- * There are two pools: the machines of all unreliable clusters (cluster.h), #ur
- * slots, and those of all others. In the throughput phase every task has one
- * execution in the unreliable pool (an instance), which is given up after
- * 4 T_ur, or later; T_ur is the mean runtime there of those that answered. The tail
- * begins when fewer tasks than #ur have no result. From then on a task gets at
- * most N further instances in the unreliable pool, each T after the last one,
- * if there is no result by then, and each given up after D; then one in the
- * reliable pool, of which no more than M_r #ur slots, rounded up, are used at
- * the same time. Each pool has a queue, first come, first served. An instance
- * that waits there is withdrawn when another one of its task succeeds; one that
- * was sent is not stopped before the bag is done.
+ * There are two pools: the machines of all unreliable clusters (cluster.h),
+ * #ur slots, and those of all others. In the throughput phase every task has
+ * one execution in the unreliable pool (an instance), which is given up after
+ * 4 T_ur, or later; T_ur is the mean runtime there of those that answered. The
+ * tail begins when fewer tasks than #ur have no result. From then on a task
+ * gets at most N further instances in the unreliable pool, each T after the
+ * last one, if there is no result by then, and each given up after D; then one
+ * in the reliable pool, where no more than M_r #ur slots, rounded up, are used
+ * at the same time. Each pool has a queue, first come, first served. An
+ * instance that waits there is withdrawn when another one of its task
+ * succeeds; one that was sent is not stopped before the bag is done.
  *
  * The paper draws the time of every instance anew. But a task may take longer
  * than D wherever it runs: with N = inf it would never end. From its third
  * instance that was given up on, a task gets twice the time, each time.
  *
- * Nor does the paper have bags of two kinds of tasks. What ends first is short,
- * and 4 T_ur are then less than what is long takes. So before the tail the time
- * is longer where the answers so far say that less is lost then
+ * Nor does the paper have bags of two kinds of tasks. What ends first is
+ * short, and 4 T_ur are then less than what is long takes. So before the tail
+ * the time is longer where the answers so far say that less is lost then
  * (bats_answers_patience).
  *
- * Where every loss is noticed (cluster.h) nothing is given up before the
- * tail begins; in it, D = inf says so, too, and T = inf that the next instance
- * is sent only when one was lost.
+ * Where every loss is noticed (cluster.h) nothing is given up before the tail
+ * begins; in it, D = inf says so, too, and T = inf that the next instance is
+ * sent only when one was lost.
  *
  * Names of strategies (all but AUR and CNinf need a reliable pool):
  *
@@ -58,7 +59,8 @@
 #define BATS_INSTANCES_INFINITE UINT32_MAX
 #define BATS_STRATEGY_TEXT 96
 #define BATS_THROUGHPUT_D 4 /* T_ur until an instance is given up */
-#define BATS_STRATEGY_SHORT 3 /* given up this often: the time limit is too
+#define BATS_STRATEGY_SHORT                                                   \
+    3 /* given up this often: the time limit is too
                                * short */
 
 /* A time: a multiple of T_ur plus a fixed time. */

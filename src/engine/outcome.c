@@ -19,7 +19,7 @@ static void tell_sampling(struct bats_sched *e, uint32_t machine,
     assign_release(e);
 }
 
-/* The task has failed for good; are these too many? */
+/* The task has failed for good. Halts the run if too many have. */
 static void give_up(struct bats_sched *e, uint32_t machine,
                     struct bats_position task)
 {
@@ -200,8 +200,8 @@ static bool is_no_news(struct state *s, bats_time length)
     return !is_news;
 }
 
-/* The task was cut off; has it had all of a job or block? A copy in the same
- * job has begun later, and tells no more. */
+/* The task was cut off: counts it if the task had all of a job or block. A copy
+ * in the same job began later, so it is not counted. */
 static void note_cut(struct state *s, uint32_t machine,
                      struct bats_position task, bats_time ran)
 {
@@ -215,7 +215,7 @@ static void note_cut(struct state *s, uint32_t machine,
         t->cuts++;
 }
 
-/* The task has filled so many windows that it cannot end in one. */
+/* The task has filled CUTS windows and did not end: it never will. */
 static bool is_too_long(const struct state *s, struct bats_position task)
 {
     return !s->run.draining && s->tasks[task.i].cuts >= CUTS;

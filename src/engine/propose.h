@@ -1,11 +1,11 @@
 /*
- * propose: who proposes a task for an idle slot, and why nobody does.
+ * propose: who proposes a task for an idle slot, and why there is none.
  *
  * Layer: engine, below assign.c, which asks and carries out. A proposer puts
  * one kind of question to an advisor. Each pass over the idle slots (assign.c)
- * has its list of them; the first one with an answer is heard. Why a slot got
- * nothing is what the last one said: it is noted in the slot as it is said
- * (bats_sched_next_idle), and never asked for by itself.
+ * asks a list of proposers, and the first proposal is taken. If there is none,
+ * the slot notes the reason that the last proposer gave
+ * (bats_sched_next_idle).
  */
 #ifndef BATS_ENGINE_PROPOSE_H
 #define BATS_ENGINE_PROPOSE_H

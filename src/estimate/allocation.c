@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Numbers of machines that are looked at: each so much larger than the last. */
+/* Numbers of machines that are tried: each STEP times the last one. */
 #define STEP 1.03
 
 /* Machines of cluster i that could be of use. */
@@ -134,7 +134,7 @@ static int find_ends(const struct bats_estimator *e, struct ends *ends,
     return rc == 0 ? fill(e, false, ends, err) : rc;
 }
 
-/* To cents: nobody knows it any better. */
+/* To cents: an estimate is no better. */
 static bats_money rounded_up(double cost)
 {
     const double cent = (double)BATS_UNIT / 100;

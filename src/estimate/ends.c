@@ -10,10 +10,10 @@
 
 /* Costs that differ by no more than this are the same. */
 #define SAME 0.002
-/* The cheapest is the soonest of those that cost so much more than the least:
- * a forecast is no better. */
+/* "cheapest" is the soonest end within this share of the least cost: a forecast
+ * is no better. */
 #define CHEAP 0.03
-/* Schedules between others differ by so much, in cost and in end. */
+/* Relative difference in cost and in end between schedules with names. */
 #define DIFFERS 0.05
 
 /* ---- the frontier ---- */

@@ -8,7 +8,7 @@
 
 /* The error may be this part of that of the mean. */
 #define BETTER 0.75
-/* Fewer tasks for each number, and these for the mean, explain nothing. */
+/* A fit needs FEW tasks, and FEW_EACH more per number. */
 #define FEW 8
 #define FEW_EACH 2
 /* A number is a combination of the others if so little of its squares is left
@@ -100,7 +100,7 @@ static void total(double (*folds)[SIDE][SIDE], int but, double m[SIDE][SIDE])
                 m[i][j] += folds[fold][i][j];
 }
 
-/* The cross-validated error with so many of the columns. */
+/* The cross-validated error with the first `columns` columns. */
 static double validate(double (*folds)[SIDE][SIDE], uint32_t columns,
                        uint32_t y)
 {
@@ -160,7 +160,7 @@ double bats_factors_level(const struct bats_factor_model *m,
     double n = all[0][0], took = all[0][f->n + 1] / n;
     for (uint32_t i = 0; i <= m->n; i++)
         said += m->b[i] * all[0][i] / n;
-    double level = m->has_logs ? exp(took - said)
-                               : took / fmax(said, m->least);
+    double level =
+        m->has_logs ? exp(took - said) : took / fmax(said, m->least);
     return n > 0 && isfinite(level) ? level : 0;
 }

@@ -32,8 +32,8 @@ static struct moments around(const double *sample, uint32_t n, double centre)
     return m;
 }
 
-/* No task takes less than nothing. A sample that scatters so much that the
- * mean could be 0 says next to nothing: a tenth of it is low enough. */
+/* Runtimes are positive, so the lower bound is a tenth of the mean at least,
+ * even if the sample scatters so widely that the mean could be 0. */
 static double low_enough(double low, double mean)
 {
     return fmax(low, mean / 10);

@@ -109,7 +109,7 @@ struct bats_prediction estimate_makespan(const struct bats_estimator *e,
     return m;
 }
 
-/* E(M), if nobody waited. */
+/* E(M) if no task waited for others. */
 static double flat_end(const struct bats_estimator *e, const double *slots,
                        double later)
 {
@@ -128,7 +128,6 @@ double bats_levels_waiting(const struct bats_estimator *e, const double *slots,
 
 double bats_levels_share(const struct bats_estimator *e, const double *slots)
 {
-    return fmin(flat_end(e, slots, 0) /
-                    estimate_makespan(e, slots, 0).estimate,
-                1);
+    return fmin(
+        flat_end(e, slots, 0) / estimate_makespan(e, slots, 0).estimate, 1);
 }

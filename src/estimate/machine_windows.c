@@ -6,13 +6,13 @@
 
 #include "bats/windows.h"
 
-/* Ends that are looked at: each so much later than the last one, and all whole
- * numbers of windows up to so many. */
+/* Ends that are tried: each STEP times the last one, and all whole numbers of
+ * windows up to WHOLE. */
 #define STEP 1.03
 #define WHOLE 100
-/* Whatever sooner could mean: */
+/* The latest end that is tried, windows. */
 #define FAR 1e9
-/* Purchases after the first one, if tasks wait for others. */
+/* If tasks wait for others, windows are bought this many times more. */
 #define ROUNDS 3
 
 /* The bag as a problem of machine-windows, none of which is bought yet. */
@@ -115,9 +115,8 @@ static double later(const struct bag *bag, const struct bats_schedule *s)
     return sum > 0 ? sum / all : 0;
 }
 
-static struct bats_prediction makespan_of(const struct bag *bag,
-                                          const struct bats_schedule *s,
-                                          double end)
+static struct bats_prediction
+makespan_of(const struct bag *bag, const struct bats_schedule *s, double end)
 {
     double slots[BATS_CLUSTERS_MAX];
     slots_of(bag->e, s, end, slots);
@@ -232,8 +231,8 @@ static int make_schedule(struct bag *bag, enum bats_offer offer, double aim,
 
 /* ---- all of them ---- */
 
-/* Adds what costs less than all before; *m: the end of the plan, if nobody
- * waited. */
+/* Adds a plan that costs less than all before; *m: its end if no task waited
+ * for others. */
 static int look_at(struct bag *bag, double *m, double aim, struct ends *ends,
                    struct bats_error *err)
 {

@@ -6,7 +6,8 @@
 
 /* The least error of a measured mean. */
 #define LEAST 0.03
-/* A level so many deviations off was about something else. */
+/* A level that is off by more deviations is dropped: it is about other
+ * tasks. */
 #define FAR 3
 
 /* How much bags of a kind differ, and how much a speed depends on the kind, is

@@ -47,9 +47,9 @@ static double worth_of_new(const struct bats_windows_type *t, double paid,
     return larger(smaller(paid, end) - t->loss, 0) * t->rate * t->slots;
 }
 
-/* Makes steps of what a machine is worth with so many windows, joined until
- * each is less worth per window than that before it. Returns how many are worth
- * anything. */
+/* Makes steps of worth[i], what a machine is worth with windows[i], joined
+ * until each is worth less per window than the one before. Returns the number
+ * of steps that are worth anything. */
 static int make_steps(const int64_t *windows, const double *worth, int n,
                       struct step *steps)
 {

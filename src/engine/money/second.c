@@ -78,8 +78,8 @@ static bats_money price_of_first(const struct state *s, size_t cluster)
         BATS_END_USER);
 }
 
-/* Holds what it may cost until `end`, or no longer what it may cost after
- * it. False: there is no money, and nothing has changed. */
+/* Holds the most that the machine may cost until `end` instead of `from`.
+ * False: there is no money, and nothing has changed. */
 static bool hold_until(struct state *s, uint32_t id, bats_time from,
                        bats_time end)
 {
@@ -170,7 +170,7 @@ static void finish(struct state *s, uint32_t id, enum bats_end end)
     s->rest[id].since = BATS_NEVER;
 }
 
-/* A window of a new machine costs so much: what plans are made with. */
+/* Plans are made with the price of a new machine's first window. */
 static void set_up(const struct state *s, struct cluster *c)
 {
     struct bats_tariff *t = &c->spec.tariff;

@@ -33,7 +33,7 @@
 #define HOPE 1.1
 /* A plan leaves money for this many standard errors of the mean. */
 #define ERRORS 2
-/* Plans after the first one, with dependencies: the set of waiting tasks
+/* With dependencies the plan is made this many times more: which tasks wait
  * depends on the machines. */
 #define ROUNDS 3
 /* Put by for each machine's last task, in windows. */
@@ -124,7 +124,7 @@ static void use_all(const struct state *s, struct work *w)
         w->keeps[i] = 1 + (int64_t)w->problem.machines[i].overrun;
 }
 
-/* Work after the time limit is not worth any money. */
+/* No money is spent on work after the time limit. */
 static void plan_until_limit(const struct state *s, struct work *w)
 {
     double end = problem_windows_left(s);
@@ -135,8 +135,8 @@ static void plan_until_limit(const struct state *s, struct work *w)
     w->plan.end = fmax(end, 0);
 }
 
-/* The windows that end the bag soonest, if its tasks take longer than they
- * seem to; if that costs too much, if they do not. */
+/* The windows that end the bag soonest, if tasks take longer than they seem to;
+ * or if that costs too much, as long as they seem to. */
 static void plan_carefully(const struct state *s, struct work *w, double money)
 {
     double error = w->problem.cv / sqrt(problem_results(s) + 1.0);
@@ -167,7 +167,8 @@ static void plan_soonest(const struct state *s, struct work *w)
     plan_until_limit(s, w);
 }
 
-/* Jobs of which only leases are paid: which ones, not for how long. */
+/* Where only the leases of jobs are paid: decides which jobs are held, not for
+ * how long. */
 static void plan_jobs(const struct state *s, struct work *w)
 {
     struct swap_plan plan;

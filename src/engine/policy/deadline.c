@@ -1,6 +1,7 @@
 /*
- * deadline: the least cost by a deadline, for policy bats: which machine-windows
- * (bats/windows.h) to buy from now on. begin.c says with what it begins.
+ * deadline: the least cost by a deadline, for policy bats: which
+ * machine-windows (bats/windows.h) to buy from now on. begin.c says with what
+ * it begins.
  *
  * What begins late may end late. So the slots of cluster i are worth what they
  * begin until Q_i before the deadline:
@@ -14,18 +15,18 @@
  *           runtimes whose mean is known from n; N' = N while n < 4
  *
  * N' - N is bought only when it is the last chance: as long as it could still
- * be done if parked machines began a little later, windows for N are bought; so
- * they are where only the money is too short for the margin.
+ * be done if parked machines began a little later, windows for N are bought;
+ * so they are where only the money is too short for the margin.
  *
  * While there is no result, a task is taken to last half as long again as the
  * longest has; so the fewer tasks after each other the deadline leaves time
- * for, the sooner more machines come. Once 20 results are known, a plan that could begin five
- * looks later is looked at again after four.
+ * for, the sooner more machines come. Once 20 results are known, a plan that
+ * could begin five looks later is looked at again after four.
  *
- * From Q_i before the deadline on, cluster i begins nothing as long as machines
- * with more time could begin half as many tasks again as there are, in windows
- * that are paid: it would only make one late. What runs too long all the same is
- * begun again elsewhere: late.c.
+ * From Q_i before the deadline on, cluster i begins nothing as long as
+ * machines with more time could begin half as many tasks again as there are,
+ * in windows that are paid: it would only make one late. A task that runs too
+ * long anyway is begun again elsewhere: late.c.
  *
  * Machines that may be reclaimed may not be there when they are needed. So
  * where they are cheaper, the others must be able to do all that is left in
@@ -108,7 +109,7 @@ static void ask(const struct problem *p, const struct state *s, double end,
     bats_windows_suffice(&p->is, end, money, later, N_ANSWERS, enough);
 }
 
-/* The cost of a task where it is cheapest. */
+/* The cost of a task on its cheapest cluster. */
 static double least_cost(const struct problem *p)
 {
     double least = INFINITY;

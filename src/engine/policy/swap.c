@@ -25,7 +25,9 @@
 /* A cluster without results whose tasks have run for this many times as long
  * as those of the fastest one is known to be slower. */
 #define SLOWER 1.5
-#define WAITS 2 /* the rest of the bag lasts for so many */
+/* A cluster gets more jobs if the bag lasts this many times as long as they
+ * wait. */
+#define WAITS 2
 
 struct swap {
     const struct state *s;
@@ -67,7 +69,7 @@ static double cost_of_task(const struct swap *w, size_t i)
     return w->price[i] / w->speed[i];
 }
 
-/* Clusters of which nothing is known are taken for as fast as the mean. */
+/* Unknown clusters are assumed to be as fast as the mean. */
 static void expect(const struct swap *w)
 {
     double speed = 0, price = 0, n = 0, all = 0;
@@ -159,8 +161,8 @@ static void afford(struct swap *w, double money)
     }
 }
 
-/* The fastest cluster with room that the money pays; else the cheapest; if none
- * is known, the one with the fewest jobs. */
+/* The fastest cluster with room that the money pays, else the cheapest with
+ * room; if no such cluster is known, the unknown one with the fewest jobs. */
 static size_t next_cluster(const struct swap *w, double money)
 {
     size_t best = SIZE_MAX;
@@ -205,7 +207,7 @@ void swap_make(const struct state *s, double money, struct swap_plan *plan)
     afford(&w, money);
 }
 
-/* In turn, as many as there are tasks. */
+/* One job per cluster in turn, until there are slots for all tasks. */
 static void share_out(const struct state *s, struct policy_start *start)
 {
     uint32_t most = s->money.ledger.billing.jobs, n = 0;

@@ -357,8 +357,8 @@ static bool is_blocked(const struct bats_bag *bag, uint32_t task)
     return bag->state[bag->position[task].i] == BATS_TASK_BLOCKED;
 }
 
-/* One that it waited for has ended well, or that is all the same to it.
- * True: it is a joint, and over. */
+/* A parent of the node has ended well, or in any way if that suffices. True:
+ * the node is a joint, and over. */
 static bool let_start(struct bats_bag *bag, uint32_t node)
 {
     if (bag->missing[node] == NEVER || --bag->missing[node] > 0)
@@ -372,7 +372,8 @@ static bool let_start(struct bats_bag *bag, uint32_t node)
     return false;
 }
 
-/* One that it waited for is not going to be DONE. True: neither is it. */
+/* A parent of the node will not be DONE. True: so the node will not be
+ * either. */
 static bool skip(struct bats_bag *bag, uint32_t node)
 {
     bool news = is_task(bag, node) ? is_blocked(bag, node)

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-/* Nothing is expected, if what is believed may well be off by a factor of 2:
- * relative speeds alone are then the better guide. */
+/* If the belief may well be off by a factor of 2 no runtime is expected:
+ * relative speeds alone are the better guide. */
 #define SURE 0.7
-/* Before there are results tasks vary as in earlier bags (or like this), with
- * the weight of so many results. */
+/* Before results, tasks are assumed to vary as in earlier bags, or by VARIES,
+ * with the weight of VARIES_LIKE results. */
 #define VARIES 0.5
 #define VARIES_LIKE 4
 

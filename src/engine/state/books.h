@@ -2,7 +2,7 @@
  * books: the leases and stakes as the driver was told them last, so that it is
  * told what has changed (bats_sched_next_lease).
  *
- * Layer: engine, the state's. A run that nobody asks for its leases has none.
+ * Layer: engine, the state's. Only kept with options.tells_leases.
  * Part of state.h, which includes it.
  */
 #ifndef BATS_ENGINE_BOOKS_H

@@ -1,29 +1,29 @@
 /*
- * categories: what tasks of one kind take, and which chain of tasks is longest.
- * See state.h.
+ * categories: what tasks of one kind take, and which chain of tasks is
+ * longest. See state.h.
  *
- * The weight of a task is the mean runtime of its category over all clusters (w
- * of HEFT, Topcuoglu et al. 2002). Nobody tells it beforehand: it is learned
- * from results. What category k takes on cluster c is w_k f_c, where the
- * factors f have a mean of 1 and
+ * The weight of a task is the mean runtime of its category over all clusters
+ * (w of HEFT, Topcuoglu et al. 2002). Nobody tells it beforehand: it is
+ * learned from results. What category k takes on cluster c is w_k f_c, where
+ * the factors f have a mean of 1 and
  *
  *   w_k = sum over its results of t / f_c, / their number
  *   f_c = sum of its results t / sum of their w_k,
  *
  * which are found in turn (the maximum likelihood of two factors and Poisson's
- * distribution, as in iterative proportional fitting): so a category tells what
- * it takes where it has not run. The weight of a category without results is
- * the mean of the others, by their results. The
- * height of a node is the weight of the heaviest chain that begins with it
- * (rank_u, without the time for data). Before there are results, every task
- * weighs as much as any other.
+ * distribution, as in iterative proportional fitting): so a category tells
+ * what it takes where it has not run. The weight of a category without results
+ * is the mean of the others, by their results. The height of a node is the
+ * weight of the heaviest chain that begins with it (rank_u, without the time
+ * for data). Before there are results, every task weighs as much as any other.
  *
- * Where runtimes are told they may be wrong, by TOLD_ERROR until results
- * tell; this counts as one more result, unless all were as told. Then tasks of
- * a category may differ less than is told, so that those of which most is told
- * take less, and others more: what is told is drawn towards the mean of its
- * category, by the slope of (runtime - told) over (told - mean) (regression to
- * the mean, Galton 1886), against which the error of one task counts.
+ * Where runtimes are told they may be wrong, by TOLD_ERROR until results tell;
+ * this counts as one more result, unless all were as told. Then tasks of a
+ * category may differ less than is told: those with the longest told runtimes
+ * take less, and others more. So told runtimes are drawn towards the mean of
+ * their category, by the slope of (runtime - told) over (told - mean)
+ * (regression to the mean, Galton 1886), against which the error of one task
+ * counts.
  *
  * Weights are made anew when the results of a category have doubled, but no
  * sooner than the results since the last time pay for a look at the whole

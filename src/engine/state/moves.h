@@ -188,8 +188,8 @@ void task_withdraw(struct state *s, struct bats_position task);
 void task_finish(struct state *s, struct bats_position task,
                  enum bats_task_state state, size_t cluster);
 
-/* Says which tasks are SKIPPED of which that was not said yet: before anything
- * is run that waited for their end, whatever it is. */
+/* Tells the tasks that are newly SKIPPED, before any task is run that waited
+ * for their end in any way. */
 void tasks_tell_skipped(struct state *s);
 
 /* The result came from this slot: for the statistics. True: the sample of its

@@ -110,7 +110,7 @@ static void drop(struct state *s, uint32_t id, uint32_t i)
     st->list[i] = st->list[--st->n];
 }
 
-/* Workflows that have no task there have nothing more to pay. */
+/* Drops the stakes of workflows without a task there; matches the others. */
 static void keep(struct state *s, uint32_t id)
 {
     struct stakes *st = &s->money.purses.stakes[id];
@@ -233,7 +233,7 @@ void purse_match(struct state *s, uint32_t id, bats_money need)
         match(s, id, &st->list[i]);
 }
 
-/* The workflow could hold so much for the machine beyond what it has to. */
+/* The money that the workflow can hold for the machine beyond what it must. */
 static bats_money room_of(const struct state *s, uint32_t id,
                           const struct stake *stake)
 {

@@ -3,14 +3,14 @@
  *
  * Layer: engine, the bottom room. Its parts are the world (machines and their
  * windows, slots, the bag, tasks and their executions: world.h), what is known
- * of runtimes, the money, the run, idle slots, and answers. Advisors read this. Moves (moves.h) change it; a
- * move keeps the invariants (state_check) and emits its command. It decides
- * nothing and asks nobody.
+ * of runtimes, the money, the run, idle slots, and answers. Advisors read
+ * this. Moves (moves.h) change it; a move keeps the invariants (state_check)
+ * and emits its command. It decides nothing and asks no advisor.
  *
  *   machines.c    joined, acquired, renewed, marked, parked, lost
  *   slots.c       the list of idle slots, and their queues
  *   needs.c       tasks that hold several slots, memory and GPUs
- *   executions.c  the executions of a task, of which there may be several
+ *   executions.c  the executions of tasks: originals and replicas
  *   tasks.c       their results, failures and losses
  *   categories.c  what tasks of one kind take
  *   durations.c   how long a task may take that begins now
@@ -61,14 +61,14 @@ struct money {
     const struct lease_kind *lease; /* and how money moves for one */
     struct bats_ledger ledger;
     struct purses purses;
-    struct books *books;   /* NULL: nobody asks for leases */
+    struct books *books;   /* NULL: leases are not told */
     bats_time latest;      /* the time limit, or how long the budget lasts if
                               that is sooner: */
     enum bats_finish late; /* which of them it is */
     bool is_late;          /* it is over */
     bats_money earlier_charged;
     bats_money billed_others; /* jobs that no machine is */
-    int64_t cushion_tasks;    /* the cushion is for the last so many */
+    int64_t cushion_tasks;    /* the cushion is for this many last tasks */
     uint32_t n_jobs;          /* jobs asked for and not billed; */
     uint64_t n_asked_slots;   /* slots of those that wait */
 };
@@ -193,8 +193,8 @@ static inline bool cluster_is_there(const struct cluster *c)
 /* The mean rests only on failed tasks or on a guess. */
 bool cluster_is_guess(const struct cluster *c);
 
-/* A decision made now, of which no more is known than this: whether the present
- * plan is feasible, the tasks in the bag, and the money left. */
+/* A decision made now. Filled in: whether the present plan is feasible, the
+ * tasks in the bag, and the money left. */
 struct bats_decision state_decision(const struct state *s,
                                     enum bats_reason reason);
 
@@ -237,8 +237,8 @@ double categories_runtime(const struct state *s, uint32_t task,
  * the cluster. A task that is told to take no time takes none. */
 double task_runtime(const struct state *s, uint32_t task, size_t cluster);
 
-/* How much longer the task that the slot runs is expected to take by this; if it
- * is late, as long as it is late. */
+/* How much longer the task that the slot runs is expected to take by this; if
+ * it is late, as long as it is late. */
 double slot_rest(const struct state *s, uint32_t slot);
 
 /* The expected runtime as a multiple of the mean one; 1: unknown. */
@@ -374,9 +374,8 @@ static inline bool task_may_be_replicated(const struct state *s,
            !t->cancelled && bats_same_position(s->slots[t->slot].head, task);
 }
 
-/* The task with this number, of which the slot is told; it may be in another
- * one. Mostly it is what the slot runs, and nothing far away in memory has to
- * be looked at. */
+/* The position of the task with this number, which an event says is in the
+ * slot. Mostly the slot runs it, so nothing far away in memory is read. */
 static inline struct bats_position
 execution_find(const struct state *s, uint32_t slot, uint32_t number)
 {

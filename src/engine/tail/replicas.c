@@ -9,7 +9,7 @@
 #include "util/hash.h"
 #include "util/larger.h"
 
-#define STUCK 2 /* an execution is, after so many times the longest runtime */
+#define STUCK 2    /* times the longest runtime: an execution is stuck */
 #define FRESH 0.03 /* of the longest runtime: how long a look holds */
 
 #define TAIL_TASKS 192 /* looked at for one event, however many run */
@@ -515,7 +515,7 @@ static void release(void *self)
         name, sizeof(struct replicas), init, release                          \
     }
 
-/* There may be replicas all the same, of the sampling phase. */
+/* Even then the sampling phase may have replicas. */
 const struct tail tail_none = {.advisor = REPLICAS("none"),
                                .hand_over = hand_over};
 const struct tail tail_replicas = {.advisor = REPLICAS("replicas"),

@@ -13,8 +13,7 @@
  * given a task while its resource has one. All tasks are assigned anew when an
  * eighth of the tasks left have ended; when a quarter of those have, and a T_r
  * has changed by an eighth or a resource has no more tasks; and whenever
- * machines are lost or nothing goes on. A resource of which nothing is known is
- * given one task.
+ * machines are lost or nothing runs. An unknown resource is given one task.
  *
  * Where use is charged, no task costs more than its use. Where windows are
  * charged, C_r is what a task costs in windows that are full; machines are
@@ -70,8 +69,8 @@ static double completion(const struct resource *r)
     return r->free[r->next] + r->runtime;
 }
 
-/* Assigns a task to the next slot of the resource. False: it would end after the
- * deadline, or there is no money. */
+/* Assigns a task to the next slot of the resource. False: it would end after
+ * the deadline, or there is no money. */
 static bool take(struct dbc *d, struct resource *r)
 {
     double end = completion(r);
@@ -405,8 +404,8 @@ static bool is_late(void *self, const struct state *s)
         .plan = plan,                                                         \
         .is_late = is_late}
 
-/* The cheapest resource gets as many tasks as it can end by the deadline and the
- * budget can pay, then the next one. */
+/* The cheapest resource gets as many tasks as it can end by the deadline and
+ * the budget can pay, then the next one. */
 static void by_cost(struct dbc *d)
 {
     for (size_t i = 0; i < d->n; i++)

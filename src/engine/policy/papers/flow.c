@@ -2,22 +2,22 @@
  * flow: workflows where use is charged, by playing the rest. See place.h.
  *
  * A rule says which machine a task takes. Some rules have a price of time: the
- * least finish + price x cost, either as they are or, as miser has it, in units
- * of their range over the machines. Others have a target, the end of all: the
- * cheapest machine on which the task ends so early that what follows can be in
- * time, at the speed of the fastest machines, at that of the cheapest ones, or
- * between these. Each rule is played with the rest of the workflow as list
- * scheduling by rank_u (HEFT, Topcuoglu et al. 2002), with runtimes as they are
- * known. Price and target are found by bisection: the fastest that the money
- * pays. Of all these the soonest end is the rule until more is known; or the
- * least cost that is in time, if that is the goal: then what is told of runtimes
- * may be wrong, and the plan ends by so much earlier. Where runtimes are told the
- * money has to do for the doubt about the plan, too, as far as results give
- * reason to; and from the beginning what begins has to leave enough for the
- * rest on the cheapest machines, and for the doubt about it (place.h). No money
- * is put by for doubt where the workflow would be late for that. Of several
- * workflows the one that is due first has its rule first, and the others have
- * what that leaves of the machines.
+ * least finish + price x cost, either as they are or, as miser has it, in
+ * units of their range over the machines. Others have a target, the end of
+ * all: the cheapest machine on which the task ends so early that what follows
+ * can be in time, at the speed of the fastest machines, at that of the
+ * cheapest ones, or between these. Each rule is played with the rest of the
+ * workflow as list scheduling by rank_u (HEFT, Topcuoglu et al. 2002), with
+ * runtimes as they are known. Price and target are found by bisection: the
+ * fastest that the money pays. Of all these the soonest end is the rule until
+ * more is known; or the least cost that is in time, if that is the goal: told
+ * runtimes may be wrong, so this plan ends earlier by their error. Where
+ * runtimes are told, money is kept for errors of the plan as soon as results
+ * show them; and from the beginning each task leaves enough for the rest on
+ * the cheapest machines, and for the doubt about that (place.h). No money is
+ * kept for doubt if that would make the workflow late. Of several workflows
+ * the one that is due first gets its rule first, and the others plan with the
+ * machines that it leaves.
  */
 #include "engine/policy/papers/place.h"
 

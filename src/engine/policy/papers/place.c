@@ -6,7 +6,7 @@
 
 /* Relative tolerance for rounding errors in money and time. */
 #define NOISE 1e-9
-/* The runtime of a task if no task has ended: then nothing is too dear. */
+/* The runtime of a task before any has ended: so small that all can be paid. */
 #define UNKNOWN 1
 /* Standard deviations of the expected runtimes to put by. */
 #define DOUBT 3
@@ -26,7 +26,7 @@ struct spending {
     double squares;    /* their sum, with the running tasks */
 };
 
-/* A round depends on this. */
+/* A round is made again when one of these has changed. */
 struct stamp {
     bats_time now;
     uint32_t ready, busy, open, blocked, ranked, noticed;
@@ -36,7 +36,7 @@ struct place {
     const struct place_kind *kind;
     struct place_rule rule;
     double *least;          /* by node: least time */
-    uint32_t ranked, gone;  /* weights and machines, of which the rule is, */
+    uint32_t ranked, gone;  /* weights and machines when the rule was made, */
     uint32_t results;       /* and DONE tasks */
     struct ready *ready;    /* of the round, in order */
     struct spending *money; /* by workflow, and at last that of the run */
@@ -310,7 +310,7 @@ static double risk(const struct state *s, uint32_t machine, double finish)
                : 0;
 }
 
-/* The offer of a free machine without any estimate, now or soon. */
+/* The offer of a free machine of a cluster that has not been tried. */
 static size_t explore(const struct state *s, const struct place_offer *offers,
                       const uint32_t *slots, size_t n,
                       const struct place_limits *limits)

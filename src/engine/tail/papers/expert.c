@@ -38,8 +38,8 @@ struct expert {
     bats_time noticed; /* bats_strategy_noticed */
     struct past past[POOLS];
     bats_time decided, next_look;     /* decided: -1, it is given */
-    double gamma;                     /* the share that answered then, of */
-    size_t n_times;                   /* so many */
+    double gamma;                     /* the share that answered then, */
+    size_t n_times;                   /* and the number of answers */
     struct decide_answer answer;      /* n 0: nothing was decided */
     struct bats_sched_offer expected; /* the one of its offers that is
                                          followed, as it was then */
@@ -51,7 +51,7 @@ struct expert {
     uint32_t room;               /* tasks that the tail may have */
     double sum;                  /* microseconds; of n results of the */
     uint64_t n;                  /* unreliable pool */
-    double next_n;               /* so many: patience is found anew */
+    double next_n;               /* results at which patience is found anew */
     bats_time patience;          /* bats_answers_patience */
     double t_ur;                 /* since the tail began, */
     bats_time began;             /* at this time */
