@@ -61,7 +61,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
         .choice = {.offer = BATS_OFFER_FASTEST},
         .plans = bats_policy_plans(bats_policy_find(set->policy)),
         .deadline = set->deadline.text != NULL ? &set->deadline : NULL,
-        .time_scale = set->time_scale,
+        .time_scale = set->run.time_scale,
         .out = set->quiet ? NULL : stderr};
     if (verb == BATS_VERB_SAMPLE) {
         c->on = c->only = true;
@@ -93,7 +93,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
         return bats_refuse(err, "--policy rr takes no sample");
     if (c->on && thrifty) {
         c->choice.offer = BATS_OFFER_DEADLINE;
-    } else if (set->choose == NULL && set->budget != BATS_UNLIMITED) {
+    } else if (set->choose == NULL && set->run.budget != BATS_UNLIMITED) {
         c->choice.offer = BATS_OFFER_BUDGET;
     } else if (set->choose != NULL && strcmp(set->choose, "ask") == 0) {
         c->ask = can_ask();
@@ -103,7 +103,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
         return bats_refuse(err, "--choose: %s", why.text);
     }
     c->offers = !c->on && c->out != NULL && deadline->text == NULL &&
-                set->budget == BATS_UNLIMITED &&
+                set->run.budget == BATS_UNLIMITED &&
                 strcmp(set->policy, "rr") != 0;
     if (c->offers) {
         c->choice.offer = BATS_OFFER_NONE; /* fastest, and no limit */

@@ -105,11 +105,11 @@ static struct bats_report describe(const struct bats_settings *set,
                      .policy = bats_policy_name(outcome->survey.policy),
                      .tail = bats_tail_name(options->engine.tail),
                      .seed = options->engine.seed,
-                     .time_scale = set->time_scale,
-                     .monitor = set->monitor,
+                     .time_scale = set->run.time_scale,
+                     .monitor = set->run.engine.monitor_interval,
                      .grace = set->grace,
                      .budget = outcome->survey.budget,
-                     .master_works = set->master_works,
+                     .master_works = set->run.master_works,
                      .output = output_name(options->output),
                      .output_dir = options->results != NULL
                                        ? set->results
@@ -260,7 +260,8 @@ static int refuse(const struct bats_settings *set,
     struct bats_sched_sampled sampled;
     int code = bats_complain(&outcome->refusal);
     bats_sched_sampled(outcome->sched, &sampled);
-    if (outcome->refusal.code == BATS_EBUDGET && set->budget != BATS_UNLIMITED)
+    if (outcome->refusal.code == BATS_EBUDGET &&
+        set->run.budget != BATS_UNLIMITED)
         bats_tell("beyond the %s that sampling was charged, which --budget "
                   "has to pay, too",
                   bats_words_money(sampled.charged,

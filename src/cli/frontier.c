@@ -78,7 +78,7 @@ static int value_of(const struct bats_settings *set,
     *value = mark == BATS_MARK_CHEAPEST || mark == BATS_MARK_DEADLINE ? p->cost
              : mark == BATS_MARK_PRODUCT ? p->makespan * p->cost
                                          : p->makespan;
-    if (mark == BATS_MARK_BUDGET && p->cost > (double)set->budget)
+    if (mark == BATS_MARK_BUDGET && p->cost > (double)set->run.budget)
         *value = INFINITY;
     if (mark == BATS_MARK_DEADLINE &&
         p->makespan > (double)set->deadline.duration)
@@ -93,7 +93,7 @@ static void ask(const struct bats_settings *set, struct bats_strategies *s)
 {
     for (enum bats_mark mark = 0; mark < BATS_MARKS; mark++)
         s->asked[mark] = true;
-    s->asked[BATS_MARK_BUDGET] = set->budget != BATS_UNLIMITED;
+    s->asked[BATS_MARK_BUDGET] = set->run.budget != BATS_UNLIMITED;
     s->asked[BATS_MARK_DEADLINE] = set->deadline.text != NULL;
     s->asked[BATS_MARK_UTILITY] = set->utility != NULL;
 }
@@ -160,8 +160,8 @@ int bats_frontier_find(const struct bats_settings *set,
         .list = calloc(BATS_CANDIDATES_MAX, sizeof *s->list)};
     if (!s->list)
         return bats_no_memory(err);
-    int rc = bats_plays_create(m, n_plays, set->seed_given ? set->seed : 1,
-                               &plays, err);
+    int rc = bats_plays_create(
+        m, n_plays, set->seed_given ? set->run.engine.seed : 1, &plays, err);
     if (rc < 0)
         return rc;
     s->n_grid = s->n = bats_candidates_grid(m->n_unreliable, m->n_reliable,

@@ -62,7 +62,7 @@ static int start_mpi(const struct bats_settings *set, uint32_t n_ranks,
                     "--jobs is for a run without a launcher; this one has "
                     "been started on %" PRIu32 " ranks",
                     n_ranks);
-    return bats_mpi_start(argc, argv, set->silence, rank, &n, err);
+    return bats_mpi_start(argc, argv, set->run.silence_us, rank, &n, err);
 }
 
 static int start(const struct bats_settings *set, int *argc, char ***argv,
@@ -81,13 +81,14 @@ static int start(const struct bats_settings *set, int *argc, char ***argv,
         bats_tell("1 worker, on this machine; -j N starts N (%" PRIu32
                   " cores)",
                   bats_jobs_count(0));
-    return bats_forked_start(workers - (set->master_works ? 1 : 0), rank, err);
+    return bats_forked_start(workers - (set->run.master_works ? 1 : 0), rank,
+                             err);
 }
 
 static int work(int rank, const struct bats_settings *set)
 {
     struct bats_error err;
-    int rc = bats_run_worker(set->silence, &err);
+    int rc = bats_run_worker(set->run.silence_us, &err);
     if (rc != 0)
         bats_tell("rank %d: %s", rank, err.text);
     return bats_exit_of(rc);

@@ -263,7 +263,8 @@ static int read_words(enum bats_verb verb, int n, char **words,
 static int check_together(enum bats_verb verb, const struct bats_settings *set,
                           struct bats_error *err)
 {
-    bool times_out = set->rules.timeout > 0 || set->rules.timeout_median > 0;
+    bool times_out = set->run.engine.rules.timeout > 0 ||
+                     set->run.engine.rules.timeout_median > 0;
     bool ordered = set->order != NULL && strcmp(set->order, "random") != 0;
     bool by_cost = set->minimize != NULL && strcmp(set->minimize, "cost") == 0;
     bool is_shown = set->results == NULL &&
@@ -272,7 +273,7 @@ static int check_together(enum bats_verb verb, const struct bats_settings *set,
         bool is_wrong;
         const char *why;
     } rules[] = {
-        {set->clusters != NULL && set->machine != NULL,
+        {set->clusters != NULL && set->run.machine != NULL,
          "--machine and --clusters exclude each other: the clusters file says "
          "what a machine is"},
         {by_cost && set->deadline.text == NULL && verb != BATS_VERB_SIMULATE,
@@ -283,8 +284,8 @@ static int check_together(enum bats_verb verb, const struct bats_settings *set,
              set->max_jobs > 1000 || set->port > 65535,
          "--nodes, --slots, --max-jobs (at most 1000) or --port: out of "
          "range"},
-        {set->nice > 19, "--nice takes 0 to 19"},
-        {set->delay > 0 && times_out,
+        {set->run.nice > 19, "--nice takes 0 to 19"},
+        {set->run.delay_us > 0 && times_out,
          "--delay and --timeout exclude each other"},
         {set->shuffle && ordered,
          "--shuf excludes --order file and --order longest"},
@@ -305,14 +306,15 @@ static int check_together(enum bats_verb verb, const struct bats_settings *set,
             "not known yet; 'bats-mpi sample' finds out, and 'run --profile' "
             "continues from there",
             set->budget_from, set->budget_text);
-    if (set->workdir != NULL && access(set->workdir, X_OK) != 0)
-        return bats_refuse(err, "--wd %s: %s", set->workdir, strerror(errno));
+    if (set->run.workdir != NULL && access(set->run.workdir, X_OK) != 0)
+        return bats_refuse(err, "--wd %s: %s", set->run.workdir,
+                           strerror(errno));
     return 0;
 }
 
 bool bats_settings_is_plain(const struct bats_settings *settings)
 {
-    return settings->budget == BATS_UNLIMITED &&
+    return settings->run.budget == BATS_UNLIMITED &&
            settings->budget_text == NULL && settings->deadline.text == NULL &&
            settings->choose == NULL && settings->profile == NULL &&
            settings->save == NULL;
@@ -341,20 +343,20 @@ bool bats_settings_go_on(const struct bats_settings *settings)
 static struct bats_settings defaults(void)
 {
     return (struct bats_settings){
-        .budget = BATS_UNLIMITED,
+        .run = {.budget = BATS_UNLIMITED,
+                .silence_us = 60 * BATS_SECOND,
+                .time_scale = 1,
+                .sync_us = BATS_SECOND / 10,
+                .sync_events = 1000},
         .policy = "bats",
         .tail = bats_tail_name(BATS_TAIL_DEFAULT),
         .bind = "core",
         .grace = 5 * BATS_SECOND,
-        .silence = 60 * BATS_SECOND,
         .nodes = 1,
         .slots = 1,
         .max_jobs = 8,
         .poll = 10 * BATS_SECOND,
         .guarantee = "lease",
-        .time_scale = 1,
-        .sync = BATS_SECOND / 10,
-        .sync_events = 1000,
         .retries = 1,
     };
 }

@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "bats/rules.h"
 #include "bats/units.h"
 #include "cli/deadline.h"
 #include "cli/verbs.h"
 #include "input/sweep/sweep.h"
+#include "run/run.h"
 
 /* limit for repeating an option that adds to a list */
 #define BATS_OPTIONS_LIST 32
@@ -26,39 +26,33 @@
  * into argv. */
 struct bats_settings {
     bool help;
+    /* Options whose value goes to the run as it is: [budget: BATS_BUDGET, else
+     * BATS_UNLIMITED; silence_us: 60 s; time_scale: 1; sync_us: 100 ms;
+     * sync_events: 1000; else 0]. */
+    struct bats_run_options run;
     const char *clusters;    /* [NULL] */
-    bats_money budget;       /* or BATS_BUDGET_ACCOUNT (run/run.h)
-                                [BATS_BUDGET, else BATS_UNLIMITED] */
     const char *budget_from; /* --budget, BATS_BUDGET [NULL] */
     const char *budget_text; /* "30%", or NULL [NULL] */
     double budget_share;     /* 0.3: of the way from the cost of the cheapest
                                 schedule to that of the fastest; until it is
                                 worked out, budget is 0 */
-    const char *machine;     /* node or rank [NULL] */
     const char *bind;        /* none, core or numa ["core"] */
-    bats_time window;        /* [0] */
     const char *policy;      /* ["bats"] */
     bool policy_given;       /* [false] */
     const char *strategy;    /* [NULL] */
     const char *utility;     /* [NULL] */
     uint32_t plays;          /* [0] */
     bool online;             /* [false] */
-    bats_time monitor;       /* [0] */
-    uint64_t seed;           /* [0], below 2^63 */
     bool seed_given;         /* [false] */
     const char *record;      /* [NULL] */
     bool no_record;          /* [false] */
     const char *history;     /* [NULL] */
     bool no_history;         /* [false] */
     const char *cluster;     /* history: of what is imported [NULL] */
-    bats_time sync;          /* [100 ms] */
-    uint64_t sync_events;    /* [1000] */
     bool resume;             /* [false] */
     bool resume_failed;      /* [false] */
     bool retry_failed;       /* [false] */
-    bool master_works;       /* [false] */
     bats_time grace;         /* [5 s] */
-    bats_time silence;       /* [60 s] */
     const char *welcome;     /* [NULL] */
     const char *host;        /* [NULL] */
     uint64_t port;           /* [0] */
@@ -66,18 +60,11 @@ struct bats_settings {
     const char *job;         /* worker: [NULL] */
     const char *tail;        /* [none] */
     bool no_replicate;       /* [false] */
-    double time_scale;       /* [1] */
     bool dry_run;            /* [false] */
     bool tag;                /* [false] */
     const char *output;      /* lines, stream or none [NULL] */
     const char *output_dir;  /* directory of stream [NULL] */
-    int64_t max_output;      /* bytes; 0: no limit [0] */
     int64_t memory;          /* bytes; 0: not said [0] */
-    uint32_t cores;          /* of each task; 0: not said [0] */
-    uint32_t gpus;           /* of each task, unless the bag says it [0] */
-    double retry_memory;     /* factor after out of memory; 0: none [0] */
-    bool memory_limit;       /* tasks may hold no more memory than they need */
-    uint32_t gpus_per_node;  /* 0: as the job says [0] */
     const char *results;     /* [NULL] */
     const char *tagstring;   /* [NULL] */
     const char *joblog;      /* [NULL] */
@@ -113,11 +100,7 @@ struct bats_settings {
     bool shuffle;           /* run: --shuf, --order random [false] */
     bool keep_order;        /* run: [false] */
     bool verbose;           /* run: [false] */
-    const char *workdir;    /* run: --wd [NULL] */
-    uint32_t nice;          /* run: [0] */
     uint32_t retries;       /* executions of a task that fails [1] */
-    int64_t memfree;        /* run: bytes [0] */
-    bats_time delay;        /* run: [0] */
     const char *partition;  /* alloc: as written [NULL] */
     const char *unreliable; /* alloc: as written [NULL] */
     const char *account;    /* alloc: [NULL] */
@@ -152,7 +135,6 @@ struct bats_settings {
         source[BATS_OPTIONS_LIST]; /* run: sweep.sources */
     const char *header;            /* run: ":" [NULL] */
     const char *max_args;          /* run: as written [NULL] */
-    struct bats_sched_rules rules; /* but `retries` [all 0] */
 };
 
 enum bats_option_kind {

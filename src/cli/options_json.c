@@ -72,14 +72,14 @@ static json_t *value(const struct bats_option *option,
     case BATS_OPTION_LEVEL:
         return json_real(*(const double *)at);
     case BATS_OPTION_SYNC:
-        return json_pack("[o, I]", seconds(set->sync),
-                         (json_int_t)set->sync_events);
+        return json_pack("[o, I]", seconds(set->run.sync_us),
+                         (json_int_t)set->run.sync_events);
     case BATS_OPTION_DEADLINE:
         return bats_json_text(set->deadline.text);
     case BATS_OPTION_TIMEOUT:
-        return timeout(&set->rules);
+        return timeout(&set->run.engine.rules);
     case BATS_OPTION_HALT:
-        return halt(&set->rules);
+        return halt(&set->run.engine.rules);
     case BATS_OPTION_ENV:
     case BATS_OPTION_LIST:
     case BATS_OPTION_SOURCE:
@@ -182,7 +182,7 @@ char *bats_options_given(enum bats_verb verb, const json_t *given)
         if (!(o->verbs & 1u << verb) || v == NULL || json_is_null(v) ||
             json_is_false(v) ||
             json_equal(v, json_object_get(defaults, o->name)) ||
-            o->offset == offsetof(struct bats_settings, budget))
+            o->offset == offsetof(struct bats_settings, run.budget))
             continue;
         fprintf(out, "%s--%s", first ? "" : " ", o->name);
         print_value(out, o->kind, v);

@@ -90,12 +90,12 @@ const struct bats_option bats_options[] = {
     ROW("unreliable", 0, "LIST", TEXT, AT(unreliable), ALLOC, PAPERS,
         "the partitions whose jobs may be lost, by preemption for instance: "
         "for --policy expert"),
-    ROW("budget", 'b', "AMOUNT|account", BUDGET, AT(budget), ALLOC, MONEY,
+    ROW("budget", 'b', "AMOUNT|account", BUDGET, AT(run.budget), ALLOC, MONEY,
         "never be billed more than AMOUNT, or than what Slurm reports as left "
         "in the account: all jobs together, those that wait counted as if "
         "they ran to their limit, and this one if it is a job itself "
         "(default: $BATS_BUDGET, else unlimited)"),
-    ROW("window", 'w', "DURATION", PERIOD, AT(window), ALLOC, MONEY,
+    ROW("window", 'w', "DURATION", PERIOD, AT(run.window), ALLOC, MONEY,
         "the longest time that a job works; it asks for less at the end of "
         "the bag, and in any case for 10 s more, rounded up to minutes, and "
         "is given back as soon as it has nothing to do (default: 10m at "
@@ -137,17 +137,18 @@ const struct bats_option bats_options[] = {
     ROW("clusters", 'c', "FILE", FILE, AT(clusters), RUNS | CLUSTERS, MONEY,
         "the clusters and their charges (default: those found, as 'bats-mpi "
         "clusters' shows them)"),
-    ROW("machine", 0, "node|rank", CHOICE, AT(machine), RUNS | CLUSTERS, MONEY,
+    ROW("machine", 0, "node|rank", CHOICE, AT(run.machine), RUNS | CLUSTERS,
+        MONEY,
         "without a clusters file: the unit that is held and charged (default: "
         "node if the job holds whole nodes, else rank)"),
-    ROW("budget", 'b', "AMOUNT|P%|account", BUDGET, AT(budget),
+    ROW("budget", 'b', "AMOUNT|P%|account", BUDGET, AT(run.budget),
         RUNS | CLUSTERS, MONEY,
         "never be charged more than AMOUNT, or than what Slurm reports as "
         "left in the job's account, or, in a run with a profile, than P% of "
         "the way from the cost of the cheapest schedule (0%) to that of the "
         "fastest (100%) (default: $BATS_BUDGET, else the charge of all "
         "machines until the batch job ends, else unlimited)"),
-    ROW("budget", 'b', "AMOUNT|P%", MONEY, AT(budget), PLAN, MONEY,
+    ROW("budget", 'b', "AMOUNT|P%", MONEY, AT(run.budget), PLAN, MONEY,
         "never be charged more than AMOUNT, or than P% of the way from the "
         "cost of the cheapest schedule (0%) to that of the fastest (100%) "
         "(default: $BATS_BUDGET, else unlimited)"),
@@ -190,8 +191,8 @@ const struct bats_option bats_options[] = {
         "confidence level of the bounds on mean, deviation and makespan, 0.5 "
         "to 0.9999 (default: 0.9; an upper bound then holds with at least 3P "
         "- 2)"),
-    ROW("window", 'w', "DURATION", PERIOD, AT(window), RUNS | PLAN | CLUSTERS,
-        MONEY,
+    ROW("window", 'w', "DURATION", PERIOD, AT(run.window),
+        RUNS | PLAN | CLUSTERS, MONEY,
         "length of a charged window (default: from the clusters file, else "
         "60m)"),
     ROW("policy", 0,
@@ -248,15 +249,16 @@ const struct bats_option bats_options[] = {
     ROW("no-replicate", 0, NULL, FLAG, AT(no_replicate), RUNS | ALLOC, RUN,
         "never run a task twice at the same time, as if every command began "
         "with '@once'; the same as --tail none"),
-    ROW("monitor", 0, "DURATION", PERIOD, AT(monitor), RUNS | ALLOC, MONEY,
+    ROW("monitor", 0, "DURATION", PERIOD, AT(run.engine.monitor_interval),
+        RUNS | ALLOC, MONEY,
         "time between two checks of the plan against reality (default: a "
         "twelfth of the window)"),
-    ROW("seed", 0, "N", COUNT, AT(seed), RUNS | ALLOC, RUN,
+    ROW("seed", 0, "N", COUNT, AT(run.engine.seed), RUNS | ALLOC, RUN,
         "seed of the order in which tasks are drawn (default: random, and "
         "shown so that the run can be repeated)"),
-    ROW("seed", 0, "N", COUNT, AT(seed), SIMULATE, RUN,
+    ROW("seed", 0, "N", COUNT, AT(run.engine.seed), SIMULATE, RUN,
         "only this seed; overrides the scenario"),
-    ROW("budget", 'b', "AMOUNT", MONEY, AT(budget), FRONTIER, MONEY,
+    ROW("budget", 'b', "AMOUNT", MONEY, AT(run.budget), FRONTIER, MONEY,
         "mark the fastest strategy that costs no more"),
     ROW("deadline", 0, "DURATION", DEADLINE, AT(deadline), FRONTIER, MONEY,
         "mark the cheapest strategy that takes no longer"),
@@ -270,7 +272,7 @@ const struct bats_option bats_options[] = {
         "of a record, use only what was known when the tail began"),
     ROW("plays", 0, "N", SMALL, AT(plays), FRONTIER, RUN,
         "plays of each strategy (default: 100)"),
-    ROW("seed", 0, "N", COUNT, AT(seed), FRONTIER, RUN,
+    ROW("seed", 0, "N", COUNT, AT(run.engine.seed), FRONTIER, RUN,
         "seed of the plays (default: 1)"),
     ROW("save", 0, "FILE", FILE, AT(save), FRONTIER, OUTPUT,
         "write the pools to FILE"),
@@ -289,13 +291,13 @@ const struct bats_option bats_options[] = {
         "the bag, else file)"),
     ROW("shuf", 0, NULL, FLAG, AT(shuffle), RUNS | ALLOC, RUN,
         "the same as --order random"),
-    ROW("master-works", 0, NULL, FLAG, AT(master_works), RUNS | CLUSTERS, RUN,
-        "let rank 0 run tasks too"),
+    ROW("master-works", 0, NULL, FLAG, AT(run.master_works), RUNS | CLUSTERS,
+        RUN, "let rank 0 run tasks too"),
     ROW("bind", 0, "none|core|numa", CHOICE, AT(bind), RUNS | ALLOC, RUN,
         "bind tasks to the cores of their rank, or to the NUMA nodes of those "
         "cores, and set OMP_NUM_THREADS to match; none: keep the launcher's "
         "binding (default: core)"),
-    ROW("cores", 0, "N", SMALL, AT(cores), RUN, RUN,
+    ROW("cores", 0, "N", SMALL, AT(run.need.cores), RUN, RUN,
         "the cores (ranks of one node) that each task needs, unless the bag "
         "says it of this task (#BATS cores=N). It is bound to all of them, "
         "and "
@@ -307,67 +309,70 @@ const struct bats_option bats_options[] = {
         "the same time need no more than it has. The report sets it against "
         "what was used (default: what the batch job asked for each task, for "
         "the report only)"),
-    ROW("memory-limit", 0, NULL, FLAG, AT(memory_limit), RUNS | ALLOC, RUN,
+    ROW("memory-limit", 0, NULL, FLAG, AT(run.limits_memory), RUNS | ALLOC,
+        RUN,
         "kill a task whose processes hold more memory than it needs, which is "
         "looked at each second, and count it as failed (out of memory)"),
-    ROW("gpus", 0, "N", SMALL, AT(gpus), RUN, RUN,
+    ROW("gpus", 0, "N", SMALL, AT(run.need.gpus), RUN, RUN,
         "the GPUs that each task needs, unless the bag says it of this task "
         "(#BATS gpus=N). CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES name "
         "its own (default: 0)"),
-    ROW("gpus-per-node", 0, "N", SMALL, AT(gpus_per_node), RUN, RUN,
+    ROW("gpus-per-node", 0, "N", SMALL, AT(run.gpus_per_node), RUN, RUN,
         "the GPUs of each node, with the numbers from 0 on (default: those "
         "that CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES names where the "
         "ranks start)"),
-    ROW("wd", 0, "DIR", DIRECTORY, AT(workdir), RUNS | ALLOC, RUN,
+    ROW("wd", 0, "DIR", DIRECTORY, AT(run.workdir), RUNS | ALLOC, RUN,
         "the directory in which tasks run (default: this one)"),
     ROW("env", 0, "NAME,...", ENV, 0, RUNS | ALLOC, RUN,
         "make sure that these variables or functions are exported; tasks have "
         "the whole environment in any case"),
-    ROW("nice", 0, "N", SMALL, AT(nice), RUNS | ALLOC, RUN,
+    ROW("nice", 0, "N", SMALL, AT(run.nice), RUNS | ALLOC, RUN,
         "the niceness of tasks, 0 to 19 (default: 0)"),
-    ROW("memfree", 0, "SIZE", SIZE, AT(memfree), RUNS | ALLOC, RUN,
+    ROW("memfree", 0, "SIZE", SIZE, AT(run.memfree), RUNS | ALLOC, RUN,
         "start a task on a node only while this much memory is free there "
         "(suffixes K, M, G)"),
-    ROW("delay", 0, "DURATION", DURATION, AT(delay), RUNS | ALLOC, RUN,
+    ROW("delay", 0, "DURATION", DURATION, AT(run.delay_us), RUNS | ALLOC, RUN,
         "time between the starts of two tasks (default: 0)"),
     ROW("grace", 0, "DURATION", DURATION, AT(grace), RUNS | ALLOC, RUN,
         "time between TERM and KILL for a task that has to stop (default: "
         "5s)"),
-    ROW("time-limit", 0, "DURATION", PERIOD, AT(rules.time_limit),
+    ROW("time-limit", 0, "DURATION", PERIOD, AT(run.engine.rules.time_limit),
         RUNS | ALLOC, FAULT,
         "end the run after this time; start no task that is expected to end "
         "later (default: shortly before the Slurm job ends)"),
     ROW("retries", 0, "N", SMALL, AT(retries), RUNS | ALLOC, FAULT,
         "run a task that fails up to N times in all, on another machine if "
         "there is one (default: 1)"),
-    ROW("retry-delay", 0, "DURATION", DURATION, AT(rules.retry_delay),
-        RUNS | ALLOC, FAULT,
+    ROW("retry-delay", 0, "DURATION", DURATION,
+        AT(run.engine.rules.retry_delay), RUNS | ALLOC, FAULT,
         "time to wait before running a failed task again (default: 0)"),
-    ROW("timeout", 0, "DURATION|N%", TIMEOUT, AT(rules), RUNS | ALLOC, FAULT,
+    ROW("timeout", 0, "DURATION|N%", TIMEOUT, AT(run.engine.rules),
+        RUNS | ALLOC, FAULT,
         "stop a task that runs for longer, or for longer than N% of the "
         "median on its cluster, and count it as failed"),
-    ROW("retry-memory", 0, "FACTOR", MORE, AT(retry_memory), RUNS | ALLOC,
+    ROW("retry-memory", 0, "FACTOR", MORE, AT(run.retry_memory), RUNS | ALLOC,
         FAULT,
         "try a task that was out of memory again with FACTOR times as much, "
         "again and again, as far as a node has it. These are no --retries"),
-    ROW("retry-time", 0, "FACTOR", MORE, AT(rules.retry_time), RUNS | ALLOC,
-        FAULT,
+    ROW("retry-time", 0, "FACTOR", MORE, AT(run.engine.rules.retry_time),
+        RUNS | ALLOC, FAULT,
         "try a task that --timeout has stopped again with FACTOR times as much "
         "time, up to 5 times. These are no --retries"),
-    ROW("halt", 0, "WHEN", HALT, AT(rules), RUNS | ALLOC, FAULT,
+    ROW("halt", 0, "WHEN", HALT, AT(run.engine.rules), RUNS | ALLOC, FAULT,
         "never; soon,fail=N: start no more tasks after N have failed; "
         "now,fail=N: also stop the running ones; fail=N%: when N% of the "
         "ended tasks, and at least three, have failed (default: never)"),
-    ROW("silence", 0, "DURATION", PERIOD, AT(silence), WORKER, FAULT,
+    ROW("silence", 0, "DURATION", PERIOD, AT(run.silence_us), WORKER, FAULT,
         "a rank that has not heard of rank 0 for this long stops its task and "
         "exits (default: 60s); for rank 0, the run that it joins says how "
         "long to wait for the master"),
-    ROW("silence", 0, "DURATION", PERIOD, AT(silence), RUNS | ALLOC, FAULT,
+    ROW("silence", 0, "DURATION", PERIOD, AT(run.silence_us), RUNS | ALLOC,
+        FAULT,
         "a worker that is silent for this long is lost, and its tasks run "
         "elsewhere; if rank 0 is silent for this long, every worker stops its "
         "task and exits; a busy rank sends a sign of life six times as often, "
         "or every 5s (default: 60s)"),
-    ROW("time-scale", 0, "S", SCALE, AT(time_scale), RUNS, RUN,
+    ROW("time-scale", 0, "S", SCALE, AT(run.time_scale), RUNS, RUN,
         "emulation: let each real second count as S seconds of virtual time, "
         "0.000001 to 1000000 (default: 1)"),
     ROW("record", 0, "FILE", FILE, AT(record), RUNS | ALLOC, RUN,
@@ -388,7 +393,8 @@ const struct bats_option bats_options[] = {
         "host's name without its number)"),
     ROW("no-record", 0, NULL, FLAG, AT(no_record), RUNS | ALLOC, RUN,
         "keep no record: the run cannot be resumed"),
-    ROW("record-sync", 0, "DURATION[,N]", SYNC, AT(sync), RUNS | ALLOC, RUN,
+    ROW("record-sync", 0, "DURATION[,N]", SYNC, AT(run.sync_us), RUNS | ALLOC,
+        RUN,
         "write the record to disk at least this often, and at least every N "
         "events; charges are written at once. 0: write before any task is "
         "started (default: 100ms,1000)"),
@@ -429,7 +435,8 @@ const struct bats_option bats_options[] = {
         "time; stream: kept in DIR, in one file per worker instead of one per "
         "task, for 'bats-mpi output' (default DIR: BAG.out); none: dropped "
         "(default: lines)"),
-    ROW("max-output", 0, "SIZE", SIZE, AT(max_output), RUNS | ALLOC, OUTPUT,
+    ROW("max-output", 0, "SIZE", SIZE, AT(run.max_output), RUNS | ALLOC,
+        OUTPUT,
         "keep at most SIZE bytes (suffixes K, M, G: powers of 1024) of each "
         "task's standard output, and of its standard error; a line marks the "
         "cut"),

@@ -45,9 +45,9 @@ static int parse_sync(const char *text, struct bats_settings *settings,
         return bats_refuse(err, "'%s' is too long", text);
     memcpy(duration, text, n);
     duration[n] = '\0';
-    int rc = bats_duration_parse(duration, &settings->sync, err);
+    int rc = bats_duration_parse(duration, &settings->run.sync_us, err);
     if (rc == 0 && comma != NULL)
-        rc = bats_count_parse(comma + 1, &settings->sync_events, err);
+        rc = bats_count_parse(comma + 1, &settings->run.sync_events, err);
     return rc;
 }
 
@@ -121,12 +121,12 @@ int bats_option_budget(enum bats_option_kind kind, const char *text,
     settings->budget_text = NULL;
     if (bats_share_parse(text, &settings->budget_share)) {
         settings->budget_text = text;
-        settings->budget = 0;
+        settings->run.budget = 0;
         return 0;
     }
     if (kind != BATS_OPTION_BUDGET || strcmp(text, "account") != 0)
-        return parse_money(text, &settings->budget, err);
-    settings->budget = BATS_BUDGET_ACCOUNT;
+        return parse_money(text, &settings->run.budget, err);
+    settings->run.budget = BATS_BUDGET_ACCOUNT;
     return 0;
 }
 
@@ -273,7 +273,7 @@ int bats_option_store(const struct bats_option *option, const char *text,
         return add_source(option, text, settings, err);
     if (store(option, text, settings, &why) != 0)
         return bats_refuse(err, "--%s: %s", option->name, why.text);
-    if (option->offset == offsetof(struct bats_settings, seed))
+    if (option->offset == offsetof(struct bats_settings, run.engine.seed))
         settings->seed_given = true;
     if (option->offset == offsetof(struct bats_settings, policy))
         settings->policy_given = true;

@@ -17,7 +17,7 @@ char *bats_past_path(const struct bats_settings *set)
     const char *named = getenv("BATS_HISTORY");
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     char *path = NULL;
-    bool is_real = set->time_scale == 0 || set->time_scale == 1;
+    bool is_real = set->run.time_scale == 0 || set->run.time_scale == 1;
     if (set->no_history)
         return NULL;
     if (set->history != NULL)

@@ -129,7 +129,7 @@ static void show_deadline(FILE *out, const struct bats_settings *set,
     struct bats_schedule schedule;
     struct bats_choice choice = {
         .offer = BATS_OFFER_DEADLINE,
-        .deadline = bats_deadline_from(d, time(NULL), set->time_scale)};
+        .deadline = bats_deadline_from(d, time(NULL), set->run.time_scale)};
     int rc = 0;
     if (d->is_share)
         rc = bats_deadline_of_share(d, e, &choice.deadline, &err);

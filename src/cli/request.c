@@ -114,7 +114,6 @@ static int choose_output(const struct bats_settings *set,
                          struct bats_error *err)
 {
     const char *kind = set->output != NULL ? set->output : "lines";
-    options->max_output = set->max_output;
     *dir = NULL;
     if (set->results != NULL) {
         options->output = BATS_OUTPUT_RESULTS;
@@ -235,39 +234,18 @@ static int64_t bytes_in_kib(int64_t bytes)
 /* The options that need no files. */
 static struct bats_run_options plain_options(const struct bats_settings *set)
 {
-    struct bats_run_options options = {
-        .engine = {.policy = bats_policy_find(set->policy),
-                   .seed = set->seed,
-                   .monitor_interval = set->monitor,
-                   .rules = set->rules,
-                   .goal = goal_of(set)},
-        .machine = set->machine,
-        .need = {.cores = set->cores,
-                 .gpus = set->gpus,
-                 .memory_kib = bytes_in_kib(set->memory)},
-        .limits_memory = set->memory_limit,
-        .retry_memory = set->retry_memory,
-        .gpus_per_node = set->gpus_per_node,
-        .bind = strcmp(set->bind, "none") == 0   ? BATS_BIND_NONE
-                : strcmp(set->bind, "numa") == 0 ? BATS_BIND_NUMA
-                                                 : BATS_BIND_CORE,
-        .budget = set->budget,
-        .budget_given = set->budget_from != NULL,
-        .window = set->window,
-        .time_scale = set->time_scale,
-        .grace_ms = set->grace / 1000,
-        .workdir = set->workdir,
-        .nice = set->nice,
-        .memfree = set->memfree,
-        .delay_us = set->delay,
-        .silence_us = set->silence,
-        .master_works = set->master_works,
-        .deadline_us = (int64_t)set->deadline.moment * 1000000,
-        .sync_us = set->sync,
-        .sync_events = set->sync_events,
-        .version = BATS_VERSION,
-    };
+    struct bats_run_options options = set->run;
+    options.engine.policy = bats_policy_find(set->policy);
+    options.engine.goal = goal_of(set);
     options.engine.rules.retries = set->retries > 0 ? set->retries - 1 : 0;
+    options.need.memory_kib = bytes_in_kib(set->memory);
+    options.bind = strcmp(set->bind, "none") == 0   ? BATS_BIND_NONE
+                   : strcmp(set->bind, "numa") == 0 ? BATS_BIND_NUMA
+                                                    : BATS_BIND_CORE;
+    options.budget_given = set->budget_from != NULL;
+    options.grace_ms = set->grace / 1000;
+    options.deadline_us = (int64_t)set->deadline.moment * 1000000;
+    options.version = BATS_VERSION;
     return options;
 }
 
@@ -324,7 +302,8 @@ static void choose_policy(const struct bats_request *r, enum bats_verb verb,
     if (!set->policy_given && !others && r->clusters != NULL)
         set->policy = bats_policy_name(bats_policy_default(
             any_unreliable(r->clusters), r->clusters->billing,
-            set->rules.timeout > 0 || set->rules.timeout_median > 0,
+            set->run.engine.rules.timeout > 0 ||
+                set->run.engine.rules.timeout_median > 0,
             r->bag->graph != NULL));
 }
 
@@ -361,7 +340,7 @@ static int note_memory(struct bats_request *r, struct bats_error *err)
 /* Time until a dead rank is noticed. */
 static bats_time time_of_silence(const struct bats_settings *set)
 {
-    double time = (double)set->silence * set->time_scale;
+    double time = (double)set->run.silence_us * set->run.time_scale;
     return time < (double)BATS_LONGEST ? (bats_time)time : BATS_LONGEST;
 }
 
@@ -370,18 +349,18 @@ static int load(struct bats_request *r, const struct bats_settings *set,
                 struct bats_error *err)
 {
     int rc = load_bag(set, r, err);
-    if (rc == 0 && set->workdir != NULL && r->bag->workflow != NULL)
+    if (rc == 0 && set->run.workdir != NULL && r->bag->workflow != NULL)
         return bats_refuse(err,
                            "--wd: the files of a workflow are found where it "
                            "is started; cd %s first",
-                           set->workdir);
-    if (rc == 0 && set->memory_limit && set->memory == 0 &&
+                           set->run.workdir);
+    if (rc == 0 && set->run.limits_memory && set->memory == 0 &&
         bats_bagfile_most(r->bag).memory_kib == 0)
         return bats_refuse(err, "--memory-limit: no task says what memory it "
                                 "needs; give --memory SIZE");
     if (rc == 0 && set->clusters != NULL)
-        rc = bats_clusters_file_load(set->clusters, set->window, &r->clusters,
-                                     err);
+        rc = bats_clusters_file_load(set->clusters, set->run.window,
+                                     &r->clusters, err);
     if (rc == 0 && r->clusters != NULL)
         bats_clusters_file_notice(r->clusters, time_of_silence(set));
     return rc;

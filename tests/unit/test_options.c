@@ -34,12 +34,12 @@ TEST(run_needs_nothing_but_a_bag)
 {
     assert_int_equal(parse(BATS_VERB_RUN, "bag.txt"), 0);
     assert_string_equal(set.bag, "bag.txt");
-    assert_true(set.budget == BATS_UNLIMITED);
+    assert_true(set.run.budget == BATS_UNLIMITED);
     assert_string_equal(set.policy, "bats");
     assert_true(set.grace == 5 * BATS_SECOND);
-    assert_true(set.silence == 60 * BATS_SECOND);
-    assert_true(set.window == 0 && set.monitor == 0);
-    assert_true(set.time_scale == 1);
+    assert_true(set.run.silence_us == 60 * BATS_SECOND);
+    assert_true(set.run.window == 0 && set.run.engine.monitor_interval == 0);
+    assert_true(set.run.time_scale == 1);
     assert_false(set.seed_given || set.quiet || set.tag || set.dry_run);
     assert_null(set.clusters);
 }
@@ -60,15 +60,15 @@ TEST(every_option_of_run_arrives)
               "--silence 2m -"),
         0);
     assert_string_equal(set.clusters, "c.ini");
-    assert_true(set.budget == 600500000);
-    assert_true(set.window == 5400 * BATS_SECOND);
+    assert_true(set.run.budget == 600500000);
+    assert_true(set.run.window == 5400 * BATS_SECOND);
     assert_string_equal(set.policy, "rr");
-    assert_true(set.monitor == 300 * BATS_SECOND);
-    assert_true(set.seed == 42 && set.seed_given);
-    assert_true(set.master_works && set.tag);
+    assert_true(set.run.engine.monitor_interval == 300 * BATS_SECOND);
+    assert_true(set.run.engine.seed == 42 && set.seed_given);
+    assert_true(set.run.master_works && set.tag);
     assert_true(set.grace == 250000);
-    assert_true(set.silence == 120 * BATS_SECOND);
-    assert_true(set.time_scale == 1000);
+    assert_true(set.run.silence_us == 120 * BATS_SECOND);
+    assert_true(set.run.time_scale == 1000);
     assert_string_equal(set.results, "out");
     assert_string_equal(set.joblog, "log");
     assert_string_equal(set.bag, "-");
@@ -87,7 +87,7 @@ TEST(plan_has_options_of_its_own)
     assert_string_equal(set.tasks, "1000");
     assert_true(set.json);
     assert_string_equal(set.runtime, "a=15m,b=4m");
-    assert_true(set.window == 60 * BATS_MINUTE);
+    assert_true(set.run.window == 60 * BATS_MINUTE);
     assert_null(set.json_file);
     refuses(BATS_VERB_PLAN, "--joblog f", "there is no option --joblog");
     assert_int_equal(parse(BATS_VERB_PLAN,
@@ -107,7 +107,7 @@ TEST(options_stand_anywhere_and_the_last_one_counts)
 {
     assert_int_equal(parse(BATS_VERB_RUN, "-b 1 bag --budget=2 -b3"), 0);
     assert_string_equal(set.bag, "bag");
-    assert_true(set.budget == 3 * BATS_UNIT);
+    assert_true(set.run.budget == 3 * BATS_UNIT);
     assert_int_equal(parse(BATS_VERB_RUN, "-- --tag"), 0);
     assert_string_equal(set.bag, "--tag");
     assert_false(set.tag);
@@ -117,12 +117,12 @@ TEST(output_says_where_it_goes)
 {
     assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
     assert_null(set.output);
-    assert_true(set.max_output == 0);
+    assert_true(set.run.max_output == 0);
     assert_int_equal(
         parse(BATS_VERB_RUN, "--output stream --max-output 10M bag"), 0);
     assert_string_equal(set.output, "stream");
     assert_null(set.output_dir);
-    assert_true(set.max_output == 10485760);
+    assert_true(set.run.max_output == 10485760);
     assert_int_equal(parse(BATS_VERB_RUN, "-o stream:a/b bag"), 0);
     assert_string_equal(set.output, "stream");
     assert_string_equal(set.output_dir, "a/b");
@@ -151,7 +151,7 @@ TEST(the_verb_output_selects_tasks)
 TEST(long_options_may_be_cut)
 {
     assert_int_equal(parse(BATS_VERB_RUN, "--bud 7 --dry bag"), 0);
-    assert_true(set.budget == 7 * BATS_UNIT && set.dry_run);
+    assert_true(set.run.budget == 7 * BATS_UNIT && set.dry_run);
 }
 
 TEST(mistakes_are_named)
@@ -220,7 +220,7 @@ TEST(numbers_are_read_strictly)
         assert_memory_equal(err.text, line, strcspn(line, " ="));
     }
     assert_int_equal(parse(BATS_VERB_RUN, "--seed 9223372036854775807 b"), 0);
-    assert_true(set.seed == INT64_MAX);
+    assert_true(set.run.engine.seed == INT64_MAX);
 }
 
 TEST(halt_is_that_of_gnu_parallel)
@@ -243,9 +243,11 @@ TEST(halt_is_that_of_gnu_parallel)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         snprintf(line, sizeof line, "--halt %s bag", good[i].words);
         assert_int_equal(parse(BATS_VERB_RUN, line), 0);
-        assert_int_equal(set.rules.halt_failed, good[i].rules.halt_failed);
-        assert_true(set.rules.halt_share == good[i].rules.halt_share);
-        assert_true(set.rules.halt_now == good[i].rules.halt_now);
+        assert_int_equal(set.run.engine.rules.halt_failed,
+                         good[i].rules.halt_failed);
+        assert_true(set.run.engine.rules.halt_share ==
+                    good[i].rules.halt_share);
+        assert_true(set.run.engine.rules.halt_now == good[i].rules.halt_now);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         snprintf(line, sizeof line, "--halt %s bag", wrong[i]);
@@ -257,11 +259,11 @@ TEST(halt_is_that_of_gnu_parallel)
 TEST(the_record_is_synced_by_time_and_events)
 {
     assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
-    assert_true(set.sync == 100000 && set.sync_events == 1000);
+    assert_true(set.run.sync_us == 100000 && set.run.sync_events == 1000);
     assert_int_equal(parse(BATS_VERB_RUN, "--record-sync 2s bag"), 0);
-    assert_true(set.sync == 2000000 && set.sync_events == 1000);
+    assert_true(set.run.sync_us == 2000000 && set.run.sync_events == 1000);
     assert_int_equal(parse(BATS_VERB_RUN, "--record-sync 0,7 bag"), 0);
-    assert_true(set.sync == 0 && set.sync_events == 7);
+    assert_true(set.run.sync_us == 0 && set.run.sync_events == 7);
     refuses(BATS_VERB_RUN, "--record-sync ,7 a",
             "--record-sync: '' is not a duration such as 90, 15m, 1h30m or "
             "2-12:00:00");
@@ -272,14 +274,15 @@ TEST(the_record_is_synced_by_time_and_events)
 TEST(a_timeout_is_a_time_or_a_share)
 {
     assert_int_equal(parse(BATS_VERB_RUN, "--timeout 1m bag"), 0);
-    assert_true(set.rules.timeout == BATS_MINUTE);
+    assert_true(set.run.engine.rules.timeout == BATS_MINUTE);
     assert_int_equal(parse(BATS_VERB_RUN, "--timeout 1m --timeout 250% bag"),
                      0);
-    assert_true(set.rules.timeout == 0 && set.rules.timeout_median == 2.5);
+    assert_true(set.run.engine.rules.timeout == 0 &&
+                set.run.engine.rules.timeout_median == 2.5);
     assert_int_equal(parse(BATS_VERB_RUN, "--timeout 250% --timeout 7 bag"),
                      0);
-    assert_true(set.rules.timeout == 7 * BATS_SECOND);
-    assert_true(set.rules.timeout_median == 0);
+    assert_true(set.run.engine.rules.timeout == 7 * BATS_SECOND);
+    assert_true(set.run.engine.rules.timeout_median == 0);
     refuses(BATS_VERB_RUN, "--timeout 0 a",
             "--timeout: it must be longer than 0");
     refuses(BATS_VERB_RUN, "--timeout % a",
@@ -312,14 +315,14 @@ TEST(budget_may_come_from_the_environment)
 {
     setenv("BATS_BUDGET", "12.5", 1);
     assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
-    assert_true(set.budget == 12500000);
+    assert_true(set.run.budget == 12500000);
     assert_int_equal(parse(BATS_VERB_RUN, "bag --budget unlimited"), 0);
-    assert_true(set.budget == BATS_UNLIMITED);
+    assert_true(set.run.budget == BATS_UNLIMITED);
     assert_int_equal(parse(BATS_VERB_RUN, "bag --budget account"), 0);
-    assert_true(set.budget == BATS_BUDGET_ACCOUNT);
+    assert_true(set.run.budget == BATS_BUDGET_ACCOUNT);
     setenv("BATS_BUDGET", "account", 1);
     assert_int_equal(parse(BATS_VERB_CLUSTERS, ""), 0);
-    assert_true(set.budget == BATS_BUDGET_ACCOUNT);
+    assert_true(set.run.budget == BATS_BUDGET_ACCOUNT);
     assert_int_equal(parse(BATS_VERB_PLAN, "profile"), BATS_EINPUT);
     setenv("BATS_BUDGET", "much", 1);
     assert_int_equal(parse(BATS_VERB_RUN, "bag"), BATS_EINPUT);

@@ -84,7 +84,7 @@ static int set_lease(struct bats_alloc *a, const struct bats_settings *set,
     if (!by_node)
         a->rules.hang_s = 0;
     if (!whole && strcmp(set->guarantee, "limit") != 0)
-        a->billing.lease = set->silence + 2 * set->grace + RENEWAL;
+        a->billing.lease = set->run.silence_us + 2 * set->grace + RENEWAL;
     return 0;
 }
 
@@ -94,11 +94,11 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
 {
     struct bats_platform *p = &a->platform;
     int64_t us = bats_now_us(CLOCK_REALTIME);
-    p->window = set->window > 0 ? set->window : WINDOW;
+    p->window = set->run.window > 0 ? set->run.window : WINDOW;
     p->billing = BATS_BILLING_JOB;
     a->quiet = set->quiet;
     a->grace_us = set->grace;
-    a->silence_us = set->silence;
+    a->silence_us = set->run.silence_us;
     a->say_us = a->first_say_us = BATS_ALLOC_SAY_POLLS * set->poll;
     a->billing.model = BATS_BILLING_JOB;
     a->billing.jobs = (uint32_t)set->max_jobs;

@@ -62,7 +62,7 @@ static int mark_unreliable(struct bats_alloc *a,
                 err, "--unreliable: '%.*s' is not one of --partition", (int)n,
                 at);
         a->platform.clusters[i].unreliable = true;
-        a->platform.clusters[i].noticed = set->silence;
+        a->platform.clusters[i].noticed = set->run.silence_us;
         at += n;
     }
     return 0;
@@ -195,7 +195,7 @@ static void set_times(struct bats_alloc *a, const struct bats_settings *set,
         a->billing.lease > 0
             ? (BATS_ALLOC_MARGIN_S + END_S + a->rules.hang_s) * BATS_SECOND
             : (limit_s + a->rules.overrun_s) * BATS_SECOND - window;
-    if (set->window > 0 || (allowed_s > 0 && allowed_s <= limit_s))
+    if (set->run.window > 0 || (allowed_s > 0 && allowed_s <= limit_s))
         a->billing.longest = window;
     else if (allowed_s > 0)
         a->billing.longest = window + (allowed_s - limit_s) * BATS_SECOND;

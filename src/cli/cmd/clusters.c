@@ -26,7 +26,7 @@ static const char *machine_source(const struct bats_settings *set,
 {
     if (set->clusters != NULL)
         return set->clusters;
-    if (set->machine != NULL)
+    if (set->run.machine != NULL)
         return "--machine";
     if (site->clusters[i].by_node)
         return "the job holds whole nodes";
@@ -51,7 +51,7 @@ static const char *charge_source(const struct bats_settings *set,
 
 static const char *window_source(const struct bats_settings *set)
 {
-    if (set->window > 0)
+    if (set->run.window > 0)
         return "--window";
     return set->clusters != NULL ? set->clusters : "default";
 }
@@ -309,7 +309,7 @@ static int save(const struct bats_settings *set,
                 const struct bats_survey *survey, struct bats_error *err)
 {
     char *text;
-    int rc = bats_site_write(&survey->site, set->window, &text, err);
+    int rc = bats_site_write(&survey->site, set->run.window, &text, err);
     if (rc < 0)
         return rc;
     FILE *file = fopen(set->save, "we");
@@ -329,22 +329,16 @@ static int master(enum bats_verb verb, struct bats_settings *set)
     struct bats_survey survey;
     int rc = 0;
     if (set->clusters != NULL)
-        rc = bats_clusters_file_load(set->clusters, set->window, &clusters,
+        rc = bats_clusters_file_load(set->clusters, set->run.window, &clusters,
                                      &err);
     if (rc < 0) {
         bats_run_dismiss(NULL, bats_say);
         return bats_complain(&err);
     }
-    struct bats_run_options options = {
-        .clusters = clusters,
-        .machine = set->machine,
-        .budget = set->budget,
-        .budget_given = set->budget_from != NULL,
-        .window = set->window,
-        .time_scale = 1,
-        .grace_ms = set->grace / 1000,
-        .master_works = set->master_works,
-    };
+    struct bats_run_options options = set->run;
+    options.clusters = clusters;
+    options.budget_given = set->budget_from != NULL;
+    options.grace_ms = set->grace / 1000;
     rc = bats_run_survey(&options, &survey, &err);
     bats_clusters_file_destroy(clusters);
     if (rc < 0)

@@ -40,7 +40,7 @@ struct answer {
 
 static bool is_asked(const struct bats_settings *set)
 {
-    return set->deadline.text != NULL || set->budget != BATS_UNLIMITED;
+    return set->deadline.text != NULL || set->run.budget != BATS_UNLIMITED;
 }
 
 /* The argument is a bag, not a profile, which is a JSON object. */
@@ -70,7 +70,7 @@ int cmd_plan_check(struct bats_settings *set, struct bats_error *err)
     else if (set->runtime || set->tasks)
         return bats_refuse(
             err, "a profile says itself what --runtime and --tasks say");
-    else if (set->window > 0 && !set->clusters)
+    else if (set->run.window > 0 && !set->clusters)
         return bats_refuse(err, "--window needs --clusters FILE: another "
                                 "window is charged differently");
     if (missing)
@@ -265,7 +265,7 @@ static int estimate(struct answer *a, struct bats_error *err)
     const struct bats_deadline *d = &a->set->deadline;
     int rc = bats_estimate_offers(a->e, a->offers, &a->n_offers, err);
 
-    a->budget = a->set->budget;
+    a->budget = a->set->run.budget;
     if (rc == 0 && a->set->budget_text != NULL)
         rc = bats_estimation_budget(a->e, a->set->budget_share, &a->budget,
                                     err);
@@ -453,7 +453,8 @@ int cmd_plan(const struct bats_settings *set, struct bats_error *err)
     int rc = 0;
 
     if (set->clusters)
-        rc = bats_clusters_file_load(set->clusters, set->window, &file, err);
+        rc = bats_clusters_file_load(set->clusters, set->run.window, &file,
+                                     err);
     if (rc == 0 && set->words[0])
         rc = bats_profile_load(set->words[0], &profile, err);
     else if (rc == 0)

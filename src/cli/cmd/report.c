@@ -93,7 +93,7 @@ static int find_strategies(struct bats_view *view,
     if (rc < 0 || strcmp(status.policy, "expert") != 0)
         return rc;
     all.jobs = 0;
-    all.budget = status.budget;
+    all.run.budget = status.budget;
     bats_look_find(set->words[0], path, sizeof path);
     rc = bats_pools_of_record(path, false, pools, err);
     if (rc == BATS_EINPUT)

@@ -37,10 +37,10 @@ static int overrule(struct bats_scenario *scenario,
         return bats_refuse(err, "--minimize cost needs a deadline");
     if (!set->seed_given)
         return 0;
-    if (set->seed == 0 || set->seed > UINT32_MAX)
+    if (set->run.engine.seed == 0 || set->run.engine.seed > UINT32_MAX)
         return bats_refuse(
             err, "--seed: the seed of a scenario is from 1 to %u", UINT32_MAX);
-    scenario->seeds[0] = (uint32_t)set->seed;
+    scenario->seeds[0] = (uint32_t)set->run.engine.seed;
     scenario->n_seeds = 1;
     return 0;
 }

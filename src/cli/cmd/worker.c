@@ -42,7 +42,7 @@ static int work(const struct bats_settings *set, int rank, int n_ranks)
     struct bats_error err;
     name_job(set, job);
     int rc = rank == 0 ? bats_run_gateway(set->join, job, n_ranks, &err)
-                       : bats_run_worker(set->silence, &err);
+                       : bats_run_worker(set->run.silence_us, &err);
     if (rc < 0)
         bats_tell("job %s, rank %d: %s", job, rank, err.text);
     return bats_exit_of(rc);
@@ -59,7 +59,7 @@ int cmd_worker(enum bats_verb verb, struct bats_settings *set, int argc,
     /* The start of MPI takes longer than anything else here. */
     if (bats_launcher_ranks() <= 1)
         bats_mpi_omit();
-    else if (bats_mpi_start(&argc, &argv, set->silence, &rank, &n_ranks,
+    else if (bats_mpi_start(&argc, &argv, set->run.silence_us, &rank, &n_ranks,
                             &err) != 0)
         return bats_complain(&err);
     if (rc == 0)
