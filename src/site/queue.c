@@ -12,10 +12,10 @@
 #define PAUSE_US 1000000      /* after a first failure */
 #define PAUSE_MAX_US 60000000 /* after many */
 #define LOOK_US 10000         /* between two looks at a command that runs */
-#define SAY_US 30000000       /* delay of bills before it is mentioned first */
+#define SAY_US 30000000       /* bills are late: told first after this time */
 #define BILL_US 600000000     /* then the accounting does not know a job */
 #define AT_ONCE 100           /* jobs that one command cancels */
-#define LISTS_MISSED 2        /* that do not show a job: it does not exist */
+#define LISTS_MISSED 2        /* lists in a row without a job: it is gone */
 
 enum state { NONE, WANTED, SENT, UNSURE, QUEUED, RUNS, ENDED };
 
@@ -32,7 +32,7 @@ struct job {
     uint32_t number; /* at its place; outlives the job */
 };
 
-enum errand { NOTHING, SUBMIT, LIST, CANCEL, BILLS };
+enum errand { CANCEL, SUBMIT, LIST, BILLS, ERRANDS }; /* by urgency */
 
 struct bats_queue {
     struct bats_queue_options o;
@@ -123,7 +123,7 @@ static void lose(struct bats_queue *j, uint32_t place)
     end(j, place);
 }
 
-/* Updates the place from its entry in the list. */
+/* The bill of a job by the time that it was held. */
 static bats_money bill_by_time(const struct job *job)
 {
     return bats_job_bill_by_time(&(struct bats_job_view){
@@ -380,9 +380,10 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
     }
 }
 
-static void cancelled(struct bats_queue *j, int rc,
+static void cancelled(struct bats_queue *j, int rc, const char *answer,
                       const struct bats_error *why, int64_t now_us)
 {
+    (void)answer;
     for (size_t i = 0; i < j->n_told; i++) {
         struct job *job = &j->jobs[j->told[i]];
         if (job->state != NONE) /* if it does not end, once more */
@@ -416,8 +417,9 @@ static void say_late(struct bats_queue *j, int64_t now_us)
 }
 
 static void billed(struct bats_queue *j, int rc, const char *answer,
-                   int64_t now_us)
+                   const struct bats_error *why, int64_t now_us)
 {
+    (void)why;
     struct bats_job_bill b;
     while (rc > 0 && j->o.system->read_bills(&answer, &b))
         for (uint32_t i = 0; i < j->o.n; i++)
@@ -440,28 +442,15 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
     say_late(j, now_us);
 }
 
-static void conclude(struct bats_queue *j, int rc, const char *answer,
-                     const struct bats_error *why, int64_t now_us)
-{
-    enum errand errand = j->errand;
-    j->errand = NOTHING;
-    switch (errand) {
-    case SUBMIT:
-        submitted(j, rc, answer, why, now_us);
-        break;
-    case LIST:
-        listed(j, rc, answer, why, now_us);
-        break;
-    case CANCEL:
-        cancelled(j, rc, why, now_us);
-        break;
-    case BILLS:
-        billed(j, rc, answer, now_us);
-        break;
-    case NOTHING:
-        break;
-    }
-}
+static void (*const done[ERRANDS])(struct bats_queue *j, int rc,
+                                   const char *answer,
+                                   const struct bats_error *why,
+                                   int64_t now_us) = {
+    [CANCEL] = cancelled,
+    [SUBMIT] = submitted,
+    [LIST] = listed,
+    [BILLS] = billed,
+};
 
 /* ---- questions ---- */
 
@@ -473,7 +462,15 @@ static void start(struct bats_queue *j, enum errand errand,
     j->errand = errand;
     j->failed |= rc == BATS_ENOMEM;
     if (rc < 0 && !j->failed)
-        conclude(j, rc, NULL, &why, now_us);
+        done[errand](j, rc, NULL, &why, now_us);
+}
+
+/* What is to be done then has to wait. */
+static bool is_early(int64_t then_us, int64_t now_us, int64_t *due_us)
+{
+    if (then_us > now_us && then_us < *due_us)
+        *due_us = then_us;
+    return then_us > now_us;
 }
 
 /* Returns false: no job is left to cancel. */
@@ -487,10 +484,8 @@ static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
         if (job->cancel_us == 0 ||
             (job->state != QUEUED && job->state != RUNS))
             continue;
-        if (job->cancel_us > now_us) {
-            *due_us = job->cancel_us < *due_us ? job->cancel_us : *due_us;
+        if (is_early(job->cancel_us, now_us, due_us))
             continue;
-        }
         ids[j->n_told] = job->id;
         j->told[j->n_told++] = i;
     }
@@ -506,12 +501,8 @@ static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     uint32_t i = 0;
     while (i < j->o.n && j->jobs[i].state != WANTED)
         i++;
-    if (i == j->o.n)
+    if (i == j->o.n || is_early(j->submit_us, now_us, due_us))
         return false;
-    if (j->submit_us > now_us) {
-        *due_us = j->submit_us < *due_us ? j->submit_us : *due_us;
-        return false;
-    }
     struct bats_job_request request = j->o.requests[i];
     struct bats_argv argv = {0};
     char *script = NULL;
@@ -540,12 +531,8 @@ static bool has_open(const struct bats_queue *j)
 static bool start_list(struct bats_queue *j, int64_t now_us, int64_t *due_us)
 {
     struct bats_argv argv = {0};
-    if (!has_open(j))
+    if (!has_open(j) || is_early(j->list_us, now_us, due_us))
         return false;
-    if (j->list_us > now_us) {
-        *due_us = j->list_us < *due_us ? j->list_us : *due_us;
-        return false;
-    }
     j->list_us = now_us + j->o.interval_us;
     j->o.system->list(j->o.name, &argv);
     start(j, LIST, &argv, NULL, now_us);
@@ -572,18 +559,22 @@ static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     for (uint32_t i = 0; i < j->o.n && n < AT_ONCE; i++)
         if (j->jobs[i].state == ENDED)
             ids[n++] = j->jobs[i].id;
-    if (n == 0)
+    if (n == 0 || (!j->is_stale && is_early(j->bills_us, now_us, due_us)))
         return false;
-    if (!j->is_stale && j->bills_us > now_us) {
-        *due_us = j->bills_us < *due_us ? j->bills_us : *due_us;
-        return false;
-    }
     j->is_stale = false;
     j->bills_us = now_us + j->o.interval_us;
     j->o.system->bills(NULL, ids, n, &argv);
     start(j, BILLS, &argv, NULL, now_us);
     return true;
 }
+
+static bool (*const begin[ERRANDS])(struct bats_queue *j, int64_t now_us,
+                                    int64_t *due_us) = {
+    [CANCEL] = start_cancel,
+    [SUBMIT] = start_submit,
+    [LIST] = start_list,
+    [BILLS] = start_bills,
+};
 
 int bats_queue_turn(struct bats_queue *j, int64_t now_us, int64_t *due_us,
                     struct bats_error *err)
@@ -593,12 +584,13 @@ int bats_queue_turn(struct bats_queue *j, int64_t now_us, int64_t *due_us,
     if (j->query.runs) {
         int rc = bats_query_poll(&j->query, 0, &answer, &why);
         if (rc != 0)
-            conclude(j, rc, answer, &why, now_us);
+            done[j->errand](j, rc, answer, &why, now_us);
         free(answer);
     }
-    if (!j->query.runs && !j->failed && !start_cancel(j, now_us, due_us) &&
-        !start_submit(j, now_us, due_us) && !start_list(j, now_us, due_us))
-        start_bills(j, now_us, due_us);
+    bool starts = false;
+    for (int e = 0; !starts && !j->query.runs && !j->failed && e < ERRANDS;
+         e++)
+        starts = begin[e](j, now_us, due_us);
     if (j->query.runs && now_us + LOOK_US < *due_us)
         *due_us = now_us + LOOK_US;
     if (j->failed)

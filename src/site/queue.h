@@ -2,8 +2,8 @@
  * queue: the jobs of a run, handed in to a batch system and settled with it,
  * without ever waiting for it.
  *
- * Layer: site. Used by cli (alloc). There are so many places, each for one job
- * after the other:
+ * Layer: site. Used by cli (alloc). There is a fixed number of places. A place has
+ * one job after the other:
  *
  *   NONE -> WANTED -> SENT -> QUEUED -> RUNS -> ENDED -> NONE
  *
@@ -14,24 +14,24 @@
  * the bill. A submission without an answer is UNSURE until a list of the jobs
  * shows whether there is one with its mark.
  *
- * It is polite. One command runs at a time. All jobs are listed by one command,
- * at most every `interval`, and only while there are jobs; then one asks for
- * the bills of all that have ended. After a failed submission the next one
- * waits, 1 s at first, then twice as long, at most a minute; lists that fail
+ * The load on the batch system is small. One command runs at a time. One command
+ * lists all jobs, at most every `interval` and only while there are jobs; one asks
+ * for the bills of all that have ended. After a failed submission the next one
+ * waits for 1 s, then for twice as long each time, up to a minute; lists that fail
  * become rarer in the same way.
  *
- * A job is known by its number, its mark and the time of its submission: a
- * system that has lost its state gives numbers again. The job that had the
- * number before has ended then.
+ * A job is known by its number, its mark and the time of its submission, because
+ * a system that has lost its state gives numbers again. The earlier job with the
+ * number has then ended.
  *
- * The bill is what the system's accounting says, once it knows the job's end.
- * Where there is none, or it does not know that for ten minutes, it is the
- * time from start to end that the list shows, at the job's rate; if the list
- * does not show the job any more, the time until it was missed. A run that
- * waits for bills says so.
+ * The bill comes from the system's accounting, once it knows the job's end.
+ * Without accounting, or if the end stays unknown for ten minutes, the bill is the
+ * time from start to end in the list, at the job's rate; if the list does not show
+ * the job any more, the time until it was missed. A run that waits for bills says
+ * so.
  */
-#ifndef BATS_SITE_JOBS_H
-#define BATS_SITE_JOBS_H
+#ifndef BATS_SITE_QUEUE_H
+#define BATS_SITE_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
