@@ -105,7 +105,7 @@ RUN_SRC = $(addprefix src/run/, \
 	survey.c tls.c watchdog.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
-	$(addprefix scenario/, bag.c cluster.c run.c))
+	$(addprefix scenario/, bag.c cluster.c needs.c run.c))
 REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c sheet.c strategies.c live.c live_screen.c \
 	assets.c dag.c html.c html_graph.c html_memory.c html_plan.c html_run.c html_strategies.c html_sweep.c recorded.c series.c \

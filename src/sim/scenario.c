@@ -14,6 +14,8 @@ static int read_all(struct bats_sections *r)
         rc = bats_scenario_run_goal(r);
     if (rc == 0)
         rc = bats_scenario_clusters_settle(r);
+    if (rc == 0)
+        rc = bats_scenario_needs_settle(r);
     return rc == 0 ? bats_scenario_run_settle(r) : rc;
 }
 
@@ -56,6 +58,9 @@ void bats_scenario_destroy(struct bats_scenario *scenario)
     free(scenario->measured);
     free(scenario->planned);
     free(scenario->category);
+    free(scenario->own);
+    free(scenario->needs);
+    free(scenario->stocks);
     bats_bagfile_destroy(scenario->bag);
     bats_graph_release(&scenario->graph);
     free(scenario);

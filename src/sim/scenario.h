@@ -41,6 +41,12 @@
  *                                  ; WfFormat, DAX or a bag with names
  *                                  ; (input/workflow/workflow.h), with its
  *                                  ; runtimes, or those of `runtime`
+ *     needs = 1:70, 4/8G:20, 16/64G/2:10   ; cores, memory and GPUs of tasks:
+ *                                  ; a core of 70 %, 4 cores and 8 GiB of
+ *                                  ; 20 %, ... Default: those of the workflow
+ *                                  ; (coreCount and memory of WfFormat, the
+ *                                  ; largest memory of each category), or one
+ *                                  ; core
  *     known = 0.3                  ; policies are told them beforehand, wrong
  *                                  ; by up to 30 %; or yes: right. Default:
  *                                  ; they learn them
@@ -54,6 +60,8 @@
  *     expected = 4m                ; runtime of a task there: told to the dbc
  *                                  ; policies; default unknown
  *     slots = 1                    ; tasks at a time, default 1
+ *     memory = 64G                 ; of a machine; default: nobody counts it
+ *     gpus = 2                     ; of a machine; default 0
  *     startup = 2m                 ; default 0
  *     queue = 10m                  ; mean wait of a job, exponential: of one
  *                                  ; machine if machines are jobs, of all if
@@ -84,6 +92,7 @@
 #include "bats/billing.h"
 #include "bats/goal.h"
 #include "bats/graph.h"
+#include "bats/need.h"
 #include "bats/policy.h"
 #include "bats/strategy.h"
 #include "bats/tail.h"
@@ -93,6 +102,7 @@
 #define BATS_SCENARIO_POLICIES 8
 #define BATS_SCENARIO_BUDGETS 24
 #define BATS_SCENARIO_CLASS 100 /* bytes */
+#define BATS_SCENARIO_NEEDS 32
 #define BATS_SCENARIO_SEEDS 1000000 /* limit of seeds and of repeats */
 
 enum bats_budget_base {
@@ -125,6 +135,15 @@ struct bats_scenario {
     uint32_t n_tasks;
     struct bats_graph graph; /* without nodes: nobody waits */
     uint16_t *category;      /* of its tasks, or NULL */
+    struct bats_need *own;   /* by task, while the file is read; or NULL */
+    bool own_measured;       /* they are what tasks had */
+    struct bats_need kind[BATS_SCENARIO_NEEDS]; /* n_kinds: of `needs` */
+    double share[BATS_SCENARIO_NEEDS];          /* their sum is 1 */
+    size_t n_kinds;
+    int64_t memory_kib[BATS_CLUSTERS_MAX]; /* of a machine; 0: any */
+    uint32_t gpus[BATS_CLUSTERS_MAX];
+    struct bats_need *needs;   /* by category; NULL: tasks take a slot each */
+    struct bats_stock *stocks; /* by machine; with `needs` */
     uint32_t n_categories;
     struct bats_bagfile *bag; /* that of `workflow`, or NULL */
     struct bats_draw runtime;

@@ -140,6 +140,49 @@ static int sort_graph(struct bats_world *w, struct bats_error *err)
     return n < 0 ? (int)n : 0;
 }
 
+static double part_of(int k, uint32_t cores, uint32_t gpus, int64_t memory)
+{
+    return k == 0 ? cores : k == 1 ? gpus : (double)memory;
+}
+
+/* Slots for which a task with this need stands by the k-th part of machines,
+ * where these are fewest; 0: somewhere nobody counts this part. */
+static double slots_by(const struct bats_scenario *s,
+                       const struct bats_need *need, int k)
+{
+    double least = INFINITY;
+    double takes = part_of(k, need->cores, need->gpus, need->memory_kib);
+    for (uint32_t i = 0; takes > 0 && i < s->platform.n_machines; i++) {
+        const struct bats_stock *m = &s->stocks[i];
+        double has = part_of(k, m->cores, m->gpus, m->memory_kib);
+        if (has >= takes)
+            least = fmin(least, takes / has * m->cores);
+        else if (has == 0 && k == 2)
+            return 0;
+    }
+    return isfinite(least) ? least : 0;
+}
+
+/* Adds up what tasks need of each part. */
+struct sums {
+    double slots[BATS_CATEGORIES_MAX][3], of[3];
+};
+
+static struct sums *begin_sums(const struct bats_scenario *s)
+{
+    struct sums *sums = s->needs ? calloc(1, sizeof *sums) : NULL;
+    for (uint32_t i = 0; sums && i < s->n_categories; i++)
+        for (int k = 0; k < 3; k++)
+            sums->slots[i][k] = slots_by(s, &s->needs[i], k);
+    return sums;
+}
+
+/* The work in slots by the part that is scarcest for the bag. */
+static double most_of(const struct sums *sums)
+{
+    return fmax(fmax(sums->of[0], sums->of[1]), sums->of[2]);
+}
+
 /* The minimal work of the bag, for the bound: with noise, each task's first
  * execution, on the cluster where that is shortest. */
 static void sum_up(struct bats_world *w)
@@ -155,6 +198,7 @@ static void sum_up(struct bats_world *w)
                                                .startup = s->startup[i]};
     for (uint32_t i = 0; i < p->n_machines; i++)
         w->types[p->machines[i].cluster].slots = p->machines[i].slots;
+    struct sums *sums = begin_sums(s);
     for (uint32_t t = 0; t < s->n_tasks; t++) {
         double least = INFINITY;
         for (size_t i = 0; i < p->n_clusters; i++) {
@@ -166,9 +210,14 @@ static void sum_up(struct bats_world *w)
             w->types[i].longest = fmax(w->types[i].longest, work);
         }
         w->problem.work += least;
+        for (int k = 0; sums && k < 3; k++)
+            sums->of[k] += least * sums->slots[s->category[t]][k];
         if (w->chain)
             w->chain[t] = least;
     }
+    if (sums)
+        w->problem.work = most_of(sums);
+    free(sums);
     if (w->chain)
         w->problem.chain =
             w->chain[bats_graph_chain(&s->graph, w->order, w->chain, NULL)];
@@ -375,6 +424,8 @@ sched_options(const struct bats_world *w, const struct bats_policy *policy,
         .graph = waits ? &s->graph : NULL,
         .category = s->category,
         .n_categories = s->n_categories,
+        .needs = s->needs,
+        .stocks = s->stocks,
         .clusters = p->clusters,
         .n_clusters = p->n_clusters,
         .expected = p->expected,

@@ -37,6 +37,45 @@ simulate "$TOP/tests/sim/rr.scn" --trace
 sed -n '/budget 3$/,/^charged/p' out | diff "$TOP/tests/sim/rr.trace" - >err
 ok '--trace tells the story of each run'
 
+# ---- what tasks need ----
+
+# needs LINES...: six tasks of an hour on a node of 4 slots, 8 GiB and a GPU; how
+# long they take, and to the bound.
+needs() {
+    printf '%s\n' '[run]' 'policy = rr, bats' 'budget = unlimited' '[bag]' \
+        "$@" '[cluster a]' 'machines = 1' 'slots = 4' 'memory = 8G' \
+        'gpus = 1' 'charge = 1' >needs.scn
+    simulate needs.scn --csv
+    cut -d, -f7,18 out | tail -n +2 | sort -u
+}
+six='tasks = 6
+runtime = constant 1h'
+test "$(needs "$six" 'needs = 1')" = 7200.000000,1.333333
+test "$(needs "$six" 'needs = 3')" = 21600.000000,1.333333
+test "$(needs "$six" 'needs = 1/4G')" = 10800.000000,1.000000
+test "$(needs "$six" 'needs = 2/1G/1')" = 21600.000000,1.000000
+ok 'cores, memory and GPUs of a machine are shared by the tasks that need them'
+needs "$six" 'needs = 2/9G' || true
+complains 'needs.scn:4: task 1 needs 2 cores, 9437184 KiB of memory and 0 GPUs: no machine'
+ok 'what fits no machine is refused'
+sed -i 's/^policy.*/policy = bkp/; s/^needs.*/needs = 2/' needs.scn
+expect 2 simulate needs.scn
+complains 'tasks with needs of their own need another policy'
+ok 'and by policies that do not know needs'
+cat >cores.json <<'JSON'
+{"schemaVersion": "1.5", "workflow": {
+    "specification": {"tasks": [{"id": "a", "name": "x"}, {"id": "b", "name": "x"},
+        {"id": "c", "name": "x"}]},
+    "execution": {"tasks": [
+        {"id": "a", "runtimeInSeconds": 60, "coreCount": 4},
+        {"id": "b", "runtimeInSeconds": 60, "coreCount": 2, "memoryInBytes": 3e9},
+        {"id": "c", "runtimeInSeconds": 60, "coreCount": 2, "memoryInBytes": 5e9}]}}}
+JSON
+test "$(needs 'workflow = cores.json')" = 180.000000,1.500000
+sed -i 's/3e9/3e8/; s/5e9/4e8/' cores.json
+test "$(needs 'workflow = cores.json')" = 120.000000,1.000000
+ok 'a workflow of WfFormat needs what its tasks had'
+
 # A minute each, two in the two and a half minutes until the deadline.
 cat >use.scn <<'END'
 [run]

@@ -312,11 +312,11 @@ TEST(keys_are_checked)
                "confidence, seeds, repeats, lease, jobs, monitor, grace, "
                "tail, strategy, utility, timeout and retries");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are "
-                           "tasks, runtime, workflow, class, known and saves");
+                           "tasks, runtime, workflow, class, needs, known and saves");
     refuse_cluster(
         "nodes = a",
         ":4: unknown key 'nodes' in [cluster c]; known "
-        "are machines, slots, startup, queue, noise, loss, charge, speed, "
+        "are machines, slots, memory, gpus, startup, queue, noise, loss, charge, speed, "
         "expected, reliable, reliability, survival, "
         "outages, noticed, charge_lost, block, reclaimable, "
         "notice, guaranteed, free and lifetime");

@@ -67,7 +67,8 @@ void bats_bagfile_need(const struct bats_bagfile *bag, uint32_t i,
 {
     const struct bats_bag_traits *traits = find_traits(bag, i);
     const struct bats_need *said = traits != NULL ? &traits->need
-                                   : bag->workflow != NULL
+                                   : bag->workflow != NULL &&
+                                             !bag->workflow->is_measured
                                        ? &bag->workflow->tasks[i].need
                                        : NULL;
     if (said == NULL)
@@ -96,7 +97,7 @@ struct bats_need bats_bagfile_most(const struct bats_bagfile *bag)
     for (size_t g = 0; g < bag->n_groups; g++)
         take_larger(&most, &bag->groups[g].traits.need);
     for (uint32_t i = 0; i < bag->n_tasks; i++)
-        if (bag->workflow != NULL)
+        if (bag->workflow != NULL && !bag->workflow->is_measured)
             take_larger(&most, &bag->workflow->tasks[i].need);
         else if (bag->own_traits != NULL)
             take_larger(&most, &bag->own_traits[i].need);

@@ -76,6 +76,7 @@ int bats_workflow_merge(const char *name, const struct bats_workflow *parts,
     for (uint32_t i = 0; rc == 0 && i < n_parts; i++) {
         uint32_t first = w->n;
         w->parts[i] = parts[i].path;
+        w->is_measured |= parts[i].is_measured;
         rc = take_tasks(w, &parts[i], err);
         for (uint32_t k = first; k < w->n; k++)
             w->tasks[k].part = i;

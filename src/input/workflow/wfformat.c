@@ -74,6 +74,21 @@ static int read_runtime(struct reader *r, const char *id, const json_t *task,
     return 0;
 }
 
+/* What it had; 0 of something: unknown. */
+static int read_need(struct reader *r, const char *id, const json_t *task,
+                     struct bats_need *need)
+{
+    double cores = json_number_value(json_object_get(task, "coreCount"));
+    double bytes = json_number_value(json_object_get(task, "memoryInBytes"));
+    if (!(cores >= 0 && cores <= BATS_CORES_MOST))
+        return complain(r, id, "\"coreCount\" is not a number up to 4096");
+    if (!(bytes >= 0 && bytes < 1e18))
+        return complain(r, id, "\"memoryInBytes\" is not an amount");
+    *need = (struct bats_need){.cores = (uint32_t)ceil(cores),
+                               .memory_kib = (int64_t)ceil(bytes / 1024)};
+    return 0;
+}
+
 /* *command is NULL without one. */
 static int read_command(struct reader *r, const char *id, const json_t *task,
                         const char **command)
@@ -145,13 +160,18 @@ static int read_task(struct reader *r, uint32_t number, const json_t *task)
     const char *name = json_string_value(json_object_get(task, "name"));
     char category[100];
     bats_time runtime;
+    struct bats_need need;
     int rc = read_runtime(r, id, execution, &runtime);
+    if (rc == 0)
+        rc = read_need(r, id, execution, &need);
     if (rc == 0)
         rc = read_command(r, id, execution, &command);
     if (rc < 0)
         return rc;
     find_category(execution, name ? name : id, category, sizeof category);
     rc = bats_workflow_add(r->w, id, command, runtime, category, 0, r->err);
+    if (rc == 0)
+        r->w->tasks[number].need = need;
     if (rc == 0)
         rc = read_files(r, id, number, json_object_get(task, "inputFiles"),
                         false);
@@ -226,6 +246,7 @@ static int read_document(struct reader *r, const json_t *document)
         json_object_get(json_object_get(workflow, "execution"), "tasks");
     const char *version =
         json_string_value(json_object_get(document, "schemaVersion"));
+    r->w->is_measured = true;
     if (!json_is_array(specified))
         return bats_refuse(r->err,
                            "%.250s is not WfFormat 1.5: it has no "

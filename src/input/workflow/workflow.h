@@ -63,6 +63,8 @@ struct bats_workflow {
     struct bats_graph graph;
     uint16_t *category; /* by task, as in tasks, for the engine; NULL: there are
                            more categories than it takes */
+    bool is_measured; /* needs are what tasks had when they were run, for
+                       * simulations; not what they ask for */
     const char **category_names; /* likewise, by category; borrowed */
 
     /* While it is read: */

@@ -79,6 +79,28 @@ static bats_time runtime_of_line(const void *bag, uint32_t task)
     return is_builtin ? runtime : -1;
 }
 
+/* Of the bag, or of the workflow. */
+static int take_needs(struct bats_scenario *s, const struct bats_bagfile *bag,
+                      const struct bats_workflow *w, struct bats_error *why)
+{
+    s->own = calloc(s->graph.n_tasks + (size_t)1, sizeof *s->own);
+    if (!s->own)
+        return bats_no_memory(why);
+    for (uint32_t i = 0; i < s->graph.n_tasks; i++)
+        if (w)
+            s->own[i] = w->tasks[i].need;
+        else
+            bats_bagfile_need(bag, i, &s->own[i]);
+    s->own_measured = w && w->is_measured;
+    return 0;
+}
+
+static int set_needs(struct bats_sections *r, const char *value,
+                     struct bats_error *why)
+{
+    return bats_scenario_needs_parse(r->object, value, why);
+}
+
 static int load_workflow(struct bats_sections *r, const char *path,
                          struct bats_error *why)
 {
@@ -88,13 +110,6 @@ static int load_workflow(struct bats_sections *r, const char *path,
     bool is_bag = bats_workflow_format(path) == BATS_WORKFLOW_NONE;
     int rc = is_bag ? bats_bagfile_load(path, &bag, why)
                     : bats_workflow_load(path, &w, why);
-    struct bats_need most =
-        rc == 0 && is_bag ? bats_bagfile_most(bag) : (struct bats_need){0};
-    if (most.cores > 1 || most.gpus > 0)
-        rc = bats_refuse(why,
-                         "%.200s has tasks that need several cores, which "
-                         "are not simulated",
-                         path);
     if (rc == 0 && is_bag && !bag->graph)
         rc = bats_refuse(why, "no task of %.200s waits for another", path);
     if (rc == 0) {
@@ -105,6 +120,8 @@ static int load_workflow(struct bats_sections *r, const char *path,
                            is_bag ? runtime_of_line : runtime_of_task,
                            is_bag ? (const void *)bag : &w, why);
     }
+    if (rc == 0)
+        rc = take_needs(s, bag, is_bag ? NULL : &w, why);
     if (rc == 0 && !is_bag && w.category) {
         s->category = w.category;
         s->n_categories = (uint32_t)w.categories.n;
@@ -164,6 +181,7 @@ const struct bats_key bats_scenario_bag_keys[] = {
     BATS_KEY("runtime", set_runtime, false, false), /* or a workflow */
     BATS_KEY("workflow", set_workflow, false, false),
     BATS_KEY("class", set_class, false, false),
+    BATS_KEY("needs", set_needs, false, false),
     BATS_KEY("known", set_known, false, false),
     BATS_KEY("saves", set_saves, false, false),
     {0},

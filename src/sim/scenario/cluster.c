@@ -18,6 +18,24 @@ static int set_slots(struct bats_sections *r, const char *value,
     return bats_sections_count(value, 1024, &r->models[r->cluster].slots, why);
 }
 
+static int set_memory(struct bats_sections *r, const char *value,
+                      struct bats_error *why)
+{
+    struct bats_scenario *s = r->object;
+    int64_t bytes = 0;
+    int rc = bats_size_parse(value, &bytes, why);
+    s->memory_kib[r->cluster] = bytes / 1024;
+    return rc;
+}
+
+static int set_gpus(struct bats_sections *r, const char *value,
+                    struct bats_error *why)
+{
+    struct bats_scenario *s = r->object;
+    return bats_sections_count(value, BATS_GPUS_MOST, &s->gpus[r->cluster],
+                               why);
+}
+
 static int set_noise(struct bats_sections *r, const char *value,
                      struct bats_error *why)
 {
@@ -30,6 +48,8 @@ static int set_noise(struct bats_sections *r, const char *value,
 const struct bats_key bats_scenario_cluster_keys[] = {
     BATS_KEY("machines", set_machines, false, true),
     BATS_KEY("slots", set_slots, false, false),
+    BATS_KEY("memory", set_memory, false, false),
+    BATS_KEY("gpus", set_gpus, false, false),
     NUMBER("startup", DURATION, startup, 0),
     NUMBER("queue", DURATION, queue, 0),
     BATS_KEY("noise", set_noise, false, false),

@@ -39,6 +39,13 @@ int bats_scenario_bag_settle(struct bats_sections *r);
  * known. */
 int bats_scenario_clusters_settle(struct bats_sections *r);
 
+/* "1:70, 4/8G:20": into kind and share. */
+int bats_scenario_needs_parse(struct bats_scenario *s, const char *value,
+                              struct bats_error *why);
+
+/* What tasks need and machines have, once both are known. */
+int bats_scenario_needs_settle(struct bats_sections *r);
+
 static inline unsigned bats_scenario_line(const struct bats_sections *r,
                                           size_t kind, const char *key)
 {
