@@ -128,17 +128,26 @@ static void widen_to_numa(hwloc_topology_t topology, hwloc_const_cpuset_t set,
     hwloc_bitmap_free(wide);
 }
 
-/* Puts the chosen part of `set` into `mine`. */
-static uint32_t choose(hwloc_topology_t topology, hwloc_const_cpuset_t set,
+/* Puts the chosen part of the hardware threads `bound` (NULL: those of this
+ * process) into `mine`. */
+static uint32_t choose(hwloc_topology_t topology, const char *bound,
                        enum bats_bind bind, struct bats_share share,
                        hwloc_bitmap_t mine)
 {
-    if (bind == BATS_BIND_NONE || share.count == 0)
-        return 0;
-    uint32_t cores = take_share(topology, set, share, mine);
-    if (bind == BATS_BIND_NUMA && cores > 0)
-        widen_to_numa(topology, set, mine);
-    return cores > 0 ? cores : 1;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    uint32_t cores = 0;
+    if (set != NULL && mine != NULL && bind != BATS_BIND_NONE &&
+        share.count > 0 &&
+        (bound != NULL
+             ? hwloc_bitmap_list_sscanf(set, bound)
+             : hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS)) == 0) {
+        cores = take_share(topology, set, share, mine);
+        if (bind == BATS_BIND_NUMA && cores > 0)
+            widen_to_numa(topology, set, mine);
+        cores = cores > 0 ? cores : 1;
+    }
+    hwloc_bitmap_free(set);
+    return cores;
 }
 
 uint32_t bats_hardware_choose(const char *bound, enum bats_bind bind,
@@ -146,17 +155,13 @@ uint32_t bats_hardware_choose(const char *bound, enum bats_bind bind,
                               size_t size)
 {
     hwloc_topology_t topology = load();
+    hwloc_bitmap_t mine = topology != NULL ? hwloc_bitmap_alloc() : NULL;
     uint32_t cores = 0;
     chosen[0] = '\0';
-    if (topology == NULL)
-        return 0;
-    hwloc_bitmap_t set = hwloc_bitmap_alloc(), mine = hwloc_bitmap_alloc();
-    if (set != NULL && mine != NULL &&
-        hwloc_bitmap_list_sscanf(set, bound) == 0) {
-        cores = choose(topology, set, bind, share, mine);
+    if (mine != NULL) {
+        cores = choose(topology, bound, bind, share, mine);
         hwloc_bitmap_list_snprintf(chosen, size, mine);
     }
-    hwloc_bitmap_free(set);
     hwloc_bitmap_free(mine);
     return cores;
 }
@@ -164,17 +169,12 @@ uint32_t bats_hardware_choose(const char *bound, enum bats_bind bind,
 uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
 {
     hwloc_topology_t topology = bind != BATS_BIND_NONE ? load() : NULL;
-    uint32_t cores = 0;
-    if (topology == NULL)
-        return 0;
-    hwloc_bitmap_t set = hwloc_bitmap_alloc(), mine = hwloc_bitmap_alloc();
-    if (set != NULL && mine != NULL &&
-        hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0)
-        cores = choose(topology, set, bind, share, mine);
+    hwloc_bitmap_t mine = topology != NULL ? hwloc_bitmap_alloc() : NULL;
+    uint32_t cores =
+        mine != NULL ? choose(topology, NULL, bind, share, mine) : 0;
     if (cores > 0 && !hwloc_bitmap_iszero(mine) &&
         hwloc_set_cpubind(topology, mine, HWLOC_CPUBIND_THREAD) != 0)
         cores = 0;
-    hwloc_bitmap_free(set);
     hwloc_bitmap_free(mine);
     return cores;
 }
@@ -187,17 +187,14 @@ static uint32_t add_part(hwloc_topology_t topology, enum bats_bind bind,
     char threads[BATS_HARDWARE_BOUND];
     struct bats_share share;
     uint32_t cores = 0;
-    hwloc_bitmap_t set = hwloc_bitmap_alloc(), mine = hwloc_bitmap_alloc();
-    if (set != NULL && mine != NULL &&
-        sscanf(part, "%255[0-9,-]:%" SCNu32 ":%" SCNu32, threads, &share.index,
-               &share.count) == 3 &&
-        hwloc_bitmap_list_sscanf(set, threads) == 0)
-        cores = choose(topology, set, bind, share, mine);
+    hwloc_bitmap_t mine = hwloc_bitmap_alloc();
+    if (sscanf(part, "%255[0-9,-]:%" SCNu32 ":%" SCNu32, threads, &share.index,
+               &share.count) == 3)
+        cores = choose(topology, threads, bind, share, mine);
     if (cores > 0 && hwloc_bitmap_iszero(mine))
         cores = 0;
     if (cores > 0)
         hwloc_bitmap_or(all, all, mine);
-    hwloc_bitmap_free(set);
     hwloc_bitmap_free(mine);
     return cores;
 }
