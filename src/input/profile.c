@@ -17,6 +17,7 @@
 #include "util/text.h"
 
 #define VERSION 1
+#define TASKS_MAX 1000000000 /* so that a small file takes at most 1 GB */
 #define SECONDS_MAX 9e12 /* limit of bats_time */
 #define SLOTS_MAX 1e6
 
@@ -157,8 +158,7 @@ static void read_bag(struct reader *r, struct value bag)
     char hash[17];
     if (!name)
         WRONG(r, bag, "has to have a name");
-    p->n_tasks =
-        (uint32_t)integer(r, member(&bag, "tasks"), 1, UINT32_MAX - 1);
+    p->n_tasks = (uint32_t)integer(r, member(&bag, "tasks"), 1, TASKS_MAX);
     text(r, member(&bag, "hash"), hash, sizeof hash);
     if (strlen(hash) != 16 || strspn(hash, "0123456789abcdef") != 16)
         WRONG(r, bag, "has to have a hash of 16 hexadecimal digits");
@@ -233,39 +233,29 @@ static void read_clusters(struct reader *r, struct value clusters)
     }
 }
 
-static void read_ranges(struct reader *r, struct value list,
-                        struct bats_task_ranges *ranges)
+/* Gives the tasks in a list of ranges, which ascend, this state. */
+static void read_states(struct reader *r, struct value list, uint8_t state)
 {
+    uint8_t *of = r->profile->state;
     size_t n = length(r, list);
-    ranges->range = room(r, NULL, n, sizeof *ranges->range);
-    for (; r->rc == 0 && ranges->n < n; ranges->n++) {
-        struct value pair = item(&list, ranges->n);
-        struct bats_task_range *range = &ranges->range[ranges->n];
+    uint32_t last = 0;
+    for (size_t i = 0; r->rc == 0 && i < n; i++) {
+        struct value pair = item(&list, i);
         if (json_array_size(pair.json) != 2)
             WRONG(r, pair, "has to be a first and a last task");
-        range->first = task(r, pair, json_array_get(pair.json, 0));
-        range->last = task(r, pair, json_array_get(pair.json, 1));
-        if (range->last < range->first ||
-            (ranges->n > 0 && range->first <= range[-1].last))
+        uint32_t k = task(r, pair, json_array_get(pair.json, 0));
+        bool ascends = i == 0 || k > last;
+        last = task(r, pair, json_array_get(pair.json, 1));
+        if (!ascends || last < k)
             WRONG(r, pair, "is not in ascending order");
-    }
-}
-
-/* Checks that no task is both done and failed. */
-static void check_ranges(struct reader *r)
-{
-    const struct bats_task_ranges *d = &r->profile->done;
-    const struct bats_task_ranges *f = &r->profile->failed;
-    for (size_t i = 0, j = 0; r->rc == 0 && i < d->n && j < f->n;) {
-        uint32_t a = d->range[i].first, b = f->range[j].first;
-        if (d->range[i].last < b)
-            i++;
-        else if (f->range[j].last < a)
-            j++;
-        else
-            fail(r, bats_error_at(r->err, r->path, 0,
-                                  "task %" PRIu32 " is both done and failed",
-                                  (a > b ? a : b) + 1));
+        for (; r->rc == 0 && k <= last; k++) {
+            if (of[k] != BATS_TASK_PENDING)
+                fail(r,
+                     bats_error_at(r->err, r->path, 0,
+                                   "task %" PRIu32 " is both done and failed",
+                                   k + 1));
+            of[k] = state;
+        }
     }
 }
 
@@ -320,6 +310,9 @@ static int read_profile(const char *path, const json_t *json,
                              "this is not a profile of bats-mpi sample");
     integer(&r, member(&root, "bats_profile"), VERSION, VERSION);
     read_bag(&r, member(&root, "bag"));
+    p->state = r.rc == 0 ? calloc(p->n_tasks, sizeof *p->state) : NULL;
+    if (p->state == NULL)
+        lack_memory(&r);
     p->window = seconds(&r, window);
     if (p->window == 0)
         WRONG(&r, window, "has to be above 0");
@@ -330,9 +323,8 @@ static int read_profile(const char *path, const json_t *json,
         WRONG(&r, billing, "is not a billing model");
     text(&r, member(&root, "currency"), p->currency, sizeof p->currency);
     read_clusters(&r, member(&root, "clusters"));
-    read_ranges(&r, member(&root, "done"), &p->done);
-    read_ranges(&r, member(&root, "failed"), &p->failed);
-    check_ranges(&r);
+    read_states(&r, member(&root, "done"), BATS_TASK_DONE);
+    read_states(&r, member(&root, "failed"), BATS_TASK_FAILED);
     read_levels(&r, member(&root, "levels"));
     read_path(&r, member(&root, "critical_path"));
     if (r.rc == 0 && pools)
@@ -368,8 +360,7 @@ void bats_profile_release(struct bats_profile *profile)
 {
     free(profile->bag_name);
     free(profile->observations);
-    free(profile->done.range);
-    free(profile->failed.range);
+    free(profile->state);
     free(profile->path.task);
     bats_pools_release(&profile->pools);
     *profile = (struct bats_profile){.n_tasks = 0};

@@ -44,16 +44,6 @@
 #include "input/bagfile.h"
 #include "input/pools.h"
 
-struct bats_task_range {
-    uint32_t first, last; /* counted from 0, both included */
-};
-
-/* Ranges in ascending order that do not touch each other. */
-struct bats_task_ranges {
-    struct bats_task_range *range;
-    size_t n;
-};
-
 /* The longest chain of dependent tasks. */
 struct bats_critical_path {
     uint32_t *task; /* counted from 0 */
@@ -83,8 +73,9 @@ struct bats_profile {
     size_t n_clusters;
     struct bats_observation *observations; /* of all clusters */
     size_t n_observations;
-    struct bats_task_ranges done, failed; /* disjoint */
-    struct bats_levels levels;            /* n = 0: no task waits for others */
+    uint8_t *state; /* by task: enum bats_task_state, DONE, FAILED or PENDING;
+                       NULL: all are pending */
+    struct bats_levels levels; /* n = 0: no task waits for others */
     struct bats_critical_path path;
     struct bats_pools pools; /* model.n_tasks 0: none that is unreliable */
 };
@@ -113,8 +104,8 @@ int bats_profile_set_bag(struct bats_profile *profile,
                          const struct bats_bagfile *bag,
                          struct bats_error *err);
 
-/* Fills `done` and `failed` from the state of each task (enum bats_task_state;
- * any other state counts as not done). BATS_ENOMEM. */
+/* Notes the state of each task; any but DONE and FAILED counts as PENDING.
+ * BATS_ENOMEM. */
 int bats_profile_set_states(struct bats_profile *profile, const uint8_t *state,
                             struct bats_error *err);
 
@@ -124,11 +115,6 @@ int bats_profile_set_states(struct bats_profile *profile, const uint8_t *state,
 int bats_profile_set_graph(struct bats_profile *profile,
                            const struct bats_graph *graph, const uint8_t *left,
                            const double *weight, struct bats_error *err);
-
-/* The reverse of bats_profile_set_states: a block of n_tasks states, DONE,
- * FAILED or PENDING, for struct bats_sched_earlier; to be freed. NULL: out of
- * memory. */
-uint8_t *bats_profile_states(const struct bats_profile *profile);
 
 /* The number of tasks neither done nor failed, and the charge of sampling. */
 uint32_t bats_profile_left(const struct bats_profile *profile);

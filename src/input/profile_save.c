@@ -9,7 +9,6 @@
 
 #include "bats/bag.h"
 #include "input/profile.h"
-#include "util/grow.h"
 #include "util/json.h"
 
 /* Digits that a time in seconds needs to be exact to the microsecond. */
@@ -68,14 +67,18 @@ static json_t *clusters_of(const struct bats_profile *p)
     return clusters;
 }
 
-static json_t *list_of(const struct bats_task_ranges *ranges)
+/* The ranges of tasks in this state. */
+static json_t *list_of(const struct bats_profile *p, uint8_t state)
 {
     json_t *list = json_array();
-
-    for (size_t i = 0; i < ranges->n; i++)
-        list = append(list, json_pack("[I, I]",
-                                      (json_int_t)ranges->range[i].first + 1,
-                                      (json_int_t)ranges->range[i].last + 1));
+    for (uint32_t i = 0; p->state && i < p->n_tasks; i++) {
+        uint32_t first = i;
+        while (i < p->n_tasks && p->state[i] == state)
+            i++;
+        if (i > first)
+            list = append(list, json_pack("[I, I]", (json_int_t)first + 1,
+                                          (json_int_t)i));
+    }
     return list;
 }
 
@@ -115,8 +118,8 @@ static json_t *to_json(const struct bats_profile *p)
         (json_int_t)p->n_tasks, "hash", hash, "window_s", seconds(p->window),
         "billing", bats_billing_name(p->billing), "currency",
         bats_json_text(p->currency), "elapsed_s", seconds(p->elapsed),
-        "clusters", clusters_of(p), "done", list_of(&p->done), "failed",
-        list_of(&p->failed));
+        "clusters", clusters_of(p), "done", list_of(p, BATS_TASK_DONE),
+        "failed", list_of(p, BATS_TASK_FAILED));
     if ((p->levels.n == 0 ||
          add(root, "levels", list_of_levels(&p->levels))) &&
         (p->path.n == 0 || add(root, "critical_path", path_of(&p->path))) &&
@@ -209,75 +212,27 @@ int bats_profile_set_bag(struct bats_profile *profile,
 
 /* ---- the tasks ---- */
 
-/* Collects the ranges of tasks in that state. False: out of memory. */
-static bool collect(struct bats_task_ranges *ranges, const uint8_t *state,
-                    uint32_t n_tasks, uint8_t wanted)
-{
-    size_t capacity = 0;
-
-    *ranges = (struct bats_task_ranges){.n = 0};
-    for (uint32_t i = 0; i < n_tasks; i++) {
-        if (state[i] != wanted)
-            continue;
-        if (i > 0 && state[i - 1] == wanted) {
-            ranges->range[ranges->n - 1].last = i;
-            continue;
-        }
-        if (!bats_grow(&ranges->range, &capacity, ranges->n + 1,
-                       sizeof *ranges->range))
-            return false;
-        ranges->range[ranges->n++] = (struct bats_task_range){i, i};
-    }
-    return true;
-}
-
 int bats_profile_set_states(struct bats_profile *profile, const uint8_t *state,
                             struct bats_error *err)
 {
-    struct bats_task_ranges done, failed = {.n = 0};
-
-    if (!collect(&done, state, profile->n_tasks, BATS_TASK_DONE) ||
-        !collect(&failed, state, profile->n_tasks, BATS_TASK_FAILED)) {
-        free(done.range);
-        free(failed.range);
+    uint32_t n = profile->n_tasks;
+    uint8_t *copy = calloc(n, sizeof *copy);
+    if (!copy)
         return bats_no_memory(err);
-    }
-    free(profile->done.range);
-    free(profile->failed.range);
-    profile->done = done;
-    profile->failed = failed;
+    for (uint32_t i = 0; i < n; i++)
+        if (state[i] == BATS_TASK_DONE || state[i] == BATS_TASK_FAILED)
+            copy[i] = state[i];
+    free(profile->state);
+    profile->state = copy;
     return 0;
-}
-
-uint8_t *bats_profile_states(const struct bats_profile *profile)
-{
-    const struct bats_task_ranges *d = &profile->done, *f = &profile->failed;
-    uint8_t *state = malloc(profile->n_tasks);
-
-    if (!state)
-        return NULL;
-    memset(state, BATS_TASK_PENDING, profile->n_tasks);
-    for (size_t i = 0; i < d->n; i++)
-        memset(state + d->range[i].first, BATS_TASK_DONE,
-               (size_t)d->range[i].last - d->range[i].first + 1);
-    for (size_t i = 0; i < f->n; i++)
-        memset(state + f->range[i].first, BATS_TASK_FAILED,
-               (size_t)f->range[i].last - f->range[i].first + 1);
-    return state;
-}
-
-static uint32_t count(const struct bats_task_ranges *ranges)
-{
-    uint32_t n = 0;
-
-    for (size_t i = 0; i < ranges->n; i++)
-        n += ranges->range[i].last - ranges->range[i].first + 1;
-    return n;
 }
 
 uint32_t bats_profile_left(const struct bats_profile *profile)
 {
-    return profile->n_tasks - count(&profile->done) - count(&profile->failed);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < profile->n_tasks; i++)
+        n += !profile->state || profile->state[i] == BATS_TASK_PENDING;
+    return n;
 }
 
 bats_money bats_profile_charged(const struct bats_profile *profile)

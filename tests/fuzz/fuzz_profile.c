@@ -21,15 +21,6 @@ static void must(bool is_so)
         abort();
 }
 
-static void check_ranges(const struct bats_profile *p,
-                         const struct bats_task_ranges *r)
-{
-    for (size_t i = 0; i < r->n; i++)
-        must(r->range[i].first <= r->range[i].last &&
-             r->range[i].last < p->n_tasks &&
-             (i == 0 || r->range[i - 1].last < r->range[i].first));
-}
-
 static void check(const struct bats_profile *p)
 {
     bats_money charged = 0;
@@ -47,8 +38,6 @@ static void check(const struct bats_profile *p)
         must(p->observations[i].task < p->n_tasks &&
              p->observations[i].cluster < p->n_clusters &&
              p->observations[i].runtime >= 0);
-    check_ranges(p, &p->done);
-    check_ranges(p, &p->failed);
     must(bats_profile_left(p) <= p->n_tasks);
 }
 
@@ -80,13 +69,6 @@ static void estimate(const struct bats_profile *p)
         bats_estimate_offers(&e, schedules, NULL, &err);
 }
 
-static bool same_ranges(const struct bats_task_ranges *a,
-                        const struct bats_task_ranges *b)
-{
-    return a->n == b->n && (a->n == 0 || memcmp(a->range, b->range,
-                                                a->n * sizeof *a->range) == 0);
-}
-
 static void save(const struct bats_profile *p)
 {
     struct bats_profile q;
@@ -99,7 +81,7 @@ static void save(const struct bats_profile *p)
          p->elapsed == q.elapsed && strcmp(p->currency, q.currency) == 0 &&
          p->n_clusters == q.n_clusters &&
          p->n_observations == q.n_observations &&
-         same_ranges(&p->done, &q.done) && same_ranges(&p->failed, &q.failed));
+         memcmp(p->state, q.state, p->n_tasks) == 0);
     for (size_t i = 0; i < p->n_clusters; i++) {
         const struct bats_profile_cluster *a = &p->clusters[i];
         const struct bats_profile_cluster *b = &q.clusters[i];
@@ -129,9 +111,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         is_ready = true;
     }
     if (bats_profile_load(path, &p, &err) == 0) {
-        check(&p);
-        estimate(&p);
-        save(&p);
+        if (p.n_tasks <= 1000000) { /* each of these walks over all tasks */
+            check(&p);
+            estimate(&p);
+            save(&p);
+        }
         bats_profile_release(&p);
     }
     close(fd);

@@ -23,11 +23,12 @@ static struct bats_bagfile *load_bag(const char *text)
 static const struct bats_observation observations[] = {
     {0, 0, 901250000}, {2, 0, 1}, {0, 1, 225312500}, {4, 1, 3600000000}};
 
+static const uint8_t states[] = {BATS_TASK_DONE, BATS_TASK_PENDING,
+                                 BATS_TASK_DONE, BATS_TASK_DONE,
+                                 BATS_TASK_FAILED};
+
 static void fill(struct bats_profile *p)
 {
-    static const uint8_t state[] = {BATS_TASK_DONE, BATS_TASK_PENDING,
-                                    BATS_TASK_DONE, BATS_TASK_DONE,
-                                    BATS_TASK_FAILED};
     struct bats_bagfile *bag = load_bag("a\nb\nc\nd\ne\n");
 
     *p = (struct bats_profile){.window = 90 * BATS_SECOND,
@@ -46,7 +47,7 @@ static void fill(struct bats_profile *p)
     assert_non_null(p->observations);
     memcpy(p->observations, observations, sizeof observations);
     assert_int_equal(bats_profile_set_bag(p, bag, NULL), 0);
-    assert_int_equal(bats_profile_set_states(p, state, NULL), 0);
+    assert_int_equal(bats_profile_set_states(p, states, NULL), 0);
     bats_bagfile_destroy(bag);
 }
 
@@ -87,14 +88,8 @@ TEST(profile_is_read_as_it_was_written)
     }
     assert_int_equal(bats_profile_left(&q), 1);
     assert_int_equal(bats_profile_charged(&q), 595000);
-    uint8_t *states = bats_profile_states(&q);
-    assert_non_null(states);
-    assert_int_equal(states[0], BATS_TASK_DONE);
-    assert_int_equal(states[1], BATS_TASK_PENDING);
-    assert_int_equal(states[2], BATS_TASK_DONE);
-    assert_int_equal(states[3], BATS_TASK_DONE);
-    assert_int_equal(states[4], BATS_TASK_FAILED);
-    free(states);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(q.state[i], states[i]);
     bats_profile_release(&p);
     bats_profile_release(&q);
 }

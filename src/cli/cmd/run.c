@@ -169,12 +169,15 @@ static int continue_profile(const struct bats_profile *profile,
 {
     if (profile == NULL)
         return 0;
-    *state = bats_profile_states(profile);
+    uint32_t n = profile->n_tasks;
+    *state = malloc(n * sizeof **state);
     if (*state == NULL)
         return bats_no_memory(err);
-    for (uint32_t i = 0; earlier->state != NULL && i < profile->n_tasks; i++)
-        if (earlier->state[i] != BATS_TASK_PENDING)
-            (*state)[i] = earlier->state[i];
+    for (uint32_t i = 0; i < n; i++)
+        (*state)[i] =
+            earlier->state != NULL && earlier->state[i] != BATS_TASK_PENDING
+                ? earlier->state[i]
+                : profile->state[i];
     earlier->state = *state;
     if (earlier->charged < bats_profile_charged(profile))
         earlier->charged = bats_profile_charged(profile);
