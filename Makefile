@@ -65,7 +65,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	executions.c graph.c ledger.c machines.c needs.c payment.c purses.c \
 	slots.c stakes.c state.c tasks.c) \
 	tail/list.c tail/replicas.c $(addprefix tail/papers/, \
-	answers.c decide.c expert.c instances.c plays.c strategy.c utility.c))
+	answers.c decide.c expert.c instances.c plays.c strategy.c))
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, \
 	builtin.c classes.c directives.c lines.c look.c open.c tasks.c traits.c) \

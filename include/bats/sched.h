@@ -155,7 +155,7 @@ struct bats_event {
 
 /* ---- answers: commands, and notices ---- */
 
-/* They are in one queue: their order is the order of events. */
+/* Both are in one queue, in the order in which they happened. */
 enum bats_command_type {
     /* A command is carried out. */
     BATS_COMMAND_ACQUIRE, /* machine: unpark it; its first window starts now.
@@ -278,9 +278,10 @@ struct bats_sched_options {
                                  there are needs. NULL: all are of one */
     uint32_t n_categories;    /* 0 without; else at most
                                  BATS_CATEGORIES_MAX */
-    const struct bats_need *needs;   /* by category: what its tasks need; NULL:
+    const struct bats_need *needs; /* by category: what its tasks need; NULL:
                                     * one slot each. Copied */
-    const uint16_t *more; /* by category: that of a task that was out of memory,
+    const uint16_t
+        *more; /* by category: that of a task that was out of memory,
                            * larger than itself, or itself: this failure is one
                            * as any other. NULL: it always is. Copied */
     const struct bats_stock *stocks; /* by machine, with its slots; NULL: tasks

@@ -90,7 +90,8 @@ const char *bats_strategy_format(char text[BATS_STRATEGY_TEXT],
 /* The strategy may send instances to the reliable pool. */
 bool bats_strategy_needs_reliable(const struct bats_strategy *strategy);
 
-/* It has the pools that it needs among these clusters. BATS_EINPUT. */
+/* Checks that these clusters have the pools that the strategy needs.
+ * BATS_EINPUT. */
 int bats_strategy_check(const struct bats_strategy *strategy,
                         const struct bats_cluster *clusters, size_t n_clusters,
                         struct bats_error *err);
@@ -105,5 +106,19 @@ bats_time bats_span_time(const struct bats_span *span, double t_ur);
 
 /* After so long, or later, an instance is given up before the tail begins. */
 bats_time bats_strategy_throughput(double t_ur, bool noticed);
+
+/* ---- utility: what a strategy is worth to a user; the less the better ----
+ *
+ * An expression (util/expression.h) of makespan and tail in seconds, cost and
+ * task_cost; or one of the words cheapest, fastest and product. */
+
+/* Its value for a makespan and tail in microseconds and a cost in millionths,
+ * of n_tasks. BATS_EINPUT with a sentence that names the place of a mistake. */
+int bats_utility_value(const char *text, double makespan, double tail,
+                       double cost, uint32_t n_tasks, double *value,
+                       struct bats_error *err);
+
+/* The same of any numbers: is it an expression? */
+int bats_utility_check(const char *text, struct bats_error *err);
 
 #endif

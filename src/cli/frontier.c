@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "bats/utility.h"
+#include "bats/strategy.h"
 #include "cli/jobs.h"
 
 /* The threads share this. */

@@ -77,7 +77,7 @@ static bool waits_for_machines(const struct state *s)
     return s->bag.graph && s->now == 0 && s->n_absent > 0;
 }
 
-/* One that could be run now, though its workflow may not be able to pay. */
+/* Some task could be run now, though its workflow may not be able to pay. */
 static bool any_task(const struct state *s)
 {
     return bats_bag_ready(&s->bag) > 0 || s->money.purses.n_waiting > 0;
@@ -136,7 +136,8 @@ static void beside(struct state *s, uint32_t slot, struct bats_position task)
     execution_cancel_others(s, slot, task);
 }
 
-/* Which other slots a task of several cores holds there is not known. */
+/* A task of several cores cannot be taken over: the other slots that it holds
+ * are not known. */
 static bool may_be_there(const struct state *s, uint32_t slot,
                          struct bats_position task)
 {
@@ -167,7 +168,7 @@ void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)
     }
 }
 
-/* What orders have learned of the state may be wrong by now. */
+/* Tells the order that what it remembers of the state may be out of date. */
 static void begin_pass(struct bats_sched *e)
 {
     if (e->order->begin)

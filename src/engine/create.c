@@ -328,7 +328,7 @@ int bats_sched_create(const struct bats_sched_options *o,
         tail_find(o, e->policy->sends_instances, lease->terms.idle_is_free);
     e->order = o->needs ? &order_fit : o->graph ? &order_chain : &order_random;
     rc = state_init(&e->state, o, lease, e->tail->limit != NULL, err);
-    /* They pay whole jobs. */
+    /* Workflows and instances pay whole jobs. */
     if (rc == 0 && (o->n_purses > 0 || e->policy->sends_instances))
         e->state.money.ledger.billing.lease = 0;
     if (rc == 0)

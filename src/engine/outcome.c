@@ -161,10 +161,10 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
     else
         succeed(e, ev->machine, task, was_replica);
     tell_sampling(e, ev->machine, task, failed ? -1 : ev->runtime);
-    bats_time time = failed && ev->out_of_memory
-                         ? 0 /* the machine is not to blame */
-                         : failure_note(e->own.failure, s, ev->machine, task,
-                                        failed);
+    bats_time time =
+        failed && ev->out_of_memory
+            ? 0 /* the machine is not to blame */
+            : failure_note(e->own.failure, s, ev->machine, task, failed);
     if (time > 0)
         rc = quarantine(e, ev->machine, time, err);
     if (!failed && s->machines[ev->machine].on_trial) {
@@ -229,13 +229,12 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
     struct state *s = &e->state;
     const struct slot *sl = &s->slots[slot];
     bool yielded = ev->type == BATS_EVENT_YIELDED;
-    bool cut_off =
-        bats_same_position(sl->head, task) && !sl->is_replica && !yielded;
-    bool timed_out = bats_same_position(sl->head, task) && sl->timed_out;
-    bats_time ran =
-        bats_same_position(sl->head, task) ? s->now - sl->started : 0;
-    bool judged = bats_same_position(sl->head, task) && sl->judged;
-    if (!yielded && bats_same_position(sl->head, task))
+    bool is_head = bats_same_position(sl->head, task);
+    bool cut_off = is_head && !sl->is_replica && !yielded;
+    bool timed_out = is_head && sl->timed_out;
+    bool judged = is_head && sl->judged;
+    bats_time ran = is_head ? s->now - sl->started : 0;
+    if (!yielded && is_head)
         lease_forgive(s, ev->machine);
     tell_tail(e, slot, task, false, !timed_out);
     bool elsewhere = execution_end(s, slot, task, false);
@@ -354,7 +353,8 @@ static int review_loss(struct bats_sched *e, uint32_t machine,
         e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
 }
 
-/* One that can save its state migrates with it: it yields when told to stop. */
+/* A task that can save its state migrates with it: it yields when told to
+ * stop. */
 int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
                       struct bats_error *err)
 {

@@ -162,7 +162,7 @@ static struct proposal placed(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
     struct bats_position task = e->policy->place(e->own.policy, s, slot);
-    /* It may wait for money since the policy has chosen it. */
+    /* The task may have begun to wait for money after the policy chose it. */
     if (!bats_is_position(task) || s->bag.state[task.i] != BATS_TASK_PENDING)
         return nothing(BATS_IDLE_ELSEWHERE);
     return propose_affords(s, s->slots[slot].machine, task)

@@ -107,7 +107,7 @@ static void find_names(const struct ends *ends, size_t place[NAMES])
     place[3] = knee(ends, place[4], place[2]);
 }
 
-/* It is not what a name further out means, too. */
+/* Names further out do not mean the same schedule. */
 static bool is_listed(const size_t place[NAMES], int k)
 {
     static const int outer[NAMES][3] = {

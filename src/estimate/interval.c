@@ -105,7 +105,7 @@ static void bound_deviation(struct bats_runtimes *r, const double *sorted,
     r->deviation_high = exp((centre + z * se) / 2);
 }
 
-/* One task more, far beyond the longest. */
+/* Allows for one more task, far longer than the longest. */
 static void allow_for_tail(struct bats_runtimes *r, const double *sorted,
                            const struct moments *m)
 {

@@ -249,7 +249,7 @@ static int look_at(struct bag *bag, double *m, double aim, struct ends *ends,
     return ends_add(ends, &end, err);
 }
 
-/* One machine of the slowest cluster would be done by then. */
+/* The end of the bag on one machine of the slowest cluster. */
 static double latest_end(const struct bag *bag)
 {
     double latest = 0;

@@ -7,13 +7,15 @@
 #include "util/larger.h"
 
 #define CLASSES 256
-/* The precision of an end and of a demand: means are not known any better. */
+/* Relative precision of an end and of a demand: means are known no better. */
 #define PRECISION 2e-3
-/* If not all can be done, this share of what can be is done, sooner. */
+/* If the demand cannot be met, the plan does this share of what is possible,
+ * sooner. */
 #define ENOUGH 0.98
-/* So many held machines are enough to find an end. */
+/* An end is found from at most this many held machines. */
 #define SAMPLE 512
-/* A guess of the end is as good as this, and its square, and so on. */
+/* The first step from the guess of the end is this factor; each later one is
+ * the square of the last. */
 #define NEAR 1.07
 #define FOREVER 1e9
 #define INSTANT 1e-6
@@ -153,7 +155,7 @@ static struct plain plain_of(const struct bats_windows_problem *p,
                           .now = worth_of_held(p, m, m->paid, FOREVER)};
 }
 
-/* A part of a window may be worth most, and yet it cannot be bought. */
+/* Types of which the budget does not pay a whole window are left out. */
 static void look_at_budget(struct view *v, double budget)
 {
     for (size_t i = 0; i < v->p->n_types; i++)

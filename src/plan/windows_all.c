@@ -6,9 +6,9 @@
 
 #include "util/larger.h"
 
-/* The precision of an end: means are not known any better. */
+/* Relative precision of an end: means are known no better. */
 #define PRECISION 2e-3
-/* So many held machines are enough to find it. */
+/* An end is found from at most this many held machines. */
 #define SAMPLE 512
 /* See bats_windows_loss. */
 #define LOST 0.5

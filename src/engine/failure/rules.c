@@ -127,8 +127,8 @@ static void forget_failures(struct failure *r, struct history *h, uint32_t but)
     h->n_failed = but;
 }
 
-/* One more failure and it is in quarantine again; but the next job may get
- * another node. */
+/* One more failure puts the machine into quarantine again; of jobs, the next
+ * one may get another node. */
 static bats_time sentence(struct failure *r, const struct state *s,
                           struct history *h)
 {

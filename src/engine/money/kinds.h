@@ -58,7 +58,7 @@ void job_bill_other(struct state *s, bats_money amount);
 /* No other job can be had there: -> LOST, as soon as it is PARKED. */
 void job_close(struct state *s, uint32_t machine);
 
-/* It may work for so long from now. */
+/* The job may work for this time from now. */
 void job_set_end(struct state *s, uint32_t machine, bats_time time);
 
 /* ACTIVE: whether another job follows it is decided. */

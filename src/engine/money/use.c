@@ -41,7 +41,7 @@ static bats_money money_left(const struct state *s, uint32_t id)
     return room < left ? room : left;
 }
 
-/* As long as there is money. */
+/* Holds the price of use until `end`, or as much of it as the money pays. */
 static void hold_until(struct state *s, uint32_t id, bats_time end)
 {
     const struct machine *m = &s->machines[id];
@@ -88,7 +88,7 @@ bool use_affordable(const struct state *s, uint32_t id, bats_time time)
                             time) <= bats_ledger_available(&s->money.ledger);
 }
 
-/* There is money, if only not less than none. */
+/* Holding the machine costs nothing until it has a task. */
 static bool begin(struct state *s, uint32_t id)
 {
     if (!bats_ledger_charge(&s->money.ledger, 0))

@@ -26,8 +26,8 @@ struct faster {
     uint32_t machine, cluster;
 };
 
-/* What a refusal holds for, within a pass over idle slots: until a task begins,
- * or a slot is no longer idle. */
+/* Within a pass over idle slots, a refusal holds until one of these changes:
+ * until a task begins, or a slot is no longer idle. */
 struct refusal {
     uint32_t ready, busy, idle;
 };

@@ -10,8 +10,8 @@
 struct order {
     struct advisor advisor;
     enum bats_idle refusal; /* what no task means */
-    /* A pass over idle slots begins: what has been learned of the state may be
-     * wrong by now. NULL: nothing was. */
+    /* A pass over idle slots begins: what the order remembers of the state may
+     * be out of date. NULL: it remembers nothing. */
     void (*begin)(void *self);
     /* The task for the machine; BATS_NO_POSITION: the next tasks are for other
      * machines. The bag is not empty. */

@@ -43,7 +43,7 @@ static double tasks_of(const struct state *s)
 
 /* ---- within a budget ---- */
 
-/* As many as there are tasks, the cheapest slots first. */
+/* Machines with as many slots as there are tasks, the cheapest slots first. */
 static void start_cheap(const struct state *s, struct policy_start *start)
 {
     bool seen[BATS_CLUSTERS_MAX] = {false};

@@ -32,8 +32,8 @@ static bool is_known(const struct state *s, struct bats_position task)
     return bats_is_position(task) && s->known.is_ranked;
 }
 
-/* That of the longest task of the sample, or until it is given up where it may
- * not answer. */
+/* The runtime of the longest task of the sample; on machines that may not
+ * answer, the time after which the task is given up. */
 bats_time task_allowed(const struct state *s, uint32_t id,
                        struct bats_position task)
 {

@@ -248,7 +248,7 @@ void machine_drained(struct state *s, uint32_t machine);
 /* ACTIVE: not wanted after its window, or wanted again. */
 void machine_mark(struct state *s, uint32_t machine, bool marked);
 
-/* It gets no tasks, and leaves at the end of its window. */
+/* The machine gets no more tasks, and leaves at the end of its window. */
 void machine_retire(struct state *s, uint32_t machine);
 
 /* The same, until then (BATS_NEVER: for good), since things keep failing on it;
@@ -283,8 +283,8 @@ void purse_ended(struct state *s, uint32_t number, enum bats_task_state state);
 /* A task begins on the machine. */
 void purse_join(struct state *s, uint32_t machine, struct bats_position task);
 
-/* So much is needed from now on: the stakes follow, as far as there is
- * money. */
+/* The machine needs this amount from now on: the stakes follow, as far as there
+ * is money. */
 void purse_match(struct state *s, uint32_t machine, bats_money need);
 
 /* The execution that the slot runs is about to leave it. */

@@ -83,8 +83,8 @@ bats_money purse_room(const struct state *s, uint32_t machine);
 bool purse_admits(const struct state *s, uint32_t machine,
                   struct bats_position task);
 
-/* So many tasks their workflows could pay further machines of the cluster for,
- * as many as those have slots. */
+/* The number of tasks for which workflows could pay further machines of the
+ * cluster, a slot for each task. */
 double purses_pay(const struct state *s, size_t cluster);
 
 /* Tasks wait for the beginning of their workflow. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bats/utility.h"
+#include "bats/strategy.h"
 #include "sim/scenario/section.h"
 
 #define RUNS_MAX 10000000
@@ -243,7 +243,7 @@ static int set_utility(struct bats_sections *r, const char *value,
 const struct bats_key bats_scenario_run_keys[] = {
     NUMBER("window", PERIOD, platform.window, 0),
     NUMBER("currency", TEXT, platform.currency,
-           sizeof ((struct bats_scenario *)NULL)->platform.currency),
+           sizeof((struct bats_scenario *)NULL)->platform.currency),
     BATS_KEY("billing", set_billing, false, false),
     BATS_KEY("policy", set_policy, true, false),
     BATS_KEY("budget", set_budget, true, false),
@@ -323,6 +323,7 @@ int bats_scenario_run_settle(struct bats_sections *r)
                     "grace has to be shorter than a window");
     if (rc == 0 &&
         s->n_seeds * s->repeats * s->n_policies * s->n_budgets > RUNS_MAX)
-        return FAIL(r, bats_scenario_line(r, RUN, NULL), "more than ten million runs");
+        return FAIL(r, bats_scenario_line(r, RUN, NULL),
+                    "more than ten million runs");
     return rc == 0 ? check_strategy(r) : rc;
 }

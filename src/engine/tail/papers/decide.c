@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bats/utility.h"
-
 #define PLAYS 10
 /* Fewer plays for large tails, whose step takes longer. */
 #define TASKS_PLAYED 4000

@@ -15,7 +15,7 @@
 
 struct decide_question {
     struct bats_plays_model model; /* with the tail */
-    const char *utility;           /* bats/utility.h */
+    const char *utility;           /* bats/strategy.h */
     double elapsed, charged;       /* so far; microseconds, money */
     double money, time;            /* that is left; or INFINITY */
     uint32_t n_tasks;              /* of the whole bag */

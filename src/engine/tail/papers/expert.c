@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "bats/answers.h"
-#include "bats/utility.h"
 #include "engine/tail/papers/decide.h"
 #include "engine/tail/papers/instances.h"
 #include "util/expression.h"

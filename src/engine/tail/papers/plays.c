@@ -33,7 +33,7 @@ struct running {
     uint32_t n, n_sent;
 };
 
-/* One world when its tail begins. */
+/* The state of a play when its tail begins. */
 struct snapshot {
     bats_time now;
     double cost;
@@ -353,7 +353,7 @@ static struct sent draw_running(struct player *w, uint32_t i)
     return sent;
 }
 
-/* The tail that the model is given. */
+/* Plays from the tail that the model gives. */
 static void play_present(struct player *w, struct snapshot *to)
 {
     const struct bats_plays_model *m = &w->p->m;

@@ -1,10 +1,12 @@
-/* strategy: names of strategies. See bats/strategy.h. */
+/* strategy: names of strategies, and their utility. See bats/strategy.h. */
 #include "bats/strategy.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/expression.h"
 
 /* Strategies with names: D = 4 T_ur, and all of the reliable pool. */
 static const struct named {
@@ -279,4 +281,34 @@ bats_time bats_strategy_throughput(double t_ur, bool noticed)
 {
     const struct bats_span d = {.of_tur = BATS_THROUGHPUT_D};
     return noticed ? BATS_LONGEST : bats_span_time(&d, t_ur);
+}
+
+/* ---- utility ---- */
+
+/* The expression for a word. */
+static const char *expression(const char *text)
+{
+    return strcmp(text, "cheapest") == 0  ? "cost"
+           : strcmp(text, "fastest") == 0 ? "makespan"
+           : strcmp(text, "product") == 0 ? "makespan * cost"
+                                          : text;
+}
+
+int bats_utility_value(const char *text, double makespan, double tail,
+                       double cost, uint32_t n_tasks, double *value,
+                       struct bats_error *err)
+{
+    static const char *const members[] = {"makespan", "tail", "cost",
+                                          "task_cost"};
+    const double values[] = {makespan / 1e6, tail / 1e6,
+                             cost / (double)BATS_UNIT,
+                             cost / (double)BATS_UNIT / n_tasks};
+    return bats_expression_value(expression(text), members, values, 4, value,
+                                 err);
+}
+
+int bats_utility_check(const char *text, struct bats_error *err)
+{
+    double value;
+    return bats_utility_value(text, 1, 1, 1, 1, &value, err);
 }
