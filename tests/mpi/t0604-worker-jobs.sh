@@ -246,9 +246,8 @@ worker idle
 within 60 children 1
 killed
 within 30 children 0
-resumed
-within 60 children 1
 touch may.1
+resumed
 ended $master 0
 ended $busy 0
 ended $worker 0
