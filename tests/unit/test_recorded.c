@@ -140,8 +140,8 @@ TEST_IN_DIRECTORY(a_metered_machine_is_paid_until_it_is_given_back)
     add_lease(0, 2 * HOUR, -1);
     struct bats_view *view = open_view(&h);
     assert_int_equal(h.n_holds, 2);
-    assert_hold(&h, 0, 1, 5, HOUR + HOUR / 2);
-    assert_hold(&h, 1, 0, 2 * HOUR, 3 * HOUR);
+    assert_hold(&h, 0, 0, 2 * HOUR, 3 * HOUR);
+    assert_hold(&h, 1, 1, 5, HOUR + HOUR / 2);
     bats_run_history_release(&h);
     bats_view_close(view);
 }
