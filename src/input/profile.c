@@ -18,7 +18,7 @@
 
 #define VERSION 1
 #define TASKS_MAX 1000000000 /* so that a small file takes at most 1 GB */
-#define SECONDS_MAX 9e12 /* limit of bats_time */
+#define SECONDS_MAX 9e12     /* limit of bats_time */
 #define SLOTS_MAX 1e6
 
 /* ---- reading: values, and where they are ---- */

@@ -62,6 +62,10 @@ says a-1 '^a-1 on .*: held since .* and runs task [1-4]; its window ends at 1h'
 ok 'a machine that works says until when'
 says b-1 '^b-1 on .*: never acquired: 0 are left of the budget, a window costs 5'
 ok 'one that cannot be paid says so'
+"$BATS_MPI" log bag --machine a-1 | grep -q ' run  *a-1 '
+expect 2 "$BATS_MPI" log bag --machine c-1 2>err
+grep -q "there was no machine 'c-1' in this run" err
+ok 'the log of a machine that never was is refused'
 
 kill -USR1 "$(rank_pid 0)"
 within 60 says "$(pending)" \

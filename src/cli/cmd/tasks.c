@@ -271,19 +271,37 @@ void bats_look_entry(const struct bats_view_entry *e, int64_t *session)
     bats_words_line(stdout, "%s", line);
 }
 
+/* Refuses a machine that the log has nothing of, unless it is only idle. */
+static int check_machine(struct bats_view *view, const char *name,
+                         struct bats_error *err)
+{
+    struct bats_view_machine machine;
+    int rc = bats_view_machines(view, name, err);
+    if (rc == 0)
+        rc = bats_view_next_machine(view, &machine, err);
+    return rc == 0  ? bats_refuse(err, "there was no machine '%s' in this run",
+                                  name)
+           : rc < 0 ? rc
+                    : 0;
+}
+
 int cmd_log(struct bats_view *view, const struct bats_settings *set,
             struct bats_error *err)
 {
     struct bats_view_entry entry;
     int64_t session = 0;
+    bool found = false;
     int rc = bats_view_log(view, set->on_machine, 0, (int64_t)set->last, err);
 
     while (rc == 0 && (rc = bats_view_next_entry(view, &entry, err)) > 0) {
         rc = 0;
+        found = true;
         if (set->json)
             rc = entry_json(&entry, err);
         else
             bats_look_entry(&entry, &session);
     }
-    return rc;
+    return rc == 0 && !found && set->on_machine != NULL
+               ? check_machine(view, set->on_machine, err)
+               : rc;
 }
