@@ -87,7 +87,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c options.c schema.c \
 	$(addprefix write/, begin.c file.c killed.c kinds.c log.c match.c \
 	now.c parameters.c past.c promise.c record.c rest.c rows.c \
-	runs.c submitted.c) \
+	runs.c) \
 	$(addprefix read/, copy.c history.c part.c recover.c results.c \
 	view.c view_graph.c view_log.c view_machines.c view_status.c view_tasks.c \
 	texts.c view_stderr.c view_workflows.c) \

@@ -296,13 +296,8 @@ const size_t bats_schema_n_tables =
 const char *const bats_schema_events[] = {
     [BATS_EVENT_JOINED] = "joined",
     [BATS_EVENT_LOST] = "lost",
-    [BATS_EVENT_DONE] = "done",
-    [BATS_EVENT_FAILED] = "failed",
-    [BATS_EVENT_PREEMPTED] = "preempted",
-    [BATS_EVENT_TICK] = "tick",
     [BATS_EVENT_DRAIN] = "drain",
     [BATS_EVENT_STOP] = "stop",
-    [BATS_EVENT_YIELDED] = "yielded",
     [BATS_EVENT_CHOSEN] = "chosen",
     [BATS_EVENT_HOLD] = "hold",
     [BATS_EVENT_GO] = "go",
@@ -313,15 +308,11 @@ const char *const bats_schema_events[] = {
     [BATS_EVENT_KILLED] = "killed",
     [BATS_EVENT_FOUND] = "found",
     [BATS_EVENT_RETIRED] = "retired",
-    [BATS_EVENT_ADDED] = "added",
-    [BATS_EVENT_WITHDRAWN] = "withdrawn",
     [BATS_EVENT_SHUT] = "shut",
 };
 
 const char *const bats_schema_commands[] = {
     [BATS_COMMAND_ACQUIRE] = "acquire",
-    [BATS_COMMAND_RUN] = "run",
-    [BATS_COMMAND_CANCEL] = "cancel",
     [BATS_COMMAND_PARK] = "park",
     [BATS_COMMAND_RELEASE] = "release",
     [BATS_NOTICE_FINISHED] = "finished",
@@ -329,7 +320,6 @@ const char *const bats_schema_commands[] = {
     [BATS_NOTICE_READMIT] = "readmit",
     [BATS_NOTICE_LOSE] = "lose",
     [BATS_NOTICE_SKIP] = "skip",
-    [BATS_NOTICE_SHARE] = "share",
     [BATS_NOTICE_SAMPLED] = "sampled",
 };
 

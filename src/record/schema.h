@@ -24,7 +24,8 @@ int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err);
 extern const char *const bats_schema_tables[];
 extern const size_t bats_schema_n_tables;
 
-/* The words in the columns `type`, `finish` and `resume`, by enum. */
+/* The words in the columns `what`, `finish` and `resume`, by enum. Events and
+ * commands that have tables of their own have none. */
 extern const char *const bats_schema_events[];
 extern const char *const bats_schema_commands[];
 extern const char *const bats_schema_finishes[];

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/parts.h"
 #include "report/report.h"
 #include "report/words.h"
 #include "util/text.h"

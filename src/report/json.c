@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "report/finish.h"
-#include "report/parts.h"
 #include "report/report.h"
 #include "report/workflows.h"
 #include "util/json.h"

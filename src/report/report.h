@@ -115,6 +115,22 @@ void bats_report_print_brief(FILE *out, const struct bats_report *report);
 int bats_report_json(FILE *out, const struct bats_report *report,
                      struct bats_error *err);
 
+/* ---- what its forms share: summary.c, brief.c, json.c ---- */
+
+#define BATS_REPORT_CAUSES 8 /* causes of failure that are shown */
+
+/* "makespan   4h32m", wrapped at 80 columns. `text` is encoded here. */
+void bats_report_labelled(FILE *out, const char *label, const char *text);
+
+/* "bats-mpi: all 8 tasks done in 350ms". */
+void bats_report_outcome(FILE *out, const struct bats_report *report);
+
+/* The executions stopped, repeated, replicated and lost; empty without any. */
+void bats_report_mishaps(FILE *out, const struct bats_report *report);
+
+/* The categories as in the JSON of the report. NULL: out of memory. */
+json_t *bats_report_categories(const struct bats_report *report);
+
 /* ---- before the run ---- */
 
 /* Prints the clusters, their machines and charges as a table. */

@@ -7,7 +7,6 @@
 
 #include "bats/lease.h"
 #include "report/finish.h"
-#include "report/parts.h"
 #include "report/report.h"
 #include "report/sheet.h"
 #include "report/table.h"

@@ -10,8 +10,6 @@
 
 #include "util/hash.h"
 
-#define BLANKS " \t"
-
 /* ---- from text ---- */
 
 static const struct {
@@ -47,13 +45,8 @@ int bats_draw_parse(const char *text, struct bats_draw *draw,
                     struct bats_error *err)
 {
     char words[4][64] = {""};
-    int n = 0;
-    for (const char *at = text + strspn(text, BLANKS); *at != '\0' && n < 4;
-         at += strspn(at, BLANKS)) {
-        size_t length = strcspn(at, BLANKS);
-        snprintf(words[n++], sizeof words[0], "%.*s", (int)length, at);
-        at += length;
-    }
+    int n = sscanf(text, "%63s %63s %63s %63s", words[0], words[1], words[2],
+                   words[3]);
     size_t kind = 0;
     while (kind < N_FORMS && strcmp(words[0], forms[kind].name) != 0)
         kind++;

@@ -20,11 +20,6 @@
 
 /* ---- attaching ---- */
 
-static int run(struct bats_view *v, const char *sql, struct bats_error *err)
-{
-    return bats_db_run(&v->db, sql, err);
-}
-
 /* The name as a URI. `direct`: read only and without locks. */
 static char *uri_of(const char *path, bool direct)
 {
@@ -139,7 +134,8 @@ static bool is_quiet(const struct bats_copy_mark *mark)
 static int work(struct bats_view *v, bats_part_job *job, void *context,
                 struct bats_error *err)
 {
-    int rc = run(v, "BEGIN; PRAGMA rec.cache_size = -8192", err);
+    int rc =
+        bats_db_run(&v->db, "BEGIN; PRAGMA rec.cache_size = -8192", err);
     return rc == 0 ? job(v, context, err) : rc;
 }
 

@@ -338,21 +338,14 @@ static int check(struct recover *r, struct bats_error *err)
                : 0;
 }
 
-static int take_word(void *is_ok, sqlite3_stmt *s, struct bats_error *err)
-{
-    const char *word = (const char *)sqlite3_column_text(s, 0);
-    (void)err;
-    *(bool *)is_ok = word != NULL && strcmp(word, "ok") == 0;
-    return 0;
-}
-
 static bool is_whole(struct bats_db *db)
 {
-    bool is_ok = false;
+    static const struct bats_db_column column[] = {{BATS_DB_CHARS, 0, 8}, {0}};
+    char word[8] = "";
     return !bats_db_is_cut_off(db, "main") &&
-           bats_db_each(db, "PRAGMA integrity_check(1)", take_word, &is_ok,
-                        NULL, NULL, 0) == 0 &&
-           is_ok;
+           bats_db_get(db, "PRAGMA integrity_check(1)", column, word, NULL,
+                       NULL, 0) == 0 &&
+           strcmp(word, "ok") == 0;
 }
 
 static int recover(struct recover *r, const char *copy, const char *to,

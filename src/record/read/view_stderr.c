@@ -1,14 +1,10 @@
 /* view_stderr: the end of standard error of tasks that failed. */
 #include "record/read/part.h"
 
-/* The ends of more tasks than these are taken in one go. */
-#define MANY 20000
-
-/* Takes the texts of the tasks of the list. Most tasks share one. */
+/* Takes the texts of the task of the list, or if it has several, those of all
+ * tasks. Most tasks share one. */
 static int take(struct bats_view *v, void *unused, struct bats_error *err)
 {
-    bool is_all = v->n_tasks > MANY;
-    sqlite3_stmt *s = NULL;
     (void)unused;
     int rc = bats_db_run(
         &v->db,
@@ -16,20 +12,14 @@ static int take(struct bats_view *v, void *unused, struct bats_error *err)
         " session, time_us, task, attempt, same, text, UNIQUE (task, attempt));"
         "DELETE FROM temp.ends",
         err);
-    if (rc == 0)
-        rc = bats_db_prepare(
-            &v->db,
-            is_all ? "INSERT INTO temp.ends SELECT * FROM rec.stderr"
-                   : "INSERT OR IGNORE INTO temp.ends SELECT * FROM rec.stderr"
-                     " WHERE task = ?1 OR seq IN (SELECT same FROM rec.stderr"
-                     "  WHERE task = ?1)",
-            &s, err);
-    for (size_t i = 0; rc == 0 && i < (is_all ? 1 : v->n_tasks); i++) {
-        sqlite3_bind_int64(s, 1, v->tasks[i].id);
-        rc = bats_db_step(&v->db, s, err);
-    }
-    sqlite3_finalize(s);
-    return rc;
+    int64_t task = v->n_tasks == 1 ? v->tasks[0].id : BATS_DB_NULL;
+    return rc < 0 ? rc
+                  : bats_db_each(&v->db,
+                                 "INSERT INTO temp.ends SELECT * FROM"
+                                 " rec.stderr WHERE ?1 IS NULL OR task = ?1"
+                                 " OR seq IN (SELECT same FROM rec.stderr"
+                                 "  WHERE task = ?1)",
+                                 NULL, NULL, err, BATS_VALUES(BATS_I(task)));
 }
 
 static const char sql[] =
