@@ -298,6 +298,16 @@ static bats_money two_digits(bats_money amount)
     return step;
 }
 
+/* What a window costs where it costs the least. */
+static bats_money least_charge(const struct bats_platform *platform)
+{
+    bats_money least = platform->clusters[0].charge;
+    for (size_t i = 1; i < platform->n_clusters; i++)
+        if (platform->clusters[i].charge < least)
+            least = platform->clusters[i].charge;
+    return least;
+}
+
 /* Prints what to do about tasks that the budget could not pay. */
 static void print_rest(FILE *out, const struct bats_report *r)
 {
@@ -314,8 +324,9 @@ static void print_rest(FILE *out, const struct bats_report *r)
         !bats_units_add(s->status.charged, s->status.rest_cost, &sum)) {
         snprintf(text, sizeof text,
                  "%s; what they would cost is not known, because no task "
-                 "was finished",
-                 count.s);
+                 "was finished; a window costs %s or more",
+                 count.s,
+                 bats_words_money(least_charge(s->platform), currency).s);
     } else {
         bats_money step = two_digits(s->status.rest_cost);
         sum += (step - sum % step) % step;
