@@ -122,7 +122,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	alloc.c dry_run.c earlier.c joining.c output.c settings.c) \
 	$(addprefix src/cli/cmd/, \
 	export.c report.c top.c \
-	clusters.c frontier.c history.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
+	clusters.c frontier.c history.c output.c plan.c record.c run.c simulate.c sizes.c status.c tasks.c \
 	why.c worker.c)
 
 CLIENT_SRC = src/client/main.c

@@ -39,6 +39,6 @@ bats_verb_check cmd_history_check, cmd_output_check, cmd_plan_check,
     cmd_record_check;
 bats_verb_act cmd_frontier, cmd_history, cmd_output, cmd_plan, cmd_record,
     cmd_simulate, cmd_top;
-bats_verb_show cmd_export, cmd_log, cmd_report, cmd_status, cmd_tasks, cmd_why;
+bats_verb_show cmd_export, cmd_log, cmd_report, cmd_sizes, cmd_status, cmd_tasks, cmd_why;
 
 #endif

@@ -120,6 +120,7 @@ struct bats_settings {
     bool all;                            /* output: [false] */
     bool failed;                         /* output: [false] */
     bool err;                            /* output: [false] */
+    bool sizes; /* tasks: by class, the memory asked for and used */
     uint64_t slowest;                    /* tasks: [0] */
     const char *state;                   /* tasks: [NULL] */
     const char *where;                   /* tasks: [NULL] */

@@ -70,6 +70,9 @@ const struct bats_option bats_options[] = {
         "only failed tasks"),
     ROW("slowest", 0, "N", COUNT, AT(slowest), TASKS, TASKS,
         "the N slowest tasks, the slowest first"),
+    ROW("sizes", 0, NULL, FLAG, AT(sizes), TASKS, TASKS,
+        "instead of tasks their classes: the memory that they asked for and "
+        "used, and what asking for less would have saved"),
     ROW("state", 0, "pending|running|done|failed|skipped|removed", CHOICE,
         AT(state), TASKS, TASKS,
         "only tasks in this state (skipped: not run, because a task that they "

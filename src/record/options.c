@@ -87,6 +87,32 @@ static json_t *categories(const uint16_t *of, uint32_t n)
     return bats_json_whole(list, bad);
 }
 
+/* By category: cores, GPUs and KiB of memory. */
+static json_t *needs(const struct bats_sched_options *o)
+{
+    json_t *list = json_array();
+    int bad = 0;
+    for (uint32_t i = 0; i < o->n_categories; i++)
+        bad |= json_array_append_new(
+            list, json_pack("[I, I, I]", (json_int_t)o->needs[i].cores,
+                            (json_int_t)o->needs[i].gpus,
+                            (json_int_t)o->needs[i].memory_kib));
+    return bats_json_whole(list, bad);
+}
+
+/* The same by machine. */
+static json_t *stocks(const struct bats_sched_options *o)
+{
+    json_t *list = json_array();
+    int bad = 0;
+    for (uint32_t i = 0; i < o->n_machines; i++)
+        bad |= json_array_append_new(
+            list, json_pack("[I, I, I]", (json_int_t)o->stocks[i].cores,
+                            (json_int_t)o->stocks[i].gpus,
+                            (json_int_t)o->stocks[i].memory_kib));
+    return bats_json_whole(list, bad);
+}
+
 static json_t *numbers(const int64_t *n, size_t count)
 {
     json_t *list = json_array();
@@ -251,6 +277,10 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->category != NULL)
         bad |= json_object_set_new(object, "categories",
                                    categories(o->category, o->n_tasks));
+    if (o->needs != NULL)
+        bad |= json_object_set_new(object, "needs", needs(o));
+    if (o->needs != NULL && o->stocks != NULL)
+        bad |= json_object_set_new(object, "stocks", stocks(o));
     if (o->purse != NULL)
         bad |= json_object_set_new(object, "workflow",
                                    categories(o->purse, o->n_tasks));

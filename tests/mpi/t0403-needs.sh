@@ -214,6 +214,24 @@ test "$("$BATS_MPI" tasks --json time.bats | jq .attempts)" -eq 2
 expect 2 bats 5 --timeout 1 --retry-time 1 -- 'sleep {}' ::: 1
 ok '--retry-time: a task that was stopped is tried again with more time'
 
+# ---- sizes ----
+
+# On a node of 4 slots and 500M two tasks that ask for 400M take 80 % of it each,
+# and would take a slot each with what they use.
+hold='{ head -c 50M /dev/zero; sleep 1.2; } | tail -n 1 >/dev/null'
+printf '%s\n' '#BATS class=a memory=400M' "$hold" "$hold" >bag
+export SLURM_MEM_PER_NODE=500
+bats 5 bag --memory-limit --record sizes.bats
+unset SLURM_MEM_PER_NODE
+"$BATS_MPI" tasks --sizes sizes.bats >sizes
+grep -qE '^a +2 +400M +[56][0-9]M +[56][0-9]M +[56][0-9]M +[56][0-9]M +0\.' sizes
+"$BATS_MPI" tasks --sizes --json sizes.bats >sizes.json
+test "$(jq -c '[.class, .tasks, .asked_kib]' sizes.json)" = '["a",2,409600]'
+spent=$(sqlite3 sizes.bats 'SELECT sum(cost) / 1e6 FROM task_now')
+jq --arg spent "$spent" -e '.saves / ($spent | tonumber) - 4 * (0.8 - 0.25) |
+    fabs < 1e-9' sizes.json >/dev/null
+ok 'tasks --sizes: asked, used, and what less would have saved'
+
 cat >nested.c <<'C'
 #include <mpi.h>
 #include <stdio.h>

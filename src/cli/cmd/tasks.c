@@ -213,6 +213,8 @@ int cmd_tasks(struct bats_view *view, const struct bats_settings *set,
         set->slowest > 0 ? BATS_VIEW_SLOWEST : BATS_VIEW_BY_NUMBER;
     struct bats_view_task task;
     bool failed = false;
+    if (set->sizes)
+        return cmd_sizes(view, set, err);
     int rc = bats_view_tasks(view, state, 0, set->where, order,
                              (int64_t)set->slowest, err);
 

@@ -119,6 +119,7 @@ struct bats_view_task {
     const char *cluster;
     const char *command;
     int64_t line;
+    double cost; /* of its machine for the time it ran, millionths */
     bool unpaid;            /* skipped, for its workflow could not pay */
     const char *parameters; /* values of a sweep, a JSON object; or "" */
 };

@@ -29,13 +29,14 @@ struct query {
 static const char list_sql[] =
     "SELECT n.task, n.number, " STATE_OF ", n.attempts,"
     " coalesce(n.wall_us, -1), n.start_us, n.cpu_us, n.max_rss_kib,"
-    " n.exit_status, n.signal, n.host, n.cluster, n.reason IS 'unpaid'" FROM;
+    " n.exit_status, n.signal, n.host, n.cluster, n.reason IS 'unpaid',"
+    " n.cost" FROM;
 #define C(member) BATS_COLUMN(struct bats_view_task, member)
 static const struct bats_db_column list_columns[] = {
     C(id),          C(number),   C(state),  C(attempts),
     C(wall_us),     C(start_us), C(cpu_us), C(max_rss_kib),
     C(exit_status), C(signal),   C(host),   C(cluster),
-    C(unpaid),      {0}};
+    C(unpaid),      C(cost),     {0}};
 #undef C
 
 /* Tasks of the bag; or of a number, those that had it if none has. */

@@ -1,0 +1,257 @@
+/*
+ * sizes: `tasks --sizes`, what tasks asked for, what they used, and what less
+ * would have saved. By class and asked memory, of the tasks that are done.
+ *
+ * A task takes the share of its machine that it asks for of cores or memory,
+ * whichever is more. With the most memory that any of its kind has used, and a
+ * twentieth more, it would have taken less; what its machine charged in that
+ * time, times the difference of the shares, is saved. Where memory was not what
+ * limited the number of tasks at a time (the record has no needs), nothing is.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/frame.h"
+#include "cli/look.h"
+#include "report/html.h"
+#include "report/table.h"
+#include "report/words.h"
+#include "util/grow.h"
+#include "util/json.h"
+
+#define SPARE 1.05
+
+struct use {
+    const char *class;
+    int64_t asked, used; /* KiB; asked 0: nothing */
+    double cores, cost;  /* of one slot for its time, millionths */
+};
+
+struct sizes {
+    struct use *list;
+    size_t n, room;
+    json_t *options;
+    struct bats_html_asked asked;
+    uint16_t *category; /* by number - 1; NULL: all are of one */
+    int64_t n_tasks;
+    double slots, kib; /* of a machine, on average; 0: not recorded */
+};
+
+/* What fewest of the sorted uses exceed. */
+static int64_t quantile(const struct use *list, size_t n, double q)
+{
+    size_t at = (size_t)ceil(q * (double)n);
+    return list[at > 0 ? at - 1 : 0].used;
+}
+
+/* ---- the record ---- */
+
+static int read_categories(struct sizes *z, struct bats_error *err)
+{
+    const json_t *ranges =
+        json_object_get(json_object_get(z->options, "engine"), "categories");
+    if (!json_is_array(ranges) || z->n_tasks == 0)
+        return 0;
+    z->category = calloc((size_t)z->n_tasks, sizeof *z->category);
+    if (z->category == NULL)
+        return bats_no_memory(err);
+    int64_t task = 0;
+    for (size_t i = 0; i + 1 < json_array_size(ranges); i += 2) {
+        int64_t n = json_integer_value(json_array_get(ranges, i + 1));
+        for (; n > 0 && task < z->n_tasks; n--)
+            z->category[task++] =
+                (uint16_t)json_integer_value(json_array_get(ranges, i));
+    }
+    return 0;
+}
+
+static double number_at(const json_t *list, size_t i, size_t k)
+{
+    return json_number_value(json_array_get(json_array_get(list, i), k));
+}
+
+static void read_machines(struct sizes *z)
+{
+    const json_t *stocks =
+        json_object_get(json_object_get(z->options, "engine"), "stocks");
+    size_t n = json_array_size(stocks);
+    for (size_t i = 0; i < n; i++) {
+        z->slots += number_at(stocks, i, 0) / (double)n;
+        z->kib += number_at(stocks, i, 2) / (double)n;
+    }
+}
+
+static int add(struct sizes *z, const struct bats_view_task *t,
+               struct bats_error *err)
+{
+    uint16_t category = z->category != NULL && t->number <= z->n_tasks
+                            ? z->category[t->number - 1]
+                            : 0;
+    const json_t *needs =
+        json_object_get(json_object_get(z->options, "engine"), "needs");
+    const char *class = json_string_value(
+        json_array_get(json_object_get(z->options, "categories"), category));
+    if (!bats_grow(&z->list, &z->room, z->n + 1, sizeof *z->list))
+        return bats_no_memory(err);
+    z->list[z->n++] = (struct use){
+        .class = class != NULL ? class : "-",
+        .asked = json_is_array(needs)
+                     ? (int64_t)number_at(needs, category, 2)
+                     : bats_html_asked_kib(&z->asked, t->number),
+        .used = t->max_rss_kib,
+        .cores = json_is_array(needs) ? number_at(needs, category, 0) : 1,
+        .cost = t->cost,
+    };
+    return 0;
+}
+
+static int collect(struct bats_view *view, struct sizes *z, const char *where,
+                   struct bats_error *err)
+{
+    struct bats_view_task t;
+    int rc =
+        bats_view_tasks(view, "done", 0, where, BATS_VIEW_BY_NUMBER, 0, err);
+    while (rc == 0 && (rc = bats_view_next_task(view, &t, err)) > 0)
+        rc = t.max_rss_kib > 0 ? add(z, &t, err) : 0;
+    return rc;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct use *x = a, *y = b;
+    int order = strcmp(x->class, y->class);
+    return order != 0             ? order
+           : x->asked != y->asked ? (x->asked > y->asked ? 1 : -1)
+                                  : (x->used > y->used) - (x->used < y->used);
+}
+
+/* ---- the answer ---- */
+
+/* The share of a machine. */
+static double share(const struct sizes *z, double cores, int64_t kib)
+{
+    return fmax(cores / z->slots, (double)kib / z->kib);
+}
+
+static double saved(const struct sizes *z, const struct use *list, size_t n,
+                    int64_t enough)
+{
+    double sum = 0;
+    for (size_t i = 0; z->kib > 0 && enough < list->asked && i < n; i++)
+        sum += list[i].cost * z->slots *
+               (share(z, list[i].cores, list[i].asked) -
+                share(z, list[i].cores, enough));
+    return sum;
+}
+
+static const char *size_text(char text[BATS_UNITS_TEXT], int64_t kib)
+{
+    if (kib == 0)
+        return "-";
+    snprintf(text, BATS_UNITS_TEXT,
+             kib >= 10 << 20   ? "%.0fG"
+             : kib >= 1 << 20  ? "%.1fG"
+             : kib >= 10 << 10 ? "%.0fM"
+                               : "%.1fM",
+             (double)kib / (kib >= 1 << 20 ? 1 << 20 : 1 << 10));
+    return text;
+}
+
+static int print_json(const struct use *list, size_t n, int64_t enough,
+                      double money, struct bats_error *err)
+{
+    return bats_look_json(
+        json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "class",
+                  bats_json_text(list->class), "tasks", (json_int_t)n,
+                  "asked_kib", (json_int_t)list->asked, "used_p50_kib",
+                  (json_int_t)quantile(list, n, 0.5), "used_p95_kib",
+                  (json_int_t)quantile(list, n, 0.95), "used_most_kib",
+                  (json_int_t)list[n - 1].used, "enough_kib",
+                  (json_int_t)enough, "saves", money),
+        JSON_COMPACT, err);
+}
+
+static void set_row(struct bats_table *t, const struct use *list, size_t n,
+                    int64_t enough, double money)
+{
+    char text[BATS_UNITS_TEXT];
+    size_t row = t->n_rows;
+    bats_table_set(t, row, 0, "%s", list->class);
+    bats_table_set(t, row, 1, "%zu", n);
+    const int64_t kib[] = {list->asked, quantile(list, n, 0.5),
+                           quantile(list, n, 0.95), list[n - 1].used, enough};
+    for (size_t k = 0; k < 5; k++)
+        bats_table_set(t, row, 2 + k, "%s", size_text(text, kib[k]));
+    if (money > 0)
+        bats_table_set(t, row, 7, "%.4g", money);
+    else
+        bats_table_set(t, row, 7, "-");
+}
+
+static int answer(struct sizes *z, const struct bats_view_status *status,
+                  bool json, struct bats_error *err)
+{
+    static const char *const names[] = {"class",    "tasks", "asked",
+                                        "used p50", "p95",   "most",
+                                        "ask for",  "saves"};
+    struct bats_table t = {0};
+    int rc = 0;
+    if (z->n > 0)
+        qsort(z->list, z->n, sizeof *z->list, by_size);
+    bats_table_head(&t, names, sizeof names / sizeof *names);
+    for (size_t i = 0, n; rc == 0 && i < z->n; i += n) {
+        const struct use *list = &z->list[i];
+        for (n = 1; i + n < z->n && list[n].asked == list->asked &&
+                    strcmp(list[n].class, list->class) == 0;)
+            n++;
+        int64_t enough = (int64_t)ceil((double)list[n - 1].used * SPARE);
+        double money = saved(z, list, n, enough) / (double)BATS_UNIT;
+        if (json)
+            rc = print_json(list, n, enough, money, err);
+        else if (t.n_rows < BATS_TABLE_ROWS)
+            set_row(&t, list, n, enough, money);
+    }
+    if (rc < 0 || json)
+        return rc;
+    bats_table_print(stdout, &t);
+    putchar('\n');
+    bats_words_line(stdout,
+                    "memory of tasks that are done, where it is known; "
+                    "saves: %s, of what their machines charged",
+                    status->currency);
+    putchar('\n');
+    return 0;
+}
+
+int cmd_sizes(struct bats_view *view, const struct bats_settings *set,
+              struct bats_error *err)
+{
+    struct sizes z = {0};
+    struct bats_view_status status;
+    char *text = NULL;
+    int rc = bats_view_status(view, &status, err);
+    if (rc == 0)
+        rc = bats_view_options(view, &text, err);
+    if (rc < 0)
+        return rc;
+    z.options = json_loads(text, 0, NULL);
+    z.n_tasks = status.tasks;
+    rc = bats_html_asked_init(&z.asked, json_object_get(z.options, "run"),
+                              z.n_tasks, err);
+    if (rc == 0)
+        rc = read_categories(&z, err);
+    read_machines(&z);
+    if (rc == 0)
+        rc = collect(view, &z, set->where, err);
+    if (rc == 0)
+        rc = answer(&z, &status, set->json, err);
+    bats_html_asked_release(&z.asked);
+    json_decref(z.options);
+    free(z.category);
+    free(z.list);
+    free(text);
+    return rc;
+}
