@@ -66,6 +66,13 @@ static inline bool bats_same_position(struct bats_position a,
     return a.i == b.i;
 }
 
+/* Pending tasks that are drawn together. */
+struct bats_bag_group {
+    struct bats_position *order; /* n_ready of them */
+    uint32_t n_ready;
+    uint32_t below, room; /* in an open bag: places before `order`, and in all */
+};
+
 struct bats_bag {
     uint32_t n;
     uint32_t count[BATS_TASK_STATES]; /* tasks in each state */
@@ -82,11 +89,11 @@ struct bats_bag {
     uint32_t n_released;     /* tasks that were BLOCKED and became ready */
     uint32_t *skipped;       /* SKIPPED tasks, by index, oldest first */
     const int64_t *priority; /* by index; NULL: all are equal */
-    /* With groups, each has its own part of `order`: */
+    /* With groups, each has its own part of `order`, or with an open bag its own
+     * memory: */
     const uint16_t *group; /* by index; NULL: there are none */
     uint32_t n_groups;
-    size_t *first;     /* by group: where it begins, */
-    uint32_t *n_ready; /* and how many of it are pending */
+    struct bats_bag_group *groups;
 };
 
 /* Tasks that can be drawn now. */
@@ -145,8 +152,10 @@ void bats_bag_release(struct bats_bag *bag);
  * may be added. BATS_ENOMEM. */
 int bats_bag_open(struct bats_bag *bag, struct bats_error *err);
 
-/* A task that was LEFT_OUT is drawn after all that are PENDING now. */
-void bats_bag_add(struct bats_bag *bag, struct bats_position task);
+/* A task that was LEFT_OUT is drawn after all that are PENDING now. Its group
+ * may be a new one. BATS_ENOMEM. */
+int bats_bag_add(struct bats_bag *bag, struct bats_position task,
+                 struct bats_error *err);
 
 /* Without a graph: a task that is on no machine and has no result is
  * SKIPPED. */
@@ -169,8 +178,8 @@ int bats_bag_divide(struct bats_bag *bag, const uint16_t *group, uint32_t n,
 static inline struct bats_position bats_bag_top(const struct bats_bag *bag,
                                                 uint32_t group)
 {
-    return bag->order[bag->first[group] +
-                      (bag->graph ? 0 : bag->n_ready[group] - 1)];
+    const struct bats_bag_group *of = &bag->groups[group];
+    return of->order[bag->graph ? 0 : of->n_ready - 1];
 }
 
 /* From now on tasks wait for others as the graph says, which is not copied.

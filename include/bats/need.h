@@ -11,10 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bats/units.h"
+
 struct bats_need {
     uint32_t cores;     /* slots, >= 1 */
     uint32_t gpus;      /* tokens of the machine */
     int64_t memory_kib; /* of the machine; 0: it does not say */
+    bats_time limit;    /* it is stopped, and has failed, when it runs for
+                         * longer; 0: never. Open bags only */
 };
 
 #define BATS_CORES_MOST 4096 /* of a task */

@@ -113,8 +113,10 @@ enum bats_event_type {
                              should have nothing to do: between HOLD and GO */
 
     /* With options.open: */
-    BATS_EVENT_ADDED,     /* task: it was left out, and is in the bag now,
-                           * behind all others */
+    BATS_EVENT_ADDED,     /* task, category, need: it was left out, and is in
+                           * the bag now, behind all others. The need is that
+                           * of its category, if this has had no task yet.
+                           * Without options.needs the category is 0 */
     BATS_EVENT_WITHDRAWN, /* task: it is not wanted. SKIP says that it will
                            * not run; if it runs, it is told to stop, and
                            * fails */
@@ -149,6 +151,8 @@ struct bats_event {
     uint32_t task;     /* 0 .. n_tasks - 1 */
     bats_time runtime; /* DONE, FAILED: how long the task ran */
     bats_money amount; /* BILLED */
+    uint16_t category; /* ADDED */
+    struct bats_need need; /* ADDED */
     struct bats_choice choice;
     bool out_of_memory; /* FAILED, for that reason */
 };

@@ -78,7 +78,9 @@ list_categories(const struct bats_bagfile *bag,
     const struct bats_class_names *names = &outcome->names;
     *n = names->n > 0 ? names->n : bag->n_categories;
     struct bats_report_category *list =
-        bag->category != NULL ? calloc(*n, sizeof *list) : NULL;
+        *n > 0 && (bag->category != NULL || names->n > 0)
+            ? calloc(*n, sizeof *list)
+            : NULL;
     for (uint32_t i = 0; list != NULL && i < *n; i++) {
         list[i].name = names->n > 0 ? names->list[i] : bag->category_names[i];
         bats_sched_category_status(outcome->sched, i, &list[i].is);

@@ -394,7 +394,9 @@ static bool is_of_run(const struct state *s, const struct bats_event *ev)
         return true;
     case BATS_EVENT_ADDED:
         return s->run.is_open && ev->task < s->bag.n &&
-               s->bag.state[s->bag.position[ev->task].i] == BATS_TASK_LEFT_OUT;
+               s->bag.state[s->bag.position[ev->task].i] ==
+                   BATS_TASK_LEFT_OUT &&
+               needs_may_add(s, ev->category, &ev->need);
     case BATS_EVENT_WITHDRAWN:
         return s->run.is_open && ev->task < s->bag.n;
     case BATS_EVENT_BILLED:
@@ -473,13 +475,18 @@ static int choose_strategy(struct bats_sched *e,
     return bats_error_set(err, BATS_EINPUT, "there is no such strategy");
 }
 
-static void add(struct bats_sched *e, uint32_t task)
+static int add(struct bats_sched *e, const struct bats_event *ev,
+               struct bats_error *err)
 {
     struct state *s = &e->state;
-    bats_bag_add(&s->bag, s->bag.position[task]);
-    categories_add(s, task);
+    needs_add(s, ev->task, ev->category, &ev->need);
+    int rc = bats_bag_add(&s->bag, s->bag.position[ev->task], err);
+    if (rc < 0)
+        return rc;
+    categories_add(s, ev->task);
     if (!s->run.draining)
         configure_refill(e);
+    return 0;
 }
 
 /* Withdraws a task. An execution that is told to stop ends as FAILED. */
@@ -550,8 +557,7 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
         state_kill(&e->state);
         break;
     case BATS_EVENT_ADDED:
-        add(e, ev->task);
-        break;
+        return add(e, ev, err);
     case BATS_EVENT_WITHDRAWN:
         withdraw(&e->state, e->state.bag.position[ev->task]);
         break;

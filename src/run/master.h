@@ -44,6 +44,7 @@ struct master {
     struct bats_text holds;   /* the ranks that it holds; */
     uint32_t *held;  /* room for those of any machine; NULL: each task holds
                      * one */
+    bool has_budget;
     bool gives_gpus; /* tasks need GPUs: each sees its own */
     struct bats_class_names names;
     struct bats_text variables; /* of its environment */

@@ -10,8 +10,6 @@
 #include "run/engine_options.h"
 #include "run/survey.h"
 
-#define NEED_TEXT 256
-
 /* ---- tasks ---- */
 
 struct bats_need bats_needs_of(const struct bats_run_options *o, uint32_t task)
@@ -33,7 +31,7 @@ static bool may_have_needs(const struct bats_run_options *o)
     if (o->bag == NULL)
         return false;
     struct bats_need most = bats_bagfile_most(o->bag);
-    return is_need(&o->need) || is_need(&most);
+    return o->open != NULL || is_need(&o->need) || is_need(&most);
 }
 
 /* The most that any task needs of each resource. */
@@ -58,8 +56,7 @@ static void memory_text(char text[BATS_UNITS_TEXT], int64_t kib)
     bats_size_format(text, ((kib - 1) / 1024 + 1) * 1024 * 1024);
 }
 
-/* "4 cores, 1 GPU and 8G of memory": what is more than a core. */
-static void need_text(char *text, size_t size, const struct bats_need *need)
+void bats_need_format(char *text, size_t size, const struct bats_need *need)
 {
     char part[3][64], memory[BATS_UNITS_TEXT];
     int n = 0;
@@ -120,7 +117,7 @@ bool bats_needs_nodes(const struct bats_crew *crew,
     if (!may_have_needs(options))
         return false;
     struct bats_need most = most_of(options);
-    if (most.cores > 1 || most.gpus > 0)
+    if (options->open != NULL || most.cores > 1 || most.gpus > 0)
         return true;
     const struct bats_worker_rank **list = sort(crew);
     bool exceeds = false;
@@ -293,63 +290,81 @@ static void stock_text(char *text, size_t size, const struct bats_stock *stock,
                  k == 0 ? "rank" : "GPU", part_of(stock, k) == 1 ? "" : "s");
 }
 
+/* `who` is what the sentence begins with: "the task". */
 static int refuse(const struct bats_run_options *o,
-                  const struct bats_survey *s, uint32_t task,
+                  const struct bats_survey *s, const char *who,
                   const struct bats_need *need, struct bats_error *err)
 {
     const struct bats_platform *p = &s->platform;
-    char name[BATS_MACHINE_NAME], where[32] = "", text[NEED_TEXT], has[64];
-    uint32_t line = bats_bagfile_line(o->bag, task);
+    char name[BATS_MACHINE_NAME], text[BATS_NEED_TEXT], has[64];
     int k = lacking(s, need);
-    need_text(text, sizeof text, need);
-    if (line > 0)
-        snprintf(where, sizeof where, ", line %" PRIu32 ",", line);
+    bats_need_format(text, sizeof text, need);
     if (k == 3)
-        return bats_refuse(err,
-                           "%s: task %" PRIu64
-                           "%s needs %s, and no machine has all of it",
-                           o->bag->name, (uint64_t)task + 1, where, text);
+        return bats_refuse(err, "%s needs %s, and no machine has all of it",
+                           who, text);
     uint32_t most = largest(s, k);
     bats_machine_name(name, p->clusters, p->machines, most);
     stock_text(has, sizeof has, &s->stocks[most], k);
     return bats_refuse(
-        err,
-        "%s: task %" PRIu64 "%s needs %s; the largest machine, %s, has %s%s",
-        o->bag->name, (uint64_t)task + 1, where, text, name, has,
+        err, "%s needs %s; the largest machine, %s, has %s%s", who, text, name,
+        has,
         p->machines[most].slots == 1 && o->clusters != NULL
             ? " (machine = node in the clusters file makes one of all ranks "
               "of a node)"
             : "");
 }
 
+static int refuse_task(const struct bats_run_options *o,
+                       const struct bats_survey *s, uint32_t task,
+                       const struct bats_need *need, struct bats_error *err)
+{
+    struct bats_text who = {0};
+    uint32_t line = bats_bagfile_line(o->bag, task);
+    bats_text_format(&who, "%s: task %" PRIu64, o->bag->name,
+                     (uint64_t)task + 1);
+    if (line > 0)
+        bats_text_format(&who, ", line %" PRIu32 ",", line);
+    int rc = bats_text_check(&who, err);
+    if (rc == 0)
+        rc = refuse(o, s, who.bytes, need, err);
+    bats_text_release(&who);
+    return rc;
+}
+
 /* Each cluster must do where only some machines are held, as the policy bats
  * plans: a plan does not say which tasks are for which. */
 static int check_clusters(const struct bats_run_options *o,
-                          const struct bats_survey *s,
-                          const struct bats_engine_options *e,
-                          struct bats_error *err)
+                          const struct bats_survey *s, bool has_budget,
+                          const struct bats_need *need, struct bats_error *err)
 {
     const struct bats_platform *p = &s->platform;
-    char text[NEED_TEXT];
-    if (s->policy == &bats_policy_rr || e->options.budget == BATS_UNLIMITED)
+    char text[BATS_NEED_TEXT];
+    bool has[BATS_CLUSTERS_MAX] = {false};
+    if (s->policy == &bats_policy_rr || !has_budget)
         return 0;
-    for (uint32_t k = 0; k < e->options.n_categories; k++) {
-        bool has[BATS_CLUSTERS_MAX] = {false};
-        for (uint32_t i = 0; i < p->n_machines; i++)
-            has[p->machines[i].cluster] |= fits(s, i, &e->needs[k]);
-        for (size_t i = 0; i < p->n_clusters; i++) {
-            if (has[i])
-                continue;
-            need_text(text, sizeof text, &e->needs[k]);
-            return bats_refuse(
-                err,
-                "%s: a task needs %s, and no machine of cluster %s has so "
-                "m%s: within a budget only --policy rr uses such clusters",
-                o->bag->name, text, p->clusters[i].name,
-                strstr(text, "memory") != NULL ? "uch" : "any");
-        }
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        has[p->machines[i].cluster] |= fits(s, i, need);
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        if (has[i])
+            continue;
+        bats_need_format(text, sizeof text, need);
+        return bats_refuse(
+            err,
+            "%s: a task needs %s, and no machine of cluster %s has so m%s: "
+            "within a budget only --policy rr uses such clusters",
+            o->bag->name, text, p->clusters[i].name,
+            strstr(text, "memory") != NULL ? "uch" : "any");
     }
     return 0;
+}
+
+int bats_needs_check(const struct bats_run_options *o,
+                     const struct bats_survey *s, const struct bats_need *need,
+                     bool has_budget, struct bats_error *err)
+{
+    return fits_somewhere(s, need)
+               ? check_clusters(o, s, has_budget, need, err)
+               : refuse(o, s, "the task", need, err);
 }
 
 /* ---- categories ---- */
@@ -386,11 +401,11 @@ static int name_categories(const struct bats_bagfile *bag,
 {
     struct bats_class_names *names = &e->names;
     uint32_t n = bag->category != NULL ? e->options.n_categories : 0;
-    char text[NEED_TEXT];
+    char text[BATS_NEED_TEXT];
     names->list = calloc(n + (size_t)1, sizeof *names->list);
     for (uint32_t k = 0; names->list != NULL && k < n; k++, names->n++) {
         const char *name = bag->category_names[kind[k]];
-        need_text(text, sizeof text, &e->needs[k]);
+        bats_need_format(text, sizeof text, &e->needs[k]);
         if ((k < bag->n_categories
                  ? asprintf(&names->list[k], "%s", name)
                  : asprintf(&names->list[k], "%s, %s", name, text)) < 0)
@@ -460,7 +475,7 @@ static int sort_by_need(const struct bats_run_options *o,
     }
     for (uint32_t i = 0; !all_fit && i < o->bag->n_tasks; i++)
         if (!fits_somewhere(s, &e->needs[e->category[i]]))
-            return refuse(o, s, i, &e->needs[e->category[i]], err);
+            return refuse_task(o, s, i, &e->needs[e->category[i]], err);
     e->options.n_categories = n;
     if (o->retry_memory > 0)
         add_larger(o, s, e, kind);
@@ -481,7 +496,7 @@ int bats_needs_take(const struct bats_run_options *o,
                     const struct bats_survey *survey,
                     struct bats_engine_options *e, struct bats_error *err)
 {
-    if (!may_have_needs(o))
+    if (o->open != NULL || !may_have_needs(o))
         return 0;
     struct bats_need most = most_of(o);
     if (o->joining != NULL && (most.cores > 1 || most.gpus > 0))
@@ -489,12 +504,8 @@ int bats_needs_take(const struct bats_run_options *o,
                            "worker jobs run tasks of one core only, so "
                            "far: %s has tasks that need more",
                            o->bag->name);
-    if (o->open != NULL && (most.cores > 1 || most.gpus > 0))
-        return bats_refuse(err, "tasks of an open bag need one core each, so "
-                                "far: --cores and --gpus are not for it");
     bool may_grow = o->retry_memory > 0 && most.memory_kib > 0;
-    if (o->joining != NULL || o->open != NULL ||
-        (always_fit(survey, &most) && !may_grow))
+    if (o->joining != NULL || (always_fit(survey, &most) && !may_grow))
         return 0;
     e->needs = calloc(BATS_CATEGORIES_MAX, sizeof *e->needs);
     e->category = calloc(o->bag->n_tasks, sizeof *e->category);
@@ -503,11 +514,13 @@ int bats_needs_take(const struct bats_run_options *o,
                   : NULL;
     uint16_t *kind = calloc(BATS_CATEGORIES_MAX, sizeof *kind);
     bool has_more = e->more != NULL || o->retry_memory == 0;
-    int rc = e->needs != NULL && has_more && e->category != NULL && kind != NULL
-                 ? sort_by_need(o, survey, e, kind, err)
-                 : bats_no_memory(err);
-    if (rc == 0)
-        rc = check_clusters(o, survey, e, err);
+    int rc =
+        e->needs != NULL && has_more && e->category != NULL && kind != NULL
+            ? sort_by_need(o, survey, e, kind, err)
+            : bats_no_memory(err);
+    bool has_budget = e->options.budget != BATS_UNLIMITED;
+    for (uint32_t k = 0; rc == 0 && k < e->options.n_categories; k++)
+        rc = check_clusters(o, survey, has_budget, &e->needs[k], err);
     free(kind);
     e->options.needs = e->needs;
     e->options.more = e->more;

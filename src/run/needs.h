@@ -30,13 +30,25 @@ struct bats_need bats_needs_of(const struct bats_run_options *options,
 bool bats_needs_nodes(const struct bats_crew *crew,
                       const struct bats_run_options *options);
 
+#define BATS_NEED_TEXT 256
+
+/* "4 cores, 1 GPU and 8G of memory": what is more than a core. */
+void bats_need_format(char *text, size_t size, const struct bats_need *need);
+
+/* For a task of an open bag, as bats_needs_take for those of a file. */
+int bats_needs_check(const struct bats_run_options *options,
+                     const struct bats_survey *survey,
+                     const struct bats_need *need, bool has_budget,
+                     struct bats_error *err);
+
 /* Fills in the resources of the machines, if the tasks may have needs.
  * BATS_ENOMEM. */
 int bats_needs_stocks(const struct bats_crew *crew,
                       const struct bats_run_options *options,
                       struct bats_survey *survey, struct bats_error *err);
 
-/* Fills in the needs of tasks and their categories, if there are any.
+/* Fills in the needs of tasks and their categories, if there are any and the
+ * bag is not open.
  * BATS_EINPUT, naming the task: it fits on no machine, or on none of a cluster
  * that may be the only one in use; BATS_ENOMEM. */
 int bats_needs_take(const struct bats_run_options *options,

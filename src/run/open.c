@@ -18,6 +18,8 @@
 #include "exec/process/environment.h"
 #include "input/workflow/names.h"
 #include "run/clock.h"
+#include "run/needs.h"
+#include "run/open_kinds.h"
 #include "run/submission.h"
 #include "util/grow.h"
 
@@ -45,12 +47,15 @@ struct bats_open {
     struct task *tasks;
     struct edge *edges;
     size_t n_edges, edges_room;
+    struct bats_need usual; /* what tasks need that do not say it */
     uint32_t n_held;
     uint32_t n_unasked;     /* tasks from this one on are none of them */
     struct bats_names keys; /* of submissions, and by key: */
     uint32_t *task_of_key;
     size_t keys_room;
-    uint8_t *state; /* the engine's, of earlier sessions; as those below */
+    struct bats_open_kinds kinds; /* of tasks */
+    uint16_t *category; /* by task: its kind; NULL: they have no needs */
+    uint8_t *state;     /* the engine's, of earlier sessions; as those below */
     uint8_t *failures, *losses, *yields;
     int lock; /* the driver has it, too */
     pid_t driver;
@@ -77,6 +82,10 @@ static int add(struct master *m, uint32_t task, struct bats_error *err)
 {
     struct bats_event event = {.type = BATS_EVENT_ADDED, .task = task};
     struct task *t = &m->open->tasks[task];
+    if (m->open->category != NULL) {
+        event.category = m->open->category[task];
+        event.need = m->open->kinds.needs[event.category];
+    }
     m->open->n_held -= t->is_held;
     t->is_held = false;
     return bats_master_handle(m, &event, err);
@@ -314,13 +323,32 @@ static int record_task(struct master *m, uint32_t task, const char *command,
 {
     bool ok;
     char *given = bats_submission_given(request, &ok);
-    int rc = !ok ? bats_no_memory(err)
-             : m->journal.record == NULL
-                 ? 0
-                 : bats_record_submit(m->journal.record, task, command,
-                                      given, err);
+    int rc =
+        !ok ? bats_no_memory(err)
+        : m->journal.record == NULL
+            ? 0
+            : bats_record_submit(m->journal.record, task, command, given, err);
     free(given);
     return rc;
+}
+
+/* The kind of the task, which is there from now on. */
+static int take_kind(struct master *m, const struct bats_submission *s,
+                     uint16_t *kind, struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    *kind = 0;
+    if (o->category == NULL)
+        return s->need.cores == 1 && s->need.gpus == 0
+                   ? 0
+                   : bats_error_set(err, BATS_EINPUT,
+                                    "tasks of this run have one core: its "
+                                    "policy, or worker jobs, know no others");
+    int rc =
+        bats_needs_check(m->options, &m->survey, &s->need, m->has_budget, err);
+    return rc < 0 ? rc
+                  : bats_open_kinds_find(&o->kinds, s->class, &s->need, kind,
+                                         err);
 }
 
 static int submit_new(struct master *m, const struct bats_submission *s,
@@ -329,11 +357,14 @@ static int submit_new(struct master *m, const struct bats_submission *s,
 {
     struct bats_open *o = m->open;
     struct bats_text command = {0};
+    uint16_t kind = 0;
     int rc = check_open(m, err);
     if (rc == 0)
         rc = check_after(m, s->after, err);
     if (rc == 0)
         rc = check_after(m, s->after_any, err);
+    if (rc == 0)
+        rc = take_kind(m, s, &kind, err);
     if (rc == 0)
         rc = bats_submission_command(request, &command, err);
     *task = n_tasks(m);
@@ -341,6 +372,8 @@ static int submit_new(struct master *m, const struct bats_submission *s,
         rc = bats_bagfile_add(m->options->open->bag, command.bytes, err);
     if (rc == 0) {
         o->tasks[*task] = (struct task){.first_child = NONE};
+        if (o->category != NULL)
+            o->category[*task] = kind;
         rc = record_task(m, *task, command.bytes, request, err);
         if (rc == 0 && ((s->key != NULL && !keep_key(o, s->key, *task)) ||
                         !link_parents(o, *task, s->after, false) ||
@@ -395,7 +428,7 @@ static json_t *submit(struct master *m, uint32_t client, json_t *request,
     struct bats_open *o = m->open;
     struct bats_submission s;
     uint32_t task;
-    if (bats_submission_read(request, &s, err) < 0 ||
+    if (bats_submission_read(request, &o->usual, &s, err) < 0 ||
         find_known(m, &s, request, &task, err) < 0 ||
         (task == NONE && submit_new(m, &s, request, &task, err) < 0))
         return NULL;
@@ -471,19 +504,36 @@ static uint8_t *enlarge(const struct master *m, const uint8_t *old)
     return copy;
 }
 
-/* Keys and parents of a task of an earlier session. */
-static bool take_given(struct bats_open *o, uint32_t task, const char *text)
+/* The kind of a task of an earlier session that is still to be run. */
+static int take_earlier_kind(struct master *m, uint32_t task, json_t *given,
+                             struct bats_error *err)
 {
+    struct bats_open *o = m->open;
+    struct bats_submission s = {.need = o->usual};
+    int rc =
+        given != NULL ? bats_submission_read(given, &o->usual, &s, err) : 0;
+    return rc < 0 ? rc : take_kind(m, &s, &o->category[task], err);
+}
+
+/* Keys, parents and needs of a task of an earlier session. */
+static int take_given(struct master *m, uint32_t task, const char *text,
+                      struct bats_error *err)
+{
+    struct bats_open *o = m->open;
     json_t *given = text != NULL ? json_loads(text, 0, NULL) : NULL;
     const char *key = json_string_value(json_object_get(given, "key"));
+    bool is_left = o->state[task] == BATS_TASK_PENDING;
     bool ok = (key == NULL || keep_key(o, key, task)) &&
               link_parents(o, task, json_object_get(given, "after"), false) &&
               link_parents(o, task, json_object_get(given, "after_any"), true);
     o->tasks[task].is_unasked =
-        json_is_true(json_object_get(given, "repeats")) &&
-        o->state[task] == BATS_TASK_PENDING;
+        is_left && json_is_true(json_object_get(given, "repeats"));
+    int rc = !ok ? bats_no_memory(err)
+             : is_left && o->category != NULL
+                 ? take_earlier_kind(m, task, given, err)
+                 : 0;
     json_decref(given);
-    return ok;
+    return rc;
 }
 
 /* A task that has no result is the engine's once it waits for no other. */
@@ -497,6 +547,48 @@ static void take_state(struct bats_open *o, uint32_t task)
          e = o->edges[e].next)
         o->tasks[o->edges[e].child].missing--;
     t->is_withdrawn = o->state[task] == BATS_TASK_LEFT_OUT;
+}
+
+/* Tasks have kinds, with needs, where the policy and the machines know them.
+ * Kind 0 is that of tasks that say nothing. */
+static int begin_kinds(struct master *m, const struct bats_sched_options *e,
+                       struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    uint16_t usual;
+    m->has_budget = e->budget != BATS_UNLIMITED;
+    o->usual = m->options->need;
+    if (o->usual.cores == 0)
+        o->usual.cores = 1;
+    bool knows_needs =
+        e->policy == &bats_policy_rr || e->policy == &bats_policy_bats;
+    if (!knows_needs || m->options->joining != NULL)
+        return 0;
+    o->category =
+        calloc(bats_bagfile_room(m->options->bag), sizeof *o->category);
+    if (o->category == NULL)
+        return bats_no_memory(err);
+    int rc = bats_needs_check(m->options, &m->survey, &o->usual, m->has_budget,
+                              err);
+    return rc < 0
+               ? rc
+               : bats_open_kinds_find(&o->kinds, NULL, &o->usual, &usual, err);
+}
+
+/* What the engine is told of the tasks that there are, and of those to come. */
+static void tell_engine(struct master *m, struct bats_sched_options *engine)
+{
+    struct bats_open *o = m->open;
+    engine->n_tasks = bats_bagfile_room(m->options->bag);
+    engine->open = engine->in_order = true;
+    engine->in_all = m->options->open->in_all;
+    engine->once = NULL;
+    if (o->category == NULL)
+        return;
+    engine->category = o->category;
+    engine->n_categories = (uint32_t)o->kinds.names.n;
+    engine->needs = o->kinds.needs;
+    engine->stocks = m->survey.stocks;
 }
 
 int bats_open_begin(struct master *m, struct bats_sched_options *engine,
@@ -517,11 +609,13 @@ int bats_open_begin(struct master *m, struct bats_sched_options *engine,
     if (o->tasks == NULL || o->state == NULL || o->failures == NULL ||
         o->losses == NULL || o->yields == NULL)
         return bats_no_memory(err);
+    int rc = begin_kinds(m, engine, err);
     for (uint32_t i = 0; i < n; i++)
         o->tasks[i].first_child = NONE;
-    for (uint32_t i = 0; options->open->given != NULL && i < n; i++)
-        if (!take_given(o, i, options->open->given[i]))
-            return bats_no_memory(err);
+    for (uint32_t i = 0; rc == 0 && options->open->given != NULL && i < n; i++)
+        rc = take_given(m, i, options->open->given[i], err);
+    if (rc < 0)
+        return rc;
     memset(o->state + n, BATS_TASK_LEFT_OUT, room - n);
     for (uint32_t i = 0; i < n; i++) /* parents come before their children */
         take_state(o, i);
@@ -532,10 +626,7 @@ int bats_open_begin(struct master *m, struct bats_sched_options *engine,
             o->n_held++;
         }
     o->n_unasked = n;
-    engine->n_tasks = room;
-    engine->open = engine->in_order = true;
-    engine->in_all = options->open->in_all;
-    engine->once = NULL;
+    tell_engine(m, engine);
     return 0;
 }
 
@@ -681,6 +772,19 @@ static void end_driver(struct master *m)
     }
 }
 
+/* For the report, which shows what tasks of each took. */
+static void keep_names(struct master *m)
+{
+    const struct bats_names *names = &m->open->kinds.names;
+    if (names->n < 2)
+        return;
+    m->names.list = calloc(names->n, sizeof *m->names.list);
+    for (uint32_t i = 0; m->names.list != NULL && i < names->n;
+         i++, m->names.n++)
+        if ((m->names.list[i] = strdup(bats_names_text(names, i))) == NULL)
+            return;
+}
+
 int bats_open_end(struct master *m)
 {
     struct bats_open *o = m->open;
@@ -695,6 +799,9 @@ int bats_open_end(struct master *m)
         unlink(path);
         close(o->lock);
     }
+    keep_names(m);
+    bats_open_kinds_release(&o->kinds);
+    free(o->category);
     bats_names_release(&o->keys);
     free(o->task_of_key);
     free(o->tasks);

@@ -246,14 +246,17 @@ int bats_master_prepare(struct master *m,
     for (uint32_t k = 0; k < p->n_machines; k++)
         hosts[k] = m->crew.ranks[m->worker[m->first[k]]].host;
     rc = bats_engine_options(m->options, &m->survey, &e, err);
-    if (rc == 0 && engine->needs != NULL)
-        rc = make_held(m, err);
-    for (uint32_t k = 0; engine->needs && k < engine->n_categories; k++)
-        m->gives_gpus |= engine->needs[k].gpus > 0;
     if (rc == 0)
         rc = take_rest(m, engine, &rest, err);
     if (rc == 0 && m->options->open != NULL)
         rc = bats_open_begin(m, engine, err);
+    if (rc == 0 && engine->needs != NULL)
+        rc = make_held(m, err);
+    for (uint32_t k = 0; engine->needs && k < engine->n_categories; k++)
+        m->gives_gpus |= engine->needs[k].gpus > 0;
+    for (uint32_t i = 0;
+         engine->open && engine->stocks != NULL && i < p->n_machines; i++)
+        m->gives_gpus |= engine->stocks[i].gpus > 0;
     if (rc == 0)
         rc = bats_sched_create(engine, &m->sched, err);
     if (rc == 0)

@@ -115,29 +115,29 @@ static int read_text(const json_t *request, const char *name,
                : bats_error_set(err, BATS_EINPUT, "%s is a text", name);
 }
 
-static int read_need(const json_t *request, struct bats_submission *s,
+static int read_need(const json_t *request, struct bats_need *need,
                      struct bats_error *err)
 {
     const char *memory, *limit;
     int64_t bytes = 0;
-    s->need = (struct bats_need){.cores = 1};
-    int rc = read_number(request, "cores", 1, &s->need.cores, err);
+    int rc = read_number(request, "cores", 1, &need->cores, err);
     if (rc == 0)
-        rc = read_number(request, "gpus", 0, &s->need.gpus, err);
+        rc = read_number(request, "gpus", 0, &need->gpus, err);
     if (rc == 0)
         rc = read_text(request, "memory", &memory, err);
     if (rc == 0 && memory != NULL)
         rc = bats_size_parse(memory, &bytes, err);
-    s->need.memory_kib = (bytes + 1023) / 1024;
+    if (rc == 0 && memory != NULL)
+        need->memory_kib = (bytes + 1023) / 1024;
     if (rc == 0)
         rc = read_text(request, "limit", &limit, err);
     if (rc == 0 && limit != NULL)
-        rc = bats_duration_parse(limit, &s->limit, err);
+        rc = bats_duration_parse(limit, &need->limit, err);
     return rc;
 }
 
-int bats_submission_read(json_t *request, struct bats_submission *s,
-                         struct bats_error *err)
+int bats_submission_read(json_t *request, const struct bats_need *usual,
+                         struct bats_submission *s, struct bats_error *err)
 {
     json_t *properties = json_object_get(request, "properties");
     *s = (struct bats_submission){.after = json_object_get(request, "after"),
@@ -145,6 +145,7 @@ int bats_submission_read(json_t *request, struct bats_submission *s,
                                       json_object_get(request, "after_any")};
     if (properties != NULL && take_properties(request, properties) != 0)
         return bats_no_memory(err);
+    s->need = *usual;
     s->repeats = json_is_true(json_object_get(request, "repeats"));
     if ((s->after != NULL && !json_is_array(s->after)) ||
         (s->after_any != NULL && !json_is_array(s->after_any)))
@@ -152,7 +153,7 @@ int bats_submission_read(json_t *request, struct bats_submission *s,
     int rc = read_text(request, "key", &s->key, err);
     if (rc == 0)
         rc = read_text(request, "class", &s->class, err);
-    return rc == 0 ? read_need(request, s, err) : rc;
+    return rc == 0 ? read_need(request, &s->need, err) : rc;
 }
 
 char *bats_submission_given(const json_t *request, bool *ok)

@@ -24,12 +24,13 @@ struct bats_submission {
                           * when they are done, */
     const json_t *after_any; /* and when these have ended, however */
     struct bats_need need;
-    bats_time limit; /* 0: none */
 };
 
 /* Replaces the properties of the request by the fields that they stand for, and
- * reads all fields but the command. BATS_EINPUT: a field is wrong. */
-int bats_submission_read(json_t *request, struct bats_submission *submission,
+ * reads all fields but the command. `usual` is what tasks need that do not say
+ * it. BATS_EINPUT: a field is wrong. */
+int bats_submission_read(json_t *request, const struct bats_need *usual,
+                         struct bats_submission *submission,
                          struct bats_error *err);
 
 /* The command, with the directory and the variables of the client, is added to

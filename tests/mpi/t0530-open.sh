@@ -118,6 +118,51 @@ ok 'a key that repeats stops the task that had it, and the next waits for that'
 grep -qx 'script.sh has a word' out
 ok 'a script is copied'
 
+# ---- needs ----
+
+cat >driver <<'END'
+busy() { echo "touch on.$1; until [ -e go ]; do sleep 0.05; done; rm on.$1"; }
+bats-submit --class wide --cores 2 -- sh -c "$(busy 1); echo \$OMP_NUM_THREADS"
+until [ -e on.1 ]; do sleep 0.05; done
+bats-submit --cores 1 -- sh -c '[ ! -e on.1 ]; echo $?'
+touch go
+bats-submit --wait --limit 300ms sleep 100 >&2
+echo $? >code
+! bats-submit --cores 3 true
+! bats-submit --gpus 1 true
+! bats-submit --memory 8E true
+! bats-submit --limit soon true
+! bats-submit --cores two true
+END
+expect 1 open_bag --record needs.bats -- sh driver
+[ "$(sort out | tr '\n' ' ')" = '0 1 2 2 ' ]
+[ "$(cat code)" = 124 ]
+ok 'a task has the cores and the time that it asks for'
+grep -q 'the task needs 3 cores; the largest machine, all-1, has 2 ranks' err
+grep -q 'the task needs 1 GPU' err
+[ "$(grep -c '^bats-submit: ' err)" = 5 ]
+ok 'what it cannot have is refused'
+rm -f go on.*
+cat >driver <<'END'
+bats-submit --cores 2 --class wide -- 'sleep 100'
+bats-submit --after 1 -- touch never
+bats-submit --after-any 1 -- touch both
+kill -KILL $PPID
+END
+expect 137 open_bag --record back.bats -- sh driver
+expect 2 env "$mark" bats-mpi run --open -j 1 --resume --record back.bats \
+    -- true 2>err
+grep -q 'the task needs 2 cores' err
+env "$mark" bats-mpi run --open -j 2 --resume --record back.bats -- \
+    bats-cancel 1 >out 2>err || :
+[ "$(states back.bats)" = '1 failed,2 skipped,3 done,' ] ||
+    [ "$(states back.bats)" = '1 skipped,2 skipped,3 done,' ]
+ok 'needs are kept for a session that goes on'
+expect 0 open_bag --record usual.bats --cores 2 -- bats-submit \
+    'echo $OMP_NUM_THREADS'
+[ "$(tail -n 1 out)" = 2 ]
+ok '--cores of the run is for tasks that say nothing'
+
 # ---- make and xargs ----
 
 mkdir make.d

@@ -57,7 +57,8 @@ given() { sqlite3 open.bats "SELECT json_extract(given, '$.$1')
 flow
 test "$(cat sum)" = 5
 test "$(sqlite3 open.bats 'SELECT count(*) FROM tasks WHERE state = "done"')" = 7
-ok 'the jobs of a workflow are tasks of the run'
+test "$(cat d/2)" = '2 2 2'
+ok 'the jobs of a workflow are tasks of the run, with their cores'
 test "$(given class | sort | uniq -c | tr -s ' \n' ' ')" = \
     ' 3 draw 3 square 1 total '
 test "$(sqlite3 open.bats "SELECT DISTINCT json_remove(given, '$.key', '$.repeats')

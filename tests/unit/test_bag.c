@@ -114,12 +114,12 @@ TEST(tasks_that_are_added_come_after_all_others)
     bats_bag_resume(&bag, earlier);
     assert_int_equal(bats_bag_open(&bag, NULL), 0);
     assert_int_equal(bats_bag_left(&bag), 1);
-    bats_bag_add(&bag, bag.position[2]);
-    bats_bag_add(&bag, bag.position[3]);
+    assert_int_equal(bats_bag_add(&bag, bag.position[2], NULL), 0);
+    assert_int_equal(bats_bag_add(&bag, bag.position[3], NULL), 0);
     bats_bag_check(&bag);
     struct bats_position first = bats_bag_draw(&bag, 0);
     assert_int_equal(bag.index[first.i], 0);
-    bats_bag_add(&bag, bag.position[4]);
+    assert_int_equal(bats_bag_add(&bag, bag.position[4], NULL), 0);
     bats_bag_withdraw(&bag, bag.position[3]);
     bats_bag_put_back(&bag, first);
     bats_bag_check(&bag);

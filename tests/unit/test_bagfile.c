@@ -627,7 +627,7 @@ TEST(a_default_holds_for_what_is_not_said)
     static const uint32_t gpus[] = {1, 2, 0};
     static const int64_t kib[] = {9, 9, 3};
     for (uint32_t i = 0; i < 3; i++) {
-        struct bats_need need = {5, 1, 9};
+        struct bats_need need = {5, 1, 9, 0};
         bats_bagfile_need(bag, i, &need);
         assert_int_equal(need.cores, 5);
         assert_int_equal(need.gpus, gpus[i]);

@@ -2,6 +2,7 @@
  * Tasks that need several slots, memory or GPUs of one machine: who begins
  * when. A driver plays the machines; runtimes are told by the test.
  */
+#include "bats/bag.h"
 #include "bats/need.h"
 #include "bats/policy.h"
 #include "bats/sched.h"
@@ -83,8 +84,8 @@ static void step(struct play *p)
 {
     uint32_t next = 0;
     for (uint32_t i = 0; i < NODES_MOST * CORES; i++)
-        if (p->slot[i].end > 0 && (p->slot[next].end == 0 ||
-                                   p->slot[i].end < p->slot[next].end))
+        if (p->slot[i].end > 0 &&
+            (p->slot[next].end == 0 || p->slot[i].end < p->slot[next].end))
             next = i;
     assert_true(p->slot[next].end > 0);
     p->now = p->slot[next].end;
@@ -106,13 +107,19 @@ static void play(struct play *p)
 TEST(a_machine_has_room_for_as_many_as_its_scarcest_part)
 {
     const struct bats_stock stock = {16, 4, 64};
-    assert_int_equal(bats_need_room(&stock, &(struct bats_need){6, 0, 0}), 2);
-    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 2, 0}), 2);
-    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 0, 20}), 3);
-    assert_int_equal(bats_need_room(&stock, &(struct bats_need){17, 0, 0}), 0);
-    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 5, 0}), 0);
+    assert_int_equal(bats_need_room(&stock, &(struct bats_need){6, 0, 0, 0}),
+                     2);
+    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 2, 0, 0}),
+                     2);
+    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 0, 20, 0}),
+                     3);
+    assert_int_equal(bats_need_room(&stock, &(struct bats_need){17, 0, 0, 0}),
+                     0);
+    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 5, 0, 0}),
+                     0);
     const struct bats_stock any = {16, 0, 0};
-    assert_int_equal(bats_need_room(&any, &(struct bats_need){1, 0, 99}), 16);
+    assert_int_equal(bats_need_room(&any, &(struct bats_need){1, 0, 99, 0}),
+                     16);
 }
 
 TEST(the_largest_begin_first_and_others_fill_the_gaps)
@@ -120,13 +127,14 @@ TEST(the_largest_begin_first_and_others_fill_the_gaps)
     struct play *p = calloc(1, sizeof *p);
     static const uint16_t category[] = {1, 1, 0, 1, 0, 1};
     memcpy(p->category, category, sizeof category);
-    p->needs[0] = (struct bats_need){3, 0, 0};
-    p->needs[1] = (struct bats_need){1, 0, 0};
+    p->needs[0] = (struct bats_need){3, 0, 0, 0};
+    p->needs[1] = (struct bats_need){1, 0, 0, 0};
     for (uint32_t i = 0; i < 6; i++)
         p->runtime[i] = BATS_SECOND;
     begin(p, 6, 1, 4, 2);
     assert_true(p->slot[0].end > 0 && p->slot[3].end > 0);
-    assert_int_equal(p->slot[0].task, 2); /* of three slots, and the first of */
+    assert_int_equal(p->slot[0].task,
+                     2); /* of three slots, and the first of */
     assert_int_equal(p->slot[3].task, 0); /* one slot; no others */
     assert_true(p->slot[1].end == 0 && p->slot[2].end == 0);
     uint32_t slots[4];
@@ -148,8 +156,8 @@ TEST(a_large_task_is_not_starved)
     /* Task 0 leads to the large one, 200; all others are ready at once. */
     edges[m++] = (struct bats_edge){0, 200};
     assert_int_equal(bats_graph_init(&graph, n, n, edges, m, NULL), 0);
-    p->needs[0] = (struct bats_need){1, 0, 0};
-    p->needs[1] = (struct bats_need){4, 0, 0};
+    p->needs[0] = (struct bats_need){1, 0, 0, 0};
+    p->needs[1] = (struct bats_need){4, 0, 0, 0};
     p->category[200] = 1;
     for (uint32_t i = 0; i < n; i++)
         p->runtime[i] = (10 + i % 7) * BATS_SECOND;
@@ -172,8 +180,8 @@ TEST(a_large_task_is_not_starved)
 TEST(memory_and_gpus_are_not_oversold)
 {
     struct play *p = calloc(1, sizeof *p);
-    p->needs[0] = (struct bats_need){1, 1, 0};
-    p->needs[1] = (struct bats_need){1, 0, 40};
+    p->needs[0] = (struct bats_need){1, 1, 0, 0};
+    p->needs[1] = (struct bats_need){1, 0, 40, 0};
     for (uint32_t i = 0; i < 12; i++) {
         p->category[i] = i % 2;
         p->runtime[i] = BATS_SECOND;
@@ -197,7 +205,7 @@ TEST(mixed_tasks_end_near_the_bound)
     uint64_t seed = 1;
     double area = 0;
     for (uint32_t k = 0; k < 5; k++)
-        p->needs[k] = (struct bats_need){cores[k], 0, 0};
+        p->needs[k] = (struct bats_need){cores[k], 0, 0, 0};
     for (uint32_t i = 0; i < TASKS_MOST; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         p->category[i] = (uint16_t)((seed >> 33) % 5);
@@ -217,14 +225,14 @@ TEST(what_fits_no_machine_is_refused)
 {
     struct play *p = calloc(1, sizeof *p);
     struct bats_error err;
-    p->needs[0] = (struct bats_need){1, 0, 0};
+    p->needs[0] = (struct bats_need){1, 0, 0, 0};
     begin(p, 1, 1, 4, 1);
     bats_sched_destroy(p->sched);
     p->needs[0].cores = 5;
     assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
-    p->needs[0] = (struct bats_need){1, 3, 0};
+    p->needs[0] = (struct bats_need){1, 3, 0, 0};
     assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
-    p->needs[0] = (struct bats_need){1, 0, 0};
+    p->needs[0] = (struct bats_need){1, 0, 0, 0};
     p->o.policy = &bats_policy_bkp; /* plans single slots */
     assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
     free(p);
@@ -246,9 +254,9 @@ TEST(a_task_that_was_out_of_memory_needs_more_the_next_time)
 {
     struct play *p = calloc(1, sizeof *p);
     static const uint16_t more[] = {1, 2, 2};
-    p->needs[0] = (struct bats_need){1, 0, 30};
-    p->needs[1] = (struct bats_need){1, 0, 60};
-    p->needs[2] = (struct bats_need){1, 0, 100};
+    p->needs[0] = (struct bats_need){1, 0, 30, 0};
+    p->needs[1] = (struct bats_need){1, 0, 60, 0};
+    p->needs[2] = (struct bats_need){1, 0, 100, 0};
     p->o.more = more;
     for (uint32_t i = 0; i < 4; i++)
         p->runtime[i] = BATS_MINUTE;
@@ -277,6 +285,132 @@ TEST(a_task_that_was_out_of_memory_needs_more_the_next_time)
     bats_sched_status(p->sched, &st);
     assert_int_equal(st.failed, 1);
     play(p);
+    free(p);
+}
+
+/* ---- open bags ---- */
+
+/* A bag to which `n` tasks of needs[category] may be added; kind 0 is there. */
+static struct play *begin_open(uint32_t n, uint32_t n_nodes)
+{
+    struct play *p = calloc(1, sizeof *p);
+    uint8_t *none = malloc(n);
+    p->needs[0] = (struct bats_need){.cores = 1};
+    memset(none, BATS_TASK_LEFT_OUT, n);
+    begin(p, n, n_nodes, CORES, 1);
+    bats_sched_destroy(p->sched);
+    p->o.open = true;
+    p->o.earlier.state = none;
+    assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
+    for (uint32_t i = 0; i < n_nodes; i++)
+        tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = i});
+    free(none);
+    return p;
+}
+
+static void add(struct play *p, uint32_t task, uint16_t kind)
+{
+    p->category[task] = kind;
+    tell(p, (struct bats_event){.type = BATS_EVENT_ADDED,
+                                .task = task,
+                                .category = kind,
+                                .need = p->needs[kind]});
+}
+
+static void check_cores(const struct play *p, uint32_t n_nodes)
+{
+    uint32_t used[NODES_MOST] = {0};
+    for (uint32_t i = 0; i < n_nodes * CORES; i++)
+        if (p->slot[i].end > 0)
+            used[i / CORES] += p->needs[p->category[p->slot[i].task]].cores;
+    for (uint32_t i = 0; i < n_nodes; i++)
+        assert_true(used[i] <= CORES);
+    bats_sched_check(p->sched);
+}
+
+/* Kinds come out of their order, tasks end and are withdrawn in between. */
+TEST(tasks_of_new_kinds_are_added_to_an_open_bag)
+{
+    const uint32_t n = 400;
+    struct play *p = begin_open(n, 2);
+    uint32_t random = 7, n_withdrawn = 0, n_run = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        random = random * 1664525 + 1013904223;
+        uint16_t kind = (uint16_t)(random >> 29);
+        p->needs[kind] = (struct bats_need){.cores = 1 + 2u * kind};
+        p->runtime[i] = (1 + (random >> 20) % 9) * BATS_SECOND;
+        add(p, i, kind);
+        if (i % 7 == 3) {
+            bool waits = p->began[i] == 0 && p->now > 0;
+            n_withdrawn += waits;
+            if (waits)
+                tell(p, (struct bats_event){.type = BATS_EVENT_WITHDRAWN,
+                                            .task = i});
+        }
+        check_cores(p, 2);
+        if (i > 20 && i % 3 != 0)
+            step(p);
+    }
+    tell(p, (struct bats_event){.type = BATS_EVENT_SHUT});
+    while (!p->finished) {
+        step(p);
+        check_cores(p, 2);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        n_run += bats_sched_has_result(p->sched, i);
+    assert_true(n_withdrawn > 10);
+    assert_int_equal(n_run, n - n_withdrawn);
+    bats_sched_destroy(p->sched);
+    free(p);
+}
+
+TEST(what_fits_no_machine_is_not_added)
+{
+    struct play *p = begin_open(2, 1);
+    struct bats_event ev = {
+        .type = BATS_EVENT_ADDED, .category = 3, .need = {.cores = CORES + 1}};
+    assert_int_equal(bats_sched_handle(p->sched, 0, &ev, NULL), BATS_ESTATE);
+    ev.need.cores = CORES;
+    assert_int_equal(bats_sched_handle(p->sched, 0, &ev, NULL), 0);
+    ev.category = BATS_CATEGORIES_MAX;
+    ev.task = 1;
+    assert_int_equal(bats_sched_handle(p->sched, 0, &ev, NULL), BATS_ESTATE);
+    bats_sched_destroy(p->sched);
+    free(p);
+}
+
+TEST(kinds_of_an_open_bag_take_turns_by_age)
+{
+    struct play *p = begin_open(40, 1);
+    p->needs[1] = p->needs[2] = (struct bats_need){.cores = CORES};
+    for (uint32_t i = 0; i < 6; i++)
+        p->runtime[i] = BATS_SECOND;
+    for (uint32_t i = 0; i < 6; i++)
+        add(p, i, (uint16_t)(1 + i % 2));
+    for (uint32_t i = 0; i < 5; i++)
+        step(p);
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(p->began[i], i * BATS_SECOND);
+    bats_sched_destroy(p->sched);
+    free(p);
+}
+
+TEST(a_task_is_stopped_at_the_limit_of_its_kind)
+{
+    struct play *p = begin_open(2, 1);
+    struct bats_event tick = {.type = BATS_EVENT_TICK};
+    struct bats_command c = {.type = BATS_COMMAND_RUN};
+    p->needs[1] = (struct bats_need){.cores = 2, .limit = BATS_MINUTE};
+    add(p, 0, 0);
+    add(p, 1, 1);
+    assert_int_equal(bats_sched_wakeup(p->sched), BATS_MINUTE);
+    assert_int_equal(bats_sched_handle(p->sched, BATS_MINUTE, &tick, NULL), 0);
+    while (bats_sched_next(p->sched, &c) && c.type != BATS_COMMAND_CANCEL)
+        ;
+    assert_int_equal(c.type, BATS_COMMAND_CANCEL);
+    assert_int_equal(c.task, 1);
+    assert_true(c.time_out);
+    bats_sched_destroy(p->sched);
     free(p);
 }
 

@@ -4,7 +4,8 @@
  *
  * Of the tasks that a machine has room for it is given the one that comes
  * first: with a graph that of the heaviest chain, otherwise the largest, so
- * that small ones are left to fill the gaps (first fit decreasing).
+ * that small ones are left to fill the gaps (first fit decreasing). In an open
+ * bag the oldest of equal ones is first.
  *
  * So that small tasks do not take every slot that becomes free from a large
  * one, the first task that waits for room gets a reservation: the machine where
@@ -49,7 +50,10 @@ static bool before(const struct state *s, uint32_t a, uint32_t b)
         if (first != second)
             return first > second;
     }
-    return s->needs.share[a] > s->needs.share[b];
+    if (s->needs.share[a] != s->needs.share[b] || !s->run.is_open)
+        return s->needs.share[a] > s->needs.share[b];
+    /* Else a class that always has tasks would keep others waiting. */
+    return bats_bag_top(&s->bag, a).i > bats_bag_top(&s->bag, b).i;
 }
 
 /* ---- reservations ---- */
@@ -135,7 +139,7 @@ static void reserve(struct memory *f, const struct state *s, uint32_t group)
 static bool is_valid(const struct memory *f, const struct state *s)
 {
     return f->machine != NO_MACHINE && is_usable(s, f->machine) &&
-           s->bag.n_ready[f->group] > 0;
+           s->bag.groups[f->group].n_ready > 0;
 }
 
 static bool ends_before(const struct memory *f, const struct state *s,
@@ -165,7 +169,7 @@ static uint32_t choose(const struct memory *f, const struct state *s,
     uint32_t best = NO_GROUP, avoided = NO_GROUP;
     *waits = NO_GROUP;
     for (uint32_t g = 0; g < s->bag.n_groups; g++) {
-        if (s->bag.n_ready[g] == 0)
+        if (s->bag.groups[g].n_ready == 0)
             continue;
         struct bats_position task = bats_bag_top(&s->bag, g);
         bool fits = need_fits(s, machine, &s->needs.list[g]);

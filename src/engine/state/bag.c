@@ -52,8 +52,10 @@ void bats_bag_release(struct bats_bag *bag)
     free(bag->missing);
     free(bag->ended);
     free(bag->skipped);
-    free(bag->first);
-    free(bag->n_ready);
+    for (uint32_t g = 0; g < bag->n_groups; g++)
+        if (bag->groups[g].room > 0)
+            free(bag->groups[g].order - bag->groups[g].below);
+    free(bag->groups);
     *bag = (struct bats_bag){0};
 }
 
@@ -78,8 +80,9 @@ static inline struct part part_of(const struct bats_bag *bag,
 {
     if (!bag->group)
         return (struct part){bag->order, bats_bag_ready(bag)};
-    uint32_t group = bag->group[bag->index[task.i]];
-    return (struct part){&bag->order[bag->first[group]], bag->n_ready[group]};
+    const struct bats_bag_group *of =
+        &bag->groups[bag->group[bag->index[task.i]]];
+    return (struct part){of->order, of->n_ready};
 }
 
 /* `more` of the tasks of its group are pending: one, or one less. */
@@ -87,7 +90,7 @@ static inline void count_ready(struct bats_bag *bag, struct bats_position task,
                                uint32_t more)
 {
     if (bag->group)
-        bag->n_ready[bag->group[bag->index[task.i]]] += more;
+        bag->groups[bag->group[bag->index[task.i]]].n_ready += more;
 }
 
 int bats_bag_divide(struct bats_bag *bag, const uint16_t *group, uint32_t n,
@@ -95,26 +98,30 @@ int bats_bag_divide(struct bats_bag *bag, const uint16_t *group, uint32_t n,
 {
     uint32_t n_pending = bats_bag_ready(bag);
     size_t sum = 0;
-    bag->first = calloc(n, sizeof *bag->first);
-    bag->n_ready = calloc(n, sizeof *bag->n_ready);
-    if (!bag->first || !bag->n_ready)
+    size_t *members = calloc(n, sizeof *members);
+    bag->groups = calloc(n, sizeof *bag->groups);
+    if (!members || !bag->groups) {
+        free(members);
         return bats_no_memory(err);
+    }
     for (uint32_t i = 0; i < bag->n; i++) {
-        bag->first[group[i]]++;
+        members[group[i]]++;
         for (uint32_t g = group[i]; next && next[g] != g; g = next[g])
-            bag->first[next[g]]++;
+            members[next[g]]++;
     }
-    for (uint32_t g = 0; g < n; g++) {
-        size_t members = bag->first[g];
-        bag->first[g] = sum;
-        sum += members;
-    }
+    for (uint32_t g = 0; g < n; g++)
+        sum += members[g];
     struct bats_position *order = malloc(sum * sizeof *order);
+    struct bats_position *at = order;
+    for (uint32_t g = 0; order && g < n; at += members[g++])
+        bag->groups[g].order = at;
+    free(members);
     if (!order)
         return bats_no_memory(err);
     for (uint32_t i = 0; i < n_pending; i++) {
-        uint32_t g = group[bag->index[bag->order[i].i]];
-        order[bag->first[g] + bag->n_ready[g]++] = bag->order[i];
+        struct bats_bag_group *of =
+            &bag->groups[group[bag->index[bag->order[i].i]]];
+        of->order[of->n_ready++] = bag->order[i];
     }
     free(bag->order);
     bag->order = order;
@@ -139,6 +146,66 @@ void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
 
 /* ---- tasks that are added ---- */
 
+/* Room for one more task below those that are pending. A task that was drawn
+ * may come back above them, so that all of the group have a place. */
+static int make_room(struct bats_bag_group *of, struct bats_error *err)
+{
+    uint32_t room = 2 * of->room + 16, more = room - of->room;
+    if (of->below > 0)
+        return 0;
+    struct bats_position *order = malloc(room * sizeof *order);
+    if (!order)
+        return bats_no_memory(err);
+    if (of->n_ready > 0)
+        memcpy(order + more, of->order, of->n_ready * sizeof *order);
+    if (of->room > 0)
+        free(of->order);
+    of->order = order + more;
+    of->below = more;
+    of->room = room;
+    return 0;
+}
+
+/* Each group gets memory of its own. */
+static int open_groups(struct bats_bag *bag, struct bats_error *err)
+{
+    for (uint32_t g = 0; g < bag->n_groups; g++) {
+        uint32_t n = bag->groups[g].n_ready;
+        struct bats_position *order = malloc((n + 1) * sizeof *order);
+        if (!order)
+            return bats_no_memory(err);
+        memcpy(order + 1, bag->groups[g].order, n * sizeof *order);
+        bag->groups[g] = (struct bats_bag_group){order + 1, n, 1, n + 1};
+    }
+    free(bag->order);
+    bag->order = NULL;
+    return 0;
+}
+
+/* The group of the task may be a new one. */
+static int add_to_group(struct bats_bag *bag, struct bats_position task,
+                        struct bats_error *err)
+{
+    uint32_t g = bag->group[bag->index[task.i]];
+    if (g >= bag->n_groups) {
+        struct bats_bag_group *groups =
+            realloc(bag->groups, (g + 1) * sizeof *groups);
+        if (!groups)
+            return bats_no_memory(err);
+        bag->groups = groups;
+    }
+    for (; bag->n_groups <= g; bag->n_groups++)
+        bag->groups[bag->n_groups] = (struct bats_bag_group){.order = NULL};
+    struct bats_bag_group *of = &bag->groups[g];
+    int rc = make_room(of, err);
+    if (rc < 0)
+        return rc;
+    of->below--;
+    *--of->order = task;
+    of->n_ready++;
+    return 0;
+}
+
 int bats_bag_open(struct bats_bag *bag, struct bats_error *err)
 {
     uint32_t n = bag->count[BATS_TASK_PENDING];
@@ -146,30 +213,41 @@ int bats_bag_open(struct bats_bag *bag, struct bats_error *err)
     bag->skipped = malloc(bag->n * sizeof *bag->skipped);
     if (!bag->skipped)
         return bats_no_memory(err);
+    if (bag->group)
+        return open_groups(bag, err);
     bag->below = bag->n - n;
     memmove(bag->order + bag->below, bag->order, n * sizeof *bag->order);
     bag->order += bag->below;
     return 0;
 }
 
-void bats_bag_add(struct bats_bag *bag, struct bats_position task)
+int bats_bag_add(struct bats_bag *bag, struct bats_position task,
+                 struct bats_error *err)
 {
-    assert(bag->below > 0 && bag->state[task.i] == BATS_TASK_LEFT_OUT);
+    assert(bag->state[task.i] == BATS_TASK_LEFT_OUT);
+    int rc = bag->group ? add_to_group(bag, task, err) : 0;
+    if (rc < 0)
+        return rc;
+    if (!bag->group) {
+        bag->below--;
+        *--bag->order = task;
+    }
     move(bag, task, BATS_TASK_PENDING);
-    bag->below--;
-    *--bag->order = task;
     bag->n_released++;
+    return 0;
 }
 
 void bats_bag_withdraw(struct bats_bag *bag, struct bats_position task)
 {
     assert(!bag->graph);
     if (bag->state[task.i] == BATS_TASK_PENDING) {
-        uint32_t at = 0, n = bats_bag_ready(bag);
-        while (!bats_same_position(bag->order[at], task))
+        struct part part = part_of(bag, task);
+        uint32_t at = 0;
+        while (!bats_same_position(part.order[at], task))
             at++;
-        memmove(&bag->order[at], &bag->order[at + 1],
-                (n - 1 - at) * sizeof *bag->order);
+        memmove(&part.order[at], &part.order[at + 1],
+                (part.n - 1 - at) * sizeof *part.order);
+        count_ready(bag, task, UINT32_MAX);
     }
     bag->skipped[bag->count[BATS_TASK_SKIPPED]] = bag->index[task.i];
     move(bag, task, BATS_TASK_SKIPPED);
@@ -228,7 +306,7 @@ void bats_bag_reorder(struct bats_bag *bag)
         make_heap(bag, bag->order, bats_bag_ready(bag));
     else
         for (uint32_t g = 0; g < bag->n_groups; g++)
-            make_heap(bag, &bag->order[bag->first[g]], bag->n_ready[g]);
+            make_heap(bag, bag->groups[g].order, bag->groups[g].n_ready);
 }
 
 /* The first one of the heap, then the best of those that are below the ones
@@ -421,7 +499,7 @@ static void block(struct bats_bag *bag)
     for (uint64_t k = 0; k < bats_graph_edges(bag->graph); k++)
         bag->missing[bag->graph->child[k]]++;
     for (uint32_t g = 0; g < bag->n_groups; g++)
-        bag->n_ready[g] = 0;
+        bag->groups[g].n_ready = 0;
     uint32_t n = 0;
     for (uint32_t i = 0; i < bag->n; i++) {
         struct bats_position task = {i};
@@ -563,7 +641,7 @@ static void check_groups(const struct bats_bag *bag)
 {
     uint32_t n = 0;
     for (uint32_t g = 0; g < bag->n_groups; g++) {
-        struct part part = {&bag->order[bag->first[g]], bag->n_ready[g]};
+        struct part part = {bag->groups[g].order, bag->groups[g].n_ready};
         check_part(bag, part);
         for (uint32_t i = 0; i < part.n; i++)
             assert(bag->group[bag->index[part.order[i].i]] == g);

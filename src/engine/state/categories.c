@@ -45,11 +45,12 @@ int categories_init(struct state *s, const struct bats_sched_options *o)
     k->of = s->needs.of ? s->needs.of : o->category;
     k->told = o->told_runtime;
     k->told_context = o->true_context;
-    k->weight = calloc(k->n, sizeof *k->weight);
-    k->left = calloc(k->n, sizeof *k->left);
-    k->seen = calloc(k->n * s->n_clusters, sizeof *k->seen);
-    k->stats = calloc(k->n, sizeof *k->stats);
-    k->doubts = calloc(k->n, sizeof *k->doubts);
+    uint32_t room = o->open && s->needs.list ? BATS_CATEGORIES_MAX : k->n;
+    k->weight = calloc(room, sizeof *k->weight);
+    k->left = calloc(room, sizeof *k->left);
+    k->seen = calloc(room * s->n_clusters, sizeof *k->seen);
+    k->stats = calloc(room, sizeof *k->stats);
+    k->doubts = calloc(room, sizeof *k->doubts);
     if (!k->weight || !k->left || !k->seen || !k->stats || !k->doubts)
         return BATS_ENOMEM;
     for (size_t c = 0; c < s->n_clusters; c++)

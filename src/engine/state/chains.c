@@ -53,7 +53,7 @@ static void look_at_ready(struct chains *k)
     if (n > 0 && !s->money.purses.urgency && !k->of_purse)
         n = 1;
     for (uint32_t g = 0; g < s->bag.n_groups; g++, n = 0)
-        if (s->bag.n_ready[g] > 0)
+        if (s->bag.groups[g].n_ready > 0)
             look_at(k, s->bag.index[bats_bag_top(&s->bag, g).i], 0);
     for (uint32_t i = 0; i < n; i++)
         look_at(k, s->bag.index[s->bag.order[i].i], 0);

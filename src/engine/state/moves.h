@@ -94,6 +94,13 @@ int needs_init(struct state *s, const struct bats_sched_options *o);
 struct bats_stock needs_stock(const struct bats_sched_options *o, uint32_t id);
 void needs_release(struct state *s);
 
+/* Open bags: a task of this category may be added. If it is the first, this is
+ * the need of the category. Without needs there is only category 0. */
+bool needs_may_add(const struct state *s, uint16_t category,
+                   const struct bats_need *need);
+void needs_add(struct state *s, uint32_t task, uint16_t category,
+               const struct bats_need *need);
+
 /* Takes what the task needs, the slot, which is free, among it, of its machine,
  * which has room. Returns the slot that is to run it. */
 uint32_t needs_take(struct state *s, uint32_t slot, struct bats_position task);

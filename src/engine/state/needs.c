@@ -63,9 +63,10 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
     for (uint32_t i = 0; i < o->n_machines; i++)
         n_slots += o->machines[i].slots;
     n->of = malloc(o->n_tasks * sizeof *n->of);
-    n->list = malloc(o->n_categories * sizeof *n->list);
-    n->more = malloc(o->n_categories * sizeof *n->more);
-    n->share = malloc(o->n_categories * sizeof *n->share);
+    uint32_t room = o->open ? BATS_CATEGORIES_MAX : o->n_categories;
+    n->list = calloc(room, sizeof *n->list);
+    n->more = malloc(room * sizeof *n->more);
+    n->share = malloc(room * sizeof *n->share);
     n->spec = malloc(o->n_machines * sizeof *n->spec);
     n->free = malloc(o->n_machines * sizeof *n->free);
     n->free_gpus = malloc(o->n_machines * sizeof *n->free_gpus);
@@ -87,6 +88,35 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
     for (uint32_t i = 0; i < n_slots; i++)
         n->lead[i] = NO_SLOT;
     return bats_bag_divide(&s->bag, n->of, o->n_categories, n->more, NULL);
+}
+
+bool needs_may_add(const struct state *s, uint16_t category,
+                   const struct bats_need *need)
+{
+    bool fits = false;
+    if (!s->needs.list || category >= BATS_CATEGORIES_MAX)
+        return category == 0;
+    if (s->needs.list[category].cores > 0)
+        return true;
+    for (uint32_t i = 0; i < s->n_machines && need->cores > 0; i++)
+        fits |= bats_need_room(&s->needs.spec[i], need) > 0;
+    return fits;
+}
+
+void needs_add(struct state *s, uint32_t task, uint16_t category,
+               const struct bats_need *need)
+{
+    struct needs *n = &s->needs;
+    if (!n->list)
+        return;
+    n->of[task] = category;
+    if (n->list[category].cores > 0)
+        return;
+    n->list[category] = *need;
+    n->share[category] = share(s, need);
+    n->more[category] = category;
+    if (category >= s->known.categories.n)
+        s->known.categories.n = category + 1;
 }
 
 void needs_release(struct state *s)

@@ -129,9 +129,15 @@ static void slot_set_limit(struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
     bats_time limit = s->clusters[slot_cluster(s, slot)].limit;
-    if (sl->n_tasks > 0)
-        limit = longer(s, more_time(limit, s->tasks[sl->head.i].given_up),
-                       s->tasks[sl->head.i].times_more);
+    if (sl->n_tasks > 0) {
+        uint32_t task = s->bag.index[sl->head.i];
+        bats_time own =
+            s->needs.list ? s->needs.list[category_of(s, task)].limit : 0;
+        limit = more_time(limit, s->tasks[sl->head.i].given_up);
+        if (own > 0 && own < limit)
+            limit = own;
+        limit = longer(s, limit, s->tasks[sl->head.i].times_more);
+    }
     bats_heap_remove(&s->limits, slot);
     if (sl->n_tasks == 0 || limit == BATS_NEVER ||
         execution_cancelled(s, slot, sl->head))

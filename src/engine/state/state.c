@@ -260,7 +260,8 @@ static struct run run_of(const struct bats_sched_options *o,
         .gives_up = gives_up,
         .retry_time = o->rules.retry_time,
         .has_limits =
-            o->rules.timeout > 0 || o->rules.timeout_median > 0 || gives_up,
+            o->rules.timeout > 0 || o->rules.timeout_median > 0 || gives_up ||
+            (o->open && o->needs),
         .limits_vary = o->rules.timeout_median > 0 || gives_up};
     if (run.goal.deadline == 0)
         run.goal.deadline = BATS_NEVER;

@@ -105,7 +105,9 @@ static int read_need(struct reader *r, const json_t *const level[3],
                 return complain(r, "this resource is not a whole number: '",
                                 names[k]);
         }
-    *need = (struct bats_need){(uint32_t)n[0], (uint32_t)n[1], n[2] * 1024};
+    *need = (struct bats_need){.cores = (uint32_t)n[0],
+                               .gpus = (uint32_t)n[1],
+                               .memory_kib = n[2] * 1024};
     return 0;
 }
 

@@ -161,7 +161,7 @@ static void add_needs(struct world *w)
     for (uint32_t i = 0; i < w->o.n_categories; i++)
         w->needs[i] = (struct bats_need){1 + pick(w, most->cores),
                                          pick(w, most->gpus + 1),
-                                         chance(w, 0.5) ? pick(w, 101) : 0};
+                                         chance(w, 0.5) ? pick(w, 101) : 0, 0};
     for (uint32_t i = 0; i < w->o.n_tasks; i++)
         w->category[i] = (uint16_t)pick(w, w->o.n_categories);
     for (uint32_t i = 0; i < w->o.n_categories; i++) {
