@@ -168,10 +168,9 @@ static int check_together(const struct bats_sched_options *o,
         {are_groups(o, o->category, o->n_categories),
          "the categories of the tasks are out of range"},
         {needs_fit(o), "a task needs more than any machine has"},
-        {!o->needs ||
-             (o->policy->knows_needs && o->n_purses == 0 && !o->sampling.on),
-         "tasks with needs of their own need another policy, no workflows "
-         "with budgets of their own, and no choice of a schedule"},
+        {!o->needs || (o->n_purses == 0 && !o->sampling.on),
+         "tasks with needs of their own go with no workflows with budgets of "
+         "their own, and no choice of a schedule"},
         {purses_fit(o), "the workflows of the tasks are out of range"},
         {o->n_purses == 0 || !(terms.lasts || o->sampling.on || is_expert),
          "workflows with budgets of their own need machines that are charged "
@@ -210,6 +209,13 @@ static int check_together(const struct bats_sched_options *o,
         if (!rules[i].is_kept)
             return bats_error_set(err, BATS_EINPUT, "%s", rules[i].text);
 
+    if (o->needs && !o->policy->knows_needs)
+        return bats_refuse(err,
+                           "the policy %s does not know what tasks need of a "
+                           "machine (cores, memory, GPUs); %s and %s do",
+                           bats_policy_name(o->policy),
+                           bats_policy_name(&bats_policy_bats),
+                           bats_policy_name(&bats_policy_rr));
     return is_expert ? bats_strategy_check(&o->strategy, o->clusters,
                                            o->n_clusters, err)
                      : 0;

@@ -48,6 +48,7 @@ test "$(sqlite3 classes.bats "SELECT json_extract(options, '$.categories')
     '["-","some","some, 3 cores","some, 4 cores","some, 2 cores"]'
 "$BATS_MPI" record verify classes | grep -q ': all agree$'
 test "$(grep -cE '^some(, [234] cores)?  *[123] ' err)" -eq 4
+"$BATS_MPI" why classes 2 | grep -qx 'it needs 3 cores of a machine'
 ok 'the record and the report name the classes of tasks that differ in cores'
 
 by_mpi 5 bag --no-record
@@ -78,7 +79,7 @@ grep -q 'task 1, line 2, needs 2 cores.*machine = node' err
 ok 'and where a machine is a rank'
 expect 2 bats 5 bag --no-record --policy bkp --budget 9 --clusters \
     <(printf '[cluster a]\nmachine = node\ncharge = 3\n')
-grep -q 'need another policy' err
+grep -q 'the policy bkp does not know what tasks need .*; bats and rr do' err
 ok 'and by a policy that plans single ranks'
 printf '%s\n' '[cluster a]' 'ranks = 1-4' 'machine = node' 'charge = 3' \
     '[cluster b]' 'ranks = 5' 'machine = node' 'charge = 1' >two

@@ -60,7 +60,7 @@ complains 'needs.scn:4: task 1 needs 2 cores, 9437184 KiB of memory and 0 GPUs: 
 ok 'what fits no machine is refused'
 sed -i 's/^policy.*/policy = bkp/; s/^needs.*/needs = 2/' needs.scn
 expect 2 simulate needs.scn
-complains 'tasks with needs of their own need another policy'
+complains 'the policy bkp does not know what tasks need'
 ok 'and by policies that do not know needs'
 cat >cores.json <<'JSON'
 {"schemaVersion": "1.5", "workflow": {

@@ -11,6 +11,7 @@
 #include "cli/look.h"
 #include "report/recorded.h"
 #include "report/words.h"
+#include "run/needs.h"
 #include "report/workflows.h"
 #include "util/text.h"
 
@@ -33,6 +34,7 @@ struct known {
     struct bats_purse_status *workflows;
     uint32_t n_workflows;
     uint16_t *workflow; /* by number of a task - 1 */
+    json_t *engine;     /* the options of the engine */
 };
 
 static int learn_rules(struct bats_view *view, struct known *k,
@@ -51,6 +53,7 @@ static int learn_rules(struct bats_view *view, struct known *k,
     k->terms = bats_recorded_terms(options);
     k->yields = json_integer_value(json_object_get(rules, "yields"));
     k->time_limit = json_integer_value(json_object_get(rules, "deadline_us"));
+    k->engine = json_incref(json_object_get(options, "engine"));
     json_decref(options);
     free(text);
     return 0;
@@ -452,6 +455,34 @@ static int print_stderr(struct bats_view *view, int64_t task,
     return 0;
 }
 
+/* The category of the task among ranges [category, tasks, ...]. */
+static size_t category_of(const json_t *ranges, int64_t number)
+{
+    for (size_t i = 0; i + 1 < json_array_size(ranges); i += 2) {
+        number -= json_integer_value(json_array_get(ranges, i + 1));
+        if (number <= 0)
+            return (size_t)json_integer_value(json_array_get(ranges, i));
+    }
+    return SIZE_MAX;
+}
+
+/* What the task needed at first, if tasks differ in that. */
+static void print_need(const struct known *k, int64_t number)
+{
+    const json_t *list = json_array_get(
+        json_object_get(k->engine, "needs"),
+        category_of(json_object_get(k->engine, "categories"), number));
+    struct bats_need need = {
+        .cores = (uint32_t)json_integer_value(json_array_get(list, 0)),
+        .gpus = (uint32_t)json_integer_value(json_array_get(list, 1)),
+        .memory_kib = json_integer_value(json_array_get(list, 2))};
+    char text[BATS_NEED_TEXT];
+    if (list == NULL)
+        return;
+    bats_need_format(text, sizeof text, &need);
+    bats_words_line(stdout, "it needs %s of a machine", text);
+}
+
 static int explain_task(struct bats_view *view, const struct known *k,
                         int64_t number, struct bats_error *err)
 {
@@ -470,6 +501,7 @@ static int explain_task(struct bats_view *view, const struct known *k,
             return rc;
         if ((rc = print_task_why(k, &task, &pause, err)) < 0)
             return rc;
+        print_need(k, task.number);
         if (task.number <= k->status.tasks && k->n_workflows > 0)
             print_workflow(k, &k->workflows[k->workflow[task.number - 1]]);
         rc = print_stderr(view, task.id, err);
@@ -549,5 +581,6 @@ int cmd_why(struct bats_view *view, const struct bats_settings *set,
         rc = explain(view, &k, set, err);
     free(k.workflows);
     free(k.workflow);
+    json_decref(k.engine);
     return rc;
 }
