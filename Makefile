@@ -14,6 +14,7 @@ MPICC = mpicc
 CFLAGS = -O2 -g
 # `make install` puts things here; DESTDIR goes in front of it.
 PREFIX = /usr/local
+LIBDIR = $(PREFIX)/lib
 DESTDIR =
 # The directory of everything that is built.
 B = build
@@ -224,6 +225,7 @@ MAIN_OBJ = $(call obj,$(filter src/cli/main.c,$(CLI_SRC)))
 PROGRAM = $(B)/bats-mpi
 CLIENTS = $(addprefix $(B)/bats-,submit state cancel shell)
 LIB = $(B)/libbats.a
+SHARED = $(B)/libbats.so.1
 REST = $(B)/librest.a
 APPS = $(APPS_SRC:benchmarks/apps/%.c=$(B)/apps/%)
 BENCH = $(BENCH_SRC:benchmarks/%.c=$(B)/bench/%)
@@ -240,7 +242,7 @@ PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: soak all programs demo demo-workflow check check-layers unit-tests tests asan fuzz \
+.PHONY: deb installcheck soak all programs demo demo-workflow check check-layers unit-tests tests asan fuzz \
 	fuzzers coverage bench bench-quick bench-programs test-programs \
 	slurm-shell install format clean help FORCE
 
@@ -275,6 +277,9 @@ $(B)/optional-flags: FORCE
 $(call obj,$(OPTIONAL_SRC)): $(B)/optional-flags
 $(call obj,$(OPTIONAL_SRC)): private ALL_CPPFLAGS += $(OPTIONAL_CPPFLAGS)
 
+# They are for the shared library, too.
+$(LIB_OBJ): private ALL_CFLAGS += -fPIC -fno-semantic-interposition
+
 # Tests compute little themselves, but for one: they compile five times faster.
 $(call obj,$(filter-out %_property.c,$(UNIT_SRC))): private ALL_CFLAGS += -O0
 
@@ -299,6 +304,17 @@ $(LIB) $(REST):
 	$(say) AR $@
 	@rm -f $@
 	$(Q)$(AR) qcs $@ $(filter %.o,$^)
+
+# What the headers name is exported, and nothing else. The number is that of the
+# interface: it changes with what breaks a program that was linked before.
+$(SHARED): $(LIB_OBJ) $(wildcard include/bats/*.h) Makefile
+	$(say) LINK $@
+	@{ echo 'BATS_1 { global:'; grep -oh '\bbats_[a-z0-9_]*' \
+		include/bats/*.h | sort -u | sed 's/$$/;/'; \
+		echo 'local: *; };'; } >$(B)/libbats.map
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) \
+		-Wl,--version-script=$(B)/libbats.map -Wl,-z,defs -o $@ \
+		$(LIB_OBJ) -lgsl -lgslcblas -lm
 
 $(PROGRAM): $(MAIN_OBJ) $(REST) $(LIB)
 	$(say) LINK $@
@@ -444,9 +460,18 @@ soak:
 	$(Q)SOAK_TASKS=100000 SOAK_WORKERS=16 $(MAKE) tests TEST_TIMEOUT=7200 \
 		TESTS=tests/fault/t0301-soak.sh
 
-install: $(PROGRAM) $(CLIENTS) $(LIB)
-	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' VERSION='$(VERSION)' B='$(B)' \
-		sh tests/build/install.sh
+install: $(PROGRAM) $(CLIENTS) $(LIB) $(SHARED)
+	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' \
+		VERSION='$(VERSION)' B='$(B)' sh tests/build/install.sh
+
+# The installed program runs a bag, and a program that uses libbats is built.
+installcheck:
+	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' CC='$(CC)' \
+		sh packaging/installcheck.sh
+
+# Debian packages, in $(B)/deb.
+deb:
+	@B='$(abspath $(B))' VERSION='$(VERSION)' sh packaging/deb.sh
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
@@ -467,7 +492,9 @@ help:
 	@echo 'make bench-quick  the same with few repeats, printed only (2 minutes)'
 	@echo 'make slurm-shell   a shell in a Slurm cluster of eight small nodes'
 	@echo 'make install    to PREFIX=$(PREFIX), below DESTDIR'
+	@echo 'make installcheck   what was installed runs a bag'
+	@echo 'make deb        Debian packages, in $(B)/deb'
 	@echo 'make check-layers, format, clean'
 	@echo
-	@echo 'Knobs: CC MPICC CFLAGS PREFIX DESTDIR B V=1 DEVELOPER=1 SANITIZE'
+	@echo 'Knobs: CC MPICC CFLAGS PREFIX LIBDIR DESTDIR B V=1 DEVELOPER=1 SANITIZE'
 	@echo "make tests TESTS='build/tests/test_plan tests/mpi/t0001-run.sh'"

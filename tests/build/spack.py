@@ -35,7 +35,6 @@ def make(*arguments):
 
 
 stand_in = types.ModuleType("spack.package")
-stand_in.Package = object
 stand_in.license = lambda *_, **__: None
 stand_in.version = lambda name, **how: versions.append((name, how))
 stand_in.depends_on = lambda spec, **_: depends.append(spec)
@@ -43,8 +42,13 @@ stand_in.variant = lambda name, **_: variants.append(name)
 stand_in.make = make
 sys.modules["spack"] = types.ModuleType("spack")
 sys.modules["spack.package"] = stand_in
+generic = "spack_repo.builtin.build_systems.generic"
+for i in range(1, generic.count(".") + 2):
+    name = ".".join(generic.split(".")[:i])
+    sys.modules[name] = types.ModuleType(name)
+sys.modules[generic].Package = object
 
-path = os.path.join(repository, "packages", "bats-mpi", "package.py")
+path = os.path.join(repository, "packages", "bats_mpi", "package.py")
 recipe = {"__file__": path, "__name__": "recipe"}
 with open(path) as f:
     exec(compile(f.read(), path, "exec"), recipe)
@@ -54,7 +58,8 @@ package = recipe["BatsMpi"]
 assert package.git == "file://" + os.path.realpath(top), package.git
 assert versions and all(how.get("branch") for _, how in versions), versions
 with open(os.path.join(repository, "repo.yaml")) as f:
-    assert re.fullmatch(r"repo:\n  namespace: \w+\n", f.read())
+    assert re.fullmatch(r"repo:\n  namespace: (\w+)\n  api: v2.0\n",
+                        f.read()).group(1) == os.path.basename(repository)
 
 with open(os.path.join(top, "tests", "build", "packages.sh")) as f:
     needed = re.findall(r"^build +(\S+)", f.read(), re.M)
@@ -64,10 +69,10 @@ names = {re.split("[@+~ ]", spec)[0] for spec in depends}
 with open(os.path.join(top, "Makefile")) as f:
     optional = re.findall(r"\(call have,(\w+)\)", f.read())
 wanted = {KNOWN[thing] for thing in needed} | set(optional)
-wanted |= {"gmake", "pkgconfig"}
+wanted |= {"gmake", "pkgconfig", "slurm"}
 assert names == wanted, "%s, but the build needs %s" % (names, wanted)
 
-assert variants == ["munge", "pmix"], variants
+assert variants == ["slurm", "munge", "pmix"], variants
 # With another compiler than the tests have, all would be built again, while
 # they run.
 os.environ.setdefault("CC", "cc")

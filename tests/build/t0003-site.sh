@@ -1,5 +1,5 @@
 #!/bin/bash
-# jobscripts/site: what the clusters files charge is what the sites' rules say,
+# jobscripts/site and packaging: what the clusters files charge is what the sites' rules say,
 # the modulefile leads to what was installed, and the Spack recipe installs.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -113,25 +113,33 @@ ok 'make install works'
     --clusters "$dir/opt/share/bats-mpi/site/delta.ini" >out 2>err
 ok 'the clusters files are installed'
 
-lmod=${LMOD_CMD:-/usr/share/lmod/lmod/libexec/lmod}
-if [ -x "$lmod" ]; then
-    cat >use.sh <<'END'
-export MODULEPATH=$1/share/modulefiles
-eval "$("$2" bash load bats-mpi)" || exit
-test "$(command -v bats-mpi)" = "$1/bin/bats-mpi" || exit
+cat >use.sh <<'END'
+prefix=$1
+shift
+export MODULEPATH=$prefix/share/modulefiles
+eval "$("$@" bash load bats-mpi)" || exit
+test "$(command -v bats-mpi)" = "$prefix/bin/bats-mpi" || exit
 test -x "$BATS_MPI_SHARE/simple.sh" || exit
 test -r "$BATS_MPI_SHARE/site/delta.ini" || exit
 test -r "${PKG_CONFIG_PATH%%:*}/bats.pc" || exit
 bats-mpi --version | grep -qx "bats-mpi ${LOADEDMODULES#bats-mpi/}.*"
 END
+lmod=${LMOD_CMD:-/usr/share/lmod/lmod/libexec/lmod}
+if [ -x "$lmod" ]; then
     bash use.sh "$dir/opt" "$lmod" >out 2>err
     ok 'the modulefile leads to what was installed'
 else
     skip 'the modulefile leads to what was installed' 'no Lmod'
 fi
+# Debian has one or the other.
+if command -v modulecmd >/dev/null; then
+    bash use.sh "$dir/opt" modulecmd >out 2>err
+    ok 'with Environment Modules, too'
+fi
 
 if command -v python3 >/dev/null; then
-    python3 "$TOP/tests/build/spack.py" "$site/spack" "$dir/spack" "$B" \
+    python3 "$TOP/tests/build/spack.py" \
+        "$TOP/packaging/spack/spack_repo/bats" "$dir/spack" "$B" \
         >out 2>err
     "$dir/spack/bin/bats-mpi" --version >>out 2>&1
     ok 'the Spack recipe installs, and asks for what the build needs'

@@ -1,12 +1,14 @@
 # Copyright: the authors of bats-mpi
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# A Spack recipe (0.23 or newer). In a clone of bats-mpi:
+# A Spack recipe (Spack 1.0 or newer). In a clone of bats-mpi:
 #
-#     spack repo add jobscripts/site/spack
+#     spack repo add packaging/spack/spack_repo/bats
 #     spack install bats-mpi
 
 import os
+
+from spack_repo.builtin.build_systems.generic import Package
 
 from spack.package import *
 
@@ -16,13 +18,14 @@ class BatsMpi(Package):
 
     # The recipe lies in the clone that it builds.
     git = "file://" + os.path.abspath(
-        os.path.join(os.path.dirname(__file__), *[os.pardir] * 5)
+        os.path.join(os.path.dirname(__file__), *[os.pardir] * 6)
     )
 
     license("GPL-3.0-or-later")
 
     version("main", branch="main")
 
+    variant("slurm", default=False, description="alloc buys jobs from Slurm")
     variant("munge", default=False, description="Worker jobs join by MUNGE")
     variant("pmix", default=False, description="Show node numbers")
 
@@ -37,6 +40,7 @@ class BatsMpi(Package):
     depends_on("jansson")
     depends_on("munge", when="+munge")
     depends_on("pmix", when="+pmix")
+    depends_on("slurm", when="+slurm", type="run")
     depends_on("sqlite@3:")
 
     def install(self, spec, prefix):
