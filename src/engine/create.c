@@ -209,16 +209,11 @@ static int check_together(const struct bats_sched_options *o,
         if (!rules[i].is_kept)
             return bats_error_set(err, BATS_EINPUT, "%s", rules[i].text);
 
-    if (o->needs && !o->policy->knows_needs)
-        return bats_refuse(err,
-                           "the policy %s does not know what tasks need of a "
-                           "machine (cores, memory, GPUs); %s and %s do",
-                           bats_policy_name(o->policy),
-                           bats_policy_name(&bats_policy_bats),
-                           bats_policy_name(&bats_policy_rr));
-    return is_expert ? bats_strategy_check(&o->strategy, o->clusters,
-                                           o->n_clusters, err)
-                     : 0;
+    int rc = o->needs ? bats_policy_knows_needs(o->policy, err) : 0;
+    return rc == 0 && is_expert
+               ? bats_strategy_check(&o->strategy, o->clusters, o->n_clusters,
+                                     err)
+               : rc;
 }
 
 static int check_options(const struct bats_sched_options *o,
