@@ -140,6 +140,16 @@ TEST(a_cluster_that_was_never_seen_is_as_fast_as_it_is_dear)
     assert_true(prior.own[1] > 2 * prior.own[0]);
 }
 
+TEST(of_clusters_that_were_never_seen_none_is_faster)
+{
+    const struct bats_prior_row rows[] = {row(0, 7, 2, 30)};
+    struct bats_prior prior;
+    uint32_t bags;
+    assert_true(believe(rows, 1, 7, &prior, &bags));
+    assert_near(prior.mean[0] / S, 30, 1e-3);
+    assert_near(prior.mean[1] / S, 30, 1e-3);
+}
+
 /* One bag: 100 s. Then 110: off by ln 1.1. The level is (110 + 100 / 2) / 1.5
  * in logarithms; sqrt((0.25 + ln(1.1)^2) / 2). Bags that differ by 4 leave more
  * doubt than those that do not. */
