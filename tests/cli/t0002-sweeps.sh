@@ -182,6 +182,7 @@ test "$(ask 'SELECT rate, r, attempts FROM tasks ORDER BY 1, 2')" = \
 "$BATS_MPI" record verify s.bats >out
 grep -q '^2 sessions, .*: all agree$' out
 test "$("$BATS_MPI" status --left s.bats)" -eq 0
+test "$("$BATS_MPI" tasks s.bats | grep -c '  done  *1  ok  ')" -eq 9
 ok '--resume runs the new points of a sweep that has grown'
 
 done_testing
