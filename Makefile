@@ -136,7 +136,7 @@ BENCH_SRC = $(addprefix benchmarks/, \
 CORE_BENCH_SRC = $(addprefix benchmarks/, \
 	bags.c dbc/grid.c engine.c expert/deviation.c expert/figures.c \
 	miser/graphs.c miser/paper.c miser/uniform.c money/past.c money/runs.c money/told.c \
-	planner.c simulator.c sweeps.c windows.c)
+	planner.c scale.c simulator.c sweeps.c windows.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
