@@ -191,12 +191,20 @@ static uint32_t still_idle(const struct state *s, uint32_t slot)
     return slot;
 }
 
+/* The first slot that may get something now. */
+static uint32_t first_to_ask(const struct state *s)
+{
+    return waits_for_machines(s) && s->idle.asked != NO_SLOT
+               ? s->slots[s->idle.asked].next_idle
+               : s->idle.first;
+}
+
 /* Asks every idle slot once. True: one has left its tasks to another that
  * turned out to want none. */
 static bool ask_idle(struct bats_sched *e)
 {
     struct state *s = &e->state;
-    uint32_t slot = s->idle.first;
+    uint32_t slot = first_to_ask(s);
     bool left = false, refused = false;
     begin_pass(e);
     while (slot != NO_SLOT && !s->run.draining && !s->run.in_tail &&
@@ -212,6 +220,8 @@ static bool ask_idle(struct bats_sched *e)
         }
         slot = still_idle(s, next);
     }
+    if (waits_for_machines(s))
+        s->idle.asked = s->idle.last;
     return refused;
 }
 
