@@ -8,9 +8,11 @@ for tool in slurmdbd sacctmgr mariadbd; do
     exit
 done
 
-# As mariadb-install-db does, without its package. All of it ends with the
+# As mariadb-install-db does, without its package, and without io_uring, whose
+# memory several testbeds at once may not get. All of it ends with the
 # testbed.
 db="mariadbd --no-defaults --user=root --datadir=$BED/db"
+db="$db --innodb-use-native-aio=0"
 mkdir db
 {
     echo 'CREATE DATABASE mysql;'
