@@ -144,6 +144,7 @@ SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
 # Those that take longest begin first: none is left to run alone at the end.
 # Some of these wait and some compute.
 LONG_TESTS = $(addprefix tests/,gridengine/t0001-jobs.sh \
+	slurm/t0019-leases.sh slurm/t0020-leases-cut.sh \
 	slurm/t0008-account.sh fault/t0103-lost-worker.sh \
 	slurm/t0014-alloc-faults.sh \
 	slurm/t0005-supervise.sh slurm/t0017-expert.sh fault/t0201-resume.sh) \

@@ -209,7 +209,7 @@ static void note_cut(struct state *s, uint32_t machine,
     struct task *t = &s->tasks[task.i];
     if (t->slot != NO_SLOT && s->slots[t->slot].machine == machine)
         s->slots[t->slot].judged = true;
-    ran += s->run.preempt_lead;
+    ran += s->run.preempt_lead + s->rest[machine].age;
     if (life > 0 && !s->run.draining && ran >= life - life / 10 &&
         (!s->money.terms.waits || is_no_news(s, life)) && t->cuts < CUTS)
         t->cuts++;

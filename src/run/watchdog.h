@@ -9,7 +9,8 @@
  *
  *     bats-mpi lease SECONDS srun bats-mpi worker --join FILE
  *
- * The watchdog starts the command after SECONDS and reads its standard output,
+ * (without srun where there is only one rank). The watchdog starts the command and
+ * reads its standard output,
  * which srun passes on from the gateway. The master tells the gateway until
  * which age the job is paid (LEASE), the gateway prints that age, and the
  * watchdog takes the latest one; at first the job is paid for SECONDS. At that

@@ -38,6 +38,7 @@ struct bats_job_request {
                               * number of the job */
     const char *command;     /* for the shell, run once per rank, */
     const char *guard;       /* started by this one, once; NULL: by none */
+    bool alone;              /* one rank, which needs no launcher */
     const char *const *more; /* further options as the user wrote them, ended
                               * by NULL; NULL: none */
 };

@@ -12,6 +12,7 @@
 #define PAUSE_US 1000000      /* after a first failure */
 #define PAUSE_MAX_US 60000000 /* after many */
 #define LOOK_US 10000         /* between two looks at a command that runs */
+#define SOON_US 1000000       /* between two questions where jobs end */
 #define SAY_US 30000000       /* bills are late: told first after this time */
 #define BILL_US 600000000     /* then the accounting does not know a job */
 #define AT_ONCE 100           /* jobs that one command cancels */
@@ -44,9 +45,9 @@ struct bats_queue {
     uint32_t *told; /* CANCEL: places; n_told */
     size_t n_told;
     int64_t submit_us, pause_us;    /* not before; after a failure */
-    int64_t list_us, list_pause_us; /* the same */
-    int64_t bills_us;               /* not before, */
-    bool is_stale;  /* unless jobs have ended since the last question */
+    int64_t list_us, list_pause_us; /* begun last; after a failure */
+    int64_t bills_us;               /* begun last */
+    bool is_stale;  /* jobs have ended since the last question for bills */
     int64_t say_us; /* delay of bills when it is mentioned next */
     struct bats_queue_news *news;
     size_t first_news, n_news, room;
@@ -359,7 +360,7 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
         if (j->list_pause_us == 0)
             say(j, "%s; this is tried again, ever less often", why->text);
         j->list_pause_us = longer(j->list_pause_us);
-        j->list_us = now_us + j->o.interval_us + j->list_pause_us;
+        j->list_us = now_us;
         return;
     }
     j->list_pause_us = 0;
@@ -528,12 +529,28 @@ static bool has_open(const struct bats_queue *j)
     return false;
 }
 
+/* Until the next question. It is short while a job is about to end or waits for
+ * its bill: until then its money cannot buy another one. */
+static int64_t interval(const struct bats_queue *j, int64_t now_us)
+{
+    for (uint32_t i = 0; j->o.interval_us > SOON_US && i < j->o.n; i++) {
+        const struct job *job = &j->jobs[i];
+        int64_t since_us =
+            job->state == ENDED ? job->ended_us : job->cancel_us;
+        if (job->state != NONE && since_us > 0 && now_us - since_us < SAY_US)
+            return SOON_US;
+    }
+    return j->o.interval_us;
+}
+
 static bool start_list(struct bats_queue *j, int64_t now_us, int64_t *due_us)
 {
     struct bats_argv argv = {0};
-    if (!has_open(j) || is_early(j->list_us, now_us, due_us))
+    if (!has_open(j) ||
+        is_early(j->list_us + interval(j, now_us) + j->list_pause_us, now_us,
+                 due_us))
         return false;
-    j->list_us = now_us + j->o.interval_us;
+    j->list_us = now_us;
     j->o.system->list(j->o.name, &argv);
     start(j, LIST, &argv, NULL, now_us);
     return true;
@@ -559,10 +576,11 @@ static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     for (uint32_t i = 0; i < j->o.n && n < AT_ONCE; i++)
         if (j->jobs[i].state == ENDED)
             ids[n++] = j->jobs[i].id;
-    if (n == 0 || (!j->is_stale && is_early(j->bills_us, now_us, due_us)))
+    if (n == 0 || (!j->is_stale && is_early(j->bills_us + interval(j, now_us),
+                                            now_us, due_us)))
         return false;
     j->is_stale = false;
-    j->bills_us = now_us + j->o.interval_us;
+    j->bills_us = now_us;
     j->o.system->bills(NULL, ids, n, &argv);
     start(j, BILLS, &argv, NULL, now_us);
     return true;

@@ -16,7 +16,9 @@
  *
  * The load on the batch system is small. One command runs at a time. One command
  * lists all jobs, at most every `interval` and only while there are jobs; one asks
- * for the bills of all that have ended. After a failed submission the next one
+ * for the bills of all that have ended. Both ask every second for half a minute
+ * after a job is to end or has ended, whose money is held until its bill comes.
+ * After a failed submission the next one
  * waits for 1 s, then for twice as long each time, up to a minute; lists that fail
  * become rarer in the same way.
  *

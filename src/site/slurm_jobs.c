@@ -97,9 +97,10 @@ void bats_slurm_submit(const struct bats_job_request *r,
     if (r->held)
         bats_argv_add(argv, "--hold");
     bats_argv_add(argv, "--output=%s.%%j", r->output);
-    if (asprintf(script, "#!/bin/sh\nexec %s%ssrun %s\n",
+    if (asprintf(script, "#!/bin/sh\nexec %s%s%s%s\n",
                  r->guard != NULL ? r->guard : "",
-                 r->guard != NULL ? " " : "", r->command) < 0)
+                 r->guard != NULL ? " " : "", r->alone ? "" : "srun ",
+                 r->command) < 0)
         *script = NULL;
 }
 

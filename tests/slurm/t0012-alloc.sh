@@ -76,7 +76,7 @@ alloc bag.txt -p slow,fast --dry-run
 grep -qx 'A job asks for 59m, and ends when it has no more to do.' out
 alloc bag.txt -p slow,fast -b 100 --dry-run
 grep -qx 'A job asks for 59m, and ends when it has no more to do.' out
-grep -qx 'It is paid for 1m30s ahead, and ends if nobody prolongs that.' out
+grep -qx 'It is paid for 1m20s ahead, and ends if nobody prolongs that.' out
 grep -q -- '--time=60 ' out
 scontrol update PartitionName=fast MaxTime=10:00
 works '9m50s, or for less at the end of the bag'
@@ -204,7 +204,7 @@ test "$(sqlite3 long.txt.bats "SELECT count(*) FROM happened
 agrees long.txt
 ok 'a task that outlasts three jobs has failed for that, and is said to need more'
 
-expect 4 alloc bag.txt -p fast -b 0.4 --slots 2 --window 20s
+expect 4 alloc bag.txt -p fast -b 0.1 --slots 2 --window 20s
 ok 'where the budget does not pay one job, none is submitted'
 expect 2 alloc bag.txt -p nowhere -b 1
 grep -q 'partition' err

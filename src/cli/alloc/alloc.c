@@ -14,7 +14,6 @@
 #include "util/now.h"
 
 #define WINDOW (10 * BATS_MINUTE)  /* --window */
-#define RENEWAL (20 * BATS_SECOND) /* to prolong a lease */
 #define RETURN_US 15000000         /* for jobs to be back, beyond --silence */
 
 /* The run may be in a job itself, which is billed until it ends. */
@@ -67,12 +66,11 @@ static int ask_account(struct bats_alloc *a, const struct bats_settings *set,
     return 0;
 }
 
-/* A lease lasts as long as a job without a master waits for one and then ends
- * its tasks, and until it is prolonged. There is none where whole jobs are paid:
- * by workflows with budgets of their own, the policy expert, and accounts, whose
- * limits may be checked against time limits before a job starts. */
-static int set_lease(struct bats_alloc *a, const struct bats_settings *set,
-                     bool whole, struct bats_error *err)
+/* There are no leases where whole jobs are paid: by workflows with budgets of
+ * their own, the policy expert, and accounts, whose limits may be checked against
+ * time limits before a job starts. */
+static int set_guarantee(struct bats_alloc *a, const struct bats_settings *set,
+                         bool whole, struct bats_error *err)
 {
     bool by_node = strcmp(set->guarantee, "node") == 0;
     if (by_node && a->rules.hang_s == 0)
@@ -83,8 +81,7 @@ static int set_lease(struct bats_alloc *a, const struct bats_settings *set,
             a->system->name);
     if (!by_node)
         a->rules.hang_s = 0;
-    if (!whole && strcmp(set->guarantee, "limit") != 0)
-        a->billing.lease = set->run.silence_us + 2 * set->grace + RENEWAL;
+    a->by_lease = !whole && strcmp(set->guarantee, "limit") != 0;
     return 0;
 }
 
@@ -107,11 +104,11 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
              (unsigned)(us % 1000000) ^ ((unsigned)getpid() << 4 & 0xffffff));
     int rc = bats_job_system_find(&a->system, &a->rules, err);
     if (rc == 0)
-        rc = set_lease(a, set,
-                       options->budget == BATS_BUDGET_ACCOUNT ||
-                           options->bag->sharing.n > 0 ||
-                           strcmp(set->policy, "expert") == 0,
-                       err);
+        rc = set_guarantee(a, set,
+                           options->budget == BATS_BUDGET_ACCOUNT ||
+                               options->bag->sharing.n > 0 ||
+                               strcmp(set->policy, "expert") == 0,
+                           err);
     if (rc == 0)
         rc = bats_alloc_read(a, set, record, err);
     if (rc == 0)
@@ -169,6 +166,7 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
     take_over(a);
     options->engine.earlier.asked = a->n_taken > 0 ? a->asked : NULL;
     options->engine.earlier.age = a->age;
+    options->silence_us = a->silence_us;
     a->joining = bats_alloc_joining;
     a->joining.context = a;
     a->joining.file = a->door;

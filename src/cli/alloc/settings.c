@@ -11,7 +11,11 @@
 #include "report/words.h"
 #include "util/encode.h"
 #include "util/hash.h"
+#include "util/larger.h"
 
+#define RENEWAL (10 * BATS_SECOND) /* to prolong a lease */
+#define SHARE 0.25                 /* of the money, for leases */
+#define SILENCE (10 * BATS_SECOND) /* the shortest that is set for that */
 #define END_S                                                                 \
     5 /* from the end of a lease to that of its job in the accounts */
 
@@ -125,8 +129,7 @@ static int name_files(struct bats_alloc *a, const struct bats_settings *set,
         snprintf(a->command, sizeof a->command, "%s worker --join %s",
                  quoted[0], quoted[1]);
     if (rc == 0)
-        snprintf(a->guard, sizeof a->guard, "%s lease %lld", quoted[0],
-                 (long long)(a->billing.lease / BATS_SECOND));
+        snprintf(a->program, sizeof a->program, "%s", quoted[0]);
     return rc;
 }
 
@@ -152,7 +155,11 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
         .least_s = (set->least + second - 1) / second,
         .output = a->log,
         .command = a->command,
-        .guard = a->billing.lease > 0 ? a->guard : NULL,
+        .guard = a->by_lease ? a->guard : NULL,
+        /* srun takes up to a second. Notices of preemption come by it, and what
+         * is known of a step here would be taken for one of the job's. */
+        .alone = set->nodes == 1 && set->slots == 1 && a->own[0] == '\0' &&
+                 !a->platform.clusters[cluster].reclaimable,
         .more = (const char *const *)a->more,
     };
 }
@@ -192,7 +199,7 @@ static void set_times(struct bats_alloc *a, const struct bats_settings *set,
     int64_t limit_s = (limit_of(window) + round_s - 1) / round_s * round_s;
     a->billing.step = round_s * BATS_SECOND;
     a->billing.overrun =
-        a->billing.lease > 0
+        a->by_lease
             ? (BATS_ALLOC_MARGIN_S + END_S + a->rules.hang_s) * BATS_SECOND
             : (limit_s + a->rules.overrun_s) * BATS_SECOND - window;
     if (set->run.window > 0 || (allowed_s > 0 && allowed_s <= limit_s))
@@ -252,6 +259,30 @@ static int shorten(struct bats_alloc *a, const struct bats_settings *set,
     return 0;
 }
 
+/* A lease lasts as long as a job without a master waits for one (--silence) and
+ * then ends its tasks, and until it is prolonged. Leases of all jobs bind SHARE of
+ * the money at most, unless that makes the time for a master too short. */
+static void set_lease(struct bats_alloc *a, const struct bats_settings *set)
+{
+    bats_time rest = 2 * set->grace + RENEWAL;
+    double rate = 0;
+    for (size_t i = 0; i < a->platform.n_clusters; i++)
+        rate = larger(rate, a->rate[i]);
+    if (set->run.budget != BATS_UNLIMITED && rate > 0) {
+        double hours = SHARE * (double)set->run.budget / (double)BATS_UNIT /
+                       (rate * (double)set->max_jobs);
+        double room = hours * (double)BATS_HOUR - (double)rest -
+                      (double)(BATS_ALLOC_MARGIN_S + END_S + a->rules.hang_s) *
+                          (double)BATS_SECOND;
+        if (room < (double)a->silence_us)
+            a->silence_us = (int64_t)larger(
+                room, smaller((double)SILENCE, (double)set->run.silence_us));
+    }
+    a->billing.lease = (a->silence_us + rest) / BATS_SECOND * BATS_SECOND;
+    snprintf(a->guard, sizeof a->guard, "%s lease %lld", a->program,
+             (long long)(a->billing.lease / BATS_SECOND));
+}
+
 /* The jobs by which prices are asked for have a name of their own, the same in
  * all sessions of a bag: one that was killed may have left one. */
 static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
@@ -275,6 +306,8 @@ static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
     }
     if (rc == 0)
         rc = shorten(a, set, allowed_s, where, err);
+    if (a->by_lease)
+        set_lease(a, set);
     for (size_t i = 0; rc == 0 && i < p->n_clusters; i++) {
         struct bats_job_request request = request_of(a, set, i);
         p->clusters[i].charge = bats_billing_use(

@@ -61,11 +61,13 @@ struct bats_alloc {
     struct bats_job_request *requests; /* by machine */
     struct lane *lanes;                /* the same */
     struct bats_queue *queue;
+    bool by_lease; /* money is held for leases */
     int64_t grace_us, silence_us;
     int64_t said_us, say_us; /* jobs wait: last told, and how long to wait; */
     int64_t first_say_us;    /* the second at first */
     char name[BATS_ALLOC_NAME], door[PATH_MAX], log[PATH_MAX];
     char command[BATS_ALLOC_COMMAND], guard[BATS_ALLOC_COMMAND];
+    char program[PATH_MAX]; /* quoted */
     char tag[16]; /* of the session's jobs (site/queue.h) */
     char shape[BATS_CLUSTERS_MAX][20]; /* digests of what a job of one
                                         * window asks for */

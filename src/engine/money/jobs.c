@@ -175,7 +175,8 @@ void job_begin(struct state *s, uint32_t id, bats_time age)
     c->n_began++;
     c->windows++;
     s->rest[id].windows++;
-    s->rest[id].began_at = s->rest[id].leased > 0 ? s->now - age : s->now;
+    s->rest[id].age = s->rest[id].leased > 0 ? age : 0;
+    s->rest[id].began_at = s->now - s->rest[id].age;
     books_begin(s, id);
     machine_hold(s, id, s->rest[id].began_at + s->rest[id].length);
     m->last = false;

@@ -33,6 +33,16 @@ static double running(const struct state *s)
     return cost;
 }
 
+/* The part of the money held that jobs have cost already. */
+static double spent(const struct state *s)
+{
+    double cost = 0;
+    for (uint32_t i = 0; i < s->n_held; i++)
+        cost += (double)(s->now - s->rest[s->held[i]].began_at) *
+                cluster_rate(s, s->machines[s->held[i]].cluster);
+    return cost;
+}
+
 static uint32_t jobs_asked(const struct state *s)
 {
     uint32_t n = 0;
@@ -56,7 +66,7 @@ bool width_pays_job(const struct state *s, size_t cluster)
         return false;
     if (held == 0 || s->n_held + jobs_asked(s) == 0)
         return true;
-    if (rest > 0 && price + rest + running(s) <= left)
+    if (rest > 0 && price + rest + running(s) <= left + held - spent(s))
         return true;
     return held + price <= (left + held) / 2 &&
            (rest == 0 || rest + running(s) > left + held);

@@ -3,7 +3,8 @@
  * (bats/billing.h). Each job that is there holds a lease beyond what its tasks
  * need, until its bill. So one more is asked for only if
  *
- *   its lease + the tasks to begin + the rest of those that run  <= money left
+ *   its lease + the tasks to begin + the rest of those that run after their
+ *   leases  <= money left, which may be held for leases,
  *
  * and while no runtime is known, or where the money does not pay the bag, only
  * while half of the money is held. A task begins only if its mean runtime is

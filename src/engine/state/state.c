@@ -5,7 +5,7 @@
 
 #define SAMPLE_Z 1.96
 #define SAMPLE_ERROR 0.25
-#define TICKS 4        /* at least, until the end of a lease of a job */
+#define TICKS 8        /* at least, until the end of a lease of a job */
 #define LOOKS 40       /* at least, until a deadline */
 #define CONFIDENCE 0.9 /* of a goal */
 

@@ -76,6 +76,7 @@ struct machine_rest {
     bats_money booked;  /* the part of that which is charged */
     bats_time length;   /* by age: that of its block; 0: it has none. A job:
                               the time for which it works; */
+    bats_time age;      /*   when it joined, with leases; else 0; */
     bats_time leased;   /*   and, from its start, for which its price is held;
                               0: for all of it */
     bool keeps_copy;    /* the plan pays windows for the copy it runs */

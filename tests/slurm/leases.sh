@@ -1,0 +1,71 @@
+# Sourced after accounts.sh by tests of jobs that are paid for a lease only: starts
+# the controller; then `start` runs a bag on such jobs, and `kept` looks at the end.
+{
+    sacctmgr -i add account phys
+    sacctmgr -i add user root account=phys
+} >out 2>&1
+# KillWait: Slurm bills nothing of it where a job ends by its batch script.
+printf '%s\n' KillWait=60 SlurmdTimeout=9 MessageTimeout=5 >>"$SLURM_CONF"
+controller >>out 2>&1
+
+# A job is held for 17 s (silence, twice the grace, 10 s) and 15 s, at 16 per hour:
+# 0.142.
+budget=0.8
+start() { # BAG OPTION...
+    bag=$1
+    shift
+    bats-mpi alloc "$bag" --host 10.77.0.1 --poll 1s --silence 5s --grace 1s \
+        -p fast --slots 2 --max-jobs 2 --window 300s -b $budget "$@" \
+        >out 2>err &
+    master=$!
+}
+tasks() { for i in $(seq "$2"); do echo "sleep 1; echo $i >>ran.$1"; done >"$1"; }
+ran() { test "$(sort -u "ran.$1" 2>/dev/null | wc -l)" -ge "$2"; }
+name_of() {
+    sqlite3 "$1.bats" "SELECT jobs_name FROM session ORDER BY id DESC LIMIT 1"
+}
+# The record of a run that goes on is locked, but nobody else runs jobs there.
+jobs() { squeue -h -t R -p fast -o %i; }
+none_left() { squeue -h -n "$(name_of "$1")" -o %i >left && test ! -s left; }
+# billed BAG: by sacct, in billing-hours, once it knows all ends.
+records() { sacct -X -D -n -P -S now-1hours --name="$(name_of "$1")" -o "$2"; }
+settled() { ! records "$1" End | grep -q Unknown; }
+billed() {
+    within 60 settled "$1"
+    records "$1" ElapsedRaw,AllocTRES |
+        awk -F'|' 'sub(/.*billing=/, "", $2) { sum += $1 * $2 }
+            END { printf "%.6f\n", sum / 3600 }'
+}
+charged() {
+    sqlite3 "$1.bats" 'SELECT total(amount) / 1e6 FROM charge WHERE account = 0'
+}
+# within_held BAG: after its run was killed; and that was within the budget.
+within_held() {
+    awk -v b="$(billed "$1")" -v m=$budget -v h="$(sqlite3 "$1.bats" \
+        "SELECT total(held) / 1e6 FROM lease WHERE state <> 'ended'")" \
+        -v c="$(charged "$1")" 'BEGIN { print "billed", b, "held", h + c
+            exit !(b > 0 && b <= h + c && h + c <= m) }' >>out
+}
+# kept BAG: after its end, what was charged, and that within the budget.
+kept() {
+    awk -v b="$(billed "$1")" -v m=$budget 'BEGIN { exit !(b <= m) }'
+    awk -v b="$(billed "$1")" -v c="$(charged "$1")" 'BEGIN {
+        print "charged", c; exit !(c - b < 1e-4 && b - c < 1e-4) }' >>out
+    none_left "$1"
+    bats-mpi record verify "$1" >>out
+    test "$(sqlite3 "$1.bats" 'SELECT max(n) FROM (SELECT count(*) AS n
+        FROM execution WHERE outcome = 0 GROUP BY task)')" -eq 1
+}
+done_all() { test "$(sort -u "ran.$1" | wc -l)" -eq "$2"; }
+# at WORDS JOB: the processes of the job whose command has these words.
+at() {
+    local environ
+    for environ in $(grep -slzx "SLURM_JOB_ID=$2" /proc/[0-9]*/environ || :); do
+        if tr '\0' ' ' <"${environ%environ}cmdline" 2>/dev/null |
+            grep -q "$1"; then
+            basename "${environ%/environ}"
+        fi
+    done
+}
+lease='^[^ ]*bats-mpi lease '
+srun='^srun '

@@ -1,0 +1,63 @@
+#!/bin/bash
+# Jobs that are paid for a lease only. Whatever is killed or stopped, what
+# sacct says all jobs were billed is within the budget, no task that was done is
+# run again, and no job is left.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+. "$TOP/tests/slurm/lib.sh"
+. "$TOP/tests/slurm/accounts.sh"
+. "$TOP/tests/slurm/leases.sh"
+
+# ---- the master ----
+
+tasks master 60
+start master
+within 60 ran master 6
+kill -KILL $master
+wait $master 2>/dev/null || :
+within 60 none_left master
+within_held master
+ok 'when the run is killed, its jobs end themselves within what was held'
+start master --resume
+expect 0 wait $master
+done_all master 60
+kept master
+ok 'with --resume it does the rest within the same budget'
+
+tasks queued 8
+blocker=$(sbatch --parsable -A phys -p fast -N4 --exclusive -o /dev/null \
+    --wrap 'sleep 600')
+within 60 job_is "$blocker" RUNNING
+start queued
+waits() { squeue -h -t PD -o '%j %r' | grep -q '^bats-[0-9a-f]* [RP][er][si]o'; }
+within 60 waits
+kill -KILL $master
+wait $master 2>/dev/null || :
+scancel "$blocker"
+within 90 none_left queued
+within 60 settled queued
+test -z "$(records queued ElapsedRaw | awk '$1 > 32')"
+ok 'a job that begins and finds no run ends within a lease'
+
+# ---- what is in a job ----
+
+# kills NAME PROCESSES SIGNAL: of the first job, when some tasks have run.
+kills() {
+    tasks "$1" 40
+    start "$1"
+    within 60 ran "$1" 6
+    job=$(jobs | head -n 1)
+    test -n "$(at "$2" "$job")"
+    kill -"$3" $(at "$2" "$job")
+    expect 0 wait $master
+    done_all "$1" 40
+    kept "$1"
+}
+kills watchdog "$lease" KILL
+ok 'when the watchdog is killed, the job ends, and the run goes on'
+kills srun "$srun" KILL
+ok 'so it does when srun is killed'
+kills stopped "$srun" STOP
+ok 'and when srun is stopped'
+kills gateway 'bats-mpi worker --join' KILL
+ok 'and when the gateway and its ranks are killed'
+done_testing
