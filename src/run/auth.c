@@ -16,9 +16,10 @@
 #include <munge.h>
 #endif
 
-#define LIFETIME_S 60 /* of a credential: the clocks of nodes differ */
+/* seconds a credential is valid; clocks of nodes differ */
+#define LIFETIME_S 60
 #define PURPOSE "bats-mpi worker"
-#define MOST 64 /* threads */
+#define MOST 64 /* most threads at a time */
 
 const char *bats_auth_name(enum bats_auth_way way)
 {
@@ -46,7 +47,7 @@ static int draw(uint8_t key[BATS_TLS_KEY], struct bats_error *err)
 
 #ifdef BATS_HAVE_MUNGE
 
-/* The content of a credential. */
+/* Payload of a credential. */
 struct said {
     char purpose[sizeof PURPOSE];
     uint8_t key[BATS_TLS_KEY];
@@ -159,7 +160,7 @@ int bats_auth_accept(const struct bats_auth *auth, const char *credential,
     return 0;
 }
 
-/* Whether this way works here. */
+/* Sets up this way of authentication, if it works here. */
 static int try(struct bats_auth *auth, enum bats_auth_way way,
                struct bats_error *err)
 {
@@ -186,8 +187,8 @@ int bats_auth_choose(struct bats_auth *auth, struct bats_error *err)
         (size_t)snprintf(auth->socket, sizeof auth->socket, "%s", socket) >=
             sizeof auth->socket)
         return bats_error_set(err, BATS_EINPUT,
-                              "BATS_MUNGE_SOCKET: a name this long cannot be "
-                              "a socket");
+                              "BATS_MUNGE_SOCKET: the path of a socket cannot "
+                              "be this long");
     if (wanted != NULL && bats_auth_find(wanted) == BATS_AUTH_NONE)
         return bats_error_set(err, BATS_EINPUT,
                               "BATS_AUTH is '%s', not munge or secret",
@@ -207,7 +208,8 @@ struct errand {
     char *credential;
     pthread_t sender;
     atomic_bool is_back;
-    atomic_flag is_left; /* by one of the two threads; the other frees */
+    atomic_flag is_left; /* set by the first of two threads to let go; the
+                          * second one frees */
 };
 
 static atomic_int n_away;

@@ -5,11 +5,15 @@
  * Layer: run. Used by the hub and the gateway. Two ways:
  *
  *   MUNGE   the gateway draws a key for its connection and sends it in a
- *           credential that is for this user only and good for a minute. The
- *           master's daemon checks that the same user made it, and that it is
- *           neither too old nor decoded before. A user that the daemon does not
- *           know shows as nobody and is refused. libmunge.
- *   secret  the key is that of the run, in a file that only the user can read.
+ *           credential for this user only, good for a minute. The
+ *           master's
+ *           daemon checks that the same user made it, that it is not
+ *           too old
+ *           and was not decoded before. A user unknown to the daemon
+ *           shows as
+ *           nobody and is refused. libmunge.
+ *   secret  the key is that of the run, in a file that only the user can
+ *   read.
  */
 #ifndef BATS_AUTH_H
 #define BATS_AUTH_H
@@ -21,20 +25,21 @@
 #include "run/tls.h"
 
 enum bats_auth_way {
-    BATS_AUTH_NONE, /* none was compiled in, or works */
+    BATS_AUTH_NONE, /* none was compiled in, or none works */
     BATS_AUTH_MUNGE,
     BATS_AUTH_SECRET
 };
 
 struct bats_auth {
     enum bats_auth_way way;
-    char socket[108];             /* of the MUNGE daemon; "": the usual one */
+    char socket[108];             /* of the MUNGE daemon; "": the default
+                                   * one */
     uint8_t secret[BATS_TLS_KEY]; /* all zero with MUNGE */
 };
 
 /* "munge", "secret". */
 const char *bats_auth_name(enum bats_auth_way way);
-enum bats_auth_way bats_auth_find(const char *name); /* or NONE */
+enum bats_auth_way bats_auth_find(const char *name); /* NONE: unknown name */
 
 /* For the master: MUNGE if its daemon answers here, else a new secret.
  * BATS_MUNGE_SOCKET in the environment names the daemon's socket; BATS_AUTH
@@ -46,18 +51,18 @@ int bats_auth_choose(struct bats_auth *auth, struct bats_error *err);
 int bats_auth_offer(const struct bats_auth *auth, uint8_t key[BATS_TLS_KEY],
                     char **credential, struct bats_error *err);
 
-/* For the master: the key that goes with it. BATS_EINPUT: it is no good; the
- * sentence may be told to anybody. BATS_ENOMEM. */
+/* For the master: the key in the gateway's credential. BATS_EINPUT: the
+ * credential is invalid; the sentence holds no secret. BATS_ENOMEM. */
 int bats_auth_accept(const struct bats_auth *auth, const char *credential,
                      uint8_t key[BATS_TLS_KEY], struct bats_error *err);
 
 /* ---- without waiting ----
  *
- * The MUNGE daemon may not answer for a quarter of a minute, so a thread of its
- * own asks it, and wakes the thread that sent it (util/wake.h) when it is back.
- * Where no daemon is asked, it is back at once. */
+ * The MUNGE daemon may take up to 15 seconds to answer. So a separate thread,
+ * the errand, asks it and then wakes the sender (util/wake.h). Without MUNGE
+ * the errand is back at once. */
 
-/* The results, once it is back: those of bats_auth_accept. */
+/* A finished check of a credential: the results of bats_auth_accept. */
 struct bats_errand {
     int rc;
     struct bats_error err;
@@ -73,7 +78,7 @@ bool bats_errand_is_back(const struct bats_errand *errand);
 /* Forgets the errand and its results. NULL is legal. */
 void bats_errand_forget(struct bats_errand *errand);
 
-/* Enough errands are under way; send no more now. */
+/* True if enough errands are under way: send no more now. */
 bool bats_errand_is_enough(void);
 
 #endif

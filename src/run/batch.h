@@ -1,9 +1,10 @@
 /*
  * batch: when a worker sends the results of short tasks.
- * Layer: run. Each message costs the master a check, a commit of the record and
- * an answer, so results are collected. But the master has to hear before the
- * worker runs out of tasks: when half of those it was given have ended. Until it
- * has answered, only the end of the last task makes another message due.
+ * Layer: run. Each message costs the master a check, a commit of the record
+ * and an answer, so results are collected. But the master has to hear before
+ * the worker runs out of tasks: when half of the tasks it was given have
+ * ended. Until the master has answered, only the end of the last task makes
+ * another message due.
  */
 #ifndef BATS_BATCH_H
 #define BATS_BATCH_H
@@ -18,11 +19,11 @@
 struct bats_batch {
     size_t n;        /* results not sent yet */
     int64_t sent_us; /* time of the last message */
-    bool answered;   /* tasks have come since the last results were sent */
+    bool answered;   /* tasks have come since the last message */
 };
 
-/* The time that the results may wait if `waiting` tasks can start without a
- * message from the master. */
+/* How long the results may wait if `waiting` tasks can start without a message
+ * from the master. */
 static inline int64_t bats_batch_left_us(const struct bats_batch *batch,
                                          size_t waiting, int64_t now_us)
 {

@@ -15,8 +15,9 @@
 #include "util/grow.h"
 #include "util/text.h"
 
-#define LINE_MOST ((size_t)8 << 20) /* bytes */
-#define UNSENT_MOST ((size_t)1 << 20) /* then no more is read from a client */
+#define LINE_MOST ((size_t)8 << 20) /* bytes in a request */
+/* bytes; a client with more unsent is not read */
+#define UNSENT_MOST ((size_t)1 << 20)
 #define PIECE 65536
 #define AT_ONCE 64
 #define FAREWELL_US 1000000
@@ -24,9 +25,9 @@
 struct client {
     uint32_t number; /* from 1; 0: the place is free */
     int fd;
-    bool is_over;    /* nothing more is read; it goes when all is sent */
+    bool is_over; /* nothing more is read; closed once all is sent */
     struct bats_text in, out;
-    size_t sent; /* of out */
+    size_t sent; /* bytes of `out` already sent */
 };
 
 struct bats_clients {
@@ -34,7 +35,7 @@ struct bats_clients {
     char *path;
     struct client *list;
     size_t n, room;
-    uint32_t last; /* number */
+    uint32_t last; /* number of the newest client */
 };
 
 /* Makes the arrival of bytes end a sleep of this thread. */
@@ -46,7 +47,7 @@ static bool prepare(int fd)
            fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) == 0;
 }
 
-/* A socket that nobody listens at was left by a run that was killed. */
+/* False for a socket without listener: a killed run left it. */
 static bool is_in_use(const struct sockaddr_un *at)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -61,8 +62,8 @@ static int listen_at(struct bats_clients *c, struct bats_error *err)
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     if (strlen(c->path) >= sizeof at.sun_path)
         return bats_error_set(err, BATS_EINPUT,
-                              "%s: the name of a socket has at most %zu "
-                              "bytes: begin in another directory",
+                              "%s: the path of a socket has at most %zu "
+                              "bytes: start the run in another directory",
                               c->path, sizeof at.sun_path - 1);
     strcpy(at.sun_path, c->path);
     if (is_in_use(&at))
@@ -108,13 +109,13 @@ int bats_clients_open(const char *path, struct bats_clients **clients,
 
 static void drop(struct client *c)
 {
-    close(c->fd); /* which takes it out of the set, too */
+    close(c->fd); /* also removes it from the epoll set */
     bats_text_release(&c->in);
     bats_text_release(&c->out);
     *c = (struct client){.number = 0};
 }
 
-/* Only the user of this run is heard. */
+/* True if the peer is a process of the user of this run. */
 static bool is_own(int fd)
 {
     struct ucred peer;
@@ -162,8 +163,9 @@ static int take_line(struct client *c, const char *line, size_t n,
     if (json_is_object(request))
         answer = take(context, c->number, request, &refusal);
     else
-        bats_error_set(&refusal, BATS_EINPUT, "a request is a JSON object: %s",
-                       request != NULL ? "this is none" : why.text);
+        bats_error_set(&refusal, BATS_EINPUT,
+                       "a request must be a JSON object: %s",
+                       request != NULL ? "this is not one" : why.text);
     json_decref(request);
     if (answer == NULL && refusal.code != BATS_EINPUT) {
         *err = refusal;
@@ -174,7 +176,7 @@ static int take_line(struct client *c, const char *line, size_t n,
     return 0;
 }
 
-/* All whole lines. */
+/* Handles all complete lines. */
 static int take_lines(struct client *c, bats_clients_request *take,
                       void *context, struct bats_error *err)
 {
@@ -246,7 +248,7 @@ bool bats_clients_send(struct bats_clients *clients, uint32_t client,
     return true;
 }
 
-/* False: it has gone, or is done with. */
+/* Returns false if the client has gone or is finished. */
 static bool flush(struct client *c)
 {
     while (c->sent < c->out.n) {

@@ -34,7 +34,7 @@ static inline int64_t bats_clock_now_us(void)
     return bats_now_us(CLOCK_MONOTONIC);
 }
 
-/* The time to sleep, at most `max_us`, if nothing has happened for
+/* How long to sleep, at most `max_us`, if nothing has happened for
  * `quiet_us`. */
 static inline int64_t bats_clock_backoff_us(int64_t quiet_us, int64_t max_us)
 {
@@ -59,7 +59,7 @@ static inline void bats_quiet_ended(struct bats_quiet *quiet, bool by_signal)
     quiet->awaited = by_signal;
 }
 
-/* The time to sleep, at most `max_us`. While MPI still has data to move, only
+/* How long to sleep, at most `max_us`. While MPI still has data to move, only
  * checking makes progress. */
 static inline int64_t bats_quiet_sleep_us(const struct bats_quiet *quiet,
                                           bool unsent, int64_t max_us)
@@ -71,7 +71,7 @@ static inline int64_t bats_quiet_sleep_us(const struct bats_quiet *quiet,
                : bats_clock_backoff_us(quiet_us, max_us);
 }
 
-/* Sleeps; 0 only yields the core. A signal ends the sleep early: true, a
+/* Sleeps; 0 only yields the core. True: a signal ended the sleep early, and a
  * message may have come. */
 static inline bool bats_clock_sleep(int64_t us)
 {

@@ -9,14 +9,15 @@
 #include "run/transport.h"
 #include "util/wake.h"
 
-/* The main thread and that of heart.c take turns to call MPI. */
+/* Locks MPI: the main thread and the heart's thread take turns. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 /* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
 static bool given_up;
 
 static bool serialized;                    /* several threads may send */
-static void (*abort_all)(int exit_status); /* NULL: not needed */
+static void (*abort_all)(int exit_status); /* NULL: processes end by
+                                            * themselves */
 static int (*create)(struct bats_comm **comm, struct bats_error *err);
 
 void bats_comm_lock(void)
@@ -116,7 +117,7 @@ int bats_comm_send(struct bats_comm *comm, int rank, struct bats_text *packet,
     int rc = comm->via->send(comm, rank, &p, matched, err);
     bats_comm_unlock();
     /* Signal its main thread: MPI may have threads that do not block the
-     * signal. A stream does so by itself. */
+     * signal. A stream wakes its reader by itself. */
     pid_t process = comm->process[rank];
     if (rc == 0 && process > 0 && !comm->is_stream)
         tgkill(process, process, BATS_WAKE_SIGNAL);
@@ -199,7 +200,8 @@ void bats_comm_leave_within(unsigned seconds, int exit_status)
 
 void bats_comm_abort(int exit_status)
 {
-    bats_comm_lock(); /* no other thread gets the message any more */
+    bats_comm_lock(); /* never released: no other thread gets a further
+                       * message */
     if (abort_all != NULL)
         abort_all(exit_status);
     _exit(exit_status); /* MPI_Abort may return if MPI is broken */

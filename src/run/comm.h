@@ -1,11 +1,12 @@
 /*
  * comm: messages between ranks; it never waits for the other side.
  *
- * Layer: run. Used by the master and the worker, which do not know how messages
- * travel (transport.h): by MPI between the ranks of one job, by streams to
- * workers on this host, by MPI and a TCP stream to ranks of worker jobs. MPI-3
- * only. A send owns its bytes until the transport is done with them; a receive
- * takes a message if there is one. MPI's error codes become BATS_ESYS here.
+ * Layer: run. Used by the master and the worker, which do not know how
+ * messages travel (transport.h): by MPI between the ranks of one job, by
+ * streams to workers on this host, by MPI and a TCP stream to ranks of worker
+ * jobs. MPI-3 only. A send owns its bytes until the transport is done with
+ * them; a receive takes a message if there is one. MPI's error codes become
+ * BATS_ESYS here.
  */
 #ifndef BATS_COMM_H
 #define BATS_COMM_H
@@ -19,7 +20,7 @@
 
 struct bats_comm; /* opaque */
 
-/* MPI_Init, and MPI_Finalize, which waits for all ranks. See run.h. */
+/* MPI_Init, and MPI_Finalize, which waits for all ranks (run.h). */
 int bats_comm_start(int *argc, char ***argv, int *rank, int *n_ranks,
                     struct bats_error *err);
 void bats_comm_end(void);
@@ -34,13 +35,13 @@ void bats_comm_destroy(struct bats_comm *comm);
 int bats_comm_rank(const struct bats_comm *comm);
 int bats_comm_size(const struct bats_comm *comm);
 
-/* Names the process of `rank`, which is on this host: it is woken when
- * something is sent to it. 0: it is not on this host, the default. */
+/* Names the process of `rank` on this host, to be woken by each message. 0
+ * (default): the rank is not on this host. */
 void bats_comm_set_process(struct bats_comm *comm, int rank, uint32_t pid);
 uint32_t bats_comm_process(const struct bats_comm *comm, int rank);
 
-/* A signal comes with every message to this rank, as its senders (at rank 0 all
- * others, elsewhere rank 0) are on this host. */
+/* True if every message to this rank comes with a signal: all its senders (at
+ * rank 0 all others, elsewhere rank 0) are on this host. */
 bool bats_comm_woken(const struct bats_comm *comm);
 
 /* Sends the packet to `rank` and leaves it empty, whatever happens. Messages to
@@ -60,10 +61,11 @@ int bats_comm_say(struct bats_comm *comm, int rank,
  * turns. */
 void bats_comm_repeat(struct bats_comm *comm, const struct bats_text *packet);
 
-/* The last sends to all ranks have finished. */
+/* True if the last sends to all ranks have finished. */
 bool bats_comm_repeated(struct bats_comm *comm);
 
-/* Several threads may call MPI, one at a time; the same on all ranks. */
+/* True if several threads may call MPI, one at a time; the same on all
+ * ranks. */
 bool bats_comm_serialized(void);
 
 /* Tests the sends, and returns the number that MPI has not finished. */
@@ -74,20 +76,20 @@ size_t bats_comm_unsent(struct bats_comm *comm);
 int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
                       size_t *n, struct bats_error *err);
 
-/* The rank's connection has ended: nothing comes from it any more. */
+/* True if the rank's connection has ended: nothing more comes from it. */
 bool bats_comm_is_gone(const struct bats_comm *comm, int rank);
 
 /* This rank has lost the master. A gateway tells the ranks behind it to stop
- * their tasks, and BATS_LEAVE_CUT or BATS_LEAVE_AGAIN (proto.h). */
+ * their tasks, with BATS_LEAVE_CUT or BATS_LEAVE_AGAIN (proto.h). */
 void bats_comm_disband(struct bats_comm *comm, enum bats_leave leave);
 
-/* Call when a rank is lost: MPI_Finalize would wait for it, so bats_mpi_end will
- * abort instead. A call of MPI that fails has the same effect. */
+/* Call when a rank is lost: MPI_Finalize would wait for it, so bats_mpi_end
+ * will abort instead. A failed MPI call has the same effect. */
 void bats_comm_give_up(void);
 bool bats_comm_given_up(void);
 
 /* Ends this process with this exit status after this many seconds, unless it
- * has ended by itself. */
+ * ends before. */
 void bats_comm_leave_within(unsigned seconds, int exit_status);
 
 /* Ends every rank of the run at once, with this exit status. */

@@ -20,7 +20,7 @@ struct outgoing {
 
 struct mpi {
     struct bats_comm base;
-    struct outgoing *sends; /* that MPI has not finished */
+    struct outgoing *sends; /* sends that MPI has not finished */
     size_t n, room;
     uint8_t *received;
     size_t received_room;
@@ -38,8 +38,8 @@ static int mpi_error(const char *what, int code, struct bats_error *err)
 }
 
 /* In MPI_Init and MPI_Finalize a rank waits for the others with sleeps of 0.1
- * ms. Many ranks on few cores then do nothing but wake up. This lets the
- * kernel end such sleeps later; 0: as before. */
+ * ms. Many ranks on few cores then do nothing but wake up. A timer slack lets
+ * the kernel end such sleeps later; 0: back to the default. */
 static void slacken(unsigned long ns)
 {
     prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
@@ -144,7 +144,7 @@ static int receive(struct bats_comm *comm, int *from, const void **bytes,
     MPI_Message message;
     MPI_Status status;
     /* Open MPI first checks the messages it has, and only then receives new
-     * ones: the second call sees those. */
+     * ones, which the second call sees. */
     for (int i = 0; i < 2 && rc == MPI_SUCCESS && !there; i++)
         rc = MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message,
                          &status);

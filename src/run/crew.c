@@ -12,9 +12,9 @@
 #include "run/signals.h"
 #include "site/deaths.h"
 
-#define GATHER_US 60000000 /* for all ranks to say HELLO */
+#define GATHER_US 60000000 /* time for all ranks to say HELLO */
 
-/* Where worker i is. */
+/* Notes where worker i is. */
 static void note_node(struct bats_crew *crew, size_t i,
                       const struct bats_node *node)
 {
@@ -129,7 +129,7 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     if (rc == 0)
         rc = await_hellos(crew, master_works ? 0 : 1, err);
     if (rc < 0) {
-        bats_comm_give_up(); /* a lost rank never ends */
+        bats_comm_give_up(); /* a lost rank never ends by itself */
         return rc;
     }
     qsort(crew->ranks, crew->n, sizeof *crew->ranks, by_rank);
@@ -137,7 +137,7 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     crew->looked_us = bats_clock_now_us();
     for (uint32_t i = 0; i < crew->n; i++) {
         crew->of_rank[crew->ranks[i].rank] = i;
-        crew->workers[i].heard_us = crew->looked_us; /* they waited for us */
+        crew->workers[i].heard_us = crew->looked_us; /* the silence was ours */
         crew->workers[i].stream = crew->ranks[i].rank;
     }
     return 0;
@@ -197,7 +197,7 @@ void bats_crew_release(struct bats_crew *crew)
     memset(crew, 0, sizeof *crew);
 }
 
-/* Delivers to rank 0, that is, to this process. */
+/* Delivers to rank 0, which is this process. */
 static int deliver_here(struct bats_crew *crew, struct bats_text *packet,
                         struct bats_error *err)
 {
@@ -340,7 +340,7 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
     return NULL;
 }
 
-/* True if the rank is given up and nothing waits for it. */
+/* True if the process of the rank has ended, or the rank was given up. */
 static bool is_lost(const struct bats_crew *crew, size_t i)
 {
     return crew->workers[i].state == BATS_WORKER_GONE ||
@@ -378,7 +378,7 @@ void bats_crew_stop(struct bats_crew *crew)
             tell_to_stop(crew, i, BATS_LEAVE_NOT);
 }
 
-/* Rank 0 leaves its node; the last rank there has something to do. */
+/* Rank 0 leaves its node. The last rank there runs its last command. */
 static void leave_own(struct bats_crew *crew)
 {
     int64_t until_us = INT64_MAX;
@@ -391,8 +391,8 @@ static void leave_own(struct bats_crew *crew)
 }
 
 /* A silent rank that sleeps on cannot leave, and mpirun --enable-recovery does
- * not always end it. Without recovery, mpirun ends all ranks, but would say 137
- * if one was killed. */
+ * not always end it. Without recovery, mpirun ends all ranks, but would return
+ * 137 if one was killed. */
 static void end_silent(struct bats_crew *crew)
 {
     if (!bats_launcher_recovers())

@@ -2,9 +2,9 @@
  * crew: the ranks that execute tasks, as the master sees them.
  *
  * Layer: run. Used by the master. A worker is a rank with a slot of a machine.
- * Rank 0 is one as well if the master works; messages to it do not travel.
- * Messages to one worker arrive in the order in which they are sent here; ASSIGNs
- * are collected and leave together.
+ * Rank 0 is a worker, too, if the master works; messages to it do not travel.
+ * Messages to one worker arrive in the order they are sent; ASSIGNs are
+ * collected and leave together.
  */
 #ifndef BATS_CREW_H
 #define BATS_CREW_H
@@ -24,64 +24,65 @@
 enum bats_worker_state {
     BATS_WORKER_WORKS,
     BATS_WORKER_RETIRED, /* alive, but gets no more tasks */
-    BATS_WORKER_SILENT,  /* for too long: later messages from it are ignored */
+    BATS_WORKER_SILENT,  /* silent for too long; its later messages are
+                          * ignored */
     BATS_WORKER_GONE,    /* its process has ended */
     BATS_WORKER_LEFT,    /* has said good-bye */
-    BATS_WORKER_ABSENT   /* no worker job has it now: see joining.h */
+    BATS_WORKER_ABSENT   /* no worker job has it now (joining.h) */
 };
 
 struct bats_worker {
     enum bats_worker_state state;
     struct bats_text assign; /* tasks that have not been sent yet */
-    int stream; /* number of its files of output: its rank, but every job that
-                 * joins has others */
+    int stream; /* number of its output files: its rank, or a new number for
+                 * each job that joins */
     int64_t heard_us;
-    bool is_ready; /* the first command of its node is done (pernode.h) */
-    bool keeps;    /* its RESULTs, until they are TAKEN (proto.h); then: */
-    uint32_t n_results; /* RESULTs that were not confirmed to it yet */
+    bool is_ready;      /* the first command of its node is done (pernode.h) */
+    bool keeps;         /* it keeps RESULTs until they are TAKEN (proto.h) */
+    uint32_t n_results; /* if it keeps: RESULTs not confirmed yet */
     uint32_t unwanted;  /* a task of an earlier session that it was told to
                          * stop; BATS_NO_TASK: none */
-    int64_t
-        to_come; /* bytes of output that it was asked for; they belong to */
-    struct bats_task_result late; /* this result. It is recorded when all of
-                                   * them have arrived, so that after a crash
-                                   * in between the task is run again */
+    int64_t to_come;    /* bytes of output still due for */
+    struct bats_task_result late; /* this result, which is recorded after all
+                                   * of them: after a crash in between, the
+                                   * task is run again */
 };
 
 struct bats_crew {
     struct bats_comm *comm;
-    struct bats_worker_rank *ranks; /* n, as bats_platform_build wants them */
+    struct bats_worker_rank *ranks; /* n, for bats_platform_build */
     struct bats_worker *workers;    /* n */
     struct bats_node *nodes;        /* by rank, including the master */
     uint32_t *of_rank;              /* by rank; UINT32_MAX: not a worker */
-    int *pidfd; /* by rank: of its process if it is on this host, else -1 */
+    int *pidfd; /* by rank: pidfd of its process if on this host, else -1 */
     size_t n;
-    struct bats_executor *own; /* if rank 0 works; NULL: it does not (yet) */
+    struct bats_executor *own; /* NULL: rank 0 does not work (yet) */
     struct bats_text own_results;
-    int64_t silence_us; /* a worker that is silent for longer is lost */
-    int64_t looked_us;  /* for bats_crew_lost */
-    int n_joined;       /* ranks of worker jobs so far */
+    int64_t silence_us; /* a worker silent for longer is lost */
+    int64_t looked_us;  /* time of the last bats_crew_lost */
+    int n_joined;       /* ranks of worker jobs that joined so far */
 };
 
-/* Waits until every rank has said HELLO. BATS_ESYS names those that have not
- * within a minute. Rank 0 is a worker if `master_works` or if it is alone. */
+/* Waits until every rank has said HELLO. BATS_ESYS names the ranks that have
+ * not done so within a minute. Rank 0 is a worker if `master_works` or if it
+ * is alone. */
 int bats_crew_gather(struct bats_crew *crew, bool master_works,
                      struct bats_error *err);
 void bats_crew_release(struct bats_crew *crew);
 
 /* The same for a run that worker jobs join: worker i has rank i + 1 and is
- * absent. `comm` becomes the crew's. */
+ * absent. The crew takes over `comm`. */
 int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
                      struct bats_error *err);
 
-/* Worker i is now the rank of a job that has said this HELLO; or is absent
- * again. */
+/* bats_crew_join: a rank of a job that said this HELLO becomes worker i.
+ * bats_crew_leave: worker i is absent again. */
 void bats_crew_join(struct bats_crew *crew, size_t i,
                     const struct bats_hello *hello);
 void bats_crew_leave(struct bats_crew *crew, size_t i);
 
-/* Sends worker i a task, or any other message, unless it does not work any
- * more. */
+/* Sends worker i a task or any other message. Does nothing if it no longer
+ * works. */
 int bats_crew_assign(struct bats_crew *crew, size_t i,
                      const struct bats_assign *assign, struct bats_error *err);
 int bats_crew_say(struct bats_crew *crew, size_t i,
@@ -90,34 +91,35 @@ int bats_crew_say(struct bats_crew *crew, size_t i,
 /* Sends the collected ASSIGNs to all workers. */
 int bats_crew_flush(struct bats_crew *crew, struct bats_error *err);
 
-/* Returns 1 and the next message with its worker if there is one, else 0. The
- * message is valid until the next call. BATS_EPROTO names the rank, and *i is
- * the worker if it is one. */
+/* Returns 1 with the next message and its worker, or 0 if there is none. The
+ * message is valid until the next call. BATS_EPROTO names the rank; *i is its
+ * worker, if it has one. */
 int bats_crew_receive(struct bats_crew *crew, size_t *i,
                       struct bats_message *message, struct bats_error *err);
 
-/* How often a silent worker gives a sign of life, and how often to call
+/* How often a silent worker sends a sign of life, and how often to call
  * bats_crew_lost. */
 int64_t bats_crew_beat_us(const struct bats_crew *crew);
 
 /* Finds a worker whose process is known to have ended, or that has been silent
- * for too long, and marks it GONE or SILENT. Returns the reason in words; NULL:
- * no worker is lost. */
+ * for too long, and marks it GONE or SILENT. Returns the reason in words;
+ * NULL: no worker is lost. */
 const char *bats_crew_lost(struct bats_crew *crew, size_t *i);
 
-/* A worker that may only be asleep becomes SILENT: returns why, in words. */
+/* Marks a worker SILENT that may only be asleep. Returns the reason in
+ * words. */
 const char *bats_crew_give_up(struct bats_crew *crew, size_t i);
 
-/* True if a lost worker was not on this host, as far as is known. */
+/* True if a lost worker was not on this host, as far as known. */
 bool bats_crew_lost_elsewhere(const struct bats_crew *crew);
 
 /* Stops the work of all workers: running tasks are killed. The workers
  * stay. */
 void bats_crew_stop(struct bats_crew *crew);
 
-/* Stops the work of all workers and waits for their good-byes. Gives up, and
- * returns false, when for `timeout_us` none has said anything; after a signal,
- * when none has left. */
+/* Stops the work of all workers and waits for their good-byes. Gives up and
+ * returns false after `timeout_us` without any message; after a signal, after
+ * `timeout_us` without a good-bye. */
 bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us);
 
 #endif

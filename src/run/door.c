@@ -33,7 +33,8 @@ static bool print(FILE *file, const struct bats_door *door)
     return fflush(file) == 0 && ferror(file) == 0;
 }
 
-/* Some network file systems have no locks: then it is unknown. */
+/* True if a living master holds the file. Some network file systems have no
+ * locks: then false. */
 static bool is_held(const char *path)
 {
     struct flock flock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -45,7 +46,7 @@ static bool is_held(const char *path)
     return held;
 }
 
-/* The file `new` gets its contents and its name. */
+/* Writes `new` and renames it to `path`. */
 static int publish(int fd, const char *new, const char *path,
                    const struct bats_door *door, struct bats_error *err)
 {
@@ -60,7 +61,8 @@ static int publish(int fd, const char *new, const char *path,
     fcntl(fd, F_OFD_SETLK, &flock);
     if (is_held(path))
         return bats_error_set(err, BATS_EINPUT,
-                              "%.300s: workers join another run by this file",
+                              "%.300s: another run uses this file for its "
+                              "workers",
                               path);
     return written && rename(new, path) == 0 ? 0 : failed(path, err);
 }
@@ -72,7 +74,7 @@ int bats_door_write(const char *path, const struct bats_door *door, int *fd,
     if (snprintf(new, sizeof new, "%s.XXXXXX", path) >= (int)sizeof new)
         return bats_error_set(err, BATS_EINPUT,
                               "%.300s...: this name is too long", path);
-    *fd = mkostemp(new, O_CLOEXEC); /* mode 0600 */
+    *fd = mkostemp(new, O_CLOEXEC); /* makes the file with mode 0600 */
     if (*fd < 0)
         return failed(new, err);
     int rc = publish(*fd, new, path, door, err);
@@ -107,11 +109,10 @@ static bool read_secret(const char *digits, uint8_t *secret)
 
 static bool copy(char *to, size_t size, const char *value)
 {
-    return value[0] != '\0' &&
-           (size_t)snprintf(to, size, "%s", value) < size;
+    return value[0] != '\0' && (size_t)snprintf(to, size, "%s", value) < size;
 }
 
-/* False: the line is not understood. */
+/* Returns false if the line is not understood. */
 static bool take(struct bats_door *door, const char *name, const char *value)
 {
     char *end;
@@ -148,11 +149,12 @@ static int parse(FILE *file, const char *path, struct bats_door *door,
                 "%.300s:1: the master speaks version %.20s of the protocol, "
                 "this is version %d: both must be the same bats-mpi",
                 path, value, BATS_PROTO_VERSION);
-        if (value == NULL || (number == 1) != (strcmp(line, "bats-mpi") == 0) ||
+        if (value == NULL ||
+            (number == 1) != (strcmp(line, "bats-mpi") == 0) ||
             (number > 1 && !take(door, line, value)))
             return bats_error_set(err, BATS_EINPUT,
-                                  "%.300s:%d: this is not a line of a file "
-                                  "for workers",
+                                  "%.300s:%d: this line does not belong in a "
+                                  "file for workers",
                                   path, number);
     }
     if (door->port > 0 && door->host[0] != '\0' &&

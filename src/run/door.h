@@ -1,19 +1,18 @@
 /*
  * door: the file by which worker jobs find the master.
  *
- * Layer: run. Written by the hub, read by gateways. Lines of a name, a blank
- * and a value:
+ * Layer: run. Written by the hub, read by gateways. Each line is a name, a
+ * blank and a value:
  *
- *     bats-mpi 4              the version of the protocol
+ *     bats-mpi 4              version of the protocol
  *     host login1
  *     port 40123
  *     auth munge              or secret
- *     socket /run/x.socket    of the MUNGE daemon, if it is not the usual one
+ *     socket /run/x.socket    of the MUNGE daemon, unless the default
  *     secret 64 hexadecimal digits, if auth is secret
  *
- * The file belongs to the user, and only the user can read it (mode 0600):
- * reading refuses any other, so that nobody else can make a job join a run of
- * theirs.
+ * The file belongs to the user and has mode 0600. Any other file is refused,
+ * so that nobody else can make a job join their run.
  */
 #ifndef BATS_DOOR_H
 #define BATS_DOOR_H
@@ -35,11 +34,11 @@ struct bats_door {
 int bats_door_write(const char *path, const struct bats_door *door, int *fd,
                     struct bats_error *err);
 
-/* Removes the file, if it is still the one that was written, and closes it. */
+/* Closes the file, and removes it if it is still the one that was written. */
 void bats_door_remove(const char *path, int fd);
 
-/* BATS_EINPUT, with file and line: it is not there, not such a file, can be
- * read or written by others, or is of another version. */
+/* BATS_EINPUT, with file and line: the file is missing, malformed, of another
+ * version, or accessible to others. */
 int bats_door_read(const char *path, struct bats_door *door,
                    struct bats_error *err);
 

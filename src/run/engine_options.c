@@ -10,7 +10,7 @@
 #include "run/engine_options.h"
 #include "run/needs.h"
 
-#define YIELDS 5 /* in a row, without progress: see sched.h */
+#define YIELDS 5 /* yields in a row without progress: see sched.h */
 
 static bool only_builtins(const struct bats_bagfile *bag)
 {
@@ -23,7 +23,7 @@ static bool only_builtins(const struct bats_bagfile *bag)
     return n > 0 && i == n;
 }
 
-/* Takes the runtimes of a profile, for the clusters of the same name. */
+/* Takes the profile's runtimes for clusters of the same name. */
 static int take_profile(struct bats_engine_options *e,
                         const struct bats_profile *profile,
                         const struct bats_platform *p, struct bats_error *err)
@@ -85,7 +85,7 @@ int bats_engine_options(const struct bats_run_options *o,
                         struct bats_engine_options *e, struct bats_error *err)
 {
     const struct bats_platform *p = &survey->platform;
-    /* A process may take the whole grace time to stop; a timer takes none. */
+    /* A process may use the whole grace time to stop; a timer needs none. */
     bats_time lead = virtual_time(o, o->grace_ms * 1000);
     if (lead > p->window / 12)
         lead = p->window / 12;
@@ -121,7 +121,7 @@ int bats_engine_options(const struct bats_run_options *o,
     s->purses = o->bag->sharing.list;
     s->purse = o->bag->sharing.of;
     s->n_purses = o->bag->sharing.n;
-    /* A sample is to find out by itself. */
+    /* A sample is meant to find the runtimes itself. */
     if (o->believe != NULL && survey->policy == &bats_policy_bats &&
         !s->sampling.on && o->believe(o->believe_context, survey, &e->prior))
         s->prior = &e->prior;

@@ -1,7 +1,7 @@
 /*
- * engine_options: what the engine is told before it begins, from the options of
- * a run and what was found out about its machines. Layer: run. Used by the
- * master, and by the verb run for --dry-run, so that the same is refused.
+ * engine_options: the engine's options, from the options of a run and what was
+ * found out about its machines. Layer: run. Used by the master, and by `run
+ * --dry-run`, so that both refuse the same.
  */
 #ifndef BATS_ENGINE_OPTIONS_H
 #define BATS_ENGINE_OPTIONS_H
@@ -12,17 +12,18 @@
 
 struct bats_engine_options {
     struct bats_sched_options options;
-    struct bats_instance known[2][BATS_POOLS_INSTANCES]; /* in them */
+    struct bats_instance known[2][BATS_POOLS_INSTANCES]; /* runtimes in
+                                                          * `pools` */
     struct bats_prior prior;
-    struct bats_observation *seen; /* of the profile */
+    struct bats_observation *seen; /* observations of the profile */
     struct bats_need
-        *needs;         /* of tasks, by category; NULL: of one slot each */
-    uint16_t *more; /* see bats/sched.h; the same */
-    uint16_t *category; /* by task; NULL: that of the bag */
-    struct bats_class_names names; /* n = 0: those of the bag */
+        *needs;         /* needs of tasks, by category; NULL: one slot each */
+    uint16_t *more;     /* see bats/sched.h */
+    uint16_t *category; /* by task; NULL: the bag's categories */
+    struct bats_class_names names; /* n = 0: the bag's names */
 };
 
-/* The tasks are drawn at random: schedules are on offer by a random sample. */
+/* True if tasks are drawn at random: offers need a random sample. */
 static inline bool bats_draws_at_random(const struct bats_run_options *options,
                                         const struct bats_platform *platform)
 {
@@ -37,7 +38,7 @@ int bats_engine_options(const struct bats_run_options *options,
                         const struct bats_survey *survey,
                         struct bats_engine_options *e, struct bats_error *err);
 
-/* In any case. */
+/* Call it after an error, too. */
 void bats_engine_options_release(struct bats_engine_options *e);
 
 #endif

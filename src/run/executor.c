@@ -17,8 +17,9 @@
 #include "site/hardware.h"
 #include "util/now.h"
 
-#define MEMORY_US 500000 /* between two looks for enough memory */
-/* A signal to a task and the same to its rank arrive within this time. */
+#define MEMORY_US 500000 /* interval between checks for free memory */
+/* A signal to a task and the same signal to its rank arrive within this
+ * time. */
 #define HEARSAY_US 250000
 
 _Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
@@ -28,11 +29,11 @@ _Static_assert(BATS_BIND_NUMA + 1 == BATS_PROTO_BINDS,
 
 #define THREADS "OMP_NUM_THREADS"
 
-/* A task that was assigned: it waits, or runs. */
+/* A task that was assigned: waiting or running. */
 struct waiting {
     struct waiting *next;
-    struct bats_assign a; /* its texts are behind */
-    int64_t begin_us;     /* not sooner; 0: at once */
+    struct bats_assign a; /* its texts follow the struct */
+    int64_t begin_us;     /* earliest start; 0: at once */
     char texts[];
 };
 
@@ -40,9 +41,10 @@ struct waiting {
  * been judged. */
 struct held {
     struct bats_spool spool[2]; /* standard output and error */
-    bool asks;                  /* they do not fit into the RESULT; then: */
-    bool is_wanted;             /* the VERDICT says that they count */
-    int stream;                 /* stream that is being sent */
+    bool asks;                  /* the lines do not fit into the RESULT;
+                                 * then: */
+    bool is_wanted;             /* the VERDICT counts the lines */
+    int stream;                 /* stream being sent */
     int64_t offset;             /* offset of the next line */
     struct bats_error error;    /* the first error, or code 0 */
 };
@@ -50,31 +52,31 @@ struct held {
 struct bats_executor {
     struct bats_executor_sink sink;
     struct bats_runner *runner;
-    struct bats_pernode *node; /* NULL: it has nothing to do */
+    struct bats_pernode *node; /* NULL: the bag has no commands per node */
     bool ready;
     bool leaves;
     struct waiting *first;
     struct waiting **last; /* where the next entry is linked */
     size_t n_waiting;
-    struct waiting *running; /* runs, or was the last one that did */
+    struct waiting *running; /* the running task, or the last one that ran */
     bool is_cancelled;       /* it was told to stop */
-    /* Emulation of a machine that never answers: `running` is lost at this
-     * time, INT64_MAX: it is not; from then on the slot is silent until the
-     * task is cancelled, or for its `noticed_us`, if that is not 0. */
+    /* Emulation of a machine that never answers: `running` is lost at
+     * lost_at_us (INT64_MAX: never). Then the slot is silent until
+     * noticed_at_us (INT64_MAX: never), or until the task is cancelled. */
     int64_t lost_at_us, noticed_at_us;
     bool is_silent;
     struct bats_runner_result lost;
     bool holds; /* lines wait in `held` until the task has ended */
     struct held held;
     enum bats_output output;
-    int64_t memfree; /* bytes that have to be free when a task begins */
+    int64_t memfree; /* free bytes required to start a task */
     bool stopping;
     int64_t kill_at_us; /* while stopping; INT64_MAX: not stopping */
     bool disbatch;
     enum bats_bind bind;
-    bool sets_threads; /* OMP_NUM_THREADS is the task's number of cores; */
+    bool sets_threads; /* set OMP_NUM_THREADS to the task's number of cores; */
     uint32_t threads;  /* of this slot; 0: unknown */
-    /* Variables, each with its NUL: those of all tasks, and all of one. */
+    /* Variables, each with its NUL: those of all tasks, and those of one. */
     struct bats_text common, variables;
 };
 
@@ -196,7 +198,7 @@ static void never_started(struct bats_executor *x, uint32_t task,
     x->sink.result(x->sink.context, &result);
 }
 
-/* The parts of `texts` are filled one after the other. */
+/* Copies n bytes to *texts and moves it behind them. */
 static const char *put(char **texts, const char *bytes, size_t n)
 {
     char *at = *texts;
@@ -256,7 +258,7 @@ static int tell_result(struct bats_executor *x,
                        const struct bats_runner_result *r,
                        struct bats_error *err);
 
-/* The slot that was silent answers now. */
+/* Ends the emulated silence of the slot. */
 static int break_silence(struct bats_executor *x, struct bats_error *err)
 {
     x->is_silent = false;
@@ -276,7 +278,7 @@ static int cancel(struct bats_executor *executor, uint32_t task,
         return break_silence(executor, err);
     if (executor->ready && bats_runner_busy(executor->runner) &&
         executor->running->a.task == task) {
-        executor->lost_at_us = INT64_MAX; /* nor is it on its way out */
+        executor->lost_at_us = INT64_MAX; /* its emulated loss is off */
         executor->is_cancelled = true;
         bats_runner_cancel(executor->runner);
         return 0;
@@ -373,7 +375,7 @@ bool bats_executor_go_on(struct bats_executor *executor)
 {
     while (executor->first != NULL)
         free(unhook(executor, &executor->first));
-    if (executor->held.asks) { /* from their beginning */
+    if (executor->held.asks) { /* the next master gets them from the start */
         executor->held.is_wanted = false;
         executor->held.stream = 1;
         executor->held.offset = 0;
@@ -482,7 +484,7 @@ static void fall_silent(struct bats_executor *x,
     forget_lines(x);
 }
 
-/* Memory that is free, or would be if it were needed; INT64_MAX: unknown. */
+/* Free or reclaimable memory, bytes; INT64_MAX: unknown. */
 static int64_t free_memory(void)
 {
     char line[128];
@@ -495,7 +497,7 @@ static int64_t free_memory(void)
     return kib > 0 ? (int64_t)kib * 1024 : INT64_MAX;
 }
 
-/* The time until the next task may begin, or until to look again; 0: now. */
+/* Time until the next task may begin, or until the next check; 0: now. */
 static int64_t holds_back_us(const struct bats_executor *x)
 {
     int64_t wait_us = x->first->begin_us - bats_clock_now_us();
@@ -554,7 +556,7 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     return rc;
 }
 
-/* Encloses the lines of the task with its result, if they are few. */
+/* Puts the task's lines into its result if they are few. */
 static int enclose_lines(struct bats_executor *x,
                          struct bats_task_result *result,
                          struct bats_error *err)
@@ -581,7 +583,8 @@ static int enclose_lines(struct bats_executor *x,
     return 0;
 }
 
-/* The process, or the command that its shell waited for. */
+/* True if the process, or the command its shell waited for, died of the
+ * signal. */
 static bool died_of(const struct bats_runner_result *r, int signal)
 {
     return r->usage.signal == signal || r->usage.exit_status == 128 + signal;
@@ -626,7 +629,7 @@ static int tell_result(struct bats_executor *x,
     return 1;
 }
 
-/* Sends lines that count until the receiver says "not now". */
+/* Sends lines that count until the receiver returns "not now". */
 static int send_lines(struct bats_executor *x, struct bats_error *err)
 {
     struct held *h = &x->held;

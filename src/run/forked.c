@@ -20,18 +20,19 @@
 #include "run/transport.h"
 #include "site/hardware.h"
 
-#define FDS 2          /* of a worker here: its stream, and its pidfd */
-#define OTHER_FDS 64   /* of this process */
-#define END_US 3000000 /* for the workers to end; then they are killed */
+#define FDS 2          /* descriptors per worker: its stream and its pidfd */
+#define OTHER_FDS 64   /* descriptors this process needs besides */
+#define END_US 3000000 /* time for workers to end before they are killed */
 
-/* One per process, like MPI: what bats_forked_start leaves for create(). */
+/* One per process, like MPI. bats_forked_start sets it, create() uses it. */
 static struct {
     int rank, size;
     int *fds;    /* rank 0: by rank; a worker: of rank 0 at [0] */
     pid_t *pids; /* rank 0: by rank */
 } family;
 
-/* The workers have been told to leave, or now read the end of their stream. */
+/* Waits for the workers, which were told to leave or find their stream
+ * closed. */
 static void await_workers(void)
 {
     int64_t until_us = bats_clock_now_us() + END_US;
@@ -62,15 +63,15 @@ static int create(struct bats_comm **comm, struct bats_error *err)
 
 /* ---- the start ---- */
 
-/* Standard output is that of rank 0 alone, which also reads standard input. */
+/* Only rank 0 has standard input and this standard output. */
 static void become_worker(int rank, int stream)
 {
-    char name[24]; /* for ps, which shows 15 of it */
+    char name[24]; /* ps shows 15 bytes of it */
     snprintf(name, sizeof name, "bats-mpi %d", rank);
     prctl(PR_SET_NAME, name);
     setpgid(0, 0);
     for (int other = 1; other < rank; other++)
-        close(family.fds[other]); /* or their workers never read its end */
+        close(family.fds[other]); /* else their workers never read its end */
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0) {
         dup2(null, 0);
@@ -86,7 +87,7 @@ static int fail(int rank, uint32_t n, struct bats_error *err)
 {
     int code = errno;
     for (int other = 1; other < rank; other++) {
-        kill(family.pids[other], SIGKILL); /* it has not begun anything */
+        kill(family.pids[other], SIGKILL); /* it has no task yet */
         close(family.fds[other]);
     }
     family.size = rank;
@@ -123,7 +124,7 @@ int bats_forked_start(uint32_t n_workers, int *rank, struct bats_error *err)
         return bats_no_memory(err);
     int rc = check_files(n_workers, &files, err);
     struct bats_hardware shared;
-    bats_hardware_look(&shared); /* slow initialisation is done once, before
+    bats_hardware_look(&shared); /* slow initialisation, done once before
                                   * forking */
     for (int i = 1; rc == 0 && i <= (int)n_workers && family.rank == 0; i++) {
         int pair[2];

@@ -11,7 +11,7 @@ bool bats_found_any(const struct master *m, const struct bats_hello *hello)
            (hello->attempt > 0 || hello->n_results > 0);
 }
 
-/* Executions that ended in earlier sessions are on record. */
+/* True unless the record has the end of the execution. */
 static bool is_new(const struct master *m, uint32_t task, uint32_t attempt)
 {
     const uint32_t *recorded = m->options->attempts;
@@ -19,7 +19,7 @@ static bool is_new(const struct master *m, uint32_t task, uint32_t attempt)
            (recorded == NULL || attempt > recorded[task]);
 }
 
-/* Takes out a RUN of a task that runs already. */
+/* Removes a RUN command for a task that already runs. */
 static void take_out_run(struct bats_journal *journal, size_t from,
                          uint32_t task)
 {

@@ -15,19 +15,20 @@
 #include "run/transport.h"
 #include "run/wire.h"
 
-#define PATIENCE_US 30000000 /* for the master to answer */
+#define PATIENCE_US 30000000 /* time for the master to answer */
 #define AGAIN_US 200000      /* between two attempts to connect */
-#define PILE (1024 * 1024)   /* bytes for the master; more have to wait */
-#define PIECE (64 * 1024)    /* counts as one message that is not sent */
+/* unsent bytes at which the other ranks must wait */
+#define PILE (1024 * 1024)
+#define PIECE (64 * 1024) /* bytes that count as one unsent message */
 
 struct gateway {
     struct bats_comm base;
     struct bats_comm *near; /* NULL without other ranks */
     const char *file, *job; /* NULL: rank 0 has forked this process */
     struct bats_wire wire;
-    bool *is_new; /* by rank: it has said HELLO to this master */
+    bool *is_new; /* by rank: it said HELLO to this master */
     int n_left;   /* other ranks that have said good-bye */
-    bool leaving; /* they have been told to */
+    bool leaving; /* the other ranks were told to leave */
     bool cut;     /* the master is gone */
 };
 
@@ -43,7 +44,7 @@ static void hand_down(struct gateway *g, int rank, const void *bytes, size_t n)
     struct bats_text packet = {0};
     bats_text_put(&packet, bytes, n);
     if (packet.failed)
-        return; /* the master will find it silent */
+        return; /* the master will find the rank silent */
     g->near->via->send(g->near, rank, &packet, false, NULL);
 }
 
@@ -59,7 +60,8 @@ static void tell_to_leave(struct gateway *g, enum bats_leave leave)
 
 /* ---- to the master ---- */
 
-/* Once all have been told to leave, the master may hang up. */
+/* The stream broke. That is no error once all ranks were told to leave: the
+ * master may then close it. */
 static int broken(struct gateway *g, struct bats_error *err)
 {
     g->cut = true;
@@ -72,7 +74,7 @@ static int broken(struct gateway *g, struct bats_error *err)
                               "this is not the master: it has another secret");
     if (errno == EBADMSG)
         return bats_error_set(err, BATS_EPROTO,
-                              "something came that the master has not sent");
+                              "the master did not send what arrived");
     return bats_error_set(err, BATS_ESYS, "the connection to the master %s%s",
                           errno == 0 ? "was closed" : "broke: ",
                           errno == 0 ? "" : strerror(errno));
@@ -101,7 +103,8 @@ static int relay_up(struct gateway *g, struct bats_error *err)
             g->n_left++;
         if (n > 0 && *(const uint8_t *)bytes == BATS_MESSAGE_HELLO)
             g->is_new[rank] = true;
-        /* Until its next HELLO a rank speaks to the last master. */
+        /* Drops messages from before the rank's next HELLO: they are for the
+         * last master. */
         if (g->is_new[rank] && (rc = hand_up(g, rank, bytes, n, err)) < 0)
             return rc;
     }
@@ -118,7 +121,7 @@ static bool is_leave(const void *bytes, size_t n)
            message.u.leave != BATS_LEAVE_NOT;
 }
 
-/* 1: there is one for this rank; others are handed down. */
+/* Takes a frame. Returns 1 if it is for this rank; others are passed on. */
 static int take_down(struct gateway *g, const void **bytes, size_t *n)
 {
     uint32_t rank;
@@ -154,8 +157,7 @@ static int gateway_receive(struct bats_comm *comm, int *from,
         if (rc < 0) {
             g->cut = true;
             return bats_error_set(err, BATS_EPROTO,
-                                  "the master sent something that makes no "
-                                  "sense");
+                                  "the master sent a malformed message");
         }
         if (i == 0 && (rc = bats_wire_fill(&g->wire)) <= 0)
             return rc < 0 ? broken(g, err) : 0;
@@ -174,7 +176,7 @@ static int gateway_send(struct bats_comm *comm, int rank,
     return rc;
 }
 
-/* The heart of this job. */
+/* Called by the heart of this job. */
 static void gateway_repeat(struct bats_comm *comm,
                            const struct bats_text *packet)
 {
@@ -189,7 +191,7 @@ static bool gateway_repeated(struct bats_comm *comm)
     return g->near == NULL || g->near->via->repeated(g->near);
 }
 
-/* While the others leave, the worker that has said good-bye has to stay. */
+/* The gateway stays until the other ranks have left. */
 static size_t gateway_unsent(struct bats_comm *comm)
 {
     struct gateway *g = gateway_of(comm);
@@ -262,15 +264,16 @@ static int connect_once(const struct bats_door *door, struct bats_error *err)
                                     door->host, port, strerror(errno));
 }
 
-/* How to wait for a master. `pause` is NULL for the first one, whose file must
- * be there already. */
+/* How to wait for a master. `pause` is NULL for the first master: its file
+ * must exist. */
 struct patience {
     int64_t until_us;
     void (*pause)(void *context, int64_t us);
     void *context;
 };
 
-/* A master that comes back writes the file anew; until then it may be missing. */
+/* Connects. A returning master writes the file anew; until then the file may
+ * be missing. */
 static int reach(const char *file, const struct patience *p,
                  struct bats_door *door, struct bats_error *err)
 {
@@ -289,7 +292,7 @@ static int reach(const char *file, const struct patience *p,
     }
 }
 
-/* Waits for a message of this type; its texts are valid until the next. */
+/* Waits for a message of this type; its texts are valid until the next one. */
 static int await(struct gateway *g, enum bats_message_type type,
                  int64_t until_us, struct bats_message *message,
                  struct bats_error *err)
@@ -335,7 +338,7 @@ static int knock(struct gateway *g, const struct bats_knock *knock,
 }
 
 /* Anybody may hear the first knock. The second one goes by TLS, so only the
- * master hears it, and it counts. */
+ * master hears it, and only this one counts. */
 static int enter(struct gateway *g, const struct bats_auth *auth,
                  int64_t until_us, struct bats_message *welcome,
                  struct bats_error *err)
@@ -382,7 +385,7 @@ static int join(struct gateway *g, const struct patience *p,
     return 0;
 }
 
-/* `near` is the gateway's. NULL: out of memory. */
+/* Takes over `near`. NULL: out of memory. */
 static struct gateway *make(struct bats_comm *near, int rank, int size)
 {
     struct gateway *g = bats_comm_make(sizeof *g, &by_gateway, rank, size);
@@ -411,7 +414,7 @@ int bats_gateway_child(int fd, int rank, int size, struct bats_comm **comm,
         return bats_error_set(err, BATS_ESYS, "the stream to rank 0: %s",
                               strerror(errno));
     }
-    g->wire.limit = SIZE_MAX / 2; /* a friend from the start */
+    g->wire.limit = SIZE_MAX / 2; /* authenticated from the start */
     *comm = &g->base;
     return 0;
 }

@@ -10,14 +10,14 @@
 
 #define BEAT_US 5000000 /* upper limit */
 #define BEATS 6         /* signs of life missed before a rank is given up */
-#define TRY_US 20000    /* between two attempts to send one */
-#define TRIES 50        /* limit of attempts: a rank may be gone */
+#define TRY_US 20000    /* between two attempts to send */
+#define TRIES 50        /* then skip a rank: it may be gone */
 
 /* One per process, like MPI. */
 static struct {
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t stopped; /* waits by the monotonic clock */
+    pthread_cond_t stopped; /* waits on the monotonic clock */
     bool beats;
     int64_t beat_us;
     struct bats_comm *comm;
@@ -30,7 +30,7 @@ int64_t bats_heart_beat_us(int64_t silence_us)
     return us < BEAT_US ? us : BEAT_US;
 }
 
-/* False: stop. */
+/* Sleeps. Returns false if the heart is to stop. */
 static bool rest(int64_t us)
 {
     struct timespec end;
@@ -44,8 +44,7 @@ static bool rest(int64_t us)
     return heart.beats;
 }
 
-/* MPI makes progress only when it is called, and the main thread may not call
- * it. */
+/* MPI makes progress only when called, and the main thread may not call it. */
 static void *beat(void *unused)
 {
     (void)unused;
@@ -69,7 +68,7 @@ static int begin(struct bats_error *err)
     pthread_cond_init(&heart.stopped, &monotonic);
     pthread_condattr_destroy(&monotonic);
     heart.beats = true;
-    /* Signals go to the main thread, to end its sleeps. */
+    /* Leave signals to the main thread, whose sleeps they end. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int code = pthread_create(&heart.thread, NULL, beat, NULL);

@@ -15,10 +15,10 @@
 #include "util/grow.h"
 #include "util/now.h"
 
-#define KNOCK_US 15000000 /* for each step of the authentication */
-#define HELLO_US 60000000 /* for all ranks of a job to say HELLO */
-#define STRANGERS 256     /* connections that are not authenticated */
-#define SILENT 16         /* of them, from one address, that say nothing */
+#define KNOCK_US 15000000 /* time for each step of the authentication */
+#define HELLO_US 60000000 /* time for all ranks of a job to say HELLO */
+#define STRANGERS 256     /* most connections that are not authenticated */
+#define SILENT 16         /* most of them from one address that say nothing */
 #define IN_A_ROW 32 /* messages of one job before the next has its turn */
 #define BACKLOG 512
 
@@ -32,16 +32,16 @@ struct hub {
     const struct bats_joining *side; /* NULL: the workers were forked */
     int64_t silence_us;
     struct bats_door door;
-    int door_fd;  /* of its file, while it listens */
-    int listener; /* -1: does not listen */
+    int door_fd;  /* of its file while it listens */
+    int listener; /* -1: not listening */
     struct bats_hub_job **jobs;
     size_t n, room;
-    size_t turn;        /* the job whose messages are taken */
-    unsigned in_a_row;  /* taken from it */
+    size_t turn;        /* the job whose messages are taken now */
+    unsigned in_a_row;  /* messages taken from it */
     struct rank *ranks; /* by rank */
     struct pollfd *fds;
     size_t fds_room;
-    void (*ended)(void); /* of forked workers; else NULL */
+    void (*ended)(void); /* called at the end of forked workers; else NULL */
     struct bats_text last_words;
 };
 
@@ -72,7 +72,7 @@ static void cut_broken(struct bats_hub_job *job)
         snprintf(why, sizeof why, "it has another secret");
     else if (errno == EBADMSG)
         snprintf(why, sizeof why,
-                 "a message came that its gateway has not sent");
+                 "a message arrived that its gateway did not send");
     else
         snprintf(why, sizeof why, "the connection to its gateway %s%s",
                  errno == 0 ? "was closed" : "broke: ",
@@ -85,7 +85,7 @@ static void say(struct bats_hub_job *job, const struct bats_message *message)
     struct bats_text packet = {0};
     bats_proto_put(&packet, message);
     if (packet.failed || !bats_wire_put(&job->wire, 0, packet.bytes, packet.n))
-        cut(job, "there is no memory for a message to it");
+        cut(job, "out of memory for a message to it");
     else if (!bats_wire_flush(&job->wire))
         cut_broken(job);
     bats_text_release(&packet);
@@ -140,8 +140,8 @@ static bool make_lists(struct bats_hub_job *job)
            job->rank != NULL;
 }
 
-/* A second connection with the number of this job replaces the first, which is
- * broken even if that does not show yet. */
+/* A second connection with the number of this job replaces the first one,
+ * which is broken even if that does not show yet. */
 static void supersede(const struct hub *h, const struct bats_hub_job *job)
 {
     for (size_t i = 0; i < h->n; i++)
@@ -150,7 +150,7 @@ static void supersede(const struct hub *h, const struct bats_hub_job *job)
             cut(h->jobs[i], "its gateway has connected again");
 }
 
-/* The second KNOCK comes by TLS: nobody else can have said it. */
+/* The second KNOCK comes by TLS, so only the gateway can have sent it. */
 static void let_in(const struct hub *h, struct bats_hub_job *job,
                    const struct bats_knock *knock)
 {
@@ -172,7 +172,7 @@ static void let_in(const struct hub *h, struct bats_hub_job *job,
         enter(job, BATS_HUB_GATHERS);
 }
 
-/* Its credential is checked. */
+/* Continues after the check of the credential. */
 static void go_on(struct bats_hub_job *job)
 {
     struct bats_errand *errand = job->errand;
@@ -186,7 +186,7 @@ static void go_on(struct bats_hub_job *job)
     bats_errand_forget(errand);
 }
 
-/* Keeps the message, whose texts the HELLO refers to. */
+/* Keeps the message: the HELLO refers to its texts. */
 static void take_hello(struct bats_hub_job *job, uint32_t rank,
                        const void *bytes, size_t n)
 {
@@ -212,7 +212,7 @@ static void take_hello(struct bats_hub_job *job, uint32_t rank,
         enter(job, BATS_HUB_WAITS);
 }
 
-/* A message of a job that has no ranks yet. */
+/* Takes a message of a job that has no ranks yet. */
 static void take_early(const struct hub *h, struct bats_hub_job *job,
                        uint32_t rank, const void *bytes, size_t n)
 {
@@ -231,7 +231,7 @@ static void take_early(const struct hub *h, struct bats_hub_job *job,
         take_hello(job, rank, bytes, n);
     else if (job->state < BATS_HUB_GATHERS ||
              message.type != BATS_MESSAGE_HEARTBEAT)
-        refuse(job, "a message came that makes no sense yet");
+        refuse(job, "an unexpected message arrived");
 }
 
 /* ---- connections ---- */
@@ -278,7 +278,7 @@ static bool same_place(const struct in6_addr *a, const struct in6_addr *b)
     return memcmp(a, b, IN6_IS_ADDR_V4MAPPED(a) ? sizeof *a : 8) == 0;
 }
 
-/* The hub waits for the next message of this connection. */
+/* True if the hub waits for the next message of this connection. */
 static bool lets_wait(const struct bats_hub_job *job, bool has_knocked)
 {
     return job->is_silent && (job->state == BATS_HUB_KNOCKS ||
@@ -286,8 +286,9 @@ static bool lets_wait(const struct bats_hub_job *job, bool has_knocked)
                                job->errand == NULL));
 }
 
-/* Refuses the longest silent of the connections from this address (NULL: any)
- * that have said nothing yet. False: at most `most` are silent. */
+/* Refuses the longest silent connection of this address (NULL: of any) that
+ * has said nothing yet, if more than `most` are silent. False: none was
+ * refused. */
 static bool send_silent(struct hub *h, const struct in6_addr *address,
                         size_t most)
 {
@@ -301,7 +302,7 @@ static bool send_silent(struct hub *h, const struct in6_addr *address,
         first = n++ == 0 ? job : first;
     }
     if (n > most)
-        refuse(first, "it says nothing, and others wait");
+        refuse(first, "it is silent while others wait");
     return n > most;
 }
 
@@ -319,7 +320,7 @@ static void meet_all(struct hub *h)
                          SOCK_CLOEXEC);
         if (fd < 0)
             return;
-        if (from.sin6_family == AF_INET) { /* as IPv6 has it */
+        if (from.sin6_family == AF_INET) { /* map to IPv6 */
             uint32_t four = ((struct sockaddr_in *)&from)->sin_addr.s_addr;
             from.sin6_addr =
                 (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
@@ -347,15 +348,15 @@ static void look_for_late(struct hub *h)
     }
 }
 
-/* Messages of this job may be taken now. */
+/* True if messages of this job may be taken now. */
 static bool is_heard(const struct bats_hub_job *job)
 {
     return job->state != BATS_HUB_WAITS && job->errand == NULL &&
            (job->state >= BATS_HUB_GATHERS || !bats_errand_is_enough());
 }
 
-/* Receives what is there, from every job that has nothing whole left, and
- * sends what can be sent. Returns true if anything came. */
+/* Receives from jobs whose messages may be taken, and sends what can be sent.
+ * Called when no complete message is left. Returns true if anything came. */
 static bool exchange(struct hub *h)
 {
     bool came = false;
@@ -390,7 +391,7 @@ static bool exchange(struct hub *h)
 
 /* ---- the transport ---- */
 
-/* Takes messages of one job until one is for the master: 1. */
+/* Takes messages of one job. Returns 1 at the first one for the master. */
 static int take_from(struct hub *h, struct bats_hub_job *job, int *from,
                      const void **bytes, size_t *n)
 {
@@ -400,11 +401,11 @@ static int take_from(struct hub *h, struct bats_hub_job *job, int *from,
         if (rc == 0)
             return 0;
         if (rc < 0) {
-            refuse(job, "a message came that is too long");
+            refuse(job, "a message arrived that is too long");
         } else if (job->state < BATS_HUB_WAITS) {
             take_early(h, job, rank, *bytes, *n);
         } else if (rank >= job->n_ranks) {
-            refuse(job, "a message came from a rank that it does not have");
+            refuse(job, "a message arrived from a rank that it does not have");
         } else {
             *from = job->rank[rank];
             if (*n > 0 && *(const uint8_t *)*bytes == BATS_MESSAGE_STOP)
@@ -415,7 +416,7 @@ static int take_from(struct hub *h, struct bats_hub_job *job, int *from,
     return 0;
 }
 
-/* The end of a stream is a message, too: the last one. */
+/* Reports the end of a stream as its last message. */
 static int tell_end(struct hub *h, struct bats_hub_job *job, int *from,
                     const void **bytes, size_t *n)
 {
@@ -466,8 +467,8 @@ static int hub_receive(struct bats_comm *comm, int *from, const void **bytes,
     return take_turns(h, from, bytes, n);
 }
 
-/* Packets for a rank that has left are dropped. What a dead side has sent before
- * can still be read, and reading finds its end. */
+/* Drops packets for a rank that has left. What a dead side has sent before can
+ * still be read, and reading finds its end. */
 static int hub_send(struct bats_comm *comm, int rank, struct bats_text *packet,
                     bool matched, struct bats_error *err)
 {
@@ -477,7 +478,7 @@ static int hub_send(struct bats_comm *comm, int rank, struct bats_text *packet,
     struct bats_hub_job *job = to->job;
     if (job != NULL && job->wire.fd >= 0) {
         if (!bats_wire_put(&job->wire, to->rank, packet->bytes, packet->n))
-            cut(job, "there is no memory for a message to it");
+            cut(job, "out of memory for a message to it");
         else if (!bats_wire_flush(&job->wire))
             bats_wire_drop(&job->wire);
     }
@@ -485,7 +486,7 @@ static int hub_send(struct bats_comm *comm, int rank, struct bats_text *packet,
     return 0;
 }
 
-/* For its gateway, which has a heart of its own for its ranks. */
+/* Sends to the gateway, which has its own heart for its ranks. */
 static void hub_repeat(struct bats_comm *comm, const struct bats_text *packet)
 {
     struct hub *h = hub_of(comm);
@@ -545,7 +546,7 @@ static const struct bats_transport by_hub = {
     .is_gone = hub_is_gone,
 };
 
-/* Many systems allow 1,024 descriptors at first, and more on demand. */
+/* Raises the limit of descriptors, often 1,024 at first. */
 static void allow_descriptors(void)
 {
     struct rlimit limit;
@@ -596,7 +597,7 @@ static int let_in_forked(struct hub *h, int fd, int rank,
                               strerror(errno));
     struct bats_hub_job *job = h->jobs[h->n - 1];
     job->n_ranks = 1;
-    job->wire.limit = SIZE_MAX / 2; /* a friend from the start */
+    job->wire.limit = SIZE_MAX / 2; /* authenticated from the start */
     if (!make_lists(job))
         return bats_no_memory(err);
     bats_hub_admit(&h->base, h->n - 1, &rank);
@@ -632,9 +633,9 @@ static int name_host(struct hub *h, struct bats_error *err)
     return 0;
 }
 
-/* On all addresses: workers come by whatever network the name leads to. A
- * kernel without IPv6 has IPv4 alone; the port has the same place in both kinds
- * of address. -1: see errno. */
+/* Listens on all addresses: workers come by whatever network the name leads
+ * to. Without IPv6 in the kernel, IPv4 alone; the port has the same place in
+ * both kinds of address. -1: see errno. */
 static int bind_to(int port, int *bound)
 {
     static const sa_family_t families[] = {AF_INET6, AF_INET};

@@ -47,59 +47,61 @@ enum bats_hub_state {
     BATS_HUB_CUT
 };
 
-/* One connection. Outside hub.c it is read only, except is_to_leave and
+/* One connection. Outside hub.c it is read-only, except is_to_leave and
  * leaves_by_us, which belong to joined.c. */
 struct bats_hub_job {
     enum bats_hub_state state;
-    bool admitted; /* it has been at WORKS */
+    bool admitted; /* it has reached WORKS */
     char number[BATS_PROTO_JOB];
-    char why[240]; /* CUT: a phrase */
+    char why[240]; /* CUT: the reason, a phrase */
     uint32_t n_ranks;
     struct bats_hello *hellos; /* n_ranks, texts in `said` */
-    int *rank;                 /* n_ranks: in the run, from WORKS */
-    int64_t since_us;          /* monotonic: of its state */
-    bool is_to_leave;          /* as soon as its output is here */
-    int64_t leaves_by_us;      /* it has been told to leave; 0: not yet */
+    int *rank;                 /* n_ranks: ranks in the run, from WORKS on */
+    int64_t since_us;          /* monotonic: start of its state */
+    bool is_to_leave;          /* tell it to leave once its output is here */
+    int64_t leaves_by_us;      /* deadline of a job told to leave; 0: not
+                                * told */
     /* private */
     struct bats_text *said;
     bool *is_here;
-    struct bats_errand *errand; /* its credential is checked, or NULL */
-    bool is_silent;             /* nothing of it waits to be read */
-    bool is_told;               /* that it is CUT: a forked worker */
-    struct in6_addr address;    /* IPv4: as mapped into IPv6 */
+    struct bats_errand *errand; /* pending check of its credential, or NULL */
+    bool is_silent;             /* the last poll found nothing from it */
+    bool is_told;               /* a forked worker's CUT was reported */
+    struct in6_addr address;    /* IPv4 mapped into IPv6 */
     uint32_t n_here, n_left;
     struct bats_wire wire;
 };
 
-/* For up to `most_ranks` ranks of worker jobs, which `side` (used until the end)
- * says how to reach; a gateway gives the master up after `silence_us`. *comm is
- * the transport, for the functions below and those of comm.h. BATS_ENOMEM,
- * BATS_ESYS, BATS_EINPUT: no way of authentication. */
+/* For up to `most_ranks` ranks of worker jobs. `side`, used until the end,
+ * says how they reach the master. A gateway gives the master up after
+ * `silence_us`. *comm is the transport, for the functions below and those of
+ * comm.h. BATS_ENOMEM, BATS_ESYS, BATS_EINPUT: no way of authentication. */
 int bats_hub_create(const struct bats_joining *side, uint32_t most_ranks,
                     int64_t silence_us, struct bats_comm **comm,
                     struct bats_error *err);
 
-/* The same for workers that this process has forked (forked.c): all have been
- * let in, and rank i's stream is fds[i - 1]. Nobody else may come. The end of a
- * stream is an ERROR message of that rank. `ended` is called when the comm is
- * destroyed and all streams are closed. BATS_ENOMEM, BATS_ESYS. */
+/* The same for workers that this process has forked (forked.c): all are
+ * authenticated, rank i's stream is fds[i - 1], and nobody else may come. The
+ * end of a stream is an ERROR message of that rank. `ended` is called when the
+ * comm is destroyed and all streams are closed. BATS_ENOMEM, BATS_ESYS. */
 int bats_hub_forked(const int *fds, int n, void (*ended)(void),
                     struct bats_comm **comm, struct bats_error *err);
 
 /* Begins to listen and writes the file, or stops and removes it; does nothing
- * if that is done already. BATS_EINPUT: port or file cannot be had; BATS_ESYS. */
+ * if that is done already. BATS_EINPUT: port or file cannot be had;
+ * BATS_ESYS. */
 int bats_hub_listen(struct bats_comm *comm, bool listens,
                     struct bats_error *err);
 
 /* How gateways are authenticated. */
 const struct bats_auth *bats_hub_auth(const struct bats_comm *comm);
 
-/* For tests: a stranger has connected by this socket, which the hub takes over.
- * False: out of memory, or it is no socket; it stays the caller's. */
+/* For tests: a stranger has connected by this socket, which the hub takes
+ * over. False: out of memory, or not a socket; the caller keeps it. */
 bool bats_hub_meet(struct bats_comm *comm, int fd);
 
-/* The connections, in the order in which they came; valid until the next
- * bats_hub_drop or receive. */
+/* The connections, in order of arrival; valid until the next bats_hub_drop or
+ * receive. */
 size_t bats_hub_count(const struct bats_comm *comm);
 struct bats_hub_job *bats_hub_job(const struct bats_comm *comm, size_t i);
 

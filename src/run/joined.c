@@ -9,21 +9,22 @@
 #include "run/hub.h"
 #include "site/site.h"
 
-#define ADMIT_US 60000000 /* for the job side to know a job */
-#define LEAVE_US 15000000 /* for a job to say good-bye, beyond the grace */
-#define REFUSALS 20       /* that are told; more only fill the terminal */
+#define ADMIT_US 60000000 /* time for the job side to recognize a job */
+/* time for a job's good-bye, beyond the grace time */
+#define LEAVE_US 15000000
+#define REFUSALS 20 /* most refusals shown to people */
 
 struct bats_joined {
     struct master *m;
-    struct bats_comm *comm; /* the crew's */
+    struct bats_comm *comm; /* belongs to the crew */
     const struct bats_joining *side;
-    int64_t due_us; /* monotonic: the job side's next turn */
+    int64_t due_us; /* monotonic: next turn of the job side */
     unsigned n_refused;
 };
 
 /* ---- before the run ---- */
 
-/* Workers in the order of machines and their slots. */
+/* Numbers workers in the order of machines and their slots. */
 static int make_slots(struct bats_platform *p, struct bats_error *err)
 {
     size_t n = 0;
@@ -109,7 +110,7 @@ static bool find_workers(const struct master *m, uint32_t n,
     return true;
 }
 
-/* The cores that the ranks of a node share. */
+/* Shares the cores of a node among its ranks. */
 static int share(struct master *m, const struct bats_hub_job *job,
                  const size_t *worker, struct bats_error *err)
 {
@@ -131,7 +132,7 @@ static int share(struct master *m, const struct bats_hub_job *job,
     return rc;
 }
 
-/* Machines join in the order of their numbers. */
+/* Announces machines in the order of their numbers. */
 static int announce(struct master *m, const uint32_t *machine, uint32_t n,
                     bats_time age, struct bats_error *err)
 {
@@ -176,7 +177,7 @@ static int bring(struct master *m, const struct bats_hub_job *job,
     bool holds = false;
     for (uint32_t k = 0; k < job->n_ranks; k++)
         holds |= bats_found_any(m, &job->hellos[k]);
-    if (m->journal.failing_since > 0) /* the engine is on hold already */
+    if (m->journal.failing_since > 0) /* the engine is already on hold */
         holds = false;
     int rc = holds ? bats_master_handle(m, &hold, err) : 0;
     if (rc == 0)
@@ -237,7 +238,7 @@ static int admit(struct bats_joined *j, size_t i, int64_t now_us,
 {
     const struct bats_hub_job *job = bats_hub_job(j->comm, i);
     if (job_of(j, job->number) != NULL)
-        return 0; /* its earlier connection has to end first */
+        return 0; /* its earlier connection must end first */
     struct bats_worker_job said = {job->number, job->n_ranks, job->hellos};
     struct bats_error why;
     bats_time age = 0;
@@ -249,8 +250,8 @@ static int admit(struct bats_joined *j, size_t i, int64_t now_us,
             ? bats_error_set(&why, BATS_ESTATE, "the run is ending")
             : j->side->admit(j->side->context, &said, machine, &age, &why);
     if (rc == 0 && now_us - job->since_us > ADMIT_US)
-        rc = bats_error_set(&why, BATS_ESTATE,
-                            "the run has asked for no such job");
+        rc =
+            bats_error_set(&why, BATS_ESTATE, "the run asked for no such job");
     if (rc > 0) {
         rc = take_in(j, i, machine, age, err);
     } else if (rc < 0) {
@@ -269,7 +270,7 @@ static size_t worker_at(const struct master *m, const struct bats_hub_job *job,
     return m->crew.of_rank[job->rank[k]];
 }
 
-/* Some of its machines are not lost. */
+/* True if some machine of the job is not lost. */
 static bool has_machines(const struct master *m,
                          const struct bats_hub_job *job)
 {
@@ -287,8 +288,7 @@ static bool owes_output(const struct master *m, const struct bats_hub_job *job)
     return false;
 }
 
-/* All machines of the job part from the engine; with a reason they are
- * lost. */
+/* Takes all machines of the job from the engine; with a reason, as lost. */
 static int part(struct master *m, const struct bats_hub_job *job,
                 const char *why, struct bats_error *err)
 {
@@ -326,7 +326,7 @@ static int send_off(struct bats_joined *j, struct bats_hub_job *job,
 {
     int rc = 0;
     if (job->leaves_by_us > 0 && now_us > job->leaves_by_us)
-        bats_hub_cut(j->comm, job->rank[0], "it does not leave");
+        bats_hub_cut(j->comm, job->rank[0], "it did not leave when told to");
     if (job->leaves_by_us > 0 ||
         (!job->is_to_leave && has_machines(j->m, job)) ||
         owes_output(j->m, job))
@@ -350,7 +350,7 @@ static void forget(struct bats_joined *j, size_t i, enum bats_parted how)
         j->side->parted(j->side->context, number, how);
 }
 
-/* The job has left: its ranks of the run are free for other jobs. */
+/* Drops a job that has left: its ranks of the run are free for others. */
 static int see_off(struct bats_joined *j, size_t i, struct bats_error *err)
 {
     const struct bats_hub_job *job = bats_hub_job(j->comm, i);
@@ -378,11 +378,11 @@ int bats_joined_step(struct master *m, struct bats_error *err)
     int64_t now_us = bats_clock_now_us();
     if (j == NULL)
         return 0;
-    int rc = bats_hub_listen(j->comm,
-                             !m->stopping && !m->finished &&
-                                 (j->side->expects == NULL ||
-                                  j->side->expects(j->side->context)),
-                             err);
+    int rc = bats_hub_listen(
+        j->comm,
+        !m->stopping && !m->finished &&
+            (j->side->expects == NULL || j->side->expects(j->side->context)),
+        err);
     for (size_t i = bats_hub_count(j->comm); rc == 0 && i-- > 0;) {
         struct bats_hub_job *job = bats_hub_job(j->comm, i);
         if (job->state == BATS_HUB_WAITS)

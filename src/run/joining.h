@@ -14,13 +14,13 @@
  * FILE is written by the master when it begins to listen: mode 0600, host
  * name, port, way of authentication, and the secret where there is no MUNGE.
  * It is removed at the end of the run. Rank 0 of the job, its gateway,
- * connects to the master; the ranks behind it, and the gateway as one of them,
- * are ranks of the run from then on (comm.h).
+ * connects to the master. From then on all ranks of the job, including the
+ * gateway, are ranks of the run (comm.h).
  *
- * Machines. All machines that may ever be there are numbered before the run
- * begins (`platform`), and the engine knows them as absent. A job that joins
- * becomes machines: `admit` says which, rank by rank. A machine is thus a
- * number with a cluster and slots; a rank of a job fills a slot.
+ * Machines. All machines that may ever join are numbered before the run begins
+ * (`platform`), and the engine knows them as absent. A job that joins becomes
+ * machines: `admit` says which, rank by rank. So a machine is a number with a
+ * cluster and slots; a rank of a job fills a slot.
  *
  * The life of a worker job, as the two sides see it:
  *
@@ -30,24 +30,25 @@
  *     master:   event JOINED for each machine, in order of their numbers
  *     engine:   ACQUIRE, RUN, ... PARK     job side hears by `commanded`
  *     job side: bats_joined_send_off(job)
- *     master:   event LOST for each machine not lost before; ranks are told to
+ *     master:   event LOST for each machine not lost before; ranks are
+ *     told to
  *               leave
  *     gateway:  says good-bye, the job ends
  *     master:   parted(job, BATS_PARTED_BYE)
  *
- * or, if the connection breaks, the gateway is silent for --silence, or sends
+ * If the connection breaks, the gateway is silent for --silence or sends
  * nonsense: LOST for each machine (its tasks go back to the bag), and
  * parted(job, BATS_PARTED_CUT). If only some ranks are lost, their machine is
- * LOST and the job stays; it is sent off by itself when no machine of it is
+ * LOST and the job stays; the master sends it off when no machine of it is
  * left.
  *
- * The gateway, wherever it is, stops its tasks when it has heard nothing for
- * --silence. If the connection breaks, it tries to come back until that is
- * over: reads FILE again, connects, and is admitted or refused like a new one.
- * Its tasks go on meanwhile where they can be told to another master (kept.h).
- * So a master that continues a run (--resume), and writes FILE anew, gets the
- * jobs that still live, with their results (found.c); and a job side that has
- * settled a job refuses it. Then the job ends by itself.
+ * The gateway stops its tasks when it has heard nothing for --silence. If the
+ * connection breaks, it tries to come back during that time: it reads FILE
+ * again, connects, and is admitted or refused like a new one. Meanwhile its
+ * tasks go on where another master can learn of them (kept.h). So a master
+ * that continues a run (--resume), and writes FILE anew, gets the jobs that
+ * still live, with their results (found.c). A job side that has settled a job
+ * refuses it, and the job ends by itself.
  *
  * All functions of struct bats_joining are called in the master's thread, from
  * its loop; they must not block for long: the heart (heart.h) beats on, but
@@ -93,39 +94,38 @@ struct bats_joining {
     const char *host; /* that workers connect to; NULL: this host's name */
     int port;         /* 0: any */
 
-    /* How the jobs are billed, and the run's own; the model is also that of the
-     * platform. NULL: the platform says it all. */
+    /* How the jobs, and the run itself, are billed; the platform uses the same
+     * model. NULL: the platform has all charges. */
     const struct bats_billing *billing;
 
-    /* All clusters and machines; `slot_of` is not used. It belongs to the run
-     * afterwards. */
+    /* All clusters and machines; `slot_of` is not used. The run takes it
+     * over. */
     int (*platform)(void *context, struct bats_platform *platform,
                     struct bats_error *err);
 
-    /* Workers may come: the master listens. Asked in each turn of the loop;
-     * NULL: always. */
+    /* True if workers may come: the master listens. Asked in each turn of the
+     * loop; NULL: always. */
     bool (*expects)(void *context);
 
-    /* Sets machine[rank] for every rank of the job, as many ranks to a machine
-     * as it has slots, and *age to the time since the job began (it comes as
-     * 0), and returns 1; only machines whose job has parted or
-     * that have never joined. Returns 0: not yet (sbatch has not told its
-     * number yet), ask again in the next turn; after a minute it is refused.
-     * Negative: it is refused, with the sentence in `why`, which the job
-     * prints; the run goes on. */
+    /* Assigns the job to machines and returns 1: sets machine[rank] for every
+     * rank, as many ranks to a machine as it has slots, and *age to the time
+     * since the job began (0 on entry). Only machines that have never joined,
+     * or whose job has parted. Returns 0: not yet (sbatch has not told its
+     * number), ask again in the next turn; after a minute the job is refused.
+     * Negative: the job is refused and prints the sentence in `why`; the run
+     * goes on. */
     int (*admit)(void *context, const struct bats_worker_job *job,
                  uint32_t *machine, bats_time *age, struct bats_error *why);
 
-    /* An admitted job has left. It may not have ended yet. May be NULL. */
+    /* An admitted job has left; it may not have ended yet. May be NULL. */
     void (*parted)(void *context, const char *job, enum bats_parted how);
 
-    /* The engine's ACQUIRE, PARK, RELEASE, and its notices, as they are carried
-     * out, in order. May be NULL. */
+    /* The engine's ACQUIRE, PARK, RELEASE and notices, in order, as they are
+     * carried out. May be NULL. */
     void (*commanded)(void *context, const struct bats_command *command);
 
-    /* Once in each turn of the loop. *due_us is the monotonic time
-     * (util/now.h) of the next turn at the latest; it comes as INT64_MAX. May
-     * be NULL. */
+    /* Called once in each turn of the loop. *due_us is the latest monotonic
+     * time (util/now.h) of the next turn; INT64_MAX on entry. May be NULL. */
     int (*step)(void *context, struct bats_joined *joined, int64_t *due_us,
                 struct bats_error *err);
 
@@ -135,28 +135,29 @@ struct bats_joining {
     void (*draining)(struct bats_argv *argv);
     int64_t look_us;
 
-    /* After the engine has finished the loop goes on until this is true: all
-     * jobs have their bill. NULL: nothing is waited for. */
+    /* After the engine has finished, the loop goes on until this is true: all
+     * jobs have their bill. NULL: do not wait. */
     bool (*is_settled)(void *context);
 };
 
-/* ---- for the job side, during `step` ---- */
+/* ---- calls for the job side, during `step` ---- */
 
 struct bats_sched *bats_joined_sched(struct bats_joined *joined);
 
-/* Writes the event to the record, then hands it to the engine, now. For events
- * that the job side knows of; JOINED and LOST are the master's. Errors as of
- * bats_sched_handle. */
+/* Writes the event to the record, then passes it to the engine, now. For
+ * events that the job side knows of; the master reports JOINED and LOST.
+ * Errors as of bats_sched_handle. */
 int bats_joined_handle(struct bats_joined *joined,
                        const struct bats_event *event, struct bats_error *err);
 
-/* Tells the job until which age it is paid (watchdog.h). Does nothing if the job
- * is not connected. */
+/* Tells the job until which age it is paid (watchdog.h). Does nothing if the
+ * job is not connected. */
 void bats_joined_lease(struct bats_joined *joined, const char *job,
                        int64_t age_us);
 
-/* Sends the job away. Its machines should be parked or released; what still
- * runs there is killed and LOST. Does nothing if the job is not connected. */
+/* Sends the job away. Its machines should be parked or released; tasks still
+ * running there are killed and LOST. Does nothing if the job is not
+ * connected. */
 int bats_joined_send_off(struct bats_joined *joined, const char *job,
                          struct bats_error *err);
 

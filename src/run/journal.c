@@ -7,8 +7,9 @@
 #include "bats/status.h"
 #include "util/grow.h"
 
-#define AGAIN_US 1000000 /* between two attempts of a failing commit, and two
-                          * looks at why machines are idle */
+/* interval of attempts at a failing commit, and of notes why machines are
+ * idle */
+#define AGAIN_US 1000000
 
 void bats_journal_release(struct bats_journal *journal)
 {
@@ -129,7 +130,8 @@ static int note_promise(struct bats_journal *j, const struct bats_sched *sched,
     return rc;
 }
 
-/* Reasons come and go with every step: the record has those of every second. */
+/* Records at most once a second why machines are idle: reasons change with
+ * every step. */
 static int note_idle(struct bats_journal *j, struct bats_sched *sched,
                      bats_time now, int64_t now_us, struct bats_error *err)
 {
@@ -195,7 +197,7 @@ static int write_all(struct bats_journal *j, struct bats_sched *sched,
 }
 
 /* Index in the queue, before `end`, of the task that waits to start in this
- * slot; `end`: it has started. */
+ * slot; `end`: it has already started. */
 static size_t find_run(const struct bats_journal *j, size_t end,
                        const struct bats_command *cancel)
 {

@@ -7,12 +7,12 @@
  * the master, the record knows everything that was ever started. Without a
  * record, the commands just wait for the end of the step.
  *
- * A commit survives the master at once, but its node only when it has reached the
- * disk. That takes 0.3 ms (local disk) to tens of milliseconds (network file
- * system), too long to keep workers waiting. So events are synced in groups, at
- * most `sync_us` or `sync_events` after the first of them. If the node fails, at
- * most one group is lost, and its tasks are run again. A charge is synced before
- * any command goes out: a lost one would be spent twice.
+ * A commit survives the master at once, but its node only when it has reached
+ * the disk. That takes 0.3 ms (local disk) to tens of milliseconds (network
+ * file system), too long to keep workers waiting. So events are synced in
+ * groups, at most `sync_us` or `sync_events` after the first of them. If the
+ * node fails, at most one group is lost, and its tasks are run again. A charge
+ * is synced before any command goes out: a lost one would be spent twice.
  *
  * While the record cannot be written (a full disk) the engine is on hold: it
  * starts nothing and enters no window. Results still come in and wait, and
@@ -29,13 +29,13 @@
 #include "bats/status.h"
 #include "record/write/record.h"
 
-/* The contents of the record, which lag behind the engine while it cannot be
- * written. */
+/* The contents of the record. They lag behind the engine while the record
+ * cannot be written. */
 struct bats_books {
     struct bats_sched_status status;
     struct bats_cluster_status cluster[BATS_CLUSTERS_MAX];
     size_t n_clusters;  /* set by the journal's creator */
-    size_t n_decisions; /* of the decisions that the engine knows */
+    size_t n_decisions; /* number of decisions that the engine knows */
 };
 
 struct bats_journal {
@@ -43,17 +43,16 @@ struct bats_journal {
     struct bats_command *commands; /* waiting for the commit */
     size_t n, capacity;
     size_t n_decisions;   /* recorded so far */
-    bool has_promise;     /* recorded */
-    int64_t sync_us;      /* limits of a group that is not synced yet; */
+    bool has_promise;     /* a promise is recorded */
+    int64_t sync_us;      /* limits of a group of unsynced events; */
     uint64_t sync_events; /* 0: every commit is synced */
     uint64_t n_unsynced;  /* events in it */
     int64_t unsynced_since;
     bool has_charges;      /* the group has charges */
-    int64_t failing_since; /* monotonic clock, microseconds; 0: the record
-                            * works */
+    int64_t failing_since; /* monotonic, microseconds; 0: the record works */
     int64_t tried_us;
-    int64_t idle_due_us; /* why machines are idle is not written before, */
-    bool idle_waits;     /* and may have changed */
+    int64_t idle_due_us; /* earliest time to write why machines are idle; */
+    bool idle_waits;     /* the reasons may have changed */
     bool has_books;      /* the members below are set */
     struct bats_books books;
 };
@@ -79,8 +78,8 @@ int bats_journal_commit(struct bats_journal *journal, struct bats_sched *sched,
 int64_t bats_journal_due_us(const struct bats_journal *journal,
                             int64_t now_us);
 
-/* The next command to carry out, of all commands or only of those that stop a
- * task (the others stay). False: there is none. *at is 0 for the first. */
+/* Takes the next command: of all commands, or only of those that stop a task
+ * (the others stay). False: there is none. *at is 0 for the first. */
 bool bats_journal_next(struct bats_journal *journal, bool all, size_t *at,
                        struct bats_command *command);
 

@@ -44,8 +44,8 @@ void bats_kept_release(struct bats_kept *kept)
     *kept = (struct bats_kept){0};
 }
 
-/* Not if the lines of the task have been on their way, nor if the last master
- * has stopped it. */
+/* False if some lines of the task were sent, or the last master has stopped
+ * it. */
 static bool is_whole(const struct bats_executor *executor,
                      const struct bats_task_result *r)
 {
@@ -56,7 +56,7 @@ static bool is_whole(const struct bats_executor *executor,
             bats_executor_asks(executor, r->task, r->attempt));
 }
 
-/* One RESULT of all that there are. */
+/* Merges the results into one message, without those that are not whole. */
 static int merge(struct bats_shelf *results,
                  const struct bats_executor *executor, struct bats_error *err)
 {

@@ -13,7 +13,7 @@
 
 #include "site/batch_system.h"
 
-#define PATIENCE_MS 10000 /* the other ranks take 3 s to leave */
+#define PATIENCE_MS 10000 /* other ranks take 3 s to leave */
 
 static bool impatient, by_batch_system;
 
@@ -50,8 +50,8 @@ static bool find_line(pid_t pid, const char *name, int end, const char *begin,
     return found;
 }
 
-/* The nearest ancestor that was not started by this launch itself, as a shell
- * around this rank was; 0: unknown. */
+/* The nearest ancestor that is not part of this launch (as a shell around this
+ * rank is); 0: unknown. */
 static pid_t find(void)
 {
     static const char *const names[] = {"PMIX_NAMESPACE=", "PMI_RANK="};
@@ -72,7 +72,7 @@ static pid_t find(void)
     return pid;
 }
 
-/* The guard of a running task (exec) ends the task, too. */
+/* The guard of a running task (exec) then ends the task, too. */
 static void leave(void)
 {
     kill(getpid(), SIGKILL);
@@ -87,7 +87,7 @@ static void *await_end(void *launcher)
     return NULL;
 }
 
-/* An orphan belongs to process 1, which in a container may itself be the
+/* An orphan's parent is process 1, which in a container may be the
  * launcher. */
 static bool is_orphan(pid_t launcher)
 {

@@ -13,28 +13,28 @@
  * launcher's variables itself. */
 uint32_t bats_launcher_ranks(void);
 
-/* Call before MPI is started: Open MPI's MPI_Init sets many of mpirun's variables
- * itself, under any launcher. From here on this process, and what it runs, is
- * killed when the launcher is gone. */
+/* Call before MPI is started: Open MPI's MPI_Init sets many of mpirun's
+ * variables itself, under any launcher. From here on this process and its
+ * children are killed when the launcher is gone. */
 void bats_launcher_look(void);
 
-/* The launcher is Open MPI's mpirun, perhaps on another host. It kills its
- * ranks one second after telling them to end. */
+/* True under Open MPI's mpirun, perhaps on another host: it kills its ranks
+ * one second after telling them to end. */
 bool bats_launcher_is_impatient(void);
 
-/* The launcher is the batch system itself (srun). */
+/* True if the batch system itself is the launcher (srun). */
 bool bats_launcher_is_batch_system(void);
 
-/* The launcher is Open MPI's mpirun on this host. */
+/* True under Open MPI's mpirun on this host. */
 bool bats_launcher_is_mpirun(void);
 
-/* The launcher is Open MPI's mpirun --enable-recovery: when a rank dies, the
- * others stay. */
+/* True under Open MPI's mpirun --enable-recovery: when a rank dies, the others
+ * stay. */
 bool bats_launcher_recovers(void);
 
 /* Call before the end of a run with an exit status other than 0: mpirun
- * --enable-recovery would return 0 regardless of the ranks. SIGTERM makes it end
- * all ranks, including this one, and return 1. Does nothing under other
+ * --enable-recovery would return 0 regardless of the ranks. SIGTERM makes it
+ * end all ranks, including this one, and return 1. Does nothing under other
  * launchers. */
 void bats_launcher_fail(void);
 

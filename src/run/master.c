@@ -27,11 +27,13 @@
 #include "util/grow.h"
 #include "util/now.h"
 
-#define PROGRESS_US 200000   /* between two reports of progress */
-#define LOOK_US 1000000      /* longest between two looks for lost ranks */
-#define MESSAGES_AT_ONCE 256 /* then the commands for them are sent */
-#define GOODBYE_US 10000000  /* for all workers to leave */
-#define HURRY_US 1000000     /* the same, after a second Ctrl-C */
+#define PROGRESS_US 200000 /* between two reports of progress */
+/* longest interval between checks for lost ranks */
+#define LOOK_US 1000000
+/* messages handled before their commands are sent */
+#define MESSAGES_AT_ONCE 256
+#define GOODBYE_US 10000000 /* time for all workers to leave */
+#define HURRY_US 1000000    /* the same after a second Ctrl-C */
 
 /* How long the run continues while the record cannot be written: a minute,
  * except in tests. */
@@ -53,8 +55,8 @@ static int64_t until(const struct master *m, bats_time at)
 
 /* ---- commands ---- */
 
-/* Emulation: the time after its start when the execution is lost, unless it
- * has ended. */
+/* Emulation: virtual time after its start when the execution is lost, unless
+ * it has ended. */
 static bats_time lost_after(const struct master *m,
                             const struct bats_command *run)
 {
@@ -70,7 +72,7 @@ static bats_time lost_after(const struct master *m,
                                  bats_master_now(m));
 }
 
-/* In real microseconds; 0: never. */
+/* Emulation: delay until a loss is noticed, real microseconds; 0: never. */
 static int64_t noticed_after(const struct master *m, uint32_t machine)
 {
     const struct bats_platform *p = &m->survey.platform;
@@ -89,8 +91,8 @@ static int64_t pace(struct master *m)
     return at_us - now_us;
 }
 
-/* The variables of a task, and the directory of its output; their length, or
- * BATS_ENOMEM. */
+/* Collects the variables of a task and the directory of its output. Returns
+ * their length, or BATS_ENOMEM. */
 static ptrdiff_t variables_of(struct master *m,
                               const struct bats_command *command)
 {
@@ -112,7 +114,7 @@ static ptrdiff_t variables_of(struct master *m,
     return bats_text_length(text);
 }
 
-/* A rule that was interrupted on its machine may have left half a file. */
+/* Removes files that an interrupted rule may have left half-written. */
 static void remove_half(struct master *m, uint32_t task)
 {
     struct bats_error err;
@@ -124,7 +126,7 @@ static void remove_half(struct master *m, uint32_t task)
     m->halves[task] = 1;
 }
 
-/* Writes the ranks that the task holds into m->holds, if these are several.
+/* Writes the ranks that the task holds into m->holds, if there are several.
  * Returns their number. */
 static uint32_t list_holds(struct master *m,
                            const struct bats_command *command)
@@ -142,10 +144,10 @@ static uint32_t list_holds(struct master *m,
             &m->holds, "%s%s:%" PRIu32 ":%" PRIu32, i > 0 ? " " : "",
             m->survey.nodes[rank].hardware.bound, share.index, share.count);
     }
-    return n > 0 ? n : 1; /* 0: it is lost already */
+    return n > 0 ? n : 1; /* 0: the machine is already lost */
 }
 
-/* --memory-limit: what the task may hold; 0: anything. */
+/* --memory-limit: most memory of the task; 0: no limit. */
 static int64_t memory_of(const struct master *m, uint32_t task)
 {
     const struct bats_need *need = bats_sched_need(m->sched, task);
@@ -282,8 +284,8 @@ static int carry_out(struct master *m, const struct bats_command *command,
     return rc;
 }
 
-/* Tells ranks which of their results are on record, except those with output
- * still to come. */
+/* Tells ranks which of their results are on record, except those whose output
+ * is still to come. */
 static int confirm(struct master *m, struct bats_error *err)
 {
     int rc = 0;
@@ -299,8 +301,8 @@ static int confirm(struct master *m, struct bats_error *err)
     return rc;
 }
 
-/* Carries out the engine's commands, once everything that led to them is
- * recorded. Otherwise nothing is started, but a run that stops must stop. */
+/* Carries out the engine's commands once everything that led to them is
+ * recorded. Until then nothing is started, but tasks are stopped. */
 static int carry_out_all(struct master *m, struct bats_error *err)
 {
     struct bats_journal *j = &m->journal;
@@ -346,7 +348,7 @@ static int check_choice(struct master *m, const struct bats_choice *choice,
     return rc < 0 ? rc : bats_estimate_choose(&e, choice, &schedule, err);
 }
 
-/* Continues after the sampling phase, once the choice is known. */
+/* Continues after the sampling phase once the choice is known. */
 static int choose(struct master *m, struct bats_error *err)
 {
     struct bats_event event = {.type = BATS_EVENT_CHOSEN,
@@ -387,7 +389,7 @@ static int drain(struct master *m, struct bats_error *err)
 
 /* ---- messages ---- */
 
-/* Output of rank 0, which is the first worker. */
+/* Output of rank 0, which is worker 0. */
 static bool offer_own(void *context, const struct bats_output_lines *output)
 {
     struct master *m = context;
@@ -415,7 +417,7 @@ static int take(struct master *m, size_t i, struct bats_message *message,
         return bats_master_lose(m, i, message->u.sentence, err);
     case BATS_MESSAGE_NOTICE:
         return bats_reclaims_notice(m, i, err);
-    case BATS_MESSAGE_READY: /* in a run of worker jobs */
+    case BATS_MESSAGE_READY: /* READY comes in a run of worker jobs */
     case BATS_MESSAGE_HEARTBEAT:
         return 0;
     default:
@@ -427,7 +429,7 @@ static int take(struct master *m, size_t i, struct bats_message *message,
 
 /* ---- the loop ---- */
 
-/* The engine has finished, and all output and all bills are here. */
+/* True if the engine has finished, and all output and all bills are here. */
 static bool is_over(const struct master *m)
 {
     return m->finished && m->n_to_come == 0 && bats_joined_is_settled(m);
@@ -480,9 +482,8 @@ static int take_own_results(struct master *m, struct bats_error *err)
     return rc;
 }
 
-/* By the end of the grace time a cancelled task has ended and its rank has
- * reported that. A user who cancels the run must not have to wait for
- * --silence. */
+/* A cancelled task has ended, and its rank has reported that, within the grace
+ * time. A user who cancels the run must not wait for --silence. */
 static bool owes_answer(const struct master *m, size_t i, int64_t now_us)
 {
     const struct bats_slot_of *at = &m->survey.platform.slot_of[i];
@@ -513,7 +514,7 @@ static int look_for_lost(struct master *m, struct bats_error *err)
 }
 
 /* SIGUSR1 drains, another signal stops the run. A launcher that sends SIGTERM
- * will not wait for long for a task of this rank. */
+ * gives a task of this rank little time. */
 static int heed_signals(struct master *m, struct bats_error *err)
 {
     if (!m->hurried && bats_signals_terminate() > 0 && m->crew.own != NULL) {
@@ -524,7 +525,7 @@ static int heed_signals(struct master *m, struct bats_error *err)
     return rc == 0 && bats_signals_count() > 0 ? bats_master_stop(m, err) : rc;
 }
 
-/* The engine does what has fallen due. */
+/* Lets the engine do what has fallen due. */
 static int tick(struct master *m, struct bats_error *err)
 {
     struct bats_event event = {.type = BATS_EVENT_TICK};
@@ -544,7 +545,7 @@ static int report(struct master *m, struct bats_error *err)
     return 0;
 }
 
-/* The time until something falls due, or until to check for messages. */
+/* Time until something falls due, or until the next check for messages. */
 static int64_t rest_us(const struct master *m)
 {
     int64_t most_us = m->quiet.woken
@@ -565,7 +566,7 @@ static int64_t rest_us(const struct master *m)
     return us;
 }
 
-/* Sleeps, or runs this rank's own tasks meanwhile. */
+/* Sleeps, or runs this rank's own tasks. */
 static int rest(struct master *m, struct bats_error *err)
 {
     struct bats_error why;
@@ -581,8 +582,8 @@ static int rest(struct master *m, struct bats_error *err)
     return 0;
 }
 
-/* One turn of the loop. What the first of these tell the engine is committed,
- * and its commands are carried out, before the turn ends. */
+/* One turn of the loop. Everything the engine is told here is committed, and
+ * its commands are carried out, before the turn ends. */
 static int (*const turn[])(struct master *m, struct bats_error *err) = {
     heed_signals,
     take_messages,
@@ -598,9 +599,10 @@ static int (*const turn[])(struct master *m, struct bats_error *err) = {
     rest,
 };
 
-/* Until the engine has finished, or a second signal demands an immediate end.
- * The loop ends: the engine finishes when every task has a result or cannot be
- * paid, and a rank that owes a result or output is lost once it is silent. */
+/* Runs until the engine has finished, or a second signal demands an immediate
+ * end. The loop terminates: the engine finishes when every task has a result
+ * or cannot be paid, and a rank that owes a result or output is lost once it
+ * is silent. */
 static int loop(struct master *m, struct bats_error *err)
 {
     int rc = 0;
@@ -610,7 +612,7 @@ static int loop(struct master *m, struct bats_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* The machines whose ranks are there. */
+/* Announces the machines whose ranks are connected. */
 static int announce(struct master *m, struct bats_error *err)
 {
     int rc = 0;
@@ -715,9 +717,9 @@ static void dismiss(struct bats_crew *crew,
     if (!all_left)
         notice_of("not every rank said good-bye");
     if (bats_crew_lost_elsewhere(crew) && bats_launcher_is_mpirun())
-        notice_of("mpirun may not see by itself that the run has ended; in "
-                  "10 s it is told to end, and then its exit status is not "
-                  "that of this run");
+        notice_of("mpirun may not notice the end of the run. It is told to "
+                  "end in 10 s; its exit status will then not be that of "
+                  "the run");
     bats_crew_release(crew);
 }
 

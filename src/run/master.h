@@ -1,7 +1,7 @@
 /*
- * master: the parts of the master. Layer: run, private to them. master.c is the
- * run, prepare.c and ready.c what is before it, shared.c what all parts do; the
- * others have a section below, or a header (open.h).
+ * master: the parts of the master. Layer: run, private to them. master.c is
+ * the run, prepare.c and ready.c come before it, shared.c has what all parts
+ * use; the others have a section below, or a header (open.h).
  */
 #ifndef BATS_MASTER_H
 #define BATS_MASTER_H
@@ -15,12 +15,11 @@
 #include "run/journal.h"
 #include "run/run.h"
 
-/* Minimum sleep of the master and the workers, however compressed the time
- * is. */
+/* Minimum sleep of the master and the workers, at any time scale. */
 #define BATS_MASTER_LOOK_US 500
-/* for workers, because there are many */
+/* larger for workers, because there are many */
 #define BATS_MASTER_LOOK_WORKER_US 2000
-/* for the answer of a rank, beyond the grace time of its task */
+/* time for a rank to answer, beyond the grace time of its task */
 #define BATS_MASTER_ANSWER_US 3000000
 
 struct master {
@@ -32,54 +31,55 @@ struct master {
     struct bats_journal journal;
     char run_id[64];
     uint32_t *first;    /* by machine: first of its slots in `worker` */
-    uint32_t *worker;   /* by slot of a machine: its worker */
+    uint32_t *worker;   /* by slot: its worker */
     uint32_t *attempts; /* by task: executions started */
     uint8_t *halves;    /* by task of a workflow: it was sent, and has not
                          * saved its state since; NULL: no workflow */
     size_t n_to_come;   /* workers that owe output */
-    bool is_unseen;     /* output cannot be shown any more */
-    struct bats_error late_error; /* of the master's own tasks, or code 0 */
+    bool is_unseen;     /* output can no longer be shown */
+    struct bats_error late_error; /* from the master's own tasks, or code 0 */
     char machine_name[BATS_MACHINE_NAME];
-    struct bats_text command; /* of the task that is assigned */
-    struct bats_text holds;   /* the ranks that it holds; */
-    uint32_t *held;  /* room for those of any machine; NULL: each task holds
-                     * one */
+    struct bats_text command; /* of the task being assigned */
+    struct bats_text holds;   /* ranks that the task holds; */
+    uint32_t *held; /* room for the ranks of any machine; NULL: each task
+                      * holds one */
     bool has_budget;
-    bool gives_gpus; /* tasks need GPUs: each sees its own */
+    bool gives_gpus; /* tasks need GPUs: each sees only its own */
     struct bats_class_names names;
-    struct bats_text variables; /* of its environment */
-    struct bats_text outputs;   /* files that it has to make */
+    struct bats_text variables; /* environment of the task */
+    struct bats_text outputs;   /* files that the task must make */
     int64_t start_us;
     struct bats_quiet quiet;
     int64_t progress_us;
-    int64_t next_us; /* with a delay: no task begins before that */
+    int64_t next_us; /* with a delay: no task begins earlier */
     int64_t looked_us;
     bool stopping;
-    bool hurried;          /* SIGTERM came: the master's own tasks end */
-    int64_t answers_by_us; /* stopping: ranks with a task that has not
-                            * answered by this time are lost */
-    bool gave_up;          /* stopping because the record cannot be written */
+    bool hurried;          /* SIGTERM came: the master's own tasks are
+                            * stopped */
+    int64_t answers_by_us; /* while stopping: a rank with a task that has not
+                            * answered by then is lost */
+    bool gave_up;          /* stopped because the record cannot be written */
     bool draining;
-    bool choosing; /* the sampling phase is over, CHOSEN is due */
+    bool choosing; /* the sampling phase is over, an event CHOSEN is due */
     struct bats_error refusal;
     bool finished;
     enum bats_finish finish;
     struct bats_joined *joined;     /* NULL: no worker jobs join */
     struct bats_open *open;         /* NULL: the bag is not open */
-    struct bats_reclaims *reclaims; /* NULL: none is emulated */
+    struct bats_reclaims *reclaims; /* NULL: no losses are emulated */
 };
 
 bats_time bats_master_now(const struct master *m);
 bats_time bats_master_virtual_time(const struct master *m, int64_t real_us);
 
-/* The longest sleep between two checks for messages, at least `min_us`:
- * compressed time does not allow long ones. */
+/* Longest sleep between two checks for messages, at least `min_us`; shorter if
+ * time is compressed. */
 int64_t bats_master_sleep_us(const struct master *m, int64_t min_us);
 
 /* Name of a machine as in BATS_MACHINE; valid until the next call. */
 const char *bats_master_machine_name(struct master *m, uint32_t machine);
 
-/* Reports something about this machine or task, or about neither, to people
+/* Reports something about this machine or task (NONE: about neither) to people
  * and to the record. */
 #define BATS_MASTER_NONE UINT32_MAX
 void bats_master_notice(struct master *m, uint32_t machine, uint32_t task,
@@ -93,37 +93,37 @@ int bats_master_handle(struct master *m, const struct bats_event *event,
 /* Cancels everything; the run ends when all tasks have stopped. */
 int bats_master_stop(struct master *m, struct bats_error *err);
 
-/* The machine will not come back: its tasks go back to the bag, the rest of its
- * output is not waited for, and further messages of its ranks are ignored.
- * bats_master_lose does so because of worker i, and tells people why. */
+/* The machine will not come back: its tasks go back to the bag, the rest of
+ * its output is not waited for, and further messages of its ranks are ignored.
+ * bats_master_lose does this because of worker i, and tells people why. */
 int bats_master_part(struct master *m, uint32_t machine,
                      struct bats_error *err);
 int bats_master_lose(struct master *m, size_t i, const char *why,
                      struct bats_error *err);
 
-/* Sends worker i the setup that all tasks have in common; `sink` as below. */
+/* Sends worker i the setup common to all tasks; `sink` as below. */
 int bats_master_set_up(struct master *m, size_t i,
                        const struct bats_executor_sink *sink,
                        struct bats_error *err);
 
-/* Once the platform is matched with the crew: creates the engine and sends
- * every worker that is there the setup. `sink` is for the master's own
- * tasks. */
+/* Call once the platform is matched with the crew: creates the engine and
+ * sends the setup to every worker that is present. `sink` is for the master's
+ * own tasks. */
 int bats_master_prepare(struct master *m,
                         const struct bats_executor_sink *sink,
                         struct bats_error *err);
 
 /* Waits until the first command has run on all nodes, or for a signal. Ranks
- * that fail or get lost meanwhile are left out; BATS_ESYS: none remains. */
+ * that fail or get lost are left out; BATS_ESYS: none remains. */
 int bats_master_await_ready(struct master *m, struct bats_error *err);
 
-/* All ranks of the machine can run tasks. */
+/* True if all ranks of the machine can run tasks. */
 bool bats_master_is_ready(const struct master *m, uint32_t machine);
 
 /* ---- results.c: ends of executions ----
  *
- * The engine is told of an end and decides what it means; the record, the joblog
- * and the output follow from that. */
+ * The engine is told of an end and decides what it means; the record, the
+ * joblog and the output follow from that. */
 
 /* Handles the results in a RESULT message of worker i. */
 #define BATS_RESULTS_ENDING 1 /* its whole worker job was told to end */
@@ -144,52 +144,55 @@ int bats_results_output(struct master *m, size_t i,
                         struct bats_error *err);
 
 /* ---- joined.c: worker jobs, between the hub (connections), the job side
- * (joining.h, where the functions are that it calls) and the engine ---- */
+ * (joining.h has the functions it offers) and the engine ---- */
 
-/* Instead of gathering a crew and taking a survey: a crew of absent ranks, the
- * platform of the job side, and the hub. The heart beats from now on. */
+/* Replaces gathering a crew and taking a survey: makes a crew of absent ranks,
+ * the platform of the job side, and the hub. Starts the heart. */
 int bats_joined_expect(struct master *m, struct bats_error *err);
 
-/* ---- these do nothing in a run that no worker jobs join ---- */
+/* ---- these do nothing in a run without worker jobs ---- */
 
-/* Once in each turn of the loop: those that wait are admitted, those that have
- * left or are cut off leave their machines, and the job side has its turn. */
+/* Call once in each turn of the loop: admits waiting jobs, takes the machines
+ * of jobs that left or were cut, and gives the job side its turn. */
 int bats_joined_step(struct master *m, struct bats_error *err);
 
-/* The bills of all jobs are known. */
+/* True if the bills of all jobs are known. */
 bool bats_joined_is_settled(const struct master *m);
 
-/* Until the next turn at the latest. */
+/* Time until the next turn of the job side, at most. */
 int64_t bats_joined_due_us(const struct master *m);
 
 void bats_joined_command(struct master *m, const struct bats_command *command);
 
-/* Worker i has sent something that gave the error `rc`. If it is its fault,
- * its job is cut off, and the result is 0. */
+/* Worker i has sent something that gave the error `rc`. If that is the
+ * worker's fault, its job is cut off, and the result is 0. */
 int bats_joined_blame(struct master *m, size_t i, int rc,
                       struct bats_error *err);
 
-/* From now on no job may join. */
+/* Lets no job join from now on. */
 void bats_joined_end(struct master *m);
 
-/* ---- found.c: what a worker job brings from an earlier session that was killed
+/* ---- found.c: what a worker job brings from an earlier session that was
+ * killed ----
  *
- * Results that the last master did not record, and tasks that still run, become
- * FOUND events (bats/sched.h); a result follows as DONE or FAILED. The first
- * result of a task counts. If the task has one already, or the slot is needed
- * for something else, the found result is dropped, or the task told to stop. */
+ * Results that the last master did not record, and tasks that still run,
+ * become FOUND events (bats/sched.h); a result follows as DONE or FAILED. The
+ * first result of a task counts. If the task has one already, or the slot is
+ * needed for something else, the found result is dropped, or the task told to
+ * stop. */
 
-/* The rank brings results or a task of the session that this one continues. */
+/* True if the rank brings results or a task of the session that this run
+ * continues. */
 bool bats_found_any(const struct master *m, const struct bats_hello *hello);
 
-/* How much of that the run took. */
+/* What the run took of these. */
 struct bats_found {
-    uint32_t results, tasks; /* the second: that run */
+    uint32_t results, tasks; /* tasks that run on */
 };
 
 /* Worker i has said this HELLO and got its SETUP, and its machine has just
- * JOINED. Nothing may start meanwhile (HOLD). Adds to *found. Errors as of
- * bats_results_take. */
+ * JOINED. Takes its results and its task, and adds to *found. Nothing may
+ * start meanwhile (HOLD). Errors as of bats_results_take. */
 int bats_found_take(struct master *m, size_t i, const struct bats_hello *hello,
                     struct bats_found *found, struct bats_error *err);
 
@@ -197,18 +200,19 @@ int bats_found_take(struct master *m, size_t i, const struct bats_hello *hello,
  *
  * Emulated: a machine of a cluster with a lifetime (input/model.h) lives from
  * each ACQUIRE for a time drawn with the seed of the run. The engine gets its
- * notice before the end, and then its loss. Real: a rank that got SIGTERM says
- * NOTICE and parts by itself once the notice is over; or the batch system drains
- * its host (asked every 10 s, without waiting), and it is parted when the notice
- * is over. Only machines of reclaimable clusters get these notices. If there are
- * several, the first end counts. A worker job on a drained host gets no more
- * tasks (RETIRED) and is given back when its running tasks have ended. */
+ * notice before the end, and then its loss.
+ * Real: a rank that got SIGTERM sends NOTICE and leaves by itself once the
+ * notice is over. Or the batch system drains its host (asked every 10 s,
+ * without waiting), and the machine is taken from the engine when the notice
+ * is over. Only machines of reclaimable clusters get these notices. If there
+ * are several, the first end counts. A worker job on a drained host gets no
+ * more tasks (RETIRED) and is given back when its running tasks have ended. */
 
 /* BATS_ENOMEM. */
 int bats_reclaims_init(struct master *m, struct bats_error *err);
 void bats_reclaims_release(struct master *m);
 
-/* The engine's command is about to be carried out. */
+/* Call before the engine's command is carried out. */
 void bats_reclaims_command(struct master *m,
                            const struct bats_command *command);
 
@@ -218,7 +222,7 @@ bats_time bats_reclaims_due(const struct master *m);
 /* Tells the engine about notices and ends that are due. */
 int bats_reclaims_step(struct master *m, struct bats_error *err);
 
-/* Worker i has got a notice and ends after its cluster's delay. */
+/* Worker i was given notice: its machine ends after its cluster's delay. */
 int bats_reclaims_notice(struct master *m, size_t i, struct bats_error *err);
 
 #endif

@@ -34,7 +34,7 @@ static bool may_have_needs(const struct bats_run_options *o)
     return o->open != NULL || is_need(&o->need) || is_need(&most);
 }
 
-/* The most that any task needs of each resource. */
+/* The most that any task needs, for each resource. */
 static struct bats_need most_of(const struct bats_run_options *o)
 {
     struct bats_need most = {.cores = 1};
@@ -50,7 +50,7 @@ static struct bats_need most_of(const struct bats_run_options *o)
     return most;
 }
 
-/* As in 1536M, rounded up to the MiB. */
+/* Memory such as 1536M, rounded up to MiB. */
 static void memory_text(char text[BATS_UNITS_TEXT], int64_t kib)
 {
     bats_size_format(text, ((kib - 1) / 1024 + 1) * 1024 * 1024);
@@ -89,7 +89,7 @@ static int by_host(const void *a, const void *b)
     return order != 0 ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* The ranks, host by host. For free(); NULL: no memory. */
+/* Sorts the ranks by host. The caller frees the array; NULL: no memory. */
 static const struct bats_worker_rank **sort(const struct bats_crew *crew)
 {
     const struct bats_worker_rank **list =
@@ -101,7 +101,7 @@ static const struct bats_worker_rank **sort(const struct bats_crew *crew)
     return list;
 }
 
-/* The number of ranks on the host of list[from], the first of them. */
+/* The number of ranks on the host of list[from], its first rank. */
 static size_t count(const struct bats_worker_rank *const *list, size_t from,
                     size_t n)
 {
@@ -132,7 +132,8 @@ bool bats_needs_nodes(const struct bats_crew *crew,
 
 /* ---- machines ---- */
 
-/* The name of a list such as "0,1" at `at`, and its length; 0: the end. */
+/* Finds the next name in a list such as "0,1" at `at`. Returns its length; 0:
+ * the end. */
 static size_t next_name(const char **at)
 {
     *at += strspn(*at, ", ");
@@ -147,8 +148,8 @@ static bool has_name(const char *list, const char *name, size_t n)
     return false;
 }
 
-/* The names that the node's ranks know, each once, or as many numbers as are
- * given. */
+/* Lists the names of GPUs that the node's ranks know, each once, or as many
+ * numbers as are given. */
 static void list_gpus(const struct bats_crew *crew,
                       const struct bats_worker_rank *const *rank, size_t n,
                       uint32_t given, struct bats_text *names)
@@ -167,7 +168,7 @@ static void list_gpus(const struct bats_crew *crew,
     }
 }
 
-/* Adds the name to the list of the machine. */
+/* Adds the name to the machine's list. */
 static bool add_gpu(struct bats_survey *s, uint32_t machine, const char *name,
                     size_t n)
 {
@@ -240,7 +241,7 @@ static int64_t part_of(const struct bats_stock *stock, int k)
     return k == 0 ? stock->cores : k == 1 ? stock->gpus : stock->memory_kib;
 }
 
-/* The machine that has most of this part. */
+/* The machine with most of resource k. */
 static uint32_t largest(const struct bats_survey *s, int k)
 {
     uint32_t best = 0;
@@ -265,7 +266,7 @@ static bool fits_somewhere(const struct bats_survey *s,
     return false;
 }
 
-/* The part of which no machine has enough; 3: each has one that has. */
+/* The first resource that no machine has enough of; 3: there is none. */
 static int lacking(const struct bats_survey *s, const struct bats_need *need)
 {
     const struct bats_need alone[] = {
@@ -290,7 +291,7 @@ static void stock_text(char *text, size_t size, const struct bats_stock *stock,
                  k == 0 ? "rank" : "GPU", part_of(stock, k) == 1 ? "" : "s");
 }
 
-/* `who` is what the sentence begins with: "the task". */
+/* `who` begins the sentence: "the task". */
 static int refuse(const struct bats_run_options *o,
                   const struct bats_survey *s, const char *who,
                   const struct bats_need *need, struct bats_error *err)
@@ -331,8 +332,9 @@ static int refuse_task(const struct bats_run_options *o,
     return rc;
 }
 
-/* Each cluster must do where only some machines are held, as the policy bats
- * plans: a plan does not say which tasks are for which. */
+/* Within a budget, a plan of policy bats may hold machines of any cluster
+ * alone, and does not say which tasks they are for. So every cluster must meet
+ * every need. */
 static int check_clusters(const struct bats_run_options *o,
                           const struct bats_survey *s, bool has_budget,
                           const struct bats_need *need, struct bats_error *err)
@@ -375,8 +377,9 @@ static bool same(const struct bats_need *a, const struct bats_need *b)
            a->memory_kib == b->memory_kib;
 }
 
-/* The category of tasks of category `of` with this need: that of the bag, for
- * the first of them that were seen; others follow. */
+/* The category of tasks with this need in class `of`: the class itself for the
+ * first need seen, a new category for each further one. BATS_CATEGORIES_MAX:
+ * there are too many. */
 static uint32_t find_category(struct bats_engine_options *e, uint16_t *kind,
                               uint32_t *n, uint32_t of,
                               const struct bats_need *need)
@@ -394,7 +397,8 @@ static uint32_t find_category(struct bats_engine_options *e, uint16_t *kind,
     return (*n)++;
 }
 
-/* Those of one class of the bag that differ in needs have a name each. */
+/* Names the categories: needs within one class of the bag get distinct
+ * names. */
 static int name_categories(const struct bats_bagfile *bag,
                            struct bats_engine_options *e, const uint16_t *kind,
                            struct bats_error *err)
@@ -414,8 +418,8 @@ static int name_categories(const struct bats_bagfile *bag,
     return names->list != NULL ? 0 : bats_no_memory(err);
 }
 
-/* The most memory that a task with this need could have on any machine; 0: it
- * is not known. */
+/* The most memory that a task with this need could get on any machine; 0:
+ * unknown. */
 static int64_t most_memory(const struct bats_survey *s,
                            const struct bats_need *need)
 {
@@ -426,8 +430,8 @@ static int64_t most_memory(const struct bats_survey *s,
     return most;
 }
 
-/* Adds the categories of tasks that were out of memory: as those of the others,
- * with more memory, as far as a machine has it. */
+/* Adds categories for tasks that ran out of memory: the same needs with more
+ * memory, up to that of the largest machine. */
 static void add_larger(const struct bats_run_options *o,
                        const struct bats_survey *s,
                        struct bats_engine_options *e, uint16_t *kind)
@@ -482,7 +486,8 @@ static int sort_by_need(const struct bats_run_options *o,
     return name_categories(o->bag, e, kind, err);
 }
 
-/* Every machine may run a task in each of its slots, whatever they need. */
+/* True if every machine can fill all of its slots with tasks of the largest
+ * needs. */
 static bool always_fit(const struct bats_survey *s,
                        const struct bats_need *most)
 {
@@ -526,7 +531,8 @@ int bats_needs_take(const struct bats_run_options *o,
     e->options.more = e->more;
     e->options.stocks = survey->stocks;
     e->options.category = e->category;
-    /* A plain run asks for no choice; who wants one is told. */
+    /* Tasks with needs have no offers: drop them if the user did not ask for
+     * them. */
     e->options.sampling.on &= !o->engine.sampling.offers;
     return rc;
 }

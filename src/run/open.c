@@ -25,21 +25,21 @@
 
 #define NONE UINT32_MAX
 
-/* A task, as its clients see it. */
+/* A task as its clients see it. */
 struct task {
-    uint32_t client;      /* that waits for it; 0: none does */
-    uint32_t missing;     /* tasks that it waits for, and: */
-    bool is_unasked;      /* of an earlier session, until somebody asks */
+    uint32_t client;      /* client that waits for it; 0: none */
+    uint32_t missing;     /* number of tasks it waits for, including: */
+    bool is_unasked;      /* no client of this session has asked for it yet */
     uint32_t first_child; /* in edges, or NONE */
     bool is_held;         /* the engine does not know it yet */
-    uint32_t next;        /* in a list of tasks to withdraw, or NONE */
+    uint32_t next;        /* next task to withdraw, or NONE */
     bool is_withdrawn;
-    bool has_ended; /* those that wait for it were told */
+    bool has_ended; /* tasks that wait for it were told */
 };
 
 struct edge {
     uint32_t child, next;
-    bool any; /* the child does not mind how its parent ends */
+    bool any; /* the child starts however its parent ends */
 };
 
 struct bats_open {
@@ -47,22 +47,23 @@ struct bats_open {
     struct task *tasks;
     struct edge *edges;
     size_t n_edges, edges_room;
-    struct bats_need usual; /* what tasks need that do not say it */
+    struct bats_need usual; /* default needs of a task */
     uint32_t n_held;
-    uint32_t n_unasked;     /* tasks from this one on are none of them */
-    struct bats_names keys; /* of submissions, and by key: */
+    uint32_t n_unasked;     /* only tasks below this one may be unasked */
+    struct bats_names keys; /* keys of submissions, and by key: */
     uint32_t *task_of_key;
     size_t keys_room;
     struct bats_open_kinds kinds; /* of tasks */
-    uint16_t *category; /* by task: its kind; NULL: they have no needs */
-    uint8_t *state;     /* the engine's, of earlier sessions; as those below */
+    uint16_t *category; /* by task: its kind; NULL: tasks have no needs */
+    uint8_t *state;     /* the engine's, of earlier sessions; also the three
+                         * below */
     uint8_t *failures, *losses, *yields;
-    int lock; /* the driver has it, too */
+    int lock; /* the driver inherits it */
     pid_t driver;
     int driver_status;
-    bool is_closed;  /* nothing more is to come, */
-    bool is_shut;    /*   and the engine knows */
-    int64_t busy_us; /* when a task was last there */
+    bool is_closed;  /* no more tasks will come, */
+    bool is_shut;    /* and the engine knows */
+    int64_t busy_us; /* when a task was last in the bag */
 };
 
 static uint32_t n_tasks(const struct master *m)
@@ -91,8 +92,8 @@ static int add(struct master *m, uint32_t task, struct bats_error *err)
     return bats_master_handle(m, &event, err);
 }
 
-/* Withdraws a task whose turn it is. *out: it has ended by that; one that runs
- * ends later, and with a result. */
+/* Withdraws a task. *out: it has ended at once; a running task ends later,
+ * with a result. */
 static int withdraw_one(struct master *m, uint32_t task, bool *out,
                         struct bats_error *err)
 {
@@ -115,7 +116,7 @@ static int withdraw_one(struct master *m, uint32_t task, bool *out,
     return rc;
 }
 
-/* Puts the task into the list of those to withdraw, once. */
+/* Adds the task to the list of tasks to withdraw, once. */
 static void doom(struct bats_open *o, uint32_t task, uint32_t *list)
 {
     struct task *t = &o->tasks[task];
@@ -126,8 +127,8 @@ static void doom(struct bats_open *o, uint32_t task, uint32_t *list)
     *list = task;
 }
 
-/* Tells those that wait for the task that it has ended. What is not to begin
- * any more is put into the list. */
+/* Tells the children of the task that it has ended. Children that must not
+ * begin any more are added to `doomed`. */
 static int tell_each(struct master *m, uint32_t task, bool done,
                      uint32_t *doomed, struct bats_error *err)
 {
@@ -144,8 +145,8 @@ static int tell_each(struct master *m, uint32_t task, bool done,
     return rc;
 }
 
-/* Withdraws the tasks of the list, and then all that wait for them: a chain may
- * be as long as the bag. */
+/* Withdraws the tasks of the list, then all that wait for them. No recursion:
+ * a chain may be as long as the bag. */
 static int withdraw_all(struct master *m, uint32_t list,
                         struct bats_error *err)
 {
@@ -178,7 +179,7 @@ static int tell_children(struct master *m, uint32_t task, bool done,
     return rc >= 0 ? withdraw_all(m, lost, err) : rc;
 }
 
-/* Links the task with those that it waits for. False: no memory. */
+/* Links the task with its parents. False: no memory. */
 static bool link_parents(struct bats_open *o, uint32_t task,
                          const json_t *after, bool any)
 {
@@ -196,7 +197,7 @@ static bool link_parents(struct bats_open *o, uint32_t task,
     return true;
 }
 
-/* Parents that have ended are missed no more. True: one of them is not done. */
+/* Stops waiting for parents that have ended. True: one of them is not done. */
 static bool take_off_ended(const struct master *m, struct task *t,
                            const json_t *after)
 {
@@ -211,7 +212,7 @@ static bool take_off_ended(const struct master *m, struct task *t,
     return is_lost;
 }
 
-/* It begins now, or is held. */
+/* Starts a new task, or holds it until its parents have ended. */
 static int enter(struct master *m, uint32_t task,
                  const struct bats_submission *s, struct bats_error *err)
 {
@@ -225,7 +226,7 @@ static int enter(struct master *m, uint32_t task,
                              : 0;
 }
 
-/* Somebody still wants it. */
+/* A client of this session wants the task. */
 static int ask(struct master *m, uint32_t task, struct bats_error *err)
 {
     struct task *t = &m->open->tasks[task];
@@ -235,7 +236,7 @@ static int ask(struct master *m, uint32_t task, struct bats_error *err)
     return --t->missing == 0 && t->is_held ? add(m, task, err) : 0;
 }
 
-/* Nobody will ask any more. */
+/* Withdraws all tasks of earlier sessions that nobody asked for. */
 static int withdraw_unasked(struct master *m, struct bats_error *err)
 {
     uint32_t list = NONE;
@@ -307,7 +308,7 @@ static int check_after(const struct master *m, const json_t *after,
     return 0;
 }
 
-/* Only what the record has acknowledges a task. */
+/* A task is acknowledged only once it is recorded. */
 static int check_open(const struct master *m, struct bats_error *err)
 {
     if (m->stopping || m->draining || m->finished || m->open->is_shut)
@@ -332,7 +333,7 @@ static int record_task(struct master *m, uint32_t task, const char *command,
     return rc;
 }
 
-/* The kind of the task, which is there from now on. */
+/* Finds or adds the kind of the submission. */
 static int take_kind(struct master *m, const struct bats_submission *s,
                      uint16_t *kind, struct bats_error *err)
 {
@@ -343,7 +344,7 @@ static int take_kind(struct master *m, const struct bats_submission *s,
                    ? 0
                    : bats_error_set(err, BATS_EINPUT,
                                     "tasks of this run have one core: its "
-                                    "policy, or worker jobs, know no others");
+                                    "policy, or worker jobs, allow no more");
     int rc =
         bats_needs_check(m->options, &m->survey, &s->need, m->has_budget, err);
     return rc < 0 ? rc
@@ -381,15 +382,16 @@ static int submit_new(struct master *m, const struct bats_submission *s,
             rc = bats_no_memory(err);
         if (rc == 0)
             rc = enter(m, *task, s, err);
-        if (rc == BATS_EINPUT) /* after that there is no way back */
+        if (rc == BATS_EINPUT) /* the task is recorded: the error is fatal */
             rc = err->code = BATS_ESTATE;
     }
     bats_text_release(&command);
     return rc;
 }
 
-/* The task that was submitted with this key, or NONE: then it is a new one. One
- * that may be under way is stopped first, and the new one waits for that. */
+/* Finds the task submitted with this key; NONE: it is new. A task with a
+ * repeated key that may still run is withdrawn first, and the new one waits
+ * for its end. */
 static int find_known(struct master *m, struct bats_submission *s,
                       json_t *request, uint32_t *task, struct bats_error *err)
 {
@@ -412,7 +414,7 @@ static int find_known(struct master *m, struct bats_submission *s,
                : bats_no_memory(err);
 }
 
-/* The words of Snakemake. */
+/* The state of a task in Snakemake's words. */
 static const char *word_of(const struct master *m, uint32_t task)
 {
     return bats_sched_is_skipped(m->sched, task) ||
@@ -457,9 +459,9 @@ static json_t *tell_state(struct master *m, const json_t *id,
                : json_pack("{s:s}", "state", word_of(m, (uint32_t)task - 1));
 }
 
-/* Numbers that are none are passed over, for what is cancelled may have ended
- * long ago. While the run stops nothing is withdrawn: drivers that are stopped
- * with it cancel all that they have submitted, and --resume would miss it. */
+/* Skips unknown numbers: tasks to cancel may have ended long ago. While the
+ * run stops nothing is withdrawn: drivers that are stopped with it cancel all
+ * that they have submitted, and --resume would miss it. */
 static json_t *cancel(struct master *m, const json_t *ids,
                       struct bats_error *err)
 {
@@ -489,13 +491,13 @@ static json_t *take(void *context, uint32_t client, json_t *request,
         return json_pack("{s:b}", "closed", 1);
     }
     bats_error_set(err, BATS_EINPUT,
-                   "a request has submit, state, cancel or close");
+                   "a request must have submit, state, cancel or close");
     return NULL;
 }
 
 /* ---- the beginning ---- */
 
-/* Room for tasks to come, after those that there are; or NULL. */
+/* A copy with room for future tasks, or NULL. */
 static uint8_t *enlarge(const struct master *m, const uint8_t *old)
 {
     uint8_t *copy = calloc(bats_bagfile_room(m->options->bag), 1);
@@ -504,7 +506,7 @@ static uint8_t *enlarge(const struct master *m, const uint8_t *old)
     return copy;
 }
 
-/* The kind of a task of an earlier session that is still to be run. */
+/* Finds the kind of a task of an earlier session that is still to be run. */
 static int take_earlier_kind(struct master *m, uint32_t task, json_t *given,
                              struct bats_error *err)
 {
@@ -515,7 +517,7 @@ static int take_earlier_kind(struct master *m, uint32_t task, json_t *given,
     return rc < 0 ? rc : take_kind(m, &s, &o->category[task], err);
 }
 
-/* Keys, parents and needs of a task of an earlier session. */
+/* Takes keys, parents and needs of a task of an earlier session. */
 static int take_given(struct master *m, uint32_t task, const char *text,
                       struct bats_error *err)
 {
@@ -536,7 +538,7 @@ static int take_given(struct master *m, uint32_t task, const char *text,
     return rc;
 }
 
-/* A task that has no result is the engine's once it waits for no other. */
+/* Takes over the state of a task of an earlier session. */
 static void take_state(struct bats_open *o, uint32_t task)
 {
     struct task *t = &o->tasks[task];
@@ -549,8 +551,8 @@ static void take_state(struct bats_open *o, uint32_t task)
     t->is_withdrawn = o->state[task] == BATS_TASK_LEFT_OUT;
 }
 
-/* Tasks have kinds, with needs, where the policy and the machines know them.
- * Kind 0 is that of tasks that say nothing. */
+/* Tasks have kinds with needs if policy and machines support them. Kind 0 has
+ * the default needs. */
 static int begin_kinds(struct master *m, const struct bats_sched_options *e,
                        struct bats_error *err)
 {
@@ -575,7 +577,7 @@ static int begin_kinds(struct master *m, const struct bats_sched_options *e,
                : bats_open_kinds_find(&o->kinds, NULL, &o->usual, &usual, err);
 }
 
-/* What the engine is told of the tasks that there are, and of those to come. */
+/* Tells the engine about present and future tasks. */
 static void tell_engine(struct master *m, struct bats_sched_options *engine)
 {
     struct bats_open *o = m->open;
@@ -632,8 +634,8 @@ int bats_open_begin(struct master *m, struct bats_sched_options *engine,
 
 /* ---- the driver ---- */
 
-/* All that the driver starts has the lock, too: another session does not begin
- * beside it. */
+/* Everything the driver starts inherits the lock, so that no other session
+ * begins beside it. */
 static int lock_driver(struct master *m, struct bats_error *err)
 {
     char path[4096];
@@ -659,7 +661,7 @@ static int start_driver(struct master *m, struct bats_error *err)
     posix_spawnattr_t how;
     posix_spawn_file_actions_t actions;
     sigset_t all, none;
-    unsetenv("MAKELEVEL"); /* of a make that has started this run */
+    unsetenv("MAKELEVEL"); /* set by a make that has started this run */
     int rc = bats_environment_init(&clean, environ, err);
     if (rc < 0)
         return rc;
@@ -671,7 +673,7 @@ static int start_driver(struct master *m, struct bats_error *err)
     posix_spawnattr_setflags(&how,
                              POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     posix_spawn_file_actions_init(&actions);
-    /* To the same number: it stays open there. */
+    /* The same number: so the driver keeps it open. */
     posix_spawn_file_actions_adddup2(&actions, m->open->lock, m->open->lock);
     int code = posix_spawnp(&m->open->driver, words[0], &actions, &how, words,
                             bats_environment_merge(&clean, NULL));
@@ -692,7 +694,7 @@ int bats_open_start(struct master *m, struct bats_error *err)
     int rc = lock_driver(m, err);
     if (rc == 0)
         rc = bats_clients_open(m->options->open->socket, &o->clients, err);
-    /* Those that waited for a task that has failed since. */
+    /* Withdraw tasks whose parents failed in the last session. */
     for (uint32_t i = 0; rc == 0 && i < n_tasks(m); i++)
         if (o->tasks[i].has_ended && o->state[i] != BATS_TASK_DONE)
             rc = tell_children(m, i, false, err);
@@ -700,7 +702,7 @@ int bats_open_start(struct master *m, struct bats_error *err)
                                                        : rc;
 }
 
-/* True: it has ended, in this moment or before. */
+/* Returns true if the driver has ended. */
 static bool driver_has_ended(struct bats_open *o, bool wait)
 {
     int status;
@@ -772,7 +774,7 @@ static void end_driver(struct master *m)
     }
 }
 
-/* For the report, which shows what tasks of each took. */
+/* Keeps the names of the kinds for the report. */
 static void keep_names(struct master *m)
 {
     const struct bats_names *names = &m->open->kinds.names;

@@ -2,11 +2,11 @@
  * open: a bag to which tasks are added while it is run (struct bats_run_open).
  *
  * Layer: run. Used by the master. open.c has the tasks and the driver,
- * clients.c the socket. Clients send JSON objects, one a line, and get one line
- * back for each (src/doc/open.md). An answer is sent only after a commit: what
- * was acknowledged is in the record. A task that waits for others is LEFT_OUT
- * for the engine until they are done. Functions do nothing if m->open is NULL,
- * except the first.
+ * clients.c the socket. Clients send JSON objects, one per line, and get one
+ * line back for each (src/doc/open.md). An answer is sent only after a commit:
+ * what was acknowledged is in the record. For the engine, a task that waits
+ * for others is LEFT_OUT until they are done. Functions other than
+ * bats_open_begin do nothing if m->open is NULL.
  */
 #ifndef BATS_OPEN_H
 #define BATS_OPEN_H
@@ -18,38 +18,38 @@
 
 struct bats_clients;
 
-/* Before the engine is created, of whose options it makes those of an open
- * bag. */
+/* Call before the engine is created: adapts its options to an open bag. */
 int bats_open_begin(struct master *m, struct bats_sched_options *engine,
                     struct bats_error *err);
 
-/* The run begins: opens the socket and starts the driver. BATS_EINPUT: the
- * socket or the driver of an earlier session is in use. */
+/* At the start of the run: opens the socket and starts the driver.
+ * BATS_EINPUT: the socket or the driver of an earlier session is in use. */
 int bats_open_start(struct master *m, struct bats_error *err);
 
-/* Takes what clients ask for, and looks whether the bag is to be closed. */
+/* Handles the requests of clients, and checks whether the bag is to be
+ * closed. */
 int bats_open_step(struct master *m, struct bats_error *err);
 
-/* After a commit: sends the answers. */
+/* Sends the answers. Call after a commit. */
 void bats_open_answer(struct master *m);
 
-/* The task has its result, and all of its output has come. */
+/* The task has its result, and all of its output has arrived. */
 int bats_open_ended(struct master *m, uint32_t task,
                     const struct bats_usage *usage, struct bats_error *err);
 
-/* True: a client waits for the task, and gets its output. */
+/* Returns true if a client waits for the task: it gets the output. */
 bool bats_open_output(struct master *m, const struct bats_output_lines *lines);
 
 bool bats_open_is_withdrawn(const struct master *m, uint32_t task);
 
-/* Ends driver and connections; the driver's status (struct
+/* Ends driver and connections. Returns the driver's status (struct
  * bats_run_outcome). */
 int bats_open_end(struct master *m);
 
 /* ---- clients.c ---- */
 
-/* Carries out a request; the answer. NULL: `err`, which is fatal unless it is
- * BATS_EINPUT. `client`: for bats_clients_send. */
+/* Carries out a request and returns the answer. NULL: `err`, which is fatal
+ * unless it is BATS_EINPUT. `client`: for bats_clients_send. */
 typedef json_t *bats_clients_request(void *context, uint32_t client,
                                      json_t *request, struct bats_error *err);
 
@@ -59,8 +59,8 @@ int bats_clients_open(const char *path, struct bats_clients **clients,
 int bats_clients_step(struct bats_clients *clients, bats_clients_request *take,
                       void *context, struct bats_error *err);
 
-/* Queues a line for the client, with bytes behind it; false: it has gone. The
- * line is decref'd. */
+/* Queues a line for the client, followed by bytes. False: the client has gone.
+ * Releases the line. */
 bool bats_clients_send(struct bats_clients *clients, uint32_t client,
                        json_t *line, const char *bytes, size_t n);
 void bats_clients_flush(struct bats_clients *clients);

@@ -7,7 +7,7 @@
 #include "run/needs.h"
 #include "util/grow.h"
 
-/* Each need has another name. */
+/* Writes a distinct name for each need of a class. */
 static void name(struct bats_text *text, const char *class,
                  const struct bats_need *need)
 {

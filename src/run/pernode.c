@@ -13,19 +13,18 @@
 #include "exec/process/environment.h"
 #include "run/clock.h"
 
-#define RETRY_US 50000 /* between two looks at a lock */
+#define RETRY_US 50000 /* between two attempts at a lock */
 
 enum phase {
-    OUTSIDE, /* waits for the one that runs START */
+    OUTSIDE, /* waits for the rank that runs START */
     STARTS,  /* runs START */
     INSIDE,
     STOPS, /* runs STOP */
     GONE
 };
 
-/* The text of the file is the number of the rank that has run START; none
- * before that; STOPPED when STOP has been run, after which the file has no
- * name any more. */
+/* The file has the number of the rank that has run START; nothing before that;
+ * STOPPED once STOP has been run. Then the file is unlinked. */
 #define STOPPED "stopped"
 
 struct bats_pernode {
@@ -35,7 +34,7 @@ struct bats_pernode {
     uint32_t number;
     struct bats_text commands[2]; /* of START and STOP, each with its NUL */
     size_t at;                  /* offset of the command that is due or runs */
-    struct bats_text variables; /* DISBATCH_ENGINE_RANK is added */
+    struct bats_text variables; /* with DISBATCH_ENGINE_RANK */
 };
 
 static bool name_file(char path[PATH_MAX], const char *run_id)
@@ -99,7 +98,7 @@ uint32_t bats_pernode_number(const struct bats_pernode *node)
 /* ---- the file ---- */
 
 /* Sets the lock of this open file, or removes it. A write lock becomes a read
- * lock without a moment in between. False, with errno: others have theirs. */
+ * lock without a gap. False, with errno: others hold a lock. */
 static bool lock(const struct bats_pernode *node, short type)
 {
     struct flock flock = {.l_type = type, .l_whence = SEEK_SET};
@@ -117,9 +116,9 @@ static int complain(const struct bats_pernode *node, struct bats_error *err)
                           strerror(errno));
 }
 
-/* The first rank makes the file. Everybody may write to the directory, so the
- * others accept only a file of this user. It may disappear meanwhile: then fd
- * stays negative. */
+/* Opens the file; the first rank makes it. Everybody may write to the
+ * directory, so only a file of this user is accepted. If the file has just
+ * been removed, fd stays negative. */
 static int open_file(struct bats_pernode *node, struct bats_error *err)
 {
     struct stat st;
@@ -143,7 +142,7 @@ static int open_file(struct bats_pernode *node, struct bats_error *err)
                           node->path);
 }
 
-/* Tries to be let in. */
+/* Tries to enter. */
 static int knock(struct bats_pernode *node, struct bats_error *err)
 {
     char text[20] = "";
@@ -157,8 +156,7 @@ static int knock(struct bats_pernode *node, struct bats_error *err)
         return 0;
     if (pread(node->fd, text, sizeof text - 1, 0) < 0)
         return complain(node, err);
-    /* No other rank uses the file any more. Digits of a longer number may
-     * follow. */
+    /* The file is no longer in use. Digits of a longer number may follow. */
     if (strncmp(text, STOPPED, strlen(STOPPED)) == 0) {
         close_file(node);
         return 0;
@@ -222,7 +220,7 @@ int bats_pernode_enter(struct bats_pernode *node, struct bats_runner *runner,
         rc = run(node, runner, timeout_us, &end, err);
         if (rc <= 0)
             return rc;
-        if (end.cancelled) /* the run ends */
+        if (end.cancelled) /* the run is ending */
             return 0;
         if (end.usage.exit_status != 0)
             return bats_error_set(
@@ -240,8 +238,8 @@ int bats_pernode_enter(struct bats_pernode *node, struct bats_runner *runner,
     return 1;
 }
 
-/* Leaves, but if it is the last one, STOP is due. The read lock goes first, or
- * two that leave at a time would each take the other for one that stays. */
+/* Leaves; the last rank runs STOP. The read lock goes first, or two that leave
+ * at the same time would each think that the other stays. */
 static void leave(struct bats_pernode *node)
 {
     bool was_inside = node->phase == INSIDE;

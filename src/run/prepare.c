@@ -43,8 +43,8 @@ static int make_lists(struct master *m, struct bats_error *err)
     return 0;
 }
 
-/* The output path for the tasks of a rank: "" if output does not go to
- * files, or each task says where. */
+/* The output path for the tasks of a rank: "" if output does not go to files,
+ * or each task has its own. */
 static int output_path(const struct bats_run_options *o, const char *run_id,
                        int stream, char path[PATH_MAX], struct bats_error *err)
 {
@@ -61,7 +61,8 @@ static int output_path(const struct bats_run_options *o, const char *run_id,
                           o->output_dir);
 }
 
-/* In real time; at least one, or SIGTERM would end the run. */
+/* Real time of the notice, milliseconds; at least 1, or SIGTERM would end the
+ * run. */
 static int64_t notice_ms(const struct master *m, const struct bats_cluster *c)
 {
     double ms = (double)c->notice / m->options->time_scale / 1000;
@@ -71,8 +72,8 @@ static int64_t notice_ms(const struct master *m, const struct bats_cluster *c)
                            : (int64_t)ms;
 }
 
-/* A worker job may outlive this master, if its output does not depend on it:
- * output that goes to files of the tasks, or comes with the result. */
+/* True if a worker job may outlive this master: its output goes to files of
+ * the tasks, or comes with the result. */
 static bool keeps(const struct master *m, uint32_t cluster, bool holds,
                   bool prepares)
 {
@@ -151,8 +152,8 @@ static int set_up_all(struct master *m, const struct bats_executor_sink *sink,
     return rc;
 }
 
-/* Sufficiently unique among the runs of one user, and ascending in time, which
- * orders their output (exec/output/outdir). */
+/* Unique enough among the runs of one user; ascending in time, which orders
+ * their output (exec/output/outdir). */
 static int64_t name_run(struct master *m)
 {
     int64_t now_us = bats_now_us(CLOCK_REALTIME);
@@ -199,7 +200,7 @@ static int begin_record(struct master *m, int64_t started_us,
     return rc;
 }
 
-/* Takes what earlier sessions have measured. */
+/* Takes the measurements of earlier sessions. */
 static int take_rest(const struct master *m, struct bats_sched_options *engine,
                      struct bats_record_rest *rest, struct bats_error *err)
 {

@@ -3,7 +3,8 @@
 #include "run/master.h"
 #include "run/signals.h"
 
-#define PATIENCE_US 2000000 /* then people are told what the run waits for */
+/* delay before people are told what the run waits for */
+#define PATIENCE_US 2000000
 
 static void give_up(struct master *m, size_t i, const char *why)
 {
@@ -25,7 +26,7 @@ static int take(struct master *m, size_t i, const struct bats_message *message,
             give_up(m, i, message->u.sentence);
         return 0;
     case BATS_MESSAGE_HEARTBEAT:
-    case BATS_MESSAGE_NOTICE: /* its end will be news enough */
+    case BATS_MESSAGE_NOTICE: /* its end will be reported */
         return 0;
     default:
         return bats_error_set(err, BATS_EPROTO,
@@ -94,8 +95,8 @@ int bats_master_await_ready(struct master *m, struct bats_error *err)
     if (count(m, true) > 0 || bats_signals_count() > 0)
         return 0;
     return bats_error_set(err, BATS_ESYS,
-                          "no node can run tasks: see what its PERENGINE "
-                          "START says");
+                          "no node can run tasks: see the output of "
+                          "PERENGINE START");
 }
 
 bool bats_master_is_ready(const struct master *m, uint32_t machine)

@@ -9,20 +9,21 @@
 #include "site/batch_system.h"
 #include "util/heap.h"
 
-#define LOOK_US INT64_C(10000000) /* between two looks for drained hosts */
+#define LOOK_US INT64_C(10000000) /* between two checks for drained hosts */
 
 struct fate {
     bats_time taken_at;
-    bool told;      /* it has got its notice */
+    bool told;      /* it has been given notice */
     bool retired;   /* its job gets no more tasks */
     uint32_t lives; /* acquisitions so far */
 };
 
 struct bats_reclaims {
-    struct bats_heap due;   /* machines, by their notice, then by their end */
+    struct bats_heap due;   /* machines, by time of their notice, then of their
+                             * end */
     struct fate *of;        /* by machine */
-    struct bats_query look; /* for hosts that the batch system drains */
-    int64_t look_us;        /* monotonic: when the next one begins */
+    struct bats_query look; /* asks for hosts that the batch system drains */
+    int64_t look_us;        /* monotonic: time of the next check */
 };
 
 static const struct bats_cluster *cluster_of(const struct master *m,
@@ -34,8 +35,8 @@ static const struct bats_cluster *cluster_of(const struct master *m,
 
 typedef void (*question)(struct bats_argv *argv);
 
-/* The question to the batch system which hosts of the run, or of its jobs, are
- * drained. NULL: it cannot tell. */
+/* The function that asks the batch system which hosts of the run, or of its
+ * jobs, are drained; NULL: it cannot tell. */
 static question draining(const struct master *m)
 {
     const struct bats_batch_system *system = m->survey.site.allocation.system;
@@ -79,13 +80,13 @@ void bats_reclaims_command(struct master *m,
     uint32_t machine = command->machine;
     if (r == NULL)
         return;
-    /* A machine under notice is taken away, whichever job holds it. */
+    /* A machine that was given notice is taken away whichever job holds it. */
     if (command->type == BATS_COMMAND_RELEASE ||
         (command->type == BATS_COMMAND_PARK && !r->of[machine].told))
         bats_heap_remove(&r->due, machine);
     if (command->type != BATS_COMMAND_ACQUIRE)
         return;
-    if (m->joined != NULL) { /* not the job that got the notice */
+    if (m->joined != NULL) { /* a new job, which has no notice */
         r->of[machine].told = r->of[machine].retired = false;
         bats_heap_remove(&r->due, machine);
     }
@@ -124,8 +125,8 @@ static int tell(struct master *m, uint32_t machine, bats_time left,
 
 /* ---- hosts that are drained ---- */
 
-/* Gives the machine notice that it will be taken away after `left`, or at its
- * planned end, whichever is sooner. Returns the time left. */
+/* Notes that the machine will be taken away after `left`, or at its planned
+ * end, whichever is sooner. Returns the time left. */
 static bats_time note(struct master *m, uint32_t machine, bats_time left)
 {
     struct bats_reclaims *r = m->reclaims;
@@ -137,8 +138,8 @@ static bats_time note(struct master *m, uint32_t machine, bats_time left)
     return end > now ? end - now : 0;
 }
 
-/* The machine is given back when its tasks have ended: with its job, or
- * without one by let_go. */
+/* Gives the machine no more tasks. It leaves after its last one: with its job,
+ * or without a job by let_go. */
 static int retire(struct master *m, uint32_t machine, const char *host,
                   struct bats_error *err)
 {
@@ -150,7 +151,7 @@ static int retire(struct master *m, uint32_t machine, const char *host,
     return bats_master_handle(m, &event, err);
 }
 
-/* A machine there gets its notice, and leaves when that is over. */
+/* Gives the machines of the host notice, or retires them. */
 static int drain(struct master *m, const char *host, struct bats_error *err)
 {
     struct bats_reclaims *r = m->reclaims;
@@ -185,7 +186,8 @@ static bool is_busy(const struct master *m, uint32_t machine)
     return busy;
 }
 
-/* A worker job leaves when the last of its machines has. */
+/* Releases retired machines that are idle. A worker job leaves with its last
+ * machine. */
 static int let_go(struct master *m, struct bats_error *err)
 {
     int rc = 0;
@@ -198,7 +200,8 @@ static int let_go(struct master *m, struct bats_error *err)
     return rc;
 }
 
-/* Some worker of the machine (BATS_MASTER_NONE: of any) works. */
+/* True if some worker of the machine (BATS_MASTER_NONE: of any machine)
+ * works. */
 static bool works(const struct master *m, uint32_t machine)
 {
     for (size_t i = 0; i < m->crew.n; i++)
@@ -209,7 +212,8 @@ static bool works(const struct master *m, uint32_t machine)
     return false;
 }
 
-/* A batch system that does not answer is asked again later. */
+/* Looks for drained hosts. If the batch system does not answer, it is asked
+ * again later. */
 static int look(struct master *m, struct bats_error *err)
 {
     struct bats_query *query = &m->reclaims->look;
@@ -248,7 +252,7 @@ int bats_reclaims_step(struct master *m, struct bats_error *err)
         bats_time left = r->of[machine].taken_at - now;
         bats_heap_remove(&r->due, machine);
         if (!works(m, machine))
-            continue; /* it has gone before */
+            continue; /* it had already gone */
         if (due < r->of[machine].taken_at) {
             left = note(m, machine, left);
             bats_heap_set(&r->due, machine, r->of[machine].taken_at);
@@ -272,7 +276,8 @@ int bats_reclaims_notice(struct master *m, size_t i, struct bats_error *err)
         return 0;
     if (r != NULL) {
         left = note(m, machine, notice);
-        bats_heap_remove(&r->due, machine); /* the rank parts by itself, but */
+        bats_heap_remove(&r->due, machine); /* the rank leaves by itself,
+                                             * but */
         if (left < notice)
             bats_heap_set(&r->due, machine, r->of[machine].taken_at);
     }

@@ -117,8 +117,8 @@ static int judge(struct master *m, size_t i, const struct bats_task_result *r,
         err);
 }
 
-/* Shows only output of executions that gave a result: the lines enclosed in
- * it, and those that its worker keeps until it learns that they count. */
+/* Shows the output of executions that gave a result only: the lines enclosed
+ * in it, and those that its worker keeps until it learns that they count. */
 static int take_lines(struct master *m, size_t i,
                       const struct bats_task_result *r,
                       enum bats_record_outcome outcome, struct bats_error *err)
@@ -144,7 +144,8 @@ int bats_results_refuse(struct master *m, size_t i,
     return r->asks ? judge(m, i, r, false, err) : 0;
 }
 
-/* The task was begun for an earlier session, and this one does not want it. */
+/* True if the task was begun for an earlier session, and this one does not
+ * want it. */
 static bool is_unwanted(struct master *m, size_t i, uint32_t task)
 {
     struct bats_worker *worker = &m->crew.workers[i];
@@ -154,9 +155,9 @@ static bool is_unwanted(struct master *m, size_t i, uint32_t task)
     return true;
 }
 
-/* An execution that the engine still wants was cancelled: its rank was told to
- * end before this one. The whole run is ending then (TOLD_ALL), or the whole
- * worker job; a reclaimable machine ends alone, and its task runs again.
+/* Why an execution that the engine still wants was cancelled: its rank was
+ * told to end before this one. TOLD_ALL: the whole run is ending, or the whole
+ * worker job. TOLD_ALONE: a reclaimable machine ends, and its task runs again.
  * NOT_TOLD includes emulated losses. */
 enum told { NOT_TOLD, TOLD_ALONE, TOLD_ALL };
 
@@ -189,7 +190,7 @@ static int given_status(const struct master *m,
                : 0;
 }
 
-/* The outcome of an execution that gave no result, of a task without one. */
+/* The outcome of an execution without result, of a task that has none yet. */
 static enum bats_record_outcome useless(const struct bats_task_result *end,
                                         bool has_replicas)
 {
@@ -199,7 +200,7 @@ static enum bats_record_outcome useless(const struct bats_task_result *end,
                                                : BATS_RECORD_RETRIED;
 }
 
-/* Shows and records the end of an execution, which came as `r`. */
+/* Shows and records the end of an execution, given as `r`. */
 static int pass_on(struct master *m, size_t i,
                    const struct bats_task_result *r,
                    const struct bats_task_result *end,
@@ -216,7 +217,7 @@ static int pass_on(struct master *m, size_t i,
     return rc;
 }
 
-/* Tells the engine, and then everybody what it makes of that. */
+/* Tells the engine about the end, and everybody else what follows. */
 static int conclude(struct master *m, size_t i,
                     const struct bats_task_result *r,
                     const struct bats_event *event,
@@ -353,7 +354,7 @@ int bats_master_part(struct master *m, uint32_t machine,
             m->crew.workers[k].to_come > 0) {
             bats_master_notice(
                 m, machine, BATS_MASTER_NONE,
-                "output of a task that has ended is lost with rank %d",
+                "output of a finished task was lost with rank %d",
                 m->crew.ranks[k].rank);
             int rc = end_output(m, k, err);
             if (rc < 0)

@@ -30,7 +30,7 @@
  * a failure. */
 #define BATS_STATUS_AGAIN 85
 
-/* One execution that came to an end. */
+/* One execution that has ended. */
 struct bats_execution {
     uint32_t task;    /* index in the bag */
     uint32_t attempt; /* 1 = first */
@@ -39,9 +39,9 @@ struct bats_execution {
     int rank;
     const char *host;
     const char *command;
-    bool is_result;  /* if not, the task goes on elsewhere or back to the
-                      * bag: */
-    bool preempted;  /* we stopped it, in the middle of its work, */
+    bool is_result;  /* false: the task goes on elsewhere or back to the bag,
+                      * because */
+    bool preempted;  /* we stopped it in the middle of its work, */
     bool superseded; /* or another replica was first */
     struct bats_usage usage; /* its exit_status may be < 0, too */
     bats_time runtime;       /* virtual time */
@@ -56,8 +56,8 @@ struct bats_observer {
     void (*started)(void *context, const struct bats_survey *survey,
                     const struct bats_sched *sched);
     void (*ended)(void *context, const struct bats_execution *execution);
-    /* Whole lines. False: the output is not readable any more. Then no further
-     * result is recorded, so that the task is run again. */
+    /* Complete lines. False: the output can no longer be read. Then no further
+     * result is recorded, so that its task is run again. */
     bool (*output)(void *context, uint32_t task, int stream, const char *bytes,
                    size_t n);
     /* Several times a second while the run lasts. */
@@ -68,8 +68,8 @@ struct bats_observer {
      * run. */
     bool (*choose)(void *context, const struct bats_survey *survey,
                    struct bats_sched *sched, struct bats_choice *choice);
-    /* The engine has made the chosen schedule from its present knowledge, and
-     * none of its commands has been carried out yet. NULL: not reported. */
+    /* The engine has made the chosen schedule from its present knowledge; none
+     * of its commands has been carried out yet. NULL: not reported. */
     void (*chosen)(void *context, const struct bats_survey *survey,
                    const struct bats_sched *sched);
     /* A sentence about something unusual (a lost machine, ...). */
@@ -79,94 +79,96 @@ struct bats_observer {
 /* Stands for the budget left in the account of the Slurm job. */
 #define BATS_BUDGET_ACCOUNT ((bats_money)-1)
 
-/* The bag is open: tasks are added by clients on a socket, and by a driver that
+/* An open bag: tasks are added by clients on a socket, and by a driver that
  * rank 0 starts. */
 struct bats_run_open {
-    struct bats_bagfile *bag; /* the same as in the options of the run */
-    const char *socket;       /* its path */
-    char *const *driver;      /* its words; NULL: none */
-    int64_t idle_us;    /* without a driver: it ends after so long without a
-                         task; 0: when it is closed */
-    uint32_t in_all;    /* tasks that are expected; 0: not known */
-    char *const *given; /* by task of earlier sessions: as recorded; or NULL */
+    struct bats_bagfile *bag; /* the bag of the run's options */
+    const char *socket;       /* path of the socket */
+    char *const *driver;      /* words of its command; NULL: none */
+    int64_t idle_us;    /* without a driver: the bag is closed after this long
+                         * without a task; 0: only on request */
+    uint32_t in_all;    /* expected number of tasks; 0: unknown */
+    char *const *given; /* by task of earlier sessions: its recorded
+                         * submission; or NULL */
 };
 
 struct bats_run_options {
     const struct bats_bagfile *bag;
     const struct bats_clusters_file *clusters; /* NULL: the clusters found */
-    const char *machine; /* if clusters is NULL: node, rank; NULL: as found */
-    struct bats_need need;  /* of a task of which the bag does not say it;
-                             * cores = 0: one */
-    double retry_memory;    /* a task that was out of memory is tried again with
-                             * so many times as much; 0: it is not */
-    bool limits_memory;     /* a task that holds more than it needs is killed */
-    uint32_t gpus_per_node; /* 0: those that the job names */
-    struct bats_sched_options engine;   /* as far as users say it; the rest is
-                                       * found out (engine_options.h) */
-    const struct bats_profile *profile; /* observations for its sample, by name
+    const char *machine;    /* if clusters is NULL: node or rank; NULL: as
+                          * found */
+    struct bats_need need;  /* default needs of a task; cores = 0: one core */
+    double retry_memory;    /* factor for the memory of a task that ran out of
+                             * it and is tried again; 0: it is not */
+    bool limits_memory;     /* kill tasks that hold more memory than they
+                             * need */
+    uint32_t gpus_per_node; /* 0: the GPUs that the job names */
+    struct bats_sched_options engine;   /* the user's part; the rest is found
+                                         * out (engine_options.h) */
+    const struct bats_profile *profile; /* observations for the sample, by name
                                          * of cluster; NULL: none */
     bats_money budget;                  /* or BATS_BUDGET_ACCOUNT */
-    bool budget_given; /* otherwise it may be found (survey.h) */
-    bats_time window;  /* 0: from the clusters file */
+    bool budget_given;                  /* false: it may be found (survey.h) */
+    bats_time window;                   /* 0: from the clusters file */
     double time_scale; /* seconds of virtual time per real second, > 0 */
     int64_t grace_ms;
-    int64_t silence_us; /* a rank that is silent for longer is lost */
+    int64_t silence_us; /* a rank silent for longer is lost */
     bool master_works;
     enum bats_bind bind;
-    enum bats_output output;    /* lines: they go to the observer */
+    enum bats_output output;    /* lines go to the observer */
     const char *output_dir;     /* directory of results and stream; else
                                  * NULL */
     struct bats_label *results; /* the directory of each task; or NULL */
     const char *workdir;        /* of tasks; NULL: that of the ranks */
     uint32_t nice;              /* of tasks, 0 to 19 */
-    int64_t memfree;            /* bytes free on a node when a task begins */
+    int64_t memfree;            /* free bytes on a node required to start a
+                                 * task */
     int64_t delay_us;           /* between the starts of two tasks */
     int64_t max_output;         /* limit per task and stream, bytes; 0: none */
-    int64_t deadline_us; /* by the clock, since 1970; 0: it is in the goal of
-                          * the engine */
-    /* Called once, after all checks and before the session is recorded; it may
+    int64_t deadline_us; /* wall clock, since 1970; 0: the engine's goal has
+                          * it */
+    /* Called once, after all checks and before the session is recorded; may
      * still set `record`. An error ends the run. May be NULL. */
     int (*begin)(void *context, struct bats_error *err);
     void *begin_context;
-    struct bats_record *record; /* with the tasks added; NULL: none is kept */
+    struct bats_record *record; /* has all tasks; NULL: no record */
     enum bats_record_resume resume;
-    int64_t sync_us; /* limits of a group of events, see journal.h */
+    int64_t sync_us; /* limits of a group of events: journal.h */
     uint64_t sync_events;
     const uint32_t *attempts; /* per task, in earlier sessions; may be NULL */
     const char *killed_run;   /* run id of the last session if it was killed
-                             * and had the same bag: results of its worker
-                             * jobs since then count. NULL: none */
+                               * and had the same bag: results of its worker
+                               * jobs since then count. NULL: none */
     const struct bats_pools
-        *pools;           /* known to the policy expert from an earlier
-                                     * run; or NULL */
+        *pools;           /* what policy expert knows from an earlier run; or
+                           * NULL */
     const char *settings; /* options as the user wrote them, a JSON object for
                            * the record; or NULL */
     const char *version;  /* of bats-mpi, for the record */
-    /* Fills in what is believed of the clusters, before the engine is created,
-     * if the policy can use it; false: nothing is. NULL: nobody knows. */
+    /* Fills in beliefs about the clusters before the engine is created, if the
+     * policy uses them. False: there are none. NULL: nobody has any. */
     bool (*believe)(void *context, const struct bats_survey *survey,
                     struct bats_prior *prior);
     void *believe_context;
-    const struct bats_joining *joining; /* worker jobs do the work; else
-                                         * NULL */
+    const struct bats_joining *joining; /* NULL: no worker jobs */
     const struct bats_run_open *open;   /* NULL: the bag is not open */
 };
 
 struct bats_crew; /* crew.h: the ranks that work */
 
-/* Names of the categories that tasks have for their need of cores, too. */
+/* Names of the categories of tasks, split by their needs. */
 struct bats_class_names {
     char **list;
-    uint32_t n; /* 0: the categories are those of the bag */
+    uint32_t n; /* 0: the bag's categories */
 };
 
 void bats_class_names_release(struct bats_class_names *names);
 
 struct bats_run_outcome {
-    struct bats_survey survey; /* bats_survey_release */
-    struct bats_sched *sched;  /* bats_sched_destroy; for the summary */
+    struct bats_survey survey; /* release with bats_survey_release */
+    struct bats_sched *sched;  /* for the summary; bats_sched_destroy */
     enum bats_finish finish;
-    int signal; /* SIGINT, SIGTERM or SIGUSR1 (no more tasks started), if it
+    int signal; /* SIGINT, SIGTERM or SIGUSR1 (no more tasks started) if it
                  * stopped the run, else 0 */
     struct bats_error refusal; /* code 0, or why the chosen schedule was not
                                 * possible (BATS_EBUDGET, BATS_EDEADLINE,
@@ -174,20 +176,20 @@ struct bats_run_outcome {
     bool gave_up; /* the run was stopped because the record cannot be
                    * written */
     int driver;   /* exit status of the driver, or 128 + its signal */
-    struct bats_books books;       /* the contents of the record */
-    struct bats_class_names names; /* bats_class_names_release */
+    struct bats_books books;       /* contents of the record */
+    struct bats_class_names names; /* release with bats_class_names_release */
     char run_id[64];
 };
 
-/* Name and version of the MPI library in one line, cut to `size`. Needs no
- * bats_mpi_start. Returns `text`. */
+/* Name and version of the MPI library in one line, cut to `size`. Does not
+ * need bats_mpi_start. Returns `text`. */
 const char *bats_mpi_library(char *text, size_t size);
 
 /* Start and end MPI, where a launcher has started several ranks. If a rank was
- * lost, an orderly end would wait for it for ever: bats_mpi_end then aborts all ranks, including this process, with
- * `exit_status`. bats_mpi_start returns this process's rank and the number of
- * ranks; from then on rank 0 gives signs of life (heart.h), six of them in
- * `silence_us`. */
+ * lost, an orderly end would wait for it for ever: bats_mpi_end then aborts
+ * all ranks, including this process, with `exit_status`. bats_mpi_start
+ * returns this process's rank and the number of ranks; from then on rank 0
+ * gives signs of life (heart.h), six of them in `silence_us`. */
 int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
                    int *n_ranks, struct bats_error *err);
 void bats_mpi_end(int exit_status);
@@ -198,31 +200,31 @@ void bats_mpi_end(int exit_status);
 void bats_mpi_omit(void);
 
 /* A run without a launcher: this process forks n_workers processes and speaks
- * with each over a socket pair. It is rank 0, the workers are ranks 1 to N. The
- * streams are those of worker jobs (hub.h, gateway.h), but all have been let in
- * from the start. When one side ends, the other reads the end of the stream. So
- * nobody needs a heart (heart.h): a worker that dies is noticed at once, and one
- * whose master has died stops its task and leaves. Each worker is in a process
- * group of its own, so that the terminal's signals reach only rank 0, which ends
- * the run in order. Call it while this process has one thread and no open files.
- * Returns in all of them, with *rank. BATS_EINPUT: the system does not allow
- * that many, and none is left; BATS_ENOMEM, BATS_ESYS. */
+ * with each over a socket pair. It is rank 0, the workers are ranks 1 to N.
+ * The streams are those of worker jobs (hub.h, gateway.h), without
+ * authentication. When one side ends, the other reads the end of the stream,
+ * so no heart (heart.h) is needed: a worker that dies is noticed at once, and
+ * a worker whose master has died stops its task and leaves. Each worker is in
+ * its own process group, so that the terminal's signals reach only rank 0,
+ * which ends the run in order. Call it while this process has one thread and
+ * no open files. Returns in all processes, with *rank. BATS_EINPUT: the system
+ * does not allow that many, and none is left; BATS_ENOMEM, BATS_ESYS. */
 int bats_forked_start(uint32_t n_workers, int *rank, struct bats_error *err);
 
 /*
  * Rank 0: matches the platform with the ranks, runs the bag to its end and
  * stops all work. On an error (a clusters file that does not fit the ranks)
  * nothing has been started. In any case the workers stay, and *crew is for
- * bats_run_dismiss: write down the results first, because ranks that leave, or
- * fail to, may take this one with them.
+ * bats_run_dismiss. Write down the results first: ranks that leave, or fail
+ * to, may take this one with them.
  */
 int bats_run_master(const struct bats_run_options *options,
                     const struct bats_observer *observer,
                     struct bats_crew **crew, struct bats_run_outcome *outcome,
                     struct bats_error *err);
 
-/* Rank 0: lets the others leave. `crew` is NULL if there was nothing to run.
- * `notice` is called for anything unusual. */
+/* Rank 0: lets the others leave. `crew` is NULL if nothing was run. `notice`
+ * is called for anything unusual. */
 void bats_run_dismiss(struct bats_crew *crew,
                       void (*notice)(const char *sentence));
 
@@ -231,18 +233,18 @@ void bats_run_dismiss(struct bats_crew *crew,
 int bats_run_survey(const struct bats_run_options *options,
                     struct bats_survey *survey, struct bats_error *err);
 
-/* The other ranks: execute tasks until the master says stop. BATS_ESYS if it
- * has died or has been silent for `silence_us`: the running task has then been
- * stopped, within its grace time. */
+/* The other ranks: execute tasks until the master says stop. BATS_ESYS if the
+ * master has died or has been silent for `silence_us`; the running task has
+ * been stopped within its grace time. */
 int bats_run_worker(int64_t silence_us, struct bats_error *err);
 
 /*
  * Rank 0 of a worker job of `n_ranks` (joining.h): joins the run that has
  * written `file`, as job `job`, and executes tasks until it is sent off. The
- * other ranks call bats_run_worker. BATS_EINPUT: file or master refuse the
- * job; BATS_ESYS: there is no master, or it has gone or been silent for as
- * long as its run allows; the job's tasks have then been stopped, within their
- * grace time.
+ * other ranks call bats_run_worker. BATS_EINPUT: the file is wrong or the
+ * master refuses the job; BATS_ESYS: there is no master, or it has gone or
+ * been silent for as long as its run allows; the job's tasks have been stopped
+ * within their grace time.
  */
 int bats_run_gateway(const char *file, const char *job, int n_ranks,
                      struct bats_error *err);

@@ -1,4 +1,4 @@
-/* shared: what all parts of the master do. See master.h. */
+/* shared: functions for all parts of the master. See master.h. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 static volatile sig_atomic_t first, count, terminate, drain;
 static sigset_t old_mask;
 
-/* A terminal that is gone ends a run like SIGTERM, and so does the last notice of
- * Grid Engine (qsub -notify). */
+/* SIGHUP of a closed terminal ends a run like SIGTERM, and so does the last
+ * notice of Grid Engine (qsub -notify). */
 static void note(int signal)
 {
     if (signal == SIGHUP || signal == SIGUSR2)
@@ -28,7 +28,7 @@ static void note_drain(int signal)
 
 static void wake(int signal)
 {
-    (void)signal; /* it has ended a sleep */
+    (void)signal; /* ends a sleep */
 }
 
 static struct {

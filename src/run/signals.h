@@ -1,7 +1,6 @@
 /*
- * signals: counts SIGINT, SIGTERM and SIGHUP (which counts as
- * SIGTERM), notes SIGUSR1, and unblocks the signal
- * for messages (util/wake.h) only while a rank sleeps.
+ * signals: counts SIGINT, SIGTERM and SIGHUP (as SIGTERM), notes SIGUSR1, and
+ * unblocks the signal for messages (util/wake.h) only while a rank sleeps.
  *
  * Layer: run. A launcher tells all ranks to end. The master stops the run in
  * order. A worker leaves that to the master, and only ensures that its own
@@ -25,7 +24,7 @@ int bats_signals_first(void);     /* the first of the others, or 0 */
 int bats_signals_count(void);     /* number received */
 int bats_signals_terminate(void); /* number of SIGTERMs among them */
 
-/* The time that a task has to end after a SIGTERM: mpirun kills its ranks
+/* How long a task may take to end after a SIGTERM: mpirun kills its ranks
  * after a second; other launchers wait as long as the site has configured. */
 int64_t bats_signals_grace_us(void);
 

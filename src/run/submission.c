@@ -7,16 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MIB_DEFAULT 1000 /* of Snakemake, for jobs that do not say it (MB) */
+#define MIB_DEFAULT 1000 /* Snakemake's default for jobs, MB */
 
-/* Fields that are kept with the task. */
+/* Fields recorded with the task. */
 static const char *const kept[] = {"key",   "repeats", "class",
                                    "after", "cores",   "memory",
                                    "gpus",  "limit",   "after_any"};
 
 /* ---- Snakemake ---- */
 
-/* Sets the field, if there is a value and the client has not said another. */
+/* Sets the field to `value`, if any, unless the client has set it. */
 static int set_new(json_t *request, const char *name, json_t *value)
 {
     if (value == NULL || json_object_get(request, name) != NULL) {
@@ -40,8 +40,8 @@ static json_t *number_of(const json_t *value)
                : NULL;
 }
 
-/* What a job is known by: a Snakemake that goes on after it was killed remembers
- * the numbers of those that had not begun, and submits the others again. */
+/* The key of a job: a Snakemake that continues after it was killed remembers
+ * the numbers of jobs that had not begun, and submits the others again. */
 static json_t *key_of(const json_t *request, const json_t *properties)
 {
     static const char *const parts[] = {"rule", "groupid", "wildcards",
@@ -62,8 +62,8 @@ static json_t *key_of(const json_t *request, const json_t *properties)
     return key;
 }
 
-/* A job has type single and a rule, or type group and a groupid. Memory is
- * always said: that of the default is not meant. */
+/* A job has type single and a rule, or type group and a groupid. Snakemake
+ * always names the memory; its default is ignored. */
 static int take_properties(json_t *request, const json_t *properties)
 {
     const json_t *resources = json_object_get(properties, "resources");
@@ -99,7 +99,7 @@ static int read_number(const json_t *request, const char *name,
         return 0;
     if (!json_is_integer(value) || n < least || n > INT32_MAX)
         return bats_error_set(err, BATS_EINPUT,
-                              "%s is a whole number of at least %d", name,
+                              "%s must be a whole number from %d", name,
                               (int)least);
     *number = (uint32_t)n;
     return 0;
@@ -112,7 +112,7 @@ static int read_text(const json_t *request, const char *name,
     *text = json_string_value(value);
     return value == NULL || (*text != NULL && **text != '\0')
                ? 0
-               : bats_error_set(err, BATS_EINPUT, "%s is a text", name);
+               : bats_error_set(err, BATS_EINPUT, "%s must be a text", name);
 }
 
 static int read_need(const json_t *request, struct bats_need *need,
@@ -149,7 +149,8 @@ int bats_submission_read(json_t *request, const struct bats_need *usual,
     s->repeats = json_is_true(json_object_get(request, "repeats"));
     if ((s->after != NULL && !json_is_array(s->after)) ||
         (s->after_any != NULL && !json_is_array(s->after_any)))
-        return bats_error_set(err, BATS_EINPUT, "after is a list of numbers");
+        return bats_error_set(err, BATS_EINPUT,
+                              "after must be a list of numbers");
     int rc = read_text(request, "key", &s->key, err);
     if (rc == 0)
         rc = read_text(request, "class", &s->class, err);
@@ -174,7 +175,7 @@ char *bats_submission_given(const json_t *request, bool *ok)
 
 /* ---- the command ---- */
 
-/* The line that sets the variable, unless this process has it, too. */
+/* Adds a line that sets the variable, unless this process has the same. */
 static void add_variable(struct bats_text *text, const char *entry)
 {
     size_t n = strspn(entry, "abcdefghijklmnopqrstuvwxyz"
@@ -205,7 +206,7 @@ int bats_submission_command(const json_t *request, struct bats_text *text,
     char own[4096];
     if (command == NULL || strlen(command) != json_string_length(submit))
         return bats_error_set(err, BATS_EINPUT,
-                              "a command is a text without NUL");
+                              "a command must be a text without NUL");
     bool is_builtin = command[0] == '@';
     for (size_t i = 0; !is_builtin && i < json_array_size(env); i++) {
         const char *entry = json_string_value(json_array_get(env, i));

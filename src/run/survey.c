@@ -12,7 +12,8 @@
 #include "util/now.h"
 
 #define COUNTED_US (5 * 60 * INT64_C(1000000))
-#define MARGIN_US 5000000 /* reserve for the end of the run and its report */
+/* time reserved for the end of the run and its report */
+#define MARGIN_US 5000000
 
 static bats_time virtual_time(const struct bats_run_options *options,
                               int64_t real_us)
@@ -76,7 +77,7 @@ static int build_platform(const struct bats_crew *crew,
     return rc;
 }
 
-/* The earlier charge is included; it is rounded up already. */
+/* Includes the earlier charge, which is already rounded up. */
 static bats_money cost_of_rest(const struct bats_billing *b, bats_time left)
 {
     if (b->before == 0)
@@ -115,7 +116,7 @@ bats_money bats_survey_budget(const struct bats_survey *s)
     return budget > 0 ? budget : 0;
 }
 
-/* The charges of earlier sessions count against it, too. */
+/* Adds the charges of earlier sessions, which count against the budget. */
 static bats_money with_earlier(const struct bats_run_options *options,
                                bats_money left)
 {
@@ -125,8 +126,8 @@ static bats_money with_earlier(const struct bats_run_options *options,
                : BATS_UNLIMITED;
 }
 
-/* The account is in the currency of the batch system; charges in another one
- * cannot be compared with it. */
+/* The account is in the currency of the batch system; charges in another
+ * currency cannot be compared with it. */
 static int ask_account(const struct bats_run_options *options,
                        struct bats_survey *s, struct bats_error *err)
 {
@@ -160,7 +161,7 @@ static int ask_account(const struct bats_run_options *options,
     return rc;
 }
 
-/* The charge of all that is held, per hour. */
+/* Charge per hour of all machines and of rank 0. */
 static double rate_of_all(const struct bats_survey *s)
 {
     const struct bats_platform *p = &s->platform;
@@ -185,8 +186,8 @@ static bats_money cost(const struct bats_run_options *options, bats_money rate,
                            : 0;
 }
 
-/* The end of the job's life in which the last session ran. It is known for the
- * life before this one; else assume `silence` after the last sign of a rank. */
+/* The end of the job's life in which the last session ran: known for the life
+ * before this one; otherwise `silence` after the last sign of a rank. */
 static int64_t end_of_life_us(const struct bats_allocation *job,
                               const struct bats_run_options *options,
                               const struct bats_record_job *known)
@@ -197,7 +198,7 @@ static int64_t end_of_life_us(const struct bats_allocation *job,
 }
 
 /* The part of the bill that earlier sessions have not charged, without
- * accounting. Between two sessions of one life the job holds what it held. */
+ * accounting. Between two sessions of one life the job keeps its machines. */
 static bats_money billed_by_time(const struct bats_survey *s,
                                  const struct bats_run_options *options,
                                  const struct bats_record_job *known)
@@ -229,8 +230,7 @@ static bats_money uncounted(const struct bats_survey *s,
                 s->now_us);
 }
 
-/* The least bill of the site, less the time that the job has been held
- * already. */
+/* The site's least bill, less the time that the job has already been held. */
 static bats_time least_left(const struct bats_survey *s,
                             const struct bats_run_options *options)
 {
@@ -248,7 +248,7 @@ static int find_billing(const struct bats_run_options *options,
     const struct bats_batch_system *system = job->system;
     struct bats_record_job known = {0};
     s->billing.model = s->platform.billing;
-    if (options->engine.policy != NULL) /* of the verb clusters, it is */
+    if (options->engine.policy != NULL) /* the verb clusters has none */
         s->policy = bats_policy_for(options->engine.policy, s->billing.model,
                                     options->bag->graph != NULL);
     if (s->billing.model != BATS_BILLING_ALLOCATION)
@@ -318,7 +318,7 @@ static int list_ranks(const struct bats_crew *crew, struct bats_survey *s,
     return 0;
 }
 
-/* From the platform of `s` on, or after the error `rc`. */
+/* Completes the survey once `s` has its platform, or after the error `rc`. */
 static int conclude(const struct bats_run_options *options,
                     struct bats_survey *s, int rc, struct bats_survey *survey,
                     struct bats_error *err)
@@ -360,7 +360,7 @@ int bats_survey_take(const struct bats_crew *crew,
     struct bats_survey s = {0};
     int rc = list_ranks(crew, &s, err);
     uint32_t first = crew->n < s.n_ranks ? 1 : 0;
-    if (rc == 0) /* a rank 0 that runs no tasks needs no core for them */
+    if (rc == 0) /* a rank 0 without tasks needs no core */
         rc = bats_site_share(s.nodes + first, s.n_ranks - first,
                              s.shares + first, err);
     if (rc == 0)

@@ -33,27 +33,29 @@ struct bats_run_options; /* run/run.h */
 
 struct bats_survey {
     struct bats_node *nodes;   /* by rank, n_ranks */
-    struct bats_share *shares; /* the same */
+    struct bats_share *shares; /* by rank, n_ranks */
     uint32_t n_ranks;
     struct bats_site site;
     struct bats_platform platform;
-    struct bats_stock *stocks; /* by machine, if tasks may have needs; */
-    char **gpus; /* the same: names of its GPUs, as in "0,1". NULL: neither is
-                  * known */
+    struct bats_stock *stocks; /* by machine, if tasks may have needs */
+    char **gpus; /* by machine: names of its GPUs, as in "0,1". Stocks and GPUs
+                  * are NULL if unknown */
     bats_money budget;
     struct bats_account account; /* if `account` gives the budget */
-    bool by_account;             /* it does */
-    bool budget_found;           /* by default: the value of the allocation */
-    int64_t now_us;         /* of this survey, since 1970: what is billed and
-                             * what is left add up to the whole job */
+    bool by_account;             /* it gives the budget */
+    bool budget_found;           /* the budget is the default: the value of the
+                                  * allocation */
+    int64_t now_us;         /* time of this survey, since 1970: billed before
+                             * plus left after it make up the whole job */
     int64_t job_end_us;     /* end of the batch job, since 1970; 0: unknown */
     bats_time deadline;     /* of the bag, from the run's start; 0: none */
     bats_time time_limit;   /* of the run, from its start; 0: none */
     bats_money idle_charge; /* of a rank 0 that runs no tasks, per window */
     struct bats_billing billing;
-    const struct bats_policy *policy; /* that goes with it (policy.h) */
-    bool before_estimated; /* billing.before is a guess: there are earlier
-                           * sessions and no accounting */
+    const struct bats_policy *policy; /* the policy for the budget
+                                       * (policy.h) */
+    bool before_estimated; /* billing.before is an estimate: there are earlier
+                            * sessions and no accounting */
     bats_money uncounted;  /* used, but perhaps not in the account yet */
 };
 
@@ -64,8 +66,8 @@ int bats_survey_take(const struct bats_crew *crew,
                      const struct bats_run_options *options,
                      struct bats_survey *survey, struct bats_error *err);
 
-/* The same for a run that worker jobs join (joining.h), with the platform of
- * the job side, which is the survey's; ranks and shares are unknown until they
+/* The same for a run that worker jobs join (joining.h). The survey takes over
+ * the platform of the job side; ranks and shares are unknown until they
  * join. */
 int bats_survey_expect(const struct bats_crew *crew,
                        const struct bats_run_options *options,
@@ -76,9 +78,8 @@ int bats_survey_expect(const struct bats_crew *crew,
  * allocation, or all machines in every window that begins by then. */
 bats_money bats_survey_worth(const struct bats_survey *survey, bats_time left);
 
-/* The budget of the engine. In an allocation the account's money counts from
- * now on, and the default budget is what the job may still be billed: no
- * limit. */
+/* The budget of the engine. Billed by allocation, the default budget is no
+ * limit, and the account's money counts from now on. */
 bats_money bats_survey_budget(const struct bats_survey *survey);
 
 void bats_survey_release(struct bats_survey *survey);

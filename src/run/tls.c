@@ -11,7 +11,8 @@
 
 #define PRIORITY "NORMAL:-VERS-ALL:+VERS-TLS1.3:-KX-ALL:+ECDHE-PSK"
 #define NAME "bats-mpi"
-#define HANDSHAKE 8192 /* bytes of one message: strangers send them */
+/* most bytes of one handshake message from a stranger */
+#define HANDSHAKE 8192
 
 struct bats_tls {
     gnutls_session_t session;
@@ -19,7 +20,7 @@ struct bats_tls {
     gnutls_psk_client_credentials_t client;
     uint8_t key[BATS_TLS_KEY];
     bool is_up; /* the handshake is over */
-    int broken; /* errno, for good */
+    int broken; /* errno of a fatal error, or 0 */
 };
 
 static int give_key(gnutls_session_t session, const char *name,
@@ -84,7 +85,7 @@ void bats_tls_end(struct bats_tls *tls)
     free(tls);
 }
 
-/* The result that send() or recv() would have. */
+/* The result that send() or recv() would give. */
 static ssize_t answer(struct bats_tls *tls, ssize_t rc)
 {
     if (rc >= 0)
@@ -104,7 +105,7 @@ static ssize_t answer(struct bats_tls *tls, ssize_t rc)
     return -1;
 }
 
-/* Goes on with the handshake. */
+/* Continues the handshake. True: it is over. */
 static bool is_up(struct bats_tls *tls)
 {
     if (!tls->is_up && tls->broken == 0)

@@ -16,15 +16,15 @@
 #include "util/now.h"
 
 #define WORD "bats-lease " /* begins a line with an age in microseconds */
-#define VARIABLE "BATS_LEASE_FROM" /* when the watchdog began */
-#define ALARM_S 2                  /* beyond the end of the lease */
-#define LOOK_US 500000 /* longest sleep: it does not count suspension */
+#define VARIABLE "BATS_LEASE_FROM" /* holds the time when the watchdog began */
+#define ALARM_S 2                  /* time beyond the end of the lease */
+#define LOOK_US 500000 /* longest sleep: sleeps do not count suspension */
 
 struct watchdog {
-    int64_t from_us, until_us; /* of the clock that counts suspension */
+    int64_t from_us, until_us; /* on the clock that counts suspension */
     pid_t child;
-    int fd;         /* its standard output; -1: closed */
-    char line[128]; /* the beginning of the present one */
+    int fd;         /* the command's standard output; -1: closed */
+    char line[128]; /* beginning of the current line */
     size_t n;
 };
 
@@ -99,7 +99,7 @@ static void hear(struct watchdog *w)
 
 /* ---- the command ---- */
 
-/* The child: returns only if there is no such command. */
+/* The child. Returns only if the command does not exist. */
 static void become(char **command, const int pipe[2], pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -130,7 +130,7 @@ static int start(struct watchdog *w, char **command, struct bats_error *err)
 static void wait_for_news(const struct watchdog *w, int64_t left_us)
 {
     struct pollfd fd = {.fd = w->fd, .events = POLLIN};
-    /* Once its output is closed it is about to end. */
+    /* After closing its output the command is about to end. */
     int64_t us = w->fd >= 0 ? LOOK_US : LOOK_US / 10;
     poll(&fd, 1, (int)((left_us < us ? left_us : us) / 1000) + 1);
 }
@@ -158,7 +158,7 @@ int bats_watchdog_run(int64_t lease_us, char **command, struct bats_error *err)
                                  : 128 + WTERMSIG(status);
     }
     kill(w.child, SIGKILL);
-    fputs("bats-mpi: nobody has prolonged the lease of this job: it ends\n",
+    fputs("bats-mpi: the lease of this job was not prolonged: it ends\n",
           stderr);
     return BATS_WATCHDOG_OVER;
 }

@@ -15,11 +15,11 @@
  * which age the job is paid (LEASE), the gateway prints that age, and the
  * watchdog takes the latest one; at first the job is paid for SECONDS. At that
  * age the watchdog kills the command and exits, and the batch system ends the
- * job with its batch script: no connection, no controller and no rank is needed
- * for that. Ages count from the start of the watchdog, also while the node is
- * suspended, so clocks that differ or messages that are late never prolong a
- * lease. If the watchdog is killed the job ends at once; if the gateway, srun or
- * the master is, nobody prolongs it.
+ * job with its batch script: no connection, no controller and no rank is
+ * needed for that. Ages count from the start of the watchdog, also while the
+ * node is suspended, so clocks that differ or messages that are late never
+ * prolong a lease. If the watchdog is killed the job ends at once; if the
+ * gateway, srun or the master is, nobody prolongs it.
  */
 #ifndef BATS_WATCHDOG_H
 #define BATS_WATCHDOG_H
@@ -29,14 +29,14 @@
 #include "bats/error.h"
 
 /* Runs the command, whose words end with NULL, for `lease_us`, or until the
- * last age that it has printed. All else that it prints is passed on. Returns
+ * last age that it has printed. The rest of its output is passed on. Returns
  * its exit code, 128 plus the signal that ended it, or BATS_WATCHDOG_OVER: the
  * lease was over. BATS_ESYS: the command could not be started. */
 #define BATS_WATCHDOG_OVER 3
 int bats_watchdog_run(int64_t lease_us, char **command,
                       struct bats_error *err);
 
-/* For the command: the time since the watchdog began; 0: there is none. */
+/* For the command: time since the watchdog began; 0: there is no watchdog. */
 int64_t bats_watchdog_age(void);
 
 /* For the gateway: prints that the job is paid until this age. BATS_ESYS. */

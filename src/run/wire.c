@@ -21,8 +21,7 @@ bool bats_wire_open(struct bats_wire *wire, int fd)
     int on = 1;
     struct f_owner_ex owner = {F_OWNER_TID, gettid()};
     *wire = (struct bats_wire){.fd = -1, .limit = BATS_WIRE_STRANGER};
-    /* TCP without delay, since messages are answered. Fails on other
-     * sockets. */
+    /* No delay: messages are answered. Fails on other sockets. */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (fcntl(fd, F_SETSIG, BATS_WAKE_SIGNAL) < 0 ||
         fcntl(fd, F_SETOWN_EX, &owner) < 0 ||
@@ -108,8 +107,8 @@ static size_t frame(const struct bats_wire *wire)
                : (size_t)HEAD + number_at(wire, 0);
 }
 
-/* Memory grows with the bytes that have come, not with the announced length: a
- * long frame costs the sender as many bytes. */
+/* Memory grows with the bytes received, not with the announced length: a long
+ * frame costs the sender as many bytes. */
 int bats_wire_fill(struct bats_wire *wire)
 {
     size_t left = wire->in_end - wire->in_at;
@@ -131,7 +130,7 @@ int bats_wire_fill(struct bats_wire *wire)
     } while (n < 0 ? errno == EINTR
                    : n > 0 && wire->tls != NULL &&
                          wire->in_room - wire->in_end >= BATS_TLS_PIECE);
-    if (wire->in_end > left) /* what ends it comes again */
+    if (wire->in_end > left) /* an error that ends the stream comes again */
         return 1;
     if (n < 0)
         return errno == EAGAIN ? 0 : -1;

@@ -2,12 +2,13 @@
  * wire: a stream between the master and a gateway, cut into frames.
  *
  * Layer: run. Used by the hub (master) and the gateway. A frame is a length
- * (32 bits, little-endian), a rank of the job (32 bits) and as many bytes as the
- * length says: one message of proto.h, from the rank if a gateway sends it, for
- * the rank if the master does. The stream may become TLS on its way (tls.h).
- * Nothing here waits: what cannot be sent now stays in a buffer, and what the
- * caller does not take stays in the kernel's, so the other side has to wait. Data
- * that arrives, or can go on, ends a sleep of the main thread (util/wake.h).
+ * (32 bits, little-endian), a rank of the job (32 bits) and one message of
+ * proto.h, of that length. The rank is the sender in frames of a gateway, the
+ * receiver in frames of the master. The stream may become TLS on its way
+ * (tls.h). Nothing here waits: what cannot be sent now stays in a buffer, and
+ * what the caller does not take stays in the kernel's, so the other side has
+ * to wait. Data that arrives, or can go on, ends a sleep of the main thread
+ * (util/wake.h).
  */
 #ifndef BATS_WIRE_H
 #define BATS_WIRE_H
@@ -18,8 +19,9 @@
 
 #include "run/tls.h"
 
-#define BATS_WIRE_STRANGER 4096             /* longest message before, */
-#define BATS_WIRE_FRIEND (64 * 1024 * 1024) /* and after authentication */
+/* longest message before authentication */
+#define BATS_WIRE_STRANGER 4096
+#define BATS_WIRE_FRIEND (64 * 1024 * 1024) /* and after it */
 
 struct bats_wire {
     int fd;       /* -1: none */
@@ -28,7 +30,7 @@ struct bats_wire {
     size_t in_at, in_end, in_room;
     uint8_t *out; /* from `out_at` to `out_end`: not sent */
     size_t out_at, out_end, out_room;
-    struct bats_tls *tls; /* NULL: in the clear */
+    struct bats_tls *tls; /* NULL: plain text */
 };
 
 /* Takes over the connected socket; the calling thread is woken. False: a call
@@ -36,7 +38,7 @@ struct bats_wire {
 bool bats_wire_open(struct bats_wire *wire, int fd);
 void bats_wire_close(struct bats_wire *wire);
 
-/* From now on both directions are TLS with this key; bytes that came before are
+/* From now on both directions are TLS with this key; bytes received before are
  * dropped. False: memory is short, or not all has been sent yet. */
 bool bats_wire_secure(struct bats_wire *wire, bool is_master,
                       const uint8_t key[BATS_TLS_KEY]);
@@ -49,7 +51,7 @@ bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
  * may be one of tls.h). */
 bool bats_wire_flush(struct bats_wire *wire);
 
-/* Forgets what has not been sent: the other side is gone. */
+/* Drops what has not been sent: the other side is gone. */
 void bats_wire_drop(struct bats_wire *wire);
 
 /* Number of bytes that have not been sent. */
@@ -60,8 +62,8 @@ size_t bats_wire_unsent(const struct bats_wire *wire);
  * 0). */
 int bats_wire_fill(struct bats_wire *wire);
 
-/* Takes the next whole frame: 1; *bytes is valid until the next call of
- * bats_wire_fill. 0: there is none. -1: a message that is too long comes. */
+/* Returns 1 and the next complete frame; *bytes is valid until the next call
+ * of bats_wire_fill. 0: there is none. -1: the message is too long. */
 int bats_wire_next(struct bats_wire *wire, uint32_t *rank, const void **bytes,
                    size_t *n);
 

@@ -2,8 +2,8 @@
  * worker: every rank but 0. Executes tasks until the master says stop.
  *
  * Results of short tasks are collected and sent together, so that the master
- * need not wake up for each (batch.h); none waits when there is no further
- * task to execute.
+ * need not wake up for each (batch.h). No result waits if the worker has no
+ * further task.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +21,11 @@
 #include "site/deaths.h"
 #include "site/node.h"
 
-#define OUTPUTS_UNSENT 4     /* with more, the tasks have to wait */
+#define OUTPUTS_UNSENT 4     /* with more unsent, tasks have to wait */
 #define BUSY_MIN_US 1000     /* the end of a task also ends this sleep */
-#define FAREWELL_US 10000000 /* after this time the master is gone */
-#define LAST_WORDS_S 30      /* to finish its output files */
-#define TWICE_US 1000000     /* between two SIGTERMs for the same reason */
+#define FAREWELL_US 10000000 /* silence after which the master is gone */
+#define LAST_WORDS_S 30      /* time to finish the output files */
+#define TWICE_US 1000000     /* two SIGTERMs within this time are one */
 #define LOST_STATUS 3        /* exit status of a rank that lost the master */
 
 struct worker {
@@ -33,27 +33,27 @@ struct worker {
     struct bats_executor *executor; /* NULL before SETUP and after a failure */
     struct bats_text results;
     struct bats_batch batch; /* results in `results` */
-    struct bats_kept kept;   /* for another master */
+    struct bats_kept kept;   /* results kept for another master */
     struct bats_quiet quiet;
     int64_t look_us;    /* longest sleep, from SETUP */
     int64_t beat_us;    /* longest silence, from SETUP */
-    int64_t grace_ms;   /* for the task, from SETUP */
+    int64_t grace_ms;   /* to stop a task, from SETUP */
     int64_t notice_ms;  /* between SIGTERM and the end, from SETUP */
-    int64_t ends_us;    /* end of that; INT64_MAX: unknown */
-    int64_t again_us;   /* until then a SIGTERM is the same one */
-    int64_t silence_us; /* of the master, after which it is gone */
+    int64_t ends_us;    /* end of the notice; INT64_MAX: unknown */
+    int64_t again_us;   /* a SIGTERM before this time is the same one */
+    int64_t silence_us; /* silence after which the master is gone */
     int64_t heard_us;   /* last sign of life of the master */
     int64_t looked_us;  /* last check for its messages */
     int64_t asked_us;   /* last check of its process */
     int terminated;     /* SIGTERMs handled */
-    bool is_ending;     /* no task is executed any more */
+    bool is_ending;     /* no more tasks are executed */
     bool holds;         /* lines go with the results */
     bool is_gateway;
     bool parked;
-    bool prepares; /* its node has something to do before the first task */
+    bool prepares; /* the node has commands before its first task */
     bool leave;
-    bool is_cut; /* leave: the gateway has lost the master, */
-    bool again;  /* or stay, for another one */
+    bool is_cut; /* leave: the gateway has lost the master */
+    bool again;  /* stay, for another master */
 };
 
 static int post(struct worker *w, struct bats_text *packet,
@@ -152,7 +152,7 @@ static int set_up(struct worker *w, const struct bats_setup *setup,
     return bats_executor_create(setup, &sink, &w->executor, err);
 }
 
-/* A task of another master is still running: this one has to wait for its
+/* True if a task of another master is still running: the message waits for its
  * end. */
 static bool is_for_later(const struct worker *w,
                          const struct bats_message *message)
@@ -214,7 +214,7 @@ static int obey(struct worker *w, struct bats_message *message,
     return w->executor ? bats_executor_obey(w->executor, message, err) : 0;
 }
 
-/* The same, now or when an older executor has done its task. */
+/* Obeys the message, now or after the task of an older executor. */
 static int obey_in_turn(struct worker *w, const void *bytes, size_t n,
                         struct bats_error *err)
 {
@@ -229,7 +229,8 @@ static int obey_in_turn(struct worker *w, const void *bytes, size_t n,
     return rc;
 }
 
-/* The executor of an earlier SETUP has done its task. */
+/* The older executor has finished: its successor takes the waiting
+ * messages. */
 static int follow(struct worker *w, struct bats_error *err)
 {
     int rc = 0;
@@ -287,14 +288,15 @@ static int64_t patience(struct worker *w, bool busy)
                      : w->parked ? BATS_CLOCK_PARKED_US
                                  : BATS_CLOCK_IDLE_US;
     max_us = w->look_us < max_us ? w->look_us : max_us;
-    /* MPI makes progress only when it is called */
+    /* MPI makes progress only when called. */
     if (bats_comm_unsent(w->comm) > 0)
         return bats_quiet_sleep_us(&w->quiet, true, BATS_CLOCK_MIN_US);
     int64_t us = bats_quiet_sleep_us(&w->quiet, false, max_us);
     return busy && us < BUSY_MIN_US ? BUSY_MIN_US : us;
 }
 
-/* If the launcher lets the other ranks live, they would wait for ever. */
+/* Checks whether the master lives. A launcher may let ranks live without it,
+ * and they would wait for ever. */
 static int look_for_master(struct worker *w, struct bats_error *err)
 {
     int64_t now_us = bats_clock_now_us();
@@ -322,14 +324,14 @@ static int look_for_master(struct worker *w, struct bats_error *err)
                                             "long");
 }
 
-/* The lines of a task that has ended are sent before the next task runs. */
+/* True if lines of the last task are still unsent: the next task must wait. */
 static bool held_up(struct worker *w)
 {
     return w->holds && bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT;
 }
 
-/* Like bats_executor_poll. While short tasks follow one another, nothing comes
- * between them: MPI yields the core when it is called. */
+/* Like bats_executor_poll. While short tasks follow one another, MPI is not
+ * called in between: it yields the core. */
 static int execute(struct worker *w, int64_t sleep_us, struct bats_error *err)
 {
     int rc;
@@ -355,9 +357,10 @@ static int tell_ready(struct worker *w, struct bats_error *err)
     return say(w, BATS_SAY(BATS_MESSAGE_READY), err);
 }
 
-/* The first SIGTERM, which may come twice (from Slurm, and by srun), begins the
- * notice: the master has that time to let tasks end or to move them. At its end,
- * at the next SIGTERM, or at once without a notice, tasks are stopped. */
+/* The first SIGTERM, which may come twice (from Slurm, and by srun), begins
+ * the notice: the master has that time to let tasks end or to move them. At
+ * the end of the notice, at the next SIGTERM, or at once without a notice,
+ * tasks are stopped. */
 static int heed_signals(struct worker *w, struct bats_error *err)
 {
     int n = bats_signals_terminate();
@@ -391,7 +394,8 @@ static int step(struct worker *w, struct bats_error *err)
         return rc;
     int64_t due_us;
     bool busy = w->executor != NULL && bats_executor_busy(w->executor);
-    /* A run of one job ends with it; other runs go on without this one. */
+    /* A run with a single job ends with it; other runs go on without this
+     * job. */
     if ((w->is_gateway || w->notice_ms > 0) && w->is_ending &&
         w->executor != NULL && !busy &&
         (rc = fail(w, "its job has been told to end", err)) < 0)
@@ -483,7 +487,7 @@ static void forget_task(struct worker *w)
     w->executor = NULL;
 }
 
-/* The master is gone. Only kept results stay. */
+/* The master is gone. Keeps only results for the next one. */
 static void forget_master(struct worker *w)
 {
     bats_shelf_drop(&w->kept.later, SIZE_MAX);
@@ -499,7 +503,7 @@ static void forget_master(struct worker *w)
     w->again = false;
 }
 
-/* Until it is told to leave. */
+/* Works until told to leave. */
 static int work(struct worker *w, struct bats_error *err)
 {
     int rc = say_hello(w, err);
@@ -513,7 +517,7 @@ static int work(struct worker *w, struct bats_error *err)
     return rc;
 }
 
-/* After `work`, with its result. */
+/* Cleans up after `work`, which returned `rc`. */
 static int end(struct worker *w, int rc, struct bats_error *err)
 {
     if (rc < 0)
@@ -601,8 +605,9 @@ static void start_over(struct worker *w, int64_t silence_us)
     *w = fresh;
 }
 
-/* When the master is gone, another one may want the job, until the time at which
- * the first would have been given up. `err` is about the first. */
+/* Works for one master after the other. When one is gone, waits for the next
+ * until the time at which the first would have been given up. `err` is about
+ * the first. */
 static int work_for_any(struct worker *w, struct bats_error *err)
 {
     int rc = work(w, err);

@@ -68,7 +68,7 @@ ok 'a rank whose START fails gets no tasks, and another one tries'
 
 printf '%s\n' '#DISBATCH PERENGINE START false' true >bag
 expect 3 bats 3 bag
-grep -q 'no node can run tasks: see what its PERENGINE START says' err
+grep -q 'no node can run tasks: see the output of PERENGINE START' err
 test "$("$BATS_MPI" status --left bag)" -eq 1
 sed -i 's/START false/START true/' bag
 expect 0 bats 3 bag --resume

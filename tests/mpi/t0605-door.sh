@@ -92,7 +92,7 @@ changes() {
     within 10 grep -q "$3" "$4"
 }
 changes_all() {
-    changes change 3 'a message came that its gateway has not sent' err
+    changes change 3 'a message arrived that its gateway did not send' err
     changes answer 2 'this is not the master' worker.err
 }
 changes_all

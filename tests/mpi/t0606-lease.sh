@@ -12,7 +12,7 @@ printf 'one\nbats-lease nonsense\ntwo' | cmp - out
 expect 137 lease 600 'kill -KILL $$'
 ok 'what the command prints and its exit code are passed on'
 expect 3 lease 1 'exec sleep 600'
-grep -q 'nobody has prolonged the lease of this job: it ends' err
+grep -q 'the lease of this job was not prolonged: it ends' err
 ok 'a job whose lease nobody prolongs ends'
 expect 3 lease 1 'exec >&-; exec sleep 600'
 ok 'also one that has closed its output'

@@ -66,7 +66,8 @@ TEST(a_door_is_that_of_one_master)
     assert_int_equal(bats_door_write(path, &door, &fd, NULL), 0);
     door.port = 2;
     assert_int_equal(bats_door_write(path, &door, &other, &err), BATS_EINPUT);
-    assert_non_null(strstr(err.text, "workers join another run by this file"));
+    assert_non_null(
+        strstr(err.text, "another run uses this file for its workers"));
     assert_int_equal(bats_door_read(path, &read, NULL), 0);
     assert_int_equal(read.port, 1);
     assert_int_equal(rename(path, moved), 0);
@@ -113,13 +114,13 @@ TEST(a_wrong_file_is_refused_by_line)
     snprintf(first, sizeof first, "bats-mpi %d\n", BATS_PROTO_VERSION);
     refused("", ":0: host, port or auth is missing");
     refused("bats-mpi 1\n", ":1: the master speaks version 1");
-    refused("host login1\n", ":1: this is not a line");
+    refused("host login1\n", ":1: this line does not belong");
     const char *wrong[] = {"port 0",    "port 65536",  "port 12x",
                            "auth ssh",  "secret 00ff", "host",
                            "color red", "bats-mpi 1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         snprintf(text, sizeof text, "%shost login1\n%s\n", first, wrong[i]);
-        refused(text, ":3: this is not a line");
+        refused(text, ":3: this line does not belong");
     }
     snprintf(text, sizeof text, "%shost login1\nport 1\n", first);
     refused(text, ":3: host, port or auth is missing");
