@@ -369,7 +369,7 @@ def _work(where: str, key_file: str) -> None:
         with open(key_file, "rb") as file:
             key = file.read()
         pipe = multiprocessing.connection.Client(address, authkey=key)
-    except (FileNotFoundError, ConnectionError):
+    except (FileNotFoundError, EOFError, ConnectionError):
         return  # the caller has ended, or has all it wants
     if colon:
         with socket.socket(fileno=os.dup(pipe.fileno())) as s:
