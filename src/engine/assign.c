@@ -1,7 +1,7 @@
 /* assign: which slot runs which task. See engine.h. */
 #include "engine/propose.h"
 
-#define TAIL_SLOTS 64 /* idle slots that find nothing, for one event */
+#define TAIL_SLOTS 64 /* idle slots that may find nothing per event */
 
 static void carry_out(struct bats_sched *e, uint32_t slot,
                       struct bats_position task, enum proposal_kind kind)
@@ -38,8 +38,8 @@ static void carry_out(struct bats_sched *e, uint32_t slot,
     }
 }
 
-/* Asks the proposers in this order. BATS_IDLE_NOT: the slot has got something;
- * or why it has not. */
+/* Asks the proposers in order. Returns BATS_IDLE_NOT if the slot got a task,
+ * or why it did not. */
 static enum bats_idle give(struct bats_sched *e, uint32_t slot,
                            const struct proposer *const *list, size_t n)
 {
@@ -57,7 +57,7 @@ static enum bats_idle give(struct bats_sched *e, uint32_t slot,
     return reason;
 }
 
-/* True: nothing speaks against it. */
+/* Notes the reason. Returns true if the slot may be used. */
 static bool note(struct state *s, uint32_t slot, enum bats_idle reason)
 {
     if (reason != BATS_IDLE_NOT)
@@ -71,19 +71,19 @@ static bool admits(struct bats_sched *e, uint32_t slot)
     return note(s, slot, propose_refused(e, s->slots[slot].machine));
 }
 
-/* Machines join one after the other at first, maybe the fastest last. */
+/* Machines join one by one at the start; the fastest may come last. */
 static bool waits_for_machines(const struct state *s)
 {
     return s->bag.graph && s->now == 0 && s->n_absent > 0;
 }
 
-/* Some task could be run now, though its workflow may not be able to pay. */
+/* Some task is ready, even if its workflow may be unable to pay. */
 static bool any_task(const struct state *s)
 {
     return bats_bag_ready(&s->bag) > 0 || s->money.purses.n_waiting > 0;
 }
 
-/* False: there are tasks and time, but the tasks at hand are for others. */
+/* False: tasks and time remain, but the ready tasks are for other machines. */
 static bool fill(struct bats_sched *e, uint32_t slot)
 {
     static const struct proposer *const elsewhere[] = {&propose_point,
@@ -107,8 +107,8 @@ static bool fill(struct bats_sched *e, uint32_t slot)
     return true;
 }
 
-/* The machine may run what it has begun. A machine that is no job is acquired
- * for that without a plan. */
+/* Makes sure that a machine with a running task is held. If it is not a job,
+ * it is acquired without a plan. */
 static bool is_held(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
@@ -120,8 +120,8 @@ static bool is_held(struct bats_sched *e, uint32_t machine)
     return m->state == MACHINE_ACTIVE && !m->quarantined;
 }
 
-/* The task also runs elsewhere, begun later: if tasks wait, that execution
- * makes room. */
+/* The task also runs elsewhere and began there later: that execution makes
+ * room if tasks wait. */
 static void beside(struct state *s, uint32_t slot, struct bats_position task)
 {
     struct task *t = &s->tasks[task.i];
@@ -136,8 +136,8 @@ static void beside(struct state *s, uint32_t slot, struct bats_position task)
     execution_cancel_others(s, slot, task);
 }
 
-/* A task of several cores cannot be taken over: the other slots that it holds
- * are not known. */
+/* A task that uses several cores cannot be taken over: the other slots that it
+ * holds are unknown. */
 static bool may_be_there(const struct state *s, uint32_t slot,
                          struct bats_position task)
 {
@@ -168,7 +168,7 @@ void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)
     }
 }
 
-/* Tells the order that what it remembers of the state may be out of date. */
+/* Tells the order that its cached view of the state may be out of date. */
 static void begin_pass(struct bats_sched *e)
 {
     if (e->order->begin)
@@ -182,8 +182,7 @@ void assign_slot(struct bats_sched *e, uint32_t slot)
         fill(e, slot);
 }
 
-/* The next idle slot, where `slot` followed: a task that has begun since may
- * hold it. */
+/* `slot`, or the next idle one if a task that began meanwhile holds it. */
 static uint32_t still_idle(const struct state *s, uint32_t slot)
 {
     while (slot != NO_SLOT && !s->slots[slot].is_idle)
@@ -199,8 +198,8 @@ static uint32_t first_to_ask(const struct state *s)
                : s->idle.first;
 }
 
-/* Asks every idle slot once. True: one has left its tasks to another that
- * turned out to want none. */
+/* Offers work to every idle slot once. True: a slot left its tasks to another
+ * one, which then wanted none. */
 static bool ask_idle(struct bats_sched *e)
 {
     struct state *s = &e->state;
@@ -210,8 +209,8 @@ static bool ask_idle(struct bats_sched *e)
     while (slot != NO_SLOT && !s->run.draining && !s->run.in_tail &&
            any_task(s)) {
         uint32_t next = s->slots[slot].next_idle;
-        /* Refused: do not ask again before the next monitoring, unless
-         * another machine only has to take its tasks first. */
+        /* Refused: ask again at the next monitoring, or at once if another
+         * machine only has to take its tasks first. */
         if (!fill(e, slot)) {
             left = true;
         } else {
@@ -240,7 +239,7 @@ void assign_release(struct bats_sched *e)
 
 /* ---- replicas ---- */
 
-/* A slot that will be free in a moment. */
+/* The slot's execution is stopping, so it will soon be free. */
 static bool is_stopping(const struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
@@ -248,7 +247,7 @@ static bool is_stopping(const struct state *s, uint32_t slot)
            s->machines[sl->machine].state == MACHINE_ACTIVE;
 }
 
-/* The slot of the youngest replica whose machine could run a task instead. */
+/* Slot of the youngest replica on a machine that could run a task instead. */
 static uint32_t youngest_replica(const struct bats_sched *e)
 {
     const struct state *s = &e->state;

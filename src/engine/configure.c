@@ -1,8 +1,8 @@
 /*
- * configure: which machines are held. Shortly before a window ends
- * (preempt_lead) it is decided whether the machine enters another: then that
- * window's charge is held at once; else what still runs is told to stop, and
- * the machine is parked at the end of the window. See engine.h.
+ * configure: which machines are held. preempt_lead before a window ends the
+ * machine is either renewed, and the next charge is held at once; or its
+ * running tasks are told to stop, and it is parked when the window ends. See
+ * engine.h.
  */
 #include "engine/engine.h"
 
@@ -15,8 +15,8 @@
 
 /* ---- acquiring ---- */
 
-/* The tasks that wait for a slot of the cluster: those that are ready, unless
- * the tail has them in a queue for its pool. */
+/* Tasks waiting for a slot of the cluster: the ready ones, or those that the
+ * tail has queued for its pool. */
 static uint32_t waiting(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
@@ -25,14 +25,14 @@ static uint32_t waiting(const struct bats_sched *e, const struct cluster *c)
                : bats_bag_ready(&s->bag);
 }
 
-/* Jobs of both clusters run the same tasks, and count together. */
+/* Jobs of both clusters serve the same tasks, so they count together. */
 static bool same_pool(const struct bats_sched *e, const struct cluster *a,
                       const struct cluster *b)
 {
     return !e->tail->waiting || a->spec.unreliable == b->spec.unreliable;
 }
 
-/* Slots of the jobs that were asked for and may take them. */
+/* Slots of requested jobs that may take the waiting tasks. */
 static uint64_t asked_slots(const struct bats_sched *e,
                             const struct cluster *c)
 {
@@ -47,7 +47,7 @@ static uint64_t asked_slots(const struct bats_sched *e,
     return n;
 }
 
-/* Instances of tasks go to jobs of a window. */
+/* Work time of the cluster's next job. Jobs for instances last a window. */
 static bats_time length_of(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
@@ -55,7 +55,7 @@ static bats_time length_of(const struct bats_sched *e, const struct cluster *c)
                          : length_of_job(s, (size_t)(c - s->clusters));
 }
 
-/* Jobs that get no new task, and whose places others are asked for. */
+/* Number of jobs that get no new task and are to be replaced. */
 static uint32_t outgoing(const struct state *s)
 {
     uint32_t n = 0;
@@ -66,8 +66,8 @@ static uint32_t outgoing(const struct state *s)
     return n;
 }
 
-/* Tasks wait for the cluster's next job and for no other, and there is money,
- * also for the run's own job until its end. */
+/* Tasks need another job of this cluster, and the money suffices, for the
+ * run's own job too. */
 static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
@@ -93,7 +93,7 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
            width_pays_job(s, cluster);
 }
 
-/* The last tasks that wait for the pool have slots already. */
+/* The last tasks waiting for the pool already have slots. */
 static bool has_slots(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
@@ -106,7 +106,7 @@ static bool has_slots(const struct bats_sched *e, const struct cluster *c)
     return n == 0;
 }
 
-/* A machine that cannot end one task of mean length is not worth its price. */
+/* False for a machine that cannot finish a task of mean length. */
 static bool worth_acquiring(const struct bats_sched *e,
                             const struct cluster *c)
 {
@@ -127,9 +127,9 @@ static void put_to_work(struct bats_sched *e, uint32_t machine)
         assign_slot(e, m->first_slot + i);
 }
 
-/* The cluster has fewer machines than it wants, work for more, and may get
- * more: when one is reclaimed others may follow, so none of that kind is
- * acquired until it is gone. */
+/* The cluster is below its target, has work for more machines, and may get
+ * them. After a reclaim notice others may follow, so no machine of that kind
+ * is acquired until the noticed one is gone. */
 static bool wants_more(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
@@ -168,7 +168,7 @@ void configure_refill(struct bats_sched *e)
 /* ---- a new configuration ---- */
 
 struct candidate {
-    bats_time end; /* of the paid time, a held window included */
+    bats_time end; /* end of the paid time, including a held window */
     uint32_t id;
 };
 
@@ -180,8 +180,8 @@ static int by_end(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Marks the surplus machines whose windows end soonest, or unmarks missing
- * ones whose windows end last. */
+/* Marks surplus machines, those whose windows end soonest first; or unmarks
+ * missing ones, those whose windows end last first. */
 static void adjust_marks(struct state *s, struct cluster *c)
 {
     bool surplus = c->n_active > c->target;
@@ -205,7 +205,7 @@ static void adjust_marks(struct state *s, struct cluster *c)
     free(list);
 }
 
-/* Marks the machines that the plan does not keep, and no others. */
+/* Marks exactly the machines that the plan does not keep. */
 static void mark_as_told(struct state *s, const bool *keeps)
 {
     for (uint32_t i = 0; i < s->n_held; i++) {
@@ -216,9 +216,9 @@ static void mark_as_told(struct state *s, const bool *keeps)
     }
 }
 
-/* Withdraws the jobs of the cluster that wait and are not wanted, the latest
- * first: those that two plans in a row did not want, since a plan changes its
- * mind, and a place in a queue is lost. */
+/* Withdraws surplus queued jobs of the cluster, the latest first. Only if two
+ * plans in a row did not want them: plans change, and a place in a queue is
+ * lost. */
 static void withdraw(struct state *s, struct cluster *c)
 {
     bool again = c->has_surplus;
@@ -238,11 +238,12 @@ static void withdraw(struct state *s, struct cluster *c)
     }
 }
 
-/* Marks machines, or unmarks and acquires, as far as tasks and money last. */
+/* Applies the plan: marks machines, or unmarks and acquires them as far as
+ * tasks and money allow. */
 static void configure(struct bats_sched *e, const struct policy_plan *plan)
 {
     struct state *s = &e->state;
-    /* All machines of an allocation are held anyway. */
+    /* An allocation always holds all machines. */
     for (size_t i = 0; i < s->n_clusters && !s->money.terms.lasts; i++) {
         struct cluster *c = &s->clusters[i];
         c->target = plan->target[i];
@@ -259,11 +260,11 @@ static void configure(struct bats_sched *e, const struct policy_plan *plan)
         m->plan_windows = plan->windows[m->cluster];
         s->rest[i].keeps_copy = plan->copies && plan->copies[i];
     }
-    slots_rescan(s); /* an unmarked machine may take tasks again */
+    slots_rescan(s); /* unmarked machines take tasks again */
     assign_idle(e);
     configure_refill(e);
     for (size_t i = 0; i < s->n_clusters; i++)
-        s->clusters[i].spares = 0; /* they were wanted now */
+        s->clusters[i].spares = 0; /* they apply to this plan only */
 }
 
 static bool was_last(const struct state *s, const struct bats_decision *d)
@@ -318,7 +319,7 @@ void configure_joined(struct bats_sched *e, uint32_t machine)
     fill_cluster(e, &s->clusters[s->machines[machine].cluster]);
 }
 
-/* A plain run may be asked to choose once the clusters are known. */
+/* In a plain run, offers schedules once the clusters are known. */
 static void offer(struct bats_sched *e, const struct occasion *why)
 {
     struct state *s = &e->state;
@@ -336,7 +337,7 @@ static int make_plan(struct bats_sched *e, const struct occasion *why,
     struct state *s = &e->state;
     struct policy_plan plan = {.keeps = NULL};
     bool is_new = false;
-    if (why->type != OCCASION_TICK) /* which has just looked */
+    if (why->type != OCCASION_TICK) /* a tick has already updated them */
         forecast_means(s);
     int rc = e->policy->plan(e->own.policy, s, why, &is_new, &plan, err);
     if (rc == 0 && is_new)
@@ -377,7 +378,7 @@ static bool renews(const struct bats_sched *e, uint32_t machine)
                : e->policy->renew(e->own.policy, s, machine);
 }
 
-/* The machine runs a copy that the plan wants to continue. */
+/* The machine runs a copy that the plan keeps. */
 static bool keeps_copy(const struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
@@ -387,14 +388,15 @@ static bool keeps_copy(const struct state *s, uint32_t machine)
     return false;
 }
 
-/* A held window is not entered if there is no more work for it. */
+/* Whether there is still work for the held window; if not, it is not
+ * entered. */
 static bool is_useful(const struct state *s, uint32_t machine)
 {
     return machine_works(s, machine) || keeps_copy(s, machine) ||
            (!s->run.draining && bats_bag_ready(&s->bag) > 0);
 }
 
-/* A job cannot be prolonged: another one is asked for. */
+/* Requests a successor, because a job cannot be prolonged. */
 static void follow(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
@@ -408,7 +410,8 @@ static void follow(struct bats_sched *e, uint32_t machine)
     fill_cluster(e, c);
 }
 
-/* False: its lease is about to end, and there is no money for another. */
+/* Extends a job's lease. False: it is about to end, and another is not
+ * affordable. */
 static bool prolong(struct state *s, uint32_t machine)
 {
     job_prolong(s, machine);
@@ -427,7 +430,7 @@ static void turn_of_job(struct bats_sched *e, uint32_t machine)
         machine_park(s, machine);
 }
 
-/* The decision on the next window, or its beginning. False: neither yet. */
+/* Decides on the next window, or enters it. False: neither is due yet. */
 static bool turn_of_window(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
@@ -468,8 +471,8 @@ int configure_turn(struct bats_sched *e, uint32_t machine,
         err);
 }
 
-/* A machine that is billed by the second and has nothing to do. One that is
- * about to be reclaimed stays if nothing is charged for it then. */
+/* Gives back idle machines billed by the second. One about to be reclaimed is
+ * kept if it costs nothing then. */
 static void give_back_idle(struct state *s)
 {
     for (uint32_t i = s->n_held; i-- > 0;) {
@@ -485,7 +488,7 @@ static void give_back_idle(struct state *s)
     }
 }
 
-/* There is, or will be, something for a job of the cluster to run. */
+/* A job of the cluster has, or will have, something to run. */
 static bool is_wanted(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
@@ -495,8 +498,8 @@ static bool is_wanted(const struct bats_sched *e, const struct cluster *c)
                                  s->bag.count[BATS_TASK_WAITING] > 0);
 }
 
-/* The machine is idle. If tasks are ready, the policy does not let them begin
- * there: no other job replaces this one until there is a new plan. */
+/* Ends an idle job. If tasks are ready, the policy refuses them there, so the
+ * job gets no successor until a new plan is made. */
 static void give_back_job(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
@@ -558,7 +561,7 @@ void configure_limits(struct bats_sched *e)
 
 /* ---- the sampling phase, and the choice ---- */
 
-/* Machines of one cluster, and none of the others. */
+/* Uses machines of this cluster only. */
 static void configure_one(struct bats_sched *e, size_t cluster,
                           uint32_t machines)
 {
@@ -605,8 +608,8 @@ void configure_sampling(struct bats_sched *e, bool stalled)
     }
 }
 
-/* The budget of the run becomes the charge so far plus the limit of the
- * schedule, unless its own budget is less. */
+/* Sets the budget to the charge so far plus the schedule's limit, unless it is
+ * already lower. */
 static void limit_budget(struct state *s, const struct sampling_choice *chosen)
 {
     struct bats_ledger *ledger = &s->money.ledger;
@@ -626,9 +629,9 @@ static void limit_budget(struct state *s, const struct sampling_choice *chosen)
     bats_ledger_limit(ledger, budget);
 }
 
-/* If the budget pays for the upper bound of the schedule, the configuration is
- * kept for that many windows, so that a bag within its bounds is done as
- * promised. Otherwise the policy plans at once. */
+/* If the budget covers the schedule's upper bound, the configuration is kept
+ * for that many windows, so that a bag within its bounds finishes as promised.
+ * Otherwise the policy plans at once. */
 int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
                      struct bats_error *err)
 {

@@ -10,13 +10,13 @@ static struct bats_lease_terms terms_of(const struct bats_sched_options *o)
     return lease_kind_of(o->billing.model)->terms;
 }
 
-/* A machine is not charged by the window. */
+/* Machines are not charged by the window. */
 static bool is_by_time(struct bats_lease_terms terms)
 {
     return terms.idle_is_free || terms.returns;
 }
 
-/* The bounds of a whole number among the options. */
+/* Bounds of an integer option. */
 struct bounds {
     const char *name;
     size_t at, size;
@@ -64,7 +64,7 @@ static bool is_in(const struct bats_sched_options *o, const struct bounds *b)
     return b->least <= n && n <= b->most;
 }
 
-/* Each task has one of `n` groups, or there are no groups. */
+/* Every task's group is below n, or there are no groups. */
 static bool are_groups(const struct bats_sched_options *o,
                        const uint16_t *group, uint32_t n)
 {
@@ -106,7 +106,7 @@ static bool machines_fit(const struct bats_sched_options *o)
     return true;
 }
 
-/* No task needs more than some machine has. */
+/* Every task fits on some machine. */
 static bool needs_fit(const struct bats_sched_options *o)
 {
     for (uint32_t i = 0; o->stocks && i < o->n_machines; i++)
@@ -145,7 +145,7 @@ static bool earlier_fits(const struct bats_sched_options *o)
     return true;
 }
 
-/* How options go together. Each of them alone is within its bounds. */
+/* Checks combinations of options, each of which is within its own bounds. */
 static int check_together(const struct bats_sched_options *o,
                           struct bats_error *err)
 {
@@ -289,7 +289,7 @@ static void destroy_advisors(struct bats_sched *e)
 
 /* ---- the engine ---- */
 
-/* Teaches the tail the runtimes of earlier sessions, too. */
+/* Also teaches the tail the runtimes of earlier sessions. */
 static bool teach_tail(struct bats_sched *e,
                        const struct bats_sched_earlier *earlier)
 {
@@ -329,7 +329,7 @@ int bats_sched_create(const struct bats_sched_options *o,
         tail_find(o, e->policy->sends_instances, lease->terms.idle_is_free);
     e->order = o->needs ? &order_fit : o->graph ? &order_chain : &order_random;
     rc = state_init(&e->state, o, lease, e->tail->limit != NULL, err);
-    /* Workflows and instances pay whole jobs. */
+    /* With workflow budgets or instances, whole jobs are paid. */
     if (rc == 0 && (o->n_purses > 0 || e->policy->sends_instances))
         e->state.money.ledger.billing.lease = 0;
     if (rc == 0)

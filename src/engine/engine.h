@@ -1,8 +1,8 @@
 /*
- * engine: the state, its advisors, and the files that ask them and apply what
- * they answer. They build on each other in this order:
+ * engine: the state, its advisors, and the files that ask them and apply their
+ * answers. Each file builds on those above it:
  *
- *   propose.c    asks advisors for tasks for a slot; why there is none
+ *   propose.c    asks advisors for a slot's task, or why there is none
  *   assign.c     the passes over idle slots: tasks, replicas, instances
  *   configure.c  acquires, renews and marks machines; asks the policy
  *   promise.c    watches the deadline
@@ -27,10 +27,11 @@ struct bats_sched {
     struct {
         void *policy, *sampling, *tail, *failure, *order;
     } own;            /* the memory of each */
-    bats_time wakeup; /* something falls due, as of the last step */
+    bats_time wakeup; /* next due time, as of the last step */
     bool started;     /* the start's configuration was chosen */
-    bool may_offer;   /* a plain run may still be asked to choose */
-    bool asks;        /* for the strategy of the tail */
+    bool may_offer;   /* the user may still be asked to choose a schedule in a
+                         plain run */
+    bool asks;        /* asks the user for the strategy of the tail */
 };
 
 /* ---- assign.c ---- */
@@ -38,63 +39,63 @@ struct bats_sched {
 /* Fills a slot's queue to its depth. */
 void assign_slot(struct bats_sched *e, uint32_t slot);
 
-/* FOUND: the slot, which is idle, runs the task already. */
+/* FOUND: the idle slot already runs this task. */
 void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number);
 
-/* Gives tasks to idle slots while there are both. */
+/* Gives tasks to idle slots while both last. */
 void assign_idle(struct bats_sched *e);
 
-/* Stops replicas where tasks that are back in the bag could run. */
+/* Stops replicas in slots that tasks back in the bag could use. */
 void assign_make_room(struct bats_sched *e);
 
 /* Gives replicas to idle slots, if the tail wants it. */
 void assign_replicas(struct bats_sched *e);
 
-/* In the tail of a policy that sends instances: gives them to idle slots, and
+/* In the tail of a policy that sends instances: starts them in idle slots, and
  * stops them when the bag is done. */
 void assign_instances(struct bats_sched *e);
 
-/* Decides which executions of the machine's tasks continue, before it may
- * enter another window. */
+/* Decides, before the machine may enter another window, which executions of
+ * its tasks continue. */
 void assign_hand_over(struct bats_sched *e, uint32_t machine);
 
-/* Tasks that the sampling does not need on every cluster any more. */
+/* Releases tasks that sampling no longer needs on every cluster. */
 void assign_release(struct bats_sched *e);
 
 /* ---- configure.c ---- */
 
-/* The first configuration. */
+/* Acquires the first configuration. */
 void configure_start(struct bats_sched *e);
 
-/* A machine has joined. */
+/* Puts a machine that has joined to use. */
 void configure_joined(struct bats_sched *e, uint32_t machine);
 
-/* Acquires up to what the present configuration wants. */
+/* Acquires machines up to the current configuration's targets. */
 void configure_refill(struct bats_sched *e);
 
-/* Ends jobs in which nothing runs, and withdraws those that wait for
- * nothing. */
+/* Ends idle jobs, and withdraws queued ones that are no longer needed. */
 void configure_give_back(struct bats_sched *e);
 
 /* Prolongs the leases of jobs. */
 void configure_prolong(struct state *s);
 
-/* A turn of a machine's window: the decision shortly before its end, or the
- * end. `machine` is due at s->now. */
+/* Handles a machine whose window is due at s->now: the decision shortly before
+ * its end, or the end itself. */
 int configure_turn(struct bats_sched *e, uint32_t machine,
                    struct bats_error *err);
 
-/* Asks the policy. */
+/* Asks the policy for a new configuration, and applies it. */
 int configure_review(struct bats_sched *e, const struct occasion *why,
                      struct bats_error *err);
 
-/* Tasks that waited for others are ready now, more than there are slots for? */
+/* Asks the policy again if more tasks have become ready than there are
+ * slots. */
 int configure_released(struct bats_sched *e, struct bats_error *err);
 
-/* Is the sampling phase over? `stalled`: nothing runs. */
+/* Ends the sampling phase if it is over. stalled: nothing runs. */
 void configure_sampling(struct bats_sched *e, bool stalled);
 
-/* The answer to SAMPLED. */
+/* Applies the answer to SAMPLED. */
 int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
                      struct bats_error *err);
 
@@ -103,7 +104,7 @@ void configure_limits(struct bats_sched *e);
 
 /* ---- promise.c ---- */
 
-/* After a review: says it when the bag seems to miss its deadline. */
+/* After a review: records that the bag is likely to miss its deadline. */
 void promise_watch(struct bats_sched *e);
 
 /* ---- outcome.c ---- */
@@ -112,7 +113,7 @@ void promise_watch(struct bats_sched *e);
 int outcome_of_execution(struct bats_sched *e, const struct bats_event *ev,
                          struct bats_error *err);
 
-/* NOTICE: the machine will be taken away after this time. */
+/* NOTICE: the machine will be reclaimed after this time. */
 int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
                       struct bats_error *err);
 

@@ -1,13 +1,13 @@
-/* outcome: the end of an execution, and the loss of a machine. See engine.h. */
+/* outcome: ends of executions and losses of machines. See engine.h. */
 #include "engine/engine.h"
 
 #include "engine/money/kinds.h"
 
-#define CUTS 3 /* whole jobs that a task may be cut off after */
+#define CUTS 3 /* a task cut off after this many whole jobs has failed */
 
 /* ---- the parts ---- */
 
-/* The sampling hears how an execution ended; `runtime` < 0: not well. */
+/* Tells the sampling how an execution ended; runtime < 0: it failed. */
 static void tell_sampling(struct bats_sched *e, uint32_t machine,
                           struct bats_position task, bats_time runtime)
 {
@@ -19,7 +19,7 @@ static void tell_sampling(struct bats_sched *e, uint32_t machine,
     assign_release(e);
 }
 
-/* The task has failed for good. Halts the run if too many have. */
+/* Fails the task for good. Halts the run if too many have failed. */
 static void give_up(struct bats_sched *e, uint32_t machine,
                     struct bats_position task)
 {
@@ -30,7 +30,7 @@ static void give_up(struct bats_sched *e, uint32_t machine,
         state_stop(s, halt == FAILURE_STOP, BATS_FINISH_HALTED);
 }
 
-/* The task goes back to the bag, now or after a while. */
+/* Returns the task to the bag after `wait`. */
 static void put_back(struct state *s, struct bats_position task,
                      bats_time wait)
 {
@@ -43,7 +43,8 @@ static void put_back(struct state *s, struct bats_position task,
 /* Why an execution has failed. */
 enum lack { LACK_NOTHING, LACK_MEMORY, LACK_TIME };
 
-/* The next execution of the task, which goes on nowhere, may have more. */
+/* The task runs nowhere; its next execution gets more time or memory. False:
+ * it cannot. */
 static bool gets_more(struct state *s, struct bats_position task,
                       enum lack lack)
 {
@@ -59,8 +60,8 @@ static bool gets_more(struct state *s, struct bats_position task,
     return true;
 }
 
-/* An execution has failed: the task is put back, to be tried again, goes on
- * `elsewhere`, or has failed. */
+/* Handles a failed execution: the task is retried, continues `elsewhere`, or
+ * has failed. */
 static void fail(struct bats_sched *e, uint32_t machine,
                  struct bats_position task, bool elsewhere, enum lack lack)
 {
@@ -81,7 +82,7 @@ static void fail(struct bats_sched *e, uint32_t machine,
         put_back(s, task, wait);
 }
 
-/* An execution was stopped, or has yielded, and the task runs nowhere. */
+/* The execution was stopped or yielded, and no other one runs. */
 static void come_back(struct bats_sched *e, uint32_t machine,
                       struct bats_position task, bool yielded, bats_time ran)
 {
@@ -93,7 +94,7 @@ static void come_back(struct bats_sched *e, uint32_t machine,
         put_back(s, task, wait);
 }
 
-/* The tail hears how an execution ends that is still in its slot. */
+/* Tells the tail how an execution ends, while it is still in its slot. */
 static void tell_tail(struct bats_sched *e, uint32_t slot,
                       struct bats_position task, bool answers, bool noticed)
 {
@@ -105,7 +106,7 @@ static void succeed(struct bats_sched *e, uint32_t machine,
                     struct bats_position task, bool was_replica)
 {
     struct state *s = &e->state;
-    if (s->run.in_tail) /* other instances go on */
+    if (s->run.in_tail) /* other instances continue */
         task_measure(s, task);
     bool point = s->tasks[task.i].point;
     task_finish(s, task, BATS_TASK_DONE, s->machines[machine].cluster);
@@ -114,7 +115,7 @@ static void succeed(struct bats_sched *e, uint32_t machine,
         execution_cancel_all(s, task);
 }
 
-/* The task is out of the bag: it counts for the statistics. */
+/* Adds the result to the statistics; the task has left the bag. */
 static void count(struct bats_sched *e, uint32_t slot,
                   struct bats_position task, bool in_sample, bats_time runtime)
 {
@@ -188,9 +189,9 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
     return rc;
 }
 
-/* A task that was cut off has filled a job of this length. The next ones are
- * longer (length.h): only one of a window that is no longer than those before
- * tells against the task. */
+/* A cut-off task filled a job of this length. Its next jobs are longer
+ * (length.h): a cut-off counts only in a window at least as long as the
+ * earlier ones. */
 static bool is_no_news(struct state *s, bats_time length)
 {
     bool is_news = length < s->run.window ||
@@ -200,8 +201,8 @@ static bool is_no_news(struct state *s, bats_time length)
     return !is_news;
 }
 
-/* The task was cut off: counts it if the task had all of a job or block. A copy
- * in the same job began later, so it is not counted. */
+/* Counts the cut-off if the task had a whole job or block. A copy in the same
+ * job began later, so it is not counted. */
 static void note_cut(struct state *s, uint32_t machine,
                      struct bats_position task, bats_time ran)
 {
@@ -215,7 +216,7 @@ static void note_cut(struct state *s, uint32_t machine,
         t->cuts++;
 }
 
-/* The task has filled CUTS windows and did not end: it never will. */
+/* The task filled CUTS windows without finishing: give it up. */
 static bool is_too_long(const struct state *s, struct bats_position task)
 {
     return !s->run.draining && s->tasks[task.i].cuts >= CUTS;
@@ -257,7 +258,7 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
     assign_slot(e, slot);
 }
 
-/* An execution of a task that has its result from another one. */
+/* The execution ended after another one gave the task its result. */
 static void came_too_late(struct bats_sched *e, const struct bats_event *ev,
                           uint32_t slot, struct bats_position task)
 {
@@ -290,7 +291,7 @@ int outcome_of_execution(struct bats_sched *e, const struct bats_event *ev,
     return 0;
 }
 
-/* The executions in the slot are gone with the machine. */
+/* Loses the slot's executions with the machine. */
 static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
 {
     struct state *s = &e->state;
@@ -309,7 +310,7 @@ static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
     tell_sampling(e, machine, task, -1);
 }
 
-/* How long the task is expected to take in the slot; with a graph, by its
+/* Expected runtime of the task in the slot; with a graph, from its
  * category. */
 static double runtime_in(const struct state *s, uint32_t slot,
                          struct bats_position task)
@@ -317,7 +318,7 @@ static double runtime_in(const struct state *s, uint32_t slot,
     return task_runtime(s, s->bag.index[task.i], slot_cluster(s, slot));
 }
 
-/* How long the slot's running task is expected to last. */
+/* Expected remaining time of the slot's running task. */
 static double rest_of_head(const struct state *s, uint32_t slot)
 {
     return s->clusters[slot_cluster(s, slot)].stats.n_done > 0 &&
@@ -327,8 +328,7 @@ static double rest_of_head(const struct state *s, uint32_t slot)
                      slot_elapsed(s, slot);
 }
 
-/* The tasks in the slot are told to stop that are not expected to end in
- * time. */
+/* Stops the slot's tasks that are not expected to finish in time. */
 static void move(struct state *s, uint32_t slot, bats_time time)
 {
     double end = 0;
@@ -342,7 +342,7 @@ static void move(struct state *s, uint32_t slot, bats_time time)
     }
 }
 
-/* The machine goes out of use: asks the policy, unless the run ends. */
+/* Asks the policy after a machine was lost, unless the run is ending. */
 static int review_loss(struct bats_sched *e, uint32_t machine,
                        struct bats_error *err)
 {
@@ -353,7 +353,7 @@ static int review_loss(struct bats_sched *e, uint32_t machine,
         e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
 }
 
-/* A task that can save its state migrates with it: it yields when told to
+/* Tasks that save their state migrate with it: they yield when told to
  * stop. */
 int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
                       struct bats_error *err)

@@ -1,7 +1,7 @@
-/* promise: is the bag going to be done by its deadline? See engine.h. */
+/* promise: watches whether the bag will meet its deadline. See engine.h. */
 #include "engine/engine.h"
 
-/* A deadline that seems to be missed by so little may still be kept. */
+/* A deadline missed by less than this fraction may still be met. */
 #define ROUGHLY 0.01
 
 static void record_late(struct state *s)

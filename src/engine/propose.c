@@ -1,4 +1,4 @@
-/* propose: who proposes a task for an idle slot. See propose.h. */
+/* propose: proposes a task for an idle slot. See propose.h. */
 #include "engine/propose.h"
 
 #include "engine/money/money.h"
@@ -8,14 +8,14 @@ static struct proposal nothing(enum bats_idle reason)
     return (struct proposal){BATS_NO_POSITION, reason};
 }
 
-/* `reason` is why there is none. */
+/* reason: why there is no task, if there is none. */
 static struct proposal answer(struct bats_position task, enum bats_idle reason)
 {
     return bats_is_position(task) ? (struct proposal){.task = task}
                                   : nothing(reason);
 }
 
-/* The machine has room for it. */
+/* The machine has room for the task. */
 static bool has_room(const struct state *s, uint32_t slot,
                      struct bats_position task)
 {
@@ -25,7 +25,7 @@ static bool has_room(const struct state *s, uint32_t slot,
 
 /* ---- the machine ---- */
 
-/* The first task may as well be tried with the last of the money. */
+/* The first task of all may be tried with the last of the money. */
 bool propose_affords(const struct state *s, uint32_t machine,
                      struct bats_position task)
 {
@@ -86,7 +86,7 @@ static struct proposal point(struct bats_sched *e, uint32_t slot)
                   BATS_IDLE_NO_TASK);
 }
 
-/* If there is room for it, and its workflow can pay it there. */
+/* The task, if it fits and its workflow can pay for it there. */
 static struct proposal if_paid(const struct state *s, uint32_t slot,
                                struct bats_position task)
 {
@@ -145,7 +145,7 @@ static struct proposal waiting(struct bats_sched *e, uint32_t slot)
                   BATS_IDLE_WORKFLOW);
 }
 
-/* The first of the tasks at hand that is paid there. */
+/* The first ready task whose workflow can pay for it there. */
 static struct proposal find_paid(const struct state *s, uint32_t machine)
 {
     uint32_t n = bats_bag_ready(&s->bag);
@@ -182,8 +182,8 @@ static bool any_ready(const struct bats_sched *e)
     return bats_bag_ready(&e->state.bag) > 0;
 }
 
-/* By the policy, if it places tasks, or else in order; of those that their
- * workflows can pay. */
+/* Chosen by the policy if it places tasks, else in order; only tasks that
+ * their workflows can pay for. */
 static struct proposal ready(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;

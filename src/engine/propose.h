@@ -1,10 +1,10 @@
 /*
- * propose: who proposes a task for an idle slot, and why there is none.
+ * propose: proposes a task for an idle slot, or says why there is none.
  *
- * Layer: engine, below assign.c, which asks and carries out. A proposer puts
- * one kind of question to an advisor. Each pass over the idle slots (assign.c)
- * asks a list of proposers, and the first proposal is taken. If there is none,
- * the slot notes the reason that the last proposer gave
+ * Layer: engine, below assign.c, which carries out the proposals. A proposer
+ * asks an advisor one kind of question. Each pass over the idle slots
+ * (assign.c) asks a list of proposers, and the first proposal is taken. If
+ * there is none, the slot records the last proposer's reason
  * (bats_sched_next_idle).
  */
 #ifndef BATS_ENGINE_PROPOSE_H
@@ -13,36 +13,37 @@
 #include "engine/engine.h"
 
 enum proposal_kind {
-    PROPOSAL_TASK,      /* of the bag */
-    PROPOSAL_POINT,     /* for its runtime alone, beside other executions */
-    PROPOSAL_TAKE_OVER, /* it goes on here, and stops elsewhere */
+    PROPOSAL_TASK,      /* draw from the bag */
+    PROPOSAL_POINT,     /* run once more, only to measure it */
+    PROPOSAL_TAKE_OVER, /* move a running task to this slot */
     PROPOSAL_COPY,
-    PROPOSAL_INSTANCE /* of the tail, be the task in the bag or elsewhere */
+    PROPOSAL_INSTANCE /* of the tail; the task may be pending or running */
 };
 
 struct proposal {
-    struct bats_position task; /* BATS_NO_POSITION: none, */
-    enum bats_idle reason;     /* for this reason */
+    struct bats_position task; /* BATS_NO_POSITION: none; */
+    enum bats_idle reason;     /* then the reason */
 };
 
 struct proposer {
     enum proposal_kind kind;
-    /* It has anything to propose, to some slot. */
+    /* Whether it may have a proposal for any slot. */
     bool (*open)(const struct bats_sched *e);
     struct proposal (*propose)(struct bats_sched *e, uint32_t slot);
 };
 
 extern const struct proposer
-    propose_point,     /* a task that the sampling runs on every cluster */
-    propose_migration, /* the tail moves a task that runs */
-    propose_waiting,   /* for money, and its workflow has paid there */
-    propose_ready,     /* as the policy places tasks, or else in order */
+    propose_point,     /* a task that sampling runs on every cluster */
+    propose_migration, /* a running task that the tail moves */
+    propose_waiting,   /* a task waiting for money whose workflow has already
+                          paid here */
+    propose_ready,     /* as the policy places tasks, else in order */
     propose_copy, propose_instance;
 
-/* May the machine start a task now? BATS_IDLE_NOT: yes; or why not. */
+/* Why the machine may not start a task now; BATS_IDLE_NOT: it may. */
 enum bats_idle propose_refused(const struct bats_sched *e, uint32_t machine);
 
-/* There is money for the task, or for any. */
+/* Whether the money suffices for the task; BATS_NO_POSITION: for any task. */
 bool propose_affords(const struct state *s, uint32_t machine,
                      struct bats_position task);
 

@@ -1,15 +1,14 @@
 /*
  * sched: the life of an event. See bats/sched.h and engine.h.
  *
- *   1. It is checked against what the engine knows (check_event).
- *   2. What fell due before it is done first, in the order of its times:
- *      time-outs, tasks to be tried again, monitoring, ends of windows
- *      (advance), each followed by step 4.
- *   3. It is applied to the state. The advisors hear what has ended, and are
- *      asked about it (happen).
- *   4. What follows from any change (settle): slots that are free are given
- *      tasks, replicas make room, slots that are still free are given replicas,
- *      and perhaps the run is over.
+ *   1. The event is checked against the state (check_event).
+ *   2. Everything due before it is handled first, in order of time (advance):
+ *      time-outs, retries, monitoring, ends of windows. Each is followed by
+ *      step 4.
+ *   3. The event is applied to the state. The advisors are told and asked
+ *      (happen).
+ *   4. The consequences follow (settle): free slots get tasks, replicas make
+ *      room, slots still free get replicas, and the run may end.
  *
  * Commands are emitted where the state changes (state.h).
  */
@@ -18,9 +17,8 @@
 
 /* ---- due times ---- */
 
-/* At the same time they come in this order: the time limit, time-outs, tasks
- * to be tried again, machines that get another chance, the tail's instances,
- * monitoring, and ends of windows last, so that they see the new plan. */
+/* Order of things due at the same time. Ends of windows come last, so that
+ * they see the new plan. */
 enum due {
     DUE_LATEST,
     DUE_LIMIT,
@@ -74,8 +72,7 @@ static void time_out(struct state *s, uint32_t slot)
     execution_cancel(s, slot, s->slots[slot].head, true);
 }
 
-/* Tasks that their workflow cannot pay are skipped before anything is
- * bought. */
+/* Skips tasks that their workflows cannot pay before any machine is bought. */
 static void start(struct bats_sched *e)
 {
     if (e->started)
@@ -161,7 +158,7 @@ static bool all_too_late(const struct state *s)
     return true;
 }
 
-/* No paid machine can do anything: the policy may find a way. */
+/* No paid machine can do anything: asks the policy once more. */
 static int last_try(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
@@ -185,13 +182,13 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
     return 0;
 }
 
-/* Tasks are left, nothing runs and every machine has joined or is lost: either
- * something can be started, or the run is over. */
+/* Tasks are left, nothing runs and every machine has joined or is lost: starts
+ * something, or ends the run. */
 static int unstall(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
     uint32_t machine;
-    /* No other machine is left: the ones in quarantine get another chance. */
+    /* Only machines in quarantine are left: give one another chance. */
     if (s->n_lost + s->n_quarantined == s->n_machines &&
         bats_heap_first(&s->quarantines, &machine) < BATS_NEVER)
         readmit(e, machine);
@@ -199,7 +196,7 @@ static int unstall(struct bats_sched *e, struct bats_error *err)
         state_finish(s, BATS_FINISH_NO_MACHINES);
     else if (bats_bag_ready(&s->bag) == 0 ||
              (s->run.in_tail && e->tail->wakeup(e->own.tail) != BATS_NEVER))
-        return 0; /* some are to be tried again later */
+        return 0; /* tasks are waiting for a retry */
     else if (s->run.phase == PHASE_SAMPLING)
         configure_sampling(e, true);
     else if (s->run.phase == PHASE_LEAVING)
@@ -209,7 +206,7 @@ static int unstall(struct bats_sched *e, struct bats_error *err)
     return 0;
 }
 
-/* From now on executions are given up after another time; those that run keep
+/* Begins the tail. New executions get another time limit; running ones keep
  * theirs. */
 static void begin_tail(struct bats_sched *e)
 {
@@ -241,11 +238,12 @@ static void settle_tail(struct bats_sched *e)
     }
 }
 
-/* Nothing runs: the run is over, or something has to be started. */
+/* Nothing runs: ends the run, or starts something. */
 static int settle_end(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
-    purses_review(s); /* given back: some may be paid now, or never */
+    purses_review(s); /* money was freed: some tasks may be affordable now, or
+                         never */
     bool is_empty = bats_bag_left(&s->bag) == 0;
     if (is_empty && !s->run.is_open)
         state_finish(s, s->money.purses.n_unpaid > 0 ? BATS_FINISH_BUDGET
@@ -286,7 +284,7 @@ static int settle(struct bats_sched *e, struct bats_error *err)
     return rc;
 }
 
-/* Does what falls due before `limit`, or at it if `inclusive`. */
+/* Handles everything due before `limit`, or up to it if `inclusive`. */
 static int advance(struct bats_sched *e, bats_time limit, bool inclusive,
                    struct bats_error *err)
 {
@@ -329,7 +327,7 @@ static const char *contradiction_of_task(const struct state *s,
                : NULL;
 }
 
-/* The machine was asked for, and its PARK may cross with its beginning. */
+/* The job was withdrawn, but its PARK may cross with its start. */
 static bool is_withdrawn(const struct state *s, uint32_t machine)
 {
     return s->machines[machine].state == MACHINE_ENDING &&
@@ -379,7 +377,7 @@ static const char *contradiction(const struct state *s,
     }
 }
 
-/* The event is about the whole run, not about a machine. */
+/* The event concerns the whole run, not a machine. */
 static bool is_of_run(const struct state *s, const struct bats_event *ev)
 {
     switch (ev->type) {
@@ -411,8 +409,8 @@ static int check_event(const struct state *s, bats_time now,
                        const struct bats_event *ev, struct bats_error *err)
 {
     if (now < 0 || now > TIME_MAX)
-        return bats_error_set(err, BATS_EOVERFLOW, "the time %lld is no time",
-                              (long long)now);
+        return bats_error_set(err, BATS_EOVERFLOW,
+                              "the time %lld is out of range", (long long)now);
     if (is_of_run(s, ev))
         return 0;
     bool is_of_bag =
@@ -489,7 +487,7 @@ static int add(struct bats_sched *e, const struct bats_event *ev,
     return 0;
 }
 
-/* Withdraws a task. An execution that is told to stop ends as FAILED. */
+/* Withdraws a task. A running execution is told to stop and ends as FAILED. */
 static void withdraw(struct state *s, struct bats_position task)
 {
     switch ((enum bats_task_state)s->bag.state[task.i]) {
@@ -550,8 +548,8 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
         break;
     case BATS_EVENT_GO:
         e->state.run.on_hold = false;
-        slots_rescan(&e->state); /* including those that were refused a task */
-        configure_refill(e);     /* and machines that have joined since */
+        slots_rescan(&e->state); /* including slots that were refused a task */
+        configure_refill(e);     /* including machines that joined meanwhile */
         break;
     case BATS_EVENT_KILLED:
         state_kill(&e->state);
@@ -577,8 +575,8 @@ int bats_sched_handle(struct bats_sched *e, bats_time now,
 {
     int rc = check_event(&e->state, now, ev, err);
     if (rc == 0)
-        tasks_tell_skipped(&e->state); /* those that are from the start */
-    /* A result that arrives at the very end of a window counts before it. */
+        tasks_tell_skipped(&e->state); /* those skipped from the start */
+    /* A result that arrives exactly when a window ends counts first. */
     if (rc == 0)
         rc = advance(e, now, ev->type == BATS_EVENT_TICK, err);
     if (rc == 0)

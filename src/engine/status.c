@@ -1,10 +1,10 @@
-/* status: what the engine knows, for people. See bats/sched.h. */
+/* status: reports the engine's state to people. See bats/status.h. */
 #include <math.h>
 
 #include "bats/plan.h"
 #include "engine/engine.h"
 
-/* The bill of an allocation while all its machines do this many tasks. */
+/* What the allocation costs while its machines run this many tasks. */
 static bats_money cost_of_all(const struct state *s, uint32_t pending)
 {
     double rate = 0;
@@ -110,13 +110,13 @@ uint64_t bats_sched_gpus(const struct bats_sched *e, uint32_t machine,
                : 0;
 }
 
-/* T, or the expected runtime; 0: unknown. */
+/* Mean task runtime T, or the expected one; 0: unknown. */
 static double mean_of(const struct cluster *c)
 {
     return c->stats.mean > 0 ? c->stats.mean : (double)c->expected;
 }
 
-/* The cluster with the lowest charge, of those with a mean. */
+/* The cluster with the lowest charge among those with a known mean. */
 static const struct cluster *cheapest(const struct state *s)
 {
     const struct cluster *best = NULL;
@@ -128,7 +128,7 @@ static const struct cluster *cheapest(const struct state *s)
     return best;
 }
 
-/* The bill of all machines of the cluster, per hour. */
+/* Hourly cost of all machines of the cluster. */
 static bats_money hourly(const struct state *s, const struct cluster *c)
 {
     return (bats_money)((double)c->price * c->n_machines * (double)BATS_HOUR /
@@ -245,7 +245,7 @@ void bats_sched_purses_soonest(const struct bats_sched *e, bats_time *soonest)
     state_longest_chain(s, soonest);
     for (uint32_t i = 0; i < s->money.purses.n; i++) {
         const struct purse *a = &s->money.purses.list[i];
-        /* A task that runs for longer than expected may end at once. */
+        /* A task that runs longer than expected may end at any moment. */
         bool overdue = a->left > 0 && a->deadline > 0 && s->now > a->deadline;
         soonest[i] += soonest[i] > 0 || overdue ? s->now : 0;
     }

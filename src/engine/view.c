@@ -1,7 +1,7 @@
 /* view: the running tasks and the next ends, for people. See bats/sched.h. */
 #include "engine/engine.h"
 
-/* Puts `one` into the list of the n longest so far, at most `max`. */
+/* Inserts `one` into the list of the n longest tasks, at most max. */
 static size_t insert(struct bats_running *list, size_t n, size_t max,
                      struct bats_running one)
 {

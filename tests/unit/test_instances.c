@@ -144,7 +144,7 @@ TEST(wrong_names_are_refused)
 {
     static const char *const wrong[][2] = {
         {"ARR", "'ARR' is not a strategy"},
-        {"N=3,T=1x", "N, T and D have to be given"},
+        {"N=3,T=1x", "N, T and D must be given"},
         {"N=3,T=3x,D=2x", "T is longer than D"},
         {"N=3,T=2h,D=1h", "T is longer than D"},
         {"N=3,T=inf,D=1h", "T is longer than D"},
@@ -152,11 +152,11 @@ TEST(wrong_names_are_refused)
         {"N=-1,T=1x,D=2x", "N: '-1' is neither"},
         {"N=3,T=1x,D=0x", "D must be longer than 0"},
         {"N=3,T=x,D=2x", "T: 'x' is neither"},
-        {"N=3,N=2,T=1x,D=2x", "N is there twice"},
+        {"N=3,N=2,T=1x,D=2x", "N is given twice"},
         {"N=3,T=1x,D=2x,Mr=0", "Mr: '0' is not a number above 0"},
         {"N=3,T=1x,D=nanx", "D: 'nanx' is neither"},
         {"B=0", "B: '0' is not an amount above 0"},
-        {"", "N, T and D have to be given"}};
+        {"", "N, T and D must be given"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct bats_strategy s;
         struct bats_error err;

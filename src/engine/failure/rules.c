@@ -1,36 +1,36 @@
 /*
- * rules: executions that go wrong, by struct bats_sched_rules. See failure.h.
+ * rules: handles failed executions by struct bats_sched_rules. See failure.h.
  */
 #include "engine/failure/failure.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The limit if the rules do not say. On machines that may not answer a task is
- * lost more often than one that kills its machine can be known by. */
+/* Default limit of losses. On machines that may not answer, losses are
+ * frequent, so a task that kills its machine is recognised later. */
 #define LOSSES 5
 #define LOSSES_UNRELIABLE 100
 
-/* A machine is a black hole if that many different tasks in a row fail on it
- * while most executions elsewhere end well. It gets a task again after this
- * time, which doubles each time, at most that often. */
+/* A machine is a black hole if this many different tasks in a row fail on it
+ * while most executions elsewhere succeed. It gets a task again after
+ * QUARANTINE_TIME, which doubles each time, at most QUARANTINES times. */
 #define QUARANTINE_AFTER 5
 #define QUARANTINE_TIME (5 * BATS_MINUTE)
 #define QUARANTINES 4
 
 struct history {
-    uint32_t n_failed; /* executions that failed in a row, each of another */
-    struct bats_position failed_task; /* task; the last one */
-    uint32_t n_done;                  /* executions that ended well */
+    uint32_t n_failed; /* different tasks that failed in a row */
+    struct bats_position failed_task; /* the last of them */
+    uint32_t n_done;                  /* successful executions */
     uint32_t n_quarantines;
 };
 
 struct failure {
     struct bats_sched_rules rules;
-    struct history *history;   /* by machine, */
-    uint64_t n_done, n_failed; /* and the sums of theirs */
-    uint8_t *yields; /* by task: in a row, without progress; NULL if there is
-                        no limit */
+    struct history *history;   /* by machine */
+    uint64_t n_done, n_failed; /* sums over the machines */
+    uint8_t *yields; /* by task: yields in a row without progress; NULL: no
+                        limit */
 };
 
 static int init(void *self, const struct state *s,
@@ -61,8 +61,8 @@ static void release(void *self)
 bats_time failure_failed(const struct failure *r, const struct state *s,
                          struct bats_position task, bool elsewhere)
 {
-    /* On the machine where it continues the task is not stopped, even beyond
-     * the rules, but only once. */
+    /* A task that still runs elsewhere may finish there: one failure beyond
+     * the rules. */
     uint32_t most = r->rules.retries + (elsewhere ? 1 : 0);
     if (s->tasks[task.i].failures >= most || (s->run.draining && !elsewhere))
         return FAILURE_FOR_GOOD;
@@ -114,8 +114,8 @@ bats_time failure_limit(const struct failure *r, const struct state *s,
 
 /* ---- machines on which everything fails ---- */
 
-/* Lately more executions have ended well elsewhere than failed. Running ones
- * do not count. */
+/* Recently more executions succeeded elsewhere than failed. Running ones do
+ * not count. */
 static bool others_do_well(const struct failure *r, const struct history *h)
 {
     return r->n_done - h->n_done > r->n_failed - h->n_failed;
@@ -127,8 +127,8 @@ static void forget_failures(struct failure *r, struct history *h, uint32_t but)
     h->n_failed = but;
 }
 
-/* One more failure puts the machine into quarantine again; of jobs, the next
- * one may get another node. */
+/* Puts the machine into quarantine; one more failure afterwards does so again.
+ * A job is not shut out for good: the next one may get another node. */
 static bats_time sentence(struct failure *r, const struct state *s,
                           struct history *h)
 {

@@ -1,9 +1,9 @@
 /*
- * jobs: machines that are jobs of their own (bats/billing.h). The price of the
- * longest time is held from the moment one is asked for until it is billed, so
- * that nothing the batch system may do meanwhile costs more than the budget.
- * With leases (billing.lease) that time is a lease, which is prolonged at each
- * tick; a job that is not prolonged leaves when its lease is over. See money.h.
+ * jobs: machines that are jobs of their own (bats/billing.h). The price of a
+ * job's longest time is held from its request until its bill, so that the
+ * batch system can never exceed the budget. With leases (billing.lease) only a
+ * lease is held, and prolonged at each tick; a job that is not prolonged
+ * leaves when its lease is over. See money.h.
  */
 #include "engine/money/kinds.h"
 
@@ -20,7 +20,7 @@ bats_money job_first(const struct state *s, size_t cluster)
     return job_price(s, cluster, s->run.window);
 }
 
-/* For the job that was asked for there, or 0. */
+/* Money held for the machine's job, or 0. */
 static bats_money job_held(const struct state *s, uint32_t id)
 {
     const struct machine_rest *r = &s->rest[id];
@@ -62,7 +62,7 @@ bats_time job_wait(const struct state *s, size_t cluster)
     return (bats_time)(waited / (c->n_began > 0 ? c->n_began : 1) + 0.5);
 }
 
-/* How long before the end of a job its successor is asked for. */
+/* Time before a job's end at which its successor is requested. */
 static bats_time lead_of(const struct state *s, uint32_t id)
 {
     bats_time wait = job_wait(s, s->machines[id].cluster);
@@ -70,7 +70,7 @@ static bats_time lead_of(const struct state *s, uint32_t id)
     return s->run.preempt_lead + (wait < length ? wait : length);
 }
 
-/* For how long the price of a job of this length and age is held. */
+/* Time for which the price of a job of this length and age is held. */
 static bats_time held_time(const struct state *s, bats_time length,
                            bats_time age)
 {
@@ -130,8 +130,8 @@ bool job_wants_successor(const struct state *s, uint32_t id)
            (s->rest[id].leased == 0 || s->now >= m->paid_end - lead_of(s, id));
 }
 
-/* The first turn is for its successor, the next ones are the end of its lease,
- * and its own. */
+/* Turns: first to request the successor, then the end of the lease and of the
+ * job. */
 static void schedule(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];

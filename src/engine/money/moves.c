@@ -1,4 +1,4 @@
-/* moves: what several kinds of leases have in common. See kinds.h. */
+/* moves: functions shared by several kinds of leases. See kinds.h. */
 #include "engine/money/kinds.h"
 
 void money_set_free(const struct state *s, struct cluster *c)

@@ -1,9 +1,8 @@
 /*
  * second: machines that are billed by the second, by their age
- * (bats/billing.h, bats/tariff.h). Until the end of the window that it has
- * entered, or of its block, what a machine may cost at most is held; what is
- * certain of it is charged as windows end, and the rest when the machine is
- * given back or reclaimed. See leases.h.
+ * (bats/billing.h, bats/tariff.h). The most that a machine may cost until the
+ * end of its window or block is held. The certain part is charged as windows
+ * end, the rest when the machine is given back or reclaimed. See leases.h.
  */
 #include "engine/money/kinds.h"
 
@@ -17,7 +16,7 @@ static bool is_metered(const struct state *s, uint32_t id)
     return s->rest[id].since != BATS_NEVER;
 }
 
-/* The cost of the machine until `time`, if it is ended then. */
+/* Cost of the machine if it ends at `time`. */
 static bats_money cost_until(const struct state *s, uint32_t id,
                              bats_time time, enum bats_end end)
 {
@@ -25,7 +24,7 @@ static bats_money cost_until(const struct state *s, uint32_t id,
                             time - s->rest[id].since, end);
 }
 
-/* The end of the next window, of the block, or of the machine. */
+/* End of the next window, of the block, or of the machine. */
 static bats_time next_end(const struct state *s, uint32_t id)
 {
     const struct machine_rest *r = &s->rest[id];
@@ -78,8 +77,8 @@ static bats_money price_of_first(const struct state *s, size_t cluster)
         BATS_END_USER);
 }
 
-/* Holds the most that the machine may cost until `end` instead of `from`.
- * False: there is no money, and nothing has changed. */
+/* Extends the money held from `from` to `end`. False: the money does not
+ * suffice, and nothing has changed. */
 static bool hold_until(struct state *s, uint32_t id, bats_time from,
                        bats_time end)
 {
@@ -170,7 +169,7 @@ static void finish(struct state *s, uint32_t id, enum bats_end end)
     s->rest[id].since = BATS_NEVER;
 }
 
-/* Plans are made with the price of a new machine's first window. */
+/* Plans use the price of a new machine's first window. */
 static void set_up(const struct state *s, struct cluster *c)
 {
     struct bats_tariff *t = &c->spec.tariff;

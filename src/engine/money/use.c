@@ -1,8 +1,8 @@
 /*
- * use: machines that are charged for use (bats/billing.h). One is in use while
- * it has a task. Its paid time is what is held for it: the longest runtime of
- * the sample, then always a quarter more; it does not end while the machine is
- * not in use. See leases.h.
+ * use: machines that are charged for use (bats/billing.h). A machine is in use
+ * while it has a task. The money held pays for the longest runtime of the
+ * sample, and is then extended by a quarter each time. The paid time does not
+ * run out while the machine is unused. See leases.h.
  */
 #include "engine/money/kinds.h"
 
@@ -41,7 +41,7 @@ static bats_money money_left(const struct state *s, uint32_t id)
     return room < left ? room : left;
 }
 
-/* Holds the price of use until `end`, or as much of it as the money pays. */
+/* Holds the price of use until `end`, or as much as the money allows. */
 static void hold_until(struct state *s, uint32_t id, bats_time end)
 {
     const struct machine *m = &s->machines[id];
@@ -59,7 +59,7 @@ static void hold_until(struct state *s, uint32_t id, bats_time end)
         pay_until(s, id, end);
 }
 
-/* Charges what it was used until now. */
+/* Charges the machine's use until now. */
 static void book(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
@@ -80,7 +80,7 @@ bool use_affordable(const struct state *s, uint32_t id, bats_time time)
     bats_time lasts =
         bats_billing_lasts(s->clusters[m->cluster].price, s->run.window,
                            bats_ledger_available(&s->money.ledger));
-    if (rest + lasts <= s->run.preempt_lead) /* not for a moment */
+    if (rest + lasts <= s->run.preempt_lead) /* too short to be useful */
         return false;
     time -= rest;
     return time <= 0 ||
@@ -127,8 +127,8 @@ static bool extend(struct state *s, uint32_t id)
     return m->paid_end > before;
 }
 
-/* A booked charge stays: so nothing is booked before the end, where it may be
- * free. */
+/* A booked charge stays, so nothing is booked before the end, when it may be
+ * forgiven. */
 static void forgive(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];

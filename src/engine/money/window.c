@@ -1,6 +1,6 @@
 /*
  * window: machines that are charged for a whole window when they enter it, and
- * those that have no windows: nothing is charged for them. See leases.h.
+ * free machines, which have no windows. See leases.h.
  */
 #include "engine/money/kinds.h"
 
@@ -52,7 +52,7 @@ static bool begin(struct state *s, uint32_t id)
     return true;
 }
 
-/* The next window becomes the present one. */
+/* Makes the next window the current one. */
 static void enter_window(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];

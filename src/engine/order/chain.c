@@ -1,14 +1,13 @@
 /*
- * chain: tasks that others wait for, and machines of different speed. See
+ * chain: orders tasks with dependencies on machines of different speeds. See
  * order.h.
  *
- * The bag has the tasks in the order of the heaviest chain that waits for them
- * (rank_u). In that order each task belongs to the slot where it ends first, be
- * it free now or only when what it runs has ended (the earliest finish time of
- * HEFT, Topcuoglu et al. 2002, section 5.1), of those that its workflow can
- * pay; runtimes are learned. A slot is given the first task that belongs to no
- * faster one. So tasks of the longest chain wait for a fast machine where that
- * pays, and slow ones take others or, where there are none, wait.
+ * The bag sorts tasks by the heaviest chain that waits for them (rank_u). In
+ * this order each task is assigned to the slot with the earliest finish time,
+ * free or busy, among those that its workflow can pay (HEFT, Topcuoglu et al.
+ * 2002, section 5.1); runtimes are learned. A slot gets the first task that is
+ * not assigned to a faster one. So tasks of the longest chain wait for a fast
+ * machine where that pays, and slow machines take other tasks or wait.
  */
 #include "engine/order/order.h"
 
@@ -17,17 +16,17 @@
 /* Upper bounds on the slots and tasks compared. */
 #define SLOTS_MOST 256
 #define TASKS_MOST BATS_BAG_AHEAD
-/* A cluster is faster where tasks take less than this share of the time: means
- * of equal ones differ, too. */
+/* A cluster counts as faster if tasks take less than this fraction of the
+ * time; means of equal clusters differ a little. */
 #define CLEARLY 0.9
 
 struct faster {
-    double free; /* when it is, from now; microseconds */
+    double free; /* microseconds until it is free */
     uint32_t machine, cluster;
 };
 
-/* Within a pass over idle slots, a refusal holds until one of these changes:
- * until a task begins, or a slot is no longer idle. */
+/* Counts on which a refusal depends. It holds within a pass over idle slots
+ * until a task begins or a slot is no longer idle. */
 struct refusal {
     uint32_t ready, busy, idle;
 };
@@ -36,10 +35,11 @@ struct memory {
     struct faster slots[SLOTS_MOST];
     uint32_t n;
     struct refusal refusal[BATS_CLUSTERS_MAX];
-    bool is_refused[BATS_CLUSTERS_MAX]; /* whatever machine of it asks */
+    bool is_refused[BATS_CLUSTERS_MAX]; /* holds for any machine of the
+                                           cluster */
 };
 
-/* Tasks take clearly less there than `mine`. */
+/* Tasks are clearly faster there than with factor `mine`. */
 static bool is_faster(const struct state *s, size_t cluster, double mine)
 {
     return s->known.categories.factor[cluster] < CLEARLY * mine &&
@@ -57,7 +57,7 @@ static void look_at(struct memory *o, const struct state *s, uint32_t machine)
                                 machine, m->cluster};
 }
 
-/* Notes the slots of machines that are faster and go on. */
+/* Collects the slots of faster machines that stay in use. */
 static void look(struct memory *o, const struct state *s, uint32_t machine)
 {
     double mine = s->known.categories.factor[s->machines[machine].cluster];
@@ -73,8 +73,8 @@ static void look(struct memory *o, const struct state *s, uint32_t machine)
     }
 }
 
-/* The task belongs to a slot faster than those of this cluster, which is taken
- * for it. */
+/* Assigns the task to a faster slot than this cluster's, if it ends sooner
+ * there. False: none is better. */
 static bool goes_elsewhere(struct memory *o, const struct state *s,
                            struct bats_position task, uint32_t cluster)
 {
@@ -102,7 +102,7 @@ static void begin(void *self)
     memset(o->is_refused, 0, sizeof o->is_refused);
 }
 
-/* All tasks at hand belong elsewhere, whatever machine of the cluster asks. */
+/* All ready tasks belong elsewhere, for any machine of this cluster. */
 static bool is_refused(const struct memory *o, const struct state *s,
                        uint32_t cluster)
 {
@@ -141,10 +141,10 @@ static struct bats_position next(void *self, const struct state *s,
             avoided = task;
     }
     if (ready > most)
-        return task; /* faster ones have enough to do */
+        return task; /* faster machines have enough to do */
     if (!bats_is_position(avoided))
         note_refusal(o, s, cluster);
-    /* No other slot may want the task: better here than nowhere. */
+    /* If no other slot can take the task, it runs here. */
     bool elsewhere = s->n_open > s->machines[machine].n_slots;
     return elsewhere && s->n_busy > 0 ? BATS_NO_POSITION : avoided;
 }

@@ -2,17 +2,16 @@
  * fit: tasks that need several slots, memory or GPUs of one machine. See
  * order.h.
  *
- * Of the tasks that a machine has room for it is given the one that comes
- * first: with a graph that of the heaviest chain, otherwise the largest, so
- * that small ones are left to fill the gaps (first fit decreasing). In an open
- * bag the oldest of equal ones is first.
+ * A machine gets the first task that fits: with a graph the one with the
+ * heaviest chain, otherwise the largest, so that small tasks remain to fill
+ * gaps (first fit decreasing). In an open bag, older tasks of equal size come
+ * first.
  *
- * So that small tasks do not take every slot that becomes free from a large
- * one, the first task that waits for room gets a reservation: the machine where
- * it can begin soonest, by what running tasks are expected to take. Others
- * begin there only if they are expected to end before it begins, or need only
- * what it leaves (EASY, Lifka 1995). The reservation stays until the machine
- * has room, however long its tasks take: so every task begins at last.
+ * To keep small tasks from starving a large one, the first task that waits for
+ * room gets a reservation on the machine where it is expected to begin
+ * soonest. Other tasks begin there only if they are expected to end before
+ * that, or fit beside it (EASY, Lifka 1995). The reservation stays until the
+ * machine has room, so every task begins eventually.
  */
 #include "engine/order/order.h"
 
@@ -20,7 +19,7 @@
 #include <stdlib.h>
 
 #define NO_GROUP UINT32_MAX
-#define MACHINES_MOST 256 /* compared for a reservation */
+#define MACHINES_MOST 256 /* at most, compared for a reservation */
 
 struct end {
     double rest; /* microseconds until the task ends */
@@ -28,16 +27,16 @@ struct end {
 };
 
 struct memory {
-    uint32_t machine;        /* with the reservation, or NO_MACHINE; */
-    uint32_t group;          /* category that it is for; */
-    double from;             /* when it may begin, microseconds; */
-    struct bats_stock spare; /* what it leaves then */
+    uint32_t machine;        /* reserved machine, or NO_MACHINE */
+    uint32_t group;          /* category of the waiting task */
+    double from;             /* expected start, microseconds */
+    struct bats_stock spare; /* resources left beside it */
     struct end *ends;        /* room for the slots of any machine */
 };
 
 /* ---- the order ---- */
 
-/* The next task of category a comes before that of b. */
+/* Category a's next task comes before b's. */
 static bool before(const struct state *s, uint32_t a, uint32_t b)
 {
     if (b == NO_GROUP)
@@ -52,7 +51,7 @@ static bool before(const struct state *s, uint32_t a, uint32_t b)
     }
     if (s->needs.share[a] != s->needs.share[b] || !s->run.is_open)
         return s->needs.share[a] > s->needs.share[b];
-    /* Else a class that always has tasks would keep others waiting. */
+    /* Oldest first, or a category with a steady supply would starve others. */
     return bats_bag_top(&s->bag, a).i > bats_bag_top(&s->bag, b).i;
 }
 
@@ -77,8 +76,8 @@ static uint32_t list_ends(const struct memory *f, const struct state *s,
     return n;
 }
 
-/* Microseconds until the machine has room for the need; `free` is what it has
- * then. */
+/* Microseconds until the machine has room for the need; sets `free` to what is
+ * free then. */
 static double wait_for(const struct memory *f, const struct state *s,
                        uint32_t machine, const struct bats_need *need,
                        struct bats_stock *free)
@@ -101,7 +100,7 @@ static bool is_usable(const struct state *s, uint32_t machine)
     return m->state == MACHINE_ACTIVE && !m->marked && !m->quarantined;
 }
 
-/* Some machine is about to be asked that has room for it. */
+/* The machine has an idle slot, so the pass is about to ask it. */
 static bool is_about_to_be_asked(const struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
@@ -150,7 +149,7 @@ static bool ends_before(const struct memory *f, const struct state *s,
     return time > 0 && (double)s->now + time <= f->from;
 }
 
-/* The reservation does not mind a task of the category. */
+/* A task of the category does not delay the reservation. */
 static bool leaves_room(const struct memory *f, const struct state *s,
                         uint32_t machine, uint32_t group)
 {
@@ -161,8 +160,8 @@ static bool leaves_room(const struct memory *f, const struct state *s,
 
 /* ---- the advisor ---- */
 
-/* The category whose task the machine is given, or NO_GROUP; and the first that
- * waits for more room there. */
+/* Category whose task the machine gets, or NO_GROUP; `waits`: the first one
+ * that needs more room there. */
 static uint32_t choose(const struct memory *f, const struct state *s,
                        uint32_t machine, uint32_t *waits)
 {

@@ -1,12 +1,12 @@
 /*
- * random: tasks in the order of the bag, which is random; what failed on a
+ * random: draws tasks in the bag's random order; a task that failed on a
  * machine goes to another one. See order.h.
  */
 #include "engine/order/order.h"
 
 /* A slot never queues more than this, however short the tasks. */
 #define DEPTH_MAX 512
-/* Tasks that are looked at to find one that did not fail here. */
+/* Tasks searched for one that did not fail on this machine. */
 #define LOOK_AHEAD 4
 
 static struct bats_position next(void *self, const struct state *s,
@@ -20,15 +20,15 @@ static struct bats_position next(void *self, const struct state *s,
         if (s->tasks[task.i].avoid != machine)
             return task;
     }
-    /* No other slot may want the task: better here than nowhere. */
+    /* If no other slot can take the task, it runs here. */
     bool elsewhere = s->n_open > s->machines[machine].n_slots;
     return elsewhere && s->n_busy > 0 ? BATS_NO_POSITION
                                       : bats_bag_peek(&s->bag, 0);
 }
 
-/* The running task and enough others to fill the prefetch time, but at most
- * the slot's share of the rest, so that no task waits behind another while a
- * slot elsewhere is idle. */
+/* The running task and enough others to fill the prefetch time, at most the
+ * slot's share of the remaining tasks, so that no task queues while another
+ * slot is idle. */
 uint32_t order_depth(const struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];

@@ -11,10 +11,10 @@
 #include "bats/interval.h"
 #include "util/larger.h"
 
-/* The floors forgive rounding noise, so that four tasks of a quarter of a
- * window fill it. */
+/* Tolerance for rounding, so that four tasks of a quarter window fill a
+ * window. */
 #define NOISE 1e-9
-/* Before there are results: the assumed spread of runtimes, weighted like this
+/* Assumed spread of runtimes before there are results, with the weight of this
  * many results. */
 #define VARIES 0.5
 #define VARIES_LIKE 2
@@ -54,8 +54,8 @@ struct running {
     uint32_t n;
 };
 
-/* Looks at a machine with tasks; returns how long they are still expected to
- * run. */
+/* Updates tau_e on a machine with tasks; returns their expected remaining
+ * time. */
 static double look_at(struct state *s, const struct machine *m,
                       struct running *running)
 {
@@ -75,7 +75,7 @@ static double look_at(struct state *s, const struct machine *m,
     return longest;
 }
 
-/* Notes how long the running tasks are expected to last. */
+/* Updates the expected times of the running tasks. */
 static void look(struct state *s, struct running *running)
 {
     for (uint32_t i = 0; i < s->n_held; i++) {
@@ -102,9 +102,9 @@ void forecast_means(struct state *s)
 }
 
 /*
- * v of the papers, tasks per microsecond; 0 if unknown. With a chosen
- * schedule, the clusters' statistics are used: the few tasks that a machine
- * has done at first do not call them into question.
+ * v of the papers, tasks per microsecond; 0 if unknown. With a chosen schedule
+ * the clusters' statistics are used, because a machine has done too few tasks
+ * at first to contradict them.
  */
 static double slot_speed(const struct state *s, const struct slot *sl)
 {
@@ -118,8 +118,8 @@ static double slot_speed(const struct state *s, const struct slot *sl)
     return mean > 0 ? 1 / mean : 0;
 }
 
-/* Windows that the plan still gives the machine after those that its running
- * tasks need, at most `limit`. */
+/* Planned windows of the machine beyond those that its running tasks need, at
+ * most `limit`. */
 static int64_t windows_to_come(const struct machine *m, int64_t limit)
 {
     int64_t windows = m->plan_windows - m->overrun;
@@ -127,7 +127,7 @@ static int64_t windows_to_come(const struct machine *m, int64_t limit)
     return windows > 0 ? windows : 0;
 }
 
-/* Subtracts from `left` the windows that the running tasks of `m` need. */
+/* Subtracts from `left` the cost of windows that m's running tasks need. */
 static bats_money pay_overrun(const struct machine *m, bats_money charge,
                               bats_money left)
 {
@@ -140,7 +140,7 @@ static bats_money pay_overrun(const struct machine *m, bats_money charge,
     return left - cost;
 }
 
-/* The most windows that the present plan gives the machines of a cluster. */
+/* Largest number of planned windows per machine over all clusters. */
 static int64_t plan_windows(const struct state *s)
 {
     int64_t most = 0;
@@ -150,10 +150,10 @@ static int64_t plan_windows(const struct state *s)
     return most;
 }
 
-/* The cost of the configuration with this many windows per machine, but no
- * more than in the plan. To save a loop over the machines, also reduces `left`
- * by the cost of ending the running tasks ("to estimate the cost of a task
- * still running we use tau_e"). */
+/* Cost of the configuration with this many windows per machine, at most the
+ * planned ones. In the same loop, subtracts from `left` the cost of finishing
+ * the running tasks ("to estimate the cost of a task still running we use
+ * tau_e"). */
 static double cost_of(const struct state *s, int64_t windows, bats_money *left)
 {
     double cost = 0;
@@ -169,8 +169,8 @@ static double cost_of(const struct state *s, int64_t windows, bats_money *left)
     return cost;
 }
 
-/* The most windows per machine that `money` pays for the configuration, if the
- * whole plan costs `most`: usually all of it can be paid. */
+/* Largest number of windows per machine that `money` pays for. `most`: cost of
+ * the whole plan, which is usually affordable. */
 static int64_t affordable_windows(const struct state *s, bats_money money,
                                   double most)
 {
@@ -199,8 +199,8 @@ static void count_slot(const struct state *s, const struct machine *m,
     double waiting = sl->n_tasks > 0 ? sl->n_tasks - 1.0 : 0;
     bool stays = m->state == MACHINE_ACTIVE && !m->marked;
 
-    /* The rest of the window in which the running task will end. (The papers'
-     * ATU - up_e mod ATU counts a whole unpaid window for a task that ends
+    /* Time left in the window in which the running task ends. (The papers' ATU
+     * - up_e mod ATU counts a whole unpaid window for a task that ends exactly
      * with its window.) */
     double rest = sl->works ? sl->expected - elapsed(s, sl) : 0;
     double delta = (double)(m->paid_end - s->now) - rest;
@@ -254,8 +254,8 @@ struct forecast forecast_make(const struct state *s)
     return f;
 }
 
-/* A marked machine is paid for whether it works or not: a last task is worth a
- * try if the shortest known one would end. */
+/* A marked machine is paid whether it works or not, so one more task is worth
+ * trying if the shortest known task would end. */
 bool forecast_fits(const struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
@@ -314,8 +314,7 @@ double cluster_slots(const struct cluster *c)
     return c->n_machines > 0 ? (double)c->n_slots / c->n_machines : 1;
 }
 
-/* In tasks of one slot. On average, half of the time of a running task is
- * left. */
+/* Work left in one-slot tasks. Running tasks count as half done. */
 static double work_left(const struct state *s)
 {
     double tasks = bats_bag_pending(&s->bag) * needs_width(s) +
@@ -346,8 +345,8 @@ bats_time forecast_end_at(const struct state *s, double rate)
     return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
 }
 
-/* The tasks of a cluster spread like its sample; their mean is known better,
- * since there are more of them. */
+/* Runtimes of a cluster: the spread of its sample, and the mean of all its
+ * results, which are more. */
 static struct bats_runtimes runtimes_of(const struct bats_stats *stats,
                                         double *room)
 {

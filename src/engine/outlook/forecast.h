@@ -11,8 +11,7 @@
 
 #include "engine/state/state.h"
 
-/* Looks at the running tasks: the slots' tau_e, which T and the forecast
- * need. */
+/* Updates tau_e of the running tasks, which T and the forecast need. */
 void forecast_look(struct state *s);
 
 /* The same, and updates T of every cluster. */
@@ -21,12 +20,12 @@ void forecast_means(struct state *s);
 /* tau_e - tau of the slot's running task, microseconds, >= 0; 0 if none. */
 double forecast_rest(const struct state *s, uint32_t slot);
 
-/* How runtimes on one cluster spread: their deviation in units of its mean,
+/* Spread of runtimes on one cluster: their deviation in units of the mean,
  *
  *   (n c + 2 / 2) / (n + 2),   c^2 = sum of (x / mean - 1)^2 / n
  *
- * over the samples of all clusters, n results but one of each: as if two more
- * had been seen to spread by 1/2. */
+ * over the samples of all clusters, with n results less one per cluster. This
+ * adds two assumed results with a spread of 1/2. */
 double forecast_spread(const struct state *s);
 
 struct forecast {
@@ -40,42 +39,41 @@ struct forecast {
  * which must be up to date. */
 struct forecast forecast_make(const struct state *s);
 
-/* True if a task of mean length can end on the machine within all further
- * windows that it could be paid; if it is `marked`, if the quickest task of
- * its cluster's sample can end in its paid time. True if nothing is known
- * yet. */
+/* True if a task of mean length can end on the machine within all windows that
+ * may still be paid for it; if it is marked, if the shortest task of its
+ * cluster's sample can end in its paid time. True while nothing is known. */
 bool forecast_fits(const struct state *s, uint32_t machine);
 
-/* The machine has no notice, or a task of mean length ends before it is taken
- * away. */
+/* The machine has no reclaim notice, or a task of mean length ends before it
+ * is reclaimed. */
 bool forecast_ends_before(const struct state *s, uint32_t machine);
 
-/* A task of mean length that begins on the cluster now ends after the
- * time limit. */
+/* A task of mean length started on the cluster now would end after the time
+ * limit. */
 bool forecast_too_late(const struct state *s, size_t cluster);
 
-/* Cluster with the lowest c_i T_i per slot among those with statistics and
+/* The cluster with the lowest c_i T_i per slot among those with statistics and
  * machines; SIZE_MAX if none. */
 size_t forecast_most_profitable(const struct state *s);
 
-/* The time at which the present configuration is expected to complete the bag;
+/* Time at which the current configuration is expected to finish the bag;
  * BATS_NEVER if unknown. */
 bats_time forecast_end(const struct state *s);
 
-/* The same at this rate, in tasks per microsecond. */
+/* The same at a given rate, in tasks per microsecond. */
 bats_time forecast_end_at(const struct state *s, double rate);
 
-/* Bounds of the first (interval.h, with this as p). False: not known, as a
- * cluster in use has fewer than two results. */
+/* Bounds of forecast_end (interval.h with p = FORECAST_SURE). False: a cluster
+ * in use has fewer than two results. */
 #define FORECAST_SURE 0.9
 bool forecast_end_bounds(const struct state *s, bats_time *low,
                          bats_time *high);
 
-/* Slots of a machine of the cluster, on average. */
+/* Mean number of slots per machine of the cluster. */
 double cluster_slots(const struct cluster *c);
 
-/* The mean runtime of a task there for plans that must not be too short: T, or
- * that of the tasks that are done if it is longer; 0: not known. */
+/* Mean task runtime for plans that must not be too short: the larger of T and
+ * the mean of finished tasks; 0: unknown. */
 static inline double cluster_mean(const struct cluster *c)
 {
     double mean = cluster_runtime(c);

@@ -1,4 +1,4 @@
-/* length: for how long a job is to work that is asked for. See length.h. */
+/* length: how long a job to request. See length.h. */
 #include "engine/outlook/length.h"
 
 #include <math.h>
@@ -9,20 +9,20 @@
 #include "engine/outlook/width.h"
 #include "util/larger.h"
 
-#define LOST 0.05 /* the share of a job that may be */
-/* How much longer than the bag its last tasks may take, in losses: eight means
- * of tasks that are all equal, more where they spread. */
+#define LOST 0.05 /* accepted loss, as a fraction of the job */
+/* Time for the last tasks after the bag's end, in losses: eight mean runtimes
+ * if all tasks are equal, more if they vary. */
 #define LAST 16
-/* How much longer a task may be than a job that it has filled. */
+/* Factor from a job that a task has filled to the next job. */
 #define LONGER 4
 
-/* The jobs of the cluster that are wanted, those there are among them. */
+/* Wanted jobs of the cluster, including existing ones. */
 static double wanted(const struct cluster *c)
 {
     return larger(c->target, (double)c->n_active + c->n_asked);
 }
 
-/* When these are expected to have done the bag. */
+/* Expected time until these jobs have finished the bag. */
 static double end_of_bag(const struct state *s)
 {
     double rate = 0, n = 0, most = s->money.ledger.billing.jobs;
@@ -38,8 +38,8 @@ static double end_of_bag(const struct state *s)
     return (double)forecast_end_at(s, rate);
 }
 
-/* The time that the money pays for all jobs that do not hold money yet, and
- * for the run's own job until then. */
+/* Time that the money pays for all jobs that hold none yet, and for the run's
+ * own job meanwhile. */
 static double paid(const struct state *s)
 {
     const struct bats_billing *b = &s->money.ledger.billing;
@@ -56,7 +56,7 @@ static double paid(const struct state *s)
                     : INFINITY;
 }
 
-/* The time, rounded up to steps, if that is not more than `most`. */
+/* Rounds the time up to steps, or down if that exceeds `most`. */
 static bats_time round_up(const struct state *s, double time, double most)
 {
     double window = (double)s->run.window;
@@ -90,7 +90,7 @@ bats_time length_of_job(const struct state *s, size_t cluster)
     return round_up(s, larger(time, LONGER * (double)s->known.filled), most);
 }
 
-/* The money pays a job of the cluster for a window. */
+/* The money pays for a one-window job of the cluster. */
 static bool is_paid(const struct state *s, size_t cluster)
 {
     return job_first(s, cluster) <=

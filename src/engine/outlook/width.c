@@ -1,12 +1,11 @@
-/* width: how many jobs money is held for. See width.h. */
+/* width: how many jobs to hold money for. See width.h. */
 #include "engine/outlook/width.h"
 
 #include "engine/money/money.h"
 #include "engine/outlook/forecast.h"
 #include "util/larger.h"
 
-/* The cost of the tasks that have not begun, if all run on this cluster; 0: not
- * known. */
+/* Cost of all tasks not begun, run on this cluster; 0: unknown. */
 static double cost_of_rest(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
@@ -14,7 +13,7 @@ static double cost_of_rest(const struct state *s, size_t cluster)
            cluster_rate(s, cluster) / cluster_slots(c);
 }
 
-/* The cost of what the machine's tasks still need after its lease. */
+/* Cost of the time that the machine's tasks need beyond its lease. */
 static double beyond_lease(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];

@@ -1,14 +1,15 @@
 /*
- * width: how many jobs money is held for, where it is held for a lease only
- * (bats/billing.h). Each job that is there holds a lease beyond what its tasks
- * need, until its bill. So one more is asked for only if
+ * width: how many jobs to hold money for where only leases are held
+ * (bats/billing.h). Each running job holds a lease beyond what its tasks need,
+ * until its bill. So one more is requested only if
  *
- *   its lease + the tasks to begin + the rest of those that run after their
- *   leases  <= money left, which may be held for leases,
+ *   its lease + tasks not begun + rest of the running ones after their
+ *   leases  <= money left, counting money held for leases
  *
- * and while no runtime is known, or where the money does not pay the bag, only
- * while half of the money is held. A task begins only if its mean runtime is
- * paid, with the rest of those that run: what is cut off was paid for nothing.
+ * and, while no runtime is known or the money does not cover the bag, only
+ * until half of the money is held. A task begins only if its mean runtime and
+ * the rest of the running tasks are paid for: a task that is cut off wastes
+ * its money.
  *
  * Layer: engine, between the state and its advisors. Only reads.
  */
@@ -17,9 +18,9 @@
 
 #include "engine/state/state.h"
 
-/* Time that a job does not use is neither paid nor held: only a lease is, or
- * there is no budget. So the length of jobs does not matter, only how many
- * there are, and where. */
+/* Unused job time is neither paid nor held: only a lease is held, or there is
+ * no budget. So the length of jobs does not matter, only their number and
+ * clusters. */
 static inline bool width_matters(const struct state *s)
 {
     const struct bats_ledger *l = &s->money.ledger;
@@ -28,10 +29,10 @@ static inline bool width_matters(const struct state *s)
             s->money.purses.n == 0);
 }
 
-/* One more job of the cluster can be asked for. */
+/* One more job of the cluster may be requested. */
 bool width_pays_job(const struct state *s, size_t cluster);
 
-/* One more task can begin on the machine. */
+/* One more task may begin on the machine. */
 bool width_pays_task(const struct state *s, uint32_t machine);
 
 #endif

@@ -1,23 +1,22 @@
 /*
- * bats: all machines for as long as the money lasts for that; else the
- * machine-windows that do the bag soonest. See bats/policy.h, bats/windows.h
- * and policy.h.
+ * bats: uses all machines if the money lasts; otherwise plans the
+ * machine-windows that finish the bag soonest. See bats/policy.h,
+ * bats/windows.h and policy.h.
  *
- * It begins as begin.c says; where an earlier session, the history
- * (bats/prior.h) or the user's guess knows all clusters, with a plan. From the
- * first result on it compares two forecasts. Where all machines, held until the
- * bag is empty, cost about what is left, they are used: being late while money
- * is left is a loss. Else windows are planned, again and again from the state,
- * with what is known of the clusters by then: for less than all of the money,
- * since what is known has an error. If no plan does the whole bag, nothing that
- * runs is given up for it.
+ * It starts as begin.c describes, or with a plan if an earlier session, the
+ * history (bats/prior.h) or the user's guess covers all clusters. From the
+ * first result on it forecasts the cost of all machines until the bag is
+ * empty. If that is about the money left, all are used: finishing late with
+ * money left is a loss. Otherwise it plans windows, again and again from the
+ * current state, for less than all the money to allow for errors of the
+ * estimates. If no plan completes the bag, no running task is stopped for one.
  *
- * A schedule that was chosen after sampling is an end and a limit of the cost:
- * it is planned for what is cheapest then, and once that is too late, for the
- * soonest end. Until then, and where tasks wait for others, machines are also
- * planned for the time in which slots wait for the last task of a level
- * (bats/estimate.h), as in the offers. (For the soonest end in a budget, that
- * would give up too much: paid slots that wait cost no more.)
+ * A schedule chosen after sampling sets an end and a cost limit: bats plans
+ * the cheapest way to that end or, once that is impossible, the soonest end.
+ * Until then, with dependencies, it also plans machines for the time in which
+ * slots wait for the last task of a level (bats/estimate.h), as in the offers.
+ * (For the soonest end within a budget that would be too pessimistic: paid
+ * slots that wait cost nothing more.)
  */
 #include "engine/policy/bats.h"
 
@@ -28,15 +27,15 @@
 #include "engine/money/money.h"
 #include "engine/outlook/width.h"
 
-/* All machines are used if their forecast costs at most this share of what is
- * left: it is made again with each result, and may be wrong by more. */
+/* Use all machines if their forecast cost is below this share of the money
+ * left: the forecast is remade with each result, and may err by more. */
 #define HOPE 1.1
 /* A plan leaves money for this many standard errors of the mean. */
 #define ERRORS 2
-/* With dependencies the plan is made this many times more: which tasks wait
- * depends on the machines. */
+/* With dependencies, extra rounds of planning: waiting tasks depend on the
+ * planned machines. */
 #define ROUNDS 3
-/* Put by for each machine's last task, in windows. */
+/* Reserve for each machine's last task, in windows. */
 #define RESERVE 0.25
 /* With a deadline: the expected runtime of a task on a cluster without
  * results, in multiples of the elapsed time. */
@@ -44,24 +43,27 @@
 struct work {
     struct problem problem;
     struct bats_windows_plan plan;
-    struct late_room late; /* with a deadline, */
-    bool copies_all;       /*   if the tail copies whatever runs */
+    struct late_room late; /* with a deadline */
+    bool copies_all;       /* the tail copies any running task */
     uint32_t buys[BATS_CLUSTERS_MAX];
     int64_t *keeps;                 /* by index in `machines` */
     bool *is_kept;                  /* by machine */
-    uint32_t results, next_results; /* known, and wanted for a new plan */
-    bats_time made_at;              /* the plan; -1: never */
-    bats_time look_at;              /* with a deadline: the next one */
+    uint32_t results, next_results; /* known results, and the number at which
+                                       to plan again */
+    bats_time made_at;              /* time of the plan; -1: none */
+    bats_time look_at;              /* with a deadline: time of the next
+                                       plan */
     bool is_all;                    /* the plan is to use all machines */
-    bool is_new;                    /* it is not carried out yet */
-    bool can_wait;                  /* jobs that are not reclaimed */
-    bool is_asked;                  /* tasks are ready that it did not count
-                                       on: to be made anew at the next tick */
+    bool is_new;                    /* the plan is not carried out yet */
+    bool can_wait;                  /* jobs that cannot be reclaimed may
+                                       wait */
+    bool is_asked;                  /* more tasks are ready than planned: plan
+                                       again at the next tick */
 };
 
 /* ---- the plan ---- */
 
-/* The least cost by a deadline is wanted. */
+/* The goal is the least cost by a deadline. */
 static bool is_thrifty(const struct state *s)
 {
     return s->run.goal.minimize == BATS_MINIMIZE_COST;
@@ -124,7 +126,7 @@ static void use_all(const struct state *s, struct work *w)
         w->keeps[i] = 1 + (int64_t)w->problem.machines[i].overrun;
 }
 
-/* No money is spent on work after the time limit. */
+/* Plans no work after the time limit. */
 static void plan_until_limit(const struct state *s, struct work *w)
 {
     double end = problem_windows_left(s);
@@ -135,8 +137,8 @@ static void plan_until_limit(const struct state *s, struct work *w)
     w->plan.end = fmax(end, 0);
 }
 
-/* The windows that end the bag soonest, if tasks take longer than they seem to;
- * or if that costs too much, as long as they seem to. */
+/* Plans the soonest end with pessimistic runtimes; if that is too expensive,
+ * with the estimated ones. */
 static void plan_carefully(const struct state *s, struct work *w, double money)
 {
     double error = w->problem.cv / sqrt(problem_results(s) + 1.0);
@@ -151,7 +153,7 @@ static void plan_soonest(const struct state *s, struct work *w)
     double all = cost_of_all(s, w, &end);
     bool has_aim = w->problem.is.aim > 0;
     w->is_all = !has_aim && (s->n_clusters == 1 || all <= HOPE * money);
-    /* A guess of the end. */
+    /* Estimate of the end. */
     double since = (double)(s->now - w->made_at) / (double)s->run.window;
     w->plan.end = fmax(w->plan.end - since, 0);
     if (!w->is_all && has_aim)
@@ -167,8 +169,8 @@ static void plan_soonest(const struct state *s, struct work *w)
     plan_until_limit(s, w);
 }
 
-/* Where only the leases of jobs are paid: decides which jobs are held, not for
- * how long. */
+/* Where only leases of jobs are paid: plans which jobs to hold, not how
+ * long. */
 static void plan_jobs(const struct state *s, struct work *w)
 {
     struct swap_plan plan;
@@ -249,7 +251,7 @@ static void release(void *self)
     free(w->is_kept);
 }
 
-/* An earlier session, a profile or the user knows all clusters. */
+/* All clusters are known from an earlier session, a profile or the user. */
 static bool is_known(const struct state *s)
 {
     for (size_t i = 0; i < s->n_clusters; i++)
@@ -294,7 +296,7 @@ static void start(void *self, const struct state *s,
     memcpy(start->machines, w->buys, sizeof start->machines);
 }
 
-/* There is something to plan with. */
+/* There are data to plan with. */
 static bool is_ready(const struct state *s)
 {
     return s->n_absent == 0 && (problem_results(s) > 0 || is_thrifty(s));
@@ -305,8 +307,8 @@ static bool renew(void *self, const struct state *s, uint32_t machine)
     struct work *w = self;
     bats_time entered = s->machines[machine].paid_end - s->run.window;
     bats_time lasts = is_thrifty(s) ? s->run.interval / 2 : 0;
-    /* On a free machine tasks are never cut off: they would be begun and cut
-     * off again for ever. */
+    /* Tasks on a free machine are never cut off: they would be restarted and
+     * cut off for ever. */
     if (!is_ready(s) ||
         s->clusters[s->machines[machine].cluster].spec.charge == 0)
         return machine_works(s, machine);
@@ -317,7 +319,7 @@ static bool renew(void *self, const struct state *s, uint32_t machine)
                      : w->is_kept[machine];
 }
 
-/* The tasks can wait for machines that may be reclaimed. */
+/* The cluster gets no tasks, since they can wait for reclaimable machines. */
 static bool begins_none(const struct work *w, const struct state *s,
                         size_t cluster)
 {
@@ -349,8 +351,7 @@ static bool refill(void *self, const struct state *s,
     return !is_ready(s);
 }
 
-/* A choice of schedules is worth most before machines are paid for a second
- * window. */
+/* A choice of schedules is worth most before any second window is paid. */
 static bool knows(void *self, const struct state *s,
                   const struct occasion *why)
 {
@@ -367,8 +368,8 @@ static bool knows(void *self, const struct state *s,
     return true;
 }
 
-/* With a deadline that can be kept: when to look at the plan again, or when a
- * task runs too long. Otherwise: before a window ends. */
+/* With a feasible deadline: at the planned time, or when a task is overdue.
+ * Otherwise: before a window ends. */
 static bool is_time(const struct work *w, const struct state *s)
 {
     if (copies_late(s, w) && late_is_news(s))
@@ -378,8 +379,8 @@ static bool is_time(const struct work *w, const struct state *s)
                : initial_window_closes(s);
 }
 
-/* Results are news when they have become twice as many; the time, before a
- * window ends: a machine that is not kept begins no long task then. */
+/* Plans again when results have doubled, and before a window ends, since a
+ * machine that is not kept then starts no long task. */
 static bool wants(void *self, const struct state *s,
                   const struct occasion *why)
 {
@@ -400,7 +401,7 @@ static bool wants(void *self, const struct state *s,
     case OCCASION_TICK:
         return is_ready(s) &&
                (w->is_asked || s->money.terms.waits || is_time(w, s));
-    case OCCASION_READY: /* there may be a thousand of these a second */
+    case OCCASION_READY: /* up to a thousand per second */
         w->is_asked = true;
         return is_ready(s) && s->now - w->made_at >= s->run.interval;
     case OCCASION_LOST:
@@ -422,7 +423,7 @@ static bats_time expected_end(void *self, const struct state *s)
                                                        : (bats_time)end;
 }
 
-/* For people: when the bag will be done by this plan, and for how much. */
+/* Reports the plan's expected end and cost. */
 static void tell_expected(void *self, const struct state *s,
                           struct bats_decision *d)
 {
@@ -435,7 +436,7 @@ static void tell_expected(void *self, const struct state *s,
     d->cost = (bats_money)cost;
 }
 
-/* For people: what has changed since the plan before. */
+/* Reports what triggered the new plan. */
 static enum bats_trigger trigger_of(const struct work *w,
                                     const struct state *s,
                                     const struct occasion *why)

@@ -1,29 +1,27 @@
 /*
- * begin: the machines with which policy bats begins when no cluster is known.
+ * begin: the initial machines of policy bats when no cluster is known.
  *
- * Within a budget: as many machines as there are tasks, the cheapest slots
- * first, so that every cluster that may be needed is measured at once. All
- * machines, in the order of their numbers, where charges differ by no more than
- * speeds do and so say nothing of the price of work; or where the budget does
- * not pay all of them for a window: then no order is better than that of
- * self-scheduling.
+ * Within a budget: slots for all tasks, the cheapest first, so that every
+ * cluster that may be needed is measured at once. All machines, in numerical
+ * order, if charges differ no more than speeds may, and so do not tell the
+ * price of work; or if the budget does not pay all of them for a window, when
+ * no order beats self-scheduling.
  *
- * By a deadline: a few machines of each cluster, for the same money; or all of
- * them, if the budget pays all until the deadline, for then only the time can
- * be too short.
+ * By a deadline: a few machines of each cluster, for equal money; or all, if
+ * the budget pays for all until the deadline, since then only time can be
+ * short.
  */
 #include "engine/policy/bats.h"
 
 #include <math.h>
 
-/* Charges that differ less say nothing of the price of work. */
+/* Charges within this factor do not tell the price of work. */
 #define ALIKE 2
-/* Machines of the cheapest cluster to begin with; of others, as many as cost
- * the same, or one. */
+/* Initial machines of the cheapest cluster; others get as many as cost the
+ * same, at least one. */
 #define FIRST 8
 
-/* The price of work on a slot: of its time, and where relative speeds are
- * believed, of what is done in it. */
+/* Price of a slot's time or, if relative speeds are believed, of its work. */
 static double slot_price(const struct state *s, size_t i)
 {
     const struct cluster *c = &s->clusters[i];
@@ -33,7 +31,7 @@ static double slot_price(const struct state *s, size_t i)
     return s->known.believes ? price * s->known.prior.mean[i] / most : price;
 }
 
-/* Tasks to begin for: those of an open bag are still to come. */
+/* Number of tasks to start for; an open bag will get more. */
 static double tasks_of(const struct state *s)
 {
     double left = bats_bag_left(&s->bag);
@@ -43,7 +41,7 @@ static double tasks_of(const struct state *s)
 
 /* ---- within a budget ---- */
 
-/* Machines with as many slots as there are tasks, the cheapest slots first. */
+/* Starts one slot per task, the cheapest slots first. */
 static void start_cheap(const struct state *s, struct policy_start *start)
 {
     bool seen[BATS_CLUSTERS_MAX] = {false};
@@ -85,14 +83,14 @@ void begin_for_budget(const struct state *s, double money,
 
 /* ---- by a deadline ---- */
 
-/* Machines that have tasks. */
+/* Number of machines that have tasks to run. */
 static double most_of(const struct state *s, const struct cluster *c)
 {
     double slots = cluster_slots(c);
     return fmin(ceil(tasks_of(s) / slots), c->spec.max);
 }
 
-/* A budget that pays all of them until the deadline. */
+/* The budget pays for all machines until the deadline. */
 static bool pays_all(const struct state *s)
 {
     double time = (double)(s->run.goal.deadline - s->now), cost = 0;

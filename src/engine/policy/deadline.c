@@ -1,41 +1,38 @@
 /*
- * deadline: the least cost by a deadline, for policy bats: which
- * machine-windows (bats/windows.h) to buy from now on. begin.c says with what
- * it begins.
+ * deadline: least cost by a deadline, for policy bats: chooses the
+ * machine-windows (bats/windows.h) to buy. begin.c makes the start.
  *
- * What begins late may end late. So the slots of cluster i are worth what they
- * begin until Q_i before the deadline:
+ * Tasks that begin late may end late. So slots of cluster i count only until
+ * Q_i before the deadline:
  *
- *   Q_i   = T_i q, q the longest runtime that was seen, in units of its
- *           cluster's mean, and 1 + z cv at least: z the normal quantile of
- *           p^(1/k), p the confidence, for the last tasks of k slots; at
- *           most 3, and at most 2 before the first and from 20 results on
- *   loss  = Q_i - T_i (1 + cv^2) / 2: what is begun by then is done, too
+ *   Q_i   = T_i q, q the longest runtime seen, in units of its cluster's mean,
+ *           but at least 1 + z cv: z is the normal quantile of p^(1/k), p the
+ *           confidence, for the last tasks of k slots; at most 3, and at most
+ *           2 before the first and from 20 results on
+ *   loss  = Q_i - T_i (1 + cv^2) / 2: tasks begun by then are finished
  *   N'    = N + z_p cv sqrt(N + N^2 / (n + 1)), n results: the sum of N
  *           runtimes whose mean is known from n; N' = N while n < 4
  *
- * N' - N is bought only when it is the last chance: as long as it could still
- * be done if parked machines began a little later, windows for N are bought;
- * so they are where only the money is too short for the margin.
+ * The margin N' - N is bought only at the last chance: as long as parked
+ * machines could do it a little later, windows for N are bought; also if only
+ * the money is too short for the margin.
  *
- * While there is no result, a task is taken to last half as long again as the
- * longest has; so the fewer tasks after each other the deadline leaves time
- * for, the sooner more machines come. Once 20 results are known, a plan that
- * could begin five looks later is looked at again after four.
+ * Before the first result, a task is assumed to take 1.5 times the longest
+ * elapsed time; so the tighter the deadline, the sooner machines are added.
+ * From 20 results on, a plan that could begin five looks later is reviewed
+ * after four.
  *
- * From Q_i before the deadline on, cluster i begins nothing as long as
- * machines with more time could begin half as many tasks again as there are,
- * in windows that are paid: it would only make one late. A task that runs too
- * long anyway is begun again elsewhere: late.c.
+ * From Q_i before the deadline on, cluster i starts no task as long as other
+ * machines with more time could start, in paid windows, 1.5 times as many
+ * tasks as are left: it would only make one late. Overdue tasks are copied
+ * elsewhere: late.c.
  *
- * Machines that may be reclaimed may not be there when they are needed. So
- * where they are cheaper, the others must be able to do all that is left in
- * time by themselves, two tasks more included: the safety net of Uniform
- * Progress (Wu et al., NSDI 2024). From the moment at which they only just can
- * all of them are used. Of machines that are jobs, what is not used is not
- * paid: those that may be reclaimed are used wherever they are to be had, and
- * the others only from that moment until the time suffices for four tasks
- * more.
+ * Reclaimable machines may be gone when needed. So where they are cheaper, the
+ * safe machines must be able to finish the remaining tasks and two more in
+ * time by themselves: the safety net of Uniform Progress (Wu et al., NSDI
+ * 2024). Once they only just can, all of them are used. With jobs, unused time
+ * is not paid: reclaimable ones are used whenever available, and safe ones
+ * only from that moment until the time suffices for four more tasks.
  */
 #include "engine/policy/bats.h"
 
@@ -47,10 +44,10 @@
 #define Z_MOST 3
 #define Z_KNOWN 2
 #define KNOWN 20
-/* Fewer results are no ground for a margin. */
+/* No margin with fewer results. */
 #define FEW 4
-/* "A little later", in intervals between looks; and the number of looks to
- * skip if the plan could still begin that much later. */
+/* "A little later", in review intervals; and the number of reviews to skip if
+ * the plan could still begin that much later. */
 #define WAIT 1.5
 #define SKIP 4
 /* Wait for cheaper machines only if they can start this many times as many
@@ -97,7 +94,7 @@ static double margin(const struct state *s, const struct problem *p)
     return n_results < FEW ? 0 : z * p->cv * sqrt(n + n * n / (n_results + 1));
 }
 
-/* Answers of bats_windows_suffice(): at once, and later. */
+/* Questions to bats_windows_suffice(): starting now, and later. */
 enum { NOW, WAITING, SKIPPING, N_ANSWERS };
 
 static void ask(const struct problem *p, const struct state *s, double end,
@@ -109,7 +106,7 @@ static void ask(const struct problem *p, const struct state *s, double end,
     bats_windows_suffice(&p->is, end, money, later, N_ANSWERS, enough);
 }
 
-/* The cost of a task on its cheapest cluster. */
+/* Cost of a task on its cheapest cluster. */
 static double least_cost(const struct problem *p)
 {
     double least = INFINITY;
@@ -120,8 +117,8 @@ static double least_cost(const struct problem *p)
     return least;
 }
 
-/* A running task is cut off only if its cluster is known and another one does
- * it again for less. */
+/* Keeps machines of running tasks, unless the cluster is known and another one
+ * repeats the task for less. */
 static void let_end(const struct problem *p, const struct state *s,
                     struct bats_windows_plan *plan)
 {
@@ -161,7 +158,7 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
     ask(p, s, end, money, enough);
     if (!enough[WAITING] && !enough[NOW])
         ask(p, s, end, INFINITY, with_money);
-    /* There is no money for a margin if only the money is short. */
+    /* If only the money is short, plan without the margin. */
     if (enough[WAITING] || (!enough[NOW] && with_money[NOW]))
         p->is.demand = demand;
     bats_windows_cheapest(&p->is, end, money, plan);
@@ -178,7 +175,7 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
 
 /* ---- which task waits for another machine ---- */
 
-/* Q of the cluster; INFINITY: nothing has ended there. */
+/* Q of the cluster; INFINITY: no results there. */
 static double last_task(const struct problem *p, const struct state *s,
                         size_t cluster)
 {
@@ -223,8 +220,7 @@ static double rate_of(const struct problem *p, size_t cluster)
     return p->types[cluster].slots * p->types[cluster].rate;
 }
 
-/* The same of all machines that cannot be reclaimed; 0: none, or the others
- * are no cheaper. */
+/* The same for all safe machines; 0: none, or the others are no cheaper. */
 static double safe_rate(const struct problem *p, const struct state *s)
 {
     double rate = 0, least[2] = {INFINITY, INFINITY};
@@ -240,8 +236,8 @@ static double safe_rate(const struct problem *p, const struct state *s)
     return least[0] < least[1] ? rate : 0;
 }
 
-/* Uses all machines of the one kind; and for the last tasks begins none of the
- * other, for a job that waits would be thought to be enough. */
+/* Uses all machines of one kind, and none of the other for the last tasks: a
+ * queued job would be counted as sufficient. */
 static void use(const struct problem *p, const struct state *s,
                 struct bats_windows_plan *plan, bool safe)
 {

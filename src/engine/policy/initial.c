@@ -1,7 +1,6 @@
 /*
- * initial: the configuration at the start of a run, from which policy bkp
- * learns the value of the clusters. See policy.h. Source: paper 2.3, figure 3;
- * thesis 2.2.4.
+ * initial: the start of a run, in which policy bkp samples the clusters. See
+ * policy.h. Source: paper 2.3, figure 3; thesis 2.2.4.
  */
 #include "engine/policy/policy.h"
 
@@ -16,8 +15,8 @@ static uint32_t machines_for(const struct cluster *c, uint32_t tasks)
     return n < c->spec.max ? (uint32_t)n : c->spec.max;
 }
 
-/* Tasks of the cluster's sample still to be run, out of `want`. A cluster that
- * an earlier session has sampled needs none. */
+/* Tasks of the cluster's sample still to run, out of `want`. A cluster sampled
+ * by an earlier session needs none. */
 static uint32_t lacks(const struct state *s, size_t cluster, uint32_t want)
 {
     uint32_t known = s->clusters[cluster].stats.n_done;
@@ -26,8 +25,8 @@ static uint32_t lacks(const struct state *s, size_t cluster, uint32_t want)
     return s->known.tops_up ? want - known : want;
 }
 
-/* The missing part of the sample needs no more machines than tasks; without a
- * budget there is no reason to wait for it. */
+/* The missing part of the sample needs no more machines than tasks. Without a
+ * budget, all machines start. */
 static uint32_t machines_at_start(const struct state *s, size_t cluster,
                                   uint32_t workers,
                                   const struct policy_sample *sample)
@@ -80,10 +79,10 @@ static size_t next_cheapest(const struct state *s, bool *seen)
  * The implicit sampling phase: iw = min(ceil(N/10), n) initial workers per
  * cluster. A budget that cannot pay them for one window gets fewer; one that
  * cannot pay a single machine of each cluster samples the cheapest clusters
- * only. Without a budget there is no reason to wait: all machines start. At
- * most half of a small bag is sample.
+ * only. Without a budget, all machines start. At most half of a small bag is
+ * sampled.
  *
- * A sampling phase of its own says itself how many it wants.
+ * A separate sampling phase states its own needs.
  */
 void initial_start(const struct state *s, const struct policy_sample *sample,
                    struct policy_start *start)
@@ -129,8 +128,8 @@ bool initial_window_closes(const struct state *s)
 }
 
 /*
- * True if every cluster has run its sample; or, before any machine is paid for
- * a second window, half of it: then T counts the running tasks by their
+ * True if every cluster has run its sample or, before any machine is paid for
+ * a second window, half of it: then running tasks enter T by their
  * expectation. (The papers wait for the whole sample. If some tasks are longer
  * than a window, that pays all initial machines twice.)
  */

@@ -1,17 +1,17 @@
 /*
- * late: machines for copies of what runs too long, for policy bats. Once
- * nothing waits any more, tasks that run where they end after the deadline can
- * be in time only if a faster machine begins them again.
+ * late: machines for copies of overdue tasks, for policy bats. Once no task is
+ * waiting, a task expected to end after the deadline can be in time only if a
+ * faster machine starts a copy.
  *
- *   rest     = how much longer a task is expected to run where it runs; as long
- *              again as until now where nothing has ended yet
- *   total_j  = max((elapsed + rest) T_j / T_i, T_j), T_j where nothing is known
- *              of i: how long it would take on a machine of cluster j
+ *   rest     = expected remaining time of a task where it runs; the elapsed time
+ *              again, if its cluster has no results
+ *   total_j  = max((elapsed + rest) T_j / T_i, T_j), or T_j if i is unknown:
+ *              the expected time of a copy on cluster j
  *
- * Those with rest beyond the deadline, the longest first, get the machine that
- * ends them soonest: one that is idle, else one that is parked, if it is in
- * time and there is money beside what running tasks need. What is bought has no
- * task: the tail (../tail/tail.h) sends it the copy.
+ * Tasks with rest beyond the deadline, the longest first, get the machine that
+ * ends them soonest: an idle one, else a parked one, if it is in time and
+ * affordable beside the needs of running tasks. A bought machine has no task:
+ * the tail (../tail/tail.h) sends it the copy.
  */
 #include "engine/policy/bats.h"
 
@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy is kept if its task may take this many times the expected time and be
- * late. */
+/* A copy is kept if its task would be late when taking this many times the
+ * expected time. */
 #define RISK 2
 
 static int by_rest(const void *left, const void *right)
@@ -61,7 +61,7 @@ static double total(const struct problem *p, const struct state *s,
 }
 
 /* The copy in `slot` is expected to end first, and may save the deadline.
- * *left: the time that it takes until then. */
+ * *left: its remaining time. */
 static bool is_sooner(const struct problem *p, const struct state *s,
                       uint32_t slot, double end, double *left)
 {
@@ -73,8 +73,8 @@ static bool is_sooner(const struct problem *p, const struct state *s,
             RISK * rest(p, s, task) > end);
 }
 
-/* Chooses a machine among those that are parked: one that ends the task first,
- * if that is in time and for this money. */
+/* Buys the parked machine that ends the task first, if it is in time and
+ * affordable. */
 static void buy(const struct problem *p, const struct state *s, uint32_t slot,
                 double end, uint32_t *spares, double *money)
 {
@@ -102,7 +102,7 @@ static bool is_last(const struct state *s)
     return problem_pending(s) == 0 && s->bag.count[BATS_TASK_BLOCKED] == 0;
 }
 
-/* The task may have a copy and has none. */
+/* The task has no copy but may have one. */
 static bool is_alone(const struct state *s, uint32_t slot)
 {
     struct bats_position task = s->slots[slot].head;
@@ -150,7 +150,7 @@ static uint32_t look(const struct problem *p, const struct state *s,
     return n;
 }
 
-/* The copies that go on, as far as the money lasts. */
+/* Keeps the copies worth continuing, as far as the money lasts. */
 static void keep_copies(const struct problem *p, const struct state *s,
                         double end, struct late_room *r, double *money)
 {
@@ -187,7 +187,7 @@ void late_plan(const struct problem *p, const struct state *s, bool wanted,
         buy(p, s, r->list[i].slot, end, r->spares, &money);
 }
 
-/* ---- room ---- */
+/* ---- life cycle ---- */
 
 int late_init(struct late_room *r, const struct state *s)
 {

@@ -2,10 +2,10 @@
  * policy: which machines are held. See advisor.h, bats/policy.h and
  * src/doc/add-a-policy.md.
  *
- * The least that a policy needs is `start` and `renew`. Every function but
- * these may be NULL. The engine itself never spends more than the budget, never
- * holds more machines than a cluster's max, and acquires none while there is
- * nothing to run.
+ * A policy needs at least `start` and `renew`; every other function may be
+ * NULL. The engine never spends more than the budget, never holds more
+ * machines than a cluster's max, and acquires none while there is nothing to
+ * run.
  */
 #ifndef BATS_ENGINE_POLICY_H
 #define BATS_ENGINE_POLICY_H
@@ -13,7 +13,7 @@
 #include "bats/status.h"
 #include "engine/advisor.h"
 
-/* Why a policy is asked. */
+/* Events on which a policy is asked. */
 enum occasion_type {
     OCCASION_RESULT,  /* a task has its result: machine, task, runtime */
     OCCASION_WINDOW,  /* a machine has entered a window, or was parked: machine
@@ -21,10 +21,10 @@ enum occasion_type {
     OCCASION_TICK,    /* a monitoring interval is over */
     OCCASION_LOST,    /* a machine was lost, or put in quarantine: machine */
     OCCASION_STALLED, /* tasks are left and nothing runs */
-    OCCASION_READY, /* tasks that had to wait for others are ready, no slot is
-                         idle, and machines are parked */
-    OCCASION_CHOSEN /* a schedule, which the policy has to plan itself: what
-                        it may cost, and when it need not end sooner */
+    OCCASION_READY, /* tasks that waited for others are ready, no slot is idle,
+                       and machines are parked */
+    OCCASION_CHOSEN /* a schedule was chosen that the policy must plan itself:
+                       within its cost limit; it need not end sooner */
 };
 
 struct occasion {
@@ -32,10 +32,10 @@ struct occasion {
     uint32_t machine;
     struct bats_position task;
     bats_time runtime;
-    bool in_sample; /* RESULT: it is one of its cluster's sample */
+    bool in_sample; /* RESULT: it belongs to its cluster's sample */
 };
 
-/* Needs of the sampling phase: slots of each cluster, and the tasks that the
+/* Needs of the sampling phase: slots per cluster, and the tasks that the
  * cluster lacks. All 0: no such phase. */
 struct policy_sample {
     bool is_on;
@@ -43,73 +43,72 @@ struct policy_sample {
     uint32_t lacks[BATS_CLUSTERS_MAX];
 };
 
-/* The configuration of the start, zeroed before. */
+/* The first configuration; zeroed by the caller. */
 struct policy_start {
     uint32_t machines[BATS_CLUSTERS_MAX];
-    uint32_t sample[BATS_CLUSTERS_MAX]; /* tasks, the first ones, that are the
+    uint32_t sample[BATS_CLUSTERS_MAX]; /* number of first tasks that form the
                                            cluster's sample; 0: the first
-                                           results are */
+                                           results form it */
 };
 
 /* A new configuration. */
 struct policy_plan {
-    struct bats_decision decision; /* for the record */
-    /* Machines of each cluster that are not marked; acquired up to that. */
+    struct bats_decision decision; /* recorded */
+    /* Unmarked machines of each cluster; machines are acquired up to this. */
     uint32_t target[BATS_CLUSTERS_MAX];
-    /* machines among them without a waiting task: for copies */
+    /* Machines among them for copies, without waiting tasks. */
     uint32_t spares[BATS_CLUSTERS_MAX];
-    bool confirms; /* not recorded if it repeats the last one */
-    /* Windows that each machine of the cluster gets after the present one. */
+    bool confirms; /* not recorded if it repeats the last plan */
+    /* Windows that each machine of the cluster gets after the current one. */
     int64_t windows[BATS_CLUSTERS_MAX];
-    /* By machine: it is not marked. NULL: surplus machines are marked, those
-     * first whose windows end soonest. */
+    /* By machine: it stays unmarked. NULL: surplus machines are marked, those
+     * whose windows end soonest first. */
     const bool *keeps;
-    /* By machine: it gets another window for a copy; may be NULL. */
+    /* By machine: gets another window for a copy; may be NULL. */
     const bool *copies;
 };
 
 struct bats_policy {
     struct advisor advisor;
     const char *about;    /* one line for people */
-    bool plans_windows;   /* unusable without windows */
-    bool one_each;        /* a slot is given no task ahead */
+    bool plans_windows;   /* needs windows */
+    bool one_each;        /* slots prefetch no tasks */
     bool knows_needs;     /* tasks may need several slots, memory or GPUs */
-    bool sends_instances; /* so does its tail, whatever is asked for */
-    /* The configuration of the start. Asked once, when the first machine
-     * joins. */
+    bool sends_instances; /* uses the tail that sends instances, whatever the
+                             user asks for */
+    /* The first configuration. Asked once, when the first machine joins. */
     void (*start)(void *self, const struct state *s,
                   const struct policy_sample *sample,
                   struct policy_start *start);
-    /* Shall this machine enter another window? (Only asked shortly before the
-     * end of its paid time, and if there is money.) */
+    /* Whether this machine enters another window. Asked only shortly before
+     * its paid time ends, and if the money suffices. */
     bool (*renew)(void *self, const struct state *s, uint32_t machine);
-    /* The task that this idle slot is to run, of those that are ready, or
-     * BATS_NO_POSITION: none of them now. It is only asked if it does not refuse
-     * the machine; with it the engine wants a graph, and that use is charged. NULL:
-     * the order decides. */
+    /* The ready task for this idle slot, or BATS_NO_POSITION: none now. Asked
+     * only if `refuses` allows the machine. A policy with this function
+     * requires a graph and charges for use. NULL: the order decides. */
     struct bats_position (*place)(void *self, const struct state *s,
                                   uint32_t slot);
-    /* Why may this machine start no task now? BATS_IDLE_NOT: it may. */
+    /* Why the machine may not start a task now; BATS_IDLE_NOT: it may. */
     enum bats_idle (*refuses)(void *self, const struct state *s,
                               uint32_t machine);
-    /* After LOST, STALLED and READY: are machines acquired up to what the
-     * present configuration wants? */
+    /* After LOST, STALLED and READY: whether machines are acquired up to the
+     * current configuration's targets. */
     bool (*refill)(void *self, const struct state *s,
                    const struct occasion *why);
-    /* Tasks are left, nothing goes on: is it for want of time? */
+    /* Whether a stalled run with tasks left lacks time. */
     bool (*is_late)(void *self, const struct state *s);
-    /* The clusters are known well enough for a choice of schedules. */
+    /* Whether the clusters are known well enough for a choice of schedules. */
     bool (*knows)(void *self, const struct state *s,
                   const struct occasion *why);
-    /* Does it want to think about a new configuration now? Of every result and
-     * every window it is told by this. */
+    /* Whether the policy wants to plan now. Called for every result and every
+     * window, so also a notification. */
     bool (*wants)(void *self, const struct state *s,
                   const struct occasion *why);
-    /* When it expects the bag to be done; BATS_NEVER: not known. NULL: ask the
-     * forecast. */
+    /* Expected end of the bag; BATS_NEVER: unknown. NULL: ask the forecast. */
     bats_time (*end)(void *self, const struct state *s);
-    /* If it does: true and a new configuration in *plan, or false. T of every
-     * cluster and the forecast are of now. *rc < 0: it failed. */
+    /* Called if `wants` was true, with T of every cluster and the forecast up
+     * to date. Sets *is_new, and if true the new configuration *plan. Returns
+     * < 0 on failure. */
     int (*plan)(void *self, const struct state *s, const struct occasion *why,
                 bool *is_new, struct policy_plan *plan,
                 struct bats_error *err);
@@ -117,25 +116,25 @@ struct bats_policy {
 
 /* ---- rr.c: for other policies, too ---- */
 
-/* All machines. */
+/* Starts all machines. */
 void rr_start(void *self, const struct state *s,
               const struct policy_sample *sample, struct policy_start *start);
 
-/* The machine works. */
+/* Renews machines that have work. */
 bool rr_renew(void *self, const struct state *s, uint32_t machine);
 
-/* Always. */
+/* Always true. */
 bool rr_refill(void *self, const struct state *s, const struct occasion *why);
 
-/* ---- initial.c: how a run begins that samples first ---- */
+/* ---- initial.c: the start of a run that samples first ---- */
 
 void initial_start(const struct state *s, const struct policy_sample *sample,
                    struct policy_start *start);
 
-/* The sample suffices for a first plan. */
+/* Whether the sample suffices for a first plan. */
 bool initial_sampled(const struct state *s);
 
-/* Some machine of it is about to ask for a second window. */
+/* Whether some initial machine is about to need a second window. */
 bool initial_window_closes(const struct state *s);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * problem: what is known of clusters and of what runs, as the problem of
- * machine-windows (bats/windows.h) that policy bats solves.
+ * problem: builds the machine-windows problem (bats/windows.h) of policy bats
+ * from what is known of clusters and running tasks.
  *
  *   T     = (sum of tau_e over running tasks + rt_done) / (running + done)
  *   tau_e = tau + (sum of (x - tau) over the k runtimes x > tau of the sample
  *           + cv mean of what is done) / (k + 1)
- *   loss  = T (1 + cv^2) / 2: what a task that is looked at by chance has run
+ *   loss  = T (1 + cv^2) / 2: mean elapsed time of a task at a random instant
  *
- * with cv = forecast_spread(). Source of T: paper 2.1. Its tau_e where no x is
- * longer, tau + T, would say of the last of many equal tasks that it has only
- * begun, and T would grow with every look.
+ * with cv = forecast_spread(). Source of T: paper 2.1. The paper's tau_e
+ * without a longer x, tau + T, would treat the last of many equal tasks as
+ * just begun, and T would grow with every look.
  */
 #include "engine/policy/bats.h"
 
@@ -20,8 +20,8 @@
 #include "engine/outlook/length.h"
 #include "util/larger.h"
 
-/* A task that outlasts all others of its cluster takes this many standard
- * deviations longer, at most that many means. */
+/* A task that outlasts all others of its cluster is expected to take this many
+ * more standard deviations, at most DEVIATION_MOST means. */
 #define DEVIATION_MOST 1
 #define LONGER 1.05 /* by default */
 #define CONFIDENCE 0.9
@@ -29,10 +29,10 @@
 /* ---- estimates ---- */
 
 /*
- * How much longer a task runs that has been running for `elapsed`: the mean of
- * the sample's runtimes that are longer, and another one that is longer than
- * this by a deviation. (The mean of all, tau_e of the papers where none is
- * longer, would say of the last of many equal tasks that it has only begun.)
+ * Expected remaining time of a task that has run for `elapsed`: from the mean
+ * of the longer runtimes in the sample and one more, a deviation longer than
+ * this. (The mean of all, tau_e of the papers if none is longer, would treat
+ * the last of many equal tasks as just begun.)
  */
 static double rest_of(const struct bats_stats *stats, double elapsed,
                       double cv)
@@ -50,13 +50,13 @@ static double rest_of(const struct bats_stats *stats, double elapsed,
     return (sum + smaller(cv, DEVIATION_MOST) * stats->mean_done) / (n + 1);
 }
 
-/* The tasks that run on a cluster. */
+/* The running tasks of a cluster. */
 struct running {
     double n, sum, longest;
 };
 
-/* Notes of each slot, too, how much longer its task runs, if there are results
- * there, and how long in all, microseconds. */
+/* Also records each slot's remaining and total task time, microseconds, if its
+ * cluster has results. */
 static void look(const struct state *s, struct problem *p,
                  struct running *running)
 {
@@ -82,8 +82,8 @@ static void look(const struct state *s, struct problem *p,
     }
 }
 
-/* Takes the belief about the clusters, if there is one; mean[] is what they
- * seem to take, 0 without results. What the user expects is not a belief. */
+/* Applies the prior belief, if there is one. mean[]: observed means, 0 without
+ * results. The user's expectation is not a belief. */
 static void believe(const struct state *s, double *mean)
 {
     struct bats_belief belief;
@@ -98,9 +98,9 @@ static void believe(const struct state *s, double *mean)
             mean[i] = belief.mean[i] / window;
 }
 
-/* T of every cluster in windows. On a cluster without results: what is
- * believed, or the user's expectation, else the mean of the others; at least the
- * elapsed time of its tasks. */
+/* T of every cluster, in windows. A cluster without results gets the belief,
+ * or the user's expectation, else the mean of the others; at least the elapsed
+ * time of its tasks. */
 static void find_means(const struct state *s, struct problem *p, double *mean)
 {
     struct running running[BATS_CLUSTERS_MAX] = {{0}};
@@ -164,8 +164,8 @@ static void add_machine(const struct state *s, struct problem *p,
         machine->overrun = ceil(longest - machine->paid);
 }
 
-/* Mean cost of a window of a machine of this age, kept for `windows`: it may
- * become cheaper with age, and be reclaimed before it costs anything. */
+/* Mean cost of a window for a machine of this age, kept for `windows`: it may
+ * get cheaper with age, or be reclaimed before it costs anything. */
 static double price_at(const struct state *s, const struct cluster *c,
                        bats_time age, double windows)
 {
@@ -181,9 +181,8 @@ static double price_at(const struct state *s, const struct cluster *c,
     return (double)cost / windows * (1 - free);
 }
 
-/* The price of machines that are held, else of new ones: a plan has one for
- * both.
- */
+/* Price of held machines, or of new ones if none is held: a plan has only one
+ * price per cluster. */
 static double mean_price(const struct state *s, const struct cluster *c,
                          double windows)
 {
@@ -201,8 +200,7 @@ static double mean_price(const struct state *s, const struct cluster *c,
     return n > 0 ? sum / n : price_at(s, c, 0, windows);
 }
 
-/* The share of the time that is not lost with tasks that are cut off half
- * way. */
+/* Fraction of the time not lost with tasks cut off half-way. */
 static double useful(const struct cluster *c, double mean)
 {
     return c->spec.reclaimable
@@ -210,8 +208,8 @@ static double useful(const struct cluster *c, double mean)
                : 1;
 }
 
-/* The windows in which all machines do the bag: the time for which a new one is
- * kept, at least. */
+/* Windows that all machines need for the bag: the least time for which a new
+ * machine is kept. */
 static double horizon(const struct state *s, const struct problem *p,
                       const double *mean)
 {
@@ -224,7 +222,7 @@ static double horizon(const struct state *s, const struct problem *p,
     return rate > 0 ? p->is.demand / rate : 0;
 }
 
-/* `there` machines of the cluster can be held. */
+/* Adds the cluster, with `there` machines that can be held. */
 static void add_type(const struct state *s, struct problem *p, size_t cluster,
                      double cv, double mean, double windows, uint32_t there)
 {
@@ -269,7 +267,7 @@ double problem_work(const struct state *s)
     return problem_pending(s) * categories_left_weight(s) * needs_width(s);
 }
 
-/* A schedule that was chosen need not end sooner. */
+/* The end of a chosen schedule: the plan need not be sooner. */
 static double aim_of(const struct state *s)
 {
     return s->run.aim > s->now
@@ -319,7 +317,7 @@ double problem_waits_of_all(const struct problem *p)
     return waiting(p, slots);
 }
 
-/* A machine counts for the share of the time that it is held. */
+/* A machine counts for the fraction of time it is held. */
 double problem_waits(const struct problem *p,
                      const struct bats_windows_plan *plan)
 {

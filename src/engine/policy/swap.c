@@ -1,15 +1,15 @@
 /*
- * swap: in which clusters the jobs are, where their length does not matter
+ * swap: distributes jobs among clusters if their length does not matter
  * (outlook/width.h), for policy bats.
  *
- * As long as clusters are unknown, the jobs are shared out evenly among them.
- * A cluster is better than another one if its tasks take less time by a tenth
- * and cost no more. The jobs of the worse one get no new task then, and others
- * are asked for in the better one: no more at a time than are there already,
- * not while some of them wait, and only if the rest of the bag lasts for twice
- * as long as jobs wait there. If the money does not pay the bag so, jobs of the
- * dearest cluster go to the cheapest, as many as need be. New jobs are of the
- * fastest cluster that the money pays.
+ * Unknown clusters share the jobs evenly. A cluster is better than another if
+ * its tasks take at least a tenth less time and cost no more. Then the worse
+ * one's jobs get no new tasks, and jobs are requested in the better one: no
+ * more at a time than it has already, not while some are queued, and only if
+ * the rest of the bag lasts twice as long as jobs wait there. If the money
+ * does not cover the bag that way, as many jobs as necessary move from the
+ * most expensive cluster to the cheapest. New jobs go to the fastest
+ * affordable cluster.
  *
  * Layer: engine, policies.
  */
@@ -21,22 +21,22 @@
 #include "engine/money/money.h"
 #include "engine/outlook/forecast.h"
 
-#define BETTER 1.1 /* times as fast */
-/* A cluster without results whose tasks have run for this many times as long
- * as those of the fastest one is known to be slower. */
+#define BETTER 1.1 /* speed ratio of a better cluster */
+/* A cluster without results is known to be slower once its tasks have run this
+ * many times longer than those of the fastest one. */
 #define SLOWER 1.5
-/* A cluster gets more jobs if the bag lasts this many times as long as they
+/* A cluster gets more jobs if the bag lasts this many times longer than their
  * wait. */
 #define WAITS 2
 
 struct swap {
     const struct state *s;
     struct swap_plan *plan;
-    double speed[BATS_CLUSTERS_MAX]; /* of a job, tasks per microsecond; 0: not
-                                      * known */
+    double speed[BATS_CLUSTERS_MAX]; /* of a job, tasks per microsecond; 0:
+                                        unknown */
     double price[BATS_CLUSTERS_MAX]; /* of a job, per microsecond */
-    double tasks;                    /* that have not begun */
-    uint32_t n, most;                /* jobs: in the plan, and allowed */
+    double tasks;                    /* not begun */
+    uint32_t n, most;                /* planned and allowed jobs */
 };
 
 static bool is_known(const struct cluster *c)
@@ -98,7 +98,7 @@ static bool has_room(const struct swap *w, size_t i)
     return c->n_joined > 0 && w->plan->target[i] < c->spec.max;
 }
 
-/* More jobs can be had there in time. */
+/* Number of further jobs the cluster can start in time. */
 static uint32_t room_of(const struct swap *w, size_t i)
 {
     const struct cluster *c = &w->s->clusters[i];
@@ -133,7 +133,7 @@ static void leave_worse(struct swap *w)
     }
 }
 
-/* The cheapest cluster with room, or the dearest with jobs. */
+/* The cheapest cluster with room, or the most expensive one with jobs. */
 static size_t find(const struct swap *w, bool cheapest)
 {
     size_t best = SIZE_MAX;
@@ -161,8 +161,8 @@ static void afford(struct swap *w, double money)
     }
 }
 
-/* The fastest cluster with room that the money pays, else the cheapest with
- * room; if no such cluster is known, the unknown one with the fewest jobs. */
+/* The fastest affordable cluster with room, else the cheapest with room; if
+ * none is known, the unknown one with the fewest jobs. */
 static size_t next_cluster(const struct swap *w, double money)
 {
     size_t best = SIZE_MAX;

@@ -1,5 +1,5 @@
 /*
- * choice: schedules are offered, and one is chosen. See bats/sched.h and
+ * choice: offers schedules and takes the choice. See bats/sched.h and
  * sampling.h.
  */
 #include "engine/sampling/memory.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One cluster, or clusters that cost nothing, leave no choice. */
+/* There is no choice with one cluster, or if none charges. */
 static bool is_choice(const struct state *s)
 {
     size_t n = 0;
@@ -32,7 +32,7 @@ bool sampling_offer(struct sampling *p, const struct state *s,
 
 /* ---- the data of the estimate ---- */
 
-/* In a plain run, each cluster is known only from its own tasks. */
+/* In a plain run a cluster is known only from its own tasks. */
 static int runtimes_of_plain_run(struct sampling *p, const struct state *s,
                                  double confidence, struct bats_error *err)
 {
@@ -89,8 +89,8 @@ static void make_clusters(struct sampling *p, const struct state *s)
     }
 }
 
-/* The tasks beyond the paid windows. An allocation is paid as it is used, and
- * half of each running task is left. */
+/* Tasks left after the paid windows. An allocation is paid as it is used;
+ * there, running tasks count as half done. */
 static uint64_t tasks_left(const struct state *s)
 {
     int64_t left = s->money.terms.lasts
@@ -99,7 +99,7 @@ static uint64_t tasks_left(const struct state *s)
     return left > 0 ? (uint64_t)left : 1;
 }
 
-/* Paid windows do fewer tasks if these wait for others. */
+/* Tasks that wait for others reduce what paid windows can do. */
 static void allow_for_waiting(const struct sampling *p, const struct state *s,
                               struct bats_estimator *e)
 {
@@ -152,8 +152,8 @@ int sampling_estimator(struct sampling *p, const struct state *s,
 
 /* ---- the choice ---- */
 
-/* The amount that may be spent on the schedule. Only the upper bound of its
- * cost is promised, and a given budget is never exceeded. */
+/* Maximum amount for the schedule: the promised upper bound of its cost, or
+ * the given budget. */
 static bats_money limit_of(const struct bats_schedule *schedule)
 {
     if (schedule->offer == BATS_OFFER_BUDGET)
@@ -208,7 +208,7 @@ int sampling_choose(struct sampling *p, const struct state *s,
     chosen->limit = limit_of(&chosen->schedule);
     p->chosen = chosen->schedule;
     p->has_chosen = true;
-    sampling_mark_time(p, s); /* the promise is about the time from now on */
+    sampling_mark_time(p, s); /* the promise starts now */
     p->is_offered = false;
     return 0;
 }

@@ -1,11 +1,11 @@
-/* memory: what the files of the sampling share. See sampling.h. */
+/* memory: data shared by the files of sampling. See sampling.h. */
 #ifndef BATS_ENGINE_SAMPLING_MEMORY_H
 #define BATS_ENGINE_SAMPLING_MEMORY_H
 
 #include "engine/sampling/sampling.h"
 
 #define FIRST 8
-#define POINTS_MAX 21 /* replacements of failed ones included */
+#define POINTS_MAX 21 /* including replacements of failed ones */
 
 /* A task that is run once on every cluster, for the regression. */
 struct point {
@@ -16,32 +16,33 @@ struct point {
 
 struct sampling {
     /* points.c: */
-    uint32_t workers, n_points_wanted, n_wanted; /* slots that were asked for,
-                                                    or 0; tasks */
-    uint32_t n_points, n_drawn; /* void ones included; tasks of the sample */
-    uint32_t n_open;            /* of these: without a result; */
+    uint32_t workers, n_points_wanted, n_wanted; /* requested slots, or 0;
+                                                    points; tasks of the
+                                                    sample */
+    uint32_t n_points, n_drawn; /* including void ones; tasks drawn for the
+                                   sample */
+    uint32_t n_open;            /* drawn tasks without a result */
     bool *is_open;              /* by task; NULL without a phase */
-    uint32_t first[FIRST];      /* tasks of the sample, drawn first: these
-                                   tell whether more are needed */
+    uint32_t first[FIRST];      /* first tasks drawn; they tell whether more
+                                   are needed */
     uint32_t given_up, longest;
     double longest_runtime;            /* of all observations */
-    uint32_t n_bad[BATS_CLUSTERS_MAX]; /* executions that did not end well */
-    bool is_known[BATS_CLUSTERS_MAX];  /* seen enough by earlier sessions */
-    bool goes_on;                      /* with the rest of the bag */
-    bool is_frugal; /* tasks, machines, and tasks on all clusters, only as
-                       needed: */
+    uint32_t n_bad[BATS_CLUSTERS_MAX]; /* failed executions */
+    bool is_known[BATS_CLUSTERS_MAX];  /* sampled enough by earlier sessions */
+    bool goes_on;                      /* the run continues after the phase */
+    bool is_frugal; /* uses as few tasks, machines and points as possible */
     bool is_settled[BATS_CLUSTERS_MAX]; /* see place.c; false: not frugal */
     struct point points[POINTS_MAX];
-    struct bats_position
-        released[POINTS_MAX];            /* no points any more; from the */
-    uint32_t first_released, n_released; /* first one not yet told */
+    struct bats_position released[POINTS_MAX]; /* former points; from */
+    uint32_t first_released, n_released; /* first_released on not reported
+                                            yet */
     struct bats_observation *observations;
     size_t n_observations, capacity;
     bats_time over_at;
     bats_money over_charged;
     /* choice.c: */
-    bool is_offered; /* on the way of a plain run, and not answered yet */
-    bool cushion;    /* is allowed */
+    bool is_offered; /* in a plain run, and not answered yet */
+    bool cushion;    /* may be spent */
     enum bats_plans plans;
     double confidence;
     unsigned cushion_percent;
@@ -54,7 +55,7 @@ struct sampling {
     bool has_chosen;
 };
 
-/* enough is known; at this time, after that charge */
+/* Marks when the phase was over, and the charge until then. */
 static inline void sampling_mark_time(struct sampling *p,
                                       const struct state *s)
 {
@@ -64,18 +65,19 @@ static inline void sampling_mark_time(struct sampling *p,
 
 /* ---- place.c ---- */
 
-/* Looks again at p->is_settled, after an observation. */
+/* Updates p->is_settled after an observation. */
 void place_look(struct sampling *p, const struct state *s);
 
-/* The mean runtime on the cluster with most results is known to 25 % (95 %). */
+/* The mean runtime on the cluster with most results is known within 25 %
+ * (confidence 95 %). */
 bool place_mean_is_known(const struct sampling *p, const struct state *s);
 
-/* The cluster on which the tasks run that need not run on all: a task costs
- * least there, as far as is expected. */
+/* The cluster for tasks that need not run on all: the one with the lowest
+ * expected cost per task. */
 size_t place_home(const struct state *s);
 
-/* How many of `workers` slots are begun with: those of a cluster cost no more
- * for a window than those of the home; but one at least. */
+/* How many of `workers` slots to start with on the cluster: those that cost no
+ * more per window than the home cluster's, at least one. */
 uint32_t place_workers(const struct state *s, size_t cluster,
                        uint32_t workers);
 

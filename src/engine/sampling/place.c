@@ -1,34 +1,33 @@
 /*
- * place: where clusters stand among each other by what a task costs there, and
- * whether that is known. A sample is an investment: it is worth its money where
- * it may change what is bought.
+ * place: ranks clusters by the cost of a task, and tells how certain the ranks
+ * are. A sample is worth its money only if it may change what is bought.
  *
  * Of two clusters i and j, with prices c per slot and tasks that ran on both,
  *
  *   d = ln(t_i c_i / t_j c_j)
  *
- * for each of these tasks. Their place is settled as soon as the interval of
- * the mean of d (Student, 90 %) leaves out 0, or is so narrow that they are
- * alike. What the user expects counts as one more task; before the first one,
- * as right within a factor of 2. The place of a cluster is open as long as it
- * is with regard to any other, or nothing at all is known of it.
+ * for each of these tasks. Their order is settled as soon as the interval of
+ * the mean of d (Student, 90 %) excludes 0, or is so narrow that they are
+ * alike. The user's expectation counts as one more task; before the first
+ * result, as right within a factor of 2. A cluster is unsettled while its
+ * order with any other cluster is, or nothing is known of it.
  */
 #include "engine/sampling/memory.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-/* Quantiles: an interval of 90 %, and of 95 % for the mean, which is known to a
- * quarter then (delta of the sample size). */
+/* Quantiles: a 90 % interval, and 95 % for the mean, which then counts as
+ * known within a quarter (delta of the sample size). */
 #define SURE 0.95
 #define MEAN_SURE 0.975
 #define MEAN_NEAR 0.25
-/* The user's expectation is right within this factor. */
+/* The user's expectation is assumed right within this factor. */
 #define GUESS 2
-/* Costs that differ by less are alike. */
+/* Costs within this factor are alike. */
 #define ALIKE 1.25
 
-/* Values that are added one by one. */
+/* Running sums of values. */
 struct sum {
     double n, sum, squares;
 };
@@ -40,7 +39,7 @@ static void add(struct sum *s, double x)
     s->squares += x * x;
 }
 
-/* Half the width of the interval of the mean. */
+/* Half-width of the confidence interval of the mean. */
 static double half_width(const struct sum *s, double sure)
 {
     double mean = s->sum / s->n;
@@ -58,8 +57,7 @@ static double price(const struct state *s, size_t cluster)
 
 /* ---- the place ---- */
 
-/* t[i][j]: logarithms of the runtimes of tasks on cluster i, in units of those
- * that they had on j < i. */
+/* t[i][j]: log ratios of task runtimes on cluster i to those on j < i. */
 struct pairs {
     struct sum t[BATS_CLUSTERS_MAX][BATS_CLUSTERS_MAX];
 };
@@ -102,7 +100,7 @@ void place_look(struct sampling *p, const struct state *s)
                 p->is_settled[i] = p->is_settled[j] = false;
 }
 
-/* Most of the tasks that have ended until now would be short ones. */
+/* Only tasks drawn first count: the first ones to end are mostly short. */
 static bool is_first(const struct sampling *p, uint32_t task)
 {
     for (size_t i = 0; i < FIRST; i++)
@@ -128,7 +126,7 @@ bool place_mean_is_known(const struct sampling *p, const struct state *s)
 
 /* ---- where to begin ---- */
 
-/* The cost of a task; of a slot, where nothing is expected somewhere. */
+/* Cost of a task; or of a slot, if some cluster has no expected runtime. */
 static double cost(const struct state *s, size_t cluster)
 {
     double cost = price(s, cluster);

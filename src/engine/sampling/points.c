@@ -2,18 +2,18 @@
  * points: a phase of its own before the rest of the bag. See bats/sched.h and
  * sampling.h. Source: Oprescu's thesis, 3.2.2, figure 3.2.
  *
- * The first tasks that are drawn are points: each is to run once on every
- * cluster, for the regression. Where the task still runs elsewhere that is a
- * replica, whose sibling's result does not stop it; where it has its result, it
- * is run for the sake of its runtime alone. A point that fails anywhere, or
- * goes back to the bag, is void, and another task takes its place.
+ * The first tasks drawn are points: each runs once on every cluster, for the
+ * regression. While the task still runs elsewhere, such an execution is a
+ * replica that its sibling's result does not stop; after the result, it only
+ * measures the runtime. A point that fails anywhere, or returns to the bag, is
+ * void and replaced by another task.
  *
- * The thesis' method (bkp) runs 7 of them, on 7 machines of each cluster. Where
- * machine-windows are planned there are fewer machines of dear clusters, and no
- * more points on a cluster once its place is settled (place.c).
+ * The thesis' method (bkp) runs 7 of them, on 7 machines of each cluster.
+ * Policies that plan machine-windows use fewer machines of expensive clusters,
+ * and run no more points on a cluster once its rank is settled (place.c).
  *
- * The sample is all tasks drawn first, not those that end first: those would
- * be the short ones.
+ * The sample consists of the tasks drawn first, not of those that end first,
+ * which would be the short ones.
  */
 #include "engine/sampling/memory.h"
 
@@ -23,8 +23,8 @@
 
 #define WORKERS 7
 #define POINTS 7
-/* A task that runs for this many times the longest runtime may never end: the
- * phase does not wait for it. */
+/* The phase does not wait for a task that runs this many times longer than the
+ * longest runtime: it may never end. */
 #define FOR_EVER 5
 
 /* ---- earlier results ---- */
@@ -58,9 +58,8 @@ static int take_over(struct sampling *p, const struct state *s,
     return 0;
 }
 
-/* Results of earlier sessions are a part of the sample. A cluster that has as
- * many of them as the sample is to have gets no more, and points are run on the
- * others only. */
+/* Results of earlier sessions are part of the sample. A cluster that has
+ * enough of them gets no more tasks; points run only on the others. */
 static int take_earlier(struct sampling *p, const struct state *s,
                         const struct bats_sched_earlier *earlier,
                         struct bats_error *err)
@@ -104,7 +103,7 @@ static int init(void *self, const struct state *s,
     if (!p->is_open)
         return bats_no_memory(err);
     p->workers = o->sampling.workers;
-    /* Half of a small bag at most. */
+    /* At most half of a small bag. */
     uint32_t half = n / 2 + n % 2;
     p->n_wanted = s->known.sample_size < half ? s->known.sample_size : half;
     p->n_points_wanted = p->n_wanted < POINTS ? p->n_wanted : POINTS;
@@ -137,8 +136,8 @@ static uint32_t lacks(const struct sampling *p, const struct state *s,
     return p->n_wanted > p->n_points_wanted ? p->n_wanted : p->n_points_wanted;
 }
 
-/* Few machines save nothing where they cost nothing, or are paid in any case
- * (an allocation), or where the run will go on with the only cluster. */
+/* Fewer machines save nothing if they are free, if they are paid anyway (an
+ * allocation), or if the run continues with the only cluster. */
 static uint32_t workers_on(const struct sampling *p, const struct state *s,
                            size_t cluster)
 {
@@ -178,7 +177,7 @@ static uint32_t good_points(const struct sampling *p)
     return n;
 }
 
-/* There is a cluster that the points are for. */
+/* Some cluster still needs points. */
 static bool is_open(const struct sampling *p, const struct state *s)
 {
     for (size_t c = 0; c < s->n_clusters; c++)
@@ -193,7 +192,7 @@ static bool wants_point(const struct sampling *p, const struct state *s)
            is_open(p, s);
 }
 
-/* A task that runs only for its runtime is not needed any more. */
+/* Voids a point; executions that only measure it are released. */
 static void void_point(struct sampling *p, struct point *point)
 {
     point->is_void = true;
@@ -211,7 +210,7 @@ bool sampling_refuses(const struct sampling *p, size_t cluster)
     return p->n_bad[cluster] >= POINTS;
 }
 
-/* The cluster has, or may get, a machine that could run a task. */
+/* The cluster has, or can get, a usable machine. */
 static bool is_usable(const struct sampling *p, const struct state *s,
                       size_t cluster)
 {
@@ -222,7 +221,7 @@ static bool is_usable(const struct sampling *p, const struct state *s,
             bats_ledger_affordable(&s->money.ledger, c->spec.charge) >= 1);
 }
 
-/* The first point that the cluster has still to run, or NULL. */
+/* The first point that the cluster has yet to run, or NULL. */
 static const struct point *wanted_by(const struct sampling *p, size_t cluster)
 {
     for (uint32_t i = 0; i < p->n_points && !p->is_settled[cluster]; i++)
@@ -244,7 +243,7 @@ struct bats_position sampling_give(struct sampling *p, const struct state *s,
         return BATS_NO_POSITION;
     if (t->slot != NO_SLOT && t->cancelled &&
         !bats_bag_has_result(&s->bag, wanted->task))
-        return BATS_NO_POSITION; /* is about to go back to the bag */
+        return BATS_NO_POSITION; /* about to return to the bag */
     point_of(p, wanted->task)->at[cluster] = POINT_RUNS;
     return wanted->task;
 }
@@ -338,7 +337,7 @@ static bool points_complete(const struct sampling *p, const struct state *s)
     return true;
 }
 
-/* The first tasks tell enough. */
+/* The first tasks suffice. */
 static bool is_enough(const struct sampling *p, const struct state *s)
 {
     return p->is_frugal && p->n_drawn >= FIRST && place_mean_is_known(p, s);
@@ -360,7 +359,7 @@ int sampling_conclude(struct sampling *p, const struct state *s,
                             p->n_observations, NULL);
 }
 
-/* Nothing runs, but something is missing: a machine for it. */
+/* Nothing runs but results are missing: names a cluster to use. */
 static enum sampling_step call(const struct sampling *p, const struct state *s,
                                size_t *cluster)
 {

@@ -1,4 +1,4 @@
-/* sampling: the tasks to run before a schedule can be chosen, and the basis of
+/* sampling: the tasks to run before a schedule can be chosen, and the data for
  * the choice. See advisor.h. */
 #ifndef BATS_ENGINE_SAMPLING_H
 #define BATS_ENGINE_SAMPLING_H
@@ -10,21 +10,20 @@
 /* The next step after an event of the sampling phase. */
 enum sampling_step {
     SAMPLING_GOES_ON,
-    SAMPLING_RESTS, /* nothing more to give: machines to the end of their
+    SAMPLING_RESTS, /* nothing left to run: machines stay to the end of their
                        windows */
-    SAMPLING_CALLS, /* nothing runs and something is missing: one machine of
-                       `cluster`; if it does not run anything, the phase is
-                       over */
+    SAMPLING_CALLS, /* nothing runs but results are missing: use one machine of
+                       `cluster`; if it runs nothing, the phase is over */
     SAMPLING_IS_OVER
 };
 
-/* The choice, as it is carried out. */
+/* The choice, as carried out. */
 struct sampling_choice {
     bool is_none; /* nothing was chosen */
     enum bats_plans plans;
-    uint64_t n_tasks; /* that were left; else: */
-    bats_money limit; /* may be spent on the schedule */
-    bool cushion;     /* its cushion is allowed */
+    uint64_t n_tasks; /* tasks left */
+    bats_money limit; /* maximum cost of the schedule */
+    bool cushion;     /* its cushion may be spent */
     struct bats_schedule schedule;
 };
 
@@ -35,37 +34,37 @@ struct sampling;
 
 /* ---- points.c: a phase of its own ---- */
 
-/* By cluster: slots at the start, and the most tasks that it still has to run.
- * False: no task is needed, since an earlier sample is used. */
+/* By cluster: slots at the start, and an upper bound on the tasks it still has
+ * to run. False: no task is needed, since an earlier sample is used. */
 bool sampling_start(const struct sampling *p, const struct state *s,
                     uint32_t *workers, uint32_t *lacking);
 
-/* A task that the cluster of an idle slot has to run, too; it is run at once.
+/* A task that the idle slot's cluster must run as well; it is run at once.
  * BATS_NO_POSITION: none. */
 struct bats_position sampling_give(struct sampling *p, const struct state *s,
                                    uint32_t slot);
 
-/* `task` was drawn for `slot`. True: every cluster has to run it. */
+/* `task` was drawn for `slot`. True: every cluster must run it. */
 bool sampling_drawn(struct sampling *p, const struct state *s, uint32_t slot,
                     struct bats_position task);
 
-/* An execution of `task` on `machine` is over and its consequences are settled;
- * `runtime` < 0: it failed. BATS_ENOMEM. */
+/* An execution of `task` on `machine` is over and its consequences are
+ * settled; runtime < 0: it failed. BATS_ENOMEM. */
 int sampling_ended(struct sampling *p, const struct state *s, uint32_t machine,
                    struct bats_position task, bats_time runtime);
 
-/* Monitoring: leaves out tasks that may never end. */
+/* At each tick: drops tasks that may never end. */
 void sampling_watch(struct sampling *p, const struct state *s);
 
-/* After the three above: a task that need not be run on every cluster any more,
- * each once; BATS_NO_POSITION: no more. */
+/* After the three above: returns, once each, the tasks no longer needed on
+ * every cluster; BATS_NO_POSITION: no more. */
 struct bats_position sampling_released(struct sampling *p);
 
-/* Nothing has ever ended well on the cluster (which has done nothing), and much
- * has not: it would only spoil the rest of the bag. */
+/* Every execution on the cluster has failed, and there were many: it would
+ * only spoil the rest of the bag. */
 bool sampling_refuses(const struct sampling *p, size_t cluster);
 
-/* The machine runs what the sample waits for. */
+/* The machine runs a task that the sample is waiting for. */
 bool sampling_needs(const struct sampling *p, const struct state *s,
                     uint32_t machine);
 
@@ -80,12 +79,12 @@ int sampling_conclude(struct sampling *p, const struct state *s,
 
 /* ---- choice.c: schedules are offered, and one is chosen ---- */
 
-/* In a plain run: the clusters are known, and tasks_left tasks are left for
- * windows that are not paid. True: there is a choice. */
+/* In a plain run with known clusters: tasks_left tasks remain for unpaid
+ * windows. True: there is a choice. */
 bool sampling_offer(struct sampling *p, const struct state *s,
                     int64_t tasks_left);
 
-/* The input of the estimates. The forecast has looked just now. */
+/* Fills in the estimator. The forecast must be up to date. */
 int sampling_estimator(struct sampling *p, const struct state *s,
                        struct bats_estimator *e, struct bats_error *err);
 

@@ -69,7 +69,7 @@ static void move(struct bats_bag *bag, struct bats_position task,
 
 /* ---- groups ---- */
 
-/* Pending tasks that are drawn together: all, or those of a group. */
+/* Pending tasks drawn together: all, or those of a group. */
 struct part {
     struct bats_position *order;
     uint32_t n;
@@ -85,7 +85,7 @@ static inline struct part part_of(const struct bats_bag *bag,
     return (struct part){of->order, of->n_ready};
 }
 
-/* `more` of the tasks of its group are pending: one, or one less. */
+/* Adds `more` (1 or -1) to the pending tasks of the task's group. */
 static inline void count_ready(struct bats_bag *bag, struct bats_position task,
                                uint32_t more)
 {
@@ -146,8 +146,8 @@ void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
 
 /* ---- tasks that are added ---- */
 
-/* Room for one more task below those that are pending. A task that was drawn
- * may come back above them, so that all of the group have a place. */
+/* Makes room for one more task below the pending ones. Drawn tasks may come
+ * back above them, so all tasks of the group need a place. */
 static int make_room(struct bats_bag_group *of, struct bats_error *err)
 {
     uint32_t room = 2 * of->room + 16, more = room - of->room;
@@ -166,7 +166,7 @@ static int make_room(struct bats_bag_group *of, struct bats_error *err)
     return 0;
 }
 
-/* Each group gets memory of its own. */
+/* Gives each group memory of its own. */
 static int open_groups(struct bats_bag *bag, struct bats_error *err)
 {
     for (uint32_t g = 0; g < bag->n_groups; g++) {
@@ -182,7 +182,7 @@ static int open_groups(struct bats_bag *bag, struct bats_error *err)
     return 0;
 }
 
-/* The group of the task may be a new one. */
+/* Adds the task to its group, which may be new. */
 static int add_to_group(struct bats_bag *bag, struct bats_position task,
                         struct bats_error *err)
 {
@@ -268,7 +268,7 @@ static bool comes_first(const struct bats_bag *bag, struct bats_position a,
     return a.i > b.i;
 }
 
-/* Moves the task at `at` of the part up to its place. */
+/* Moves the task at `at` up to its place. */
 static void sift_up(struct bats_bag *bag, struct bats_position *order,
                     uint32_t at, struct bats_position task)
 {
@@ -278,7 +278,7 @@ static void sift_up(struct bats_bag *bag, struct bats_position *order,
     order[at] = task;
 }
 
-/* The same, down; there are `n`. */
+/* The same downwards, among n tasks. */
 static void sift_down(struct bats_bag *bag, struct bats_position *order,
                       uint32_t at, uint32_t n, struct bats_position task)
 {
@@ -309,8 +309,8 @@ void bats_bag_reorder(struct bats_bag *bag)
             make_heap(bag, bag->groups[g].order, bag->groups[g].n_ready);
 }
 
-/* The first one of the heap, then the best of those that are below the ones
- * that came before it. */
+/* Visits the top of the heap, then repeatedly the best child of those
+ * visited. */
 uint32_t bats_bag_walk(const struct bats_bag *bag, struct bats_bag_walk *walk)
 {
     uint32_t best = 0;
@@ -335,7 +335,7 @@ uint32_t bats_bag_find(const struct bats_bag *bag, uint32_t behind)
     return bats_bag_walk(bag, &walk);
 }
 
-/* PENDING: into the heap, or the next one on the stack. */
+/* Makes the task PENDING: into the heap, or on top of the stack. */
 static void make_ready(struct bats_bag *bag, struct bats_position task)
 {
     struct part part = part_of(bag, task);
@@ -361,7 +361,7 @@ static void take_from_heap(struct bats_bag *bag, struct part part, uint32_t at)
 
 /* ---- draws ---- */
 
-/* The task at this place of the part. */
+/* Draws the task at this place of the part. */
 static void draw(struct bats_bag *bag, struct part part, uint32_t at)
 {
     struct bats_position task = part.order[at];
@@ -389,7 +389,8 @@ void bats_bag_take(struct bats_bag *bag, struct bats_position task)
 {
     struct part part = part_of(bag, task);
     uint32_t at = bag->graph ? 0 : part.n - 1;
-    while (!bats_same_position(part.order[at], task)) /* near that end */
+    while (!bats_same_position(part.order[at], task)) /* near the end of the
+                                                         array */
         at += bag->graph ? 1 : UINT32_MAX;
     draw(bag, part, at);
 }
@@ -420,7 +421,7 @@ void bats_bag_put_back(struct bats_bag *bag, struct bats_position task)
 
 /* ---- tasks that wait for others ---- */
 
-/* `missing` of a joint that is over, or skipped. */
+/* Values of `missing`: a joint that is over; a skipped node. */
 #define OVER (UINT32_MAX - 1)
 #define NEVER UINT32_MAX
 
@@ -429,14 +430,14 @@ static bool is_task(const struct bats_bag *bag, uint32_t node)
     return node < bag->n;
 }
 
-/* A task of this session that has not been drawn yet. */
+/* The task is BLOCKED. */
 static bool is_blocked(const struct bats_bag *bag, uint32_t task)
 {
     return bag->state[bag->position[task].i] == BATS_TASK_BLOCKED;
 }
 
-/* A parent of the node has ended well, or in any way if that suffices. True:
- * the node is a joint, and over. */
+/* A parent of the node has ended as required. True: the node is a joint and is
+ * now over. */
 static bool let_start(struct bats_bag *bag, uint32_t node)
 {
     if (bag->missing[node] == NEVER || --bag->missing[node] > 0)
@@ -450,7 +451,7 @@ static bool let_start(struct bats_bag *bag, uint32_t node)
     return false;
 }
 
-/* A parent of the node will not be DONE. True: so the node will not be
+/* A parent of the node will never be DONE. True: the node newly never will be,
  * either. */
 static bool skip(struct bats_bag *bag, uint32_t node)
 {
@@ -472,7 +473,7 @@ static bool is_done(const struct bats_bag *bag, uint32_t node)
                : bag->missing[node] != NEVER;
 }
 
-/* The node is over: tells those that wait for it, and so on. */
+/* The node is over: updates its children, and theirs in turn. */
 static void tell_children(struct bats_bag *bag, uint32_t node)
 {
     const struct bats_graph *graph = bag->graph;
@@ -493,7 +494,7 @@ static void tell_children(struct bats_bag *bag, uint32_t node)
     }
 }
 
-/* From here on tasks with parents are BLOCKED, and the others in a heap. */
+/* Makes tasks with parents BLOCKED, and the others a heap. */
 static void block(struct bats_bag *bag)
 {
     for (uint64_t k = 0; k < bats_graph_edges(bag->graph); k++)
@@ -515,7 +516,7 @@ static void block(struct bats_bag *bag)
     }
 }
 
-/* Tasks that earlier sessions have ended, and joints that wait for nothing. */
+/* Applies tasks ended by earlier sessions, and joints without parents. */
 static void tell_all(struct bats_bag *bag)
 {
     for (uint32_t node = 0; node < bag->graph->n_nodes; node++) {
@@ -568,7 +569,7 @@ void bats_bag_finish(struct bats_bag *bag, struct bats_position task,
 
 /* ---- the invariant ---- */
 
-/* The node is over: DONE, or in another way. */
+/* The node is over; *done: it is DONE. */
 static bool is_over(const struct bats_bag *bag, uint32_t node, bool *done)
 {
     if (!is_task(bag, node)) {
@@ -581,7 +582,7 @@ static bool is_over(const struct bats_bag *bag, uint32_t node, bool *done)
            state == BATS_TASK_SKIPPED;
 }
 
-/* A node that waits has a node to wait for, and is told of each end once. */
+/* A waiting node has a parent left, and `missing` counts each end once. */
 static void check_node(const struct bats_bag *bag, uint32_t node,
                        uint32_t waits_for, bool doomed)
 {
@@ -594,8 +595,8 @@ static void check_node(const struct bats_bag *bag, uint32_t node,
     case BATS_TASK_BLOCKED:
         assert(!doomed && waits_for > 0 && bag->missing[node] == waits_for);
         break;
-    case BATS_TASK_SKIPPED: /* doomed, or by itself */
-    case BATS_TASK_DONE:    /* may be of an earlier session, with another */
+    case BATS_TASK_SKIPPED: /* doomed, or skipped itself */
+    case BATS_TASK_DONE:    /* may be from an earlier session, with another */
     case BATS_TASK_FAILED:  /* graph */
     case BATS_TASK_LEFT_OUT:
         break;

@@ -1,9 +1,9 @@
-/* belief: what is believed of the clusters' runtimes. See state.h. */
+/* belief: the prior belief about the clusters' runtimes. See state.h. */
 #include "engine/state/state.h"
 
 #include <math.h>
 
-/* If the belief may well be off by a factor of 2 no runtime is expected:
+/* If the belief may well be off by a factor of 2, no runtime is expected; the
  * relative speeds alone are the better guide. */
 #define SURE 0.7
 /* Before results, tasks are assumed to vary as in earlier bags, or by VARIES,

@@ -1,4 +1,4 @@
-/* books: what the driver is told of leases and stakes. See books.h. */
+/* books: reports leases and stakes to the driver. See books.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,33 +7,33 @@
 #include "engine/state/leases.h"
 #include "util/grow.h"
 
-/* The lease of a machine, and of the job that the run itself is in. */
+/* The lease of a machine, or of the run's own job. */
 struct entry {
-    struct bats_lease now, told; /* id = 0: there was none yet */
-    struct bats_stake *stakes;   /* as told last */
+    struct bats_lease now, told; /* id = 0: none so far */
+    struct bats_stake *stakes;   /* as last reported */
     uint32_t n_stakes;
     size_t room;
     bool is_changed;
 };
 
 struct books {
-    struct entry *entries; /* by machine; the last one is of the run */
+    struct entry *entries; /* by machine; the last one is the run's */
     uint32_t *changed;     /* n_changed of them */
     uint32_t n_changed, n_begun;
-    struct bats_lease *leases; /* to be told, from `told_leases` on */
+    struct bats_lease *leases; /* to report, from told_leases on */
     struct bats_stake *stakes;
     size_t n_leases, told_leases, leases_room;
     size_t n_stakes, told_stakes, stakes_room;
 };
 
-/* The entry of the machine, or of the run; NULL: there are no books. */
+/* The entry of the machine or the run; NULL: no books are kept. */
 static struct entry *entry_of(struct state *s, uint32_t id)
 {
     struct books *b = s->money.books;
     return b ? &b->entries[id == BATS_NO_MACHINE ? s->n_machines : id] : NULL;
 }
 
-/* The same; it is about to change. */
+/* The same, marked as changed. */
 static struct entry *change(struct state *s, uint32_t id)
 {
     struct entry *e = entry_of(s, id);
@@ -118,7 +118,7 @@ static uint32_t find(const struct bats_stake *stakes, uint32_t n,
     return i;
 }
 
-/* Stakes that are gone are told once more, with nothing held. */
+/* Stakes that are gone are reported once more, with nothing held. */
 static void compare_stakes(struct state *s, uint32_t id, struct entry *e)
 {
     const struct stakes *st = &s->money.purses.stakes[id];
@@ -166,8 +166,8 @@ static void compare(struct state *s, uint32_t id)
         l->held = s->money.lease->held(s, id);
         l->if_killed = s->money.lease->kill ? l->held : 0;
     }
-    /* The padding may differ: then the lease is told twice, which does no
-     * harm. */
+    /* The padding may differ: then the lease is reported twice, which is
+     * harmless. */
     if (memcmp(l, &e->told, sizeof *l) != 0)
         tell_lease(s, l);
     e->told = *l;

@@ -1,9 +1,9 @@
 /*
- * books: the leases and stakes as the driver was told them last, so that it is
- * told what has changed (bats_sched_next_lease).
+ * books: leases and stakes as last reported to the driver, in order to report
+ * only changes (bats_sched_next_lease).
  *
- * Layer: engine, the state's. Only kept with options.tells_leases.
- * Part of state.h, which includes it.
+ * Layer: engine, part of the state. Kept only with options.tells_leases. Part
+ * of state.h, which includes it.
  */
 #ifndef BATS_ENGINE_BOOKS_H
 #define BATS_ENGINE_BOOKS_H
@@ -18,16 +18,17 @@ struct books;
 int books_init(struct state *s, const struct bats_sched_options *o);
 void books_release(struct state *s);
 
-/* A lease of the machine begins, or waits to begin; or, since there is no money
- * for it, it does not. The last one is over, its bill included. */
+/* books_open: a lease of the machine begins or is queued; the previous one is
+ * over and billed. books_forget: it does not begin after all, for want of
+ * money. */
 void books_open(struct state *s, uint32_t machine);
 void books_forget(struct state *s, uint32_t machine);
 
-/* The lease that has waited begins; the lease ends. */
+/* The queued lease begins; the lease ends. */
 void books_begin(struct state *s, uint32_t machine);
 void books_end(struct state *s, uint32_t machine);
 
-/* The lease was charged, or the amount that may still be charged for it has
+/* The lease was charged, or the amount that may still be charged has
  * changed. */
 void books_charge(struct state *s, uint32_t machine, bats_money amount);
 void books_change(struct state *s, uint32_t machine);

@@ -1,33 +1,33 @@
 /*
- * categories: what tasks of one kind take, and which chain of tasks is
- * longest. See state.h.
+ * categories: runtimes by category of tasks, and the longest chain of tasks.
+ * See state.h.
  *
  * The weight of a task is the mean runtime of its category over all clusters
- * (w of HEFT, Topcuoglu et al. 2002). Nobody tells it beforehand: it is
- * learned from results. What category k takes on cluster c is w_k f_c, where
- * the factors f have a mean of 1 and
+ * (w of HEFT, Topcuoglu et al. 2002). It is learned from results. The runtime
+ * of category k on cluster c is w_k f_c, where the factors f have a mean of 1
+ * and
  *
  *   w_k = sum over its results of t / f_c, / their number
  *   f_c = sum of its results t / sum of their w_k,
  *
- * which are found in turn (the maximum likelihood of two factors and Poisson's
- * distribution, as in iterative proportional fitting): so a category tells
- * what it takes where it has not run. The weight of a category without results
- * is the mean of the others, by their results. The height of a node is the
- * weight of the heaviest chain that begins with it (rank_u, without the time
- * for data). Before there are results, every task weighs as much as any other.
+ * computed in turn (maximum likelihood of two factors with Poisson's
+ * distribution, as in iterative proportional fitting). This predicts runtimes
+ * on clusters where a category has not run. A category without results gets
+ * the mean weight of the others, weighted by their results. The height of a
+ * node is the weight of the heaviest chain that begins with it (rank_u,
+ * without the time for data). Before there are results, all tasks weigh the
+ * same.
  *
- * Where runtimes are told they may be wrong, by TOLD_ERROR until results tell;
- * this counts as one more result, unless all were as told. Then tasks of a
- * category may differ less than is told: those with the longest told runtimes
- * take less, and others more. So told runtimes are drawn towards the mean of
- * their category, by the slope of (runtime - told) over (told - mean)
- * (regression to the mean, Galton 1886), against which the error of one task
- * counts.
+ * Told runtimes may be wrong. Their error is assumed to be TOLD_ERROR until
+ * results show it; the assumption counts as one more result, unless all
+ * results were as told. Tasks of a category may differ less than told: those
+ * with the longest told runtimes take less, others more. So told runtimes are
+ * drawn towards their category's mean, by the slope of (runtime - told) over
+ * (told - mean) (regression to the mean, Galton 1886), damped by the error of
+ * one task.
  *
- * Weights are made anew when the results of a category have doubled, but no
- * sooner than the results since the last time pay for a look at the whole
- * graph.
+ * Weights are recomputed when a category's results have doubled, but not
+ * before enough results have come to justify a pass over the whole graph.
  */
 #include "engine/state/moves.h"
 
@@ -77,7 +77,7 @@ void categories_release(struct state *s)
     free(k->doubts);
 }
 
-/* The mean weight of all results; 0 without any. */
+/* Mean weight of all results; 0 without any. */
 static double mean_weight(const struct categories *k)
 {
     double n = 0, sum = 0;
@@ -163,7 +163,7 @@ double categories_told_error(const struct state *s)
     return sqrt((k->told_squares + TOLD_ERROR * TOLD_ERROR) / (k->n_told + 1));
 }
 
-/* The told runtime, drawn towards the mean of its category. */
+/* Told runtime, drawn towards its category's mean. */
 static double believed(const struct state *s, uint32_t task, size_t cluster)
 {
     const struct categories *k = &s->known.categories;
@@ -275,7 +275,7 @@ static void note_told(struct state *s, uint32_t task, size_t cluster,
     double raw = told(s, task, cluster), factor = k->factor[cluster];
     double wrong = (double)runtime - expected;
     k->n_told++;
-    if (expected > 0 && fabs(wrong) > 1) /* more than is rounded */
+    if (expected > 0 && fabs(wrong) > 1) /* beyond rounding */
         k->told_squares += wrong * wrong / (expected * expected);
     if (factor > 0) {
         double beyond = raw / factor - d->mean;
@@ -284,8 +284,8 @@ static void note_told(struct state *s, uint32_t task, size_t cluster,
     }
 }
 
-/* Enough results have come for a look at the whole graph; without one, weights
- * are for those who ask what tasks need. */
+/* Enough results for a pass over the whole graph. Without a graph, weights
+ * serve the tasks' needs. */
 static bool is_worth_it(const struct state *s)
 {
     const struct bats_graph *g = s->bag.graph;

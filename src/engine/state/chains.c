@@ -1,13 +1,12 @@
-/* chains: how long it takes at least until all is done, for tasks wait for
- * others. See state.h. */
+/* chains: lower bounds on the remaining time from chains of dependent tasks.
+ * See state.h. */
 #include "engine/state/moves.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The time that a height stands for: the longest chain goes to the fastest
- * machines that are held. Until tasks are ranked, a height is their number. 0:
- * not known. */
+/* Time per unit of height: the longest chain runs on the fastest held
+ * machines. Until tasks are ranked, a height counts tasks. 0: unknown. */
 static double time_of_height(const struct state *s)
 {
     double least = INFINITY;
@@ -33,7 +32,8 @@ struct chains {
     bats_time longest, *of_purse;
 };
 
-/* The chain that begins with this task takes this much longer (or less). */
+/* Considers the chain from this task, whose time is longer by `more` (or
+ * shorter, if negative). */
 static void look_at(struct chains *k, uint32_t task, double more)
 {
     double end = (double)k->s->known.height[task] * k->height_time + more;
@@ -44,8 +44,8 @@ static void look_at(struct chains *k, uint32_t task, double more)
         k->of_purse[k->s->money.purses.of[task]] = time;
 }
 
-/* The longest chain of ready tasks is on top of the heap, unless deadlines
- * decide. */
+/* The heap's top has the longest chain of the ready tasks, unless deadlines
+ * set the order. */
 static void look_at_ready(struct chains *k)
 {
     const struct state *s = k->s;
@@ -62,7 +62,7 @@ static void look_at_ready(struct chains *k)
                 (double)(s->retries.item[i].time - s->now));
 }
 
-/* The task that runs there ends there, and those behind it have not begun. */
+/* The running task ends in its slot; those behind it have not begun. */
 static void look_at_slot(struct chains *k, uint32_t slot)
 {
     const struct state *s = k->s;
@@ -103,7 +103,7 @@ double state_chain_means(const struct state *s)
     return mean > 0 ? (double)state_longest_chain(s, NULL) / mean : 0;
 }
 
-/* Without memory: none. */
+/* Without memory: no levels. */
 void levels_left(const struct state *s, struct bats_levels *levels)
 {
     uint32_t n = s->bag.graph ? s->bag.n : 0;

@@ -30,8 +30,8 @@ static void check_slot(const struct state *s, uint32_t slot)
     assert(!sl->timed_out || execution_cancelled(s, slot, sl->head));
 }
 
-/* The executions of the task are where it says, and it is CANCELLING if all of
- * them were told to stop. */
+/* The task's executions are in the slots it names, and it is CANCELLING if all
+ * of them were told to stop. */
 static uint32_t check_task(const struct state *s, struct bats_position task)
 {
     const struct task *t = &s->tasks[task.i];
@@ -55,7 +55,8 @@ static uint32_t check_task(const struct state *s, struct bats_position task)
     return replicas;
 }
 
-/* The machine has left what no task holds, and never less than nothing. */
+/* The machine's free resources are those that no task holds, and never
+ * negative. */
 static void check_needs(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
@@ -115,8 +116,8 @@ static void check_machine(const struct state *s, uint32_t id)
     assert(!s->money.terms.waits || s->rest[id].asked || !machine_is_held(m));
 }
 
-/* charged = what earlier sessions were, what windows and ages and use cost, and
- * what the job of the run itself and jobs that no machine is were billed. */
+/* charged = earlier sessions + windows, ages and use + bills of the run's own
+ * job and of jobs without a machine. */
 static void check_money(const struct state *s)
 {
     const struct money *m = &s->money;

@@ -1,12 +1,13 @@
-/* durations: how long a task may take that begins on a machine. See state.h. */
+/* durations: how long a task may take on a machine. See state.h. */
 #include "engine/state/state.h"
 
-/* Without estimates, the slots share the money this many times over. */
+/* Without estimates, each slot may spend its share of the money divided by
+ * this. */
 #define SHARES 4
 
-/* A window, if nothing is known of the cluster. But little money may do for a
- * workflow of short tasks: then it is what that pays, if a task that begins can
- * run for a moment. Otherwise it would begin again and again. */
+/* A window, if nothing is known of the cluster. A little money may suffice for
+ * a workflow of short tasks: then the time it pays for, if a task can run for
+ * a moment. Otherwise tasks would start again and again. */
 static bats_time unknown(const struct state *s, uint32_t id)
 {
     bats_time time = s->run.window + s->run.preempt_lead;
@@ -26,14 +27,14 @@ static bats_time expected(const struct state *s, uint32_t id)
                     : unknown(s, id);
 }
 
-/* The category of the task says it. */
+/* The task's category gives an expected runtime. */
 static bool is_known(const struct state *s, struct bats_position task)
 {
     return bats_is_position(task) && s->known.is_ranked;
 }
 
-/* The runtime of the longest task of the sample; on machines that may not
- * answer, the time after which the task is given up. */
+/* The longest runtime in the sample; on machines that may not answer, the time
+ * after which a task is given up. */
 bats_time task_allowed(const struct state *s, uint32_t id,
                        struct bats_position task)
 {

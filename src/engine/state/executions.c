@@ -74,7 +74,7 @@ void execution_measure(struct state *s, uint32_t slot,
 
 /* ---- cancelling ---- */
 
-/* An execution of the task goes on that was not told to stop. */
+/* Some execution of the task was not told to stop. */
 static bool is_alive(const struct state *s, struct bats_position task)
 {
     const struct task *t = &s->tasks[task.i];
@@ -165,7 +165,7 @@ static void unlink_copy(struct state *s, uint32_t slot,
     s->n_replicas--;
 }
 
-/* The original has ended: the oldest replica takes its place, if possible one
+/* The original has ended: the oldest replica takes its place, preferably one
  * that was not told to stop. */
 static void promote(struct state *s, struct bats_position task)
 {

@@ -7,7 +7,7 @@
 
 #include "util/grow.h"
 
-/* Counting sort by parent: it keeps the order of the list. */
+/* Counting sort by parent; keeps the order of the list. */
 static void sort_edges(struct bats_graph *g, const struct bats_edge *edges,
                        uint64_t n_edges)
 {
@@ -21,8 +21,8 @@ static void sort_edges(struct bats_graph *g, const struct bats_edge *edges,
     g->first[0] = 0;
 }
 
-/* Drops edges that were there before. `seen` by node: the last parent that had
- * it as a child, + 1. */
+/* Drops duplicate edges. seen, by node: the last parent that had it as a
+ * child, + 1. */
 static void drop_doubles(struct bats_graph *g, uint32_t *seen)
 {
     uint64_t kept = 0, begin = 0;
@@ -50,7 +50,8 @@ int bats_graph_init(struct bats_graph *g, uint32_t n_tasks, uint32_t n_nodes,
     for (uint64_t i = 0; i < n_edges; i++)
         if (edges[i].parent >= n_nodes || edges[i].child >= n_nodes)
             return bats_error_set(err, BATS_EINPUT,
-                                  "a dependency of node %u on node %u, of %u",
+                                  "node %u depends on node %u, but there are "
+                                  "%u nodes",
                                   edges[i].child, edges[i].parent, n_nodes);
     uint32_t *seen = calloc((size_t)n_nodes + 1, sizeof *seen);
     g->first = calloc((size_t)n_nodes + 1, sizeof *g->first);
@@ -84,8 +85,8 @@ static void count_parents(const struct bats_graph *g, uint32_t *missing)
         missing[g->child[k]]++;
 }
 
-/* Every node that is left waits for one that is left: whoever goes from parent
- * to parent comes back to where it was. Writes that circle to `order`. */
+/* Every remaining node waits for a remaining one, so following parents leads
+ * to a cycle. Writes that cycle to `order`. */
 static uint32_t find_circle(const struct bats_graph *g, uint32_t *missing,
                             uint32_t *parent, uint32_t *order)
 {
@@ -179,7 +180,7 @@ uint32_t bats_graph_chain(const struct bats_graph *g, const uint32_t *order,
 
 /* ---- without joints ---- */
 
-/* The edges the other way round: those of a node come from its parents. */
+/* Reverses the edges: those of a node lead to its parents. */
 static int turn_round(const struct bats_graph *g, struct bats_graph *parents,
                       struct bats_error *err)
 {
@@ -196,8 +197,8 @@ static int turn_round(const struct bats_graph *g, struct bats_graph *parents,
     return rc;
 }
 
-/* A task before the joint waits for `other`, another joint before it: a barrier
- * behind a barrier. */
+/* A parent task of the joint waits for `other`, another parent of the joint: a
+ * barrier behind a barrier. */
 static bool is_implied(const struct bats_graph *parents, uint32_t joint,
                        uint32_t other)
 {
@@ -216,7 +217,7 @@ static bool is_implied(const struct bats_graph *parents, uint32_t joint,
 }
 
 struct walk {
-    uint32_t *stack, *seen; /* by node: the last task that came by, + 1 */
+    uint32_t *stack, *seen; /* by node: the last task that visited it, + 1 */
     struct bats_edge *edges;
     size_t n_edges, room;
 };

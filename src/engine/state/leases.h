@@ -1,9 +1,9 @@
 /*
- * leases: what moves when a machine is acquired, held on and let go, by how it
- * is billed: one table of functions for each kind, which are in money/.
+ * leases: the money side of acquiring, keeping and releasing a machine: one
+ * table of functions for each billing kind, implemented in money/.
  *
- * Layer: engine, part of the state. machines.c keeps the states of machines and
- * asks here for the money; what others may ask is in terms.h.
+ * Layer: engine, part of the state. machines.c keeps the states of machines
+ * and calls these for the money; the public terms are in bats/lease.h.
  */
 #ifndef BATS_ENGINE_STATE_LEASES_H
 #define BATS_ENGINE_STATE_LEASES_H
@@ -13,37 +13,38 @@
 struct lease_kind {
     const char *name; /* for people and records */
     struct bats_lease_terms terms;
-    bool is_own; /* the job that the run itself is in is billed */
-    /* The cluster is one of the run: sets what a window of a machine charges,
-     * if that is not what its price says. NULL: it is. */
+    bool is_own; /* billed as the job that the run itself is in */
+    /* Sets the charge of a window in this cluster. NULL: the charge is the
+     * price. */
     void (*set_up)(const struct state *s, struct cluster *cluster);
-    /* The most that a machine of the cluster costs until its first period has
-     * ended (NULL: what its tasks do, or nothing); and this one, from the end of its present period to that of the
-     * next. */
+    /* first: the most that a machine of the cluster costs in its first period
+     * (NULL: only what its tasks cost, or nothing). next: the most that this
+     * machine costs in its next period. */
     bats_money (*first)(const struct state *s, size_t cluster);
     bats_money (*next)(const struct state *s, uint32_t machine);
     /* Money held for the machine, beyond the charge. */
     bats_money (*held)(const struct state *s, uint32_t machine);
-    /* Pays the first period and sets its end, or holds the next one. False:
-     * there is no money, or no such period, and nothing has changed. NULL: it
-     * waits to begin, and has one period; the next is of its successor. */
+    /* begin: pays the first period and sets its end. extend: holds the money
+     * for the next one. False: not affordable, or no such period, and nothing
+     * has changed. NULL: the machine is queued first and has a single period;
+     * its successor has the next. */
     bool (*begin)(struct state *s, uint32_t machine);
     bool (*extend)(struct state *s, uint32_t machine);
-    /* The next period, which is held, begins; or is not wanted. NULL: none is
-     * ever `renewing`. */
+    /* enter: the next period, already held, begins. drop: it is not wanted.
+     * NULL: machines are never `renewing`. */
     void (*enter)(struct state *s, uint32_t machine);
     void (*drop)(struct state *s, uint32_t machine);
-    /* It will be gone at this time: sets until when it is paid, not later.
-     * Not while the next period is held. NULL: it is paid as long as it
-     * works. */
+    /* The machine will be reclaimed at this time: limits its paid time. Not
+     * while the next period is held. NULL: it is paid as long as it works. */
     void (*notice)(struct state *s, uint32_t machine, bats_time taken_at);
-    /* A task begins on the machine, which may well take so long; the last one
-     * there has ended; one that has not answered is about to be taken out by the caller, and is free where
-     * lost executions are. NULL: nothing happens. */
+    /* work: a task begins that may take up to `allowed`. idle: the machine's
+     * last task has ended. forgive: the caller is about to take out an
+     * execution that has not answered; it costs nothing where lost executions
+     * are free. NULL: nothing happens. */
     void (*work)(struct state *s, uint32_t machine, bats_time allowed);
     void (*idle)(struct state *s, uint32_t machine);
     void (*forgive)(struct state *s, uint32_t machine);
-    /* The lease ends: charges all that is owed. NULL: nothing. */
+    /* The lease ends: charges what is owed. NULL: nothing. */
     void (*end)(struct state *s, uint32_t machine, enum bats_end how);
     /* The run is killed: charges all that is held. NULL: nothing. */
     void (*kill)(struct state *s, uint32_t machine);

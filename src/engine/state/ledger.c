@@ -24,7 +24,7 @@ int64_t bats_ledger_affordable(const struct bats_ledger *ledger,
     return bats_ledger_available(ledger) / charge;
 }
 
-/* Without a budget, the limit is the largest sum that fits. */
+/* Without a budget, the limit is the largest representable sum. */
 static bool can_pay(const struct bats_ledger *ledger, bats_money amount)
 {
     return amount <= ledger->budget - ledger->charged - ledger->held;

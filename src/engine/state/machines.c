@@ -1,8 +1,8 @@
 /*
- * machines: their windows. Those of a machine begin when it is acquired. A
- * machine that is to enter another window has the money for it held before its
- * present one ends, so that nobody else can spend it. See state.h; what is
- * charged, and when: leases.h.
+ * machines: their states and windows. A machine's windows begin when it is
+ * acquired. Before it may enter another window, the money for that window is
+ * held, so that it cannot be spent elsewhere. See state.h; for charges see
+ * leases.h.
  */
 #include "engine/state/leases.h"
 
@@ -56,7 +56,7 @@ void machine_hold(struct state *s, uint32_t id, bats_time end)
     add_idle(s, id);
 }
 
-/* The next turn comes `preempt_lead` before the paid time is over. */
+/* Schedules the next turn `preempt_lead` before the paid time ends. */
 static void schedule_turn(struct state *s, uint32_t id)
 {
     bats_time turn = s->machines[id].paid_end - s->run.preempt_lead;
@@ -84,8 +84,8 @@ bool machine_acquire(struct state *s, uint32_t id)
     return true;
 }
 
-/* Stops the tasks of workflows that cannot hold what the machine costs from now
- * on. False: no others go on there. */
+/* Stops tasks of workflows that can no longer hold the machine's cost. False:
+ * no other workflow's tasks go on there. */
 static bool stop_short(struct state *s, uint32_t id)
 {
     bool any = s->money.purses.n == 0;
@@ -147,7 +147,7 @@ void machine_mark(struct state *s, uint32_t id, bool marked)
 
 /* ---- let go ---- */
 
-/* Takes the machine out of the configuration; it gets no new task. */
+/* Takes the machine out of the configuration: it gets no new task. */
 static void stop_using(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
@@ -162,7 +162,7 @@ static void stop_using(struct state *s, uint32_t id)
         slot_remove_idle(s, m->first_slot + i);
 }
 
-/* The paid time of the machine is over. */
+/* Releases the machine; its paid time is over. */
 static void let_go(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
@@ -337,7 +337,7 @@ void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
     m->last = true;
     if (m->state == MACHINE_ACTIVE && !m->marked)
         machine_mark(s, id, true);
-    if (!s->money.lease->notice) /* its time ends with its task */
+    if (!s->money.lease->notice) /* its paid time ends with its task */
         return;
     s->money.lease->notice(s, id, taken_at);
     if (m->state == MACHINE_LEAVING)

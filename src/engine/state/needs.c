@@ -1,10 +1,10 @@
 /*
- * needs: what tasks need of their machine. See state.h.
+ * needs: resources that tasks need of their machine. See state.h.
  *
- * An execution of a task of k cores holds k slots of its machine. The lowest of
- * them has the task, and is asked whatever is asked of an execution; the others
- * have none, and say by `lead` which slot holds them. All count as busy. Where
- * every task needs one slot and nothing else, there is none of this.
+ * An execution of a task of k cores holds k slots of its machine. The lowest
+ * slot has the task and represents the execution; the others have none, and
+ * `lead` names that slot. All count as busy. If every task needs just one
+ * slot, none of this exists.
  */
 #include "engine/state/moves.h"
 
@@ -32,8 +32,8 @@ struct bats_stock needs_stock(const struct bats_sched_options *o, uint32_t id)
                      : (struct bats_stock){.cores = o->machines[id].slots};
 }
 
-/* Slots of an average machine that one of n equal tasks takes there: all of it,
- * if it has room for one only. */
+/* Share of an average machine's slots per task if it is filled with equal
+ * tasks: all of it if it has room for only one. */
 static double share(const struct state *s, const struct bats_need *need)
 {
     double slots = 0, room = 0;
@@ -45,7 +45,7 @@ static double share(const struct state *s, const struct bats_need *need)
     return room > 0 ? slots / room : need->cores;
 }
 
-/* The lowest n of the bits. */
+/* The lowest n set bits. */
 static uint64_t lowest(uint64_t bits, uint32_t n)
 {
     uint64_t left = bits;
@@ -161,8 +161,8 @@ void need_count(struct bats_stock *free, const struct bats_need *need,
     free->memory_kib += sign * need->memory_kib;
 }
 
-/* Tasks whose needs divide a machine evenly fill the gaps that others leave, so
- * that these count with what they need; or else with their share. */
+/* Tasks whose needs divide a machine evenly fill the gaps beside others, which
+ * then count by their needs; otherwise tasks count by their share. */
 double needs_width(const struct state *s)
 {
     const struct categories *k = &s->known.categories;
@@ -193,8 +193,7 @@ static bool all_free(const struct state *s, uint32_t first, uint32_t n)
     return true;
 }
 
-/* The first of `n` neighbours with `slot` among them that are free, or
- * NO_SLOT. */
+/* First of n free neighbouring slots that include `slot`, or NO_SLOT. */
 static uint32_t find_row(const struct state *s, uint32_t slot, uint32_t n)
 {
     const struct machine *m = &s->machines[s->slots[slot].machine];

@@ -1,13 +1,13 @@
-/* payment: what workflows can pay for, and tasks that wait until theirs can.
- * See purses.h. */
+/* payment: what workflows can pay for, and tasks that wait for money. See
+ * purses.h. */
 #include "engine/state/leases.h"
 
 #include <stdlib.h>
 
 #include "util/larger.h"
 
-/* The least that has to be held before the task begins there; `id`: a machine,
- * or any of the cluster. */
+/* Least amount to hold before the task begins there; id: a machine, or any of
+ * the cluster. */
 static bats_money price(const struct state *s, uint32_t number, size_t cluster,
                         uint32_t id)
 {
@@ -57,7 +57,8 @@ double purses_pay(const struct state *s, size_t cluster)
     return sum;
 }
 
-/* On another machine of some cluster, as far as the workflow's money goes. */
+/* The workflow's money suffices for the task on a further machine of some
+ * cluster. */
 static bool may_pay(const struct state *s, struct bats_position task)
 {
     uint32_t number = s->bag.index[task.i];
@@ -72,7 +73,7 @@ static bool may_pay(const struct state *s, struct bats_position task)
 
 /* ---- tasks that wait for money ---- */
 
-/* The workflow will have no money left. */
+/* Skips the task, as its workflow will have no money left. */
 static void skip(struct state *s, struct bats_position task)
 {
     s->money.purses.is_unpaid[s->bag.index[task.i]] = 1;
@@ -128,7 +129,7 @@ static bool is_in_bag(const struct state *s, struct bats_position task)
     return state == BATS_TASK_PENDING || state == BATS_TASK_BLOCKED;
 }
 
-/* Skips all of its tasks that are in the bag. */
+/* Skips all tasks of the workflow that are in the bag. */
 static void close_purse(struct state *s, uint32_t id)
 {
     struct purse *p = &s->money.purses.list[id];
@@ -137,8 +138,7 @@ static void close_purse(struct state *s, uint32_t id)
         s->answers.failure = BATS_ENOMEM;
         return;
     }
-    for (uint32_t i = 0; i < s->bag.n;
-         i++) /* also those that wait for others */
+    for (uint32_t i = 0; i < s->bag.n; i++) /* including BLOCKED ones */
         if (s->money.purses.of[i] == id && is_in_bag(s, s->bag.position[i]))
             s->money.purses.is_unpaid[i] = 1;
     while (p->n_waiting > 0)
@@ -205,7 +205,7 @@ void purses_review(struct state *s)
         p->is_news = false;
         if (is_broke(s, p))
             close_purse(s, i);
-        /* Tasks that still cannot be paid come back here. */
+        /* Tasks that are still not affordable will come back. */
         while (p->n_waiting > 0) {
             bats_bag_put_back(&s->bag, take_waiting(s, p));
             any = true;

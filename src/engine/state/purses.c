@@ -14,7 +14,7 @@ void purses_rank(struct state *s)
     }
 }
 
-/* The tasks of workflows with deadlines come first that can wait least. */
+/* Orders tasks by urgency if workflows have deadlines. */
 static bool order_by_urgency(struct state *s)
 {
     struct purses *a = &s->money.purses;
@@ -27,11 +27,11 @@ static bool order_by_urgency(struct state *s)
     return true;
 }
 
-/* Puts the ready tasks aside of workflows that begin later. */
+/* Puts aside ready tasks of workflows that begin later. */
 static void wait_for_begin(struct state *s)
 {
     const struct purses *a = &s->money.purses;
-    uint32_t n = 0, *others = a->next; /* which is not used yet */
+    uint32_t n = 0, *others = a->next; /* not in use yet */
     while (bats_bag_ready(&s->bag) > 0) {
         struct bats_position task = bats_bag_draw(&s->bag, 0);
         uint32_t number = s->bag.index[task.i];
@@ -46,8 +46,8 @@ static void wait_for_begin(struct state *s)
         bats_bag_put_back(&s->bag, s->bag.position[others[--n]]);
 }
 
-/* Joints belong to the workflow of those that they wait for. False, too: there
- * is no memory to find out. */
+/* Whether no dependency crosses workflows; a joint belongs to its parents'
+ * workflow. Also false if memory runs out. */
 static bool are_apart(const struct state *s)
 {
     const struct bats_graph *g = s->bag.graph;

@@ -1,9 +1,10 @@
 /*
- * purses: the money of workflows that share a run. The rule is in bats/purse.h.
+ * purses: the budgets of workflows that share a run (rule: bats/purse.h).
  *
- * Layer: engine, the state's. A *stake* is what a workflow holds for a machine
- * on which it has tasks, or had some in the time that is yet to be charged.
- * Without purses all of this does nothing. Part of state.h, which includes it.
+ * Layer: engine, part of the state. A *stake* is the money that a workflow
+ * holds for a machine on which it has tasks, or had some in the time not yet
+ * charged. Without purses these functions do nothing. Part of state.h, which
+ * includes it.
  */
 #ifndef BATS_ENGINE_PURSES_H
 #define BATS_ENGINE_PURSES_H
@@ -18,43 +19,42 @@ struct state;
 struct stake {
     uint16_t purse;
     bats_money held;
-    double
-        used; /* time of its slots since a charge was shared, microseconds */
+    double used; /* slot time since the last shared charge, microseconds */
 };
 
 struct stakes {
-    struct stake *list; /* of those that have or had tasks there */
+    struct stake *list; /* of workflows that have or had tasks there */
     uint32_t n;
     size_t room;
-    bats_money window; /* what the present window was charged */
-    bats_money need;   /* what may still be charged: a stake holds it */
-    bats_time since;   /* when a charge was shared last */
+    bats_money window; /* charge of the current window */
+    bats_money need;   /* possible further charge: each stake holds it */
+    bats_time since;   /* time of the last shared charge */
 };
 
 struct purse {
     const char *name;
     struct bats_ledger ledger;
     bats_time deadline;   /* 0: none */
-    bats_time begin;      /* none of its tasks begins before */
-    uint32_t first, last; /* of its tasks that wait for money, by index, */
-    uint32_t n_waiting;   /* and how many */
-    bool is_news;         /* money has become free */
+    bats_time begin;      /* earliest start of its tasks */
+    uint32_t first, last; /* list of its tasks waiting for money, by index */
+    uint32_t n_waiting;   /* and their number */
+    bool is_news;         /* money was freed */
     uint32_t left, done, failed, skipped, unpaid;
     bats_time ended;
 };
 
 struct purses {
-    uint32_t n;         /* 0: no workflows, and all below is NULL */
+    uint32_t n;         /* 0: no workflows; all below is NULL */
     const uint16_t *of; /* by task; not owned */
     struct purse *list;
     struct stakes *stakes; /* by machine */
-    uint32_t *next;        /* by task: the next one that waits for money */
-    int64_t *urgency;   /* by task: its height - the deadline of its workflow;
-                         NULL: none has one, and the height alone counts */
-    uint8_t *is_unpaid; /* by task: it was skipped for want of money */
+    uint32_t *next;        /* by task: next in the list of waiting ones */
+    int64_t *urgency;   /* by task: height - its workflow's deadline; NULL: no
+                           deadlines, only the height counts */
+    uint8_t *is_unpaid; /* by task: skipped for want of money */
     uint32_t n_unpaid, n_waiting;
-    bool are_apart;       /* no task waits for one of another workflow */
-    bats_time last_begin; /* from then on no workflow is still to begin */
+    bool are_apart;       /* no dependencies between workflows */
+    bats_time last_begin; /* latest begin of any workflow */
     bool is_news;         /* of some purse */
 };
 
@@ -66,28 +66,29 @@ void purses_check(const struct state *s);
 struct stake *purse_stake(const struct state *s, uint32_t machine,
                           uint32_t purse);
 
-/* The workflow has a task on the machine that was not told to stop. */
+/* The workflow has a task on the machine that was not cancelled. */
 bool purse_goes_on(const struct state *s, uint32_t machine, uint32_t purse);
 
-/* The stake cannot hold what the machine needs or, of use, any more. */
+/* The stake cannot hold what the machine needs; with use charged, nothing
+ * more. */
 bool purse_is_short(const struct state *s, uint32_t machine,
                     const struct stake *stake);
 
-/* The workflows whose tasks run on the machine can hold this much more. */
+/* How much more the workflows with running tasks on the machine can hold. */
 bats_money purse_room(const struct state *s, uint32_t machine);
 
 /* ---- payment.c ---- */
 
-/* The workflow of the task has begun, and can hold what the machine may be
+/* The task's workflow has begun, and can hold what the machine may be
  * charged. */
 bool purse_admits(const struct state *s, uint32_t machine,
                   struct bats_position task);
 
-/* The number of tasks for which workflows could pay further machines of the
- * cluster, a slot for each task. */
+/* Number of tasks for which workflows could pay further machines of the
+ * cluster, one slot per task. */
 double purses_pay(const struct state *s, size_t cluster);
 
-/* Tasks wait for the beginning of their workflow. */
+/* Some tasks wait for their workflow to begin. */
 bool purses_begin_later(const struct state *s);
 
 #endif

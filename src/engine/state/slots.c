@@ -1,4 +1,4 @@
-/* slots: the list of idle ones, and the queue of each. See state.h. */
+/* slots: the list of idle slots, and each slot's queue. See state.h. */
 #include "engine/state/leases.h"
 
 #include <assert.h>
@@ -52,7 +52,7 @@ void slot_note_idle(struct state *s, uint32_t slot, enum bats_idle reason)
     r->is_news = true;
 }
 
-/* The machine's first slot without a task, if it is held. */
+/* Idle reason of a held machine's first slot without a task. */
 static enum bats_idle reason_of(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
@@ -62,8 +62,8 @@ static enum bats_idle reason_of(const struct state *s, uint32_t id)
     return BATS_IDLE_NOT;
 }
 
-/* When a machine that is idle for this reason may be given a task, or gets none
- * any more. */
+/* Time at which a machine idle for this reason may get a task, or at which it
+ * gets none any more. */
 static bats_time until(const struct state *s, uint32_t id,
                        enum bats_idle reason)
 {
@@ -106,8 +106,8 @@ void slots_rescan(struct state *s)
     }
 }
 
-/* A task that was given up a third time may simply take longer than others:
- * from then on it gets twice the time, each time. */
+/* A task given up for the third time may simply be long: from then on each
+ * execution gets twice the time. */
 static bats_time more_time(bats_time limit, uint8_t given_up)
 {
     for (; given_up >= BATS_STRATEGY_SHORT && limit < TIME_MAX / 2; given_up--)
@@ -115,7 +115,7 @@ static bats_time more_time(bats_time limit, uint8_t given_up)
     return limit;
 }
 
-/* That of a task that has had too little before. */
+/* Time limit of a task that timed out before. */
 static bats_time longer(const struct state *s, bats_time limit, uint8_t times)
 {
     double time = (double)limit * pow(s->run.retry_time, times);
@@ -124,7 +124,7 @@ static bats_time longer(const struct state *s, bats_time limit, uint8_t times)
                                              : BATS_NEVER;
 }
 
-/* The time-out of what the slot runs. */
+/* Sets the time-out of the slot's running task. */
 static void slot_set_limit(struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];

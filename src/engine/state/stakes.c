@@ -1,12 +1,13 @@
-/* stakes: what workflows hold for a machine, and their shares of what it is
- * charged. See purses.h. */
+/* stakes: money that workflows hold for a machine, and their shares of its
+ * charges. See purses.h. */
 #include "engine/state/moves.h"
 
 #include <assert.h>
 
 #include "util/grow.h"
 
-/* NULL: no workflow has a budget of its own. Else they are about to change. */
+/* The machine's stakes, marked as changed; NULL: no workflow has a budget of
+ * its own. */
 static struct stakes *change(struct state *s, uint32_t id)
 {
     if (s->money.purses.n == 0)
@@ -30,7 +31,7 @@ struct stake *purse_stake(const struct state *s, uint32_t id, uint32_t purse)
     return NULL;
 }
 
-/* Tasks that wait for money may be paid now, or never. */
+/* The workflow's waiting tasks may be affordable now, or never. */
 static void tell(struct state *s, const struct stake *stake)
 {
     s->money.purses.list[stake->purse].is_news = s->money.purses.is_news =
@@ -44,7 +45,7 @@ static void give_up(struct state *s, struct stake *stake, bats_money amount)
     tell(s, stake);
 }
 
-/* Holds what it has to, as far as there is money. */
+/* Adjusts the held money to the need, as far as the money allows. */
 static void match(struct state *s, uint32_t id, struct stake *stake)
 {
     struct bats_ledger *ledger = ledger_of(s, stake);
@@ -59,7 +60,7 @@ static void match(struct state *s, uint32_t id, struct stake *stake)
         stake->held += amount;
 }
 
-/* The time since the last charge was shared, or since the slot's task began. */
+/* Time since the last charge was split, or since the slot's task began. */
 static double used(const struct state *s, uint32_t slot)
 {
     bats_time since = s->money.purses.stakes[s->slots[slot].machine].since;
@@ -82,7 +83,7 @@ void purse_leaves_slot(struct state *s, uint32_t slot)
         use_slot(s, slot);
 }
 
-/* The workflow has a task on the machine; `lasting`: one that was not told to
+/* The workflow has a task on the machine; lasting: one that was not told to
  * stop. */
 static bool has_task(const struct state *s, uint32_t id, uint32_t purse,
                      bool lasting)
@@ -139,7 +140,7 @@ static bats_money charge(struct state *s, uint32_t id, struct stake *stake,
     return amount;
 }
 
-/* Shares what the machine was charged. What no stake has held is left. */
+/* Splits the machine's charge. An amount that no stake held is left over. */
 static void share(struct state *s, uint32_t id, bats_money amount)
 {
     struct stakes *st = &s->money.purses.stakes[id];
@@ -157,7 +158,7 @@ static void share(struct state *s, uint32_t id, bats_money amount)
         bats_money most = part < (double)left ? (bats_money)part : left;
         left -= charge(s, id, &st->list[i], most);
     }
-    for (uint32_t i = 0; i < st->n; i++) { /* what was rounded off */
+    for (uint32_t i = 0; i < st->n; i++) { /* the rounding remainder */
         if (st->list[i].used > 0)
             left -= charge(s, id, &st->list[i], left);
         st->list[i].used = 0;
@@ -233,7 +234,7 @@ void purse_match(struct state *s, uint32_t id, bats_money need)
         match(s, id, &st->list[i]);
 }
 
-/* The money that the workflow can hold for the machine beyond what it must. */
+/* Money that the workflow can hold for the machine beyond its need. */
 static bats_money room_of(const struct state *s, uint32_t id,
                           const struct stake *stake)
 {

@@ -1,13 +1,13 @@
-/* state: its beginning and its end. See state.h. */
+/* state: creates, kills and releases the state. See state.h. */
 #include "engine/state/leases.h"
 
 #include <stdlib.h>
 
 #define SAMPLE_Z 1.96
 #define SAMPLE_ERROR 0.25
-#define TICKS 8        /* at least, until the end of a lease of a job */
-#define LOOKS 40       /* at least, until a deadline */
-#define CONFIDENCE 0.9 /* of a goal */
+#define TICKS 8        /* ticks per lease of a job, at least */
+#define LOOKS 40       /* looks until a deadline, at least */
+#define CONFIDENCE 0.9 /* default confidence of a goal */
 
 void state_stop(struct state *s, bool now, enum bats_finish why)
 {
@@ -27,7 +27,7 @@ void state_pass(struct state *s, bats_time now)
 void state_bill(struct state *s)
 {
     bats_money amount = bats_ledger_book(&s->money.ledger);
-    if (amount != 0) /* < 0: more was recorded than is billed */
+    if (amount != 0) /* < 0: more was recorded than billed */
         state_tell_charge(s, BATS_NO_MACHINE, amount, 0);
 }
 
@@ -56,7 +56,7 @@ void state_finish(struct state *s, enum bats_finish why)
         s, (struct bats_command){.type = BATS_NOTICE_FINISHED, .finish = why});
 }
 
-/* Workflows first: each pays what it held, not a share of the charge. */
+/* Workflows first: each pays what it holds, not a share of the charge. */
 void state_kill(struct state *s)
 {
     for (uint32_t i = 0; i < s->n_machines; i++) {
@@ -207,7 +207,7 @@ static int resume(struct state *s, const struct bats_sched_options *o)
     return 0;
 }
 
-/* The ready task that the longest chain of others waits for is run first. */
+/* Ready tasks with the longest chain of dependents run first. */
 static int connect(struct state *s, const struct bats_graph *graph,
                    struct bats_error *err)
 {
@@ -231,7 +231,8 @@ static int connect(struct state *s, const struct bats_graph *graph,
     return rc;
 }
 
-/* A run that costs nothing has nothing to choose from. */
+/* Whether there is a sampling phase: a run that costs nothing offers no
+ * choice. */
 static bool has_phase(const struct state *s,
                       const struct bats_sched_sampling *sampling)
 {
@@ -275,7 +276,7 @@ static struct run run_of(const struct bats_sched_options *o,
     return run;
 }
 
-/* The money, and what machines cost. */
+/* Sets up the money and the machines' charges. */
 static void set_up_money(struct state *s, const struct bats_sched_options *o)
 {
     const struct lease_kind *lease = s->money.lease;
@@ -293,7 +294,7 @@ static void set_up_money(struct state *s, const struct bats_sched_options *o)
     state_set_latest(s);
 }
 
-/* The bag, and what is known of its tasks; whose money it is. */
+/* Sets up the bag, known runtimes, and the workflows' purses. */
 static int set_up_bag(struct state *s, const struct bats_sched_options *o,
                       struct bats_error *err)
 {

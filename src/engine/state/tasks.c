@@ -55,9 +55,9 @@ bool task_count_result(struct state *s, uint32_t slot, bool in_sample,
 {
     struct cluster *c = &s->clusters[slot_cluster(s, slot)];
     uint32_t before = c->stats.n_sample;
-    /* If the policy takes no sample, the first results are one. */
+    /* If the policy takes no sample, the first results are the sample. */
     bats_stats_add(&c->stats, runtime, in_sample || c->sample_want == 0);
-    c->sample_sent += in_sample; /* execution_end has given it up */
+    c->sample_sent += in_sample; /* execution_end has removed it */
     c->sample_back += in_sample;
     return c->stats.n_sample > before;
 }
@@ -99,7 +99,7 @@ void task_measure(struct state *s, struct bats_position task)
     s->tasks[task.i].point = true;
 }
 
-/* An execution that goes on for its runtime only is not needed any more. */
+/* Executions that only measure the task are no longer needed. */
 void task_release(struct state *s, struct bats_position task)
 {
     s->tasks[task.i].point = false;

@@ -1,4 +1,5 @@
-/* replicas: which running task an idle machine also runs. See bats/tail.h. */
+/* replicas: chooses the running task that an idle machine replicates. See
+ * bats/tail.h. */
 #include "engine/tail/tail.h"
 
 #include <math.h>
@@ -9,17 +10,19 @@
 #include "util/hash.h"
 #include "util/larger.h"
 
-#define STUCK 2    /* times the longest runtime: an execution is stuck */
-#define FRESH 0.03 /* of the longest runtime: how long a look holds */
+#define STUCK 2 /* an execution is stuck after this many longest runtimes */
+#define FRESH                                                                 \
+    0.03 /* validity of a look, as a fraction of the longest
+                      runtime */
 
-#define TAIL_TASKS 192 /* looked at for one event, however many run */
+#define TAIL_TASKS 192 /* tasks examined per event */
 
 /* A running task. */
 struct replicated {
     struct bats_position task;
     uint32_t cluster; /* of its original */
-    double total;     /* expected, on the canonical cluster */
-    double left;      /* until the first of its executions has ended then */
+    double total;     /* expected runtime on the canonical cluster */
+    double left;      /* remaining time until its first execution ends */
 };
 
 struct replicas {
@@ -27,20 +30,22 @@ struct replicas {
     uint64_t random;         /* state of its generator */
     struct replicated *list; /* TAIL_TASKS at most */
     uint32_t n;
-    bats_time looked_at;   /* when it was made */
-    uint32_t next_busy;    /* where to go on: a word of `busy` */
-    bool knows;            /* the list will do for this pass */
-    bool is_news;          /* who found nothing may find something now; */
-    uint64_t seen_changes; /* or there are more changes than these; else */
-    bats_time useless[BATS_CLUSTERS_MAX]; /* who is paid until then does not */
+    bats_time looked_at;   /* when the list was made */
+    uint32_t next_busy;    /* where to continue: a word of `busy` */
+    bool knows;            /* the list is valid for this pass */
+    bool is_news;          /* slots that found nothing may find a task now */
+    uint64_t seen_changes; /* s->n_changes at the last pass */
+    bats_time useless[BATS_CLUSTERS_MAX]; /* a machine paid no longer than this
+                                             finds nothing */
     struct bats_histogram histogram[BATS_CLUSTERS_MAX]; /* of all results */
-    size_t canonical; /* the cluster that the histogram is converted to, */
-    struct bats_regression to_canonical[BATS_CLUSTERS_MAX]; /* and how */
+    size_t canonical; /* cluster to which histograms are converted */
+    struct bats_regression to_canonical[BATS_CLUSTERS_MAX]; /* conversions */
     struct bats_regression from_canonical[BATS_CLUSTERS_MAX];
     /* For `soonest`: */
-    bool has_longest; /* these are up to date: */
-    double longest;   /* runtime seen, on the canonical cluster, */
-    double stuck[BATS_CLUSTERS_MAX]; /* and what is too long on each */
+    bool has_longest; /* the following are up to date */
+    double longest;   /* longest runtime seen, on the canonical cluster */
+    double stuck[BATS_CLUSTERS_MAX]; /* time after which an execution is stuck,
+                                        by cluster */
     bats_time (*true_runtime)(const void *context, uint32_t task,
                               uint32_t cluster);
     const void *true_context;
@@ -52,8 +57,8 @@ static double mean_on(const struct state *s, size_t cluster)
     return s->clusters[cluster].stats.mean_done;
 }
 
-/* Converts a runtime on a cluster into that on the canonical one, and the
- * other way round; something has ended on both. */
+/* Converts a runtime on a cluster to the canonical cluster, and back; both
+ * have results. */
 static double to_canonical(const struct replicas *c, double time, size_t from)
 {
     const struct bats_regression *line = &c->to_canonical[from];
@@ -93,8 +98,7 @@ static void tick(void *self)
 
 /* ---- runtimes, on one cluster or another ---- */
 
-/* By the regression of the sampling phase, otherwise by the ratio of the
- * means. */
+/* From the regression of the sampling phase, or else the ratio of means. */
 static struct bats_regression find_line(const struct state *s, size_t from,
                                         size_t to)
 {
@@ -123,7 +127,7 @@ static void find_canonical(struct replicas *c, const struct state *s)
         }
 }
 
-/* For `soonest`: what was seen to take longest, and what takes too long. */
+/* For `soonest`: finds the longest runtime seen, and what is too long. */
 static void find_longest(struct replicas *c, const struct state *s)
 {
     if (c->strategy != BATS_TAIL_SOONEST || c->has_longest)
@@ -157,7 +161,7 @@ static double expect(struct replicas *c, const struct state *s, double tau)
     return n > 0 ? sum / n : tau + mean_on(s, c->canonical);
 }
 
-/* The expected runtime of a running task on a cluster. */
+/* Expected runtime of a running task on a cluster. */
 static double total(const struct replicas *c, const struct state *s,
                     const struct replicated *t, size_t cluster)
 {
@@ -167,15 +171,15 @@ static double total(const struct replicas *c, const struct state *s,
     return from_canonical(c, t->total, cluster);
 }
 
-/* ---- the tasks that run ---- */
+/* ---- running tasks ---- */
 
-/* Nothing has ended yet on the cluster that it runs on. */
+/* The execution's cluster has no results yet. */
 static bool is_blind(const struct state *s, uint32_t slot)
 {
     return mean_on(s, slot_cluster(s, slot)) == 0;
 }
 
-/* Something is known of every execution of the task. */
+/* Every execution of the task is on a cluster with results. */
 static bool is_known(const struct replicas *c, const struct state *s,
                      struct bats_position task)
 {
@@ -188,9 +192,8 @@ static bool is_known(const struct replicas *c, const struct state *s,
     return true;
 }
 
-/* `soonest` expects nothing any more of an execution that has been running for
- * far longer than any other ever was. (Of very short tasks this says nothing:
- * anything may have held one up.) */
+/* `soonest` gives up hope for an execution that has run far longer than any
+ * other. (Not for very short tasks, which anything may have held up.) */
 static bool is_stuck(const struct replicas *c, const struct state *s,
                      uint32_t slot)
 {
@@ -198,8 +201,8 @@ static bool is_stuck(const struct replicas *c, const struct state *s,
            slot_elapsed(s, slot) >= c->stuck[slot_cluster(s, slot)];
 }
 
-/* The time that the execution in `slot` is still expected to take: where
- * nothing has ended yet, as long again as until now. */
+/* Expected remaining time of the execution in `slot`; the elapsed time again
+ * if its cluster has no results. */
 static double rest(const struct replicas *c, const struct state *s,
                    const struct replicated *t, uint32_t slot)
 {
@@ -208,8 +211,8 @@ static double rest(const struct replicas *c, const struct state *s,
                              : total(c, s, t, slot_cluster(s, slot)) - elapsed;
 }
 
-/* Estimates t->total, by all executions of the task or only by those that are
- * not stuck. */
+/* Estimates t->total from all executions of the task, or only from those not
+ * stuck. */
 static void estimate(struct replicas *c, const struct state *s,
                      struct replicated *t, bool all)
 {
@@ -234,7 +237,7 @@ static void look_at(struct replicas *c, const struct state *s,
             t->left = smaller(t->left, rest(c, s, t, slot));
 }
 
-/* Only this strategy needs no t->total and t->left. */
+/* The random strategy needs neither t->total nor t->left. */
 static bool is_random(const struct replicas *c)
 {
     return c->strategy == BATS_TAIL_RANDOM;
@@ -254,9 +257,9 @@ static void add(struct replicas *c, const struct state *s, uint32_t slot)
         look_at(c, s, t);
 }
 
-/* With more running tasks than the list holds, each look continues where the
- * last one ended: the cost of an event must not grow with them, and the best
- * of that many is good enough. */
+/* If more tasks run than the list holds, each look continues where the last
+ * one ended: this bounds the cost of an event, and the best of that many is
+ * good enough. */
 static void look_around(struct replicas *c, const struct state *s)
 {
     uint32_t n_words = (s->n_slots + 63) / 64, word = c->next_busy;
@@ -277,7 +280,7 @@ static void look_around(struct replicas *c, const struct state *s)
     }
 }
 
-/* The last look holds for a moment, except for tasks that have ended. */
+/* Whether the last look is still valid; drops tasks that have ended. */
 static bool has_looked(struct replicas *c, const struct state *s)
 {
     uint32_t n = 0;
@@ -317,12 +320,12 @@ static struct replicated *choose_any(struct replicas *c, const struct state *s,
         if (runs_slower(s, t, cluster) &&
             s->tasks[t->task.i].avoid != s->slots[slot].machine &&
             draw(c, ++n) == 0)
-            chosen = t; /* each of the n with the same chance */
+            chosen = t; /* each of the n is equally likely */
     }
     return chosen;
 }
 
-/* The task that takes longest of those expected to end here first. */
+/* Among tasks expected to end here first, the longest. */
 static struct replicated *choose_last(struct replicas *c,
                                       const struct state *s, uint32_t slot)
 {
@@ -388,9 +391,8 @@ static struct bats_position replica(void *self, const struct state *s,
     return t->task;
 }
 
-/* Time alone does not help an idle machine that found nothing: it is asked
- * again at the next monitoring, when a running task has one execution less, or
- * has been seen to take longer than any before. */
+/* An idle machine that found nothing is asked again only at the next tick,
+ * when a running task has one execution less, or after a record runtime. */
 static const bats_time *begin(void *self, const struct state *s, bool *all)
 {
     struct replicas *c = self;
@@ -420,15 +422,14 @@ static struct bats_position migrate(void *self, const struct state *s,
 }
 
 /*
- * ---- which execution goes on ----
+ * ---- which execution continues ----
  *
- * Windows are entered for originals only. But where a replica is expected to
- * end first, and to need no more money for that, the others are stopped when it
- * has to be decided on a window, and it is a task like any other.
+ * Windows are entered only for originals. But when a window is decided and a
+ * replica is expected to end first at no extra cost, it becomes the original
+ * and the others are stopped.
  */
 
-/* The cost of the windows that it is expected to need beyond those that are
- * paid or promised. */
+/* Cost of the windows it is expected to need beyond those paid or promised. */
 static double price(const struct replicas *c, const struct state *s,
                     const struct replicated *t, uint32_t slot)
 {
@@ -439,7 +440,7 @@ static double price(const struct replicas *c, const struct state *s,
            (double)s->clusters[m->cluster].spec.charge;
 }
 
-/* The machine works for no other task. */
+/* The machine runs no other task. */
 static bool is_alone(const struct state *s, uint32_t slot)
 {
     const struct machine *m = &s->machines[s->slots[slot].machine];
@@ -471,8 +472,8 @@ static uint32_t hand_over(void *self, const struct state *s,
         t->in_sample || s->slots[t->slot].n_tasks != 1 ||
         !is_alone(s, t->slot) || !is_known(c, s, task))
         return t->slot;
-    /* A task that seems to be stuck may only be long: stopped for its replica
-     * at the end of every window, it would never end. */
+    /* A task that seems stuck may just be long: if its replica replaced it at
+     * every window's end, it would never end. */
     estimate(c, s, &look, true);
     uint32_t best = t->slot;
     for (uint32_t at = t->replicas; at != NO_SLOT;
@@ -515,7 +516,7 @@ static void release(void *self)
         name, sizeof(struct replicas), init, release                          \
     }
 
-/* Even then the sampling phase may have replicas. */
+/* The sampling phase may use replicas even then. */
 const struct tail tail_none = {.advisor = REPLICAS("none"),
                                .hand_over = hand_over};
 const struct tail tail_replicas = {.advisor = REPLICAS("replicas"),

@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Share of what the money could do that is enough, if it is done sooner. */
+/* Accept a plan that does this fraction of the affordable tasks, if it is
+ * faster. */
 #define ENOUGH 0.98
 
-/* A machine of the cluster can be kept with `money` until a task of mean
- * length ends. */
+/* `money` keeps a machine of the cluster until a task of mean length ends. */
 static bool can_end_a_task(const struct state *s, const struct cluster *c,
                            bats_money money)
 {
@@ -31,8 +31,8 @@ static bool can_end_a_task(const struct state *s, const struct cluster *c,
     return (double)paid + time >= c->stats.mean;
 }
 
-/* The clusters as the knapsack sees them; those that are not known, or cannot
- * end a single task with the money left, are left out. */
+/* The clusters as knapsack items, without unknown ones and those that cannot
+ * end a single task with the money left. */
 static void make_items(const struct state *s, bats_money money,
                        struct bats_plan_item *items)
 {
@@ -61,8 +61,8 @@ static int solve(const struct state *s, const struct forecast *f,
                                  (uint64_t)tasks, f->money_left, plan, err);
 }
 
-/* The plan that does most tasks for the money may take many times as long as
- * one that does nearly as many. */
+/* The plan with the most tasks for the money may take many times longer than
+ * one with nearly as many. */
 static int hasten(const struct state *s, const struct forecast *f,
                   struct bats_plan *plan, struct bats_error *err)
 {
@@ -78,9 +78,8 @@ static int hasten(const struct state *s, const struct forecast *f,
 }
 
 /*
- * The windows already paid are enough for the rest of the bag. The money left
- * may still end it sooner: the fastest machines that it pays for one window
- * join the ones that are held.
+ * The paid windows suffice for the rest of the bag, but the money left may end
+ * it sooner: adds the fastest machines affordable for one window.
  */
 static int reinforce(const struct state *s, const struct forecast *f,
                      struct bats_plan *plan, struct bats_error *err)
@@ -95,7 +94,7 @@ static int reinforce(const struct state *s, const struct forecast *f,
         bats_plan_solve(items, s->n_clusters, 1, f->money_left, plan, err);
     if (rc < 0)
         return rc;
-    if (plan->windows > 1) /* not a task in a window: no help */
+    if (plan->windows > 1) /* no task ends in a window: no help */
         *plan = (struct bats_plan){0};
     plan->feasible = true;
     for (size_t i = 0; i < s->n_clusters; i++)
@@ -103,8 +102,8 @@ static int reinforce(const struct state *s, const struct forecast *f,
     return 0;
 }
 
-/* A plan that can still be paid is kept if the money does not suffice anyway:
- * to change it costs the tasks that are cut off, and gains nothing. */
+/* If the money does not suffice anyway, a plan that is still affordable is
+ * kept: changing it cuts off tasks and gains nothing. */
 static bool keeps_plan(const struct state *s, const struct forecast *f,
                        enum bats_reason reason)
 {
@@ -120,11 +119,11 @@ static bool keeps_plan(const struct state *s, const struct forecast *f,
     return machines > 0 && price <= (double)f->money_left;
 }
 
-/* False: not even fractions of machines, of the best type, would be enough. */
+/* False: not even fractional machines of the best type would suffice. */
 static bool may_suffice(const struct state *s, const struct forecast *f)
 {
     struct bats_plan_item items[BATS_CLUSTERS_MAX];
-    double most = 0; /* tasks for a unit of money */
+    double most = 0; /* tasks per unit of money */
     make_items(s, f->money_left, items);
     for (size_t i = 0; i < s->n_clusters; i++)
         if (items[i].max > 0)
@@ -159,7 +158,7 @@ static int make_plan(const struct state *s, enum bats_reason reason,
                      struct policy_plan *answer, struct bats_error *err)
 {
     struct bats_plan plan;
-    bool keeps = keeps_plan(s, f, reason); /* unless there is a feasible one */
+    bool keeps = keeps_plan(s, f, reason); /* unless a feasible plan exists */
     if (keeps && !may_suffice(s, f))
         return 0;
     int rc = f->tasks_left > 0 ? solve(s, f, f->tasks_left, &plan, err)
@@ -183,8 +182,8 @@ static void start(void *self, const struct state *s,
     initial_start(s, sample, all);
 }
 
-/* Results are news for as long as there is no plan, and windows never: they are
- * looked at when the next interval is over. */
+/* Results count as news only until there is a plan, and windows never: the
+ * next tick looks at them. */
 static bool is_news(const struct state *s, const struct occasion *why)
 {
     return why->type == OCCASION_RESULT
@@ -192,8 +191,7 @@ static bool is_news(const struct state *s, const struct occasion *why)
                : why->type != OCCASION_WINDOW && why->type != OCCASION_READY;
 }
 
-/* A choice among schedules is worth most before machines are paid for a second
- * window. */
+/* A choice of schedules is worth most before any second window is paid. */
 static bool knows(void *self, const struct state *s,
                   const struct occasion *why)
 {
@@ -202,8 +200,8 @@ static bool knows(void *self, const struct state *s,
                                (s->n_absent == 0 && initial_window_closes(s)));
 }
 
-/* Before there is a plan, and of a schedule that was chosen, other machines of
- * the same cluster take the place of lost ones. */
+/* Replaces lost machines by others of the same cluster, before there is a plan
+ * or under a chosen schedule. */
 static bool refill(void *self, const struct state *s,
                    const struct occasion *why)
 {
@@ -240,7 +238,7 @@ static int make_answer(void *self, const struct state *s,
     (void)self;
     enum bats_reason reason = reason_of(s, why);
     struct forecast f = forecast_make(s);
-    if (reason == BATS_REASON_STALLED) /* nothing paid is of use */
+    if (reason == BATS_REASON_STALLED) /* the paid windows are of no use */
         f.tasks_left = bats_bag_pending(&s->bag);
     int64_t cushioned =
         s->money.ledger.put_by > 0 ? s->money.cushion_tasks : 0;
@@ -251,7 +249,7 @@ static int make_answer(void *self, const struct state *s,
     return make_plan(s, reason, &f, is_new, answer, err);
 }
 
-/* The money that the present plan is still going to charge. */
+/* Money that the current plan will still charge. */
 static double planned_cost(const struct state *s)
 {
     double cost = 0;
@@ -265,9 +263,9 @@ static double planned_cost(const struct state *s)
 }
 
 /*
- * A marked machine is kept for its running tasks if the windows they need cost
- * less than running them again from the start where that is cheapest, and if
- * the plan can spare the money.
+ * Keeps a marked machine for its running tasks if the windows they need cost
+ * less than rerunning them where that is cheapest, and if the plan can spare
+ * the money.
  */
 static bool finishing_is_cheaper(const struct state *s, uint32_t machine)
 {
@@ -297,7 +295,7 @@ static bool finishing_is_cheaper(const struct state *s, uint32_t machine)
                (double)bats_ledger_available(&s->money.ledger);
 }
 
-/* The plan keeps none of the machines that are held. */
+/* The plan keeps no held machine. */
 static bool all_are_marked(const struct state *s)
 {
     for (uint32_t i = 0; i < s->n_held; i++)
@@ -307,9 +305,9 @@ static bool all_are_marked(const struct state *s)
     return true;
 }
 
-/* A machine without a task at the end of its window was refused one, or none
- * was ready. With dependencies there may be no task yet for the machines of
- * the plan: tasks that are cut off would begin again for ever. */
+/* A machine idle at the end of its window was refused a task, or none was
+ * ready. With dependencies the plan's machines may have no task yet; tasks
+ * that are cut off would restart for ever. */
 static bool renew(void *self, const struct state *s, uint32_t machine)
 {
     (void)self;

@@ -5,19 +5,19 @@
  *
  * A resource is a cluster. With
  *
- *   T_r  runtime of a task there: measured; where an expected runtime is given,
+ *   T_r  measured runtime of a task there; if expected runtimes are given,
  *        measured on all resources together, since the tasks are the same
- *   C_r  = T_r x the charge of a slot: what a task costs
+ *   C_r  = T_r x the charge of a slot: cost of a task
  *
- * every task that has not begun is assigned to a resource, and a free slot is
- * given a task while its resource has one. All tasks are assigned anew when an
- * eighth of the tasks left have ended; when a quarter of those have, and a T_r
- * has changed by an eighth or a resource has no more tasks; and whenever
- * machines are lost or nothing runs. An unknown resource is given one task.
+ * every task not begun is assigned to a resource, and a free slot gets a task
+ * while its resource has one. Tasks are reassigned when an eighth of the tasks
+ * left have ended; when a quarter of that eighth have and a T_r has changed by
+ * an eighth or a resource has run out of tasks; and whenever machines are lost
+ * or nothing runs. An unknown resource gets one task.
  *
- * Where use is charged, no task costs more than its use. Where windows are
- * charged, C_r is what a task costs in windows that are full; machines are
- * acquired for the tasks that are assigned to them, and kept while they work.
+ * If use is charged, a task costs its use. If windows are charged, C_r is the
+ * cost of a task in a full window; machines are acquired for the tasks
+ * assigned to them, and kept while they work.
  */
 #include "engine/policy/policy.h"
 
@@ -27,22 +27,23 @@
 
 #include "engine/outlook/length.h"
 
-#define SHARE 8       /* of the tasks left have ended: assign anew */
-#define DRIFT 0.125   /* of T_r, the same */
+#define SHARE 8       /* reassign when 1/SHARE of the tasks left have ended */
+#define DRIFT 0.125   /* or when T_r has changed by this fraction */
 #define NOISE 1e-9    /* relative tolerance for equal costs */
 #define MICROSECOND 1 /* tolerance for the end of a task */
-/* A difference of this many standard errors is no chance, even though we look
- * often. */
+/* Differences above this many standard errors are significant, even with
+ * frequent looks. */
 #define CHANCE 4
 
 struct resource {
-    double runtime;    /* T_r; 0: not known */
+    double runtime;    /* T_r; 0: unknown */
     double measured;   /* on this cluster alone, or the expected runtime */
     double cost;       /* C_r */
     double error;      /* relative standard error of both */
     uint32_t assigned; /* tasks */
-    uint32_t begun;    /* of the cluster, when they were assigned */
-    /* When its slots are free next, ascending from `next` on, in a ring. */
+    uint32_t begun;    /* tasks begun when the others were assigned */
+    /* Times at which its slots become free, ascending from `next`, in a
+     * ring. */
     double *free;
     uint32_t n_slots, next;
     uint32_t n_free; /* slots that are free now */
@@ -51,9 +52,9 @@ struct resource {
 struct dbc {
     void (*assign)(struct dbc *d);
     struct resource resources[BATS_CLUSTERS_MAX];
-    /* For `assign`: the known clusters, cheapest first, of equal cost the
-     * faster first; the tasks not yet assigned (at least one), and the money
-     * for them. */
+    /* For `assign`: the known clusters, cheapest first and faster first among
+     * equal costs; the unassigned tasks (at least one), and the money for
+     * them. */
     struct resource *order[BATS_CLUSTERS_MAX];
     size_t n;
     uint32_t tasks;
@@ -69,8 +70,8 @@ static double completion(const struct resource *r)
     return r->free[r->next] + r->runtime;
 }
 
-/* Assigns a task to the next slot of the resource. False: it would end after
- * the deadline, or there is no money. */
+/* Assigns a task to the resource's next slot. False: it would miss the
+ * deadline, or is not affordable. */
 static bool take(struct dbc *d, struct resource *r)
 {
     double end = completion(r);
@@ -84,10 +85,10 @@ static bool take(struct dbc *d, struct resource *r)
     return true;
 }
 
-/* Assigns tasks, each to that of order[first .. last - 1] which completes it
- * soonest. `shares`: none costs more than its share of the money, so that all
- * others keep theirs; where that pays for no task anywhere, the cheapest
- * resource does what it can. */
+/* Assigns each task to the one of order[first .. last - 1] that completes it
+ * soonest. shares: no task costs more than its share of the money, so that all
+ * others keep theirs; if that pays for no task anywhere, the cheapest resource
+ * does what it can. */
 static void spread(struct dbc *d, size_t first, size_t last, bool shares)
 {
     struct resource *best;
@@ -117,7 +118,7 @@ static bool same(double a, double b, const struct resource *of_a,
     return fabs(a - b) <= error * fmax(a, b);
 }
 
-/* Their costs differ by no more than the standard error. */
+/* The costs differ by no more than the standard error. */
 static bool same_cost(const struct resource *a, const struct resource *b)
 {
     return same(a->cost, b->cost, a, b);
@@ -130,7 +131,7 @@ static bool goes_before(const struct resource *a, const struct resource *b)
     return !same(a->runtime, b->runtime, a, b) && a->runtime < b->runtime;
 }
 
-/* Equal ones keep their order. */
+/* Inserts the resource in order; equal ones keep theirs. */
 static void put_in_order(struct dbc *d, struct resource *r)
 {
     size_t i = d->n++;
@@ -139,10 +140,9 @@ static void put_in_order(struct dbc *d, struct resource *r)
     d->order[i] = r;
 }
 
-/* The knowledge of all clusters together. */
+/* Knowledge from all clusters together. */
 struct known {
-    double spread; /* deviation of runtimes on one cluster, relative to their
-                      mean */
+    double spread; /* relative deviation of runtimes on one cluster */
     double factor; /* runtimes / expected runtimes */
 };
 
@@ -158,8 +158,8 @@ static struct known know(const struct state *s)
                           .factor = expected > 0 ? took / expected : 1};
 }
 
-/* T_r. Runtimes that deviate from the expected ones by the same factor are one
- * measurement of all clusters. */
+/* Sets T_r. If runtimes deviate from the expected ones by a common factor, all
+ * clusters measure it together. */
 static void measure_time(const struct cluster *c, struct known known,
                          struct resource *r)
 {
@@ -173,8 +173,8 @@ static void measure_time(const struct cluster *c, struct known known,
     }
 }
 
-/* When its slots are free; one that has taken longer than expected may be at
- * any moment. */
+/* Adds the times at which the machine's slots are free; an overdue one may be
+ * at any moment. */
 static void look_at_machine(const struct state *s, const struct machine *m,
                             struct resource *r)
 {
@@ -186,7 +186,7 @@ static void look_at_machine(const struct state *s, const struct machine *m,
     }
 }
 
-/* Machines that have yet to join are expected. */
+/* Looks at a cluster; machines yet to join are counted. */
 static void look(const struct state *s, size_t cluster, struct known known,
                  struct resource *r)
 {
@@ -267,7 +267,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Waiting for use is free; a window is bought for a task. */
+/* Idle machines are free if use is charged; a window is bought for a task. */
 static void count_machines(const struct dbc *d, const struct state *s,
                            uint32_t *machines)
 {
@@ -325,14 +325,14 @@ static bool has_drifted(const struct dbc *d, const struct state *s, size_t i)
     return fabs(cluster_runtime(&s->clusters[i]) - then) > DRIFT * then;
 }
 
-/* Something is known of it for the first time. */
+/* The cluster is known for the first time. */
 static bool is_unknown(const struct dbc *d, const struct state *s, size_t i)
 {
     return d->resources[i].runtime == 0 &&
            cluster_runtime(&s->clusters[i]) > 0;
 }
 
-/* The cluster could do more, or less, than it has. */
+/* The cluster could do more or less than it was assigned. */
 static bool is_wrong(const struct dbc *d, const struct state *s, size_t i)
 {
     return has_drifted(d, s, i) || !has_more(d, s, i);
@@ -404,8 +404,8 @@ static bool is_late(void *self, const struct state *s)
         .plan = plan,                                                         \
         .is_late = is_late}
 
-/* The cheapest resource gets as many tasks as it can end by the deadline and
- * the budget can pay, then the next one. */
+/* The cheapest resource gets as many tasks as it can finish by the deadline
+ * and the budget pays for, then the next one. */
 static void by_cost(struct dbc *d)
 {
     for (size_t i = 0; i < d->n; i++)
@@ -414,8 +414,8 @@ static void by_cost(struct dbc *d)
 
 POLICY(cost, "dbc-cost", "the least cost by the deadline");
 
-/* Figure 2: the same for groups of resources where a task costs the same, each
- * task on that which completes it soonest. */
+/* Figure 2: the same for groups of resources with equal task costs; within a
+ * group each task goes to the one that completes it soonest. */
 static void by_cost_time(struct dbc *d)
 {
     for (size_t first = 0, last; first < d->n; first = last) {
@@ -429,8 +429,8 @@ static void by_cost_time(struct dbc *d)
 POLICY(cost_time, "dbc-cost-time",
        "the least cost by the deadline, and then the least time");
 
-/* Task by task to the resource that completes it soonest, of those where a task
- * costs no more than the money left / tasks left. */
+/* Each task goes to the resource that completes it soonest, among those where
+ * it costs at most money left / tasks left. */
 static void by_time(struct dbc *d)
 {
     spread(d, 0, d->n, true);
@@ -447,10 +447,10 @@ static double rate(const struct dbc *d, size_t first)
     return sum;
 }
 
-/* Resources where a task costs no more than its share of the money get tasks in
- * inverse proportion to their runtime. What they save raises the share of the
- * other tasks, for the dearer resources; and so on. The rest goes where it ends
- * soonest. Every task keeps its share. */
+/* Resources where a task costs at most its share of the money get tasks in
+ * inverse proportion to their runtimes. Their savings raise the share of the
+ * other tasks, for more expensive resources; and so on. The rest goes where it
+ * ends soonest. Every task keeps its share. */
 static void by_conservative_time(struct dbc *d)
 {
     size_t paid = 0, first;

@@ -16,7 +16,7 @@ static int init(void *self, const struct state *s,
     return 0;
 }
 
-/* Use is charged: a machine that waits costs nothing. */
+/* Use is charged, so an idle machine costs nothing. */
 static void start(void *self, const struct state *s,
                   const struct policy_sample *sample, struct policy_start *all)
 {
@@ -33,7 +33,8 @@ static bool renew(void *self, const struct state *s, uint32_t machine)
     return s->machines[machine].n_busy > 0;
 }
 
-/* In the tail, tasks in the reliable queue go to reliable machines. */
+/* Before the tail, reliable machines start tasks only if the strategy lets
+ * them. In the tail, the tail decides. */
 static enum bats_idle refuses(void *self, const struct state *s,
                               uint32_t machine)
 {

@@ -1,23 +1,21 @@
 /*
- * flow: workflows where use is charged, by playing the rest. See place.h.
+ * flow: workflows where use is charged, by simulating the rest. See place.h.
  *
- * A rule says which machine a task takes. Some rules have a price of time: the
- * least finish + price x cost, either as they are or, as miser has it, in
- * units of their range over the machines. Others have a target, the end of
- * all: the cheapest machine on which the task ends so early that what follows
- * can be in time, at the speed of the fastest machines, at that of the
- * cheapest ones, or between these. Each rule is played with the rest of the
- * workflow as list scheduling by rank_u (HEFT, Topcuoglu et al. 2002), with
- * runtimes as they are known. Price and target are found by bisection: the
- * fastest that the money pays. Of all these the soonest end is the rule until
- * more is known; or the least cost that is in time, if that is the goal: told
- * runtimes may be wrong, so this plan ends earlier by their error. Where
- * runtimes are told, money is kept for errors of the plan as soon as results
- * show them; and from the beginning each task leaves enough for the rest on
- * the cheapest machines, and for the doubt about that (place.h). No money is
- * kept for doubt if that would make the workflow late. Of several workflows
- * the one that is due first gets its rule first, and the others plan with the
- * machines that it leaves.
+ * A rule selects a task's machine. Some rules have a price of time: they take
+ * the least finish + price x cost, in absolute units or, as in miser, in units
+ * of their range over the machines. Others have a target end: they take the
+ * cheapest machine on which the task ends early enough for its successors to
+ * meet the target, at the speed of the fastest machines, of the cheapest ones,
+ * or between. Each rule is played on the rest of the workflow by list
+ * scheduling with rank_u (HEFT, Topcuoglu et al. 2002) and the known runtimes.
+ * Bisection finds the fastest affordable price or target. The rule with the
+ * soonest end applies until more is known; or, if that is the goal, the
+ * cheapest rule in time. Told runtimes may be wrong, so that plan ends earlier
+ * by their error. With told runtimes, money is reserved for errors as soon as
+ * results show them; and each task always leaves enough for the rest on the
+ * cheapest machines and for the doubt about it (place.h). No money is reserved
+ * if that would make the workflow late. Among several workflows, the one due
+ * first gets its rule first; the others plan with the machines it leaves.
  */
 #include "engine/policy/papers/place.h"
 
@@ -26,21 +24,21 @@
 #include <string.h>
 
 #define SPEEDS 4 /* prices of time from fastest to cheapest */
-#define STEPS 14 /* of a bisection */
-/* Prices of time if there is enough money, or enough time. */
+#define STEPS 14 /* steps of a bisection */
+/* Prices of time if money, or time, is no constraint. */
 #define NOTHING 1e-100
 #define EVERYTHING 1e100
 /* If runtimes are learned: fraction of the budget used for planning, and the
  * part of it for tasks of categories without results, which may cost more. */
 #define LEARNED 0.9
 #define UNSEEN 0.5
-/* Relative errors of the expected runtimes to leave before a deadline. */
+/* Slack before a deadline, in relative errors of the expected runtimes. */
 #define MARGIN 1.5
-#define PATIENCE 64 /* the longest target, in times of the shortest chain */
+#define PATIENCE 64 /* longest target, in multiples of the shortest chain */
 
 /* ---- the choice ---- */
 
-/* The range of finishes / that of costs. */
+/* Range of finishes / range of costs. */
 static double exchange(const struct place_offer *offers, size_t n)
 {
     double first = INFINITY, last = 0, least = INFINITY, most = 0;
@@ -53,7 +51,8 @@ static double exchange(const struct place_offer *offers, size_t n)
     return most > least ? (last - first) / (most - least) : 0;
 }
 
-/* By a price of time; otherwise the cheapest in time, or the first to end. */
+/* Chooses by the price of time; otherwise the cheapest offer in time, or the
+ * first to end. */
 static size_t choose(const struct place_offer *offers, size_t n,
                      const struct place_limits *limits)
 {
@@ -80,28 +79,28 @@ static size_t choose(const struct place_offer *offers, size_t n,
 
 struct node {
     int64_t height;
-    uint32_t node, at; /* its place in a sorted graph */
-    uint32_t workflow; /* JOINT: of none */
+    uint32_t node, at; /* place in the sorted graph */
+    uint32_t workflow; /* JOINT: none */
 };
 #define JOINT UINT32_MAX
 
 struct play {
     const struct state *s;
-    /* The tasks left by workflow, the heaviest chain first; then joints. */
+    /* Tasks left by workflow, the heaviest chain first; then joints. */
     struct node *all;
     uint32_t n_all;
-    struct node *order; /* of one workflow, with the joints */
+    struct node *order; /* nodes of one workflow, with the joints */
     uint32_t n;
-    double *ready;         /* by node, from when it can run */
-    double *begin;         /* the same, when the play begins */
-    double *free;          /* by slot, */
-    double *idle;          /* and when the play begins */
-    double *after;         /* by node: the time that follows it */
+    double *ready;         /* by node: earliest start */
+    double *begin;         /* the same at the start of the play */
+    double *free;          /* by slot: time at which it is free */
+    double *idle;          /* the same at the start of the play */
+    double *after;         /* by node: time needed after it */
     double *latest, price; /* the rule */
     bool is_relative;
-    double running;   /* squares of the costs of running tasks */
-    double end, cost; /* of the last play, */
-    double squares;   /* sum of its squared costs, running tasks included */
+    double running;   /* sum of squared costs of running tasks */
+    double end, cost; /* of the last play */
+    double squares;   /* sum of its squared costs, including running tasks */
 };
 
 static int by_workflow(const void *left, const void *right)
@@ -117,7 +116,7 @@ static int by_workflow(const void *left, const void *right)
 static bool is_left(const struct state *s, uint32_t node)
 {
     if (node >= s->bag.n)
-        return true; /* joints only pass the time on */
+        return true; /* joints only pass times on */
     uint8_t state = s->bag.state[s->bag.position[node].i];
     return state == BATS_TASK_PENDING || state == BATS_TASK_BLOCKED ||
            state == BATS_TASK_WAITING;
@@ -131,7 +130,7 @@ static void pass_on(const struct play *p, double *ready, uint32_t node,
         ready[g->child[k]] = fmax(ready[g->child[k]], end);
 }
 
-/* Slots that will be free, and tasks that run. */
+/* Collects slots that will become free, and running tasks. */
 static void set_up(struct play *p)
 {
     const struct state *s = p->s;
@@ -174,7 +173,7 @@ static uint32_t first_of(const struct play *p, uint32_t workflow)
     return low;
 }
 
-/* The tasks of a workflow, and the joints where they belong. */
+/* Selects the tasks of a workflow, and the joints in their places. */
 static void take_workflow(struct play *p, uint32_t workflow)
 {
     uint32_t a = first_of(p, workflow), end = first_of(p, workflow + 1);
@@ -189,7 +188,8 @@ static void take_workflow(struct play *p, uint32_t workflow)
     }
 }
 
-/* Finds the slot of each cluster that is free last before `ready`, or first. */
+/* Per cluster, finds the slot that is the last to become free before `ready`,
+ * or else the first one free. */
 static void find_slots(const struct play *p, double ready, uint32_t *slots)
 {
     const struct state *s = p->s;
@@ -256,14 +256,14 @@ static void play(struct play *p)
 struct search {
     struct play play;
     struct place_rule *best;
-    struct place_price *price; /* the best one of the workflow */
+    struct place_price *price; /* the workflow's best price */
     double money, doubt, deadline;
-    bool saves;       /* the least cost in time is wanted */
+    bool saves;       /* the goal is the least cost in time */
     double end, cost; /* of the best rule */
 };
 
-/* Plays a rule, and keeps it if it is the best one. True: it can be paid; or if
- * that is the goal, it is in time. */
+/* Plays a rule, and keeps it if it is the best so far. True: it is affordable;
+ * with the goal of least cost, it is in time. */
 static bool try_rule(struct search *f, double price)
 {
     struct play *p = &f->play;
@@ -292,8 +292,8 @@ static bool try_rule(struct search *f, double price)
     return f->saves ? late : !paid;
 }
 
-/* The time that follows each task, at a speed between that of the fastest
- * machines (0) and the cheapest ones (1). Returns the longest chain. */
+/* Computes the time needed after each task, at a speed between those of the
+ * fastest (0) and the cheapest (1) machines. Returns the longest chain. */
 static double find_after(struct play *p, double speed)
 {
     const struct state *s = p->s;
@@ -334,7 +334,8 @@ static bool try_target(struct search *f, double target)
     return try_rule(f, 0);
 }
 
-/* Too fast for the goal, or too slow: to one side of the target. */
+/* Finds the target by bisection: each play is too fast or too slow for the
+ * goal. */
 static void search_target(struct search *f, double now, double chain)
 {
     double low = log(fmax(chain, 1)), high = low + log(PATIENCE);
@@ -359,7 +360,7 @@ static void search_price(struct search *f, double scale)
     }
 }
 
-/* One block of nodes, and one of numbers. */
+/* Allocates one block of nodes and one of numbers. */
 static bool allocate(struct play *p)
 {
     size_t nodes = p->s->bag.graph->n_nodes, slots = p->s->n_slots;
@@ -382,7 +383,7 @@ static void release(struct play *p)
     free(p->ready);
 }
 
-/* Plays rules of all kinds with this money and this doubt. */
+/* Plays all kinds of rules with this money and doubt. */
 static void search_within(struct search *f, double money, double doubt)
 {
     double now = (double)f->play.s->now;
@@ -402,7 +403,7 @@ static void search_within(struct search *f, double money, double doubt)
             fmax(find_after(&f->play, i / (SPEEDS - 1.0)), fastest / 4));
 }
 
-/* Others cannot have what the workflow takes by its rule. */
+/* Reserves the slots that the workflow takes by its rule. */
 static void commit(struct search *f)
 {
     struct play *p = &f->play;
@@ -461,7 +462,7 @@ static double squares_of_running(const struct state *s, uint32_t workflow)
     return sum;
 }
 
-/* The plan ends before the deadline, to allow for errors of the expected
+/* The planned end, before the deadline to allow for errors of the expected
  * runtimes. */
 static double planned_end(const struct state *s, double deadline)
 {
@@ -471,7 +472,7 @@ static double planned_end(const struct state *s, double deadline)
                           : deadline;
 }
 
-/* Each workflow in turn gets what those that are due before it have left. */
+/* Each workflow in turn uses what those due earlier have left. */
 static void search_all(struct search *f, struct due *due)
 {
     const struct state *s = f->play.s;
@@ -504,8 +505,8 @@ static void search_all(struct search *f, struct due *due)
 static void make_rule(const struct state *s, struct place_rule *rule)
 {
     uint32_t n = place_workflows(s);
-    if (!s->known
-             .is_ranked) { /* a task for each kind of machine, and cheap ones */
+    if (!s->known.is_ranked) { /* first a task per kind of machine, then cheap
+                              ones */
         for (uint32_t i = 0; i < n; i++)
             rule->price[i] = (struct place_price){.price = EVERYTHING};
         return;

@@ -1,18 +1,19 @@
 /*
- * miser: the quality of a machine for a task. Sampaio, Barbosa: Workflow
- * Scheduling with Amazon EC2 Spot Instances (2020), section III.D. See place.h.
+ * miser: the quality of a machine for a task, from Sampaio, Barbosa: Workflow
+ * Scheduling with Amazon EC2 Spot Instances (2020), section III.D. See
+ * place.h.
  *
  *   Q = TQ + CQ + RQ                                                    (7)
  *
- * each 1 - (x - min) / (max - min) over the offers, 1 where these are equal: of
- * the finish (4), the cost (5) and the risk (6). (The print of (7) has lost its
- * operators.) A task may be planned for a machine that is not free yet.
+ * for finish (4), cost (5) and risk (6): each is 1 - (x - min) / (max - min)
+ * over the offers, or 1 if all are equal. (The operators of (7) are missing in
+ * print.) A task may wait for a busy machine.
  */
 #include "engine/policy/papers/place.h"
 
 #include <math.h>
 
-/* A quality of x. */
+/* Range of x for its quality. */
 struct range {
     double least, most;
 };

@@ -8,9 +8,9 @@
  *   TQ = (W DP - FT) / (FT max - FT min)
  *   CQ = W (cost max - cost) / (cost max - cost min)
  *
- * with W = 1 where FT <= DP, else 0; over the machines that are free and cost
- * no more than CP. Where none is in time, so the one that ends first is chosen,
- * and the deadline is missed.
+ * with W = 1 if FT <= DP, else 0, over free machines that cost at most CP. If
+ * none is in time, this chooses the one that ends first, and the deadline is
+ * missed.
  */
 #include "engine/policy/papers/place.h"
 

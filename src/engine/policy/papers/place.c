@@ -6,13 +6,14 @@
 
 /* Relative tolerance for rounding errors in money and time. */
 #define NOISE 1e-9
-/* The runtime of a task before any has ended: so small that all can be paid. */
+/* Assumed runtime before any result: so small that all tasks are
+ * affordable. */
 #define UNKNOWN 1
-/* Standard deviations of the expected runtimes to put by. */
+/* Reserve, in standard deviations of the expected runtimes. */
 #define DOUBT 3
 
-/* A ready task: those of less `first` come first, then of less `second`, then
- * the higher ones. */
+/* A ready task; sorted by ascending `first`, then `second`, then by descending
+ * height. */
 struct ready {
     double first, second;
     int64_t height;
@@ -26,7 +27,7 @@ struct spending {
     double squares;    /* their sum, with the running tasks */
 };
 
-/* A round is made again when one of these has changed. */
+/* A round is repeated when one of these has changed. */
 struct stamp {
     bats_time now;
     uint32_t ready, busy, open, blocked, ranked, noticed;
@@ -36,17 +37,18 @@ struct place {
     const struct place_kind *kind;
     struct place_rule rule;
     double *least;          /* by node: least time */
-    uint32_t ranked, gone;  /* weights and machines when the rule was made, */
-    uint32_t results;       /* and DONE tasks */
-    struct ready *ready;    /* of the round, in order */
-    struct spending *money; /* by workflow, and at last that of the run */
+    uint32_t ranked, gone;  /* weights and lost machines when the rule was
+                               made */
+    uint32_t results;       /* and DONE tasks then */
+    struct ready *ready;    /* the round's tasks, in order */
+    struct spending *money; /* by workflow; the last entry is the run's */
     uint32_t turn;          /* the workflow in turn */
-    double *free;           /* by slot: from when; INFINITY: it is not
-                                   offered */
-    struct bats_position *answer; /* by slot; or BATS_NO_POSITION */
+    double *free;           /* by slot: time when free; INFINITY: not
+                               offered */
+    struct bats_position *answer; /* by slot: its task, or BATS_NO_POSITION */
     struct stamp stamp;
-    bool is_late; /* a task had no offer in time, */
-    bool is_dear; /* or none that it can pay, in the last round */
+    bool is_late; /* a task had no offer in time in the last round */
+    bool is_dear; /* a task had no affordable offer in the last round */
 };
 
 /* ---- runtimes and costs of tasks ---- */
@@ -169,7 +171,7 @@ void place_deadlines(const struct bats_graph *g, const uint32_t *order,
     }
 }
 
-/* The time to save a task's state, where that may be needed. */
+/* Time to save a task's state, if machines may be reclaimed. */
 static double migration(const struct state *s)
 {
     for (size_t c = 0; c < s->n_clusters; c++)
@@ -238,7 +240,7 @@ double place_rest(const struct state *s, uint32_t slot)
         return 0;
     double over = slot_elapsed(s, slot) -
                   place_runtime(s, s->bag.index[sl->head.i], m->cluster);
-    return fabs(over); /* late: as late again */
+    return fabs(over); /* late: order by lateness */
 }
 
 /* A machine that has had no task yet. */
@@ -259,7 +261,7 @@ static double free_at(const struct place *p, const struct state *s,
     return (double)s->now + place_rest(s, slot);
 }
 
-/* The slots; returns how many are idle. */
+/* Updates `free` of all slots; returns the number of idle ones. */
 static uint32_t look(struct place *p, const struct state *s)
 {
     uint32_t idle = 0;
@@ -271,11 +273,10 @@ static uint32_t look(struct place *p, const struct state *s)
     return idle;
 }
 
-/* Each cluster makes two offers: a machine that has had a task, and a new
- * one. */
+/* Each cluster makes two offers: a used machine and a new one. */
 #define OFFERS (2 * BATS_CLUSTERS_MAX)
 
-/* New machines differ only where they may be reclaimed. */
+/* Offer of the slot; new machines differ only if they may be reclaimed. */
 static uint32_t offer_of(const struct state *s, uint32_t slot)
 {
     uint32_t c = slot_cluster(s, slot);
@@ -283,7 +284,7 @@ static uint32_t offer_of(const struct state *s, uint32_t slot)
                     is_new(s, s->slots[slot].machine));
 }
 
-/* Finds the slot for each offer that is free first. */
+/* Finds the slot that is free first for each offer. */
 static void find_slots(const struct place *p, const struct state *s,
                        struct bats_position task, uint32_t *slots)
 {
@@ -310,7 +311,7 @@ static double risk(const struct state *s, uint32_t machine, double finish)
                : 0;
 }
 
-/* The offer of a free machine of a cluster that has not been tried. */
+/* A free machine's offer of a cluster not tried yet. */
 static size_t explore(const struct state *s, const struct place_offer *offers,
                       const uint32_t *slots, size_t n,
                       const struct place_limits *limits)
@@ -344,7 +345,7 @@ static struct place_limits limits_of(const struct place *p,
     bool doubts = p->kind->make && !p->rule.price[workflow].is_late;
     double doubt = doubts ? place_doubt(s) : 0;
     double spare = fmin(spare_of(own, doubt), spare_of(run, doubt));
-    if (p->kind->make && spare < 0) /* the rest may turn out to cost less */
+    if (p->kind->make && spare < 0) /* the rest may turn out cheaper */
         spare = 0;
     return (struct place_limits){
         .cost = (least_cost(s, number) + spare) * (1 + NOISE) + 1,
@@ -354,7 +355,7 @@ static struct place_limits limits_of(const struct place *p,
         .is_relative = p->rule.price[workflow].is_relative};
 }
 
-/* Chooses among the offers: the slot, or NO_SLOT. */
+/* Chooses among the offers. Returns the slot, or NO_SLOT. */
 static uint32_t choose(struct place *p, const struct state *s,
                        const struct ready *r, double *price)
 {
@@ -387,7 +388,7 @@ static uint32_t choose(struct place *p, const struct state *s,
     return of[best];
 }
 
-/* Tasks of one workflow are next to each other, the highest first. */
+/* Orders tasks by turns. In: tasks grouped by workflow, the highest first. */
 static void take_turns(struct place *p, const struct state *s, uint32_t n)
 {
     uint32_t flows = place_workflows(s), turn = 0;
@@ -423,7 +424,7 @@ static void gather(struct place *p, const struct state *s)
         take_turns(p, s, n);
 }
 
-/* A task of this least cost is to begin for a price. */
+/* Books a task of this least cost that begins at this price. */
 static void spend(struct spending *m, double price, double least)
 {
     m->left -= price;
@@ -449,7 +450,7 @@ static void make_round(struct place *p, const struct state *s)
         spend(own, price, least);
         spend(run, price, least);
         if (s->slots[slot].n_tasks > 0 || bats_is_position(p->answer[slot]))
-            continue; /* it waits for what goes first there */
+            continue; /* it waits for an earlier task there */
         p->answer[slot] = r->task;
         p->turn = (r->workflow + 1) % place_workflows(s);
         idle--;
@@ -487,7 +488,8 @@ struct bats_position place_place(void *self, const struct state *s,
     p->stamp = stamp_of(s);
     struct bats_position task = p->answer[slot];
     p->answer[slot] = BATS_NO_POSITION;
-    if (bats_is_position(task)) { /* the round holds after it has begun */
+    if (bats_is_position(task)) { /* the round stays valid after it has
+                                     begun */
         p->stamp.ready--;
         p->stamp.busy++;
     }

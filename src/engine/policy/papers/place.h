@@ -1,33 +1,31 @@
 /*
- * place: the mechanics of policies that say which task runs on which machine.
- * See policy.h.
+ * place: shared mechanics of policies that place each task on a machine. See
+ * policy.h.
  *
- * Layer: engine. In rounds, as in algorithm I of Sampaio and Barbosa (2020): of
- * the ready tasks of a workflow the one with the highest rank_u comes first.
- * Each machine offers it a finish FT, a cost and a risk; those remain that
- * leave enough for the rest of its workflow,
+ * Layer: engine. Works in rounds, as algorithm I of Sampaio and Barbosa
+ * (2020): the ready task of a workflow with the highest rank_u comes first.
+ * Each machine offers a finish FT, a cost and a risk; only offers remain that
+ * leave enough for the rest of the workflow,
  *
  *   cost   <= CP = least cost of the task + spare                       (2)
  *   finish <= DP = min over its successors s of DP(s) - least time of s (3)
  *
- * with spare = money left - least cost of all tasks that have not begun, DP of
- * the last ones the deadline; and of them the one that the policy's `choose`
- * says. A task for which none remains waits for another round. The time for
- * data is part of a task's runtime, for it does not depend on the machine
- * (section III.C).
+ * with spare = money left - least cost of all tasks not begun; DP of the last
+ * tasks is the deadline. The policy's `choose` picks one of them. A task
+ * without an offer waits for another round. Data transfer is part of a task's
+ * runtime, as it does not depend on the machine (section III.C).
  *
- * Of several workflows (bats/purse.h) each has its own money and deadline,
- * within those of the run. One whose deadline is over comes after all others.
+ * Each of several workflows (bats/purse.h) has its own money and deadline,
+ * within those of the run. A workflow past its deadline comes last.
  *
- * A policy that makes rules of its own also leaves money for the doubt about
- * what runs and what is left, where runtimes are told: place_doubt.
+ * A policy with its own rules also reserves money for errors of told runtimes
+ * of running and remaining tasks: place_doubt.
  *
  * The risk is the probability (6) that the machine is reclaimed before the
- * finish, by its age, which counts from its first task: a machine that has had
- * none is offered beside those that have. While a notice of a reclaim stands,
- * new machines that may be reclaimed are not offered, nor is that one. Where
- * machines may be reclaimed, the least time of a task (3) includes the time to
- * save its state.
+ * finish, given its age since its first task; so an unused machine is offered
+ * beside the used ones. While a reclaim notice stands, neither that machine
+ * nor new reclaimable ones are offered. If machines may be reclaimed, the
+ * least time of a task (3) includes the time to save its state.
  */
 #ifndef BATS_ENGINE_PLACE_H
 #define BATS_ENGINE_PLACE_H
@@ -37,47 +35,47 @@
 struct place_offer {
     double finish; /* microseconds of the run */
     double cost;   /* money */
-    double risk;   /* probability that the machine is reclaimed until then */
+    double risk;   /* probability of a reclaim before the finish */
 };
 
 struct place_limits {
     double cost, finish; /* CP and DP */
-    double share;        /* least cost of all that is left / money left */
+    double share;        /* least cost of all tasks left / money left */
     double price;        /* struct place_price */
     bool is_relative;
 };
 
 #define PLACE_NONE SIZE_MAX
 
-/* Chooses an offer that is within the limits; PLACE_NONE: none is. */
+/* Chooses an offer within the limits; PLACE_NONE if there is none. */
 typedef size_t place_choose(const struct place_offer *offers, size_t n,
                             const struct place_limits *limits);
 
 place_choose place_miser, place_mw_dbs;
 
-/* By node, DP: `latest` has the deadline of each, INFINITY where there is none,
- * and then DP; `least` the shortest time of each task, with what may come on
- * top for a migration. */
+/* Computes DP by node. latest: in, the deadline of each, INFINITY for none;
+ * out, DP. least: the shortest time of each task, including a possible
+ * migration. */
 void place_deadlines(const struct bats_graph *graph, const uint32_t *order,
                      const double *least, double *latest);
 
 /* ---- as a policy ---- */
 
-/* The time and the cost of a task on a cluster, as far as is known. */
+/* Expected time and cost of a task on a cluster. */
 double place_runtime(const struct state *s, uint32_t task, size_t cluster);
 double place_cost(const struct state *s, double time, size_t cluster);
 
-/* The cost of the task that the slot runs. */
+/* Cost of the slot's running task. */
 double place_running_cost(const struct state *s, uint32_t slot);
 
 /* Reserve for errors of runtimes: this many times the root of the sum of the
  * squared costs. The errors are independent. */
 double place_doubt(const struct state *s);
 
-/* Until the slot is free, microseconds; INFINITY: it gets no task. */
+/* Microseconds until the slot is free; INFINITY if it accepts no task. */
 double place_rest(const struct state *s, uint32_t slot);
 
-/* The workflows; one, if there are no purses. */
+/* Number of workflows; 1 without purses. */
 static inline uint32_t place_workflows(const struct state *s)
 {
     return s->money.purses.n > 0 ? s->money.purses.n : 1;
@@ -88,42 +86,41 @@ static inline uint32_t place_workflow(const struct state *s, uint32_t task)
     return s->money.purses.n > 0 ? s->money.purses.of[task] : 0;
 }
 
-/* The deadline of a workflow, or of the run if that is sooner; INFINITY:
- * none. */
+/* Deadline of a workflow, or of the run if that is sooner; INFINITY: none. */
 double place_deadline(const struct state *s, uint32_t workflow);
 
-/* The money that it has left, of its own; INFINITY: it has that of the run. */
+/* The workflow's own money left; INFINITY if it uses the run's. */
 double place_money(const struct state *s, uint32_t workflow);
 double place_money_of_run(const struct state *s);
 
 struct place_price {
-    double price; /* of time: microseconds that a unit of money is worth; 0: it
-                     is the limits that count; */
-    bool is_relative; /* or, of a range of costs, in ranges of finishes; */
-    bool is_late;     /* the workflow would be, so no money is put by */
+    double price; /* price of time: microseconds that a unit of money is worth;
+                     0: only the limits count */
+    bool is_relative; /* the price relates ranges of costs and of finishes */
+    bool is_late;     /* the workflow would be late, so no money is reserved */
 };
 
-/* The choice goes by this; made anew when more is known. */
+/* The rule for choices; remade when more is known. */
 struct place_rule {
     double *latest;            /* by node: DP */
     struct place_price *price; /* by workflow */
 };
 
-/* Makes the rule from the state. Without memory the last one stays. */
+/* Makes the rule from the state. If memory runs out, keeps the last one. */
 typedef void place_make_rule(const struct state *s, struct place_rule *rule);
 
-/* Which of the workflows' first tasks comes first. */
+/* The order of the workflows' first tasks. */
 enum place_turn {
-    PLACE_IN_TURN,    /* one of each workflow after the other */
-    PLACE_BY_SLACK,   /* the same, that with the soonest DP first */
-    PLACE_BY_DEADLINE /* all of the workflow that is due first */
+    PLACE_IN_TURN,    /* workflows in turn */
+    PLACE_BY_SLACK,   /* the task with the soonest DP first */
+    PLACE_BY_DEADLINE /* all tasks of the workflow that is due first */
 };
 
 struct place_kind {
     place_choose *choose;
-    place_make_rule *make; /* NULL: DP of the deadlines */
+    place_make_rule *make; /* NULL: DP from the deadlines */
     enum place_turn turn;
-    bool waits; /* a task may be planned for a machine that is not free yet */
+    bool waits; /* a task may wait for a busy machine */
 };
 
 struct place;
@@ -132,7 +129,7 @@ struct place_memory {
     struct place *place;
 };
 
-/* The policy `bats_policy_ID`, of the `kind` that stands above it. */
+/* Defines `bats_policy_ID` from a `kind` defined above it. */
 #define PLACE_POLICY(id, called, says)                                        \
     static int init(void *self, const struct state *s,                        \
                     const struct bats_sched_options *o,                       \

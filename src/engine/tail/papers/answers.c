@@ -9,7 +9,7 @@
 /* Critical value: 1 of 100 sequences without a change exceeds it (Andrews
  * 1993, table 1). */
 #define CHANGES 12
-#define PATIENCE 1.1 /* from one time that is tried to the next */
+#define PATIENCE 1.1 /* ratio of successive times tried */
 
 static int by_sent(const void *left, const void *right)
 {
@@ -48,7 +48,7 @@ static bool take_times(const struct bats_instance *list, size_t n,
     return a->n_times > 0;
 }
 
-/* An instance, and how long it took or has been running. */
+/* An instance, with the time it took or has been running. */
 struct life {
     bats_time time;
     bool answers;
@@ -59,10 +59,10 @@ static int by_life(const void *left, const void *right)
     const struct life *a = left, *b = right;
     if (a->time != b->time)
         return a->time < b->time ? -1 : 1;
-    return b->answers - a->answers; /* those that end first */
+    return b->answers - a->answers; /* answers first */
 }
 
-/* Weights each answer by the censored instances that it stands for: otherwise
+/* Weights each answer by the censored instances that it represents; otherwise
  * running ones would make times look short. Returns gamma. (Kaplan and Meier,
  * 1958) */
 static double weigh(const struct life *lives, size_t n, double *weight)
@@ -75,7 +75,7 @@ static double weigh(const struct life *lives, size_t n, double *weight)
     return 1 - survive;
 }
 
-/* The weight of answers that took longer than from, and at most to. */
+/* Weight of answers that took longer than `from`, and at most `to`. */
 static double weight_of(const struct life *lives, const double *weight,
                         size_t n, double from, double to)
 {
@@ -86,10 +86,10 @@ static double weight_of(const struct life *lives, const double *weight,
     return sum;
 }
 
-/* Instances older than any answer may still answer, or never. As the weight of
- * answers has fallen from the third to the last quarter of the time that was
- * seen, it goes on in geometric proportion, and sums up to all of them at most.
- * Half of that is taken to be still to come. (Extrapolation of a cure rate:
+/* Share of instances older than any answer that may still answer. The weight
+ * of answers has fallen from the third to the last quarter of the observed
+ * time; it is extrapolated in geometric proportion, to at most all of them.
+ * Half of that is assumed to be still to come. (Extrapolation of a cure rate:
  * Escobar-Bach, Van Keilegom, 2019.) */
 static double to_come(const struct life *lives, const double *weight, size_t n,
                       double gamma)
@@ -120,8 +120,8 @@ static double correct(const struct life *lives, const double *weight, size_t n,
     return sum / (double)n_times;
 }
 
-/* F_s where many instances may still answer. *more will, against those that
- * have. False: no memory. */
+/* F_s when many instances may still answer. *more: expected further answers
+ * relative to those so far. False: out of memory. */
 static bool correct_times(const struct bats_instance *list, size_t n,
                           bats_time now, struct bats_answers *a, double *more)
 {
@@ -157,7 +157,7 @@ static double share(const struct bats_answers *a, bats_time t)
     return (double)low / (double)a->n_times;
 }
 
-/* The mean gamma of the sets of the first epoch, and the smallest. */
+/* Mean and smallest gamma of the sets of the first epoch. */
 static double known(const struct bats_instance *list, size_t n,
                     double *smallest)
 {
@@ -171,7 +171,7 @@ static double known(const struct bats_instance *list, size_t n,
     return mean;
 }
 
-/* The mean of the second epoch. Sets without a due answer do not count. */
+/* Mean gamma of the second epoch. Sets without a due answer do not count. */
 static double partial(const struct bats_instance *list, size_t n,
                       bats_time now, double smallest,
                       const struct bats_answers *a)
@@ -193,9 +193,9 @@ static double partial(const struct bats_instance *list, size_t n,
 
 /* ---- a change ---- */
 
-/* Moves to the front what has answered as soon as any other one, or will not:
- * what is older than the longest of F_s. Tasks of the tail are sent again since
- * they are long, and would look lost. Returns how many there are. */
+/* Moves to the front instances with a known outcome: those older than the
+ * longest of F_s. Tasks of the tail are resent because they are long, and
+ * would look lost. Returns the number of these instances. */
 static size_t select_old(struct bats_instance *list, size_t n, size_t first,
                          bats_time now, const struct bats_answers *a)
 {
@@ -211,8 +211,8 @@ static size_t select_old(struct bats_instance *list, size_t n, size_t first,
     return kept;
 }
 
-/* The first instance with another share of answers; 0: none. It has the
- * largest of the squared sums of residuals, each divided by its variance. */
+/* First instance after a change of the share of answers; 0: no change. It
+ * maximises the squared sum of residuals divided by its variance. */
 static size_t find_change(const struct bats_instance *list, size_t n)
 {
     double share = (double)count_answers(list, n) / (double)n;
@@ -230,7 +230,7 @@ static size_t find_change(const struct bats_instance *list, size_t n)
     return change;
 }
 
-/* The share that answers since it has changed last; 1: it has not. */
+/* Share of answers since its last change; 1: no change. */
 static double since_change(struct bats_instance *list, size_t n, size_t first,
                            bats_time now, const struct bats_answers *a)
 {
@@ -243,7 +243,7 @@ static double since_change(struct bats_instance *list, size_t n, size_t first,
                            (double)(n - from);
 }
 
-/* There are none: returns false. */
+/* Discards the times; returns false. */
 static bool forget(struct bats_answers *a)
 {
     free(a->times);
@@ -283,8 +283,8 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
 
 /* ---- where losses are noticed ---- */
 
-/* The life of an instance as a task (`is_loss`: as an execution that a machine
- * may lose). */
+/* Life of an instance as a task (is_loss: as an execution that its machine may
+ * lose). */
 static struct life life_of(const struct bats_instance *x, bats_time now,
                            bats_time noticed, bool is_loss)
 {
@@ -292,14 +292,14 @@ static struct life life_of(const struct bats_instance *x, bats_time now,
                      : x->ended > 0 ? x->ended
                                     : now - x->sent;
     if (x->time < 0 &&
-        (x->noticed || is_loss)) /* not known of what is later */
+        (x->noticed || is_loss)) /* later outcomes are not known yet */
         time = time > noticed ? time - noticed : 0;
     return (struct life){time, is_loss ? x->noticed : x->time >= 0};
 }
 
-/* The quantiles of one of the two: *times, n_times. Returns the share that has
- * one, where losses are noticed of tasks all: the longest seen is taken to end
- * then (Efron, 1967). < 0: no memory. */
+/* Quantiles of one of the two in *times, n_times. Returns the share with an
+ * outcome; tasks whose losses are noticed all have one: the longest seen is
+ * assumed to end then (Efron, 1967). < 0: out of memory. */
 static double find_lives(const struct bats_instance *list, size_t n,
                          bats_time now, bats_time noticed, bool is_loss,
                          bats_time **times, size_t *n_times, double *mean)
@@ -343,7 +343,7 @@ bool bats_answers_noticed(const struct bats_instance *list, size_t n,
     return (ok && a->loses >= 0) || forget(a);
 }
 
-/* ---- where they are silent ---- */
+/* ---- where losses are silent ---- */
 
 bool bats_answers_censored(const struct bats_instance *list, size_t n,
                            bats_time now, struct bats_answers *a)
@@ -354,7 +354,7 @@ bool bats_answers_censored(const struct bats_instance *list, size_t n,
     return a->gamma > 0 || forget(a);
 }
 
-/* Time in vain for each instance that answers in the end. */
+/* Wasted time per instance that answers in the end. */
 static double vain(const bats_time *times, size_t n, double gamma, double d)
 {
     double sum = 0;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define PLAYS 10
-/* Fewer plays for large tails, whose step takes longer. */
+/* Large tails get fewer plays, as each takes longer. */
 #define TASKS_PLAYED 4000
 
 static uint32_t plays_for(uint32_t n_tasks)
@@ -16,8 +16,8 @@ static uint32_t plays_for(uint32_t n_tasks)
 
 #define KEYS 3
 
-/* How far the candidate misses money or time, then its utility, and of those
- * that are equal the product of makespan and cost. */
+/* Compares by the miss of budget or deadline, then by utility, then by
+ * makespan x cost. */
 static bool is_better(const double *a, const double *b)
 {
     int i = 0;
@@ -41,7 +41,7 @@ static void judge(const struct decide_question *q,
         value[1] = INFINITY;
 }
 
-/* ---- what a person may want instead ---- */
+/* ---- alternatives for the user ---- */
 
 static int by_makespan(const void *left, const void *right)
 {
@@ -67,8 +67,8 @@ static void offer(const struct decide_question *q, struct decide_answer *a,
                                   .is_best = is_best};
 }
 
-/* Selects this many of the sorted strategies evenly: the first, the last and
- * the best among them. */
+/* Selects strategies evenly from the sorted list, including the first, the
+ * last and the best. */
 static void offer_some(const struct decide_question *q,
                        struct bats_candidate *const *sorted, size_t n,
                        const struct bats_candidate *best,
@@ -86,7 +86,7 @@ static void offer_some(const struct decide_question *q,
     }
 }
 
-/* The efficient strategies that miss budget and deadline no more than the
+/* Keeps efficient strategies that miss budget and deadline no more than the
  * best. */
 static void keep_some(const struct decide_question *q,
                       struct bats_candidate *list, size_t n, size_t best,

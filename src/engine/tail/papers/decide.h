@@ -1,10 +1,10 @@
 /*
  * decide: which strategy suits a tail.
  *
- * Layer: engine, the tail's. Plays all strategies of the grid (bats/plays.h)
- * from the present state and takes the one whose utility is least, of those
- * expected to keep budget and deadline, if there are any. It keeps those that a
- * person may want instead.
+ * Layer: engine, part of the tail. Plays all strategies of the grid
+ * (bats/plays.h) from the current state and takes the one with the least
+ * utility among those expected to keep budget and deadline, if any. It keeps a
+ * few others for the user to choose from.
  */
 #ifndef BATS_ENGINE_DECIDE_H
 #define BATS_ENGINE_DECIDE_H
@@ -17,17 +17,17 @@ struct decide_question {
     struct bats_plays_model model; /* with the tail */
     const char *utility;           /* bats/strategy.h */
     double elapsed, charged;       /* so far; microseconds, money */
-    double money, time;            /* that is left; or INFINITY */
+    double money, time;            /* left; or INFINITY */
     uint32_t n_tasks;              /* of the whole bag */
     uint64_t seed;
 };
 
 struct decide_answer {
     struct bats_sched_offer offers[BATS_STRATEGIES];
-    size_t n, best; /* offers; the one that was taken */
+    size_t n, best; /* number of offers; the one taken */
 };
 
-/* False: no memory; nothing is decided. */
+/* False: out of memory; nothing is decided. */
 bool decide(const struct decide_question *q, struct decide_answer *answer);
 
 #endif

@@ -2,8 +2,9 @@
  * expert: a tail that sends instances by a strategy. See bats/strategy.h and
  * instances.h.
  *
- * The tail's tasks are those without a result when it begins. The advisor keeps
- * T_ur, the mean of what has ended in the unreliable pool, until then.
+ * The tail's tasks are those without a result when it begins. Until then the
+ * advisor tracks T_ur, the mean runtime of instances that have ended in the
+ * unreliable pool.
  */
 #include "engine/tail/tail.h"
 
@@ -21,10 +22,11 @@
  * much. */
 #define CHANGE 0.1
 
-/* The time limit before the tail is computed again after this many results. */
+/* The time limit before the tail is recomputed when results have grown by this
+ * factor. */
 #define MORE 1.25
 
-/* The instances that were sent to a pool and have ended. */
+/* Ended instances of a pool. */
 struct past {
     struct bats_instance *list;
     size_t n, capacity;
@@ -36,24 +38,26 @@ struct expert {
     uint64_t seed;
     bats_time noticed; /* bats_strategy_noticed */
     struct past past[POOLS];
-    bats_time decided, next_look;     /* decided: -1, it is given */
-    double gamma;                     /* the share that answered then, */
-    size_t n_times;                   /* and the number of answers */
-    struct decide_answer answer;      /* n 0: nothing was decided */
-    struct bats_sched_offer expected; /* the one of its offers that is
-                                         followed, as it was then */
-    bool is_chosen;                   /* by a person, */
-    bool has_news;                    /* who is to be asked */
+    bats_time decided, next_look;     /* decided: -1 if the strategy is
+                                         given */
+    double gamma;                     /* share of answers then */
+    size_t n_times;                   /* number of answers then */
+    struct decide_answer answer;      /* n = 0: nothing decided */
+    struct bats_sched_offer expected; /* the offer in use, as expected then */
+    bool is_chosen;                   /* by the user */
+    bool has_news;                    /* the user is to be asked */
     struct instances instances;
-    uint32_t *number;            /* by position: of a task of the tail */
-    struct bats_position *tasks; /* by number: its position */
-    uint32_t room;               /* tasks that the tail may have */
-    double sum;                  /* microseconds; of n results of the */
-    uint64_t n;                  /* unreliable pool */
-    double next_n;               /* results at which patience is found anew */
+    uint32_t *number;            /* by position: number of a task of the
+                                    tail */
+    struct bats_position *tasks; /* by number: position */
+    uint32_t room;               /* maximum number of tail tasks */
+    double sum;                  /* sum of the unreliable pool's results,
+                                    microseconds */
+    uint64_t n;                  /* their number */
+    double next_n;               /* results at which to recompute patience */
     bats_time patience;          /* bats_answers_patience */
-    double t_ur;                 /* since the tail began, */
-    bats_time began;             /* at this time */
+    double t_ur;                 /* since the tail began */
+    bats_time began;             /* beginning of the tail */
     bool has_begun, has_rushed;
 };
 
@@ -67,8 +71,8 @@ static enum pool pool_of(const struct state *s, uint32_t slot)
     return is_unreliable(s, slot) ? POOL_UNRELIABLE : POOL_RELIABLE;
 }
 
-/* The slots of the machines of a pool that are there, or that may be there as
- * jobs at the same time. */
+/* Slots of a pool's machines that are present, or that may be present as jobs
+ * at the same time. */
 static uint32_t pool_slots(const struct state *s, bool unreliable)
 {
     double n = 0;
@@ -83,8 +87,8 @@ static uint32_t pool_slots(const struct state *s, bool unreliable)
     return (uint32_t)n;
 }
 
-/* Takes over what became of earlier instances, as if they had been sent long
- * ago. False: no memory. */
+/* Takes over outcomes of earlier instances, as if sent long ago. False: out of
+ * memory. */
 static bool take_known(struct expert *x, const struct bats_sched_options *o)
 {
     for (int i = 0; i < POOLS; i++) {
@@ -142,7 +146,7 @@ static void release(void *self)
         free(x->past[i].list);
 }
 
-/* The mean runtime in a pool as the clusters file says; 0: it does not. */
+/* Mean expected runtime in a pool from the clusters file; 0: not given. */
 static double expected(const struct state *s, bool unreliable)
 {
     double sum = 0, n = 0;
@@ -157,7 +161,7 @@ static double expected(const struct state *s, bool unreliable)
     return n > 0 ? sum / n : 0;
 }
 
-/* A window, if nothing is known of it. */
+/* T_ur, or a window if nothing is known. */
 static double find_t_ur(const struct expert *x, const struct state *s)
 {
     double guess = expected(s, true);
@@ -193,8 +197,7 @@ static bool is_of_tail(const struct expert *x, bats_time sent)
     return x->has_begun && sent >= x->began;
 }
 
-/* The instances that have ended in the unreliable pool, and those that run
- * there. */
+/* Lists instances ended or running in the unreliable pool. */
 static struct bats_instance *list_instances(const struct expert *x,
                                             const struct state *s, size_t *n)
 {
@@ -215,7 +218,7 @@ static struct bats_instance *list_instances(const struct expert *x,
     return list;
 }
 
-/* False: no memory. */
+/* Computes the patience. False: out of memory. */
 static bool find_patience(struct expert *x, const struct state *s)
 {
     struct bats_answers a;
@@ -247,8 +250,8 @@ static bool learn(void *self, const struct state *s, size_t cluster,
 
 /* ---- deciding ---- */
 
-/* Turnaround times in the reliable pool: those that were seen, or as long as in
- * the other one by the ratio of the means that are expected. */
+/* Turnaround times in the reliable pool: observed ones, or those of the other
+ * pool scaled by the ratio of expected means. */
 static size_t reliable_times(const struct expert *x, const struct state *s,
                              const struct bats_answers *a, bats_time *times)
 {
@@ -269,7 +272,7 @@ static size_t reliable_times(const struct expert *x, const struct state *s,
     return n;
 }
 
-/* The mean price of a slot of the pool, per microsecond. */
+/* Mean price of a slot of the pool per microsecond. */
 static double price_of(const struct state *s, bool unreliable)
 {
     double sum = 0, n = 0;
@@ -291,7 +294,7 @@ static bool any_free(const struct state *s)
     return false;
 }
 
-/* The instance has never answered. */
+/* The task has never been sent. */
 static bool is_new(const struct state *s, struct bats_position task)
 {
     const struct task *t = &s->tasks[task.i];
@@ -299,7 +302,7 @@ static bool is_new(const struct state *s, struct bats_position task)
            t->failures == 0;
 }
 
-/* The tasks that are left, each by its original execution. */
+/* Lists the tasks left, each with its original execution. */
 static uint32_t list_tasks(const struct expert *x, const struct state *s,
                            struct bats_plays_task *tasks)
 {
@@ -331,7 +334,8 @@ static void follow(struct expert *x, const struct state *s, size_t which)
     x->decided = s->now;
 }
 
-/* A strategy that a person has chosen stays until another one is. */
+/* Decides on a strategy. One chosen by the user stays until the user changes
+ * it. */
 static void ask(struct expert *x, const struct state *s,
                 const struct bats_answers *a)
 {
@@ -381,11 +385,10 @@ static void ask(struct expert *x, const struct state *s,
     free(times);
 }
 
-/* When the tail begins, T_ur is known from then on, also of what has not
- * answered yet; a strategy is decided on, and again where the share that
- * answers has changed. (Where losses are noticed what is long is not given up,
- * and few answers make all look short: it is decided again when they
- * double.) */
+/* When the tail begins, fixes T_ur, including unanswered instances, and
+ * decides on a strategy; decides again when the share of answers has changed.
+ * (Where losses are noticed, long instances are not given up, and few answers
+ * make all look short: decides again when answers double.) */
 static void look(struct expert *x, const struct state *s)
 {
     struct bats_answers a;
@@ -408,7 +411,7 @@ static void look(struct expert *x, const struct state *s)
     free(list);
 }
 
-/* ---- the begin of the tail ---- */
+/* ---- the beginning of the tail ---- */
 
 static struct instances_rules rules_of(const struct expert *x,
                                        const struct state *s)
@@ -417,8 +420,8 @@ static struct instances_rules rules_of(const struct expert *x,
                            pool_slots(s, false));
 }
 
-/* Strategy B: the rest of its amount pays for all tasks without a result in the
- * reliable pool. */
+/* Strategy B: the rest of its amount pays for all tasks without a result in
+ * the reliable pool. */
 static bool may_rush(const struct expert *x, const struct state *s)
 {
     double time = expected(s, false), price = 0;
@@ -440,14 +443,15 @@ static bool begins(const void *self, const struct state *s)
            (left < pool_slots(s, true) || may_rush(x, s)) && left <= x->room;
 }
 
-/* Tasks that wait in the bag are due. */
+/* Time at which the task's instance was sent. Tasks in the bag are due at
+ * once. */
 static bats_time sent_at(const struct state *s, struct bats_position task)
 {
     uint32_t slot = s->tasks[task.i].slot;
     return slot == NO_SLOT ? -BATS_LONGEST : s->slots[slot].started;
 }
 
-/* The order in which their last instances were sent. */
+/* Sorts tasks by the time their last instance was sent. */
 static void sort(struct expert *x, const struct state *s, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
@@ -504,7 +508,7 @@ static void update(void *self, const struct state *s)
     instances_update(&x->instances, s->now);
 }
 
-/* The task may be sent: executions that were told to stop have answered. */
+/* The task may be sent: all cancelled executions have answered. */
 static bool is_startable(const struct state *s, struct bats_position task)
 {
     return s->bag.state[task.i] == BATS_TASK_PENDING ||
@@ -529,8 +533,8 @@ static struct bats_position next(void *self, const struct state *s,
     return BATS_NO_POSITION;
 }
 
-/* Tasks in the queue of the pool, without those that wait for other tasks, or
- * whose machine has to answer first. */
+/* Number of tasks in the pool's queue, without BLOCKED ones and those whose
+ * machine has to answer first. */
 static uint32_t startable(struct expert *x, const struct state *s,
                           enum pool pool)
 {
@@ -555,7 +559,7 @@ static uint32_t waiting(void *self, const struct state *s, size_t cluster)
                                                     : 0;
 }
 
-/* Answers, and instances given up; not those stopped before their time. */
+/* Records answers and given-up instances, not those stopped early. */
 static void note(struct expert *x, const struct state *s, uint32_t slot,
                  struct bats_position task, bool answers, bool noticed)
 {

@@ -6,7 +6,7 @@
 bool instances_init(struct instances *x, uint32_t n)
 {
     *x = (struct instances){.n = n, .room = 4};
-    /* A task is in a queue at most twice, once in vain. */
+    /* A task is in a queue at most twice, one entry being void. */
     while (x->room < 2 * n + 2)
         x->room *= 2;
     x->tasks = calloc(n + 1, sizeof *x->tasks);
@@ -59,7 +59,7 @@ static void drop_first(struct instances_queue *q)
     q->n--;
 }
 
-/* Neither done nor on its way. */
+/* The task is neither done, queued nor in the reliable pool. */
 static bool is_open(const struct instances_task *t)
 {
     return !t->is_done && !t->is_queued && !t->is_reliable;
@@ -72,7 +72,8 @@ static bool is_stale(const struct instances *x, uint32_t i)
            x->tasks[at(x, q, i)].last;
 }
 
-/* The task waits from now on. (A hurry leaves stale entries behind.) */
+/* Makes the task wait from now on. (instances_hurry leaves stale entries
+ * behind.) */
 static void wait(struct instances *x, uint32_t task)
 {
     struct instances_queue *q = &x->waiting;
@@ -97,7 +98,7 @@ static void enqueue(struct instances *x, enum pool pool, uint32_t task)
         x->longest_queue = x->queue[pool].n;
 }
 
-/* The next instance of the task: which pool is it for? */
+/* Queues the task's next instance for the right pool. */
 static void enqueue_next(struct instances *x, uint32_t task)
 {
     const struct instances_task *t = &x->tasks[task];
@@ -109,7 +110,7 @@ static void enqueue_next(struct instances *x, uint32_t task)
             task);
 }
 
-/* Withdrawn, or in vain: the task is in the reliable pool already. */
+/* The entry is void: the task is done, or already in the reliable pool. */
 static bool is_void(const struct instances_task *t)
 {
     return t->is_done || t->is_reliable;
@@ -214,7 +215,7 @@ void instances_send(struct instances *x, enum pool pool, uint32_t i,
     struct instances_queue *q = &x->queue[pool];
     uint32_t task = at(x, q, i);
     struct instances_task *t = &x->tasks[task];
-    for (; i > 0; i--) /* those before it move up */
+    for (; i > 0; i--) /* entries before it move up */
         q->list[(q->first + i) & (x->room - 1)] = at(x, q, i - 1);
     drop_first(q);
     t->is_queued = false;

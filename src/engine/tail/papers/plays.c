@@ -9,35 +9,36 @@
 #include "engine/tail/papers/instances.h"
 #include "util/hash.h"
 
-#define LOSSES_MOST 64     /* of a task, one after the other */
-#define FIRST_OF_TAIL 1000 /* number of an instance: not one of before */
-/* Instances of a task, on average: it seems that D is so short that none will
- * ever answer. */
+#define LOSSES_MOST 64 /* of a task, one after the other */
+#define FIRST_OF_TAIL                                                         \
+    1000 /* instance numbers from here on belong to the
+                              tail */
+/* Mean instances per task above which D seems too short for any to answer. */
 #define ENDLESS 200
-#define NEVER_DONE 9e17 /* the makespan and cost of that */
+#define NEVER_DONE 9e17 /* makespan and cost of an endless play */
 
-/* An instance that runs. */
+/* A running instance. */
 struct sent {
     bats_time end, start;
-    uint32_t order; /* of those that end at the same time, the first sent */
+    uint32_t order; /* order of sending; breaks ties of `end` */
     uint32_t task;
     bool answers, is_noticed, is_reliable;
-    bool is_new; /* not sent yet: end and start say nothing */
-    double rank; /* in (0, 1), of its task's runtime among all; or see quantile
-                    */
+    bool is_new; /* not sent yet; end and start are void */
+    double rank; /* rank of its task's runtime, in (0, 1); or see quantile */
 };
 
-/* A heap of them: the first one ends soonest. */
+/* A heap of running instances; the first one ends soonest. */
 struct running {
     struct sent *list;
     uint32_t n, n_sent;
 };
 
-/* The state of a play when its tail begins. */
+/* State of a play when its tail begins. */
 struct snapshot {
     bats_time now;
     double cost;
-    uint32_t sent_reliable, used_reliable; /* so far, at the same time */
+    uint32_t sent_reliable, used_reliable; /* instances so far; most slots at
+                                              once */
     struct sent *tasks; /* n_left, by start; end 0: pending */
     uint32_t n_left;
 };
@@ -50,40 +51,40 @@ struct bats_plays {
     struct snapshot *snapshots; /* one per play */
 };
 
-/* The memory that one thread needs for a play. */
+/* One thread's memory for a play. */
 struct player {
     const struct bats_plays *p;
     uint64_t seed; /* of the play */
     struct running running;
-    uint32_t *bag;     /* tasks, the last is next */
-    uint16_t *number;  /* by task: instances sent so far; */
-    uint8_t *given_up; /* those of its phase that did not answer */
+    uint32_t *bag;     /* tasks; the last is next */
+    uint16_t *number;  /* by task: instances sent so far */
+    uint8_t *given_up; /* by task: unanswered instances of this phase */
     struct instances instances;
-    struct sent *tasks; /* of a tail that begins in this play */
+    struct sent *tasks; /* for a tail that begins in this play */
 };
 
 /* ---- numbers ---- */
 
-/* In (0, 1). */
+/* A random number in (0, 1). */
 static double uniform(const struct player *w, uint64_t n)
 {
     return bats_mix_uniform(bats_mix_at(n, w->seed));
 }
 
-/* For the next instance of the task. */
+/* A number for the task's next instance. */
 static double draw(struct player *w, uint32_t task, bool is_reliable)
 {
     return uniform(w, (uint64_t)task << 32 | (uint64_t)is_reliable << 16 |
                           w->number[task]++);
 }
 
-/* For all instances of the task. */
+/* A number for all instances of the task. */
 static double draw_rank(const struct player *w, uint32_t task)
 {
     return uniform(w, (uint64_t)task << 32 | UINT64_C(1) << 31);
 }
 
-/* For u > 1 this many times the longest time. */
+/* Quantile u of the times; for u > 1, u times the longest. */
 static bats_time quantile(const bats_time *times, size_t n, double u)
 {
     size_t i = (size_t)(u * (double)n);
@@ -125,7 +126,7 @@ static struct sent pop(struct running *h)
 
 /* ---- instances ---- */
 
-/* When the loss comes for x in (0, 1), after the start of the execution. */
+/* Time from the start to the loss, for x in (0, 1). */
 static bats_time loss_at(const struct bats_plays_model *m, double x)
 {
     if (m->noticed == 0)
@@ -134,7 +135,8 @@ static bats_time loss_at(const struct bats_plays_model *m, double x)
                         : BATS_NEVER;
 }
 
-/* How it ends that takes the time t, or is lost before, or given up after d. */
+/* Sets the end of an instance of time t: lost at `lost`, or given up after d,
+ * if that comes first. */
 static void set_end(const struct bats_plays_model *m, struct sent *sent,
                     bats_time t, bats_time lost, bats_time d)
 {
@@ -153,14 +155,14 @@ static struct sent unreliable(struct player *w, uint32_t task, double rank,
     const struct bats_plays_model *m = &w->p->m;
     for (uint8_t n = w->given_up[task];
          n >= BATS_STRATEGY_SHORT && d < BATS_LONGEST / 2; n--)
-        d *= 2; /* as the engine has it (strategy.h) */
+        d *= 2; /* as in the engine (strategy.h) */
     double x = draw(w, task, false);
     double u = !m->redraws      ? rank
                : m->noticed > 0 ? draw(w, task, true)
                                 : fmin(x / m->gamma, 1);
     struct sent sent = {.start = now, .task = task, .rank = rank};
-    /* If every instance of this length was lost, the time before the tail would
-     * never end. */
+    /* If every instance of this length were lost, the phase before the tail
+     * would never end. */
     bool survives =
         w->number[task] > LOSSES_MOST && w->number[task] < FIRST_OF_TAIL;
     set_end(m, &sent, quantile(m->unreliable, m->n_times, u),
@@ -182,7 +184,7 @@ static struct sent reliable(struct player *w, uint32_t task, double rank,
                          .rank = rank};
 }
 
-/* The instance has ended. */
+/* Records the end of an instance. */
 static void note(struct player *w, uint32_t task, const struct sent *sent)
 {
     uint8_t *given_up = &w->given_up[task];
@@ -190,7 +192,7 @@ static void note(struct player *w, uint32_t task, const struct sent *sent)
         ++*given_up;
 }
 
-/* The charge for an instance that ends, or is stopped, now. */
+/* Charge for an instance that ends or is stopped now. */
 static double charge(const struct bats_plays_model *m, const struct sent *sent,
                      bats_time now, bool answers)
 {
@@ -210,7 +212,7 @@ static double mean_of(const bats_time *times, size_t n)
     return n > 0 ? sum / (double)n : 0;
 }
 
-/* Strategy B: as the engine's advisor decides it. */
+/* Strategy B: decides as the engine's advisor. */
 static bool may_rush(const struct bats_plays_model *m,
                      const struct bats_strategy *s, uint32_t left, double cost)
 {
@@ -256,7 +258,7 @@ static int by_start(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* The tasks left become the tail. */
+/* Makes the tasks left the tail. */
 static void take(struct player *w, struct snapshot *to, uint32_t n_bag)
 {
     to->n_left = 0;
@@ -270,8 +272,8 @@ static void take(struct player *w, struct snapshot *to, uint32_t n_bag)
     qsort(to->tasks, to->n_left, sizeof *to->tasks, by_start);
 }
 
-/* Plays until the tail begins, or the bag is done. to->tasks has room for all
- * that is left then. */
+/* Plays until the tail begins or the bag is done. to->tasks has room for all
+ * tasks left. */
 static void play_throughput(struct player *w, const struct bats_strategy *s,
                             struct snapshot *to)
 {
@@ -299,7 +301,7 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
             w->bag[n_bag++] = sent.task;
     }
     take(w, to, n_bag);
-    if (w->running.n_sent == 0) /* small enough from the start */
+    if (w->running.n_sent == 0) /* the bag is small enough from the start */
         for (uint32_t i = 0; i < to->n_left; i++)
             to->tasks[i].is_new = true;
 }
@@ -318,7 +320,7 @@ static size_t count_until(const bats_time *times, size_t n, bats_time age)
     return low;
 }
 
-/* The end of an instance without an answer, whose loss was not noticed. */
+/* Draws the end of a running instance without a noticed loss. */
 static struct sent draw_running(struct player *w, uint32_t i)
 {
     const struct bats_plays_model *m = &w->p->m;
@@ -335,7 +337,7 @@ static struct sent draw_running(struct player *w, uint32_t i)
         time = quantile(times, n, rank);
     else if (!may_be_lost) /* longer than all others */
         time = age + (bats_time)mean_of(times, n);
-    if (x >= gamma && m->noticed > 0) /* wherever it runs */
+    if (x >= gamma && m->noticed > 0) /* its length holds wherever it runs */
         rank = fmax((double)time / (double)times[n - 1], 1);
     if (!t->is_reliable && m->noticed > 0 && m->n_lost > 0)
         lost = loss_at(m, beyond(m->loses *
@@ -353,7 +355,7 @@ static struct sent draw_running(struct player *w, uint32_t i)
     return sent;
 }
 
-/* Plays from the tail that the model gives. */
+/* Starts a play from the model's tail. */
 static void play_present(struct player *w, struct snapshot *to)
 {
     const struct bats_plays_model *m = &w->p->m;
@@ -635,7 +637,7 @@ static size_t add_sizes(struct bats_candidate *list, size_t n,
     return n;
 }
 
-/* T and D of the candidates, in T_ur. Returns how many. */
+/* T and D of the candidates, in T_ur. Returns their number. */
 static size_t list_spans(bool noticed, double t[], double d[])
 {
     static const double when_noticed[] = {INFINITY, 4, 2, 1, 0.5, 0.25, 0};
@@ -668,7 +670,7 @@ size_t bats_candidates_grid(uint32_t n_unreliable, uint32_t n_reliable,
     return n;
 }
 
-/* The members of a play, as an array. */
+/* Number of members of a play, seen as an array. */
 #define MEMBERS (sizeof(struct bats_play) / sizeof(double))
 
 static void summarise(const struct bats_play *plays, uint32_t n,
@@ -702,13 +704,13 @@ int bats_candidate_play(const struct bats_plays *plays, uint32_t n_plays,
     return rc;
 }
 
-/* Beyond the effect of another order of summation. */
+/* a < b beyond rounding errors of summation. */
 static bool is_less(double a, double b)
 {
     return a < b && b - a > 1e-9 * fabs(b);
 }
 
-/* Neither takes nor costs more. */
+/* a takes and costs no more than b. */
 static bool is_as_good(const struct bats_play *a, const struct bats_play *b)
 {
     return !is_less(b->makespan, a->makespan) && !is_less(b->cost, a->cost);

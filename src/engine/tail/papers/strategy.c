@@ -8,7 +8,7 @@
 
 #include "util/expression.h"
 
-/* Strategies with names: D = 4 T_ur, and all of the reliable pool. */
+/* Named strategies: D = 4 T_ur, and all of the reliable pool. */
 static const struct named {
     const char *name;
     uint32_t n;
@@ -98,7 +98,7 @@ static int read_parameter(char *item, struct bats_strategy *s, unsigned *seen,
                               "CNinf, CN1T0, B=AMOUNT, or N=,T=,D=,Mr=",
                               item);
     if (*seen & 1U << i)
-        return bats_error_set(err, BATS_EINPUT, "%s is there twice", keys[i]);
+        return bats_error_set(err, BATS_EINPUT, "%s is given twice", keys[i]);
     *seen |= 1U << i;
     if (i == 0)
         return read_count(value, &s->n, err);
@@ -110,7 +110,8 @@ static int read_parameter(char *item, struct bats_strategy *s, unsigned *seen,
                                 "Mr: '%.40s' is not a number above 0", value);
 }
 
-/* Only a run can compare a multiple of T_ur with a fixed time. */
+/* a is longer than b. A multiple of T_ur and a fixed time can be compared only
+ * in a run. */
 static bool is_longer(const struct bats_span *a, const struct bats_span *b)
 {
     if (isinf(a->of_tur) && !isinf(b->of_tur))
@@ -139,7 +140,7 @@ static int read_parameters(const char *text, struct bats_strategy *s,
     }
     if ((seen & 7) != 7)
         return bats_error_set(err, BATS_EINPUT,
-                              "'%.40s': N, T and D have to be given", text);
+                              "'%.40s': N, T and D must be given", text);
     if (s->d.of_tur <= 0 && s->d.fixed == 0)
         return bats_error_set(err, BATS_EINPUT, "D must be longer than 0");
     if (is_longer(&s->t, &s->d))
@@ -285,7 +286,7 @@ bats_time bats_strategy_throughput(double t_ur, bool noticed)
 
 /* ---- utility ---- */
 
-/* The expression for a word. */
+/* The expression for a named utility. */
 static const char *expression(const char *text)
 {
     return strcmp(text, "cheapest") == 0  ? "cost"
