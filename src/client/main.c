@@ -440,6 +440,7 @@ static int usage(bool is_wrong)
           "bats-submit --stdin                     a command a line\n"
           "bats-submit --close [SOCKET]            nothing more will come\n"
           "bats-state ID                           running, success, failed\n"
+          "bats-state                              all that have not ended\n"
           "bats-cancel ID...\n"
           "bats-shell -c COMMAND                   as a shell, for make\n",
           is_wrong ? stderr : stdout);
@@ -501,6 +502,11 @@ static int bats_submit(int argc, char **argv)
         } else if (has_value && value < N_VALUES &&
                    (!values[value].is_number || is_number(argv[i + 1]))) {
             s.value[value] = argv[++i];
+            /* A name with a number at its end is that of one job. */
+            char *name = value == CLASS_SHORT ? argv[i] : "";
+            for (size_t n = strlen(name);
+                 n > 1 && strchr("0123456789", name[n - 1]) != NULL;)
+                name[--n] = '\0';
         } else {
             fprintf(stderr,
                     "bats-submit: unknown option, or one without "
@@ -521,10 +527,28 @@ static void add_numbers(struct bats_text *text, int n, char **words)
     }
 }
 
+/* All tasks that have not ended, "ID running" a line. */
+static int list_states(void)
+{
+    struct bats_text text = {0};
+    join(NULL);
+    bats_text_add(&text, "{\"state\":\"all\"}\n");
+    say(&text);
+    while (!hear(&text))
+        ;
+    check(&text);
+    char *at = strchr(text.bytes, '[');
+    while (at != NULL && at[1] != ']' && *at != ']')
+        printf("%ld running\n", strtol(at + 1, &at, 10));
+    return 0;
+}
+
 static int bats_state(int argc, char **argv)
 {
     static const char head[] = "{\"state\":\"";
     struct bats_text text = {0};
+    if (argc == 1)
+        return list_states();
     if (argc != 2)
         return usage(true);
     bats_text_add(&text, "{\"state\":");

@@ -25,6 +25,7 @@
 struct client {
     uint32_t number; /* from 1; 0: the place is free */
     int fd;
+    bool is_held; /* its answers wait for a commit */
     bool is_over; /* nothing more is read; closed once all is sent */
     struct bats_text in, out;
     size_t sent; /* bytes of `out` already sent */
@@ -232,20 +233,32 @@ int bats_clients_step(struct bats_clients *c, bats_clients_request *take,
     return rc < 0 ? rc : n > 0;
 }
 
+static struct client *find(struct bats_clients *clients, uint32_t number)
+{
+    for (size_t i = 0; number != 0 && i < clients->n; i++)
+        if (clients->list[i].number == number)
+            return &clients->list[i];
+    return NULL;
+}
+
 bool bats_clients_send(struct bats_clients *clients, uint32_t client,
                        json_t *line, const char *bytes, size_t n)
 {
-    struct client *to = NULL;
-    for (size_t i = 0; to == NULL && i < clients->n; i++)
-        if (clients->list[i].number == client)
-            to = &clients->list[i];
-    if (to == NULL || client == 0) {
+    struct client *to = find(clients, client);
+    if (to == NULL) {
         json_decref(line);
         return false;
     }
     put_line(to, line);
     bats_text_put(&to->out, bytes, n);
     return true;
+}
+
+void bats_clients_hold(struct bats_clients *clients, uint32_t client)
+{
+    struct client *of = find(clients, client);
+    if (of != NULL)
+        of->is_held = true;
 }
 
 /* Returns false if the client has gone or is finished. */
@@ -265,13 +278,15 @@ static bool flush(struct client *c)
     return !c->is_over;
 }
 
-void bats_clients_flush(struct bats_clients *c)
+void bats_clients_flush(struct bats_clients *c, bool committed)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (c->list[i].number != 0 &&
+    for (size_t i = 0; i < c->n; i++) {
+        c->list[i].is_held &= !committed;
+        if (c->list[i].number != 0 && !c->list[i].is_held &&
             (c->list[i].out.n > 0 || c->list[i].is_over) &&
             (c->list[i].out.failed || !flush(&c->list[i])))
             drop(&c->list[i]);
+    }
 }
 
 void bats_clients_close(struct bats_clients *c)
@@ -281,7 +296,8 @@ void bats_clients_close(struct bats_clients *c)
         return;
     for (size_t i = 0; i < c->n; i++) {
         struct client *of = &c->list[i];
-        while (of->number != 0 && flush(of) && of->out.n > 0 &&
+        /* What waits for a commit was promised to nobody. */
+        while (of->number != 0 && !of->is_held && flush(of) && of->out.n > 0 &&
                bats_clock_now_us() < until_us)
             bats_clock_sleep(BATS_CLOCK_MIN_US);
         if (of->number != 0)

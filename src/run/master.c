@@ -326,8 +326,7 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     struct bats_command command;
     size_t at = 0;
     bool all = rc > 0 || m->stopping;
-    if (rc > 0)
-        bats_open_answer(m);
+    bats_open_answer(m, rc > 0);
     rc = rc > 0 && m->joined != NULL ? confirm(m, err) : 0;
     while (rc == 0 && bats_journal_next(j, all, &at, &command))
         rc = carry_out(m, &command, err);

@@ -446,9 +446,21 @@ static json_t *submit(struct master *m, uint32_t client, json_t *request,
     return answer;
 }
 
+/* The numbers of those that have not ended. */
+static json_t *list_running(const struct master *m)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < n_tasks(m); i++)
+        if (!m->open->tasks[i].has_ended)
+            json_array_append_new(list, json_integer((json_int_t)i + 1));
+    return json_pack("{s:o}", "running", list);
+}
+
 static json_t *tell_state(struct master *m, const json_t *id,
                           struct bats_error *err)
 {
+    if (json_is_string(id) && strcmp(json_string_value(id), "all") == 0)
+        return list_running(m);
     json_int_t task = json_integer_value(id);
     if (task < 1 || task > n_tasks(m)) {
         bats_error_set(err, BATS_EINPUT, "there is no such task");
@@ -480,12 +492,18 @@ static json_t *take(void *context, uint32_t client, json_t *request,
 {
     struct master *m = context;
     json_t *value;
-    if (json_object_get(request, "submit") != NULL)
-        return submit(m, client, request, err);
+    if (json_object_get(request, "submit") != NULL) {
+        json_t *answer = submit(m, client, request, err);
+        if (answer != NULL)
+            bats_clients_hold(m->open->clients, client);
+        return answer;
+    }
     if ((value = json_object_get(request, "state")) != NULL)
         return tell_state(m, value, err);
-    if ((value = json_object_get(request, "cancel")) != NULL)
+    if ((value = json_object_get(request, "cancel")) != NULL) {
+        bats_clients_hold(m->open->clients, client);
         return cancel(m, value, err);
+    }
     if (json_is_true(json_object_get(request, "close"))) {
         m->open->is_closed = true;
         return json_pack("{s:b}", "closed", 1);
@@ -753,10 +771,10 @@ int bats_open_step(struct master *m, struct bats_error *err)
     return bats_master_handle(m, &shut, err);
 }
 
-void bats_open_answer(struct master *m)
+void bats_open_answer(struct master *m, bool committed)
 {
     if (m->open != NULL && m->open->clients != NULL)
-        bats_clients_flush(m->open->clients);
+        bats_clients_flush(m->open->clients, committed);
 }
 
 static void end_driver(struct master *m)

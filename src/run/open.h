@@ -30,8 +30,8 @@ int bats_open_start(struct master *m, struct bats_error *err);
  * closed. */
 int bats_open_step(struct master *m, struct bats_error *err);
 
-/* Sends the answers. Call after a commit. */
-void bats_open_answer(struct master *m);
+/* Sends the answers. Without a commit, only those that promise nothing. */
+void bats_open_answer(struct master *m, bool committed);
 
 /* The task has its result, and all of its output has arrived. */
 int bats_open_ended(struct master *m, uint32_t task,
@@ -63,7 +63,12 @@ int bats_clients_step(struct bats_clients *clients, bats_clients_request *take,
  * Releases the line. */
 bool bats_clients_send(struct bats_clients *clients, uint32_t client,
                        json_t *line, const char *bytes, size_t n);
-void bats_clients_flush(struct bats_clients *clients);
+
+/* What the client is answered from here on waits for a commit. */
+void bats_clients_hold(struct bats_clients *clients, uint32_t client);
+
+/* Sends the lines; without a commit, not to clients that are held. */
+void bats_clients_flush(struct bats_clients *clients, bool committed);
 void bats_clients_close(struct bats_clients *clients);
 
 #endif

@@ -31,9 +31,15 @@ int bats_open_kinds_find(struct bats_open_kinds *kinds, const char *class,
     int rc = bats_text_check(&text, err);
     uint32_t found =
         rc == 0 ? bats_names_find(&kinds->names, text.bytes) : BATS_NO_NAME;
-    if (rc == 0 && found == BATS_NO_NAME &&
-        kinds->names.n == BATS_CATEGORIES_MAX)
-        rc = bats_error_set(err, BATS_EINPUT, "more than %d classes of tasks",
+    bool is_full = kinds->names.n == BATS_CATEGORIES_MAX;
+    if (rc == 0 && found == BATS_NO_NAME && is_full && class != NULL) {
+        bats_text_release(&text);
+        return bats_open_kinds_find(kinds, NULL, need, number, err);
+    }
+    if (rc == 0 && found == BATS_NO_NAME && is_full)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "tasks of this run differ in %d classes and needs "
+                            "already",
                             BATS_CATEGORIES_MAX);
     if (rc == 0 && found == BATS_NO_NAME) {
         found = bats_names_add(&kinds->names, text.bytes, &is_new);

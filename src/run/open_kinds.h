@@ -18,8 +18,9 @@ struct bats_open_kinds {
     size_t room;
 };
 
-/* The number of the kind, added if new. BATS_EINPUT: there are
- * BATS_CATEGORIES_MAX others. `class` may be NULL. */
+/* The number of the kind, added if new. `class` may be NULL; it is ignored when
+ * there are BATS_CATEGORIES_MAX kinds. BATS_EINPUT: there are as many without a
+ * class, too. */
 int bats_open_kinds_find(struct bats_open_kinds *kinds, const char *class,
                          const struct bats_need *need, uint16_t *number,
                          struct bats_error *err);

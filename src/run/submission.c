@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exec/process/environment.h"
+
 #define MIB_DEFAULT 1000 /* Snakemake's default for jobs, MB */
 
 /* Fields recorded with the task. */
@@ -175,9 +177,13 @@ char *bats_submission_given(const json_t *request, bool *ok)
 
 /* ---- the command ---- */
 
-/* Adds a line that sets the variable, unless this process has the same. */
+/* Adds a line that sets the variable, unless this process has the same. The
+ * client may be a task, or an MPI program such as Makeflow: variables of a run
+ * or a launcher are left out. */
 static void add_variable(struct bats_text *text, const char *entry)
 {
+    if (strncmp(entry, "BATS_", 5) == 0 || !bats_environment_keeps(entry))
+        return;
     size_t n = strspn(entry, "abcdefghijklmnopqrstuvwxyz"
                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     char name[256];

@@ -21,6 +21,9 @@ for name in state cancel shell; do
     ln -sf bats-submit "$root/bin/bats-$name"
 done
 put 644 src/python/bats_mpi.py share/bats-mpi/python
+for name in sbatch squeue scancel; do
+    put 755 src/client/slurm/$name share/bats-mpi/slurm
+done
 lib=${LIBDIR#"$PREFIX/"}
 put 644 "$B/libbats.a" "$lib"
 put 755 "$B/libbats.so.1" "$lib"

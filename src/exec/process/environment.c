@@ -47,6 +47,11 @@ static bool from_launcher(const char *entry, bool in_gridengine)
                             sizeof gridengine / sizeof *gridengine));
 }
 
+bool bats_environment_keeps(const char *entry)
+{
+    return !from_launcher(entry, false);
+}
+
 int bats_environment_init(struct bats_environment *environment,
                           char *const *from, struct bats_error *err)
 {

@@ -9,6 +9,7 @@
 #ifndef BATS_ENVIRONMENT_H
 #define BATS_ENVIRONMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "bats/error.h"
@@ -20,6 +21,9 @@ struct bats_environment {
     char **merged; /* the latest result of bats_environment_merge */
     size_t capacity;
 };
+
+/* The variable ("NAME=value") is none of a launcher. */
+bool bats_environment_keeps(const char *entry);
 
 /* Copies `from` ("NAME=value", NULL-terminated), cleaned. BATS_ENOMEM. */
 int bats_environment_init(struct bats_environment *environment,
