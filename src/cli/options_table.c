@@ -300,7 +300,7 @@ const struct bats_option bats_options[] = {
         "bind tasks to the cores of their rank, or to the NUMA nodes of those "
         "cores, and set OMP_NUM_THREADS to match; none: keep the launcher's "
         "binding (default: core)"),
-    ROW("cores", 0, "N", SMALL, AT(run.need.cores), RUN, RUN,
+    ROW("cores", 0, "N", SMALL, AT(run.need.cores), RUN | ALLOC, RUN,
         "the cores (ranks of one node) that each task needs, unless the bag "
         "says it of this task (#BATS cores=N). It is bound to all of them, "
         "and "

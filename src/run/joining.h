@@ -93,6 +93,7 @@ struct bats_joining {
     const char *file; /* FILE above; the directory exists */
     const char *host; /* that workers connect to; NULL: this host's name */
     int port;         /* 0: any */
+    bool by_node; /* all slots of a machine are on one node */
 
     /* How the jobs, and the run itself, are billed; the platform uses the same
      * model. NULL: the platform has all charges. */

@@ -223,7 +223,9 @@ int bats_needs_stocks(const struct bats_crew *crew,
     bool done = s->stocks != NULL && s->gpus != NULL && list != NULL;
     for (uint32_t i = 0; done && i < p->n_machines; i++)
         s->stocks[i].cores = p->machines[i].slots;
-    for (size_t i = 0, n; done && i < crew->n; i += n) {
+    /* Where jobs come later, nothing else is known of their nodes. */
+    bool is_known = options->joining == NULL;
+    for (size_t i = 0, n; done && is_known && i < crew->n; i += n) {
         n = count(list, i, crew->n);
         list_gpus(crew, list + i, n, options->gpus_per_node, &names);
         done = bats_text_length(&names) >= 0 &&
@@ -497,6 +499,24 @@ static bool always_fit(const struct bats_survey *s,
     return true;
 }
 
+/* Nobody knows the GPUs of jobs that are yet to come. */
+static int check_jobs(const struct bats_run_options *o,
+                      const struct bats_need *most, struct bats_error *err)
+{
+    if (most->gpus > 0)
+        return bats_refuse(err,
+                           "%s has tasks that need GPUs, which worker "
+                           "jobs do not give them",
+                           o->bag->name);
+    if (most->cores > 1 && !o->joining->by_node)
+        return bats_refuse(err,
+                           "%s has tasks that need several cores of a node: "
+                           "worker jobs have them with alloc --nodes 1 "
+                           "--slots N",
+                           o->bag->name);
+    return 0;
+}
+
 int bats_needs_take(const struct bats_run_options *o,
                     const struct bats_survey *survey,
                     struct bats_engine_options *e, struct bats_error *err)
@@ -504,14 +524,10 @@ int bats_needs_take(const struct bats_run_options *o,
     if (o->open != NULL || !may_have_needs(o))
         return 0;
     struct bats_need most = most_of(o);
-    if (o->joining != NULL && (most.cores > 1 || most.gpus > 0))
-        return bats_refuse(err,
-                           "worker jobs run tasks of one core only, so "
-                           "far: %s has tasks that need more",
-                           o->bag->name);
+    int rc = o->joining != NULL ? check_jobs(o, &most, err) : 0;
     bool may_grow = o->retry_memory > 0 && most.memory_kib > 0;
-    if (o->joining != NULL || (always_fit(survey, &most) && !may_grow))
-        return 0;
+    if (rc < 0 || (always_fit(survey, &most) && !may_grow))
+        return rc;
     e->needs = calloc(BATS_CATEGORIES_MAX, sizeof *e->needs);
     e->category = calloc(o->bag->n_tasks, sizeof *e->category);
     e->more = o->retry_memory > 0
@@ -519,10 +535,9 @@ int bats_needs_take(const struct bats_run_options *o,
                   : NULL;
     uint16_t *kind = calloc(BATS_CATEGORIES_MAX, sizeof *kind);
     bool has_more = e->more != NULL || o->retry_memory == 0;
-    int rc =
-        e->needs != NULL && has_more && e->category != NULL && kind != NULL
-            ? sort_by_need(o, survey, e, kind, err)
-            : bats_no_memory(err);
+    rc = e->needs != NULL && has_more && e->category != NULL && kind != NULL
+             ? sort_by_need(o, survey, e, kind, err)
+             : bats_no_memory(err);
     bool has_budget = e->options.budget != BATS_UNLIMITED;
     for (uint32_t k = 0; rc == 0 && k < e->options.n_categories; k++)
         rc = check_clusters(o, survey, has_budget, &e->needs[k], err);

@@ -350,6 +350,8 @@ int bats_survey_expect(const struct bats_crew *crew,
     if (rc == 0 &&
         bats_batch_ask(1, &s.site.allocation, &s.site.trouble) == BATS_ENOMEM)
         rc = bats_no_memory(err);
+    if (rc == 0)
+        rc = bats_needs_stocks(crew, options, &s, err);
     return conclude(options, &s, rc, survey, err);
 }
 

@@ -27,4 +27,26 @@ printf '%s\n' '#BATS cores=4' true >four
 expect 2 on_two four
 grep -q 'needs 4 cores; the largest machine.* has 3 ranks' err
 ok 'four are on no node, though the job has more ranks'
+
+# On jobs that are bought, of one node each.
+{
+    echo '#BATS cores=2'
+    for i in $(seq 4); do
+        echo 'echo $BATS_TASK_ID $OMP_NUM_THREADS >>ran; sleep 1'
+    done
+    echo '#BATS cores=1'
+    for i in $(seq 3); do echo 'echo $BATS_TASK_ID one >>ran; sleep 0.3'; done
+} >jobs
+buy() {
+    bats-mpi alloc jobs --host 10.77.0.1 --poll 1s -p fast -b 100 --max-jobs 2 \
+        --window 30s "$@" >out 2>err
+}
+buy --slots 3
+test "$(sort ran | tr '\n' ' ')" = '1 2 2 2 3 2 4 2 5 one 6 one 7 one '
+ok 'tasks of several cores run on jobs that are bought'
+expect 2 buy --slots 1 --record small.bats
+grep -q 'task 1, line 2, needs 2 cores; the largest machine, fast-1, has 1 rank$' err
+expect 2 buy --slots 2 --nodes 2 --record two.bats
+grep -q 'need several cores of a node' err
+ok 'unless their jobs are too small, or of several nodes'
 done_testing
