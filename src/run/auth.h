@@ -5,15 +5,11 @@
  * Layer: run. Used by the hub and the gateway. Two ways:
  *
  *   MUNGE   the gateway draws a key for its connection and sends it in a
- *           credential for this user only, good for a minute. The
- *           master's
- *           daemon checks that the same user made it, that it is not
- *           too old
- *           and was not decoded before. A user unknown to the daemon
- *           shows as
+ *           credential for this user only, good for a minute. The master's
+ *           daemon checks that the same user made it, that it is not too old
+ *           and was not decoded before. A user unknown to the daemon shows as
  *           nobody and is refused. libmunge.
- *   secret  the key is that of the run, in a file that only the user can
- *   read.
+ *   secret  the key is that of the run, in a file that only the user can read.
  */
 #ifndef BATS_AUTH_H
 #define BATS_AUTH_H

@@ -7,8 +7,7 @@
  * gateway also relays between the other ranks of the job and the master: they
  * see the gateway as their master.
  *
- *     master ==TCP== gateway (rank 0 of the job) --MPI-- rank 1, rank 2,
- *     ...
+ *     master ==TCP== gateway (rank 0 of the job) --MPI-- rank 1, rank 2, ...
  *
  * While more than 1 MiB waits to go to the master, nothing is received by MPI,
  * so that the other ranks wait, too (matched sends, comm.h).

@@ -30,8 +30,7 @@
  *     master:   event JOINED for each machine, in order of their numbers
  *     engine:   ACQUIRE, RUN, ... PARK     job side hears by `commanded`
  *     job side: bats_joined_send_off(job)
- *     master:   event LOST for each machine not lost before; ranks are
- *     told to
+ *     master:   event LOST for each machine not lost before; ranks are told to
  *               leave
  *     gateway:  says good-bye, the job ends
  *     master:   parted(job, BATS_PARTED_BYE)
