@@ -1,12 +1,12 @@
 /*
  * codec: the parts that messages consist of, written or read.
  *
- * Layer: proto, private to it. Each function is given a value. Writing, it
- * appends that and returns it; reading, it returns what came instead. So a
- * message's layout is said once, for both (proto.c).
+ * Layer: proto, private to it. Each function takes a value. When writing, it
+ * appends and returns that value; when reading, it returns the value read. So
+ * proto.c defines the layout of a message once for both.
  *
- * A reader remembers its first complaint. After that every value is 0 and every
- * text empty, so that nobody has to check after each step.
+ * A reader remembers its first complaint. After that every value is 0 and
+ * every text empty, so that callers need not check after each step.
  */
 #ifndef BATS_CODEC_H
 #define BATS_CODEC_H
@@ -41,8 +41,8 @@ static inline void codec_complain(struct codec *c, const char *complaint)
     c->at = c->end;
 }
 
-/* Little-endian, in `width` <= 8 bytes. With a constant width it is one load or
- * one store. */
+/* A little-endian number of `width` <= 8 bytes. A constant width compiles to
+ * one load or store. */
 static inline uint64_t codec_number(struct codec *c, uint64_t value,
                                     size_t width)
 {
@@ -63,7 +63,7 @@ static inline uint64_t codec_number(struct codec *c, uint64_t value,
     return le64toh(bits);
 }
 
-/* In one byte, at most `max`. */
+/* A number in one byte, at most `max`. */
 static inline int codec_small(struct codec *c, int value, int max)
 {
     value = (int)codec_number(c, (uint64_t)value, 1);
@@ -74,7 +74,7 @@ static inline int codec_small(struct codec *c, int value, int max)
     return value;
 }
 
-/* Not negative. */
+/* A number that is not negative. */
 static inline int64_t codec_amount(struct codec *c, int64_t value)
 {
     uint64_t amount = codec_number(c, (uint64_t)value, 8);
@@ -133,7 +133,7 @@ static inline void codec_name(struct codec *c, char *name, size_t size)
         memcpy(name, text, strlen(text) + 1);
 }
 
-/* Texts, each with its NUL, of *n bytes in all. */
+/* Texts, each with its NUL, *n bytes in all. */
 static inline const char *codec_texts(struct codec *c, const char *texts,
                                       size_t *n)
 {

@@ -1,4 +1,4 @@
-/* The layout of messages; proto.h has the format. */
+/* proto: the layout of messages; proto.h has the format. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -59,7 +59,7 @@ static void code_hello(struct codec *c, struct bats_hello *h)
     if (c->packet == NULL && h->n_results > 0 &&
         (*h->results != BATS_MESSAGE_RESULT ||
          bats_proto_open(h->results, h->n_results, &message, NULL) < 0))
-        codec_complain(c, "has results that are none");
+        codec_complain(c, "has invalid results");
 }
 
 static void code_setup(struct codec *c, struct bats_setup *s)
@@ -256,7 +256,7 @@ int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
                           c.complaint);
 }
 
-/* The next item of a list of this type, if there is one. */
+/* Takes the next item of a list of this type. False: no item is left. */
 static bool next(struct bats_message *m, enum bats_message_type type,
                  struct codec *c)
 {

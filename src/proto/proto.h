@@ -30,7 +30,7 @@
 
 #define BATS_PROTO_VERSION 18
 #define BATS_PROTO_OUTPUTS 4 /* kinds of output, numbered from 0 */
-#define BATS_PROTO_BINDS 3   /* ways to bind tasks, likewise */
+#define BATS_PROTO_BINDS 3   /* ways to bind tasks, numbered from 0 */
 #define BATS_PROTO_JOB 64    /* longest number of a job, with the NUL */
 
 enum bats_message_type {
@@ -45,18 +45,17 @@ enum bats_message_type {
     BATS_MESSAGE_HEARTBEAT, /* master, worker: sign of life */
     BATS_MESSAGE_OUTPUT,    /* worker: complete lines printed by a task */
     BATS_MESSAGE_ERROR,     /* worker: I cannot go on, because ... */
-    BATS_MESSAGE_VERDICT,   /* master: whether the execution that has ended
-                             * gives the task's result, so that its output
-                             * counts */
-    BATS_MESSAGE_READY,     /* worker: the START commands of its SETUP have
-                             * been run on its node */
+    BATS_MESSAGE_VERDICT,   /* master: whether the ended execution gives the
+                             * task's result, so that its output counts */
+    BATS_MESSAGE_READY,     /* worker: its node has run the START commands of
+                             * its SETUP */
     /* Between the master and the gateway of a worker job (run/hub.h), before
-     * anything else. ERROR is a refusal there. */
+     * anything else. There, ERROR is a refusal. */
     BATS_MESSAGE_KNOCK,     /* gateway: this job wants to join; twice */
     BATS_MESSAGE_CHALLENGE, /* master: say that again, by TLS */
     BATS_MESSAGE_WELCOME,   /* master: say HELLO */
     BATS_MESSAGE_NOTICE,    /* worker: my node will be taken away */
-    BATS_MESSAGE_TAKEN,     /* master: so many of your RESULTs, the oldest
+    BATS_MESSAGE_TAKEN,     /* master: this many of your RESULTs, the oldest
                              * ones, are on record */
     BATS_MESSAGE_LEASE      /* master, to a gateway: its job is paid until this
                              * age (run/watchdog.h) */
@@ -64,11 +63,11 @@ enum bats_message_type {
 
 enum bats_leave {
     BATS_LEAVE_NOT,    /* stay */
-    BATS_LEAVE,        /* this is the end, answer STOP and go */
-    BATS_LEAVE_BROKEN, /* as LEAVE, but a rank is lost: MPI cannot be
+    BATS_LEAVE,        /* this is the end: answer STOP and go */
+    BATS_LEAVE_BROKEN, /* like LEAVE, but a rank is lost: MPI cannot be
                         * finalized */
     BATS_LEAVE_CUT,    /* gateway: the master is gone; stop the tasks within
-                        * their grace time, then as LEAVE */
+                        * their grace time, then like LEAVE */
     BATS_LEAVE_AGAIN   /* gateway: the master is gone; stay, and say HELLO to
                         * the next one. Tasks go on if SETUP said `keep`, else
                         * they are stopped as for CUT */
@@ -77,43 +76,43 @@ enum bats_leave {
 struct bats_hello {
     uint32_t rank;
     struct bats_node node;
-    int64_t age_us; /* of its job, where a watchdog counts it; else 0 */
-    /* For another master: what it has of the run `kept_run` ("": nothing). */
+    int64_t age_us; /* age of its job if a watchdog counts it; else 0 */
+    /* For another master: what the worker keeps of the run `kept_run` ("":
+     * nothing). */
     const char *kept_run;
-    uint32_t task, attempt; /* it runs this one; attempt 0: none */
-    const char *results;    /* a RESULT message that nobody has taken */
-    size_t n_results;       /* bytes; 0: none */
+    uint32_t task, attempt; /* the running task; attempt 0: none */
+    const char *results;    /* a RESULT message not yet taken */
+    size_t n_results;       /* its bytes; 0: none */
 };
 
 struct bats_setup {
-    double speed; /* of the cluster, emulation; 1 = real speed */
+    double speed; /* of the cluster, for emulation; 1 = real speed */
     int64_t grace_ms;
-    int64_t notice_ms;       /* from SIGTERM to the end of its node, which it
-                              * announces by NOTICE; 0: SIGTERM ends the run */
+    int64_t notice_ms;       /* from SIGTERM to the end of the node, to be
+                              * announced by NOTICE; 0: SIGTERM ends the run */
     int64_t look_us;         /* longest sleep between two checks for
                               * messages */
     int64_t beat_us;         /* silence after which a sign of life is due */
     uint32_t master_pid;     /* 0: not on the worker's host */
     uint8_t output;          /* enum bats_output of exec/process/runner.h */
-    bool hold;               /* lines: they come with the RESULT */
-    bool keep;               /* RESULTs are kept until TAKEN, and tasks go on,
+    bool hold;               /* lines come with the RESULT */
+    bool keep;               /* RESULTs are kept until TAKEN, and tasks go on
                               * for another master */
     uint8_t bind;            /* enum bats_bind of site/hardware.h */
-    uint32_t share_index;    /* of the cores that it shares with other
-                              * ranks, */
-    uint32_t share_count;    /* part share_index of share_count */
+    uint32_t share_index;    /* bind to part share_index of share_count */
+    uint32_t share_count;    /* of the cores shared with other ranks */
     int64_t max_output;      /* limit per task and stream; 0: none */
-    uint8_t nice;            /* of tasks, 0 to 19 */
-    int64_t memfree;         /* bytes that a node has to have free when a task
-                              * begins; 0: any */
-    const char *workdir;     /* of tasks; "": that of the rank */
+    uint8_t nice;            /* niceness of tasks, 0 to 19 */
+    int64_t memfree;         /* free bytes that a node needs to start a task;
+                              * 0: any */
+    const char *workdir;     /* of tasks; "": the rank's */
     const char *output_path; /* results: directory; stream: prefix; else "" */
     const char *run_id;
     const char *cluster;
     const char *machine;
     const char *task_file; /* for the DISBATCH_* variables; "": none */
-    uint32_t number;       /* of the rank: no other rank of the run has it */
-    /* Commands of the node, before its first task and after its last, as
+    uint32_t number;       /* unique number of the rank in the run */
+    /* Commands for the node, before its first task and after its last, as
      * `variables` below. */
     const char *start, *stop;
     size_t n_start, n_stop;
@@ -123,42 +122,40 @@ struct bats_assign {
     uint32_t task;
     uint32_t attempt;      /* 1 = first */
     uint32_t replica;      /* replica number (0 = original) */
-    bool once;             /* it must not run twice at the same time, so it is
+    bool once;             /* must not run twice at the same time, so it is
                             * stopped when the master is gone */
-    int64_t wait_us;       /* before it begins, real microseconds */
+    int64_t wait_us;       /* delay of its start, real microseconds */
     int64_t sleep_us;      /* built-in sleep, real microseconds */
-    int64_t lost_us;       /* emulation: it is lost this long after its start,
-                            * real microseconds; 0: it is not lost */
-    int64_t noticed_us;    /* a lost one answers this long after that; 0: only
-                            * when it is cancelled */
+    int64_t lost_us;       /* emulation: lost this long after its start, real
+                            * microseconds; 0: never */
+    int64_t noticed_us;    /* the loss is noticed this long after it; 0: only
+                            * when the task is cancelled */
     const char *command;   /* "": a built-in sleep */
-    const char *variables; /* of its environment: "NAME=value", each with its
-                            * NUL, n_variables bytes in all */
+    const char *variables; /* its environment: "NAME=value", each with its NUL,
+                            * n_variables bytes in all */
     size_t n_variables;
-    const char *outputs; /* files that it has to make, as a rule of a workflow,
+    const char *outputs; /* files that it must make, as a rule of a workflow,
                           * likewise */
     size_t n_outputs;
-    int64_t memory_kib; /* it is killed if it holds more; 0: no limit */
+    int64_t memory_kib; /* killed if it holds more; 0: no limit */
     uint32_t cores;     /* slots of its node that it holds */
-    const char *holds;  /* if these are several: the hardware threads of
-                            * their ranks and the shares of them,
-                            * "THREADS:INDEX:COUNT", separated by blanks; else
-                            * "" */
+    const char *holds;  /* if it holds several: the hardware threads of their
+                         * ranks and the shares of them, "THREADS:INDEX:COUNT",
+                         * separated by blanks; else "" */
 };
 
 struct bats_task_result {
     uint32_t task;
     uint32_t attempt;
-    bool cancelled;     /* stopped by us; usage.start_us is 0 if it
-                       never started */
-    bool out_of_memory; /* it was killed for that */
+    bool cancelled;     /* stopped by us; usage.start_us is 0 if it never
+                         * started */
+    bool out_of_memory; /* killed because it ran out of memory */
     bool asks;          /* its output waits for a VERDICT */
     struct bats_usage usage;
     const char *last; /* end of its standard error, if it failed */
     size_t n_last;
     /* If lines are held, for standard output and error: */
-    const char *lines[2]; /* all of them, unless it asks: then after the
-                           * VERDICT */
+    const char *lines[2]; /* all lines; if it asks, those after the VERDICT */
     size_t n_lines[2];    /* allows `to_come` bytes to follow as OUTPUT */
     int64_t to_come[2];
 };
@@ -170,20 +167,20 @@ struct bats_verdict {
 };
 
 struct bats_knock {
-    uint8_t way; /* of authentication: enum bats_auth_way of run/auth.h */
+    uint8_t way; /* way of authentication: enum bats_auth_way of run/auth.h */
     uint32_t n_ranks;
     const char *job;
-    const char *credential; /* for the key of the TLS */
+    const char *credential; /* for the TLS key */
 };
 
 struct bats_output_lines {
     uint32_t task;
-    int stream; /* 1 or 2 */
+    int stream; /* 1 = standard output, 2 = standard error */
     const char *bytes;
     size_t n;
 };
 
-/* A message. The texts of one that was read point into its bytes. */
+/* A message. After reading, its texts point into the bytes. */
 struct bats_message {
     enum bats_message_type type;
     union {
@@ -207,18 +204,18 @@ struct bats_message {
 
 /* ---- writing ---- */
 
-/* A packet is a text of util/text.h with one message; all zero is an empty one.
- * If memory is short, `failed` is set, and everything written later is
+/* A packet is a text of util/text.h with one message; all zero is an empty
+ * one. If memory is short, `failed` is set, and everything written later is
  * dropped. */
 
 /* Writes any message but ASSIGN and RESULT into an empty packet. */
 void bats_proto_put(struct bats_text *p, const struct bats_message *message);
 
-/* The message, for a function that sends it: BATS_SAY(BATS_MESSAGE_PARK), or
+/* The message as an argument: BATS_SAY(BATS_MESSAGE_PARK), or
  * BATS_SAY(BATS_MESSAGE_CANCEL, .u.task = task). */
 #define BATS_SAY(...) (&(struct bats_message){.type = __VA_ARGS__})
 
-/* These add an item to a message that may have items already. */
+/* Add an item to an empty packet, or to one with items of the same kind. */
 void bats_proto_assign(struct bats_text *p, const struct bats_assign *assign);
 void bats_proto_result(struct bats_text *p,
                        const struct bats_task_result *result);
@@ -229,7 +226,7 @@ void bats_proto_result(struct bats_text *p,
 int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
                     struct bats_error *err);
 
-/* Takes the next item of an ASSIGN or a RESULT; false: none is left. */
+/* Takes the next item of an ASSIGN or a RESULT; false: no item is left. */
 bool bats_proto_next_assign(struct bats_message *message,
                             struct bats_assign *assign);
 bool bats_proto_next_result(struct bats_message *message,

@@ -1,6 +1,6 @@
 /*
  * complaint: what a failed task wrote last on standard error, and which
- * failures are the same.
+ * failures are alike.
  *
  * Layer: util. Used by exec (which keeps the last bytes), by the record (which
  * keeps one failure of each kind) and by report (which counts kinds). Two
@@ -17,9 +17,9 @@
 #define BATS_COMPLAINT_BYTES 4096 /* bytes kept per failure */
 #define BATS_COMPLAINT_LINE 256   /* room for a line, with the NUL */
 
-/* Copies the last line of the n bytes that holds more than blanks, without the
- * blanks around it; "" if there is none. A long line is cut. NUL becomes a
- * blank. Returns `line`. */
+/* Copies the last line of the n bytes that is not blank, without surrounding
+ * blanks; "" if there is none. A long line is cut. NUL becomes a blank.
+ * Returns `line`. */
 const char *bats_complaint_line(char line[BATS_COMPLAINT_LINE],
                                 const char *bytes, size_t n);
 
@@ -28,8 +28,8 @@ const char *bats_complaint_line(char line[BATS_COMPLAINT_LINE],
 const char *bats_complaint_kind(char kind[BATS_COMPLAINT_LINE],
                                 const char *line);
 
-/* FNV-1a, 64 bits, of an end, a host (may be NULL) and the kind of the last
- * line. */
+/* FNV-1a, 64 bits, of the exit status, the signal, a host (may be NULL) and
+ * the kind of the last line. */
 uint64_t bats_complaint_key(int exit_status, int signal, const char *host,
                             const char *bytes, size_t n);
 

@@ -5,15 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RAW 0xEF00u /* + a byte: that byte, in UNICODE */
+#define RAW 0xEF00u /* + a byte: the character for that byte, in UNICODE */
 
 struct sink {
     char *out;
-    size_t size, n; /* n: of the whole text, including what did not fit */
+    size_t size, n; /* n: length of the whole text, including what did not
+                     * fit */
     bool full;
 };
 
-/* Adds the bytes completely or, once something did not fit, not at all. */
+/* Adds the bytes as a whole. Once some bytes did not fit, adds nothing. */
 static void add(struct sink *sink, const char *bytes, size_t n)
 {
     sink->full = sink->full || sink->n + n >= sink->size;
@@ -58,8 +59,8 @@ static size_t read_character(const char *text, uint32_t *character)
     return n;
 }
 
-/* Control characters (C0, DEL, C1), line ends, and characters that change the
- * direction of writing. */
+/* True for control characters (C0, DEL, C1), line ends, and characters that
+ * change the direction of writing. */
 static bool controls(uint32_t c)
 {
     return c < ' ' || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E ||
@@ -90,8 +91,8 @@ static size_t add_terminal(struct sink *sink, const char *text)
     return n;
 }
 
-/* The length of the printable ASCII that `text` begins with: most of most
- * texts. */
+/* The length of the printable ASCII at the start of `text`: the common
+ * case. */
 static size_t plain(const char *text)
 {
     size_t n = 0;
@@ -100,7 +101,7 @@ static size_t plain(const char *text)
     return n;
 }
 
-/* Adds what fits of it. */
+/* Adds as many of the bytes as fit. */
 static void add_plain(struct sink *sink, const char *text, size_t n)
 {
     size_t room = sink->n < sink->size ? sink->size - sink->n - 1 : 0;
@@ -167,7 +168,7 @@ static void add_csv(struct sink *sink, const char *text)
     add(sink, "\"", 1);
 }
 
-/* True if a terminal gets it unchanged. */
+/* True if a terminal gets the text unchanged. */
 static bool is_printable(const char *text)
 {
     char same[16];

@@ -8,9 +8,10 @@
 
 #include "util/encode.h"
 
-#define FILE_SHOWN 250 /* bytes of its name: the sentence has room beside it */
+/* longest file name shown, bytes: leaves room for the sentence */
+#define FILE_SHOWN 250
 
-/* Sentences quote untrusted text. */
+/* Encodes the sentence: it may quote untrusted text. */
 static int set(struct bats_error *err, int code, const char *prefix,
                const char *format, va_list args)
 {

@@ -15,8 +15,9 @@
 
 #define BATS_EXPRESSION_MAX 256 /* characters, with the NUL */
 
-/* The value of `text` with values[i] for names[i]. BATS_EINPUT with a sentence
- * that says where it is wrong. The value may be infinite or not a number. */
+/* The value of `text`, where names[i] stands for values[i]. BATS_EINPUT with a
+ * sentence that says where it is wrong. The value may be infinite or not a
+ * number. */
 int bats_expression_value(const char *text, const char *const *names,
                           const double *values, size_t n, double *value,
                           struct bats_error *err);

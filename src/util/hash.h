@@ -22,7 +22,7 @@ static inline uint64_t bats_hash(uint64_t hash, const void *bytes, size_t n)
     return hash;
 }
 
-/* The same with a text and its NUL, which separates it from the next one. */
+/* The same with a text and its NUL, which separates it from the next text. */
 static inline uint64_t bats_hash_text(uint64_t hash, const char *text)
 {
     return bats_hash(hash, text, strlen(text) + 1);
@@ -40,13 +40,13 @@ static inline uint64_t bats_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Number n of a seed, */
+/* Number n of the sequence of a seed, */
 static inline uint64_t bats_mix_at(uint64_t seed, uint64_t n)
 {
     return bats_mix(bats_mix(seed) ^ n);
 }
 
-/* and in (0, 1): the middle of one of 2^52 equal steps. */
+/* as a number in (0, 1): the middle of one of 2^52 equal steps. */
 static inline double bats_mix_uniform(uint64_t bits)
 {
     return ((double)(bits >> 12) + 0.5) * 0x1p-52;

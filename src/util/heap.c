@@ -6,7 +6,7 @@ bool bats_heap_init(struct bats_heap *heap, uint32_t capacity)
 {
     heap->n = 0;
     if (capacity == 0)
-        capacity = 1; /* calloc(0) may be NULL */
+        capacity = 1; /* calloc(0) may return NULL */
     heap->item = calloc(capacity, sizeof *heap->item);
     heap->at = malloc(capacity * sizeof *heap->at);
     if (!heap->item || !heap->at) {
@@ -47,8 +47,8 @@ static void sift_up(struct bats_heap *heap, uint32_t index,
     at[new.id] = index;
 }
 
-/* `new` goes to `index` or below, usually far below. So it sinks all the way
- * first, with one comparison per level, and then rises. */
+/* `new` goes to `index` or below, usually far below. So it first sinks all the
+ * way, with one comparison per level, and then rises. */
 static void sift_down(struct bats_heap *heap, uint32_t index,
                       struct bats_heap_item new)
 {

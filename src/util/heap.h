@@ -22,19 +22,20 @@ struct bats_heap {
     uint32_t n;
 };
 
-/* Room for ids below `capacity`. Returns false if memory is short. */
+/* Makes room for ids below `capacity`. Returns false if memory is short. */
 bool bats_heap_init(struct bats_heap *heap, uint32_t capacity);
 void bats_heap_release(struct bats_heap *heap);
 
-/* Puts `id` in at `time`, or moves it there. */
+/* Inserts `id` at `time`, or moves it there. */
 void bats_heap_set(struct bats_heap *heap, uint32_t id, int64_t time);
 
-/* Takes `id` out if it is in. */
+/* Removes `id` if it is in the heap. */
 void bats_heap_remove(struct bats_heap *heap, uint32_t id);
 
 bool bats_heap_has(const struct bats_heap *heap, uint32_t id);
 
-/* The earliest time, INT64_MAX if the heap is empty; *id is its id. */
+/* Returns the earliest time and its id, *id; INT64_MAX if the heap is
+ * empty. */
 static inline int64_t bats_heap_first(const struct bats_heap *heap,
                                       uint32_t *id)
 {

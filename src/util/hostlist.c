@@ -11,10 +11,10 @@
 #define NAME_CHARACTERS                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-_."
 
-/* A name that is being expanded. */
+/* A name being expanded. */
 struct expansion {
     struct bats_hostlist *list;
-    size_t room; /* in it */
+    size_t room; /* bytes allocated for it */
     char name[BATS_HOST_NAME];
     struct bats_error *err;
 };
@@ -45,7 +45,7 @@ static int add_name(struct expansion *x, size_t length)
 static int expand_from(struct expansion *x, size_t length, const char *rest);
 
 /* Expands the group after the '[' at `group`: every number, each followed by
- * all that comes after the group. */
+ * the text after the group. */
 static int expand_group(struct expansion *x, size_t length, const char *group)
 {
     size_t group_length = strspn(group, DIGITS "-,");
@@ -174,8 +174,8 @@ ptrdiff_t bats_hostlist_find(const struct bats_hostlist *list,
 /* A name, and the number at its end. */
 struct numbered {
     const char *name;
-    size_t stem; /* length of the part before the number; the whole name if it
-                  * has none */
+    size_t stem; /* length of the part before the number; without a number, the
+                  * whole length */
     unsigned long number;
 };
 
@@ -208,7 +208,7 @@ static int compare_numbered(const void *a, const void *b)
     return order ? order : (width[0] > width[1]) - (width[0] < width[1]);
 }
 
-/* Whether a range that begins with `first` continues from `a` to `b`. */
+/* True if a range that begins with `first` continues from `a` to `b`. */
 static bool follows(const struct numbered *first, const struct numbered *a,
                     const struct numbered *b)
 {
@@ -245,7 +245,7 @@ char *bats_hostlist_fold(const char *const *names, size_t n)
     struct numbered *all = calloc(n + 1, sizeof *all);
     for (size_t i = 0; i < n && all; i++) {
         all[i] = take_apart(names[i]);
-        room += strlen(names[i]) + 3; /* brackets and a comma */
+        room += strlen(names[i]) + 3; /* 3: brackets and a comma */
     }
     char *text = all ? malloc(room) : NULL;
     if (!text) {

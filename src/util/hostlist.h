@@ -24,15 +24,16 @@ struct bats_hostlist {
 };
 
 /*
- * Fills `list`, to be released. BATS_EINPUT if `text` is not such a list,
- * names a host twice or too many hosts; the sentence does not name the file.
+ * Fills `list`, which the caller releases. BATS_EINPUT if `text` is not such a
+ * list, names a host twice or has too many hosts; the sentence does not name
+ * the file.
  */
 int bats_hostlist_expand(const char *text, struct bats_hostlist *list,
                          struct bats_error *err);
 void bats_hostlist_release(struct bats_hostlist *list);
 
-/* Index of `host` in the list: as given, else without its domain; -1 if
- * neither is in it. */
+/* Index of `host` in the list: as given, else without its domain; -1: neither
+ * is in the list. */
 ptrdiff_t bats_hostlist_find(const struct bats_hostlist *list,
                              const char *host);
 

@@ -32,9 +32,9 @@ static inline json_t *bats_json_text(const char *text)
     return json;
 }
 
-/* `json`, or NULL if some of it is missing, which is released then: functions
- * of jansson take NULL and return -1, and `bad` is the sum of what they
- * returned. */
+/* Returns `json`. If part of it is missing, releases it and returns NULL:
+ * functions of jansson take NULL and return -1, and `bad` is the sum of their
+ * results. */
 static inline json_t *bats_json_whole(json_t *json, int bad)
 {
     if (bad == 0)
@@ -43,7 +43,8 @@ static inline json_t *bats_json_whole(json_t *json, int bad)
     return NULL;
 }
 
-/* A decimal number as a text, which keeps it exact; null: unlimited. */
+/* The amount as a text, which keeps a decimal number exact; null:
+ * unlimited. */
 static inline json_t *bats_json_money(bats_money amount)
 {
     char text[BATS_UNITS_TEXT];

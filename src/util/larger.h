@@ -1,6 +1,6 @@
 /*
- * larger: the larger and the smaller of two numbers, and their order. fmax() and fmin() also know what to do with
- * NaN, which takes four times as long.
+ * larger: the larger and the smaller of two numbers, and their order. fmax()
+ * and fmin() take four times as long because they handle NaN.
  */
 #ifndef BATS_UTIL_LARGER_H
 #define BATS_UTIL_LARGER_H

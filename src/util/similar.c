@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define LONGEST 32 /* longer words resemble no name */
+#define LONGEST 32 /* words beyond this length resemble no name */
 
 static unsigned least(unsigned a, unsigned b)
 {

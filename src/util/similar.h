@@ -1,5 +1,5 @@
 /*
- * similar: the name that was probably meant by an unknown word.
+ * similar: guesses the name that was meant by an unknown word.
  *
  * Layer: util. Finds the name with the fewest edits from the word: a character
  * inserted, deleted or replaced, or two neighbours swapped (optimal string
@@ -11,15 +11,15 @@
 #include <stddef.h>
 
 struct bats_similar {
-    const char *word; /* its first `length` bytes count */
+    const char *word; /* only its first `length` bytes count */
     size_t length;
-    const char *name; /* the nearest of those tried, or NULL */
+    const char *name; /* the nearest name so far, or NULL */
     unsigned edits;
 };
 
 struct bats_similar bats_similar_to(const char *word, size_t length);
 
-/* Tries the known name `name`. Of equally near names the first is kept. */
+/* Tries the known name `name`. Among equally near names the first one wins. */
 void bats_similar_try(struct bats_similar *similar, const char *name);
 
 #endif

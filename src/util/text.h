@@ -1,10 +1,10 @@
 /*
- * text: bytes that grow as others are added, always with a NUL behind them.
+ * text: a growing string of bytes, always with a NUL behind them.
  *
- * Layer: util. The one append buffer of the program: for text whose writer can
- * name the pieces. Where printf is wanted for many of them, open_memstream does
- * as well. Memory that is short is found once, at the end: `failed` is then
- * set, and all that is added later is dropped.
+ * Layer: util. The program's append buffer, for text that is written piece by
+ * piece. Where many pieces need printf, open_memstream does as well. A lack of
+ * memory is checked once, at the end: `failed` is set, and everything added
+ * later is dropped.
  */
 #ifndef BATS_UTIL_TEXT_H
 #define BATS_UTIL_TEXT_H
@@ -17,7 +17,7 @@
 
 /* All zero: empty. */
 struct bats_text {
-    char *bytes; /* n of them and a NUL; NULL: nothing was ever added */
+    char *bytes; /* n bytes and a NUL; NULL: nothing was ever added */
     size_t n, room;
     bool failed; /* memory was short */
 };
@@ -29,11 +29,11 @@ void bats_text_format(struct bats_text *text, const char *format, ...)
 void bats_text_encode(struct bats_text *text, enum bats_encoding encoding,
                       const char *string);
 
-/* Forgets all bytes but the first n, and keeps the room. With n = 0 nothing is
- * missing any more, whatever has failed. */
+/* Drops all bytes but the first n, and keeps the room. n = 0 also clears
+ * `failed`. */
 void bats_text_cut(struct bats_text *text, size_t n);
 
-/* The number of bytes, or BATS_ENOMEM if memory was short. */
+/* Returns the number of bytes, or BATS_ENOMEM if memory was short. */
 ptrdiff_t bats_text_length(const struct bats_text *text);
 
 /* 0, or BATS_ENOMEM if memory was short. */
@@ -41,13 +41,13 @@ int bats_text_check(const struct bats_text *text, struct bats_error *err);
 
 void bats_text_release(struct bats_text *text);
 
-/* Adds to the text in an array of `size` bytes; what does not fit is cut
- * off. */
+/* Appends to the text in an array of `size` bytes; text that does not fit is
+ * cut off. */
 void bats_append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* True for letters, digits and '_', not beginning with a digit: the name of a
- * variable. */
+/* True if `text` is a variable name: letters, digits and '_', not beginning
+ * with a digit. */
 bool bats_text_is_name(const char *text);
 
 bool bats_text_ends(const char *text, const char *end);

@@ -52,7 +52,7 @@ static enum outcome read_digits(const char **text, int64_t *number)
 
 /*
  * The fraction whose digits begin at `digits`, times `unit`, rounded. Seven
- * further decimal places are used, because a day in microseconds, the largest
+ * decimal places beyond the unit are used: a day in microseconds, the largest
  * unit, leaves room for no more. Further digits change nothing.
  */
 static int64_t fraction_of(const char *digits, int64_t unit)
@@ -131,7 +131,7 @@ static enum outcome read_sum(const char *text, bats_time *sum)
 /* Reads "MM:SS", "HH:MM:SS", "D-HH", "D-HH:MM", "D-HH:MM:SS". */
 static enum outcome read_clock(const char *text, bats_time *sum)
 {
-    int64_t field[4]; /* in their order, from the left */
+    int64_t field[4]; /* the fields from the left */
     int n = 0;
     bool days = false;
     for (;; text++) {

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* Exit statuses that the master gives, with signal 15, to an execution that it
- * has ended for good: after a time-out, as in GNU parallel; or because the task
- * has already filled a whole job and no job is longer. The last one is for an
+ * has ended for good: after a time-out, as in GNU parallel; or because the
+ * task has filled a whole job and no job is longer. The last one is for an
  * execution that was killed because it held too much memory. */
 #define BATS_STATUS_TIMED_OUT (-1)
 #define BATS_STATUS_TOO_LONG (-2)
@@ -19,20 +19,20 @@
 #define BATS_STATUS_OUT_OF_MEMORY (-4)
 
 struct bats_usage {
-    int exit_status;  /* 0..255; 126/127 if it could not be started;
-                         128 + signal if a signal ended it; or see above */
-    int signal;       /* that ended it, or 0 */
+    int exit_status;  /* 0..255; 126/127 if it could not be started; 128 +
+                       * signal if a signal ended it; or one of the above */
+    int signal;       /* signal that ended it, or 0 */
     int64_t start_us; /* real time, microseconds since 1970 */
     int64_t wall_us;  /* real time it took, slowing included; for a built-in
-                         sleep exactly the time asked for */
+                       * sleep exactly the time requested */
     int64_t user_us;  /* CPU time of the process and its waited children */
     int64_t system_us;
-    int64_t max_rss_kib; /* 0: unknown, because it is less than that of this
-                            process, with which a child of it begins */
+    int64_t max_rss_kib; /* 0: unknown. It is less than that of this process,
+                          * with which a child begins */
     int64_t written[2];  /* bytes on standard output and error, kept or not; 0
-                            if the task writes to the file itself */
-    int64_t begin, end;  /* BATS_OUTPUT_STREAM: the place of its output in the
-                            file (exec/output/outfile.h) */
+                          * if the task writes to the file itself */
+    int64_t begin, end;  /* BATS_OUTPUT_STREAM: where its output is in the file
+                          * (exec/output/outfile.h) */
 };
 
 #endif

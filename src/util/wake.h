@@ -15,7 +15,7 @@
 
 #define BATS_WAKE_SIGNAL SIGURG
 
-/* The present mask of this thread without the signal: for ppoll. */
+/* The mask of this thread without the signal, for ppoll. */
 static inline void bats_wake_mask(sigset_t *mask)
 {
     sigprocmask(SIG_SETMASK, NULL, mask);

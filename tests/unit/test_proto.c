@@ -352,7 +352,7 @@ TEST(results_in_a_hello_are_checked)
         hello.results = (const char *)kept.bytes;
         hello.n_results = kept.n;
         bats_proto_put(&p, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello));
-        refused(p.bytes, p.n, "results that are none");
+        refused(p.bytes, p.n, "has invalid results");
         bats_text_release(&p);
         bats_text_release(&kept);
         bats_proto_result(&kept, &(struct bats_task_result){.task = 1});
