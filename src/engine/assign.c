@@ -182,33 +182,18 @@ void assign_slot(struct bats_sched *e, uint32_t slot)
         fill(e, slot);
 }
 
-/* `slot`, or the next idle one if a task that began meanwhile holds it. */
-static uint32_t still_idle(const struct state *s, uint32_t slot)
-{
-    while (slot != NO_SLOT && !s->slots[slot].is_idle)
-        slot = s->slots[slot].next_idle;
-    return slot;
-}
-
-/* The first slot that may get something now. */
-static uint32_t first_to_ask(const struct state *s)
-{
-    return waits_for_machines(s) && s->idle.asked != NO_SLOT
-               ? s->slots[s->idle.asked].next_idle
-               : s->idle.first;
-}
-
-/* Offers work to every idle slot once. True: a slot left its tasks to another
- * one, which then wanted none. */
+/* Offers work to every idle slot once; while machines join, only to new ones.
+ * True: a slot left its tasks to another one, which then wanted none. */
 static bool ask_idle(struct bats_sched *e)
 {
     struct state *s = &e->state;
-    uint32_t slot = first_to_ask(s);
     bool left = false, refused = false;
+    struct idle_walk walk;
+    uint32_t slot;
     begin_pass(e);
-    while (slot != NO_SLOT && !s->run.draining && !s->run.in_tail &&
-           any_task(s)) {
-        uint32_t next = s->slots[slot].next_idle;
+    idle_walk_begin(s, &walk, waits_for_machines(s) ? s->idle.asked : 0);
+    while (!s->run.draining && !s->run.in_tail && any_task(s) &&
+           (slot = idle_walk_next(s, &walk)) != NO_SLOT) {
         /* Refused: ask again at the next monitoring, or at once if another
          * machine only has to take its tasks first. */
         if (!fill(e, slot)) {
@@ -217,10 +202,9 @@ static bool ask_idle(struct bats_sched *e)
             refused |= left && slot_is_free(s, slot);
             slot_remove_idle(s, slot);
         }
-        slot = still_idle(s, next);
     }
     if (waits_for_machines(s))
-        s->idle.asked = s->idle.last;
+        s->idle.asked = s->idle.last_number;
     return refused;
 }
 
@@ -280,26 +264,22 @@ void assign_replicas(struct bats_sched *e)
 {
     struct state *s = &e->state;
     if (!e->tail->begin || s->run.draining || s->run.on_hold ||
-        s->idle.first == NO_SLOT || bats_bag_pending(&s->bag) > 0)
+        s->idle.n == 0 || bats_bag_pending(&s->bag) > 0)
         return;
-    bool all;
-    const bats_time *useless = e->tail->begin(e->own.tail, s, &all);
-    if (all)
-        s->idle.asked = NO_SLOT;
     static const struct proposer *const list[] = {&propose_copy};
-    uint32_t refused = 0, next, slot = s->idle.first;
-    if (s->idle.asked != NO_SLOT)
-        slot = s->slots[s->idle.asked].next_idle;
-    for (; slot != NO_SLOT && refused < TAIL_SLOTS;
-         slot = still_idle(s, next)) {
+    const struct tail_pass *pass = e->tail->begin(e->own.tail, s);
+    struct idle_walk walk;
+    uint32_t refused = 0, slot;
+    idle_walk_begin(s, &walk, pass->all ? 0 : s->idle.asked);
+    while (refused < TAIL_SLOTS &&
+           (slot = idle_walk_next(s, &walk)) != NO_SLOT) {
         const struct machine *m = &s->machines[s->slots[slot].machine];
-        next = s->slots[slot].next_idle;
-        if (m->quarantined || m->paid_end <= useless[m->cluster] ||
-            !e->tail->may(e->own.tail, s, slot))
-            continue;
-        refused += !note(s, slot, give(e, slot, list, 1));
+        if (pass->closed[m->cluster])
+            walk.next[m->cluster] = NO_SLOT;
+        else if (!m->quarantined && m->paid_end > pass->useless[m->cluster])
+            refused += !note(s, slot, give(e, slot, list, 1));
     }
-    s->idle.asked = s->idle.last;
+    s->idle.asked = s->idle.last_number;
 }
 
 /* ---- instances ---- */
@@ -319,11 +299,12 @@ void assign_instances(struct bats_sched *e)
     if (!s->run.in_tail)
         return;
     static const struct proposer *const list[] = {&propose_instance};
-    for (uint32_t next, slot = s->idle.first; slot != NO_SLOT; slot = next) {
-        next = s->slots[slot].next_idle;
+    struct idle_walk walk;
+    uint32_t slot;
+    idle_walk_begin(s, &walk, 0);
+    while ((slot = idle_walk_next(s, &walk)) != NO_SLOT)
         if (admits(e, slot))
             note(s, slot, give(e, slot, list, 1));
-    }
 }
 
 void assign_hand_over(struct bats_sched *e, uint32_t machine)

@@ -99,9 +99,10 @@ static bool has_slots(const struct bats_sched *e, const struct cluster *c)
     const struct state *s = &e->state;
     if (!s->run.in_tail || !e->tail->waiting)
         return false;
-    uint32_t n = waiting(e, c);
-    for (uint32_t slot = s->idle.first; n > 0 && slot != NO_SLOT;
-         slot = s->slots[slot].next_idle)
+    uint32_t n = waiting(e, c), slot;
+    struct idle_walk walk;
+    idle_walk_begin(s, &walk, 0);
+    while (n > 0 && (slot = idle_walk_next(s, &walk)) != NO_SLOT)
         n -= same_pool(e, c, &s->clusters[slot_cluster(s, slot)]);
     return n == 0;
 }

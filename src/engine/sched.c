@@ -267,12 +267,12 @@ static int settle(struct bats_sched *e, struct bats_error *err)
         configure_sampling(e, false);
     if (e->tail->next)
         settle_tail(e);
-    if (s->idle.first != NO_SLOT)
+    if (s->idle.n > 0)
         assign_idle(e);
     int rc = configure_released(e, err);
     if (s->n_replicas > 0)
         assign_make_room(e);
-    if (s->idle.first != NO_SLOT)
+    if (s->idle.n > 0)
         assign_replicas(e);
     configure_give_back(e);
     if (rc == 0 && s->n_busy == 0)

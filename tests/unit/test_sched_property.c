@@ -20,13 +20,13 @@ static const struct {
 } kinds[KINDS] = {
     [KIND_BATS] = {"bats", UINT64_C(0x977390fc8372bf8b)},
     [KIND_BKP] = {"bkp", UINT64_C(0xf9b0675946fe731e)},
-    [KIND_RR] = {"rr", UINT64_C(0x475cc803ec57afc3)},
+    [KIND_RR] = {"rr", UINT64_C(0xef5e90bec64c93f1)},
     [KIND_DBC] = {"dbc", UINT64_C(0x969e07f4a5385342)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x00076ef6d526faa8)},
     [KIND_GRAPH] = {"graph", UINT64_C(0xbe314c53450b8701)},
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xce1a8351432e89ac)},
     [KIND_NOTICE] = {"notice", UINT64_C(0xa65e958d2f2f6b5a)},
-    [KIND_SECOND] = {"second", UINT64_C(0x608ea4af237d0c39)},
+    [KIND_SECOND] = {"second", UINT64_C(0x6eb89c66c53aef35)},
     [KIND_JOB] = {"job", UINT64_C(0x21eb1ce9cb203008)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
     [KIND_NEEDS] = {"needs", UINT64_C(0xbbb16e8a652545c9)}};

@@ -118,6 +118,17 @@ void needs_give_back(struct state *s, uint32_t lead,
 void slot_add_idle(struct state *s, uint32_t slot);
 void slot_remove_idle(struct state *s, uint32_t slot);
 
+/* A walk over idle slots, oldest first. Slots may be taken out meanwhile. */
+struct idle_walk {
+    uint32_t next[BATS_CLUSTERS_MAX]; /* by cluster; NO_SLOT: no further one */
+};
+
+/* Starts with the first slot that became idle after the one of this number. */
+void idle_walk_begin(const struct state *s, struct idle_walk *walk,
+                     uint64_t number);
+/* NO_SLOT: there is no further slot. O(clusters). */
+uint32_t idle_walk_next(const struct state *s, struct idle_walk *walk);
+
 /* Notes why the slot was given no task. */
 void slot_note_idle(struct state *s, uint32_t slot, enum bats_idle reason);
 

@@ -9,16 +9,18 @@ void slot_add_idle(struct state *s, uint32_t slot)
     struct slot *sl = &s->slots[slot];
     if (sl->is_idle)
         return;
+    struct idle_list *list = &s->idle.of[slot_cluster(s, slot)];
     sl->is_idle = true;
     s->idle.n++;
+    s->idle.number[slot] = ++s->idle.last_number;
     sl->idle = BATS_IDLE_NOT;
     sl->next_idle = NO_SLOT;
-    sl->prev_idle = s->idle.last;
-    if (s->idle.last == NO_SLOT)
-        s->idle.first = slot;
+    sl->prev_idle = list->last;
+    if (list->last == NO_SLOT)
+        list->first = slot;
     else
-        s->slots[s->idle.last].next_idle = slot;
-    s->idle.last = slot;
+        s->slots[list->last].next_idle = slot;
+    list->last = slot;
 }
 
 void slot_remove_idle(struct state *s, uint32_t slot)
@@ -26,18 +28,46 @@ void slot_remove_idle(struct state *s, uint32_t slot)
     struct slot *sl = &s->slots[slot];
     if (!sl->is_idle)
         return;
+    struct idle_list *list = &s->idle.of[slot_cluster(s, slot)];
     sl->is_idle = false;
     s->idle.n--;
-    if (s->idle.asked == slot)
-        s->idle.asked = sl->prev_idle;
     if (sl->prev_idle == NO_SLOT)
-        s->idle.first = sl->next_idle;
+        list->first = sl->next_idle;
     else
         s->slots[sl->prev_idle].next_idle = sl->next_idle;
     if (sl->next_idle == NO_SLOT)
-        s->idle.last = sl->prev_idle;
+        list->last = sl->prev_idle;
     else
         s->slots[sl->next_idle].prev_idle = sl->prev_idle;
+}
+
+void idle_walk_begin(const struct state *s, struct idle_walk *walk,
+                     uint64_t number)
+{
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        walk->next[c] = number == 0 ? s->idle.of[c].first : NO_SLOT;
+        for (uint32_t at = s->idle.of[c].last;
+             number > 0 && at != NO_SLOT && s->idle.number[at] > number;
+             at = s->slots[at].prev_idle)
+            walk->next[c] = at;
+    }
+}
+
+uint32_t idle_walk_next(const struct state *s, struct idle_walk *walk)
+{
+    uint32_t oldest = NO_SLOT;
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        uint32_t *next = &walk->next[c];
+        while (*next != NO_SLOT && !s->slots[*next].is_idle)
+            *next = s->slots[*next].next_idle;
+        if (*next != NO_SLOT &&
+            (oldest == NO_SLOT ||
+             s->idle.number[*next] < s->idle.number[oldest]))
+            oldest = *next;
+    }
+    if (oldest != NO_SLOT)
+        walk->next[slot_cluster(s, oldest)] = s->slots[oldest].next_idle;
+    return oldest;
 }
 
 void slot_note_idle(struct state *s, uint32_t slot, enum bats_idle reason)

@@ -175,9 +175,10 @@ static bool allocate(struct state *s, const struct bats_sched_options *o)
     s->slots = aligned_alloc(CACHE_LINE, n_slots * sizeof *s->slots);
     s->tasks = calloc(o->n_tasks, sizeof *s->tasks);
     s->busy = calloc(n_slots / 64 + 1, sizeof *s->busy);
+    s->idle.number = calloc(n_slots, sizeof *s->idle.number);
     s->idle.news = calloc(o->n_machines, sizeof *s->idle.news);
     return s->machines && s->rest && s->members && s->held && s->slots &&
-           s->tasks && s->busy && s->idle.news &&
+           s->tasks && s->busy && s->idle.number && s->idle.news &&
            bats_heap_init(&s->turns, o->n_machines) &&
            bats_heap_init(&s->limits, s->run.has_limits ? n_slots : 0) &&
            bats_heap_init(&s->quarantines, o->n_machines) &&
@@ -332,10 +333,11 @@ int state_init(struct state *s, const struct bats_sched_options *o,
                   .lease = lease,
                   .earlier_charged = o->earlier.charged},
         .run = run_of(o, lease->terms, gives_up),
-        .idle = {.first = NO_SLOT, .last = NO_SLOT, .asked = NO_SLOT},
         .n_clusters = o->n_clusters,
         .n_machines = o->n_machines,
         .n_absent = o->n_machines};
+    for (size_t c = 0; c < o->n_clusters; c++)
+        s->idle.of[c] = (struct idle_list){NO_SLOT, NO_SLOT};
     set_up_money(s, o);
     state_believe(s, o->prior);
     if (!allocate(s, o))
@@ -379,6 +381,7 @@ void state_release(struct state *s)
     free(s->held);
     free(s->slots);
     free(s->busy);
+    free(s->idle.number);
     free(s->idle.news);
     free(s->tasks);
     free(s->answers.queue);

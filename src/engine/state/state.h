@@ -44,7 +44,7 @@ struct knowledge {
     bool believes; /* there is a prior: */
     struct bats_prior prior;
     uint32_t sample_size;
-    bool tops_up; /* results of earlier sessions count in the sample */
+    bool tops_up;     /* results of earlier sessions count in the sample */
     int64_t *height;  /* by node of the graph: number of tasks in the longest
                          chain that begins with it or, once is_ranked,
                          microseconds of the heaviest one; NULL: no graph */
@@ -101,13 +101,16 @@ struct run {
     uint32_t n_released; /* bag.n_released at the last look at machines */
 };
 
-/* Idle slots. */
+/* Idle slots, numbered in the order in which they became idle. */
 struct idle {
-    uint32_t first, last; /* list, oldest first */
-    uint32_t n;           /* length of the list */
-    uint32_t asked;       /* slots up to this one have already declined a
-                             replica; NO_SLOT: none has */
-    uint32_t *news;       /* n_news machines with a newly noted idle reason */
+    struct idle_list {
+        uint32_t first, last;
+    } of[BATS_CLUSTERS_MAX]; /* by cluster: list, oldest first */
+    uint32_t n;              /* length of all lists */
+    uint64_t *number;        /* by slot, from 1 on */
+    uint64_t last_number;
+    uint64_t asked; /* slots up to this number would decline again */
+    uint32_t *news; /* n_news machines with a newly noted idle reason */
     uint32_t n_news;
 };
 
@@ -117,11 +120,11 @@ struct needs {
     struct bats_need *list; /* by category; NULL: one slot each */
     uint16_t *more; /* by category: the next one after running out of memory,
                        or itself */
-    double *share; /* by category: share of a machine's slots per task */
+    double *share;  /* by category: share of a machine's slots per task */
     struct bats_stock *spec, *free; /* by machine: its resources, and the free
                                        ones */
-    uint64_t *free_gpus; /* by machine: bits of the free GPUs */
-    uint64_t *gpus; /* by slot: bits of its task's GPUs */
+    uint64_t *free_gpus;            /* by machine: bits of the free GPUs */
+    uint64_t *gpus;                 /* by slot: bits of its task's GPUs */
     uint32_t *lead; /* by slot: the slot whose task holds it, or NO_SLOT */
 };
 
@@ -149,7 +152,7 @@ struct state {
     struct bats_heap limits; /* slots by their task's time-out; empty without
                                 time-outs */
     struct bats_heap quarantines; /* machines by the end of their quarantine */
-    struct bats_heap retries; /* numbers of WAITING tasks by their next
+    struct bats_heap retries;     /* numbers of WAITING tasks by their next
                                  attempt; empty without delays */
     struct bats_bag bag;
 

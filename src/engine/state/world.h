@@ -96,7 +96,7 @@ struct slot {
     _Alignas(CACHE_LINE) uint32_t machine;
     struct bats_position head, tail; /* BATS_NO_POSITION if empty */
     uint32_t n_tasks;                /* in the queue */
-    uint32_t next_idle, prev_idle;   /* links of the idle list */
+    uint32_t next_idle, prev_idle;   /* links of its cluster's idle list */
     bool is_idle;                    /* in the idle list */
     bool is_replica;                 /* the head is a replica; then: */
     bool replica_cancelled;          /*   it was told to stop, and */

@@ -33,10 +33,10 @@ struct replicas {
     bats_time looked_at;   /* when the list was made */
     uint32_t next_busy;    /* where to continue: a word of `busy` */
     bool knows;            /* the list is valid for this pass */
+    bool failed_here;      /* a task was not chosen because of that */
     bool is_news;          /* slots that found nothing may find a task now */
     uint64_t seen_changes; /* s->n_changes at the last pass */
-    bats_time useless[BATS_CLUSTERS_MAX]; /* a machine paid no longer than this
-                                             finds nothing */
+    struct tail_pass pass;
     struct bats_histogram histogram[BATS_CLUSTERS_MAX]; /* of all results */
     size_t canonical; /* cluster to which histograms are converted */
     struct bats_regression to_canonical[BATS_CLUSTERS_MAX]; /* conversions */
@@ -310,6 +310,15 @@ static bool runs_slower(const struct state *s, const struct replicated *t,
     return true;
 }
 
+/* The task failed there last: other machines of the cluster may take it. */
+static bool avoids(struct replicas *c, const struct state *s,
+                   const struct replicated *t, uint32_t machine)
+{
+    bool failed = s->tasks[t->task.i].avoid == machine;
+    c->failed_here |= failed;
+    return failed;
+}
+
 static struct replicated *choose_any(struct replicas *c, const struct state *s,
                                      uint32_t slot)
 {
@@ -318,8 +327,7 @@ static struct replicated *choose_any(struct replicas *c, const struct state *s,
     for (uint32_t i = 0; i < c->n; i++) {
         struct replicated *t = &c->list[i];
         if (runs_slower(s, t, cluster) &&
-            s->tasks[t->task.i].avoid != s->slots[slot].machine &&
-            draw(c, ++n) == 0)
+            !avoids(c, s, t, s->slots[slot].machine) && draw(c, ++n) == 0)
             chosen = t; /* each of the n is equally likely */
     }
     return chosen;
@@ -337,7 +345,7 @@ static struct replicated *choose_last(struct replicas *c,
         struct replicated *t = &c->list[i];
         double here = total(c, s, t, cluster);
         if (t->left > here && (!chosen || t->left > chosen->left) &&
-            s->tasks[t->task.i].avoid != machine &&
+            !avoids(c, s, t, machine) &&
             (c->strategy != BATS_TAIL_PERFECT || here <= paid))
             chosen = t;
     }
@@ -365,12 +373,10 @@ static struct replicated *choose(struct replicas *c, const struct state *s,
     return t ? t : choose_any(c, s, slot);
 }
 
-static bool may(const void *self, const struct state *s, uint32_t slot)
+/* Machines of the cluster may run replicas. */
+static bool may(const struct state *s, size_t cluster)
 {
-    const struct machine *m = &s->machines[s->slots[slot].machine];
-    (void)self;
-    return !m->quarantined && mean_on(s, m->cluster) > 0 &&
-           !forecast_too_late(s, m->cluster);
+    return mean_on(s, cluster) > 0 && !forecast_too_late(s, cluster);
 }
 
 static struct bats_position replica(void *self, const struct state *s,
@@ -381,9 +387,12 @@ static struct bats_position replica(void *self, const struct state *s,
     if (!c->knows && !has_looked(c, s))
         look_around(c, s);
     c->knows = true;
+    c->failed_here = false;
     struct replicated *t = choose(c, s, slot);
     if (!t) {
-        c->useless[m->cluster] = m->paid_end;
+        c->pass.useless[m->cluster] = m->paid_end;
+        c->pass.closed[m->cluster] =
+            !c->failed_here && c->strategy != BATS_TAIL_PERFECT;
         return BATS_NO_POSITION;
     }
     if (!is_random(c))
@@ -393,26 +402,30 @@ static struct bats_position replica(void *self, const struct state *s,
 
 /* An idle machine that found nothing is asked again only at the next tick,
  * when a running task has one execution less, or after a record runtime. */
-static const bats_time *begin(void *self, const struct state *s, bool *all)
+static const struct tail_pass *begin(void *self, const struct state *s)
 {
     struct replicas *c = self;
-    *all = c->is_news || c->seen_changes != s->n_changes ||
-           c->strategy != BATS_TAIL_SOONEST;
-    if (*all) {
-        memset(c->useless, 0, sizeof c->useless);
+    struct tail_pass *p = &c->pass;
+    p->all = c->is_news || c->seen_changes != s->n_changes ||
+             c->strategy != BATS_TAIL_SOONEST;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        p->closed[i] = !may(s, i);
+    if (p->all) {
+        memset(p->useless, 0, sizeof p->useless);
         c->has_longest = false;
         c->n = 0;
     }
     c->is_news = c->knows = false;
     c->seen_changes = s->n_changes;
-    return c->useless;
+    return p;
 }
 
 static struct bats_position migrate(void *self, const struct state *s,
                                     uint32_t slot)
 {
     struct replicas *c = self;
-    if (!may(c, s, slot) || s->slots[slot].n_tasks > 0 ||
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    if (m->quarantined || !may(s, m->cluster) || s->slots[slot].n_tasks > 0 ||
         s->run.phase == PHASE_SAMPLING ||
         bats_bag_pending(&s->bag) > s->known.sample_size)
         return BATS_NO_POSITION;
@@ -523,14 +536,12 @@ const struct tail tail_replicas = {.advisor = REPLICAS("replicas"),
                                    .learn = learn,
                                    .tick = tick,
                                    .begin = begin,
-                                   .may = may,
                                    .replica = replica,
                                    .hand_over = hand_over};
 const struct tail tail_migrate = {.advisor = REPLICAS("migrate"),
                                   .learn = learn,
                                   .tick = tick,
                                   .begin = begin,
-                                  .may = may,
                                   .replica = replica,
                                   .migrate = migrate,
                                   .hand_over = hand_over};

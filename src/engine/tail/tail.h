@@ -8,6 +8,16 @@
 #include "bats/status.h"
 #include "engine/advisor.h"
 
+/* The idle slots worth asking for a replica; there may be many others. */
+struct tail_pass {
+    bool all; /* all, or only those that became idle since the last pass */
+    bool
+        closed[BATS_CLUSTERS_MAX]; /* no slot of the cluster finds a replica */
+    bats_time useless[BATS_CLUSTERS_MAX]; /* nor one of a machine paid no
+                                             longer than this, until a pass
+                                             over all slots */
+};
+
 struct tail {
     struct advisor advisor;
     /* Learns a task's result on the cluster. False: out of memory. */
@@ -15,13 +25,9 @@ struct tail {
                   bats_time runtime);
     /* A monitoring interval is over. */
     void (*tick)(void *self);
-    /* Starts a pass over idle slots: all of them, or only those not asked
-     * since. Returns, by cluster, the time until which a machine must at least
-     * be paid for its slots to find a replica; it changes with every slot that
-     * finds nothing, as there may be many idle slots. NULL: no bound. */
-    const bats_time *(*begin)(void *self, const struct state *s, bool *all);
-    /* Whether the slot may run a replica. */
-    bool (*may)(const void *self, const struct state *s, uint32_t slot);
+    /* Starts a pass over idle slots. The answer changes with every slot that
+     * finds nothing. NULL: slots run no replicas. */
+    const struct tail_pass *(*begin)(void *self, const struct state *s);
     /* Task for the slot to replicate; BATS_NO_POSITION: none. */
     struct bats_position (*replica)(void *self, const struct state *s,
                                     uint32_t slot);
