@@ -205,6 +205,7 @@ agrees long.txt
 ok 'a task that outlasts three jobs has failed for that, and is said to need more'
 
 expect 4 alloc bag.txt -p fast -b 0.1 --slots 2 --window 20s
+grep -q 'does not pay one job: 0.155556 billing-h are held for one in' err
 ok 'where the budget does not pay one job, none is submitted'
 expect 2 alloc bag.txt -p nowhere -b 1
 grep -q 'partition' err

@@ -54,8 +54,10 @@ ok 'they are billed to that account'
 sacctmgr -i modify account small set GrpTRESMins=billing=20 >>out 2>&1
 cp bag.txt none.txt
 expect 4 alloc none.txt -b account --account small --window 20s
-test "$(sqlite3 none.txt.bats "SELECT count(*) FROM happened
-    WHERE what = 'acquire'")" -eq 0
+grep -q 'does not pay one job: 0.422223 billing-h are held for one in' err
+test ! -s none.txt.bats
+test "$(squeue -h -t all -o %j | sed '/^bats-price-/d' | sort -u)" = \
+    "$(sqlite3 bag.txt.bats 'SELECT jobs_name FROM session')"
 ok 'what it cannot hold is not submitted'
 
 # ---- jobs of several nodes ----

@@ -27,9 +27,9 @@ static const struct {
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xce1a8351432e89ac)},
     [KIND_NOTICE] = {"notice", UINT64_C(0xa65e958d2f2f6b5a)},
     [KIND_SECOND] = {"second", UINT64_C(0x6eb89c66c53aef35)},
-    [KIND_JOB] = {"job", UINT64_C(0x21eb1ce9cb203008)},
+    [KIND_JOB] = {"job", UINT64_C(0x22f0286e1acbafea)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xbbb16e8a652545c9)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x343847c2abe52485)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -13,8 +13,8 @@
 #include "site/batch_system.h"
 #include "util/now.h"
 
-#define WINDOW (10 * BATS_MINUTE)  /* --window */
-#define RETURN_US 15000000         /* for jobs to be back, beyond --silence */
+#define WINDOW (10 * BATS_MINUTE) /* --window */
+#define RETURN_US 15000000        /* for jobs to be back, beyond --silence */
 
 /* The run may be in a job itself, which is billed until it ends. */
 static int find_own_job(struct bats_alloc *a, struct bats_error *err)
@@ -85,6 +85,24 @@ static int set_guarantee(struct bats_alloc *a, const struct bats_settings *set,
     return 0;
 }
 
+/* A budget that never pays a job is refused before anything is asked for. */
+static int check_budget(const struct bats_alloc *a, bats_money budget,
+                        struct bats_error *err)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < a->platform.n_clusters; i++)
+        if (bats_alloc_price(a, i, a->platform.window, 0) <
+            bats_alloc_price(a, best, a->platform.window, 0))
+            best = i;
+    bats_money least = bats_alloc_price(a, best, a->platform.window, 0);
+    if (budget == BATS_UNLIMITED || budget - a->billing.before >= least)
+        return 0;
+    return bats_error_set(
+        err, BATS_EBUDGET,
+        "the budget does not pay one job: %s are held for one in partition %s",
+        bats_words_money(least, a->system->currency).s, a->partitions[best]);
+}
+
 static int create(struct bats_alloc *a, const struct bats_settings *set,
                   const char *record, struct bats_run_options *options,
                   struct bats_error *err)
@@ -121,6 +139,8 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
     if (rc == 0)
         rc = bats_alloc_find_earlier(a, options, err);
     options->budget = bats_alloc_limit(a, options);
+    if (rc == 0 && !set->dry_run && options->resume == BATS_RECORD_NOT)
+        rc = check_budget(a, options->budget, err);
     snprintf(p->currency, sizeof p->currency, "%s",
              rc == 0 ? a->system->currency : "");
     return rc;

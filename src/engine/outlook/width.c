@@ -13,6 +13,13 @@ static double cost_of_rest(const struct state *s, size_t cluster)
            cluster_rate(s, cluster) / cluster_slots(c);
 }
 
+/* Time until the lease ends and its tasks are told to stop. */
+static double time_left(const struct state *s, uint32_t id)
+{
+    const struct machine_rest *r = &s->rest[id];
+    return (double)(r->began_at + r->leased - s->run.preempt_lead - s->now);
+}
+
 /* Cost of the time that the machine's tasks need beyond its lease. */
 static double beyond_lease(const struct state *s, uint32_t id)
 {
@@ -20,7 +27,7 @@ static double beyond_lease(const struct state *s, uint32_t id)
     double rest = 0;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         rest = larger(rest, forecast_rest(s, i));
-    rest -= (double)(s->rest[id].began_at + s->rest[id].leased - s->now);
+    rest -= time_left(s, id);
     return larger(rest, 0) * cluster_rate(s, m->cluster);
 }
 
@@ -78,8 +85,8 @@ bool width_pays_task(const struct state *s, uint32_t id)
     double mean = cluster_mean(&s->clusters[m->cluster]);
     if (!width_matters(s) || l->budget == BATS_UNLIMITED || mean == 0)
         return true;
-    double left = (double)(s->rest[id].began_at + s->rest[id].leased - s->now);
-    double cost = larger(mean - left, 0) * cluster_rate(s, m->cluster);
+    double cost =
+        larger(mean - time_left(s, id), 0) * cluster_rate(s, m->cluster);
     return cost + running(s) - beyond_lease(s, id) <=
            (double)bats_ledger_available(l);
 }
