@@ -45,6 +45,11 @@ grep -q '^fast: 16 billing-h per hour' out
 test "$(grep -c '^ *sbatch ' out)" -eq 2
 test ! -e ran
 test ! -e bag.txt.bats
+grep -q "^exec .*bats-mpi' lease 80 srun .*bats-mpi' worker --join " out
+alloc bag.txt -p fast -b 100 --dry-run
+grep -q "^exec .*bats-mpi' lease 80 '[^ ]*bats-mpi' worker --join " out
+alloc bag.txt -p fast -b 100 --dry-run --guarantee limit
+grep -q "^exec '[^ ]*bats-mpi' worker --join " out
 ok 'a dry run shows the first jobs and starts nothing'
 printf '#!/bin/sh\n#BATS parameter x integer range from 1 to 4 step 1\necho "$x"\n' >sweep.sh
 alloc sweep.sh -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run
