@@ -314,7 +314,7 @@ TEST_WITH(a_garbled_byte_of_a_header_is_found, set_up, leave_directory)
         has(&d, 2, 1, "gamma\n");
         assert_int_equal(complaints, 1);
         assert_string_equal(complaint, "./stream-r-1.out: the output of task "
-                                       "2 is damaged or not all there");
+                                       "2 is damaged or incomplete");
         bats_outdir_release(&d);
         bytes[at] ^= 1;
     }

@@ -14,7 +14,7 @@
 
 #define PREFIX "stream-"
 #define SUFFIX ".index"
-#define PIECE ((size_t)64 * 1024) /* handed over at once */
+#define PIECE ((size_t)64 * 1024) /* bytes passed on at once */
 
 static void complain(const struct bats_outdir *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -70,7 +70,8 @@ bool bats_outdir_in_use(const char *dir)
     return n > 0;
 }
 
-/* Names begin with the time of the run, so their order is that of the runs. */
+/* Lists the names of files. Names begin with the time of the run, so sorting
+ * them sorts the runs. */
 static int list_names(struct bats_outdir *d, struct bats_error *err)
 {
     struct dirent **list = NULL;
@@ -135,7 +136,8 @@ static int add(struct bats_outdir *d, const struct bats_outdir_entry *entry,
     return 0;
 }
 
-/* The attempt was added recently, so the search goes backwards. */
+/* Removes an attempt that does not count. It was added recently, so the search
+ * goes backwards. */
 static void disown(struct bats_outdir *d,
                    const struct bats_outdir_entry *entry)
 {
@@ -353,7 +355,7 @@ int bats_outdir_read(const struct bats_outdir *outdir,
     if (rc > 0)
         complain(outdir,
                  "%.200s/%.100s.out: the output of task %" PRIu64
-                 " is damaged or not all there",
+                 " is damaged or incomplete",
                  outdir->dir, outdir->names[entry->file],
                  (uint64_t)entry->task + 1);
     fclose(in);

@@ -3,7 +3,7 @@
  * into a directory (outfile.h has the format).
  *
  * Layer: exec. Used by the verb output. Model: a task may have run several
- * times. Its newest run counts; in that run, an attempt that succeeded is
+ * times. Its newest run counts. Within that run, an attempt that succeeded is
  * preferred to one that failed, and a later one to an earlier one. An attempt
  * that was stopped, or whose task got its result from another replica, does
  * not count.
@@ -11,7 +11,7 @@
  * Garbled lines, and files that end in the middle of a line or of a chunk
  * after a crash, are reported (`complain`), and the rest is read.
  *
- * Invariant: memory grows with the number of tasks, not of bytes.
+ * Invariant: memory grows with the number of tasks, not with their output.
  */
 #ifndef BATS_OUTDIR_H
 #define BATS_OUTDIR_H
@@ -37,15 +37,16 @@ struct bats_outdir {
     char *dir;
     char **names; /* file names without .out and .index */
     size_t n_names;
-    struct bats_outdir_entry *entries; /* those that count, sorted by task */
+    struct bats_outdir_entry *entries; /* the attempts that count, sorted by
+                                        * task */
     size_t n;
     size_t capacity;
-    /* Called with a sentence for each damage; not set: damage is ignored. */
+    /* Called with a sentence about each damage; NULL: damage is ignored. */
     void (*complain)(void *context, const char *sentence);
     void *context;
 };
 
-/* True if runs have put their output there. */
+/* True if `dir` has output of runs. */
 bool bats_outdir_in_use(const char *dir);
 
 /* Reads the indexes in `dir`. BATS_EINPUT: there are none; BATS_ESYS,
@@ -54,7 +55,8 @@ int bats_outdir_open(struct bats_outdir *outdir, const char *dir,
                      struct bats_error *err);
 void bats_outdir_release(struct bats_outdir *outdir);
 
-/* Index of the first entry of a task from `task` on (index in the bag). */
+/* Index of the first entry whose task is `task` (index in the bag) or a later
+ * one. */
 size_t bats_outdir_from(const struct bats_outdir *outdir, uint32_t task);
 
 /*

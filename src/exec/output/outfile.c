@@ -18,7 +18,7 @@ struct bats_outfile {
     int out;
     int index;
     int64_t at;    /* size of the .out file */
-    int64_t begin; /* offset in it where the attempt began */
+    int64_t begin; /* offset in it of the current attempt's begin */
     uint32_t task;
     uint32_t attempt;
     char prefix[]; /* prefix of the names, for messages */

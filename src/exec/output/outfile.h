@@ -3,7 +3,7 @@
  * tasks, so that a million tasks do not make a million files.
  *
  * Layer: exec. Written by outlet, read by outdir. Model, for the worker of
- * rank R in the run RUN (or, where worker jobs join, the R-th that did):
+ * rank R in the run RUN (or, with worker jobs, the R-th that joined):
  *
  *     stream-RUN-R.out    chunks: a header of 41 bytes, for people
  *
@@ -20,19 +20,19 @@
  *                             task attempt stopped exit signal begin end
  *                             stdout stderr\n
  *
- *                         stopped is 1 if bats-mpi stopped it, so that it
- *                         counts for nothing. It is 2 in a second line for an
- *                         attempt, and then that counts for nothing: another
- *                         replica of the task was the result. begin and end are
- *                         where its chunks are in the .out file; stdout and
- *                         stderr are the bytes that the task wrote, kept or
- *                         not.
+ *                         stopped is 1 if bats-mpi stopped the attempt, which
+ *                         then does not count. A second line for an attempt,
+ *                         with stopped = 2, means that it does not count
+ *                         because another replica of the task gave the result.
+ *                         begin and end are the place of its chunks in the
+ *                         .out file; stdout and stderr are the bytes that the
+ *                         task wrote, kept or not.
  *
  * Tasks are counted from 1 here, as people see them.
  *
  * Invariants: both files only grow. A line of the index is written after all
- * chunks of its attempt, and before the result is told: what the index names
- * is there. A worker that dies leaves behind at most chunks that no line
+ * chunks of its attempt, and before the result is reported: the chunks that
+ * the index names exist. A worker that dies leaves at most chunks that no line
  * names, and a last line without its newline.
  */
 #ifndef BATS_OUTFILE_H
@@ -60,16 +60,16 @@ int bats_outfile_create(const char *prefix, struct bats_outfile **file,
                         struct bats_error *err);
 void bats_outfile_destroy(struct bats_outfile *file);
 
-/* The output that follows belongs to this attempt (task: index in the bag). */
+/* The following output belongs to this attempt (task: index in the bag). */
 void bats_outfile_begin(struct bats_outfile *file, uint32_t task,
                         uint32_t attempt);
 
-/* BATS_ESYS if it cannot be written; the file must not be used any more. */
+/* BATS_ESYS if the file cannot be written; do not use it any more. */
 int bats_outfile_add(struct bats_outfile *file, int stream, const char *bytes,
                      size_t n, struct bats_error *err);
 
-/* The attempt has ended so; sets `begin` and `end` of its usage, where its
- * chunks are in the .out file. */
+/* Records how the attempt has ended; sets `begin` and `end` of its usage, the
+ * place of its chunks in the .out file. */
 int bats_outfile_end(struct bats_outfile *file, bool stopped,
                      struct bats_usage *usage, struct bats_error *err);
 

@@ -91,7 +91,7 @@ static bool take_nothing(void *context, uint32_t task, int stream,
     return true;
 }
 
-/* A pipe for stream i. */
+/* Opens a pipe for stream i. */
 static int open_pipe(struct bats_outlet *outlet, int i, struct bats_error *err)
 {
     enum bats_output output = outlet->options->output;
@@ -124,7 +124,7 @@ static int open_null(struct bats_outlet *outlet, struct bats_error *err)
     return 0;
 }
 
-/* The directory of this task alone; NULL: it has none. */
+/* The task's own directory; NULL: it has none. */
 static const char *own_directory(const struct bats_outlet *outlet,
                                  const struct bats_runner_task *task)
 {
@@ -216,8 +216,7 @@ static void close_file(struct bats_outlet *outlet, int i)
     outlet->files[i] = -1;
 }
 
-/* The file of standard error stays open: its end is read when the task has
- * failed. */
+/* Standard error's file stays open: its end is read if the task fails. */
 void bats_outlet_started(struct bats_outlet *outlet)
 {
     if (outlet->stream[0].in < 0)

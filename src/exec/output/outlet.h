@@ -4,8 +4,8 @@
  * Layer: exec. Used by runner. Model: a task writes to two pipes (stream.h).
  * The bytes are passed on as lines, or written into the worker's outfile or
  * into the task's own files. The task gets the file itself only if the bytes
- * need no processing (--results without a limit). In any case the last bytes on
- * standard error are kept for the result.
+ * need no processing (--results without a limit). In any case the last bytes
+ * on standard error are kept for the result.
  *
  * A failure to write is remembered, and reported by outlet_poll and
  * outlet_finish; later output of the task is dropped.
@@ -28,14 +28,15 @@ struct bats_outlet {
     struct bats_outfile *file;
     struct bats_stream stream[2];
     struct bats_last last; /* of standard error */
-    int files[2]; /* of the task: opened here, closed at its end; or -1 */
+    int files[2];          /* files of the task, closed at its end; or -1 */
     uint32_t task;
-    bool is_aside;           /* the output is not ours to pass on */
+    bool is_aside;           /* a command that is not a task: its output is not
+                              * passed on */
     struct bats_error error; /* the first failure of this task, or code 0 */
 };
 
 /* Options as in runner.h; they must outlive the outlet. BATS_ENOMEM,
- * BATS_ESYS. The outlet that bats_outlet_none returns may be released without
+ * BATS_ESYS. bats_outlet_none returns an outlet that may be released without
  * being initialised. */
 struct bats_outlet bats_outlet_none(void);
 int bats_outlet_init(struct bats_outlet *outlet,
@@ -50,7 +51,7 @@ int bats_outlet_open(struct bats_outlet *outlet,
                      const struct bats_runner_task *task, int fds[2],
                      struct bats_error *err);
 
-/* As bats_runner_settle. */
+/* Like bats_runner_settle. */
 int bats_outlet_settle(struct bats_outlet *outlet, uint32_t task,
                        uint32_t attempt, bool is_result,
                        struct bats_error *err);
@@ -61,7 +62,7 @@ void bats_outlet_started(struct bats_outlet *outlet);
 /* Call when the process could not be started: undoes bats_outlet_open. */
 void bats_outlet_close(struct bats_outlet *outlet);
 
-/* Offers output again that was refused. */
+/* Offers refused output again. */
 void bats_outlet_retry(struct bats_outlet *outlet);
 
 /* The descriptors to poll, and the events seen on them. */

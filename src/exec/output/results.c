@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Like mkdir -p: creates missing parents, too. Modifies `path` meanwhile. */
+/* Creates the directory and missing parents, like mkdir -p. Modifies `path`
+ * temporarily. */
 static int make_directory(char *path)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)

@@ -39,7 +39,7 @@ void bats_spool_release(struct bats_spool *spool)
     bats_spool_init(spool);
 }
 
-/* Some file systems cannot create a file without a name. */
+/* Opens a file without a name, also on file systems that cannot create one. */
 static int open_nameless(void)
 {
     char path[4096];
@@ -108,7 +108,7 @@ bool bats_spool_in_memory(const struct bats_spool *spool)
     return spool->n_file == 0;
 }
 
-/* Copies `size` bytes from `offset` on, fewer only at the end. */
+/* Copies `size` bytes from `offset` on; fewer only at the end. */
 static ptrdiff_t read_at(const struct bats_spool *spool, int64_t offset,
                          char *to, size_t size, struct bats_error *err)
 {

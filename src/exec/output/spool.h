@@ -1,9 +1,9 @@
 /*
- * spool: bytes that are kept until it is known what becomes of them.
- * Layer: exec. Used by the MPI worker for the lines of a task that may have
- * replicas: they are published only when it is known which replica was first.
- * Memory is bounded: bytes beyond BATS_SPOOL_MEMORY go to a file without a
- * name in $TMPDIR (or /tmp), which disappears with the process.
+ * spool: bytes that are kept until their use is decided. Layer: exec. Used by
+ * the MPI worker for the lines of a task that may have replicas: they are
+ * published once it is known which replica was first. Memory is bounded: bytes
+ * beyond BATS_SPOOL_MEMORY go to a file without a name in $TMPDIR (or /tmp),
+ * which disappears with the process.
  */
 #ifndef BATS_SPOOL_H
 #define BATS_SPOOL_H
@@ -21,18 +21,18 @@ struct bats_spool {
     size_t n;
     int fd;         /* file for the rest; -1: none */
     int64_t n_file; /* number of bytes in it */
-    char *piece;    /* read last, by bats_spool_lines */
+    char *piece;    /* the piece read last by bats_spool_lines */
     size_t room;
 };
 
-/* An empty spool needs no memory, and no release. */
+/* An empty spool needs no memory and no release. */
 void bats_spool_init(struct bats_spool *spool);
 void bats_spool_release(struct bats_spool *spool);
 
 /* Empties it. */
 void bats_spool_clear(struct bats_spool *spool);
 
-/* BATS_ESYS names the directory; earlier bytes are kept. */
+/* Appends bytes. BATS_ESYS names the directory; earlier bytes are kept. */
 int bats_spool_add(struct bats_spool *spool, const char *bytes, size_t n,
                    struct bats_error *err);
 
@@ -40,9 +40,9 @@ int bats_spool_add(struct bats_spool *spool, const char *bytes, size_t n,
 int64_t bats_spool_size(const struct bats_spool *spool);
 bool bats_spool_in_memory(const struct bats_spool *spool);
 
-/* *lines: whole lines from `offset` on, as many as fit into 64 KiB, at least
- * one; valid until the next call or the release. Returns the number of bytes: 0
- * at the end; or BATS_ESYS, BATS_ENOMEM. */
+/* *lines: complete lines from `offset` on, as many as fit into 64 KiB, at
+ * least one; valid until the next call or the release. Returns the number of
+ * bytes, 0 at the end, or BATS_ESYS, BATS_ENOMEM. */
 ptrdiff_t bats_spool_lines(struct bats_spool *spool, int64_t offset,
                            const char **lines, struct bats_error *err);
 

@@ -64,8 +64,7 @@ bool bats_stream_open(struct bats_stream *stream, int64_t limit)
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return false;
-    /* Only the read end does not block: the task expects that its writes
-     * do. */
+    /* Only the read end is non-blocking: tasks expect blocking writes. */
     if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
         close(ends[0]);
         close(ends[1]);
@@ -143,7 +142,7 @@ void bats_stream_retry(struct bats_stream *stream)
         deliver(stream);
 }
 
-/* `got` more bytes are in the buffer: keeps those within the limit. */
+/* `got` new bytes are in the buffer: keeps those within the limit. */
 static void keep(struct bats_stream *stream, size_t got)
 {
     int64_t left = stream->limit - stream->total;

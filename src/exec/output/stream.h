@@ -2,16 +2,16 @@
  * stream: the pipe that carries a task's standard output or error, and the
  * bytes that are not passed on yet.
  *
- * Layer: exec. Used by outlet. Model: the stream keeps a write end of its own
- * open while the task lives, so the pipe never reports an end of file. After the
- * end of the task the contents of the pipe are read; another process that still
- * holds the pipe cannot delay the result.
+ * Layer: exec. Used by outlet. Model: the stream keeps its own write end open
+ * while the task lives, so the pipe never reports an end of file. After the
+ * end of the task the contents of the pipe are read; another process that
+ * still holds the pipe cannot delay the result.
  *
  * Bytes beyond `limit` are read, counted and dropped; one line marks the cut
  * (BATS_STREAM_MARK).
  *
- * Invariant, if whole lines are passed on: no newline is in the buffer unless
- * `blocked`.
+ * Invariant, if complete lines are passed on: no newline is in the buffer
+ * unless `blocked`.
  */
 #ifndef BATS_STREAM_H
 #define BATS_STREAM_H
@@ -28,8 +28,8 @@
 /* The line at the cut; %s is the limit as bats_size_format writes it. */
 #define BATS_STREAM_MARK "[bats-mpi: output truncated at %s]\n"
 
-/* The last bytes of a stream, however long it is: of standard error, for the
- * result. All zero: nothing was written. */
+/* The last bytes of a stream of any length: of standard error, for the result.
+ * All zero: nothing was written. */
 struct bats_last {
     char bytes[2 * BATS_COMPLAINT_BYTES];
     size_t n;
@@ -37,7 +37,7 @@ struct bats_last {
 
 void bats_last_add(struct bats_last *last, const char *bytes, size_t n);
 
-/* The last n bytes of the file behind `fd`, which can be read. */
+/* Reads the last n bytes of the file behind `fd`. */
 void bats_last_read(struct bats_last *last, int fd);
 
 /* The last *n <= BATS_COMPLAINT_BYTES bytes; valid until more are added. */
@@ -45,32 +45,33 @@ const char *bats_last_bytes(const struct bats_last *last, size_t *n);
 
 /* The receiver of the bytes. */
 struct bats_stream_taker {
-    /* Returns false for "not now": it is asked again. */
+    /* Returns false for "not now": the bytes are offered again. */
     bool (*take)(void *context, uint32_t task, int stream, const char *bytes,
                  size_t n);
     void *context;
     uint32_t task;
     int stream;
-    bool raw; /* bytes as they come; else whole lines (runner.h, `lines`) */
+    bool raw; /* bytes as they come; else complete lines (runner.h, `lines`) */
 };
 
 struct bats_stream {
-    struct bats_stream_taker to; /* set by the user before it is opened */
-    int in;                      /* read end, not blocking; -1: closed */
+    struct bats_stream_taker to; /* set by the user before opening */
+    int in;                      /* read end, non-blocking; -1: closed */
     int out;                     /* write end, for the task */
     char *bytes;
     size_t n;
-    size_t capacity; /* the buffer is larger, for a newline and the mark */
+    size_t capacity; /* the buffer is larger by room for a newline and the
+                      * mark */
     int64_t limit;   /* 0: no limit */
     int64_t total;   /* bytes written by the task */
-    char last;       /* last of the bytes that were kept */
-    bool cut;        /* the mark has been put in */
+    char last;       /* last kept byte */
+    bool cut;        /* the mark has been added */
     bool blocked;    /* the taker said "not now" */
     struct bats_last *last_bytes; /* keeps the last bytes; not owned; may be
                                    * NULL */
 };
 
-/* On failure (memory, or descriptors: errno) returns false. */
+/* Returns false on failure (memory, or descriptors: errno). */
 bool bats_stream_init(struct bats_stream *stream);
 /* Opens a new, empty pipe. */
 bool bats_stream_open(struct bats_stream *stream, int64_t limit);
@@ -78,7 +79,7 @@ bool bats_stream_open(struct bats_stream *stream, int64_t limit);
 void bats_stream_close(struct bats_stream *stream);
 void bats_stream_release(struct bats_stream *stream);
 
-/* Offers bytes again that were refused. */
+/* Offers refused bytes again. */
 void bats_stream_retry(struct bats_stream *stream);
 
 /* Reads once and passes the bytes on; false if there were none. */

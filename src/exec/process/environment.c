@@ -15,11 +15,11 @@ static const char *const launcher[] = {
     "SLURM_LAUNCH_NODE_IPADDR=", "SLURM_PMI", "SLURM_CPU_BIND",
     /* Open MPI detects Flux by this variable. */
     "FLUX_JOB_ID=", "FLUX_TASK_", "FLUX_PMI_",
-    /* For this run, and not for one that a task may start. */
+    /* Meant for this run, not for a run that a task may start. */
     "BATS_BUDGET=", "BATS_AUTH=", "BATS_MUNGE_SOCKET="};
 
-/* What Grid Engine tells a job: an mpirun in a task would start its ranks on all
- * hosts. Elsewhere these names are the user's. */
+/* Grid Engine's variables of a job: with them an mpirun in a task would start
+ * its ranks on all hosts. Without Grid Engine these names are the user's. */
 static const char *const gridengine[] = {
     "SGE_TASK_", "SGE_JOB_SPOOL_DIR=", "PE=",         "PE_HOSTFILE=",
     "JOB_ID=",   "JOB_NAME=",          "JOB_SCRIPT=", "NSLOTS=",
@@ -87,7 +87,7 @@ void bats_environment_release(struct bats_environment *environment)
     *environment = (struct bats_environment){0};
 }
 
-/* Whether `added` has the name of `entry`. The first letter usually
+/* True if `added` has the name of `entry`. The first letter usually
  * decides. */
 static bool replaced(const char *entry, const char *const *added)
 {

@@ -2,9 +2,9 @@
  * environment: the environment of a task.
  * Layer: exec. Used by runner. Model: the environment of the process that runs
  * tasks, without the variables that an MPI launcher set for that process alone
- * (Open MPI, PMIx, Hydra, Slurm's step and rank), plus those that the caller
- * adds. So a task that is itself an MPI program starts as if from a terminal.
- * Variables that describe the whole job (SLURM_JOB_ID) stay.
+ * (Open MPI, PMIx, Hydra, Slurm's step and rank), plus the variables that the
+ * caller adds. So a task that is itself an MPI program starts as if from a
+ * terminal. Variables that describe the whole job (SLURM_JOB_ID) stay.
  */
 #ifndef BATS_ENVIRONMENT_H
 #define BATS_ENVIRONMENT_H
@@ -16,16 +16,17 @@
 #include "util/text.h"
 
 struct bats_environment {
-    char **clean; /* the copies it owns */
+    char **clean; /* copies it owns */
     size_t n;
     char **merged; /* the latest result of bats_environment_merge */
     size_t capacity;
 };
 
-/* The variable ("NAME=value") is none of a launcher. */
+/* True if the variable ("NAME=value") is not one of a launcher. */
 bool bats_environment_keeps(const char *entry);
 
-/* Copies `from` ("NAME=value", NULL-terminated), cleaned. BATS_ENOMEM. */
+/* Copies `from` ("NAME=value", NULL-terminated) without the launcher's
+ * variables. BATS_ENOMEM. */
 int bats_environment_init(struct bats_environment *environment,
                           char *const *from, struct bats_error *err);
 void bats_environment_release(struct bats_environment *environment);
@@ -38,7 +39,7 @@ void bats_environment_release(struct bats_environment *environment);
 char **bats_environment_merge(struct bats_environment *environment,
                               const char *const *added);
 
-/* The variables in a text, each with its NUL, as an array that NULL ends, for
+/* The variables of a text, each with its NUL, as a NULL-terminated array for
  * free(). NULL: memory is short, or was for the text. */
 const char **bats_environment_list(const struct bats_text *variables);
 

@@ -29,7 +29,7 @@ static pid_t parent_of(DIR *proc, const char *name)
     if (n <= 0)
         return -1;
     stat[n] = '\0';
-    /* "pid (name) state parent ...", and the name may contain anything. */
+    /* "pid (name) state parent ...": the name may contain anything. */
     const char *end = strrchr(stat, ')');
     if (!end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
         return -1;
@@ -68,7 +68,7 @@ bool bats_family_is_stranger(const struct bats_family *family, pid_t pid)
     return false;
 }
 
-/* Cheap, unlike reading /proc. */
+/* True if this process has no children. Cheap, unlike reading /proc. */
 static bool childless(void)
 {
     siginfo_t info;
@@ -113,7 +113,7 @@ pid_t bats_family_sweep(struct bats_family *family, bool force)
     pid_t pid, alive = 0;
     bool reaped = true;
 
-    /* A process that ends leaves its children to us: look again after a
+    /* The children of a process that ends become ours: look again after a
      * death. */
     while (reaped && !alive && !childless() && (proc = opendir("/proc"))) {
         reaped = false;

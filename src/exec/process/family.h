@@ -3,7 +3,7 @@
  *
  * Layer: exec. Used by runner. Model: this process is a "child subreaper"
  * (prctl(2)): descendants that outlive their parents become its children, even
- * a daemon in a session of its own. So when the main process of a task is gone,
+ * a daemon in its own session. So when the main process of a task is gone,
  * every child that did not exist before the first task belongs to that task.
  * This process must start no other processes between init and release, and can
  * have only one family.
@@ -36,7 +36,7 @@ void bats_family_release(struct bats_family *family);
  */
 pid_t bats_family_sweep(struct bats_family *family, bool force);
 
-/* It was there before. */
+/* True if the child existed before the family. */
 bool bats_family_is_stranger(const struct bats_family *family, pid_t pid);
 
 #endif

@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The guard itself. It uses only system calls, because other threads may have
- * held locks when it was cloned. It keeps no descriptor but the pipe; else a
- * launcher that waits for the end of our output would wait for the guard as
- * well. */
+/* Runs the guard. It uses only system calls, because other threads may have
+ * held locks when it was cloned. It keeps no descriptor but the pipe: a
+ * launcher that waits for the end of our output would otherwise wait for the
+ * guard, too. */
 static void watch(int end, const volatile pid_t *group)
 {
     char byte;
@@ -46,8 +46,7 @@ int bats_guard_init(struct bats_guard *guard, struct bats_error *err)
 
     /* Not fork(): a plain wait ignores a child without an exit signal, so that
      * checking for "no children" stays cheap (family.c), and MPI's fork
-     * handlers must not run here. The guard starts with all signals blocked
-     * and keeps them so. */
+     * handlers must not run here. The guard keeps all signals blocked. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     guard->pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);

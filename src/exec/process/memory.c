@@ -19,7 +19,7 @@ struct list {
     size_t n, room;
 };
 
-/* -1: it is gone. */
+/* The parent of a process; -1: it is gone. */
 static pid_t read_parent(pid_t pid)
 {
     char path[40], stat[512];
@@ -31,7 +31,7 @@ static pid_t read_parent(pid_t pid)
     size_t n = fread(stat, 1, sizeof stat - 1, in);
     fclose(in);
     stat[n] = '\0';
-    /* "pid (name) state parent ...", and the name may contain anything. */
+    /* "pid (name) state parent ...": the name may contain anything. */
     const char *end = strrchr(stat, ')');
     return end != NULL && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent
                                                                    : -1;
@@ -60,7 +60,7 @@ static void list_processes(struct list *list)
         qsort(list->of, list->n, sizeof *list->of, by_pid);
 }
 
-/* The ancestor whose parent is `self`; 0: it has none. */
+/* The ancestor (or the process itself) whose parent is `self`; 0: none. */
 static pid_t child_above(const struct list *list, const struct process *at,
                          pid_t self)
 {
@@ -84,7 +84,8 @@ static int64_t read_rss_kib(pid_t pid)
     return (int64_t)pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* The resident set, if the kernel does not tell. */
+/* The proportional set of the process; its resident set if the kernel does not
+ * tell. */
 static int64_t read_pss_kib(pid_t pid)
 {
     char path[48], line[128];

@@ -1,11 +1,11 @@
 /*
  * memory: what the processes of a task hold, and whether the kernel ran out.
  *
- * Layer: exec, private to the runner. A task's processes are all descendants of
- * this one that it has started since its family was made (family.h): also those
- * with groups of their own, as an MPI launcher makes. What several of them
- * share counts once (Pss), which is slow to find out; so it is only asked for
- * if their resident sets (Rss) exceed the limit.
+ * Layer: exec, private to the runner. The processes of a task are all
+ * descendants of this process that it has started since its family was made
+ * (family.h), including those in other process groups, as an MPI launcher
+ * makes them. Memory that several of them share counts once (Pss). Pss is slow
+ * to read, so it is read only if the resident sets (Rss) exceed the limit.
  */
 #ifndef BATS_MEMORY_H
 #define BATS_MEMORY_H
@@ -15,13 +15,13 @@
 
 #include "exec/process/family.h"
 
-/* KiB; exact where it exceeds the limit, else never too small. `guard` is no
- * part of the task. 0: /proc cannot be read. */
+/* KiB: exact above the limit, otherwise never too small. `guard` is not part
+ * of the task. 0: /proc cannot be read. */
 int64_t bats_memory_of_task(const struct bats_family *family, pid_t guard,
                             int64_t limit_kib);
 
-/* Processes that the kernel has killed on this node because memory ran out,
- * since its boot; by `path` (/proc/vmstat). 0: unknown. */
+/* The number of processes that the kernel of this node has killed since boot
+ * because memory ran out, from `path` (/proc/vmstat). 0: unknown. */
 int64_t bats_memory_oom_kills(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 #include "exec/process/pace.h"
 
-/* The length of a cycle, unless its running part would be shorter than a slice
- * that the system's scheduler can keep. */
+/* Length of a cycle. It is longer if its running part would otherwise be
+ * shorter than a slice that the system's scheduler can keep. */
 #define PERIOD_US 20000.0
 #define SLICE_US 1000.0
 

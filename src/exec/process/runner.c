@@ -22,16 +22,18 @@
 #include "util/wake.h"
 
 #define NEVER INT64_MAX
-#define MEMORY_US 1000000 /* between two looks at the memory of a task */
+#define MEMORY_US 1000000 /* between two checks of a task's memory */
 #define LOOK_US 5000      /* between two checks of a process without a pidfd */
 #define YIELD 85
-#define TOLD 10 /* so many names fit into a pipe, which nobody reads now */
+/* most missing files named: they fit into a pipe that nobody reads now */
+#define TOLD 10
 
 enum phase {
     PHASE_FREE,
     PHASE_SLEEPING, /* built-in sleep, until `until` */
     PHASE_RUNNING,  /* the main process `pid` lives */
-    PHASE_CLEARING, /* it is reaped, but a process it left behind lives */
+    PHASE_CLEARING, /* the main process is reaped, but a process it left behind
+                     * lives */
     PHASE_ENDED     /* the result is reported at `until`, after the output */
 };
 
@@ -44,10 +46,11 @@ struct bats_runner {
     struct bats_outlet outlet;
 
     enum phase phase;
-    const char *outputs; /* of the task, not checked yet */
+    const char *outputs; /* files of the task, not checked yet */
     size_t n_outputs;
-    struct bats_runner_result result; /* as far as it is known */
-    pid_t pid;                        /* of the main process, and its group */
+    struct bats_runner_result result; /* as far as known */
+    pid_t pid;                        /* the main process, also its process
+                                       * group */
     int pidfd;                        /* of the process we wait for; -1: not
                                        * available (an old kernel, a
                                        * container) */
@@ -55,9 +58,9 @@ struct bats_runner {
     int64_t until;                    /* see enum phase */
     int64_t kill_at;                  /* when KILL is sent */
     int64_t memory_kib;               /* 0: no limit */
-    int64_t memory_at;                /* of the next look at it */
-    int64_t held_kib;                 /* the most that was seen */
-    int64_t oom_kills;                /* of the kernel, that are known */
+    int64_t memory_at;                /* time of the next check of memory */
+    int64_t held_kib;                 /* the highest value seen */
+    int64_t oom_kills;                /* kills by the kernel seen so far */
     struct bats_pace pace;
     int64_t rss_kib; /* maximum of this process so far */
     sigset_t woken;  /* signals that do not end a sleep */
@@ -70,8 +73,8 @@ static int64_t now_us(void)
 
 /* ---- create and destroy ---- */
 
-/* If this process was started with SIGCHLD ignored, it would not learn how its
- * children end. */
+/* A process started with SIGCHLD ignored would not learn how its children
+ * end. */
 static void notice_children(void)
 {
     struct sigaction action;
@@ -145,7 +148,8 @@ bool bats_runner_busy(const struct bats_runner *r)
 
 /* ---- start ---- */
 
-/* The shell itself cannot be started (the line is too long, for instance). */
+/* Reports that not even the shell can be started (the line is too long, for
+ * instance). */
 static void refuse(struct bats_runner *r, int code, int fd)
 {
     dprintf(fd, "bats-mpi: /bin/sh: %s\n", strerror(code));
@@ -220,7 +224,7 @@ int bats_runner_settle(struct bats_runner *r, uint32_t task, uint32_t attempt,
 
 /* ---- cancel ---- */
 
-/* True if the main process has ended; it still has to be reaped. */
+/* True if the main process has ended. Does not reap it. */
 static bool has_ended(const struct bats_runner *r)
 {
     siginfo_t info = {0};
@@ -238,7 +242,7 @@ void bats_runner_cancel(struct bats_runner *r)
     }
     if (r->result.cancelled)
         return;
-    /* Ended by itself, not noticed yet? */
+    /* Has the task ended without being noticed? */
     if (has_ended(r))
         return;
     r->result.cancelled = true;
@@ -267,16 +271,16 @@ void bats_runner_kill(struct bats_runner *r)
     case PHASE_CLEARING:
     case PHASE_ENDED:
         r->kill_at = 0;
-        r->until = now_us(); /* not held back any longer */
+        r->until = now_us(); /* no longer held back */
         break;
     }
 }
 
 /* ---- poll ---- */
 
-/* Processes that a cancelled task leaves behind get the grace time, too: in
- * "cd x && ./a" the shell ends at once on TERM, but ./a may want to save its
- * work. */
+/* True if KILL may be sent. Processes that a cancelled task leaves behind get
+ * the grace time, too: in "cd x && ./a" the shell ends at once on TERM, but
+ * ./a may want to save its work. */
 static bool may_kill(const struct bats_runner *r, int64_t now)
 {
     return !r->result.cancelled || now >= r->kill_at;
@@ -287,8 +291,9 @@ static int64_t microseconds(struct timeval t)
     return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
-/* The kernel counts the memory of the starting process as the child's: only
- * the excess over it is known to be the task's. Ours never shrinks. */
+/* The kernel counts the memory of the starting process as the child's. Only
+ * the excess over it certainly belongs to the task. Our own maximum never
+ * shrinks. */
 static int64_t own_rss_kib(struct bats_runner *r, const struct rusage *usage)
 {
     struct rusage self;
@@ -298,7 +303,8 @@ static int64_t own_rss_kib(struct bats_runner *r, const struct rusage *usage)
     return usage->ru_maxrss > r->rss_kib ? usage->ru_maxrss : 0;
 }
 
-/* The main process, or the one that it waited for, was killed; not by us. */
+/* True if the main process, or the one it waited for, was killed by somebody
+ * else. */
 static bool was_killed(const struct bats_runner *r)
 {
     return !r->result.cancelled &&
@@ -331,7 +337,7 @@ static void main_process_ended(struct bats_runner *r)
     struct rusage usage = {0};
     int status = 0;
 
-    /* Before it is reaped, because then its number can be reused. */
+    /* Kill before reaping: afterwards the number can be reused. */
     if (may_kill(r, now))
         kill(-r->pid, SIGKILL);
     reap(r->pid, &usage, &status);
@@ -394,8 +400,8 @@ int bats_runner_made(const char *outputs, size_t n, int status, int fd)
     return status;
 }
 
-/* Looks for the files of a task that was not told to stop, once its own output
- * has been passed on: there is room in the pipe for what is said then. */
+/* Checks the files of a task that was not told to stop. Its own output must
+ * have been passed on: then the pipe has room for complaints. */
 static int check_outputs(struct bats_runner *r, struct bats_error *err)
 {
     int rc = 1;
@@ -409,7 +415,7 @@ static int check_outputs(struct bats_runner *r, struct bats_error *err)
     return 1;
 }
 
-/* Does the next step; returns 1 when the result is complete, 0 if not yet, or
+/* Takes the next step. Returns 1 when the result is complete, 0 if not yet, or
  * a negative errcode. */
 static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
 {
@@ -447,7 +453,7 @@ static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
     return 1;
 }
 
-/* The time of the next step of `advance`, if nothing else happens. */
+/* The time of the next step of `advance` if nothing else happens. */
 static int64_t next_time(const struct bats_runner *r, int64_t now)
 {
     switch (r->phase) {
@@ -461,7 +467,7 @@ static int64_t next_time(const struct bats_runner *r, int64_t now)
         return r->result.cancelled && r->kill_at > now ? r->kill_at : NEVER;
     case PHASE_SLEEPING:
         return r->until;
-    case PHASE_ENDED: /* past it, the output waits for its taker */
+    case PHASE_ENDED: /* from then on, the output waits for its taker */
         return r->until > now ? r->until : NEVER;
     default:
         return NEVER;
@@ -515,7 +521,7 @@ int bats_runner_poll(struct bats_runner *r, int64_t timeout_us,
         if (rc < 0)
             return rc;
         if (rc > 0)
-            deadline = 0; /* a signal: let the caller look at it */
+            deadline = 0; /* a signal: return to the caller */
         looked = true;
         now = now_us();
     }

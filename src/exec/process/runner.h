@@ -2,9 +2,9 @@
  * runner: starts, watches, slows and stops the process of one task.
  *
  * Layer: exec. Used by the MPI worker (and by the master when it works). One
- * runner runs one task at a time, in a process group of its own. All processes
- * that the task started die with it, daemons included (family.h), and the
- * group dies even when this process is killed (guard.h). No MPI.
+ * runner runs one task at a time, in its own process group. All processes that
+ * the task started die with it, daemons included (family.h), and the group
+ * dies even when this process is killed (guard.h). No MPI.
  *
  * A process has one runner at a time, and starts no other children while it
  * has one. The runner uses no signal handlers. Linux 5.9 or later; if a
@@ -36,26 +36,27 @@ struct bats_runner_options {
     const char *stream_prefix; /* BATS_OUTPUT_STREAM: prefix of the files'
                                 * names */
     const char *workdir;       /* of tasks; NULL: that of this process */
-    int64_t max_output; /* bytes of a task to keep on standard output, and on
-                         * standard error; a line marks the cut; 0: no limit */
-    double speed;       /* of the cluster, emulation; 1 = real speed. Below 1 a
-                         * process is slowed by a duty cycle, see pace.h; a
-                         * built-in sleep is not */
+    int64_t max_output; /* bytes to keep of a task's standard output, and of
+                         * its standard error; a line marks the cut; 0: no
+                         * limit */
+    double speed;       /* of the cluster, for emulation; 1 = real speed. Below
+                         * 1, a duty cycle slows processes (pace.h), but not
+                         * built-in sleeps */
     int64_t grace_ms;   /* between TERM and KILL */
-    const char *vmstat; /* counts processes that the kernel has killed, out of
-                         * memory; NULL: /proc/vmstat */
-    /* BATS_OUTPUT_LINES: called from poll with whole lines (the last one of a
-     * task may lack its newline, and gets one; a line over 1 MiB is broken by
-     * one); at most 1 MiB at once, stream is 1 or 2. Returns false for "not
-     * now": the runner keeps the bytes, stops reading the task's pipe and asks
-     * again at the next poll. */
+    const char *vmstat; /* file that counts processes killed by the kernel for
+                         * lack of memory; NULL: /proc/vmstat */
+    /* BATS_OUTPUT_LINES: called from poll with complete lines, at most 1 MiB
+     * at once; stream is 1 or 2. A last line without newline gets one; a line
+     * over 1 MiB is broken by one. Returns false for "not now": the runner
+     * keeps the bytes, stops reading the task's pipe and asks again at the
+     * next poll. */
     bool (*lines)(void *context, uint32_t task, int stream, const char *bytes,
                   size_t n);
     void *context;
 };
 
-/* The task to run. Only `outputs` is used after bats_runner_start has
- * returned, until the result has been taken. */
+/* The task to run. After bats_runner_start has returned, only `outputs` is
+ * used, until the result has been taken. */
 struct bats_runner_task {
     uint32_t task;       /* index in the bag; people see task + 1 */
     uint32_t attempt;    /* 1 = first */
@@ -65,12 +66,12 @@ struct bats_runner_task {
                           * NULL: a built-in sleep */
     int64_t sleep_us;    /* built-in sleep: real microseconds, scaled by the
                           * caller */
-    int64_t memory_kib;  /* it is killed if its processes hold more, which is
-                          * looked at each second; 0: no limit */
-    bool is_aside;       /* no task of the bag: all of its output goes to the
-                    * standard error of this process */
-    const char *outputs; /* files that it has to make, each with its NUL, */
-    size_t n_outputs;    /* bytes in all: see bats_runner_made */
+    int64_t memory_kib;  /* kill it if its processes hold more (checked every
+                          * second); 0: no limit */
+    bool is_aside;       /* not a task of the bag: all of its output goes to
+                          * the standard error of this process */
+    const char *outputs; /* files that it must make, each with its NUL, */
+    size_t n_outputs;    /* their bytes in all: see bats_runner_made */
     const char *const *environment; /* "NAME=value", NULL-terminated, added to
                                        the cleaned environment; may be NULL */
 };
@@ -78,9 +79,9 @@ struct bats_runner_task {
 struct bats_runner_result {
     uint32_t task;
     bool cancelled;     /* ended because of bats_runner_cancel or _kill */
-    bool out_of_memory; /* it exceeded its memory; or it died of KILL, or says
-                         * that its last process did, and the kernel has killed
-                         * somebody on this node since it last was so */
+    bool out_of_memory; /* it exceeded its memory limit; or KILL ended it or
+                         * its last process, and the kernel has killed a
+                         * process on this node since the last such case */
     struct bats_usage usage;
     /* The last words on standard error of a task that failed or was stopped; at
      * most BATS_COMPLAINT_BYTES, not terminated. Belongs to the runner, until
@@ -105,15 +106,15 @@ int bats_runner_start(struct bats_runner *runner,
                       const struct bats_runner_task *task,
                       struct bats_error *err);
 
-/* Decides whether an execution that has ended gives the task's result. Call it
- * for replicas if output goes to result files; and if output goes to the
- * runner's files, for executions that ended by themselves but do not give the
- * result. BATS_ESYS. */
+/* Decides whether an ended execution gives the task's result. Call it for
+ * replicas if output goes to result files; and if output goes to the runner's
+ * files, for executions that ended by themselves but do not give the result.
+ * BATS_ESYS. */
 int bats_runner_settle(struct bats_runner *runner, uint32_t task,
                        uint32_t attempt, bool is_result,
                        struct bats_error *err);
 
-/* A task was started and its result is not taken yet. */
+/* True from the start of a task until its result is taken. */
 bool bats_runner_busy(const struct bats_runner *runner);
 
 /* Sends TERM to the whole group, then KILL after the grace time to the rest of
@@ -132,19 +133,19 @@ void bats_runner_kill(struct bats_runner *runner);
  * the pipes are passed on. Returns 1 and fills *result when the task has ended
  * and its output is passed on, 0 if not yet, or a negative errcode. After 1
  * the runner is free. BATS_ESYS also if the output of the task cannot be
- * written: its result cannot be trusted then.
+ * written: its result is then unreliable.
  */
 int bats_runner_poll(struct bats_runner *runner, int64_t timeout_us,
                      struct bats_runner_result *result,
                      struct bats_error *err);
 
-/* Whether a rule of a workflow has made its files: `outputs`, each with its NUL,
- * n bytes in all. The process that has run the rule looks, so that a file system
- * of several nodes shows what the rule saw. Returns the exit status of a rule
- * that ended with `status`: 1 if it ended with 0 and a file is missing, as a
- * line at `fd` says. If it failed, the files are removed: half a file would look
- * like a whole one to the next run. With status 85 they stay, as its saved state
- * may be in there. */
+/* Checks whether a rule of a workflow has made its files: `outputs`, each with
+ * its NUL, n bytes in all. The process that has run the rule checks, because
+ * file systems of several nodes may differ for a while. Returns the exit
+ * status of a rule that ended with `status`: 1 if that is 0 and files are
+ * missing, which are named at `fd`. If the rule failed, the files are removed:
+ * half a file would look complete to the next run. With status 85 they stay:
+ * they may hold its saved state. */
 int bats_runner_made(const char *outputs, size_t n, int status, int fd);
 
 #endif

@@ -15,8 +15,8 @@ static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                             "0123456789_./:=,+@%-";
 static const char blank[] = " \t";
 
-/* Words that dash and bash execute or interpret themselves. `true` and `false`
- * are left out, because the programs do the same. */
+/* Words that dash and bash execute or interpret themselves, except `true` and
+ * `false`, whose programs do the same. */
 static const char *const shell_words[] = {
     ".",       ":",        "alias",    "bg",     "bind",      "break",
     "builtin", "caller",   "case",     "cd",     "chdir",     "command",
@@ -77,9 +77,8 @@ char **bats_command_split(const char *line)
 
 /* ---- processes ---- */
 
-/* Opens /dev/null as a descriptor above 2. If this process lacks one of the
- * three standard descriptors, it is filled, so that no pipe gets its
- * number. */
+/* Opens /dev/null as a descriptor above 2. Missing standard descriptors of
+ * this process are filled, so that no pipe gets their numbers. */
 static int open_null(void)
 {
     int fd;
@@ -142,7 +141,7 @@ static int add_actions(posix_spawn_file_actions_t *actions,
     return code;
 }
 
-/* Only bash can call exported functions. */
+/* True if the environment has exported functions, which only bash can call. */
 static bool has_functions(char *const *environment)
 {
     static const char prefix[] = "BASH_FUNC_";

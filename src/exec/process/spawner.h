@@ -2,11 +2,11 @@
  * spawner: turns a line into a process.
  *
  * Layer: exec. Used by runner. It uses posix_spawn, which does not copy the
- * memory of an MPI process. The child leads a process group of its own, has
- * all signals unblocked with default actions, /dev/null as standard input and
- * no descriptor above 2. A line that needs no shell is run
- * directly; if that fails for any reason, the shell runs the line, and gives
- * the message and the exit status.
+ * memory of an MPI process. The child leads its own process group, has all
+ * signals unblocked with default actions, /dev/null as standard input and no
+ * descriptor above 2. A line that needs no shell is run directly; if that
+ * fails for any reason, the shell runs the line, and gives the message and the
+ * exit status.
  */
 #ifndef BATS_SPAWNER_H
 #define BATS_SPAWNER_H
@@ -35,11 +35,11 @@ int bats_spawner_run(const struct bats_spawner *spawner, const char *line,
 
 /*
  * Splits `line` into an argument vector in one block for free(). NULL if a
- * shell has to run the line, or if memory is short, in which case the shell may
- * still succeed. A line is run directly if it consists of plain words only
- * (letters, digits and _ . / : = , + @ % -) with blanks between them and the
- * first one is neither an assignment nor a word that a shell would act on
- * itself. A "no" is always safe.
+ * shell has to run the line, or if memory is short, in which case the shell
+ * may still succeed. A line is run directly if it consists of plain words only
+ * (letters, digits and _ . / : = , + @ % -) with blanks between them, and the
+ * first word is neither an assignment nor one that a shell would interpret.
+ * NULL is always safe.
  */
 char **bats_command_split(const char *line);
 
