@@ -1,6 +1,6 @@
 /*
  * allocation: the resources of the job that this process is part of, their end
- * and their rate, and what its account has left. It is the same for every batch
+ * and their rate, and the remainder of its account. The same for every batch
  * system.
  *
  * Layer: site. Used by site.c and the survey.
@@ -30,43 +30,47 @@ struct bats_allocation_part {
     char partition[BATS_NODE_PARTITION]; /* or queue; "" if unknown */
     char source[BATS_ALLOCATION_SOURCE]; /* source of the rates of its nodes */
     /* For the batch system itself: */
-    char weights[BATS_ALLOCATION_WEIGHTS]; /* of resources; "": none */
-    bool exclusive;                        /* its nodes are its own */
-    double billing; /* by the system, per hour; <= 0: not known */
+    char weights[BATS_ALLOCATION_WEIGHTS]; /* weights of resources; "": none */
+    bool exclusive;                        /* the job has its nodes for
+                                            * itself */
+    double billing; /* the system's bill per hour; <= 0: unknown */
 };
 
 struct bats_allocation_node {
-    char host[BATS_NODE_HOST]; /* without its domain */
+    char host[BATS_NODE_HOST]; /* without domain */
     uint32_t part;             /* index of its part */
-    uint32_t cpus;             /* held by the job on this node */
-    bool whole;                /* the job holds all of the node */
+    uint32_t cpus;             /* CPUs that the job holds on this node */
+    bool whole;                /* the job holds the whole node */
     double rate;               /* per hour */
     /* For the batch system itself: */
     double memory_mb;
-    char gres[64]; /* as it writes them, "gpu:2" */
+    char gres[64]; /* as Slurm writes them, "gpu:2" */
 };
 
-/* All zero: no job. Release with bats_allocation_release. */
+/* All zero: not in a job. Release with bats_allocation_release. */
 struct bats_allocation {
     const struct bats_batch_system *system; /* NULL: no job */
     char job[BATS_ALLOCATION_NAME];
-    char qos[BATS_ALLOCATION_NAME];     /* its class of service; "": none */
+    char qos[BATS_ALLOCATION_NAME];     /* class of service; "": none */
     char account[BATS_ALLOCATION_NAME]; /* the account that pays; "" if
                                          * unknown */
     char user[BATS_ALLOCATION_NAME];
-    int64_t start_s;  /* of this life of the job, since 1970; 0: not known */
-    uint32_t life;    /* lives before this one */
+    int64_t start_s;  /* start of this life of the job, since 1970; 0:
+                       * unknown */
+    uint32_t life;    /* number of earlier lives */
     int64_t queued_s; /* when the job was queued for this life, which is the
-                         end of the life before; 0: not known */
+                       * end of the life before; 0: unknown */
     int64_t end_s;    /* of the part that ends first, since 1970; 0: no end */
-    double rate;      /* of the whole job, as the system says; 0: not known */
+    double rate;      /* of the whole job, according to the system; 0:
+                       * unknown */
     struct bats_allocation_part *parts;
-    size_t n_parts; /* 0: no job, or the system gives no answer */
+    size_t n_parts; /* 0: no job, or the system does not answer */
     struct bats_allocation_node *nodes;
     size_t n_nodes;
 };
 
-/* NULL: the job has no such node. A domain in `host` is ignored. */
+/* The node of the job with this name; a domain in `host` is ignored. NULL:
+ * there is none. */
 struct bats_allocation_node *
 bats_allocation_find(const struct bats_allocation *allocation,
                      const char *host);
@@ -92,10 +96,12 @@ void bats_allocation_sort(struct bats_allocation *allocation);
 
 struct bats_account {
     char account[BATS_ACCOUNT_NAME]; /* the account with the least left */
-    bool of_user;                    /* the limit is the user's share of it */
-    bool of_qos;         /* it is no account, but the jobs' class of service */
+    bool of_user;                    /* the limit is the user's share of the
+                                      * account */
+    bool of_qos;         /* it is not an account, but the jobs' class of
+                          * service */
     double factor;       /* factor by which usage is billed; 0: 1 */
-    bool limited;        /* if not, there is no limit */
+    bool limited;        /* false: there is no limit */
     int64_t limit, used; /* billing-minutes, if limited */
 };
 

@@ -1,5 +1,4 @@
-/* batch_systems: the batch systems that this program knows, each in a file of
- * its own. */
+/* batch_systems: the list of batch systems, each in its own file. */
 #include "site/batch_system.h"
 
 #include <stddef.h>

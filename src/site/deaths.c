@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A process has one PMIx client. PMIx calls the handler in a thread of its
- * own. */
+/* A process has one PMIx client. PMIx calls the handler in its own thread. */
 static atomic_bool *died; /* by rank, of n; never freed */
 static int n;
 static const char *own_namespace;
@@ -30,7 +29,7 @@ static void note(size_t handler, pmix_status_t status,
             proc->rank < (pmix_rank_t)n)
             atomic_store(&died[proc->rank], true);
     }
-    /* Do not pass it on to Open MPI's own handler, which ends this process. */
+    /* Do not call Open MPI's own handler, which ends this process. */
     if (done != NULL)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, context);
 }

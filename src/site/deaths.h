@@ -5,21 +5,21 @@
  * about rank 0.
  *
  * The launcher sees its processes die on every host, and PMIx has an event for
- * that, PMIX_ERR_PROC_ABORTED. Open MPI 4.1's mpirun --enable-recovery, measured
- * and read in its source, does this:
+ * this, PMIX_ERR_PROC_ABORTED. Open MPI 4.1's mpirun --enable-recovery,
+ * measured and read in its source, does this:
  *
- *   - mpirun and its daemons hand the event to their PMIx servers with a list
- *     of receivers, but without the range that goes with a list. PMIx (Open
- *     MPI's own and Debian's 4.2.2) refuses that ("PMIX ERROR: BAD-PARAM in file
- *     ... pmix_event_notification.c"), and calls no handler. But it has stored
- *     the event for handlers that register later. So this module registers
- *     again at every bats_deaths_ask.
+ *   - mpirun and its daemons pass the event to their PMIx servers with a list
+ *     of receivers, but without the range that belongs to a list. PMIx (Open
+ *     MPI's own and Debian's 4.2.2) refuses that ("PMIX ERROR: BAD-PARAM in
+ *     file ... pmix_event_notification.c"), and calls no handler. But it has
+ *     stored the event for handlers that register later. So this module
+ *     registers again at every bats_deaths_ask.
  *   - A daemon reports only its first process that dies. A host that is lost
  *     with its daemon is not reported at all.
  *
  * So most losses are known early, and some never; only silence finds all.
- * Without PMIx at build time, or if the MPI library uses another one, nothing is
- * ever known here.
+ * Without PMIx at build time, or if the MPI library uses another one, nothing
+ * is ever known here.
  */
 #ifndef BATS_DEATHS_H
 #define BATS_DEATHS_H
@@ -31,11 +31,11 @@
  * death. */
 bool bats_deaths_listen(int n_ranks);
 
-/* Requests delivery of the launcher's present knowledge, which follows soon;
- * call it about every second. */
+/* Requests the launcher's present knowledge, which arrives soon after. Call
+ * about every second. */
 void bats_deaths_ask(void);
 
-/* The process of this rank has died. */
+/* True if the process of this rank is known to have died. */
 bool bats_deaths_known(int rank);
 
 #endif

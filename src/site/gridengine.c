@@ -1,5 +1,5 @@
 /* gridengine: Grid Engine as a batch system: the environment of its jobs, and
- * what qstat and qconf say of them. Measured with 8.1.9; its heirs (Open
+ * the answers of qstat and qconf. Measured with 8.1.9; its successors (Open
  * Cluster Scheduler, Altair Grid Engine) print the same. See gridengine.h. */
 #include "site/gridengine.h"
 
@@ -17,14 +17,14 @@ static const char *job(void)
     return getenv("SGE_ROOT") != NULL ? getenv("JOB_ID") : NULL;
 }
 
-/* Right on each rank, also where a job spans several queues. */
+/* QUEUE is right on each rank, also if a job spans several queues. */
 static const char *partition(const char *host)
 {
     (void)host;
     return job() != NULL ? getenv("QUEUE") : NULL;
 }
 
-/* mpirun starts the ranks. */
+/* False: mpirun starts the ranks. */
 static bool launched(void)
 {
     return false;
@@ -37,7 +37,7 @@ static const char *site(void)
 
 /* ---- the hosts of the job ---- */
 
-/* The part of the queue; a new one if the job has none there yet. */
+/* Finds the part of the queue, or adds it. */
 static int part_of(struct bats_allocation *a, const char *queue,
                    uint32_t *part, struct bats_error *err)
 {
@@ -136,7 +136,8 @@ void bats_gridengine_read_charges(const char *text, struct bats_allocation *a)
 
 /* ---- limits ---- */
 
-/* What follows `before` in the text, behind `from`; NULL: it does not. */
+/* The text after `before`, which is searched from `from` on; NULL: not
+ * found. */
 static const char *behind(const char *from, const char *before)
 {
     const char *at = from != NULL ? strstr(from, before) : NULL;
@@ -219,7 +220,7 @@ static int ask(double threads_per_core, struct bats_allocation *a,
     const char *restarted = getenv("RESTARTED");
     char *answer;
     int rc = ask_hosts(a, err);
-    (void)threads_per_core; /* a slot is what the site says */
+    (void)threads_per_core; /* the site defines what a slot is */
     a->life = restarted != NULL && atoi(restarted) > 0;
     if (rc == 0)
         rc = ask_limits(a, err);
@@ -233,7 +234,7 @@ static int ask(double threads_per_core, struct bats_allocation *a,
     return 0;
 }
 
-/* Hosts of which a queue is disabled. */
+/* Lists hosts with a disabled queue. */
 static void draining(struct bats_argv *argv)
 {
     bats_argv_add(argv, "sh -c %s", "qselect -qs d | sed 's/.*@//' | sort -u");

@@ -1,8 +1,8 @@
 /*
- * gridengine: what the commands of Grid Engine print, read into an allocation.
+ * gridengine: reads the output of Grid Engine's commands into an allocation.
  *
- * Layer: site, private to gridengine.c and its test. Each reader is given all
- * that the command has printed; what it does not find stays as it was.
+ * Layer: site, private to gridengine.c and its test. Each reader gets the
+ * whole output of a command; members it does not find stay as they were.
  */
 #ifndef BATS_SITE_GRIDENGINE_H
 #define BATS_SITE_GRIDENGINE_H
@@ -16,8 +16,8 @@ int bats_gridengine_read_hosts(const char *text,
                                struct bats_error *err);
 
 /* `qstat -F charge`: a node's charge per slot and hour is the complex value
- * `charge` of its queue there, or 1; it is whole if the job has all slots. The
- * nodes are sorted. */
+ * `charge` of its queue there, or 1. A node is whole if the job has all slots.
+ * The nodes are sorted. */
 void bats_gridengine_read_charges(const char *text,
                                   struct bats_allocation *allocation);
 
@@ -27,7 +27,7 @@ void bats_gridengine_read_job(const char *xml, const char *task,
                               struct bats_allocation *allocation,
                               int64_t *limit_s);
 
-/* `qconf -sq QUEUE`: the same of the queue's own limits. */
+/* `qconf -sq QUEUE`: the same, for the queue's own limits. */
 void bats_gridengine_read_queue(const char *text, int64_t *limit_s);
 
 #endif

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Without hwloc's plugins for graphics cards, which load slow libraries. */
+/* Set to an empty place while hwloc loads: its plugins for graphics cards load
+ * slow libraries. */
 #define PLUGINS "HWLOC_PLUGINS_PATH"
 
 /* The topology of the whole node, including parts that this process may not
@@ -179,8 +180,8 @@ uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
     return cores;
 }
 
-/* Adds what the rank of this part, "THREADS:INDEX:COUNT", would be bound to.
- * Returns its cores. */
+/* Adds the binding of the rank of this part, "THREADS:INDEX:COUNT". Returns
+ * its number of cores. */
 static uint32_t add_part(hwloc_topology_t topology, enum bats_bind bind,
                          const char *part, hwloc_bitmap_t all)
 {

@@ -3,7 +3,7 @@
  * rank.
  *
  * Layer: site. Used by node.c, and by the mpi layer to bind tasks. Only this
- * file uses hwloc; without it, nothing is known (all 0, texts empty) and
+ * file uses hwloc; without hwloc, nothing is known (all 0, texts empty) and
  * nothing is bound.
  */
 #ifndef BATS_SITE_HARDWARE_H
@@ -22,11 +22,11 @@ void bats_hardware_look(struct bats_hardware *hardware);
 enum bats_bind {
     BATS_BIND_NONE, /* keep the launcher's binding */
     BATS_BIND_CORE, /* to the cores of the rank */
-    BATS_BIND_NUMA  /* to those NUMA nodes of its cores that it may use */
+    BATS_BIND_NUMA  /* to the NUMA nodes of its cores, as far as allowed */
 };
 
-/* The launcher has given `count` ranks the same hardware threads; this is number
- * `index` of them. All get the same number of cores, neighbours as far as
+/* The launcher has given `count` ranks the same hardware threads; this rank is
+ * number `index` of them. All get the same number of cores, neighbours if
  * possible; left-over cores are not used. */
 struct bats_share {
     uint32_t index;
@@ -36,22 +36,22 @@ struct bats_share {
 /*
  * Binds this thread, and the processes that it starts, to its share. Returns
  * its number of cores; 1 if there are more ranks than cores, and nothing is
- * bound; 0 if nothing is known or wanted (BATS_BIND_NONE).
+ * bound; 0 if nothing is known or requested (BATS_BIND_NONE).
  */
 uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share);
 
 /*
- * Binds this thread, and the processes that it starts, to what several ranks of
- * this node would be bound to. `holds`: for each of them the hardware threads
- * that it has with others, its share of them, and how many share them, as in
- * "0-3,8:0:4 0-3,8:1:4". Returns the number of cores; 0: nothing is known or
- * wanted, or a rank has no core of its own.
+ * Binds this thread, and the processes that it starts, to the cores of several
+ * ranks of this node. `holds` has, for each of these ranks, the hardware
+ * threads that it shares, the index of its share, and the number of ranks that
+ * share them: "0-3,8:0:4 0-3,8:1:4". Returns the number of cores; 0: nothing
+ * is known or requested, or a rank has no core of its own.
  */
 uint32_t bats_hardware_bind_to(enum bats_bind bind, const char *holds);
 
-/* For tests: the choice of bats_hardware_bind among the hardware threads
- * `bound`, written into `chosen`, both as in "0-3,8". The same result; "" if
- * nothing is to be bound. */
+/* For tests: what bats_hardware_bind would choose among the hardware threads
+ * `bound`, written into `chosen`, both as in "0-3,8"; "" if nothing is bound.
+ * Returns the same. */
 uint32_t bats_hardware_choose(const char *bound, enum bats_bind bind,
                               struct bats_share share, char *chosen,
                               size_t size);

@@ -21,7 +21,7 @@ int bats_job_system_find(const struct bats_batch_system **system,
     }
     if (rc == BATS_EINPUT)
         return bats_error_set(err, rc,
-                              "no batch system that jobs can be handed in to: "
+                              "no batch system to submit jobs to: "
                               "%s",
                               why.text);
     return rc < 0 ? bats_error_set(err, rc, "%s does not answer: %s",
@@ -79,7 +79,7 @@ bool bats_job_is_billed(const struct bats_job_bill *bill, const char *name,
            (submit_s == 0 || bill->submit_s == submit_s);
 }
 
-/* Bills, each job's once. */
+/* Bills, one for each job. */
 struct bills {
     struct bats_job_bill *list;
     size_t n, room;
@@ -117,7 +117,7 @@ static int add_bills(const struct bats_batch_system *system,
     return rc;
 }
 
-/* "17" is among "12,17". */
+/* True if `id` ("17") is in `numbers` ("12,17"). */
 static bool is_among(const char *numbers, const char *id)
 {
     size_t n = strlen(id);

@@ -1,6 +1,6 @@
 /*
- * job_system: what is done with the jobs of a run at a batch system, waiting
- * for its answers. Layer: site. Used by cli (alloc), and by queue.c for bills.
+ * job_system: operations on a run's jobs in a batch system, which wait for its
+ * answers. Layer: site. Used by cli (alloc), and by queue.c for bills.
  */
 #ifndef BATS_SITE_JOB_SYSTEM_H
 #define BATS_SITE_JOB_SYSTEM_H
@@ -8,12 +8,12 @@
 #include "bats/units.h"
 #include "site/batch_system.h"
 
-/* The first system that answers `rules`. BATS_ESYS: one is installed but does
- * not answer; BATS_EINPUT: none is installed. The sentence says why. */
+/* Finds the first system that answers `rules`. BATS_ESYS: one is installed but
+ * does not answer; BATS_EINPUT: none is installed. The sentence says why. */
 int bats_job_system_find(const struct bats_batch_system **system,
                          struct bats_job_rules *rules, struct bats_error *err);
 
-/* The jobs of this name that the system lists, for free(). */
+/* Lists the jobs of this name, for free(). */
 int bats_job_system_list(const struct bats_batch_system *system,
                          const char *name, struct bats_job_view **list,
                          size_t *n, struct bats_error *err);
@@ -23,31 +23,33 @@ int bats_job_system_list(const struct bats_batch_system *system,
 struct bats_job_past {
     const char *name;
     const struct bats_job_view *list;
-    const bool *is_taken; /* by job in it: its bill comes later */
+    const bool *is_taken; /* by job in the list: true if its bill comes
+                           * later */
     size_t n;
-    const char *own; /* numbers, as in "12,17"; "": none */
-    const char *now; /* a job without a final bill; "": none */
+    const char *own; /* numbers of jobs the run was in, "12,17"; "": none */
+    const char *now; /* the present one of these, without a final bill; "":
+                      * none */
 };
 
-/* Asks the accounting for the sum of the bills, and how many are not final. With
- * `by_list`, a job whose end only the list knows is billed by the list. (Just
- * after a job's end, sacct does not always find it by name.) */
+/* Asks the accounting for the sum of the bills, and how many are not final.
+ * With `by_list`, a job whose end only the list knows is billed by the list.
+ * (Just after a job's end, sacct does not always find it by name.) */
 int bats_job_system_bills(const struct bats_batch_system *system,
                           const struct bats_job_past *past, bool by_list,
                           bats_money *sum, size_t *open,
                           struct bats_error *err);
 
-/* Whether it is the bill of the job of this name and number that was submitted
- * then (0: unknown). */
+/* True if the bill belongs to the job of this name and number that was
+ * submitted at submit_s (0: unknown). */
 bool bats_job_is_billed(const struct bats_job_bill *bill, const char *name,
                         const char *id, int64_t submit_s);
 
-/* Cancels them. */
+/* Cancels the jobs with these numbers. */
 int bats_job_system_cancel(const struct bats_batch_system *system,
                            const char *name, const char *const *ids, size_t n,
                            struct bats_error *err);
 
-/* The bill by the time from start to end in `view`, until now at most: for
+/* The bill for the time from start to end in `view`, but not beyond now: for
  * sites without accounting. */
 bats_money bats_job_bill_by_time(const struct bats_job_view *view);
 
@@ -58,11 +60,11 @@ bats_money bats_job_bill(double rate, int64_t seconds);
 int bats_job_system_clear(const struct bats_batch_system *system,
                           const char *name, struct bats_error *err);
 
-/* Finds the hourly rate of a job like this one: submits one that cannot start,
- * asks, and cancels it. Signals that end the process wait for that; after
- * SIGKILL, bats_job_system_clear removes the job. *whole: the job gets whole
- * nodes, and the rate is theirs. *partition: the rules for the job. BATS_ESYS,
- * BATS_EINPUT. */
+/* Finds the hourly rate of a job like this one: submits a job that cannot
+ * start, asks, and cancels it. Signals that end the process wait for that;
+ * after SIGKILL, bats_job_system_clear removes the job. *whole: the job gets
+ * whole nodes, and the rate is theirs. *partition: the rules for the job.
+ * BATS_ESYS, BATS_EINPUT. */
 int bats_job_system_rate(const struct bats_batch_system *system,
                          const struct bats_job_request *request, double *rate,
                          bool *whole, struct bats_job_partition *partition,

@@ -1,5 +1,5 @@
 /*
- * node: looks where this rank runs.
+ * node: looks up where this rank runs.
  *
  * Layer: site. Used by src/run: every rank looks when it joins and tells the
  * master.
@@ -8,8 +8,7 @@
  * place on it from PMIx, through any launcher (Slurm, Open MPI's mpirun, PBS,
  * Flux); PMIx is only asked if the MPI library has opened it. The partition
  * comes from Slurm's environment. In a heterogeneous job Slurm tells every
- * rank the partition of the last group, so in that case the host's group is
- * looked up.
+ * rank the partition of the last group; then the host's group is looked up.
  */
 #ifndef BATS_SITE_NODE_H
 #define BATS_SITE_NODE_H

@@ -19,7 +19,7 @@
 
 #define PATIENCE_US 30000000
 #define LOOK_US 5000 /* between two checks of a process without a pidfd */
-#define PART '\x1f'  /* between words, in a format; no text has it */
+#define PART '\x1f'  /* separates words in a format; no text has it */
 #define PARTS "\x1f"
 
 /* ---- words ---- */
@@ -70,7 +70,7 @@ void bats_argv_release(struct bats_argv *argv)
 
 /* ---- start ---- */
 
-/* The environment, with the variable "NAME=value" (NULL: none). In one block
+/* The environment plus the variable "NAME=value" (NULL: none). In one block
  * for free(); the strings are shared. */
 static char **environment_with(char *variable)
 {
@@ -87,7 +87,7 @@ static char **environment_with(char *variable)
     return copy;
 }
 
-/* The command with these files as its standard streams. Returns 0 or an
+/* Starts the command with these files as its standard streams. Returns 0 or an
  * errno. */
 static int spawn(char *const *words, char *variable, const int fds[3],
                  pid_t *pid)
@@ -118,7 +118,8 @@ static void forget(struct bats_query *q)
     *q = (struct bats_query){.runs = false};
 }
 
-/* A file in memory with this text, read from its beginning; -1, with errno. */
+/* A file in memory with this text, to be read from its start; -1, with
+ * errno. */
 static int memory_file(const char *text)
 {
     size_t n = strlen(text);
@@ -164,7 +165,7 @@ int bats_query_start(struct bats_query *q, struct bats_argv *argv,
 
 /* ---- the answer ---- */
 
-/* What is in the file, for free(). NULL: memory is short. */
+/* The content of the file, for free(). NULL: memory is short. */
 static char *contents(int fd)
 {
     struct stat st;

@@ -9,14 +9,16 @@
 #include "util/grow.h"
 #include "util/now.h"
 
-#define PAUSE_US 1000000      /* after a first failure */
-#define PAUSE_MAX_US 60000000 /* after many */
-#define LOOK_US 10000         /* between two looks at a command that runs */
-#define SOON_US 1000000       /* between two questions where jobs end */
-#define SAY_US 30000000       /* bills are late: told first after this time */
-#define BILL_US 600000000     /* then the accounting does not know a job */
-#define AT_ONCE 100           /* jobs that one command cancels */
-#define LISTS_MISSED 2        /* lists in a row without a job: it is gone */
+#define PAUSE_US 1000000      /* pause after a first failure */
+#define PAUSE_MAX_US 60000000 /* longest pause, after many */
+#define LOOK_US 10000         /* between two checks of a running command */
+#define SOON_US 1000000       /* between two questions while jobs end */
+#define SAY_US 30000000       /* delay of bills before it is first mentioned */
+/* time after which the accounting is not asked any more */
+#define BILL_US 600000000
+#define AT_ONCE 100 /* jobs that one command cancels */
+/* lists in a row without a job before it is gone */
+#define LISTS_MISSED 2
 
 enum state { NONE, WANTED, SENT, UNSURE, QUEUED, RUNS, ENDED };
 
@@ -24,31 +26,34 @@ struct job {
     enum state state;
     char id[BATS_JOB_ID], mark[BATS_JOB_ID], reason[BATS_JOB_ID];
     int64_t submitted_us;
-    int64_t submit_s, start_s, end_s; /* as the system says; 0: unknown */
+    int64_t submit_s, start_s, end_s; /* from the system; 0: unknown */
     double rate;
-    int64_t cancel_us; /* when it is to be cancelled; 0: not */
+    int64_t cancel_us; /* when to cancel the job; 0: never */
     int64_t ended_us;
-    uint32_t missed; /* lists that did not show it */
-    bool seen;       /* in the present list */
-    uint32_t number; /* at its place; outlives the job */
+    uint32_t missed; /* lists without the job */
+    bool seen;       /* in the current list */
+    uint32_t number; /* number of the job at its place; outlives the job */
 };
 
-enum errand { CANCEL, SUBMIT, LIST, BILLS, ERRANDS }; /* by urgency */
+/* in the order of urgency */
+enum errand { CANCEL, SUBMIT, LIST, BILLS, ERRANDS };
 
 struct bats_queue {
     struct bats_queue_options o;
     struct job *jobs; /* o.n */
-    uint32_t n;       /* that are not NONE */
+    uint32_t n;       /* places with a job */
     struct bats_query query;
     enum errand errand;
-    uint32_t place; /* SUBMIT */
-    uint32_t *told; /* CANCEL: places; n_told */
+    uint32_t place; /* place of SUBMIT */
+    uint32_t *told; /* places of CANCEL, n_told */
     size_t n_told;
-    int64_t submit_us, pause_us;    /* not before; after a failure */
-    int64_t list_us, list_pause_us; /* begun last; after a failure */
-    int64_t bills_us;               /* begun last */
-    bool is_stale;  /* jobs have ended since the last question for bills */
-    int64_t say_us; /* delay of bills when it is mentioned next */
+    int64_t submit_us, pause_us;    /* earliest submission; pause after a
+                                     * failure */
+    int64_t list_us, list_pause_us; /* start of the last list; pause after a
+                                     * failure */
+    int64_t bills_us;               /* start of the last question for bills */
+    bool is_stale;                  /* jobs have ended since that question */
+    int64_t say_us; /* delay of bills at which to mention it next */
     struct bats_queue_news *news;
     size_t first_news, n_news, room;
     bool failed; /* memory was short */
@@ -114,7 +119,7 @@ static void end(struct bats_queue *j, uint32_t place)
         bill(j, place, 0);
 }
 
-/* The list does not show it any more, and never has shown its end. */
+/* The list no longer shows the job, and never has shown its end. */
 static void lose(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
@@ -124,7 +129,7 @@ static void lose(struct bats_queue *j, uint32_t place)
     end(j, place);
 }
 
-/* The bill of a job by the time that it was held. */
+/* The bill of a job for the time that it was held. */
 static bats_money bill_by_time(const struct job *job)
 {
     return bats_job_bill_by_time(&(struct bats_job_view){
@@ -132,7 +137,7 @@ static bats_money bill_by_time(const struct job *job)
 }
 
 /* Stores the number of the job. If another place had the number, its job is
- * gone: the system has lost its state and counts anew. */
+ * gone: the system has lost its state and counts from the start. */
 static void name_job(struct bats_queue *j, uint32_t place, const char *id)
 {
     struct job *job = &j->jobs[place];
@@ -151,7 +156,7 @@ static void name_job(struct bats_queue *j, uint32_t place, const char *id)
                                       .place = place});
 }
 
-/* The place takes the state in the list. */
+/* Updates the place from the list. */
 static void update(struct bats_queue *j, uint32_t place,
                    const struct bats_job_view *view)
 {
@@ -300,7 +305,8 @@ static int64_t longer(int64_t pause_us)
     return 2 * pause_us < PAUSE_MAX_US ? 2 * pause_us : PAUSE_MAX_US;
 }
 
-/* A command that failed may have done its work all the same. */
+/* Handles the answer to a submission. A failed command may still have
+ * submitted the job. */
 static void submitted(struct bats_queue *j, int rc, const char *answer,
                       const struct bats_error *why, int64_t now_us)
 {
@@ -321,7 +327,7 @@ static void submitted(struct bats_queue *j, int rc, const char *answer,
     job->state = UNSURE;
     job->missed = 0;
     if (first)
-        say(j, "%s; this is tried again, ever less often",
+        say(j, "%s; trying again, ever less often",
             wrong.code != 0 ? wrong.text : why->text);
 }
 
@@ -339,8 +345,9 @@ static uint32_t find_view(const struct bats_queue *j,
     return BATS_NO_JOB;
 }
 
-/* A job that the list does not show: the submission has failed, or the system
- * has forgotten it already. Right after a submission it may not show it yet. */
+/* Handles a job that the list does not show: the submission has failed, or the
+ * system has already forgotten the job. Right after a submission a list may
+ * not show it yet. */
 static void miss(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
@@ -358,7 +365,7 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
     struct bats_job_view view;
     if (rc < 0) {
         if (j->list_pause_us == 0)
-            say(j, "%s; this is tried again, ever less often", why->text);
+            say(j, "%s; trying again, ever less often", why->text);
         j->list_pause_us = longer(j->list_pause_us);
         j->list_us = now_us;
         return;
@@ -387,14 +394,14 @@ static void cancelled(struct bats_queue *j, int rc, const char *answer,
     (void)answer;
     for (size_t i = 0; i < j->n_told; i++) {
         struct job *job = &j->jobs[j->told[i]];
-        if (job->state != NONE) /* if it does not end, once more */
+        if (job->state != NONE) /* if it does not end, cancel it again */
             job->cancel_us = now_us + PAUSE_MAX_US;
     }
     if (rc < 0)
         say(j, "%s", why->text);
 }
 
-/* Says what the run waits for, ever less often. */
+/* Tells what the run waits for, ever less often. */
 static void say_late(struct bats_queue *j, int64_t now_us)
 {
     int64_t late_us = 0;
@@ -412,7 +419,7 @@ static void say_late(struct bats_queue *j, int64_t now_us)
     j->say_us *= 2;
     say(j,
         "the accounting of %s does not yet know the end of %lu job%s, one "
-        "of them for %lld s: bills are waited for, %d s for each",
+        "of them for %lld s: each bill is awaited for %d s",
         j->o.system->name, (unsigned long)n, n == 1 ? "" : "s",
         (long long)late_us / 1000000, BILL_US / 1000000);
 }
@@ -466,7 +473,7 @@ static void start(struct bats_queue *j, enum errand errand,
         done[errand](j, rc, NULL, &why, now_us);
 }
 
-/* What is to be done then has to wait. */
+/* True if `then_us` is in the future: lowers *due_us to it. */
 static bool is_early(int64_t then_us, int64_t now_us, int64_t *due_us)
 {
     if (then_us > now_us && then_us < *due_us)
@@ -474,7 +481,7 @@ static bool is_early(int64_t then_us, int64_t now_us, int64_t *due_us)
     return then_us > now_us;
 }
 
-/* Returns false: no job is left to cancel. */
+/* Returns false if no job is due to be cancelled. */
 static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
 {
     const char *ids[AT_ONCE];
@@ -519,7 +526,7 @@ static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     return true;
 }
 
-/* Jobs in the system whose end this place has not seen. */
+/* True if the system has jobs whose end is not known here. */
 static bool has_open(const struct bats_queue *j)
 {
     for (uint32_t i = 0; i < j->o.n; i++)
@@ -529,8 +536,8 @@ static bool has_open(const struct bats_queue *j)
     return false;
 }
 
-/* Until the next question. It is short while a job is about to end or waits for
- * its bill: until then its money cannot buy another one. */
+/* Time between two questions. It is short while a job is about to end or waits
+ * for its bill, because its money cannot buy another job until then. */
 static int64_t interval(const struct bats_queue *j, int64_t now_us)
 {
     for (uint32_t i = 0; j->o.interval_us > SOON_US && i < j->o.n; i++) {
@@ -563,7 +570,7 @@ static void bill_without_accounts(struct bats_queue *j)
             bill(j, i, bill_by_time(&j->jobs[i]));
 }
 
-/* At once when jobs have ended, else as often as the list. */
+/* Asks at once when jobs have ended, else as often as for the list. */
 static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
 {
     const char *ids[AT_ONCE];

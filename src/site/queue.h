@@ -1,36 +1,36 @@
 /*
- * queue: the jobs of a run, handed in to a batch system and settled with it,
- * without ever waiting for it.
+ * queue: submits the jobs of a run to a batch system and settles them, without
+ * ever waiting for it.
  *
- * Layer: site. Used by cli (alloc). There is a fixed number of places. A place has
- * one job after the other:
+ * Layer: site. Used by cli (alloc). There is a fixed number of places. A place
+ * has one job after the other:
  *
  *   NONE -> WANTED -> SENT -> QUEUED -> RUNS -> ENDED -> NONE
  *
  * The mark of a job is TAG.PLACE.N.END: the tag of the session, the place, the
- * number of the job there, from 1, and the end that the request says.
+ * number of the job there (from 1), and the end in the request.
  *
  * WANTED waits for its turn, SENT for the answer of the submission, ENDED for
  * the bill. A submission without an answer is UNSURE until a list of the jobs
  * shows whether there is one with its mark.
  *
- * The load on the batch system is small. One command runs at a time. One command
- * lists all jobs, at most every `interval` and only while there are jobs; one asks
- * for the bills of all that have ended. Both ask every second for half a minute
- * after a job is to end or has ended, whose money is held until its bill comes.
- * After a failed submission the next one
- * waits for 1 s, then for twice as long each time, up to a minute; lists that fail
- * become rarer in the same way.
+ * The load on the batch system is small. One command runs at a time. One
+ * command lists all jobs, at most every `interval` and only while there are
+ * jobs; one asks for the bills of all jobs that have ended. While a job is
+ * about to end or waits for its bill, which holds money, both ask every
+ * second, for half a minute. After a failed submission the next one waits for
+ * 1 s, then for twice as long each time, up to a minute; failed lists are
+ * repeated ever less often in the same way.
  *
- * A job is known by its number, its mark and the time of its submission, because
- * a system that has lost its state gives numbers again. The earlier job with the
- * number has then ended.
+ * A job is identified by its number, its mark and the time of its submission,
+ * because a system that has lost its state counts from the start. The earlier
+ * job with the number has then ended.
  *
  * The bill comes from the system's accounting, once it knows the job's end.
- * Without accounting, or if the end stays unknown for ten minutes, the bill is the
- * time from start to end in the list, at the job's rate; if the list does not show
- * the job any more, the time until it was missed. A run that waits for bills says
- * so.
+ * Without accounting, or if the end stays unknown for ten minutes, the bill is
+ * the time from start to end in the list, at the job's rate; if the job is not
+ * in the list any more, the time until it was missed. A run that waits for
+ * bills says so.
  */
 #ifndef BATS_SITE_QUEUE_H
 #define BATS_SITE_QUEUE_H
@@ -52,39 +52,38 @@ struct bats_queue_options {
     struct bats_job_rules rules;
     const char *name;                        /* of all jobs of the run */
     const struct bats_job_request *requests; /* by place, n of them: all but
-                                              * name; of the mark its end */
+                                              * the name; of the mark, the
+                                              * end */
     const char *tag; /* for marks; unique among the sessions of the run */
     uint32_t n;
     int64_t interval_us;
 };
 
-/* The options' pointers stay valid. BATS_ENOMEM. */
+/* The options' pointers must stay valid. BATS_ENOMEM. */
 int bats_queue_create(const struct bats_queue_options *options,
                       struct bats_queue **jobs, struct bats_error *err);
 void bats_queue_destroy(struct bats_queue *jobs);
 
-/* Hands a job in, at a place that has none. */
+/* Submits a job at a place that has none. */
 void bats_queue_submit(struct bats_queue *jobs, uint32_t place);
 
-/* An earlier session has handed in this job, as `view` shows it, and this place
- * takes it over. */
+/* The place takes over a job of an earlier session, as `view` shows it. */
 void bats_queue_adopt(struct bats_queue *jobs, uint32_t place,
                       const struct bats_job_view *view);
 
-/* The job is to end: it is cancelled unless it has left by itself within
- * `grace_us`. */
+/* Ends the job: cancels it unless it leaves by itself within `grace_us`. */
 void bats_queue_cancel(struct bats_queue *jobs, uint32_t place,
                        int64_t grace_us);
 
-/* The place of the job with this number. BATS_NO_JOB: not one of ours, not to
- * be kept, or (*unsure) its number is not known yet. */
+/* The place of the job with this number. BATS_NO_JOB: the job is not ours, is
+ * not to be kept, or (*unsure) its number is not known yet. */
 uint32_t bats_queue_find(const struct bats_queue *jobs, const char *id,
                          bool *unsure);
 
-/* Places that have a job. */
+/* The number of places with a job. */
 uint32_t bats_queue_count(const struct bats_queue *jobs);
 
-/* Does what is due. Lowers `*due_us` to the monotonic time of its next turn.
+/* Does what is due. Lowers *due_us to the monotonic time of its next turn.
  * BATS_ENOMEM. */
 int bats_queue_turn(struct bats_queue *jobs, int64_t now_us, int64_t *due_us,
                     struct bats_error *err);
@@ -92,8 +91,8 @@ int bats_queue_turn(struct bats_queue *jobs, int64_t now_us, int64_t *due_us,
 enum bats_queue_news_type {
     BATS_QUEUE_SUBMITTED, /* place: the number of its job is known */
     BATS_QUEUE_RUNS,   /* place, start_s, end_s, rate: first seen running, or
-                            its end has changed */
-    BATS_QUEUE_ENDED,  /* place: it runs no more, and never will */
+                        * its end has changed */
+    BATS_QUEUE_ENDED,  /* place: it does not run, and never will again */
     BATS_QUEUE_BILLED, /* place, amount: the place is free again */
     BATS_QUEUE_SAYS    /* a sentence */
 };
@@ -108,11 +107,12 @@ struct bats_queue_news {
     char sentence[256];
 };
 
-/* The next thing that has happened, oldest first; false: no more. */
+/* Takes the next event, oldest first; false: no more. */
 bool bats_queue_next(struct bats_queue *jobs, struct bats_queue_news *news);
 
-/* Why jobs wait: how many wait in the queue, since when the oldest (monotonic),
- * and the system's reason that most of them have ("": not known yet). */
+/* Why jobs wait: how many wait in the queue, since when the oldest
+ * (monotonic), and the system's reason for most of them ("": not known
+ * yet). */
 struct bats_queue_waiting {
     uint32_t n;
     int64_t since_us;

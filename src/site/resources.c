@@ -9,7 +9,7 @@
 #include "site/batch_system.h"
 #include "site/node.h"
 
-/* UINT64_MAX: there is no such file, or no limit in it. */
+/* Reads a limit. UINT64_MAX: no such file, or no limit in it. */
 static uint64_t read_limit(const char *directory, const char *file)
 {
     char path[PATH_MAX];
@@ -25,7 +25,7 @@ static uint64_t read_limit(const char *directory, const char *file)
     return bytes;
 }
 
-/* The least limit of `group` and those above it. */
+/* The smallest limit of `group` and its ancestors. */
 static uint64_t climb(const char *root, const char *group, const char *file)
 {
     char path[PATH_MAX];

@@ -10,14 +10,14 @@
 #include "util/encode.h"
 #include "util/hostlist.h"
 
-/* A host, and its ranks. */
+/* A host and its ranks. */
 struct host {
     const struct bats_node *node;          /* node of its first rank */
     const struct bats_allocation_node *at; /* NULL: not in the job */
     uint32_t ranks;
     uint32_t workers;
-    uint32_t cores; /* cores of the rank with fewest, */
-    uint32_t held;  /* and of all ranks */
+    uint32_t cores; /* fewest cores of any rank */
+    uint32_t held;  /* cores of all ranks */
     uint32_t cluster;
 };
 
@@ -32,7 +32,7 @@ static int compare_places(const void *a, const void *b)
     return order != 0 ? order : (*x > *y) - (*x < *y);
 }
 
-/* Sorts the nodes by host, binding and rank. For free(). */
+/* The nodes sorted by host, binding and rank. For free(). */
 static const struct bats_node **sort(const struct bats_node *nodes,
                                      uint32_t n_ranks)
 {
@@ -111,7 +111,7 @@ static int gather(const struct bats_node *nodes, uint32_t n_ranks,
 
 /* ---- charges ---- */
 
-/* The rate of a machine, per hour, and its source. */
+/* The rate of a machine, per hour. Writes its source. */
 static double rate_of(const struct bats_site *site, const struct host *host,
                       bool by_node, char *source, size_t size)
 {

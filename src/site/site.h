@@ -7,8 +7,8 @@
  *
  * Model. Nodes form a cluster if they are in the same partition of a batch
  * system; without one, if their hardware is the same (processor, cores, and
- * memory to within a sixteenth). Nodes with another charge form a cluster of
- * their own, "fast-2". A machine is a node if the job holds whole nodes, because
+ * memory to within a sixteenth). Nodes with another charge form a separate
+ * cluster, "fast-2". A machine is a node if the job holds whole nodes, because
  * those are billed; else it is a rank. A node charges what the batch system
  * bills for it, or 1 for each core and hour; its ranks share that equally.
  *
@@ -41,15 +41,15 @@ struct bats_site_cluster {
 
 struct bats_site {
     struct bats_allocation allocation;
-    struct bats_error trouble; /* why the batch system does not answer; code
-                                * 0: it does, or there is none */
+    struct bats_error trouble; /* why the batch system does not answer; code 0:
+                                * it answers, or there is none */
     struct bats_site_cluster clusters[BATS_CLUSTERS_MAX];
     size_t n_clusters;
 };
 
 /* The ranks from `first` to n_ranks - 1 run tasks (0 is the master); nodes[]
- * has all of them. Release with bats_site_release. BATS_EINPUT: there are more
- * kinds of machines than a run can have clusters; BATS_ENOMEM. */
+ * has all of them. Release with bats_site_release. BATS_EINPUT: more kinds of
+ * machines than a run can have clusters; BATS_ENOMEM. */
 int bats_site_discover(const struct bats_node *nodes, uint32_t n_ranks,
                        uint32_t first, enum bats_site_machine machine,
                        struct bats_site *site, struct bats_error *err);
@@ -62,8 +62,8 @@ int bats_site_write(const struct bats_site *site, bats_time window,
 
 /* ---- sharing cores ---- */
 
-/* The share of each rank in the cores that the launcher has given to several
- * ranks of a node together; shares[] has n_ranks. BATS_ENOMEM. */
+/* The share of each rank in the cores that the launcher gave to several ranks
+ * of a node together; shares[] has n_ranks. BATS_ENOMEM. */
 int bats_site_share(const struct bats_node *nodes, uint32_t n_ranks,
                     struct bats_share *shares, struct bats_error *err);
 

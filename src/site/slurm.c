@@ -1,4 +1,4 @@
-/* slurm: the job of Slurm that this process is in. */
+/* slurm: reads the Slurm job that this process is in. */
 #include "site/slurm.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ const char *bats_slurm_find(const char *at, const char *key)
     return NULL;
 }
 
-/* The value at `at`; NULL: there is none. */
+/* Copies the value at `at`; "" for NULL, none or a value that is too long. */
 static void copy(const char *at, char *value, size_t size)
 {
     size_t n = at != NULL ? strcspn(at, " \n") : 0;
@@ -125,7 +125,7 @@ static int read_holdings(const char *at, struct bats_allocation *job,
     return rc;
 }
 
-/* A component of the job. It ends when the first of them does. */
+/* Reads a component of the job. The job ends when its first component does. */
 static int read_part(const char *at, struct bats_allocation *job,
                      struct bats_error *err)
 {
@@ -144,7 +144,8 @@ static int read_part(const char *at, struct bats_allocation *job,
     return rc < 0 ? rc : read_holdings(at, job, err);
 }
 
-/* The user chooses the text before `at`. */
+/* Reads the members of the whole job. The user chooses the text before
+ * `at`. */
 static void read_head(const char *line, const char *at,
                       struct bats_allocation *job)
 {
@@ -173,7 +174,7 @@ int bats_slurm_read_job(const char *text, struct bats_allocation *job,
     }
     if (rc == 0 && job->n_nodes == 0)
         rc = bats_error_set(err, BATS_EINPUT,
-                            "scontrol tells of no nodes of job %s", job->job);
+                            "scontrol shows no nodes of job %s", job->job);
     bats_allocation_sort(job);
     return rc;
 }

@@ -1,18 +1,18 @@
 /*
  * slurm: what Slurm's commands print. Private to slurm*.c, and for tests.
  *
- * Layer: site. slurm_system.c is Slurm as a batch system and the environment of
- * a job, slurm.c the job that this process is in, slurm_account.c what its
- * account has left, slurm_jobs.c jobs that are handed in, slurm_options.c the
+ * Layer: site. slurm_system.c is Slurm as a batch system and the environment
+ * of a job, slurm.c the job that this process is in, slurm_account.c the
+ * remainder of its account, slurm_jobs.c submitted jobs, slurm_options.c the
  * options that these may not have, slurm_price.c what they are billed.
  *
- * Source of the facts: scontrol, sbatch, squeue, sacct and sinfo of Slurm 22.05
- * (20.11 and later have these options). Model: Slurm bills a job for the TRES
- * it holds, each times its weight (slurm.conf, TRESBillingWeights), per hour. A
- * partition without weights: 1 for each core. If the sum over the nodes differs
- * from what Slurm itself reports for the job (it may take the largest weight
- * instead of the sum), Slurm's amount is used, and the nodes share it in
- * proportion.
+ * Source of the facts: scontrol, sbatch, squeue, sacct and sinfo of Slurm
+ * 22.05 (20.11 and later have these options). Model: Slurm bills a job for the
+ * TRES it holds, each times its weight (slurm.conf, TRESBillingWeights), per
+ * hour. A partition without weights: 1 for each core. If the sum over the
+ * nodes differs from what Slurm itself reports for the job (it may take the
+ * largest weight instead of the sum), Slurm's amount is used, and the nodes
+ * share it in proportion.
  */
 #ifndef BATS_SITE_SLURM_H
 #define BATS_SITE_SLURM_H
@@ -28,30 +28,30 @@ const char *bats_slurm_find(const char *at, const char *key);
  * and for a value too long for `size`. */
 void bats_slurm_get(const char *at, const char *key, char *value, size_t size);
 
-/* Whether the line begins with this key and '='; copies its value. */
+/* True if the line begins with this key and '='; copies its value. */
 bool bats_slurm_begins(const char *line, const char *key, char *value,
                        size_t size);
 
-/* The next line; NULL: there is none. */
+/* The next line; NULL: the last one. */
 const char *bats_slurm_next(const char *line);
 
-/* The text after "name=" in a list such as "cpu=3,node=1,billing=9", which ends
- * at a blank; NULL: the name is not there. The other function returns it as a
- * number, or -1. */
+/* bats_slurm_item: the text after "name=" in a list such as
+ * "cpu=3,node=1,billing=9", which ends at a blank; NULL: no such name.
+ * bats_slurm_amount: the same as a number, or -1. */
 const char *bats_slurm_item(const char *list, const char *name);
 double bats_slurm_amount(const char *list, const char *name);
 
 /* ---- the job that this process is in ---- */
 
-/* Parses `scontrol show job -d -o`: all but the nodes' `whole` and `rate`. Adds
- * parts and nodes, sorted. BATS_ENOMEM; BATS_EINPUT: it is something else. */
+/* Parses `scontrol show job -d -o`: all but the nodes' `whole` and `rate`.
+ * Adds parts and nodes, sorted. BATS_ENOMEM; BATS_EINPUT: another text. */
 int bats_slurm_read_job(const char *text, struct bats_allocation *job,
                         struct bats_error *err);
 
 /* Parses `scontrol show partition -o`: the weights of the partition's parts. */
 void bats_slurm_read_partition(const char *text, struct bats_allocation *job);
 
-/* Parses `scontrol show node -o`: which nodes are held as a whole. */
+/* Parses `scontrol show node -o`: which nodes the job holds as a whole. */
 void bats_slurm_read_nodes(const char *text, struct bats_allocation *job);
 
 /* Computes the rates of all nodes, and their sources. */
@@ -64,21 +64,21 @@ double bats_slurm_read_billed(const char *text);
 
 /* ---- what an account has left ---- */
 
-/* The member `account`. Source: `scontrol show assoc_mgr`, where
+/* Fills in `account`. Source: `scontrol show assoc_mgr`, where
  * GrpTRESMins=...,billing=1000(220) is a limit of 1000 billing-minutes, 220 of
- * them used, and N is no limit. Model: the association of the user, that of
- * the job's account and those of all accounts above it each limit those below
- * them, and so does the QOS of the job, so the smallest remainder counts.
- * UsageFactor of the QOS says how often a bill counts there. Future bills of
- * other jobs are unknown, and so are limits of a partition's QOS. BATS_EINPUT:
- * no accounting, or Slurm does not show all of the limits. */
+ * them used, and N is no limit. Model: the user's association, the association
+ * of the job's account and those of all accounts above it limit the job, and
+ * so does its QOS; the smallest remainder counts. Each bill counts UsageFactor
+ * times there, a factor of the QOS. Future bills of other jobs are unknown,
+ * and so are limits of a partition's QOS. BATS_EINPUT: no accounting, or Slurm
+ * does not show all of the limits. */
 int bats_slurm_account(const struct bats_allocation *job,
                        struct bats_account *account, struct bats_error *err);
 
 /* Parses `scontrol show assoc_mgr -o`: the associations of the account `name`,
- * and of the user if it is the job's account. If one has less left than
- * *account, it replaces *account; the account above goes into parent, "":
- * none. BATS_EINPUT. */
+ * and of the user if it is the job's account. The one with less left than
+ * *account replaces *account; `parent` becomes the account above ("": none).
+ * BATS_EINPUT. */
 int bats_slurm_account_read(const char *text,
                             const struct bats_allocation *job,
                             const char *name, struct bats_account *account,
@@ -104,26 +104,25 @@ int bats_slurm_price(const char *id, double *rate, bool *whole,
                      struct bats_job_partition *partition,
                      struct bats_error *err);
 
-/* Parses `scontrol show config`. BATS_EINPUT: it is something else, or the site
- * has no time limits. */
+/* Parses `scontrol show config`. BATS_EINPUT: another text, or the site has no
+ * time limits. */
 int bats_slurm_read_rules(const char *text, struct bats_job_rules *rules,
                           struct bats_error *err);
 
-/* The rules for the waiting job in `job`, the output of `scontrol -o show job`.
- * A job that asks for more time than MaxTime of its partition waits for ever,
- * and so does one that asks for more than MaxWall: that of its QOS, or if there
- * is none that of its association, which shows what it has inherited from the
- * accounts above it. The QOS of a partition limits all of its jobs. Where Slurm
- * gives whole cores, a job is billed for all of their threads, but shows only
- * those that it asks for until it starts. What Slurm does not mention is not
- * limited. */
+/* The rules for the waiting job in `job`, the output of `scontrol -o show
+ * job`. A job that requests more time than MaxTime of its partition waits for
+ * ever. So does a job that requests more than MaxWall of its QOS or, if that
+ * has none, of its association, which inherits from the accounts above it. The
+ * QOS of a partition limits all of its jobs. Where Slurm gives whole cores, a
+ * job is billed for all of their threads, but until it starts it shows only
+ * the requested ones. What Slurm does not mention is not limited. */
 struct bats_job_partition bats_slurm_partition(const char *job);
 
-/* TRES of a job that waits has what it asks for (no billing: less than 1), also
- * where the partition or --exclusive makes whole nodes of it: then
- * OverSubscribe is NO, and *whole their number, else 0. Per hour; < 0: unknown.
- * The second function is for the output of `scontrol -o show partition`: the
- * rate of a node, a mean where they differ. */
+/* bats_slurm_read_rate: the rate of a waiting job, per hour; < 0: unknown. Its
+ * TRES shows the request (no billing: less than 1), even if it will get whole
+ * nodes because of the partition or --exclusive. Then OverSubscribe is NO, and
+ * *whole is the number of nodes, else 0. bats_slurm_read_node_rate: the rate
+ * of a node from `scontrol -o show partition`, a mean if nodes differ. */
 double bats_slurm_read_rate(const char *job, uint32_t *whole);
 double bats_slurm_read_node_rate(const char *partition);
 

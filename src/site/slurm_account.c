@@ -7,9 +7,9 @@
 
 #include "site/slurm.h"
 
-#define DEPTH 32 /* a longer chain of accounts is a circle */
+#define DEPTH 32 /* a longer chain of accounts is circular */
 
-/* The name at `key`, without the number in brackets after it. */
+/* Copies the name at `key`, without the number in brackets after it. */
 static void get_name(const char *line, const char *key,
                      char name[BATS_ACCOUNT_NAME])
 {
@@ -46,7 +46,7 @@ static void take_less(const char *line, const char *name, enum owner owner,
         *account = a;
 }
 
-/* An association may be for one partition only. */
+/* True if the association is for the job: it may be for one partition only. */
 static bool is_of_job(const struct bats_allocation *job, const char *user,
                       const char *partition)
 {
@@ -106,8 +106,8 @@ int bats_slurm_account_read(const char *text,
     return 0;
 }
 
-/* The job's QOS has a limit of its own, and a factor by which all that its jobs
- * are billed counts, here and above; 0: it does not count. */
+/* Reads the QOS of the job: its limit, and its factor for all that its jobs
+ * are billed, also in the accounts; 0: they are not billed. */
 static int ask_quality(const char *name, struct bats_account *account,
                        struct bats_error *err)
 {
@@ -124,7 +124,7 @@ static int ask_quality(const char *name, struct bats_account *account,
     free(answer);
     if (bats_ask(&answer, NULL,
                  "sacctmgr -n -P show qos %s format=UsageFactor", name) < 0)
-        return 0; /* a node may have no sacctmgr: then it counts once */
+        return 0; /* a node may have no sacctmgr: factor 1 */
     account->factor = strtod(answer, &end);
     if (end != answer && account->factor <= 0)
         account->limited = false;
@@ -132,7 +132,7 @@ static int ask_quality(const char *name, struct bats_account *account,
     return 0;
 }
 
-/* The account of the job, and all above it. */
+/* Reads the account of the job and all accounts above it. */
 static int ask_associations(const struct bats_allocation *job,
                             struct bats_account *least, struct bats_error *err)
 {
@@ -144,9 +144,9 @@ static int ask_associations(const struct bats_allocation *job,
         if (i == DEPTH)
             return bats_error_set(err, BATS_EINPUT,
                                   "--budget account: the accounts above %s "
-                                  "do not end",
+                                  "are circular",
                                   job->account);
-        /* A job without an account has none to ask for. */
+        /* A job without an account asks for all accounts. */
         rc =
             bats_ask(&answer, err,
                      name[0] != '\0'
@@ -161,7 +161,7 @@ static int ask_associations(const struct bats_allocation *job,
     return rc;
 }
 
-/* Who asks before there is a job. */
+/* Fills in user and account before there is a job. */
 static int fill_in(struct bats_allocation *job, struct bats_error *err)
 {
     const struct passwd *me = getpwuid(getuid());

@@ -1,12 +1,12 @@
 /*
- * slurm_jobs: jobs that are handed in to Slurm.
+ * slurm_jobs: submits, lists and settles jobs of Slurm.
  *
- * Limits have whole minutes. A job that reaches its limit is told to end, and
+ * Limits are whole minutes. A job that reaches its limit is told to end, and
  * killed KillWait seconds later; a site may let it go on for OverTimeLimit
- * minutes before that. Slurm looks at limits only every few seconds. A job ends
+ * minutes before that. Slurm checks limits only every few seconds. A job ends
  * with its batch script, whatever its steps do (measured: billed 5 s, although
- * they ignored SIGTERM, and KillWait was 20). A node that is not heard is down
- * after SlurmdTimeout; Slurm asks every third of that, and waits for
+ * they ignored SIGTERM, and KillWait was 20). A node that does not respond is
+ * down after SlurmdTimeout; Slurm asks every third of that, and waits for
  * MessageTimeout.
  */
 #include <ctype.h>
@@ -16,14 +16,15 @@
 
 #include "site/slurm.h"
 
-#define LOOKS_S 5 /* Slurm may see so late that a limit is reached */
-#define WIDTHS 8  /* columns of squeue -O, and their widths: */
+/* delay with which Slurm may notice that a limit is reached */
+#define LOOKS_S 5
+#define WIDTHS 8 /* columns of squeue -O, and their widths: */
 static const int widths[WIDTHS] = {32, 48, 20, 40, 24, 24, 64, 24};
-/* then the last one, tres-alloc */
+/* then the last column, tres-alloc */
 
 /* ---- the site ---- */
 
-/* The value of "Key    = value"; "" without one. */
+/* The value of "Key    = value"; "": no such key. */
 static const char *setting(const char *text, const char *key)
 {
     size_t n = strlen(key);
@@ -49,7 +50,7 @@ int bats_slurm_read_rules(const char *text, struct bats_job_rules *r,
         return bats_error_set(
             err, BATS_EINPUT,
             "this Slurm has no time limits (OverTimeLimit is "
-            "UNLIMITED), and without them no total holds");
+            "UNLIMITED), so that no budget can hold");
     r->overrun_s =
         strtol(wait, NULL, 10) + 60 * strtol(over, NULL, 10) + LOOKS_S;
     int64_t down_s = strtol(setting(text, "SlurmdTimeout"), NULL, 10);
@@ -98,13 +99,12 @@ void bats_slurm_submit(const struct bats_job_request *r,
         bats_argv_add(argv, "--hold");
     bats_argv_add(argv, "--output=%s.%%j", r->output);
     if (asprintf(script, "#!/bin/sh\nexec %s%s%s%s\n",
-                 r->guard != NULL ? r->guard : "",
-                 r->guard != NULL ? " " : "", r->alone ? "" : "srun ",
-                 r->command) < 0)
+                 r->guard != NULL ? r->guard : "", r->guard != NULL ? " " : "",
+                 r->alone ? "" : "srun ", r->command) < 0)
         *script = NULL;
 }
 
-/* "17", or "17;cluster" where there are several clusters. */
+/* "17", or "17;cluster" if there are several clusters. */
 int bats_slurm_read_submit(const char *answer, char id[BATS_JOB_ID],
                            struct bats_error *err)
 {
@@ -133,7 +133,7 @@ void bats_slurm_list(const char *name, struct bats_argv *argv)
                   widths[5], widths[6], widths[7]);
 }
 
-/* The text of a column, without the blanks behind it. */
+/* Copies a column without trailing blanks. */
 static void column(const char *line, size_t length, size_t from, size_t width,
                    char *text, size_t size)
 {
@@ -201,9 +201,9 @@ void bats_slurm_cancel(const char *name, const char *const *ids, size_t n,
 
 /* ---- bills ----
  *
- * A number may have been given to several jobs: without --duplicates the last
- * of them is shown. A job that has ended while the accounting was away may be
- * shown as COMPLETED with an end that is Unknown; its time goes on. */
+ * Several jobs may have had the same number: without --duplicates only the
+ * last of them is shown. A job that has ended while the accounting was away
+ * may be shown as COMPLETED with an end that is Unknown; its time goes on. */
 
 enum { ID, STATE, SUBMIT, END, ELAPSED, TRES, NAME, COLUMNS };
 

@@ -1,8 +1,8 @@
 /* slurm_options: options of sbatch that break what a run relies on when it
- * hands in its jobs: one job for each submission, which it finds and holds
- * money for. Options that only say what a job needs, when it may start or who
- * pays are passed on. Not looked for: an option of two words whose second one
- * begins with a dash, and the name of a script. */
+ * submits jobs: one job for each submission, which it finds and holds money
+ * for. Options that only say what a job needs, when it may start or who pays
+ * are passed on. Not detected: an option of two words whose second one begins
+ * with a dash, and the name of a script. */
 #include "site/slurm.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ static const struct {
     const char *reason;
 } refused[] = {
     {"array", 'a',
-     "one submission would be many jobs, and the run knows of "
+     "one submission would be many jobs, and the run expects "
      "one"},
     {"requeue", 0,
      "a job that is queued again is billed for both of its "
@@ -31,21 +31,21 @@ static const struct {
     {"time-min", 0, "use --time-min of bats-mpi"},
     {"partition", 'p', "use --partition of bats-mpi"},
     {"account", 'A', "use --account of bats-mpi"},
-    {"job-name", 'J', "the run finds its jobs by that"},
-    {"comment", 0, "the run finds its jobs by that"},
-    {"output", 'o', "the run looks there for why a job has failed"},
+    {"job-name", 'J', "the run finds its jobs by it"},
+    {"comment", 0, "the run finds its jobs by it"},
+    {"output", 'o', "the run looks there for the reason of a failure"},
     {"clusters", 'M', "the run does not see the jobs of other clusters"},
     {"uid", 0, "the run does not see the jobs of other users"},
 };
 
-/* sbatch takes the beginning of a long name for the name. */
+/* sbatch accepts abbreviations of long names. */
 static bool is_name(const char *word, const char *name)
 {
     size_t n = strcspn(word, "=");
     return n > 0 && strncmp(word, name, n) == 0;
 }
 
-/* Letters without an argument may have others behind them. */
+/* Letters without an argument may be followed by others. */
 static bool has_letter(const char *word, char letter)
 {
     const char *end = word + strspn(word, "hHkOQsVvW");

@@ -1,5 +1,5 @@
-/* slurm_price: what a job of Slurm may ask for where it was handed in, and what
- * it will be billed. */
+/* slurm_price: limits of submitted Slurm jobs, and what they will be
+ * billed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static void get(const char *line, const char *key, char value[WORD])
     bats_slurm_get(line, key, value, WORD);
 }
 
-/* Seconds in "1-02:03:04" or "02:03:04"; 0: "UNLIMITED", or none. */
+/* The seconds of "1-02:03:04" or "02:03:04"; 0: "UNLIMITED", or none. */
 static int64_t seconds_in(const char *text)
 {
     long long days = 0, hours, minutes, seconds;
@@ -26,14 +26,14 @@ static int64_t seconds_in(const char *text)
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
 }
 
-/* The smaller limit; 0 means none. */
+/* The smaller limit; 0 means no limit. */
 static int64_t shorter(int64_t a, int64_t b)
 {
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* MaxWallPJ=MINUTES in `answer`, which is freed: the least of those lines of
- * assoc_mgr that have the word; 0: none. NULL: there is no answer. */
+/* The smallest MaxWallPJ=MINUTES of the lines of assoc_mgr that contain the
+ * word, in seconds; 0: none. Frees `answer`; NULL: there is none. */
 static int64_t wall_in(char *answer, const char *word)
 {
     int64_t least = 0;
@@ -62,7 +62,7 @@ static int64_t wall_of_account(const char *job)
 {
     char account[WORD], user[WORD], word[WORD + 12], *answer = NULL;
     get(job, "Account", account);
-    get(job, "UserId", user); /* "anna(1000)", here and there */
+    get(job, "UserId", user); /* "anna(1000)" in both outputs */
     snprintf(word, sizeof word, " UserName=%s ", user);
     if (account[0] != '\0')
         bats_ask(&answer, NULL,
@@ -71,7 +71,7 @@ static int64_t wall_of_account(const char *job)
     return wall_in(answer, word);
 }
 
-/* The billing weight of what the job asks for. */
+/* The factor by which the bill grows once the job gets whole cores. */
 static double rounding(const char *job, const char *partition)
 {
     char nodes[WORD], cpus[WORD], *answer = NULL;
@@ -93,8 +93,8 @@ static double rounding(const char *job, const char *partition)
     return (double)(each * n) / (double)all;
 }
 
-/* PreemptMode and GraceTime: SIGCONT and SIGTERM come at once, SIGTERM again
- * when the time is over, and SIGKILL after KillWait. */
+/* With PreemptMode and GraceTime, SIGCONT and SIGTERM come at once, SIGTERM
+ * again when the time is over, and SIGKILL after KillWait. */
 struct bats_job_partition bats_slurm_partition(const char *job)
 {
     char name[WORD], mode[WORD], grace[WORD], limit[WORD], quality[WORD];
@@ -143,7 +143,7 @@ double bats_slurm_read_node_rate(const char *partition)
     return n >= 1 && all >= 0 ? all / n : -1;
 }
 
-/* A job with nodes of its own is billed for as many. */
+/* A job with whole nodes is billed for at least these nodes. */
 static int raise_to_nodes(const char *job, uint32_t nodes, double *rate,
                           struct bats_error *err)
 {

@@ -18,8 +18,8 @@ static const char *site(void)
     return getenv("SLURM_CLUSTER_NAME");
 }
 
-/* mpirun starts its daemons with srun, and they start their ranks: the caller
- * looks for mpirun first. */
+/* mpirun starts its daemons with srun, and they start their ranks: so the
+ * caller checks for mpirun first. */
 static bool launched(void)
 {
     return getenv("SLURM_STEP_ID") != NULL;
@@ -60,7 +60,7 @@ static const char *partition(const char *host)
     }
 }
 
-/* The number that a variable begins with, as in "4(x2)"; 0: none. */
+/* The number at the beginning of a variable, as in "4(x2)"; 0: none. */
 static int64_t number(const char *variable)
 {
     const char *text = getenv(variable);
@@ -91,7 +91,7 @@ static int64_t node_memory(void)
 
 /* ---- the job ---- */
 
-/* With times as seconds since 1970. */
+/* Runs `scontrol show`, with times as seconds since 1970. */
 static int show(const char *what, const char *which, char **answer,
                 struct bats_error *err)
 {
@@ -170,8 +170,8 @@ static double billed(const struct bats_allocation *a)
     return sum;
 }
 
-/* Nodes that are DRAINING (jobs still run there) or DRAINED, by the names that
- * they give themselves. */
+/* Nodes that are DRAINING (jobs still run there) or DRAINED, by their own host
+ * names. */
 static void draining(struct bats_argv *argv)
 {
     bats_argv_add(argv, "sinfo --noheader --Node --states=drain --format=%%n");

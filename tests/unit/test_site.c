@@ -269,7 +269,7 @@ TEST_WITH(a_slurm_that_does_not_answer_is_done_without, reset, NULL)
     bats_site_release(&s);
     pretend("echo nothing of use");
     s = discover(BATS_SITE_AUTO);
-    assert_string_equal(s.trouble.text, "scontrol tells of no nodes of job 7");
+    assert_string_equal(s.trouble.text, "scontrol shows no nodes of job 7");
     bats_site_release(&s);
 }
 
