@@ -33,7 +33,8 @@ static int check_builtins(const struct bats_bagfile *bag,
     return code;
 }
 
-/* A workflow with a task without a command can only be simulated. */
+/* A workflow is refused if one of its tasks has no command: it can only be
+ * simulated. */
 static int load_workflow(const char *path, struct bats_workflow *w,
                          struct bats_error *err)
 {
@@ -68,7 +69,8 @@ static int read_workflow(struct bats_bagfile *b, struct bats_error *err)
     return check_builtins(b, err);
 }
 
-/* Loads the workflow of this word, or reads an option of the one before. */
+/* Loads the workflow of this word, or reads an option of the previous
+ * workflow. */
 static int read_word_of_several(struct bats_bagfile *b, const char *word,
                                 struct bats_workflow *parts, uint32_t *n_parts,
                                 struct bats_error *err)
@@ -88,7 +90,7 @@ static int read_word_of_several(struct bats_bagfile *b, const char *word,
     return code;
 }
 
-/* "a.makeflow + b.dax" */
+/* Joins the names of workflows: "a.makeflow + b.dax". */
 static char *join_names(const struct bats_workflow *parts, uint32_t n)
 {
     char *text = NULL, *more;
@@ -139,7 +141,7 @@ static char *interpreter(const char *text)
     return n > 0 ? strndup(begin, n) : strdup("/bin/sh");
 }
 
-/* Makes a sweep of the text. */
+/* Makes a sweep of the text of a plan file or script. */
 static int read_plan(struct bats_bagfile *bag, bool is_script,
                      struct bats_error *err)
 {

@@ -38,7 +38,7 @@ static struct bats_cluster_section *open_cluster(struct bats_sections *r)
     return &file->sections[r->cluster];
 }
 
-/* Joins a further line to those before. */
+/* Appends a further line to the value. */
 static int set_where(struct bats_sections *r, enum bats_cluster_where where,
                      const char *value, struct bats_error *why)
 {
@@ -162,7 +162,7 @@ malformed:
                        section->where_text);
 }
 
-/* The number of machines that the section itself implies; 0 if it does not. */
+/* The number of machines that the section itself implies; 0: none. */
 static uint64_t count_named(const struct bats_cluster_section *section)
 {
     uint64_t n = 0;
@@ -174,7 +174,7 @@ static uint64_t count_named(const struct bats_cluster_section *section)
     return n;
 }
 
-/* Finds the ranks of the section, and the largest number of its machines. */
+/* Finds the ranks of the section, and the maximum number of its machines. */
 static int finish_section(struct bats_sections *r, size_t i)
 {
     struct bats_clusters_file *file = r->object;
@@ -205,7 +205,8 @@ static int finish_section(struct bats_sections *r, size_t i)
     return 0;
 }
 
-/* If all charges are per hour, the default is an allocation. */
+/* Sets the default of `billing`: second for prices by age; allocation if all
+ * charges are per hour; else window. */
 static void settle_billing(const struct bats_sections *r)
 {
     struct bats_clusters_file *file = r->object;
@@ -218,8 +219,7 @@ static void settle_billing(const struct bats_sections *r)
                                                 : BATS_BILLING_WINDOW;
 }
 
-/* Sets the window, which must be at least the shortest time that is
- * charged. */
+/* Sets the window, which must not be shorter than `minimum`. */
 static int settle_window(struct bats_sections *r, bats_time window)
 {
     struct bats_clusters_file *file = r->object;

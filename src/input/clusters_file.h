@@ -1,8 +1,8 @@
 /*
- * clusters_file: the contents of a clusters file, before they are matched with
- * any ranks.
+ * clusters_file: the content of a clusters file, before it is matched with
+ * ranks.
  * Layer: input. clusters_file.c fills it in, platform.c matches it with the
- * ranks, and cli shows and plans with it. src/input/platform.h has the
+ * ranks, and cli shows it and plans with it. src/input/platform.h has the
  * functions.
  */
 #ifndef BATS_INPUT_CLUSTERS_FILE_H
@@ -12,9 +12,9 @@
 #include "input/platform.h"
 #include "util/hostlist.h"
 
-/* The key that says which ranks belong to a cluster. */
+/* The key that assigns ranks to a cluster. */
 enum bats_cluster_where {
-    BATS_WHERE_ALL, /* nothing: all of them */
+    BATS_WHERE_ALL, /* no key: all ranks */
     BATS_WHERE_NODES,
     BATS_WHERE_RANKS,
     BATS_WHERE_PARTITION
@@ -25,12 +25,13 @@ struct bats_rank_range {
 };
 
 struct bats_cluster_section {
-    struct bats_model model; /* its `max`: that of the file, or of ranks or
-                                nodes that are machines */
+    struct bats_model model; /* its `max`: from the file, or implied by ranks
+                              * or by nodes that are machines */
     bool by_node;            /* machine = node */
-    bool says_noticed;       /* the file has the key */
+    bool says_noticed;       /* the file has the key `noticed` */
     enum bats_cluster_where where;
-    unsigned line, where_line;      /* of the section, and of what says it */
+    unsigned line, where_line;      /* lines of the section and of its `where`
+                                     * key */
     char *where_text;               /* its value, continuation lines joined */
     struct bats_hostlist nodes;     /* if where is nodes */
     struct bats_rank_range *ranges; /* if where is ranks: n_ranges */
@@ -41,12 +42,12 @@ struct bats_clusters_file {
     char *path;
     struct bats_cluster_section sections[BATS_CLUSTERS_MAX];
     size_t n_sections;
-    bool fewer_nodes; /* set by the caller: a node without ranks is no mistake,
-                         as a run that is resumed may have lost it */
+    bool fewer_nodes; /* set by the caller: a node without ranks is accepted,
+                       * because a resumed run may have lost it */
     bats_time window;
-    bats_time minimum; /* the shortest time that is charged; 0: none */
+    bats_time minimum; /* shortest time that is charged; 0: none */
     enum bats_billing_model billing;
-    char currency[16]; /* "": not given */
+    char currency[16]; /* "": unspecified */
 };
 
 #endif

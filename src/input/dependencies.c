@@ -12,13 +12,14 @@
 #define BLANKS " \t"
 #define NONE UINT32_MAX
 #define CIRCLE_SHOWN 5
-#define NAME_SHOWN 60 /* bytes in messages */
+#define NAME_SHOWN 60 /* most bytes of a name in messages */
 
 struct statement {
     const char *after; /* the names behind "after"; or "" */
     uint32_t line;
-    uint32_t first, n; /* its tasks */
-    uint32_t end;      /* the node that is over when they are; NONE: no yet */
+    uint32_t first, n; /* tasks of the statement */
+    uint32_t end;      /* the node that is over when all of these are; NONE:
+                        * not made yet */
 };
 
 struct barrier {
@@ -28,17 +29,17 @@ struct barrier {
 
 struct bats_dependencies {
     const char *file;
-    struct bats_names names; /* of the statements, by their number */
+    struct bats_names names; /* names of the statements, by their number */
     struct statement *list;
     size_t n, room;
-    bool is_open; /* the last one is for no task yet */
+    bool is_open; /* the last statement has no task yet */
     struct bats_text word;
     struct bats_edge *edges;
     size_t n_edges, edges_room;
     struct barrier *barriers;
     size_t n_barriers, barriers_room;
-    uint64_t n_nodes;               /* while the graph is made */
-    const struct bats_bagfile *bag; /* for lines */
+    uint64_t n_nodes;               /* nodes of the graph so far */
+    const struct bats_bagfile *bag; /* for lines in messages */
 };
 
 struct bats_dependencies *
@@ -72,7 +73,7 @@ static const char *name_of(const struct bats_dependencies *d,
 
 /* ---- noting ---- */
 
-/* The word at `text`, until the next call. NULL: no memory. */
+/* The word at `text`, valid until the next call. NULL: no memory. */
 static const char *word_at(struct bats_dependencies *d, const char *text)
 {
     bats_text_cut(&d->word, 0);
@@ -155,7 +156,7 @@ static int add_edge(struct bats_dependencies *d, uint32_t earlier,
     return 0;
 }
 
-/* The node that is over when all tasks of the statement are. */
+/* Finds or makes the node that is over when all tasks of the statement are. */
 static int end_of(struct bats_dependencies *d, struct statement *s,
                   uint32_t *node, struct bats_error *err)
 {
@@ -208,8 +209,8 @@ static int connect(struct bats_dependencies *d, const struct statement *s,
     return rc;
 }
 
-/* The node that tasks behind barrier i wait for; its joint is `joint`. After a
- * barrier that accepts any end, tasks are still left out if an earlier barrier
+/* Finds the node that tasks after barrier i wait for; its joint is `joint`. A
+ * barrier that accepts any end still leaves tasks out if an earlier barrier
  * (`checked`) has failed. */
 static int open_gate(struct bats_dependencies *d, size_t i, uint32_t joint,
                      uint32_t *checked, uint32_t *gate, struct bats_error *err)
@@ -226,8 +227,9 @@ static int open_gate(struct bats_dependencies *d, size_t i, uint32_t joint,
     return rc < 0 ? rc : add_edge(d, *checked, *gate, err);
 }
 
-/* Each barrier is a joint: tasks since the one before it are its parents, those
- * until the next one its children, and a barrier waits for the one before. */
+/* Each barrier is a joint: the tasks since the previous barrier are its
+ * parents, the tasks until the next one its children, and a barrier waits for
+ * the previous one. */
 static int connect_barriers(struct bats_dependencies *d, uint32_t n_tasks,
                             struct bats_error *err)
 {
@@ -251,7 +253,7 @@ static int connect_barriers(struct bats_dependencies *d, uint32_t n_tasks,
     return rc;
 }
 
-/* Marks the barriers that wait for any end; they are the first joints. */
+/* Marks the barriers that accept any end; they are the first joints. */
 static int mark_any(const struct bats_dependencies *d, uint32_t n_tasks,
                     struct bats_graph *graph, struct bats_error *err)
 {
@@ -270,8 +272,7 @@ static int mark_any(const struct bats_dependencies *d, uint32_t n_tasks,
 
 /* ---- circles ---- */
 
-/* "a after b after c after a": `circle` has the tasks of it, those that others
- * wait for first. */
+/* "a after b after c after a": `circle` has its tasks, parents first. */
 static int complain_circle(const struct bats_task_words *w,
                            const uint32_t *circle, uint32_t n,
                            struct bats_error *err)
@@ -311,7 +312,7 @@ int bats_dependencies_check(const struct bats_graph *g,
     if (rc == 0 && sorted < g->n_nodes) {
         uint32_t *circle = order + sorted;
         for (uint32_t i = 0; i < n_circle; i++)
-            if (circle[i] < g->n_tasks) /* else it is a joint */
+            if (circle[i] < g->n_tasks) /* otherwise it is a joint */
                 circle[n++] = circle[i];
         rc = complain_circle(words, circle, n, err);
     }
@@ -319,7 +320,7 @@ int bats_dependencies_check(const struct bats_graph *g,
     return rc;
 }
 
-/* The statement of the task, or NULL. O(n): for a message. */
+/* The statement of the task, or NULL. O(n), used for messages. */
 static const struct statement *statement_of(const struct bats_dependencies *d,
                                             uint32_t task)
 {

@@ -1,11 +1,12 @@
 /*
- * dependencies: who waits for whom in a bag, by the names that its file gives.
+ * dependencies: which tasks of a bag wait for which, by the names in its file.
  *
- * Layer: input. Used by the readers of bags and workflows: while a file is
- * read, statements are noted, each of one task or of several that come one
- * after the other; at the end all names are known, and they become a graph
- * (bats/graph.h). A name stands for all tasks of its statement, and a statement
- * of n tasks that waits for m others costs n + m edges. Lines are for messages.
+ * Layer: input. Used by the readers of bags and workflows. While a file is
+ * read, statements are noted, each for one task or for several consecutive
+ * ones. At the end all names are known, and the statements become a graph
+ * (bats/graph.h). A name stands for all tasks of its statement, and a
+ * statement of n tasks that waits for m others costs n + m edges. Lines are
+ * for messages.
  */
 #ifndef BATS_DEPENDENCIES_H
 #define BATS_DEPENDENCIES_H
@@ -20,26 +21,26 @@ struct bats_dependencies; /* opaque */
 
 struct bats_bagfile;
 
-/* NULL: no memory. `bag`, whose name and lines are for messages, must outlive
- * the result. */
+/* NULL: no memory. `bag` gives the name and lines for messages, and must
+ * outlive the result. */
 struct bats_dependencies *
 bats_dependencies_create(const struct bats_bagfile *bag);
 void bats_dependencies_destroy(struct bats_dependencies *dependencies);
 
 /* Notes "NAME" or "NAME after NAME..." for the next tasks. The text is not
  * copied: it must live until the graph is made. BATS_EINPUT for another form,
- * for a name that is there already, or if the statement before is for no task;
- * BATS_ENOMEM. */
+ * a duplicate name, or a previous statement without a task; BATS_ENOMEM. */
 int bats_dependencies_note(struct bats_dependencies *dependencies,
                            const char *text, uint32_t line,
                            struct bats_error *err);
 
-/* Gives these tasks to the last statement, if it has none yet. */
+/* Gives these tasks to the last statement if it has none yet. */
 void bats_dependencies_take(struct bats_dependencies *dependencies,
                             uint32_t first, uint32_t n);
 
-/* Tasks from number `first` on wait for all before it; `any`: even if some of
- * them fail. Calls come with `first` ascending. BATS_ENOMEM. */
+/* Tasks from number `first` on wait for all earlier ones, and, with `any`,
+ * start even if some of these fail. Call with ascending `first`.
+ * BATS_ENOMEM. */
 int bats_dependencies_barrier(struct bats_dependencies *dependencies,
                               uint32_t first, bool any,
                               struct bats_error *err);
@@ -47,21 +48,22 @@ int bats_dependencies_barrier(struct bats_dependencies *dependencies,
 /* How messages name the tasks of a file. */
 struct bats_task_words {
     const char *file;
-    uint32_t (*line)(const void *context, uint32_t task); /* 0: on none */
+    uint32_t (*line)(const void *context, uint32_t task); /* 0: it has no
+                                                           * line */
     const char *(*name)(const void *context, uint32_t task, char *text,
                         size_t size); /* returns `text` */
     const void *context;
 };
 
-/* Makes the graph of all `n_tasks`, to be released. BATS_EINPUT with file and
- * line: a name that is not known, a statement for no task, tasks that wait for
- * each other. BATS_ENOMEM. */
+/* Makes the graph of all `n_tasks`; the caller releases it. BATS_EINPUT with
+ * file and line: an unknown name, a statement without a task, tasks that wait
+ * for each other. BATS_ENOMEM. */
 int bats_dependencies_graph(struct bats_dependencies *dependencies,
                             uint32_t n_tasks, struct bats_graph *graph,
                             struct bats_error *err);
 
-/* BATS_EINPUT, with the tasks, if some of the graph wait for each other. Joints
- * between tasks are not mentioned. BATS_ENOMEM. */
+/* BATS_EINPUT, naming the tasks, if some tasks of the graph wait for each
+ * other. Joints between tasks are not mentioned. BATS_ENOMEM. */
 int bats_dependencies_check(const struct bats_graph *graph,
                             const struct bats_task_words *words,
                             struct bats_error *err);

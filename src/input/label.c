@@ -74,8 +74,8 @@ const char *bats_label_of(struct bats_label *l, uint32_t i)
 
 /* ---- directories ---- */
 
-/* Another spelling of the path in its own place: "a/./b//c/../d/" is "a/b/d",
- * if nothing is a link. */
+/* Normalizes the path in place: "a/./b//c/../d/" becomes "a/b/d", which is the
+ * same unless a part is a link. */
 static void normalize(char *path)
 {
     char *out = path + (*path == '/'), *begin = out;
@@ -100,7 +100,7 @@ static void normalize(char *path)
 }
 
 struct place {
-    uint64_t hash; /* of the directory's name */
+    uint64_t hash; /* hash of the directory's name */
     uint32_t task;
 };
 

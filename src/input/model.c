@@ -15,7 +15,8 @@
 #define BLANKS " \t"
 #define NAME_CHARACTERS                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
-#define LIVES UINT64_C(0x6c69666574696d65) /* numbers of their own */
+/* stream of random numbers for lifetimes */
+#define LIVES UINT64_C(0x6c69666574696d65)
 
 /* ---- the name ---- */
 
@@ -46,7 +47,7 @@ static struct bats_model *open_model(struct bats_sections *r)
 
 /* ---- charges ---- */
 
-/* Parses "3" or "3/h"; all of a cluster's charges are of one kind. */
+/* Parses "3" or "3/h"; all charges of a cluster must be of one kind. */
 static int parse_amount(const char *text, bool is_first, bats_money *charge,
                         bool *by_hour, struct bats_error *err)
 {
@@ -165,8 +166,8 @@ static int complain_of_lifetime(struct bats_error *err)
              "lognormal(MEDIAN, SIGMA), and perhaps ', P%%', or trace FILE");
 }
 
-/* Keeps at most BATS_LIFETIME_AGES ages: the middles of as many equal
- * parts. */
+/* Keeps at most BATS_LIFETIME_AGES ages: the middles of equal parts of the
+ * sorted list. */
 static void keep_ages(struct bats_lifetime *l, bats_time *ages, size_t n)
 {
     qsort(ages, n, sizeof *ages, bats_ascending);
@@ -180,7 +181,7 @@ struct trace {
     size_t n, room, survivors;
 };
 
-/* A line of a trace: an age, or "never". Blank lines and # lines are
+/* Reads a line of a trace: an age, or "never". Blank lines and # lines are
  * skipped. */
 static int read_age(void *context, char *line, struct bats_error *err)
 {
@@ -267,7 +268,7 @@ static int set_reliable(struct bats_sections *r, const char *value,
     return rc;
 }
 
-/* Emulated losses make the cluster unreliable. */
+/* Makes the cluster unreliable, for keys of emulated losses. */
 static struct bats_reliability *losses(struct bats_sections *r)
 {
     open_model(r)->cluster.unreliable = true;

@@ -1,32 +1,31 @@
 /*
  * model: how the machines of a cluster are priced, and how long they last.
  *
- * Layer: input. The clusters file and scenarios have the same keys for it:
+ * Layer: input. Clusters files and scenarios have the same keys for this:
  *
  *   charge = 3                      per machine and window
  *          | 3/h                    per machine and hour
  *          | 1/h for 2h, 0.25/h after      by the age of the machine
  *          | 0.013/h..0.016/h       of the shortest and the longest block
- *   block = 1h..6h                  it is bought for so long: some multiple of
+ *   block = 1h..6h                  machines are bought in blocks: multiples of
  *                                   the shortest length
- *   reclaimable = yes               it may be taken away, then also:
- *   notice = 2m                     so long after that is said
- *   guaranteed = 2h                 not before this age
- *   free = 1h                       nothing is charged if that is earlier
- *   lifetime = lognormal(90m, 1.39), 34%   what is to be expected, and what
- *          | exponential(2h)        emulation and simulation draw: the share
- *          | weibull(2h, 1.5)       (default 100%) that is ever taken away, and
- *                                   the age at which it is (bats/lifetime.h)
- *          | trace FILE             a line for each machine that was observed:
- *                                   the age at which it was reclaimed, or
- *                                   never; of more than 100, their percentiles
- *                                   count
+ *   reclaimable = yes               machines may be taken away; then also:
+ *   notice = 2m                     time between the notice and the end
+ *   guaranteed = 2h                 not taken away before this age
+ *   free = 1h                       no charge if taken away before this age
+ *   lifetime = lognormal(90m, 1.39), 34%   expected by plans, and drawn by
+ *          | exponential(2h)        emulation and simulation: the share of
+ *          | weibull(2h, 1.5)       machines (default 100%) that are ever taken
+ *                                   away, and their age then (bats/lifetime.h)
+ *          | trace FILE             a line for each observed machine: the age
+ *                                   at which it was reclaimed, or never; of
+ *                                   more than 100, their percentiles count
  *
  * A machine without any of the last six keys is on demand. Prices by age,
- * blocks and `free` need billing = second (bats/billing.h), which is the
- * default where there are some. Also `speed` (emulation), `expected`, and the
- * keys of reliability.h: reliable, charge_lost, and those that emulate losses,
- * which make a cluster unreliable.
+ * blocks and `free` need billing = second (bats/billing.h), which is then the
+ * default. Also `speed` (emulation), `expected`, and the keys of
+ * reliability.h: reliable, charge_lost, and those that emulate losses, which
+ * make a cluster unreliable.
  */
 #ifndef BATS_INPUT_MODEL_H
 #define BATS_INPUT_MODEL_H
@@ -39,22 +38,22 @@
 /* A cluster as a file describes it. */
 struct bats_model {
     struct bats_cluster cluster; /* `max` is UINT32_MAX if the file does not
-                                    imply it */
+                                  * imply it */
     bool by_hour;                /* the charge in the file is per hour */
-    double speed;                /* that it is made to have; 1: as it is */
-    bats_time expected;          /* runtime of a task; 0: not given */
-    bool is_reliable;            /* the file says so */
-    struct bats_reliability reliability; /* losses that are emulated */
-    uint32_t slots;                      /* of a machine */
+    double speed;                /* emulated speed; 1: real speed */
+    bats_time expected;          /* runtime of a task; 0: unspecified */
+    bool is_reliable;            /* the file has reliable = yes */
+    struct bats_reliability reliability; /* emulated losses */
+    uint32_t slots;                      /* slots of a machine */
 };
 
-/* Copies the name of a cluster, if `text` is a valid one; else BATS_EINPUT
- * with a sentence. */
+/* Copies the name of a cluster if `text` is a valid one; else BATS_EINPUT with
+ * a sentence. */
 int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
                             struct bats_error *err);
 
-/* The age at which the machine is reclaimed, in its life number `life` from 0,
- * by emulation or simulation with this seed; BATS_NEVER: it is not. */
+/* The age at which emulation or simulation with this seed reclaims the machine
+ * in its life number `life`, from 0; BATS_NEVER: it does not. */
 bats_time bats_model_lifetime(const struct bats_cluster *c, uint64_t seed,
                               uint32_t machine, uint32_t life);
 

@@ -8,11 +8,11 @@
 
 #define NO_SECTION UINT32_MAX
 
-/* Which section each worker belongs to. */
+/* The section of each worker. */
 struct claims {
     const struct bats_clusters_file *file;
     const struct bats_worker_rank *workers;
-    const struct bats_worker_rank **by_rank; /* n_workers, sorted */
+    const struct bats_worker_rank **by_rank; /* n_workers, by rank */
     uint32_t *section;                       /* by worker: its section */
     size_t n_workers;
     struct bats_error *err;
@@ -24,7 +24,7 @@ static size_t index_of(const struct claims *claims,
     return (size_t)(worker - claims->workers);
 }
 
-/* BATS_EINPUT about the line that says which ranks belong to the section. */
+/* Returns BATS_EINPUT about the line that assigns ranks to the section. */
 #define FAIL(claims, section, ...)                                            \
     bats_error_at((claims)->err, (claims)->file->path, (section)->where_line, \
                   __VA_ARGS__)
@@ -126,7 +126,8 @@ static int claim_partition(struct claims *claims, uint32_t s)
         if (code)
             return code;
     }
-    /* A file may describe a whole site of which this job has a part. */
+    /* A file may describe a whole site, while this job has only a part of
+     * it. */
     if (!known)
         return FAIL(
             claims, section,
@@ -143,7 +144,7 @@ static int claim_all(struct claims *claims, uint32_t s)
     return 0;
 }
 
-/* After this every worker belongs to exactly one section. */
+/* Checks that every worker belongs to exactly one section. */
 static int settle_claims(struct claims *claims)
 {
     const struct bats_clusters_file *file = claims->file;
@@ -182,8 +183,8 @@ static int settle_claims(struct claims *claims)
 
 /* ---- machines ---- */
 
-/* Returns the machine of `worker`, which belongs to section s and comes after
- * all workers of lower rank; the machines of s are numbered from `first`
+/* Returns the machine of `worker`, which belongs to section s and has a higher
+ * rank than the workers before; the machines of s are numbered from `first`
  * on. */
 static uint32_t machine_for(struct bats_platform *platform,
                             const struct claims *claims,
@@ -192,7 +193,7 @@ static uint32_t machine_for(struct bats_platform *platform,
                             const struct bats_worker_rank *worker)
 {
     if (claims->file->sections[s].by_node) {
-        /* The newest first, because the ranks of a node are usually
+        /* Search from the newest: the ranks of a node are usually
          * consecutive. */
         for (uint32_t m = platform->n_machines; m > first; m--) {
             if (strcmp(leaders[m - 1]->host, worker->host) == 0)
@@ -206,8 +207,8 @@ static uint32_t machine_for(struct bats_platform *platform,
     return m;
 }
 
-/* Adds the next cluster to the platform, if the section has any machines
- * here. False: no memory. */
+/* Adds the next cluster to the platform if the section has machines here.
+ * False: no memory. */
 static bool add_cluster(struct bats_platform *platform,
                         const struct claims *claims,
                         const struct bats_worker_rank **leaders, uint32_t s)

@@ -22,23 +22,24 @@
 struct bats_clusters_file; /* clusters_file.h */
 
 /*
- * Reads an INI clusters file (section [run]: window, minimum, currency,
- * billing; sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 |
- * partition = NAME; charge; max; machine = rank|node; speed; expected;
- * reliable = yes|no; charge_lost = yes|no; reliability.h's, which make it
- * unreliable; and model.h's, of prices by age and machines that are reclaimed).
- * '#' and ';' begin a comment at the start of a line and behind a blank; a list
- * may go on in indented lines. Every mistake is BATS_EINPUT with "path:line:
- * sentence", without a line if the file cannot be read.
+ * Reads an INI clusters file. Section [run]: window, minimum, currency,
+ * billing. Sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40
+ * | partition = NAME; charge; max; machine = rank|node; speed; expected;
+ * reliable = yes|no; charge_lost = yes|no; the keys of reliability.h, which
+ * make a cluster unreliable; and those of model.h, for prices by age and
+ * machines that are reclaimed. '#' and ';' begin a comment at the start of a
+ * line and after a blank; a list may continue in indented lines. Every mistake
+ * is BATS_EINPUT with "path:line: sentence", without a line if the file cannot
+ * be read.
  *
  * `window` overrides the file's (0: the file's, else BATS_WINDOW_DEFAULT). A
- * charge is per machine and window, or, as "1.5/h", per machine and hour
- * (model.h has more); then
- * the charge of the window is computed from it, rounded up to a millionth. The
- * default of `billing` is an allocation (bats/billing.h) if all charges are per
- * hour, else windows. A window shorter than `minimum`, the shortest time that a
- * site charges for, is refused, because the ledger would charge less than the
- * site does. In an allocation plans count it for a job; its ledger does not.
+ * charge is per machine and window or, as "1.5/h", per machine and hour
+ * (model.h has more); the charge of the window is then computed, rounded up to
+ * a millionth. The default of `billing` is an allocation (bats/billing.h) if
+ * all charges are per hour, else windows. A window shorter than `minimum`, the
+ * shortest time that a site charges for, is refused, because the ledger would
+ * charge less than the site does. In an allocation, plans apply `minimum` to a
+ * job; its ledger does not.
  */
 int bats_clusters_file_load(const char *path, bats_time window,
                             struct bats_clusters_file **file,
@@ -48,14 +49,14 @@ int bats_clusters_text_load(const char *text, const char *name,
                             bats_time window, struct bats_clusters_file **file,
                             struct bats_error *err);
 
-/* Sets the delay after which losses in unreliable clusters are noticed, except
- * where losses are emulated or the file sets a delay. */
+/* Sets the delay after which losses in unreliable clusters are noticed, unless
+ * losses are emulated or the file sets a delay. */
 void bats_clusters_file_notice(struct bats_clusters_file *file,
                                bats_time noticed);
 
 void bats_clusters_file_destroy(struct bats_clusters_file *file);
 
-/* NULL: cluster i is not a partition. */
+/* The partition of cluster i; NULL: it is not a partition. */
 const char *bats_clusters_file_partition(const struct bats_clusters_file *file,
                                          size_t i);
 
@@ -84,7 +85,7 @@ struct bats_platform {
     size_t n_workers;             /* as passed to bats_platform_build */
     bats_time window;
     enum bats_billing_model billing;
-    bats_time least; /* least time that an allocation is billed */
+    bats_time least; /* least time billed for an allocation */
     char currency[16];
 };
 
@@ -103,9 +104,9 @@ int bats_platform_build(const struct bats_clusters_file *file,
                         struct bats_error *err);
 void bats_platform_release(struct bats_platform *platform);
 
-/* The charge per window that `idle`, a rank that runs no tasks, adds to those
- * of all machines, if all that is held is billed: that of one machine of the
- * cluster it would belong to, 0 if its node is a machine of that cluster. */
+/* The charge per window of `idle`, a rank that runs no tasks, if everything
+ * held is billed: that of one machine of the cluster it would belong to; 0 if
+ * its node is a machine of that cluster. */
 bats_money bats_platform_idle_charge(const struct bats_clusters_file *file,
                                      const struct bats_worker_rank *workers,
                                      size_t n_workers,

@@ -11,7 +11,8 @@
 
 static const char *const names[] = {"unreliable", "reliable"};
 
-/* Sorts the times, and thins them out. Returns how many are left. */
+/* Sorts the times, and keeps quantiles if there are too many. Returns how many
+ * are left. */
 static size_t thin_out(bats_time *times, size_t n)
 {
     size_t kept = n < BATS_POOLS_TIMES ? n : BATS_POOLS_TIMES;
@@ -70,7 +71,8 @@ size_t bats_pools_instances(const struct bats_pools *p, int pool,
     size_t n = pool ? m->n_reliable_times : m->n_times;
     for (size_t i = 0; n > 0 && i < BATS_POOLS_INSTANCES; i++) {
         double rank = ((double)i + 0.5) / BATS_POOLS_INSTANCES;
-        /* Long and short ones are lost in turn: 37 and 100 are coprime. */
+        /* Losses alternate between long and short times: 37 and 100 are
+         * coprime. */
         double x = ((double)(i * 37 % BATS_POOLS_INSTANCES) + 0.5) /
                    BATS_POOLS_INSTANCES;
         bats_time time = quantile(p->times[pool], n, rank), lost = BATS_NEVER;
@@ -108,7 +110,7 @@ static bool is_time(double seconds)
     return seconds > 0 && seconds < (double)BATS_LONGEST / 1e6;
 }
 
-/* For free(). */
+/* Reads a list of times. The caller frees it. */
 static int read_times(const json_t *list, bats_time **times, const char *path,
                       struct bats_error *err)
 {
@@ -121,7 +123,7 @@ static int read_times(const json_t *list, bats_time **times, const char *path,
         if (!is_time(s)) {
             free(*times);
             return fail(path,
-                        "times_s or lost_s has something that is no time "
+                        "times_s or lost_s has an item that is not a time "
                         "above 0",
                         err);
         }
@@ -130,7 +132,7 @@ static int read_times(const json_t *list, bats_time **times, const char *path,
     return 0;
 }
 
-/* Reads how losses are noticed, if at all. */
+/* Reads how losses are noticed, if they are. */
 static int read_lost(const json_t *object, struct bats_pools *p,
                      const char *path, struct bats_error *err)
 {
@@ -160,7 +162,7 @@ static int read_slots(const json_t *object, uint32_t *slots, const char *path,
 {
     json_int_t n = json_integer_value(json_object_get(object, "slots"));
     if (n < 1 || n > 10000000)
-        return fail(path, "the slots of a pool are not a number from 1", err);
+        return fail(path, "slots of a pool must be a number from 1", err);
     *slots = (uint32_t)n;
     return 0;
 }

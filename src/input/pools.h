@@ -1,6 +1,6 @@
 /*
- * pools: what is known of an unreliable and a reliable pool, as a JSON file or
- * as a part of a profile.
+ * pools: what is known about an unreliable and a reliable pool, as a JSON file
+ * or as a part of a profile.
  *
  * Layer: input. Found from a scenario, or from the record of a run; read by
  * `bats-mpi frontier`.
@@ -10,7 +10,7 @@
  *                   "charge_lost": false, "times_s": [1019.5, 1100, ...]},
  *    "reliable": {"slots": 5, "charge_per_hour": "34", "times_s": [2066]}}
  *
- * Where losses are noticed the unreliable pool has three members more:
+ * If losses are noticed, the unreliable pool has three more members:
  * "noticed_s": 10, "loses": 0.3, "lost_s": [60, 1800.5, ...] (bats/plays.h).
  */
 #ifndef BATS_POOLS_H
@@ -22,43 +22,43 @@
 #include "bats/error.h"
 #include "bats/plays.h"
 
-#define BATS_POOLS_TIMES 1000 /* at most of each pool, quantiles of all */
+#define BATS_POOLS_TIMES 1000 /* most times kept per pool: quantiles of all */
 
 #define BATS_POOLS_INSTANCES 100
 
 struct bats_pools {
-    struct bats_plays_model model; /* without a tail; its times are these: */
+    struct bats_plays_model model; /* has no tail; its times are these: */
     bats_time *times[2];           /* unreliable, reliable; owned */
-    bats_time *lost;               /* or NULL; owned */
+    bats_time *lost;               /* owned; or NULL */
     bats_money charge[2];          /* per hour */
     char currency[16];
 };
 
-/* Takes over the times, which are sorted and thinned out. */
+/* Takes over the times, which are sorted and reduced to quantiles. */
 void bats_pools_set(struct bats_pools *pools, int pool, bats_time *times,
                     size_t n);
-/* The same with times until a loss; `noticed` > 0. */
+/* The same for times until a loss; `noticed` > 0. */
 void bats_pools_set_lost(struct bats_pools *pools, bats_time noticed,
                          double loses, bats_time *times, size_t n);
 void bats_pools_set_charge(struct bats_pools *pools, int pool,
                            bats_money per_hour);
 
-/* Typical instances of such a pool, for the engine's option `known`
+/* Typical instances of the pool, for the engine's option `known`
  * (bats/sched.h). Returns their number. */
 size_t bats_pools_instances(const struct bats_pools *pools, int pool,
                             struct bats_instance list[BATS_POOLS_INSTANCES]);
 
-/* The object, and from it. `path` is for errors: BATS_EINPUT with
- * "path: sentence", BATS_ENOMEM. NULL: no memory. */
+/* Convert to and from a JSON object. bats_pools_to_json: NULL without memory.
+ * bats_pools_from_json: BATS_EINPUT with "path: sentence", BATS_ENOMEM. */
 json_t *bats_pools_to_json(const struct bats_pools *pools);
 int bats_pools_from_json(const json_t *object, const char *path,
                          struct bats_pools *pools, struct bats_error *err);
 
 /* Reads such a file, or the member "pools" of a profile (profile.h). Errors as
- * above, "path:line: sentence" if it is not JSON. */
+ * above, with "path:line: sentence" if it is not JSON. */
 int bats_pools_load(const char *path, struct bats_pools *pools,
                     struct bats_error *err);
-/* BATS_ESYS, BATS_ENOMEM. */
+/* Writes such a file. BATS_ESYS, BATS_ENOMEM. */
 int bats_pools_save(const struct bats_pools *pools, const char *path,
                     struct bats_error *err);
 void bats_pools_release(struct bats_pools *pools);

@@ -17,7 +17,7 @@
 #include "util/text.h"
 
 #define VERSION 1
-#define TASKS_MAX 1000000000 /* so that a small file takes at most 1 GB */
+#define TASKS_MAX 1000000000 /* limits the memory for a small file to 1 GB */
 #define SECONDS_MAX 9e12     /* limit of bats_time */
 #define SLOTS_MAX 1e6
 
@@ -31,7 +31,7 @@ struct reader {
     int rc;
 };
 
-/* A value, NULL if it is not there, and its name, as in "clusters[1].charge". */
+/* A value (NULL: missing) and its name, as in "clusters[1].charge". */
 struct value {
     const json_t *json;
     char name[96];
@@ -64,7 +64,7 @@ static void lack_memory(struct reader *r)
         fail(r, bats_no_memory(r->err));
 }
 
-/* A macro, for the format is checked. */
+/* A macro, so that the compiler checks the format. */
 #define WRONG(r, v, format, ...)                                              \
     do {                                                                      \
         if ((r)->rc == 0)                                                     \
@@ -128,7 +128,7 @@ static size_t length(struct reader *r, struct value v)
     return r->rc == 0 ? json_array_size(v.json) : 0;
 }
 
-/* The number of a task, counted from 1; `of` is what it belongs to. */
+/* The number of a task, counted from 1; `of` is the value it belongs to. */
 static uint32_t task(struct reader *r, struct value of, const json_t *number)
 {
     json_int_t n = json_integer_value(number);
@@ -139,7 +139,7 @@ static uint32_t task(struct reader *r, struct value of, const json_t *number)
     return 0;
 }
 
-/* Room for n elements, and one more; `old` without memory. */
+/* Makes room for n elements and one more. Without memory returns `old`. */
 static void *room(struct reader *r, void *old, size_t n, size_t size)
 {
     void *array = r->rc == 0 ? realloc(old, (n + 1) * size) : NULL;
@@ -233,7 +233,7 @@ static void read_clusters(struct reader *r, struct value clusters)
     }
 }
 
-/* Gives the tasks in a list of ranges, which ascend, this state. */
+/* Sets this state for the tasks in a list of ascending ranges. */
 static void read_states(struct reader *r, struct value list, uint8_t state)
 {
     uint8_t *of = r->profile->state;

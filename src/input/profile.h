@@ -4,8 +4,8 @@
  * Layer: input. Written by `bats-mpi sample`, read by `plan PROFILE` and by
  * `run --profile`. It names the bag, the clusters of the sample, the runtime
  * of each task there, the tasks that are done, and the charge. Everything
- * derived from these (regression, means, schedules) is computed anew, for
- * other budgets or charges too.
+ * derived from these (regression, means, schedules) is computed again, also
+ * for other budgets or charges.
  *
  *   {"bats_profile": 1,
  *    "bag": {"name": "bag.txt", "tasks": 1000, "hash": "88f1c0d2b3a49e57"},
@@ -18,16 +18,19 @@
  *    "critical_path": {"tasks": [7, 1000], "means": 1.8}}
  *
  * A sample is a list of pairs: the number of a task, counted from 1, and its
- * runtime in seconds. A task that is in the samples of several clusters was
+ * runtime in seconds. A task in the samples of several clusters was
  * replicated. A cluster whose runtime is only expected has "expected_s", too.
  * "done" and "failed" are ranges of numbers, both ends included.
- * "levels", if tasks wait for others, are pairs of a number of tasks and how
- * many levels have it (bats/estimate.h), and "critical_path" is the longest
- * chain of those that are not done: its tasks, in order, and how many tasks of
- * mean length take as long. Money is text, because it is exact. The hash is
- * bats_bagfile_hash, in hexadecimal digits. Without "billing" (bats/billing.h)
- * it is window. If there were clusters with reliable = no, "pools" tells how
- * they answer (pools.h).
+ *
+ * If tasks wait for others, "levels" are pairs of a number of tasks and the
+ * number of levels with that many (bats/estimate.h), and "critical_path" is
+ * the longest chain of tasks that are not done: its tasks, in order, and its
+ * length in tasks of mean length.
+ *
+ * Money is text, because it is exact. The hash is bats_bagfile_hash, in
+ * hexadecimal digits. Without "billing" (bats/billing.h) it is window. If
+ * there were clusters with reliable = no, "pools" tells how they answer
+ * (pools.h).
  */
 #ifndef BATS_PROFILE_H
 #define BATS_PROFILE_H
@@ -46,17 +49,17 @@
 
 /* The longest chain of dependent tasks. */
 struct bats_critical_path {
-    uint32_t *task; /* counted from 0 */
-    uint32_t n;     /* 0: none waits */
-    double means;   /* in tasks of mean length */
+    uint32_t *task; /* n of them, counted from 0 */
+    uint32_t n;     /* 0: no task waits */
+    double means;   /* length in tasks of mean length */
 };
 
 struct bats_profile_cluster {
-    struct bats_cluster cluster; /* max: the machines that existed */
-    double slots; /* tasks at a time per machine, a mean where they differ */
-    bats_time expected; /* runtime of a task, by the user; 0: not given */
+    struct bats_cluster cluster; /* max: the number of machines that existed */
+    double slots; /* tasks at a time per machine, a mean if machines differ */
+    bats_time expected; /* runtime of a task, from the user; 0: unspecified */
     int64_t windows;    /* windows entered while sampling */
-    bats_money charged; /* charged for them */
+    bats_money charged; /* charge for these windows */
 };
 
 /* Plain data; all zero is a valid, empty profile. The profile owns its
@@ -74,15 +77,15 @@ struct bats_profile {
     struct bats_observation *observations; /* of all clusters */
     size_t n_observations;
     uint8_t *state; /* by task: enum bats_task_state, DONE, FAILED or PENDING;
-                       NULL: all are pending */
+                     * NULL: all are pending */
     struct bats_levels levels; /* n = 0: no task waits for others */
     struct bats_critical_path path;
-    struct bats_pools pools; /* model.n_tasks 0: none that is unreliable */
+    struct bats_pools pools; /* model.n_tasks 0: no unreliable pool */
 };
 
-/* Reads the file at `path` into *profile, to be released. BATS_EINPUT with
- * "path: sentence" (or "path:line: " if it is not JSON) that names what is
- * missing or wrong, BATS_ENOMEM. */
+/* Reads the file at `path` into *profile; the caller releases it. BATS_EINPUT
+ * with "path: sentence" (or "path:line: " if it is not JSON) that names what
+ * is missing or wrong, BATS_ENOMEM. */
 int bats_profile_load(const char *path, struct bats_profile *profile,
                       struct bats_error *err);
 
@@ -104,14 +107,14 @@ int bats_profile_set_bag(struct bats_profile *profile,
                          const struct bats_bagfile *bag,
                          struct bats_error *err);
 
-/* Notes the state of each task; any but DONE and FAILED counts as PENDING.
- * BATS_ENOMEM. */
+/* Notes the state of each task; states other than DONE and FAILED count as
+ * PENDING. BATS_ENOMEM. */
 int bats_profile_set_states(struct bats_profile *profile, const uint8_t *state,
                             struct bats_error *err);
 
-/* Fills levels and path for the tasks with left[i] != 0 of a graph without
- * circles: task i takes as long as weight[i] of mean length (NULL: all take the
- * same). BATS_ENOMEM. */
+/* Fills in levels and path for the tasks with left[i] != 0 of a graph without
+ * circles; weight[i] is the length of task i in mean lengths (NULL: all are
+ * equal). BATS_ENOMEM. */
 int bats_profile_set_graph(struct bats_profile *profile,
                            const struct bats_graph *graph, const uint8_t *left,
                            const double *weight, struct bats_error *err);

@@ -1,4 +1,4 @@
-/* See profile.h: writing a profile, and filling it from a bag. */
+/* Writes a profile, and fills it from a bag. See profile.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -28,7 +28,7 @@ static json_t *money(bats_money amount)
     return json_string(bats_money_format(text, amount));
 }
 
-/* The list with the value, or NULL. */
+/* Appends the value to the list. Returns the list, or NULL. */
 static json_t *append(json_t *list, json_t *value)
 {
     return bats_json_whole(list, json_array_append_new(list, value));
@@ -67,7 +67,7 @@ static json_t *clusters_of(const struct bats_profile *p)
     return clusters;
 }
 
-/* The ranges of tasks in this state. */
+/* Lists the ranges of tasks in this state. */
 static json_t *list_of(const struct bats_profile *p, uint8_t state)
 {
     json_t *list = json_array();
@@ -92,7 +92,7 @@ static json_t *list_of_levels(const struct bats_levels *levels)
     return list;
 }
 
-/* False, like jansson: there is no object, or no value. */
+/* Returns false, as jansson does, if object or value are missing. */
 static bool add(json_t *root, const char *key, json_t *value)
 {
     return json_object_set_new(root, key, value) == 0;

@@ -1,25 +1,26 @@
 /*
  * reliability: emulation of machines that may not answer.
  *
- * Layer: input. The clusters file and scenarios describe it; the MPI master and
- * the simulator ask it which executions are lost. An execution that is lost
- * never answers: its slot is taken until somebody stops it, or the loss is
- * noticed. The ways, of which a cluster may have several:
+ * Layer: input. The clusters file and scenarios describe it; the MPI master
+ * and the simulator ask it which executions are lost. A lost execution never
+ * answers: its slot is taken until somebody stops it, or the loss is noticed.
+ * A cluster may have several of these:
  *
  *   reliability = 0.83             each execution is lost from its start on
- *   reliability = 0.9, 0.5 from 2h   with probability 1 - 0.83; or, by the time
- *                                  of its start, with others
- *   survival = exponential MEAN    so long after its start it is lost, if it
- *            | weibull SCALE SHAPE   has not ended by then
+ *   reliability = 0.9, 0.5 from 2h   with probability 1 - 0.83; the second form
+ *                                  depends on the time of its start
+ *   survival = exponential MEAN    an execution is lost this long after its
+ *            | weibull SCALE SHAPE   start, unless it has ended by then
  *            | lognormal MEDIAN SIGMA
- *   outages = FILE                 what runs on a machine when it goes down is
- *                                  lost, and what starts before it is up again:
- *                                  lines "machine,down,up", the number of the
- *                                  machine in its cluster, from 1, and times
+ *   outages = FILE                 executions are lost that run on a machine
+ *                                  when it goes down, or start before it is up
+ *                                  again: lines "machine,down,up", the number
+ *                                  of the machine in its cluster, from 1, and
+ *                                  times
  *
- *   noticed = 10s                  the run learns of a loss so long after it
- *                                  (struct bats_cluster); `no`: it is silent.
- *                                  Emulated losses are, unless this is given
+ *   noticed = 10s                  the run learns of a loss after this delay
+ *                                  (struct bats_cluster); `no`: it never does,
+ *                                  the default for emulated losses
  *
  * Everything is a function of the arguments: the same seed loses the same
  * executions.
@@ -38,17 +39,19 @@
 #define BATS_RELIABILITY_STEPS 8
 
 struct bats_outage {
-    uint32_t machine; /* in its cluster, from 0 */
+    uint32_t machine; /* number in its cluster, from 0 */
     bats_time down, up;
 };
 
 /* All zero: nothing is lost. */
 struct bats_reliability {
     size_t n_steps;
-    double share[BATS_RELIABILITY_STEPS];   /* that answers, in (0, 1], */
-    bats_time from[BATS_RELIABILITY_STEPS]; /* from then on; ascending */
+    double share[BATS_RELIABILITY_STEPS];   /* share of executions that answer,
+                                             * in (0, 1], */
+    bats_time from[BATS_RELIABILITY_STEPS]; /* from this time on; ascending */
     enum bats_survival survival;
-    double a, b;                 /* its parameters; times in microseconds */
+    double a, b;                 /* parameters of the survival; times in
+                                  * microseconds */
     struct bats_outage *outages; /* ascending by machine and time; owned */
     size_t n_outages;
 };
@@ -58,23 +61,25 @@ int bats_reliability_parse(struct bats_reliability *r, const char *value,
                            struct bats_error *err);
 int bats_survival_parse(struct bats_reliability *r, const char *value,
                         struct bats_error *err);
-/* The distribution of this name; returns the number of its parameters, 0: there
- * is none. The second function reads them: a time above 0 and, unless NULL, a
- * shape. */
+/* bats_survival_find: the distribution of this name; returns the number of its
+ * parameters, 0: unknown. bats_survival_read: reads them, a time above 0 and,
+ * unless NULL, a shape. */
 int bats_survival_find(const char *name, enum bats_survival *survival);
 int bats_survival_set(const char *time, const char *shape, double *a,
                       double *b, struct bats_error *err);
 int bats_noticed_parse(bats_time *noticed, const char *value,
                        struct bats_error *err);
-/* `value` is relative to the directory of the file `from`. */
+/* Reads a file of outages; `value` is relative to the directory of the file
+ * `from`. */
 int bats_outages_read(struct bats_reliability *r, const char *from,
                       const char *value, struct bats_error *err);
 
 bool bats_reliability_loses(const struct bats_reliability *r);
 
 /* The time after its start `at` when the execution is lost, unless it has
- * ended; BATS_NEVER: it is not lost. `machine` is its number in its cluster,
- * from 0; `execution` the number of earlier executions of the task. */
+ * ended; BATS_NEVER: it is not lost. `machine` is the number of its machine in
+ * the cluster, from 0; `execution` the number of earlier executions of the
+ * task. */
 bats_time bats_reliability_lost(const struct bats_reliability *r,
                                 uint64_t seed, uint32_t machine, uint32_t task,
                                 uint32_t execution, bats_time at);

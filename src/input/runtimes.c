@@ -23,7 +23,7 @@ struct reader {
 int bats_runtimes_add(bats_time **runtimes, size_t *n, bats_time runtime,
                       struct bats_error *err)
 {
-    if ((*n & (*n - 1)) == 0) { /* full: n is a power of two, or 0 */
+    if ((*n & (*n - 1)) == 0) { /* full if n is a power of two, or 0 */
         size_t capacity = *n > 0 ? 2 * *n : 1;
         bats_time *more = realloc(*runtimes, capacity * sizeof *more);
         if (!more)

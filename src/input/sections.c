@@ -10,7 +10,7 @@
 #define FAIL BATS_SECTIONS_FAIL
 #define BLANKS " \t\r"
 
-/* Cuts off the blanks at both ends. */
+/* Trims blanks at both ends. */
 static char *trim(char *text)
 {
     text += strspn(text, BLANKS);
@@ -26,14 +26,14 @@ static size_t last_kind(const struct bats_sections *r)
     return r->n_kinds - 1;
 }
 
-/* The index at which the lines of a section are noted. */
+/* The index of a section's lines. */
 static size_t place(const struct bats_sections *r, size_t kind, size_t cluster)
 {
     return kind + (kind == last_kind(r) ? cluster : 0);
 }
 
-/* Key i of a section: its own ones come first. *of_model: it is none of them.
- * NULL: there are no more. */
+/* Key i of a section: its own keys come first, then those of a model
+ * (*of_model). NULL: no more keys. */
 static const struct bats_key *key_at(const struct bats_sections *r,
                                      size_t kind, size_t i, bool *of_model)
 {
@@ -176,7 +176,7 @@ int bats_sections_period(const char *value, bats_time *period,
                                  : bats_refuse(why, "must be longer than 0");
 }
 
-/* `i` is that of the element. */
+/* `i` is the index of the element. */
 static int store(const struct bats_key *key, void *at, size_t i,
                  const char *value, struct bats_error *why)
 {
@@ -203,7 +203,7 @@ static int store(const struct bats_key *key, void *at, size_t i,
     return 0;
 }
 
-/* Stores a value of the present key. */
+/* Stores a value of the current key. */
 static int set_value(struct bats_sections *r, const char *value,
                      struct bats_error *err)
 {
@@ -218,7 +218,7 @@ static int set_value(struct bats_sections *r, const char *value,
     return bats_error_prefix(err, rc, "%s: ", key->name);
 }
 
-/* "run" or "cluster NAME". */
+/* The title for messages: "run" or "cluster NAME". */
 static const char *title(const struct bats_sections *r, size_t kind,
                          size_t cluster, char text[BATS_CLUSTER_NAME + 20])
 {
@@ -249,8 +249,7 @@ static int set_key(struct bats_sections *r, const char *name,
 {
     size_t i;
     if (!r->is_open)
-        return bats_refuse(err, "'%.60s' stands in front of the first section",
-                           name);
+        return bats_refuse(err, "'%.60s' is before the first section", name);
     r->key = find_key(r, r->kind, name, &i, &r->of_model);
     if (!r->key)
         return complain_of_key(r, name, err);
@@ -261,7 +260,7 @@ static int set_key(struct bats_sections *r, const char *name,
     return set_value(r, value, err);
 }
 
-/* A # or ; begins a comment at the start of a line and behind a blank. */
+/* '#' or ';' begins a comment at the start of a line and after a blank. */
 static void cut_comment(char *line)
 {
     for (char *c = line; (c = strpbrk(c, "#;")); c++)

@@ -1,4 +1,4 @@
-/* sections_check: clusters, once all keys are read. See sections.h. */
+/* sections_check: checks clusters once all keys are read. See sections.h. */
 #include "bats/lease.h"
 #include "input/sections.h"
 
@@ -60,7 +60,7 @@ static int check(struct bats_sections *r, size_t i,
          "the cluster is reliable"},
         {"charge_lost",
          c->lost_is_free && !bats_lease_terms(billing).idle_is_free,
-         "an execution alone is charged for only with billing = use"},
+         "only billing = use charges for single executions"},
         {"charge_lost", c->lost_is_free && m->slots > 1,
          "a machine that runs several tasks is charged for all of them "
          "together"}};

@@ -34,7 +34,7 @@ int bats_sharing_option(struct bats_sharing *s, const char *word,
         return bats_duration_parse(word + 6, &p->begin, why);
     if (strncmp(word, "deadline=", 9) != 0)
         return bats_refuse(why,
-                           "'%.60s' is none of budget=AMOUNT, "
+                           "'%.60s' is not one of budget=AMOUNT, "
                            "deadline=DURATION and begin=DURATION",
                            word);
     int rc = bats_duration_parse(word + 9, &p->deadline, why);
@@ -67,7 +67,7 @@ int bats_sharing_begin(struct bats_sharing *s, const char *name, size_t n,
     for (uint32_t i = 0; i < s->n; i++)
         if (strlen(s->list[i].name) == n &&
             memcmp(s->list[i].name, name, n) == 0)
-            return bats_refuse(err, "this workflow is there already");
+            return bats_refuse(err, "this workflow is named twice");
     return s->n == BATS_PURSES_MAX
                ? bats_refuse(err, "more than 1024 workflows")
                : add(s, name, n, n_tasks, err);

@@ -23,7 +23,7 @@ static int read_all(const char *name, int fd, char **text, size_t *length,
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
         size = (size_t)st.st_size;
     *length = 0;
-    for (;;) { /* a NUL, and one byte to see the end */
+    for (;;) { /* room for a NUL, and for one byte to detect the end */
         size = *length < size ? size : *length;
         if (!bats_grow(text, &room, size + 2, 1))
             return bats_no_memory(err);

@@ -11,7 +11,7 @@
 
 #include "bats/error.h"
 
-/* The name of the file for messages: "-" is "standard input". */
+/* The name of the file in messages: "-" is "standard input". */
 const char *bats_textfile_name(const char *path);
 
 /* Reads the file at `path` ("-": standard input) into *text, for free(), with
@@ -25,22 +25,21 @@ int bats_textfile_read_nul(const char *path, char **text, size_t *length,
                            struct bats_error *err);
 
 /* Calls `take` for each line of the file, without its end, in a copy that it
- * may change. Its errors get "path:line: " before them; those of
+ * may change. Its errors get the prefix "path:line: ". Other errors as of
  * bats_textfile_read. */
 int bats_textfile_lines(const char *path,
                         int (*take)(void *context, char *line,
                                     struct bats_error *err),
                         void *context, struct bats_error *err);
 
-/* The same with the lines of `text`, which are cut in place, for the file of this
- * name. */
+/* The same for the lines of `text`, cut in place; `name` is for messages. */
 int bats_textfile_each(const char *name, char *text,
                        int (*take)(void *context, char *line,
                                    struct bats_error *err),
                        void *context, struct bats_error *err);
 
 /* The path of a file named in the file at `from`: relative to the directory of
- * that; for free(). NULL: no memory. */
+ * `from`; for free(). NULL: no memory. */
 char *bats_textfile_beside(const char *from, const char *name);
 
 #endif

@@ -67,7 +67,7 @@ refuses "--array: '' is not of the form" --array '' -- echo
 refuses "--array: '1,,2' is not of the form" --array 1,,2 -- echo
 refuses "--array: '5-1' has a range that ends below" --array 5-1 -- echo
 refuses "--array: '1-10:0' has a step of 0" --array 1-10:0 -- echo
-refuses "'1-3%2' has a limit of tasks at a time; say it with -j instead" \
+refuses "'1-3%2' limits the tasks at a time; use -j for that" \
     --array 1-3%2 -- echo
 refuses 'ranges of more than 4294967294 numbers must not overlap' \
     --array 1-9999999999,5 -- echo

@@ -151,7 +151,7 @@ refuses "2:25: expected step, points or the end of the statement, found 'by'" <<
 parameter x float \
   range from 1 to 2     by 3
 END
-refuses "2:11: there is a 'x' already" <<'END'
+refuses "2:11: there is already a 'x'" <<'END'
 parameter x 1
 parameter x 2
 END

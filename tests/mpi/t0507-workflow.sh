@@ -138,7 +138,7 @@ flow() {
 }
 seq 3 >flow/a.txt
 flow 2 --no-record
-grep -q "Makeflow:4: the rule on line 4 reads 'b.txt', which is not there" err
+grep -q "Makeflow:4: the rule on line 4 reads 'b.txt', which does not exist" err
 ok 'a source that is not there is refused'
 seq 4 >flow/b.txt
 touch flow/broken

@@ -125,13 +125,13 @@ complains() {
     grep -q "bad:1: .*$2" err
 }
 complains 'a budget=x' "'x'"
-complains 'a bugdet=3' "'bugdet=3' is none of"
+complains 'a bugdet=3' "'bugdet=3' is not one of"
 complains 'a begin=x' "'x'"
 complains '' 'has no name'
 complains 'a deadline=0' 'the deadline is 0'
 printf '#BATS workflow a\ntrue\n#BATS workflow a\ntrue\n' >bad
 expect 2 "$BATS_MPI" --master-works bad 2>err
-grep -q 'bad:3: this workflow is there already' err
+grep -q 'bad:3: this workflow is named twice' err
 ok 'mistakes are named with file and line'
 
 # ---- the same of several files ----
@@ -165,9 +165,9 @@ refused() {
 printf 'a2: clusters.ini\n\ttrue\n' >makes.mf
 printf 'x: a2\n\ttrue\n' >reads.mf
 printf '\nx: missing\n\ttrue\n' >lacks.mf
-refused "a.makeflow: 'x=3' is none of budget=AMOUNT" x=3
+refused "a.makeflow: 'x=3' is not one of budget=AMOUNT" x=3
 refused "b.json: 'x' is not an amount" b.json budget=x
-refused 'a.makeflow: this workflow is there already' a.makeflow
+refused 'a.makeflow: this workflow is named twice' a.makeflow
 refused "makes.mf makes 'a2', which a.makeflow makes, too" makes.mf
 refused "a.makeflow makes 'a2', which reads.mf reads" reads.mf
 refused "lacks.mf:2: the rule on line 2 reads 'missing'" lacks.mf

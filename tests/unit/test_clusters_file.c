@@ -173,7 +173,7 @@ TEST(unknown_sections_and_keys_are_refused)
                 "and lifetime");
     refuse_line("window = 1h", ":3: unknown key 'window' in [cluster x]; ");
     refuse("#\nmax = 3\n[cluster x]\ncharge = 1\n",
-           ":2: 'max' stands in front of the first section");
+           ":2: 'max' is before the first section");
 }
 
 TEST(lines_of_another_form_are_refused)
@@ -509,8 +509,8 @@ TEST(losses_are_checked)
     refuse_line("charge_lost = no", ":3: charge_lost: the cluster is "
                                     "reliable");
     refuse_line("charge_lost = no\nreliability = 0.5",
-                ":3: charge_lost: an execution alone is charged for only "
-                "with billing = use");
+                ":3: charge_lost: only billing = use charges for single "
+                "executions");
     refuse("[run]\nbilling = use\n[cluster x]\nnodes = a\nmachine = node\n"
            "charge = 1\nreliable = no\ncharge_lost = no\n",
            ":8: charge_lost: a machine that runs several tasks is charged "

@@ -297,7 +297,7 @@ TEST(sections_are_checked)
             CLUSTER "reliable = no\n",
         ":1: the strategy needs a reliable cluster, and there is none: only "
         "N = inf without Mr does not");
-    refuse("tasks = 3\n", ":1: 'tasks' stands in front of the first section");
+    refuse("tasks = 3\n", ":1: 'tasks' is before the first section");
     char text[4000] = "";
     for (int i = 0; i < 33; i++)
         sprintf(text + strlen(text), "[cluster c%d]\n", i);

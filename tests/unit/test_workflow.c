@@ -260,7 +260,7 @@ TEST(what_is_newer_than_its_sources_need_not_run)
     uint8_t *fresh, undone[] = {0, 1, 0};
     assert_int_equal(bats_workflow_fresh(&w, NULL, &fresh, &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "f.makeflow:1: the rule on line 1 reads "
-                                     "'f0', which is not there"));
+                                     "'f0', which does not exist"));
     touch("f0", 1000);
     assert_int_equal(fresh_tasks(&w), 0);
     touch("f1", 1000); /* as old is new enough */
@@ -387,9 +387,9 @@ TEST(mistakes_in_wfformat_are_refused_with_the_task)
     refuse(name, SPECIFIED(""), "no task in this workflow");
     refuse(name, SPECIFIED("{\"name\": \"a\"}"), "task 1 has no \"id\"");
     refuse(name, SPECIFIED("{\"id\": \"a\"}, {\"id\": \"a\"}"),
-           "task 'a': is there twice");
+           "task 'a': is named twice");
     refuse(name, SPECIFIED("{\"id\": \"a\", \"parents\": [\"b\"]}"),
-           "task 'a': one of its parents is 'b', which is no task");
+           "task 'a': one of its parents is 'b', which is not a task");
     refuse(name,
            SPECIFIED("{\"id\": \"a\", \"parents\": [\"b\"]}, {\"id\": \"b\", "
                      "\"parents\": [\"a\"]}"),
@@ -434,7 +434,7 @@ TEST(dax_says_where_jobs_read_and_write)
     assert_string_equal(command(&w, 1), "date >'d'");
     bats_workflow_release(&w);
     refuse("bad.dax", "<adag><job id='a' name='x'>\n<stdout/></job></adag>",
-           "bad.dax:2: no file, or one of too long a name, for '>'");
+           "bad.dax:2: no file, or too long a name, for '>'");
 }
 
 TEST(mistakes_in_a_dax_are_refused_with_their_line)
@@ -446,7 +446,7 @@ TEST(mistakes_in_a_dax_are_refused_with_their_line)
     refuse(name, "<adag><job id='a' name='x' runtime='1s'/></adag>",
            ":1: this is not a runtime: '1s'");
     refuse(name, "<adag><job id='a' name='x'/>\n<job id='a' name='x'/></adag>",
-           ":2: task 'a' is there twice");
+           ":2: task 'a' is named twice");
     refuse(name, "<adag><job id='a' name='x'/>\n<child ref='b'/></adag>",
            ":2: there is no job 'b'");
     refuse(name, "<!DOCTYPE a [<!ENTITY b 'c'>]><adag/>",

@@ -26,7 +26,7 @@ int bats_bag_class(struct bats_bagfile *bag, const char *name,
     return 0;
 }
 
-/* By task, of a bag of lines. */
+/* Fills class[] by task, for a bag of lines. */
 static void spread(const struct bats_bagfile *bag, uint16_t *class)
 {
     for (size_t g = 0; g < bag->n_groups; g++) {
@@ -37,7 +37,7 @@ static void spread(const struct bats_bagfile *bag, uint16_t *class)
     }
 }
 
-/* By task, of a sweep with this column. */
+/* Fills class[] by task, for a sweep with this column. */
 static int look_up(struct bats_bagfile *bag, size_t column, uint16_t *class,
                    struct bats_error *err)
 {
@@ -69,7 +69,7 @@ int bats_bag_list_classes(struct bats_bagfile *bag, struct bats_error *err)
         spread(bag, of);
     else
         rc = look_up(bag, column, of, err);
-    /* With too many or too long values the parameter is no class. */
+    /* A parameter with too many or too long values is not a class. */
     if (rc < 0 || bag->classes.n == 0)
         return rc == BATS_EINPUT ? 0 : rc;
     bag->own_names = malloc(bag->classes.n * sizeof *bag->own_names);

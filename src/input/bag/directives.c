@@ -8,7 +8,7 @@
 
 /* ---- disBatch's directives ---- */
 
-/* Reads a number at *text and skips it and the blanks after it. */
+/* Reads a number at *text, and skips it and following blanks. */
 static bool read_number(const char **text, uint64_t *number)
 {
     size_t digits = strspn(*text, "0123456789");
@@ -21,7 +21,7 @@ static bool read_number(const char **text, uint64_t *number)
     return true;
 }
 
-/* Skips `word` and the blanks after it if it stands at *text. */
+/* Skips `word` and following blanks if *text begins with it. */
 static bool read_word(const char **text, const char *word)
 {
     size_t n = strlen(word);
@@ -56,7 +56,7 @@ static int repeat(struct scan *scan, const char *text)
                                      &group);
 }
 
-/* The dependencies of the bag, created with the first one. */
+/* Returns the dependencies of the bag, and creates them if needed. */
 static struct bats_dependencies *dependencies(struct scan *scan)
 {
     if (!scan->waits)

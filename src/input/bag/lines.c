@@ -14,7 +14,7 @@ static void note_backslash(struct scan *scan, const char *command)
         scan->bag->dangling = scan->line;
 }
 
-/* The text behind the mark, if the line begins with it. */
+/* The text after the mark if the line begins with it, else NULL. */
 static const char *behind(const char *text, const char *mark)
 {
     const char *after = text + strlen(mark);
@@ -49,7 +49,7 @@ static int connect(struct scan *scan)
     if (rc == 0 && scan->waits)
         rc = bats_dependencies_graph(scan->waits, bag->n_tasks,
                                      &bag->own_graph, scan->err);
-    else if (rc == 0 && bag->sharing.n > 0) /* the engine wants one */
+    else if (rc == 0 && bag->sharing.n > 0) /* the engine requires a graph */
         rc = bats_graph_init(&bag->own_graph, bag->n_tasks, bag->n_tasks, NULL,
                              0, scan->err);
     return rc;

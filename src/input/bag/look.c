@@ -22,7 +22,7 @@ int bats_bagfile_hash(const struct bats_bagfile *bag, uint64_t *hash,
     return n < 0 ? bats_no_memory(err) : 0;
 }
 
-/* The group of task i: the last one that begins at or before it. */
+/* The group of task i: the last one that begins at or before i. */
 static const struct bats_bag_group *find_group(const struct bats_bagfile *bag,
                                                uint32_t i)
 {
@@ -51,7 +51,7 @@ bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i)
     return find_group(bag, i)->once;
 }
 
-/* NULL: the bag says nothing of its tasks in this way. */
+/* NULL: this kind of bag has no traits. */
 static const struct bats_bag_traits *
 find_traits(const struct bats_bagfile *bag, uint32_t i)
 {
@@ -66,11 +66,11 @@ void bats_bagfile_need(const struct bats_bagfile *bag, uint32_t i,
                        struct bats_need *need)
 {
     const struct bats_bag_traits *traits = find_traits(bag, i);
-    const struct bats_need *said = traits != NULL ? &traits->need
-                                   : bag->workflow != NULL &&
-                                             !bag->workflow->is_measured
-                                       ? &bag->workflow->tasks[i].need
-                                       : NULL;
+    const struct bats_need *said =
+        traits != NULL ? &traits->need
+        : bag->workflow != NULL && !bag->workflow->is_measured
+            ? &bag->workflow->tasks[i].need
+            : NULL;
     if (said == NULL)
         return;
     if (said->cores > 0)
@@ -149,9 +149,8 @@ ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
     const char *prefix = bag->text + group->prefix;
     const char *command = bag->text + bag->offset[entry_of(group, i)];
 
-    /* The index reaches the environment through the shell, before the command,
-     * so that only a command has to travel to a worker. Built-in tasks have no
-     * environment. */
+    /* The command exports the index, so that only a command has to travel to a
+     * worker. Built-in tasks have no environment. */
     if (group->repeated && *(*prefix ? prefix : command) != '@')
         bats_text_format(text, "export DISBATCH_REPEAT_INDEX=%" PRIu64 "; ",
                          group->start + (i - group->first) * group->step);

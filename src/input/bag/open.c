@@ -5,7 +5,8 @@
 #include "input/bag/state.h"
 #include "util/grow.h"
 
-#define LONGEST 131071 /* bytes of an argument, of Linux (MAX_ARG_STRLEN) */
+/* Linux's limit for the bytes of an argument (MAX_ARG_STRLEN) */
+#define LONGEST 131071
 
 int bats_bagfile_open(const char *name, uint32_t room,
                       struct bats_bagfile **bag, struct bats_error *err)
@@ -13,7 +14,7 @@ int bats_bagfile_open(const char *name, uint32_t room,
     struct bats_bagfile *b = calloc(1, sizeof *b);
     if (b) {
         b->name = strdup(name);
-        b->text = calloc(1, 1); /* the prefix and the suffix */
+        b->text = calloc(1, 1); /* serves as empty prefix and suffix */
         b->groups = calloc(1, sizeof *b->groups);
     }
     if (!b || !b->name || !b->text || !b->groups) {

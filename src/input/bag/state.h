@@ -1,11 +1,11 @@
 /*
- * state: what a bag is made of, and what its parts share.
+ * state: what a bag is made of, shared by its parts.
  *
- * Layer: input, private to bagfile.c and bag/. bagfile.c loads the bag,
- * whatever it is made of: lines.c reads a text, directives.c the directives in
- * it, traits.c those with keys and values, and tasks.c adds the tasks of a
- * line. classes.c lists classes, look.c tells what is in the bag, builtin.c
- * which commands are built in.
+ * Layer: input, private to bagfile.c and bag/. bagfile.c loads a bag of any
+ * kind: lines.c reads a text, directives.c the directives in it, traits.c
+ * those with keys and values, and tasks.c adds the tasks of a line. classes.c
+ * lists classes, look.c reports the content of the bag, builtin.c knows the
+ * built-in commands.
  */
 #ifndef BATS_BAG_STATE_H
 #define BATS_BAG_STATE_H
@@ -15,13 +15,13 @@
 
 #define BLANKS " \t"
 
-/* What "#BATS KEY=VALUE" says of the tasks below it, and columns of a sweep of
- * one task. */
+/* What "#BATS KEY=VALUE" says of the tasks below it, or the columns of a sweep
+ * of one task. */
 struct bats_bag_traits {
-    struct bats_need need; /* 0 of something: unless says_gpus is set, nothing
-                              is said of it */
+    struct bats_need need; /* member 0: unspecified, except gpus if says_gpus
+                            * is set */
     bool says_gpus;
-    bats_time time; /* that a task takes; 0: it does not say */
+    bats_time time; /* runtime of a task; 0: unspecified */
     uint16_t class; /* number of the name; 0: none */
 };
 
@@ -35,7 +35,7 @@ struct bats_bag_group {
     uint32_t first;
     bool repeated;
     bool once;
-    uint32_t entry; /* of the first task; of all, if repeated */
+    uint32_t entry; /* of the first task; of all if repeated */
     uint64_t start, step;
     size_t prefix, suffix; /* offsets into the text */
     struct bats_bag_traits traits;
@@ -44,61 +44,62 @@ struct bats_bag_group {
 /* The state of the reader, and the properties of the next task. */
 struct scan {
     struct bats_bagfile *bag;
-    struct bats_dependencies *waits; /* NULL: no line was of these */
-    size_t prefix, suffix; /* offsets of the prefix and suffix in force */
+    struct bats_dependencies *waits; /* NULL: no line has dependencies */
+    size_t prefix, suffix; /* offsets of the current prefix and suffix */
     struct bats_bag_traits traits;
     bool new_group;
-    bool once; /* @once is on the present line */
+    bool once; /* the current line has @once */
     uint32_t line;
     struct bats_text command; /* room for one command */
     struct bats_error *err;
 };
 
-/* BATS_EINPUT about the present line. */
+/* Returns BATS_EINPUT about the current line. */
 #define FAIL(scan, ...)                                                       \
     bats_error_at((scan)->err, (scan)->bag->name, (scan)->line, __VA_ARGS__)
 
 /* ---- tasks.c ---- */
 
-/* Adds the tasks of one line: `n` of them, with the command at `offset`;
- * `repeated`: their group, if REPEAT made them, else NULL. */
+/* Adds the `n` tasks of one line, with the command at `offset`. `repeated`:
+ * the group of tasks made by REPEAT, else NULL. */
 int bats_bag_add_tasks(struct scan *scan, size_t offset, uint64_t n,
                        const struct bats_bag_group *repeated);
 
-/* Skips "@once", if the command begins with it. */
+/* Skips "@once" if the command begins with it. */
 int bats_bag_read_once(struct scan *scan, const char **command);
 
 /* ---- directives.c ---- */
 
-/* `text` follows "#DISBATCH" and "#BATS". */
+/* `text` is the rest of the line after "#DISBATCH" or "#BATS". */
 int bats_bag_disbatch(struct scan *scan, const char *text);
 int bats_bag_statement(struct scan *scan, const char *text);
 
 /* ---- traits.c ---- */
 
-/* `text` follows "#BATS ": a key and its value as one word, or KEY=VALUE pairs
- * of which the tasks below have each until it is there again. */
+/* `text` is the rest of the line after "#BATS ": a key and its value as one
+ * word, or KEY=VALUE pairs. Each applies to the tasks below until the key
+ * occurs again. */
 bool bats_bag_is_trait(const char *text);
 int bats_bag_trait(struct scan *scan, const char *text);
 
-/* Reads the columns of a sweep that have the names of such keys, but "class".
+/* Reads the columns of a sweep named after such keys, except "class".
  * BATS_EINPUT, naming the task; BATS_ENOMEM. */
 int bats_bag_read_columns(struct bats_bagfile *bag, struct bats_error *err);
 
 /* ---- classes.c ---- */
 
-/* The number of the class of this name. BATS_EINPUT: no name, a long one, or
- * too many; BATS_ENOMEM. */
+/* The number of the class of this name. BATS_EINPUT: the name is missing or
+ * too long, or there are too many classes; BATS_ENOMEM. */
 int bats_bag_class(struct bats_bagfile *bag, const char *name,
                    uint16_t *number, struct bats_error *err);
 
-/* When all tasks are there: if any has a class, classes are the categories of
- * the bag. Errors as above. */
+/* Call when all tasks are read: if any task has a class, classes become the
+ * categories of the bag. Errors as above. */
 int bats_bag_list_classes(struct bats_bagfile *bag, struct bats_error *err);
 
 /* ---- lines.c ---- */
 
-/* Reads the bag's text of this length, which it cuts into lines. BATS_EINPUT
+/* Reads the bag's text of this length, and cuts it into lines. BATS_EINPUT
  * with "file:line: sentence"; BATS_ENOMEM. */
 int bats_bag_read_lines(struct bats_bagfile *bag, size_t length,
                         struct bats_error *err);

@@ -61,7 +61,6 @@ static int check_builtin(struct scan *scan, uint32_t task, size_t offset)
     return 0;
 }
 
-/* Adds the tasks of one line: `n` of them, with the command at `offset`. */
 int bats_bag_add_tasks(struct scan *scan, size_t offset, uint64_t n,
                        const struct bats_bag_group *repeated)
 {
@@ -85,7 +84,6 @@ int bats_bag_add_tasks(struct scan *scan, size_t offset, uint64_t n,
     return check_builtin(scan, first, offset);
 }
 
-/* Skips "@once", if the command begins with it. */
 int bats_bag_read_once(struct scan *scan, const char **command)
 {
     static const char word[] = "@once";

@@ -18,11 +18,11 @@ static const char *const types[] = {[INTEGER] = "integer",
                                     [TEXT] = "text",
                                     [FILES] = "files"};
 
-/* from, to and by of a range. */
+/* from, to and step of a range. */
 struct range {
     double from, to, step;
-    int64_t points;      /* 0: not given */
-    bool has_step, real; /* real: one of them is not an integer */
+    int64_t points;      /* 0: unspecified */
+    bool has_step, real; /* real: some number is not an integer */
 };
 
 /* ---- numbers ---- */
@@ -55,7 +55,7 @@ static void read_number(struct bats_source *s, enum type type,
         range->real |= !is_integer(s->token.value);
 }
 
-/* "points N", and the token after it. */
+/* Reads "points N", and the token after it. */
 static void read_points(struct bats_source *s, struct range *range)
 {
     bats_source_next(s);
@@ -66,7 +66,7 @@ static void read_points(struct bats_source *s, struct range *range)
     bats_source_next(s);
 }
 
-/* "from A to B", and the token after it. */
+/* Reads "from A to B", and the token after it. */
 static void read_bounds(struct bats_source *s, enum type type,
                         struct range *range)
 {
@@ -115,7 +115,7 @@ static void add_span(struct bats_source *s, struct bats_axis *axis,
     bats_source_check(s, bats_axis_add_span(axis, span));
 }
 
-/* The values nearest to those that divide the range equally. */
+/* Adds the integers nearest to equal steps through the range. */
 static void add_integers(struct bats_source *s, struct bats_axis *axis,
                          const struct range *range)
 {
@@ -157,14 +157,14 @@ static void read_range(struct bats_source *s, struct bats_axis *axis,
     else if (range.points > 0)
         add_span(s, axis, &range, (double)range.points,
                  range.points > 1 ? width / (double)(range.points - 1) : 0);
-    else /* a little more than whole, for steps such as 0.1 */
+    else /* with a margin, for steps such as 0.1 */
         add_span(s, axis, &range, floor(width / range.step + 1e-9) + 1,
                  range.step);
 }
 
 /* ---- random ---- */
 
-/* Uniform in [0, 1). */
+/* A number uniform in [0, 1). */
 static double draw(uint64_t *state)
 {
     uint64_t z = bats_mix(*state);
@@ -223,8 +223,8 @@ static void add_value(struct bats_source *s, struct bats_axis *axis,
         add_row(s, axis, s->token.value);
 }
 
-/* Reads values up to the end of the statement, or to the word `default` if
- * that may come. */
+/* Reads values up to the end of the statement or, if allowed, the word
+ * `default`. */
 static void read_values(struct bats_source *s, struct bats_axis *axis,
                         enum type type, bool may_default)
 {
@@ -238,7 +238,7 @@ static void read_values(struct bats_source *s, struct bats_axis *axis,
         bats_source_expected(s, "a value");
 }
 
-/* Keeps the rows from `first` on, n of them. */
+/* Keeps only the n rows from `first` on. */
 static void keep(struct bats_axis *axis, uint64_t first, uint64_t n)
 {
     size_t begin = axis->row[first];
@@ -271,7 +271,7 @@ static void read_selection(struct bats_source *s, struct bats_axis *axis,
 
 /* ---- the whole ---- */
 
-/* "label TEXT" and a type, both optional; the token after them. */
+/* Reads "label TEXT" and a type, both optional, and the token after them. */
 static enum type read_type(struct bats_source *s)
 {
     bats_source_next(s);

@@ -9,11 +9,11 @@
  *       | random from A to B [points N]
  *       | select anyof|oneof VALUE... [default VALUE...]
  *
- * A range includes B if a step meets it; without a step it is 1. Random values
- * depend on the parameter's name and on nothing else, so that they are the same
- * when the plan is read again. Of a selection, the default values are used, or
- * else all (anyof) or the first (oneof). Files are names or patterns, of which
- * every match is a value, in alphabetical order.
+ * A range includes B if a step meets it; the default step is 1. Random values
+ * depend only on the parameter's name, so that they are the same when the plan
+ * is read again. A selection gives its default values or, without them, all
+ * (anyof) or the first (oneof). Files are names or patterns; every match is a
+ * value, in alphabetical order.
  */
 #ifndef BATS_SWEEP_DOMAIN_H
 #define BATS_SWEEP_DOMAIN_H
@@ -21,7 +21,7 @@
 #include "input/sweep/points.h"
 #include "input/sweep/source.h"
 
-/* Reads a statement from behind the name of the parameter to its end. */
+/* Reads a statement from after the name of the parameter to its end. */
 void bats_domain_read(struct bats_source *source, struct bats_axis *axis,
                       const char *name);
 

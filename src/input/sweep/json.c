@@ -43,7 +43,7 @@ static bool add_object(struct bats_axis *axis, json_t *object)
     return ok;
 }
 
-/* Line of the value, from 1 on; all are of one kind. */
+/* Adds the value at this line, counted from 1; all values are of one kind. */
 static int add_row(struct bats_axis *axis, json_t *value, const char *name,
                    int line, struct bats_error *err)
 {

@@ -32,8 +32,8 @@ static void name_column(struct bats_source *s, struct bats_axis *axis,
     bats_source_check(s, bats_axis_add_name(axis, name, strlen(name)));
 }
 
-/* An empty axis with the name that comes next, which no value may have yet.
- * NULL: there is a mistake. */
+/* Makes an empty axis with the name that comes next, which must be new. NULL:
+ * there is a mistake. */
 static struct bats_axis *read_axis(struct bats_source *s,
                                    struct bats_points *points, const char *of)
 {
@@ -45,7 +45,7 @@ static struct bats_axis *read_axis(struct bats_source *s,
         bats_source_refuse(s, "'%.60s' is the number of the job",
                            s->token.value);
     if (is_known(points, s->token.value))
-        bats_source_refuse(s, "there is a '%.60s' already", s->token.value);
+        bats_source_refuse(s, "there is already a '%.60s'", s->token.value);
     if (s->rc < 0)
         return NULL;
     struct bats_axis *axis = bats_points_axis(points);
@@ -57,9 +57,10 @@ static struct bats_axis *read_axis(struct bats_source *s,
 
 /* ---- variables and jobs ---- */
 
-/* The values of variables are numbers of rows in the lines of `jobs`. */
+/* In the lines of `jobs`, numbers of rows stand for the values of
+ * variables. */
 struct variables {
-    struct bats_points all; /* an axis for each */
+    struct bats_points all; /* one axis for each variable */
     int64_t *index;
     size_t index_room;
 };
@@ -98,7 +99,7 @@ static void read_variable(struct bats_source *s, struct variables *v)
         bats_source_expected(s, "a value");
 }
 
-/* The variable at place `index` of a line; there is one for each place. */
+/* The variable at place `index` of a line; each place has one. */
 static struct bats_axis *variable_at(struct variables *v, size_t index)
 {
     for (size_t i = 0; i < v->all.n_axes; i++)
@@ -160,7 +161,7 @@ static void read_jobs(struct bats_source *s, struct variables *v,
     end_statement(s);
 }
 
-/* Without a list of jobs, variables are axes like others. */
+/* Without a list of jobs, variables become axes like parameters. */
 static void take_variables(struct bats_source *s, struct variables *v,
                            struct bats_points *points)
 {
@@ -214,7 +215,7 @@ static void read_statement(struct bats_source *s, struct variables *v,
     } else if (!bats_source_is(s, "jobs")) {
         bats_source_expected(s, "parameter, variable, jobs or task");
     } else if (*has_jobs) {
-        bats_source_refuse(s, "there are jobs already");
+        bats_source_refuse(s, "there is already a list of jobs");
     } else {
         *has_jobs = true;
         read_jobs(s, v, points);

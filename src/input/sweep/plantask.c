@@ -8,8 +8,8 @@
 #define NODE "\"$bats_node\""
 #define ROOT "\"$bats_root\""
 
-/* Files go when the shell ends, also if it is told to; descriptors 3 and 4 are
- * the task's own output. */
+/* The trap removes the files when the shell ends, also after a signal.
+ * Descriptors 3 and 4 are the task's own output. */
 static const char prologue[] =
     "bats_root=$PWD; "
     "bats_node=$(mktemp -d \"${TMPDIR:-/tmp}/bats-XXXXXX\") || exit 1\n"
@@ -20,7 +20,7 @@ struct planner {
     struct bats_source *s;
     const struct bats_points *points;
     size_t n_values;
-    struct bats_template *script; /* of the present task, */
+    struct bats_template *script; /* of the current task, */
     struct bats_text *text;       /* and its text */
     bool ignores;                 /* onerror */
     bool has[2];                  /* nodestart, main */
@@ -36,7 +36,7 @@ bool bats_plantask_is_number(const char *word)
 
 /* ---- values ---- */
 
-/* Finds the value of this name; false if it has none. */
+/* Finds the value of this name; false if there is none. */
 static bool find_value(const struct planner *p, const char *name, size_t n,
                        size_t *value)
 {
@@ -56,7 +56,7 @@ static bool find_value(const struct planner *p, const char *name, size_t n,
     return bats_plantask_is_number(word);
 }
 
-/* Reads "$name" or "${name}" at `at`: the number of its bytes, or 0. */
+/* Reads "$name" or "${name}" at `at`. Returns its length in bytes, or 0. */
 static size_t read_reference(const char *at, const char **name, size_t *n)
 {
     bool braces = at[0] == '$' && at[1] == '{';
@@ -70,8 +70,8 @@ static size_t read_reference(const char *at, const char **name, size_t *n)
     return (size_t)(*name - at) + *n + braces;
 }
 
-/* The form that the shell needs for text that is not a value. In a path,
- * patterns stay patterns. */
+/* How text that is not a value is written for the shell. In a PATH, patterns
+ * stay patterns. */
 enum literal { RAW, WORD, PATH };
 
 static void add_literal(struct planner *p, const char *text, size_t n,
@@ -93,7 +93,7 @@ static void add_literal(struct planner *p, const char *text, size_t n,
     }
 }
 
-/* Leaves a name without a value to the shell. */
+/* Leaves an unknown name to the shell. */
 static void add_unknown(struct planner *p, const char *name, size_t n,
                         enum literal form)
 {
@@ -140,7 +140,7 @@ static void add_text(struct planner *p, const char *text, enum literal form)
 
 /* ---- commands ---- */
 
-/* Each runs in a shell of its own, in this directory. */
+/* Begins a command, which runs in its own subshell, in this directory. */
 static void begin_command(struct planner *p, const char *place,
                           const char *first)
 {
@@ -174,7 +174,7 @@ static void read_path(struct planner *p, const char *what)
         bats_source_expected(p->s, what);
 }
 
-/* A path to write to, in this place unless it begins at the root. */
+/* Reads a path to write to, in this place unless it is absolute. */
 static void read_target(struct planner *p, const char *what,
                         const char *otherwise)
 {
@@ -198,7 +198,7 @@ static void read_copy(struct planner *p)
     expect_end(p);
 }
 
-/* A line for the shell: the rest of this line, or a single text. */
+/* Reads a line for the shell: the rest of this line, or a single text. */
 static void read_line(struct planner *p, const char *place)
 {
     struct bats_source *s = p->s;
@@ -225,8 +225,8 @@ static void read_line(struct planner *p, const char *place)
         expect_end(p);
 }
 
-/* exec PROGRAM ARGUMENT...; lexec and lpexec have the name that the program is
- * to see after the program. */
+/* exec PROGRAM ARGUMENT...; for lexec and lpexec the program's argument 0
+ * follows the program. */
 static void read_exec(struct planner *p, bool has_name)
 {
     read_path(p, "a program");
@@ -251,7 +251,7 @@ static void add_substitution(struct planner *p, const char *name, size_t value)
     }
 }
 
-/* substitute SKELETON FILE: the names of values in it are replaced. */
+/* substitute SKELETON FILE: replaces the names of values in the skeleton. */
 static void read_substitute(struct planner *p, const char *place)
 {
     const char *rest;
@@ -374,7 +374,7 @@ static void read_task(struct planner *p, struct bats_template *scripts[2])
     bool is_main = bats_source_is(s, "main");
     bool is_known = is_main || bats_source_is(s, "nodestart");
     if (is_known && p->has[is_main])
-        bats_source_refuse(s, "there is a task '%s' already", s->token.value);
+        bats_source_refuse(s, "there is already a task '%s'", s->token.value);
     char *name = s->rc == 0 ? strdup(s->token.value) : NULL;
     bats_source_check(s, name != NULL);
     p->has[is_main] = p->has[is_main] || is_known;
@@ -386,7 +386,7 @@ static void read_task(struct planner *p, struct bats_template *scripts[2])
     free(name);
 }
 
-/* Skips the statement that the present token begins. */
+/* Skips the statement that begins with the current token. */
 static void skip_statement(struct bats_source *s)
 {
     bool jobs = bats_source_is(s, "jobs");

@@ -90,7 +90,7 @@ struct bats_axis *bats_points_axis(struct bats_points *points)
     return axis;
 }
 
-/* An axis without rows counts as one empty value. */
+/* Gives axes without rows one empty value. */
 static bool fill_empty(struct bats_points *points)
 {
     for (size_t k = 0; k < points->n_axes; k++)
@@ -100,7 +100,7 @@ static bool fill_empty(struct bats_points *points)
     return true;
 }
 
-/* Strides and extents, from the last axis on: those that are linked share
+/* Computes strides and extents from the last axis on; linked axes share
  * them. */
 static int count(struct bats_points *points, struct bats_error *err)
 {

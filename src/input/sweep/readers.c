@@ -11,7 +11,7 @@
 
 /* ---- columns ---- */
 
-/* \t and \n, which POSIX does not know in regular expressions. */
+/* Replaces \t and \n, which POSIX regular expressions do not know. */
 static char *plain_expression(const char *separator)
 {
     char *copy = malloc(strlen(separator) + 1), *to = copy;
@@ -66,7 +66,8 @@ void bats_columns_release(struct bats_columns *columns)
     columns->has_regex = false;
 }
 
-/* Finds begin and end of the separator in `text` from `at` on; false: none. */
+/* Finds begin and end of the separator in `text`, from `at` on; false:
+ * none. */
 static bool find_separator(const struct bats_columns *columns,
                            const char *text, size_t at, size_t *begin,
                            size_t *end)
@@ -80,7 +81,7 @@ static bool find_separator(const struct bats_columns *columns,
         *end = *begin + 1;
         return true;
     }
-    /* An empty match, as of (^|,), divides nothing. */
+    /* An empty match, as of (^|,), separates nothing. */
     for (size_t from = at;; from = *end + 1) {
         if (regexec(&columns->regex, text + from, 1, &match,
                     from > 0 ? REG_NOTBOL : 0) != 0)
@@ -121,7 +122,7 @@ static bool add_row(struct bats_axis *axis, const char *text,
     return ok && add_column(axis, columns, text + at, strlen(text + at));
 }
 
-/* Drops empty names at the end. */
+/* Adds names to the axis, without empty ones at the end. */
 static bool add_names(struct bats_axis *axis, const char *text,
                       const struct bats_columns *columns)
 {
@@ -140,7 +141,8 @@ static bool add_names(struct bats_axis *axis, const char *text,
     return ok;
 }
 
-/* A value of the axis: the names, if these are still missing, or a row. */
+/* Adds a line to the axis: as the names if these are still missing, else as a
+ * row. */
 static bool add_line(struct bats_axis *axis, const char *text,
                      const struct bats_columns *columns)
 {
@@ -188,9 +190,9 @@ int bats_axis_read_lines(struct bats_axis *axis, const char *path,
 struct csv {
     const char *name;
     char *at;
-    uint64_t line;   /* of `at`, from 1 */
-    uint64_t record; /* line on which the present record began */
-    bool more;       /* fields in this record */
+    uint64_t line;   /* line of `at`, from 1 */
+    uint64_t record; /* line on which the current record began */
+    bool more;       /* more fields follow in this record */
 };
 
 static int bad_csv(const struct csv *csv, const char *sentence,
@@ -200,7 +202,7 @@ static int bad_csv(const struct csv *csv, const char *sentence,
                        sentence);
 }
 
-/* After a field: a comma, or the end of the record. */
+/* Reads what follows a field: a comma, or the end of the record. */
 static int end_field(struct csv *csv, struct bats_error *err)
 {
     csv->more = *csv->at == ',';
@@ -217,7 +219,7 @@ static int end_field(struct csv *csv, struct bats_error *err)
     return 0;
 }
 
-/* Reads a field: *value is it, in place. */
+/* Reads a field; *value points into the text. */
 static int read_field(struct csv *csv, char **value, size_t *n,
                       struct bats_error *err)
 {
@@ -342,7 +344,7 @@ static bool read_number(const char **at, int64_t *number)
     return true;
 }
 
-/* Returns the mistake in the span, or NULL. */
+/* Reads a span. Returns a description of the mistake, or NULL. */
 static const char *read_span(const char **at, struct bats_row_span *span)
 {
     static const char form[] = "is not of the form 1-100, 1-100:2 or 1,3,5-9";
@@ -367,7 +369,7 @@ static const char *read_span(const char **at, struct bats_row_span *span)
     }
     span->n = (uint64_t)((last - span->first) / span->step) + 1;
     if (**at == '%')
-        return "has a limit of tasks at a time; say it with -j instead";
+        return "limits the tasks at a time; use -j for that";
     return **at == ',' || **at == '\0' ? NULL : form;
 }
 
@@ -382,7 +384,7 @@ static int by_first(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Adds the numbers without duplicates, as spans of neighbours. */
+/* Adds the numbers without duplicates, as spans of consecutive ones. */
 static bool add_numbers(struct bats_axis *axis, int64_t *numbers, size_t n)
 {
     bool ok = true;
@@ -396,7 +398,7 @@ static bool add_numbers(struct bats_axis *axis, int64_t *numbers, size_t n)
     return ok;
 }
 
-/* Adds n spans that overlap. */
+/* Adds n overlapping spans without duplicates. */
 static int add_once(struct bats_axis *axis, const struct bats_row_span *spans,
                     size_t n, struct bats_error *err)
 {

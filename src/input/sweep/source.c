@@ -15,7 +15,7 @@ void bats_source_release(struct bats_source *s)
 
 /* ---- messages ---- */
 
-/* "name:line:column: " */
+/* Writes "name:line:column: ". */
 static void say_where(const struct bats_source *s, const char *at, char *text,
                       size_t size)
 {
@@ -27,7 +27,7 @@ static void say_where(const struct bats_source *s, const char *at, char *text,
     snprintf(text, size, "%.200s:%zu:%zu: ", s->name, line, column);
 }
 
-/* The source is at its end, for this reason. */
+/* Puts the source at its end, because of this error. */
 static void stop(struct bats_source *s, int rc)
 {
     if (rc == 0)
@@ -89,7 +89,7 @@ static size_t newline_at(const char *at)
     return at[0] == '\n' ? 1 : at[0] == '\r' && at[1] == '\n' ? 2 : 0;
 }
 
-/* The end of the comment that begins here, or NULL. */
+/* The end of the comment that begins at the current position, or NULL. */
 static const char *skip_comment(struct bats_source *s, bool hash)
 {
     const char *at = s->at;
@@ -117,7 +117,7 @@ static void skip_blanks(struct bats_source *s)
 
 /* ---- words ---- */
 
-/* Empties the word: it is not NULL then. */
+/* Empties the word; its bytes are then not NULL. */
 static void begin_word(struct bats_source *s)
 {
     bats_text_cut(&s->word, 0);
@@ -130,7 +130,7 @@ static void end_word(struct bats_source *s)
     bats_source_check(s, !s->word.failed);
 }
 
-/* Reads an escape of C after its backslash; a NUL stays as it is written. */
+/* Reads an escape of C after its backslash; \0 stays as written. */
 static char read_escape(struct bats_source *s)
 {
     static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
@@ -213,7 +213,7 @@ enum bats_token_kind bats_source_next(struct bats_source *s)
 
 /* ---- lines for a shell ---- */
 
-/* Removes blanks and one semicolon at the end. */
+/* Removes surrounding blanks and one semicolon at the end. */
 static void trim(char *word, size_t n)
 {
     while (n > 0 && strchr(BLANKS, word[n - 1]) != NULL)

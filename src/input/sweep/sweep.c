@@ -16,7 +16,8 @@ static bool divides(const char *word)
            strcmp(word, ":::+") == 0 || strcmp(word, "::::+") == 0;
 }
 
-/* The index of the first word from `at` on that divides; n_words: none. */
+/* The index of the first divider among the words from `at` on; n_words:
+ * none. */
 static size_t next_divider(const struct bats_sweep_spec *spec, size_t at)
 {
     while (at < spec->n_words && !divides(spec->words[at]))
@@ -35,7 +36,7 @@ bool bats_sweep_is(const char *const *words, size_t n_words)
 static struct bats_axis *add_axis(struct bats_sweep *sweep, bool linked)
 {
     struct bats_axis *axis = bats_points_axis(&sweep->points);
-    if (axis != NULL) /* the first one has nothing to be linked to */
+    if (axis != NULL) /* the first axis has no predecessor to be linked to */
         axis->linked = linked && sweep->points.n_axes > 1;
     return axis;
 }
@@ -61,7 +62,7 @@ static int read_source(struct bats_sweep *sweep,
     return 0;
 }
 
-/* The words from `at` on, up to `end`, which follow `divider`. */
+/* Reads the words from `at` up to `end`, which follow `divider`. */
 static int read_group(struct bats_sweep *sweep, const char *divider,
                       const char *const *words, size_t n,
                       const struct bats_columns *columns,
@@ -82,7 +83,7 @@ static int read_group(struct bats_sweep *sweep, const char *divider,
                         : bats_no_memory(err);
 }
 
-/* -n: several values for a task. */
+/* -n: several values per task. */
 static int gather(struct bats_sweep *sweep, const struct bats_sweep_spec *spec,
                   struct bats_error *err)
 {
@@ -91,8 +92,8 @@ static int gather(struct bats_sweep *sweep, const struct bats_sweep_spec *spec,
     if (sweep->points.n_axes == 1 && spec->colsep == NULL &&
         bats_axis_gather(&sweep->points.axes[0], spec->per_task))
         return 0;
-    return bats_refuse(err, "several values for a task (-n, -N) are taken "
-                            "from one list without names or columns");
+    return bats_refuse(err, "-n and -N need a single list of values without "
+                            "names or columns");
 }
 
 static int read_axes(struct bats_sweep *sweep,
@@ -119,7 +120,7 @@ static int read_axes(struct bats_sweep *sweep,
     return rc < 0 ? rc : gather(sweep, spec, err);
 }
 
-/* Value k has a name that is valid for a variable. */
+/* True if value k has a name that is valid for a variable. */
 static bool is_variable(const struct bats_points *points, size_t k)
 {
     const char *name = bats_points_name(points, k);
@@ -145,8 +146,8 @@ static int check_names(const struct bats_sweep *sweep, struct bats_error *err)
     return 0;
 }
 
-/* Values without names are appended to a command that has no replacement
- * string. */
+/* True if the values have no names: they are appended to a command without
+ * replacement strings. */
 static bool has_plain_values(const struct bats_sweep_spec *spec)
 {
     for (size_t i = 0; i < spec->n_sources; i++)
@@ -155,7 +156,8 @@ static bool has_plain_values(const struct bats_sweep_spec *spec)
     return bats_sweep_is(spec->words, spec->n_words);
 }
 
-/* Warns of {nmae} where there is a parameter `name`. ${nmae} is the shell's. */
+/* Warns of {nmae} if there is a parameter `name`. ${nmae} belongs to the
+ * shell. */
 static int warn(struct bats_sweep *sweep, const char *word,
                 struct bats_error *err)
 {
@@ -212,7 +214,7 @@ static struct bats_sweep *new_sweep(void)
     return s;
 }
 
-/* After its axes are read. */
+/* Call once the axes are read. */
 static int count_points(struct bats_sweep *s, struct bats_error *err)
 {
     int rc = bats_points_close(&s->points, err);

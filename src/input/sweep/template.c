@@ -11,7 +11,8 @@ enum kind { BLANK, ALL, ONE, NUMBER, SLOT };
 enum part { WHOLE, STEM, BASE, DIRECTORY, BASE_STEM };
 
 static const struct {
-    const char *suffix; /* of the replacement string; the longest first */
+    const char *suffix; /* suffixes of a replacement string; the longest
+                         * first */
     enum part part;
 } parts[] = {{"//}", DIRECTORY},
              {"/.}", BASE_STEM},
@@ -20,16 +21,16 @@ static const struct {
              {"}", WHOLE}};
 
 struct piece {
-    size_t end; /* of the text before it */
+    size_t end; /* end of the text before it */
     enum kind kind;
     enum part part;
-    int64_t position; /* ONE: from 1 on, or from the end, if negative */
-    enum bats_template_form form; /* of its values */
+    int64_t position;             /* ONE: from 1 on; negative: from the end */
+    enum bats_template_form form; /* form of its values */
 };
 
 struct bats_template {
-    struct bats_text text; /* all that is always the same; `failed`: memory was
-                              short, for the pieces as well */
+    struct bats_text text; /* all constant text; `failed`: memory was short,
+                            * also for the pieces */
     struct piece *pieces;
     size_t n, room;
     bool quotes_words;
@@ -47,7 +48,7 @@ static bool is_plain(const char *bytes, size_t n)
     return n > 0;
 }
 
-/* There is no empty pair of single quotes at the ends. */
+/* Writes no empty pair of single quotes at the ends. */
 void bats_template_quote(struct bats_text *text, const char *bytes, size_t n)
 {
     if (is_plain(bytes, n)) {
@@ -119,7 +120,7 @@ void bats_template_append(struct bats_template *t,
 
 /* ---- compiling ---- */
 
-/* Reads the end of a replacement string; the number of its bytes, or 0. */
+/* Reads the end of a replacement string. Returns its length in bytes, or 0. */
 static size_t read_part(const char *at, enum part *part)
 {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -132,8 +133,8 @@ static size_t read_part(const char *at, enum part *part)
     return 0;
 }
 
-/* Reads "{2/.}" and the like. Perl's rules: blanks may follow the number, 0
- * is no number at all, but -0 is one, of a value that there is not. */
+/* Reads "{2/.}" and similar strings. Perl's rules: blanks may follow the
+ * number; 0 is not a number, but -0 is, of a value that does not exist. */
 static size_t read_position(const char *at, struct piece *piece)
 {
     const char *digits = at + 1 + (at[1] == '-');
@@ -150,7 +151,7 @@ static size_t read_position(const char *at, struct piece *piece)
     return (size_t)(rest - at) + suffix;
 }
 
-/* Reads "{name/.}" and the like. */
+/* Reads "{name/.}" and similar strings. */
 static size_t read_name(const char *at, const struct bats_points *points,
                         size_t width, struct piece *piece)
 {
@@ -223,8 +224,8 @@ bool bats_template_varies(const struct bats_template *t)
     return false;
 }
 
-/* A replacement string is (part of) the command: only text without blanks,
- * newlines and '=' comes before it. */
+/* True if a replacement string is (part of) the command: only text without
+ * blanks, newlines and '=' comes before it. */
 static bool begins_command(const struct bats_template *t)
 {
     if (t->n == 0 || t->pieces[0].kind == BLANK)
@@ -289,7 +290,7 @@ void bats_template_destroy(struct bats_template *t)
 
 /* ---- expanding ---- */
 
-/* Without the extension: from the last dot on, if there is no slash after
+/* The length without the extension: up to the last dot, unless a slash follows
  * it. */
 static size_t stem(const char *value, size_t n)
 {
@@ -306,7 +307,8 @@ static size_t strip_slashes(const char *value, size_t n)
     return n;
 }
 
-/* As dirname of Perl's File::Basename; the length, and ".", if it is 0. */
+/* The directory as by dirname of Perl's File::Basename. Returns its length,
+ * with "." for an empty one. */
 static size_t directory(const char *value, size_t n)
 {
     size_t base = n;
@@ -322,7 +324,8 @@ static size_t directory(const char *value, size_t n)
     return strip_slashes(value, base);
 }
 
-/* As the replacement of an s/// in single quotes of the shell. */
+/* Writes the value as the replacement of an s/// in single quotes of the
+ * shell. */
 static void put_sed(struct bats_text *out, const char *value)
 {
     for (; *value != '\0'; value++) {
@@ -385,7 +388,7 @@ static void quote_word(struct bats_text *out, size_t begin)
     free(word);
 }
 
-/* Ends a word, and begins the next. */
+/* Ends a word and begins the next one. */
 static size_t next_word(const struct bats_template *t, struct bats_text *out,
                         size_t begin)
 {
@@ -400,7 +403,8 @@ ptrdiff_t bats_template_expand(const struct bats_template *t,
                                uint64_t number, uint32_t slot,
                                struct bats_text *out)
 {
-    size_t begin = 0, at = 0; /* of the present word; in the text */
+    size_t begin = 0, at = 0; /* begin of the current word; position in the
+                               * text */
     bats_text_cut(out, 0);
     bats_text_add(out, "");
     for (size_t i = 0; i < t->n; i++) {

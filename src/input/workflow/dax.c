@@ -1,11 +1,11 @@
 /*
  * dax: the abstract workflows of Pegasus, DAX 2 and 3 (XML, read with expat).
  * A job has a name, which is its program and category, and in simulations a
- * runtime, which is not part of the language; a negative one, which generators
- * produce, counts as 0. Where a job has an <argument>, its command is the
- * program with that; Pegasus would look it up in a catalogue. <stdin>, <stdout>
- * and <stderr> name files that the shell opens. Jobs that stand for other
- * workflows are refused, and so are entities of the file's own.
+ * runtime, which is not part of the language; negative runtimes, which
+ * generators produce, count as 0. The command of a job is the program with its
+ * <argument>; Pegasus would look it up in a catalogue. The shell opens the
+ * files of <stdin>, <stdout> and <stderr>. Jobs that stand for other
+ * workflows, and entities declared in the file, are refused.
  */
 #include <expat.h>
 #include <limits.h>
@@ -23,8 +23,8 @@ struct reader {
     struct bats_workflow *w;
     XML_Parser parser;
     bool in_job, in_argument, has_command;
-    uint32_t child;           /* of <child>, or NO_JOB */
-    struct bats_text command; /* of the job */
+    uint32_t child;           /* the current <child>, or NO_JOB */
+    struct bats_text command; /* of the current job */
     int rc;
     struct bats_error *err;
 };
@@ -57,7 +57,7 @@ static const char *attribute(const XML_Char **list, const char *name)
     return NULL;
 }
 
-/* DAX 2 says "file", DAX 3 "name". */
+/* The name of a file: attribute "file" in DAX 2, "name" in DAX 3. */
 static const char *file_name(const XML_Char **list)
 {
     const char *name = attribute(list, "name");
@@ -95,7 +95,7 @@ static void use_file(struct reader *r, const XML_Char **list)
 {
     const char *file = file_name(list), *link = attribute(list, "link");
     if (!r->in_job || r->w->n == 0 || !file || !link)
-        return; /* also allowed elsewhere: programs, say */
+        return; /* also allowed elsewhere, for programs for example */
     bool both = strcmp(link, "inout") == 0;
     if (both || strcmp(link, "input") == 0)
         stop(r, bats_workflow_use(r->w, r->w->n - 1, file, false, r->err));
@@ -103,12 +103,12 @@ static void use_file(struct reader *r, const XML_Char **list)
         stop(r, bats_workflow_use(r->w, r->w->n - 1, file, true, r->err));
 }
 
-/* The shell is to open the file of <stdin>, <stdout> or <stderr>. */
+/* Makes the shell open the file of <stdin>, <stdout> or <stderr>. */
 static void redirect(struct reader *r, const char *sign, const XML_Char **list)
 {
     const char *name = file_name(list);
     if (!name || strlen(name) >= PATH_MAX) {
-        complain(r, "no file, or one of too long a name, for '", sign + 1);
+        complain(r, "no file, or too long a name, for '", sign + 1);
         return;
     }
     r->has_command = true;
@@ -116,7 +116,7 @@ static void redirect(struct reader *r, const char *sign, const XML_Char **list)
     bats_text_encode(&r->command, BATS_ENCODE_QUOTED, name);
 }
 
-/* The job with this id, which may not be there. */
+/* The job with this id, or an error if there is none. */
 static uint32_t find_job(struct reader *r, const XML_Char **list)
 {
     const char *ref = attribute(list, "ref");
@@ -160,14 +160,14 @@ static void begin(void *context, const XML_Char *element,
     }
 }
 
-/* The command is complete now: appends it to the text of all commands. */
+/* Appends the complete command to the text of all commands. */
 static void end_job(struct reader *r)
 {
     struct bats_workflow *w = r->w;
     r->in_job = false;
     if (!r->has_command)
         return;
-    for (size_t i = 0; i < r->command.n; i++) /* as a blank between words */
+    for (size_t i = 0; i < r->command.n; i++) /* whitespace becomes blanks */
         if (strchr("\t\r\n", r->command.bytes[i]))
             r->command.bytes[i] = ' ';
     w->tasks[w->n - 1].command = w->text.n;

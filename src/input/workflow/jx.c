@@ -7,10 +7,10 @@
  *      "categories": {"sort": {"memory": 200, "environment": {}}},
  *      "default_category": "default", "environment": {}}
  *
- * A rule without a category is of "default". What it does not say itself its
- * category says, else the default category, else the top. Nothing follows from
- * local_job, disk and what is not named here. Rules have numbers
- * instead of lines.
+ * A rule without a category belongs to "default". Values missing in a rule
+ * come from its category, then from the default category, then from the top.
+ * local_job, disk and members not named here have no effect. Rules have
+ * numbers instead of lines.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@
 
 #include "input/workflow/workflow.h"
 
-#define COMMAND_MOST ((size_t)1 << 20) /* bytes, with its environment */
+/* longest command with its environment, bytes */
+#define COMMAND_MOST ((size_t)1 << 20)
 #define ALL_MOST ((size_t)1 << 30)
 
 struct reader {
@@ -35,7 +36,7 @@ static int complain(struct reader *r, const char *what, const char *name)
                          r->w->n + 1, what, name, *name != '\0' ? "'" : "");
 }
 
-/* Checks the length after something was added. */
+/* Checks the length after an addition. */
 static int check_length(struct reader *r)
 {
     size_t n = r->command.n;
@@ -47,7 +48,7 @@ static int check_length(struct reader *r)
     return bats_text_check(&r->command, r->err);
 }
 
-/* Adds what `object` sets to `all`. */
+/* Adds the variables of `object` to `all`. */
 static int add_environment(struct reader *r, json_t *all, const json_t *object)
 {
     json_t *set = json_object_get(object, "environment"), *value;
@@ -87,7 +88,7 @@ static int append_exports(struct reader *r, const json_t *const level[4])
     return rc;
 }
 
-/* Of each resource the value of the first level that has it; 0: none has. */
+/* Takes each resource from the first level that has it; 0: none has. */
 static int read_need(struct reader *r, const json_t *const level[3],
                      struct bats_need *need)
 {
@@ -149,7 +150,7 @@ static int check_rule(struct reader *r, const json_t *rule)
         return complain(
             r, "a rule that runs another makeflow is not supported", "");
     if (!json_is_string(json_object_get(rule, "command")))
-        return complain(r, "it has no \"command\" that is a text", "");
+        return complain(r, "it has no \"command\" string", "");
     if (category && !json_is_string(category))
         return complain(r, "\"category\" is not a string", "");
     if (resources && !json_is_object(resources))
@@ -192,7 +193,7 @@ static int read_rule(struct reader *r, const json_t *rule)
     return rc < 0 ? rc : use_files(r, json_object_get(rule, "inputs"), false);
 }
 
-/* The defaults of the rules. */
+/* Checks the defaults of the rules. */
 static int check_document(const struct bats_workflow *w,
                           const json_t *document, struct bats_error *err)
 {

@@ -22,7 +22,7 @@ static const struct {
               {".yml", "workflows in YAML are not read"},
               {".yaml", "workflows in YAML are not read"}};
 
-/* Why a file of this name is refused, or NULL: its language may be read. */
+/* Why a file of this name is refused; NULL: its language may be read. */
 static const char *find_other(const char *name)
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -4,26 +4,27 @@
  *     NAME=value        also +=, with $NAME, ${NAME} or $(NAME) of others, or
  *                       of the environment
  *     export NAME       or export NAME=value: for the environment of tasks
- *     CATEGORY="merge"  what the rules below have in common; without it, a rule
- *                       is of the category of its program
+ *     CATEGORY="merge"  the category of the rules below; without it, a rule
+ *                       has the category of its program
  *     out.a out.b: in.a in.b prog
  *     <TAB>prog in.a in.b > out.a
  *
- * What stands between the two lines of a rule holds for that rule only:
+ * Lines between the two lines of a rule apply to that rule only:
  *
  *     out: in
  *     @BATCH_OPTIONS=-p long      or CORES=4, or .MAKEFLOW MEMORY 1024
  *     <TAB>prog in >out
  *
- * A backslash joins lines, # begins a comment outside of commands, and '...' or
- * "..." keeps blanks in names. In a command, names that the file sets are
- * replaced outside of '...'; all else is left to the shell. LOCAL before a
- * command says where Makeflow would run it: here all tasks run on machines of
- * the run. CORES, GPUS and MEMORY (MB) are what each rule of the present category
- * needs, from here on; before any category, of all that have none of their own.
- * BATCH_OPTIONS, DISK and .SIZE are read, but nothing follows from them. Rules that run another makeflow and files with other names on the
- * machine (a->b) are refused; so is what its variables make longer than
- * LINE_MOST, or all of it longer than ALL_MOST.
+ * A backslash joins lines, # begins a comment outside of commands, and '...'
+ * or "..." keeps blanks in names. In a command, names that the file sets are
+ * replaced outside of '...'; the rest is left to the shell. LOCAL before a
+ * command, which makes Makeflow run it locally, has no effect: all tasks run
+ * on machines of the run. CORES, GPUS and MEMORY (MB) are the needs of each
+ * rule of the current category, from here on; before any category, of all
+ * categories without their own. BATCH_OPTIONS, DISK and .SIZE are read, but
+ * have no effect. Refused: rules that run another makeflow; files with other
+ * names on the machine (a->b); a line that its variables make longer than
+ * LINE_MOST; a file that they make longer than ALL_MOST.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@
 #include "util/grow.h"
 
 #define BLANKS " \t"
-#define LINE_MOST ((size_t)1 << 20) /* bytes of a command or value */
+#define LINE_MOST ((size_t)1 << 20) /* longest command or value, bytes */
 #define ALL_MOST ((size_t)1 << 30)
 
 /* The value of a variable before a rule set it for itself. */
@@ -52,12 +53,12 @@ struct reader {
     size_t values_room, exported_room;
     struct saved *saved;
     size_t n_saved, saved_room;
-    uint32_t line, rule;   /* present line; that of a rule without its command,
-                            or 0 */
-    struct bats_text head; /* of that rule */
-    struct bats_text out;  /* the last expansion */
+    uint32_t line, rule;   /* current line; line of a rule without its command
+                            * yet, or 0 */
+    struct bats_text head; /* first line of that rule */
+    struct bats_text out;  /* result of the last expansion */
     struct bats_text command;
-    size_t expanded; /* bytes, all together */
+    size_t expanded; /* bytes of all expansions */
     struct bats_error *err;
 };
 
@@ -84,7 +85,7 @@ static size_t name_length(const char *text)
     return n;
 }
 
-/* The value, or NULL: it is not set. */
+/* The value; NULL: not set. */
 static const char *value_of(const struct reader *r, const char *name)
 {
     uint32_t number = bats_names_find(&r->variables, name);
@@ -122,7 +123,7 @@ static size_t read_reference(const char *text, char *name, size_t size)
     return (size_t)(begin - text) + n + (close != '\0');
 }
 
-/* Variables may hold others, and double with every line. */
+/* Limits expansion: variables may hold others, and double with every line. */
 static int limit(struct reader *r, size_t length)
 {
     r->expanded += length;
@@ -138,7 +139,7 @@ static int limit(struct reader *r, size_t length)
                : 0;
 }
 
-/* Expands into r->out. An unknown name in a command is left as it is. */
+/* Expands into r->out. Unknown names in a command stay. */
 static int expand(struct reader *r, const char *text, bool is_command)
 {
     bool in_quotes = false;
@@ -169,7 +170,7 @@ static int expand(struct reader *r, const char *text, bool is_command)
     return rc < 0 ? rc : limit(r, r->out.n);
 }
 
-/* Cuts blanks at both ends, and then quotation marks around the whole. */
+/* Trims blanks at both ends, and then quotation marks around the whole. */
 static char *trim(char *text)
 {
     text += strspn(text, BLANKS);
@@ -212,13 +213,13 @@ static int set_value(struct reader *r, const char *name, const char *value,
     return 0;
 }
 
-/* What rules and categories ask for. */
+/* Resources that rules and categories may request. */
 static const char *const resources[] = {"CORES", "GPUS", "MEMORY"};
 #define RESOURCES 3
 static const uint64_t most_of[RESOURCES] = {BATS_CORES_MOST, BATS_GPUS_MOST,
                                             INT64_MAX / 1024};
 
-/* The resource of a category is a variable with a reserved name. "": for all
+/* The reserved name of the variable for a resource of a category. "": of all
  * categories. */
 static const char *name_resource(const char *resource, const char *category,
                                  char name[120])
@@ -253,7 +254,7 @@ static int assign(struct reader *r, const char *name, const char *text,
     return rc == 0 ? set_value(r, name, value, adds) : rc;
 }
 
-/* The rule is over. */
+/* Ends a rule: restores the variables that it has set for itself. */
 static void restore(struct reader *r)
 {
     while (r->n_saved > 0) {
@@ -270,7 +271,7 @@ static bool is_assignment(const char *line)
     return n > 0 && (line[0] == '=' || (line[0] == '+' && line[1] == '='));
 }
 
-/* "NAME=value" or "NAME+=value": *is_one, and done. */
+/* Reads "NAME=value" or "NAME+=value"; *is_one: the line is an assignment. */
 static int read_assignment(struct reader *r, char *line, bool *is_one)
 {
     size_t n = name_length(line);
@@ -348,7 +349,7 @@ static int use_files(struct reader *r, char *list, bool writes,
     return rc;
 }
 
-/* Adds the variables that are exported to the command. */
+/* Adds the exported variables to the command. */
 static void add_exports(struct reader *r)
 {
     for (uint32_t i = 0; i < r->variables.n; i++) {
@@ -361,7 +362,7 @@ static void add_exports(struct reader *r)
     }
 }
 
-/* The words that its rules have in common; else the program. */
+/* The category of a rule: CATEGORY if set, else the program. */
 static void find_category(const struct reader *r, const char *command,
                           char *category, size_t size)
 {
@@ -372,7 +373,7 @@ static void find_category(const struct reader *r, const char *command,
         bats_workflow_program(command, category, size);
 }
 
-/* The rule has set the variable for itself. */
+/* True if the current rule has set the variable for itself. */
 static bool is_of_rule(const struct reader *r, const char *name)
 {
     uint32_t number = bats_names_find(&r->variables, name);
@@ -382,8 +383,8 @@ static bool is_of_rule(const struct reader *r, const char *name)
     return false;
 }
 
-/* How much of a resource the present rule asks for, by itself or with its
- * category; 0: it does not say. */
+/* The amount of a resource that the current rule requests, itself or by its
+ * category; 0: unspecified. */
 static uint64_t asked(const struct reader *r, const char *resource)
 {
     char name[120];
@@ -418,7 +419,7 @@ static bool skip_word(const char **text, const char *word)
     return true;
 }
 
-/* The command of the rule that r->head is of. */
+/* Reads the command of the rule whose first line is r->head. */
 static int read_command(struct reader *r, const char *text)
 {
     char category[100];
@@ -454,7 +455,7 @@ static int read_command(struct reader *r, const char *text)
     if (rc < 0)
         return rc;
     char *colon = strchr(r->out.bytes, ':');
-    if (!colon) /* it came out of a variable's name */
+    if (!colon) /* it came from a variable's name */
         return complain(r, r->rule, "a rule without a ':'", "");
     *colon = '\0';
     rc = use_files(r, r->out.bytes, true, &n_outputs);
@@ -477,7 +478,7 @@ static int begin_rule(struct reader *r, const char *line)
 
 /* ---- lines ---- */
 
-/* Ends the line where a comment begins. */
+/* Cuts the line where a comment begins. */
 static void cut_comment(char *line)
 {
     char quote = '\0';
@@ -512,8 +513,8 @@ static int read_directive(struct reader *r, char *line)
     return complain(r, r->line, "unknown directive '", line);
 }
 
-/* A line that begins with a tab is a command. One that begins with a blank may
- * be a variable and, outside of rules, anything. */
+/* True for a line that begins with a tab. A line that begins with a blank is a
+ * command, too, unless it is a variable or outside of a rule. */
 static bool is_command(const struct reader *r, const char *line)
 {
     const char *text = line + strspn(line, BLANKS);
@@ -551,7 +552,7 @@ static int read_line(struct reader *r, char *line)
     return begin_rule(r, line);
 }
 
-/* Joins the lines that end with a backslash, in place. Returns the next one. */
+/* Joins lines that end with a backslash, in place. Returns the next line. */
 static char *cut_line(char *line, char *end, uint32_t *n_lines)
 {
     char *to = line, *from = line;

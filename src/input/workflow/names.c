@@ -6,7 +6,7 @@
 #include "util/grow.h"
 #include "util/hash.h"
 
-/* The place of the name in the table, or where it would be added. */
+/* The place of the name in the table, or where to add it. */
 static size_t place(const struct bats_names *names, const char *name)
 {
     uint64_t hash = bats_hash_text(BATS_HASH, name);

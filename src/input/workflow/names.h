@@ -1,8 +1,7 @@
 /*
- * names: numbers of names, in the order in which they were seen first.
- * Layer: input. Used by the readers of workflows, for tasks, files, categories
- * and variables. A hash table with open addressing; nothing depends on its
- * order.
+ * names: numbers names in the order of their first appearance. Layer: input.
+ * Used by the readers of workflows, for tasks, files, categories and
+ * variables. A hash table with open addressing; nothing depends on its order.
  */
 #ifndef BATS_WORKFLOW_NAMES_H
 #define BATS_WORKFLOW_NAMES_H
@@ -17,18 +16,18 @@
 
 struct bats_names {
     struct bats_text text; /* the names, each with its NUL */
-    size_t *offset; /* by number: of the name in the text */
+    size_t *offset;        /* by number: offset of the name in the text */
     size_t n, offset_room;
     uint32_t *table; /* numbers, or BATS_NO_NAME */
     size_t n_table;  /* 0 or a power of two */
 };
 
-/* The number of the name; it is added if it is new, and *is_new says so.
- * BATS_NO_NAME: no memory. */
+/* The number of the name, which is added if new (*is_new). BATS_NO_NAME: no
+ * memory. */
 uint32_t bats_names_add(struct bats_names *names, const char *name,
                         bool *is_new);
 
-/* BATS_NO_NAME: it is not there. */
+/* The number of the name; BATS_NO_NAME: unknown. */
 uint32_t bats_names_find(const struct bats_names *names, const char *name);
 
 static inline const char *bats_names_text(const struct bats_names *names,

@@ -1,10 +1,11 @@
 /*
  * wfformat: WfFormat 1.5 of WfCommons (https://github.com/wfcommons/WfFormat).
  * workflow.specification.tasks has the names, parents, children and files,
- * workflow.execution.tasks the runtimes and the commands, if the workflow has
- * ever run. A command is its program and its arguments with a blank between
- * them, as WfCommons' own translators take it. Its Makeflow parser repeats the
- * program as the first argument; that is left out. Tasks have no lines.
+ * workflow.execution.tasks the runtimes and the commands if the workflow has
+ * ever run. A command is its program and its arguments with blanks between
+ * them, as WfCommons' own translators read it. Its Makeflow parser repeats the
+ * program as the first argument; the repetition is dropped. Tasks have no
+ * lines.
  */
 #include <ctype.h>
 #include <jansson.h>
@@ -28,19 +29,19 @@ static int complain(struct reader *r, const char *id, const char *what)
     return bats_error_at(r->err, r->w->path, 0, "task '%.60s': %s", id, what);
 }
 
-/* The id of a task; NULL, with an error: it has none. */
+/* The id of a task; NULL, with an error, if it has none. */
 static const char *id_of(struct reader *r, const json_t *task, size_t number)
 {
     const char *id = json_string_value(json_object_get(task, "id"));
     if (!id)
-        bats_error_at(r->err, r->w->path, 0,
-                      "task %zu has no \"id\" that is a text", number + 1);
+        bats_error_at(r->err, r->w->path, 0, "task %zu has no \"id\" string",
+                      number + 1);
     return id;
 }
 
 /* ---- executions ---- */
 
-/* By number of the task in `ids`. */
+/* Finds the executions, by number of the task in `ids`. */
 static int find_executions(struct reader *r, const struct bats_names *ids,
                            const json_t *list)
 {
@@ -74,7 +75,7 @@ static int read_runtime(struct reader *r, const char *id, const json_t *task,
     return 0;
 }
 
-/* What it had; 0 of something: unknown. */
+/* Reads the resources that the task had; 0: unknown. */
 static int read_need(struct reader *r, const char *id, const json_t *task,
                      struct bats_need *need)
 {
@@ -89,7 +90,7 @@ static int read_need(struct reader *r, const char *id, const json_t *task,
     return 0;
 }
 
-/* *command is NULL without one. */
+/* *command is NULL if there is none. */
 static int read_command(struct reader *r, const char *id, const json_t *task,
                         const char **command)
 {
@@ -117,13 +118,14 @@ static int read_command(struct reader *r, const char *id, const json_t *task,
 
 /* ---- the specification ---- */
 
-/* The program, or the name without its number: mAdd of mAdd_ID000012. */
+/* The program, or the name without its number: mAdd for mAdd_ID000012. */
 static void find_category(const json_t *execution, const char *name,
                           char *category, size_t size)
 {
     const char *program = json_string_value(
         json_object_get(json_object_get(execution, "command"), "program"));
-    if (program && strcmp(program, "export") != 0) { /* of a Makeflow's */
+    /* "export" begins a command of a Makeflow */
+    if (program && strcmp(program, "export") != 0) {
         const char *slash = strrchr(program, '/');
         snprintf(category, size, "%s", slash ? slash + 1 : program);
         return;
@@ -192,7 +194,7 @@ static int read_relatives(struct reader *r, uint32_t number,
         if (other == BATS_NO_NAME)
             return bats_error_at(
                 r->err, r->w->path, 0,
-                "task '%.60s': one of its %s is '%.60s', which is no task",
+                "task '%.60s': one of its %s is '%.60s', which is not a task",
                 bats_names_text(&r->w->names, number), which, id ? id : "?");
         rc = parents ? bats_workflow_edge(r->w, other, number, r->err)
                      : bats_workflow_edge(r->w, number, other, r->err);
@@ -200,7 +202,7 @@ static int read_relatives(struct reader *r, uint32_t number,
     return rc;
 }
 
-/* Numbers all ids before any task is read. */
+/* Numbers all ids before reading any task. */
 static int read_ids(struct reader *r, const json_t *list,
                     struct bats_names *ids)
 {
@@ -212,7 +214,7 @@ static int read_ids(struct reader *r, const json_t *list,
         if (bats_names_add(ids, id, &is_new) == BATS_NO_NAME)
             return bats_no_memory(r->err);
         if (!is_new)
-            return complain(r, id, "is there twice");
+            return complain(r, id, "is named twice");
     }
     return 0;
 }

@@ -35,7 +35,7 @@ static int add_name(struct bats_workflow *w, const char *name, uint32_t line,
         return bats_no_memory(err);
     return is_new ? 0
                   : bats_error_at(err, w->path, line,
-                                  "task '%.60s' is there twice", name);
+                                  "task '%.60s' is named twice", name);
 }
 
 int bats_workflow_add(struct bats_workflow *w, const char *name,
@@ -104,7 +104,7 @@ void bats_workflow_release(struct bats_workflow *w)
 /* ---- files that exist ---- */
 
 struct age {
-    bool is_there, is_written, is_read; /* by a task */
+    bool is_there, is_written, is_read; /* is_written, is_read: by a task */
     struct timespec time;
 };
 
@@ -130,7 +130,7 @@ static struct age *look(const struct bats_workflow *w)
     return ages;
 }
 
-/* Names the missing files, as far as the sentence has room. */
+/* Names the missing files, as far as they fit into the sentence. */
 static int complain_missing(const struct bats_workflow *w, struct age *ages,
                             const struct bats_workflow_use *use,
                             struct bats_error *err)
@@ -153,7 +153,7 @@ static int complain_missing(const struct bats_workflow *w, struct age *ages,
     return bats_error_at(
         err, w->parts ? w->parts[w->tasks[use->task].part] : w->path,
         w->tasks[use->task].line,
-        "%s reads '%.100s', which is not there, and nothing makes it%s%s",
+        "%s reads '%.100s', which does not exist, and nothing makes it%s%s",
         bats_workflow_name(w, use->task, name, sizeof name),
         bats_names_text(&w->files, use->file), others, more);
 }
@@ -169,7 +169,7 @@ static int check_sources(const struct bats_workflow *w, struct age *ages,
     return 0;
 }
 
-/* The files of the task, whose uses begin at `use`, are up to date. */
+/* True if the files of the task, whose uses begin at `use`, are up to date. */
 static bool is_fresh(const struct bats_workflow *w, const struct age *ages,
                      size_t use)
 {
@@ -187,7 +187,7 @@ static bool is_fresh(const struct bats_workflow *w, const struct age *ages,
     return oldest && !(newest && is_newer(newest, oldest));
 }
 
-/* A task runs if one that it waits for runs. */
+/* Clears `fresh` for all descendants of tasks that run. */
 static int spread(const struct bats_workflow *w, uint8_t *fresh,
                   struct bats_error *err)
 {
@@ -237,7 +237,7 @@ void bats_workflow_program(const char *command, char *name, size_t size)
     snprintf(name, size, "%.*s", n < size ? (int)n : (int)size - 1, command);
 }
 
-/* The first of its uses; the end of all if it has none. */
+/* The first use of the task; the end of all uses if it has none. */
 static size_t first_use(const struct bats_workflow *w, uint32_t task)
 {
     size_t low = 0, high = w->n_uses;
@@ -251,8 +251,8 @@ static size_t first_use(const struct bats_workflow *w, uint32_t task)
     return low;
 }
 
-/* The next file from use *at on, which is moved behind it, that the task writes
- * and does not read as well; NULL: no more. */
+/* The next file from use *at on that the task writes and does not read, too;
+ * moves *at behind it. NULL: no more. */
 static const char *next_output(const struct bats_workflow *w, uint32_t task,
                                size_t *at)
 {
@@ -275,10 +275,11 @@ int bats_workflow_remove(const struct bats_workflow *w, uint32_t task,
     size_t use = first_use(w, task);
     while ((file = next_output(w, task, &use)))
         if (unlink(file) != 0 && errno != ENOENT && errno != EISDIR)
-            return bats_error_set(err, BATS_ESYS,
-                                  "%.200s: %s: half of it may be there, from "
-                                  "a task that was interrupted",
-                                  file, strerror(errno));
+            return bats_error_set(
+                err, BATS_ESYS,
+                "%.200s: %s: it may be incomplete, because its "
+                "task was interrupted",
+                file, strerror(errno));
     return 0;
 }
 
