@@ -1,39 +1,39 @@
 /*
- * answers: how many machines of an unreliable pool answer, and when.
+ * answers: the share of instances in an unreliable pool that answer, and when.
  *
  * Layer: engine. Pure. Source: ExPERT (strategy.h), section 4.3. From the
- * instances sent so far it finds
+ * instances sent so far it estimates
  *
- *   F_s    the turnaround times of those that answered,
- *   gamma  the share that answers, for instances sent from now on.
+ *   F_s    the turnaround times of answered instances,
+ *   gamma  the share of instances sent from now on that will answer.
  *
- * By the time t' at which they were sent there are three epochs:
+ * Instances fall into three epochs by the time t' at which they were sent:
  *
- *   t' < now - D          known: what has not answered will not any more.
- *   now - D <= t' < now   in part. For a set of instances sent one after the
- *                         other, gamma = answered / sum F_s(now - t'), at most
- *                         1, and at least the smallest gamma of a set of the
- *                         first epoch.
- *   now <= t'             the mean of the means of both epochs.
+ *   t' < now - D          known: instances without an answer will never
+ *                         answer.
+ *   now - D <= t' < now   partly known. For a set of consecutive instances,
+ *                         gamma = answered / sum F_s(now - t'), at most 1, and
+ *                         at least the smallest gamma of a set in the first
+ *                         epoch.
+ *   now <= t'             future: the mean of both epochs' means.
  *
- * Unless gamma has fallen: if of those whose answers were due by now, in the
- * first epoch or the second, the later ones have answered significantly less
- * often, gamma is the share of these alone. (A rise is not believed so soon.)
+ * An exception is a fall of gamma: if among instances due by now the later
+ * ones answered significantly less often, gamma is their share alone. (A rise
+ * is not accepted so soon.)
  *
- * F_s is of the first epoch, if 20 of it answered: of what was sent later, the
- * long ones are still missing. Else it is of all, weighted for that (Kaplan and
- * Meier, 1958), and gamma is greater as far as answers have kept coming.
+ * F_s comes from the first epoch if 20 of its instances answered: of later
+ * ones, the long answers are still missing. Otherwise it comes from all,
+ * weighted for that (Kaplan and Meier, 1958), and gamma is raised by the
+ * answers still to come.
  *
- * An instance that is given up too soon is lost as well, and 4 T_ur are too
- * soon for the long tasks of a bag of two kinds. The time that loses the least
- * is found from another F_s and gamma. For those, what runs and what was given
- * up counts until then only, as it might still answer (censored: Kaplan and
- * Meier).
+ * An instance given up too soon is wasted, and 4 T_ur are too soon for the
+ * long tasks of a bag with two kinds. The time that wastes least is computed
+ * from another F_s and gamma, for which running and given-up instances are
+ * censored, as they might still answer (Kaplan and Meier).
  *
- * Where every loss is noticed, it is known what has become of each instance:
- * what has neither answered nor been lost still runs. How long tasks take, and
- * how long machines last, are then two distributions, each weighted for what
- * the other one has cut off.
+ * If every loss is noticed, each instance's state is known: it has answered,
+ * was lost or still runs. Task times and machine lifetimes are then two
+ * distributions, each weighted for censoring by the other.
  */
 #ifndef BATS_ANSWERS_H
 #define BATS_ANSWERS_H
@@ -43,15 +43,15 @@
 
 #include "bats/units.h"
 
-#define BATS_ANSWERS_SET 20 /* instances from which a gamma is found */
+#define BATS_ANSWERS_SET 20 /* instances per set for gamma */
 
 struct bats_instance {
     bats_time sent;
-    bats_time time;  /* until its answer; < 0: there was none yet */
-    bats_time ended; /* without an answer: time since it was sent when it
-                      * was given up; 0: it runs, or unknown */
+    bats_time time;  /* until its answer; < 0: none yet */
+    bats_time ended; /* without an answer: age when it was given up; 0: it
+                        runs, or unknown */
     bool noticed;    /* it was lost */
-    bool in_tail;    /* it was sent then */
+    bool in_tail;    /* it was sent in the tail */
 };
 
 struct bats_answers {
@@ -61,33 +61,34 @@ struct bats_answers {
     bats_time *times; /* F_s, ascending; n_times >= 1; for free() */
     size_t n_times;
     double mean;     /* T_ur, of `times` */
-    double loses;    /* where losses are noticed: the share that is lost if
-                           it does not end before, */
-    bats_time *lost; /* and when, ascending; for free() */
+    double loses;    /* with noticed losses: the share lost if it does not end
+                        before, */
+    bats_time *lost; /* and the times of losses, ascending; for free() */
     size_t n_lost;
 };
 
-/* `list` has n instances in any order, and is garbled. D is how long after it
- * was sent an instance may still answer; `now` BATS_NEVER: all is known. False:
- * no memory, or none has answered. */
+/* `list` has n instances in any order; its order is destroyed. An instance may
+ * answer until D after it was sent; now = BATS_NEVER: all outcomes are known.
+ * False: out of memory, or none has answered. */
 bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
                        bats_time d, struct bats_answers *answers);
 
-/* The same where every loss is noticed after this delay; `now` is a time. */
+/* The same if every loss is noticed after this delay; `now` is a time. */
 bool bats_answers_noticed(const struct bats_instance *list, size_t n,
                           bats_time now, bats_time noticed,
                           struct bats_answers *answers);
 
-/* Only times, n_times, mean, and gamma. An instance without an answer might
- * still give one: it counts for its age now, or when it was given up. False: no
- * memory, or none has answered. */
+/* Sets only times, n_times, mean and gamma. Instances without an answer are
+ * censored at their age now, or when they were given up. False: out of memory,
+ * or none has answered. */
 bool bats_answers_censored(const struct bats_instance *list, size_t n,
                            bats_time now, struct bats_answers *answers);
 
-/* The time, `least` or longer, after which instances are given up so that they
- * spend the least in vain, if a share gamma answers after the times (ascending,
- * n >= 1): those that never answer, and those that would have, whose tasks are
- * given up three times, then after twice the time each (strategy.h). */
+/* The time, at least `least`, after which to give up instances so that the
+ * least time is wasted, if a share gamma answers after the times (ascending, n
+ * >= 1). Wasted are instances that never answer, and those that would have:
+ * their tasks are given up three times, then after twice the time each
+ * (strategy.h). */
 bats_time bats_answers_patience(const bats_time *times, size_t n, double gamma,
                                 bats_time least);
 

@@ -2,8 +2,8 @@
  * cluster: a class of identical machines with a charge per window.
  *
  * Layer: plan. Plain data, filled in from the clusters file or a scenario, and
- * copied by the scheduler. A cluster's true speed is not here: the scheduler
- * has to learn it.
+ * copied by the scheduler. It does not hold the true speed, which the
+ * scheduler must learn.
  */
 #ifndef BATS_CLUSTER_H
 #define BATS_CLUSTER_H
@@ -21,14 +21,15 @@
 struct bats_cluster {
     char name[BATS_CLUSTER_NAME];
     bats_money charge; /* c_i: per machine and window entered, >= 0 */
-    uint32_t max;      /* A_i: machines that may be held at the same time */
-    bool unreliable;   /* executions may be lost there, without a word; or */
-    bats_time noticed; /*   the run learns of each so long after it; 0: no */
-    bool lost_is_free; /* charged for use: only executions that answer are */
-    struct bats_tariff tariff; /* billed by the second; else nothing */
-    bool reclaimable;  /* its machines may be taken away; then: */
-    bats_time notice;  /*   so long before, that is said; */
-    struct bats_lifetime lifetime; /* what is expected */
+    uint32_t max;      /* A_i: most machines held at the same time */
+    bool unreliable;   /* executions may be lost, silently unless */
+    bats_time noticed; /* delay after which the run learns of a loss; 0:
+                          never */
+    bool lost_is_free; /* if charged for use: lost executions are free */
+    struct bats_tariff tariff; /* used if billed by the second */
+    bool reclaimable;  /* its machines may be reclaimed; then: */
+    bats_time notice;  /* notice given before a reclaim */
+    struct bats_lifetime lifetime; /* expected lifetime */
 };
 
 /* One machine of the platform; its id is its index in the table. */

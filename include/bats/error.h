@@ -1,9 +1,9 @@
 /*
- * error: what went wrong, as a code and one sentence for a human.
+ * error: a failure as a code and one sentence for people.
  *
  * Layer: util. Used by every module: functions that can fail return 0 or a
  * negative enum bats_errcode and take a struct bats_error as last parameter.
- * On failure nothing else has changed.
+ * On failure they change nothing else.
  */
 #ifndef BATS_ERROR_H
 #define BATS_ERROR_H
@@ -36,22 +36,22 @@ struct bats_error {
 int bats_error_set(struct bats_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for the user's input. */
+/* The same for wrong user input. */
 #define bats_refuse(err, ...) bats_error_set(err, BATS_EINPUT, __VA_ARGS__)
 
-/* The same with BATS_EINPUT, and "file:line: " before the sentence; "file: " if
- * the line is 0. Of a very long name, the beginning is given. */
+/* The same with BATS_EINPUT, and "file:line: " before the sentence; "file: "
+ * if the line is 0. A very long name is truncated. */
 int bats_error_at(struct bats_error *err, const char *file, uint64_t line,
                   const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* BATS_EINPUT, "file: sentence" by errno. */
+/* BATS_EINPUT, with "file: " and the sentence for errno. */
 int bats_error_file(struct bats_error *err, const char *file);
 
-/* Puts text before the sentence in `err` (may be NULL), which a function that
- * returned `code` has set, and makes BATS_EINPUT of it: the text says which
- * input was wrong. Changes nothing, and returns `code`, if that is 0 or
- * BATS_ENOMEM. */
+/* Prefixes the sentence in `err` (may be NULL), set by a function that
+ * returned `code`, with text that names the wrong input, and returns
+ * BATS_EINPUT. If `code` is 0 or BATS_ENOMEM, changes nothing and returns
+ * it. */
 int bats_error_prefix(struct bats_error *err, int code, const char *format,
                       ...) __attribute__((format(printf, 3, 4)));
 

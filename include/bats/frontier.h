@@ -1,20 +1,20 @@
 /*
- * frontier: the schedules that no other one beats in cost and makespan.
+ * frontier: the schedules that are Pareto-optimal in cost and makespan.
  *
  * Layer: plan. Used by `bats-mpi plan --frontier`. Pure.
  *
- * A configuration (a_1 .. a_n) does the bag at R = sum(a_i r_i) tasks per
- * window, in Te = N / R windows; k = ceil(Te) of them (and no fewer than a
- * task needs on any cluster it uses) are paid at P = sum(a_i c_i) each. It is
- * on the frontier if no other one is at least as good in both cost k P and
- * makespan Te, and better in one of them. Te is not rounded to whole windows:
- * more machines in the same windows cost more and end sooner, and a user may
- * want either. Te that differ by less than 1e-9 (relative) are equal.
+ * A configuration (a_1 .. a_n) runs the bag at R = sum(a_i r_i) tasks per
+ * window, in Te = N / R windows; it pays k = ceil(Te) windows (at least what a
+ * task needs on any cluster used) at P = sum(a_i c_i) each. It is on the
+ * frontier if no other one is at least as good in both cost k P and makespan
+ * Te, and better in one of them. Te is not rounded to whole windows: with more
+ * machines the same number of windows costs more and ends sooner, and a user
+ * may want either. Te that differ by less than 1e-9 (relative) are equal.
  *
  * Method: the plan (plan.h) for an unlimited budget is the fastest point; the
- * plan for a budget below a point's cost is the next one. It is as exact as
- * the plans are. Nobody reads thousands of points: if there are more than
- * 1,000, about 200 are kept, at equal steps of the cost.
+ * plan for a budget just below a point's cost is the next one. The frontier is
+ * as exact as the plans. Of more than 1,000 points, about 200 are kept, at
+ * equal steps of the cost.
  */
 #ifndef BATS_FRONTIER_H
 #define BATS_FRONTIER_H
@@ -39,13 +39,13 @@ struct bats_frontier {
     uint32_t *machines; /* a_i of point p at [p * n_clusters + i] */
     size_t n;           /* 0: no cluster can run a task */
     size_t n_clusters;
-    bool complete; /* false: there are more than 1,000, and these are a
-                    * selection */
+    bool complete; /* false: a selection of more than 1,000 */
 };
 
 /*
  * The frontier for `n_tasks` tasks over the clusters `items`; task_windows as
- * for bats_plan_solve_whole. To be released. Errors: as bats_plan_solve.
+ * for bats_plan_solve_whole. The caller releases it. Errors: as
+ * bats_plan_solve.
  */
 int bats_frontier_init(struct bats_frontier *frontier,
                        const struct bats_plan_item *items,

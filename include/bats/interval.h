@@ -1,19 +1,19 @@
 /*
- * interval: bounds of the mean and the deviation of a cluster's runtimes, and
- * the makespan that follows from them.
+ * interval: bounds of the mean and deviation of a cluster's runtimes, and of
+ * the resulting makespan.
  *
  * Layer: estimate. Used by the estimator. Pure. Source: Oprescu's thesis, 4.3.
  *
- * The thesis bounds mean and deviation as if runtimes were normal. Of a sample
- * of n runtimes with mean m and (biased) deviation s, to a confidence p, with
- * t and chi2 quantiles of n - 1 degrees of freedom:
+ * The thesis bounds mean and deviation as if runtimes were normal. For a
+ * sample of n runtimes with mean m and (biased) deviation s, at confidence p,
+ * with t and chi2 quantiles of n - 1 degrees of freedom:
  *
  *   m - t_((1+p)/2) s / sqrt(n)         <= mu    <= m + the same
  *   s sqrt(n / chi2_((1+p)/2))          <= sigma <= s sqrt(n / chi2_((1-p)/2))
  *
- * For bags with two modes and a thin tail, half of these intervals of the
- * deviation miss it (its tables 4.2 - 4.4). The ones used here assume nothing
- * of the distribution:
+ * For bags with two modes and a thin tail, half of these intervals miss the
+ * deviation (its tables 4.2 - 4.4). The intervals used here assume no
+ * distribution:
  *
  *   mean       Hall's transformation of t, which corrects for the skewness
  *              ("On the removal of skewness by transformation", J. R. Stat.
@@ -22,47 +22,45 @@
  *   deviation  Bonett's interval, whose width follows the sample's kurtosis
  *              ("Approximate confidence interval for standard deviation of
  *              nonnormal distributions", Comput. Stat. Data Anal. 50, 2006)
- *   both       a tail that is so thin that the sample has nothing of it cannot
- *              be excluded: the upper bounds are at least what one task more
- *              would make of the sample, whose distance from the longest
- *              is three times that of the longest from the median
+ *   both       a tail too thin to appear in the sample cannot be excluded: the
+ *              upper bounds are at least those of the sample with one more
+ *              task, which exceeds the longest by three times the longest's
+ *              distance from the median
  *
  * With fewer than ten runtimes, the thesis's bounds are used.
  *
- * The machines of a configuration, a_k of type k, are seen as one that does
- * all tasks one after the other (4.4 - 4.6):
+ * The machines of a configuration, a_k of type k, are modelled as one that
+ * runs all tasks in sequence (4.4 - 4.6):
  *
  *   mu_agg    = 1 / gamma,  gamma = sum(a_k / mu_k)
  *   sigma_agg = sqrt(sum(a_k mu_k) / gamma + sum(a_k sigma_k^2 / mu_k) / gamma
  *                    - (sum(a_k) / gamma)^2) / sum(a_k)
  *   M <= N mu_agg + z_p sqrt(N) sigma_agg                             (4.8)
  *
- * and with the bounds of mu_k and sigma_k put in for the worst case (4.10 -
- * 4.12). Each of the three inequalities holds with probability p, all together
- * with 3p - 2 at least (4.13).
+ * and, for the worst case, with the bounds of mu_k and sigma_k (4.10 - 4.12).
+ * Each of the three inequalities holds with probability p, all together with
+ * at least 3p - 2 (4.13).
  *
- * That machine divides tasks, so that N mu_agg, the Te of the papers, is the
- * least makespan that could be, not the one to expect. When the bag becomes
- * empty, each slot is in the middle of a task. The remaining time has the
- * distribution that renewal theory gives for any moment (Cox, "Renewal
- * Theory", 1962):
+ * That machine divides tasks, so N mu_agg, the Te of the papers, is the least
+ * possible makespan, not the expected one. When the bag becomes empty, each
+ * slot is in the middle of a task. The remaining time has the stationary
+ * distribution of renewal theory (Cox, "Renewal Theory", 1962):
  *
  *   G(x) = integral of (1 - F) from 0 to x, / mu
  *   mean = (mu^2 + sigma^2) / 2 mu
  *
- * The bag is empty so much before Te as the work in the slots is worth, and
- * the last of them is done so much later as the longest of these rests takes:
+ * The bag becomes empty before Te by the work left in the slots, and the
+ * makespan ends later by the longest of these remaining times:
  *
  *   E(M) = Te - sum(a_k mean_k / mu_k) / gamma
  *          + integral of (1 - product of G_k(x)^a_k) from 0 on            (*)
  *
- * with the sample as F, and Te where only a mean is given.
+ * with the sample as F, and Te if only a mean is given.
  *
- * For the same reason, the more machines there are, the more often the
- * thesis's bound is exceeded (its figure 4.12). Until the last task of a
- * machine of type k begins, all machines have work; so it ends at that bound
- * plus L_k (1 - 1 / (mu_k gamma)) at most, L_k being the longest task there,
- * of which the longest of the sample is taken.
+ * For the same reason, more machines exceed the thesis's bound more often (its
+ * figure 4.12). All machines have work until the last task on type k begins;
+ * so that task ends at most L_k (1 - 1 / (mu_k gamma)) after the bound, L_k
+ * being the longest task there, estimated by the longest of the sample.
  */
 #ifndef BATS_INTERVAL_H
 #define BATS_INTERVAL_H
@@ -75,26 +73,27 @@
 
 /* The runtimes of tasks on one cluster; microseconds. */
 struct bats_runtimes {
-    double mean;      /* 0: nothing is known */
+    double mean;      /* 0: unknown */
     double deviation; /* biased: divided by n */
     double mean_low, mean_high;
     double deviation_low, deviation_high;
     double longest;  /* of the sample; 0: unknown */
-    uint32_t n;      /* its size; 0: the mean was given, and is exact */
-    bool is_guess;   /* at most one task has ended well there: the rest of the
-                        sample is of others, and its bounds are none */
-    uint32_t n_kept; /* of the sample, equally spaced, the longest included; 0:
-                        nothing is known of the distribution */
+    uint32_t n;      /* sample size; 0: the mean was given, and is exact */
+    bool is_guess;   /* at most one task has succeeded there: the rest of the
+                        sample is from other clusters, and there are no real
+                        bounds */
+    uint32_t n_kept; /* runtimes kept of the sample, equally spaced, including
+                        the longest; 0: the distribution is unknown */
     double kept[BATS_RUNTIMES_KEPT];
 };
 
-/* Statistics of a sample of n runtimes > 0, in any order, with bounds to the
- * confidence 0.5 <= p < 1. One runtime has no deviation: it is taken as
+/* Statistics of a sample of n runtimes > 0, in any order, with bounds at
+ * confidence 0.5 <= p < 1. A single runtime has no deviation and is taken as
  * exact. */
 struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
                                       double p);
 
-/* The same with the thesis's bounds, to compare with. */
+/* The same with the thesis's bounds, for comparison. */
 struct bats_runtimes bats_runtimes_normal(const double *sample, uint32_t n,
                                           double p);
 
@@ -105,23 +104,23 @@ struct bats_runtimes bats_runtimes_given(double mean);
 struct bats_prediction {
     double low, estimate, high; /* estimate: E(M) */
     double least;               /* Te */
-    double busy; /* the thesis's upper bound: as if all machines have work
-                  * until the end */
+    double busy; /* the thesis's upper bound: all machines have work until the
+                    end */
     double rate; /* gamma: tasks per microsecond */
 };
 
 /*
  * The makespan of `n_tasks` tasks on `slots[k]` slots of each of `n` clusters
- * (machines x slots per machine), of which one at least has slots and known
- * runtimes; slots of unknown clusters do not count. `p` as above.
+ * (machines x slots per machine). At least one has slots and known runtimes;
+ * slots of unknown clusters do not count. `p` as above.
  */
 struct bats_prediction
 bats_interval_makespan(const struct bats_runtimes *runtimes,
                        const double *slots, size_t n, double n_tasks,
                        double p);
 
-/* The latest time at which the machines of a cluster with these runtimes are
- * done; microseconds. The latest of all clusters in use is `high`. */
+/* Latest time at which the machines of a cluster with these runtimes finish;
+ * microseconds. The latest of all clusters in use is `high`. */
 double bats_interval_end(const struct bats_prediction *makespan,
                          const struct bats_runtimes *runtimes);
 

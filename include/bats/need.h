@@ -1,9 +1,9 @@
 /*
- * need: what a task needs of its machine while it runs.
+ * need: the resources of its machine that a running task needs.
  *
- * Layer: engine. A task takes `cores` slots of one machine: the lowest of them
- * runs it, and the others run nothing else, and are paid. Beside it runs only
- * what the rest of the machine has room for.
+ * Layer: engine. A task takes `cores` slots of one machine: the lowest one
+ * runs it; the others run nothing else, but are paid. Only tasks that fit into
+ * the rest of the machine run beside it.
  */
 #ifndef BATS_NEED_H
 #define BATS_NEED_H
@@ -16,23 +16,23 @@
 struct bats_need {
     uint32_t cores;     /* slots, >= 1 */
     uint32_t gpus;      /* tokens of the machine */
-    int64_t memory_kib; /* of the machine; 0: it does not say */
-    bats_time limit;    /* it is stopped, and has failed, when it runs for
-                         * longer; 0: never. Open bags only */
+    int64_t memory_kib; /* of the machine; 0: unspecified */
+    bats_time limit;    /* time limit, after which it is stopped and has
+                           failed; 0: none. Open bags only */
 };
 
 #define BATS_CORES_MOST 4096 /* of a task */
 #define BATS_GPUS_MOST 64    /* of a machine */
 
-/* The resources of a machine. Its GPUs have the numbers from 0 on. */
+/* Resources of a machine. Its GPUs are numbered from 0. */
 struct bats_stock {
     uint32_t cores; /* its slots */
     uint32_t gpus;
-    int64_t memory_kib; /* 0: it is not counted */
+    int64_t memory_kib; /* 0: not counted */
 };
 
-/* How many tasks with this need an empty machine runs at the same time; 0: it
- * has no room for one. */
+/* Number of tasks with this need that an empty machine runs at the same time;
+ * 0: not even one fits. */
 uint32_t bats_need_room(const struct bats_stock *machine,
                         const struct bats_need *need);
 

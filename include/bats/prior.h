@@ -1,13 +1,12 @@
 /*
- * prior: what is believed of the runtimes of tasks before any has ended, and
- * what becomes of that as they do.
+ * prior: the belief about task runtimes before any result, and its update by
+ * results.
  *
- * Layer: estimate. Used by the engine, and by cli, which asks the history.
+ * Layer: estimate. Used by the engine, and by cli, which queries the history.
  *
- * Model. The logarithm of a cluster's mean runtime is that of the belief, plus
- * an error of the level, which all clusters share, plus one of the cluster
- * alone; both are normal. A measured mean m of n tasks is another observation
- * of it, whose error is
+ * Model. The logarithm of a cluster's mean runtime is the believed one, plus a
+ * level error shared by all clusters, plus the cluster's own error; both are
+ * normal. A measured mean m of n tasks is an observation of it with error
  *
  *   e = max(0.03, cv / sqrt(n + 1))
  *
@@ -17,13 +16,13 @@
  *   ln T  = ln believed + u + own^2 / v (x - u)           with results
  *         = ln believed + u                               without
  *
- * So results soon outweigh what was believed, those of a cluster also tell of
- * the others, and where the level is not known (infinite), only the relative
- * speeds are. If |u|, from results alone, is more than 3 deviations off, the
- * belief was about something else: its level is dropped at once.
+ * So results soon outweigh the belief, and those of one cluster also inform
+ * about the others; if the level is unknown (infinite), only relative speeds
+ * are believed. If |u|, from results alone, is off by more than 3 deviations,
+ * the belief was about other tasks: its level is dropped at once.
  *
- * The level of a kind of tasks comes from the last bags of it, relative speeds
- * from all kinds (bats_prior_learn).
+ * The level of a kind of tasks comes from its last bags, relative speeds from
+ * all kinds (bats_prior_learn).
  */
 #ifndef BATS_PRIOR_H
 #define BATS_PRIOR_H
@@ -35,63 +34,67 @@
 #include "bats/cluster.h"
 #include "bats/error.h"
 
-/* All zero: nothing is believed. */
+/* All zero: no belief. */
 struct bats_prior {
-    double mean[BATS_CLUSTERS_MAX]; /* microseconds; 0: nothing is believed.
-                                     * With an infinite level, any unit */
-    double own[BATS_CLUSTERS_MAX];  /* deviation of ln, of the cluster alone */
-    double level;                   /* the same, shared by all */
-    double cv;                      /* of tasks in a bag; 0: not known */
+    double mean[BATS_CLUSTERS_MAX]; /* microseconds; 0: no belief. With an
+                                       infinite level, any unit */
+    double own[BATS_CLUSTERS_MAX];  /* deviation of the cluster's own error of
+                                       ln */
+    double level;                   /* the same for the shared level */
+    double cv;                      /* of tasks in a bag; 0: unknown */
 };
 
-/* Something is believed of all clusters. */
+/* There is a belief about every cluster. */
 bool bats_prior_is_there(const struct bats_prior *prior, size_t n_clusters);
 
-/* The belief of now. */
+/* The current belief. */
 struct bats_belief {
-    double mean[BATS_CLUSTERS_MAX];  /* microseconds; 0: not known */
-    double error[BATS_CLUSTERS_MAX]; /* deviation of its ln; INFINITY */
-    bool is_dropped;                 /* the level was about something else */
+    double mean[BATS_CLUSTERS_MAX];  /* microseconds; 0: unknown */
+    double error[BATS_CLUSTERS_MAX]; /* deviation of its ln; INFINITY:
+                                        unknown */
+    bool is_dropped;                 /* the level was about other tasks */
 };
 
-/* `measured`: means of each cluster, microseconds, of `n` results (0: none),
- * whose coefficient of variation is cv. */
+/* Updates the belief. measured: means per cluster, microseconds, of n results
+ * (0: none), with coefficient of variation cv. */
 void bats_prior_update(const struct bats_prior *prior, size_t n_clusters,
                        const double *measured, const double *n, double cv,
                        struct bats_belief *belief);
 
 /* ---- from the past ---- */
 
-/* The runtimes of tasks of a kind on machines of one place in one bag. */
+/* Runtimes of a kind of tasks on the machines of one place in one bag. */
 struct bats_prior_row {
-    uint32_t bag, kind, place; /* bags in the order of their ends, from 0 */
+    uint32_t bag, kind, place; /* bags numbered from 0 by their ends */
     double tasks, mean, cv;    /* mean in microseconds */
 };
 
 /* The knowledge of earlier bags. */
 struct bats_prior_past {
-    double *speed;    /* by place: ln of its runtimes, relative to others */
-    double *error;    /* deviation; INFINITY: never seen beside another */
-    uint32_t *island; /* places that were seen beside each other, by way of
-                         * others, have the same number */
+    double *speed;    /* by place: ln of its runtimes relative to others */
+    double *error;    /* deviation; INFINITY: never seen with another place */
+    uint32_t *island; /* places seen together, directly or through others, have
+                         the same number */
     size_t n_places;
 };
 
-/* Relative speeds, from all kinds: the least squares of
+/* Learns relative speeds from all kinds by least squares of
+ *
  *   ln mean = level of kind and bag + speed of the place.
- * To be released. BATS_ENOMEM. */
+ *
+ * The caller releases them. BATS_ENOMEM. */
 int bats_prior_learn(const struct bats_prior_row *rows, size_t n,
                      size_t n_places, struct bats_prior_past *past,
                      struct bats_error *err);
 void bats_prior_past_release(struct bats_prior_past *past);
 
 /*
- * The belief about tasks of a kind (UINT32_MAX: one that is not known) on
- * clusters, of which cluster i is place[i] (UINT32_MAX: never seen) and charges
- * charge[i]. The level is that of the last bags, the later the more; its
- * deviation what such a guess was off by before. A cluster that was never seen
- * beside the others is believed to be faster where it charges more. *bags: of
- * the kind. False: nothing is known of any cluster, nor of the kind.
+ * The belief about a kind of tasks (UINT32_MAX: unknown) on clusters: cluster
+ * i is place[i] (UINT32_MAX: never seen) and charges charge[i]. The level is a
+ * mean of the last bags, weighting later ones more; its deviation is the past
+ * error of such guesses. A cluster never seen with the others is believed to
+ * be faster if it charges more. *bags: number of bags of the kind. False:
+ * neither a cluster nor the kind is known.
  */
 bool bats_prior_of(const struct bats_prior_past *past,
                    const struct bats_prior_row *rows, size_t n, uint32_t kind,
@@ -99,8 +102,8 @@ bool bats_prior_of(const struct bats_prior_past *past,
                    size_t n_clusters, struct bats_prior *prior,
                    uint32_t *bags);
 
-/* Several kinds in one bag, `weight` tasks of each: the mean of them all.
- * Kinds without a level count as the mean of the others. */
+/* The weighted mean of several kinds in one bag, `weight` tasks of each. Kinds
+ * without a level count as the mean of the others. */
 void bats_prior_mix(const struct bats_prior *kinds, const double *weight,
                     size_t n_kinds, size_t n_clusters,
                     struct bats_prior *prior);

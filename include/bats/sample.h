@@ -5,11 +5,12 @@
  * Layer: estimate. Used by the estimator's callers (the engine's sampling
  * phase, the profile). Pure. Source: Oprescu's thesis, 3.1.3.
  *
- * A few tasks were run on every cluster, the others on one each. The former
- * give a line (regression.h) from the base, the cluster with most runtimes, to
- * every other cluster. With these lines each task gets a runtime on the base,
- * and from there on all clusters; measured runtimes stay. So a cluster's
- * sample has as many runtimes as tasks were sampled on all clusters together.
+ * A few tasks were run on every cluster, the others on one each. The common
+ * tasks give a line (regression.h) from the base, the cluster with most
+ * runtimes, to every other cluster. With these lines each task gets a runtime
+ * on the base, and from there on all clusters; measured runtimes are kept. So
+ * a cluster's sample has as many runtimes as tasks were sampled on all
+ * clusters together.
  *
  * A cluster that shares no task with the base gets its line through a third
  * cluster that shares tasks with both, or else from the means of its own
@@ -28,7 +29,7 @@
 #include "bats/regression.h"
 #include "bats/units.h"
 
-/* A task has run for `runtime` on a machine of `cluster`. */
+/* A task ran for `runtime` on a machine of `cluster`. */
 struct bats_observation {
     uint32_t task;
     uint32_t cluster;
@@ -37,7 +38,7 @@ struct bats_observation {
 
 struct bats_cluster_sample {
     double *runtimes;            /* microseconds, in the order of tasks */
-    uint32_t n;                  /* 0: nothing is known */
+    uint32_t n;                  /* 0: unknown */
     uint32_t n_measured;         /* number of them measured here */
     uint32_t n_pairs;            /* tasks that ran both here and on the base */
     struct bats_regression line; /* from the base; the base has 0, 1 */
@@ -53,7 +54,7 @@ struct bats_sample {
  * Completes the samples from `n` observations in any order. If a task has
  * several on one cluster, the first counts. Errors: BATS_EINPUT (a cluster
  * that does not exist, a negative runtime, no clusters or too many),
- * BATS_ENOMEM. To be released.
+ * BATS_ENOMEM. The caller releases it.
  */
 int bats_sample_init(struct bats_sample *sample, size_t n_clusters,
                      const struct bats_observation *observations, size_t n,
@@ -61,12 +62,13 @@ int bats_sample_init(struct bats_sample *sample, size_t n_clusters,
 void bats_sample_release(struct bats_sample *sample);
 
 /*
- * The statistics of each cluster to the confidence p (interval.h), into
- * runtimes[n_clusters]. A cluster on which a single task was measured
- * is_guess. So is one without any whose runtime is expected, by the user
- * (expected[n_clusters], microseconds; 0: not; NULL: none is): its runtimes are
- * those of the base, in the proportion of what is expected on both; where the
- * base is not expected, or empty, it has the expected mean. BATS_ENOMEM.
+ * Statistics of each cluster at confidence p (interval.h), into
+ * runtimes[n_clusters]. A cluster with a single measured task is_guess. So is
+ * one without any that the user gave an expected runtime
+ * (expected[n_clusters], microseconds; 0: none; NULL: none at all): its
+ * runtimes are the base's, scaled by the ratio of expected runtimes; if the
+ * base has no expected runtime, or is empty, it has the expected mean.
+ * BATS_ENOMEM.
  */
 int bats_sample_runtimes(const struct bats_sample *sample, double p,
                          const bats_time *expected,

@@ -46,7 +46,7 @@ void bats_stats_release(struct bats_stats *stats);
 void bats_stats_add(struct bats_stats *stats, bats_time runtime,
                     bool in_sample);
 
-/* tau_e, microseconds, of a task that has run for `elapsed`. */
+/* tau_e in microseconds of a task that has run for `elapsed`. */
 double bats_stats_expected(const struct bats_stats *stats, bats_time elapsed);
 
 /* Median of the sample; 0 while it has fewer than five runtimes. */

@@ -9,27 +9,27 @@
  * There are two pools: the machines of all unreliable clusters (cluster.h),
  * #ur slots, and those of all others. In the throughput phase every task has
  * one execution in the unreliable pool (an instance), which is given up after
- * 4 T_ur, or later; T_ur is the mean runtime there of those that answered. The
+ * 4 T_ur or later; T_ur is the mean runtime of answered instances there. The
  * tail begins when fewer tasks than #ur have no result. From then on a task
- * gets at most N further instances in the unreliable pool, each T after the
- * last one, if there is no result by then, and each given up after D; then one
- * in the reliable pool, where no more than M_r #ur slots, rounded up, are used
- * at the same time. Each pool has a queue, first come, first served. An
- * instance that waits there is withdrawn when another one of its task
- * succeeds; one that was sent is not stopped before the bag is done.
+ * without a result gets at most N further instances in the unreliable pool,
+ * each sent T after the last one and given up after D; then one in the
+ * reliable pool, where at most M_r #ur slots, rounded up, are used at a time.
+ * Each pool has a queue, first come, first served. A queued instance is
+ * withdrawn when another one of its task succeeds; an instance that was sent
+ * is not stopped before the bag is done.
  *
- * The paper draws the time of every instance anew. But a task may take longer
- * than D wherever it runs: with N = inf it would never end. From its third
- * instance that was given up on, a task gets twice the time, each time.
+ * The paper draws the time of every instance independently. But a real task
+ * may take longer than D everywhere, and with N = inf would never end. So from
+ * the third given-up instance on, a task gets twice the time, each time.
  *
- * Nor does the paper have bags of two kinds of tasks. What ends first is
- * short, and 4 T_ur are then less than what is long takes. So before the tail
- * the time is longer where the answers so far say that less is lost then
+ * Nor does the paper have bags with two kinds of tasks. Short tasks end first,
+ * and 4 T_ur may then be too short for long ones. So before the tail the time
+ * is longer if, by the answers so far, that wastes less
  * (bats_answers_patience).
  *
- * Where every loss is noticed (cluster.h) nothing is given up before the tail
- * begins; in it, D = inf says so, too, and T = inf that the next instance is
- * sent only when one was lost.
+ * If every loss is noticed (cluster.h), nothing is given up before the tail.
+ * In the tail, D = inf means the same, and T = inf that the next instance is
+ * sent only after a loss.
  *
  * Names of strategies (all but AUR and CNinf need a reliable pool):
  *
@@ -37,8 +37,8 @@
  *                  as durations or inf. N = inf: as many as it takes. Without
  *                  Mr: all of the reliable pool
  *   AR             all tasks in the reliable pool
- *   TRR            N=0,T=0: in the tail all are replicated there
- *   TR             N=0,T=4x,D=4x: those that were given up are sent there
+ *   TRR            N=0,T=0: in the tail all tasks are replicated there
+ *   TR             N=0,T=4x,D=4x: given-up tasks are sent there
  *   AUR            N=inf,T=4x,D=4x
  *   B=AMOUNT       as AUR, until the money left of AMOUNT pays for all tasks
  *                  without a result in the reliable pool; then they are sent
@@ -58,10 +58,9 @@
 
 #define BATS_INSTANCES_INFINITE UINT32_MAX
 #define BATS_STRATEGY_TEXT 96
-#define BATS_THROUGHPUT_D 4 /* T_ur until an instance is given up */
+#define BATS_THROUGHPUT_D 4 /* an instance is given up after this many T_ur */
 #define BATS_STRATEGY_SHORT                                                   \
-    3 /* given up this often: the time limit is too
-                               * short */
+    3 /* after this many given-up instances the time limit is too short */
 
 /* A time: a multiple of T_ur plus a fixed time. */
 struct bats_span {
@@ -74,9 +73,9 @@ struct bats_strategy {
     struct bats_span t, d; /* T, D */
     double m_r;            /* M_r; INFINITY: all of the pool */
     bool only_reliable;    /* AR */
-    bool reliable_works;   /* the reliable pool draws tasks, too: AR, CN */
+    bool reliable_works;   /* the reliable pool also draws tasks: AR, CN */
     bool both;             /* CN1T0 */
-    bats_money rush;       /* B: its amount; 0: it is another one */
+    bats_money rush;       /* B: its amount; 0: another strategy */
 };
 
 /* Parses a name. BATS_EINPUT with a sentence. */
@@ -96,29 +95,30 @@ int bats_strategy_check(const struct bats_strategy *strategy,
                         const struct bats_cluster *clusters, size_t n_clusters,
                         struct bats_error *err);
 
-/* The longest time until a loss in an unreliable cluster is noticed; 0: some
- * never are. It is believed whatever T_ur is: the first results are those of
- * short tasks, and what takes longer than they did is no loss. */
+/* Longest delay until a loss in an unreliable cluster is noticed; 0: some
+ * losses never are. Applies whatever T_ur is: the first results are those of
+ * short tasks, and a longer one is not lost. */
 bats_time bats_strategy_noticed(const struct bats_cluster *clusters, size_t n);
 
-/* At most BATS_LONGEST, which is what inf is. */
+/* The span as a time; at most BATS_LONGEST, which stands for inf. */
 bats_time bats_span_time(const struct bats_span *span, double t_ur);
 
-/* After so long, or later, an instance is given up before the tail begins. */
+/* Least time after which an instance is given up before the tail. */
 bats_time bats_strategy_throughput(double t_ur, bool noticed);
 
-/* ---- utility: what a strategy is worth to a user; the less the better ----
+/* ---- utility: ranks strategies for a user; less is better ----
  *
  * An expression (util/expression.h) of makespan and tail in seconds, cost and
  * task_cost; or one of the words cheapest, fastest and product. */
 
-/* Its value for a makespan and tail in microseconds and a cost in millionths,
- * of n_tasks. BATS_EINPUT with a sentence that names the place of a mistake. */
+/* The utility's value for a makespan and tail in microseconds and a cost in
+ * millionths, for n_tasks. BATS_EINPUT with a sentence that locates the
+ * mistake. */
 int bats_utility_value(const char *text, double makespan, double tail,
                        double cost, uint32_t n_tasks, double *value,
                        struct bats_error *err);
 
-/* The same of any numbers: is it an expression? */
+/* Checks that the text is a utility. BATS_EINPUT as above. */
 int bats_utility_check(const char *text, struct bats_error *err);
 
 #endif

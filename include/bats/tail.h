@@ -8,17 +8,17 @@
  * Oprescu's thesis, chapter 5.
  *
  * A replica costs nothing: it runs inside a paid window, and no window is
- * entered for it. If the other executions of its task were lost or stopped, it
- * is a task like any other. When the engine decides whether a machine with
+ * entered for it. Once the other executions of its task were lost or stopped,
+ * it is a task like any other. When the engine decides whether a machine with
  * such a task enters another window, it stops the other executions in favour
  * of a replica that is expected to end first, if that costs no more than the
  * original.
  *
  * The regression of the sampling phase (regression.h) converts runtimes from
  * one cluster to another; without one they are proportional to the mean
- * results of each cluster. All results, converted to one cluster, are the
- * histogram of the bag (5.1). A task that has been running for tau (on the
- * machine where this is most) is expected to take
+ * results of each cluster. All results, converted to one cluster, form the
+ * histogram of the bag (5.1). A task that has run for tau (on the machine
+ * where this is longest) is expected to take
  *
  *   t = E[T | T > tau], or tau + E[T] if no task took longer.
  *
@@ -30,9 +30,9 @@
  *   random             any task that runs on slower machines only.
  *   stochastic         as above.
  *   stochastic-random  stochastic; without a candidate, random.
- *   migrate            stochastic. Before that, once no more tasks are left in
- *                      the bag than a sample has, a machine that asks for work
- *                      takes over a candidate, whose first execution is
+ *   migrate            stochastic. Before that, once at most a sample's number
+ *                      of tasks is left in the bag, a machine that asks for
+ *                      work takes over a candidate, whose first execution is
  *                      stopped.
  *   perfect            stochastic with the true runtimes, which only a
  *                      simulator knows.
@@ -40,22 +40,22 @@
  *
  * The rules of `soonest`:
  *
- * - An execution that has been running for a monitoring interval and twice as
- *   long as any other task took is stuck. Nothing is expected of it: a replica
- *   of its task, even on a machine that is no faster, counts as a new task. At
- *   the end of its window a stuck execution counts by its elapsed time and is
- *   not stopped.
- * - On a cluster without results, whose speed is not known, an execution is
- *   expected to take as long again as it has. (The first results of a slow
- *   cluster come late.) The other strategies ignore its task.
+ * - An execution that has run for a monitoring interval and twice as long as
+ *   any other task is stuck. It is not expected to end: a replica of its task,
+ *   even on a machine that is no faster, counts as a new task. At the end of
+ *   its window a stuck execution counts by its elapsed time and is not
+ *   stopped.
+ * - On a cluster without results, an execution is expected to take as long
+ *   again as it has run. (The first results of a slow cluster come late.) The
+ *   other strategies ignore its task.
  * - A machine that found no candidate is asked again at the next monitoring
  *   interval, when a running task loses an execution, or when a task takes
  *   longer than any before. A look at the running tasks holds for 3 % of the
  *   longest runtime.
  *
  * An event looks at no more than 192 running tasks (the others follow with the
- * next events) and no more than 64 idle slots that find nothing, so that its
- * cost does not grow with the machines.
+ * next events) and at no more than 64 idle slots in vain, so its cost does not
+ * grow with the number of machines.
  */
 #ifndef BATS_TAIL_H
 #define BATS_TAIL_H
@@ -74,12 +74,12 @@ enum bats_tail {
 
 #define BATS_TAIL_DEFAULT BATS_TAIL_SOONEST
 
-/* Finds the strategy of that name: true and *tail, else false. */
+/* Finds the strategy of that name. False: there is none. */
 bool bats_tail_find(const char *name, enum bats_tail *tail);
 
 const char *bats_tail_name(enum bats_tail tail);
 
-/* The tail copies any running task, on any machine that is paid for long
+/* The tail copies any running task on any machine that is paid for long
  * enough. */
 static inline bool bats_tail_copies_all(enum bats_tail tail)
 {

@@ -20,14 +20,14 @@ typedef int64_t bats_money; /* millionths of the currency unit */
 #define BATS_SECOND ((bats_time)1000000)
 #define BATS_MINUTE (60 * BATS_SECOND)
 #define BATS_HOUR (60 * BATS_MINUTE)
-#define BATS_NEVER INT64_MAX /* a time that does not come */
+#define BATS_NEVER INT64_MAX /* a time that never comes */
 /* the sum of two such times never wraps */
 #define BATS_LONGEST (INT64_MAX / 4)
 
 #define BATS_UNIT ((bats_money)1000000) /* one unit of the currency */
 #define BATS_UNLIMITED INT64_MAX        /* a budget without a limit */
 
-/* Longest text the two format functions write, with the final NUL. */
+/* Longest text of the format functions, with the final NUL. */
 #define BATS_UNITS_TEXT 48
 
 /* *sum = a + b; false (and *sum untouched) if it does not fit. */
@@ -64,7 +64,7 @@ int bats_money_parse(const char *text, bats_money *amount,
  * "0.085"); BATS_UNLIMITED is "unlimited". Returns `text`. */
 const char *bats_money_format(char text[BATS_UNITS_TEXT], bats_money amount);
 
-/* Parses a number of bytes: a whole number, or one followed by K, M or G
+/* Parses a number of bytes: a whole number, optionally followed by K, M or G
  * (1024, its square, its cube), above 0. BATS_EINPUT otherwise. */
 int bats_size_parse(const char *text, int64_t *bytes, struct bats_error *err);
 
@@ -81,7 +81,8 @@ int bats_count_parse(const char *text, uint64_t *count,
 int bats_factor_parse(const char *text, double *factor,
                       struct bats_error *err);
 
-/* Reads a percentage from 0% to 100%: "30%" is 0.3. False: it is none. */
+/* Reads a percentage from 0% to 100%: "30%" is 0.3. False: not a
+ * percentage. */
 bool bats_share_parse(const char *text, double *share);
 
 /* Parses "yes" or "no". BATS_EINPUT. */

@@ -3,25 +3,24 @@
  *
  * Layer: plan. Used by the policy bats. Pure.
  *
- * A machine is paid by the window, from the moment it is acquired. Bought are
- * windows: further ones of machines that are held, one after the other, and all
- * windows of machines that are not. For an end M
+ * A machine is paid by the window from its acquisition. The plan buys windows:
+ * further ones of held machines, one after the other, and all windows of
+ * parked ones. For an end M
  *
  *   a slot is worth   max(min(paid, M) - rest - loss, 0) rate   tasks,
  *
- * and those that it runs if they end in its paid time: `rest` is how long that
- * takes, `loss` the time that is lost at the end, in the middle of a task. The
- * steps that windows add to it are bought in the order of tasks for money, the
- * last of them in part, as long as the budget lasts: the relaxation of a
- * knapsack. The plan is for the smallest M at which that is worth the demand,
- * so it is never later than the best selection. A machine of which the budget
- * does not pay one window has no steps.
+ * plus its running task if that ends in the paid time: `rest` is the task's
+ * remaining time, `loss` the time lost at the end in the middle of a task. The
+ * steps that windows add are bought in the order of tasks per money, the last
+ * one in part, while the budget lasts: the relaxation of a knapsack. The plan
+ * is for the smallest M at which these meet the demand, so it is never later
+ * than the best selection. A machine of which the budget does not pay one
+ * window has no steps.
  *
- * All times are in windows; a machine of which several steps would be bought
- * has them joined where they get better. Steps are sorted by 256 classes of
- * tasks for money, so that looking at one M takes time in proportion to the
- * machines that are held (of more than 512, a part of them is looked at to find
- * M), and 32 KiB.
+ * All times are in windows. Steps of a machine are joined where later ones are
+ * better. Steps are sorted into 256 classes of tasks per money, so evaluating
+ * one M takes 32 KiB and time in proportion to the held machines (of more than
+ * 512, only a part is used to find M).
  */
 #ifndef BATS_WINDOWS_H
 #define BATS_WINDOWS_H
@@ -30,32 +29,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Machines alike. */
+/* Identical machines. */
 struct bats_windows_type {
-    double rate;     /* tasks that a slot does in a window, > 0 */
-    double slots;    /* of a machine */
-    double charge;   /* of a machine for a window, >= 0 */
+    double rate;     /* tasks per slot and window, > 0 */
+    double slots;    /* per machine */
+    double charge;   /* per machine and window, >= 0 */
     double loss;     /* windows */
-    double delay;    /* windows until one of those that are parked begins */
-    uint32_t parked; /* machines that could be acquired */
+    double delay;    /* windows until a parked one begins */
+    uint32_t parked; /* machines that can be acquired */
 };
 
-/* The time that a task looked at by chance has run: half of the mean length
- * times 1 + cv^2, which is 5 at most. `cv` is the deviation in means. */
+/* Mean elapsed time of a running task at a random instant: half of the mean
+ * length times 1 + cv^2, which is capped at 5. cv: deviation in means. */
 double bats_windows_loss(double mean, double cv);
 
 struct bats_windows_slot {
-    double rest; /* until what it runs ends; 0: nothing runs */
-    double size; /* tasks that this counts for: 1 if it is a mean one */
+    double rest; /* remaining time of its task; 0: none */
+    double size; /* size of the task, in mean tasks */
 };
 
-/* A machine that is held. */
+/* A held machine. */
 struct bats_windows_machine {
     uint32_t type;
-    uint32_t first_slot, n_slots; /* of the problem's */
+    uint32_t first_slot, n_slots; /* in the problem's list */
     double paid;                  /* windows from now, >= 0 */
-    double overrun; /* windows beyond these that all it runs needs: whole */
-    bool leaves;    /* it can have no more, and begins no more tasks */
+    double overrun; /* whole windows beyond `paid` that its running tasks
+                       need */
+    bool leaves;    /* gets no more windows and begins no more tasks */
 };
 
 struct bats_windows_problem {
@@ -64,41 +64,43 @@ struct bats_windows_problem {
     const struct bats_windows_machine *machines;
     uint32_t n_machines;
     const struct bats_windows_slot *slots;
-    double demand; /* tasks that are left, those that run included */
-    double aim;    /* it need not end sooner than this: what is cheapest then.
-                    * 0: the sooner the better */
+    double demand; /* tasks left, including running ones */
+    double aim;    /* an end that need not be undercut: then the cheapest plan.
+                      0: the sooner the better */
 };
 
 struct bats_windows_plan {
-    bool feasible;  /* else: what does nearly as much as can be done */
-    double end;     /* M; before, a guess of it, or 0 */
+    bool feasible;  /* false: the plan does nearly as much as possible */
+    double end;     /* in: a guess of M, or 0; out: M */
     double cost;    /* <= budget */
-    uint32_t *buys; /* per type: parked machines; the caller's memory */
+    uint32_t *buys; /* per type: parked machines to acquire; the caller's
+                       memory */
     int64_t *buys_windows; /* and windows of all of these, the last one for no
-                              longer than it is needed; or NULL */
-    int64_t *keeps; /* per held machine: windows; the same */
+                              longer than needed; or NULL */
+    int64_t *keeps; /* per held machine: further windows; the caller's
+                       memory */
 };
 
-/* `budget` >= 0 may be INFINITY; `reserve` of it is put by, unless the plan
- * needs that. */
+/* `budget` >= 0 may be INFINITY; `reserve` of it is kept, unless the plan
+ * needs it. */
 void bats_windows_plan(const struct bats_windows_problem *problem,
                        double budget, double reserve,
                        struct bats_windows_plan *plan);
 
-/* The other way round: the windows that do the demand until `end` for least
- * money. Not feasible: what does most until then. */
+/* The converse: the cheapest windows that meet the demand by `end`. Not
+ * feasible: those that do most by then. */
 void bats_windows_cheapest(const struct bats_windows_problem *problem,
                            double end, double budget,
                            struct bats_windows_plan *plan);
 
-/* enough[i]: the budget pays for windows that do the demand until `end` though
+/* enough[i]: the budget pays for windows that meet the demand by `end` even if
  * parked machines begin later[i] windows later than they can; n of these. */
 void bats_windows_suffice(const struct bats_windows_problem *problem,
                           double end, double budget, const double *later,
                           size_t n, bool *enough);
 
-/* The cost of holding all machines until no task is left to begin, and then
- * until what they run ends; *end: when that is. */
+/* Cost of holding all machines until no task is left to begin, and then until
+ * their running tasks end; *end: that time. */
 double bats_windows_cost_of_all(const struct bats_windows_problem *problem,
                                 double pending, double *end);
 
