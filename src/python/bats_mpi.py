@@ -74,14 +74,21 @@ class Executor(_Executor):
     of this machine. args: further options of bats-mpi run, such as
     ["--budget", "10", "--clusters", "c.ini"]. launcher: words that start it,
     such as ["srun", "-n", "64"]; without them the workers are forked here.
-    name: of the run, whose record is NAME.bats; by default a temporary one."""
+    name: of the run, whose record is NAME.bats; by default a temporary one.
+    cores, memory ("4G"), gpus: what each call has of its machine. Calls that
+    differ in them are for several Executors, which may join one run."""
 
     def __init__(self, max_workers: Optional[int] = None, *,
                  args: Sequence[str] = (), launcher: Sequence[str] = (),
-                 name: Optional[str] = None, join: bool = True) -> None:
-        self._n = max_workers or len(os.sched_getaffinity(0))
-        if self._n < 1:
-            raise ValueError("max_workers must be at least 1")
+                 name: Optional[str] = None, join: bool = True,
+                 cores: int = 1, memory: Optional[str] = None,
+                 gpus: int = 0) -> None:
+        self._n = max_workers or max(1, len(os.sched_getaffinity(0)) // cores)
+        if self._n < 1 or cores < 1:
+            raise ValueError("max_workers and cores must be at least 1")
+        self._needs: Dict[str, Any] = {"cores": cores, "gpus": gpus}
+        if memory is not None:
+            self._needs["memory"] = memory
         self._dir = tempfile.mkdtemp(prefix="bats-", dir=None if not launcher
                                      else os.getcwd())
         self._run: Optional[subprocess.Popen[bytes]] = None
@@ -134,7 +141,9 @@ class Executor(_Executor):
         name = os.path.abspath(name or os.path.join(self._dir, "open"))
         self.record = name + ".bats"
         words = [*launcher, "bats-mpi", "run", "--open", "--quiet",
-                 *([] if launcher else ["-j", str(self._n)]), *args, name]
+                 *([] if launcher
+                   else ["-j", str(self._n * self._needs["cores"])]),
+                 *args, name]
         self._run = subprocess.Popen(words, stdin=subprocess.DEVNULL)
         return self.record + ".sock"
 
@@ -170,7 +179,7 @@ class Executor(_Executor):
         words = [sys.executable, os.path.abspath(__file__), where,
                  self._key_file]
         self._ask(submit="exec " + shlex.join(words), cwd=os.getcwd(),
-                  **{"class": "python"})
+                  **{"class": "python"}, **self._needs)
 
     def cost(self) -> float:
         """What the run has been charged so far."""

@@ -40,6 +40,14 @@ END
 [ "$(cat out)" = $'True\nTrue\nTrue\nTrue True' ]
 ok 'it is an Executor, and its workers stay'
 
+py '2, cores=2, memory="9M", name="needs"' <<'END'
+print(set(ex.map(os.getenv, ["OMP_NUM_THREADS"] * 20)))
+END
+[ "$(cat out)" = "{'2'}" ]
+[ "$(sqlite3 needs.bats "SELECT DISTINCT json_extract(given, '$.memory')
+    FROM submission")" = 9M ]
+ok 'each call has the cores and the memory that it asks for'
+
 py 2 <<'END'
 f = ex.submit(odd, 3)
 print(type(f.exception()).__name__, f.exception(),
