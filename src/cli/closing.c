@@ -81,11 +81,15 @@ list_categories(const struct bats_bagfile *bag,
         *n > 0 && (bag->category != NULL || names->n > 0)
             ? calloc(*n, sizeof *list)
             : NULL;
+    uint32_t shown = 0;
     for (uint32_t i = 0; list != NULL && i < *n; i++) {
-        list[i].name = names->n > 0 ? names->list[i] : bag->category_names[i];
-        bats_sched_category_status(outcome->sched, i, &list[i].is);
+        struct bats_report_category *to = &list[shown];
+        to->name = names->n > 0 ? names->list[i] : bag->category_names[i];
+        bats_sched_category_status(outcome->sched, i, &to->is);
+        /* Nothing of an open bag may have come without a class. */
+        shown += bag->category != NULL || to->is.done + to->is.left > 0;
     }
-    *n = list != NULL ? *n : 0;
+    *n = shown;
     if (*n > 0)
         qsort(list, *n, sizeof *list, by_work);
     return list;

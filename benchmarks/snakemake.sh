@@ -1,0 +1,43 @@
+#!/bin/bash
+# A workflow of Snakemake, three rules and JOBS jobs that do next to nothing, by
+# its own -j and by an open bag (src/doc/open.md) on as many workers.
+#
+#     bash benchmarks/snakemake.sh [JOBS] [WORKERS]
+cd "$(dirname "$0")/.." || exit 1
+PATH=$(cd "${B:-build}" && pwd):$PATH
+jobs=${1:-200} workers=${2:-2}
+dir=$(mktemp -d) && cd "$dir" || exit 1
+trap 'rm -rf "$dir"' EXIT
+export BATS_HISTORY= CI=true # Snakemake looks each second for what has ended
+
+cat >Snakefile <<S
+N = $(((jobs - 1) / 2))
+rule total:
+    input: expand("q/{i}", i=range(N))
+    output: "sum"
+    shell: "cat {input} | awk '{{ n += \$1 }} END {{ print n }}' >{output}"
+rule draw:
+    output: "d/{i}"
+    shell: "echo {wildcards.i} >{output}"
+rule square:
+    input: "d/{i}"
+    output: "q/{i}"
+    shell: "echo \$((\$(cat {input}) * {wildcards.i})) >{output}"
+S
+# measure NAME COMMAND...: seconds of the clock and of the CPU, and the result
+measure() {
+    local name=$1 n=$(((jobs - 1) / 2))
+    shift
+    TIMEFORMAT='%R %U %S'
+    { time "$@" >log 2>&1 </dev/null; } 2>time
+    [ "$(cat sum)" = $(((n - 1) * n * (2 * n - 1) / 6)) ] || name="$name, WRONG"
+    awk -v name="$name" '{ printf "| %s | %.0f | %.0f |\n", name, $1, $2 + $3 }' time
+    rm -rf d q sum .snakemake
+}
+echo '| | wall s | CPU s |'
+echo '|---|--:|--:|'
+measure "snakemake -j $workers" snakemake -j "$workers"
+measure "bats-mpi run --open -j $workers" bats-mpi run --open -j "$workers" -- \
+    snakemake -j "$jobs" --max-jobs-per-second 100 \
+    --max-status-checks-per-second 100 --cluster bats-submit \
+    --cluster-status bats-state --cluster-cancel bats-cancel
