@@ -28,7 +28,7 @@ static bool is_terminal(int fd)
     return terminal >= 0;
 }
 
-/* A person can see the question and type the answer. */
+/* True if a person can see the question and type an answer. */
 static bool can_ask(void)
 {
     return is_terminal(STDERR_FILENO) && is_terminal(STDIN_FILENO);
@@ -106,7 +106,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
                 set->run.budget == BATS_UNLIMITED &&
                 strcmp(set->policy, "rr") != 0;
     if (c->offers) {
-        c->choice.offer = BATS_OFFER_NONE; /* fastest, and no limit */
+        c->choice.offer = BATS_OFFER_NONE; /* fastest, without a limit */
         c->ask = can_ask();
     }
     return 0;
@@ -114,7 +114,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
 
 /* ---- the offer ---- */
 
-/* Until the deadline, from now on. */
+/* Time from now to the deadline. */
 static bats_time time_left(const struct bats_choosing *c,
                            struct bats_sched *sched, bats_time now)
 {
@@ -190,7 +190,7 @@ static void show_strategies(struct bats_choosing *c,
     fputs("\n*: the best by --utility, which is followed now.\n", c->out);
 }
 
-/* The two look the same on the screen. */
+/* True if both look the same on the screen. */
 static bool looks_same(const struct bats_sched_offer *a,
                        const struct bats_sched_offer *b)
 {
@@ -202,7 +202,8 @@ static bool looks_same(const struct bats_sched_offer *a,
                   bats_strategy_format(right, &b->strategy)) == 0;
 }
 
-/* True if other strategies than those on the screen are on offer now. */
+/* Lists the strategies. Returns true if they differ from those on the
+ * screen. */
 static bool list_strategies(struct bats_choosing *c,
                             const struct bats_sched *sched)
 {
@@ -246,8 +247,8 @@ static void ask(struct bats_choosing *c)
     c->asks = true;
 }
 
-/* Keeps what the user has typed: save the cursor, one line up, its start;
- * clear to its end; restore. */
+/* Updates the countdown without touching typed text: save the cursor, one line
+ * up, its start; clear to its end; restore. */
 static void count_down(struct bats_choosing *c, int64_t now_us)
 {
     int64_t left = (c->until_us - now_us + 999999) / 1000000;
@@ -258,7 +259,7 @@ static void count_down(struct bats_choosing *c, int64_t now_us)
     fputs("\033[K\0338", stderr);
 }
 
-/* A name, or its number in the table. */
+/* Parses a name, or its number in the table. */
 static int parse_name(const struct bats_choosing *c, const char *line,
                       struct bats_choice *choice, struct bats_error *err)
 {
@@ -280,7 +281,7 @@ static int parse_number(const struct bats_choosing *c, const char *line,
     return 0;
 }
 
-/* An empty line leaves *choice as it is; any other line has to name a schedule
+/* An empty line leaves *choice unchanged; any other line must name a schedule
  * that exists. */
 static int parse_answer(const struct bats_choosing *c,
                         struct bats_sched *sched, const char *line,
@@ -295,7 +296,7 @@ static int parse_answer(const struct bats_choosing *c,
         return parse_number(c, line, choice, err);
     int rc = parse_name(c, line, &answer, err);
     if (rc == 0 && c->offers && answer.offer == BATS_OFFER_FASTEST)
-        return 0; /* the fastest is running already */
+        return 0; /* the fastest is already running */
     if (rc == 0)
         rc = bats_sched_estimator(sched, &e, err);
     if (rc == 0)
@@ -305,8 +306,8 @@ static int parse_answer(const struct bats_choosing *c,
     return rc;
 }
 
-/* Reads the lines of standard input, as far as there are any, up to one that
- * is an answer. True: it is in the choice. */
+/* Reads the available lines of standard input, up to an answer. True: *choice
+ * has the answer. */
 static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
                         struct bats_choice *choice)
 {
@@ -337,7 +338,7 @@ static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
     return false;
 }
 
-/* The question comes again when the strategies change. */
+/* Asks again whenever the strategies change. */
 static bool answer_strategy(struct bats_choosing *c,
                             const struct bats_platform *platform,
                             struct bats_sched *sched,

@@ -18,7 +18,7 @@
 /* Prints the sentence on standard error, after the name of the program. */
 void bats_say(const char *sentence);
 
-/* The same for a formatted one, which may quote anything. */
+/* The same for a formatted sentence, which may quote untrusted text. */
 #define bats_tell(...) bats_words_line(stderr, "bats-mpi: " __VA_ARGS__)
 
 /* The exit code for the error `code` of a library function. */
@@ -27,7 +27,7 @@ int bats_exit_of(int code);
 /* Prints the error, and returns its exit code. */
 int bats_complain(const struct bats_error *err);
 
-/* BATS_ESYS: what was printed could not be written. */
+/* BATS_ESYS: standard output could not be written. */
 int bats_flush(struct bats_error *err);
 
 #endif

@@ -44,7 +44,7 @@ static const char *output_name(enum bats_output output)
     return "lines";
 }
 
-/* Tasks are left that --resume would run. */
+/* True if --resume would run further tasks. */
 static bool is_cut_off(const struct bats_snapshot *s)
 {
     enum bats_finish finish = s->status.finish;
@@ -53,7 +53,7 @@ static bool is_cut_off(const struct bats_snapshot *s)
            finish != BATS_FINISH_SAMPLED;
 }
 
-/* A result that could not be written does not count: --resume runs the task
+/* A result that could not be recorded does not count: --resume runs the task
  * again. */
 static void report_books(struct bats_snapshot *s, const struct bats_books *b)
 {
@@ -62,7 +62,7 @@ static void report_books(struct bats_snapshot *s, const struct bats_books *b)
     s->n_decisions = b->n_decisions;
 }
 
-/* Sorts by the time taken, the most first. */
+/* Sorts by time taken, longest first. */
 static int by_work(const void *left, const void *right)
 {
     const struct bats_report_category *a = left, *b = right;
@@ -70,7 +70,7 @@ static int by_work(const void *left, const void *right)
     return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
 }
 
-/* To be freed. NULL: no workflows, or no memory. */
+/* Work per workflow, to be freed. NULL: no workflows, or no memory. */
 static struct bats_report_category *
 list_categories(const struct bats_bagfile *bag,
                 const struct bats_run_outcome *outcome, uint32_t *n)
@@ -95,7 +95,7 @@ list_categories(const struct bats_bagfile *bag,
     return list;
 }
 
-/* The report, without what the engine knows. */
+/* Makes the report, without the engine's part. */
 static struct bats_report describe(const struct bats_settings *set,
                                    const struct bats_run_options *options,
                                    const struct bats_watch *watch, bool kept,
@@ -142,7 +142,7 @@ static struct bats_report describe(const struct bats_settings *set,
     };
 }
 
-/* Unless --quiet: the bill, and what to do next. */
+/* Prints the bill and the next step, unless --quiet. */
 static void print(const struct bats_run_options *options,
                   const struct bats_watch *watch,
                   const struct bats_sched *sched, const struct bats_report *r)
@@ -199,7 +199,7 @@ static int report(const struct bats_settings *set,
     return code;
 }
 
-/* The record is written first: the bill shows what it holds. */
+/* Writes the record first: the bill shows what is recorded. */
 static bool keep_record(struct bats_record *record)
 {
     struct bats_error err;
@@ -223,8 +223,8 @@ static int finish_record(struct bats_record *record,
     return BATS_EXIT_SYSTEM;
 }
 
-/* Keeps what the run has learned; a sample also shows the schedules for the
- * tasks that are left now. */
+/* Keeps what the run has learned. A sample also shows the schedules for the
+ * tasks left. */
 static int save_profile(const struct bats_settings *set,
                         const struct bats_run_options *options,
                         const struct bats_run_outcome *outcome, bool is_sample,
@@ -258,7 +258,7 @@ static int save_profile(const struct bats_settings *set,
     return code;
 }
 
-/* Explains that the requested schedule does not exist. The sentence is about
+/* Explains why the requested schedule does not exist. The sentence is about
  * the money still to be paid. */
 static int refuse(const struct bats_settings *set,
                   const struct bats_run_outcome *outcome)

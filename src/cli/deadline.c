@@ -5,21 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The whole of `text` has this form. */
+/* True if the whole of `text` has this form. */
 static bool fits(const char *text, const char *form, struct tm *tm)
 {
     const char *end = strptime(text, form, tm);
     return end != NULL && *end == '\0';
 }
 
-/* "25:00" is no time of day, and as minutes it would be ambiguous. */
+/* "25:00" is not a time of day, and would be ambiguous as minutes. */
 static bool is_clock(const char *text)
 {
     const char *colon = strchr(text, ':');
     return colon && !strchr(text, '-') && colon == strrchr(text, ':');
 }
 
-/* "18:30": today, or tomorrow. */
+/* "18:30": today or, if that is past, tomorrow. */
 static bool parse_clock(const char *text, time_t now, time_t *moment)
 {
     struct tm tm = {0}, at;

@@ -2,10 +2,10 @@
  * deadline: the argument of --deadline.
  *
  * Layer: cli. A duration from the start of the run ("4h", "1-12:00:00"); a
- * moment, local time: "18:30", the next time that a clock shows it, or
+ * moment in local time: "18:30", the next time that a clock shows it, or
  * "2026-11-22T18:30" (:SS may follow, and the time may be missing); or a
- * percentage: 0% is the soonest end that can be expected, 100% that of the
- * cheapest schedule. ("18:30" is no duration, unlike elsewhere.)
+ * percentage: 0% is the soonest possible end, 100% that of the cheapest
+ * schedule. ("18:30" is not a duration here, unlike elsewhere.)
  */
 #ifndef BATS_CLI_DEADLINE_H
 #define BATS_CLI_DEADLINE_H
@@ -19,24 +19,25 @@
 #include "bats/units.h"
 
 struct bats_deadline {
-    const char *text;   /* as it was given; NULL: no deadline */
-    bats_time duration; /* > 0, or 0: it is no duration */
-    time_t moment;      /* or 0 */
+    const char *text;   /* as given; NULL: no deadline */
+    bats_time duration; /* > 0; 0: not a duration */
+    time_t moment;      /* 0: not a moment */
     bool is_share;
     double share; /* 0 .. 1 */
 };
 
-/* `now`: by the clock. BATS_EINPUT with a sentence. */
+/* `now`: the wall clock. BATS_EINPUT with a sentence. */
 int bats_deadline_parse(const char *text, time_t now,
                         struct bats_deadline *deadline,
                         struct bats_error *err);
 
-/* Virtual time from `now` on, at least 1; 0: no deadline, or a share. */
+/* Virtual time from `now` to the deadline, at least 1; 0: no deadline, or a
+ * share. */
 bats_time bats_deadline_from(const struct bats_deadline *deadline, time_t now,
                              double time_scale);
 
-/* A share, of the way from the soonest to the latest end on offer. Errors:
- * those of bats_estimate_offers. */
+/* Converts a share of the way from the soonest to the latest end on offer.
+ * Errors: those of bats_estimate_offers. */
 int bats_deadline_of_share(const struct bats_deadline *deadline,
                            const struct bats_estimator *e, bats_time *left,
                            struct bats_error *err);

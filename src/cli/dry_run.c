@@ -121,7 +121,8 @@ static bats_money rounded(double amount)
                         step);
 }
 
-/* The chance of keeping the deadline: the logarithm of the end is normal. */
+/* Prints the chance of keeping the deadline: the logarithm of the end is
+ * normal. */
 static void print_in_time(FILE *out, const struct bats_survey *survey,
                           double end, double level, uint32_t n_tasks)
 {
@@ -202,7 +203,7 @@ static int print_tasks(FILE *out, const struct bats_bagfile *bag,
     return rc;
 }
 
-/* Assignments as a shell reads them. */
+/* Prints variables as assignments for a shell. */
 static void print_variables(FILE *out, const char *at, ptrdiff_t length)
 {
     for (const char *end = at + length; at < end; at += strlen(at) + 1) {

@@ -1,5 +1,5 @@
 /*
- * dry_run: the first steps of a run, without taking them.
+ * dry_run: shows the first steps of a run without taking them.
  * Layer: cli. Used by the verb run.
  */
 #ifndef BATS_DRY_RUN_H
@@ -10,17 +10,17 @@
 #include "cli/past.h"
 #include "run/run.h"
 
-/* Prints the platform, what is believed of it (`learner`), the machines that the policy would acquire at the start
- * with their charge, and the first tasks. All machines of an engine join at
- * time 0, and its commands are printed. Errors: those of the engine and of
- * bats_bagfile_command. */
+/* Prints the platform, beliefs about it (`learner`), the machines that the
+ * policy would acquire at the start with their charge, and the first tasks.
+ * All machines of an engine join at time 0, and its commands are printed.
+ * Errors: those of the engine and of bats_bagfile_command. */
 int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
                        const struct bats_survey *survey,
                        const struct bats_learner *learner,
                        struct bats_error *err);
 
-/* Prints the command of every task on a line of its own; {%} is 1. `variables`:
- * behind those of its environment. Errors: BATS_ENOMEM, BATS_ESYS. */
+/* Prints the command of every task on its own line; {%} is 1. `variables`:
+ * after its variables. Errors: BATS_ENOMEM, BATS_ESYS. */
 int bats_dry_run_list(FILE *out, const struct bats_bagfile *bag,
                       bool variables, struct bats_error *err);
 

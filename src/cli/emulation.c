@@ -4,16 +4,16 @@
 
 #include "report/words.h"
 
-/* upper bound on the tasks whose @sleep is checked */
+/* most tasks whose @sleep is checked */
 #define LOOKED_AT 10000
-/* A slot needs 0.1 to 0.2 ms from the end of an @sleep to the next one: a tenth
- * of this. */
+/* A slot needs 0.1 to 0.2 ms from the end of an @sleep to the next one, a
+ * tenth of this time. */
 #define SHORTEST_S 0.002
 
 struct naps {
-    bool other;    /* there are commands, too */
-    uint32_t n;    /* naps that were looked at, */
-    double length; /* and their sum, virtual seconds */
+    bool other;    /* there are other commands, too */
+    uint32_t n;    /* number of checked naps */
+    double length; /* sum of their lengths, virtual seconds */
 };
 
 static struct naps look(const struct bats_bagfile *bag)

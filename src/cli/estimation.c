@@ -25,7 +25,7 @@ static void set_up(struct bats_estimation *x, size_t n_clusters,
                                    .currency = x->currency};
 }
 
-/* What rank 0 adds to a job, where machines are ranks: a rank of the first of
+/* Sets what rank 0 adds to a job if machines are ranks: a rank of the first of
  * its partitions, in the order of their names. */
 static void set_heads(const struct bats_estimator *e,
                       const char *const *partition, const bool *by_node,
@@ -42,7 +42,7 @@ static void set_heads(const struct bats_estimator *e,
     }
 }
 
-/* The number of the cluster in the file, or that of all. */
+/* The number of the cluster in the file; n if it is not there. */
 static size_t find(const struct bats_clusters_file *file, const char *name)
 {
     size_t i = 0, n = file ? file->n_sections : 0;
@@ -100,7 +100,7 @@ void bats_estimation_set_graph(struct bats_estimation *x,
 
 /* ---- from a profile ---- */
 
-/* The runtime that the user expects now, or expected then. */
+/* The runtime that the user expects now, or expected when sampling. */
 static bats_time expected_of(const struct bats_profile_cluster *c,
                              const struct bats_clusters_file *file)
 {
@@ -187,7 +187,7 @@ static int read_runtime(struct bats_estimation *x, const char *name,
                        (int)length, name, path);
 }
 
-/* "slow=15m,fast=3.75m" */
+/* Parses "slow=15m,fast=3.75m". */
 static int read_runtimes(struct bats_estimation *x, const char *text,
                          const char *path, struct bats_error *err)
 {

@@ -1,7 +1,6 @@
 /*
- * estimation: the data of an estimate, put together from files and options.
- * Layer: cli. Used by `plan`; `e` is ready for the functions of
- * bats/estimate.h.
+ * estimation: collects the data of an estimate from files and options. Layer:
+ * cli. Used by `plan`; `e` is ready for the functions of bats/estimate.h.
  */
 #ifndef BATS_ESTIMATION_H
 #define BATS_ESTIMATION_H
@@ -18,36 +17,36 @@ struct bats_estimation {
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
     double slots[BATS_CLUSTERS_MAX];
     char currency[16];
-    const char *partition[BATS_CLUSTERS_MAX]; /* of a job of Slurm */
+    const char *partition[BATS_CLUSTERS_MAX]; /* partition for a Slurm job */
     bool by_node[BATS_CLUSTERS_MAX];          /* its machines are nodes */
     struct bats_head heads[BATS_CLUSTERS_MAX];
 };
 
 /*
  * Takes the tasks left of a profile, on its clusters. Charges, limits, window,
- * billing and currency are those of `file` unless it is NULL. Clusters that are
- * not in `file` are left out, with a message on standard error. `confidence` 0:
- * the default. The profile has to live as long. Errors: BATS_EINPUT (no cluster
- * is left), BATS_ENOMEM.
+ * billing and currency are those of `file` unless it is NULL. Clusters that
+ * are not in `file` are left out, with a message on standard error.
+ * `confidence` 0: the default. The profile must live as long. Errors:
+ * BATS_EINPUT (no cluster is left), BATS_ENOMEM.
  */
 int bats_estimation_from_profile(struct bats_estimation *x,
                                  const struct bats_profile *profile,
                                  const struct bats_clusters_file *file,
                                  double confidence, struct bats_error *err);
 
-/* The tasks wait for each other as the profile says, which has to live as
+/* Takes the dependencies of tasks from the profile, which must live as
  * long. */
 void bats_estimation_set_graph(struct bats_estimation *x,
                                const struct bats_profile *profile);
 
 /*
  * Takes `n_tasks` tasks on the clusters of `file` (read from `path`).
- * `runtimes` gives the mean runtimes, as in "slow=15m,fast=3.75m" (NULL: none).
- * A cluster that it does not name has the one that is expected in `file`, or
- * that is believed (`prior`, by its clusters; NULL: nothing is), as a guess;
- * without that it is left out, with a message on standard error. A
- * machine counts as one slot, because the number of ranks of a node is not
- * known. BATS_EINPUT.
+ * `runtimes` gives the mean runtimes, as in "slow=15m,fast=3.75m" (NULL:
+ * none). For other clusters, the runtime expected in `file` or believed
+ * (`prior`, by cluster of the file; NULL: none) counts as a guess; without
+ * that, the cluster is left out, with a message on standard error. A machine
+ * counts as one slot, because the number of ranks of a node is unknown.
+ * BATS_EINPUT.
  */
 int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
                                   const char *runtimes,
@@ -59,8 +58,8 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
 enum bats_plans bats_estimation_plans(const char *policy,
                                       enum bats_billing_model billing);
 
-/* *budget: `share` of the way from the cost of the cheapest schedule on offer
- * to that of the fastest. Errors: those of bats_estimate_offers. */
+/* Sets *budget to `share` of the way from the cost of the cheapest schedule on
+ * offer to that of the fastest. Errors: those of bats_estimate_offers. */
 int bats_estimation_budget(const struct bats_estimator *e, double share,
                            bats_money *budget, struct bats_error *err);
 

@@ -7,7 +7,7 @@
 #include "report/words.h"
 #include "util/text.h"
 
-/* Points of a bag that are looked at. */
+/* most points of a bag that are checked */
 #define LOOKS 10000
 
 /* Mean and variation of each model over the points of the bag. */
@@ -56,8 +56,8 @@ int bats_learner_models(struct bats_learner *l, struct bats_error *err)
     return rc == 0 && see_points(l) < 0 ? bats_no_memory(err) : rc;
 }
 
-/* Seconds that the model of its kind predicts for the point of task i; 0:
- * none. */
+/* The seconds that the model of its kind predicts for the point of task i; 0:
+ * no prediction. */
 static double explained(struct bats_learner *l, uint32_t i, uint32_t kind)
 {
     double x[BATS_FACTORS];
@@ -82,7 +82,7 @@ double bats_learner_task(struct bats_learner *l, uint32_t i,
                 : bats_history_last(&l->past, l->kinds.kinds.kind[kind].name));
 }
 
-/* As bats_learner_task, on a cluster that something is believed of. */
+/* Like bats_learner_task, on a cluster with a belief. */
 static double task_on(struct bats_learner *l, uint32_t i, const char *command,
                       size_t cluster)
 {
@@ -96,7 +96,8 @@ static double task_on(struct bats_learner *l, uint32_t i, const char *command,
                : 0;
 }
 
-/* The columns of a task. A window of a cluster is charged per machine. */
+/* Prints the columns of a task. A window of a cluster is charged per
+ * machine. */
 static void list_task(FILE *out, struct bats_learner *l, uint32_t i,
                       const char *command, const struct bats_cluster *clusters,
                       bats_time window)

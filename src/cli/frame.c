@@ -1,4 +1,4 @@
-/* frame: how each verb is carried out. See frame.h. */
+/* frame: carries out verbs. See frame.h. */
 #include "cli/frame.h"
 
 #include <stdio.h>

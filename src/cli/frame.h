@@ -18,12 +18,12 @@ struct bats_settings;
 struct bats_view;
 
 /*
- * How a verb is carried out, once its options are read. `start` starts the
+ * The parts of a verb, called once its options are read. `start` starts the
  * ranks itself, and reports *usage, the mistake in the options (code 0: none);
  * it returns the exit code. The others return 0, an error, or above 0 an exit
- * code if all is said: `check` finds what is wrong with the options, and may
- * complete them; `act` does the work; or `show` writes the answer from the
- * record that the first argument names.
+ * code if everything is said. `check` finds mistakes in the options, and may
+ * complete them; `act` does the work; `show` writes the answer from the record
+ * that the first argument names.
  */
 typedef int bats_verb_start(enum bats_verb verb, struct bats_settings *set,
                             int argc, char **argv, struct bats_error *usage);
@@ -39,6 +39,7 @@ bats_verb_check cmd_history_check, cmd_output_check, cmd_plan_check,
     cmd_record_check;
 bats_verb_act cmd_frontier, cmd_history, cmd_output, cmd_plan, cmd_record,
     cmd_simulate, cmd_top;
-bats_verb_show cmd_export, cmd_log, cmd_report, cmd_sizes, cmd_status, cmd_tasks, cmd_why;
+bats_verb_show cmd_export, cmd_log, cmd_report, cmd_sizes, cmd_status,
+    cmd_tasks, cmd_why;
 
 #endif

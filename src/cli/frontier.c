@@ -8,7 +8,7 @@
 #include "bats/strategy.h"
 #include "cli/jobs.h"
 
-/* The threads share this. */
+/* Shared by the threads. */
 struct playing {
     struct bats_strategies *s;
     struct bats_plays *plays;
@@ -103,7 +103,8 @@ static double product(const struct bats_candidate *c)
     return c->mean.makespan * c->mean.cost;
 }
 
-/* Marks the best ones; ties go to the least product of makespan and cost. */
+/* Marks the best strategies; ties go to the least product of makespan and
+ * cost. */
 static int choose(const struct bats_settings *set, struct bats_strategies *s,
                   struct bats_error *err)
 {
@@ -134,7 +135,7 @@ static int choose(const struct bats_settings *set, struct bats_strategies *s,
     return 0;
 }
 
-/* The strategy of --strategy, which is the last one. */
+/* Checks the strategy of --strategy, which is the last one. */
 static int check_given(const struct bats_settings *set,
                        const struct bats_strategies *s, struct bats_error *err)
 {

@@ -11,8 +11,8 @@
 #include "report/strategies.h"
 
 /* Plays the grid and the static strategies n_plays times each, on set->jobs
- * threads, and marks those that are best by the budget, deadline, utility and
- * strategy of `set`. pools->model and `name` have to last as long as *found;
+ * threads, and marks the best ones for the budget, deadline, utility and
+ * strategy of `set`. pools->model and `name` must live as long as *found;
  * found->list is for free(), also after an error. BATS_EINPUT, BATS_ENOMEM. */
 int bats_frontier_find(const struct bats_settings *set,
                        const struct bats_pools *pools, const char *name,

@@ -7,7 +7,7 @@
 #include "report/words.h"
 
 #define WIDTH 80
-#define COLUMN 26 /* where the text of an option begins */
+#define COLUMN 26 /* column where the text of an option begins */
 
 static const char *const groups[BATS_GROUPS] = {
     [BATS_GROUP_PLAN] = "The bag",
@@ -67,7 +67,7 @@ static const char failures[] =
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
-/* "  -b, --budget AMOUNT", into `text`. */
+/* Writes "  -b, --budget AMOUNT" into `text`. */
 static void option_head(char *text, size_t size, const struct bats_option *o)
 {
     char letter[8] = "    ";
@@ -78,7 +78,8 @@ static void option_head(char *text, size_t size, const struct bats_option *o)
              o->argument != NULL ? o->argument : "");
 }
 
-/* A long choice goes on in a second line. Returns the width of the last one. */
+/* A long choice continues in a second line. Returns the width of the last
+ * line. */
 static int print_head(FILE *out, const char *head)
 {
     int length = (int)strlen(head), cut = WIDTH;
@@ -92,7 +93,7 @@ static int print_head(FILE *out, const char *head)
 
 static void print_option(FILE *out, const struct bats_option *o)
 {
-    char head[160]; /* a choice is shown whole */
+    char head[160]; /* long enough for a whole choice */
     option_head(head, sizeof head, o);
     int used = print_head(out, head);
     if (used + 2 > COLUMN) {
@@ -174,8 +175,8 @@ void bats_help_version(FILE *out, const char *library)
 
 /* ---- the man page ---- */
 
-/* Writes text for roff, in which '-' is a minus only with a backslash, and a
- * line must not begin with a dot or a quote. */
+/* Writes text for roff: '-' is a minus only after a backslash, and a line must
+ * not begin with a dot or a quote. */
 static void roff(FILE *out, const char *text)
 {
     if (*text == '.' || *text == '\'')

@@ -12,9 +12,9 @@
 #include "record/read/view.h"
 #include "report/words.h"
 
-#define NAMED_MAX 20 /* changes of a kind that are named one by one */
+#define NAMED_MAX 20 /* most changes of one kind that are listed */
 
-/* Path of the record; NULL: the run keeps none. *made is to be freed. */
+/* Path of the record; NULL: no record. *made is to be freed. */
 static const char *record_path(const struct bats_settings *set, char **made)
 {
     *made = NULL;
@@ -148,8 +148,8 @@ static int name_point(const struct bats_sweep *sweep,
     return bats_record_point(record, task, command, values, n, err);
 }
 
-/* Two rules with the same command are told apart by the files that they
- * make. */
+/* Adds the files that a rule makes to its name: rules may have the same
+ * command. */
 static int name_rule(const struct bats_bagfile *bag,
                      struct bats_record *record, uint32_t task,
                      const char *command, struct bats_error *err)
@@ -243,7 +243,7 @@ static int compare(const struct bats_settings *set,
     return rc;
 }
 
-/* Earlier charges of workflows count against their budgets. */
+/* Takes earlier charges of workflows, which count against their budgets. */
 static int take_shares(struct bats_record *record, struct bats_bagfile *bag,
                        struct bats_error *err)
 {
@@ -278,8 +278,8 @@ static int mark_begun(const struct bats_bagfile *bag,
 }
 
 /* Asks the record of an earlier run, resumed or not, for tasks of a workflow
- * that have begun and not ended: half of their files may be there, which would
- * look like whole ones. */
+ * that have begun and not ended: their files may be incomplete, and would look
+ * complete. */
 static int find_begun(const struct bats_bagfile *bag, const char *path,
                       uint8_t **begun, struct bats_error *err)
 {

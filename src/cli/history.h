@@ -2,7 +2,8 @@
  * history: the run record of a bag, and the results of earlier sessions in it.
  * Layer: cli. Used by the verb run. A run keeps its record in BAG.bats by
  * default. --resume, --resume-failed and --retry-failed continue the record of
- * an earlier session; otherwise that record is renamed when the session begins.
+ * an earlier session; otherwise that record is renamed when the session
+ * begins.
  */
 #ifndef BATS_HISTORY_H
 #define BATS_HISTORY_H
@@ -17,42 +18,42 @@
 #include "record/write/record.h"
 
 struct bats_history {
-    struct bats_record *record; /* NULL: none is kept */
+    struct bats_record *record; /* NULL: no record */
     char *path;                 /* of the record */
     uint8_t *state;             /* per task, for bats_sched_earlier, */
     uint8_t *failures, *losses, *yields; /* likewise */
     uint32_t *attempts;                  /* per task: executions so far */
-    uint32_t *was; /* per task that keeps its result, its index in
-                                 * the last session; else UINT32_MAX */
-    enum bats_record_resume resume; /* NOT: nothing is known */
+    uint32_t *was; /* per task that keeps its result, its index in the last
+                    * session; else UINT32_MAX */
+    enum bats_record_resume resume; /* NOT: a new record */
     char *killed_run; /* run id of the last session, if it was killed and had
                        * the same bag; else NULL */
-    uint8_t *edited;  /* per task: it is new, or has another command than the
-                      * last session's bag; 0: the record is new */
+    uint8_t *edited;  /* per task: it is new, or has another command than in
+                       * the last session; 0: the record is new */
     uint8_t *begun;   /* per task of a workflow: it was begun after its last
-                     * result, which it never got again; NULL: none was */
+                       * result, and has none since; NULL: none was */
     bats_money charged;
 };
 
-/* One of --resume, --resume-failed, --retry-failed was given. */
+/* True if --resume, --resume-failed or --retry-failed is given. */
 bool bats_history_resumes(const struct bats_settings *set);
 
-/* Looks at the record that `set` names. With --resume, opens it and compares
- * it with the bag; unless quiet, lists on standard error each command that was
- * changed, added or removed. Notes in the bag the earlier charges of its
- * workflows. Without --resume the record is not touched. */
+/* Reads the record that `set` names. With --resume, opens it and compares it
+ * with the bag; unless quiet, lists on standard error each command that was
+ * changed, added or removed. Notes the earlier charges of workflows in the
+ * bag. Without --resume the record is not touched. */
 int bats_history_open(const struct bats_settings *set,
                       struct bats_bagfile *bag, struct bats_history *history,
                       struct bats_error *err);
 
-/* The checks of bats_history_open that need no bag, and nothing else. *path:
- * of the record, for free(); NULL: none is kept. */
+/* The checks of bats_history_open that need no bag. *path: of the record, for
+ * free(); NULL: no record. */
 int bats_history_check(const struct bats_settings *set, char **path,
                        struct bats_error *err);
 
-/* Everything has been checked: the session begins. Moves an earlier record that
- * is not resumed out of the way, creates the new one, and removes what
- * interrupted tasks of a workflow have made. */
+/* Begins the session; call after all checks. Renames an earlier record that is
+ * not resumed, creates the new one, and removes files that interrupted tasks
+ * of a workflow have made. */
 int bats_history_begin(const struct bats_settings *set,
                        const struct bats_bagfile *bag,
                        struct bats_history *history, struct bats_error *err);

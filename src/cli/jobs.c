@@ -12,7 +12,7 @@
 #include "run/launcher.h"
 #include "run/run.h"
 
-#define MOST 250 /* workers for 0 */
+#define MOST 250 /* workers for --jobs 0 */
 
 uint32_t bats_jobs_count(uint32_t jobs)
 {
@@ -24,9 +24,9 @@ uint32_t bats_jobs_count(uint32_t jobs)
                : 1;
 }
 
-/* The number of workers that `text` asks for on `cores` cores, as GNU parallel
- * understands it: 8, +1, -1, 50%, and 0 for as many as possible, which is 250.
- * NULL: 1. At least 1. BATS_EINPUT. */
+/* The number of workers that `text` requests on `cores` cores, as in GNU
+ * parallel: 8, +1, -1, 50%, and 0 for as many as possible, which is 250. NULL:
+ * 1. At least 1. BATS_EINPUT. */
 static int read_workers(const char *text, uint32_t cores, uint32_t *workers,
                         struct bats_error *err)
 {

@@ -14,7 +14,7 @@ struct sum {
 };
 
 struct entry {
-    double time; /* < 0: not known */
+    double time; /* < 0: unknown */
     uint32_t task;
 };
 
@@ -39,7 +39,7 @@ static int add(struct past *past, const char *command, double time)
     return 0;
 }
 
-/* A record that cannot be read is ignored: resuming it is refused
+/* A record that cannot be read is ignored here: resuming it is refused
  * elsewhere. */
 static int look_back(struct past *past, const char *record, double time_scale,
                      struct bats_error *err)
@@ -92,8 +92,8 @@ static void count(struct sum *sum, double time)
     sum->n++;
 }
 
-/* Gives each task that is not known the mean of its kind; returns the number
- * of those that are. */
+/* Gives each task without a known runtime the mean of its kind. Returns the
+ * number of known ones. */
 static uint32_t guess(struct entry *entries, const struct bats_bagfile *bag)
 {
     static const struct sum none;

@@ -1,5 +1,5 @@
 /*
- * look: what the verbs that read a record share.
+ * look: shared by the verbs that read a record.
  *
  * Layer: cli.
  */
@@ -14,16 +14,17 @@
 
 #define BATS_LOOK_SUFFIX ".bats"
 
-/* Finds the record that `word` means: `word`.bats if that file exists, as
- * beside a bag, else `word`. Returns `path`. */
+/* Finds the record of `word`: `word`.bats if that file exists, as for a bag,
+ * else `word`. Returns `path`. */
 const char *bats_look_find(const char *word, char *path, size_t size);
 
-/* The length of the path without the end that bats_look_find adds; all of it if
- * it has another one. */
+/* The length of the path without the suffix of bats_look_find; the whole
+ * length if it has another suffix. */
 size_t bats_look_bag(const char *record);
 
-/* Writes the file at `path` ("-": standard output) by `write`, beside it first,
- * so that it is there whole or not at all. BATS_ESYS; errors of `write`. */
+/* Writes the file at `path` ("-": standard output) with `write`, under a
+ * temporary name first, so that it is never incomplete. BATS_ESYS; errors of
+ * `write`. */
 int bats_look_write(const char *path,
                     int (*write)(void *context, FILE *out,
                                  struct bats_error *err),
@@ -33,8 +34,8 @@ int bats_look_write(const char *path,
  * BATS_ENOMEM. */
 int bats_look_json(json_t *line, size_t flags, struct bats_error *err);
 
-/* Prints a line of the log; *session is the session of the line before, 0 for
- * the first one. */
+/* Prints a line of the log; *session is the session of the previous line, 0
+ * for the first one. */
 void bats_look_entry(const struct bats_view_entry *entry, int64_t *session);
 
 /* Counts the failed tasks of the record by their causes, the most frequent

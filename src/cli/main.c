@@ -15,8 +15,8 @@
 #include "run/run.h"
 #include "run/watchdog.h"
 
-/* Answers --help and other questions about the program itself; -1 if it was
- * not asked one. */
+/* Answers --help and other questions about the program itself; -1 if there is
+ * none. */
 static int answer(int argc, char **argv)
 {
     char library[256];
@@ -40,8 +40,8 @@ static int answer(int argc, char **argv)
     return BATS_EXIT_OK;
 }
 
-/* `bats-mpi submit` and `bats-mpi close BAG` are done by bats-submit, which is
- * beside this program. */
+/* True for `bats-mpi submit` and `bats-mpi close BAG`: bats-submit, next to
+ * this program, carries them out. */
 static bool is_for_client(const char *verb)
 {
     return strcmp(verb, "submit") == 0 || strcmp(verb, "close") == 0;
@@ -79,14 +79,14 @@ static int keep_watch(int argc, char **argv)
     return code < 0 ? bats_complain(&err) : code;
 }
 
-/* The next file or socket would take the number of a closed standard stream
- * (<&-). The substitutes fail to be read or written; messages vanish. */
+/* Opens closed standard streams (<&-), whose numbers the next file or socket
+ * would get. The substitutes fail to be read or written; messages vanish. */
 static void open_closed_streams(void)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)
-            open("/dev/null", modes[fd]); /* the lowest one that is free */
+            open("/dev/null", modes[fd]); /* gets the lowest free number */
 }
 
 int main(int argc, char **argv)

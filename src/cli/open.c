@@ -12,7 +12,7 @@
 
 #define ROOM ((uint32_t)1 << 20) /* tasks, unless more are expected */
 
-/* The socket is beside the record. */
+/* The socket is next to the record. */
 int bats_open_bag_announce(const struct bats_settings *set,
                            struct bats_error *err)
 {

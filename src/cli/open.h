@@ -1,5 +1,5 @@
 /*
- * open: run --open, a bag that is filled while it runs.
+ * open: run --open, a bag that is filled during the run.
  * Layer: cli. Used by request.
  */
 #ifndef BATS_CLI_OPEN_H
@@ -10,15 +10,16 @@
 
 struct bats_open_bag {
     struct bats_run_open is;
-    char **given; /* of tasks that the record has */
+    char **given; /* recorded submissions of its tasks */
     size_t n, room;
 };
 
-/* Before workers are forked: BATS_SOCKET, for them and the driver. */
+/* Call before workers are forked: sets BATS_SOCKET, for them and the
+ * driver. */
 int bats_open_bag_announce(const struct bats_settings *set,
                            struct bats_error *err);
 
-/* The bag, with the tasks of the sessions that the run resumes. */
+/* Makes the bag, with the tasks of the sessions that the run resumes. */
 int bats_open_bag_load(const struct bats_settings *set,
                        struct bats_bagfile **bag, struct bats_open_bag *open,
                        struct bats_error *err);

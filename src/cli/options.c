@@ -19,11 +19,10 @@
 #include "util/similar.h"
 #include "util/text.h"
 
-/* upper limit of the options of a verb */
+/* most options of a verb */
 #define ROWS_MAX 128
 
-/* The n rows of a verb as getopt_long wants them: rows[i] belongs to
- * table[i]. */
+/* The n rows of a verb for getopt_long: rows[i] belongs to table[i]. */
 struct tables {
     const struct bats_option *rows[ROWS_MAX];
     struct option table[ROWS_MAX + 1];
@@ -31,7 +30,7 @@ struct tables {
     int n;
 };
 
-/* If `in_order`, the first argument ends the options. */
+/* in_order: the first argument ends the options. */
 static void set_tables(struct tables *t, enum bats_verb verb, bool in_order)
 {
     char *letters = t->letters;
@@ -63,8 +62,8 @@ static void set_tables(struct tables *t, enum bats_verb verb, bool in_order)
     t->n = n;
 }
 
-/* The next option, as getopt_long tells it: -1 after the last one. *row is its
- * row, unless it is unknown ('?'). */
+/* The next option as from getopt_long: -1 after the last one. *row is its row,
+ * unless it is unknown ('?'). */
 static int next_option(const struct tables *t, int argc, char **argv,
                        const struct bats_option **row)
 {
@@ -82,8 +81,8 @@ static void start_afresh(void)
     opterr = 0;
 }
 
-/* Explains what is wrong with the option `word`; getopt_long does not. After a
- * wrong letter, optopt has it. */
+/* Explains what is wrong with the option `word`, which getopt_long does not.
+ * For an unknown letter, see optopt. */
 static int explain(enum bats_verb verb, const char *word,
                    const struct tables *t, struct bats_error *err)
 {
@@ -123,7 +122,7 @@ static int explain(enum bats_verb verb, const char *word,
                        found ? similar.name : "", found ? "?" : "");
 }
 
-/* -n: the number of values for a task. */
+/* -n: the number of values per task. */
 static int read_max_args(struct bats_settings *settings,
                          struct bats_error *err)
 {
@@ -142,8 +141,8 @@ static int read_max_args(struct bats_settings *settings,
     return 0;
 }
 
-/* Standard input may have something to read. (Launchers give rank 0 a pipe in
- * any case.) */
+/* True if standard input may have something to read. (Launchers give rank 0 a
+ * pipe in any case.) */
 static bool has_input(void)
 {
     struct stat st;
@@ -152,8 +151,8 @@ static bool has_input(void)
             S_ISSOCK(st.st_mode));
 }
 
-/* The first word of `text` is a program in PATH, or a function that bash has
- * exported. */
+/* True if the first word of `text` is a program in PATH, or a function that
+ * bash has exported. */
 static bool is_program(const char *text)
 {
     char name[256], path[4096];
@@ -178,9 +177,9 @@ static bool is_program(const char *text)
     return false;
 }
 
-/* The arguments are a command, and the lines of standard input its values, as
- * for GNU parallel. An argument that names a file may be a bag; a mistyped bag
- * is not a program. */
+/* True if the arguments are a command whose values are lines of standard
+ * input, as in GNU parallel. An argument that names a file may be a bag; a
+ * mistyped bag is not a program. */
 static bool is_filter(enum bats_verb verb, int argc, char **argv)
 {
     struct tables t;
@@ -203,8 +202,8 @@ static bool is_filter(enum bats_verb verb, int argc, char **argv)
             is_program(argv[optind]));
 }
 
-/* The arguments are a command and its values. One that is called as a verb is
- * meant as such, if there is no `--` before it. */
+/* The arguments are a command and its values. A command with the name of a
+ * verb needs `--` before it. */
 static int read_sweep(int n, char **words, struct bats_settings *settings,
                       struct bats_error *err)
 {
@@ -235,7 +234,7 @@ static int read_words(enum bats_verb verb, int n, char **words,
         settings->bag = words[0];
         return 0;
     }
-    /* Without arguments the lines are commands, as for GNU parallel. */
+    /* Without arguments the lines are commands, as in GNU parallel. */
     static char *input[] = {"-"};
     if (n == 0 && bats_verb_runs(verb) && has_input() &&
         bats_launcher_ranks() == 0) {
@@ -259,7 +258,7 @@ static int read_words(enum bats_verb verb, int n, char **words,
     return 0;
 }
 
-/* Options that exclude or need each other. */
+/* Checks options that exclude or need each other. */
 static int check_together(enum bats_verb verb, const struct bats_settings *set,
                           struct bats_error *err)
 {
@@ -361,7 +360,7 @@ static struct bats_settings defaults(void)
     };
 }
 
-/* The budget of the environment, unless an option gives one. */
+/* Takes the budget of the environment, unless an option gives one. */
 static int read_environment(enum bats_verb verb,
                             struct bats_settings *settings,
                             struct bats_error *err)
@@ -393,7 +392,7 @@ static int read_options(enum bats_verb verb, bool in_order, int argc,
            (c = next_option(&t, argc, argv, &row)) != -1) {
         if (c == '?')
             return explain(verb, argv[optind - 1], &t, err);
-        if (c == ':' && optopt == 'n') /* --dry-run was called so */
+        if (c == ':' && optopt == 'n') /* getopt was called for --dry-run */
             return bats_refuse(err, "-n needs N, the number of values for "
                                     "each task; --dry-run shows the commands");
         if (c == ':')
@@ -406,7 +405,8 @@ static int read_options(enum bats_verb verb, bool in_order, int argc,
     return rc == 0 ? read_max_args(settings, err) : rc;
 }
 
-/* --open is among the options of a run. *n: the number of words before `--`. */
+/* True if --open is among the options of a run. *n: the number of words before
+ * `--`. */
 static bool has_open(enum bats_verb verb, int argc, char **argv, int *n)
 {
     bool is_open = false;
@@ -415,7 +415,7 @@ static bool has_open(enum bats_verb verb, int argc, char **argv, int *n)
     return is_open && verb == BATS_VERB_RUN;
 }
 
-/* With --open BAG only names the record. */
+/* With --open, BAG only names the record. */
 static int read_open(int n, char **words, struct bats_settings *set,
                      struct bats_error *err)
 {

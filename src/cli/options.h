@@ -19,14 +19,14 @@
 #include "input/sweep/sweep.h"
 #include "run/run.h"
 
-/* limit for repeating an option that adds to a list */
+/* most repetitions of an option that adds to a list */
 #define BATS_OPTIONS_LIST 32
 
 /* The values of a verb's options, with defaults in brackets. Strings point
  * into argv. */
 struct bats_settings {
     bool help;
-    /* Options whose value goes to the run as it is: [budget: BATS_BUDGET, else
+    /* Options stored directly in the run's options: [budget: BATS_BUDGET, else
      * BATS_UNLIMITED; silence_us: 60 s; time_scale: 1; sync_us: 100 ms;
      * sync_events: 1000; else 0]. */
     struct bats_run_options run;
@@ -34,8 +34,8 @@ struct bats_settings {
     const char *budget_from; /* --budget, BATS_BUDGET [NULL] */
     const char *budget_text; /* "30%", or NULL [NULL] */
     double budget_share;     /* 0.3: of the way from the cost of the cheapest
-                                schedule to that of the fastest; until it is
-                                worked out, budget is 0 */
+                              * schedule to that of the fastest; budget is 0
+                              * until it is computed */
     const char *bind;        /* none, core or numa ["core"] */
     const char *policy;      /* ["bats"] */
     bool policy_given;       /* [false] */
@@ -48,7 +48,7 @@ struct bats_settings {
     bool no_record;          /* [false] */
     const char *history;     /* [NULL] */
     bool no_history;         /* [false] */
-    const char *cluster;     /* history: of what is imported [NULL] */
+    const char *cluster;     /* history: cluster of imported tasks [NULL] */
     bool resume;             /* [false] */
     bool resume_failed;      /* [false] */
     bool retry_failed;       /* [false] */
@@ -64,7 +64,7 @@ struct bats_settings {
     bool tag;                /* [false] */
     const char *output;      /* lines, stream or none [NULL] */
     const char *output_dir;  /* directory of stream [NULL] */
-    int64_t memory;          /* bytes; 0: not said [0] */
+    int64_t memory;          /* bytes; 0: not given [0] */
     const char *results;     /* [NULL] */
     const char *tagstring;   /* [NULL] */
     const char *joblog;      /* [NULL] */
@@ -95,12 +95,11 @@ struct bats_settings {
     bool trace;                    /* simulate: [false] */
     uint32_t jobs;          /* simulate, frontier; 0: one per core [0] */
     const char *workers;    /* run: --jobs, as written [NULL] */
-    const char *order;      /* run: file, random, longest [NULL: as
-                                    * needed] */
+    const char *order;      /* run: file, random, longest [NULL: as needed] */
     bool shuffle;           /* run: --shuf, --order random [false] */
     bool keep_order;        /* run: [false] */
     bool verbose;           /* run: [false] */
-    uint32_t retries;       /* executions of a task that fails [1] */
+    uint32_t retries;       /* most executions of a failing task [1] */
     const char *partition;  /* alloc: as written [NULL] */
     const char *unreliable; /* alloc: as written [NULL] */
     const char *account;    /* alloc: [NULL] */
@@ -120,17 +119,18 @@ struct bats_settings {
     bool all;                            /* output: [false] */
     bool failed;                         /* output: [false] */
     bool err;                            /* output: [false] */
-    bool sizes; /* tasks: by class, the memory asked for and used */
-    uint64_t slowest;                    /* tasks: [0] */
-    const char *state;                   /* tasks: [NULL] */
-    const char *where;                   /* tasks: [NULL] */
-    const char *on_machine;              /* log: a name [NULL] */
-    uint64_t last;                       /* log: entries [0] */
-    bool left;                           /* status: [false] */
-    const char *words[BATS_WORDS_MAX];   /* all arguments; NULL: not given */
-    const char *const *files;            /* run: the words of several bags, */
-    size_t n_files;                      /* [0] */
-    bool is_sweep;                       /* run: no BAG, but this: [false] */
+    bool sizes;             /* tasks: by class, memory requested and used */
+    uint64_t slowest;       /* tasks: [0] */
+    const char *state;      /* tasks: [NULL] */
+    const char *where;      /* tasks: [NULL] */
+    const char *on_machine; /* log: a name [NULL] */
+    uint64_t last;          /* log: entries [0] */
+    bool left;              /* status: [false] */
+    const char *words[BATS_WORDS_MAX]; /* all arguments; NULL: not given */
+    const char *const *files;          /* run: the words of several bags, */
+    size_t n_files;                    /* [0] */
+    bool is_sweep;                     /* run: a sweep instead of BAG
+                                          * [false] */
     struct bats_sweep_spec sweep;
     struct bats_sweep_source
         source[BATS_OPTIONS_LIST]; /* run: sweep.sources */
@@ -151,8 +151,8 @@ enum bats_option_kind {
     BATS_OPTION_OUTPUT,   /* as BATS_OPTION_CHOICE, or "stream:DIR" */
     BATS_OPTION_SIZE,     /* bytes > 0 */
     BATS_OPTION_ENV,      /* names of variables; nothing is stored */
-    BATS_OPTION_LIST,     /* a text that is added to those before it */
-    BATS_OPTION_SOURCE,   /* values of a sweep, added to those before it */
+    BATS_OPTION_LIST,     /* a text, appended to a list */
+    BATS_OPTION_SOURCE,   /* values of a sweep, appended to a list */
     BATS_OPTION_COUNT,    /* an integer in 0 .. 2^63 - 1 */
     BATS_OPTION_SMALL,    /* an integer in 0 .. 255 */
     BATS_OPTION_SCALE,    /* a number from 1e-6 to 1e6 */
@@ -166,7 +166,7 @@ enum bats_option_kind {
 
 /* In the order of the help. */
 enum bats_option_group {
-    BATS_GROUP_PLAN,   /* what the bag is like (plan) */
+    BATS_GROUP_PLAN,   /* description of the bag (plan) */
     BATS_GROUP_SELECT, /* selection of output (output) */
     BATS_GROUP_TASKS,  /* selection of tasks (tasks) */
     BATS_GROUP_MONEY,  /* money and machines */
@@ -180,11 +180,11 @@ enum bats_option_group {
 
 struct bats_option {
     const char *name;
-    char letter;          /* short form, or 0 */
-    const char *argument; /* its name in the help; NULL: none */
+    char letter;          /* short option, or 0 */
+    const char *argument; /* name of the argument in the help; NULL: none */
     enum bats_option_kind kind;
-    size_t offset;  /* offset of the value in struct bats_settings; of a
-                       source, its enum bats_source_kind */
+    size_t offset;  /* offset of the value in struct bats_settings; for a
+                     * source, its enum bats_source_kind */
     unsigned verbs; /* one bit per enum bats_verb */
     enum bats_option_group group;
     const char *help; /* a phrase without a final stop */
@@ -202,31 +202,32 @@ extern const size_t bats_options_n;
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                        struct bats_settings *settings, struct bats_error *err);
 
-/* The run continues from the sample in --profile. (For the policy expert a
+/* True if the run continues from the sample in --profile. (For policy expert a
  * profile only describes the pools.) */
 bool bats_settings_go_on(const struct bats_settings *settings);
 
-/* The run has neither a budget nor a deadline, and no schedule to choose. */
+/* True if the run has neither a budget nor a deadline, and no schedule to
+ * choose. */
 bool bats_settings_is_plain(const struct bats_settings *settings);
 
-/* A plain run on this machine, with --jobs and without a clusters file or
- * --verbose: it shows only output, failures and a line at the end. */
+/* True for a plain run on this machine, with --jobs and without a clusters
+ * file or --verbose: it shows only output, failures and a line at the end. */
 bool bats_settings_is_local(const struct bats_settings *settings);
 
-/* The aim is the least cost by the deadline. */
+/* True if the goal is the least cost by the deadline. */
 bool bats_settings_thrifty(const struct bats_settings *settings);
 
-/* Every option of `verb` with its value, as an object to be decref'd; seed is 0
- * if it is random. NULL: out of memory. */
+/* Every option of `verb` with its value, as an object that the caller
+ * releases; seed is 0 if it is random. NULL: out of memory. */
 json_t *bats_options_json(enum bats_verb verb,
                           const struct bats_settings *settings);
 
 /* The options in such an object that differ from their defaults, as a person
- * would write them: "--retries 2 --timeout 300%". The budget is not among
- * them. For free(); NULL: out of memory, or no object. */
+ * would write them: "--retries 2 --timeout 300%", without the budget. For
+ * free(); NULL: out of memory, or no object. */
 char *bats_options_given(enum bats_verb verb, const json_t *given);
 
-/* Prints the sentence and how to get help; returns its exit code (2). */
+/* Prints the sentence and how to get help; returns the exit code (2). */
 int bats_options_complain(enum bats_verb verb, const struct bats_error *err);
 
 #endif

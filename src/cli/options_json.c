@@ -23,7 +23,7 @@ static json_t *seconds(bats_time time)
     return json_real((double)time / (double)BATS_SECOND);
 }
 
-/* --timeout and --halt are several numbers each. */
+/* --timeout and --halt each consist of several numbers. */
 static json_t *timeout(const struct bats_sched_rules *rules)
 {
     return rules->timeout_median > 0

@@ -39,8 +39,8 @@ const struct bats_option bats_options[] = {
     ROW("array", 0, "LIST", SOURCE, BATS_SOURCE_ARRAY, RUNS, SWEEP,
         "values: numbers, as in 1-100:2 or 1,3,5-9, with the name array_id"),
     ROW("from-json", 0, "FILE", SOURCE, BATS_SOURCE_JSON, RUNS, SWEEP,
-        "values: those of an array or of JSON lines; the keys of objects are "
-        "names, as with --csv"),
+        "values: the items of a JSON array, or JSON lines; the keys of "
+        "objects are names, as with --csv"),
     ROW("colsep", 'C', "REGEXP", TEXT, AT(sweep.colsep), RUNS, SWEEP,
         "divide lines and values into columns {1}, {2}, ... by this extended "
         "regular expression, in which \\t is a tab"),
@@ -51,8 +51,8 @@ const struct bats_option bats_options[] = {
         "quote the words of COMMAND for the shell, so that it sees them as "
         "they are"),
     ROW("link", 0, NULL, FLAG, AT(sweep.link), RUNS, SWEEP,
-        "take one value of each list for a task, not all combinations; "
-        "shorter lists begin again"),
+        "take one value of each list per task, not all combinations; shorter "
+        "lists start over"),
     ROW("max-args", 'n', "N", TEXT, AT(max_args), RUNS, SWEEP,
         "put N values into each command: {} is all of them, {1} the first; 0: "
         "a task for each value, which {} leaves out"),
@@ -71,8 +71,8 @@ const struct bats_option bats_options[] = {
     ROW("slowest", 0, "N", COUNT, AT(slowest), TASKS, TASKS,
         "the N slowest tasks, the slowest first"),
     ROW("sizes", 0, NULL, FLAG, AT(sizes), TASKS, TASKS,
-        "instead of tasks their classes: the memory that they asked for and "
-        "used, and what asking for less would have saved"),
+        "list classes instead of tasks: the memory that they requested and "
+        "used, and what smaller requests would have saved"),
     ROW("state", 0, "pending|running|done|failed|skipped|removed", CHOICE,
         AT(state), TASKS, TASKS,
         "only tasks in this state (skipped: not run, because a task that they "
@@ -99,17 +99,17 @@ const struct bats_option bats_options[] = {
         "they ran to their limit, and this one if it is a job itself "
         "(default: $BATS_BUDGET, else unlimited)"),
     ROW("window", 'w', "DURATION", PERIOD, AT(run.window), ALLOC, MONEY,
-        "the longest time that a job works; it asks for less at the end of "
-        "the bag, and in any case for 10 s more, rounded up to minutes, and "
-        "is given back as soon as it has nothing to do (default: 10m at "
-        "first, then what the tasks need, as far as the partition allows)"),
+        "the longest time that a job works, less at the end of the bag; its "
+        "time limit is 10 s more, rounded up to minutes. A job is given back "
+        "as soon as it has nothing to do (default: 10m at first, then what "
+        "the tasks need, as far as the partition allows)"),
     ROW("nodes", 'N', "N", SMALL, AT(nodes), ALLOC, MONEY,
         "nodes of a job (default: 1)"),
     ROW("slots", 0, "N", SMALL, AT(slots), ALLOC, MONEY,
         "tasks at a time on each node of a job (default: 1)"),
     ROW("max-jobs", 0, "N", COUNT, AT(max_jobs), ALLOC, MONEY,
-        "ask for at most N jobs at a time, with --unreliable of either kind; "
-        "one that has a successor does not count any more (default: 8)"),
+        "request at most N jobs at a time (with --unreliable, N of either "
+        "kind); a job with a successor no longer counts (default: 8)"),
     ROW("time-min", 0, "DURATION", PERIOD, AT(least), ALLOC, MONEY,
         "let Slurm give a job less time, but no less than this, if it can "
         "start sooner then"),
@@ -123,10 +123,10 @@ const struct bats_option bats_options[] = {
         "(default: 10s)"),
     ROW("guarantee", 0, "lease|node|limit", CHOICE, AT(guarantee), ALLOC,
         MONEY,
-        "what is held for a job, so that the budget is kept: a lease, which is "
-        "prolonged while the run goes on, and without which the job ends "
-        "itself; also what Slurm bills until it knows that a node hangs; or "
-        "all of its time limit (default: lease)"),
+        "the money held for a job, so that the budget is kept. lease: for a "
+        "short time, which the run prolongs and without which the job ends "
+        "itself; node: also for what Slurm bills until it notices that a "
+        "node hangs; limit: for the whole time limit (default: lease)"),
     ROW("policy", 0, "bats|rr|expert", CHOICE, AT(policy), ALLOC, PAPERS,
         "bats: ask for the jobs that end the bag soonest within the budget; "
         "rr: for as many as there are tasks and money for; expert: for jobs "
@@ -248,7 +248,7 @@ const struct bats_option bats_options[] = {
         "with --open, without a driver: end when there was no task for this "
         "long"),
     ROW("expect", 0, "N", COUNT, AT(in_all), RUN, RUN,
-        "with --open: N tasks are expected in all (default: not known)"),
+        "with --open: N tasks are expected in all (default: unknown)"),
     ROW("no-replicate", 0, NULL, FLAG, AT(no_replicate), RUNS | ALLOC, RUN,
         "never run a task twice at the same time, as if every command began "
         "with '@once'; the same as --tail none"),
@@ -270,9 +270,9 @@ const struct bats_option bats_options[] = {
         "and tail in seconds, cost, task_cost, min(a, b), max(a, b), sqrt(a), "
         "log(a), < and >, as in 'cost + 5 * (makespan > 3600)'"),
     ROW("strategy", 0, "STRATEGY", TEXT, AT(strategy), FRONTIER, MONEY,
-        "also play this one, as for 'bats-mpi run'"),
+        "also play this strategy, written as for 'bats-mpi run'"),
     ROW("online", 0, NULL, FLAG, AT(online), FRONTIER, MONEY,
-        "of a record, use only what was known when the tail began"),
+        "from a record, use only what was known when the tail began"),
     ROW("plays", 0, "N", SMALL, AT(plays), FRONTIER, RUN,
         "plays of each strategy (default: 100)"),
     ROW("seed", 0, "N", COUNT, AT(run.engine.seed), FRONTIER, RUN,
@@ -302,28 +302,26 @@ const struct bats_option bats_options[] = {
         "binding (default: core)"),
     ROW("cores", 0, "N", SMALL, AT(run.need.cores), RUN | ALLOC, RUN,
         "the cores (ranks of one node) that each task needs, unless the bag "
-        "says it of this task (#BATS cores=N). It is bound to all of them, "
-        "and "
+        "sets its own (#BATS cores=N). It is bound to all of them, and "
         "OMP_NUM_THREADS is set to match (default: 1)"),
     ROW("memory", 0, "SIZE", SIZE, AT(memory), RUNS | ALLOC, RUN,
         "the memory that each task needs (suffixes K, M, G), unless the bag "
-        "says it of this task (#BATS memory=SIZE): tasks that run on a node "
-        "at "
-        "the same time need no more than it has. The report sets it against "
-        "what was used (default: what the batch job asked for each task, for "
+        "sets its own (#BATS memory=SIZE): tasks that run on a node at the "
+        "same time need no more than it has. The report compares it with "
+        "what was used (default: what the batch job requested per task, for "
         "the report only)"),
     ROW("memory-limit", 0, NULL, FLAG, AT(run.limits_memory), RUNS | ALLOC,
         RUN,
-        "kill a task whose processes hold more memory than it needs, which is "
-        "looked at each second, and count it as failed (out of memory)"),
+        "kill a task whose processes hold more memory than it needs (checked "
+        "every second), and count it as failed (out of memory)"),
     ROW("gpus", 0, "N", SMALL, AT(run.need.gpus), RUN, RUN,
-        "the GPUs that each task needs, unless the bag says it of this task "
-        "(#BATS gpus=N). CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES name "
-        "its own (default: 0)"),
+        "the GPUs that each task needs, unless the bag sets its own (#BATS "
+        "gpus=N). CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES name the "
+        "GPUs of the task (default: 0)"),
     ROW("gpus-per-node", 0, "N", SMALL, AT(run.gpus_per_node), RUN, RUN,
-        "the GPUs of each node, with the numbers from 0 on (default: those "
-        "that CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES names where the "
-        "ranks start)"),
+        "the GPUs of each node, numbered from 0 (default: those that "
+        "CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES names where the ranks "
+        "start)"),
     ROW("wd", 0, "DIR", DIRECTORY, AT(run.workdir), RUNS | ALLOC, RUN,
         "the directory in which tasks run (default: this one)"),
     ROW("env", 0, "NAME,...", ENV, 0, RUNS | ALLOC, RUN,
@@ -355,12 +353,13 @@ const struct bats_option bats_options[] = {
         "median on its cluster, and count it as failed"),
     ROW("retry-memory", 0, "FACTOR", MORE, AT(run.retry_memory), RUNS | ALLOC,
         FAULT,
-        "try a task that was out of memory again with FACTOR times as much, "
-        "again and again, as far as a node has it. These are no --retries"),
+        "try a task that ran out of memory again with FACTOR times as much, "
+        "repeatedly, up to the memory of a node. This does not count as one "
+        "of --retries"),
     ROW("retry-time", 0, "FACTOR", MORE, AT(run.engine.rules.retry_time),
         RUNS | ALLOC, FAULT,
-        "try a task that --timeout has stopped again with FACTOR times as much "
-        "time, up to 5 times. These are no --retries"),
+        "try a task that --timeout has stopped again with FACTOR times as "
+        "much time, up to 5 times. This does not count as one of --retries"),
     ROW("halt", 0, "WHEN", HALT, AT(run.engine.rules), RUNS | ALLOC, FAULT,
         "never; soon,fail=N: start no more tasks after N have failed; "
         "now,fail=N: also stop the running ones; fail=N%: when N% of the "
@@ -419,8 +418,8 @@ const struct bats_option bats_options[] = {
     ROW("join", 0, "FILE", FILE, AT(join), WORKER, RUN,
         "the file that the run has written; only you may read it"),
     ROW("job", 0, "ID", TEXT, AT(job), WORKER, RUN,
-        "the number of this job (default: that of the batch job, else host "
-        "and process)"),
+        "the number of this job (default: that of the batch job, else from "
+        "host and process)"),
     ROW("dry-run", 0, NULL, FLAG, AT(dry_run), RUN, RUN,
         "show which tasks would run, where and at what charge; start nothing"),
     ROW("task", 't', "LIST", LIST, AT(task), OUTPUT, SELECT,
@@ -450,8 +449,8 @@ const struct bats_option bats_options[] = {
         "put the number of its task and a tab in front of each line of "
         "output"),
     ROW("tagstring", 0, "TEXT", TEXT, AT(tagstring), RUNS | ALLOC, OUTPUT,
-        "put this text and a tab there; it may have replacement strings, as "
-        "in '{1} {#}'"),
+        "put this text and a tab in front instead; it may have replacement "
+        "strings, as in '{1} {#}'"),
     ROW("results", 0, "DIR", DIRECTORY, AT(results), RUNS | ALLOC, OUTPUT,
         "write output to DIR/<task>/stdout and stderr instead; or, if DIR has "
         "replacement strings, as in 'out/{1}', to those files in it"),
@@ -469,12 +468,12 @@ const struct bats_option bats_options[] = {
         "cluster, by the history; for a sweep, by its numeric parameters "
         "where these explain runtimes"),
     ROW("csv", 0, NULL, FLAG, AT(csv), PLAN | COMPUTES, OUTPUT,
-        "answer in comma-separated values (plan: with --frontier)"),
+        "print comma-separated values (plan: with --frontier)"),
     ROW("json", 0, NULL, FLAG, AT(json), OBJECT, OUTPUT, "answer in JSON"),
     ROW("json", 0, NULL, FLAG, AT(json), LINES, OUTPUT,
-        "answer in JSON, one object per line"),
+        "print JSON, one object per line"),
     ROW("once", 0, NULL, FLAG, AT(once), TOP, OUTPUT,
-        "print the present state once, without a terminal"),
+        "print the current state once, without a terminal"),
     ROW("html", 0, "FILE", FILE, AT(html), PLAN | COMPUTES, OUTPUT,
         "write a page for the browser instead (-: standard output)"),
     ROW("out", 'o', "FILE", FILE, AT(out), REPORT, OUTPUT,

@@ -7,7 +7,7 @@
 
 #include "run/run.h"
 
-/* A duration > 0. */
+/* Parses a duration > 0. */
 static int parse_period(const char *text, bats_time *period,
                         struct bats_error *err)
 {
@@ -17,7 +17,7 @@ static int parse_period(const char *text, bats_time *period,
                : bats_refuse(err, "it must be longer than 0");
 }
 
-/* "90", "15m" or "200%". */
+/* Parses "90", "15m" or "200%". */
 static int parse_timeout(const char *text, struct bats_sched_rules *rules,
                          struct bats_error *err)
 {
@@ -34,7 +34,7 @@ static int parse_timeout(const char *text, struct bats_sched_rules *rules,
     return rc;
 }
 
-/* "100ms" or "100ms,1000". */
+/* Parses "100ms" or "100ms,1000". */
 static int parse_sync(const char *text, struct bats_settings *settings,
                       struct bats_error *err)
 {
@@ -64,7 +64,7 @@ static int parse_factor(const char *text, double low, double high,
     return rc;
 }
 
-/* "never", "soon,fail=3", "now,fail=10%", as GNU parallel has it. */
+/* Parses "never", "soon,fail=3", "now,fail=10%", as in GNU parallel. */
 static int parse_halt(const char *text, struct bats_sched_rules *rules,
                       struct bats_error *err)
 {
@@ -145,7 +145,7 @@ static int parse_choice(const char *text, const char *choices,
                        choices);
 }
 
-/* "stream:DIR", or one of the words. */
+/* Parses "stream:DIR", or one of the words. */
 static int parse_output(const char *text, struct bats_settings *settings,
                         struct bats_error *err)
 {
@@ -179,7 +179,8 @@ static int add_source(const struct bats_option *option, const char *text,
     return 0;
 }
 
-/* --env NAME,...: tasks have the environment of the run in any case. */
+/* --env NAME,...: stores nothing, since tasks have the environment of the run
+ * in any case. */
 static int check_names(const char *text, struct bats_error *err)
 {
     for (const char *at = text; *at != '\0';) {
@@ -203,7 +204,7 @@ static int parse_text(const char *text, const char **value,
     return text[0] != '\0' ? 0 : bats_refuse(err, "the argument is empty");
 }
 
-/* The kinds with a value of their own. */
+/* Stores a value that belongs to one setting. */
 static int store_value(const struct bats_option *option, const char *text,
                        void *value, struct bats_error *err)
 {
@@ -242,7 +243,7 @@ static int store_value(const struct bats_option *option, const char *text,
     }
 }
 
-/* The kinds that set several settings, or none. */
+/* Stores a value that sets several settings, or none. */
 static int store(const struct bats_option *option, const char *text,
                  struct bats_settings *settings, struct bats_error *err)
 {
@@ -269,7 +270,7 @@ int bats_option_store(const struct bats_option *option, const char *text,
                       struct bats_settings *settings, struct bats_error *err)
 {
     struct bats_error why = {0};
-    if (option->kind == BATS_OPTION_SOURCE) /* its kind is in the offset */
+    if (option->kind == BATS_OPTION_SOURCE) /* the offset holds its kind */
         return add_source(option, text, settings, err);
     if (store(option, text, settings, &why) != 0)
         return bats_refuse(err, "--%s: %s", option->name, why.text);

@@ -9,14 +9,14 @@
 
 #include "cli/options.h"
 
-/* Puts `text`, which has to outlive *settings, where `option` is kept; a flag
- * has no text. BATS_EINPUT: it is not such a value; the sentence names the
+/* Stores `text`, which must outlive *settings, where `option` keeps its value;
+ * a flag has no text. BATS_EINPUT: an invalid value; the sentence names the
  * option. */
 int bats_option_store(const struct bats_option *option, const char *text,
                       struct bats_settings *settings, struct bats_error *err);
 
 /* The same for a budget, without a name in the sentence. Only
- * BATS_OPTION_BUDGET may be the account's: a plan belongs to no job. */
+ * BATS_OPTION_BUDGET accepts "account": a plan belongs to no job. */
 int bats_option_budget(enum bats_option_kind kind, const char *text,
                        struct bats_settings *settings, struct bats_error *err);
 

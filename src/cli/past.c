@@ -46,7 +46,7 @@ static void warn(struct bats_learner *l, const struct bats_error *err)
     l->path = NULL;
 }
 
-/* A file that is no record, or one of another version, is ignored. */
+/* Ignores a file that is not a record, or one of another version. */
 static void look_back(struct bats_learner *l, const char *record, bool scaled)
 {
     struct bats_store *store;
@@ -105,7 +105,7 @@ void bats_learner_release(struct bats_learner *l)
     *l = (struct bats_learner){.path = NULL};
 }
 
-/* The hardware of the rank that the first machine of the cluster has. */
+/* The hardware of the rank of the cluster's first machine. */
 static const struct bats_hardware *hardware_of(const struct bats_survey *s,
                                                size_t cluster)
 {
@@ -135,7 +135,7 @@ void bats_learner_meet(struct bats_learner *l, const struct bats_survey *s)
 }
 /* ---- what is believed ---- */
 
-/* For the clusters in `places`. */
+/* Asks for beliefs about the clusters in `places`. */
 static bool believe(struct bats_learner *l,
                     const struct bats_cluster *clusters, size_t n)
 {
@@ -181,7 +181,7 @@ double bats_past_factor(double deviation)
     return exp(1.28 * deviation);
 }
 
-/* "4m10s, 2m to 8m" */
+/* Writes "4m10s, 2m to 8m". */
 static void put_range(char *text, size_t size, const struct bats_prior *p,
                       size_t cluster)
 {

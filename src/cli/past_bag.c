@@ -10,7 +10,7 @@
 #include "util/encode.h"
 #include "util/text.h"
 
-/* Upper bounds on the commands and points of a bag that are looked at. */
+/* Most commands and points of a bag that are checked. */
 #define KINDS_SEEN 10000
 #define POINTS_SEEN 1000
 
@@ -61,7 +61,7 @@ uint32_t bats_bag_kinds_of(struct bats_bag_kinds *k, uint32_t i,
                            : bats_task_kinds_number(&k->kinds, command);
 }
 
-/* Counts the tasks of each kind, by the commands that were looked at. */
+/* Counts the tasks of each kind among the commands checked. */
 int bats_bag_kinds_count(struct bats_bag_kinds *k)
 {
     uint32_t every = k->bag->n_tasks / KINDS_SEEN + 1;

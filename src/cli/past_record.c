@@ -68,7 +68,7 @@ static int take_time(void *context, const struct bats_view_result *result,
                : 0;
 }
 
-/* 1: it was added. */
+/* Returns 1 if the session was added. */
 static int add_session(struct bats_store *store, struct bats_view *view,
                        const struct bats_view_session *session,
                        struct bats_error *err)

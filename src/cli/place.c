@@ -54,7 +54,7 @@ int bats_place_note(json_t *settings, const char *dir, const char *record,
                : bats_no_memory(err);
 }
 
-/* The directory noted in the record at `path`; NULL if it has none. */
+/* The directory noted in the record at `path`; NULL if there is none. */
 static int ask(const char *path, char **dir, struct bats_error *err)
 {
     struct bats_view *view;

@@ -12,7 +12,7 @@
 #include "record/write/record.h"
 #include "util/grow.h"
 
-/* From being sent to its end. */
+/* An execution, from being sent to its end. */
 struct execution {
     bats_time sent, end;
     enum { ANSWERED, LOST, GIVEN_UP, STOPPED } how;
@@ -21,26 +21,27 @@ struct execution {
 struct pool {
     struct execution *list;
     size_t n, capacity;
-    double asked;  /* slots of machines that were asked for, */
-    double there;  /* of those that were there to the end, */
-    double slots;  /* of all */
-    double charge; /* of all, a window */
+    double asked;  /* slots of machines asked for, summed */
+    double there;  /* slots of machines that stayed to the end */
+    double slots;  /* slots of all machines */
+    double charge; /* charge of all machines per window */
 };
 
 struct reading {
     struct bats_view *view;
     struct bats_view_status status;
-    struct bats_cluster clusters[BATS_CLUSTERS_MAX]; /* only unreliable,
-                                                        noticed */
+    struct bats_cluster clusters[BATS_CLUSTERS_MAX]; /* only the members
+                                                      * unreliable and
+                                                      * noticed */
     bool is_free;
     bats_time noticed; /* bats_strategy_noticed */
-    int64_t jobs;      /* at a time; 0: machines are no jobs */
+    int64_t jobs;      /* jobs at a time; 0: machines are not jobs */
     struct bats_run_history history;
     struct pool pools[2]; /* unreliable, reliable */
     size_t n_machines;
-    bats_time *done_times; /* of tasks, ascending */
+    bats_time *done_times; /* ends of tasks, ascending */
     size_t n_done_times;
-    bats_time waited; /* until then, tasks had not been sent yet */
+    bats_time waited; /* until then, some task had never been sent */
 };
 
 /* ---- reading ---- */
@@ -125,7 +126,7 @@ static int how_it_ended(const struct reading *r,
     }
 }
 
-/* `sent`: by task, when it was sent for the first time. */
+/* `sent`: by task, when it was first sent. */
 static int take(struct reading *r, const struct bats_history_span *s,
                 bats_time *sent, struct bats_error *err)
 {
@@ -194,7 +195,7 @@ static double effective_size(const struct reading *r)
     return fmax(fmin(round(size), p->slots), 1);
 }
 
-/* The executions before `now` as they were known then. For free(). */
+/* The executions before `now` as known at that time. For free(). */
 static struct bats_instance *list_instances(const struct pool *p,
                                             bats_time now, size_t *n)
 {
@@ -231,7 +232,7 @@ static bats_time tail_of(const struct reading *r, double slots)
                                                    : r->done_times[(size_t)at];
 }
 
-/* False: no memory, or nothing has answered there. */
+/* False: no memory, or nothing has answered in the pool. */
 static bool find_answers(const struct reading *r, int pool, bats_time now,
                          bats_time d, struct bats_answers *a)
 {
@@ -282,8 +283,8 @@ static void set_pool(const struct reading *r, int pool, double slots,
                             (double)r->status.window));
 }
 
-/* A reliable pool that was never used is taken to answer as the other one does.
- */
+/* A reliable pool that was never used is assumed to answer like the other
+ * one. */
 static int make_pools(struct reading *r, const char *path, bool is_online,
                       struct bats_pools *pools, struct bats_error *err)
 {
@@ -340,7 +341,7 @@ int bats_pools_keep(const char *record, const char *path,
     struct bats_profile profile = {.n_tasks = 0};
     struct bats_pools pools;
     int rc = bats_pools_of_record(record, false, &pools, err);
-    if (rc == BATS_EINPUT) { /* there is nothing to keep */
+    if (rc == BATS_EINPUT) { /* nothing to keep */
         bats_pools_release(&pools);
         return 0;
     }

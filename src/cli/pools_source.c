@@ -10,14 +10,14 @@
 #include "cli/look.h"
 #include "sim/scenario.h"
 
-#define DRAWS 20000 /* executions that a scenario is asked for */
+#define DRAWS 20000 /* executions drawn from a scenario */
 
 /* ---- a scenario ---- */
 
 /* Executions of a pool; room for DRAWS each. */
 struct drawn {
-    bats_time *times, *lost; /* of all, < 0 of those that do not answer; and
-                                until a loss */
+    bats_time *times, *lost; /* runtimes of all executions, < 0 if one does not
+                              * answer; times until a loss */
     size_t n_times, n_lost, n_answers;
 };
 
@@ -52,7 +52,7 @@ static void draw_times(const struct bats_scenario *s, int pool,
     gsl_rng_free(rng);
 }
 
-/* Makes the times those of all executions, or of those that answer. */
+/* Keeps the times of all executions, or only of those that answer. */
 static void sort_out(struct drawn *d, bool all)
 {
     size_t n = 0;

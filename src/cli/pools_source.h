@@ -3,12 +3,12 @@
  * (pools_record.c), a scenario or a file of pools (pools_source.c).
  *
  * Layer: cli. Source for records: ExPERT (bats/strategy.h), sections 4.2 and
- * 4.3. An execution that was lost, timed out or was stopped after 4 T_ur is
- * one that does not answer; one that was stopped earlier says nothing. The
- * effective size of the unreliable pool is the mean number of its slots that
- * were busy while some tasks had never been sent: the rate at which tasks were
- * sent times how long each was under way. Machines that were never asked for
- * count as no worse than the others.
+ * 4.3. An execution that was lost, timed out or was stopped after 4 T_ur
+ * counts as one that does not answer; one that was stopped earlier does not
+ * count. The effective size of the unreliable pool is the mean number of its
+ * slots that were busy while some tasks had never been sent: the rate at which
+ * tasks were sent times how long each was under way. Machines that were never
+ * asked for are assumed to be no worse than the others.
  */
 #ifndef BATS_CLI_POOLS_SOURCE_H
 #define BATS_CLI_POOLS_SOURCE_H
@@ -24,16 +24,16 @@
 int bats_pools_of_record(const char *path, bool is_online,
                          struct bats_pools *pools, struct bats_error *err);
 
-/* Adds them to the profile of the same run (input/profile.h), if it had an
- * unreliable cluster that has answered. Errors of reading and writing both. */
+/* Adds the pools to the profile of the same run (input/profile.h), if it had
+ * an unreliable cluster that has answered. Errors of reading and writing
+ * both. */
 int bats_pools_keep(const char *record, const char *profile,
                     struct bats_error *err);
 
 /* Detects the kind of the file (path as in bats_look_find): a record begins as
  * SQLite files do, a file of pools with '{', anything else is a scenario.
- * `is_online`: of a record, only what was known when fewer tasks than
- * unreliable slots were left. Release with bats_pools_release. BATS_EINPUT
- * with a sentence, BATS_ENOMEM, and errors of records. */
+ * `is_online`: as above, for a record. Release with bats_pools_release.
+ * BATS_EINPUT with a sentence, BATS_ENOMEM, and errors of records. */
 int bats_pools_read(const char *word, bool is_online, struct bats_pools *pools,
                     struct bats_error *err);
 

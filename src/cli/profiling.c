@@ -18,8 +18,8 @@
 
 /* ---- the profile ---- */
 
-/* Tells the profile of the tasks of a graph that are left, as far as runtimes
- * are known. */
+/* Adds to the profile the graph of the tasks left, as far as runtimes are
+ * known. */
 static int set_graph(struct bats_profile *profile,
                      const struct bats_graph *graph,
                      const struct bats_sched *sched, uint8_t *state,
@@ -119,7 +119,7 @@ void bats_profiling_say_longest(FILE *out,
                 sampled->longest + 1);
 }
 
-/* The aim of a run with this deadline. */
+/* Shows whether the deadline can be kept, and for how much. */
 static void show_deadline(FILE *out, const struct bats_settings *set,
                           const struct bats_profile *profile,
                           const struct bats_estimator *e)

@@ -15,7 +15,7 @@ static const char shown[] = "output is shown by whole lines, and with "
 
 static const struct {
     char letter;
-    const char *name; /* NULL: it has none */
+    const char *name; /* NULL: no long name */
     const char *instead;
 } table[] = {
     {0, "pipe", files},

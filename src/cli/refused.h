@@ -1,6 +1,6 @@
 /*
- * refused: options of GNU parallel and xargs that bats-mpi does not have, by
- * name, and what to do instead.
+ * refused: options of GNU parallel and xargs that bats-mpi does not have, and
+ * what to do instead.
  *
  * Layer: cli. Used by options.c.
  */
@@ -16,7 +16,7 @@
 int bats_refused_option(int letter, const char *name, size_t n,
                         struct bats_error *err);
 
-/* A word of a sweep has {= PERL =}: BATS_EINPUT. */
+/* BATS_EINPUT if a word of a sweep has {= PERL =}. */
 int bats_refused_words(const char *const *words, size_t n,
                        struct bats_error *err);
 

@@ -18,7 +18,7 @@
 
 /* ---- the bag ---- */
 
-/* Shows the warnings about a plan file or a command, one in a line. */
+/* Shows the warnings about a plan file or a command, one per line. */
 static void warn(const struct bats_bagfile *bag)
 {
     const struct bats_sweep *sweep = bag->sweep;
@@ -77,7 +77,7 @@ static int load_bag(const struct bats_settings *set, struct bats_request *r,
 
 /* ---- output, replicas, policy ---- */
 
-/* At most ten digits, because people type it to repeat the run. */
+/* At most ten digits: people type the seed to repeat the run. */
 static int random_seed(uint64_t *seed, struct bats_error *err)
 {
     uint32_t bits;
@@ -88,7 +88,7 @@ static int random_seed(uint64_t *seed, struct bats_error *err)
     return 0;
 }
 
-/* --tagstring and --results. */
+/* Makes the labels of --tagstring and --results. */
 static int make_labels(const struct bats_settings *set, struct bats_request *r,
                        struct bats_error *err)
 {
@@ -213,7 +213,7 @@ static int resolve_budget(const struct bats_settings *set,
     return rc;
 }
 
-/* With a deadline, the default is the least cost. */
+/* With a deadline, the default goal is the least cost. */
 static struct bats_goal goal_of(const struct bats_settings *set)
 {
     struct bats_goal goal = {.deadline = set->deadline.duration,
@@ -231,7 +231,7 @@ static int64_t bytes_in_kib(int64_t bytes)
     return bytes > 0 ? (bytes - 1) / 1024 + 1 : 0;
 }
 
-/* The options that need no files. */
+/* Takes the options that need no files. */
 static struct bats_run_options plain_options(const struct bats_settings *set)
 {
     struct bats_run_options options = set->run;
@@ -249,8 +249,8 @@ static struct bats_run_options plain_options(const struct bats_settings *set)
     return options;
 }
 
-/* Statistics of tasks that begin in the order of the bag say little about those
- * that are left. */
+/* True if tasks begin in the order of the bag: statistics of the first ones
+ * then say little about the rest. */
 static bool is_in_order(const struct bats_settings *set,
                         const struct bats_run_options *options)
 {
@@ -294,7 +294,7 @@ static bool any_unreliable(const struct bats_clusters_file *file)
     return false;
 }
 
-/* Chooses the default, unless an option asks for what only others can do. */
+/* Chooses the default policy, unless an option needs another one. */
 static void choose_policy(const struct bats_request *r, enum bats_verb verb,
                           struct bats_settings *set)
 {
@@ -307,7 +307,7 @@ static void choose_policy(const struct bats_request *r, enum bats_verb verb,
             r->bag->graph != NULL));
 }
 
-/* What the bag says; 0: nothing. */
+/* The memory that the bag specifies for task i; 0: none. */
 static int64_t memory_of(const struct bats_bagfile *bag, uint32_t task)
 {
     struct bats_need need = {0};
@@ -315,8 +315,8 @@ static int64_t memory_of(const struct bats_bagfile *bag, uint32_t task)
     return need.memory_kib;
 }
 
-/* Adds what the bag says of the memory that tasks ask for to the options in the
- * record: [KiB, tasks, KiB, tasks, ...]. */
+/* Adds the memory that the bag's tasks request to the options in the record:
+ * [KiB, tasks, KiB, tasks, ...]. */
 static int note_memory(struct bats_request *r, struct bats_error *err)
 {
     uint32_t n = r->bag->n_tasks;

@@ -1,5 +1,5 @@
 /*
- * request: a run as the user asked for it. Loads the files that the options
+ * request: a run as requested by the user. Loads the files that the options
  * name, and translates options and files for the layer run.
  *
  * Layer: cli. Used by the verbs run, alloc and sample.
@@ -17,34 +17,35 @@
 #include "input/profile.h"
 #include "run/run.h"
 
-/* `options` point into the rest, which therefore stays where it is. */
+/* `options` point into the other members: do not move it. */
 struct bats_request {
-    struct bats_open_bag open; /* of --open */
+    struct bats_open_bag open; /* for --open */
     struct bats_run_options options;
     struct bats_choosing choosing;
     struct bats_bagfile *bag;
-    struct bats_clusters_file *clusters; /* NULL: those found */
+    struct bats_clusters_file *clusters; /* NULL: the clusters found */
     struct bats_profile profile;         /* with --profile; or, with the */
-    struct bats_pools pools;             /* policy expert, only this of it */
+    struct bats_pools pools;             /* policy expert takes only these */
     struct bats_welcome welcome;         /* with --welcome */
-    struct bats_label *tag, *results;    /* of --tagstring, --results */
-    uint8_t *once;                       /* by task: it is never replicated */
-    char *output_dir;                    /* of --output stream; else NULL */
-    json_t *settings;                    /* for the record, which may grow, */
-    char *settings_text;                 /* as the options have it */
+    struct bats_label *tag, *results;    /* for --tagstring, --results */
+    uint8_t *once;                       /* by task: never replicate it */
+    char *output_dir;                    /* for --output stream; else NULL */
+    json_t *settings;                    /* for the record; may grow */
+    char *settings_text;                 /* the same as text, for the
+                                          * options */
 };
 
-/* Names the policy in `set`, unless the user has. Unless quiet, warns on
+/* Sets the policy in `set`, unless the user has. Unless quiet, warns on
  * standard error of likely mistakes. BATS_EINPUT: an option or a file is
  * wrong; BATS_ESYS, BATS_ENOMEM. Call bats_request_release in any case. */
 int bats_request_init(struct bats_request *request, enum bats_verb verb,
                       struct bats_settings *set, struct bats_error *err);
 void bats_request_release(struct bats_request *request);
 
-/* `options` take the settings as they are now. BATS_ENOMEM. */
+/* Copies the present settings into `options`. BATS_ENOMEM. */
 int bats_request_settle(struct bats_request *request, struct bats_error *err);
 
-/* The bag of a command and its values alone. BATS_EINPUT, BATS_ENOMEM. */
+/* Makes the bag of a command and its values. BATS_EINPUT, BATS_ENOMEM. */
 int bats_request_sweep(const struct bats_settings *set,
                        struct bats_bagfile **bag, struct bats_error *err);
 

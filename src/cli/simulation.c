@@ -12,7 +12,7 @@
 
 /* ---- for people ---- */
 
-/* Money to the hundredth of a unit, for means. */
+/* Means of money, rounded to hundredths of a unit. */
 static struct bats_phrase rounded(double amount)
 {
     const bats_money hundredth = BATS_UNIT / 100;

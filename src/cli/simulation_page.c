@@ -18,7 +18,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Percentiles 0 to 100 of n values in `of` runs; null where fewer runs have a
+/* Percentiles 0 to 100 of n values in `of` runs; null if too few runs have a
  * value. Sorts the values. */
 static json_t *quantiles(double *values, size_t n, size_t of)
 {

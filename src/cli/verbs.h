@@ -32,30 +32,30 @@ enum bats_verb {
     BATS_VERBS
 };
 
-#define BATS_WORDS_MAX 3 /* upper limit of the arguments of a verb */
+#define BATS_WORDS_MAX 3 /* most arguments of a verb */
 
 struct bats_verb_row {
     const char *name;
     int min, max;         /* number of arguments */
-    const char *missing;  /* the message if an argument is missing */
+    const char *missing;  /* message if an argument is missing */
     const char *purpose;  /* a phrase */
-    const char *synopsis; /* for the help, as is the text below it: */
+    const char *synopsis; /* for the help, like the text below it: */
     const char *more;
 };
 
 extern const struct bats_verb_row bats_verbs[BATS_VERBS];
 
-/* The verb runs tasks on the ranks that it was started on: run, sample. */
+/* True if the verb runs tasks on the ranks it was started on: run, sample. */
 bool bats_verb_runs(enum bats_verb verb);
 
-/* True if `word` is a verb, which is then in *verb. */
+/* True if `word` is a verb; sets *verb. */
 bool bats_verb_find(const char *word, enum bats_verb *verb);
 
 /* Appends to the sentence of `err` the verb that `word` resembles, if any: a
  * mistyped verb is taken for a bag. */
 void bats_verb_suggest(const char *word, struct bats_error *err);
 
-/* BATS_EINPUT with one sentence: `verb` does not take `n` arguments. */
+/* BATS_EINPUT with one sentence if `verb` does not take `n` arguments. */
 int bats_verb_words(enum bats_verb verb, int n, char **words,
                     struct bats_error *err);
 

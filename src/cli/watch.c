@@ -23,7 +23,7 @@
 
 /* ---- the observer ---- */
 
-/* Reports the clusters found if there is no clusters file. */
+/* Reports the clusters that were found, without a clusters file. */
 static void print_found(const struct bats_survey *survey)
 {
     const struct bats_platform *p = &survey->platform;
@@ -57,8 +57,8 @@ static void print_end(const struct bats_survey *survey)
               bats_words_clock(survey->job_end_us).s);
 }
 
-/* Output is not held back for tasks that will not run: those that are skipped
- * or were done in earlier sessions. */
+/* Output must not wait for tasks that will not run: skipped ones, and those
+ * done in earlier sessions. */
 static void pass_over(struct bats_watch *w, const struct bats_sched *sched)
 {
     uint32_t task, n = w->options->bag->n_tasks;
@@ -71,8 +71,8 @@ static void pass_over(struct bats_watch *w, const struct bats_sched *sched)
         bats_inorder_ended(w->inorder, task, 0);
 }
 
-/* The order of tasks, if it is not that of the bag; a workflow begins with its
- * longest chain. */
+/* Describes the order of tasks if it is not that of the bag. A workflow begins
+ * with its longest chain. */
 static const char *order_words(const struct bats_run_options *o,
                                const struct bats_platform *platform)
 {
@@ -135,7 +135,7 @@ static void on_started(void *context, const struct bats_survey *survey,
         print_end(survey);
 }
 
-/* Says once that the deadline will be missed, and what the user can do. */
+/* Tells once that the deadline will be missed, and what the user can do. */
 static void tell_late(struct bats_watch *w,
                       const struct bats_platform *platform,
                       const struct bats_sched_status *s)
@@ -159,7 +159,7 @@ static void tell_late(struct bats_watch *w,
         s->done > 0 ? "" : " at the earliest, for none has ended yet", ask);
 }
 
-/* The same, once for each workflow. */
+/* The same, once per workflow. */
 static void tell_late_workflows(struct bats_watch *w,
                                 const struct bats_purse_status *list,
                                 uint32_t n)
@@ -259,7 +259,7 @@ static void on_progress(void *context, const struct bats_platform *platform,
         snapshot.phase = snapshot.sampled_at == BATS_NEVER
                              ? BATS_SNAPSHOT_SAMPLING
                              : BATS_SNAPSHOT_CHOOSING;
-    /* The engine's time stands still between events. */
+    /* The engine's clock stands still between events. */
     double now = (double)bats_watch_elapsed(w) * w->options->time_scale;
     if (now > (double)snapshot.status.now && now < (double)BATS_NEVER)
         snapshot.status.now = (bats_time)now;
@@ -287,8 +287,8 @@ static bool on_choose(void *context, const struct bats_survey *survey,
     return bats_choosing_answer(w->choosing, &survey->platform, sched, choice);
 }
 
-/* The choice may rest on other figures than the table that was shown, because
- * tasks have ended since. */
+/* The choice may rest on other figures than the table shown, because tasks
+ * have ended since. */
 static void on_chosen(void *context, const struct bats_survey *survey,
                       const struct bats_sched *sched)
 {
@@ -349,7 +349,7 @@ static void write_output(void *context, uint32_t task, int stream,
         write_tagged(w, file, task, bytes, n);
     else
         fwrite(bytes, 1, n, file);
-    /* stdio writes large text at once, and tells of its error only once. */
+    /* stdio writes large text at once, and reports its error only once. */
     if ((fflush(file) != 0 || ferror(file)) && stream == 1) {
         w->out_errno = errno;
         raise(SIGTERM);
@@ -425,7 +425,7 @@ static void on_ended(void *context, const struct bats_execution *e)
         .host = (char *)e->host,
         .command = (char *)e->command,
     };
-    /* If memory is short, only the report suffers. */
+    /* Without memory, only the report suffers. */
     bats_failures_add(&w->failures, &failure, NULL);
 }
 
@@ -511,7 +511,7 @@ void bats_watch_finish(struct bats_watch *watch,
     watch->inorder = NULL;
     if (watch->live_path != NULL)
         unlink(watch->live_path);
-    if (watch->choosing->asks) /* no answer until the end */
+    if (watch->choosing->asks) /* no answer before the end */
         putc('\n', stderr);
 }
 

@@ -23,40 +23,40 @@
 #include "run/run.h"
 
 struct bats_watch {
-    /* Borrowed: */
+    /* Owned by others: */
     const struct bats_settings *set;
     const struct bats_run_options *options;
     struct bats_learner *learner;
     struct bats_choosing *choosing;
-    struct bats_label *label; /* of --tagstring; or NULL */
+    struct bats_label *label; /* for --tagstring, or NULL */
 
-    const struct bats_policy *policy; /* that runs */
-    bool brief; /* the start is not announced, nor is the plan */
+    const struct bats_policy *policy; /* the policy in use */
+    bool brief; /* announces neither the start nor the plan */
     struct bats_inorder *inorder; /* --keep-order; else NULL; owned */
-    struct bats_joblog *joblog;   /* NULL: none; owned */
+    struct bats_joblog *joblog;   /* NULL: no joblog; owned */
     uint64_t *received;           /* with joblog: bytes of output, by task */
     struct bats_failures failures;
     struct bats_causes causes;
     char *live_path;  /* of the status file, or NULL; owned */
     int64_t lived_us; /* monotonic clock: when it was written last */
-    bool live_failed; /* writing it failed, and the user was told */
+    bool live_failed; /* writing it failed, and the user knows */
     uint64_t yielded; /* executions that were checkpointed */
-    bool is_late;     /* it was said that the deadline will not be kept; the */
-    bool are_late[BATS_PURSES_MAX]; /* same of each workflow */
+    bool is_late;     /* the user knows that the deadline will be missed, */
+    bool are_late[BATS_PURSES_MAX]; /* and for which workflows */
     struct bats_progress progress;
     int terminal;      /* the terminal behind standard error while a line is
                         * shown, or -1 */
-    bool out_is_shown; /* standard output reaches that terminal too */
+    bool out_is_shown; /* standard output reaches that terminal, too */
     int64_t start_us;  /* real time, microseconds since 1970 */
     int64_t begin_us;  /* monotonic clock */
-    int out_errno;     /* why standard output cannot be written, or 0 */
+    int out_errno;     /* errno of standard output, or 0 */
     bool log_is_broken;
-    bool not_held; /* holding output failed, and the user was told */
+    bool not_held; /* holding output failed, and the user knows */
 };
 
-/* All pointers must live as long; `learner` is set later. If the run resumes an
- * earlier one, bats_joblog_continue has to follow. BATS_EINPUT (the joblog
- * cannot be written), BATS_ENOMEM. */
+/* All pointers must live as long; `learner` is set later. If the run resumes
+ * an earlier one, call bats_joblog_continue. BATS_EINPUT (the joblog cannot be
+ * written), BATS_ENOMEM. */
 int bats_watch_init(struct bats_watch *watch, const struct bats_settings *set,
                     const struct bats_run_options *options,
                     struct bats_choosing *choosing, struct bats_label *label,
@@ -66,13 +66,13 @@ void bats_watch_release(struct bats_watch *watch);
 /* Returns the observer, which is valid as long as the watch. */
 struct bats_observer bats_watch_observer(struct bats_watch *watch);
 
-/* From now on keeps the status file of the record at `record` (report/live.h).
+/* Keeps the status file of the record at `record` from now on (report/live.h).
  * BATS_ENOMEM. */
 int bats_watch_live(struct bats_watch *watch, const char *record,
                     struct bats_error *err);
 
 /* Removes the status file, and the progress line before the closing report.
- * Without a progress line, prints all decisions now. `snapshot`: of the end;
+ * Without a progress line, prints all decisions now. `snapshot`: at the end;
  * NULL: nothing was run. */
 void bats_watch_finish(struct bats_watch *watch,
                        const struct bats_snapshot *snapshot);

@@ -7,7 +7,7 @@
 #include "site/batch_system.h"
 
 #define MACHINES_MAX 100000
-#define LOOK_US 10000000 /* between two looks for drained hosts */
+#define LOOK_US 10000000 /* between two checks for drained hosts */
 
 static int platform(void *context, struct bats_platform *platform,
                     struct bats_error *err)
@@ -97,8 +97,8 @@ static int take_cluster(struct bats_welcome *w, uint32_t i,
     return add_machines(w, i, cluster->max, err);
 }
 
-/* Worker jobs are those of a batch system if the run is in one, or if a cluster
- * is a partition. */
+/* The batch system of worker jobs, if the run is in one of its jobs or a
+ * cluster is a partition. */
 static const struct bats_batch_system *
 system_of(const struct bats_clusters_file *clusters)
 {

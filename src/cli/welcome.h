@@ -17,14 +17,14 @@ struct bats_welcome {
     const struct bats_clusters_file *file;
     bool *taken; /* by machine */
     struct bats_platform platform;
-    const struct bats_machine_spec *machines; /* the platform's, which is the
-                                               * run's from its start */
+    const struct bats_machine_spec *machines; /* the platform's; the run owns
+                                               * them from its start */
     struct bats_joining joining;              /* for the run */
 };
 
-/* `file`: for the workers. BATS_EINPUT: the clusters are not given, or not
- * their number; BATS_ENOMEM. Release with bats_welcome_release when the run is
- * over. */
+/* `file`: for the workers. BATS_EINPUT: clusters, or their numbers of
+ * machines, are missing; BATS_ENOMEM. Release with bats_welcome_release when
+ * the run is over. */
 int bats_welcome_init(struct bats_welcome *welcome,
                       const struct bats_clusters_file *clusters,
                       const char *file, const char *host, int port,

@@ -13,10 +13,11 @@
 #include "site/batch_system.h"
 #include "util/now.h"
 
-#define WINDOW (10 * BATS_MINUTE) /* --window */
-#define RETURN_US 15000000        /* for jobs to be back, beyond --silence */
+#define WINDOW (10 * BATS_MINUTE) /* default of --window */
+/* time for jobs to be back, beyond --silence */
+#define RETURN_US 15000000
 
-/* The run may be in a job itself, which is billed until it ends. */
+/* The run may itself be in a job, which is billed until it ends. */
 static int find_own_job(struct bats_alloc *a, struct bats_error *err)
 {
     struct bats_allocation own;
@@ -37,7 +38,7 @@ static int find_own_job(struct bats_alloc *a, struct bats_error *err)
                                     why.text);
 }
 
-/* The charges of earlier sessions count against the budget, too. */
+/* Adds the charges of earlier sessions, which count against the budget. */
 static int ask_account(struct bats_alloc *a, const struct bats_settings *set,
                        bats_money charged, bats_money *budget,
                        struct bats_error *err)
@@ -66,9 +67,9 @@ static int ask_account(struct bats_alloc *a, const struct bats_settings *set,
     return 0;
 }
 
-/* There are no leases where whole jobs are paid: by workflows with budgets of
- * their own, the policy expert, and accounts, whose limits may be checked against
- * time limits before a job starts. */
+/* Chooses what is held for a job. There are no leases if whole jobs are paid:
+ * for workflows with their own budgets, for policy expert, and for accounts,
+ * whose limits may be checked against time limits before a job starts. */
 static int set_guarantee(struct bats_alloc *a, const struct bats_settings *set,
                          bool whole, struct bats_error *err)
 {
@@ -216,7 +217,8 @@ void bats_alloc_destroy(struct bats_alloc *a)
     free(a);
 }
 
-/* Their marks by machine, as the record knows them (bats_record_purchase). */
+/* Lists their marks by machine, as the record has them
+ * (bats_record_purchase). */
 static json_t *list_taken(const struct bats_alloc *a)
 {
     json_t *list = json_object();

@@ -1,21 +1,21 @@
 /*
- * alloc: machines that are bought as jobs of their own (verb alloc).
+ * alloc: machines that are bought as jobs (verb alloc).
  *
  * Layer: cli. Used by the verbs alloc and worker. It is the job side of
- * run/joining.h: between the engine, which asks for machines and gives them
- * back, and the batch system (site/queue.h), which is handed jobs in and bills
- * them.
+ * run/joining.h: it connects the engine, which asks for machines and gives
+ * them back, with the batch system (site/queue.h), which runs the jobs and
+ * bills them.
  *
  * A machine of the engine is a place for one job after the other. For every
- * partition there are twice as many as --max-jobs, since a job may overlap with
- * its successor. The life of a job, and what the engine hears of it:
+ * partition there are twice as many as --max-jobs, since a job may overlap
+ * with its successor. The life of a job, and what the engine hears of it:
  *
  *     ACQUIRE -> submitted ... its gateway joins: JOINED -> PARK or RELEASE ->
  *     sent off when its tasks have answered -> it has parted (LOST) ->
- *     not in the queue any more -> billed: BILLED
+ *     no longer in the queue -> billed: BILLED
  *
- * ENDS is told when the batch system shows that a job ends sooner than its
- * window: it was given less time (--time-min), or is to be preempted.
+ * ENDS is reported when the batch system shows that a job ends sooner than its
+ * window: it got less time (--time-min), or is to be preempted.
  */
 #ifndef BATS_ALLOC_H
 #define BATS_ALLOC_H
@@ -31,9 +31,9 @@
 
 struct bats_alloc; /* opaque */
 
-/* Asks the batch system what the site does and what the jobs will be billed,
- * and puts job side and billing into *options; a budget of BATS_BUDGET_ACCOUNT
- * becomes an amount. `record` is its path; NULL: none is kept. BATS_EINPUT,
+/* Asks the batch system for the rules of the site and the prices of jobs, and
+ * puts job side and billing into *options; a budget of BATS_BUDGET_ACCOUNT
+ * becomes an amount. `record`: its path; NULL: no record. BATS_EINPUT,
  * BATS_ESYS, BATS_ENOMEM. */
 int bats_alloc_create(const struct bats_settings *set, const char *record,
                       struct bats_run_options *options,

@@ -1,4 +1,4 @@
-/* dry_run: what alloc would submit, and what that would cost. */
+/* dry_run: prints what alloc would submit, and what that would cost. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

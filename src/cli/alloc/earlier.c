@@ -1,15 +1,16 @@
 /*
- * earlier: what an earlier session of the run, which was killed, has left.
+ * earlier: takes over what a killed session of the run has left.
  *
  * Jobs that wait or run become machines of this session from the start: the
  * engine is told that it has asked for them, so that their price is held
- * (bats_sched_earlier). Gateways of those that run come back by themselves
- * (run/joining.h). All others are ended, and billed, before the run begins.
+ * (bats_sched_earlier). Gateways of running jobs come back by themselves
+ * (run/joining.h). All other jobs are ended, and billed, before the run
+ * begins.
  *
- * If there are accounts, what all jobs of the run were billed, less what is on
- * record, is charged at the start. If there are none, the record knows which
- * jobs have no bill: each is charged by the time that it was held, and if the
- * batch system has forgotten it, with all that was held for it.
+ * With accounting, the bills of all jobs of the run, less what is on record,
+ * are charged at the start. Without accounting, the record knows which jobs
+ * have no bill: each is charged for the time that it was held or, if the batch
+ * system has forgotten it, with all that was held for it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,14 +22,14 @@
 #include "report/words.h"
 #include "util/now.h"
 
-#define PATIENCE_US 120000000 /* for its jobs to end */
+#define PATIENCE_US 120000000 /* time for its jobs to end */
 #define NAP_US 500000
-#define SURE_S 60 /* clocks differ, and events are recorded late */
+#define SURE_S 60 /* margin: clocks differ, and events are recorded late */
 
 struct earlier {
     struct bats_record_purchase known;
     struct bats_job_view *list; /* n jobs of the run that the system lists */
-    bool *is_taken;             /* by job in it */
+    bool *is_taken;             /* by job in the list */
     size_t n;
 };
 
@@ -69,8 +70,8 @@ static int look(struct bats_alloc *a, struct earlier *e,
 
 /* ---- jobs that still live ---- */
 
-/* The work time of the job with this mark (bats_alloc_ask) if the cluster asks
- * for such jobs; else 0. */
+/* The work time of the job with this mark (bats_alloc_ask), if the cluster
+ * requests such jobs; else 0. */
 static bats_time time_in(const struct bats_alloc *a, const char *mark,
                          uint32_t cluster)
 {
@@ -78,7 +79,7 @@ static bats_time time_in(const struct bats_alloc *a, const char *mark,
     size_t n = strlen(a->shape[cluster]);
     if (shape == NULL || strncmp(shape + 1, a->shape[cluster], n) != 0)
         return 0;
-    if (shape[1 + n] == '\0') /* before jobs differed in that */
+    if (shape[1 + n] == '\0') /* marks of versions without a digest */
         return a->platform.window;
     int64_t limit_s =
         shape[1 + n] == '-' ? strtoll(shape + 1 + n + 1, NULL, 10) : 0;
@@ -88,7 +89,7 @@ static bats_time time_in(const struct bats_alloc *a, const char *mark,
                : 0;
 }
 
-/* The machine that the job can be; n_machines: none. */
+/* The machine that the job can become; n_machines: none. */
 static uint32_t find_machine(const struct bats_alloc *a,
                              const struct bats_job_view *job)
 {
@@ -149,7 +150,7 @@ static bats_money take_over(struct bats_alloc *a, struct earlier *e,
     return held;
 }
 
-/* Ends those that are not taken over. Returns how many still live. */
+/* Ends the jobs that are not taken over. Returns how many still live. */
 static int end_others(struct bats_alloc *a, const struct earlier *e,
                       struct bats_error *err)
 {
@@ -165,7 +166,8 @@ static int end_others(struct bats_alloc *a, const struct earlier *e,
 
 /* ---- bills ---- */
 
-/* If the accounting learns of the ends too late, the list of jobs decides. */
+/* Asks for bills. If the accounting learns of ends too late, the list of jobs
+ * decides. */
 static int ask_bills(struct bats_alloc *a, const struct earlier *e,
                      bats_money *uncharged, struct bats_error *err)
 {
@@ -188,7 +190,7 @@ static int ask_bills(struct bats_alloc *a, const struct earlier *e,
         if (first && !a->quiet)
             bats_tell(
                 "the accounting of %s does not yet know the end of all jobs "
-                "of the earlier session: bills are waited for, at most %d s",
+                "of the earlier session: waiting for bills, at most %d s",
                 a->system->name, PATIENCE_US / 1000000);
         nap();
         now_us = bats_now_us(CLOCK_MONOTONIC);
@@ -272,7 +274,7 @@ static bats_money room(const struct bats_alloc *a,
                : limit - options->engine.earlier.charged - a->billing.before;
 }
 
-/* Bills that came after the session that waited for them. */
+/* Reports bills that came after the session that waited for them. */
 static void say_uncharged(const struct bats_alloc *a, bats_money uncharged)
 {
     struct bats_phrase money = bats_words_money(
@@ -305,7 +307,7 @@ int bats_alloc_find_earlier(struct bats_alloc *a,
         return rc;
     }
     snprintf(a->name, sizeof a->name, "%s", e.known.name);
-    do { /* bills of the past leave less for the jobs that are taken over */
+    do { /* bills of the past leave less money for jobs to take over */
         rc = settle(a, &e, room(a, options), &held, &uncharged, err);
         a->billing.before = before + uncharged;
     } while (rc == 0 && held > 0 && held > room(a, options));

@@ -1,5 +1,5 @@
-/* joining: the job side of run/joining.h: jobs are handed in, admitted, sent
- * off and settled as the engine wants and the batch system tells. */
+/* joining: the job side of run/joining.h: submits, admits, sends off and
+ * settles jobs as engine and batch system demand. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,10 @@
 #include "report/words.h"
 #include "util/now.h"
 
-#define LEAVE_US 2000000 /* for tasks to answer, beyond their grace */
-#define BYE_US 5000000   /* for a job to end, after its good-bye */
-#define FAILURES 3       /* jobs in a row that end before they join: give up */
+/* time for tasks to answer, beyond their grace time */
+#define LEAVE_US 2000000
+#define BYE_US 5000000 /* time for a job to end after its good-bye */
+#define FAILURES 3     /* failures in a row before a partition is given up */
 
 /* ---- between engine and batch system ---- */
 
@@ -115,7 +116,7 @@ static void commanded(void *context, const struct bats_command *command)
 
 /* ---- news of the batch system ---- */
 
-/* The totals would not add up otherwise. */
+/* Refuses a bill above the price of the job: the totals would not add up. */
 static int check_rate(const struct bats_alloc *a,
                       const struct bats_queue_news *news,
                       struct bats_error *err)
@@ -153,8 +154,8 @@ static int close_cluster(struct bats_alloc *a, struct bats_joined *joined,
     for (size_t i = 0; i < a->platform.n_clusters; i++)
         n_closed += a->closed[i];
     if (n_closed == a->platform.n_clusters)
-        tell(joined, "no partition is left: the run ends, with what the jobs "
-                     "that are there still do");
+        tell(joined, "no partition is left: the run ends with what its "
+                     "present jobs still do");
     for (uint32_t i = 0; rc == 0 && i < a->platform.n_machines; i++) {
         struct bats_event event = {.type = BATS_EVENT_CLOSED, .machine = i};
         if (a->platform.machines[i].cluster == cluster)
@@ -163,7 +164,7 @@ static int close_cluster(struct bats_alloc *a, struct bats_joined *joined,
     return rc;
 }
 
-/* The job ended without joining, and nobody withdrew it. */
+/* Counts a failure: the job ended without joining, and nobody withdrew it. */
 static int job_failed(struct bats_alloc *a, struct bats_joined *joined,
                       uint32_t place, const char *id, struct bats_error *err)
 {
@@ -230,7 +231,8 @@ static bool is_busy(struct bats_joined *joined, uint32_t machine,
     return false;
 }
 
-/* A job may have been given less time than it asked for, or be taken over. */
+/* Checks the end of a job: it may have less time than requested, or be taken
+ * over. */
 static int check_end(struct bats_alloc *a, struct bats_joined *joined,
                      uint32_t place, int64_t now_us, struct bats_error *err)
 {
@@ -251,7 +253,7 @@ static int check_end(struct bats_alloc *a, struct bats_joined *joined,
     return bats_joined_handle(joined, &event, err);
 }
 
-/* Its lease may have been prolonged, which its watchdog is told. */
+/* Tells the watchdog of a job when its lease was prolonged. */
 static void tell_lease(struct bats_alloc *a, struct bats_joined *joined,
                        uint32_t place)
 {
@@ -263,8 +265,8 @@ static void tell_lease(struct bats_alloc *a, struct bats_joined *joined,
     bats_joined_lease(joined, lane->job, paid_us);
 }
 
-/* A job that was taken over while it ran, and does not come back, is paid for
- * nothing. */
+/* A job that was taken over while it ran, and does not come back, costs money
+ * for nothing. */
 static void check_return(struct bats_alloc *a, uint32_t place, int64_t now_us,
                          int64_t *due_us)
 {
@@ -279,7 +281,7 @@ static void check_return(struct bats_alloc *a, uint32_t place, int64_t now_us,
     bats_queue_cancel(a->queue, place, 0);
 }
 
-/* Jobs leave when their tasks have answered. */
+/* Sends jobs off when their tasks have answered. */
 static int send_off(struct bats_alloc *a, struct bats_joined *joined,
                     uint32_t place, int64_t now_us, int64_t *due_us,
                     struct bats_error *err)
@@ -296,7 +298,7 @@ static int send_off(struct bats_alloc *a, struct bats_joined *joined,
     return bats_joined_send_off(joined, lane->job, err);
 }
 
-/* Says why nothing comes, ever less often. */
+/* Tells why no jobs start, ever less often. */
 static void say_why(struct bats_alloc *a, struct bats_joined *joined,
                     int64_t now_us)
 {

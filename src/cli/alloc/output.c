@@ -8,7 +8,7 @@
 
 #include "cli/alloc/state.h"
 
-#define LINES 3 /* that are shown */
+#define LINES 3 /* lines shown */
 
 static int open_output(const struct bats_alloc *a, const char *id,
                        char path[PATH_MAX])
@@ -41,7 +41,7 @@ void bats_alloc_last_output(const struct bats_alloc *a, const char *id,
         *at = (unsigned char)*at < ' ' ? ' ' : *at;
 }
 
-/* A file that cannot be read or written is left as it is. */
+/* A file that cannot be read or written stays. */
 void bats_alloc_keep_output(const struct bats_alloc *a, const char *id)
 {
     char path[PATH_MAX], block[4096];

@@ -1,4 +1,5 @@
-/* settings: what the options and the site make of machines that are jobs. */
+/* settings: derives machines that are jobs from the options and the rules of
+ * the site. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,13 @@
 #include "util/hash.h"
 #include "util/larger.h"
 
-#define RENEWAL (10 * BATS_SECOND) /* to prolong a lease */
-#define SHARE 0.25                 /* of the money, for leases */
-#define SILENCE (10 * BATS_SECOND) /* the shortest that is set for that */
+#define RENEWAL (10 * BATS_SECOND) /* time to prolong a lease */
+#define SHARE 0.25                 /* share of the money for leases */
+/* lower bound on --silence because of SHARE */
+#define SILENCE (10 * BATS_SECOND)
 #define END_S                                                                 \
-    5 /* from the end of a lease to that of its job in the accounts */
+    5 /* seconds from the end of a lease to the end of its job in the
+       * accounts */
 
 static int read_partitions(struct bats_alloc *a, const char *list,
                            struct bats_error *err)
@@ -72,7 +75,7 @@ static int mark_unreliable(struct bats_alloc *a,
     return 0;
 }
 
-/* The words of --sbatch. */
+/* Splits the words of --sbatch. */
 static int split(struct bats_alloc *a, const char *text,
                  struct bats_error *err)
 {
@@ -91,7 +94,7 @@ static int split(struct bats_alloc *a, const char *text,
     return 0;
 }
 
-/* An absolute path beside the record or the bag. */
+/* Makes an absolute path next to the record or the bag. */
 static int beside(const char *base, const char *suffix, char path[PATH_MAX],
                   struct bats_error *err)
 {
@@ -156,8 +159,9 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
         .output = a->log,
         .command = a->command,
         .guard = a->by_lease ? a->guard : NULL,
-        /* srun takes up to a second. Notices of preemption come by it, and what
-         * is known of a step here would be taken for one of the job's. */
+        /* A single rank runs without srun, which takes up to a second. Notices
+         * of preemption come by srun, and inside a job its variables of the
+         * step would be mistaken for those of the new job. */
         .alone = set->nodes == 1 && set->slots == 1 && a->own[0] == '\0' &&
                  !a->platform.clusters[cluster].reclaimable,
         .more = (const char *const *)a->more,
@@ -170,7 +174,7 @@ static void write_digest(char text[20], uint64_t hash)
     snprintf(text, 20, "%08lx", (unsigned long)hash);
 }
 
-/* Jobs that ask for the same have the same digest. */
+/* The digest of a request: equal for jobs that request the same. */
 static void digest(const struct bats_job_request *r, char shape[20])
 {
     char numbers[96];
@@ -186,11 +190,11 @@ static void digest(const struct bats_job_request *r, char shape[20])
     write_digest(shape, hash);
 }
 
-/* For how long jobs may work, and be billed beyond that: beyond a lease for their
- * start and their end only, since they end themselves. Their limits are that
- * of a window and a multiple of what the system rounds them to, more or less:
- * so it rounds all of them up by the same. None is longer than --window, or
- * than what the partitions allow (0: anything). */
+/* Sets how long jobs may work, and be billed beyond that: with leases only for
+ * start and end, since the jobs end themselves. Time limits are that of a
+ * window plus or minus multiples of the system's rounding, so that all are
+ * rounded up by the same amount. None is longer than --window, or than the
+ * partitions allow (0: no limit). */
 static void set_times(struct bats_alloc *a, const struct bats_settings *set,
                       int64_t allowed_s)
 {
@@ -219,7 +223,8 @@ static int find_charge(struct bats_alloc *a, const struct bats_settings *set,
     struct bats_error why;
     bool is_whole;
     request.name = name;
-    request.limit_s = 1; /* some systems refuse one that asks for too long */
+    request.limit_s = 1; /* some systems refuse a job that requests too much
+                          * time */
     request.least_s = 0;
     if (bats_job_system_rate(a->system, &request, &a->rate[i], &is_whole,
                              partition, &why) < 0)
@@ -239,7 +244,8 @@ static int find_charge(struct bats_alloc *a, const struct bats_settings *set,
     return 0;
 }
 
-/* The batch system would never start a job above its limits. */
+/* Limits the window: the batch system would never start a job above its
+ * limits. */
 static int shorten(struct bats_alloc *a, const struct bats_settings *set,
                    int64_t allowed_s, const char *where,
                    struct bats_error *err)
@@ -259,9 +265,10 @@ static int shorten(struct bats_alloc *a, const struct bats_settings *set,
     return 0;
 }
 
-/* A lease lasts as long as a job without a master waits for one (--silence) and
- * then ends its tasks, and until it is prolonged. Leases of all jobs bind SHARE of
- * the money at most, unless that makes the time for a master too short. */
+/* A lease lasts as long as a job without a master waits for one (--silence)
+ * and then ends its tasks, plus the time to prolong it. The leases of all jobs
+ * together hold at most SHARE of the money, unless that makes the time for a
+ * master too short. */
 static void set_lease(struct bats_alloc *a, const struct bats_settings *set)
 {
     bats_time rest = 2 * set->grace + RENEWAL;
@@ -283,8 +290,8 @@ static void set_lease(struct bats_alloc *a, const struct bats_settings *set)
              (long long)(a->billing.lease / BATS_SECOND));
 }
 
-/* The jobs by which prices are asked for have a name of their own, the same in
- * all sessions of a bag: one that was killed may have left one. */
+/* The jobs that ask for prices have their own name, the same in all sessions
+ * of a bag: a killed session may have left one. */
 static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
                         struct bats_error *err)
 {

@@ -1,10 +1,10 @@
 /*
- * state: a run whose machines are jobs, as the files of this directory see it.
+ * state: a run whose machines are jobs, shared by the files of this directory.
  *
  * Layer: cli, private to src/cli/alloc. settings.c turns options into machines
- * and prices, earlier.c finds what an earlier session has left, joining.c is
- * the job side of run/joining.h while the run goes on, output.c has what jobs
- * print, alloc.c puts them together.
+ * and prices, earlier.c finds the jobs of an earlier session, joining.c is the
+ * job side of run/joining.h during the run, output.c has what jobs print,
+ * alloc.c puts them together.
  */
 #ifndef BATS_ALLOC_STATE_H
 #define BATS_ALLOC_STATE_H
@@ -18,33 +18,35 @@
 #include "site/allocation.h"
 #include "site/queue.h"
 
-#define BATS_ALLOC_MARGIN_S 10 /* of the limit, for start and end of a job */
+/* part of the limit for start and end of a job */
+#define BATS_ALLOC_MARGIN_S 10
 #define BATS_ALLOC_SAY_POLLS                                                  \
-    6                           /* polls until waiting jobs are mentioned, at
-                                * first */
-#define BATS_ALLOC_LOOK_POLLS 6 /* between two looks for drained hosts */
+    6                           /* polls before waiting jobs are first
+                                 * mentioned */
+#define BATS_ALLOC_LOOK_POLLS 6 /* between two checks for drained hosts */
 #define BATS_ALLOC_NAME 64
 #define BATS_ALLOC_COMMAND (3 * PATH_MAX)
 
 /* A machine, and its job. */
 struct lane {
-    bool asked;    /* by the engine; until BILLED */
-    bool is_taken; /* by an earlier session; */
+    bool asked;    /* the engine has asked for it and it is not BILLED */
+    bool is_taken; /* the job is one of an earlier session */
     int64_t by_us; /* deadline for a running job to come back; 0: it waits */
-    bool joined;   /* its gateway is here */
+    bool joined;   /* its gateway is connected */
     char job
-        [BATS_JOB_ID]; /* its number then; a bill may come before it parts */
-    bool had;          /* it was; */
-    bool leaves;       /* the engine has done with it */
-    bool told;         /* and it has been sent off */
+        [BATS_JOB_ID]; /* number of the joined job; a bill may come before it
+                        * parts */
+    bool had;          /* it has been joined */
+    bool leaves;       /* the engine no longer needs it */
+    bool told;         /* it has been sent off */
     int64_t leave_by_us;
-    bats_time work_us; /* the time for which the engine wants it to work */
-    char mark[BATS_JOB_ID]; /* the end of its mark */
-    int64_t end_s;          /* as the batch system says; 0: unknown */
-    int64_t paid_us; /* the age until which it was told that it is paid */
-    int64_t told_s;  /* as the engine was told */
-    int64_t ends_us; /* monotonic: as the engine knows it */
-    bool is_billed;  /* but has not parted yet */
+    bats_time work_us;      /* how long the engine wants it to work */
+    char mark[BATS_JOB_ID]; /* end of the job's mark */
+    int64_t end_s;          /* from the batch system; 0: unknown */
+    int64_t paid_us;        /* the paid age that it was told */
+    int64_t told_s;         /* the end that the engine was told */
+    int64_t ends_us;        /* that end, monotonic */
+    bool is_billed;         /* billed, but not parted yet */
     bats_money bill;
 };
 
@@ -55,48 +57,49 @@ struct bats_alloc {
     struct bats_billing billing;
     struct bats_joining joining;
     char partitions[BATS_CLUSTERS_MAX][BATS_CLUSTER_NAME];
-    double rate[BATS_CLUSTERS_MAX];       /* of a job, per hour */
-    uint32_t failures[BATS_CLUSTERS_MAX]; /* in a row; after some it is */
+    double rate[BATS_CLUSTERS_MAX];       /* rate of a job, per hour */
+    uint32_t failures[BATS_CLUSTERS_MAX]; /* in a row; too many, and the
+                                           * partition is */
     bool closed[BATS_CLUSTERS_MAX];
     struct bats_job_request *requests; /* by machine */
-    struct lane *lanes;                /* the same */
+    struct lane *lanes;                /* by machine */
     struct bats_queue *queue;
-    bool by_lease; /* money is held for leases */
+    bool by_lease; /* leases determine the money held */
     int64_t grace_us, silence_us;
-    int64_t said_us, say_us; /* jobs wait: last told, and how long to wait; */
-    int64_t first_say_us;    /* the second at first */
+    int64_t said_us, say_us; /* waiting jobs: last mention, and pause until the
+                              * next */
+    int64_t first_say_us;    /* that pause at first */
     char name[BATS_ALLOC_NAME], door[PATH_MAX], log[PATH_MAX];
     char command[BATS_ALLOC_COMMAND], guard[BATS_ALLOC_COMMAND];
-    char program[PATH_MAX]; /* quoted */
-    char tag[16]; /* of the session's jobs (site/queue.h) */
-    char shape[BATS_CLUSTERS_MAX][20]; /* digests of what a job of one
-                                        * window asks for */
+    char program[PATH_MAX]; /* quoted for the shell */
+    char tag[16];           /* of the session's jobs (site/queue.h) */
+    char shape[BATS_CLUSTERS_MAX][20]; /* digests of the request for a job of
+                                        * one window */
     char own[BATS_ALLOCATION_NAME];    /* the job that the run is in, or "" */
     bool quiet;
     char quality[BATS_JOB_ID]; /* class of service of the jobs; "": none */
     bool by_account;           /* the budget is the rest of the account */
-    bats_time *asked; /* by machine: the work time of a job that is taken
-                       * over, or 0, */
-    bats_time *age;   /* and the time since it began */
-    struct bats_job_view *taken; /* this one */
+    bats_time *asked; /* by machine: work time of a job to take over, or 0, */
+    bats_time *age;   /* and its age, */
+    struct bats_job_view *taken; /* and the job */
     uint32_t n_taken;
-    char **more; /* words of --sbatch, ended by NULL */
-    char *words; /* their memory */
+    char **more; /* words of --sbatch, NULL-terminated */
+    char *words; /* memory of these words */
 };
 
 /* ---- joining.c ---- */
 
-/* The functions that the run calls; files, host and port are left to the
- * caller. */
+/* Functions that the run calls. The caller fills in files, host and port. */
 extern const struct bats_joining bats_alloc_joining;
 
 /* ---- settings.c ---- */
 
-/* Partitions, names of files and prices, in this order; without machines. */
+/* Reads partitions, names of files and prices, in this order; makes no
+ * machines. */
 int bats_alloc_read(struct bats_alloc *a, const struct bats_settings *set,
                     const char *record, struct bats_error *err);
 
-/* The machines, and what their jobs ask for. */
+/* Makes the machines, and the requests for their jobs. */
 int bats_alloc_make_machines(struct bats_alloc *a,
                              const struct bats_settings *set,
                              struct bats_error *err);
@@ -107,12 +110,12 @@ void bats_alloc_ask(struct bats_alloc *a, uint32_t machine, bats_time time);
 
 /* ---- output.c: each job prints to a file of its own, LOG.NUMBER ---- */
 
-/* The last lines that the job has printed, in one; "": none. */
+/* The last lines that the job has printed, as one line; "": none. */
 void bats_alloc_last_output(const struct bats_alloc *a, const char *id,
                             char *text, size_t size);
 
-/* The job has ended: what it printed goes to the end of LOG, under its number,
- * and its own file goes away. */
+/* The job has ended: appends its output to LOG, under its number, and removes
+ * its own file. */
 void bats_alloc_keep_output(const struct bats_alloc *a, const char *id);
 
 /* ---- earlier.c ---- */
@@ -124,8 +127,8 @@ int bats_alloc_find_earlier(struct bats_alloc *a,
                             const struct bats_run_options *options,
                             struct bats_error *err);
 
-/* The most that may be charged in all. An account has also paid for bills
- * without a charge: the rest of the account does not contain them. */
+/* The most that may be charged in all. An account has also paid the bills that
+ * are not charged yet, which its remainder no longer contains. */
 static inline bats_money
 bats_alloc_limit(const struct bats_alloc *a,
                  const struct bats_run_options *options)
@@ -135,7 +138,7 @@ bats_alloc_limit(const struct bats_alloc *a,
                : options->budget + a->billing.before;
 }
 
-/* What is held for a job of the cluster with this work time that has run for
+/* The money held for a job of the cluster with this work time that has run for
  * `age`. */
 bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
                             bats_time time, bats_time age);

@@ -34,7 +34,7 @@ static const char *machine_source(const struct bats_settings *set,
                                         : "the holder of the nodes is unknown";
 }
 
-/* node or rank; NULL: the clusters file says it for each cluster. */
+/* node or rank; NULL: the clusters file has one for each cluster. */
 static const char *machine_unit(const struct bats_settings *set,
                                 const struct bats_survey *s, size_t i)
 {
@@ -56,7 +56,7 @@ static const char *window_source(const struct bats_settings *set)
     return set->clusters != NULL ? set->clusters : "default";
 }
 
-/* `text` holds words that are not constant. */
+/* `text` is for words that are not constant. */
 static const char *budget_source(const struct bats_settings *set,
                                  const struct bats_survey *survey,
                                  char text[BATS_ACCOUNT_WORDS])

@@ -10,7 +10,7 @@
 #include "report/wfformat.h"
 #include "report/words.h"
 
-/* The bag still has the commands that have run, and no others. */
+/* True if the bag still has exactly the commands that have run. */
 static bool is_same(struct bats_view *view, const struct bats_bagfile *bag)
 {
     struct bats_view_task t;
@@ -28,7 +28,7 @@ static bool is_same(struct bats_view *view, const struct bats_bagfile *bag)
     return same && rc == 0 && n == bag->n_tasks;
 }
 
-/* The bag that was run, if it is a workflow with names and files; or NULL. */
+/* The bag of the run if it is a workflow with names and files; or NULL. */
 static struct bats_bagfile *find_bag(struct bats_view *view,
                                      const struct bats_settings *set,
                                      char path[4096])

@@ -1,5 +1,5 @@
-/* frontier: the verb frontier. Which strategies of the policy expert nothing
- * beats in makespan and cost; runs nothing. */
+/* frontier: the verb frontier. Shows the strategies of policy expert that no
+ * other one beats in makespan and cost; runs nothing. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static int print(const struct bats_settings *set, struct bats_strategies *s,
     return rc == 0 ? bats_flush(err) : rc;
 }
 
-/* The budget and the deadline that were given can be kept. */
+/* Checks that a strategy meets the given budget and deadline. */
 static int check(const struct bats_strategies *s, struct bats_error *err)
 {
     if (s->asked[BATS_MARK_BUDGET] && s->best[BATS_MARK_BUDGET] == s->n)

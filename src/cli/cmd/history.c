@@ -1,5 +1,5 @@
-/* history: the verb history. Shows what tasks took in earlier bags, forgets it,
- * writes it for others and adds to it. */
+/* history: the verb history. Shows, removes, exports and imports runtimes of
+ * earlier bags. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 /* ---- list ---- */
 
-/* A kind on a cluster, over all bags. */
+/* A kind on a cluster, summed over all bags. */
 struct sum {
     const char *kind, *cluster;
     int64_t bags, tasks, ended_s;
@@ -32,7 +32,7 @@ static int by_name(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->cluster, b->cluster);
 }
 
-/* Clusters of one name are shown as one. For free(). */
+/* Merges clusters of one name. For free(). */
 static struct sum *add_up(const struct bats_past *past, size_t *n)
 {
     struct sum *sums = calloc(past->n_rows + 1, sizeof *sums);
@@ -143,7 +143,7 @@ static int forget(struct bats_store *store, const char *path, const char *kind,
     return rc < 0 ? rc : 0;
 }
 
-/* A file of SQLite is a record. */
+/* True for a file of SQLite, which must be a record. */
 static bool is_database(const char *path)
 {
     char head[16] = "";

@@ -15,7 +15,7 @@ struct printer {
     const struct bats_settings *set;
     struct bats_outdir outdir;
     uint64_t task; /* number of the task being printed, as people see it */
-    bool in_line;  /* --tag: the last line is not complete */
+    bool in_line;  /* --tag: the last line is incomplete */
     bool lacking;  /* something requested is missing or damaged */
 };
 
@@ -57,7 +57,7 @@ static bool has_failed(const struct bats_outdir_entry *entry)
     return entry->exit_status != 0 || entry->signal != 0;
 }
 
-/* Prints how the task failed, since its output may not say so. */
+/* Tells how the task failed, since its output may not. */
 static void print_failure(const struct bats_outdir_entry *entry)
 {
     fflush(stdout);

@@ -30,10 +30,10 @@ struct answer {
     size_t n_offers;
     enum bats_billing_model billing;
     struct bats_schedule chosen; /* the best for the budget or the deadline;
-                                  * without either, for unlimited money */
+                                  * without these, for unlimited money */
     bats_money budget;           /* or BATS_UNLIMITED */
     bats_time deadline;          /* from now on; 0: none */
-    struct bats_learner past;    /* the history, as far as it was asked */
+    struct bats_learner past;    /* answers of the history */
     struct bats_error refusal;   /* why there is no schedule; code 0: there is
                                   * one */
 };
@@ -43,7 +43,7 @@ static bool is_asked(const struct bats_settings *set)
     return set->deadline.text != NULL || set->run.budget != BATS_UNLIMITED;
 }
 
-/* The argument is a bag, not a profile, which is a JSON object. */
+/* True if the argument is a bag; a profile is a JSON object. */
 static bool is_bag(const char *path)
 {
     char c = '{';
@@ -87,7 +87,7 @@ int cmd_plan_check(struct bats_settings *set, struct bats_error *err)
 
 /* ---- the answer ---- */
 
-/* The chosen schedule at the top, the offers in a list. */
+/* Prints the chosen schedule at the top, the offers in a list. */
 static int print_json(const struct answer *a,
                       const struct bats_critical_path *path,
                       struct bats_error *err)
@@ -237,8 +237,8 @@ static int print_page(const struct answer *a, const struct bats_profile *p,
 
 /* ---- making it ---- */
 
-/* The cheapest schedule by the deadline, or the fastest within the budget: in
- * either case, the other limit has to hold, too. */
+/* Chooses the cheapest schedule by the deadline, or the fastest within the
+ * budget; the other limit must hold, too. */
 static int choose(struct answer *a, struct bats_error *err)
 {
     struct bats_choice choice = {.offer = bats_settings_thrifty(a->set)
@@ -284,7 +284,7 @@ static int estimate(struct answer *a, struct bats_error *err)
     return rc;
 }
 
-/* A job has other schedules than those listed without --sbatch. */
+/* Lists schedules for a job, which differ from those of windows. */
 static void show_jobs(const struct answer *a)
 {
     fputs("bats-mpi: as a job, which is billed for all that it holds:\n\n",
@@ -293,7 +293,7 @@ static void show_jobs(const struct answer *a)
                          bats_terminal_width(STDERR_FILENO));
 }
 
-/* The schedule that --sbatch names. */
+/* Finds the schedule that --sbatch names. */
 static int find_named(const struct answer *a, struct bats_schedule *schedule,
                       struct bats_error *err)
 {
@@ -371,7 +371,7 @@ static int read_bag(const char *path, struct bats_bagfile **bag,
                : rc;
 }
 
-/* The weights of the tasks, if their runtimes are all known; else NULL. */
+/* The weights of the tasks if all runtimes are known; else NULL. */
 static double *weigh(const struct bats_workflow *w)
 {
     double sum = 0, *weight = malloc((w->n + (size_t)1) * sizeof *weight);
@@ -389,7 +389,7 @@ static double *weigh(const struct bats_workflow *w)
     return weight;
 }
 
-/* Asks the history what the tasks take on the clusters of the file. */
+/* Asks the history for runtimes of the tasks on the clusters of the file. */
 static int ask_history(const struct bats_settings *set,
                        const struct bats_bagfile *bag,
                        const struct bats_clusters_file *file,
@@ -408,7 +408,7 @@ static int ask_history(const struct bats_settings *set,
                : rc;
 }
 
-/* The number of tasks (--tasks N, or a bag) and their dependencies. */
+/* Counts the tasks (--tasks N, or a bag), and reads their dependencies. */
 static int count_tasks(const struct bats_settings *set, uint64_t *n,
                        struct bats_profile *profile, struct answer *a,
                        const struct bats_clusters_file *file,
@@ -474,8 +474,8 @@ int cmd_plan(const struct bats_settings *set, struct bats_error *err)
     if (rc == 0 && !set->words[0])
         bats_estimation_set_graph(&x, &profile);
     a.billing = file ? file->billing : profile.billing;
-    /* Every job of Slurm is an allocation, whatever the ledger of its run
-     * counts. */
+    /* A job of Slurm is billed as an allocation, whatever the ledger of its
+     * run counts. */
     x.e.plans = bats_estimation_plans(
         set->policy, set->sbatch ? BATS_BILLING_ALLOCATION : a.billing);
     if (rc == 0)

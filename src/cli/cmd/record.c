@@ -41,7 +41,7 @@ static int recover(const struct bats_settings *set, const char *path,
     return rc;
 }
 
-/* BATS_EXIT_FAILED: the record does not agree with itself. */
+/* Returns BATS_EXIT_FAILED if the record does not agree with itself. */
 static int verify(const char *path, struct bats_error *err)
 {
     struct bats_view *view;

@@ -15,9 +15,9 @@
 #include "report/html.h"
 #include "report/words.h"
 
-#define PLAYS 10 /* of each strategy */
+#define PLAYS 10 /* plays of each strategy */
 
-/* "bag.txt.html", or --out. For free(). */
+/* The file to write: "bag.txt.html", or --out. For free(). */
 static char *name_of(const struct bats_settings *set)
 {
     char *name = NULL;
@@ -33,7 +33,7 @@ struct page {
     struct bats_strategies *strategies; /* NULL: none */
 };
 
-/* The command of the last session, as its record has it: for free(), or NULL. */
+/* The command of the last session, from its record: for free(), or NULL. */
 static char *command_of(struct bats_view *view, struct bats_error *err)
 {
     struct bats_view_status st;
@@ -47,7 +47,8 @@ static char *command_of(struct bats_view *view, struct bats_error *err)
         bats_options_given(BATS_VERB_RUN, json_object_get(all, "run"));
     bats_encode(BATS_ENCODE_SHELL, bag, sizeof bag, st.bag);
     bool limited = st.budget != BATS_UNLIMITED;
-    bool has_file = strcmp(st.bag, "sweep") != 0; /* as options.c names it */
+    bool has_file = strcmp(st.bag, "sweep") != 0; /* options.c uses this name
+                                                   * for a sweep */
     if (given != NULL &&
         asprintf(&command, "bats-mpi run %s %s%s%s%s", has_file ? bag : "",
                  given, limited ? " --budget " : "",
@@ -75,9 +76,9 @@ static int write_page(void *context, FILE *out, struct bats_error *err)
     return rc;
 }
 
-/* Finds what the other strategies take and cost by all that a run of the policy
- * expert has shown. *found: it was one, and its unreliable machines have
- * answered. */
+/* Finds time and cost of the other strategies, from what a run of policy
+ * expert has shown. *found: it was such a run, and its unreliable machines
+ * have answered. */
 static int find_strategies(struct bats_view *view,
                            const struct bats_settings *set,
                            struct bats_pools *pools,

@@ -1,6 +1,6 @@
 /* run: the verb run. Rank 0 reads, runs and reports; the other ranks only
- * work. Every rank starts and ends MPI, even after a usage error: the launcher
- * prints alarming messages about a rank that does not. */
+ * work. Every rank starts and ends MPI, even after a usage error: launchers
+ * print alarming messages about ranks that do not. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -30,7 +30,7 @@
 #include "report/words.h"
 #include "run/launcher.h"
 
-/* Checks before money is spent that the directory can be written. */
+/* Checks that the directory can be written, before money is spent. */
 static int check_directory(const char *dir, struct bats_error *err)
 {
     if ((mkdir(dir, 0777) != 0 && errno != EEXIST) || access(dir, W_OK) != 0)
@@ -62,8 +62,8 @@ static int run(const struct bats_settings *set,
     return code;
 }
 
-/* --dry-run of a sweep, as in GNU parallel. A plan or a script has parameters
- * that its commands need not show. */
+/* --dry-run of a sweep, as in GNU parallel. The commands of a plan or a script
+ * need not show their parameters, which are printed, too. */
 static int list_commands(const struct bats_settings *set,
                          const struct bats_bagfile *bag)
 {
@@ -72,7 +72,7 @@ static int list_commands(const struct bats_settings *set,
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
-/* --order longest. `record`: of an earlier run; may be NULL. */
+/* --order longest. `record`: of an earlier run, or NULL. */
 static int put_in_order(const struct bats_settings *set,
                         struct bats_run_options *options, const char *record,
                         struct bats_learner *learner, uint32_t **order,
@@ -91,8 +91,7 @@ static int put_in_order(const struct bats_settings *set,
     return rc;
 }
 
-/* Checks what a run would check: a dry run is refused where the run would
- * be. */
+/* Makes the checks of a run: a dry run is refused if the run would be. */
 static int check_only(const struct bats_settings *set,
                       struct bats_run_options *options,
                       struct bats_learner *learner, uint8_t **fresh,
@@ -161,8 +160,8 @@ static int prepare(const struct bats_settings *set,
     return rc;
 }
 
-/* Tasks that ended in the sampling phase count as done, even without a record
- * of it. */
+/* Tasks that ended in the sampling phase count as done, even without its
+ * record. */
 static int continue_profile(const struct bats_profile *profile,
                             struct bats_sched_earlier *earlier,
                             uint8_t **state, struct bats_error *err)
@@ -184,7 +183,7 @@ static int continue_profile(const struct bats_profile *profile,
     return 0;
 }
 
-/* Worker jobs run the tasks; this process has no MPI. */
+/* True if worker jobs run the tasks; this process then has no MPI. */
 static bool is_joined(const struct bats_settings *set)
 {
     return set->welcome != NULL || set->partition != NULL;
@@ -202,9 +201,9 @@ static int dry_run_alloc(const struct bats_settings *set,
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
-/* A task whose files are newer than its sources is not run again, as make does
- * it; but one that the record knows to have failed, or to have been stopped or
- * interrupted, is not done, nor is one whose command was edited since. */
+/* Finds tasks to skip: their files are newer than their sources, as for make.
+ * Tasks that the record knows as failed, stopped or interrupted, and those
+ * with an edited command, are run. */
 static int find_fresh(const struct bats_history *history,
                       const struct bats_bagfile *bag, uint8_t **fresh,
                       struct bats_error *err)
@@ -224,7 +223,7 @@ static int find_fresh(const struct bats_history *history,
     return rc;
 }
 
-/* Everything that is open while a run lasts. */
+/* Everything that is open during a run. */
 struct opened {
     const struct bats_settings *set;
     struct bats_request *request;
@@ -233,13 +232,13 @@ struct opened {
     struct bats_learner learner;
     struct bats_alloc *alloc; /* NULL: no jobs are bought */
     FILE *json;               /* of --json, or NULL */
-    uint8_t *state, *fresh;   /* by task, of `earlier`; may be NULL */
-    uint32_t *order;          /* of tasks; may be NULL */
-    char *profile;            /* that the run has kept; or NULL */
+    uint8_t *state, *fresh;   /* by task, for `earlier`; may be NULL */
+    uint32_t *order;          /* order of tasks; may be NULL */
+    char *profile;            /* profile that the run has kept, or NULL */
 };
 
-/* Tells the engine of earlier sessions, the profile and files that are up to
- * date. */
+/* Tells the engine about earlier sessions, the profile and files that are up
+ * to date. */
 static int look_back(struct bats_run_options *options, struct opened *o,
                      struct bats_error *err)
 {
@@ -265,7 +264,7 @@ static int look_back(struct bats_run_options *options, struct opened *o,
     return rc;
 }
 
-/* Everything has been checked. Only now files of earlier runs are replaced. */
+/* Called after all checks: only now files of earlier runs are replaced. */
 static int begin(void *context, struct bats_error *err)
 {
     struct opened *o = context;
@@ -289,7 +288,8 @@ static int begin(void *context, struct bats_error *err)
         bag->n_tasks, err);
 }
 
-/* After an error the watch is released; close_all has to follow in any case. */
+/* After an error the watch is released; the caller calls close_all in any
+ * case. */
 static int open_all(const struct bats_settings *set,
                     struct bats_request *request, struct opened *o,
                     struct bats_error *err)
@@ -329,8 +329,8 @@ static int open_all(const struct bats_settings *set,
     return rc;
 }
 
-/* The profile, if there is one, gets what the record, which is closed now,
- * tells of unreliable machines. */
+/* Adds to the profile, if any, what the closed record tells about unreliable
+ * machines. */
 static int keep_pools(const char *record, const char *profile, int code)
 {
     struct bats_error err;
@@ -340,7 +340,7 @@ static int keep_pools(const char *record, const char *profile, int code)
                : bats_complain(&err);
 }
 
-/* Returns the exit code of a run that had `code` until now. */
+/* Returns the exit code of a run that had `code` so far. */
 static int close_all(const struct bats_settings *set, struct opened *o,
                      int code)
 {
@@ -349,7 +349,7 @@ static int close_all(const struct bats_settings *set, struct opened *o,
     bats_alloc_destroy(o->alloc);
     o->history.path = NULL;
     if (bats_history_close(&o->history, &err) != 0) {
-        if (code != BATS_EXIT_SYSTEM) /* others are reported already */
+        if (code != BATS_EXIT_SYSTEM) /* other errors are already reported */
             bats_complain(&err);
         code = BATS_EXIT_SYSTEM;
     } else {
@@ -387,7 +387,7 @@ static int show_only(const struct bats_settings *set,
     bats_learner_release(&learner);
     free(fresh);
     free(order);
-    /* The other ranks wait to be sent home. */
+    /* The other ranks wait for their dismissal. */
     if ((is_refused || is_list) && !is_joined(set))
         bats_run_dismiss(NULL, bats_say);
     return code;
@@ -435,8 +435,8 @@ static int master(enum bats_verb verb, struct bats_settings *set)
     return code;
 }
 
-/* Nothing but the commands of a sweep is wanted: without a launcher, this
- * process can do it. */
+/* True if only the commands of a sweep are requested: without a launcher, this
+ * process lists them. */
 static bool lists_only(const struct bats_settings *set)
 {
     return set->dry_run && set->is_sweep && bats_launcher_ranks() == 0;
@@ -478,9 +478,9 @@ int cmd_run(enum bats_verb verb, struct bats_settings *set, int argc,
         rc = bats_open_bag_announce(set, usage);
     if (rc < 0 && verb == BATS_VERB_ALLOC)
         return bats_options_complain(verb, usage);
-    /* If the reader of the output goes away, writing reports it. */
+    /* Write calls report that a reader has gone. */
     signal(SIGPIPE, SIG_IGN);
-    /* If a file would grow beyond the limit of ulimit, writing reports it. */
+    /* Write calls report that a file exceeds the limit of ulimit. */
     signal(SIGXFSZ, SIG_IGN);
     if (rc == 0 && is_joined(set)) {
         bats_mpi_omit();

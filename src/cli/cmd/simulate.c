@@ -58,7 +58,8 @@ static int print(const struct bats_settings *set, struct bats_simulation *sim,
     return 0;
 }
 
-/* The budget must hold in every run; a violation is a bug in the engine. */
+/* Checks that every run kept its budget; a violation is a bug in the
+ * engine. */
 static int check_budgets(const struct bats_scenario *scenario,
                          const struct bats_world_result *results, size_t n,
                          struct bats_error *err)

@@ -1,12 +1,14 @@
 /*
- * sizes: `tasks --sizes`, what tasks asked for, what they used, and what less
- * would have saved. By class and asked memory, of the tasks that are done.
+ * sizes: `tasks --sizes`: what tasks requested and used, and what a smaller
+ * request would have saved. By class and requested memory, for tasks that are
+ * done.
  *
- * A task takes the share of its machine that it asks for of cores or memory,
- * whichever is more. With the most memory that any of its kind has used, and a
- * twentieth more, it would have taken less; what its machine charged in that
- * time, times the difference of the shares, is saved. Where memory was not what
- * limited the number of tasks at a time (the record has no needs), nothing is.
+ * A task takes a share of its machine: its share of cores or of memory,
+ * whichever is larger. A request for the most memory that any task of its kind
+ * has used, plus a twentieth, would take a smaller share. The saving is the
+ * difference of the shares times what its machine charged in that time. If
+ * memory did not limit the number of tasks at a time (the record has no
+ * needs), there is no saving.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -26,8 +28,9 @@
 
 struct use {
     const char *class;
-    int64_t asked, used; /* KiB; asked 0: nothing */
-    double cores, cost;  /* of one slot for its time, millionths */
+    int64_t asked, used; /* KiB; asked 0: no request */
+    double cores, cost;  /* of one slot for the runtime of the task,
+                          * millionths */
 };
 
 struct sizes {
@@ -35,12 +38,12 @@ struct sizes {
     size_t n, room;
     json_t *options;
     struct bats_html_asked asked;
-    uint16_t *category; /* by number - 1; NULL: all are of one */
+    uint16_t *category; /* by number - 1; NULL: one category */
     int64_t n_tasks;
-    double slots, kib; /* of a machine, on average; 0: not recorded */
+    double slots, kib; /* mean of the machines; 0: not recorded */
 };
 
-/* What fewest of the sorted uses exceed. */
+/* Quantile q of the sorted uses. */
 static int64_t quantile(const struct use *list, size_t n, double q)
 {
     size_t at = (size_t)ceil(q * (double)n);
@@ -130,7 +133,7 @@ static int by_size(const void *a, const void *b)
 
 /* ---- the answer ---- */
 
-/* The share of a machine. */
+/* The share of a machine that a task takes. */
 static double share(const struct sizes *z, double cores, int64_t kib)
 {
     return fmax(cores / z->slots, (double)kib / z->kib);

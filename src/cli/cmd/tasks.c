@@ -36,8 +36,9 @@ static const char *digits(char text[BATS_UNITS_TEXT], int64_t number)
     return at;
 }
 
-/* ---- a line of JSON, formatted as by jansson in a tenth of the time ---- The
- * process has one thread: a lock per word would cost a quarter of the time. */
+/* ---- a line of JSON, formatted as by jansson in a tenth of the time ----
+ * The process has one thread: a lock per word would cost a quarter of the
+ * time. */
 
 static int put_json(json_t *value, struct bats_error *err)
 {
@@ -47,7 +48,7 @@ static int put_json(json_t *value, struct bats_error *err)
                                JSON_COMPACT | JSON_ENCODE_ANY |
                                    BATS_JSON_SAFE | JSON_REAL_PRECISION(15));
     json_decref(value);
-    return bad == 0 || ferror(stdout) ? 0 /* bats_look says so */
+    return bad == 0 || ferror(stdout) ? 0 /* bats_look reports write errors */
                                       : bats_no_memory(err);
 }
 
@@ -145,8 +146,8 @@ static int task_json(struct bats_view *view, const struct bats_view_task *t,
 
 /* ---- a line of the table ---- */
 
-/* A column and two blanks, as printf("%*s  ") writes them: that would take most
- * of the time of a list of millions. width < 0: on the left. */
+/* Writes a column and two blanks, like printf("%*s  "), which would take most
+ * of the time of a list of millions. width < 0: left-aligned. */
 static char *column(char *at, int width, const char *text)
 {
     int n = (int)strlen(text), blanks = abs(width) - n;
@@ -191,7 +192,7 @@ static void print_task(const struct bats_view_task *t)
     putchar_unlocked('\n');
 }
 
-/* Sums up the list, which may have been long. */
+/* Sums up the causes of failures: the list may have been long. */
 static int print_causes(struct bats_view *view, struct bats_error *err)
 {
     struct bats_causes causes = {0};
@@ -273,7 +274,7 @@ void bats_look_entry(const struct bats_view_entry *e, int64_t *session)
     bats_words_line(stdout, "%s", line);
 }
 
-/* Refuses a machine that the log has nothing of, unless it is only idle. */
+/* Refuses a machine that does not occur in the log, unless it is only idle. */
 static int check_machine(struct bats_view *view, const char *name,
                          struct bats_error *err)
 {

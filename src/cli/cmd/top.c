@@ -1,8 +1,8 @@
 /*
  * top: the verb top. Watches a run by its status file. A screen of text needs
  * no library: it is written from the top with the oldest escape sequences
- * there are (home, erase to the end of the line and of the screen), and only
- * the lines that have changed, so that a slow line keeps up.
+ * (home, erase to the end of the line and of the screen), and only changed
+ * lines are written, so that a slow connection keeps up.
  */
 #include <poll.h>
 #include <signal.h>
@@ -101,7 +101,7 @@ static void take_down(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
-/* The shell gets its screen, and this process waits for SIGCONT. */
+/* Gives the shell its screen back, and waits for SIGCONT. */
 static void stop(void)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -113,7 +113,7 @@ static void stop(void)
     enter();
 }
 
-/* The lines on the screen. */
+/* Text of the last screen. */
 struct frame {
     char *text; /* its lines, each with a newline; NULL: nothing yet */
     int rows, columns;
@@ -122,10 +122,10 @@ struct frame {
 };
 
 /* Writes the lines of `text` that differ from those of `old` ("": none). True:
- * it had more lines, and all below has been erased. */
+ * `old` had more lines, and they have been erased. */
 static bool put_lines(const char *text, const char *old)
 {
-    int below = 0; /* lines to go down */
+    int below = 0; /* lines to move down */
 
     fputs(HOME, stdout);
     while (*text != '\0') {
@@ -196,8 +196,8 @@ static char wait_for_key(void)
     return key;
 }
 
-/* The status file went with the run: the record says how it ended. False: it
- * does not say so yet. */
+/* Reads the outcome from the record, since the status file has gone with the
+ * run. False: the record does not have it yet. */
 static bool read_end(const char *record, json_t *object)
 {
     struct bats_view *view;
@@ -239,7 +239,7 @@ static void watch(const char *record, const char *path, json_t *object)
         if (stops != 0) {
             stop();
             free(last.text);
-            last.text = NULL; /* all of it anew */
+            last.text = NULL; /* redraw everything */
         }
         if (key == '\t' || key == ' ')
             page = (enum bats_live_page)((page + 1) % BATS_LIVE_PAGES);
@@ -281,7 +281,7 @@ static int show(const struct bats_settings *set, const char *record,
     return 0;
 }
 
-/* Says why there is no status file. */
+/* Explains why there is no status file. */
 static void explain(const char *word, const char *record)
 {
     if (access(record, F_OK) != 0)

@@ -11,12 +11,12 @@
 #include "cli/look.h"
 #include "report/recorded.h"
 #include "report/words.h"
-#include "run/needs.h"
 #include "report/workflows.h"
+#include "run/needs.h"
 #include "util/text.h"
 
-#define STATE 96  /* bytes of the state of a run in words */
-#define LATELY 50 /* entries of a machine's history */
+#define STATE 96  /* longest state of a run in words, bytes */
+#define LATELY 50 /* most entries of a machine's history */
 #define DRAINING                                                              \
     "the run is draining: it was told to end and starts no more tasks"
 #define NOTHING_WAITS "no task is waiting for a machine"
@@ -29,11 +29,11 @@ struct known {
     int64_t held;
     bool in_order;
     struct bats_lease_terms terms;
-    bats_time retry_delay, time_limit; /* of the engine's rules, */
-    int64_t yields;                    /* as this */
+    bats_time retry_delay, time_limit; /* rules of the engine */
+    int64_t yields;                    /* also one of these */
     struct bats_purse_status *workflows;
     uint32_t n_workflows;
-    uint16_t *workflow; /* by number of a task - 1 */
+    uint16_t *workflow; /* by task number - 1 */
     json_t *engine;     /* the options of the engine */
 };
 
@@ -77,7 +77,7 @@ static int learn(struct bats_view *view, struct known *k,
     return rc;
 }
 
-/* No task runs any more. */
+/* True if no task runs any more. */
 static bool is_over(const struct known *k)
 {
     return k->status.is_over || !k->status.is_live;
@@ -132,7 +132,8 @@ static void print_workflow(const struct known *k,
 
 /* ---- machines ---- */
 
-/* The machines of its cluster that the last decision wants; -1: unknown. */
+/* The number of machines of its cluster that the last decision wants; -1:
+ * unknown. */
 static int64_t wanted(const struct known *k, const char *cluster)
 {
     for (size_t i = 0; i < k->status.n_clusters; i++)
@@ -171,8 +172,8 @@ static void why_unwanted(struct bats_text *t, const struct known *k,
         bats_text_add(t, "no plan has asked for it yet");
 }
 
-/* The answers of the engine: the reason as the record has it, and how it goes
- * on with the time that ends it. */
+/* Reasons of the engine, by their name in the record, in words; the second
+ * text goes on with the time that ends them. */
 static const struct {
     enum bats_idle reason;
     const char *text, *until;
@@ -274,7 +275,7 @@ static void why_machine(struct bats_text *t, const struct known *k,
     }
 }
 
-/* Prints what happened to the machine lately, or to the task. */
+/* Prints the recent history of the machine, or the history of the task. */
 static int print_history(struct bats_view *view, const char *machine,
                          int64_t task, struct bats_error *err)
 {
@@ -303,7 +304,7 @@ static void print_sums(const struct known *k,
     if (k->terms.in_windows)
         printf("; %s charged, %s in all",
                bats_words_count((uint64_t)m->windows, "window").s, charged.s);
-    else if (!k->terms.lasts) /* by no machine */
+    else if (!k->terms.lasts) /* else machines have no charge of their own */
         printf("; %s charged", charged.s);
     putchar('\n');
 }
@@ -466,7 +467,7 @@ static size_t category_of(const json_t *ranges, int64_t number)
     return SIZE_MAX;
 }
 
-/* What the task needed at first, if tasks differ in that. */
+/* Prints the initial needs of the task if needs differ between tasks. */
 static void print_need(const struct known *k, int64_t number)
 {
     const json_t *list = json_array_get(

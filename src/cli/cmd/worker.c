@@ -10,7 +10,7 @@
 #include "run/run.h"
 #include "site/batch_system.h"
 
-#define JOB_MAX 63 /* of the protocol */
+#define JOB_MAX 63 /* longest number of a job in the protocol */
 
 static int check(const struct bats_settings *set, struct bats_error *err)
 {
@@ -22,7 +22,7 @@ static int check(const struct bats_settings *set, struct bats_error *err)
     return 0;
 }
 
-/* A job outside of any batch system gets a unique name. */
+/* Gives a job outside of any batch system a unique name. */
 static void name_job(const struct bats_settings *set, char name[JOB_MAX + 1])
 {
     const struct bats_batch_system *system = bats_batch_system_here();
@@ -56,7 +56,7 @@ int cmd_worker(enum bats_verb verb, struct bats_settings *set, int argc,
     int rc = usage->code == 0 ? check(set, usage) : usage->code;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    /* The start of MPI takes longer than anything else here. */
+    /* Start MPI only if needed: that takes longer than anything else here. */
     if (bats_launcher_ranks() <= 1)
         bats_mpi_omit();
     else if (bats_mpi_start(&argc, &argv, set->run.silence_us, &rank, &n_ranks,
