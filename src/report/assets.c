@@ -1,6 +1,6 @@
 #include "report/assets.h"
 
-/* The assembler reads the file: no generated source, no other tool. */
+/* The assembler includes the file; no generated source is needed. */
 #define ASSET(name, path)                                                     \
     __asm__(".pushsection .rodata\n"                                          \
             "asset_" #name "_begin:\n"                                        \

@@ -1,10 +1,10 @@
 /*
- * assets: the files of the directory page/, and a part of the man page, as
- * parts of the program.
+ * assets: the files in page/, and a part of the man page, embedded in the
+ * program.
  *
  * Layer: report. Used by html and by the help. uPlot.js and uPlot.css are
- * those of uPlot 1.6.32 as npm has them, unchanged, in readable form;
- * uPlot-LICENSE is its licence.
+ * unchanged from uPlot 1.6.32 on npm, in readable form; uPlot-LICENSE is its
+ * licence.
  */
 #ifndef BATS_ASSETS_H
 #define BATS_ASSETS_H

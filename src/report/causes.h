@@ -1,6 +1,6 @@
 /*
- * causes: why tasks failed. Equal failures are counted together, so that 412
- * tasks that filled a disk are one line.
+ * causes: why tasks failed. Equal failures are grouped, so 412 tasks that
+ * filled a disk give one line.
  *
  * Layer: report. A cause is an end (exit status, signal) and a kind of last
  * line on standard error (util/complaint.h). Hosts are counted, because a bad
@@ -24,31 +24,31 @@ struct bats_cause {
     int signal;
     uint64_t n;                     /* tasks */
     int64_t first;                  /* number of the first one, from 1 */
-    char line[BATS_COMPLAINT_LINE]; /* its last line, as it was written */
+    char line[BATS_COMPLAINT_LINE]; /* its last line of standard error */
     uint64_t key;
     struct bats_cause_host {
         char *name;
         uint64_t n; /* tasks */
     } hosts[BATS_CAUSE_HOSTS];
     size_t n_hosts;
-    uint64_t elsewhere; /* tasks on hosts that are not in the list */
+    uint64_t elsewhere; /* tasks on hosts beyond the list */
 };
 
 /* All zero: empty. */
 struct bats_causes {
     struct bats_cause *list;
     size_t n, capacity;
-    uint64_t others; /* tasks with a cause beyond the list */
+    uint64_t others; /* tasks with causes beyond the list */
 };
 
-/* One more task has failed: its number, its end, its host, and the last n
- * bytes of its standard error (NULL: none). If memory is short, it counts to
- * the others. */
+/* Adds a failed task: its number, end, host, and the last n bytes of its
+ * standard error (NULL: none). If memory runs out, it counts among the
+ * others. */
 void bats_causes_add(struct bats_causes *causes, int64_t task, int exit_status,
                      int signal, const char *host, const char *bytes,
                      size_t n);
 
-/* The most frequent first. */
+/* Sorts the causes, the most frequent first. */
 void bats_causes_sort(struct bats_causes *causes);
 
 /* "412 tasks on n7, exit 1: No space left on device (first: task 17)". Returns
@@ -61,7 +61,7 @@ const char *bats_causes_text(char *text, size_t size,
 void bats_causes_print(FILE *out, const struct bats_causes *causes,
                        size_t limit);
 
-/* An array of objects; NULL: memory is short. */
+/* An array of objects; NULL: out of memory. */
 json_t *bats_causes_json(const struct bats_causes *causes);
 
 void bats_causes_release(struct bats_causes *causes);

@@ -1,11 +1,11 @@
-/* dag: a graph of tasks, reduced to what a page can show. See dag.h. */
+/* dag: reduces a graph of tasks for a page. See dag.h. */
 #include "report/dag.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SINGLE_TASKS 150 /* up to which each is shown, */
-#define SINGLE_ROWS  24  /* if no column has more */
+#define SINGLE_TASKS 150 /* up to this many, each task is shown */
+#define SINGLE_ROWS  24  /* unless a column has more */
 
 struct maker {
     struct bats_dag *d;
@@ -14,7 +14,7 @@ struct maker {
     uint32_t *order;  /* of nodes, parents first */
     uint32_t *level;  /* by node */
     uint32_t *group;  /* by node */
-    uint32_t *next;   /* by node: after it in the longest chain */
+    uint32_t *next;   /* by node: its successor in the longest chain */
     uint32_t *counts; /* by pair of groups: edges; by column and kind: tasks,
                          then the group */
 };
@@ -49,7 +49,7 @@ static void find_levels(struct maker *m)
     }
 }
 
-/* A joint behind the last level counts to it. */
+/* A joint behind the last level belongs to it. */
 static uint32_t column_of(const struct maker *m, uint32_t node)
 {
     const struct bats_dag *d = m->d;
@@ -95,8 +95,8 @@ static bool is_single(const struct maker *m)
     return small;
 }
 
-/* Turns the counts of a column into groups: of its most frequent kinds, and one
- * of all others. */
+/* Turns a column's counts into groups: its most frequent kinds, and one group
+ * for the others. */
 static void divide(struct maker *m, uint32_t column)
 {
     uint32_t *count = m->counts + (size_t)column * m->d->n_kinds, others = 0;
@@ -196,8 +196,7 @@ static int by_number(const void *left, const void *right)
                               : (a->to > b->to) - (a->to < b->to);
 }
 
-/* Edges within a group, or between two groups of a column of several levels,
- * are not drawn. */
+/* Counts edges between groups, except within a column. */
 static void count_edges(struct maker *m)
 {
     const struct bats_graph *g = m->g;
@@ -248,8 +247,8 @@ static int list_edges(struct maker *m, uint32_t first)
 
 /* ---- rows ---- */
 
-/* Each group is placed near the middle of those that it waits for (the
- * barycentre of Sugiyama et al., 1981, one sweep). */
+/* Places each group near the middle of those it waits for (barycentre method,
+ * Sugiyama et al., 1981, one sweep). */
 static void place_rows(struct bats_dag *d, double *middle)
 {
     for (uint32_t c = 0; c < d->n_columns; c++) {

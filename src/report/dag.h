@@ -1,15 +1,15 @@
 /*
- * dag: a graph of tasks, reduced to what a page can show.
+ * dag: a graph of tasks, reduced to a size that a page can show.
  *
- * Layer: report. Pure. A task is on the level of the longest chain of tasks
- * that it waits for. Levels are joined to at most BATS_DAG_COLUMNS columns, and
- * in a column the tasks of one kind are a group; if there are few tasks, each
- * is a group of its own. So the size of the picture does not depend on that of
- * the graph: some 500 groups at most. Time O(tasks + edges).
+ * Layer: report. Pure. A task's level is the length of the longest chain of
+ * tasks that it waits for. Levels are merged into at most BATS_DAG_COLUMNS
+ * columns, and the tasks of one kind in a column form a group; if there are
+ * few tasks, each is its own group. So the picture has at most some 500
+ * groups, whatever the size of the graph. Time O(tasks + edges).
  *
- * The critical path is the chain that takes longest, by the times that its
- * tasks have taken, and the mean of their kind where they have not run yet;
- * waiting for a machine does not count.
+ * The critical path is the chain with the longest total time of its tasks, or
+ * the mean of their kind if they have not run; waiting for a machine does not
+ * count.
  */
 #ifndef BATS_DAG_H
 #define BATS_DAG_H
@@ -18,8 +18,8 @@
 #include "bats/units.h"
 
 #define BATS_DAG_COLUMNS 40
-#define BATS_DAG_ROWS    12   /* kinds in a column; the rarer ones together */
-#define BATS_DAG_EDGES   1500 /* drawn at most, those that stand for most */
+#define BATS_DAG_ROWS    12   /* kinds per column; the rarer ones are merged */
+#define BATS_DAG_EDGES   1500 /* edges drawn at most, the heaviest ones */
 #define BATS_DAG_OTHERS  UINT32_MAX /* as a kind: several; as a task: none */
 
 enum bats_dag_state {
@@ -34,14 +34,14 @@ enum bats_dag_state {
 struct bats_dag_task {
     uint32_t kind;
     enum bats_dag_state state;
-    bats_time begin, end; /* of the execution that gave its result; -1: none */
+    bats_time begin, end; /* of the execution with its result; -1: none */
 };
 
 struct bats_dag_sum {
     uint32_t tasks, in_state[BATS_DAG_STATES];
-    uint32_t timed;       /* tasks with an execution: */
-    bats_time took;       /* together */
-    bats_time begin, end; /* the first, the last; -1: none */
+    uint32_t timed;       /* tasks with an execution */
+    bats_time took;       /* their total time */
+    bats_time begin, end; /* the first begin, the last end; -1: none */
     uint32_t critical;    /* tasks on the critical path */
 };
 
@@ -58,8 +58,8 @@ struct bats_dag_group {
 };
 
 struct bats_dag_edge {
-    uint32_t from, to; /* groups; the second one is further right */
-    uint32_t n;        /* edges that it stands for */
+    uint32_t from, to; /* groups; `to` is further right */
+    uint32_t n;        /* number of edges it represents */
     bool critical;
 };
 
@@ -68,15 +68,15 @@ struct bats_dag {
     struct bats_dag_column *columns;
     struct bats_dag_sum *kinds;
     struct bats_dag_group *groups;
-    struct bats_dag_edge *edges; /* the critical ones come last */
+    struct bats_dag_edge *edges; /* the critical ones are last */
     uint32_t edges_hidden;
     uint32_t *chain; /* the tasks of the critical path, in order */
     uint32_t n_chain;
     bats_time chain_took;
 };
 
-/* `tasks`: n_tasks of the graph, with kinds below n_kinds. To be released in
- * any case. BATS_ENOMEM; BATS_EINPUT: tasks wait for each other. */
+/* tasks: the graph's n_tasks, with kinds below n_kinds. Release in any case.
+ * BATS_ENOMEM; BATS_EINPUT: the graph has a cycle. */
 int bats_dag_init(struct bats_dag *dag, const struct bats_graph *graph,
                   const struct bats_dag_task *tasks, uint32_t n_kinds,
                   struct bats_error *err);

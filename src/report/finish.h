@@ -1,5 +1,5 @@
 /*
- * finish: the reasons for the end of a run: a row for each, with its name for
+ * finish: a row for each reason for the end of a run, with its name for
  * programs, its words for people and the exit code of bats-mpi.
  *
  * Layer: report. Used by all code that reports the end of a run; cli/cli.h

@@ -38,7 +38,7 @@ static void escape(FILE *out, const char *text)
         }
 }
 
-/* Control characters and bytes that are not UTF-8 as on a terminal. */
+/* Encodes control characters and non-UTF-8 bytes as on a terminal. */
 void bats_html_text(struct bats_html *h, const char *text)
 {
     size_t size = bats_encode(BATS_ENCODE_TERMINAL, NULL, 0, text) + 1;
@@ -226,7 +226,7 @@ int bats_html_begin(struct bats_html *h, FILE *out, const char *what,
     return 0;
 }
 
-/* In a script element, nothing but its end counts: no '<' remains. */
+/* Escapes '<', so that the data cannot end the script element. */
 static int write_data(struct bats_html *h, json_t *data,
                       struct bats_error *err)
 {

@@ -1,12 +1,12 @@
 /*
- * html: a page of one file: tables that are read without scripts, data, and the
+ * html: a single-file page: tables readable without scripts, data, and the
  * scripts that draw them.
  *
  * Layer: report. Used by the pages of run, plan, frontier and simulation. The
- * page has a strict Content-Security-Policy: nothing is loaded, and only scripts
- * and styles with the page's random nonce run, so text of a command or a file
- * name cannot. All text is escaped here.
- * The charts are uPlot's (MIT), which is part of the page with its notice.
+ * page has a strict Content-Security-Policy: nothing is loaded, and only
+ * scripts and styles with the page's random nonce run, never text of a command
+ * or file name. All text is escaped here. Charts are drawn by uPlot (MIT),
+ * included in the page with its notice.
  */
 #ifndef BATS_HTML_H
 #define BATS_HTML_H
@@ -33,8 +33,8 @@ int bats_html_begin(struct bats_html *html, FILE *out, const char *what,
 void bats_html_lead(struct bats_html *html, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Writes the data (decref'd here; NULL: memory is short) and the scripts, and
- * ends the page. BATS_ENOMEM; errors of writing are those of the file. */
+/* Writes the data (decref'd here; NULL: out of memory) and the scripts, and
+ * ends the page. BATS_ENOMEM; the caller checks the file for write errors. */
 int bats_html_end(struct bats_html *html, json_t *data,
                   struct bats_error *err);
 
@@ -43,26 +43,26 @@ void bats_html_text(struct bats_html *html, const char *text);
 void bats_html_textf(struct bats_html *html, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "<h2>heading</h2>", and below it a place for the script to draw in. */
+/* "<h2>heading</h2>", followed by an element for the script to draw in. */
 void bats_html_section(struct bats_html *html, const char *heading,
                        const char *id);
 void bats_html_note(struct bats_html *html, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A list of facts: begin, one for each, end. `more` may be NULL. */
+/* A list of facts: begin, one call per fact, end. `more` may be NULL. */
 void bats_html_facts(struct bats_html *html);
 void bats_html_fact(struct bats_html *html, const char *name,
                     const char *value, const char *more);
 void bats_html_facts_end(struct bats_html *html);
 
-/* A table: the heads, separated by '|'; those that begin with '<' are flush
- * left. Then rows of cells. */
+/* A table with heads separated by '|'; those that begin with '<' are flush
+ * left. Rows of cells follow. */
 void bats_html_table(struct bats_html *html, const char *caption,
                      const char *heads);
 void bats_html_row(struct bats_html *html);
 void bats_html_cell(struct bats_html *html, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Flush left; the second one as code. */
+/* Cells flush left; the second function sets code. */
 void bats_html_words(struct bats_html *html, const char *text);
 void bats_html_code(struct bats_html *html, const char *text);
 void bats_html_table_end(struct bats_html *html);
@@ -76,9 +76,9 @@ struct bats_schedule;
 
 struct bats_strategies;
 
-/* The page of a recorded run. `command`: of its last session, or NULL;
- * `strategies`: time and cost of the other strategies, or NULL. Errors: those
- * of the view, BATS_ENOMEM. */
+/* The page of a recorded run. command: of its last session, or NULL;
+ * strategies: time and cost of the other strategies, or NULL. Errors: those of
+ * the view, BATS_ENOMEM. */
 int bats_html_run(FILE *out, struct bats_view *view, const char *command,
                   const struct bats_causes *causes,
                   const struct bats_strategies *strategies,
@@ -95,19 +95,19 @@ int bats_html_graph(struct bats_html *html, struct bats_view *view,
 int bats_html_sweep(struct bats_html *html, struct bats_view *view,
                     struct bats_error *err);
 
-/* The page of a frontier of strategies, its part of a run's page, and the data
- * of that part (strategies.h). */
+/* The page of a frontier of strategies, the part of a run's page about it, and
+ * that part's data (strategies.h). */
 int bats_html_strategies(FILE *out, const struct bats_strategies *strategies,
                          struct bats_error *err);
 void bats_html_strategies_part(struct bats_html *html,
                                const struct bats_strategies *strategies);
 json_t *bats_html_strategies_data(const struct bats_strategies *strategies);
 
-/* The memory that tasks asked for: what the bag says of a task, else what
- * --memory says of all, else what the batch job asked for each. */
+/* Memory requested per task: from the bag, else from --memory, else from the
+ * batch job. */
 struct bats_html_asked {
     int64_t each;     /* KiB; 0: unknown */
-    int64_t *by_task; /* by number - 1, likewise; or NULL */
+    int64_t *by_task; /* by number - 1, KiB; or NULL */
     int64_t n;
 };
 
@@ -116,7 +116,7 @@ int bats_html_asked_init(struct bats_html_asked *asked, const json_t *run,
                          int64_t n_tasks, struct bats_error *err);
 void bats_html_asked_release(struct bats_html_asked *asked);
 
-/* The memory that the task with this number asked for; 0: unknown. */
+/* Memory requested by task `number`; 0: unknown. */
 int64_t bats_html_asked_kib(const struct bats_html_asked *asked,
                             int64_t number);
 
@@ -132,12 +132,12 @@ int bats_html_memory(struct bats_html *html,
 
 /* The page of a plan: the schedules on offer, and the frontier. */
 struct bats_html_plan {
-    const char *name;          /* of the profile or of the bag */
-    const char *profile, *bag; /* NULL: it is of given runtimes */
+    const char *name;          /* of the profile or the bag */
+    const char *profile, *bag; /* NULL: made from given runtimes */
     const struct bats_estimator *e;
     const struct bats_schedule *offers, *frontier;
     size_t n_offers, n_frontier;
-    bool complete;        /* the frontier is all of it */
+    bool complete;        /* the frontier is complete */
     const uint32_t *path; /* the longest chain of tasks, counted from 0 */
     uint32_t n_path;
 };

@@ -1,5 +1,4 @@
-/* html_graph: which tasks waited for which, in the page of a run. See
- * html.h. */
+/* html_graph: the dependencies, in the page of a run. See html.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +12,16 @@
 #include "report/words.h"
 #include "util/json.h"
 
-#define KINDS_MAX   1000 /* others have no name of their own */
+#define KINDS_MAX   1000 /* further kinds count as "others" */
 #define KINDS_SHOWN 50
 #define CHAIN_SHOWN 50
 
-/* The picture, in its units: pixels, if nothing scales it. */
+/* Sizes in the picture's units: pixels unless scaled. */
 #define COLUMN 150
 #define ROW    38
 #define WIDTH  108
 #define HEIGHT 26
-#define BAR    7 /* of a group: its states */
+#define BAR    7 /* height of a group's bar of states */
 #define LABEL  16
 
 struct graph_part {
@@ -48,8 +47,8 @@ static uint32_t kind_of(struct graph_part *p, const char *name)
                                 : kind;
 }
 
-/* As the run recorded them, [kind, tasks, kind, tasks, ...]; *known: they are
- * there. */
+/* Reads the recorded categories, [kind, tasks, kind, tasks, ...]; *known: they
+ * exist. */
 static int take_categories(struct graph_part *p, struct bats_view *view,
                            bool *known, struct bats_error *err)
 {
@@ -157,8 +156,8 @@ static void write_kinds(struct graph_part *p)
     bats_html_table_end(h);
 }
 
-/* The tasks of the same kind in the column, if `group` is the first of them; a
- * small graph has a group for each task. */
+/* Number of tasks of the same kind in the column, if `group` is the first of
+ * them; a small graph has a group for each task. */
 static uint32_t count_kind(const struct bats_dag *d, uint32_t group)
 {
     const struct bats_dag_group *g = &d->groups[group];
@@ -203,7 +202,7 @@ static void write_levels(struct graph_part *p)
 {
     struct bats_html *h = p->h;
     const struct bats_dag *d = &p->dag;
-    bats_html_table(h, "Levels: tasks of one wait for some of the one before",
+    bats_html_table(h, "Levels: each task waits for some task of the previous level",
                     "level|<tasks|done|failed|skipped|running|left|mean time|"
                     "first began|last ended");
     for (uint32_t i = 0; i < d->n_columns; i++) {
@@ -226,15 +225,15 @@ static void write_levels(struct graph_part *p)
     bats_html_table_end(h);
 }
 
-/* A task of the path waits after the end of its parent: for a machine, or for
- * another parent. */
+/* After its parent's end, a task of the path waits for a machine or another
+ * parent. */
 static void write_chain(struct graph_part *p)
 {
     struct bats_html *h = p->h;
     const struct bats_dag *d = &p->dag;
     bats_time before = 0;
     uint32_t n = d->n_chain < CHAIN_SHOWN ? d->n_chain : CHAIN_SHOWN;
-    bats_html_table(h, "The critical path: the chain that takes longest",
+    bats_html_table(h, "The critical path: the longest chain of tasks",
                     "task|<kind|<state|took|began|after waiting");
     for (uint32_t i = 0; i < n; i++) {
         const struct bats_dag_task *t = &p->tasks[d->chain[i]];
@@ -309,7 +308,7 @@ static void write_label(struct graph_part *p, const struct bats_dag_group *g)
     bats_html_textf(p->h, "%s", count);
 }
 
-/* A browser says this when the pointer is there. */
+/* The tooltip of a group. */
 static void write_title(struct graph_part *p, const struct bats_dag_group *g)
 {
     const struct bats_dag_column *c = &p->dag.columns[g->column];
@@ -347,7 +346,7 @@ static void draw_group(struct graph_part *p, const struct bats_dag_group *g)
     for (int s = 0; s < BATS_DAG_STATES; s++) {
         double width = g->sum.in_state[s] * unit;
         if (s == BATS_DAG_FAILED && width > 0 && width < 3)
-            width = 3; /* even one of a thousand is visible */
+            width = 3; /* so that even one task in a thousand is visible */
         if (width > 0)
             fprintf(out,
                     "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" "
@@ -391,7 +390,7 @@ static void draw(struct graph_part *p)
 static void write_part(struct graph_part *p, const struct bats_run_history *r)
 {
     const struct bats_dag *d = &p->dag;
-    bats_html_section(p->h, "What waited for what", NULL);
+    bats_html_section(p->h, "Dependencies", NULL);
     fputs("<p>", p->h->out);
     bats_html_textf(p->h,
                     "%" PRIu32 " tasks on %" PRIu32

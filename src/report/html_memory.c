@@ -1,5 +1,4 @@
-/* html_memory: the memory that tasks asked for, and what they used. See
- * html.h. */
+/* html_memory: requested and used memory of tasks. See html.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -57,11 +56,10 @@ int64_t bats_html_asked_kib(const struct bats_html_asked *asked, int64_t number)
 /* A result with known memory. */
 struct use {
     uint32_t cluster;
-    int64_t asked, used; /* KiB; asked 0: nothing */
+    int64_t asked, used; /* KiB; asked 0: no request */
 };
 
-/* Tasks of a cluster that asked for the same come together, by what they
- * used. */
+/* Groups tasks by cluster and request; sorts each group by memory used. */
 static int compare(const void *left, const void *right)
 {
     const struct use *a = left, *b = right;
@@ -95,7 +93,7 @@ void bats_html_kib(struct bats_html *html, int64_t kib)
         bats_html_cell(html, "-");
 }
 
-/* `n` uses of one cluster that asked for the same. */
+/* Writes n uses of one cluster with the same request. */
 static void write_group(struct bats_html *html, const char *cluster,
                         const struct use *list, size_t n)
 {

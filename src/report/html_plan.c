@@ -10,7 +10,7 @@
 
 #define POINTS 2000 /* of the frontier, at most */
 
-/* Each `step`-th schedule, with the machines in words. */
+/* Every step-th schedule, with its machines in words. */
 static json_t *list_schedules(const struct bats_estimator *e,
                               const struct bats_schedule *list, size_t n,
                               size_t step)
@@ -50,7 +50,7 @@ static void write_list(struct bats_html *h, const char *caption,
 
 static void write_clusters(struct bats_html *h, const struct bats_estimator *e)
 {
-    bats_html_section(h, "What is known of the clusters", NULL);
+    bats_html_section(h, "Clusters", NULL);
     bats_html_table(h, "Clusters", "cluster|charge per window|machines|mean "
                                    "runtime");
     for (size_t i = 0; i < e->n_clusters; i++) {
@@ -87,7 +87,7 @@ int bats_html_plan(FILE *out, const struct bats_html_plan *p,
     bats_schedules_path(path, sizeof path, p->e, p->path, p->n_path);
     if (path[0] != '\0')
         bats_html_note(&h, "%s", path);
-    bats_html_section(&h, "All schedules that no other one beats", NULL);
+    bats_html_section(&h, "Pareto-optimal schedules", NULL);
     write_list(&h, "Frontier, the cheapest first", p->e, p->frontier,
                p->n_frontier < 200 ? p->n_frontier : 200);
     if (p->n_frontier > 200)

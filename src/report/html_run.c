@@ -15,8 +15,10 @@
 #include "report/workflows.h"
 #include "util/json.h"
 
-#define LISTED 50         /* tasks in a table */
-#define COMMANDS_MAX 2000 /* tasks up to which the chart knows commands */
+#define LISTED 50 /* tasks in a table */
+#define COMMANDS_MAX                                                          \
+    2000 /* the chart has commands for up to this many
+                             tasks */
 
 struct page {
     struct bats_html html;
@@ -30,8 +32,8 @@ struct page {
     struct bats_html_asked asked;
 };
 
-/* The charge of all machines of the last session in a window; 0 if windows are
- * not charged, as the ledger then has the bill. */
+/* Charge of all machines of the last session per window; 0 if windows are not
+ * charged, as the ledger then has the bill. */
 static bats_money rate(const struct page *p)
 {
     bats_money sum = 0;
@@ -58,7 +60,7 @@ static const char *how_it_ended(const struct bats_view_status *st)
         {"stopped", "The run was stopped"},
         {"no machines", "No machine was left"},
         {"halted", "The run was halted, as --halt asked"},
-        {"deadline", "The time was over"},
+        {"deadline", "The time limit was reached"},
         {"sampled", "The sample was taken"},
     };
 
@@ -81,7 +83,7 @@ static void write_lead(struct page *p)
                    bats_words_moment(p->history.end).s);
 }
 
-/* When the run was on, by the clock, and what started it. */
+/* Writes when the run took place, and its command. */
 static int write_when(struct page *p, struct bats_error *err)
 {
     const struct bats_view_status *st = &p->st;
@@ -163,7 +165,7 @@ static void write_facts(struct page *p)
     snprintf(value, sizeof value, "%.0f%%",
              paid > 0 ? 100 * fmin(used / paid, 1) : 0.0);
     if (paid > 0 && !p->history.terms.idle_is_free)
-        bats_html_fact(h, "Of paid time in use", value,
+        bats_html_fact(h, "Paid time in use", value,
                        "the rest was paid, and idle");
     snprintf(value, sizeof value, "%" PRId64, st->sessions);
     snprintf(more, sizeof more, "policy %s, window %s, seed %" PRIu64,
@@ -184,8 +186,8 @@ static void write_promise(struct page *p, const char *what, const char *asked,
     bats_html_code(h, is_kept ? "kept" : "missed");
 }
 
-/* A row of the schedule that was chosen: an estimate and its upper bound, and
- * what came. */
+/* A row of the chosen schedule: an estimate, its upper bound, and the
+ * result. */
 static void write_estimate(struct page *p, const char *schedule,
                            const char *what, const char *estimate,
                            const char *bound, const char *came, bool is_kept)
@@ -205,7 +207,7 @@ static int64_t integer(const json_t *object, const char *key, int64_t none)
     return json_is_integer(value) ? json_integer_value(value) : none;
 }
 
-/* The schedule promised a cost and a time, from the choice on. */
+/* The chosen schedule's promised cost and time, counted from the choice. */
 static void write_choice(struct page *p, const json_t *promise, bool is_done)
 {
     const char *name = json_string_value(json_object_get(promise, "schedule"));
@@ -227,7 +229,7 @@ static void write_choice(struct page *p, const json_t *promise, bool is_done)
                    is_done && took <= longest);
 }
 
-/* The limits of the last session, and what they were held against. */
+/* The limits of the last session, with the results. */
 static void write_promises(struct page *p)
 {
     const struct bats_view_status *st = &p->st;
@@ -374,7 +376,7 @@ static void write_causes(struct page *p)
     bats_html_table_end(h);
 }
 
-/* The tasks in a state, or the slowest of all if it is NULL. */
+/* Writes the tasks in a state, or the slowest of all if it is NULL. */
 static int write_tasks(struct page *p, const char *state, const char *caption,
                        struct bats_error *err)
 {
@@ -487,8 +489,8 @@ static json_t *decisions_json(const struct page *p)
     return list;
 }
 
-/* One entry per task, for searching the chart and colouring it by the
- * parameters of a sweep; null if there are too many. */
+/* One entry per task, to search the chart and colour it by sweep parameters;
+ * null if there are too many. */
 static int texts_json(struct page *p, json_t **commands, json_t **parameters,
                       struct bats_error *err)
 {
@@ -567,7 +569,7 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
     write_clusters(p);
     if (p->strategies != NULL)
         bats_html_strategies_part(&p->html, p->strategies);
-    bats_html_section(&p->html, "What ran where, and when", "gantt");
+    bats_html_section(&p->html, "Gantt chart", "gantt");
     bats_html_section(&p->html, "Runtimes", "runtimes");
     rc = bats_html_graph(&p->html, p->view, &p->history, err);
     if (rc == 0 && p->history.is_sweep)

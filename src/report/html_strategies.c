@@ -1,5 +1,5 @@
-/* html_strategies: the page of a frontier of strategies, and its part in a
- * run's page. See html.h. */
+/* html_strategies: the page of a frontier of strategies, and the part of a
+ * run's page about it. See html.h. */
 #include "report/html.h"
 #include "report/strategies.h"
 #include "util/json.h"
@@ -37,7 +37,7 @@ void bats_html_strategies_part(struct bats_html *h,
                    100 * s->model->gamma,
                    s->model->noticed > 0 ? " and losses are noticed" : "",
                    s->model->n_reliable);
-    bats_html_section(h, "Which one? Money against time", "strategies");
+    bats_html_section(h, "Cost against time", "strategies");
 }
 
 json_t *bats_html_strategies_data(const struct bats_strategies *s)

@@ -31,8 +31,8 @@ struct bats_inorder {
     struct held *held; /* by task */
     struct piece *pieces;
     size_t n_pieces, room;
-    size_t n_held; /* pieces that are not written yet */
-    FILE *file;    /* NULL: none was needed yet */
+    size_t n_held; /* pieces not written yet */
+    FILE *file;    /* NULL: not needed yet */
     off_t end;
 };
 
@@ -88,7 +88,7 @@ static void let_go(struct bats_inorder *o, uint32_t task)
     o->n_pieces = 0;
     o->end = 0;
     if (ftruncate(fileno(o->file), 0) != 0)
-        return; /* it is written over */
+        return; /* it will be overwritten */
 }
 
 static bool is_over(const struct held *h)

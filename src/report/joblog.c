@@ -35,7 +35,7 @@ static int open_file(const char *path, const char *mode,
     return 0;
 }
 
-/* "a": lines of earlier sessions may have to stay */
+/* "a": lines of earlier sessions may have to be kept */
 int bats_joblog_create(const char *path, struct bats_joblog **log,
                        struct bats_error *err)
 {
@@ -62,7 +62,8 @@ int bats_joblog_open(const char *path, struct bats_joblog **log,
     if (fgets(first, sizeof first, (*log)->file) != NULL &&
         strcmp(first, head) != 0) {
         bats_joblog_destroy(*log);
-        return bats_refuse(err, "%s: this is not a joblog, and is kept", path);
+        return bats_refuse(
+            err, "%s: this is not a joblog; it is left unchanged", path);
     }
     return 0;
 }
@@ -70,9 +71,9 @@ int bats_joblog_open(const char *path, struct bats_joblog **log,
 /* ---- the lines of earlier sessions ---- */
 
 struct kept {
-    uint32_t *now; /* by former index: index now; UINT32_MAX: none */
+    uint32_t *now; /* by former index: current index; UINT32_MAX: none */
     uint64_t n_was;
-    int64_t *last; /* by index: where its last line begins; -1: nowhere */
+    int64_t *last; /* by index: offset of its last line; -1: none */
 };
 
 static bool find_places(struct kept *k, const uint32_t *was, uint32_t n)

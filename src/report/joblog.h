@@ -24,30 +24,29 @@ struct bats_joblog_entry {
     int64_t start_us; /* real time, microseconds since 1970 */
     int64_t wall_us;  /* real time */
     uint64_t stdout_bytes;
-    int exit_status; /* < 0: as util/usage.h, -1 with signal 15 in the file */
+    int exit_status; /* < 0: as in util/usage.h; written as -1 with signal
+                        15 */
     int signal;
     const char *command;
 };
 
-/* Opens the file at `path` ("-": standard output) for a run that is not resumed:
- * what it holds stays until bats_joblog_continue. BATS_EINPUT if it cannot be
- * written. */
+/* Opens the file at `path` ("-": standard output) for a new run: its contents
+ * stay until bats_joblog_continue. BATS_EINPUT if it cannot be written. */
 int bats_joblog_create(const char *path, struct bats_joblog **log,
                        struct bats_error *err);
 
-/* Opens the file for a run that is resumed: its lines stay until
- * bats_joblog_continue. BATS_EINPUT also if it is not a joblog. */
+/* Opens the file for a resumed run: its lines stay until bats_joblog_continue.
+ * BATS_EINPUT also if it is not a joblog. */
 int bats_joblog_open(const char *path, struct bats_joblog **log,
                      struct bats_error *err);
 
 /*
- * Call after opening and before the first write. `was` is NULL: the log begins
- * afresh. Else, after bats_joblog_open, of the lines of
- * earlier sessions, keeps the last line of each task that keeps its result,
- * and drops those of tasks that run again. `was`: for each of the n tasks, its
- * index in the last session, or UINT32_MAX if it has no result; a task that
- * has moved gets its new number. Replaces the file by a new one. BATS_ESYS,
- * BATS_ENOMEM.
+ * Call after opening and before the first write. With `was` NULL the log
+ * starts afresh. Otherwise, after bats_joblog_open, keeps from earlier
+ * sessions the last line of each task that keeps its result, and drops the
+ * others. was: for each of the n tasks, its index in the last session, or
+ * UINT32_MAX if it has no result; a task that has moved gets its new number.
+ * Replaces the file by a new one. BATS_ESYS, BATS_ENOMEM.
  */
 int bats_joblog_continue(struct bats_joblog *log, const uint32_t *was,
                          uint32_t n, struct bats_error *err);

@@ -28,7 +28,7 @@ static json_t *seconds_or_null(double us)
     return us > 0 ? seconds(us) : json_null();
 }
 
-/* Unknown below 0. */
+/* Null (unknown) below 0. */
 static json_t *money(bats_money amount)
 {
     return amount < 0 ? json_null() : bats_json_money(amount);
@@ -65,7 +65,7 @@ static json_t *cluster(const struct bats_snapshot *s, size_t i)
     return bats_json_whole(o, bad);
 }
 
-/* One word each, which must never change. */
+/* Stable names: they must never change. */
 static const char *reason(const struct bats_decision *d)
 {
     static const char *const words[] = {

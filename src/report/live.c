@@ -17,13 +17,13 @@ static json_t *seconds(bats_time time)
                               : json_real((double)time / BATS_SECOND);
 }
 
-/* Microseconds as seconds; null: not known. */
+/* Microseconds as seconds; null: unknown. */
 static json_t *known(bool is_known, double us)
 {
     return is_known ? json_real(us / BATS_SECOND) : json_null();
 }
 
-/* In an allocation that is billed until it is given back no window ends. */
+/* Null in an allocation, where no window ends. */
 static json_t *end_json(bats_time end)
 {
     return seconds(end < BATS_LONGEST ? end : BATS_NEVER);
@@ -55,7 +55,7 @@ static json_t *cluster_json(const struct bats_snapshot *s, size_t i,
     return o;
 }
 
-/* The charge per hour of the machines held, as they are now. */
+/* Hourly charge of the machines held now. */
 static double burn(const struct bats_snapshot *s)
 {
     double sum = 0;
@@ -66,8 +66,7 @@ static double burn(const struct bats_snapshot *s)
     return sum / (double)s->platform->window * (double)BATS_HOUR;
 }
 
-/* The charge of windows that are not over, and when the first one of each
- * cluster ends. */
+/* Charge for the time until the first window of each cluster ends. */
 static double paid_ahead(const struct bats_snapshot *s,
                          const struct bats_turns *turns)
 {
@@ -161,8 +160,8 @@ static json_t *causes_json(const struct bats_causes *causes)
     return bats_causes_json(&few);
 }
 
-/* How far the graph is, and when the run ends: by the estimate, by what was
- * promised, and at the latest. */
+/* Adds the graph's progress and the run's end: estimated, promised, and
+ * latest. */
 static void add_times(json_t *o, const struct bats_snapshot *s,
                       const struct bats_live_more *m)
 {
@@ -233,7 +232,7 @@ json_t *bats_live_json(const struct bats_snapshot *s,
     return o;
 }
 
-/* The held machines were given back. */
+/* Marks the held machines as given back. */
 static void end_clusters(json_t *list, const struct bats_view_status *st)
 {
     size_t i;

@@ -1,11 +1,12 @@
 /*
- * live: the state of a run that goes on, in a small file for `bats-mpi top`.
+ * live: the state of a running run, in a small file for `bats-mpi top`.
  *
  * Layer: report. Written by the verb run, read by the verb top. The file
- * (RECORD.live) holds one JSON object, whose size depends only on the number of
- * clusters and workflows. It is replaced by rename every few seconds, so that a
- * reader sees a whole one, also over NFS. It is removed when the run ends in
- * order; that of a killed run is recognised by its age (`written_unix`).
+ * (RECORD.live) holds one JSON object, whose size depends only on the number
+ * of clusters and workflows. It is replaced by rename every few seconds, so
+ * readers always see a complete file, also over NFS. It is removed when the
+ * run ends in order; the file of a killed run is recognised by its age
+ * (`written_unix`).
  */
 #ifndef BATS_LIVE_H
 #define BATS_LIVE_H
@@ -22,19 +23,19 @@
 
 #define BATS_LIVE_SUFFIX ".live"
 #define BATS_LIVE_EVERY_US 2000000
-#define BATS_LIVE_RUNNING 20  /* tasks that run longest */
+#define BATS_LIVE_RUNNING 20  /* longest-running tasks */
 #define BATS_LIVE_DECISIONS 8 /* the last ones */
 #define BATS_LIVE_CAUSES 8    /* the most frequent ones */
-#define BATS_LIVE_COMMAND 120 /* bytes of a command that are shown */
+#define BATS_LIVE_COMMAND 120 /* bytes shown of a command */
 
-/* The figures that the snapshot does not have. */
+/* Figures that the snapshot lacks. */
 struct bats_live_more {
     const char *bag;
     const char *policy;
     int64_t started_us, now_us; /* real time since 1970 */
     double time_scale;
-    double per_hour; /* tasks that end, as in progress.h */
-    bool has_bounds; /* of the estimated end: */
+    double per_hour; /* ended tasks per hour, as in progress.h */
+    bool has_bounds; /* of the estimated end */
     bats_time end_low, end_high;
     struct bats_turns turns[BATS_CLUSTERS_MAX];
     struct bats_running running[BATS_LIVE_RUNNING]; /* the longest first */
@@ -45,11 +46,11 @@ struct bats_live_more {
     uint32_t n_workflows;
 };
 
-/* The object, or NULL if memory is short. */
+/* The object, or NULL if out of memory. */
 json_t *bats_live_json(const struct bats_snapshot *snapshot,
                        const struct bats_live_more *more);
 
-/* Replaces the file at `path`. BATS_ESYS: the old one stays. */
+/* Replaces the file at `path`. BATS_ESYS: the old file stays. */
 int bats_live_write(const char *path, const json_t *object,
                     struct bats_error *err);
 
@@ -57,14 +58,14 @@ int bats_live_write(const char *path, const json_t *object,
  * missing or not a status file. */
 int bats_live_read(const char *path, json_t **object, struct bats_error *err);
 
-/* The same, beside a record. */
+/* The same for the file beside a record. */
 int bats_live_find(const char *record, json_t **object);
 
 /* Money held for machines that are billed later; 0: none, or unknown. */
 bats_money bats_live_held(const json_t *object);
 
 /* Completes the last status of a run that has ended since: figures from its
- * record, and how it ended in a word ("all done"). */
+ * record, and how it ended in words ("all done"). */
 void bats_live_end(json_t *object, const struct bats_view_status *status,
                    const char *state);
 
@@ -79,9 +80,9 @@ enum bats_live_page {
 };
 
 /* Prints the page in at most `rows` lines of at most `columns` columns,
- * encoded for a terminal; each line ends with `end`. Sentences that are too long
- * go on in the next line, tables lose their last columns. `now_us`: real time since
- * 1970, for the age. */
+ * encoded for a terminal; each line ends with `end`. Long sentences wrap,
+ * tables lose their last columns. `now_us`: real time since 1970, for the
+ * age. */
 void bats_live_print(FILE *out, const json_t *object, enum bats_live_page page,
                      int rows, int columns, int64_t now_us, const char *end);
 

@@ -15,7 +15,7 @@
 
 struct screen {
     FILE *out;
-    int rows, columns; /* that are left; of a line */
+    int rows, columns; /* rows left; columns of a line */
     const char *end;
 };
 
@@ -41,7 +41,7 @@ static bool has(const json_t *o, const char *key)
     return value != NULL && !json_is_null(value);
 }
 
-/* The number of bytes that fit into a line of `columns`: up to a blank, if
+/* Number of bytes that fit into a line of `columns`, up to a blank if
  * possible. */
 static int break_at(const char *text, int columns)
 {
@@ -54,8 +54,8 @@ static int break_at(const char *text, int columns)
     return blank > 0 ? blank : n > 0 ? n : (int)strlen(text);
 }
 
-/* Prints a line, unless the screen is full. The rest of a long one continues
- * below, `indent` columns from the left; below 0: it is cut off. */
+/* Prints a line, unless the screen is full. A long one wraps, indented by
+ * `indent`; if indent < 0 it is cut off. */
 __attribute__((format(printf, 3, 4))) static void
 put(struct screen *s, int indent, const char *format, ...)
 {
@@ -85,7 +85,7 @@ put(struct screen *s, int indent, const char *format, ...)
 #define line(s, ...) put(s, 8, __VA_ARGS__)
 #define cut(s, ...) put(s, -1, __VA_ARGS__)
 
-/* A table without the last columns that do not fit. */
+/* Prints a table without the last columns that do not fit. */
 static void print_table(struct screen *s, struct bats_table *t)
 {
     char *text = NULL;
@@ -119,7 +119,7 @@ static int64_t within(int64_t n, int64_t most)
     return n < 0 ? 0 : n < most ? n : most;
 }
 
-/* The bar has the room that the numbers leave. */
+/* The bar fills the room that the numbers leave. */
 static void print_tasks(struct screen *s, const json_t *o)
 {
     int64_t tasks = within(count_of(o, "tasks"), UINT32_MAX);
@@ -146,7 +146,7 @@ static void print_tasks(struct screen *s, const json_t *o)
     line(s, "%s%s%s", head, bar, numbers);
 }
 
-/* This line is for workflows only. */
+/* For workflows only. */
 static void print_graph(struct screen *s, const json_t *o)
 {
     char chain[192] = "";
@@ -182,7 +182,7 @@ static void print_time(struct screen *s, const json_t *o)
     line(s, "time    %s", text);
 }
 
-/* Runs with a chosen schedule or a deadline have this line. */
+/* Only for runs with a chosen schedule or a deadline. */
 static void print_goal(struct screen *s, const json_t *o)
 {
     char text[256] = "";
@@ -221,7 +221,7 @@ static void print_money(struct screen *s, const json_t *o)
     line(s, "money   %s", text);
     if (has(o, "state"))
         return;
-    snprintf(text, sizeof text, "%s%s%s an hour as it is now",
+    snprintf(text, sizeof text, "%s%s%s an hour now",
              text_of(m, "per_hour"), blank, currency);
     if (has(m, "runs_out_s"))
         bats_append(text, sizeof text, ": lasts until %s",
@@ -279,7 +279,7 @@ static void print_clusters(struct screen *s, const json_t *o)
     print_rows(s, json_object_get(o, "clusters"), "clusters", columns);
 }
 
-/* The last columns are the first to go where a screen is narrow. */
+/* A narrow screen drops the last columns first. */
 static void print_workflows(struct screen *s, const json_t *o)
 {
     static const struct bats_column columns[] = {

@@ -33,8 +33,7 @@ static uint32_t working(const struct bats_snapshot *snapshot, size_t cluster)
     return c->machines_now - c->machines_out;
 }
 
-/* Tasks that really run: the engine also counts tasks that were sent ahead and
- * wait for a slot. */
+/* Tasks that really run; the engine also counts prefetched ones. */
 static uint32_t running(const struct bats_snapshot *snapshot)
 {
     const struct bats_platform *p = snapshot->platform;
@@ -54,7 +53,7 @@ static uint32_t running(const struct bats_snapshot *snapshot)
 enum part { ELAPSED, PERCENT, COUNT, FAILED, RUNNING, RATE, END, MONEY, HELD };
 #define PARTS 9
 
-/* Which of them go in first where there is little room. */
+/* Parts by priority, if there is little room. */
 static const enum part urgent[PARTS] = {PERCENT, END,     MONEY,   FAILED, RATE,
                                         COUNT,   ELAPSED, RUNNING, HELD};
 
@@ -89,8 +88,8 @@ static void put_money(char *text, const struct bats_snapshot *snapshot)
                      : "charged");
 }
 
-/* "sampling slow 18/30 fast 30/30": with nothing but tasks that wait, a run in
- * its sampling phase would look hung. */
+/* "sampling slow 18/30 fast 30/30": otherwise a sampling run would look
+ * hung. */
 static void put_sampling(char *text, const struct bats_snapshot *snapshot)
 {
     const struct bats_platform *p = snapshot->platform;
@@ -107,7 +106,7 @@ static void put_sampling(char *text, const struct bats_snapshot *snapshot)
     }
 }
 
-/* "sampling 48/60", where there is no room for the clusters. */
+/* "sampling 48/60", if there is no room for the clusters. */
 static void shorten_sampling(char *text, const struct bats_snapshot *snapshot)
 {
     uint64_t size = snapshot->status.sample_size, ended = 0;
@@ -206,7 +205,7 @@ const char *bats_progress_text(char *text, size_t size, size_t width,
 #define BAR_MIN 12 /* columns, with its brackets */
 #define BAR_MAX 50
 
-/* A bar in the room that the text leaves; the text comes first. */
+/* Prints a bar in the room that the text leaves. */
 static void print_bar(FILE *out, size_t room,
                       const struct bats_snapshot *snapshot)
 {
@@ -224,8 +223,7 @@ static void print_bar(FILE *out, size_t room,
     fputs("] ", out);
 }
 
-/* The recent rate: older results count less, and hardly after a tenth of the
- * run. */
+/* The recent rate: a moving average over about a tenth of the run. */
 void bats_progress_rate(struct bats_progress *p,
                         const struct bats_sched_status *s)
 {
@@ -265,8 +263,8 @@ static void show_line(struct bats_progress *progress,
     progress->is_drawn = true;
 }
 
-/* The last one. Until machines have come or gone, another plan may replace
- * it. */
+/* The last decision is carried out. Until machines have come or gone, another
+ * plan may replace it. */
 static bool is_settled(const struct bats_snapshot *snapshot)
 {
     const struct bats_decision *d =
@@ -321,8 +319,7 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
         progress->next_us = now_us + LINE_INTERVAL_US;
         return;
     }
-    /* Before the first time, the decisions have just said all there is to
-     * say. */
+    /* The first time, the decisions just printed say enough. */
     if (progress->next_us != INT64_MIN) {
         fprintf(progress->out, "bats-mpi: %s\n",
                 bats_progress_text(text, sizeof text, sizeof text, snapshot,

@@ -2,11 +2,11 @@
  * progress: shows the state of the run on standard error while it lasts.
  *
  * Layer: report. Used by cli. On a terminal one line is redrawn in place;
- * elsewhere plain lines are written, at each decision that is carried out and at
+ * elsewhere plain lines are written, at each decision carried out and at
  * intervals that grow from 2 to 60 seconds.
  *
- * A launcher may copy standard output and standard error to the terminal in any
- * order. So all text that is written while the line is shown begins with
+ * A launcher may copy standard output and standard error to the terminal in
+ * any order. So any text written while the line is shown begins with
  * BATS_PROGRESS_CLEAR and ends with a newline.
  */
 #ifndef BATS_PROGRESS_H
@@ -33,25 +33,25 @@ struct bats_progress {
     int terminal;        /* LINE: see terminal.h; not owned */
     bool is_drawn;       /* LINE: the line is on the screen */
     int64_t next_us;     /* when to write again */
-    int64_t interval_us; /* PLAIN: present interval between lines */
+    int64_t interval_us; /* PLAIN: current interval between lines */
     size_t n_decisions;  /* PLAIN: written so far */
-    bool bar;            /* LINE: with a bar, where there is room [false] */
-    double per_hour;     /* tasks that ended of late; 0: not known yet */
-    bats_time rated_at;  /* that was worked out then, */
-    uint64_t rated_ended; /* when that many had ended */
+    bool bar;            /* LINE: with a bar, if there is room [false] */
+    double per_hour;     /* recent rate of ended tasks; 0: unknown */
+    bats_time rated_at;  /* time of the last update of per_hour */
+    uint64_t rated_ended; /* tasks ended by then */
 };
 
 void bats_progress_init(struct bats_progress *progress,
                         enum bats_progress_style style, FILE *out,
                         int terminal);
 
-/* Updates per_hour, which others may show too. To be called now and then from
- * the start of the run. */
+/* Updates per_hour, which others may show too. Call now and then from the
+ * start of the run. */
 void bats_progress_rate(struct bats_progress *progress,
                         const struct bats_sched_status *status);
 
-/* Shows `snapshot` if it is time to; `now_us` is real time, microseconds from
- * any start. */
+/* Shows `snapshot` if it is due; now_us: real time in microseconds from any
+ * start. */
 void bats_progress_show(struct bats_progress *progress, int64_t now_us,
                         const struct bats_snapshot *snapshot);
 
@@ -60,14 +60,14 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
 void bats_progress_finish(struct bats_progress *progress,
                           const struct bats_snapshot *snapshot);
 
-/* Takes the line off the screen, before something else is written to it. */
+/* Removes the line from the screen before something else is written. */
 void bats_progress_clear(struct bats_progress *progress);
 
 /* Formats the line, without a newline: time, share and number of tasks that
- * have ended, rate (0: not known), time to the estimated end, charged of the
- * budget, machines held: "1h5m  51%  512/1000  57 running  7.9/min  ~3h27m left
- * 288/600 SU  slow 32 fast 25". Of these, as many go in as `width` columns
- * hold; share, end, money, failures and rate come before the others. Returns
+ * have ended, rate (0: unknown), time to the estimated end, charged of the
+ * budget, machines held: "1h5m 51% 512/1000 57 running 7.9/min ~3h27m left
+ * 288/600 SU slow 32 fast 25". Shows as many of these as fit into `width`
+ * columns; share, end, money, failures and rate have priority. Returns
  * `text`. */
 const char *bats_progress_text(char *text, size_t size, size_t width,
                                const struct bats_snapshot *snapshot,

@@ -25,7 +25,7 @@ static void add_expected(struct bats_view_status *st, const json_t *options)
                 json_integer_value(json_array_get(list, i));
 }
 
-/* The ledger has one sum for the whole of an allocation. */
+/* Splits the bill among clusters: the ledger has one sum for an allocation. */
 static void share_out(struct bats_view_status *st)
 {
     bats_money left = st->charged;

@@ -1,5 +1,5 @@
 /*
- * recorded: what a record says of its run, for the verb status and the page.
+ * recorded: a run's figures from its record, for the verb status and the page.
  *
  * Layer: report.
  */
@@ -11,10 +11,10 @@
 #include "bats/lease.h"
 #include "record/read/view.h"
 
-/* The status, completed by the options of the last session, which are *options,
- * to be decref'd (NULL: it has none): clusters on which no task has ended have
- * the runtime that the user expects; what an allocation was billed is shared
- * out to its clusters by their charges. Errors: those of the view. */
+/* The status, completed from the last session's options. *options (to be
+ * decref'd; NULL: none) gets these. Clusters without ended tasks get the
+ * runtime that the user expects; an allocation's bill is split among its
+ * clusters by their charges. Errors: those of the view. */
 int bats_recorded_status(struct bats_view *view,
                          struct bats_view_status *status, json_t **options,
                          struct bats_error *err);

@@ -1,8 +1,8 @@
 /*
- * report: the bill at the end of a run, for people and for programs.
- * Layer: report. Used by cli. It shows what the ledger charged, never above the
- * budget. Where windows are charged, it also shows what all machines would cost,
- * held from the start of the run to its end ("reserved").
+ * report: the bill at the end of a run, for people and for programs. Layer:
+ * report. Used by cli. It shows the ledger's charges, never above the budget.
+ * If windows are charged, it also shows the cost of all machines held from the
+ * start of the run to its end ("reserved").
  */
 #ifndef BATS_REPORT_H
 #define BATS_REPORT_H
@@ -43,7 +43,7 @@ void bats_failures_release(struct bats_failures *failures);
 
 /* ---- the report ---- */
 
-/* The settings that help to explain the result. */
+/* Settings that help to explain the result. */
 struct bats_report_settings {
     const char *bag;
     const char *clusters; /* name of the clusters file, or NULL */
@@ -53,8 +53,8 @@ struct bats_report_settings {
     double time_scale;
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;
-    bats_money budget; /* given, or BATS_UNLIMITED: a chosen schedule has a
-                          limit of its own, status.budget */
+    bats_money budget; /* given, or BATS_UNLIMITED; a chosen schedule has its
+                          own limit, status.budget */
     bool master_works;
     const char *output;     /* "lines", "stream", "none" or "results" */
     const char *output_dir; /* directory of stream and results, else NULL */
@@ -63,7 +63,7 @@ struct bats_report_settings {
     struct bats_sched_rules rules;
 };
 
-/* The runtimes of tasks of a category. */
+/* Runtimes of a category. */
 struct bats_report_category {
     const char *name; /* borrowed */
     struct bats_category_status is;
@@ -74,22 +74,24 @@ struct bats_report {
     struct bats_report_settings settings;
     struct bats_failures failures;
     struct bats_causes causes; /* of all failures, sorted */
-    uint64_t yielded;  /* executions that were checkpointed */
-    bool decisions_told; /* as the run went on, in the same place */
+    uint64_t yielded;  /* checkpointed executions */
+    bool decisions_told; /* decisions were shown during the run, on the same
+                            output */
     bool is_open;  /* tasks were added while it ran */
-    bool recorded;     /* there is a record for --resume, */
-    const char *run;   /* which other verbs know by this name; or NULL */
+    bool recorded;     /* there is a record for --resume */
+    const char *run;   /* name of the run for other verbs, or NULL */
     bool in_a_line;    /* brief: the outcome, and why tasks failed */
     bool not_recorded; /* the run ended because the record cannot be written */
-    bats_money charged_killed;  /* for what the last session, which was killed,
-                                   had open: it is in status.charged_before */
+    bats_money charged_killed;  /* charge for what the killed last session had
+                                   open; included in status.charged_before */
     const char *version;
     int signal;       /* the signal that stopped the run, or 0 */
     int exit_code;    /* exit code of bats-mpi */
     int64_t start_us; /* real time, microseconds since 1970 */
     int64_t real_us;  /* real time the run took */
-    const struct bats_report_category *categories; /* of a workflow; those
-                                                      that took most first */
+    const struct bats_report_category *categories; /* of a workflow; the
+                                                      longest total time
+                                                      first */
     uint32_t n_categories;
     const struct bats_purse_status *workflows; /* of several in the run */
     uint32_t n_workflows;
@@ -103,8 +105,8 @@ const char *bats_report_promise(char *text, size_t size,
 /* The closing report for people, at most 80 columns wide where names allow. */
 void bats_report_print(FILE *out, const struct bats_report *report);
 
-/* True if no money is at stake: there is no budget, deadline, choice or
- * clusters file. Then a person needs only a few lines: */
+/* True if no money is at stake: no budget, deadline, choice or clusters file.
+ * Then these few lines suffice. */
 bool bats_report_is_brief(const struct bats_report *report);
 void bats_report_print_brief(FILE *out, const struct bats_report *report);
 
@@ -115,7 +117,7 @@ void bats_report_print_brief(FILE *out, const struct bats_report *report);
 int bats_report_json(FILE *out, const struct bats_report *report,
                      struct bats_error *err);
 
-/* ---- what its forms share: summary.c, brief.c, json.c ---- */
+/* ---- shared by summary.c, brief.c, json.c ---- */
 
 #define BATS_REPORT_CAUSES 8 /* causes of failure that are shown */
 
@@ -125,7 +127,7 @@ void bats_report_labelled(FILE *out, const char *label, const char *text);
 /* "bats-mpi: all 8 tasks done in 350ms". */
 void bats_report_outcome(FILE *out, const struct bats_report *report);
 
-/* The executions stopped, repeated, replicated and lost; empty without any. */
+/* Executions stopped, repeated, replicated and lost; empty if none. */
 void bats_report_mishaps(FILE *out, const struct bats_report *report);
 
 /* The categories as in the JSON of the report. NULL: out of memory. */

@@ -55,7 +55,7 @@ static void print_component(FILE *out, const struct bats_sbatch *b, size_t c,
     if (!first)
         fputs("#SBATCH hetjob\n", out);
     fprintf(out, "#SBATCH --partition=%s", b->partition[c]);
-    if (b->by_node[c]) /* one rank is not enough: the master needs another */
+    if (b->by_node[c]) /* +1 rank for the master */
         fprintf(out,
                 " --nodes=%" PRIu32 " --ntasks-per-node=%" PRIu32
                 " --exclusive\n",
@@ -84,7 +84,7 @@ static void print_head(FILE *out, const struct bats_sbatch *b)
     fputs("#SBATCH --job-name=bag\n#SBATCH --output=%x-%j.out\n", out);
 }
 
-/* The most that the run may be charged, with the sample. */
+/* Largest possible charge, including the sample. */
 static bats_money budget_of(const struct bats_sbatch *b)
 {
     const struct bats_schedule *s = b->schedule;
@@ -98,7 +98,7 @@ static bats_money budget_of(const struct bats_sbatch *b)
     return budget + b->charged;
 }
 
-/* As the job scripts that come with the program. */
+/* The same as in jobscripts/. */
 static void print_end(FILE *out, const struct bats_sbatch *b)
 {
     fputs("status=$?\n\n"

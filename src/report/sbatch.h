@@ -3,13 +3,13 @@
  *
  * Layer: report. Used by the verb plan.
  *
- * The (heterogeneous) job has a component for each cluster of which the
- * schedule uses machines: partition, nodes or ranks, and a time limit. The
- * limit covers the upper bound of the schedule's end, plus 5 minutes and 5 %
- * for the start, the end, and errors of the estimate. Rank 0, the master, is
- * an additional rank in the first component if its machines are ranks;
- * otherwise it is a rank of the first node. The components are sorted by the
- * names of their partitions (see jobscripts/two-partitions.sh).
+ * The (heterogeneous) job has a component for each cluster that the schedule
+ * uses: partition, nodes or ranks, and a time limit. The limit is the upper
+ * bound of the schedule's end, plus 5 minutes and 5 % for start, end, and
+ * errors of the estimate. Rank 0, the master, is an additional rank in the
+ * first component if its machines are ranks; otherwise it is a rank of the
+ * first node. The components are sorted by the names of their partitions (see
+ * jobscripts/two-partitions.sh).
  */
 #ifndef BATS_SBATCH_H
 #define BATS_SBATCH_H
@@ -26,8 +26,8 @@ struct bats_sbatch {
     const bool *by_node;                  /* per cluster: machines are nodes */
     const char *bag, *profile;
     const char *clusters; /* name of the clusters file, or NULL */
-    bats_money charged;   /* charged for the sample: --budget pays it, too */
-    bool by_window;       /* and what the run is charged by whole windows */
+    bats_money charged;   /* charged for the sample; included in --budget */
+    bool by_window;       /* the run is charged by whole windows */
 };
 
 /* Prints the script, with a final newline. BATS_EINPUT, and nothing is

@@ -11,7 +11,7 @@
 
 #define PHRASE 96
 #define SENTENCE 512
-#define MACHINES 256 /* bytes of a configuration in words */
+#define MACHINES 256 /* longest text of a configuration */
 #define HELD 4096    /* and of machine-windows */
 
 static const char *currency_of(const struct bats_estimator *e)
@@ -29,7 +29,7 @@ static const char *machines_text(char *text, size_t size,
 
 /* ---- clusters ---- */
 
-/* (T_m / T_i) (c_m / c_i), m being the cheapest known cluster; 0 if nothing is
+/* (T_m / T_i) (c_m / c_i), m the cheapest known cluster; 0 if nothing is
  * charged or known. */
 static double profitability(const struct bats_estimator *e, size_t i)
 {

@@ -3,7 +3,7 @@
  * people and for programs.
  *
  * Layer: report. Used by `plan`, `sample` and `run --choose`. Functions that
- * return int: 0, or -1 if memory is short or the file failed.
+ * return int: 0, or -1 if out of memory or writing failed.
  */
 #ifndef BATS_SCHEDULES_H
 #define BATS_SCHEDULES_H
@@ -17,18 +17,18 @@
  * machines. */
 void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e);
 
-/* Prints after a blank line the time that the longest chain of tasks takes on
- * the fastest of these clusters; nothing without dependencies. `task`: its `n`
- * tasks in order, counted from 0; n = 0: unknown. */
+/* Prints, after a blank line, the time of the longest chain of tasks on the
+ * fastest of these clusters; nothing without dependencies. task: its n tasks
+ * in order, counted from 0; n = 0: unknown. */
 void bats_schedules_print_path(FILE *out, const struct bats_estimator *e,
                                const uint32_t *task, uint32_t n);
 
-/* The same as JSON, to be decref'd: null if no task waits. NULL: out of
+/* The same as JSON, to be decref'd: null without dependencies. NULL: out of
  * memory. */
 json_t *bats_schedules_path_json(const struct bats_estimator *e,
                                  const uint32_t *task, uint32_t n);
 
-/* The sentence alone; "" if no task waits. Returns `text`. */
+/* The sentence alone; "" without dependencies. Returns `text`. */
 const char *bats_schedules_path(char *text, size_t size,
                                 const struct bats_estimator *e,
                                 const uint32_t *task, uint32_t n);

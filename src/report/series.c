@@ -9,7 +9,7 @@
 
 #define BINS BATS_SERIES_POINTS
 #define KIND_FAILED 6
-#define WINDOWS_MAX 20000 /* more than that are joined */
+#define WINDOWS_MAX 20000 /* beyond this many, windows are joined */
 
 static json_t *numbers(const double *values, size_t n)
 {
@@ -22,7 +22,7 @@ static json_t *numbers(const double *values, size_t n)
 
 /* ---- series ---- */
 
-/* The axis in equal parts. */
+/* The axis, in equal parts. */
 struct axis {
     double step; /* microseconds */
     size_t n;
@@ -49,7 +49,7 @@ static size_t bin_of(struct axis a, double time)
     return i < 0 ? 0 : i >= (double)a.n ? a.n - 1 : (size_t)i;
 }
 
-/* Adds `weight` from begin to end, shared out to the bins by time. */
+/* Adds `weight` from begin to end, split among the bins by time. */
 static void add_area(struct axis a, double *bins, double begin, double end,
                      double weight)
 {
@@ -160,14 +160,15 @@ static void measure(const struct bats_run_history *h, uint32_t cluster,
     }
 }
 
-/* Over two orders of magnitude, the bars get longer by a factor. */
+/* Beyond two orders of magnitude, the bars widen geometrically. */
 static void set_edges(struct runtimes *r)
 {
     double low = fmax(r->least, r->most / 1e4);
     bool by_factor = r->most > 50 * low;
     double mean = r->sum / (double)r->n;
 
-    if (!by_factor) { /* the bars of equal runtimes need labels that differ */
+    if (!by_factor) { /* so that the bars' labels differ even for equal
+                         runtimes */
         low = fmin(low, 0.9 * mean);
         r->most = fmax(r->most, 1.1 * mean);
     }
@@ -333,7 +334,7 @@ static void put_bars(struct bytes *b, const struct bats_run_history *h,
             const struct bats_history_span *s = bars[i].span;
             uint64_t begin = ticks(tick, s->begin), stop = ticks(tick, s->end);
             if (begin < at)
-                begin = at; /* a result is heard of a little later */
+                begin = at; /* the master hears of a result slightly later */
             if (stop < begin)
                 stop = begin;
             uint64_t kind = kind_of(s);
@@ -345,8 +346,8 @@ static void put_bars(struct bytes *b, const struct bats_run_history *h,
     }
 }
 
-/* The window that begins with hold *i, and *i behind it: of very many, those
- * that follow one another are joined. */
+/* Returns the window that begins with hold *i and advances *i; very many
+ * consecutive windows are joined. */
 static struct bats_history_hold next_window(const struct bats_run_history *h,
                                             size_t *i)
 {

@@ -2,9 +2,9 @@
  * series: a recorded run as series of at most BATS_SERIES_POINTS points, and as
  * bars of a Gantt chart.
  *
- * Layer: report. Pure but for memory. An interval of the axis becomes one point
- * that has the mean of what happened in it (machines held and in use: areas
- * are preserved) or its end (money).
+ * Layer: report. Pure except for memory. Each interval of the axis becomes one
+ * point: the mean over it (machines held and in use: areas are preserved) or
+ * the value at its end (money).
  */
 #ifndef BATS_SERIES_H
 #define BATS_SERIES_H
@@ -13,10 +13,10 @@
 
 #include "record/read/history.h"
 
-#define BATS_SERIES_POINTS 2000 /* by far less than 4,000 */
+#define BATS_SERIES_POINTS 2000 /* well below 4,000 */
 
-/* {"t": seconds, "charged": [...], "reserved": [...]}; `rate` is the charge of
- * all machines of the platform, per window; 0: "reserved" is null. */
+/* {"t": seconds, "charged": [...], "reserved": [...]}; rate: charge of all
+ * machines of the platform per window; 0: "reserved" is null. */
 json_t *bats_series_money(const struct bats_run_history *history,
                           bats_money rate);
 
@@ -24,7 +24,7 @@ json_t *bats_series_money(const struct bats_run_history *history,
  * "busy" counts the slots in use as parts of a machine. */
 json_t *bats_series_machines(const struct bats_run_history *history);
 
-/* Paid slot time, and the part of it that was used, of one cluster. */
+/* Paid and used slot time of one cluster. */
 struct bats_series_use {
     double paid, used; /* microseconds x slots */
 };
@@ -32,8 +32,8 @@ void bats_series_use(const struct bats_run_history *history,
                      struct bats_series_use use[BATS_CLUSTERS_MAX]);
 
 /* [{"cluster", "edges": seconds, "counts", "n", "mean", "estimate"}] of the
- * runtimes of tasks that were done; `estimate` is the mean of those that had
- * ended when the sample was taken. */
+ * runtimes of DONE tasks; `estimate` is the mean of those ended when the
+ * sample was taken. */
 json_t *bats_series_runtimes(const struct bats_run_history *history);
 
 /*

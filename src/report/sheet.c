@@ -13,7 +13,7 @@ static int64_t count_of(const json_t *row, const char *key)
     return json_integer_value(json_object_get(row, key));
 }
 
-/* A time of the row in microseconds, as `words` says it; "-": there is none. */
+/* A time value, formatted by `words`; "-" if there is none. */
 static struct bats_phrase time_of(const json_t *value,
                                   struct bats_phrase (*words)(bats_time time))
 {
@@ -90,7 +90,7 @@ static const char *cell(char text[CELL], const json_t *row,
     return text;
 }
 
-/* Some row has something there. */
+/* Some row has a value in the column. */
 static bool is_used(const struct bats_column *c, const json_t *rows)
 {
     size_t i;

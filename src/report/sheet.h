@@ -1,9 +1,9 @@
 /*
  * sheet: rows of figures as a table for people.
  *
- * Layer: report. Figures are collected once, as JSON objects: for programs, for
- * a status file, for the scripts of a page. Columns say which figures a table
- * shows, and how, on a terminal and on a page. Null is shown as "-".
+ * Layer: report. Figures are collected once, as JSON objects: for programs,
+ * status files and page scripts. Columns define which figures a table shows,
+ * and how, on a terminal and on a page. Null is shown as "-".
  */
 #ifndef BATS_SHEET_H
 #define BATS_SHEET_H
@@ -17,10 +17,10 @@
 enum bats_figure {
     BATS_FIGURE_TEXT,      /* a text, a whole number, or "-" */
     BATS_FIGURE_NAME,      /* a text, cut at 40 bytes */
-    BATS_FIGURE_SHORT,     /* at 14, for `top` */
-    BATS_FIGURE_OF,        /* two whole numbers, the other one last: "3/4" */
+    BATS_FIGURE_SHORT,     /* a text, cut at 14 bytes, for `top` */
+    BATS_FIGURE_OF,        /* two whole numbers, `other` last: "3/4" */
     BATS_FIGURE_DURATION,  /* seconds; "-" unless above 0 */
-    BATS_FIGURE_MOMENT,    /* likewise, whole ones */
+    BATS_FIGURE_MOMENT,    /* whole seconds; "-" unless above 0 */
     BATS_FIGURE_GUESS,     /* a duration, with a mark if `other` is true */
     BATS_FIGURE_LATE,      /* a duration, and "(late)" if `other` is true */
     BATS_FIGURE_MAKESPAN,  /* estimated seconds */
@@ -31,21 +31,21 @@ enum bats_figure {
     BATS_FIGURE_THREE      /* three digits */
 };
 
-/* The last one of a list is all zero. */
+/* A list ends with an all-zero column. */
 struct bats_column {
-    const char *head; /* begins with '<' if a page has it flush left */
+    const char *head; /* begins with '<' if flush left on a page */
     const char *key;
     enum bats_figure as;
     const char *other; /* another key */
-    bool is_spare;     /* left out where no row has any */
+    bool is_spare;     /* left out if no row has a value */
 };
 
-/* Fills the table with its head and the first `most` of the rows, an array. */
+/* Fills the table with its head and the first `most` rows of the array. */
 void bats_sheet_table(struct bats_table *table,
                       const struct bats_column *columns, const json_t *rows,
                       size_t most);
 
-/* Writes them as a table of a page, and takes ownership of the rows. */
+/* Writes the rows as a table of a page, and takes ownership of them. */
 void bats_sheet_html(struct bats_html *html, const char *caption,
                      const struct bats_column *columns, json_t *rows);
 

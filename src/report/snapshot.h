@@ -1,8 +1,7 @@
 /*
- * snapshot: what the engine knows at one moment, as plain data.
+ * snapshot: the engine's state at one moment, as plain data.
  *
- * Layer: report. All reports are made from it, so that they can be tested
- * without an engine.
+ * Layer: report. All reports use it, so they can be tested without an engine.
  */
 #ifndef BATS_SNAPSHOT_H
 #define BATS_SNAPSHOT_H
@@ -16,9 +15,8 @@
 
 enum bats_snapshot_phase {
     BATS_SNAPSHOT_RUNS,
-    BATS_SNAPSHOT_SAMPLING, /* in a sampling phase of its own */
-    BATS_SNAPSHOT_CHOOSING  /* the phase is over, and a schedule is to be
-                             * chosen */
+    BATS_SNAPSHOT_SAMPLING, /* in a separate sampling phase */
+    BATS_SNAPSHOT_CHOOSING  /* the phase is over; a schedule is to be chosen */
 };
 
 struct bats_snapshot {
@@ -28,13 +26,13 @@ struct bats_snapshot {
     enum bats_snapshot_phase phase; /* RUNS, unless the caller knows better */
     const struct bats_decision *decisions; /* borrowed from the engine */
     size_t n_decisions;
-    const uint32_t *skipped; /* tasks, status.skipped of them; borrowed, too */
-    bool has_strategy;       /* of the policy expert: */
+    const uint32_t *skipped; /* status.skipped tasks; borrowed */
+    bool has_strategy;       /* for the policy expert: */
     struct bats_sched_strategy strategy;
-    bool has_promise; /* a schedule was chosen after sampling; */
+    bool has_promise; /* a schedule was chosen after sampling: */
     struct bats_schedule promise;
-    bats_time sampled_at;       /* its time counts from here, */
-    bats_money sampled_charged; /* and its money from here */
+    bats_time sampled_at;       /* start of its time */
+    bats_money sampled_charged; /* charge before it */
 };
 
 /* Queries the engine; valid until the engine handles its next event. */
@@ -52,15 +50,15 @@ uint32_t bats_snapshot_machines(const struct bats_platform *platform,
 uint64_t bats_snapshot_slots(const struct bats_platform *platform,
                              size_t cluster);
 
-/* Money held for working machines that are billed later; 0 where windows are
+/* Money held for working machines that are billed later; 0 if windows are
  * charged when they begin. */
 bats_money bats_snapshot_kept(const struct bats_snapshot *snapshot);
 
 /*
- * The amount that a batch system bills if all machines of the platform are
- * held from the start to now: *windows, those begun since the start, times the
- * sum of the charges. BATS_UNLIMITED on overflow. Where the ledger charges what
- * is billed (all but windows), it is the amount charged.
+ * Amount that a batch system would bill for all machines of the platform from
+ * the start to now: *windows, the windows begun so far, times the sum of the
+ * charges. BATS_UNLIMITED on overflow. With other billing than windows, the
+ * amount charged.
  */
 bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
                                   int64_t *windows);

@@ -6,14 +6,14 @@
 #include "report/words.h"
 #include "util/text.h"
 
-/* Lines of a table with its head, without the static strategies. */
+/* Lines of the table with its head, without static strategies. */
 #define ROWS 120
 
 static const char *const mark_names[BATS_MARKS] = {
     "cheapest", "fastest",  "makespan x cost",
     "budget",   "deadline", "utility"};
 
-/* "cheapest, budget": what it is best for. Returns `text`. */
+/* "cheapest, budget": the criteria it is best for. Returns `text`. */
 static const char *marks_of(const struct bats_strategies *s,
                             const struct bats_candidate *c, char *text,
                             size_t size)

@@ -1,5 +1,5 @@
 /*
- * strategies: the table of what strategies (bats/strategy.h) take and cost, for
+ * strategies: the table of time and cost of strategies (bats/strategy.h), for
  * people and for programs.
  *
  * Layer: report. Used by the verbs frontier and report.
@@ -15,7 +15,7 @@
 #include "bats/plays.h"
 #include "report/sheet.h"
 
-/* Best for what; more than one may be the same candidate. */
+/* Criteria; one candidate may be best for several. */
 enum bats_mark {
     BATS_MARK_CHEAPEST,
     BATS_MARK_FASTEST,
@@ -42,7 +42,7 @@ struct bats_strategies {
 size_t bats_strategies_sort(const struct bats_strategies *s,
                             const struct bats_candidate **list);
 
-/* The columns of a table of the objects of bats_strategies_json. */
+/* Columns for the objects of bats_strategies_json. */
 extern const struct bats_column bats_strategies_columns[];
 
 void bats_strategies_print(FILE *out, const struct bats_strategies *s);

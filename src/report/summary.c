@@ -15,7 +15,7 @@
 #include "util/text.h"
 
 #define WIDTH 80
-#define LABEL 11 /* where the text after a label begins */
+#define LABEL 11 /* column after the label */
 #define TEXT 4096
 #define FAILURES_SHOWN 10
 #define DECISIONS_FIRST 4 /* shown from the start of a long list */
@@ -37,8 +37,7 @@ void bats_report_labelled(FILE *out, const char *label, const char *text)
                     LABEL, WIDTH);
 }
 
-/* The limit is that of the chosen schedule if there is one, else the
- * budget. */
+/* The limit is the chosen schedule's, not the given budget. */
 static bool is_limited(const struct bats_report *r)
 {
     return r->snapshot.has_promise &&
@@ -114,7 +113,7 @@ static void cluster_row(struct bats_table *t, size_t row,
         bats_table_set(t, row, 8, "-");
 }
 
-/* Charged in this session; a run that was resumed has charged more in all. */
+/* Charged in this session alone. */
 static bats_money charged_here(const struct bats_snapshot *s)
 {
     bats_money sum = 0;
@@ -215,8 +214,8 @@ static void print_deadline(FILE *out, const struct bats_snapshot *s)
     bats_report_labelled(out, "deadline", text);
 }
 
-/* Prints what all machines cost from start to end, beside the charge for
- * windows. Otherwise the ledger has the bill. */
+/* With charged windows, prints the cost of all machines from start to end.
+ * Otherwise the ledger has the bill. */
 static void print_reserved(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -288,8 +287,8 @@ static void print_money(FILE *out, const struct bats_report *r)
     bats_report_labelled(out, "charged", text);
 }
 
-/* A power of ten that fits 10 to 100 times into the amount, or more often if
- * the amount is smaller. */
+/* A power of ten of which the amount has 10 to 100, at least the smallest
+ * unit. */
 static bats_money two_digits(bats_money amount)
 {
     bats_money step = 1;
@@ -298,7 +297,7 @@ static bats_money two_digits(bats_money amount)
     return step;
 }
 
-/* What a window costs where it costs the least. */
+/* Charge of a window on the cheapest cluster. */
 static bats_money least_charge(const struct bats_platform *platform)
 {
     bats_money least = platform->clusters[0].charge;
@@ -308,7 +307,7 @@ static bats_money least_charge(const struct bats_platform *platform)
     return least;
 }
 
-/* Prints what to do about tasks that the budget could not pay. */
+/* Prints how to complete tasks that the budget could not pay. */
 static void print_rest(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -356,7 +355,7 @@ static int by_number(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Names them as "3, 5-9, 12", the lowest first. */
+/* Prints skipped tasks as "3, 5-9, 12", the lowest first. */
 static void print_skipped(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;

@@ -1,7 +1,7 @@
 /*
  * table: cells of text in aligned columns.
  *
- * Layer: report. The first column is flush left, the others flush right; with
+ * Layer: report. The first column is flush left, the others flush right, with
  * two blanks between columns. Each column is as wide as its widest cell. A row
  * with only its first cell is a heading of the rows below it, and makes no
  * column wider.
@@ -16,7 +16,7 @@
 #include "bats/cluster.h"
 
 #define BATS_TABLE_COLUMNS 12
-#define BATS_TABLE_ROWS 128 /* enough for the clusters with header and total */
+#define BATS_TABLE_ROWS 128 /* enough for all clusters with header and total */
 
 /* All zero: empty. Cells that are not set are blank. */
 struct bats_table {
@@ -39,8 +39,8 @@ int bats_table_width(const struct bats_table *table);
 
 void bats_table_print(FILE *out, const struct bats_table *table);
 
-/* Prints a table of the first `most` of n things, and how many it leaves out,
- * after a blank line. */
+/* Prints, after a blank line, a table of the first `most` of n things and the
+ * number left out. */
 void bats_table_first(FILE *out, const struct bats_table *table, uint32_t n,
                       uint32_t most);
 

@@ -36,7 +36,7 @@ static int put(struct writer *w, bool *is_first, json_t *item)
 
 /* ---- names ---- */
 
-/* The schema's patterns. */
+/* Checks the schema's patterns. */
 static bool is_id(const char *text, const char *others)
 {
     for (const char *c = text; *c != '\0'; c++)
@@ -90,7 +90,7 @@ static json_t *ids_of(const struct writer *w, const struct bats_graph *g,
 
 /* ---- specification ---- */
 
-/* NULL: no memory. The uses of a task are from *use on. */
+/* Adds the task's files; its uses begin at *use. < 0: out of memory. */
 static int add_files(struct writer *w, uint32_t task, size_t *use,
                      json_t *object)
 {
@@ -123,7 +123,7 @@ static int specify(struct writer *w, const struct bats_view_task *t,
     return rc < 0 ? json_decref(object), rc : put(w, is_first, object);
 }
 
-/* The files that exist: the format requires their sizes. */
+/* Lists the existing files, as the format requires sizes. */
 static int list_files(struct writer *w)
 {
     const struct bats_workflow *f = w->source->workflow;
@@ -156,10 +156,10 @@ static const char *time_of(int64_t us, char text[48])
 }
 
 /*
- * The words of a command, which make it again with a blank between them: the
- * first is the program. No word is empty, so further blanks belong to the word
- * behind them. A reader may take a first argument that equals the program for
- * the program, repeated (input/workflow/wfformat.c): so it is repeated.
+ * Splits a command into words that, joined by blanks, give it back: the first
+ * is the program. No word is empty, so further blanks belong to the following
+ * word. A reader may take a first argument equal to the program for a
+ * repetition of it (input/workflow/wfformat.c), so it is repeated.
  */
 static json_t *words_of(const char *command)
 {
@@ -187,8 +187,8 @@ static const char *host_of(const struct bats_view_task *t)
     return *t->host != '\0' ? t->host : "unknown";
 }
 
-/* A task that was not run, because all that it makes was there, took no time:
- * without a runtime the format has no command. */
+/* A task not run, because its outputs existed, took no time: without a runtime
+ * the format allows no command. */
 static int execute(struct writer *w, const struct bats_view_task *t,
                    bool *is_first)
 {
@@ -232,7 +232,7 @@ static int list_hosts(struct writer *w)
 
 /* ---- all of it ---- */
 
-/* A damaged record may have any number. */
+/* Whether the number is valid; a damaged record may have any. */
 static bool is_of_bag(const struct writer *w, const struct bats_view_task *t)
 {
     return t->number > 0 && t->number <= w->children.n_tasks;

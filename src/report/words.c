@@ -9,7 +9,7 @@
 #include "util/text.h"
 #include "util/usage.h"
 
-/* Room for a configuration of as many clusters as possible. */
+/* Room for a configuration of the maximum number of clusters. */
 #define CONFIGURATION (BATS_CLUSTERS_MAX * (BATS_CLUSTER_NAME + 16))
 
 __attribute__((format(printf, 1, 2))) static struct bats_phrase
@@ -139,7 +139,8 @@ const char *bats_words_held(char *text, size_t size,
     return text;
 }
 
-/* "12m sooner", "8 SU dearer", if it is by a fiftieth of the plan before. */
+/* "12m sooner", "8 SU dearer", for changes of at least 1/50 of the last
+ * plan. */
 static void append_change(char *text, size_t size, const char *currency,
                           const struct bats_decision *d,
                           const struct bats_decision *before)
@@ -196,7 +197,7 @@ static void append_why(char *text, size_t size, const char *currency,
         bats_append(text, size, "machines were lost: ");
         break;
     case BATS_REASON_CHOSEN:
-        bats_append(text, size, "the schedule that was chosen: ");
+        bats_append(text, size, "the chosen schedule: ");
         break;
     case BATS_REASON_LATE:
         bats_append(text, size, "the deadline will not be kept: ");
@@ -210,8 +211,8 @@ static void append_why(char *text, size_t size, const char *currency,
     }
 }
 
-/* "slow keeps 2 of 4, fast keeps 3"; of `parked` machines "; fast: its last
- * machine will be parked". */
+/* "slow keeps 2 of 4, fast keeps 3"; if `parked`, "; fast: its last machine
+ * will be parked". */
 static void append_kept(char *text, size_t size,
                         const struct bats_platform *platform,
                         const struct bats_decision *d, bool parked)
@@ -239,7 +240,7 @@ static void append_kept(char *text, size_t size,
     }
 }
 
-/* True: some will be parked. */
+/* Appends the machines. True: some will be parked. */
 static bool append_machines(char *text, size_t size,
                             const struct bats_platform *platform,
                             const struct bats_decision *d)

@@ -1,10 +1,10 @@
 /*
- * words: the phrases that progress and closing report share.
+ * words: phrases shared by the progress line and the closing report.
  *
  * Layer: report. A short phrase is returned as a value, for an argument of
- * printf: bats_words_count(2, "task").s lasts as long as the call. A long one
- * is written into `text` of `size` bytes, which is returned. Text that does not
- * fit is cut off.
+ * printf: bats_words_count(2, "task").s lives as long as the call. A long one
+ * is written into `text` of `size` bytes, which is returned. Text that does
+ * not fit is cut off.
  */
 #ifndef BATS_WORDS_H
 #define BATS_WORDS_H
@@ -40,8 +40,8 @@ struct bats_phrase bats_words_makespan(double us);
 /* "exit 3", "signal 9 (KILL)", "timed out", "too long" or "out of memory" (util/usage.h). */
 struct bats_phrase bats_words_end(int exit_status, int signal);
 
-/* "7.9/min", or "7.9 tasks/min": in the largest unit of time that has at least
- * one. */
+/* "7.9/min", or "7.9 tasks/min": per the smallest unit of time with at least
+ * one task. */
 struct bats_phrase bats_words_rate(double per_hour, const char *noun);
 
 /* "1 task", "2 tasks". */
@@ -73,18 +73,18 @@ const char *bats_words_listed(char *text, size_t size,
 bool bats_words_counts(const struct bats_platform *platform,
                        const struct bats_decision *list, size_t n, size_t i);
 
-/* A cause and remedy that follow it where there is room: ": it did not end
+/* Cause and remedy, appended to an end if there is room: ": it did not end
  * within ..."; or "". Static. */
 const char *bats_words_advice(int exit_status);
 
-/* Prints `text` broken at blanks so that no line is longer than `width`; all
- * lines but the first are indented by `indent` blanks. `column` is where the
- * first one begins. Ends with a newline. */
+/* Prints `text` wrapped at blanks to lines of at most `width`; all but the
+ * first are indented by `indent` blanks. column: where the first line begins.
+ * Ends with a newline. */
 void bats_words_wrap(FILE *out, const char *text, int column, int indent,
                      int width);
 
-/* The number of bytes of the encoded `text` in its first `columns` columns; a
- * UTF-8 character takes one. */
+/* Number of bytes of the encoded `text` in its first `columns` columns; a
+ * UTF-8 character takes one column. */
 int bats_words_cut(const char *text, int columns);
 
 /* Prints the formatted text as one line, encoded for a terminal, and a
@@ -96,8 +96,8 @@ void bats_words_line(FILE *out, const char *format, ...)
 /* Prints `text` encoded. */
 void bats_words_put(FILE *out, enum bats_encoding encoding, const char *text);
 
-/* The mark of a figure of a cluster on which no task has succeeded, or too few
- * for bounds, and the line that explains it below such a table. */
+/* Marks a figure of a cluster with too few successful tasks for bounds; and
+ * the line that explains the mark below such a table. */
 #define BATS_WORDS_GUESS "~"
 #define BATS_WORDS_GUESSED                                                    \
     "~ is a guess: at most one task has succeeded there.\n"

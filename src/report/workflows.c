@@ -42,13 +42,13 @@ bats_money bats_workflows_left(const struct bats_purse_status *w)
                                        : w->budget - w->charged;
 }
 
-/* The time of its end, or BATS_NEVER if tasks are open or left out. */
+/* Time of its end, or BATS_NEVER if tasks are open or skipped. */
 static bats_time end_of(const struct bats_purse_status *w)
 {
     return w->skipped > 0 ? BATS_NEVER : w->ended;
 }
 
-/* A deadline that seems to be missed by so little may still be kept. */
+/* A deadline missed by less than this fraction may still be met. */
 #define ROUGHLY 0.01
 
 bool bats_workflows_is_late(const struct bats_purse_status *w)

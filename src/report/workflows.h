@@ -1,8 +1,8 @@
 /*
  * workflows: the progress and charges of each workflow of a run.
  *
- * Layer: report. The same figures in all places: the bill, `status`, `why`,
- * `top`, the report. A list is for free(); it comes from the engine of a run
+ * Layer: report. The bill, `status`, `why`, `top` and the report show the same
+ * figures. A list is for free(); it comes from a run's engine
  * (bats_workflows_take) or from its record.
  */
 #ifndef BATS_WORKFLOWS_H
@@ -18,37 +18,38 @@
 struct bats_purse_status;
 struct bats_sched;
 
-/* NULL: no workflows, or no memory. */
+/* NULL: no workflows, or out of memory. */
 struct bats_purse_status *bats_workflows_take(const struct bats_sched *sched,
                                               uint32_t *n);
 
-/* As bats_view_workflows; if the run goes on, with when they can be done, which
- * its status file (live.h) says. */
+/* As bats_view_workflows; for a running run also the earliest ends, from its
+ * status file (live.h). */
 int bats_workflows_read(struct bats_view *view, bool is_live,
                         struct bats_purse_status **list, uint32_t *n,
                         uint16_t **of, struct bats_error *err);
 
-/* The workflow's tasks; the rest of its budget, or BATS_UNLIMITED. */
+/* Number of the workflow's tasks; the rest of its budget, or
+ * BATS_UNLIMITED. */
 uint32_t bats_workflows_tasks(const struct bats_purse_status *workflow);
 bats_money bats_workflows_left(const struct bats_purse_status *workflow);
 
-/* The workflow cannot meet its deadline, even if it waits for nothing else. */
+/* The workflow cannot meet its deadline even without further waiting. */
 bool bats_workflows_is_late(const struct bats_purse_status *workflow);
 
 /* "2h", "2h (late)" if it is, or "-". */
 struct bats_phrase
 bats_workflows_deadline(const struct bats_purse_status *workflow);
 
-/* The columns of a table of the objects of bats_workflows_json. */
+/* Columns for the objects of bats_workflows_json. */
 extern const struct bats_column bats_workflows_columns[];
 
-/* Prints after a blank line a table of the first `most` workflows and the
- * number of the others; nothing without any. */
+/* Prints, after a blank line, a table of the first `most` workflows and the
+ * number of the others; nothing if there are none. */
 void bats_workflows_print(FILE *out, const struct bats_purse_status *list,
                           uint32_t n, uint32_t most);
 
-/* Objects as in the report: null is no budget, deadline or end, and nothing
- * known of the soonest one; "late" is that of bats_workflows_is_late. NULL: no
+/* Objects as in the report: null means no budget, deadline or end, or an
+ * unknown soonest end; "late" is bats_workflows_is_late. NULL: out of
  * memory. */
 json_t *bats_workflows_json(const struct bats_purse_status *list, uint32_t n);
 

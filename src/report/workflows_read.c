@@ -1,9 +1,9 @@
-/* workflows_read: those of a record, and of the run that still writes it. See
+/* workflows_read: workflows from a record, also of a running run. See
  * workflows.h. */
 #include "report/live.h"
 #include "report/workflows.h"
 
-/* Adds what `top` knows of the workflows of a run that goes on. */
+/* Adds figures from a running run's status file. */
 static void add_live(struct bats_purse_status *list, uint32_t n,
                      const char *record)
 {

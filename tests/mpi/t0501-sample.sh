@@ -143,7 +143,7 @@ expect "$carried_out" bats 7 run bag --profile bag.profile --choose fastest --cu
 grep -q '^promised  *fastest: ' err
 grep -q '^actual ' err
 ok 'the summary compares what was promised with what it came to'
-grep -q 'the schedule that was chosen: slow 3, fast 3 for ' err
+grep -q 'the chosen schedule: slow 3, fast 3 for ' err
 ok 'all machines are taken for the fastest schedule'
 does_the_rest
 test "$(sql 'SELECT done FROM progress')" -eq 120

@@ -112,7 +112,7 @@ for choice in cheapest fastest; do
     for _ in 1 2 3 4; do
         expect '0|4' bats 7 bag --clusters clusters.ini --choose $choice \
             --sample-on 1 --time-scale 2400
-        grep -q 'the schedule that was chosen' err
+        grep -q 'the chosen schedule: ' err
         done=$(sql 'SELECT done FROM progress')
         test "$done" -lt 60 || break
     done

@@ -70,7 +70,7 @@ static char *screen(enum bats_live_page page, int rows, int columns,
     "time    1h5m, 7.9 tasks/min, end at about 4h32m (4h20m to 4h50m)\n"      \
     "goal    promised 4h30m, at most 5h; deadline 6h\n"                       \
     "money   288 of 600 SU charged, left 312, 600.5 reserved\n"               \
-    "        231 SU an hour as it is now: lasts until 2h26m\n"                \
+    "        231 SU an hour now: lasts until 2h26m\n"                         \
     "\n"
 
 TEST(everything_has_its_place_on_80_columns)
@@ -121,8 +121,8 @@ TEST(other_pages_follow_the_same_head)
     "        deadline 6h\n"                                                   \
     "money   288 of 600 SU charged, left 312,\n"                              \
     "        600.5 reserved\n"                                                \
-    "        231 SU an hour as it is now:\n"                                  \
-    "        lasts until 2h26m\n"                                             \
+    "        231 SU an hour now: lasts until\n"                               \
+    "        2h26m\n"                                                         \
     "\n"
 
 TEST(a_narrow_screen_has_whole_words)
@@ -200,7 +200,7 @@ TEST(what_is_held_is_shown)
     fclose(out);
     assert_non_null(strstr(text,
                            "\nmoney   0 of 600 charged, 7.5 held, left 312\n"
-                           "        231 an hour as it is now: lasts until "));
+                           "        231 an hour now: lasts until "));
     json_decref(object);
     free(text);
 }

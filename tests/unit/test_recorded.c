@@ -120,7 +120,7 @@ TEST_IN_DIRECTORY(a_job_is_paid_from_when_it_joins_until_it_ends)
     assert_null(strstr(text, "Reserved"));
     assert_non_null(strstr(text, "\"reserved\":null"));
     assert_non_null(strstr(text, "<dt>Charged</dt><dd>0.5 <small>budget 12<"));
-    assert_non_null(strstr(text, "<dt>Of paid time in use</dt><dd>100% <"));
+    assert_non_null(strstr(text, "<dt>Paid time in use</dt><dd>100% <"));
     free(text);
     bats_run_history_release(&h);
     bats_view_close(view);
@@ -163,7 +163,7 @@ TEST_IN_DIRECTORY(use_is_paid_while_tasks_run)
     assert_true(h.holds[0].end < h.holds[1].begin);
     char *text = page(view);
     assert_null(strstr(text, "Reserved"));
-    assert_null(strstr(text, "Of paid time in use"));
+    assert_null(strstr(text, "Paid time in use"));
     free(text);
     bats_run_history_release(&h);
     bats_view_close(view);
