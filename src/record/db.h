@@ -1,6 +1,5 @@
 /*
- * db: SQLite as the record uses it: opening, running statements, and error
- * sentences.
+ * db: the record's access to SQLite: opening, statements and error sentences.
  * Layer: record, private to it.
  */
 #ifndef BATS_RECORD_DB_H
@@ -86,14 +85,13 @@ struct bats_db_value {
         (int)(sizeof(const struct bats_db_value[]){__VA_ARGS__} /             \
               sizeof(struct bats_db_value))
 
-/* Gives the statement, which is prepared, these values, and runs it: as
- * bats_db_step. */
+/* Binds the values to the prepared statement and runs it, as bats_db_step. */
 int bats_db_put(struct bats_db *db, sqlite3_stmt *statement,
                 struct bats_error *err, const struct bats_db_value *values,
                 int n);
 
-/* Prepares a statement, runs it with these values, and passes each of its rows
- * to `take`, until that fails; NULL: it yields none. */
+/* Prepares a statement, runs it with these values, and passes each row to
+ * `take` until that fails; NULL: the statement yields no rows. */
 typedef int bats_db_row(void *context, sqlite3_stmt *row,
                         struct bats_error *err);
 int bats_db_each(struct bats_db *db, const char *sql, bats_db_row *take,
@@ -102,10 +100,10 @@ int bats_db_each(struct bats_db *db, const char *sql, bats_db_row *take,
 
 /* ---- rows as structs ---- */
 
-/* A member of a struct that is filled from a column: the first one from column
- * 0, and so on. Members are whole numbers of any size, bool, double, char[]
- * (the text is cut to fit) and const char *. NULL becomes 0, false or "". The
- * last column of a list is all zero. */
+/* A struct member filled from a column: the first from column 0, and so on.
+ * Members are integers of any size, bool, double, char[] (the text is cut to
+ * fit) and const char *. NULL becomes 0, false or "". A list ends with an
+ * all-zero column. */
 struct bats_db_column {
     enum {
         BATS_DB_END,
@@ -130,12 +128,12 @@ struct bats_db_column {
 
 extern const struct bats_db_column bats_db_whole[]; /* an int64_t alone */
 
-/* Fills the struct `to`. Its const char * point into `texts`; if that is NULL,
- * to what is valid until the next step. BATS_ENOMEM. */
+/* Fills the struct `to`. Its const char * point into `texts`; if `texts` is
+ * NULL, they are valid until the next step. BATS_ENOMEM. */
 int bats_db_fill(sqlite3_stmt *row, const struct bats_db_column *columns,
                  void *to, struct bats_texts *texts, struct bats_error *err);
 
-/* Fills the struct from the first row; without rows it stays as it is. */
+/* Fills the struct from the first row; without rows it is unchanged. */
 int bats_db_get(struct bats_db *db, const char *sql,
                 const struct bats_db_column *columns, void *to,
                 struct bats_error *err, const struct bats_db_value *values,
@@ -147,7 +145,7 @@ int bats_db_list(struct bats_db *db, const char *sql,
                  const struct bats_db_column *columns, size_t size, void *list,
                  size_t *n, struct bats_texts *texts, struct bats_error *err);
 
-/* Text of a column for free(): of NULL "". NULL: out of memory. */
+/* A column's text for free(); "" for an SQL NULL. NULL: out of memory. */
 char *bats_db_copy(sqlite3_stmt *row, int column);
 
 /* Translates SQLite's last error into a sentence; `rc` is its code. */

@@ -19,7 +19,7 @@ static const char table_sql[] =
 
 /* ---- writing ---- */
 
-/* A number, and a comma: 11 bytes at most. */
+/* Appends a number and a comma: at most 11 bytes. */
 static char *put(char *at, uint32_t number)
 {
     char digits[16];
@@ -33,7 +33,7 @@ static char *put(char *at, uint32_t number)
     return at;
 }
 
-/* The children of the node, as JSON: *text grows. NULL: no memory. */
+/* The node's children as JSON; grows *text. NULL: out of memory. */
 static const char *list(const struct bats_graph *graph, uint32_t node,
                         char **text, size_t *size)
 {

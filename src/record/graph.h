@@ -1,8 +1,8 @@
 /*
- * graph: which task of a session waits for which others, to and from its
- * record. Layer: record, private to it. The table `graph` is there only in
- * records of such runs: one row for each node (bats/graph.h) that has children
- * or waits for any end.
+ * graph: writes and reads the dependencies of a session's tasks. Layer:
+ * record, private to it. The table `graph` exists only in records of runs with
+ * dependencies: one row for each node (bats/graph.h) that has children or
+ * waits for any end.
  */
 #ifndef BATS_RECORD_GRAPH_H
 #define BATS_RECORD_GRAPH_H
@@ -21,7 +21,7 @@ int bats_record_graph_read(struct bats_db *db, int64_t session,
                            uint32_t n_tasks, uint32_t n_nodes,
                            struct bats_graph *graph, struct bats_error *err);
 
-/* Makes the table in `to` if `from` has it. */
+/* Creates the table in `to` if `from` has it. */
 int bats_record_graph_prepare(struct bats_db *from, struct bats_db *to,
                               bool *has, struct bats_error *err);
 

@@ -41,7 +41,7 @@ static const struct {
     {"confidence", REAL, AT(sampling.confidence)},
     {"cushion_percent", COUNT, AT(sampling.cushion_percent)},
     {"cushion", FLAG, AT(sampling.cushion)},
-    /* "deadline_us" above is what records have always called the limit. */
+    /* Records have always called the time limit "deadline_us". */
     {"goal_deadline_us", TIME, AT(goal.deadline)},
     {"goal_minimize", COUNT, AT(goal.minimize)},
     {"goal_confidence", REAL, AT(goal.confidence)},
@@ -52,8 +52,8 @@ static const struct {
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
-/* A new option of the engine must be recorded: in the list above, or as
- * options.h says. (Only simulators know the true runtimes of tasks.) */
+/* A new engine option must be recorded: in the list above, or as options.h
+ * says. (Only simulators know true runtimes.) */
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 688,
                "all of the engine's options are recorded");
 
@@ -133,7 +133,7 @@ static json_t *reals(const double *x, size_t count)
     return bats_json_whole(list, bad);
 }
 
-/* A level that is not known, and so infinite, is left out. */
+/* An unknown, infinite level is left out. */
 static json_t *prior(const struct bats_prior *p, size_t n)
 {
     json_t *object = json_pack("{s:o, s:o, s:f}", "mean_us", reals(p->mean, n),
@@ -162,7 +162,7 @@ static bool has_unreliable(const struct bats_sched_options *o)
     return false;
 }
 
-/* By cluster: 0 it is reliable, 1 it is not, 2 and is free of charge then. */
+/* By cluster: 0 reliable, 1 unreliable, 2 unreliable with free losses. */
 static json_t *unreliable(const struct bats_sched_options *o)
 {
     int64_t kinds[BATS_CLUSTERS_MAX];
@@ -203,7 +203,7 @@ static json_t *strategy(const struct bats_strategy *s)
 
 /* ---- prices and lifetimes ---- */
 
-/* No cluster has more than a charge. */
+/* No cluster has other terms than a charge. */
 static bool are_plain(const struct bats_sched_options *o)
 {
     for (size_t i = 0; i < o->n_clusters; i++)

@@ -1,10 +1,10 @@
 /*
- * options: the options of a scheduling engine, as text.
- * Layer: record, private to it. Policy, seed, budget and window are columns of
- * the session; clusters, machines, budgets of workflows and the graph (graph.h)
- * are tables. All other members of struct bats_sched_options are in this text,
- * for people and for the verbs that read the record, but for what earlier runs
- * have measured or done, and which tasks run only once.
+ * options: the options of a scheduling engine, as text. Layer: record, private
+ * to it. Policy, seed, budget and window are columns of the session; clusters,
+ * machines, budgets of workflows and the graph (graph.h) are tables. This text
+ * has all other members of struct bats_sched_options, for people and for verbs
+ * that read the record, except for measurements and results of earlier runs,
+ * and which tasks run only once.
  */
 #ifndef BATS_RECORD_OPTIONS_H
 #define BATS_RECORD_OPTIONS_H
@@ -13,7 +13,7 @@
 
 struct bats_sched_options;
 
-/* Returns a JSON object, or NULL if memory is short or a number is not
+/* Returns a JSON object, or NULL if out of memory or a number is not
  * finite. */
 json_t *bats_options_write(const struct bats_sched_options *options);
 

@@ -6,8 +6,8 @@
 #include "record/write/record.h"
 #include "util/now.h"
 
-/* People may rely on the comments of the columns in queries. They are stored
- * in the file: `.schema` of sqlite3 shows them. */
+/* Users rely on the column comments for queries. They are stored in the file:
+ * `.schema` of sqlite3 shows them. */
 static const char tables_sql[] =
     "CREATE TABLE meta (\n"
     "  key TEXT PRIMARY KEY, -- 'created_us', 'version'\n"
@@ -64,9 +64,8 @@ static const char tables_sql[] =
     "  command TEXT,\n"
     "  session INTEGER); -- the first that had it\n"
 
-    /* In the order of the draws, so that tasks that end one after the other
-     * are on the same pages; by number each would make a page of its own
-     * dirty. */
+    /* In draw order, so that tasks that end one after the other share pages;
+     * ordered by number, each would dirty a page of its own. */
     "CREATE TABLE task_now ( -- what has become of each task\n"
     "  place INTEGER PRIMARY KEY, -- in the order of the first draw\n"
     "  task INTEGER,       -- task.id\n"
@@ -259,10 +258,10 @@ static const char tables_sql[] =
 
 #define PARAMETERS "(SELECT parameters FROM point WHERE task = n.task)"
 
-/* The view tasks, in two parts: columns for the parameters of a sweep come
- * between. What a query does not ask for is not looked up, which would hold for
- * joins only if the query has no GROUP BY. A task runs while it has no result
- * of the present session. */
+/* The view tasks, in two parts: columns for sweep parameters come between.
+ * Columns that a query does not use are not looked up; with joins that would
+ * hold only without GROUP BY. A task runs while it has no result of the
+ * current session. */
 #define OF_TASK(column)                                                       \
     "(SELECT " column " FROM task WHERE id = n.task) AS " column
 static const char tasks_head[] =
@@ -342,8 +341,8 @@ const char *const bats_schema_finishes[] = {
     [BATS_FINISH_TOO_LATE] = "too late",
 };
 
-/* The columns of the parameters, for free(): "" if there are none, NULL: out of
- * memory or a damaged table. */
+/* The parameters' columns, for free(): "" if none; NULL: out of memory or a
+ * damaged table. */
 static char *parameter_columns(struct bats_db *db)
 {
     sqlite3_stmt *s;

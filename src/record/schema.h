@@ -14,10 +14,10 @@
 #define BATS_SCHEMA_APPLICATION 0x42615453 /* "BaTS", PRAGMA application_id */
 #define BATS_SCHEMA_VERSION 8              /* PRAGMA user_version */
 
-/* Turns an empty database into a record. */
+/* Creates a record in an empty database. */
 int bats_schema_make(struct bats_db *db, struct bats_error *err);
 
-/* Makes the view tasks again, with the parameters of the record as columns. */
+/* Recreates the view tasks with the record's parameters as columns. */
 int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err);
 
 /* The tables, all with a rowid, each after those it refers to. */
@@ -31,10 +31,10 @@ extern const char *const bats_schema_commands[];
 extern const char *const bats_schema_finishes[];
 extern const char *const bats_schema_resumes[];
 
-#define BATS_SCHEMA_UNPAID "unpaid" /* why a task was skipped: */
+#define BATS_SCHEMA_UNPAID "unpaid" /* reasons for skipping a task */
 #define BATS_SCHEMA_WITHDRAWN "withdrawn"
 
-/* The last seq. The table now has it, unless the record was recovered. */
+/* The last seq, from the table now unless the record was recovered. */
 #define BATS_SCHEMA_LAST_SEQ                                                  \
     "SELECT max(coalesce((SELECT seq FROM now), 0), coalesce(max(m), 0))"     \
     " FROM (SELECT max(seq) AS m FROM running UNION ALL"                      \

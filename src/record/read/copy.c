@@ -20,8 +20,9 @@
  * journal of one whose writer was killed while closing it. */
 static const char *const companions[] = {"-wal", "-journal"};
 
-/* Path of the copy, for the handler of a signal that ends the process; "" if
- * there is none. A record may be larger than the rest of /tmp. */
+/* Path of the copy, for the handler of fatal signals; "" if there is none. A
+ * record may be larger than the rest of /tmp, so copies must not be left
+ * behind. */
 static struct {
     char dir[PATH_MAX];
     char file[PATH_MAX + 16];
@@ -32,8 +33,7 @@ static struct {
 static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
                               SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ};
 #define N_SIGNALS (sizeof signals / sizeof *signals)
-static struct sigaction dispositions[N_SIGNALS]; /* as they were before the
-                                                  * copy */
+static struct sigaction dispositions[N_SIGNALS]; /* saved before the copy */
 
 static int fail(const char *path, struct bats_error *err)
 {
@@ -54,7 +54,7 @@ void bats_copy_mark(const char *path, struct bats_copy_mark *mark)
         mark->has_wal = read(fd, mark->wal, sizeof mark->wal) > 0;
         close(fd);
     }
-    /* Opened anew, a network file system asks its server. */
+    /* Opening makes a network file system ask its server. */
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &st) == 0) {
         mark->size = st.st_size;

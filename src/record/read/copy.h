@@ -18,8 +18,8 @@
 
 #include "bats/error.h"
 
-/* The state of a record's files. If it is the same before and after they were
- * read, nothing was written in between but new rows at the end of the log. */
+/* The state of a record's files. If it is unchanged after reading them, only
+ * rows at the end of the log were added meanwhile. */
 struct bats_copy_mark {
     unsigned char wal[32]; /* the head of the log, or zeros */
     bool has_wal, has_journal;

@@ -8,9 +8,9 @@
 #include "record/read/part.h"
 #include "record/write/record.h"
 
-/* The begin of each session on the axis, and the machines that several sessions
- * share: those of the same name in a cluster of the same name, with the slots
- * that the first one has. */
+/* The start of each session on the axis, and the machines shared by several
+ * sessions: those with the same name and cluster name, with the first one's
+ * slots. */
 static const char prepare_sql[] =
     "CREATE TEMP TABLE IF NOT EXISTS axis (session INTEGER PRIMARY KEY, begin,"
     "  scale, length);"
@@ -52,7 +52,7 @@ static const char session_sql[] =
     "  FROM happened JOIN axis USING (session) WHERE what = 'sampled'"
     "  ORDER BY seq DESC LIMIT 1), -1) FROM session ORDER BY id DESC LIMIT 1";
 
-/* The charge is that of the last session. */
+/* With the charge of the last session. */
 static const char machines_sql[] =
     "SELECT m.name, c.name, (SELECT charge FROM cluster WHERE name = c.name"
     "  ORDER BY session DESC LIMIT 1), t.slots FROM seat t"
@@ -161,7 +161,7 @@ static int read_machines(struct bats_view *v, struct bats_run_history *h,
     return rc;
 }
 
-/* A master that is late charges several windows at once. */
+/* A late master charges several windows at once. */
 static int place_charges(struct bats_run_history *h, struct bats_error *err)
 {
     bats_time *paid = calloc(h->n_machines + 1, sizeof *paid);
@@ -189,7 +189,7 @@ static int by_place(const void *a, const void *b)
                : (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Machines that are billed while a task runs there. */
+/* For machines billed while a task runs there. */
 static void join_holds(struct bats_run_history *h)
 {
     size_t kept = 0;
@@ -213,7 +213,7 @@ static void add_hold(struct bats_run_history *h, uint32_t machine,
             (struct bats_history_hold){begin, end, paid_end, machine};
 }
 
-/* Where leases do not tell. */
+/* For records without leases. */
 static int make_holds(struct bats_run_history *h, struct bats_error *err)
 {
     h->holds = malloc((h->n_charges + h->n_spans + h->n_machines + 1) *
@@ -234,7 +234,7 @@ static int make_holds(struct bats_run_history *h, struct bats_error *err)
     return 0;
 }
 
-/* The results of several short tasks come at once: each has ended before the
+/* Results of several short tasks may arrive together: each ended before the
  * next one began in its slot. */
 static bool place_spans(struct bats_run_history *h)
 {
@@ -270,7 +270,7 @@ static int read_all(struct bats_view *v, void *context, struct bats_error *err)
     struct bats_run_history *h = context;
     struct session session = {.sampled_at = -1};
 
-    bats_run_history_release(h); /* of an earlier try */
+    bats_run_history_release(h); /* from an earlier attempt */
     int rc = bats_db_run(&v->db, prepare_sql, err);
     if (rc == 0)
         rc = bats_db_get(&v->db, session_sql, session_columns, &session, err,

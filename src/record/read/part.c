@@ -15,8 +15,8 @@
 
 #define TRIES_MAX 12
 #define PAUSE_NS 40000000
-#define PAUSE_BYTES (16 << 20) /* copied in about as long as a pause takes */
-#define QUIET_US 20000         /* a clock of files is no finer than this */
+#define PAUSE_BYTES (16 << 20) /* copied in about the time of a pause */
+#define QUIET_US 20000         /* resolution of file times */
 
 /* ---- attaching ---- */
 
@@ -67,7 +67,7 @@ static int check(struct bats_view *v, struct bats_error *err)
     return rc;
 }
 
-/* Without a log, so that its file may be removed. */
+/* Merges the log into the copy, so that its file may be removed. */
 static int fold_log(const char *copy, const char *name, struct bats_error *err)
 {
     struct bats_db db;
@@ -83,7 +83,7 @@ static int fold_log(const char *copy, const char *name, struct bats_error *err)
     return rc;
 }
 
-/* From its first use on SQLite does not need the file's name any more. */
+/* After the first use SQLite no longer needs the file's name. */
 static int attach_copy(struct bats_view *v, struct bats_error *err)
 {
     const char *copy;
@@ -104,8 +104,8 @@ static int attach_copy(struct bats_view *v, struct bats_error *err)
 
 /* ---- reading it as it is ---- */
 
-/* SQLite would make a log if there is none where one is expected, and has to
- * write to undo what a journal says. */
+/* Whether SQLite can read in place: it would create an expected log that is
+ * missing, and must write to undo a journal. */
 static bool is_readable(const char *path, const struct bats_copy_mark *mark)
 {
     unsigned char head[20] = {0};
@@ -144,8 +144,8 @@ static void end_work(struct bats_view *v, bool is_kept)
     bats_db_run(&v->db, is_kept ? "COMMIT" : "ROLLBACK", NULL);
 }
 
-/* 1: done, or it failed for good; 0: the record is to be copied; -1: to be
- * tried again. *rc: the result of the job. */
+/* 1: done, or failed for good; 0: copy the record; -1: try again. *rc: the
+ * job's result. */
 static int try_directly(struct bats_view *v, const char *path,
                         bats_part_job *job, void *context, int *rc,
                         struct bats_error *err)
@@ -169,12 +169,11 @@ static int try_directly(struct bats_view *v, const char *path,
         end_work(v, *rc == 0 && is_same);
     }
     detach(v);
-    /* A copy tells what is wrong with what is no record. */
+    /* For a file that is no record, a copy shows what is wrong. */
     return !is_record ? 0 : is_same ? 1 : -1;
 }
 
-/* Waiting for a moment without changes is worth no more than the copy of the
- * file that it saves. */
+/* Waiting for a quiet moment may take no longer than copying the file. */
 static int tries_for(const char *path)
 {
     struct stat st;
@@ -188,7 +187,7 @@ int bats_part_take(struct bats_view *v, bats_part_job *job, void *context,
     char path[PATH_MAX];
     int rc = 0, done = realpath(v->path, path) != NULL ? -1 : 0;
 
-    /* Their rows, which are not asked for any more, would keep rec attached. */
+    /* Unfinished statements would keep rec attached. */
     sqlite3_reset(v->end);
     sqlite3_reset(v->log);
     int tries = v->is_attached || done == 0 ? 0 : tries_for(path);

@@ -19,12 +19,12 @@ struct recover {
     struct bats_db from;
     struct bats_db to;
     struct bats_recovery *recovery;
-    /* for the present table: */
+    /* for the current table: */
     sqlite3_stmt *up;   /* rowids above ?1, ascending */
     sqlite3_stmt *down; /* the same, descending */
     sqlite3_stmt *insert;
     int columns;
-    bool is_there; /* in the damaged record */
+    bool is_there; /* exists in the damaged record */
     int64_t rows;
     int64_t holes;
     int64_t probes; /* probes left */
@@ -32,8 +32,8 @@ struct recover {
 
 /* ---- one table ---- */
 
-/* SQLite reads any value it can parse, and refuses to insert one that a record
- * cannot hold. Only a full disk and similar failures count as errors. */
+/* Saves a row. SQLite reads any value it can parse, but refuses to insert
+ * invalid ones. Only a full disk and similar failures count as errors. */
 static int save_row(struct recover *r, sqlite3_stmt *row,
                     struct bats_error *err)
 {
@@ -49,9 +49,9 @@ static int save_row(struct recover *r, sqlite3_stmt *row,
     return bats_db_fail(&r->to, rc, err);
 }
 
-/* Saves the rows with rowids between `low` and `high`, upwards or downwards,
- * while they can be read; *end is the last of them, or where it began. 1 if there
- * are no more, 0 if the next one cannot be read. */
+/* Saves readable rows with rowids between `low` and `high`, upwards or
+ * downwards; *end: the last one saved, or the start. 1: no more rows; 0: the
+ * next one cannot be read. */
 static int save_along(struct recover *r, bool upwards, int64_t low,
                       int64_t high, int64_t *end, struct bats_error *err)
 {
@@ -87,8 +87,8 @@ static bool probe(struct recover *r, int64_t low, int64_t high, int64_t *rowid)
     return found && *rowid > low && *rowid < high;
 }
 
-/* Looks for any row between two that are next to a hole: in the middle, then
- * at the quarters, and so on. */
+/* Looks for a row within a hole: in the middle, then at the quarters, and so
+ * on. */
 static bool find_between(struct recover *r, int64_t low, int64_t high,
                          int64_t *rowid)
 {
@@ -99,8 +99,8 @@ static bool find_between(struct recover *r, int64_t low, int64_t high,
     return false;
 }
 
-/* Looks for a row above a hole of unknown size, 64 times each time that the
- * distance doubles. */
+/* Looks for a row above a hole of unknown size, with 64 probes per doubling of
+ * the distance. */
 static bool find_above(struct recover *r, int64_t low, int64_t *rowid)
 {
     for (int64_t step = 1; step < INT64_MAX / 4 && low < INT64_MAX - 2 * step;
@@ -112,7 +112,7 @@ static bool find_above(struct recover *r, int64_t low, int64_t *rowid)
     return false;
 }
 
-/* Saves the rows between two that are next to a hole; there may be several. */
+/* Saves the rows within a hole, which may consist of several. */
 static int save_between(struct recover *r, int64_t low, int64_t high,
                         struct bats_error *err)
 {
@@ -122,7 +122,7 @@ static int save_between(struct recover *r, int64_t low, int64_t high,
         r->holes++;
         return 0;
     }
-    /* Half a page may look like the end of the table. */
+    /* A torn page may look like the end of the table. */
     int rc = save_along(r, true, rowid - 1, high, &last, err);
     if (rc >= 0)
         rc = save_along(r, false, low, rowid, &first, err);
@@ -157,7 +157,7 @@ static int save_rows(struct recover *r, struct bats_error *err)
     }
 }
 
-/* Prepares `sql`, of sqlite3_mprintf, which is freed. */
+/* Prepares `sql` (from sqlite3_mprintf) and frees it. */
 static bool prepare(struct bats_db *db, char *sql, sqlite3_stmt **statement)
 {
     *statement = NULL;
@@ -168,7 +168,7 @@ static bool prepare(struct bats_db *db, char *sql, sqlite3_stmt **statement)
 
 #define FROM "SELECT rowid, %s FROM %s WHERE rowid > ?1 AND rowid < ?2"
 
-/* Its name, its columns, a mark for each, and their number. */
+/* Reads a table's name, columns, a placeholder for each, and their number. */
 static int take_table(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
     struct recover *r = context;
@@ -216,9 +216,9 @@ static int save_table(struct recover *r, const char *table,
 
 /* ---- the whole record ---- */
 
-/* Tables that sum up lose rows by a hole, too. They are made again from the
- * others, as far as they are there; a row that was saved is not changed, for it
- * may know more than they do. Only `now` is counted anew. */
+/* Tables of sums may also lose rows. They are rebuilt from the other tables as
+ * far as possible; saved rows are kept, as they may be more complete. Only
+ * `now` is recounted. */
 static const char mend_sql[] =
     "WITH x AS (SELECT task, max(CASE outcome WHEN 0 THEN seq END) AS seq,"
     "  count(attempt) AS executions,"

@@ -1,12 +1,11 @@
 /*
- * recover: saves the readable part of a damaged record in a new one.
- * Layer: record. Used by the verb record. Table by table, rows are read in the
- * order of their rowids. If a page cannot be read, reading continues after it,
- * and backwards towards it. States and sums whose rows are lost are made again
- * from the executions and charges. The original is only read; it may even be in
- * use
- * by a run, and the result is then a copy for queries. A record whose first
- * page, with the schema, is lost cannot be recovered.
+ * recover: saves the readable part of a damaged record in a new record. Layer:
+ * record. Used by the verb record. Table by table, rows are read in the order
+ * of their rowids. If a page cannot be read, reading continues after it, and
+ * backwards towards it. Lost states and sums are rebuilt from executions and
+ * charges. The original is only read; it may even be in use by a run, and the
+ * result is then a copy for queries. A record whose first page, with the
+ * schema, is lost cannot be recovered.
  */
 #ifndef BATS_RECOVER_H
 #define BATS_RECOVER_H

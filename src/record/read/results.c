@@ -48,11 +48,11 @@ struct job {
     int (*take)(void *context, const struct bats_view_result *result,
                 struct bats_error *err);
     void *context;
-    json_t *options;    /* of the session, */
-    const json_t *runs; /* in them [category, tasks, ...]; or NULL */
+    json_t *options;    /* of the session */
+    const json_t *runs; /* their [category, tasks, ...], or NULL */
 };
 
-/* The category of the task with this number in the bag. */
+/* Category of task `number` of the bag. */
 static const char *category_of(const struct job *job, int64_t number)
 {
     size_t i = 0;

@@ -1,5 +1,5 @@
 /*
- * results: what tasks took, for the history and for simulations.
+ * results: runtimes of tasks, for the history and for simulations.
  *
  * Layer: record. Used by cli and sim. Errors: as view.h.
  */
@@ -11,7 +11,7 @@
 
 struct bats_view_session {
     int64_t id;
-    char run[80];    /* its run id; "": it has none */
+    char run[80];    /* its run id, or "" */
     int64_t ended_s; /* since 1970, or its last commit */
     double time_scale;
 };
@@ -21,16 +21,16 @@ int bats_view_sessions(struct bats_view *view,
                        struct bats_view_session **sessions, size_t *n,
                        struct bats_error *err);
 
-/* A task that was done in a session. */
+/* A task done in a session. */
 struct bats_view_result {
     const char *command, *cluster;
-    const char *category; /* of its kind; NULL: it has none */
+    const char *category; /* its category, or NULL */
     double seconds;       /* of virtual time, above 0 */
 };
 
-/* Passes each result of a session to `take` until that fails. `begin` is called
- * before the first one; if the record changes meanwhile, `begin` and all results
- * come again. */
+/* Passes each result of a session to `take` until that fails. Calls `begin`
+ * before the first one; if the record changes meanwhile, `begin` and all
+ * results are repeated. */
 int bats_view_results(struct bats_view *view, int64_t session,
                       void (*begin)(void *context),
                       int (*take)(void *context,
@@ -38,25 +38,24 @@ int bats_view_results(struct bats_view *view, int64_t session,
                                   struct bats_error *err),
                       void *context, struct bats_error *err);
 
-/* The runtimes of all tasks that are done, by their numbers: virtual time, at
- * least 1 each, scaled so that every cluster has the mean of the first one.
- * *runtimes is for free(). */
+/* Runtimes of all done tasks, by number: virtual time, at least 1 each, scaled
+ * so that every cluster has the first one's mean. *runtimes is for free(). */
 int bats_view_runtimes(struct bats_view *view, bats_time **runtimes, size_t *n,
                        struct bats_error *err);
 
-/* The tasks of a sweep by one value of one of its parameters. Times, memory and
- * money are those of tasks that are done, n_done of them. */
+/* Tasks of a sweep with one value of one parameter. Times, memory and money
+ * are those of the n_done done tasks. */
 struct bats_view_value {
     const char *name, *value;
     int64_t n, failed, n_done;
-    double wall_us, longest_us; /* together; of one */
-    double cost;                /* together, millionths */
+    double wall_us, longest_us; /* in total; the longest */
+    double cost;                /* in total, millionths */
     int64_t max_rss_kib;
 };
 
-/* At most 200 values, those of the first tasks, by parameter; numbers in their
- * order come before words. *list is for free(), with *texts for release;
- * *n_hidden: so many values of tasks are not there. */
+/* At most 200 values, from the first tasks, by parameter; numbers in order,
+ * before words. *list is for free(), *texts for release; *n_hidden: number of
+ * values left out. */
 int bats_view_values(struct bats_view *view, struct bats_view_value **list,
                      size_t *n, struct bats_texts *texts, int64_t *n_hidden,
                      struct bats_error *err);

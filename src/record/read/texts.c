@@ -34,7 +34,7 @@ const char *bats_texts_add(struct bats_texts *t, const char *text, size_t n)
     return at;
 }
 
-/* Names of machines differ at their end. */
+/* Machine names differ at their ends, so the hash uses these. */
 const char *bats_texts_name(struct bats_texts *t, const char *text, size_t n)
 {
     if (text == NULL || n == 0)

@@ -12,7 +12,7 @@ struct bats_texts_block;
 
 struct bats_texts { /* zeros: none */
     struct bats_texts_block *blocks;
-    const char *seen[256]; /* some of those that may come again */
+    const char *seen[256]; /* some texts that may recur */
 };
 
 /* A copy of `text` (NULL: ""), which ends with a NUL at text[n]; NULL: out of
@@ -20,7 +20,7 @@ struct bats_texts { /* zeros: none */
 const char *bats_texts_add(struct bats_texts *texts, const char *text,
                            size_t n);
 
-/* The same for names, most of which come again: no second copy of these. */
+/* The same for names, which mostly recur: avoids second copies. */
 const char *bats_texts_name(struct bats_texts *texts, const char *text,
                             size_t n);
 

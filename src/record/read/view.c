@@ -18,11 +18,12 @@ static int open_own(struct bats_view *v, struct bats_error *err)
                 SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
 
     v->db.path = v->path;
-    /* On disk only as far as it does not fit the cache; it goes by itself. */
+    /* A temporary database: on disk only if it exceeds the cache, and removed
+     * automatically. */
     if (sqlite3_open_v2("", &v->db.sqlite, flags, NULL) != SQLITE_OK)
         return bats_no_memory(err);
     sqlite3_extended_result_codes(v->db.sqlite, 1);
-    /* The attached file is not written, not even when it is closed. */
+    /* The attached file is never written, not even on closing. */
     sqlite3_db_config(v->db.sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return bats_db_run(&v->db,
                        "PRAGMA locking_mode = EXCLUSIVE;"
@@ -33,7 +34,7 @@ static int open_own(struct bats_view *v, struct bats_error *err)
                        err);
 }
 
-/* Attaching it is what tells whether it is a record. */
+/* Attaching the file checks that it is a record. */
 static int look(struct bats_view *v, void *unused, struct bats_error *err)
 {
     (void)v, (void)unused, (void)err;

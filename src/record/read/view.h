@@ -1,11 +1,11 @@
 /*
- * view: the contents of a run record, read-only, also while its run goes on.
- * Layer: record. Used by the verbs status, log, tasks and why. Each question is
- * answered by statements of SQL (part.h). The record is neither locked nor
- * written, so its writer is not disturbed; it is copied only if it changes too
- * fast. While the run goes on, later answers may be newer than earlier ones.
- * Errors: BATS_EINPUT with "path: sentence" for a file that is not a record,
- * is damaged or of a newer bats-mpi; BATS_ESYS, BATS_ENOMEM.
+ * view: read-only access to a run record, also while the run writes it. Layer:
+ * record. Used by the verbs status, log, tasks and why. Queries are SQL
+ * statements (part.h). The record is neither locked nor written, so its writer
+ * is not disturbed; it is copied only if it changes too fast. During a run,
+ * later answers may be newer than earlier ones. Errors: BATS_EINPUT with
+ * "path: sentence" for a file that is not a record, is damaged or of a newer
+ * bats-mpi; BATS_ESYS, BATS_ENOMEM.
  */
 #ifndef BATS_VIEW_H
 #define BATS_VIEW_H
@@ -28,7 +28,7 @@ int bats_view_open(const char *path, struct bats_view **view,
                    struct bats_error *err);
 void bats_view_close(struct bats_view *view); /* NULL is legal */
 
-/* The path that it was opened with. */
+/* The path given to bats_view_open. */
 const char *bats_view_path(const struct bats_view *view);
 
 /* ---- the run as a whole ---- */
@@ -37,9 +37,9 @@ struct bats_view_cluster {
     char name[BATS_CLUSTER_NAME];
     bats_money charge;
     int64_t machines; /* in the last session */
-    int64_t held;     /* held at the end of the record */
+    int64_t held;     /* held now, or when the record ends */
     int64_t lost;
-    int64_t windows; /* in all sessions, as the members below */
+    int64_t windows; /* in all sessions, like the members below */
     bats_money charged;
     int64_t done;
     int64_t failed;
@@ -59,7 +59,7 @@ struct bats_view_status {
     uint64_t seed;
     int64_t started_us; /* real time since 1970 */
     bats_time last;     /* virtual time of its end, or the latest commit */
-    bool is_over;       /* it ended in order: */
+    bool is_over;       /* it ended in order; then: */
     char finish[BATS_VIEW_WORD];
     int signal;
     int exit_code;
@@ -69,9 +69,9 @@ struct bats_view_status {
     int64_t removed;    /* known, but no longer in the bag */
     int64_t preempted;  /* executions, of all sessions */
     bats_money charged; /* in all sessions */
-    bats_money held;    /* for what may be charged yet; 0 unless it is live */
-    bool ending;        /* the run was told to end, and starts no more tasks */
-    bool choosing;      /* a schedule has to be chosen first */
+    bats_money held;    /* for possible further charges; 0 unless live */
+    bool ending;        /* the run is ending and starts no more tasks */
+    bool choosing;      /* the run waits for the choice of a schedule */
     size_t n_clusters;
     struct bats_view_cluster clusters[BATS_CLUSTERS_MAX];
 };
@@ -79,26 +79,26 @@ struct bats_view_status {
 int bats_view_status(struct bats_view *view, struct bats_view_status *status,
                      struct bats_error *err);
 
-/* The options of the last session as a JSON object, for free(): "run" has those
- * of bats_record_session, "engine" those of the engine. "": none. */
+/* The last session's options as a JSON object, for free(): "run" has those of
+ * bats_record_session, "engine" the engine's. "": none. */
 int bats_view_options(struct bats_view *view, char **json,
                       struct bats_error *err);
 
-/* The workflows of the last session that have budgets of their own: *list, with
- * the names in the same block, for free(); NULL without any. They hold 0 unless
- * the run goes on. *of (for free(); `of` may be NULL) has the workflow of each
- * task, by its number - 1. */
+/* The last session's workflows with budgets of their own: *list, with the
+ * names in the same block, for free(); NULL without any. They hold 0 unless
+ * the run is live. *of (for free(); `of` may be NULL) has each task's
+ * workflow, by number - 1. */
 int bats_view_workflows(struct bats_view *view,
                         struct bats_purse_status **list, uint32_t *n,
                         uint16_t **of, struct bats_error *err);
 
-/* The graph of the last session, to be released: which tasks wait for which.
- * n_tasks is set in any case; *has_edges: some tasks wait. */
+/* The dependency graph of the last session; the caller releases it. n_tasks is
+ * always set; *has_edges: there are dependencies. */
 int bats_view_graph(struct bats_view *view, struct bats_graph *graph,
                     bool *has_edges, struct bats_error *err);
 
-/* The time that all sessions have run, without the time between them, and the
- * begin of the first one. */
+/* Total running time of all sessions, without the gaps, and the start of the
+ * first one. */
 int bats_view_elapsed(struct bats_view *view, int64_t *elapsed_us,
                       int64_t *started_us, struct bats_error *err);
 
@@ -106,10 +106,10 @@ int bats_view_elapsed(struct bats_view *view, int64_t *elapsed_us,
 
 struct bats_view_task {
     int64_t id;     /* unique over all sessions */
-    int64_t number; /* from 1, as people see it */
+    int64_t number; /* from 1, as shown to people */
     const char *state;
     int64_t attempts; /* executions that were not preempted */
-    int64_t wall_us;  /* of the last execution, so far if it runs; -1: none */
+    int64_t wall_us;  /* of the last execution; so far if it runs; -1: none */
     int64_t start_us; /* real time since 1970; 0: it did not run */
     int64_t cpu_us;
     int64_t max_rss_kib;
@@ -119,8 +119,8 @@ struct bats_view_task {
     const char *cluster;
     const char *command;
     int64_t line;
-    double cost; /* of its machine for the time it ran, millionths */
-    bool unpaid;            /* skipped, for its workflow could not pay */
+    double cost; /* cost of its machine's slot time, millionths */
+    bool unpaid;            /* skipped because its workflow could not pay */
     const char *parameters; /* values of a sweep, a JSON object; or "" */
 };
 
@@ -128,9 +128,9 @@ enum bats_view_order { BATS_VIEW_BY_NUMBER, BATS_VIEW_SLOWEST };
 
 /* Lists the tasks in this state (NULL: all in the bag), at most `limit` (0:
  * all), or the one with this number (0: any). If no task of the bag has the
- * number, lists those that had it when they were removed. `where`: only those
- * for which this SQL expression of the columns of the view tasks is true; NULL:
- * all. BATS_EINPUT: it is none. */
+ * number, lists removed tasks that had it. where: only tasks for which this
+ * SQL expression over the view tasks is true; NULL: all. BATS_EINPUT: not an
+ * expression. */
 int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
                     const char *where, enum bats_view_order order,
                     int64_t limit, struct bats_error *err);
@@ -139,8 +139,8 @@ int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
 int bats_view_next_task(struct bats_view *view, struct bats_view_task *task,
                         struct bats_error *err);
 
-/* How the last execution of a pending task ended in this session: the time at
- * which it failed, or yielded, and will be tried again; else -1. */
+/* The last execution of a pending task in this session: when it failed or
+ * yielded, to be retried; else -1. */
 struct bats_view_pause {
     bats_time failed, yielded;
     int64_t yields; /* in a row, without progress */
@@ -148,8 +148,8 @@ struct bats_view_pause {
 int bats_view_pause(struct bats_view *view, int64_t task,
                     struct bats_view_pause *pause, struct bats_error *err);
 
-/* For `where`: tasks that were begun after their last result, or without one,
- * and did not save their state (exit status 85) as they ended. */
+/* For `where`: tasks begun after their last result, or without one, that did
+ * not save their state (exit status 85) at the end. */
 #define BATS_VIEW_BEGUN                                                       \
     "id IN (SELECT b.task FROM (SELECT task, seq AS given FROM running"       \
     "  UNION ALL SELECT task, given FROM execution) b LEFT JOIN"              \
@@ -157,8 +157,8 @@ int bats_view_pause(struct bats_view *view, int64_t task,
     "   WHERE outcome = 0 OR exit_status = 85 GROUP BY task) r"               \
     "  ON r.task = b.task WHERE b.given > coalesce(r.seq, 0))"
 
-/* The end of the standard error of the last failure of a task of the list, by
- * its id: 1 and *n bytes, valid until the next call; 0 if there are none. */
+/* End of standard error of a listed task's last failure, by task id: 1 and *n
+ * bytes, valid until the next call; 0 if there are none. */
 int bats_view_stderr(struct bats_view *view, int64_t task, const char **text,
                      size_t *n, struct bats_error *err);
 
@@ -173,8 +173,8 @@ struct bats_view_entry {
     const char *text;    /* further details */
 };
 
-/* Lists what happened: all, or on one machine (by name; NULL: any), or to one
- * task (by id; 0: any); without a task, only the `last` entries (0: all). */
+/* Lists log entries: all, or for one machine (by name; NULL: any) or one task
+ * (by id; 0: any); without a task, only the `last` entries (0: all). */
 int bats_view_log(struct bats_view *view, const char *machine, int64_t task,
                   int64_t last, struct bats_error *err);
 /* Entries before the last ones were left out. */
@@ -184,7 +184,7 @@ int bats_view_next_entry(struct bats_view *view, struct bats_view_entry *entry,
 
 enum bats_view_machine_state {
     BATS_VIEW_NEVER,    /* never acquired */
-    BATS_VIEW_HELD,     /* its present window is paid for */
+    BATS_VIEW_HELD,     /* its current window is paid */
     BATS_VIEW_PARKED,   /* may be acquired again */
     BATS_VIEW_RELEASED, /* will not be used again */
     BATS_VIEW_LOST
@@ -202,13 +202,14 @@ struct bats_view_machine {
     int64_t windows;
     bats_time window_began; /* start of the last window charged; -1: none */
     bats_money charged;
-    int64_t ended;     /* executions that ended on it, if asked by name */
-    int64_t running;   /* number of a task that runs on it, or 0 */
-    bats_time shunned; /* in quarantine since this time; -1: it is not */
+    int64_t ended;     /* executions that ended on it; only if listed by
+                          name */
+    int64_t running;   /* number of a running task, or 0 */
+    bats_time shunned; /* in quarantine since then; -1: not in quarantine */
     const char *why;   /* the last notice about it, or "" */
-    const char *idle;  /* why a slot of it had no task (bats_idle_name) when
-                        * that was said last, or "": */
-    bats_time idle_since, idle_until; /* then; and until then, or -1 */
+    const char *idle;  /* last idle reason of a slot (bats_idle_name), or "" */
+    bats_time idle_since, idle_until; /* time of the reason; its expected end,
+                                         or -1 */
 };
 
 /* Lists the machines of the last session, or the one of this name. */

@@ -1,4 +1,4 @@
-/* view_graph: which tasks of a run wait for which others. */
+/* view_graph: the dependencies of a run. */
 #include "record/graph.h"
 #include "record/read/part.h"
 

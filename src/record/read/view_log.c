@@ -1,4 +1,4 @@
-/* view_log: the log of a record, in the order in which things happened. */
+/* view_log: the log of a record in chronological order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
     " >= 60000000 THEN printf('%dm%ds', " column " / 60000000, " column       \
     " / 1000000 % 60) ELSE printf('%ds', " column " / 1000000) END"
 
-/* Those that no other one replaces before anything is carried out. */
+/* Decisions without those replaced before anything was carried out. */
 #define DECISIONS                                                             \
     "(SELECT * FROM (SELECT *, coalesce(tasks_open, tasks_left) AS n,"        \
     "  lead(replaces) OVER (PARTITION BY session ORDER BY seq) AS is_gone"    \
@@ -32,7 +32,7 @@
 
 #define START "given_us, iif(copy > 0, 'copy', 'run'), machine, task, ''"
 
-/* Rows with a seq above ?3. What has begun after ?3 has also ended after it. */
+/* Rows with seq > ?3. Executions begun after ?3 also ended after it. */
 static const char fill_sql[] =
     "INSERT INTO temp.log SELECT l.seq, l.session, l.time, l.what, m.name,"
     "  t.number, l.text, CASE WHEN (SELECT removed FROM now) > 0 THEN"
@@ -74,13 +74,13 @@ static const char fill_sql[] =
                 " AND l.seq > ?3";
 
 struct part {
-    int64_t task; /* 0: of all */
+    int64_t task; /* 0: all */
     int64_t last; /* this many rows at the end of the log; 0: all */
-    int64_t n;    /* rows that were found */
+    int64_t n;    /* rows found */
 };
 
-/* All executions are looked at once to find those of a task. They hide those of
- * the record. */
+/* Collects a task's executions in one pass over all; the table hides the
+ * record's. */
 static int take_own(struct bats_view *v, int64_t task, struct bats_error *err)
 {
     char sql[256];
@@ -131,7 +131,7 @@ static int take(struct bats_view *v, struct part *part, struct bats_error *err)
                    : rc;
 }
 
-/* The last entries come from as little of the log as they are in. */
+/* The last entries are read from only as much of the log as necessary. */
 int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
                   int64_t last, struct bats_error *err)
 {

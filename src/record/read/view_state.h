@@ -8,24 +8,25 @@
 
 struct bats_view {
     struct bats_db
-        db; /* of its own, and the record while a job runs (part.h) */
+        db; /* a database of its own, with the record attached during a job
+               (part.h) */
     char *path;
     bool is_live;
     bool is_attached; /* a copy of the record is attached for good */
-    struct bats_view_task *tasks; /* the list, */
+    struct bats_view_task *tasks; /* the listed tasks */
     size_t n_tasks, next_task;
-    struct bats_texts texts; /* likewise */
+    struct bats_texts texts; /* of the listed tasks */
     struct bats_view_machine *machines;
     size_t n_machines, next_machine;
-    struct bats_texts names; /* of these */
-    bool has_ends; /* the ends of standard error of these tasks are in db */
+    struct bats_texts names; /* of the machines */
+    bool has_ends; /* db has the listed tasks' ends of standard error */
     sqlite3_stmt *end, *log;
-    int64_t log_from; /* the rows of the log in db have a seq above */
+    int64_t log_from; /* log rows in db have a seq above this */
     bool log_is_cut;
-    char *log_machine; /* NULL: of all */
+    char *log_machine; /* NULL: all */
 };
 
-/* Within a job: the present virtual time, or that of the end of the record. */
+/* Within a job: the current virtual time, or that of the record's end. */
 int bats_view_now(struct bats_view *view, bats_time *now,
                   struct bats_error *err);
 

@@ -1,5 +1,5 @@
-/* view_status: the record as a whole: its last session, the counts of its
- * tasks, its clusters, its last decision. */
+/* view_status: the record as a whole: last session, task counts, clusters,
+ * last decision. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* view_stderr: the end of standard error of tasks that failed. */
+/* view_stderr: ends of standard error of failed tasks. */
 #include "record/read/part.h"
 
-/* Takes the texts of the task of the list, or if it has several, those of all
- * tasks. Most tasks share one. */
+/* Reads the texts of the single listed task or, with several, of all tasks.
+ * Most tasks share one text. */
 static int take(struct bats_view *v, void *unused, struct bats_error *err)
 {
     (void)unused;

@@ -1,7 +1,7 @@
-/* view_tasks: the list of tasks. They are listed in the order in which they lie
- * in the record, and are sorted here: SQLite would take longer for that than
- * for all else. The texts are read then, in the order of the list, which is
- * that of their table. */
+/* view_tasks: lists tasks. They are read in their physical order and sorted
+ * here, because SQLite would take longer for sorting than for everything else.
+ * Then the texts are read in the order of the list, which is that of their
+ * table. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "util/text.h"
 
 struct query {
-    const char *where; /* of a user; NULL: all */
+    const char *where; /* from the user; NULL: all */
     char *sql;         /* for sqlite3_free() */
     enum bats_view_order order;
 };
 
 /* ---- what is listed ---- */
 
-/* As the view tasks says it. */
+/* As in the view tasks. */
 #define STATE_OF                                                              \
     "CASE WHEN n.removed THEN 'removed' WHEN n.session IS NOT"                \
     " (SELECT session FROM now) AND n.task IN (SELECT task FROM running)"     \
@@ -39,13 +39,15 @@ static const struct bats_db_column list_columns[] = {
     C(unpaid),      C(cost),     {0}};
 #undef C
 
-/* Tasks of the bag; or of a number, those that had it if none has. */
+/* Tasks of the bag; for a number that no task has, removed tasks that had
+ * it. */
 #define WHERE_IN_BAG "n.removed IS NOT 1"
 #define WHERE_NUMBER                                                          \
     "n.number = %" PRId64 " AND (" WHERE_IN_BAG " OR NOT EXISTS (SELECT 1"    \
     " FROM task_now n WHERE n.number = %" PRId64 " AND " WHERE_IN_BAG "))"
 
-/* The first ones of a list are chosen apart: only they are read whole. */
+/* With a limit, the first tasks are selected first, and only these are read
+ * completely. */
 static char *sql_of(const char *state, int64_t number, const char *where,
                     enum bats_view_order order, int64_t limit)
 {
@@ -74,8 +76,8 @@ static char *sql_of(const char *state, int64_t number, const char *where,
 
 /* ---- the expression of a user ---- */
 
-/* The newline ends a comment. A mistake in the expression is no damage of the
- * record. */
+/* Checks the expression. The newline ends a comment in it. An error here is
+ * not damage to the record. */
 static int check(struct bats_view *v, const char *where,
                  struct bats_error *err)
 {
@@ -103,8 +105,8 @@ static int check(struct bats_view *v, const char *where,
     return rc;
 }
 
-/* A function that is not allowed, or has no value: the expression is at fault,
- * and not the record. */
+/* Blames the expression, not the record, for forbidden functions or failing
+ * evaluation. */
 static int blame(struct bats_view *v, const char *where, int rc,
                  struct bats_error *err)
 {
@@ -145,7 +147,7 @@ static void sort(struct bats_view *v, enum bats_view_order order)
 
 /* ---- those that run ---- */
 
-/* The oldest execution of each task that runs; %: the time. */
+/* The oldest execution of each running task; %: the time. */
 static const char busy_sql[] =
     "CREATE TEMP TABLE IF NOT EXISTS busy"
     " (task INTEGER PRIMARY KEY, wall_us, host, cluster);"
@@ -157,7 +159,7 @@ static const char busy_sql[] =
     " LEFT JOIN machine m ON m.session = s.id AND m.id = r.machine"
     " LEFT JOIN cluster c ON c.session = s.id AND c.id = m.cluster";
 
-/* Lists tasks that run. They have no result of this session yet. */
+/* Lists running tasks, which have no result of this session yet. */
 static int take_busy(struct bats_view *v, struct bats_error *err)
 {
 #define C(member) BATS_COLUMN(struct bats_view_task, member)
@@ -197,8 +199,8 @@ struct text {
     const char *command, *parameters;
 };
 
-/* Most lists are in the order of ids: then the statement goes on from the row
- * before. */
+/* Reads the texts. Most lists are in order of ids, so the statement continues
+ * from the last row. */
 static int take_texts(struct bats_view *v, struct bats_error *err)
 {
 #define C(member) BATS_COLUMN(struct text, member)

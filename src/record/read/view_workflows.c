@@ -1,4 +1,4 @@
-/* view_workflows: what the workflows of a run were charged, and their tasks. */
+/* view_workflows: charges and tasks of a run's workflows. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 struct work {
     struct bats_view *view;
     struct bats_purse_status *list;
-    uint32_t n;    /* of the list, */
-    uint32_t next; /* and filled so far */
-    char *names;   /* behind the list, in the same memory: the next one */
-    uint16_t *of;  /* the workflow of a task, by its number - 1 */
+    uint32_t n;    /* in the list */
+    uint32_t next; /* filled so far */
+    char *names;   /* next name, stored behind the list in the same block */
+    uint16_t *of;  /* each task's workflow, by number - 1 */
     int64_t n_tasks;
 };
 
@@ -70,7 +70,7 @@ static int take_tasks(void *context, sqlite3_stmt *s, struct bats_error *err)
     return 0;
 }
 
-/* The workflow of the task whose number is in the first column, or NULL. */
+/* Workflow of the task whose number is in column 0, or NULL. */
 static struct bats_purse_status *workflow_of(struct work *w, sqlite3_stmt *s)
 {
     int64_t number = sqlite3_column_int64(s, 0);

@@ -1,11 +1,10 @@
 /*
- * verify: whether a record agrees with itself.
+ * verify: checks a record for consistency.
  *
- * Layer: record. Used by the verb record and by tests. The rows that are
- * written as things happen (execution, charge, lease, stake) are summed up and
- * compared with what the record keeps as sums and states (now, cluster_now,
- * task_now, account), and SQLite checks the file. A row that was changed,
- * removed or added by hand shows in one of them.
+ * Layer: record. Used by the verb record and by tests. The rows of events
+ * (execution, charge, lease, stake) are summed up and compared with the
+ * recorded sums and states (now, cluster_now, task_now, account), and SQLite
+ * checks the file. This detects rows changed, removed or added by hand.
  */
 #ifndef BATS_RECORD_VERIFY_H
 #define BATS_RECORD_VERIFY_H
@@ -13,14 +12,14 @@
 #include "record/read/texts.h"
 #include "record/read/view.h"
 
-/* No more differences of one kind are listed. */
+/* Most differences listed per kind. */
 #define BATS_VERIFY_MAX 10
 
 struct bats_verified {
-    int64_t sessions, tasks, executions, charges; /* looked at */
+    int64_t sessions, tasks, executions, charges; /* examined */
     const char **differences;                     /* n sentences */
     size_t n;
-    struct bats_texts texts; /* of them */
+    struct bats_texts texts; /* of the differences */
 };
 
 /* Release *verified in any case. BATS_EINPUT if the record cannot be read. */

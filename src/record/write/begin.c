@@ -1,4 +1,4 @@
-/* begin: the tables of the state as a session begins. */
+/* begin: writes the state tables when a session begins. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static struct bats_now_cluster *find_cluster(struct bats_now *now,
     return NULL;
 }
 
-/* Takes the tasks and charges of clusters of these names before. */
+/* Takes over earlier task counts and charges of clusters with these names. */
 static int take_past(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
     struct bats_record *r = context;
@@ -75,8 +75,8 @@ static const char past_sql[] =
     "  JOIN cluster c ON c.session = m.session AND c.id = m.cluster"
     " WHERE l.account = 0 GROUP BY c.name";
 
-/* New tasks get the next places, in the order in which they will be drawn: the
- * last position is the first. */
+/* Gives new tasks the next places, in draw order: the last position is the
+ * first. */
 static int place_tasks(struct bats_record *r, const struct bats_bag *order,
                        struct bats_error *err)
 {

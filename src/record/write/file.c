@@ -20,7 +20,7 @@ static int move(const char *from, const char *to, const char *suffix,
     return bats_error_set(err, BATS_ESYS, "%s: %s", old, strerror(errno));
 }
 
-/* "path.1", or the next number that is free. */
+/* Finds "path.1", or the next free number. */
 static int find_free(const char *path, char *name, size_t size,
                      struct bats_error *err)
 {
@@ -81,8 +81,7 @@ void bats_record_measure(struct bats_record *r)
         r->size = st.st_size;
 }
 
-/* Writes all that this process knows of the record to the file `to`, which is
- * not there. */
+/* Writes the whole record, as this process knows it, to the new file `to`. */
 static int write_again(struct bats_record *r, const char *to,
                        struct bats_error *err)
 {

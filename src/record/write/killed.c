@@ -1,19 +1,19 @@
 /*
- * killed: charges a session that was killed what it held then.
+ * killed: charges a killed session what it held.
  *
- * Windows, and time in an allocation, are on record when they are charged. But
- * machines that are billed by use or by the second are charged only when their
- * cost is certain; until then the money is held, as are the shares of workflows.
- * Each lease has in the file what a kill is charged (if_killed), before its
- * command goes out. That is charged here, in one transaction. Jobs stay open,
- * and held, until the next session that buys jobs takes them over.
+ * Windows and allocation time are recorded when charged. But machines billed
+ * by use or by the second are charged only when their cost is certain; until
+ * then money is held, also by workflows. Before its command goes out, each
+ * lease records what a kill would charge (if_killed). That amount is charged
+ * here, in one transaction. Jobs stay open, with their money held, until the
+ * next session that buys jobs takes them over.
  */
 #include <stdio.h>
 
 #include "record/state.h"
 
-/* Charges, from the seq ?1 on, of session ?2 at ?3: what leases and stakes
- * hold. */
+/* Inserts charges of held leases and stakes, from seq ?1 on, of session ?2 at
+ * ?3. */
 #define CHARGES                                                               \
     "INSERT INTO charge SELECT ?1 + row_number() OVER (), ?2, ?3, * FROM ("   \
     " SELECT id, machine, 0, if_killed, 0 FROM lease"                         \
@@ -22,7 +22,7 @@
     " UNION ALL SELECT l.id, l.machine, s.account, s.held, 0 FROM stake s"    \
     "  JOIN lease l ON l.id = s.lease WHERE l.session = ?2 AND s.held > 0)"
 
-/* The rest, in which ?4 is the last seq and ?5 the sentence. */
+/* The other changes; ?4: the last seq; ?5: the sentence. */
 static const char *const changes[] = {
     "INSERT INTO happened SELECT ?4 - 1, ?2, ?3, 'killed', NULL, NULL, NULL,"
     " NULL",
@@ -53,7 +53,7 @@ static const char *const changes[] = {
     "UPDATE session SET finish = 'killed', last_us = ?3 WHERE id = ?2",
 };
 
-/* Runs it with the numbers ?1 to ?4 and the text ?5, as far as it has them. */
+/* Runs `sql` with numbers ?1 to ?4 and text ?5, as far as it has them. */
 static int run(struct bats_db *db, const char *sql, const int64_t numbers[4],
                const char *text, struct bats_error *err)
 {
@@ -63,7 +63,7 @@ static int run(struct bats_db *db, const char *sql, const int64_t numbers[4],
                                     BATS_T(text)));
 }
 
-/* In a transaction. */
+/* Called within a transaction. */
 static int settle(struct bats_record *r, const int64_t numbers[4],
                   struct bats_error *err)
 {

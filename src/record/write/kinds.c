@@ -6,7 +6,7 @@
 
 #define PLACES ((size_t)2 * BATS_KINDS_MAX)
 
-/* The place of `key`, or a free one; NULL if memory is short. */
+/* Place of `key`, or a free one; NULL if out of memory. */
 static struct bats_kind *find(struct bats_kinds *kinds, uint64_t key)
 {
     if (kinds->table == NULL)

@@ -1,9 +1,9 @@
 /*
- * kinds: how much of the ends of standard error a record keeps.
+ * kinds: limits the ends of standard error that a record keeps.
  *
  * Layer: record, private to the writer. All are kept up to a number of bytes;
- * beyond, the first of each kind on a host (util/complaint.h), and the others
- * refer to it by its seq. Kinds are those of the present session, and at most
+ * beyond, only the first of each kind on a host (util/complaint.h), and the
+ * others refer to it by its seq. Kinds are counted per session, at most
  * BATS_KINDS_MAX, so that failures that all differ cannot fill the disk.
  */
 #ifndef BATS_RECORD_KINDS_H
@@ -25,9 +25,8 @@ struct bats_kinds {
     int64_t bytes; /* kept so far */
 };
 
-/* Decides about the row `seq` with n bytes of kind `key`. True: keep them.
- * False: *same is the seq of the first one of its kind, or 0 if that is not
- * known. */
+/* Decides about row `seq` with n bytes of kind `key`. True: keep them. False:
+ * *same is the seq of the first of its kind; 0: unknown. */
 bool bats_kinds_keep(struct bats_kinds *kinds, uint64_t key, int64_t seq,
                      size_t n, int64_t *same);
 void bats_kinds_release(struct bats_kinds *kinds);

@@ -1,5 +1,5 @@
-/* log: turns what happens into rows, which wait in memory and go into the file
- * together, so that a failed commit can be tried again. */
+/* log: turns events into rows, which wait in memory and are written together,
+ * so that a failed commit can be retried. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ int bats_record_submit(struct bats_record *r, uint32_t index,
     int64_t id = r->past.last_id + 1, place = r->past.last_place + 1;
     int64_t number = (int64_t)index + 1;
     int64_t hash = (int64_t)bats_hash(BATS_HASH, command, strlen(command));
-    /* Its line is its number, as if the bag were a file. */
+    /* The line is the number, as if the bag were a file. */
     int rc = PUT(TASK, command, I(id), I(number), I(hash), T(bats_row_text),
                  I(r->session));
     if (rc == 0)
@@ -111,7 +111,7 @@ int bats_record_event(struct bats_record *r, bats_time now,
     bool has_runtime =
         e->type == BATS_EVENT_DONE || e->type == BATS_EVENT_FAILED;
     if (e->type == BATS_EVENT_TICK || e->type == BATS_EVENT_ADDED ||
-        e->type == BATS_EVENT_WITHDRAWN) /* rows of their own tell of them */
+        e->type == BATS_EVENT_WITHDRAWN) /* they have rows of their own */
         return 0;
     if (has_runtime || e->type == BATS_EVENT_PREEMPTED ||
         e->type == BATS_EVENT_YIELDED) {
@@ -130,7 +130,7 @@ int bats_record_event(struct bats_record *r, bats_time now,
 
 /* ---- commands ---- */
 
-/* What it says of its machine or of its task. */
+/* Records a command's effect on its machine or task. */
 static int put_change(struct bats_record *r, bats_time now,
                       const struct bats_command *c, const char *why,
                       struct bats_error *err)
@@ -165,9 +165,8 @@ static int put_change(struct bats_record *r, bats_time now,
 
 /* ---- leases ---- */
 
-/* The mark of a job is made of the session, the machine and how often one was
- * asked for there; one that was taken over, before anything has happened, keeps
- * that which it has. */
+/* A job's mark consists of the session, the machine and the count of requests
+ * there; a job taken over at the start keeps its mark. */
 static const char *mark_of(struct bats_record *r, const struct bats_lease *l,
                            char mark[64])
 {
@@ -222,7 +221,7 @@ int bats_record_lease(struct bats_record *r, const struct bats_lease *l,
                                            I(l->held),
                                            I(l->if_killed)};
     int n = sizeof values / sizeof *values;
-    if (told->batch == r->batch) { /* its rows wait */
+    if (told->batch == r->batch) { /* its rows are pending */
         struct bats_db_value *waits = r->rows[told->row + 1].u.put.values;
         r->rows[told->row].u.put.values[HELD] = I(l->held);
         for (int i = STATE; i < n; i++)
@@ -309,7 +308,7 @@ int bats_record_charge(struct bats_record *r, bats_time now, uint32_t machine,
 int bats_record_decision(struct bats_record *r, const struct bats_decision *d,
                          struct bats_error *err)
 {
-    char machines[BATS_CLUSTERS_MAX * 12 + 4] = "["; /* that go on */
+    char machines[BATS_CLUSTERS_MAX * 12 + 4] = "["; /* machines kept */
     for (size_t i = 0; i < r->now.n_clusters; i++)
         bats_append(machines, sizeof machines, "%s%lu", i > 0 ? "," : "",
                     (unsigned long)(d->machines[i] - d->ending[i]));

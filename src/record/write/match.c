@@ -15,8 +15,8 @@ static int64_t hash_of(const char *command, const char *parameters)
                               strlen(parameters));
 }
 
-/* All changes for the names of the bag are in the transaction that begins the
- * session. */
+/* Opens the transaction of the session's beginning, which includes all changes
+ * of names. */
 static int open_changes(struct bats_record *r, struct bats_error *err)
 {
     return sqlite3_get_autocommit(r->db.sqlite)
@@ -59,14 +59,14 @@ static int insert(struct bats_record *r, uint32_t index, int64_t hash,
     return rc;
 }
 
-/* Such a command behaves differently under another number. */
+/* Whether the command depends on its task number. */
 static bool mentions_its_number(const char *command)
 {
     return strstr(command, "BATS_TASK_ID") != NULL ||
            strstr(command, "DISBATCH_TASKID") != NULL;
 }
 
-/* Looks for the task where it was. */
+/* Looks for the task at its former number. */
 static void look(struct bats_record *r, uint32_t index, int64_t hash,
                  uint32_t line, const char *command)
 {
@@ -84,7 +84,7 @@ static void look(struct bats_record *r, uint32_t index, int64_t hash,
     }
 }
 
-/* `more`: what the task is beside its command and parameters; or NULL. */
+/* more: identifies the task beside command and parameters; or NULL. */
 static int add_task(struct bats_record *r, uint32_t index, uint32_t line,
                     const char *command, const char *parameters,
                     const char *more, struct bats_error *err)
@@ -149,12 +149,11 @@ int bats_record_rule(struct bats_record *r, uint32_t index, uint32_t line,
 
 /* ---- tasks that have moved ---- */
 
-/* Tasks of the record that have no partner, in lists by their hashes: 8 bytes
- * for each task that there is. */
+/* Unmatched recorded tasks, in lists by hash: 8 bytes per task. */
 struct lists {
-    uint32_t *first; /* by list, in past.tasks, from 1; 0: it is empty */
-    uint32_t *next;  /* by task: the next one in its list; likewise */
-    uint64_t last;   /* list; there are as many as a power of 2 */
+    uint32_t *first; /* by list: index in past.tasks, from 1; 0: empty */
+    uint32_t *next;  /* by task: next in its list, likewise */
+    uint64_t last;   /* last list; their number is a power of 2 */
 };
 
 static int make_lists(struct lists *l, size_t n, struct bats_error *err)
@@ -167,16 +166,16 @@ static int make_lists(struct lists *l, size_t n, struct bats_error *err)
     return l->first != NULL && l->next != NULL ? 0 : bats_no_memory(err);
 }
 
-/* Tasks that are looked for by their number, too, have other lists: a hundred
- * thousand with one command are not in one. */
+/* With lookup by number, the number is hashed as well: so a hundred thousand
+ * tasks with one command are not in a single list. */
 static uint32_t *list_of(struct lists *l, int64_t hash, uint32_t number)
 {
     uint64_t x = (uint64_t)hash + number * UINT64_C(0x9e3779b97f4a7c15);
     return &l->first[(x ^ x >> 32) & l->last];
 }
 
-/* In the order of past.tasks. By number: those that were not in the last
- * bag. */
+/* Fills the lists in the order of past.tasks; by number: only tasks not in the
+ * last bag. */
 static void fill_lists(const struct bats_record *r, struct lists *l,
                        bool by_number)
 {
@@ -191,8 +190,8 @@ static void fill_lists(const struct bats_record *r, struct lists *l,
     }
 }
 
-/* Takes the first such task out of the lists; its place, from 1, or 0. A number
- * of 0 is any. */
+/* Removes the first matching task from the lists; returns its place, from 1,
+ * or 0. Number 0 matches any. */
 static uint32_t take(const struct bats_record *r, struct lists *l,
                      int64_t hash, uint32_t number)
 {
@@ -208,7 +207,8 @@ static uint32_t take(const struct bats_record *r, struct lists *l,
     return 0;
 }
 
-/* First those that return to the number they had, then the others. */
+/* Matches tasks: first those that return to their former number, then the
+ * others. */
 static void join(struct bats_record *r, struct lists *l, bool by_number)
 {
     fill_lists(r, l, by_number);
@@ -244,7 +244,7 @@ static int find_moved(struct bats_record *r, struct bats_error *err)
 static void classify(struct bats_record *r)
 {
     struct bats_past *past = &r->past;
-    size_t next = 0; /* in the last bag: after the previous one */
+    size_t next = 0; /* in the last bag: successor of the previous task */
 
     for (uint32_t i = 0; i < r->n_tasks; i++) {
         struct bats_named_task *t = &r->named[i];
@@ -267,7 +267,7 @@ static void classify(struct bats_record *r)
 
 /* ---- writing to the file ---- */
 
-/* The number and line of a task in the bag (number 0: it is removed, and keeps
+/* Writes a task's number and line (number 0: it was removed, and keeps
  * them). */
 static int write_task(struct bats_record *r, sqlite3_stmt *text,
                       sqlite3_stmt *state, const struct bats_past_task *t,

@@ -51,8 +51,8 @@ static struct bats_now_slot *slot_of(struct bats_now *now, uint32_t machine,
                : NULL;
 }
 
-/* A slot runs what it is given one after the other, so that what ends is mostly
- * the first. Returns the link to it; *before: the one before, or NONE. */
+/* Finds an execution in its slot's queue; mostly it is the first. Returns the
+ * link to it; *before: the one before, or NONE. */
 static int32_t *find(struct bats_now *now, struct bats_now_slot *s,
                      uint32_t task, int32_t *before)
 {
@@ -152,8 +152,7 @@ void bats_now_charge(struct bats_now *now, uint32_t machine, bats_money amount)
 
 /* ---- results ---- */
 
-/* The failure of the task in an earlier session counts no more for the cluster
- * of that name. */
+/* A task's failure in an earlier session no longer counts for that cluster. */
 static int take_earlier(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
     struct bats_record *r = context;

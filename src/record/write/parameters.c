@@ -15,7 +15,7 @@ static const char *skip_digits(const char *at)
     return at + strspn(at, "0123456789");
 }
 
-/* A number as JSON has it, which SQLite keeps as it is. */
+/* Whether the value is a JSON number that SQLite keeps exactly. */
 static bool is_number(const char *value)
 {
     const char *at = value + (*value == '-'), *whole = at;
@@ -37,7 +37,7 @@ static bool is_number(const char *value)
     return *at == '\0' && at - value <= 15;
 }
 
-/* Room for `value` as a JSON text, with quotes and NUL: every byte may become
+/* Size of `value` as a JSON string with quotes and NUL: each byte may become
  * six. */
 static size_t room_of(const char *value)
 {
@@ -102,7 +102,7 @@ void bats_parameters_release(struct bats_parameters *p)
 
 /* ---- names ---- */
 
-/* A name that can stand in JSON and in a path into it unchanged. */
+/* A name that needs no escaping in JSON and JSON paths. */
 static char *plain_name(const char *name, size_t number)
 {
     char *plain;
@@ -129,7 +129,7 @@ static int add_key(struct bats_parameters *p, const char *name,
     return 0;
 }
 
-/* A column that the view already has gets "p_" in front of the name. */
+/* A name that the view already has as a column gets the prefix "p_". */
 static int insert_name(struct bats_db *db, const char *name,
                        struct bats_error *err)
 {

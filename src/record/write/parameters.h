@@ -17,12 +17,12 @@
 struct bats_parameters {
     char **keys; /* "name": with its colon, as JSON, owned */
     size_t n, room;
-    char *text; /* the object of the task that was asked for last */
+    char *text; /* the object built last */
     size_t text_room;
 };
 
-/* Names the values, in their order: in `db`, too, as bats_record_parameters
- * says, in an open transaction. */
+/* Sets the names of the values, in order, also in `db`, as
+ * bats_record_parameters describes; in an open transaction. */
 int bats_parameters_name(struct bats_parameters *parameters,
                          struct bats_db *db, const char *const *names,
                          size_t n, struct bats_error *err);

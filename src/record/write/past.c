@@ -1,4 +1,4 @@
-/* past: loads what has become of the tasks in earlier sessions when a record is
+/* past: loads the task states of earlier sessions when a record is
  * continued. */
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static uint8_t count_of(int64_t n)
     return n < 0 ? 0 : n > UINT8_MAX ? UINT8_MAX : (uint8_t)n;
 }
 
-/* Number 0, which no task has: the record is damaged. */
+/* Loads the texts. Number 0 means a damaged record. */
 static int load_texts(struct bats_past *past, struct bats_db *db,
                       struct bats_error *err)
 {
@@ -52,8 +52,8 @@ static int load_texts(struct bats_past *past, struct bats_db *db,
     return rc;
 }
 
-/* Finds the task with this id while they are sorted by id; NULL: it was lost,
- * as may happen in a recovered record. */
+/* Finds the task by id while they are sorted by id; NULL: it was lost, as may
+ * happen in a recovered record. */
 static struct bats_past_task *find(struct bats_past *past, int64_t id)
 {
     struct bats_past_task key = {.id = (uint32_t)id};
@@ -64,8 +64,8 @@ static struct bats_past_task *find(struct bats_past *past, int64_t id)
     return bsearch(&key, past->tasks, past->n, sizeof key, compare_ids);
 }
 
-/* A task that was done without a result, since what it makes was there, or
- * skipped, is pending. */
+/* A task that was skipped, or done without a run because its outputs existed,
+ * is pending. */
 static void take_state(struct bats_past *past, sqlite3_stmt *row)
 {
     struct bats_past_task *t = find(past, sqlite3_column_int64(row, 1));
@@ -107,7 +107,7 @@ static int load_states(struct bats_past *past, struct bats_db *db,
     return rc;
 }
 
-/* As long as no bag was edited. */
+/* True as long as no bag was edited. */
 static bool is_in_order(const struct bats_past *past)
 {
     for (size_t i = 1; i < past->n; i++)

@@ -1,5 +1,5 @@
-/* promise: what was promised for the schedule that was chosen, kept beside the
- * options of its session. */
+/* promise: the chosen schedule's promise, stored with the options of its
+ * session. */
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ static json_t *amount(double x)
     return json_integer(x > 0 && x < 9e18 ? (json_int_t)x : 0);
 }
 
-/* An upper bound where there is none is null. */
+/* A missing upper bound becomes null. */
 static json_t *describe(const struct bats_sched_sampled *sampled,
                         bats_money budget)
 {

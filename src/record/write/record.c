@@ -17,9 +17,9 @@
 
 /*
  * With a write-ahead log (WAL) a commit is one write, which survives the end
- * of this process, and we decide when it is synced to disk (NORMAL;
- * bats_record_sync). The file itself does not change between two checkpoints,
- * 4,000 pages apart, so that it can be copied while the run goes on.
+ * of this process; bats_record_sync decides when it is synced to disk
+ * (NORMAL). The file itself does not change between checkpoints, 4,000 pages
+ * apart, so it can be copied during the run.
  */
 #define SET_UP                                                                \
     "PRAGMA journal_mode = WAL;"                                              \
@@ -142,11 +142,12 @@ int bats_record_close(struct bats_record *r, struct bats_error *err)
     bool is_empty = r->past.sessions == 0 && !r->has_begun;
     if (rc == 0 && !is_empty)
         rc = bats_record_keep(r, &is_elsewhere, err);
-    if (is_elsewhere) /* the log beside the name may be that of another */
+    if (is_elsewhere) /* the log beside that name may belong to another
+                         record */
         sqlite3_db_config(r->db.sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                           NULL);
-    /* A plain file can be read by everyone, from anywhere. If there is no room
-     * to make one, nothing is lost: the log stays beside it. */
+    /* A plain file is readable everywhere. If the disk is too full for that,
+     * nothing is lost: the log stays beside it. */
     if (rc == 0 && !is_elsewhere)
         bats_db_run(&r->db, "PRAGMA journal_mode = DELETE", NULL);
     bool is_named = bats_record_is_named(r, &is_elsewhere);
@@ -209,8 +210,8 @@ static int64_t limited(int64_t value, int64_t unlimited)
     return value == unlimited ? BATS_DB_NULL : value;
 }
 
-/* {"run": options of the caller, "engine": options of the engine, "categories":
- * their names}; for free(). NULL: short memory, or no JSON. */
+/* {"run": the caller's options, "engine": the engine's, "categories": their
+ * names}, for free(). NULL: out of memory, or invalid JSON. */
 static char *options_of(const struct bats_record_session *session)
 {
     json_t *run = session->options != NULL
@@ -315,7 +316,7 @@ static int insert_machines(struct bats_record *r,
     return rc;
 }
 
-/* A session that buys jobs holds those that earlier ones have left. */
+/* A session that buys jobs takes over those left by earlier ones. */
 static int take_over_jobs(struct bats_record *r, struct bats_error *err)
 {
     char sql[512];

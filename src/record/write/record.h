@@ -5,11 +5,11 @@
  * Layer: record (only src/record knows SQLite). Used by the MPI master through
  * cli. Only one process writes, and it locks the file.
  *
- * Model: plain tables. What has happened (execution, charge, decision, happened)
- * is a row that is only ever added, with one counter for all of them (`seq`, the
- * order in which things happened). How things stand (task_now, running, account,
- * lease, now) is brought up to date in the same commit, so that nobody has to add
- * it up. schema.c has the tables and the meaning of each column.
+ * Model: plain tables. Events (execution, charge, decision, happened) are rows
+ * that are only ever added, with one common counter (`seq`, the order of
+ * events). The current state (task_now, running, account, lease, now) is
+ * updated in the same commit, so that readers need not compute it. schema.c
+ * has the tables and the meaning of each column.
  *
  *     bats_record_open(path, &r, &err);            before anything is started
  *     for each task of the bag: bats_record_task(r, ..., &err);
@@ -70,25 +70,25 @@ int bats_record_set_aside(const char *path, char *moved, size_t size,
  * not call this: it would lose its lock. */
 bool bats_record_is_live(const char *path);
 
-/* Commits the rows that wait and leaves a plain file without companions, or no
- * file if no session was ever begun. If somebody has removed the file meanwhile,
- * it is written again; BATS_ESYS if it was replaced (it is then written beside)
- * or cut off. Frees the record (which may be NULL) even on an error. */
+/* Commits pending rows and leaves a plain file without companions, or no file
+ * if no session was begun. If the file was removed meanwhile, it is written
+ * again; BATS_ESYS if it was replaced (it is then written beside) or
+ * truncated. Frees the record (which may be NULL) even on an error. */
 int bats_record_close(struct bats_record *record, struct bats_error *err);
 
-/* Frees the record (NULL is legal); rows that wait are lost. */
+/* Frees the record (NULL is legal); pending rows are lost. */
 void bats_record_abandon(struct bats_record *record);
 
 /* ---- results of earlier sessions; before bats_record_begin ---- */
 
-/* Sessions before this one: 0 in a new record. */
+/* Number of earlier sessions; 0 in a new record. */
 uint32_t bats_record_sessions(const struct bats_record *record);
 
-/* The charges of all sessions before this one. */
+/* Charges of all earlier sessions. */
 bats_money bats_record_charged(const struct bats_record *record);
 
-/* The part that was charged when this record was opened, for what the last
- * session held when it was killed: the most that may have cost. */
+/* The part charged when this record was opened, for what the killed last
+ * session held: the most that it may have cost. */
 bats_money bats_record_killed(const struct bats_record *record);
 
 /* The run id of the last session if it was killed, for free(); else NULL. Call
@@ -96,53 +96,53 @@ bats_money bats_record_killed(const struct bats_record *record);
 int bats_record_killed_run(struct bats_record *record, char **run_id,
                            struct bats_error *err);
 
-/* *charged: what all earlier sessions charged to the workflow of this name
+/* *charged: earlier sessions' charges to the workflow of this name
  * (bats/purse.h). */
 int bats_record_share(struct bats_record *record, const char *name,
                       bats_money *charged, struct bats_error *err);
 
-/* What earlier sessions in the same batch job know of its bill; all 0 without
- * such sessions. */
+/* What earlier sessions in the same batch job recorded of its bill; all 0
+ * without such sessions. */
 struct bats_record_job {
-    bats_money charged;   /* by all of them */
-    bats_money uncharged; /* billed before the last of them began, which was
-                             lost before it was charged */
-    bats_money rate;      /* of that last one, per hour */
-    int64_t charged_us;   /* it has charged the time up to here, since 1970 */
-    int64_t seen_us;      /* its last sign of life, at or after that */
-    uint32_t life;        /* lives of the job before the one it was part of */
+    bats_money charged;   /* by all these sessions */
+    bats_money uncharged; /* billed before the last of them began, but lost
+                             before it was charged */
+    bats_money rate;      /* hourly rate of the last one */
+    int64_t charged_us;   /* end of the time it charged, since 1970 */
+    int64_t seen_us;      /* its last sign of life, not earlier */
+    uint32_t life;        /* lives of the job before the last session's */
 };
 int bats_record_of_job(struct bats_record *record, const char *job,
                        struct bats_record_job *known, struct bats_error *err);
 
-/* A job that a dead session asked for, and that has no bill yet. */
+/* A job requested by a dead session and not billed yet. */
 struct bats_record_job_open {
     uint32_t machine; /* of that session */
     char mark[64];    /* beginning of the job's mark (site/queue.h) */
-    bats_money price; /* that was held for it */
+    bats_money price; /* money held for it */
 };
 
-/* The jobs that earlier sessions have bought (verb alloc); all members but
- * `session` are 0 without any. The list is for free(). */
+/* Jobs bought by earlier sessions (verb alloc); without any, all members but
+ * `session` are 0. The list is for free(). */
 struct bats_record_purchase {
-    uint32_t session;   /* the number of the next one */
-    char name[64];      /* of all these jobs */
-    bats_money charged; /* by sessions that bought jobs, for anything */
-    char own[256];   /* the jobs that these sessions were part of, "12,17" */
-    int64_t last_us; /* real time of the last event */
-    struct bats_record_job_open *open; /* of the last session, which took over
-                                        * what those before had left */
+    uint32_t session;   /* number of the next session */
+    char name[64];      /* name of all these jobs */
+    bats_money charged; /* all charges of sessions that bought jobs */
+    char own[256];      /* jobs in which these sessions ran, "12,17" */
+    int64_t last_us;    /* real time of the last event */
+    struct bats_record_job_open *open; /* of the last session, including those
+                                          it took over */
     size_t n_open;
 };
 int bats_record_purchase(struct bats_record *record,
                          struct bats_record_purchase *known,
                          struct bats_error *err);
 
-/* What earlier sessions have measured. A cluster is identified by its name. */
+/* Measurements of earlier sessions. Clusters are identified by name. */
 struct bats_record_rest {
-    struct bats_observation *seen; /* runtimes of tasks of this bag: the latest
-                                    * on each cluster, beginning with tasks
-                                    * that ran on several clusters */
+    struct bats_observation *seen; /* runtimes of this bag's tasks: the latest
+                                      on each cluster, starting with tasks that
+                                      ran on several clusters */
     size_t n_seen;
 };
 
@@ -153,17 +153,17 @@ int bats_record_rest(struct bats_record *record,
 void bats_record_rest_release(struct bats_record_rest *rest);
 
 /*
- * The way a task of the bag is found in the record. A task with the same
- * number and the same command as before is the same task. The others are
- * matched by their commands, in the order of their numbers, beginning with
- * those of the last session's bag. So inserting, removing or moving lines does
- * not affect other tasks. But a command that mentions its number (BATS_TASK_ID
- * or one of disBatch's variables) is another command under another number.
+ * How a task of the bag is matched with the record. A task with the same
+ * number and command as before is the same task. The others are matched by
+ * command, in order of their numbers, starting with the last session's bag. So
+ * inserting, removing or moving lines does not affect other tasks. But a
+ * command that mentions its number (BATS_TASK_ID or one of disBatch's
+ * variables) counts as another command under another number.
  */
 enum bats_record_match {
     BATS_RECORD_SAME,    /* the same number with the same command */
     BATS_RECORD_MOVED,   /* another number had the command: `was` */
-    BATS_RECORD_CHANGED, /* it took the place of one that is gone: `was` */
+    BATS_RECORD_CHANGED, /* it replaced a removed one: `was` */
     BATS_RECORD_ADDED    /* none of these (or the record is new) */
 };
 
@@ -173,20 +173,19 @@ enum bats_record_state {
     BATS_RECORD_FAILED
 };
 
-/* Kept for every task of the record, so it is small: counts of uint8_t stop at
+/* Kept for every recorded task, so it is small: uint8_t counts saturate at
  * 255. */
 struct bats_record_past {
     uint32_t was;      /* index of a task in the last bag */
     uint32_t attempts; /* executions that ended, of any kind */
     uint8_t match;     /* enum bats_record_match */
     uint8_t state;     /* bats_record_state: PENDING if CHANGED or ADDED */
-    uint8_t failures;  /* executions that failed and were to be repeated,
-                          * since its last result */
-    uint8_t losses;    /* those lost with their machine and to be repeated,
-                          * since then */
-    uint8_t yields;    /* those in a row, until now, without progress */
-    bool skipped;      /* not run, since one that it waited for had failed;
-                          * and it has no result */
+    uint8_t failures;  /* failed executions to be repeated, since the last
+                          result */
+    uint8_t losses;    /* executions lost with their machine, likewise */
+    uint8_t yields;    /* current yields in a row without progress */
+    bool skipped;      /* not run because one that it waited for failed; no
+                          result */
 };
 
 /* Selects the tasks of a recorded bag to run. */
@@ -206,14 +205,15 @@ enum bats_task_state bats_record_state(enum bats_record_resume resume,
 int bats_record_task(struct bats_record *record, uint32_t index, uint32_t line,
                      const char *command, struct bats_error *err);
 
-/* The same for a rule of a workflow. `sent` is what is run, and identifies the
- * task beside its command: with other files, it is another task. */
+/* The same for a rule of a workflow. `sent` is the command actually run, and
+ * identifies the task beside `command`: with other files, it is another
+ * task. */
 int bats_record_rule(struct bats_record *record, uint32_t index, uint32_t line,
                      const char *command, const char *sent,
                      struct bats_error *err);
 
-/* The names of the parameters of a sweep, in their order; call it before the
- * first task. A NULL gets a name by its place, as in p2. */
+/* Sets the names of a sweep's parameters, in order; call before the first
+ * task. NULL stands for a name by place, such as p2. */
 int bats_record_parameters(struct bats_record *record,
                            const char *const *names, size_t n,
                            struct bats_error *err);
@@ -224,15 +224,15 @@ int bats_record_point(struct bats_record *record, uint32_t index,
                       const char *command, const char *const *values, size_t n,
                       struct bats_error *err);
 
-/* After the last task: finds all of them in the record. */
+/* Call after the last task: matches all tasks with the record. */
 int bats_record_match(struct bats_record *record, struct bats_error *err);
 
-/* True for a task that is not in the record that is continued: name it once
- * more, in ascending order, and it is written. So these texts need not all be in
+/* True for a task missing in the continued record: pass it once more, in
+ * ascending order, to have it written. So these texts need not all be in
  * memory. */
 bool bats_record_lacks(const struct bats_record *record, uint32_t index);
 
-/* After the match: the results of a task of the bag. */
+/* After the match: earlier results of a task of the bag. */
 struct bats_record_past bats_record_past(const struct bats_record *record,
                                          uint32_t index);
 
@@ -249,7 +249,8 @@ int bats_record_next_gone(struct bats_record *record, size_t *at,
                           struct bats_record_gone *gone,
                           struct bats_error *err);
 
-/* Frees what only the questions above need, as bats_record_begin does, too. */
+/* Frees data that only the functions above need; bats_record_begin does this
+ * too. */
 void bats_record_forget_past(struct bats_record *record);
 
 /* ---- a session ---- */
@@ -263,13 +264,14 @@ struct bats_record_session {
     const char *currency; /* or NULL */
     const char *options;  /* options of the run, as a JSON object, or NULL */
     const char *job;      /* number in the batch system; "": none */
-    uint32_t life;        /* lives of this job before this one */
+    uint32_t life;        /* number of earlier lives of this job */
     int64_t started_us;   /* real time, microseconds since 1970 */
-    const struct bats_sched_options *engine; /* all options; results of earlier
-                                              * sessions are known */
+    const struct bats_sched_options *engine; /* all options, including results
+                                                of earlier sessions */
     const double *speed;                     /* by cluster, or NULL: 1 */
     const char *const *hosts;                /* by machine, or NULL */
-    const char *const *categories; /* names of those of the engine, or NULL */
+    const char *const *categories; /* names of the engine's categories, or
+                                      NULL */
 };
 
 /* Begins a session with the bag of the tasks added before. Commits and syncs.
@@ -278,13 +280,12 @@ int bats_record_begin(struct bats_record *record,
                       const struct bats_record_session *session,
                       struct bats_error *err);
 
-/* ---- events of a session: each function adds a row that waits for the commit
- * ---- */
+/* ---- events of a session: each function adds a pending row ---- */
 
 /* The only error is BATS_ENOMEM. `now` is virtual time of this session; tasks
  * are indices in the bag, machines in the session. */
 
-/* Adds a task to an open bag; call it before the engine is told. `index` is the
+/* Adds a task to an open bag; call before the engine's event. `index` is the
  * next one; `given` a JSON object (table submission), or NULL. */
 int bats_record_submit(struct bats_record *record, uint32_t index,
                        const char *command, const char *given,
@@ -308,33 +309,33 @@ int bats_record_command(struct bats_record *record, bats_time now,
 
 /* The outcome of an execution for its task. */
 enum bats_record_outcome {
-    BATS_RECORD_RESULT,     /* it is the task's result, good or bad */
-    BATS_RECORD_PREEMPTED,  /* stopped by us; the task goes back to the bag */
-    BATS_RECORD_RETRIED,    /* failed or timed out, and is repeated */
-    BATS_RECORD_SUPERSEDED, /* another replica gave the result */
-    BATS_RECORD_YIELDED,    /* checkpointed, and is repeated */
-    BATS_RECORD_FAILED_BESIDE, /* failed while a replica went on, which is the
-                                * next try, unless the run is cut off */
+    BATS_RECORD_RESULT,        /* the task's result, good or bad */
+    BATS_RECORD_PREEMPTED,     /* stopped by us; the task returns to the bag */
+    BATS_RECORD_RETRIED,       /* failed or timed out, and is repeated */
+    BATS_RECORD_SUPERSEDED,    /* another replica gave the result */
+    BATS_RECORD_YIELDED,       /* checkpointed, and is repeated */
+    BATS_RECORD_FAILED_BESIDE, /* failed beside a replica, which is the next
+                                  attempt, unless the run is cut off */
     BATS_RECORD_LOST           /* lost with its machine */
 };
 
-/* One execution that came to an end. */
+/* An ended execution. */
 struct bats_record_attempt {
     uint32_t task;
     uint32_t attempt; /* 1 = first of the run */
     uint32_t machine;
     const char *host;        /* where it ran; NULL: on the machine's host */
-    struct bats_usage usage; /* its exit_status may be < 0, too */
+    struct bats_usage usage; /* exit_status may also be < 0 */
     enum bats_record_outcome outcome;
-    int stream; /* rank in whose stream file its output is; < 0: in none */
+    int stream; /* rank whose stream file has its output; < 0: none */
 };
 int bats_record_attempt(struct bats_record *record, bats_time now,
                         const struct bats_record_attempt *attempt,
                         struct bats_error *err);
 
-/* The end of a failed execution's standard error. Up to BATS_RECORD_LAST_BYTES
- * of the record are for them; beyond, only the first of each kind
- * (util/complaint.h) on a host is kept, and later ones name it. */
+/* End of a failed execution's standard error. Up to BATS_RECORD_LAST_BYTES of
+ * them are kept in the record; beyond, only the first of each kind
+ * (util/complaint.h) per host, and later ones refer to it. */
 struct bats_record_last {
     uint32_t task;
     uint32_t attempt; /* as in bats_record_attempt */
@@ -349,14 +350,14 @@ int bats_record_last(struct bats_record *record, bats_time now,
                      const struct bats_record_last *last,
                      struct bats_error *err);
 
-/* `machine` entered one more window, for `amount`, of which `cushion` came out
- * of the cushion. */
+/* `machine` entered another window for `amount`, `cushion` of it from the
+ * cushion. */
 int bats_record_charge(struct bats_record *record, bats_time now,
                        uint32_t machine, bats_money amount, bats_money cushion,
                        struct bats_error *err);
 
-/* A lease or a stake is new, or has changed (bats_sched_next_lease). 1: a kill
- * would now be charged more, so sync before anything else happens. */
+/* A new or changed lease or stake (bats_sched_next_lease). 1: a kill would now
+ * charge more, so sync before anything else happens. */
 int bats_record_lease(struct bats_record *record,
                       const struct bats_lease *lease, struct bats_error *err);
 int bats_record_stake(struct bats_record *record,
@@ -366,8 +367,8 @@ int bats_record_decision(struct bats_record *record,
                          const struct bats_decision *decision,
                          struct bats_error *err);
 
-/* Writes at once what the chosen schedule promises. `budget` is that of the
- * whole run, or BATS_UNLIMITED. */
+/* Writes the chosen schedule's promise at once. budget: of the whole run, or
+ * BATS_UNLIMITED. */
 int bats_record_promise(struct bats_record *record,
                         const struct bats_sched_sampled *sampled,
                         bats_money budget, struct bats_error *err);
@@ -378,20 +379,20 @@ int bats_record_notice(struct bats_record *record, bats_time now,
                        uint32_t machine, uint32_t task, const char *sentence,
                        struct bats_error *err);
 
-/* Why a slot of the machine has no task now (bats_sched_next_idle); it replaces
+/* Why a slot of the machine has no task now (bats_sched_next_idle); replaces
  * the earlier reason. */
 int bats_record_idle(struct bats_record *record, bats_time now,
                      const struct bats_idle_machine *idle,
                      struct bats_error *err);
 
-/* The number of changes that wait. */
+/* Number of pending changes. */
 size_t bats_record_waiting(const struct bats_record *record);
 
-/* Drops them. */
+/* Drops pending changes. */
 void bats_record_forget(struct bats_record *record);
 
-/* Writes all rows that wait to the file. On an error none is written, and all
- * still wait. */
+/* Writes all pending rows to the file. On an error none is written, and all
+ * remain pending. */
 int bats_record_commit(struct bats_record *record, struct bats_error *err);
 
 /* Syncs committed rows to disk. */

@@ -1,5 +1,5 @@
-/* rest: what a session asks of earlier ones: what they have measured, their
- * jobs, and the tasks of an open bag. */
+/* rest: queries of a session on earlier ones: their measurements, their jobs,
+ * and the tasks of an open bag. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "bats/sched.h"
 #include "record/state.h"
 
-#define SEEN_MAX 64     /* limit of runtimes per cluster */
-#define LOOK_AT "20000" /* limit of results examined */
+#define SEEN_MAX 64     /* most runtimes per cluster */
+#define LOOK_AT "20000" /* most results examined */
 
-/* First the runtimes of tasks that ran on several clusters: they give the
- * regression lines between these (sample.h). */
+/* Runtimes of tasks that ran on several clusters come first: they give the
+ * regression lines (sample.h). */
 static const char seen_sql[] =
     "WITH good AS NOT MATERIALIZED (SELECT * FROM execution"
     "    WHERE exit_status = 0 AND signal = 0 AND runtime_us NOT NULL),"
@@ -89,7 +89,7 @@ int bats_record_of_job(struct bats_record *record, const char *job,
         columns, known, err, BATS_VALUES(BATS_T(job)));
 }
 
-/* Of the jobs in `open`: they have no bill. */
+/* Jobs without a bill. */
 static const char open_sql[] =
     "SELECT machine, mark, held FROM lease WHERE kind = 'job'"
     "  AND state NOT IN ('ended', 'killed') AND session = (SELECT max(id)"

@@ -1,4 +1,4 @@
-/* rows: what waits for a commit, and the commit. See rows.h. */
+/* rows: pending rows and their commit. See rows.h. */
 #include "record/write/rows.h"
 
 #include <stdlib.h>
@@ -204,8 +204,8 @@ static int write_result(struct bats_record *r,
                is_known ? R(cost) : I(NONE));
 }
 
-/* It goes back to the bag, or another one was first. As the engine counts:
- * struct bats_sched_rules. */
+/* Counts an execution that returns to the bag, or that another one preceded,
+ * as the engine does: struct bats_sched_rules. */
 static int write_try(struct bats_record *r,
                      const struct bats_record_attempt *a,
                      struct bats_error *err)
@@ -221,7 +221,7 @@ static int write_try(struct bats_record *r,
                I(came_back && ran >= (double)BATS_YIELD_PROGRESS));
 }
 
-/* Without an attempt, nothing is known of how it ended. */
+/* Without an attempt, the manner of its end is unknown. */
 static int write_execution(struct bats_record *r, const struct bats_row_end *x,
                            const char *host, struct bats_error *err)
 {
@@ -318,8 +318,7 @@ int bats_record_commit(struct bats_record *r, struct bats_error *err)
     return rc;
 }
 
-/* Every checkpoint begins with this, so that rows become durable in their
- * order. */
+/* Every checkpoint begins with this, so that rows become durable in order. */
 int bats_record_sync(struct bats_record *r, struct bats_error *err)
 {
     sqlite3_file *log = NULL;

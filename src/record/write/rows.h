@@ -1,9 +1,9 @@
 /*
- * rows: what waits to be written to the file, and how it is written.
+ * rows: pending rows, and how they are written to the file.
  *
- * Layer: record, private to the writer. log.c and runs.c add rows, a commit
- * writes all of them in one transaction, in their order. If it fails they wait,
- * and are written again: a row changes nothing but the file.
+ * Layer: record, private to the writer. log.c and runs.c add rows; a commit
+ * writes all in one transaction, in order. If it fails they stay pending and
+ * are written again: a row changes nothing but the file.
  */
 #ifndef BATS_RECORD_ROWS_H
 #define BATS_RECORD_ROWS_H
@@ -14,7 +14,7 @@
 
 struct bats_record;
 
-/* The statements of a commit, which rows.c has. */
+/* Statements of a commit, defined in rows.c. */
 enum bats_put {
     BATS_PUT_BEGIN,
     BATS_PUT_COMMIT,
@@ -46,15 +46,17 @@ enum bats_put {
     BATS_PUTS
 };
 
-#define BATS_ROW_VALUES 15 /* of a statement, but for executions */
+#define BATS_ROW_VALUES                                                       \
+    15 /* most values of a statement, except for
+                              executions */
 
-/* The end of an execution. Its task is still given by its index. */
+/* The end of an execution; its task is still an index. */
 struct bats_row_end {
     uint32_t task, copy, machine, slot;
-    int64_t run;            /* seq in running; 0: it was not there */
+    int64_t run;            /* seq in running; 0: not there */
     int64_t seq;            /* of the execution */
     bats_time given, ended; /* virtual time */
-    bats_time runtime;      /* -1: not known */
+    bats_time runtime;      /* -1: unknown */
     uint8_t cancelled;
     bool is_written;  /* in running */
     bool has_lost;    /* it was lost with its machine */
@@ -64,7 +66,7 @@ struct bats_row_end {
 
 struct bats_row {
     enum {
-        BATS_ROW_NOTHING, /* it has been taken back */
+        BATS_ROW_NOTHING, /* the row was withdrawn */
         BATS_ROW_PUT,
         BATS_ROW_END
     } kind;
@@ -82,24 +84,24 @@ struct bats_row {
 int bats_rows_prepare(struct bats_record *record, struct bats_error *err);
 void bats_rows_release(struct bats_record *record);
 
-/* ---- rows that wait ---- */
+/* ---- pending rows ---- */
 
 /* Adds a row; takes over row.text, in any case. */
 int bats_rows_add(struct bats_record *record, struct bats_row row,
                   struct bats_error *err);
 
-/* Stands for the copy of the text that is given beside the values. */
+/* Placeholder for the copied text passed beside the values. */
 extern const char bats_row_text[];
 
-/* Adds n values for a statement. Texts among them are static, but for
- * bats_row_text: `text` (or NULL), which is copied. */
+/* Adds n values for a statement. Texts among them are static, except for
+ * bats_row_text, which stands for a copy of `text` (or NULL). */
 int bats_rows_put(struct bats_record *record, enum bats_put which,
                   const char *text, struct bats_error *err,
                   const struct bats_db_value *values, int n);
 
 void bats_rows_drop(struct bats_record *record); /* all of them */
 
-/* After a commit: keeps the rows of executions whose attempt is to come. */
+/* After a commit: keeps rows of executions whose attempt is yet to come. */
 int bats_rows_await(struct bats_record *record, struct bats_error *err);
 
 /* ---- rows of executions: runs.c ---- */
@@ -110,15 +112,15 @@ int bats_runs_cancel(struct bats_record *record,
                      const struct bats_command *cancel,
                      struct bats_error *err);
 
-/* The execution of the task in this slot, or the first one there
- * (BATS_NO_TASK), has ended: 1, or 0 if there is none. */
+/* Ends the task's execution in this slot, or the first one there
+ * (BATS_NO_TASK): 1, or 0 if there is none. */
 int bats_runs_end(struct bats_record *record, bats_time now, uint32_t machine,
                   uint32_t slot, uint32_t task, bats_time runtime,
                   bool is_lost, struct bats_error *err);
-/* All that is in the slots of the machine. */
+/* Ends all executions on the machine. */
 int bats_runs_end_all(struct bats_record *record, bats_time now,
                       uint32_t machine, bool is_lost, struct bats_error *err);
-/* The session ends, and nothing runs any more. */
+/* Ends all executions with the session. */
 int bats_runs_end_session(struct bats_record *record, bats_time now,
                           struct bats_error *err);
 

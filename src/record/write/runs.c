@@ -1,5 +1,5 @@
-/* runs: turns executions into rows, from when they are given to a machine until
- * what is known of their end. */
+/* runs: turns executions into rows, from their start on a machine until the
+ * details of their end are known. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define I BATS_I
 #define NONE BATS_DB_NULL
-#define CANCELLED 6 /* the place of that value in a row of `running` */
+#define CANCELLED 6 /* index of that value in a row of `running` */
 
 int bats_runs_begin(struct bats_record *r, bats_time now,
                     const struct bats_command *c, struct bats_error *err)
@@ -107,8 +107,8 @@ static bool is_awaited(const struct bats_row_end *x, uint32_t task,
     return !x->has_attempt && x->task == task && x->machine == machine;
 }
 
-/* The row of the execution that this attempt is of: one that waits, or a new
- * one, which replaces the one in the file if there is one. */
+/* The row for this attempt's execution: a pending one, or a new one that
+ * replaces any row in the file. */
 static struct bats_row *row_of(struct bats_record *r, bats_time now,
                                const struct bats_record_attempt *a,
                                struct bats_error *err)
