@@ -2,9 +2,10 @@
  * fit: tasks that need several slots, memory or GPUs of one machine. See
  * order.h.
  *
- * A machine gets the first task that fits: with a graph the one with the
- * heaviest chain, otherwise the largest, so that small tasks remain to fill
- * gaps (first fit decreasing). In an open bag, older tasks of equal size come
+ * A machine gets the first task that fits: the largest, so that small tasks
+ * remain to fill gaps (first fit decreasing). With a graph the weight of its
+ * chain counts, too: the product of both decides, so that of chains of about
+ * the same weight the largest task is first. In an open bag, older tasks of equal size come
  * first.
  *
  * To keep small tasks from starving a large one, the first task that waits for
@@ -36,21 +37,24 @@ struct memory {
 
 /* ---- the order ---- */
 
-/* Category a's next task comes before b's. */
+/* How early the next task of the category should begin. */
+static double urgency(const struct state *s, uint32_t group)
+{
+    struct bats_position top = bats_bag_top(&s->bag, group);
+    double chain = s->bag.priority
+                       ? (double)s->bag.priority[s->bag.index[top.i]]
+                       : 1;
+    return chain * s->needs.share[group];
+}
+
+/* The next task of category a comes before that of b. */
 static bool before(const struct state *s, uint32_t a, uint32_t b)
 {
     if (b == NO_GROUP)
         return true;
-    if (s->bag.priority) {
-        struct bats_position x = bats_bag_top(&s->bag, a),
-                             y = bats_bag_top(&s->bag, b);
-        int64_t first = s->bag.priority[s->bag.index[x.i]];
-        int64_t second = s->bag.priority[s->bag.index[y.i]];
-        if (first != second)
-            return first > second;
-    }
-    if (s->needs.share[a] != s->needs.share[b] || !s->run.is_open)
-        return s->needs.share[a] > s->needs.share[b];
+    double first = urgency(s, a), second = urgency(s, b);
+    if (first > second || first < second || !s->run.is_open)
+        return first > second;
     /* Oldest first, or a category with a steady supply would starve others. */
     return bats_bag_top(&s->bag, a).i > bats_bag_top(&s->bag, b).i;
 }
