@@ -86,7 +86,7 @@ list_categories(const struct bats_bagfile *bag,
         struct bats_report_category *to = &list[shown];
         to->name = names->n > 0 ? names->list[i] : bag->category_names[i];
         bats_sched_category_status(outcome->sched, i, &to->is);
-        /* Nothing of an open bag may have come without a class. */
+        /* Leave out categories of an open bag without tasks. */
         shown += bag->category != NULL || to->is.done + to->is.left > 0;
     }
     *n = shown;

@@ -89,7 +89,7 @@ void bats_learner_release(struct bats_learner *learner);
 /* Fits models to the history for the runtimes of a sweep. BATS_ENOMEM. */
 int bats_learner_models(struct bats_learner *learner, struct bats_error *err);
 
-/* As in bats_run_options: the context is a learner. */
+/* Implements `believe` of bats_run_options; the context is a learner. */
 bool bats_learner_believe(void *context, const struct bats_survey *survey,
                           struct bats_prior *prior);
 

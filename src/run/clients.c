@@ -296,7 +296,7 @@ void bats_clients_close(struct bats_clients *c)
         return;
     for (size_t i = 0; i < c->n; i++) {
         struct client *of = &c->list[i];
-        /* What waits for a commit was promised to nobody. */
+        /* Answers that wait for a commit are not sent. */
         while (of->number != 0 && !of->is_held && flush(of) && of->out.n > 0 &&
                bats_clock_now_us() < until_us)
             bats_clock_sleep(BATS_CLOCK_MIN_US);

@@ -1,4 +1,4 @@
-/* engine_options: what the engine is told before it begins. */
+/* engine_options: makes the options of the engine. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -185,7 +185,7 @@ void bats_joined_end(struct master *m);
  * continues. */
 bool bats_found_any(const struct master *m, const struct bats_hello *hello);
 
-/* What the run took of these. */
+/* The numbers of these that the run took. */
 struct bats_found {
     uint32_t results, tasks; /* tasks that run on */
 };

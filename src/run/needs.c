@@ -223,7 +223,7 @@ int bats_needs_stocks(const struct bats_crew *crew,
     bool done = s->stocks != NULL && s->gpus != NULL && list != NULL;
     for (uint32_t i = 0; done && i < p->n_machines; i++)
         s->stocks[i].cores = p->machines[i].slots;
-    /* Where jobs come later, nothing else is known of their nodes. */
+    /* The nodes of later jobs are unknown, except for their cores. */
     bool is_known = options->joining == NULL;
     for (size_t i = 0, n; done && is_known && i < crew->n; i += n) {
         n = count(list, i, crew->n);
@@ -499,7 +499,7 @@ static bool always_fit(const struct bats_survey *s,
     return true;
 }
 
-/* Nobody knows the GPUs of jobs that are yet to come. */
+/* Refuses needs of GPUs: those of later jobs are unknown. */
 static int check_jobs(const struct bats_run_options *o,
                       const struct bats_need *most, struct bats_error *err)
 {

@@ -446,7 +446,7 @@ static json_t *submit(struct master *m, uint32_t client, json_t *request,
     return answer;
 }
 
-/* The numbers of those that have not ended. */
+/* The numbers of the tasks that have not ended. */
 static json_t *list_running(const struct master *m)
 {
     json_t *list = json_array();

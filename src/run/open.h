@@ -30,7 +30,8 @@ int bats_open_start(struct master *m, struct bats_error *err);
  * closed. */
 int bats_open_step(struct master *m, struct bats_error *err);
 
-/* Sends the answers. Without a commit, only those that promise nothing. */
+/* Sends the answers. Without a commit, only answers that acknowledge
+ * nothing. */
 void bats_open_answer(struct master *m, bool committed);
 
 /* The task has its result, and all of its output has arrived. */
@@ -64,7 +65,7 @@ int bats_clients_step(struct bats_clients *clients, bats_clients_request *take,
 bool bats_clients_send(struct bats_clients *clients, uint32_t client,
                        json_t *line, const char *bytes, size_t n);
 
-/* What the client is answered from here on waits for a commit. */
+/* Holds all further answers to the client until the next commit. */
 void bats_clients_hold(struct bats_clients *clients, uint32_t client);
 
 /* Sends the lines; without a commit, not to clients that are held. */

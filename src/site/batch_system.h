@@ -1,9 +1,9 @@
 /*
  * batch_system: the interface to a batch system: how to detect a job of it,
- * how to ask for the job's resources, and how to hand jobs in.
+ * how to ask for the job's resources, and how to submit jobs.
  *
- * Layer: site. Used inside site, by src/run and by cli. job_system.h has what
- * is done with jobs that are handed in.
+ * Layer: site. Used inside site, by src/run and by cli. job_system.h has the
+ * operations on submitted jobs.
  *
  * A batch system is a constant table in one file, and a line in
  * batch_systems.c: src/doc/add-a-batch-system.md has the steps. Slurm is the

@@ -85,7 +85,7 @@ int bats_slurm_account_read(const char *text,
                             char parent[BATS_ACCOUNT_NAME],
                             struct bats_error *err);
 
-/* ---- jobs that are handed in: members of struct bats_batch_system ---- */
+/* ---- submitted jobs: members of struct bats_batch_system ---- */
 
 int bats_slurm_rules(struct bats_job_rules *rules, struct bats_error *err);
 const char *bats_slurm_refuses(const char *word);

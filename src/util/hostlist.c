@@ -194,7 +194,7 @@ static bool same_stem(const struct numbered *a, const struct numbered *b)
     return a->stem == b->stem && strncmp(a->name, b->name, a->stem) == 0;
 }
 
-/* By stem, number, width. */
+/* Compares by stem, number, width. */
 static int compare_numbered(const void *a, const void *b)
 {
     const struct numbered *x = a, *y = b;

@@ -86,7 +86,7 @@ static int set_guarantee(struct bats_alloc *a, const struct bats_settings *set,
     return 0;
 }
 
-/* A budget that never pays a job is refused before anything is asked for. */
+/* Refuses a budget below the price of one job, before any job is requested. */
 static int check_budget(const struct bats_alloc *a, bats_money budget,
                         struct bats_error *err)
 {
