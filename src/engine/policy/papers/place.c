@@ -33,6 +33,14 @@ struct stamp {
     uint32_t ready, busy, open, blocked, ranked, noticed;
 };
 
+/* Each cluster makes two offers: a used machine and a new one. */
+#define OFFERS (2 * BATS_CLUSTERS_MAX)
+
+/* The slots of an offer as a heap: the one that is free first is slot[0]. */
+struct offered {
+    uint32_t *slot, n;
+};
+
 struct place {
     const struct place_kind *kind;
     struct place_rule rule;
@@ -45,6 +53,10 @@ struct place {
     uint32_t turn;          /* the workflow in turn */
     double *free;           /* by slot: time when free; INFINITY: not
                                offered */
+    uint32_t *slots;        /* all heaps */
+    struct offered offered[OFFERS];
+    double *category_cost; /* by category: least cost of a task in the round;
+                              < 0: not known yet */
     struct bats_position *answer; /* by slot: its task, or BATS_NO_POSITION */
     struct stamp stamp;
     bool is_late; /* a task had no offer in time in the last round */
@@ -95,6 +107,19 @@ static double least_cost(const struct state *s, uint32_t task)
     return isfinite(least) ? least : 0;
 }
 
+/* The same in a round: if runtimes are learned, tasks of a category cost the
+ * same. */
+static double least_cost_now(const struct place *p, const struct state *s,
+                             uint32_t task)
+{
+    double *known = &p->category_cost[category_of(s, task)];
+    if (s->known.categories.told)
+        return least_cost(s, task);
+    if (*known < 0)
+        *known = least_cost(s, task);
+    return *known;
+}
+
 /* ---- workflows ---- */
 
 static double money_of(const struct bats_ledger *ledger)
@@ -136,6 +161,8 @@ static bool has_begun(const struct state *s, uint32_t i)
 static void count_money(struct place *p, const struct state *s)
 {
     uint32_t n = place_workflows(s);
+    for (uint32_t i = 0; i < s->known.categories.n; i++)
+        p->category_cost[i] = -1;
     for (uint32_t i = 0; i < n; i++)
         p->money[i] = (struct spending){.left = place_money(s, i)};
     p->money[n] = (struct spending){.left = place_money_of_run(s)};
@@ -143,7 +170,7 @@ static void count_money(struct place *p, const struct state *s)
         if (has_begun(s, i))
             continue;
         struct spending *own = &p->money[place_workflow(s, s->bag.index[i])];
-        double cost = least_cost(s, s->bag.index[i]);
+        double cost = least_cost_now(p, s, s->bag.index[i]);
         own->rest += cost;
         own->squares += cost * cost;
     }
@@ -261,21 +288,6 @@ static double free_at(const struct place *p, const struct state *s,
     return (double)s->now + place_rest(s, slot);
 }
 
-/* Updates `free` of all slots; returns the number of idle ones. */
-static uint32_t look(struct place *p, const struct state *s)
-{
-    uint32_t idle = 0;
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        p->answer[i] = BATS_NO_POSITION;
-        p->free[i] = free_at(p, s, i);
-        idle += isfinite(p->free[i]) && s->slots[i].n_tasks == 0;
-    }
-    return idle;
-}
-
-/* Each cluster makes two offers: a used machine and a new one. */
-#define OFFERS (2 * BATS_CLUSTERS_MAX)
-
 /* Offer of the slot; new machines differ only if they may be reclaimed. */
 static uint32_t offer_of(const struct state *s, uint32_t slot)
 {
@@ -284,20 +296,61 @@ static uint32_t offer_of(const struct state *s, uint32_t slot)
                     is_new(s, s->slots[slot].machine));
 }
 
-/* Finds the slot that is free first for each offer. */
-static void find_slots(const struct place *p, const struct state *s,
-                       struct bats_position task, uint32_t *slots)
+static bool is_first(const struct place *p, uint32_t a, uint32_t b)
 {
-    uint32_t avoid = s->tasks[task.i].avoid;
-    for (size_t i = 0; i < 2 * s->n_clusters; i++)
-        slots[i] = NO_SLOT;
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        uint32_t *best = &slots[offer_of(s, i)];
-        if (isfinite(p->free[i]) &&
-            (s->slots[i].machine != avoid || s->n_busy == 0) &&
-            (*best == NO_SLOT || p->free[i] < p->free[*best]))
-            *best = i;
+    return p->free[a] != p->free[b] ? p->free[a] < p->free[b] : a < b;
+}
+
+/* The slot at `at` is free later than its place in the heap says. */
+static void sink(const struct place *p, struct offered *o, uint32_t at)
+{
+    uint32_t slot = o->slot[at];
+    for (uint32_t child; (child = 2 * at + 1) < o->n; at = child) {
+        child += child + 1 < o->n &&
+                 is_first(p, o->slot[child + 1], o->slot[child]);
+        if (is_first(p, slot, o->slot[child]))
+            break;
+        o->slot[at] = o->slot[child];
     }
+    o->slot[at] = slot;
+}
+
+/* Looks at all slots; returns the number of idle ones. */
+static uint32_t look(struct place *p, const struct state *s)
+{
+    uint32_t idle = 0;
+    for (size_t i = 0; i < 2 * s->n_clusters; i++)
+        p->offered[i].n = 0;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        struct offered *o = &p->offered[offer_of(s, i)];
+        p->answer[i] = BATS_NO_POSITION;
+        p->free[i] = free_at(p, s, i);
+        if (!isfinite(p->free[i]))
+            continue;
+        o->slot[o->n++] = i;
+        idle += s->slots[i].n_tasks == 0;
+    }
+    for (size_t i = 0; i < 2 * s->n_clusters; i++)
+        for (uint32_t at = p->offered[i].n / 2; at-- > 0;)
+            sink(p, &p->offered[i], at);
+    return idle;
+}
+
+/* Place in the heap of the slot that is free first, of another machine than
+ * `avoid`; SIZE_MAX: none. */
+static size_t find_slot(const struct place *p, const struct state *s,
+                        const struct offered *o, uint32_t avoid)
+{
+    size_t best = SIZE_MAX;
+    for (uint32_t i = 0; i < o->n && isfinite(p->free[o->slot[0]]); i++) {
+        if (s->slots[o->slot[i]].machine != avoid &&
+            isfinite(p->free[o->slot[i]]) &&
+            (best == SIZE_MAX || is_first(p, o->slot[i], o->slot[best])))
+            best = i;
+        if (best == 0)
+            break;
+    }
+    return best;
 }
 
 static double risk(const struct state *s, uint32_t machine, double finish)
@@ -348,11 +401,20 @@ static struct place_limits limits_of(const struct place *p,
     if (p->kind->make && spare < 0) /* the rest may turn out cheaper */
         spare = 0;
     return (struct place_limits){
-        .cost = (least_cost(s, number) + spare) * (1 + NOISE) + 1,
+        .cost = (least_cost_now(p, s, number) + spare) * (1 + NOISE) + 1,
         .finish = p->rule.latest[number] * (1 + NOISE),
         .share = fmax(share_of(own), share_of(run)),
         .price = p->rule.price[workflow].price,
         .is_relative = p->rule.price[workflow].is_relative};
+}
+
+/* Takes the slot at `at` of its heap until `end`, or for the rest of the round
+ * if the policy does not wait for it. */
+static void take(struct place *p, const struct state *s, uint32_t slot,
+                 uint32_t at, double end)
+{
+    p->free[slot] = p->kind->waits ? end : (double)INFINITY;
+    sink(p, &p->offered[offer_of(s, slot)], at);
 }
 
 /* Chooses among the offers. Returns the slot, or NO_SLOT. */
@@ -360,32 +422,36 @@ static uint32_t choose(struct place *p, const struct state *s,
                        const struct ready *r, double *price)
 {
     struct place_offer offer[OFFERS];
-    uint32_t slots[OFFERS], of[OFFERS];
+    uint32_t slots[OFFERS];
+    size_t at[OFFERS];
+    uint32_t avoid = s->n_busy > 0 ? s->tasks[r->task.i].avoid : NO_MACHINE;
     uint32_t number = s->bag.index[r->task.i];
     struct place_limits limits = limits_of(p, s, number, r->workflow);
     size_t n = 0;
-    find_slots(p, s, r->task, slots);
     for (size_t i = 0; i < 2 * s->n_clusters; i++) {
-        if (slots[i] == NO_SLOT)
+        const struct offered *o = &p->offered[i];
+        at[n] = find_slot(p, s, o, avoid);
+        if (at[n] == SIZE_MAX)
             continue;
+        slots[n] = o->slot[at[n]];
         double time = place_runtime(s, number, i / 2);
-        double finish = p->free[slots[i]] + time;
+        double finish = p->free[slots[n]] + time;
         offer[n] =
             (struct place_offer){finish, place_cost(s, time, i / 2),
-                                 risk(s, s->slots[slots[i]].machine, finish)};
+                                 risk(s, s->slots[slots[n]].machine, finish)};
         p->is_dear |= offer[n].cost > limits.cost;
         p->is_late |= offer[n].finish > limits.finish;
-        of[n++] = slots[i];
+        n++;
     }
     size_t best =
-        p->kind->make ? explore(s, offer, of, n, &limits) : PLACE_NONE;
+        p->kind->make ? explore(s, offer, slots, n, &limits) : PLACE_NONE;
     if (best == PLACE_NONE)
         best = p->kind->choose(offer, n, &limits);
     if (best == PLACE_NONE)
         return NO_SLOT;
     *price = offer[best].cost;
-    p->free[of[best]] = offer[best].finish;
-    return of[best];
+    take(p, s, slots[best], (uint32_t)at[best], offer[best].finish);
+    return slots[best];
 }
 
 /* Orders tasks by turns. In: tasks grouped by workflow, the highest first. */
@@ -436,14 +502,17 @@ static void make_round(struct place *p, const struct state *s)
 {
     uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s);
     update_rule(p, s);
+    p->is_late = p->is_dear = false;
+    if (idle == 0)
+        return;
     count_money(p, s);
     gather(p, s);
-    p->is_late = p->is_dear = false;
     for (uint32_t i = 0; i < n && idle > 0; i++) {
         const struct ready *r = &p->ready[i];
         struct spending *own = &p->money[r->workflow],
                         *run = &p->money[place_workflows(s)];
-        double price = 0, least = least_cost(s, s->bag.index[r->task.i]);
+        double price = 0,
+               least = least_cost_now(p, s, s->bag.index[r->task.i]);
         uint32_t slot = choose(p, s, r, &price);
         if (slot == NO_SLOT)
             continue;
@@ -454,8 +523,6 @@ static void make_round(struct place *p, const struct state *s)
         p->answer[slot] = r->task;
         p->turn = (r->workflow + 1) % place_workflows(s);
         idle--;
-        if (!p->kind->waits)
-            p->free[slot] = INFINITY;
     }
 }
 
@@ -496,6 +563,16 @@ struct bats_position place_place(void *self, const struct state *s,
     return task;
 }
 
+/* Each offer has room for all slots of its cluster. */
+static void divide(struct place *p, const struct state *s)
+{
+    uint32_t n[BATS_CLUSTERS_MAX] = {0}, *slot = p->slots;
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        n[slot_cluster(s, i)]++;
+    for (size_t i = 0; i < 2 * s->n_clusters; slot += n[i++ / 2])
+        p->offered[i].slot = slot;
+}
+
 int place_init(void *self, const struct state *s,
                const struct place_kind *kind, struct bats_error *err)
 {
@@ -513,10 +590,14 @@ int place_init(void *self, const struct state *s,
     p->ready = calloc(s->bag.n, sizeof *p->ready);
     p->money = calloc(flows + 1, sizeof *p->money);
     p->free = calloc(s->n_slots, sizeof *p->free);
+    p->slots = calloc(2 * (size_t)s->n_slots, sizeof *p->slots);
+    p->category_cost = calloc(s->known.categories.n, sizeof *p->category_cost);
     p->answer = calloc(s->n_slots, sizeof *p->answer);
     if (p->rule.latest && p->rule.price && p->least && p->ready && p->money &&
-        p->free && p->answer)
+        p->free && p->slots && p->category_cost && p->answer) {
+        divide(p, s);
         return 0;
+    }
 no_memory:
     return bats_no_memory(err);
 }
@@ -532,6 +613,8 @@ void place_release(void *self)
     free(p->ready);
     free(p->money);
     free(p->free);
+    free(p->slots);
+    free(p->category_cost);
     free(p->answer);
     free(p);
 }
