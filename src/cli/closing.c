@@ -70,7 +70,8 @@ static int by_work(const void *left, const void *right)
     return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
 }
 
-/* Work per workflow, to be freed. NULL: no workflows, or no memory. */
+/* The work of each category, to be freed. NULL: no categories, or no
+ * memory. */
 static struct bats_report_category *
 list_categories(const struct bats_bagfile *bag,
                 const struct bats_run_outcome *outcome, uint32_t *n)

@@ -10,8 +10,8 @@
 
 #define BEAT_US 5000000 /* upper limit */
 #define BEATS 6         /* signs of life missed before a rank is given up */
-#define TRY_US 20000    /* between two attempts to send */
-#define TRIES 50        /* then skip a rank: it may be gone */
+#define TRY_US 20000    /* between two checks that one was sent */
+#define TRIES 50        /* most checks: a rank may be gone */
 
 /* One per process, like MPI. */
 static struct {

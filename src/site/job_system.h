@@ -27,7 +27,7 @@ struct bats_job_past {
                            * later */
     size_t n;
     const char *own; /* numbers of jobs the run was in, "12,17"; "": none */
-    const char *now; /* the present one of these, without a final bill; "":
+    const char *now; /* the job that the run is in, without a final bill; "":
                       * none */
 };
 

@@ -513,8 +513,9 @@ static int read_directive(struct reader *r, char *line)
     return complain(r, r->line, "unknown directive '", line);
 }
 
-/* True for a line that begins with a tab. A line that begins with a blank is a
- * command, too, unless it is a variable or outside of a rule. */
+/* True for a line that begins with a tab, except the variable of a rule ("@").
+ * A line that begins with a blank is a command, too, unless it is a variable
+ * or outside of a rule. */
 static bool is_command(const struct reader *r, const char *line)
 {
     const char *text = line + strspn(line, BLANKS);
