@@ -91,12 +91,13 @@ struct play {
     uint32_t n_all;
     struct node *order; /* nodes of one workflow, with the joints */
     uint32_t n;
-    double *ready;         /* by node: earliest start */
-    double *begin;         /* the same at the start of the play */
-    double *free;          /* by slot: time at which it is free */
-    double *idle;          /* the same at the start of the play */
-    double *after;         /* by node: time needed after it */
-    double *latest, price; /* the rule */
+    double *ready; /* by node: earliest start */
+    double *begin; /* the same at the start of the play */
+    double *free;  /* times at which slots are free, ascending */
+    double *idle;  /* the same at the start of the play */
+    uint32_t first[BATS_CLUSTERS_MAX + 1]; /* by cluster: its part of these */
+    double *after;                         /* by node: time needed after it */
+    double *latest, price;                 /* the rule */
     bool is_relative;
     double running;   /* sum of squared costs of running tasks */
     double end, cost; /* of the last play */
@@ -130,10 +131,27 @@ static void pass_on(const struct play *p, double *ready, uint32_t node,
         ready[g->child[k]] = fmax(ready[g->child[k]], end);
 }
 
+static int by_time(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void divide_slots(struct play *p)
+{
+    const struct state *s = p->s;
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        p->first[slot_cluster(s, i) + 1]++;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        p->first[c + 1] += p->first[c];
+}
+
 /* Collects slots that will become free, and running tasks. */
 static void set_up(struct play *p)
 {
     const struct state *s = p->s;
+    uint32_t n[BATS_CLUSTERS_MAX] = {0};
+    divide_slots(p);
     for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
         p->begin[i] = (double)s->now;
     for (uint32_t i = 0; i < s->n_slots; i++) {
@@ -145,11 +163,14 @@ static void set_up(struct play *p)
                 : place_rest(s, i);
         bool goes = m->quarantined ||
                     s->rest[s->slots[i].machine].taken_at != BATS_NEVER;
-        p->idle[i] = goes ? INFINITY : (double)s->now + rest;
+        p->idle[p->first[m->cluster] + n[m->cluster]++] =
+            goes ? INFINITY : (double)s->now + rest;
         if (s->slots[i].n_tasks > 0 && isfinite(rest))
             pass_on(p, p->begin, s->bag.index[s->slots[i].head.i],
                     (double)s->now + rest);
     }
+    for (size_t c = 0; c < s->n_clusters; c++)
+        qsort(p->idle + p->first[c], n[c], sizeof *p->idle, by_time);
     for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
         if (is_left(s, s->known.sorted[i])) {
             uint32_t node = s->known.sorted[i];
@@ -188,48 +209,63 @@ static void take_workflow(struct play *p, uint32_t workflow)
     }
 }
 
-/* Per cluster, finds the slot that is the last to become free before `ready`,
- * or else the first one free. */
-static void find_slots(const struct play *p, double ready, uint32_t *slots)
+/* The first slot of the cluster from `at` on that is free later than `time`, or
+ * the end of the cluster. */
+static uint32_t find_later(const struct play *p, size_t cluster, uint32_t at,
+                           double time)
 {
-    const struct state *s = p->s;
-    for (size_t c = 0; c < s->n_clusters; c++)
-        slots[c] = NO_SLOT;
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        uint32_t *best = &slots[slot_cluster(s, i)];
-        if (!isfinite(p->free[i]))
-            continue;
-        double mine = p->free[i],
-               other = *best == NO_SLOT ? INFINITY : p->free[*best];
-        if (mine <= ready ? other > ready || mine > other : mine < other)
-            *best = i;
+    uint32_t end = p->first[cluster + 1];
+    while (at < end) {
+        uint32_t middle = at + (end - at) / 2;
+        if (p->free[middle] <= time)
+            at = middle + 1;
+        else
+            end = middle;
     }
+    return at;
+}
+
+/* The slot of the cluster that is free last before `ready`, or first. */
+static uint32_t find_slot(const struct play *p, size_t cluster, double ready)
+{
+    uint32_t first = p->first[cluster];
+    uint32_t later = find_later(p, cluster, first, ready);
+    return later > first ? later - 1 : first;
+}
+
+/* The slot at `at` is free later, at `end`. */
+static void occupy(struct play *p, size_t cluster, uint32_t at, double end)
+{
+    uint32_t to = find_later(p, cluster, at + 1, end) - 1;
+    memmove(p->free + at, p->free + at + 1, (to - at) * sizeof *p->free);
+    p->free[to] = end;
 }
 
 static double play_task(struct play *p, uint32_t task)
 {
     const struct state *s = p->s;
     struct place_offer offer[BATS_CLUSTERS_MAX];
-    uint32_t slots[BATS_CLUSTERS_MAX], of[BATS_CLUSTERS_MAX];
+    uint32_t slot[BATS_CLUSTERS_MAX];
+    size_t of[BATS_CLUSTERS_MAX];
     struct place_limits limits = {.cost = INFINITY,
                                   .finish = p->latest[task],
                                   .price = p->price,
                                   .is_relative = p->is_relative};
     size_t n = 0;
-    find_slots(p, p->ready[task], slots);
     for (size_t c = 0; c < s->n_clusters; c++) {
-        if (slots[c] == NO_SLOT)
+        slot[n] = find_slot(p, c, p->ready[task]);
+        if (slot[n] == p->first[c + 1] || isinf(p->free[slot[n]]))
             continue;
         double time = place_runtime(s, task, c);
-        offer[n] = (struct place_offer){
-            fmax(p->free[slots[c]], p->ready[task]) + time,
-            place_cost(s, time, c), 0};
-        of[n++] = slots[c];
+        offer[n] =
+            (struct place_offer){fmax(p->free[slot[n]], p->ready[task]) + time,
+                                 place_cost(s, time, c), 0};
+        of[n++] = c;
     }
     size_t best = choose(offer, n, &limits);
     if (best == PLACE_NONE)
         return p->ready[task];
-    p->free[of[best]] = offer[best].finish;
+    occupy(p, of[best], slot[best], offer[best].finish);
     p->cost += offer[best].cost;
     p->squares += offer[best].cost * offer[best].cost;
     return offer[best].finish;
