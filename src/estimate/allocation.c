@@ -1,13 +1,13 @@
-/* allocation: what a job of the batch system is billed, which holds all that it
- * has until the bag is empty. See plans.h. */
+/* allocation: schedules for a batch job, which is billed for all it holds
+ * until the bag is empty. See plans.h. */
 #include "estimate/plans.h"
 
 #include <math.h>
 
-/* Numbers of machines that are tried: each STEP times the last one. */
+/* Numbers of machines to try: each STEP times the last one. */
 #define STEP 1.03
 
-/* Machines of cluster i that could be of use. */
+/* Machines of cluster i that could be useful. */
 static uint32_t most(const struct bats_estimator *e, size_t i)
 {
     double n = ceil(estimate_widest(e) / estimate_slots(e, i));
@@ -17,7 +17,7 @@ static uint32_t most(const struct bats_estimator *e, size_t i)
                                                   : e->clusters[i].max;
 }
 
-/* The price of a window of all that is held. */
+/* Price of a window of all held machines. */
 static double price_of(const struct bats_estimator *e,
                        const uint32_t *machines)
 {
@@ -44,7 +44,7 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
     return estimate_makespan(e, slots, 0);
 }
 
-/* Billed for all that is held. */
+/* The bill for all held machines. */
 static double cost_of(const struct bats_estimator *e, const uint32_t *machines,
                       double time)
 {
@@ -63,7 +63,7 @@ static int add(const struct bats_estimator *e, const struct end *machines,
 
 /* ---- which machines ---- */
 
-/* The cost of a task, or its time. */
+/* Sort key: cost or time of a task. */
 static double key(const struct bats_estimator *e, size_t i, bool by_price)
 {
     double charge = by_price ? (double)e->clusters[i].charge : 1;
@@ -81,7 +81,8 @@ static size_t next_of(const struct bats_estimator *e, bool by_price,
     return best;
 }
 
-/* More and more machines of cluster i, beside those that are there. */
+/* Adds ends with more and more machines of cluster i beside the present
+ * ones. */
 static int widen(const struct bats_estimator *e, size_t i, struct end *end,
                  struct ends *ends, struct bats_error *err)
 {
@@ -94,7 +95,7 @@ static int widen(const struct bats_estimator *e, size_t i, struct end *end,
     return rc;
 }
 
-/* Cluster after cluster, in one order. */
+/* Adds the clusters one after the other, by price or by time. */
 static int fill(const struct bats_estimator *e, bool by_price,
                 struct ends *ends, struct bats_error *err)
 {
@@ -134,7 +135,7 @@ static int find_ends(const struct bats_estimator *e, struct ends *ends,
     return rc == 0 ? fill(e, false, ends, err) : rc;
 }
 
-/* To cents: an estimate is no better. */
+/* Rounds up to cents; an estimate is no more precise. */
 static bats_money rounded_up(double cost)
 {
     const double cent = (double)BATS_UNIT / 100;

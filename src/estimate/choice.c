@@ -43,7 +43,7 @@ size_t bats_offers_merge(struct bats_schedule *schedules, size_t n)
     return kept;
 }
 
-/* The offer is among those of these plans. */
+/* These plans have such an offer. */
 static bool is_of(enum bats_plans plans, enum bats_offer offer)
 {
     bool named = bats_offer_name(offer)[0] != '\0';

@@ -1,4 +1,4 @@
-/* configurations: what policy bkp carries out. See plans.h. */
+/* configurations: schedules for policy bkp. See plans.h. */
 #include "estimate/plans.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ static bool uses_all(const struct bats_estimator *e, const struct items *items,
     return true;
 }
 
-/* The cost of one machine of cluster i while a task runs. */
+/* Cost of one machine of cluster i for the windows of a task. */
 static bats_money price_of_task(const struct items *items, size_t i)
 {
     bats_money price;
@@ -97,7 +97,7 @@ static bats_money price_of_task(const struct items *items, size_t i)
                : BATS_UNLIMITED;
 }
 
-/* The cost to complete `left` tasks, one per slot of the plan's machines. */
+/* Cost of `left` tasks, one per slot of the plan's machines. */
 static bats_money cost_of_last(const struct bats_estimator *e,
                                const struct items *items,
                                const struct bats_plan *plan, int64_t left)
@@ -112,7 +112,8 @@ static bats_money cost_of_last(const struct bats_estimator *e,
                 (best == BATS_CLUSTERS_MAX ||
                  price_of_task(items, i) < price_of_task(items, best)))
                 best = i;
-        if (best == BATS_CLUSTERS_MAX) /* more tasks than slots: again */
+        if (best == BATS_CLUSTERS_MAX) /* more tasks than slots: another
+                                          round */
             return bats_units_multiply(sum, 2, &sum) ? sum : BATS_UNLIMITED;
         seen[best] = true;
         double slots = estimate_slots(e, best);
@@ -129,7 +130,7 @@ static bats_money cost_of_last(const struct bats_estimator *e,
     return sum;
 }
 
-/* See estimate.h; one step is a hundredth of `end`. */
+/* Finds the cushion (estimate.h); a step is 1 % of `end`. */
 static int find_cushion(const struct bats_estimator *e,
                         const struct items *items, bats_money end,
                         struct bats_schedule *s, struct bats_error *err)
@@ -170,7 +171,7 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
     return estimate_makespan(e, slots, 0);
 }
 
-/* Adds up the cost at the upper bounds of its clusters' ends. */
+/* Sums the cost at the upper bounds of the clusters' ends. */
 static void bound_cost(const struct bats_estimator *e, struct bats_schedule *s)
 {
     const struct bats_plan *plan = &s->plan;
@@ -198,7 +199,7 @@ static void bound_cost(const struct bats_estimator *e, struct bats_schedule *s)
     }
 }
 
-/* The schedule for `budget`, which was made from `end`. */
+/* Makes the schedule for `budget`, which was derived from `end`. */
 static int make_schedule(const struct bats_estimator *e,
                          const struct items *items, enum bats_offer offer,
                          bats_money budget, bats_money end,
@@ -229,7 +230,7 @@ static int make_schedule(const struct bats_estimator *e,
 
 /* ---- the two ends ---- */
 
-/* The least cost of the bag on one machine; BATS_EOVERFLOW. */
+/* Least cost of the bag on one machine. BATS_EOVERFLOW. */
 static int cost_of_one(const struct bats_estimator *e,
                        const struct items *items, bats_money *cost,
                        struct bats_error *err)
@@ -303,10 +304,9 @@ int configurations_offer(const struct bats_estimator *e,
 
 /* ---- for a budget or a deadline ---- */
 
-/* The smallest budget with which the bag is expected to end by `deadline`;
- * `most` suffices. (More money always lowers Te. The last tasks of more
- * machines could outweigh this; that is neglected, and the result is then
- * slightly more than the smallest.) */
+/* The smallest budget, at most `most`, with which the bag is expected to end
+ * by `deadline`. (More money always lowers Te. More machines also lengthen the
+ * tail, which is neglected; then the result is slightly too large.) */
 static int least_budget(const struct bats_estimator *e,
                         const struct items *items, double deadline,
                         bats_money most, bats_money *budget,

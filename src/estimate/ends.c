@@ -1,5 +1,5 @@
-/* ends: of all schedules that a planner knows, those that no other one beats in
- * cost and end, and those of them that have names. See plans.h. */
+/* ends: the Pareto-optimal schedules of a planner in cost and end, and the
+ * named ones among them. See plans.h. */
 #include "estimate/plans.h"
 
 #include <math.h>
@@ -8,12 +8,12 @@
 
 #include "util/grow.h"
 
-/* Costs that differ by no more than this are the same. */
+/* Costs within this relative difference count as equal. */
 #define SAME 0.002
-/* "cheapest" is the soonest end within this share of the least cost: a forecast
- * is no better. */
+/* "cheapest" is the soonest end within this fraction of the least cost, which
+ * is about the precision of a forecast. */
 #define CHEAP 0.03
-/* Relative difference in cost and in end between schedules with names. */
+/* Least relative difference in cost or end between named schedules. */
 #define DIFFERS 0.05
 
 /* ---- the frontier ---- */
@@ -35,8 +35,8 @@ static int by_time(const void *left, const void *right)
     return a->cost < b->cost ? -1 : a->cost > b->cost;
 }
 
-/* The fastest first. What is over too late goes, unless nothing is sooner. To
- * be released with free(ends->points), also after an error. */
+/* Lists the ends, the fastest first, without those that are too late unless
+ * all are. Free ends->points, also after an error. */
 static int find(const struct planner *planner, const struct bats_estimator *e,
                 struct ends *ends, struct bats_error *err)
 {
@@ -64,7 +64,7 @@ static bool differs(const struct end *sooner, const struct end *later)
            later->cost * (1 + DIFFERS) < sooner->cost;
 }
 
-/* The knee of the points from `first` to `last`, or if there is none the middle
+/* The knee of the points from `first` to `last`; if there is none, the middle
  * of their ends; `last` if no point lies between them. */
 static size_t knee(const struct ends *ends, size_t first, size_t last)
 {
@@ -95,7 +95,7 @@ static const enum bats_offer names[NAMES] = {
     BATS_OFFER_CHEAPEST, BATS_OFFER_CHEAPER, BATS_OFFER_BALANCED,
     BATS_OFFER_FASTER, BATS_OFFER_FASTEST};
 
-/* The point of each name. */
+/* Finds the point of each name. */
 static void find_names(const struct ends *ends, size_t place[NAMES])
 {
     const struct end *last = &ends->points[ends->n - 1];
@@ -107,7 +107,7 @@ static void find_names(const struct ends *ends, size_t place[NAMES])
     place[3] = knee(ends, place[4], place[2]);
 }
 
-/* Names further out do not mean the same schedule. */
+/* The name's schedule differs from that of names further out. */
 static bool is_listed(const size_t place[NAMES], int k)
 {
     static const int outer[NAMES][3] = {
@@ -136,7 +136,7 @@ int ends_offer(const struct planner *planner, const struct bats_estimator *e,
     return rc;
 }
 
-/* The place among the ends of what is wanted. */
+/* Index of the wanted schedule among the ends. */
 static size_t place_of(const struct ends *ends, enum bats_offer offer,
                        double limit)
 {

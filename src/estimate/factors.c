@@ -6,15 +6,15 @@
 #define SIDE BATS_FACTOR_SIDE
 #define FOLDS BATS_FACTOR_FOLDS
 
-/* The error may be this part of that of the mean. */
+/* A model's error must be at most this fraction of the mean's. */
 #define BETTER 0.75
 /* A fit needs FEW tasks, and FEW_EACH more per number. */
 #define FEW 8
 #define FEW_EACH 2
-/* A number is a combination of the others if so little of its squares is left
- * without them. */
+/* A number depends on the others if this fraction of its squares or less
+ * remains without them. */
 #define DEGENERATE 1e-9
-/* Nothing takes less than this part of the mean. */
+/* Predictions are at least this fraction of the mean. */
 #define LEAST 0.01
 
 void bats_factors_note(struct bats_factors *f, uint32_t task, const double *x,
@@ -34,14 +34,14 @@ void bats_factors_note(struct bats_factors *f, uint32_t task, const double *x,
                 f->sums[k][fold][i][j] += v[k][i] * v[k][j];
 }
 
-/* With every time divided by `scale`. */
+/* Rescales the sums, as if every time were divided by `scale`. */
 static void rescale(double m[SIDE][SIDE], uint32_t y, bool has_logs,
                     double scale)
 {
     double by = has_logs ? log(scale) : 1 / scale, square = m[y][y];
     for (uint32_t i = 0; i < y; i++)
         m[i][y] = m[y][i] = has_logs ? m[i][y] - by * m[i][0] : m[i][y] * by;
-    /* The sum of the times is shifted by now. */
+    /* The sum of the times is already shifted. */
     m[y][y] = has_logs ? square - 2 * by * m[0][y] - by * by * m[0][0]
                        : square * by * by;
 }
@@ -60,7 +60,7 @@ void bats_factors_add(struct bats_factors *f, const struct bats_factors *more,
         }
 }
 
-/* Least squares of column y by the first `n` ones (Gauss and Jordan). */
+/* Least squares of column y by the first n columns (Gauss-Jordan). */
 static void solve(double m[SIDE][SIDE], uint32_t n, uint32_t y, double *b)
 {
     double whole[SIDE];
@@ -79,7 +79,7 @@ static void solve(double m[SIDE][SIDE], uint32_t n, uint32_t y, double *b)
         b[k] = is_in[k] ? m[k][y] / m[k][k] : 0;
 }
 
-/* The sum of the squared errors. */
+/* Sum of squared errors. */
 static double squares(double m[SIDE][SIDE], uint32_t y, const double *b)
 {
     double sum = m[y][y];
@@ -100,7 +100,7 @@ static void total(double (*folds)[SIDE][SIDE], int but, double m[SIDE][SIDE])
                 m[i][j] += folds[fold][i][j];
 }
 
-/* The cross-validated error with the first `columns` columns. */
+/* Cross-validated error with the first `columns` columns. */
 static double validate(double (*folds)[SIDE][SIDE], uint32_t columns,
                        uint32_t y)
 {
@@ -147,7 +147,7 @@ double bats_factors_at(const struct bats_factor_model *m, const double *x)
     double t = m->b[0];
     for (uint32_t i = 0; i < m->n; i++)
         t += m->b[1 + i] * (m->has_logs ? log(fmax(x[i], 1e-300)) : x[i]);
-    /* The mean of what is lognormal is above its median. */
+    /* The mean of a lognormal exceeds its median. */
     return fmax(m->has_logs ? exp(t + m->error * m->error / 2) : t, m->least);
 }
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below 32 every number has a class of its own; above, the position of the
- * first bit and the five bits after it give the class. */
+/* Below 32 every number has its own class; above, the first bit's position and
+ * the five bits after it give the class. */
 static size_t class_of(uint64_t runtime)
 {
     if (runtime < BATS_HISTOGRAM_STEPS)
@@ -21,7 +21,7 @@ void bats_histogram_release(struct bats_histogram *h)
     *h = (struct bats_histogram){0};
 }
 
-/* Makes room for the class, and for those of the same powers of 2. */
+/* Makes room for the class and all others between the same powers of 2. */
 static bool reach(struct bats_histogram *h, size_t class)
 {
     size_t first = class - class % BATS_HISTOGRAM_STEPS;
@@ -63,7 +63,7 @@ bool bats_histogram_add(struct bats_histogram *h, bats_time runtime)
     return true;
 }
 
-/* From the class that has the longest runtime to that with the shortest. */
+/* Sums up from the class of the longest runtimes to that of the shortest. */
 static void sum_up(struct bats_histogram *h)
 {
     double n = 0, sum = 0;

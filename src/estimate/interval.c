@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NORMAL_BELOW 10 /* runtimes */
+#define NORMAL_BELOW 10 /* with fewer runtimes, normal bounds */
 
 struct bats_runtimes bats_runtimes_given(double mean)
 {
@@ -32,8 +32,8 @@ static struct moments around(const double *sample, uint32_t n, double centre)
     return m;
 }
 
-/* Runtimes are positive, so the lower bound is a tenth of the mean at least,
- * even if the sample scatters so widely that the mean could be 0. */
+/* Runtimes are positive, so the lower bound is at least a tenth of the mean,
+ * however widely the sample scatters. */
 static double low_enough(double low, double mean)
 {
     return fmax(low, mean / 10);
@@ -64,7 +64,7 @@ struct bats_runtimes bats_runtimes_normal(const double *sample, uint32_t n,
     return r;
 }
 
-/* The T with g(T) = x. */
+/* T with g(T) = x. */
 static double hall_inverse(double x, double skewness, double n)
 {
     if (fabs(skewness) < 1e-6)
@@ -85,7 +85,7 @@ static void bound_mean(struct bats_runtimes *r, const struct moments *m,
     r->mean_high = r->mean - s * hall_inverse(-x, skewness, n);
 }
 
-/* `sorted` ascends. */
+/* Bounds the deviation; `sorted` is ascending. */
 static void bound_deviation(struct bats_runtimes *r, const double *sorted,
                             const struct moments *m, double p)
 {
@@ -105,7 +105,7 @@ static void bound_deviation(struct bats_runtimes *r, const double *sorted,
     r->deviation_high = exp((centre + z * se) / 2);
 }
 
-/* Allows for one more task, far longer than the longest. */
+/* Allows for one more task far longer than the longest. */
 static void allow_for_tail(struct bats_runtimes *r, const double *sorted,
                            const struct moments *m)
 {
@@ -173,7 +173,7 @@ static double rest_is_less(const struct bats_runtimes *r, double x)
     return part / whole;
 }
 
-/* (*) of interval.h, but for Te: the clusters in use are `r`, `slots`. */
+/* (*) of interval.h without Te; r, slots: the clusters in use. */
 static double expected_delay(const struct bats_runtimes *r,
                              const double *slots, size_t n, double gamma)
 {
@@ -201,7 +201,7 @@ static double expected_delay(const struct bats_runtimes *r,
 
 /* ---- its bounds ---- */
 
-/* The sums that 4.10 and 4.11 are made of, for one choice of bounds. */
+/* Sums of 4.10 and 4.11 for one choice of bounds. */
 struct sums {
     double slots;     /* sum(a) */
     double gamma;     /* sum(a / mu) */
@@ -214,8 +214,8 @@ bats_interval_makespan(const struct bats_runtimes *runtimes,
                        const double *slots, size_t n, double n_tasks, double p)
 {
     double estimate = 0;
-    struct sums low = {0}, high = {0}; /* with the bounds of mu_k; sigma_k is
-                                          at its upper bound in both */
+    struct sums low = {0}, high = {0}; /* at the bounds of mu_k; sigma_k at its
+                                          upper bound in both */
     for (size_t k = 0; k < n; k++) {
         const struct bats_runtimes *r = &runtimes[k];
         if (r->mean <= 0 || slots[k] <= 0)

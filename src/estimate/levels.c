@@ -1,4 +1,4 @@
-/* levels: a bag in which tasks wait for others. See estimate.h. */
+/* levels: predictions for bags with dependencies. See estimate.h. */
 #include "estimate/plans.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ double estimate_widest(const struct bats_estimator *e)
     return e->levels ? fmin(widest, (double)e->n_tasks) : (double)e->n_tasks;
 }
 
-/* One level, on no more slots than it has tasks. */
+/* Prediction for one level, on no more slots than tasks. */
 static struct bats_prediction one_level(const struct bats_estimator *e,
                                         const double *slots, double tasks)
 {
@@ -50,8 +50,8 @@ static struct bats_prediction one_level(const struct bats_estimator *e,
                                   bats_estimate_confidence(e));
 }
 
-/* The time of the longest chain where it is shortest, at the bounds of the
- * mean, too. */
+/* Time of the longest chain on the fastest cluster, also at the bounds of the
+ * mean. */
 static struct bats_prediction longest_chain(const struct bats_estimator *e,
                                             const double *slots)
 {
@@ -67,7 +67,7 @@ static struct bats_prediction longest_chain(const struct bats_estimator *e,
     return m;
 }
 
-/* In levels, if there are any. */
+/* Prediction by levels, if there are any. */
 static struct bats_prediction by_levels(const struct bats_estimator *e,
                                         const double *slots)
 {
@@ -109,7 +109,7 @@ struct bats_prediction estimate_makespan(const struct bats_estimator *e,
     return m;
 }
 
-/* E(M) if no task waited for others. */
+/* E(M) without dependencies. */
 static double flat_end(const struct bats_estimator *e, const double *slots,
                        double later)
 {

@@ -1,4 +1,4 @@
-/* machine_windows: what policy bats carries out. See plans.h. */
+/* machine_windows: schedules for policy bats. See plans.h. */
 #include "estimate/plans.h"
 
 #include <math.h>
@@ -6,34 +6,35 @@
 
 #include "bats/windows.h"
 
-/* Ends that are tried: each STEP times the last one, and all whole numbers of
- * windows up to WHOLE. */
+/* Ends to try: each STEP times the last one, and all whole numbers of windows
+ * up to WHOLE. */
 #define STEP 1.03
 #define WHOLE 100
-/* The latest end that is tried, windows. */
+/* Latest end to try, in windows. */
 #define FAR 1e9
-/* If tasks wait for others, windows are bought this many times more. */
+/* With dependencies, extra rounds of buying windows. */
 #define ROUNDS 3
 
-/* The bag as a problem of machine-windows, none of which is bought yet. */
+/* The bag as a machine-windows problem, with none bought yet. */
 struct bag {
     const struct bats_estimator *e;
     struct bats_windows_problem is;
     struct bats_windows_type types[BATS_CLUSTERS_MAX];
-    size_t cluster[BATS_CLUSTERS_MAX]; /* of a type; those unknown have none */
+    size_t cluster[BATS_CLUSTERS_MAX]; /* by type; unknown clusters have
+                                          none */
 };
 
-/* The windows that the planner has bought for it. */
+/* The windows bought for it. */
 struct purchase {
     struct bats_windows_plan plan;
-    double end; /* if no task waited for others */
+    double end; /* without dependencies */
     uint32_t machines[BATS_CLUSTERS_MAX];
     int64_t windows[BATS_CLUSTERS_MAX];
 };
 
 /* ---- the problem ---- */
 
-/* `high`: mean and deviation are at their upper bounds. */
+/* high: with mean and deviation at their upper bounds. */
 static int make_bag(const struct bats_estimator *e, bool high, struct bag *bag,
                     struct bats_error *err)
 {
@@ -87,7 +88,7 @@ static void set_plan(const struct bag *bag, const struct purchase *p,
         p->plan.cost < 0x1p62 ? (bats_money)p->plan.cost : BATS_UNLIMITED;
 }
 
-/* A machine counts for the share of M that it is held. */
+/* A machine counts for the fraction of M that it is held. */
 static void slots_of(const struct bats_estimator *e,
                      const struct bats_schedule *s, double end, double *slots)
 {
@@ -99,8 +100,8 @@ static void slots_of(const struct bats_estimator *e,
     }
 }
 
-/* How much later all of it is, in the mean of its machines: those that are
- * paid already begin when their windows end. */
+/* Mean delay over the schedule's machines: already paid ones begin when their
+ * windows end. */
 static double later(const struct bag *bag, const struct bats_schedule *s)
 {
     double sum = 0, all = 0;
@@ -132,7 +133,7 @@ static void buy(struct bag *bag, double aim, double demand, struct purchase *p)
     bats_windows_plan(&bag->is, INFINITY, 0, &p->plan);
 }
 
-/* Tasks that its machines could do while slots wait for the end of a level. */
+/* Tasks that the machines could do while slots wait for the end of a level. */
 static double waiting(const struct bag *bag, const struct purchase *p)
 {
     double slots[BATS_CLUSTERS_MAX];
@@ -142,8 +143,8 @@ static double waiting(const struct bag *bag, const struct purchase *p)
     return bats_levels_waiting(bag->e, slots, later(bag, &s));
 }
 
-/* Buys the cheapest windows for that end; 0: those that end soonest. What waits
- * depends on what is bought. */
+/* Buys the cheapest windows for the end `aim`; 0: those that end soonest. In
+ * rounds, as waiting depends on the windows bought. */
 static void solve(struct bag *bag, double aim, struct purchase *p)
 {
     double n = (double)bag->e->n_tasks;
@@ -153,7 +154,7 @@ static void solve(struct bag *bag, double aim, struct purchase *p)
         buy(bag, aim, n + waiting(bag, p), p);
 }
 
-/* The cost of its machines until the end's upper bound. */
+/* Cost of the schedule's machines until the end's upper bound. */
 static double cost_of_longer(const struct bats_estimator *e,
                              const struct bats_schedule *s)
 {
@@ -166,8 +167,8 @@ static double cost_of_longer(const struct bats_estimator *e,
     return cost;
 }
 
-/* The plan divides tasks among windows. A run cannot, and what is left of them
- * at the end needs one window more, wherever it is. */
+/* The plan divides tasks among windows. A run cannot, and the remainder needs
+ * one more window on any cluster: the most expensive one. */
 static double dearest_window(const struct bats_estimator *e,
                              const struct bats_schedule *s)
 {
@@ -178,8 +179,8 @@ static double dearest_window(const struct bats_estimator *e,
     return charge;
 }
 
-/* The same end, if everything takes as long as it may. The machines begin
- * `after` now. */
+/* Cost of the same end with all runtimes at their upper bounds; the machines
+ * begin `after` from now. */
 static int bound_cost(const struct bats_estimator *e, struct bats_schedule *s,
                       double after, struct bats_error *err)
 {
@@ -199,7 +200,7 @@ static int bound_cost(const struct bats_estimator *e, struct bats_schedule *s,
     return 0;
 }
 
-/* `aim` > 0: it is carried out as what is cheapest for that end. */
+/* aim > 0: the policy will take the cheapest way to that end. */
 static int make_schedule(struct bag *bag, enum bats_offer offer, double aim,
                          struct bats_schedule *schedule,
                          struct bats_error *err)
@@ -231,8 +232,8 @@ static int make_schedule(struct bag *bag, enum bats_offer offer, double aim,
 
 /* ---- all of them ---- */
 
-/* Adds a plan that costs less than all before; *m: its end if no task waited
- * for others. */
+/* Adds a plan if it costs less than all before; *m: its end without
+ * dependencies. */
 static int look_at(struct bag *bag, double *m, double aim, struct ends *ends,
                    struct bats_error *err)
 {
@@ -249,7 +250,7 @@ static int look_at(struct bag *bag, double *m, double aim, struct ends *ends,
     return ends_add(ends, &end, err);
 }
 
-/* The end of the bag on one machine of the slowest cluster. */
+/* End of the bag on one machine of the slowest cluster. */
 static double latest_end(const struct bag *bag)
 {
     double latest = 0;

@@ -1,4 +1,4 @@
-/* plans: what all of them need. See plans.h. */
+/* plans: functions shared by all plans. See plans.h. */
 #include "estimate/plans.h"
 
 #define CONFIDENCE 0.9

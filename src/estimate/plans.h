@@ -1,9 +1,9 @@
 /*
  * plans: the schedules of each set of rules (enum bats_plans), for estimate.c.
  *
- * The functions are those of bats/estimate.h, but that none of them refuses
- * anything: for a budget that does not suffice, the schedule is not feasible;
- * for a deadline that is too early, it is the fastest. *n is never NULL.
+ * The functions are those of bats/estimate.h, except that they refuse nothing:
+ * if the budget is too small, the schedule is not feasible; if the deadline is
+ * too early, it is the fastest one. *n is never NULL.
  */
 #ifndef BATS_ESTIMATE_PLANS_H
 #define BATS_ESTIMATE_PLANS_H
@@ -33,12 +33,12 @@ int configurations_frontier(const struct bats_estimator *e,
 
 /* ---- machine_windows.c, allocation.c ---- */
 
-/* A schedule, by what it costs, and when it ends. */
+/* A schedule's cost and end. */
 struct end {
-    double aim;  /* of machine-windows: M; 0: the sooner the better */
+    double aim;  /* for machine-windows: M; 0: the sooner the better */
     double time; /* E(M), microseconds */
     double cost;
-    uint32_t machines[BATS_CLUSTERS_MAX]; /* of an allocation */
+    uint32_t machines[BATS_CLUSTERS_MAX]; /* for an allocation */
 };
 
 struct ends {
@@ -46,9 +46,9 @@ struct ends {
     size_t n, capacity;
 };
 
-/* The functions for one set of rules. */
+/* Functions for one kind of plans. */
 struct planner {
-    /* Adds all ends that may be worth something, in any order. */
+    /* Adds all ends that may be useful, in any order. */
     int (*find)(const struct bats_estimator *e, struct ends *ends,
                 struct bats_error *err);
     int (*make)(const struct bats_estimator *e, const struct end *end,
@@ -58,16 +58,16 @@ struct planner {
 
 extern const struct planner planner_of_windows, planner_of_allocation;
 
-/* ---- ends.c: what all planners have in common ---- */
+/* ---- ends.c: shared by all planners ---- */
 
 int ends_add(struct ends *ends, const struct end *end, struct bats_error *err);
 
 int ends_offer(const struct planner *planner, const struct bats_estimator *e,
                struct bats_schedule schedules[BATS_OFFERS], size_t *n,
                struct bats_error *err);
-/* The schedule of that name, which may be another one's, too. Or, for a budget
- * or a deadline, the fastest that costs no more than the limit, or the cheapest
- * that ends no later (microseconds). */
+/* The schedule of that name, perhaps shared with another name; for a budget or
+ * a deadline, the fastest within the cost limit, or the cheapest that ends by
+ * the limit (microseconds). */
 int ends_choose(const struct planner *planner, const struct bats_estimator *e,
                 enum bats_offer offer, double limit,
                 struct bats_schedule *schedule, struct bats_error *err);
@@ -81,12 +81,12 @@ int ends_frontier(const struct planner *planner,
 
 /* ---- levels.c ---- */
 
-/* The prediction for these slots of each cluster, which begin `later`
+/* Prediction for these slots of each cluster, which begin `later`
  * (microseconds). */
 struct bats_prediction estimate_makespan(const struct bats_estimator *e,
                                          const double *slots, double later);
 
-/* Tasks that can be done at the same time. */
+/* Largest number of tasks that can run at the same time. */
 double estimate_widest(const struct bats_estimator *e);
 
 /* ---- plans.c ---- */

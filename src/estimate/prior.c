@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least error of a measured mean. */
+/* Least error of a measured mean. */
 #define LEAST 0.03
-/* A level that is off by more deviations is dropped: it is about other
+/* A level off by more deviations than this is dropped: it is about other
  * tasks. */
 #define FAR 3
 
-/* How much bags of a kind differ, and how much a speed depends on the kind, is
- * assumed to be this, with the weight of one observation. */
+/* Assumed differences between bags of a kind, and between speeds for different
+ * kinds, with the weight of one observation. */
 #define BAGS_DIFFER 0.5
 #define KINDS_DIFFER 0.15
-/* A cluster that was never seen: T ~ charge^-0.6, give or take. */
+/* For a cluster never seen: T ~ charge^-0.6, with deviation GUESS of ln. */
 #define BY_CHARGE 0.6
 #define GUESS 0.5
-/* An earlier bag counts this much of the one after it. */
+/* Weight of a bag relative to the next one. */
 #define FADES 0.5
 #define ROUNDS 60
 
@@ -88,8 +88,7 @@ static bool same_group(const struct bats_prior_row *a,
     return a->bag == b->bag && a->kind == b->kind;
 }
 
-/* The end of the group that begins with row i: those of a kind and bag, which
- * follow each other. */
+/* End of the group of rows of one kind and bag that begins with row i. */
 static size_t end_of(const struct bats_prior_row *rows, size_t n, size_t i)
 {
     size_t k = i + 1;
@@ -136,8 +135,8 @@ static void join_islands(const struct bats_prior_row *rows, size_t n,
     }
 }
 
-/* One round: levels from speeds, speeds from levels. With `squares`, sums up
- * instead by how much each place is off. */
+/* One round: levels from speeds, speeds from levels. With `squares`, sums each
+ * place's squared deviations instead. */
 static void pass(const struct bats_prior_row *rows, size_t n,
                  const struct bats_prior_past *past, double *sum,
                  double *weight, bool squares)
@@ -212,25 +211,25 @@ void bats_prior_past_release(struct bats_prior_past *past)
 
 /* ---- the level of a kind ---- */
 
-/* The level, from one bag after the other. */
+/* The level, updated bag by bag. */
 struct level {
-    double mean;    /* weighted, of ln */
-    double weight;  /* of what it is made of */
-    double squares; /* by how much it was off before */
+    double mean;    /* weighted mean of ln */
+    double weight;  /* sum of weights */
+    double squares; /* squared errors of earlier guesses */
     double pairs;
     double cv, tasks;
     uint32_t bags;
-    uint32_t island; /* of the speeds that it is relative to */
+    uint32_t island; /* island of the speeds it refers to */
 };
 
-/* Adds a bag, of which rows from..to - 1 are the kind's. */
+/* Adds a bag; its rows of the kind are from .. to - 1. */
 static void add_bag(struct level *l, const struct bats_prior_past *past,
                     const struct bats_prior_row *rows, size_t from, size_t to)
 {
     uint32_t island = past->island[rows[from].place];
     double now = level_of(rows, from, to, past->speed);
     if (l->bags > 0 && island != l->island)
-        *l = (struct level){.bags = 0}; /* nothing relates the two */
+        *l = (struct level){.bags = 0}; /* the two islands are unrelated */
     if (l->bags > 0) {
         l->squares += square(now - l->mean);
         l->pairs++;
@@ -269,7 +268,7 @@ static bool is_on(const struct bats_prior_past *past, uint32_t place,
     return place != UINT32_MAX && past->island[place] == island;
 }
 
-/* The island that most clusters are on, where the kind does not say. */
+/* The island of most clusters, if the kind gives none. */
 static uint32_t best_island(const struct bats_prior_past *past,
                             const uint32_t *place, size_t n)
 {
@@ -356,7 +355,7 @@ void bats_prior_mix(const struct bats_prior *kinds, const double *weight,
         prior->own[i] /= all;
     }
     prior->cv = all > 0 ? prior->cv / all : 0;
-    /* A cluster that nothing is known of may be of any speed. */
+    /* An unknown cluster may have any speed. */
     if (known > 0)
         prior->level = sqrt(squares / known) + (total - known) / total;
 }

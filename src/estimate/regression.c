@@ -5,8 +5,8 @@
 #include <gsl/gsl_fit.h>
 #include <math.h>
 
-#define SURE 0.999 /* that b0 is not 0 */
-#define FLAT 1e-12 /* runtimes that differ by less, relatively, are equal */
+#define SURE 0.999 /* confidence that b0 is not 0 */
+#define FLAT 1e-12 /* relative tolerance for equal runtimes */
 
 static double mean_of(const double *x, size_t n)
 {
@@ -25,7 +25,7 @@ static bool all_equal(const double *x, size_t n)
     return true;
 }
 
-/* b0, of that variance, cannot be told from 0. */
+/* b0 does not differ significantly from 0. */
 static bool starts_at_origin(double b0, double variance, size_t n)
 {
     return n > 2 &&

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The observations by task; the first of a task and cluster comes first. */
+/* Observations sorted by task. */
 struct table {
     struct bats_observation *row;
     size_t n;
     size_t n_tasks;
 };
 
-/* By task and cluster; equal ones stay in the order of the list. */
+/* Sorts by task and cluster, stably. */
 static int by_task(const void *a, const void *b)
 {
     const struct bats_observation *s =
@@ -51,7 +51,7 @@ static int check(size_t n_clusters, const struct bats_observation *o, size_t n,
     return 0;
 }
 
-/* Sorts, and drops what was observed a second time. */
+/* Sorts the observations and drops repeated ones. */
 static int make_table(struct table *t, const struct bats_observation *o,
                       size_t n, struct bats_error *err)
 {
@@ -81,7 +81,7 @@ static double runtime_of(const struct bats_observation *o)
     return fmax((double)o->runtime, 1);
 }
 
-/* The rows of the task that row `i` is of end before this one. */
+/* First row after those of row i's task. */
 static size_t end_of_task(const struct table *t, size_t i)
 {
     size_t end = i;
@@ -114,7 +114,7 @@ static double mean_on(const struct table *t, size_t cluster)
     return sum / (double)n;
 }
 
-/* The runtimes of the tasks that were run on both clusters; how many. */
+/* Collects runtimes of tasks run on both clusters; returns their number. */
 static size_t pairs_of(const struct table *t, size_t from, size_t to,
                        double *x, double *y)
 {
@@ -130,8 +130,8 @@ static size_t pairs_of(const struct table *t, size_t from, size_t to,
     return n;
 }
 
-/* The line from the base to cluster k, which has no task in common with it,
- * by way of a third cluster, or else by the means. */
+/* The line from the base to cluster k without common tasks: through a third
+ * cluster, or else from the means. */
 static struct bats_regression detour(const struct bats_sample *s,
                                      const struct table *t, size_t k,
                                      double *x, double *y)
@@ -166,7 +166,7 @@ static void fit(struct bats_sample *s, const struct table *t, size_t k,
         c->line = n > 0 ? bats_regression_fit(x, y, n) : detour(s, t, k, x, y);
 }
 
-/* The runtime on the base of the task in rows i .. end - 1. */
+/* Runtime on the base of the task in rows i .. end - 1. */
 static double on_base(const struct bats_sample *s, const struct table *t,
                       size_t i, size_t end)
 {
@@ -174,7 +174,7 @@ static double on_base(const struct bats_sample *s, const struct table *t,
 
     if (base > 0)
         return base;
-    /* The cluster with the most pairs is believed. */
+    /* Use the cluster with the most pairs. */
     size_t best = i;
     for (size_t j = i + 1; j < end; j++)
         if (s->clusters[t->row[j].cluster].n_pairs >
@@ -253,7 +253,7 @@ void bats_sample_release(struct bats_sample *sample)
     *sample = (struct bats_sample){0};
 }
 
-/* The expected runtime of a cluster without a measured one. */
+/* Runtimes of a cluster without measurements, from the expected one. */
 static int guess(const struct bats_sample *sample, double p, double mean,
                  double mean_base, struct bats_runtimes *runtimes)
 {

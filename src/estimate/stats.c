@@ -38,7 +38,7 @@ static uint32_t first_longer(const struct bats_stats *stats, bats_time elapsed)
     uint32_t n = stats->n_sample;
     if (n == 0)
         return 0;
-    for (; n > 1; n -= n / 2) /* without a branch that is mispredicted */
+    for (; n > 1; n -= n / 2) /* branch-free, to avoid mispredictions */
         first += (n / 2) * (uint32_t)(first[n / 2 - 1] <= elapsed);
     first += *first <= elapsed;
     return (uint32_t)(first - stats->sample);

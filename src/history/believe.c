@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Either may not be known. */
+/* The texts agree, or one is unknown. */
 static bool agree(const char *a, const char *b)
 {
     return a[0] == '\0' || b[0] == '\0' || strcmp(a, b) == 0;
 }
 
-/* The cluster that the place of the history is; SIZE_MAX: none of them. */
+/* Cluster that matches a place of the history; SIZE_MAX: none. */
 static size_t cluster_of(const struct bats_past_place *p,
                          const struct bats_past_place *clusters, size_t n)
 {
@@ -27,8 +27,8 @@ static size_t cluster_of(const struct bats_past_place *p,
     return SIZE_MAX;
 }
 
-/* Places of the rows: the clusters, and behind them those of the history that
- * are none of them, by which clusters can be compared. */
+/* Places of the rows: first the clusters, then unmatched places of the
+ * history, through which clusters can be compared. */
 static uint32_t *find_places(const struct bats_past *past,
                              const struct bats_past_place *clusters, size_t n,
                              uint32_t *place)
@@ -53,7 +53,8 @@ static int by_bag(const void *left, const void *right)
     return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-/* Rows of a run are of one bag; of merged ones, those of a month. */
+/* Whether two rows are from the same bag: the same run, or merged rows of the
+ * same month. */
 static bool is_same_bag(const struct bats_past_row *a,
                         const struct bats_past_row *b)
 {
@@ -61,16 +62,15 @@ static bool is_same_bag(const struct bats_past_row *a,
                        : b->run == 0 && a->month == b->month;
 }
 
-/* A bag that is asked about. */
+/* The bag of a query. */
 struct question {
     const struct bats_task_kinds *kinds;
     const char *names;
-    const struct bats_past_model *models; /* by kind; NULL: there are none */
+    const struct bats_past_model *models; /* by kind; NULL: none */
 };
 
-/* Explained runtimes are compared with what the parameters say: the means are
- * how many times as long tasks took. Bags without parameters are of another
- * kind then. */
+/* With a model, means become ratios of runtimes to the model's. Bags without
+ * parameters then count as another kind. */
 static void compare(const struct bats_past *past,
                     const struct bats_past_row *from, const struct question *q,
                     struct bats_prior_row *row)
@@ -144,7 +144,7 @@ static uint32_t find_kind(const struct bats_past *past, const char *name)
     return UINT32_MAX;
 }
 
-/* The mean over the bag's points, of which the level was only a part. */
+/* Scales the level by the model's mean over the bag's points. */
 static void take_points(const struct bats_past_model *m, size_t n_clusters,
                         struct bats_prior *prior)
 {
@@ -154,7 +154,7 @@ static void take_points(const struct bats_past_model *m, size_t n_clusters,
         prior->cv = sqrt(m->cv * m->cv + m->model.error * m->model.error);
 }
 
-/* The belief about each kind of the bag, and about all of it. */
+/* The belief about each kind of the bag, and about all together. */
 static bool mix(const struct bats_past *past,
                 const struct bats_prior_past *speeds,
                 const struct bats_prior_row *rows, const uint32_t *place,

@@ -11,7 +11,7 @@
 #include "util/hash.h"
 #include "util/json.h"
 
-#define FIELDS_MAX 128 /* of a line of sacct */
+#define FIELDS_MAX 128 /* most fields of a line of sacct */
 
 /* ---- export ---- */
 
@@ -46,7 +46,7 @@ int bats_history_export(FILE *out, const struct bats_past *past,
 
 /* ---- import: the file ---- */
 
-/* A file that is being read, line by line; the lines are ended by NULs. */
+/* A file being read by lines, which end with NULs. */
 struct text {
     const char *path, *cluster;
     char *bytes;
@@ -94,7 +94,7 @@ static const char *next_line(const struct text *t, const char *line)
     return next < t->bytes + t->n ? next : NULL;
 }
 
-/* The number of the place; UINT32_MAX: no memory. */
+/* Number of the place; UINT32_MAX: out of memory. */
 static uint32_t place_of(struct text *t, const char *name, const char *site,
                          const char *hardware)
 {
@@ -135,7 +135,7 @@ struct job {
     const char *command;
 };
 
-/* False: it is not a line of a task that was done. */
+/* False: not the line of a done task. */
 static bool read_job(const char *line, struct job *job)
 {
     long status, signal;
@@ -149,7 +149,7 @@ static bool read_job(const char *line, struct job *job)
     return status == 0 && signal == 0 && job->seconds > 0;
 }
 
-/* Hosts that are numbered are a cluster. */
+/* Numbered hosts form a cluster: cuts the number off. */
 static void cut_number(char *host)
 {
     size_t n = strcspn(host, ".");
@@ -209,7 +209,7 @@ static int take_job(struct text *t, char **fields, int n, const int *column,
         if (column[i] >= n)
             return 0;
     double seconds = strtod(fields[column[ELAPSED]], NULL);
-    /* Steps are part of their job. */
+    /* Steps belong to their job. */
     if (strchr(fields[column[JOB]], '.') != NULL || !(seconds > 0) ||
         strcmp(fields[column[STATE]], "COMPLETED") != 0)
         return 0;
@@ -258,7 +258,7 @@ static const char *text_of(const json_t *o, const char *key)
     return text != NULL ? text : "";
 }
 
-/* Adds the lines of a run, if there are some. 1: it was new. */
+/* Adds the collected lines of a run, if any. 1: the run was new. */
 static int flush(struct text *t, struct bats_store *store,
                  struct bats_error *err)
 {
@@ -301,8 +301,8 @@ static int add_line(struct text *t, const json_t *o, struct bats_error *err)
                : 0;
 }
 
-/* Lines of a run follow each other. Of merged ones, each is a run of its own,
- * whose name is its hash. 1: a run before the line was new. */
+/* Lines of a run are consecutive. Each merged line is a run of its own, named
+ * by its hash. 1: the run before the line was new. */
 static int import_line(struct text *t, struct bats_store *store,
                        const char *line, size_t n_line, struct bats_error *err)
 {

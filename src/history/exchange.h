@@ -1,5 +1,5 @@
 /*
- * exchange: a history as text, and text of others as history.
+ * exchange: exports a history as text, and imports text.
  *
  * Layer: history. Used by the verb history. The lines of an export are JSON
  * objects: {"run": "20261123T...", "ended_s": 1700000000, "month": 202611,
@@ -15,13 +15,13 @@
 
 #include "history/store.h"
 
-/* BATS_ENOMEM. Whether the file could be written is for the caller to ask. */
+/* BATS_ENOMEM. The caller checks the file for write errors. */
 int bats_history_export(FILE *out, const struct bats_past *past,
                         struct bats_error *err);
 
 /* Adds the file at `path`: an export, a joblog, or the output of sacct -P with
- * a line of headers. `cluster`: of a joblog; may be NULL. Returns the number of
- * runs that were new; BATS_EINPUT with file, line and sentence. */
+ * headers. cluster: for a joblog; may be NULL. Returns the number of new runs;
+ * BATS_EINPUT with file, line and sentence. */
 int bats_history_import(struct bats_store *store, const char *path,
                         const char *cluster, struct bats_error *err);
 

@@ -11,20 +11,20 @@
 #include "util/grow.h"
 
 #define WORD 64  /* bytes of a word of a name */
-#define STEMS 64 /* the others are of one kind */
+#define STEMS 64 /* further programs share one kind */
 
 /* A program with the names of its options. */
 struct bats_kind_stem {
     char program[2 * WORD], options[BATS_KIND];
-    char word[WORD]; /* after the program; "": none, or no plain one */
-    uint32_t n;      /* commands */
-    bool differs;    /* they have several words */
+    char word[WORD]; /* after the program; "": none, or not plain */
+    uint32_t n;      /* number of commands */
+    bool differs;    /* the commands differ in the word */
 };
 
 /* ---- words of a command ---- */
 
-/* Copies the next word, cut to fit and without quotes, and moves on; false at
- * the end of the command, which a pipe is, too. */
+/* Copies the next word, cut to fit and without quotes, and advances; false at
+ * the end of the command or at a pipe. */
 static bool next_word(const char **at, char *word, size_t size)
 {
     const char *p = *at + strspn(*at, " \t");
@@ -62,7 +62,7 @@ static bool is_assignment(const char *word)
     return n > 0 && !isdigit((unsigned char)word[0]) && word[n] == '=';
 }
 
-/* A program that runs another one, or a script. */
+/* The program runs another one, or a script. */
 static bool is_wrapper(const char *program)
 {
     static const char *const names[] = {
@@ -91,7 +91,7 @@ static bool is_option(const char *word)
                               (word[1] == '-' && word[2] != '\0'));
 }
 
-/* Options that are given twice count once. */
+/* Adds an option; repeated ones count once. */
 static void add_option(char *options, const char *word)
 {
     char name[WORD + 2];
@@ -128,7 +128,7 @@ static const char *skip_start(const char *command)
     return before;
 }
 
-/* The parts of a command that its kind is made of. */
+/* Extracts the parts of a command that define its kind. */
 static void dissect(const char *command, struct bats_kind_stem *stem)
 {
     char word[WORD];
@@ -143,7 +143,7 @@ static void dissect(const char *command, struct bats_kind_stem *stem)
         if (is_option(word)) {
             add_option(stem->options, word);
             after_option = strchr(word, '=') == NULL;
-            /* A program in the language of the wrapper follows. */
+            /* An inline script follows. */
             if (strcmp(word, "-c") == 0 || strcmp(word, "-e") == 0)
                 is_whole = true;
             continue;

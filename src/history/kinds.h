@@ -1,11 +1,11 @@
 /*
- * kinds: which tasks are expected to take equally long, by their commands.
+ * kinds: groups tasks by command, for similar runtimes.
  *
- * Layer: history. Used by cli, for tasks without a category of their own. The
- * kind of a command is its program, a word after that if all commands of the
- * program in the bag have the same there (samtools sort), and the names of its
- * options; an interpreter's script counts as its program. Neither values nor
- * paths get into it: it is kept in the history, which others may read.
+ * Layer: history. Used by cli, for tasks without a category of their own. A
+ * command's kind is its program, the next word if all the bag's commands of
+ * the program share it (samtools sort), and the names of its options; an
+ * interpreter's script counts as its program. Values and paths are excluded,
+ * since kinds are kept in the history, which others may read.
  *
  *   cd /scratch; OMP_NUM_THREADS=4 python3 ~/fit.py --lr=0.1 -n 7 in.csv
  *       -> "python3 fit.py --lr -n"
@@ -26,7 +26,7 @@
 
 struct bats_task_kind {
     char name[BATS_KIND];
-    uint32_t tasks; /* that were asked for */
+    uint32_t tasks; /* number of tasks */
 };
 
 struct bats_task_kinds {
@@ -39,12 +39,11 @@ struct bats_task_kinds {
 /* Notes a command of the bag. BATS_ENOMEM. */
 int bats_task_kinds_see(struct bats_task_kinds *kinds, const char *command);
 
-/* The number of the kind of a command that was noted; BATS_NO_KIND: no
- * memory. */
+/* Number of the kind of a noted command; BATS_NO_KIND: out of memory. */
 uint32_t bats_task_kinds_number(struct bats_task_kinds *kinds,
                                 const char *command);
 
-/* The number of the kind of this name. BATS_NO_KIND: no memory. */
+/* Number of the kind of this name; BATS_NO_KIND: out of memory. */
 uint32_t bats_task_kinds_named(struct bats_task_kinds *kinds,
                                const char *name);
 

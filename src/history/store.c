@@ -12,14 +12,14 @@
 #include "util/grow.h"
 
 #define VERSION 2
-#define PATIENCE_MS 5000 /* for the transaction of another process */
+#define PATIENCE_MS 5000 /* wait for another process's transaction */
 
 struct bats_store {
     sqlite3 *sqlite;
     char *path;
 };
 
-/* Its comments are in the file: `.schema` of sqlite3 shows them. */
+/* The comments are stored in the file: `.schema` of sqlite3 shows them. */
 static const char tables[] =
     "CREATE TABLE run ( -- that were added, so that each counts once\n"
     "  id INTEGER PRIMARY KEY, name TEXT UNIQUE,\n"
@@ -92,7 +92,7 @@ static int step(struct bats_store *s, sqlite3_stmt *q, struct bats_error *err)
     return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : fail(s, rc, err);
 }
 
-/* The integer that `sql` yields for these texts, 0 if it yields none. */
+/* The integer that `sql` yields for these texts; 0 if none. */
 static int ask(struct bats_store *s, const char *sql, const char *const *texts,
                int n, int64_t *value, struct bats_error *err)
 {
@@ -111,7 +111,7 @@ static int ask(struct bats_store *s, const char *sql, const char *const *texts,
 
 /* ---- opening ---- */
 
-/* The directories of the path. What fails here shows as the file is opened. */
+/* Creates the path's directories. Failures show when the file is opened. */
 static void make_directories(const char *path)
 {
     char *copy = strdup(path);
@@ -127,7 +127,7 @@ static int check_version(struct bats_store *s, bool create,
                          struct bats_error *err)
 {
     int64_t version, objects;
-    /* In this order: another process may make the tables in between. */
+    /* The order matters: another process may create the tables in between. */
     int rc =
         ask(s, "SELECT count(*) FROM sqlite_master", NULL, 0, &objects, err);
     if (rc == 0)
@@ -202,7 +202,7 @@ void bats_store_close(struct bats_store *store)
 
 /* ---- adding ---- */
 
-/* The older bags of each kind and cluster become a row for their month. */
+/* Merges older bags of each kind and cluster into one row per month. */
 static const char merge_sql[] =
     "CREATE TEMP TABLE old AS SELECT rowid AS id FROM (SELECT rowid,"
     "    row_number() OVER (PARTITION BY kind, cluster"
@@ -242,13 +242,13 @@ static int32_t month_of(int64_t ended_s)
                : 0;
 }
 
-/* The ids of a kind and of a place, which are made if they are new. */
+/* Finds the ids of a kind and a place; adds new ones. */
 static int find_ids(struct bats_store *s, const char *kind,
                     const struct bats_past_place *place, int64_t *kind_id,
                     int64_t *place_id, struct bats_error *err)
 {
     const char *const texts[] = {place->name, place->site, place->hardware};
-    /* Without a change, RETURNING yields nothing. */
+    /* RETURNING yields nothing without a change. */
     int rc = ask(s,
                  "INSERT INTO kind (name) VALUES (?) ON CONFLICT DO UPDATE"
                  " SET name = excluded.name RETURNING id",
@@ -394,7 +394,7 @@ static void copy(char *to, size_t size, sqlite3_stmt *q, int column)
 
 struct reader {
     struct bats_past *past;
-    size_t kinds, places, rows; /* room for them */
+    size_t kinds, places, rows; /* room for these */
 };
 
 static bool take_kind(struct reader *r, sqlite3_stmt *q)
@@ -449,12 +449,12 @@ static bool take_row(struct reader *r, sqlite3_stmt *q)
     return true;
 }
 
-/* Rows refer to kinds and places by their order. Those that refer to none,
- * since somebody has edited the file, are left out. */
+/* Rows refer to kinds and places by order. Rows with invalid references, in an
+ * edited file, are left out. */
 static const struct {
     const char *sql;
     bool (*take)(struct reader *reader,
-                 sqlite3_stmt *q); /* false: no memory */
+                 sqlite3_stmt *q); /* false: out of memory */
 } parts[] = {
     {"SELECT name FROM kind ORDER BY id", take_kind},
     {"SELECT name, site, hardware FROM cluster ORDER BY id", take_place},
@@ -476,7 +476,7 @@ int bats_store_read(struct bats_store *s, struct bats_past *past,
 {
     struct reader r = {.past = past};
     *past = (struct bats_past){0};
-    int rc = run_sql(s, "BEGIN", err); /* of one moment */
+    int rc = run_sql(s, "BEGIN", err); /* a consistent snapshot */
     for (size_t i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++) {
         sqlite3_stmt *q = NULL;
         rc = prepare(s, parts[i].sql, &q, err);

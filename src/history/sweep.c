@@ -8,12 +8,12 @@
 #include "history/believe.h"
 #include "util/text.h"
 
-/* An earlier bag counts this much of the one after it. */
+/* Weight of a bag relative to the next one. */
 #define FADES 0.5
 
 /* ---- as text ---- */
 
-/* Calls f for each number that is kept: of a matrix the upper triangle. */
+/* Visits each stored number: the upper triangles of the matrices. */
 static bool each(struct bats_factors *f, bool (*visit)(void *, double *),
                  void *context)
 {

@@ -1,10 +1,10 @@
 /*
- * sweep: runtimes of a sweep by its numeric parameters, as the history keeps
- * them, and what they predict for other points.
+ * sweep: a sweep's runtimes by its numeric parameters, as kept in the history,
+ * and predictions for other points.
  *
  * Layer: history. Used by cli. The model is that of bats/factors.h, from the
- * last bags of a kind that have parameters of the same names, the later the
- * more.
+ * last bags of a kind with the same parameter names; later ones have more
+ * weight.
  */
 #ifndef BATS_HISTORY_SWEEP_H
 #define BATS_HISTORY_SWEEP_H
@@ -22,19 +22,21 @@ struct bats_past_sweep {
     struct bats_factors sums;    /* of seconds */
 };
 
-/* As text: the names, and a line of numbers. NULL: no memory. For free(). */
+/* As text: the names, and a line of numbers. For free(). NULL: out of
+ * memory. */
 char *bats_past_sweep_text(const struct bats_past_sweep *sweep);
 
-/* Parses that text. NULL: no memory, or another text. For free(). */
+/* Parses that text. For free(). NULL: out of memory, or not such a text. */
 struct bats_past_sweep *bats_past_sweep_parse(const char *text);
 
-/* How a bag's points are: of those of one kind, and of what its model says. */
+/* The model of a kind, and its predictions for the bag's points. */
 struct bats_past_model {
-    struct bats_factor_model model; /* in seconds; may not be there */
-    double mean, cv;                /* of what it says of the bag's points */
+    struct bats_factor_model model; /* in seconds; may be missing */
+    double mean, cv;                /* of its predictions for the bag's
+                                       points */
 };
 
-/* The models of the kinds, for a bag whose parameters have these names.
+/* Fits the models of the kinds, for a bag with these parameter names.
  * BATS_ENOMEM. */
 int bats_history_models(const struct bats_past *past,
                         const struct bats_task_kinds *kinds, const char *names,

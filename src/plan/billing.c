@@ -1,4 +1,4 @@
-/* billing: how the site bills. See bats/billing.h. */
+/* billing: costs of times and times for money. See bats/billing.h. */
 #include "bats/billing.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define POINTS_MAX 1000 /* with more points than this, */
-#define STEPS 200       /* one is kept for each step of the budget */
+#define STEPS 200       /* one is kept per step of the budget */
 
 struct problem {
     const struct bats_plan_item *items;

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #define IMPROVEMENT 1e-12 /* a smaller relative gain does not count */
-#define ROUNDING 1e-13    /* difference of sums in another order */
-#define SAME 1e-15        /* efficiencies that differ by less are equal */
+#define ROUNDING 1e-13    /* tolerance for the order of summation */
+#define SAME 1e-15        /* relative tolerance for equal efficiencies */
 
 /* Steps of one search, and of one that begins when the patience is used up.
- * Ten times as many find nothing that a user would notice. */
+ * Ten times as many give no noticeable improvement. */
 #define STEPS 10000
 #define LAST_STEPS 1000
 
@@ -69,8 +69,8 @@ void bats_knapsack_sort(struct bats_knapsack *knapsack)
         type[i].divisor = divisor = bats_knapsack_gcd(type[i].price, divisor);
 }
 
-/* The greatest rate that the types from `first` on can add for `capacity`,
- * beyond their minima, if their pieces could be divided. */
+/* Greatest rate that the types from `first` on can add for `capacity`, beyond
+ * their minima, if pieces were divisible. */
 static double relax(const struct bats_knapsack *knapsack, size_t first,
                     double capacity)
 {

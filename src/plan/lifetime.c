@@ -25,7 +25,7 @@ bats_time bats_survival_quantile(enum bats_survival survival, double a,
     return time < (double)BATS_LONGEST ? (bats_time)time : BATS_NEVER;
 }
 
-/* The share of the ages of a trace that are not above this one. */
+/* Fraction of a trace's ages up to this one. */
 static double counted(const struct bats_lifetime *l, bats_time age)
 {
     uint32_t n = 0;

@@ -29,12 +29,12 @@ struct planner {
     bats_money unit; /* greatest common divisor of the charges */
     int64_t budget;  /* in multiples of `unit` */
     uint64_t n_tasks;
-    int64_t windows_min; /* fewer are of no use */
-    int64_t windows_max; /* no configuration can be paid for more */
+    int64_t windows_min; /* fewer are useless */
+    int64_t windows_max; /* no configuration is affordable for more */
     struct bats_error *err;
 };
 
-/* The task of the knapsack, and its answer. */
+/* A knapsack problem and its answer. */
 struct choice {
     int64_t windows;
     int64_t capacity; /* price per window */
@@ -52,7 +52,7 @@ int64_t bats_plan_windows(uint64_t n_tasks, double rate)
     return windows < 1 ? n_tasks > 0 : (int64_t)windows;
 }
 
-/* The smallest rate that finishes the bag in `windows`. */
+/* Smallest rate that finishes the bag in `windows`. */
 static double rate_needed(uint64_t n_tasks, int64_t windows)
 {
     double rate = (double)n_tasks / (double)windows * (1 - TOLERANCE);
@@ -75,8 +75,8 @@ static bool search(struct planner *p, int64_t capacity, double target,
     return true;
 }
 
-/* An upper bound of the tasks that can be done in `windows` for the budget, if
- * machines could be divided. It never falls with more windows. */
+/* Upper bound on the tasks in `windows` within the budget, with divisible
+ * machines. Never falls with more windows. */
 static double tasks_bound(const struct planner *p, int64_t windows)
 {
     double share = (double)p->budget / (double)windows;
@@ -172,7 +172,7 @@ static void use_one_type(const struct planner *p, double tasks, int64_t least,
             c->best.counts[first->item] = x;
             return;
         }
-        /* The most machines that can be paid for longer. */
+        /* Most machines that are affordable for longer. */
         int64_t longer = k < least ? least : k + 1;
         x = (uint32_t)(p->budget / longer / first->price);
     }

@@ -6,7 +6,7 @@ static bats_time nearest_second(bats_time age)
     return (age + BATS_SECOND / 2) / BATS_SECOND * BATS_SECOND;
 }
 
-/* The charge of a step; or of a block, by its length. */
+/* Charge of a step, or of a block by its length. */
 static __int128 charge_at(const struct bats_tariff *t, uint32_t step,
                           bats_time length)
 {

@@ -7,20 +7,20 @@
 #include "util/larger.h"
 
 #define CLASSES 256
-/* Relative precision of an end and of a demand: means are known no better. */
+/* Relative precision of ends and demands; means are known no better. */
 #define PRECISION 2e-3
-/* If the demand cannot be met, the plan does this share of what is possible,
- * sooner. */
+/* If the demand cannot be met, the plan does this fraction of the possible
+ * work, but sooner. */
 #define ENOUGH 0.98
-/* An end is found from at most this many held machines. */
+/* At most this many held machines are used to find an end. */
 #define SAMPLE 512
-/* The first step from the guess of the end is this factor; each later one is
- * the square of the last. */
+/* Factor of the first step from the guessed end; each later one is the square
+ * of the last. */
 #define NEAR 1.07
 #define FOREVER 1e9
 #define INSTANT 1e-6
 
-/* Windows that do `worth` more tasks. */
+/* Windows that add `worth` tasks. */
 struct step {
     int64_t windows;
     double worth;
@@ -49,9 +49,9 @@ static double worth_of_new(const struct bats_windows_type *t, double paid,
     return larger(smaller(paid, end) - t->loss, 0) * t->rate * t->slots;
 }
 
-/* Makes steps of worth[i], what a machine is worth with windows[i], joined
- * until each is worth less per window than the one before. Returns the number
- * of steps that are worth anything. */
+/* Makes steps from worth[i], a machine's tasks with windows[i]; steps are
+ * joined until each adds less per window than the one before. Returns the
+ * number of useful steps. */
 static int make_steps(const int64_t *windows, const double *worth, int n,
                       struct step *steps)
 {
@@ -72,7 +72,7 @@ static int make_steps(const int64_t *windows, const double *worth, int n,
     return top;
 }
 
-/* *paid: what the machine is worth as it is. */
+/* *paid: the machine's tasks without further windows. */
 static int steps_of_held(const struct bats_windows_problem *p,
                          const struct bats_windows_machine *m, double end,
                          double *paid, struct step *steps)
@@ -117,22 +117,23 @@ static int steps_of_new(const struct bats_windows_type *t, double end,
 
 /* ---- how much can be done by an end ---- */
 
-/* A machine of one slot whose task ends in paid time, as most are: what does
- * not depend on the end. */
+/* Precomputed values, independent of the end, for the common machine: one
+ * slot, whose task ends in paid time. */
 struct plain {
-    bool is_plain; /* false: another one, and nothing else is said */
+    bool is_plain; /* false: another machine; the rest is unset */
     double paid, rest, loss, rate, size;
-    double now; /* its worth as it is, for an end beyond its paid time */
+    double now; /* its tasks without further windows, for an end beyond its
+                   paid time */
 };
 
-/* A problem that is looked at. */
+/* A prepared problem. */
 struct view {
     const struct bats_windows_problem *p;
-    uint32_t stride;                 /* every so manieth machine stands for
-                                        those up to the next one */
-    double scale[BATS_CLUSTERS_MAX]; /* class of a task in a window */
+    uint32_t stride;                 /* every stride-th machine represents
+                                        those up to the next */
+    double scale[BATS_CLUSTERS_MAX]; /* class of one task per window */
     bool is_paid[BATS_CLUSTERS_MAX]; /* the budget pays for a window */
-    struct plain plain[SAMPLE];      /* the machines that are looked at */
+    struct plain plain[SAMPLE];      /* of the examined machines */
 };
 
 struct tally {
@@ -155,15 +156,15 @@ static struct plain plain_of(const struct bats_windows_problem *p,
                           .now = worth_of_held(p, m, m->paid, FOREVER)};
 }
 
-/* Types of which the budget does not pay a whole window are left out. */
+/* Excludes types of which the budget does not pay a whole window. */
 static void look_at_budget(struct view *v, double budget)
 {
     for (size_t i = 0; i < v->p->n_types; i++)
         v->is_paid[i] = v->p->types[i].charge <= budget;
 }
 
-/* The last class but one is tasks for money of the best type in whole windows,
- * the last one is for nothing. */
+/* Sets up the classes: the last but one has the best type's tasks per money in
+ * whole windows, the last one is free. */
 static void look_at(struct view *v, const struct bats_windows_problem *p,
                     double budget)
 {
@@ -231,8 +232,8 @@ static inline int steps_of_plain(const struct plain *m, double end,
     return n + (last.worth > 0);
 }
 
-/* *paid becomes what a held machine is worth as it is; returns the number of
- * steps beyond that. `i` counts the machines that are looked at. */
+/* *paid: a held machine's tasks without further windows. Returns the number of
+ * further steps. i counts the examined machines. */
 static inline int steps_of(const struct view *v, uint32_t i, double end,
                            double *paid, struct step *steps)
 {
@@ -242,8 +243,8 @@ static inline int steps_of(const struct view *v, uint32_t i, double end,
                                steps);
 }
 
-/* Counts the steps of the machines that are held; returns what these are worth
- * as they are. */
+/* Counts the steps of held machines; returns their tasks without further
+ * windows. */
 static double tally_held(const struct view *v, double end, struct tally *t)
 {
     const struct bats_windows_problem *p = v->p;
@@ -268,8 +269,8 @@ static void tally_new(const struct view *v, double end, struct tally *t)
               steps_of_new(&p->types[i], end, steps));
 }
 
-/* The steps that are bought until enough is done: all of the classes beyond the
- * last one, and of that as many as the rest of money and tasks asks for. */
+/* The steps to buy: all in classes above the last one, and as many of the last
+ * class as the remaining money and tasks allow. */
 struct selection {
     double done; /* tasks */
     int last;
@@ -284,7 +285,7 @@ static struct selection choose(const struct tally *t, double done,
         if (t->worth[i] <= 0)
             continue;
         if (t->cost[i] > 0 && budget <= 0)
-            break; /* only the first class is for nothing */
+            break; /* only the first class is free */
         s.last = i;
         s.money = budget;
         s.tasks = want - s.done;
@@ -310,10 +311,10 @@ struct purchase {
     const struct view *v;
     struct bats_windows_plan *plan;
     double budget;
-    struct selection left; /* to be bought of the last class */
+    struct selection left; /* to buy from the last class */
 };
 
-/* A parked machine for fewer windows: nothing but the first is decided on
+/* Buys part of a step for a parked machine: only the first window is decided
  * now. */
 static double part_of(const struct purchase *b, uint32_t type, double left,
                       double *windows)
@@ -322,8 +323,7 @@ static double part_of(const struct purchase *b, uint32_t type, double left,
     return *windows >= 1 && b->plan->buys[type] == 0;
 }
 
-/* Windows at the end of the step for `n` parked machines that nothing is left
- * for. */
+/* Unneeded windows at the end of the step for n parked machines. */
 static double spare(const struct purchase *b, uint32_t type, double n,
                     const struct step *step)
 {
@@ -332,8 +332,8 @@ static double spare(const struct purchase *b, uint32_t type, double n,
     return n >= 1 ? larger(floor(over / (t->rate * t->slots)), 0) : 0;
 }
 
-/* The step for as many of `n` machines as are wanted and can be paid; how many
- * these are. */
+/* Buys the step for as many of n machines as are wanted and affordable;
+ * returns their number. */
 static double buy(struct purchase *b, uint32_t type, double n, bool is_parked,
                   const struct step *step)
 {
@@ -393,7 +393,7 @@ static void buy_all(struct purchase *b)
     }
 }
 
-/* Tasks that all machines do in a window. */
+/* Tasks of all machines per window. */
 static double all_rates(const struct view *v)
 {
     const struct bats_windows_problem *p = v->p;
@@ -408,10 +408,10 @@ static double all_rates(const struct view *v)
 }
 
 /*
- * The soonest end by which the budget does `want`; until `latest` it does
- * `most`, which is no less. From the guess on, by steps that grow; then by
- * halves, and in between where a line through the two ends says, a little
- * beyond that on the side that is farther away.
+ * The soonest end by which the budget does `want`; by `latest` it does `most`
+ * >= want. Brackets the end from the guess in growing steps; then alternates
+ * bisection with interpolation, slightly overshooting towards the farther
+ * side.
  */
 static double soonest(const struct view *v, double budget, double want,
                       double guess, double latest, double most)

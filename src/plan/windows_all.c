@@ -1,14 +1,14 @@
-/* windows_all: what is known without a plan: the cost of all machines until the
- * bag is empty, and the loss where one is given up. See bats/windows.h. */
+/* windows_all: the cost of all machines until the bag is empty, and the loss
+ * when a machine is given up. See bats/windows.h. */
 #include "bats/windows.h"
 
 #include <math.h>
 
 #include "util/larger.h"
 
-/* Relative precision of an end: means are known no better. */
+/* Relative precision of an end; means are known no better. */
 #define PRECISION 2e-3
-/* An end is found from at most this many held machines. */
+/* At most this many held machines are used to find an end. */
 #define SAMPLE 512
 /* See bats_windows_loss. */
 #define LOST 0.5
@@ -21,7 +21,7 @@ double bats_windows_loss(double mean, double cv)
     return LOST * mean * fmin(1 + cv * cv, LOST_MOST);
 }
 
-/* Once all that runs has ended, `now + rate * time` tasks are begun. */
+/* Once all running tasks have ended, now + rate * time tasks are begun. */
 struct line {
     double longest, now, rate;
 };
@@ -50,7 +50,7 @@ static struct line line_of(const struct bats_windows_problem *p)
     return line;
 }
 
-/* Tasks that are begun until `time`, by all machines. */
+/* Tasks begun by all machines until `time`. */
 static double begun(const struct bats_windows_problem *p,
                     const struct line *line, double time)
 {

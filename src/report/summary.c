@@ -287,7 +287,7 @@ static void print_money(FILE *out, const struct bats_report *r)
     bats_report_labelled(out, "charged", text);
 }
 
-/* A power of ten of which the amount has 10 to 100, at least the smallest
+/* A power of ten that keeps two digits of the amount; at least the smallest
  * unit. */
 static bats_money two_digits(bats_money amount)
 {

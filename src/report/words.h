@@ -60,8 +60,8 @@ const char *bats_words_held(char *text, size_t size,
                             const struct bats_schedule *schedule);
 
 /* "every cluster sampled: slow 32, fast 25 for 4 windows, 784 tasks left":
- * decision `i` of a list, and how much later and dearer it is than the one
- * before. */
+ * decision `i` of a list, and how much later and more expensive it is than the
+ * previous one. */
 const char *bats_words_listed(char *text, size_t size,
                               const struct bats_platform *platform,
                               const struct bats_decision *list, size_t n,

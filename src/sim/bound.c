@@ -44,8 +44,7 @@ static int by_efficiency(const void *a, const void *b)
     return left > right ? -1 : left < right;
 }
 
-/* The windows within `makespan`, those that do most work for their price
- * first. */
+/* Windows within `makespan`, those with the most work per price first. */
 static size_t cut_all(const struct bats_bound_problem *p, double makespan,
                       struct piece pieces[PIECES_MAX])
 {
@@ -61,8 +60,7 @@ static size_t cut_all(const struct bats_bound_problem *p, double makespan,
     return n_pieces;
 }
 
-/* The most work possible within `makespan`, if windows could be divided,
- * too. */
+/* Most work possible within `makespan` with divisible windows. */
 static double most_work(const struct bats_bound_problem *p, double budget,
                         double makespan)
 {
@@ -79,8 +77,8 @@ static double most_work(const struct bats_bound_problem *p, double budget,
     return work;
 }
 
-/* Whether whole windows can do the work within `makespan`. True also if that
- * is not known, because the knapsack is hard. */
+/* Whether whole windows can do the work within `makespan`. Also true if
+ * unknown, because the knapsack is hard. */
 static int may_suffice(const struct bats_bound_problem *p, bats_money budget,
                        double makespan, bool *answer, struct bats_error *err)
 {
@@ -113,8 +111,8 @@ static int may_suffice(const struct bats_bound_problem *p, bats_money budget,
     return rc;
 }
 
-/* A makespan that suffices if the budget does: one machine after the other
- * does all the work. */
+/* An upper bound on the makespan if the budget suffices: machines do all the
+ * work one after the other. */
 static double long_enough(const struct bats_bound_problem *p)
 {
     double longest = 0;
@@ -189,7 +187,7 @@ static double bound_of_longest(const struct bats_bound_problem *p,
     return soonest;
 }
 
-/* The longest chain on the fastest machines, whatever they cost. */
+/* The longest chain on the fastest machines, at any cost. */
 static double bound_of_chain(const struct bats_bound_problem *p)
 {
     double soonest = INFINITY;
@@ -203,8 +201,8 @@ static double bound_of_chain(const struct bats_bound_problem *p)
 
 /* ---- for a deadline ---- */
 
-/* The cost of the work if windows could be divided, and that of all windows
- * which it takes part of: these suffice. */
+/* Cost of the work with divisible windows; *enough: with the windows used in
+ * part paid as a whole, which suffices. */
 static double cost_relaxed(const struct bats_bound_problem *p, double deadline,
                            double *enough)
 {
@@ -221,7 +219,7 @@ static double cost_relaxed(const struct bats_bound_problem *p, double deadline,
     return work > 0 ? INFINITY : cost;
 }
 
-/* The windows of a machine that ends the longest task in time. */
+/* Cost of the windows of a machine that ends the longest task in time. */
 static double cost_of_longest(const struct bats_bound_problem *p,
                               double deadline)
 {

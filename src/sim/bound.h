@@ -1,11 +1,10 @@
 /*
- * bound: the clairvoyant bounds, a makespan that no schedule can beat, and a
- * cost.
+ * bound: the clairvoyant bounds, a makespan and a cost that no schedule can
+ * beat.
  *
- * Layer: sim. Used by the worlds, to measure how far from the optimum a run
- * was.
+ * Layer: sim. Used by the worlds, to compare runs with the optimum.
  *
- * Even a scheduler that knows every runtime has to do all the work in windows
+ * Even a scheduler that knows every runtime must do all the work in windows
  * that are paid as a whole. Within a makespan M a machine can be paid for at
  * most k = ceil(M / ATU) windows; the last one is useful only up to M, and
  * every start-up is lost time. So M is too short
@@ -16,10 +15,10 @@
  *   - or if the longest task does not fit into M on any type of machine that
  *     the budget can pay for that long.
  *
- * The bound is the shortest M that neither condition rules out, and no less
- * than the longest chain of tasks takes on the fastest machine. Read the other
- * way round, for a deadline M, it is the least cost of windows that do the
- * bag's work until then, and of those that the longest task needs.
+ * The bound is the shortest M that neither condition rules out, but at least
+ * the time of the longest chain of tasks on the fastest machine. Conversely,
+ * for a deadline M, the cost bound is the least cost of windows that do the
+ * bag's work by then, and at least that of the longest task's windows.
  */
 #ifndef BATS_BOUND_H
 #define BATS_BOUND_H
@@ -45,23 +44,23 @@ struct bats_bound_problem {
     size_t n_types; /* 1..BATS_CLUSTERS_MAX */
     double work;    /* of all tasks, microseconds at speed 1 */
     bats_time window;
-    double chain; /* of the longest chain of tasks that wait for each other;
-                     0: none does */
+    double chain; /* work of the longest chain of dependent tasks; 0: no
+                     dependencies */
 };
 
 /*
  * *makespan: the bound for `budget` in microseconds; INFINITY if the budget
- * cannot pay the bag in any way. Errors: BATS_ENOMEM.
+ * cannot pay for the bag. Errors: BATS_ENOMEM.
  */
 int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
                double *makespan, struct bats_error *err);
 
-/* *cost: the least cost at which the bag can be done by `deadline` (>= 0);
- * INFINITY if it cannot in any way. Errors: BATS_ENOMEM. */
+/* *cost: the bound for completing the bag by `deadline` (>= 0); INFINITY if
+ * that is impossible. Errors: BATS_ENOMEM. */
 int bats_bound_cost(const struct bats_bound_problem *problem,
                     bats_time deadline, double *cost, struct bats_error *err);
 
-/* The time that all machines need together if the bag is a fluid. */
+/* Time that all machines together need for the bag as a fluid. */
 double bats_bound_fluid(const struct bats_bound_problem *problem);
 
 #endif

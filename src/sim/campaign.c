@@ -20,7 +20,7 @@ struct campaign {
     struct bats_error err;
 };
 
-/* Every policy with every budget in one world. */
+/* Plays every policy with every budget in one world. */
 static int play(const struct campaign *c, size_t which, struct bats_error *err)
 {
     const struct bats_scenario *s = c->scenario;
@@ -45,7 +45,7 @@ static void *work(void *context)
     while ((which = atomic_fetch_add(&c->next, 1)) < c->n_worlds) {
         if (play(c, which, &err) == 0)
             continue;
-        /* Worlds before this one are still being played and may fail, too. */
+        /* Earlier worlds are still being played and may also fail. */
         pthread_mutex_lock(&c->lock);
         if (which < c->failed) {
             c->failed = which;
@@ -62,7 +62,7 @@ static int work_on_threads(struct campaign *c, unsigned jobs,
 {
     size_t n = jobs < c->n_worlds ? jobs : c->n_worlds;
     pthread_t *threads = calloc(n, sizeof *threads);
-    size_t started = 1; /* the present thread */
+    size_t started = 1; /* this thread */
     int rc = 0;
     if (!threads)
         return bats_no_memory(err);

@@ -1,18 +1,18 @@
 /*
  * campaign: all runs of a scenario, on several threads, and their summaries.
  *
- * Layer: sim. Used by the verb simulate. The engine has no variables of its
- * own, so worlds can be played side by side; the results are in the order of
- * seed, repeat, budget and policy, whatever the number of threads.
+ * Layer: sim. Used by the verb simulate. The engine has no global variables,
+ * so worlds can be played in parallel; the results are in the order of seed,
+ * repeat, budget and policy, whatever the number of threads.
  */
 #ifndef BATS_CAMPAIGN_H
 #define BATS_CAMPAIGN_H
 
 #include "sim/world.h"
 
-/* Runs everything on `jobs` >= 1 threads. The caller frees *results (*n of
- * them). Errors: that of the first world that has one; BATS_ENOMEM, BATS_ESYS
- * (no threads). */
+/* Runs everything on `jobs` >= 1 threads. The caller frees *results (*n
+ * entries). Errors: the first failing world's; BATS_ENOMEM, BATS_ESYS (no
+ * threads). */
 int bats_campaign_run(const struct bats_scenario *scenario, unsigned jobs,
                       struct bats_world_result **results, size_t *n,
                       struct bats_error *err);

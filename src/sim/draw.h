@@ -25,8 +25,8 @@
  *   uniform LOW HIGH
  *   mixture                    the thesis' third workload, see draw.c
  *
- * and measured runtimes: one of `values`, all with the same chance. Those have
- * no name here, because they come from a file.
+ * and measured runtimes: one of `values`, equally likely. These have no name
+ * here, because they come from a file.
  */
 enum bats_draw_kind {
     BATS_DRAW_CONSTANT,
@@ -60,8 +60,8 @@ bats_time bats_draw_next(const struct bats_draw *draw, gsl_rng *rng);
 double bats_draw_noise(uint64_t seed, uint32_t task, uint32_t execution,
                        double deviation);
 
-/* A factor for the runtime of a task as it is told: uniform in 1 - most .. 1 +
- * most; 0 <= most <= 1. */
+/* Error factor of a told runtime: uniform in 1 - most .. 1 + most; 0 <= most
+ * <= 1. */
 double bats_draw_error(uint64_t seed, uint32_t task, double most);
 
 /* The time when `machine` is lost: exponential with mean `mtbf` > 0. */

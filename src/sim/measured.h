@@ -1,5 +1,5 @@
 /*
- * measured: runtimes that were measured, from a file or from a run's record.
+ * measured: measured runtimes, from a file or from a run's record.
  *
  * Layer: sim. Used by the scenarios. Text files are those of input/runtimes.h.
  * In a record every done task counts, in virtual time. If the run used several

@@ -18,41 +18,43 @@
  *     confidence = 0.95            ; default 0.9
  *     seeds = 1-100                ; default 1: each seed makes another bag
  *     repeats = 1                  ; draw each bag in this many orders
- *     lease = 75s                  ; of jobs: money is held for so long; default
- *                                  ; for all of their time
- *     jobs = 24                    ; at a time, in all clusters; default: any
+ *     lease = 75s                  ; of jobs: money is held for this time
+ *                                  ; ahead; default for all of their time
+ *     jobs = 24                    ; most at a time, in all clusters; default:
+ *                                  ; no limit
  *     monitor = 5m                 ; default window / 12
- *     grace = 5s                   ; before the end of a window, tasks that do
- *                                  ; not continue are told to stop; default 0
+ *     grace = 5s                   ; time before a window's end at which tasks
+ *                                  ; that do not continue are told to stop;
+ *                                  ; default 0
  *     tail = none                  ; replicas of the last tasks, see tail.h;
  *                                  ; default as in a real run
  *     strategy = N=3,T=1x,D=2x,Mr=0.02   ; of the policy expert: see
  *                                  ; bats/strategy.h; default: by
  *     utility = product            ; as --utility of bats-mpi run
- *     timeout = 4h                 ; what runs for longer is stopped and has
- *     retries = 255                ; failed; further attempts. Default none
+ *     timeout = 4h                 ; longer executions are stopped, and fail;
+ *     retries = 255                ; further attempts. Default none
  *     [bag]
  *     tasks = 1000
  *     runtime = normal 15m 2.236m  ; on a machine of speed 1; see draw.h
  *                                  ; or file PATH, of measured runtimes: see
  *                                  ; measured.h. With `tasks`, this many drawn
  *                                  ; at random; without it, each one once
- *     workflow = FILE              ; tasks that wait for others: a Makeflow,
+ *     workflow = FILE              ; tasks with dependencies: a Makeflow,
  *                                  ; WfFormat, DAX or a bag with names
  *                                  ; (input/workflow/workflow.h), with its
  *                                  ; runtimes, or those of `runtime`
  *     needs = 1:70, 4/8G:20, 16/64G/2:10   ; cores, memory and GPUs of tasks:
- *                                  ; a core of 70 %, 4 cores and 8 GiB of
- *                                  ; 20 %, ... Default: those of the workflow
+ *                                  ; 70 % need one core, 20 % 4 cores and
+ *                                  ; 8 GiB, ... Default: those of the workflow
  *                                  ; (coreCount and memory of WfFormat, the
  *                                  ; largest memory of each category), or one
  *                                  ; core
- *     known = 0.3                  ; policies are told them beforehand, wrong
- *                                  ; by up to 30 %; or yes: right. Default:
- *                                  ; they learn them
- *     saves = 10s                  ; tasks that are told to stop save their
- *                                  ; state, and go on elsewhere after this time;
- *                                  ; default: they begin again
+ *     known = 0.3                  ; policies are told runtimes beforehand,
+ *                                  ; wrong by up to 30 %; or yes: exact.
+ *                                  ; Default: policies learn them
+ *     saves = 10s                  ; stopped tasks save their state and
+ *                                  ; continue elsewhere after this time;
+ *                                  ; default: they start again
  *     [cluster NAME]
  *     machines = 32
  *     charge = 3                   ; per machine and window
@@ -60,7 +62,7 @@
  *     expected = 4m                ; runtime of a task there: told to the dbc
  *                                  ; policies; default unknown
  *     slots = 1                    ; tasks at a time, default 1
- *     memory = 64G                 ; of a machine; default: nobody counts it
+ *     memory = 64G                 ; of a machine; default: not counted
  *     gpus = 2                     ; of a machine; default 0
  *     startup = 2m                 ; default 0
  *     queue = 10m                  ; mean wait of a job, exponential: of one
@@ -68,7 +70,7 @@
  *                                  ; they are an allocation; default 0
  *     noise = 0.05                 ; relative deviation from run to run
  *     loss = 500h                  ; mean time until a machine is lost
- *     reliable = no                ; executions may be lost without a word:
+ *     reliable = no                ; executions may be lost silently:
  *     reliability = 0.83           ; these and survival, outages, noticed:
  *                                  ; see input/reliability.h
  *     block, reclaimable, notice, guaranteed, free, lifetime: see
@@ -79,11 +81,11 @@
  * and repeat. cheapest: the whole bag on one machine of the most profitable
  * type. minimum: a sample on every cluster, then the rest on one machine of
  * that type (Bmin of the thesis, 2.3.4). fastest: all machines for the windows
- * of the fluid makespan. Each of them may have +P% or -P%. P% alone: this share
- * of the way from cheapest to fastest.
+ * of the fluid makespan. Each may have +P% or -P%. P% alone: this
+ * fraction of the way from cheapest to fastest.
  *
- * A deadline of P% is this share of the way from the soonest end (bound.h) for any
- * money to the soonest for the budget `cheapest`.
+ * A deadline of P% is this fraction of the way from the soonest end (bound.h)
+ * for any money to the soonest end for the budget `cheapest`.
  */
 #ifndef BATS_SCENARIO_H
 #define BATS_SCENARIO_H
@@ -130,27 +132,27 @@ struct bats_scenario {
     bats_time queue[BATS_CLUSTERS_MAX]; /* mean wait of a job */
     double noise[BATS_CLUSTERS_MAX];
     bats_time loss[BATS_CLUSTERS_MAX]; /* mean; 0: never */
-    bool saves;          /* a task that is told to stop saves its state, */
-    bats_time migration; /* and goes on elsewhere this time later */
+    bool saves;          /* a task that is told to stop saves its state */
+    bats_time migration; /* and continues elsewhere after this time */
     uint32_t n_tasks;
-    struct bats_graph graph; /* without nodes: nobody waits */
+    struct bats_graph graph; /* without nodes: no dependencies */
     uint16_t *category;      /* of its tasks, or NULL */
     struct bats_need *own;   /* by task, while the file is read; or NULL */
-    bool own_measured;       /* they are what tasks had */
+    bool own_measured;       /* the needs are measured */
     struct bats_need kind[BATS_SCENARIO_NEEDS]; /* n_kinds: of `needs` */
-    double share[BATS_SCENARIO_NEEDS];          /* their sum is 1 */
+    double share[BATS_SCENARIO_NEEDS];          /* shares, which add up to 1 */
     size_t n_kinds;
     int64_t memory_kib[BATS_CLUSTERS_MAX]; /* of a machine; 0: any */
     uint32_t gpus[BATS_CLUSTERS_MAX];
     struct bats_need *needs;   /* by category; NULL: tasks take a slot each */
     struct bats_stock *stocks; /* by machine; with `needs` */
     uint32_t n_categories;
-    struct bats_bagfile *bag; /* that of `workflow`, or NULL */
+    struct bats_bagfile *bag; /* bag of `workflow`, or NULL */
     struct bats_draw runtime;
     bats_time *measured; /* from the file or the workflow, or NULL */
-    bats_time *planned;  /* of the workflow, while the file is read */
-    bool is_told; /* policies know the runtimes of a workflow, wrong by up to */
-    double told_error; /* this */
+    bats_time *planned;  /* runtimes of the workflow, while the file is read */
+    bool is_told; /* policies are told the runtimes, wrong by up to */
+    double told_error; /* told_error */
     bool as_measured;    /* the bag is `measured`, each runtime once */
     const struct bats_policy *policies[BATS_SCENARIO_POLICIES];
     size_t n_policies;
@@ -160,11 +162,11 @@ struct bats_scenario {
     size_t n_seeds;
     uint32_t repeats;
     enum bats_billing_model billing;
-    struct bats_goal goal; /* without a deadline if that is a share */
+    struct bats_goal goal; /* without a deadline if given as a share */
     bool has_deadline, deadline_is_share;
     double deadline_share; /* 0.3 for 30% */
-    bats_time lease;   /* of jobs; 0: their price is held for all their time */
-    uint32_t jobs;     /* at a time; 0: no limit */
+    bats_time lease;   /* of jobs; 0: money is held for all their time */
+    uint32_t jobs;     /* most jobs at a time; 0: no limit */
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;
     enum bats_tail tail;
@@ -172,12 +174,11 @@ struct bats_scenario {
     char utility[256]; /* "": the strategy is given */
     bats_time timeout; /* 0: none */
     uint32_t retries;
-    const struct bats_prior *prior; /* what the policy bats believes of the
-                                     * clusters; NULL: nothing. Not in the
-                                     * file */
+    const struct bats_prior *prior; /* prior belief of the policy bats; NULL:
+                                       none. Not in the file */
     char class[BATS_SCENARIO_CLASS]; /* of the tasks, in a history; "": none */
-    bool informed; /* all runtimes are known at the start, but not whose each
-                      of them is; not in the file */
+    bool informed; /* all runtimes are known at the start, but not which task
+                      has which; not in the file */
 };
 
 /* Reads the file. Every mistake is BATS_EINPUT with "path:line: sentence"; a

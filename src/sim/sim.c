@@ -9,28 +9,28 @@
 #include "util/hash.h"
 #include "util/heap.h"
 
-/* A slot and the tasks it was given, first come, first served. A replica is
- * alone in its slot. */
+/* A slot and its queue of tasks, first come, first served. A replica is alone
+ * in its slot. */
 struct slot {
     uint32_t machine, slot;
     uint32_t head, tail;
     bool is_replica;
-    bats_time runtime; /* runtime of the present execution of the head, */
-    bats_time end;     /* and when it answers; or BATS_NEVER */
-    bool is_lost;      /* that end is when its loss is noticed */
+    bats_time runtime; /* runtime of the head's current execution */
+    bats_time end;     /* end of the head; or BATS_NEVER */
+    bool is_lost;      /* at `end` its loss is noticed */
 };
 
 struct machine {
-    uint32_t first_slot, number; /* the number in its cluster, from 0 */
+    uint32_t first_slot, number; /* number in its cluster, from 0 */
     uint32_t jobs;               /* acquisitions so far */
     bool lost;
-    bats_time ready;    /* its start-up is over */
-    bats_time started;  /* if it is a job: billed since then */
-    bats_time taken_at; /* its end, once that was told */
+    bats_time ready;    /* end of its start-up */
+    bats_time started;  /* a job: start of its bill */
+    bats_time taken_at; /* time of its reclaim, once noticed */
 };
 
 #define NO_SLOT UINT32_MAX
-#define SILENCE 1000 /* windows in which nothing has ended */
+#define SILENCE 1000 /* fail after this many windows without an end */
 
 struct world {
     const struct bats_sim_options *o;
@@ -39,15 +39,16 @@ struct world {
     struct machine *machines;
     uint32_t *next;         /* by task: the next task in its slot's queue */
     uint32_t *executions;   /* by task, so far */
-    bats_time answered;     /* the last end of an execution */
+    bats_time answered;     /* last end of an execution */
     struct bats_heap ends;  /* slots, by the end of their running task */
     uint32_t ended;         /* a slot whose task has just ended, still in the
-                             * heap; or NO_SLOT */
-    struct bats_heap joins; /* machines that have yet to join */
-    struct bats_heap bills; /* jobs that have ended */
+                               heap; or NO_SLOT */
+    struct bats_heap joins; /* machines yet to join */
+    struct bats_heap bills; /* ended jobs, yet to be billed */
     struct bats_heap takes; /* machines by the time of their notice, then of
-                             * their end */
-    double *left;           /* by task: share of its work; NULL: none saves */
+                               their reclaim */
+    double *left;           /* by task: fraction of its work left; NULL: no
+                               state is saved */
     size_t next_loss;
     bats_time now;
     bool finished;
@@ -74,7 +75,7 @@ static bats_time told_runtime(const void *context, uint32_t task,
     return (bats_time)((double)o->told[task] / o->speed[cluster] + 0.5);
 }
 
-/* The duration of the execution of `task` that begins now. */
+/* Duration of an execution of `task` that begins now. */
 static bats_time draw_runtime(const struct world *w, uint32_t machine,
                               uint32_t task, uint32_t execution)
 {
@@ -90,7 +91,7 @@ static bats_time draw_runtime(const struct world *w, uint32_t machine,
     return (bats_time)(work / w->o->speed[cluster] + 0.5);
 }
 
-/* The end of the execution of the head that begins at `start`. */
+/* Sets the end of the head's execution, which begins at `start`. */
 static void set_end(struct world *w, struct slot *sl, uint32_t execution,
                     bats_time start)
 {
@@ -135,7 +136,7 @@ static bool has_jobs(const struct world *w)
 static int tell(struct world *w, const struct bats_event *event);
 static int lose(struct world *w, uint32_t machine);
 
-/* Draws when the machine is reclaimed that begins at `start`. */
+/* Draws the reclaim time of a machine that begins at `start`. */
 static void set_lifetime(struct world *w, uint32_t machine, bats_time start)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
@@ -149,7 +150,7 @@ static void set_lifetime(struct world *w, uint32_t machine, bats_time start)
     bats_heap_set(&w->takes, machine, start + notice);
 }
 
-/* It says so first, and then takes it. */
+/* Sends the notice, or reclaims the machine. */
 static int take(struct world *w, uint32_t machine)
 {
     if (w->now >= w->machines[machine].taken_at)
@@ -161,7 +162,7 @@ static int take(struct world *w, uint32_t machine)
                        .runtime = w->machines[machine].taken_at - w->now});
 }
 
-/* The machine starts up. */
+/* Starts the machine up. */
 static void begin(struct world *w, uint32_t machine)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
@@ -170,7 +171,7 @@ static void begin(struct world *w, uint32_t machine)
     set_lifetime(w, machine, w->now);
 }
 
-/* A job waits in the queue, and then starts up. */
+/* Acquires a machine; a job is queued, then starts up. */
 static void acquire(struct world *w, uint32_t machine)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
@@ -178,7 +179,7 @@ static void acquire(struct world *w, uint32_t machine)
     bats_time wait = 0;
     if (bats_lease_terms(w->o->sched.billing.model).idle_is_free) {
         w->machines[machine].ready =
-            BATS_NEVER; /* it begins with its first task */
+            BATS_NEVER; /* begins with its first task */
         return;
     }
     if (!has_jobs(w)) {
@@ -194,13 +195,13 @@ static void acquire(struct world *w, uint32_t machine)
     bats_heap_set(&w->joins, machine, w->machines[machine].ready);
 }
 
-/* How long ago a job began that joins now. */
+/* Age of a job that joins now. */
 static bats_time age_of(const struct world *w, uint32_t machine)
 {
     return has_jobs(w) ? w->now - w->machines[machine].started : 0;
 }
 
-/* The job ends, if there is one. */
+/* Ends the machine's job, if any. */
 static void end_job(struct world *w, uint32_t machine)
 {
     if (!has_jobs(w) || w->machines[machine].started == BATS_NEVER)
@@ -256,7 +257,7 @@ static void take_out(struct world *w, uint32_t slot, uint32_t task)
     start_head(w, slot);
 }
 
-/* A task is told to stop: it yields if it has begun and saves its state. */
+/* Stops a task: it yields if it has begun and saves its state. */
 static enum bats_event_type stop(struct world *w, uint32_t slot, uint32_t task)
 {
     struct slot *sl = &w->slots[slot];
@@ -337,7 +338,7 @@ static int obey(struct world *w)
         case BATS_NOTICE_LOSE:
         case BATS_NOTICE_SKIP:
         case BATS_NOTICE_SHARE:
-            break; /* a machine of the simulator does nothing for these */
+            break; /* these need nothing from the simulator */
         }
         if (rc < 0)
             return rc;
@@ -364,7 +365,8 @@ static int end_task(struct world *w, uint32_t slot)
     return tell(w, &event);
 }
 
-/* Usually the slot was given another task, whose end has only moved it. */
+/* Removes the ended slot from the heap, unless it got another task, which only
+ * moved it. */
 static void forget_ended(struct world *w)
 {
     if (w->ended != NO_SLOT && w->slots[w->ended].head == BATS_NO_TASK)
@@ -397,8 +399,8 @@ static bats_time earlier(bats_time a, bats_time b)
     return a < b ? a : b;
 }
 
-/* One event. At the same time, ends of tasks go first, then machines that join,
- * are billed, are reclaimed or are lost, then the engine's wake-up. */
+/* Handles one event. At equal times, ends of tasks come first, then joining,
+ * billed, reclaimed and lost machines, then the engine's wake-up. */
 static int step(struct world *w)
 {
     uint32_t slot = 0, machine = 0;

@@ -18,24 +18,24 @@ enum { STREAM_NOISE, STREAM_LOSS, STREAM_TOLD };
 struct bats_world {
     const struct bats_scenario *scenario;
     uint32_t seed, repeat;
-    uint64_t order_seed; /* the first repeat draws in the order of a run with
-                          * --seed */
+    uint64_t order_seed; /* the first repeat has the order of a run with
+                            --seed */
     uint64_t noise_seed;
     bats_time *work; /* per task, at speed 1 */
-    bats_time *told; /* per task, the same as policies are told it; or NULL */
+    bats_time *told; /* per task: told to policies; or NULL */
     struct bats_sim_loss *losses;
     size_t n_losses;
     struct bats_observation *seen; /* if the scenario is informed */
     size_t n_seen;
-    double *chain;   /* see bats_graph_chain; NULL: nobody waits */
+    double *chain;   /* see bats_graph_chain; NULL: no dependencies */
     uint32_t *order; /* nodes of the graph, parents first */
     bool has_noise, has_losses;
     struct bats_bound_type types[BATS_CLUSTERS_MAX];
     struct bats_bound_problem problem;
-    bats_time deadline; /* if it is a share in the scenario */
+    bats_time deadline; /* the deadline, if the scenario gives a share */
     bool knows_rr;
     bats_money rr; /* charged to rr without a budget */
-    /* By budget: amount and bound, once they are known. */
+    /* By budget: amount and bound, once known. */
     bool knows_bound[BATS_SCENARIO_BUDGETS];
     bats_money amount[BATS_SCENARIO_BUDGETS];
     double bound[BATS_SCENARIO_BUDGETS];
@@ -145,8 +145,8 @@ static double part_of(int k, uint32_t cores, uint32_t gpus, int64_t memory)
     return k == 0 ? cores : k == 1 ? gpus : (double)memory;
 }
 
-/* Slots for which a task with this need stands by the k-th part of machines,
- * where these are fewest; 0: somewhere nobody counts this part. */
+/* Slots that a task with this need takes by the k-th resource, on the machine
+ * where these are fewest; 0: some machine does not count this resource. */
 static double slots_by(const struct bats_scenario *s,
                        const struct bats_need *need, int k)
 {
@@ -163,7 +163,7 @@ static double slots_by(const struct bats_scenario *s,
     return isfinite(least) ? least : 0;
 }
 
-/* Adds up what tasks need of each part. */
+/* Sums of the needs for each resource. */
 struct sums {
     double slots[BATS_CATEGORIES_MAX][3], of[3];
 };
@@ -177,14 +177,14 @@ static struct sums *begin_sums(const struct bats_scenario *s)
     return sums;
 }
 
-/* The work in slots by the part that is scarcest for the bag. */
+/* Work in slots by the scarcest resource. */
 static double most_of(const struct sums *sums)
 {
     return fmax(fmax(sums->of[0], sums->of[1]), sums->of[2]);
 }
 
-/* The minimal work of the bag, for the bound: with noise, each task's first
- * execution, on the cluster where that is shortest. */
+/* Minimal work of the bag, for the bound: with noise, each task's first
+ * execution on the cluster where it is shortest. */
 static void sum_up(struct bats_world *w)
 {
     const struct bats_scenario *s = w->scenario;
@@ -223,7 +223,7 @@ static void sum_up(struct bats_world *w)
             w->chain[bats_graph_chain(&s->graph, w->order, w->chain, NULL)];
 }
 
-/* The cost of `work` on one machine of the most profitable type. */
+/* Cost of `work` on one machine of the most profitable type. */
 static double cost_on_one(const struct bats_bound_problem *p, double work)
 {
     size_t best = 0;
@@ -307,7 +307,7 @@ void bats_world_destroy(struct bats_world *world)
 
 /* ---- a run ---- */
 
-/* Keeps its own accounts, from the commands alone. */
+/* Independent accounts, kept from the commands alone. */
 struct auditor {
     bats_money budget, charged;
     uint32_t violations;
@@ -368,7 +368,7 @@ static void read_off(const struct bats_world *w, const struct bats_sched *s,
     }
 }
 
-/* The charge of all machines together for an hour. */
+/* Hourly charge of all machines together. */
 static bats_money hourly(const struct bats_platform *p)
 {
     double price = 0;
@@ -397,8 +397,8 @@ static struct bats_billing billing_of(const struct bats_scenario *s)
     return billing;
 }
 
-/* An allocation of all machines waits in the queue before the run, as long as
- * the kind of machine that is longest in coming. */
+/* Queue wait of an allocation of all machines: that of the cluster with the
+ * longest wait. */
 static bats_time wait_of_all(const struct bats_world *w)
 {
     const struct bats_scenario *s = w->scenario;
@@ -510,8 +510,8 @@ int bats_world_least_cost(const struct bats_world *w, bats_time deadline,
 
 /* ---- budgets ---- */
 
-/* Machines of each type for one window, as many as a sample has tasks (or all
- * of them; at most a tenth of the number of tasks), and the rest of the bag on
+/* Cost of one window of machines of each type, one per task of the sample (or
+ * all of them; at most a tenth of the tasks), and of the rest of the bag on
  * one machine. */
 static bats_money minimum(const struct bats_world *w)
 {
@@ -534,7 +534,7 @@ static bats_money minimum(const struct bats_world *w)
     return (bats_money)cost;
 }
 
-/* The cost of all machines for the windows that the bag needs as a fluid. */
+/* Cost of all machines for the windows that the bag needs as a fluid. */
 static bats_money fastest(const struct bats_world *w)
 {
     const struct bats_bound_problem *p = &w->problem;
@@ -544,7 +544,7 @@ static bats_money fastest(const struct bats_world *w)
     return (bats_money)(ceil(bats_bound_fluid(p) / (double)p->window) * price);
 }
 
-/* `share` of the way from cheapest to fastest. */
+/* Fraction `share` of the way from cheapest to fastest. */
 static bats_money between(const struct bats_world *w, double share)
 {
     double least = cost_on_one(&w->problem, w->problem.work);
@@ -591,7 +591,7 @@ static int amount_of(struct bats_world *w,
         *amount = between(w, b->factor);
         return 0;
     }
-    /* Rounded up to a millionth; 10 % of a round sum stays round. */
+    /* Rounded up to a millionth, but 10 % of a round sum stays round. */
     *amount = (bats_money)ceil((double)*amount * b->factor - 1e-3);
     return rc;
 }
@@ -604,7 +604,7 @@ static int know_budget(struct bats_world *w, uint32_t budget,
         return 0;
     int rc =
         amount_of(w, &w->scenario->budgets[budget], &w->amount[budget], err);
-    w->bound[budget] = INFINITY; /* it is that of whole windows */
+    w->bound[budget] = INFINITY; /* the bound is for whole windows */
     struct bats_lease_terms terms = bats_lease_terms(w->scenario->billing);
     if (rc == 0 && (terms.in_windows || !terms.prolongs))
         rc =

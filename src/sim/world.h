@@ -21,7 +21,7 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
                       struct bats_error *err);
 void bats_world_destroy(struct bats_world *world); /* NULL is legal */
 
-/* The work of each task, microseconds at speed 1; the world's. */
+/* Work of each task, microseconds at speed 1; owned by the world. */
 const bats_time *bats_world_work(const struct bats_world *world);
 
 struct bats_world_result {
@@ -45,8 +45,8 @@ struct bats_world_result {
     double ratio; /* makespan / bound; 0 if tasks are undone */
 };
 
-/* The bounds (bound.h) of the world: the shortest makespan for any money, and
- * the least cost for a deadline. */
+/* The world's bounds (bound.h): the shortest makespan for any money, and the
+ * least cost for a deadline. */
 int bats_world_soonest(const struct bats_world *world, double *makespan,
                        struct bats_error *err);
 int bats_world_least_cost(const struct bats_world *world, bats_time deadline,

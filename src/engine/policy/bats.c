@@ -169,7 +169,7 @@ static void plan_soonest(const struct state *s, struct work *w)
     plan_until_limit(s, w);
 }
 
-/* Where only leases of jobs are paid: plans which jobs to hold, not how
+/* If only leases of jobs are paid: plans which jobs to hold, not for how
  * long. */
 static void plan_jobs(const struct state *s, struct work *w)
 {

@@ -89,8 +89,8 @@ static void make_clusters(struct sampling *p, const struct state *s)
     }
 }
 
-/* Tasks left after the paid windows. An allocation is paid as it is used;
- * there, running tasks count as half done. */
+/* Tasks left after the paid windows. An allocation has no such windows: there,
+ * pending tasks and half of the running ones. */
 static uint64_t tasks_left(const struct state *s)
 {
     int64_t left = s->money.terms.lasts

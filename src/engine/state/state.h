@@ -12,13 +12,13 @@
  *   needs.c       tasks that hold several slots, memory and GPUs
  *   executions.c  the executions of tasks: originals and replicas
  *   tasks.c       their results, failures and losses
- *   categories.c  what tasks of one kind take
- *   durations.c   how long a task may take that begins now
- *   chains.c      how long chains of tasks take
- *   purses.c      workflows that share the run (purses.h), what they hold for
- *   stakes.c      a machine, and
- *   payment.c     what they can pay for
- *   books.c       what the driver is told of all this (books.h)
+ *   categories.c  runtimes by category of task
+ *   durations.c   how long a task that begins now may take
+ *   chains.c      lengths of chains of tasks
+ *   purses.c      workflows that share the run (purses.h)
+ *   stakes.c      money that workflows hold for machines
+ *   payment.c     what workflows can pay for
+ *   books.c       leases and stakes reported to the driver (books.h)
  *   answers.c     commands and decisions
  *   state.c       set-up and end
  */
@@ -85,7 +85,7 @@ struct run {
     double retry_time;        /* of the rules */
     bool has_limits;          /* tasks have time-outs; */
     bool gives_up;            /* then the tail gives them up; */
-    bool limits_vary;         /* they depend on what is known of clusters */
+    bool limits_vary;         /* they depend on the clusters' runtimes */
     enum phase phase;         /* of sampling */
     bool planned;             /* a plan was made from statistics; */
     bool feasible;            /* it completes the bag; */
@@ -95,7 +95,7 @@ struct run {
     bool draining;            /* nothing more is started */
     bool on_hold;             /* the same, but temporarily */
     bool is_open;             /* tasks may be added; */
-    uint32_t in_all;          /*   expected in all; 0: not known */
+    uint32_t in_all;          /* tasks expected in all; 0: unknown */
     enum bats_finish why;     /* reason for draining */
     enum bats_finish finish;
     uint32_t n_released; /* bag.n_released at the last look at machines */

@@ -150,7 +150,7 @@ struct cluster {
     struct bats_cluster spec; /* charge: paid by the ledger per window, 0 in an
                                  allocation */
     bats_money price;         /* charge per window, also in an allocation */
-    bats_time expected;       /* runtime of a task; 0: not known */
+    bats_time expected;       /* runtime of a task; 0: unknown */
     bool is_believed;         /* `expected` is from the prior, not given */
     uint32_t first_machine, n_machines; /* indices into `members` */
     uint32_t n_joined; /* joined, neither lost nor in quarantine */

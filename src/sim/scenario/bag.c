@@ -41,7 +41,7 @@ static int set_runtime(struct bats_sections *r, const char *value,
     return bats_draw_parse(value, &s->runtime, why);
 }
 
-/* The runtimes of the workflow, if it has all of them. */
+/* Takes the workflow's runtimes, if it has all of them. */
 static int take_runtimes(struct bats_sections *r, uint32_t n,
                          bats_time (*runtime)(const void *of, uint32_t task),
                          const void *of, struct bats_error *why)
@@ -52,7 +52,7 @@ static int take_runtimes(struct bats_sections *r, uint32_t n,
         return bats_no_memory(why);
     for (uint32_t i = 0; i < n; i++) {
         s->planned[i] = runtime(of, i);
-        if (s->planned[i] < 0) { /* `runtime` has to say them */
+        if (s->planned[i] < 0) { /* `runtime` must give them */
             free(s->planned);
             s->planned = NULL;
             return 0;
@@ -67,7 +67,7 @@ static bats_time runtime_of_task(const void *workflow, uint32_t task)
     return w->tasks[task].runtime;
 }
 
-/* That of a built-in task; -1: any other. */
+/* Runtime of a built-in task; -1: any other task. */
 static bats_time runtime_of_line(const void *bag, uint32_t task)
 {
     struct bats_text command = {0};
@@ -79,7 +79,7 @@ static bats_time runtime_of_line(const void *bag, uint32_t task)
     return is_builtin ? runtime : -1;
 }
 
-/* Of the bag, or of the workflow. */
+/* Takes the needs from the bag or the workflow. */
 static int take_needs(struct bats_scenario *s, const struct bats_bagfile *bag,
                       const struct bats_workflow *w, struct bats_error *why)
 {
@@ -189,8 +189,8 @@ const struct bats_key bats_scenario_bag_keys[] = {
 
 /* ---- after the last line ---- */
 
-/* Tasks and, unless `runtime` says otherwise, runtimes are those of the
- * workflow. */
+/* Takes tasks from the workflow and, unless `runtime` says otherwise, their
+ * runtimes. */
 static int check_workflow(struct bats_sections *r)
 {
     struct bats_scenario *s = r->object;

@@ -1,4 +1,5 @@
-/* needs: what tasks of a scenario need, and what its machines have. */
+/* needs: resource needs of a scenario's tasks, and resources of its
+ * machines. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "sim/scenario/section.h"
 #include "util/hash.h"
 
-#define SEED 34 /* which tasks need what is the same in all seeds */
+#define SEED 34 /* the same needs for all seeds */
 
 /* ---- the key `needs` ---- */
 
@@ -72,7 +73,8 @@ static struct bats_need draw(const struct bats_scenario *s, uint32_t task)
     return s->kind[k];
 }
 
-/* What tasks of a category had differs; who asks for it asks for the most. */
+/* Measured needs differ within a category; a user would request the
+ * largest. */
 static int level(struct bats_scenario *s, struct bats_error *err)
 {
     int64_t *most = calloc(BATS_CATEGORIES_MAX, sizeof *most);
@@ -120,7 +122,7 @@ static bool fits(const struct bats_scenario *s, const struct bats_need *need)
     return does;
 }
 
-/* Whatever a task needs, each slot of any machine has it. */
+/* Every slot of any machine satisfies every task. */
 static bool are_none(const struct bats_scenario *s)
 {
     struct bats_need most = {.cores = 1};
@@ -146,7 +148,7 @@ struct kind {
     uint16_t of; /* category of the bag */
 };
 
-/* Tasks of a category that differ in needs are several. */
+/* Splits categories whose tasks differ in needs. */
 static int sort(struct bats_sections *r, struct kind *list)
 {
     struct bats_scenario *s = r->object;

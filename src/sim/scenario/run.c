@@ -285,7 +285,7 @@ int bats_scenario_run_goal(struct bats_sections *r)
     return 0;
 }
 
-/* The clusters have the pools that it needs. */
+/* Checks that the clusters have the pools that the strategy needs. */
 static int check_strategy(struct bats_sections *r)
 {
     const struct bats_scenario *s = r->object;
@@ -298,7 +298,7 @@ static int check_strategy(struct bats_sections *r)
     return 0;
 }
 
-/* As a run of it would have it by default. */
+/* The default policy, as in a real run. */
 static const struct bats_policy *default_policy(const struct bats_scenario *s)
 {
     bool unreliable = false;

@@ -1,7 +1,7 @@
 /*
- * section: what the readers of the sections of a scenario share. Values become
- * part of the scenario as they are read (input/sections.h); what depends on
- * several keys is settled after the last line.
+ * section: shared by the readers of a scenario's sections. Values enter the
+ * scenario as they are read (input/sections.h); settings that depend on
+ * several keys are settled after the last line.
  *
  * Layer: sim. Used by sim/scenario and the files beside this one.
  */
@@ -24,26 +24,26 @@ extern const struct bats_key bats_scenario_run_keys[];
 extern const struct bats_key bats_scenario_bag_keys[];
 extern const struct bats_key bats_scenario_cluster_keys[];
 
-/* Goal and strategy, and that they suit each other. */
+/* Settles goal and strategy, and checks that they are compatible. */
 int bats_scenario_run_goal(struct bats_sections *r);
 
-/* The runs: policies, budgets and seeds, by default one each, and no more than
- * can be done; and the grace time, once the window is known. */
+/* Settles the runs: policies, budgets and seeds, by default one each, within
+ * limits; and the grace time, once the window is known. */
 int bats_scenario_run_settle(struct bats_sections *r);
 
-/* The number of tasks: the key `tasks`, or the number of runtimes in the file
- * or of tasks in the workflow. */
+/* Settles the number of tasks: from the key `tasks`, the runtimes in the file,
+ * or the tasks of the workflow. */
 int bats_scenario_bag_settle(struct bats_sections *r);
 
-/* The clusters and their machines, once the billing and the window are
- * known. */
+/* Settles clusters and machines, once billing and window are known. */
 int bats_scenario_clusters_settle(struct bats_sections *r);
 
-/* "1:70, 4/8G:20": into kind and share. */
+/* Parses "1:70, 4/8G:20" into kind and share. */
 int bats_scenario_needs_parse(struct bats_scenario *s, const char *value,
                               struct bats_error *why);
 
-/* What tasks need and machines have, once both are known. */
+/* Settles the needs of tasks and the resources of machines, once both are
+ * known. */
 int bats_scenario_needs_settle(struct bats_sections *r);
 
 static inline unsigned bats_scenario_line(const struct bats_sections *r,

@@ -292,7 +292,7 @@ static struct life life_of(const struct bats_instance *x, bats_time now,
                      : x->ended > 0 ? x->ended
                                     : now - x->sent;
     if (x->time < 0 &&
-        (x->noticed || is_loss)) /* later outcomes are not known yet */
+        (x->noticed || is_loss)) /* later outcomes are unknown */
         time = time > noticed ? time - noticed : 0;
     return (struct life){time, is_loss ? x->noticed : x->time >= 0};
 }

@@ -9,7 +9,7 @@
 #include "engine/tail/papers/instances.h"
 #include "util/hash.h"
 
-#define LOSSES_MOST 64 /* of a task, one after the other */
+#define LOSSES_MOST 64 /* most consecutive losses of a task */
 #define FIRST_OF_TAIL                                                         \
     1000 /* instance numbers from here on belong to the
                               tail */
