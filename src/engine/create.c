@@ -157,20 +157,20 @@ static int check_together(const struct bats_sched_options *o,
         const char *text;
     } rules[] = {
         {!o->graph || o->graph->n_tasks == o->n_tasks,
-         "the graph has another number of tasks than the bag"},
+         "the graph and the bag have different numbers of tasks"},
         {o->rules.retry_time == 0 ||
              (o->rules.retry_time > 1 && o->rules.retry_time <= 1000),
-         "a task that is stopped gets up to 1000 times as much time"},
+         "a timed-out task gets 1 to 1000 times as much time"},
         {!o->open || (o->in_order && !o->graph && !o->sampling.on &&
                       !is_expert && o->order == NULL),
-         "tasks are added to an open bag in their order, without a graph, a "
-         "sampling phase or the policy expert"},
+         "an open bag is run in order, and has no graph, no sampling phase "
+         "and another policy than expert"},
         {are_groups(o, o->category, o->n_categories),
          "the categories of the tasks are out of range"},
         {needs_fit(o), "a task needs more than any machine has"},
         {!o->needs || (o->n_purses == 0 && !o->sampling.on),
-         "tasks with needs of their own go with no workflows with budgets of "
-         "their own, and no choice of a schedule"},
+         "tasks with needs of their own exclude workflows with budgets of "
+         "their own, and the choice of a schedule"},
         {purses_fit(o), "the workflows of the tasks are out of range"},
         {o->n_purses == 0 || !(terms.lasts || o->sampling.on || is_expert),
          "workflows with budgets of their own need machines that are charged "
@@ -183,11 +183,11 @@ static int check_together(const struct bats_sched_options *o,
          "the goal's confidence is out of range"},
         {(o->billing.longest == 0 || o->billing.longest >= o->window) &&
              o->billing.before >= -o->earlier.charged,
-         "how the machines are billed is out of range"},
+         "a billing option is out of range"},
         {!is_by_time(terms) || !o->sampling.on,
-         "a sampling phase offers whole windows; the time is charged here"},
+         "a sampling phase needs machines that are charged by whole windows"},
         {terms.lasts || terms.later || o->earlier.charged <= o->budget,
-         "more has been charged already than the budget allows"},
+         "earlier sessions were charged more than the budget"},
         {o->preempt_lead < o->window,
          "the preemption lead is not shorter than the window"},
         {o->billing.lease == 0 || o->preempt_lead < o->billing.lease / 2,
@@ -196,13 +196,12 @@ static int check_together(const struct bats_sched_options *o,
         {machines_fit(o), "a machine has no cluster or no slots"},
         {!is_expert ||
              (!(o->rules.timeout > 0 || o->rules.timeout_median > 0)),
-         "the policy expert has no timeout but D of its strategy"},
+         "the policy expert takes no timeout: D of its strategy is the limit"},
         {bats_policy_for(o->policy, o->billing.model, o->graph != NULL) ==
              o->policy,
-         "this policy does not go with how the machines are billed"},
+         "this policy does not support this kind of billing"},
         {!o->policy->place || (terms.idle_is_free && o->graph),
-         "this policy compares the cost of single tasks: it needs tasks that "
-         "wait for others, and billing = use"},
+         "this policy needs tasks with dependencies, and billing = use"},
         {earlier_fits(o), "the data of an earlier session are out of range"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)

@@ -122,7 +122,7 @@ static int find_ends(const struct bats_estimator *e, struct ends *ends,
     }
     if (!any)
         return bats_error_set(err, BATS_EINPUT,
-                              "nothing is known of the runtimes on any "
+                              "no runtimes are known on any "
                               "cluster");
     if (e->rate > 0)
         return add(e, &all, ends, err);

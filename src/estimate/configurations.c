@@ -47,7 +47,7 @@ static int make_items(const struct bats_estimator *e, struct items *items,
     }
     if (!any)
         return bats_error_set(err, BATS_EINPUT,
-                              "nothing is known of the runtimes on any "
+                              "no runtimes are known on any "
                               "cluster");
     return 0;
 }
@@ -253,9 +253,9 @@ static int cost_of_one(const struct bats_estimator *e,
         found = true;
     }
     if (!found)
-        return bats_error_set(err, BATS_EOVERFLOW,
-                              "what the bag costs on one machine is too large "
-                              "a number");
+        return bats_error_set(
+            err, BATS_EOVERFLOW,
+            "the cost of the bag on one machine is too large");
     return 0;
 }
 

@@ -60,7 +60,7 @@ static int make_bag(const struct bats_estimator *e, bool high, struct bag *bag,
     }
     if (bag->is.n_types == 0)
         return bats_error_set(err, BATS_EINPUT,
-                              "nothing is known of the runtimes on any "
+                              "no runtimes are known on any "
                               "cluster");
     return 0;
 }

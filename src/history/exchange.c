@@ -355,7 +355,7 @@ static int import_run(struct text *t, struct bats_store *store,
     bool is_joblog = begins(t->bytes, joblog_head);
     int rc = is_joblog ? import_joblog(t, err) : import_sacct(t, err);
     if (rc == 0 && t->gather.n == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: no task in it was done",
+        rc = bats_error_set(err, BATS_EINPUT, "%s: it has no done task",
                             t->path);
     return rc == 0 ? bats_store_add(store, t->name, t->ended_s, &t->kinds,
                                     t->places, &t->gather, err)

@@ -71,7 +71,7 @@ static int fail_system(struct bats_db *db, int rc, struct bats_error *err)
                               db->path, strerror(why));
     return bats_error_set(err, BATS_ESYS, "%s: %s (%s)", db->path,
                           sqlite3_errstr(rc),
-                          why != 0 ? strerror(why) : "no more is known");
+                          why != 0 ? strerror(why) : "cause unknown");
 }
 
 /* SQLite only reports that the file does not exist, even if it may not create

@@ -116,10 +116,11 @@ static int read_rows(struct bats_db *db, sqlite3_stmt *s, uint32_t n_nodes,
                                  (uint32_t)node, n_nodes, edges, &is_damaged))
             return bats_no_memory(err);
         if (is_damaged)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "%s is damaged: who waits for node %" PRId64
-                                  " cannot be read",
-                                  db->path, node + 1);
+            return bats_error_set(
+                err, BATS_EINPUT,
+                "%s is damaged: the children of node %" PRId64
+                " cannot be read",
+                db->path, node + 1);
         any[node] = sqlite3_column_int(s, 1) != 0;
     }
     return rc;

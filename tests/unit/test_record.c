@@ -156,7 +156,7 @@ TEST_IN_DIRECTORY(a_record_that_is_cut_off_is_said_to_be)
     assert_int_equal(truncate(PATH, 0), 0);
     run_task(r, 20, 0, 1, 0);
     assert_int_equal(bats_record_close(r, &err), BATS_ESYS);
-    assert_non_null(strstr(err.text, PATH " was cut off by somebody"));
+    assert_non_null(strstr(err.text, PATH " was truncated while"));
 }
 
 /* ---- what is known of earlier sessions ---- */

@@ -346,7 +346,7 @@ TEST(values_of_run_are_checked)
     refuse_run("policy = dbc", ":2: policy: 'dbc' is not a policy");
     refuse_run("policy =", ":2: policy: '' is not a policy");
     refuse_run("policy = rr,,bats", ":2: policy: '' is not a policy");
-    refuse_run("policy = rr, rr", ":2: policy: 'rr' is there twice");
+    refuse_run("policy = rr, rr", ":2: policy: 'rr' is given twice");
     refuse_run("repeats = 0", ":2: repeats: '0' is not a whole number from 1 "
                               "to 1000000");
     refuse_run("seeds = 0",
@@ -391,7 +391,7 @@ TEST(budgets_are_checked)
             wrong[i]);
         refuse_run(line, expected);
     }
-    refuse_run("budget = 3, rr, 3", ":2: budget: '3' is there twice");
+    refuse_run("budget = 3, rr, 3", ":2: budget: '3' is given twice");
     refuse_run(
         "budget = 3,\n  rr,\n  x",
         ":4: budget: invalid value 'x'; expected an amount, a percentage up "

@@ -362,8 +362,7 @@ static int recover(struct recover *r, const char *copy, const char *to,
     if (rc == 0)
         rc = save_all(r, err);
     if (rc == 0 && r->recovery->rows == 0)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%s: nothing in it can be read any more",
+        rc = bats_error_set(err, BATS_EINPUT, "%s: nothing in it is readable",
                             r->from.path);
     if (rc == 0)
         r->recovery->is_whole = r->recovery->holes == 0 && is_whole(&r->from);

@@ -110,7 +110,7 @@ int bats_record_keep(struct bats_record *r, bool *is_elsewhere,
     bats_record_measure(r);
     if (r->is_cut)
         return bats_error_set(err, BATS_ESYS,
-                              "%s was cut off by somebody while the run wrote "
+                              "%s was truncated while the run wrote "
                               "it; 'bats-mpi record recover' saves what is "
                               "readable",
                               r->path);
@@ -124,7 +124,7 @@ int bats_record_keep(struct bats_record *r, bool *is_elsewhere,
     if (rc < 0 || !is_there)
         return rc;
     return bats_error_set(err, BATS_ESYS,
-                          "%s was replaced by somebody while the run wrote "
+                          "%s was replaced while the run wrote "
                           "it: the record of this run is %s",
                           r->path, to);
 }

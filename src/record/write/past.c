@@ -43,10 +43,11 @@ static int load_texts(struct bats_past *past, struct bats_db *db,
     for (size_t i = 0; rc == 0 && i < past->n; i++) {
         int64_t id = past->tasks[i].id;
         if (id <= past->last_id)
-            rc = bats_error_set(err, BATS_EINPUT,
-                                "%s is damaged: task %lld is there twice, or "
-                                "no task's number",
-                                db->path, (long long)id);
+            rc =
+                bats_error_set(err, BATS_EINPUT,
+                               "%s is damaged: task %lld occurs twice, or has "
+                               "an invalid number",
+                               db->path, (long long)id);
         past->last_id = id;
     }
     return rc;

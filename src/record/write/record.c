@@ -340,7 +340,7 @@ int bats_record_begin(struct bats_record *r,
     int rc = 0;
 
     if (r->past.sessions > 0 && (!r->is_matched || r->n_lacking > 0))
-        return bats_error_set(err, BATS_ESTATE, "the bag was not compared");
+        return bats_error_set(err, BATS_ESTATE, "the bag was not matched");
     if (sqlite3_get_autocommit(r->db.sqlite)) /* no task was new */
         rc = bats_db_run(&r->db, "BEGIN", err);
     if (rc == 0)

@@ -54,7 +54,7 @@ static int add_policy(struct bats_sections *r, const char *item,
         return bats_refuse(why, "'%s' is not a policy", item);
     for (size_t i = 0; i < s->n_policies; i++)
         if (s->policies[i] == policy)
-            return bats_refuse(why, "'%s' is there twice", item);
+            return bats_refuse(why, "'%s' is given twice", item);
     s->policies[s->n_policies++] = policy;
     return 0;
 }
@@ -130,7 +130,7 @@ static int add_budget(struct bats_sections *r, const char *item,
         return bats_refuse(why, "'%s' is too long", item);
     for (size_t i = 0; i < s->n_budgets; i++)
         if (strcmp(s->budgets[i].text, item) == 0)
-            return bats_refuse(why, "'%s' is there twice", item);
+            return bats_refuse(why, "'%s' is given twice", item);
     strcpy(budget->text, item);
     int rc = read_budget(item, budget, why);
     s->n_budgets += rc == 0;
