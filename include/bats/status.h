@@ -203,7 +203,7 @@ enum bats_reason {
     BATS_REASON_VIOLATION, /* the plan no longer fits the money */
     BATS_REASON_LOST,      /* machines were lost */
     BATS_REASON_STALLED,   /* tasks are left and no machine is held */
-    BATS_REASON_CHOSEN,    /* the schedule that was chosen after sampling */
+    BATS_REASON_CHOSEN,    /* the schedule chosen after sampling */
     BATS_REASON_PLANNED,   /* the windows were planned again */
     BATS_REASON_LATE       /* no change: the deadline will be missed;
                               `windows`: until the expected end */

@@ -31,13 +31,15 @@ struct bats_phrase bats_words_duration(bats_time time);
 /* A moment of the run in whole seconds: "0s", "1h5m". */
 struct bats_phrase bats_words_moment(bats_time time);
 
-/* A moment by the local clock, microseconds since 1970: "2026-11-22 18:30:00". */
+/* A moment by the local clock, microseconds since 1970: "2026-11-22
+ * 18:30:00". */
 struct bats_phrase bats_words_clock(int64_t us);
 
 /* An estimated time, microseconds, to the second: "3h48m". */
 struct bats_phrase bats_words_makespan(double us);
 
-/* "exit 3", "signal 9 (KILL)", "timed out", "too long" or "out of memory" (util/usage.h). */
+/* "exit 3", "signal 9 (KILL)", "timed out", "too long" or "out of memory"
+ * (util/usage.h). */
 struct bats_phrase bats_words_end(int exit_status, int signal);
 
 /* "7.9/min", or "7.9 tasks/min": per the smallest unit of time with at least

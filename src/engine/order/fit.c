@@ -2,10 +2,10 @@
  * fit: tasks that need several slots, memory or GPUs of one machine. See
  * order.h.
  *
- * A machine gets the first task that fits: the largest, so that small tasks
- * remain to fill gaps (first fit decreasing). With a graph the weight of its
- * chain counts, too: the product of both decides, so that of chains of about
- * the same weight the largest task is first. In an open bag, older tasks of equal size come
+ * A machine gets the largest task that fits, so that small tasks remain to
+ * fill gaps (first fit decreasing). With a graph, the product of size and
+ * weight of the chain decides, so that the largest task comes first among
+ * chains of similar weight. In an open bag, older tasks of equal size come
  * first.
  *
  * To keep small tasks from starving a large one, the first task that waits for

@@ -3,8 +3,8 @@
  * waiting, a task expected to end after the deadline can be in time only if a
  * faster machine starts a copy.
  *
- *   rest     = expected remaining time of a task where it runs; the elapsed time
- *              again, if its cluster has no results
+ *   rest     = expected remaining time of a task where it runs; the elapsed
+ *              time again if its cluster has no results
  *   total_j  = max((elapsed + rest) T_j / T_i, T_j), or T_j if i is unknown:
  *              the expected time of a copy on cluster j
  *

@@ -291,7 +291,7 @@ int bats_record_submit(struct bats_record *record, uint32_t index,
                        const char *command, const char *given,
                        struct bats_error *err);
 
-/* Passes the tasks of the last bag to `take`, in their order; the texts are valid
+/* Passes the tasks of the last bag to `take`, in order; the texts are valid
  * until it returns. */
 typedef int bats_record_take(void *context, const char *command,
                              const char *given, struct bats_error *err);
