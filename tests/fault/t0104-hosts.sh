@@ -81,7 +81,7 @@ ok 'the launcher has told'
 ended 60
 within 60 nobody_left
 ok 'mpirun ends'
-grep -q 'bats-mpi: mpirun may not see' err
+grep -q 'bats-mpi: mpirun may not notice' err
 ok 'a sentence warns of its exit status'
 
 bats 2 bag --resume
