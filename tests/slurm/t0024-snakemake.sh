@@ -26,7 +26,6 @@ rule square:
     shell: "[ {wildcards.i} != 3 ] || [ -e mended ]; echo $(({wildcards.i} * {wildcards.i})) >{output}"
 S
 cat >drive <<'D'
-echo $$ >pid
 exec snakemake -j 20 --nolock --keep-going --latency-wait 30 \
     --cluster bats-submit --cluster-status bats-state \
     --cluster-cancel bats-cancel "$@"
@@ -38,14 +37,19 @@ flow() {
 }
 
 { flow || :; } >out 2>err & run=$!
-until [ "$(ls began.* 2>/dev/null | wc -l)" = 2 ] &&
-    grep -q "external jobid '4'" err; do sleep 0.2; done
+has_begun() {
+    [ "$(ls began.* 2>/dev/null | wc -l)" = 2 ] &&
+        grep -q "external jobid '4'" err
+}
+within 120 has_begun
 test "$(BATS_SOCKET=$PWD/open.bats.sock bats-state | wc -l)" = 4
 ok 'jobs of two threads have two ranks of a node each'
 job=$(squeue -h -o %i | head -n 1)
 scancel --signal=KILL "$job"
 wait $run || :
-until ! kill -0 $(cat pid) 2>/dev/null; do sleep 0.1; done
+# A process of a node has another number here.
+is_over() { ! pgrep -f 'snakemake -j 20' >/dev/null; }
+within 60 is_over
 touch go
 expect 1 flow >out 2>err
 test "$(cat d/2)" = '2 2'
