@@ -409,7 +409,7 @@ static char *command_of_script(char *script, int n, char **words,
     return text.bytes;
 }
 
-/* What the words of a submission are: a script of Snakemake, or a command. */
+/* The words of a submission: a script of Snakemake, or a command. */
 static char *take_words(struct submission *s, int n, char **words)
 {
     bool may_be = n > 0 && (s->is_script || words[0][0] == '/');

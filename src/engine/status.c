@@ -4,7 +4,7 @@
 #include "bats/plan.h"
 #include "engine/engine.h"
 
-/* What the allocation costs while its machines run this many tasks. */
+/* The cost of the allocation while its machines run this many tasks. */
 static bats_money cost_of_all(const struct state *s, uint32_t pending)
 {
     double rate = 0;

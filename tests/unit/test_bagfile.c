@@ -573,7 +573,7 @@ static void expect_classes(const struct bats_bagfile *bag,
     }
 }
 
-/* What the bag says of task i; 0: nothing. */
+/* The value that the bag gives task i; 0: none. */
 static struct bats_need need_of(const struct bats_bagfile *bag, uint32_t i)
 {
     struct bats_need need = {0};

@@ -224,7 +224,7 @@ static struct bats_runner_result run_within(const char *command, int64_t mib)
     return finish();
 }
 
-/* What comes through a pipe without a newline is kept by tail. */
+/* Piped bytes without a newline are kept by tail. */
 #define HOLD_80_MIB "{ head -c 80M /dev/zero; sleep 1000; } | tail -n 1"
 
 TEST_WITH(a_task_that_holds_too_much_is_killed, set_up, tear_down)

@@ -39,7 +39,7 @@
 struct books;      /* books.h */
 struct lease_kind; /* leases.h */
 
-/* What is known of task runtimes. */
+/* Knowledge of task runtimes. */
 struct knowledge {
     bool believes; /* there is a prior: */
     struct bats_prior prior;

@@ -101,7 +101,7 @@ int bats_record_killed_run(struct bats_record *record, char **run_id,
 int bats_record_share(struct bats_record *record, const char *name,
                       bats_money *charged, struct bats_error *err);
 
-/* What earlier sessions in the same batch job recorded of its bill; all 0
+/* The bill that earlier sessions in the same batch job recorded; all 0
  * without such sessions. */
 struct bats_record_job {
     bats_money charged;   /* by all these sessions */
