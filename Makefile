@@ -101,7 +101,7 @@ SITE_SRC = $(addprefix src/site/, \
 RUN_SRC = $(addprefix src/run/, \
 	auth.c clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c found.c gateway.c heart.c hub.c \
 	joined.c journal.c kept.c launcher.c \
-	master.c mpi.c needs.c open.c open_kinds.c pernode.c prepare.c ready.c reclaims.c \
+	master.c mpi.c needs.c open.c open_driver.c open_kinds.c open_requests.c open_tasks.c pernode.c prepare.c ready.c reclaims.c \
 	results.c shared.c signals.c submission.c \
 	survey.c tls.c watchdog.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \

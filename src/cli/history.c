@@ -324,9 +324,11 @@ static int remove_halves(const struct bats_settings *set,
 
 /* ---- opening and closing ---- */
 
-static int make_lists(struct bats_history *h, uint32_t n,
+/* Makes the lists, with room for the tasks that an open bag will get. */
+static int make_lists(struct bats_history *h, const struct bats_bagfile *bag,
                       struct bats_error *err)
 {
+    size_t n = bats_bagfile_room(bag);
     h->state = calloc(n, sizeof *h->state);
     h->attempts = calloc(n, sizeof *h->attempts);
     h->failures = calloc(n, sizeof *h->failures);
@@ -336,6 +338,8 @@ static int make_lists(struct bats_history *h, uint32_t n,
     h->was = malloc(n * sizeof *h->was);
     if (h->was != NULL)
         memset(h->was, 0xff, n * sizeof *h->was);
+    if (h->state != NULL)
+        memset(h->state + bag->n_tasks, BATS_TASK_LEFT_OUT, n - bag->n_tasks);
     return h->state == NULL || h->attempts == NULL || h->failures == NULL ||
                    h->losses == NULL || h->yields == NULL ||
                    h->edited == NULL || h->was == NULL
@@ -381,7 +385,7 @@ int bats_history_open(const struct bats_settings *set,
     if (rc == 0 && history->path == NULL)
         return 0;
     if (rc == 0)
-        rc = make_lists(history, bag->n_tasks, err);
+        rc = make_lists(history, bag, err);
     if (rc == 0)
         rc = find_begun(bag, history->path, &history->begun, err);
     if (rc == 0 && bats_history_resumes(set))

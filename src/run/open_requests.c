@@ -1,0 +1,242 @@
+/* open_requests: what clients ask of an open bag (src/doc/open.md). */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bats/sched.h"
+#include "run/needs.h"
+#include "run/open_state.h"
+#include "util/grow.h"
+
+bool bats_open_keep_key(struct bats_open *o, const char *key, uint32_t task)
+{
+    bool is_new;
+    uint32_t number = bats_names_add(&o->keys, key, &is_new);
+    if (number == BATS_NO_NAME ||
+        !bats_grow(&o->task_of_key, &o->keys_room, (size_t)number + 1,
+                   sizeof *o->task_of_key))
+        return false;
+    o->task_of_key[number] = task;
+    return true;
+}
+
+static int check_after(const struct master *m, const json_t *after,
+                       struct bats_error *err)
+{
+    for (size_t i = 0; i < json_array_size(after); i++) {
+        json_int_t id = json_integer_value(json_array_get(after, i));
+        if (id < 1 || id > bats_open_count(m))
+            return bats_error_set(
+                err, BATS_EINPUT,
+                "there is no task %" JSON_INTEGER_FORMAT " to wait for", id);
+    }
+    return 0;
+}
+
+/* A task is acknowledged only once it is recorded. */
+static int check_open(const struct master *m, struct bats_error *err)
+{
+    if (m->stopping || m->draining || m->finished || m->open->is_shut)
+        return bats_error_set(err, BATS_EINPUT, "the run ends");
+    if (m->journal.failing_since > 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the record cannot be written");
+    return 0;
+}
+
+static int record_task(struct master *m, uint32_t task, const char *command,
+                       const json_t *request, struct bats_error *err)
+{
+    bool ok;
+    char *given = bats_submission_given(request, &ok);
+    int rc =
+        !ok ? bats_no_memory(err)
+        : m->journal.record == NULL
+            ? 0
+            : bats_record_submit(m->journal.record, task, command, given, err);
+    free(given);
+    return rc;
+}
+
+/* Finds or adds the kind of the submission. */
+int bats_open_take_kind(struct master *m, const struct bats_submission *s,
+                        uint16_t *kind, struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    *kind = 0;
+    if (o->category == NULL)
+        return s->need.cores == 1 && s->need.gpus == 0
+                   ? 0
+                   : bats_error_set(err, BATS_EINPUT,
+                                    "tasks of this run have one core: its "
+                                    "policy, or worker jobs, allow no more");
+    int rc =
+        bats_needs_check(m->options, &m->survey, &s->need, m->has_budget, err);
+    return rc < 0 ? rc
+                  : bats_open_kinds_find(&o->kinds, s->class, &s->need, kind,
+                                         err);
+}
+
+static int submit_new(struct master *m, const struct bats_submission *s,
+                      const json_t *request, uint32_t *task,
+                      struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    struct bats_text command = {0};
+    uint16_t kind = 0;
+    int rc = check_open(m, err);
+    if (rc == 0)
+        rc = check_after(m, s->after, err);
+    if (rc == 0)
+        rc = check_after(m, s->after_any, err);
+    if (rc == 0)
+        rc = bats_open_take_kind(m, s, &kind, err);
+    if (rc == 0)
+        rc = bats_submission_command(request, &command, err);
+    *task = bats_open_count(m);
+    if (rc == 0)
+        rc = bats_bagfile_add(m->options->open->bag, command.bytes, err);
+    if (rc == 0) {
+        o->tasks[*task] =
+            (struct bats_open_task){.first_child = BATS_OPEN_NONE};
+        if (o->category != NULL)
+            o->category[*task] = kind;
+        rc = record_task(m, *task, command.bytes, request, err);
+        if (rc == 0 &&
+            ((s->key != NULL && !bats_open_keep_key(o, s->key, *task)) ||
+             !bats_open_link(o, *task, s->after, false) ||
+             !bats_open_link(o, *task, s->after_any, true)))
+            rc = bats_no_memory(err);
+        if (rc == 0)
+            rc = bats_open_enter(m, *task, s, err);
+        if (rc == BATS_EINPUT) /* the task is recorded: the error is fatal */
+            rc = err->code = BATS_ESTATE;
+    }
+    bats_text_release(&command);
+    return rc;
+}
+
+/* Finds the task submitted with this key; BATS_OPEN_NONE: it is new. A task with a
+ * repeated key that may still run is withdrawn first, and the new one waits
+ * for its end. */
+static int find_known(struct master *m, struct bats_submission *s,
+                      json_t *request, uint32_t *task, struct bats_error *err)
+{
+    const struct bats_open *o = m->open;
+    uint32_t known =
+        s->key != NULL ? bats_names_find(&o->keys, s->key) : BATS_NO_NAME;
+    *task = known != BATS_NO_NAME ? o->task_of_key[known] : BATS_OPEN_NONE;
+    if (*task == BATS_OPEN_NONE || !s->repeats)
+        return 0;
+    uint32_t old = *task;
+    if (o->tasks[old].is_unasked)
+        return bats_open_ask(m, old, err);
+    *task = BATS_OPEN_NONE;
+    if (o->tasks[old].has_ended)
+        return 0;
+    s->after_any = json_pack("[I]", (json_int_t)old + 1);
+    return json_object_set_new(request, "after_any", (json_t *)s->after_any) ==
+                   0
+               ? bats_open_withdraw(m, old, err)
+               : bats_no_memory(err);
+}
+
+/* The state of a task in Snakemake's words. */
+static const char *word_of(const struct master *m, uint32_t task)
+{
+    return bats_sched_is_skipped(m->sched, task) ||
+                   bats_sched_has_failed(m->sched, task)
+               ? "failed"
+           : bats_sched_has_result(m->sched, task) ? "success"
+                                                   : "running";
+}
+
+static json_t *submit(struct master *m, uint32_t client, json_t *request,
+                      struct bats_error *err)
+{
+    struct bats_open *o = m->open;
+    struct bats_submission s;
+    uint32_t task;
+    if (bats_submission_read(request, &o->usual, &s, err) < 0 ||
+        find_known(m, &s, request, &task, err) < 0 ||
+        (task == BATS_OPEN_NONE && submit_new(m, &s, request, &task, err) < 0))
+        return NULL;
+    json_t *answer = json_pack("{s:I}", "id", (json_int_t)task + 1);
+    struct bats_open_task *t = &o->tasks[task];
+    if (json_is_true(json_object_get(request, "wait"))) {
+        if (!t->has_ended)
+            t->client = client;
+        else
+            json_object_set_new(
+                answer, "exit",
+                json_integer(bats_open_is_done(m, task) ? 0 : 1));
+    }
+    return answer;
+}
+
+/* The numbers of the tasks that have not ended. */
+static json_t *list_running(const struct master *m)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < bats_open_count(m); i++)
+        if (!m->open->tasks[i].has_ended)
+            json_array_append_new(list, json_integer((json_int_t)i + 1));
+    return json_pack("{s:o}", "running", list);
+}
+
+static json_t *tell_state(struct master *m, const json_t *id,
+                          struct bats_error *err)
+{
+    if (json_is_string(id) && strcmp(json_string_value(id), "all") == 0)
+        return list_running(m);
+    json_int_t task = json_integer_value(id);
+    if (task < 1 || task > bats_open_count(m)) {
+        bats_error_set(err, BATS_EINPUT, "there is no such task");
+        return NULL;
+    }
+    return bats_open_ask(m, (uint32_t)task - 1, err) < 0
+               ? NULL
+               : json_pack("{s:s}", "state", word_of(m, (uint32_t)task - 1));
+}
+
+/* Skips unknown numbers: tasks to cancel may have ended long ago. While the
+ * run stops nothing is withdrawn: drivers that are stopped with it cancel all
+ * that they have submitted, and --resume would miss it. */
+static json_t *cancel(struct master *m, const json_t *ids,
+                      struct bats_error *err)
+{
+    size_t n = m->stopping ? 0 : json_array_size(ids);
+    for (size_t i = 0; i < n; i++) {
+        json_int_t task = json_integer_value(json_array_get(ids, i));
+        if (task >= 1 && task <= bats_open_count(m) &&
+            bats_open_withdraw(m, (uint32_t)task - 1, err) < 0)
+            return NULL;
+    }
+    return json_pack("{s:b}", "cancelled", 1);
+}
+
+json_t *bats_open_take(void *context, uint32_t client, json_t *request,
+                       struct bats_error *err)
+{
+    struct master *m = context;
+    json_t *value;
+    if (json_object_get(request, "submit") != NULL) {
+        json_t *answer = submit(m, client, request, err);
+        if (answer != NULL)
+            bats_clients_hold(m->open->clients, client);
+        return answer;
+    }
+    if ((value = json_object_get(request, "state")) != NULL)
+        return tell_state(m, value, err);
+    if ((value = json_object_get(request, "cancel")) != NULL) {
+        bats_clients_hold(m->open->clients, client);
+        return cancel(m, value, err);
+    }
+    if (json_is_true(json_object_get(request, "close"))) {
+        m->open->is_closed = true;
+        return json_pack("{s:b}", "closed", 1);
+    }
+    bats_error_set(err, BATS_EINPUT,
+                   "a request must have submit, state, cancel or close");
+    return NULL;
+}
