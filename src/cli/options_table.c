@@ -467,7 +467,7 @@ const struct bats_option bats_options[] = {
         "instead list the expected runtime and cost of each task on each "
         "cluster, by the history; for a sweep, by its numeric parameters "
         "where these explain runtimes"),
-    ROW("csv", 0, NULL, FLAG, AT(csv), PLAN | COMPUTES, OUTPUT,
+    ROW("csv", 0, NULL, FLAG, AT(csv), PLAN | COMPUTES | TASKS, OUTPUT,
         "print comma-separated values (plan: with --frontier)"),
     ROW("json", 0, NULL, FLAG, AT(json), OBJECT, OUTPUT, "answer in JSON"),
     ROW("json", 0, NULL, FLAG, AT(json), LINES, OUTPUT,

@@ -73,11 +73,11 @@ static void put_number(const char *key, int64_t number)
     fputs_unlocked(digits(text, number), stdout);
 }
 
-/* From 0.0001 s on there is no exponent; up to 14 digits are exact. */
+/* From 0.0001 s on there is no exponent. */
 static int put_seconds(const char *key, int64_t us, struct bats_error *err)
 {
     char fraction[BATS_UNITS_TEXT];
-    if ((us != 0 && us < 100) || us >= 100000000000000) {
+    if (us != 0 && us < 100) {
         fputs_unlocked(key, stdout);
         return put_json(json_real((double)us / 1e6), err);
     }
@@ -141,6 +141,81 @@ static int task_json(struct bats_view *view, const struct bats_view_task *t,
     if (rc > 0)
         rc = put_text(",\"stderr\":", text, err);
     fputs_unlocked("}\n", stdout);
+    return rc;
+}
+
+/* ---- a line of comma-separated values ---- */
+
+/* Without the names of a sweep's parameters, which follow. */
+static const char csv_head[] =
+    "task,state,attempts,exit_status,signal,start_unix,real_s,cpu_s,"
+    "max_rss_kib,cost,host,cluster,line,command";
+
+static void put_field(const char *text)
+{
+    putchar_unlocked(',');
+    bats_words_put(stdout, BATS_ENCODE_CSV, text);
+}
+
+static void print_csv_head(const json_t *names)
+{
+    const char *name;
+    json_t *value;
+    fputs(csv_head, stdout);
+    json_object_foreach((json_t *)names, name, value) put_field(name);
+    putchar('\n');
+}
+
+static int put_values(const char *text, const json_t *names,
+                      struct bats_error *err)
+{
+    json_t *own = text[0] != '\0' ? json_loads(text, 0, NULL) : NULL;
+    const char *name;
+    json_t *unused;
+    int rc = 0;
+    json_object_foreach((json_t *)names, name, unused)
+    {
+        json_t *value = json_object_get(own, name);
+        if (value == NULL || json_is_string(value)) {
+            put_field(json_is_string(value) ? json_string_value(value) : "");
+        } else {
+            putchar_unlocked(',');
+            rc = put_json(json_incref(value), err);
+        }
+    }
+    json_decref(own);
+    return rc;
+}
+
+/* What a task does not have yet is left empty. */
+static int task_csv(const struct bats_view_task *t, const json_t *names,
+                    struct bats_error *err)
+{
+    char cost[BATS_UNITS_TEXT];
+    int rc = 0;
+    put_number("", t->number);
+    put_field(t->state);
+    put_number(",", t->attempts);
+    if (t->wall_us < 0 || is_running(t)) {
+        fputs_unlocked(",,,,,,,", stdout);
+    } else {
+        put_number(",", t->exit_status);
+        put_number(",", t->signal);
+        rc = put_seconds(",", t->start_us, err);
+        if (rc == 0)
+            rc = put_seconds(",", t->wall_us, err);
+        if (rc == 0)
+            rc = put_seconds(",", t->cpu_us, err);
+        put_number(",", t->max_rss_kib);
+        put_field(bats_money_format(cost, (bats_money)(t->cost + 0.5)));
+    }
+    put_field(t->host);
+    put_field(t->cluster);
+    put_number(",", t->line);
+    put_field(t->command);
+    if (rc == 0 && names != NULL)
+        rc = put_values(t->parameters, names, err);
+    putchar_unlocked('\n');
     return rc;
 }
 
@@ -213,24 +288,35 @@ int cmd_tasks(struct bats_view *view, const struct bats_settings *set,
     enum bats_view_order order =
         set->slowest > 0 ? BATS_VIEW_SLOWEST : BATS_VIEW_BY_NUMBER;
     struct bats_view_task task;
-    bool failed = false;
+    json_t *names = NULL;
+    bool failed = false, is_first = true;
     if (set->sizes)
         return cmd_sizes(view, set, err);
     int rc = bats_view_tasks(view, state, 0, set->where, order,
                              (int64_t)set->slowest, err);
 
-    if (rc == 0 && !set->json)
+    if (rc == 0 && !set->json && !set->csv)
         printf("%7s  %-8s  %5s  %-15s  %8s  %8s  %-12s  %s\n", "task", "state",
                "tries", "end", "took", "cpu", "host", "command");
     while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0) {
         rc = 0;
-        if (set->json)
+        if (set->csv && is_first) {
+            names = json_loads(task.parameters, 0, NULL);
+            print_csv_head(names);
+        }
+        is_first = false;
+        if (set->csv)
+            rc = task_csv(&task, names, err);
+        else if (set->json)
             rc = task_json(view, &task, err);
         else
             print_task(&task);
         failed |= state != NULL && has_failed(&task);
     }
-    if (rc == 0 && failed && !set->json)
+    if (rc == 0 && is_first && set->csv)
+        print_csv_head(NULL);
+    json_decref(names);
+    if (rc == 0 && failed && !set->json && !set->csv)
         rc = print_causes(view, err);
     return rc;
 }
@@ -254,24 +340,38 @@ static int entry_json(const struct bats_view_entry *e, struct bats_error *err)
     return bats_look_json(line, JSON_COMPACT, err);
 }
 
+/* Writes a column after `blanks` blanks. Returns how many are due before the
+ * next one: an empty column at the end of a line leaves none. */
+static size_t put_column(size_t blanks, size_t width, const char *text)
+{
+    size_t n = strlen(text);
+    if (n == 0)
+        return blanks + width + 2;
+    while (blanks-- > 0)
+        putchar_unlocked(' ');
+    bats_words_put(stdout, BATS_ENCODE_TERMINAL, text);
+    return (n < width ? width - n : 0) + 2;
+}
+
 void bats_look_entry(const struct bats_view_entry *e, int64_t *session)
 {
-    char time[BATS_UNITS_TEXT], task[48] = "";
+    char time[BATS_UNITS_TEXT], number[BATS_UNITS_TEXT], task[48] = "";
 
     if (e->session != *session)
         printf("%ssession %" PRId64 "\n", *session > 0 ? "\n" : "",
                e->session);
     *session = e->session;
     if (e->task > 0)
-        snprintf(task, sizeof task, "task %" PRId64 "%s", e->task,
-                 e->removed ? " (removed)" : "");
-    char line[512];
-    snprintf(line, sizeof line, "%10s  %-9s  %-10s  %-10s  %s",
-             bats_duration_format(time, e->time), e->what, e->machine, task,
-             e->text);
-    for (size_t n = strlen(line); n > 0 && line[n - 1] == ' '; n--)
-        line[n - 1] = '\0';
-    bats_words_line(stdout, "%s", line);
+        strcat(strcat(strcpy(task, "task "), digits(number, e->task)),
+               e->removed ? " (removed)" : "");
+    bats_duration_format(time, e->time);
+    size_t n = strlen(time), blanks = n < 10 ? 10 - n : 0;
+    blanks = put_column(blanks, n, time);
+    blanks = put_column(blanks, 9, e->what);
+    blanks = put_column(blanks, 10, e->machine);
+    blanks = put_column(blanks, 10, task);
+    put_column(blanks, 0, e->text);
+    putchar_unlocked('\n');
 }
 
 /* Refuses a machine that does not occur in the log, unless it is only idle. */
