@@ -227,25 +227,26 @@ int bats_html_begin(struct bats_html *h, FILE *out, const char *what,
 }
 
 /* Escapes '<', so that the data cannot end the script element. */
+static int put_data(const char *text, size_t n, void *out)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '<')
+            fputs("\\u003c", out);
+        else
+            putc(text[i], out);
+    return 0;
+}
+
 static int write_data(struct bats_html *h, json_t *data,
                       struct bats_error *err)
 {
-    char *text = data == NULL
-                     ? NULL
-                     : json_dumps(data, BATS_JSON_SAFE | JSON_COMPACT |
-                                            JSON_REAL_PRECISION(7));
-    json_decref(data);
-    if (text == NULL)
-        return bats_no_memory(err);
     fputs("<script type=\"application/json\" id=\"data\">", h->out);
-    for (const char *at = text; *at != '\0'; at++)
-        if (*at == '<')
-            fputs("\\u003c", h->out);
-        else
-            putc(*at, h->out);
+    int bad = json_dump_callback(data, put_data, h->out,
+                                 BATS_JSON_SAFE | JSON_COMPACT |
+                                     JSON_REAL_PRECISION(7));
     fputs("</script>\n", h->out);
-    free(text);
-    return 0;
+    json_decref(data);
+    return bad ? bats_no_memory(err) : 0;
 }
 
 int bats_html_end(struct bats_html *h, json_t *data, struct bats_error *err)

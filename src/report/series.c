@@ -266,20 +266,6 @@ static json_t *take_bytes(struct bytes *b)
     return json;
 }
 
-/* An execution in a row of the chart: a slot of its machine. */
-struct bar {
-    uint32_t row;
-    const struct bats_history_span *span;
-};
-
-static int by_row(const void *a, const void *b)
-{
-    const struct bar *x = a, *y = b;
-    return x->row != y->row ? (x->row > y->row) - (x->row < y->row)
-                            : (x->span->begin > y->span->begin) -
-                                  (x->span->begin < y->span->begin);
-}
-
 /* Rows of machine i begin at result[i]; result[n_machines] is their number. For
  * free(). NULL: memory is short. */
 static uint32_t *list_rows(const struct bats_run_history *h)
@@ -291,20 +277,34 @@ static uint32_t *list_rows(const struct bats_run_history *h)
     return first;
 }
 
-/* All n_spans executions, sorted by row and time. For free(). NULL: memory is
- * short. */
-static struct bar *list_bars(const struct bats_run_history *h,
-                             const uint32_t *first)
+static uint32_t row_of(const struct bats_history_span *s,
+                       const uint32_t *first)
 {
-    struct bar *bars = malloc((h->n_spans + 1) * sizeof *bars);
+    return first[s->machine] + s->slot;
+}
 
-    if (bars == NULL)
-        return NULL;
-    for (size_t i = 0; i < h->n_spans; i++)
-        bars[i] =
-            (struct bar){.row = first[h->spans[i].machine] + h->spans[i].slot,
-                         .span = &h->spans[i]};
-    qsort(bars, h->n_spans, sizeof *bars, by_row);
+/* All n_spans executions by row, a slot of a machine; those of a row are in
+ * order of time already. For free(). NULL: memory is short. */
+static uint32_t *list_bars(const struct bats_run_history *h,
+                           const uint32_t *first)
+{
+    uint32_t *bars = malloc((h->n_spans + 1) * sizeof *bars);
+    size_t *end = calloc((size_t)first[h->n_machines] + 1, sizeof *end);
+    size_t before = 0;
+
+    for (size_t i = 0; bars != NULL && end != NULL && i < h->n_spans; i++)
+        end[row_of(&h->spans[i], first)]++;
+    for (uint32_t row = 0; end != NULL && row < first[h->n_machines]; row++) {
+        before += end[row];
+        end[row] = before - end[row];
+    }
+    for (size_t i = 0; bars != NULL && end != NULL && i < h->n_spans; i++)
+        bars[end[row_of(&h->spans[i], first)]++] = (uint32_t)i;
+    if (end == NULL) {
+        free(bars);
+        bars = NULL;
+    }
+    free(end);
     return bars;
 }
 
@@ -320,18 +320,19 @@ static uint64_t ticks(double tick, bats_time time)
 }
 
 static void put_bars(struct bytes *b, const struct bats_run_history *h,
-                     const struct bar *bars, uint32_t rows, double tick)
+                     const uint32_t *first, const uint32_t *bars, double tick)
 {
     size_t i = 0;
 
-    for (uint32_t row = 0; row < rows; row++) {
+    for (uint32_t row = 0; row < first[h->n_machines]; row++) {
         size_t n = 0;
         uint64_t at = 0;
-        while (i + n < h->n_spans && bars[i + n].row == row)
+        while (i + n < h->n_spans &&
+               row_of(&h->spans[bars[i + n]], first) == row)
             n++;
         put(b, n);
         for (size_t end = i + n; i < end; i++) {
-            const struct bats_history_span *s = bars[i].span;
+            const struct bats_history_span *s = &h->spans[bars[i]];
             uint64_t begin = ticks(tick, s->begin), stop = ticks(tick, s->end);
             if (begin < at)
                 begin = at; /* the master hears of a result slightly later */
@@ -404,7 +405,7 @@ static json_t *rows_json(const struct bats_run_history *h)
 json_t *bats_series_gantt(const struct bats_run_history *h)
 {
     uint32_t *first = list_rows(h);
-    struct bar *bars = first != NULL ? list_bars(h, first) : NULL;
+    uint32_t *bars = first != NULL ? list_bars(h, first) : NULL;
     struct bytes spans = {0}, windows = {0};
     double n_ticks = h->n_spans > 20000 ? 1 << 16 : 1 << 22;
     double tick = h->end > 0 ? (double)h->end / n_ticks : 1;
@@ -413,7 +414,7 @@ json_t *bats_series_gantt(const struct bats_run_history *h)
     if (tick < 1)
         tick = 1;
     if (bars != NULL) {
-        put_bars(&spans, h, bars, first[h->n_machines], tick);
+        put_bars(&spans, h, first, bars, tick);
         put_windows(&windows, h, tick);
         o = json_pack("{s:o, s:f, s:f, s:o, s:o}", "rows", rows_json(h),
                       "tick", tick / BATS_SECOND, "ticks",

@@ -64,9 +64,9 @@ static const char machines_sql[] =
     "SELECT CAST(max(e.ended_us - coalesce(e.wall_us, 0) * scale, 0)"         \
     "  AS INTEGER) + begin, e.ended_us + begin,"                              \
     " coalesce(e.given_us, e.ended_us) + begin, e.ended_us + begin, t.place," \
-    " e.slot, task.number, e.attempt, e.wall_us, e.max_rss_kib, e.outcome,"   \
+    " e.slot, task.number, min(e.max_rss_kib, 4294967295), e.outcome,"        \
     " coalesce(exit_status, 0) != 0 OR coalesce(signal, 0) != 0,"             \
-    " exit_status BETWEEN -3 AND -1, signal != 0 FROM execution e"                          \
+    " exit_status BETWEEN -3 AND -1, signal != 0 FROM execution e"            \
     " JOIN axis USING (session) JOIN seat t ON t.session = e.session"         \
     "  AND t.machine = e.machine JOIN task ON task.id = e.task"               \
     " WHERE outcome " lost " 6 AND e.slot BETWEEN 0 AND t.slots - 1"          \
@@ -109,10 +109,10 @@ static const struct bats_db_column
     session_columns[] = {S(end),      S(window),     S(model),
                          S(is_sweep), S(sampled_at), {0}},
     machine_columns[] = {M(name), M(cluster), M(charge), M(slots), {0}},
-    span_columns[] = {X(begin),     X(end),         X(given),   X(ended),
-                      X(machine),   X(slot),        X(task),    X(attempt),
-                      X(wall_us),   X(max_rss_kib), X(outcome), X(failed),
-                      X(timed_out), X(was_killed),  {0}},
+    span_columns[] = {X(begin),   X(end),    X(given),     X(ended),
+                      X(machine), X(slot),   X(task),      X(max_rss_kib),
+                      X(outcome), X(failed), X(timed_out), X(was_killed),
+                      {0}},
     charge_columns[] = {G(begin), G(machine), G(amount), {0}},
     decision_columns[] = {D(time),     D(reason),
                           D(machines), D(tasks_left),

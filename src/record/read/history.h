@@ -29,10 +29,8 @@ struct bats_history_span {
     int64_t task;           /* number */
     uint32_t machine;
     uint32_t slot;
-    uint32_t attempt;
-    int64_t wall_us;     /* real time */
-    int64_t max_rss_kib; /* 0: unknown */
-    uint8_t outcome;     /* enum bats_record_outcome */
+    uint32_t max_rss_kib; /* 0: unknown */
+    uint8_t outcome;      /* enum bats_record_outcome */
     bool failed, timed_out;
     bool was_killed; /* by a signal */
 };
