@@ -24,9 +24,11 @@ static int exit_code(const struct bats_run_outcome *outcome,
         return BATS_EXIT_DEADLINE;
     if (outcome->signal != 0)
         return 128 + outcome->signal;
-    return (int)bats_finish_row(outcome->finish,
-                                status.failed + status.skipped)
-        ->exit;
+    int code =
+        (int)bats_finish_row(outcome->finish,
+                             status.failed + status.skipped - outcome->known)
+            ->exit;
+    return code == BATS_EXIT_OK ? outcome->driver : code;
 }
 
 static const char *output_name(enum bats_output output)

@@ -664,7 +664,8 @@ int bats_run_master(const struct bats_run_options *options,
     bats_signals_catch();
     int rc = run(&m, err);
     bats_joined_end(&m);
-    int driver = bats_open_end(&m);
+    uint32_t known;
+    int driver = bats_open_end(&m, &known);
     bats_reclaims_release(&m);
     bats_crew_stop(&m.crew);
     **crew = m.crew;
@@ -699,6 +700,7 @@ int bats_run_master(const struct bats_run_options *options,
         .refusal = m.refusal,
         .gave_up = m.gave_up,
         .driver = driver,
+        .known = known,
         .books = books,
         .names = m.names,
     };

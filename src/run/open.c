@@ -53,6 +53,7 @@ static void take_state(struct bats_open *o, uint32_t task)
     for (uint32_t e = t->first_child; is_done && e != BATS_OPEN_NONE;
          e = o->edges[e].next)
         o->tasks[o->edges[e].child].missing--;
+    t->is_known = t->has_ended;
     t->is_withdrawn = o->state[task] == BATS_TASK_LEFT_OUT;
 }
 
@@ -207,15 +208,18 @@ static void keep_names(struct master *m)
             return;
 }
 
-int bats_open_end(struct master *m)
+int bats_open_end(struct master *m, uint32_t *known)
 {
     struct bats_open *o = m->open;
+    *known = 0;
     if (o == NULL)
         return 0;
     bats_clients_close(o->clients);
     bats_open_driver_end(&o->driver, m->options->open->socket,
                          m->options->grace_ms);
     int status = o->driver.status;
+    if (m->options->open->driver != NULL && m->sched != NULL)
+        *known = bats_open_known(m);
     keep_names(m);
     bats_open_kinds_release(&o->kinds);
     free(o->category);

@@ -43,9 +43,9 @@ bool bats_open_output(struct master *m, const struct bats_output_lines *lines);
 
 bool bats_open_is_withdrawn(const struct master *m, uint32_t task);
 
-/* Ends driver and connections. Returns the driver's status (struct
- * bats_run_outcome). */
-int bats_open_end(struct master *m);
+/* Ends driver and connections. Returns the driver's status, and sets *known
+ * (both: struct bats_run_outcome). */
+int bats_open_end(struct master *m, uint32_t *known);
 
 /* ---- clients.c ---- */
 

@@ -122,7 +122,7 @@ static int submit_new(struct master *m, const struct bats_submission *s,
 static int find_known(struct master *m, struct bats_submission *s,
                       json_t *request, uint32_t *task, struct bats_error *err)
 {
-    const struct bats_open *o = m->open;
+    struct bats_open *o = m->open;
     uint32_t known =
         s->key != NULL ? bats_names_find(&o->keys, s->key) : BATS_NO_NAME;
     *task = known != BATS_NO_NAME ? o->task_of_key[known] : BATS_OPEN_NONE;
@@ -132,6 +132,7 @@ static int find_known(struct master *m, struct bats_submission *s,
     if (o->tasks[old].is_unasked)
         return bats_open_ask(m, old, err);
     *task = BATS_OPEN_NONE;
+    o->tasks[old].is_known = true;
     if (o->tasks[old].has_ended)
         return 0;
     s->after_any = json_pack("[I]", (json_int_t)old + 1);
@@ -141,12 +142,13 @@ static int find_known(struct master *m, struct bats_submission *s,
                : bats_no_memory(err);
 }
 
-/* The state of a task in Snakemake's words. */
+/* The state of a task in Snakemake's words, for a client. */
 static const char *word_of(const struct master *m, uint32_t task)
 {
-    return bats_sched_is_skipped(m->sched, task) ||
-                   bats_sched_has_failed(m->sched, task)
-               ? "failed"
+    bool failed = bats_sched_is_skipped(m->sched, task) ||
+                  bats_sched_has_failed(m->sched, task);
+    m->open->tasks[task].is_known |= failed;
+    return failed                                  ? "failed"
            : bats_sched_has_result(m->sched, task) ? "success"
                                                    : "running";
 }
@@ -163,23 +165,25 @@ static json_t *submit(struct master *m, uint32_t client, json_t *request,
         return NULL;
     json_t *answer = json_pack("{s:I}", "id", (json_int_t)task + 1);
     struct bats_open_task *t = &o->tasks[task];
-    if (json_is_true(json_object_get(request, "wait"))) {
-        if (!t->has_ended)
-            t->client = client;
-        else
-            json_object_set_new(
-                answer, "exit",
-                json_integer(bats_open_is_done(m, task) ? 0 : 1));
-    }
+    bool waits = json_is_true(json_object_get(request, "wait"));
+    t->is_known = waits && t->has_ended;
+    if (t->is_known)
+        json_object_set_new(answer, "exit",
+                            json_integer(bats_open_is_done(m, task) ? 0 : 1));
+    else if (waits)
+        t->client = client;
     return answer;
 }
 
-/* The numbers of the tasks that have not ended. */
+/* The numbers of the tasks that have not ended; so the client knows of the
+ * others. */
 static json_t *list_running(const struct master *m)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < bats_open_count(m); i++)
-        if (!m->open->tasks[i].has_ended)
+        if (m->open->tasks[i].has_ended)
+            m->open->tasks[i].is_known = true;
+        else
             json_array_append_new(list, json_integer((json_int_t)i + 1));
     return json_pack("{s:o}", "running", list);
 }
@@ -208,8 +212,10 @@ static json_t *cancel(struct master *m, const json_t *ids,
     size_t n = m->stopping ? 0 : json_array_size(ids);
     for (size_t i = 0; i < n; i++) {
         json_int_t task = json_integer_value(json_array_get(ids, i));
-        if (task >= 1 && task <= bats_open_count(m) &&
-            bats_open_withdraw(m, (uint32_t)task - 1, err) < 0)
+        if (task < 1 || task > bats_open_count(m))
+            continue;
+        m->open->tasks[task - 1].is_known = true;
+        if (bats_open_withdraw(m, (uint32_t)task - 1, err) < 0)
             return NULL;
     }
     return json_pack("{s:b}", "cancelled", 1);

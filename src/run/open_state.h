@@ -25,6 +25,8 @@ struct bats_open_task {
     uint32_t next;        /* next task to withdraw, or BATS_OPEN_NONE */
     bool is_withdrawn;
     bool has_ended; /* tasks that wait for it were told */
+    bool is_known;  /* if it has failed or was withdrawn, this session's
+                     * clients know it, or do not ask for it */
 };
 
 struct bats_open_edge {
@@ -88,6 +90,10 @@ int bats_open_withdraw_unasked(struct master *m, struct bats_error *err);
 /* The task has ended: begins, or withdraws, those that wait for it. */
 int bats_open_tell_children(struct master *m, uint32_t task, bool done,
                             struct bats_error *err);
+
+/* The number of tasks that have failed or were skipped, and clients know it;
+ * those that waited for such a task count, too. */
+uint32_t bats_open_known(struct master *m);
 
 /* ---- open_requests.c ---- */
 

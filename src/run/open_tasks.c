@@ -24,6 +24,20 @@ static int add(struct master *m, uint32_t task, struct bats_error *err)
     return bats_master_handle(m, &event, err);
 }
 
+/* Tells the client that waits for the task, if any, how it has ended. */
+static void tell_end(struct bats_open *o, uint32_t task, int status,
+                     int signal)
+{
+    struct bats_open_task *t = &o->tasks[task];
+    if (t->client > 0)
+        t->is_known |= bats_clients_send(
+            o->clients, t->client,
+            json_pack("{s:I, s:i, s:i}", "id", (json_int_t)task + 1, "exit",
+                      status, "signal", signal),
+            NULL, 0);
+    t->client = 0;
+}
+
 /* Withdraws a task. *out: it has ended at once; a running task ends later,
  * with a result. */
 static int withdraw_one(struct master *m, uint32_t task, bool *out,
@@ -38,12 +52,7 @@ static int withdraw_one(struct master *m, uint32_t task, bool *out,
     *out = rc >= 0 && bats_sched_is_skipped(m->sched, task);
     if (!*out)
         return rc;
-    bats_clients_send(o->clients, t->client,
-                      json_pack("{s:I, s:i, s:i}", "id", (json_int_t)task + 1,
-                                "exit", BATS_STATUS_WITHDRAWN, "signal",
-                                SIGTERM),
-                      NULL, 0);
-    t->client = 0;
+    tell_end(o, task, BATS_STATUS_WITHDRAWN, SIGTERM);
     t->has_ended = true;
     return rc;
 }
@@ -173,8 +182,10 @@ int bats_open_withdraw_unasked(struct master *m, struct bats_error *err)
 {
     uint32_t list = BATS_OPEN_NONE;
     for (uint32_t i = 0; i < m->open->n_unasked; i++)
-        if (m->open->tasks[i].is_unasked)
+        if (m->open->tasks[i].is_unasked) {
+            m->open->tasks[i].is_known = true;
             doom(m->open, i, &list);
+        }
     m->open->n_unasked = 0;
     return withdraw_all(m, list, err);
 }
@@ -185,13 +196,7 @@ int bats_open_ended(struct master *m, uint32_t task,
     struct bats_open *o = m->open;
     if (o == NULL || o->tasks[task].has_ended)
         return 0;
-    if (o->tasks[task].client > 0)
-        bats_clients_send(
-            o->clients, o->tasks[task].client,
-            json_pack("{s:I, s:i, s:i}", "id", (json_int_t)task + 1, "exit",
-                      usage->exit_status, "signal", usage->signal),
-            NULL, 0);
-    o->tasks[task].client = 0;
+    tell_end(o, task, usage->exit_status, usage->signal);
     return bats_open_tell_children(m, task, bats_open_is_done(m, task), err);
 }
 
@@ -211,4 +216,21 @@ bool bats_open_output(struct master *m, const struct bats_output_lines *lines)
 bool bats_open_is_withdrawn(const struct master *m, uint32_t task)
 {
     return m->open != NULL && m->open->tasks[task].is_withdrawn;
+}
+
+uint32_t bats_open_known(struct master *m)
+{
+    const struct bats_open *o = m->open;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < bats_open_count(m); i++) {
+        if (!o->tasks[i].is_known || (!bats_sched_is_skipped(m->sched, i) &&
+                                      !bats_sched_has_failed(m->sched, i)))
+            continue;
+        n++;
+        for (uint32_t e = o->tasks[i].first_child; e != BATS_OPEN_NONE;
+             e = o->edges[e].next)
+            o->tasks[o->edges[e].child].is_known |=
+                bats_sched_is_skipped(m->sched, o->edges[e].child);
+    }
+    return n;
 }

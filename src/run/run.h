@@ -173,9 +173,13 @@ struct bats_run_outcome {
     struct bats_error refusal; /* code 0, or why the chosen schedule was not
                                 * possible (BATS_EBUDGET, BATS_EDEADLINE,
                                 * BATS_EINPUT); nothing more was started */
-    bool gave_up; /* the run was stopped because the record cannot be
+    bool gave_up;   /* the run was stopped because the record cannot be
                    * written */
-    int driver;   /* exit status of the driver, or 128 + its signal */
+    int driver;     /* exit status of the driver, or 128 + its signal; 0:
+                   * none */
+    uint32_t known; /* of an open bag with a driver: failed and skipped tasks
+                     * that clients know of, so that the driver's exit status
+                     * is about them, too */
     struct bats_books books;       /* contents of the record */
     struct bats_class_names names; /* release with bats_class_names_release */
     char run_id[64];

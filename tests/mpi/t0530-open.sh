@@ -33,8 +33,8 @@ for i in $b $c $d; do
     bats-state $i
 done >states
 END
-expect 1 open_bag -- sh driver
-ok 'a run with a task that failed exits with 1'
+open_bag -- sh driver
+ok 'a driver that knows of all failures, and exits with 0, has the last word'
 [ "$(cat early waited beside code)" = $'running\nwaited\nbeside\n7' ]
 [ "$(cat states)" = $'success\nfailed\nfailed' ]
 [ ! -e never ]
@@ -48,6 +48,27 @@ expect 5 open_bag --record none.bats -- sh -c 'exit 5'
 grep -q 'driver ended with exit status 5' err
 expect 2 open_bag --record no.bats -- /nonexistent
 ok 'the exit status of the driver counts'
+# fails NAME: the exit status of a run with a driver that exits with 0.
+fails() { expect "$1" open_bag --record "$2".bats -- sh driver; }
+echo 'bats-submit false' >driver
+fails 1 unseen
+echo 'a=$(bats-submit false); bats-submit --after $a -- true
+while [ "$(bats-state $a)" = running ]; do sleep 0.05; done' >driver
+fails 0 seen
+echo 'a=$(bats-submit false); bats-submit --after $a -- true
+while bats-state | grep -qx "$a running"; do sleep 0.05; done' >driver
+fails 0 gone
+echo 'bats-submit --key k false
+bats-submit --wait --key k false || bats-submit --wait true' >driver
+fails 0 again
+# An earlier session has told of its failures.
+printf '%s\n' 'bats-submit --key k false; bats-submit false; exit 3' >driver
+expect 1 open_bag --record old.bats -- sh driver
+open_bag --resume --record old.bats -- true
+expect 1 open_bag --resume --record old.bats -- bats-submit --key k false
+expect 3 open_bag --resume --record old.bats -- \
+    sh -c 'bats-submit --key k false; bats-state 1; exit 3'
+ok 'a failure that the driver does not know of makes it 1'
 
 cat >driver <<'END'
 { echo '{"submit":"until [ -e all ]; do sleep 0.05; done; exit 1"}'
@@ -80,7 +101,7 @@ echo $? >>lines
 mkdir 'a dir' && cd 'a dir' && X="1 '2" bats-submit --wait --env \
     'pwd; echo "$X"' >../where
 END
-expect 1 open_bag --record c.bats -- sh driver
+open_bag --record c.bats -- sh driver
 [ "$(cat states)" = $'failed\nfailed\nfailed' ]
 [ ! -e never ]
 [ "$(states c.bats)" = '1 failed,2 failed,3 skipped,4 done,5 done,6 done,7 done,' ]
@@ -134,7 +155,7 @@ echo $? >code
 ! bats-submit --limit soon true
 ! bats-submit --cores two true
 END
-expect 1 open_bag --record needs.bats -- sh driver
+open_bag --record needs.bats -- sh driver
 [ "$(sort out | tr '\n' ' ')" = '0 1 2 2 ' ]
 [ "$(cat code)" = 124 ]
 ok 'a task has the cores and the time that it asks for'
@@ -178,7 +199,7 @@ open_bag -- make -j 10 SHELL="$(command -v bats-shell)" all
 [ "$(cat a b c all | cut -d' ' -f1 | tr '\n' ' ')" = 'a b c all ' ]
 [ "$(cat all)" = "all 1 'two'" ]
 [ "$(states)" = '1 done,2 done,3 done,4 done,' ]
-expect 1 open_bag --record bad.bats -- make SHELL="$(command -v bats-shell)" bad
+expect 2 open_bag --record bad.bats -- make SHELL="$(command -v bats-shell)" bad
 grep -q 'Error 7' err
 ok 'the recipes of make are tasks, with its variables and their status'
 seq 20 >numbers

@@ -84,7 +84,7 @@ scancel -Q $(cat four)
 sbatch -d afterok:$(cat id.1):$(cat id.1) --wrap='echo $PWD' -D w -o out
 ! sbatch --mem 900G --wrap true
 M
-expect 1 open_bag -- bash manager
+open_bag -- bash manager
 for i in 1 2 3; do
     [ "$(cat w/$i/.exitcode)" = $((i - 1)) ]
     [ "$(cat w/$i/.command.log)" = $'it\'s .command.run 2 job\nbeside' ]

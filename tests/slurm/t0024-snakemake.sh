@@ -58,7 +58,7 @@ test "$(sort -u nodes | wc -l)" = 2
 grep -q 'Error in rule square' err
 ok 'killed together, both go on; a job that fails leaves the others alone'
 touch mended
-expect 1 flow >out 2>err
+flow >out 2>err
 test "$(cat sum)" = 14
 bats-mpi record verify open.bats >/dev/null
 ok 'and when it is mended the rest follows'

@@ -54,8 +54,6 @@ static int run(const struct bats_settings *set,
     int code = bats_closing(set, options, watch, json, &outcome, profile);
     if (outcome.driver != 0)
         bats_tell("the driver ended with exit status %d", outcome.driver);
-    if (code == BATS_EXIT_OK)
-        code = outcome.driver;
     bats_sched_destroy(outcome.sched);
     bats_survey_release(&outcome.survey);
     bats_class_names_release(&outcome.names);
