@@ -89,7 +89,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	$(addprefix write/, begin.c file.c killed.c kinds.c log.c match.c \
 	now.c parameters.c past.c promise.c record.c rest.c rows.c \
 	runs.c) \
-	$(addprefix read/, copy.c history.c part.c recover.c results.c \
+	$(addprefix read/, axis.c copy.c part.c recover.c results.c \
 	view.c view_graph.c view_log.c view_machines.c view_status.c view_tasks.c \
 	texts.c view_stderr.c view_workflows.c) \
 	verify/verify.c)
@@ -109,7 +109,7 @@ SIM_SRC = $(addprefix src/sim/, \
 	$(addprefix scenario/, bag.c cluster.c needs.c run.c))
 REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c sheet.c strategies.c live.c live_screen.c \
-	assets.c dag.c html.c html_graph.c html_memory.c html_plan.c html_run.c html_strategies.c html_sweep.c recorded.c series.c \
+	assets.c page.c recorded.c \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
 	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \

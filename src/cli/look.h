@@ -38,6 +38,10 @@ int bats_look_json(json_t *line, size_t flags, struct bats_error *err);
  * for the first one. */
 void bats_look_entry(const struct bats_view_entry *entry, int64_t *session);
 
+/* What `status --json` prints, to be decref'd. */
+int bats_status_json(struct bats_view *view, json_t **json,
+                     struct bats_error *err);
+
 /* Counts the failed tasks of the record by their causes, the most frequent
  * first. Restarts the view's list of tasks. */
 int bats_look_causes(struct bats_view *view, struct bats_causes *causes,

@@ -8,7 +8,7 @@
 
 #include "bats/answers.h"
 #include "input/profile.h"
-#include "record/read/history.h"
+#include "record/read/axis.h"
 #include "record/write/record.h"
 #include "util/grow.h"
 
@@ -36,7 +36,7 @@ struct reading {
     bool is_free;
     bats_time noticed; /* bats_strategy_noticed */
     int64_t jobs;      /* jobs at a time; 0: machines are not jobs */
-    struct bats_run_history history;
+    struct bats_axis_executions executions;
     struct pool pools[2]; /* unreliable, reliable */
     size_t n_machines;
     bats_time *done_times; /* ends of tasks, ascending */
@@ -109,7 +109,7 @@ static int read_machines(struct reading *r, struct bats_error *err)
 }
 
 static int how_it_ended(const struct reading *r,
-                        const struct bats_history_span *s)
+                        const struct bats_axis_execution *s)
 {
     if (s->timed_out)
         return GIVEN_UP;
@@ -127,12 +127,10 @@ static int how_it_ended(const struct reading *r,
 }
 
 /* `sent`: by task, when it was first sent. */
-static int take(struct reading *r, const struct bats_history_span *s,
+static int take(struct reading *r, const struct bats_axis_execution *s,
                 bats_time *sent, struct bats_error *err)
 {
-    const struct bats_run_history *h = &r->history;
-    const char *cluster = h->clusters[h->machines[s->machine].cluster];
-    struct pool *p = &r->pools[pool_of(r, cluster)];
+    struct pool *p = &r->pools[pool_of(r, s->cluster)];
     if (s->task > 0 && s->task <= r->status.tasks && s->given < sent[s->task])
         sent[s->task] = s->given;
     if (s->outcome == BATS_RECORD_RESULT && !s->failed)
@@ -146,19 +144,17 @@ static int take(struct reading *r, const struct bats_history_span *s,
 
 static int read_executions(struct reading *r, struct bats_error *err)
 {
-    const struct bats_run_history *h = &r->history;
+    const struct bats_axis_executions *x = &r->executions;
     size_t n = (size_t)r->status.tasks + 1;
     bats_time *sent = malloc(n * sizeof *sent);
-    int rc = bats_run_history_read(r->view, &r->history, err);
-    r->done_times = malloc((h->n_spans + 1) * sizeof *r->done_times);
+    int rc = bats_axis_executions(r->view, &r->executions, err);
+    r->done_times = malloc((x->n + 1) * sizeof *r->done_times);
     if (rc == 0 && (!r->done_times || !sent))
         rc = bats_no_memory(err);
     for (size_t i = 0; sent && i < n; i++)
         sent[i] = BATS_NEVER;
-    for (size_t i = 0; rc == 0 && i < h->n_spans; i++)
-        rc = take(r, &h->spans[i], sent, err);
-    for (size_t i = 0; rc == 0 && i < h->n_lost; i++)
-        rc = take(r, &h->lost[i], sent, err);
+    for (size_t i = 0; rc == 0 && i < x->n; i++)
+        rc = take(r, &x->list[i], sent, err);
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (sent[i] < BATS_NEVER && sent[i] > r->waited)
             r->waited = sent[i];
@@ -241,7 +237,7 @@ static bool find_answers(const struct reading *r, int pool, bats_time now,
     bool ok = list &&
               (pool == 0 && r->noticed > 0
                    ? bats_answers_noticed(
-                         list, n, now < r->history.end ? now : r->history.end,
+                         list, n, now < r->executions.end ? now : r->executions.end,
                          r->noticed, a)
                    : bats_answers_find(list, n, now, d, a));
     free(list);
@@ -309,7 +305,7 @@ static int make_pools(struct reading *r, const char *path, bool is_online,
 static void release(struct reading *r)
 {
     bats_view_close(r->view);
-    bats_run_history_release(&r->history);
+    free(r->executions.list);
     free(r->done_times);
     free(r->pools[0].list);
     free(r->pools[1].list);

@@ -27,7 +27,7 @@ void bats_simulation_csv(FILE *out, const struct bats_simulation *simulation);
 int bats_simulation_json(FILE *out, const struct bats_simulation *simulation,
                          struct bats_error *err);
 
-/* Writes a page (report/html.h) with the summary of each policy and budget, and
+/* Writes a page (report/page.h) with the summary of each policy and budget, and
  * the distributions of makespan and cost. `simulation`: a struct
  * bats_simulation. BATS_ESYS, BATS_ENOMEM. */
 int bats_simulation_page(void *simulation, FILE *out, struct bats_error *err);

@@ -1,13 +1,10 @@
 /* simulation_page: the results of a campaign as a page. */
 #include "cli/simulation.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "report/html.h"
-#include "report/words.h"
+#include "report/page.h"
 #include "util/json.h"
 
 #define QUANTILES 101
@@ -33,15 +30,20 @@ static json_t *quantiles(double *values, size_t n, size_t of)
     return list;
 }
 
-/* The distributions of one policy and budget. */
-static json_t *group_json(const struct bats_simulation *sim, uint32_t p,
+static json_t *seconds(const struct bats_campaign_summary *x, double us)
+{
+    return x->complete > 0 ? json_real(us / BATS_SECOND) : json_null();
+}
+
+/* The summary and the distributions of one policy and budget. */
+static json_t *group_json(const struct bats_simulation *sim,
+                          const struct bats_campaign_summary *x, uint32_t p,
                           uint32_t b)
 {
     const struct bats_scenario *s = sim->scenario;
-    size_t n = sim->n;
+    size_t n = sim->n, runs = 0, complete = 0, bounded = 0;
     double *values = malloc((3 * n + 1) * sizeof *values);
     double *ends = values, *costs = values + n, *bounds = values + 2 * n;
-    size_t runs = 0, complete = 0, bounded = 0;
 
     if (values == NULL)
         return NULL;
@@ -55,76 +57,44 @@ static json_t *group_json(const struct bats_simulation *sim, uint32_t p,
         if (isfinite(r->bound))
             bounds[bounded++] = r->bound / BATS_SECOND;
     }
-    json_t *o = json_pack("{s:s, s:o, s:I, s:I, s:o, s:o, s:o}", "policy",
-                          bats_policy_name(s->policies[p]), "budget",
-                          bats_json_text(s->budgets[b].text), "runs",
-                          (json_int_t)runs, "complete", (json_int_t)complete,
-                          "makespan", quantiles(ends, complete, runs), "cost",
-                          quantiles(costs, runs, runs), "bound",
-                          quantiles(bounds, bounded, runs));
+    json_t *o = json_pack(
+        "{s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:f,"
+        " s:f}",
+        "policy", bats_policy_name(s->policies[p]), "budget",
+        bats_json_text(s->budgets[b].text), "runs", (json_int_t)runs,
+        "complete", (json_int_t)complete, "makespan",
+        quantiles(ends, complete, runs), "cost", quantiles(costs, runs, runs),
+        "bound", quantiles(bounds, bounded, runs), "mean_s",
+        seconds(x, x->mean), "margin_s", seconds(x, x->margin), "worst_s",
+        seconds(x, (double)x->worst), "charged", x->charged / BATS_UNIT,
+        "most", (double)x->most / BATS_UNIT, "ratio", x->mean_ratio, "undone",
+        x->undone);
     free(values);
     return o;
-}
-
-static void write_row(struct bats_html *h, const struct bats_scenario *s,
-                      uint32_t p, uint32_t b,
-                      const struct bats_campaign_summary *x)
-{
-    bats_html_row(h);
-    bats_html_cell(h, "%s", s->budgets[b].text);
-    bats_html_words(h, bats_policy_name(s->policies[p]));
-    bats_html_cell(h, "%zu of %zu", x->complete, x->runs);
-    const double times[] = {x->mean, x->margin, (double)x->worst};
-    for (size_t i = 0; i < 3; i++)
-        bats_html_cell(
-            h, "%s", x->complete == 0 ? "-" : bats_words_makespan(times[i]).s);
-    bats_html_cell(h, "%.2f", x->charged / BATS_UNIT);
-    bats_html_cell(h, "%s", bats_words_amount(x->most).s);
-    if (x->mean_ratio > 0)
-        bats_html_cell(h, "%.3f", x->mean_ratio);
-    else
-        bats_html_cell(h, "-");
-    bats_html_cell(h, "%.1f", x->undone);
 }
 
 int bats_simulation_page(void *simulation, FILE *out, struct bats_error *err)
 {
     const struct bats_simulation *sim = simulation;
     const struct bats_scenario *s = sim->scenario;
-    struct bats_html h;
     struct bats_campaign_summary x;
     json_t *groups = json_array();
 
-    int rc = bats_html_begin(&h, out, "Simulation of ", sim->name, err);
-    if (rc == 0) {
-        bats_html_lead(&h, "%s, with %zu %s and %s.",
-                       bats_words_count(sim->n, "run").s, s->n_policies,
-                       s->n_policies == 1 ? "policy" : "policies",
-                       bats_words_count(s->n_budgets, "budget").s);
-        bats_html_section(&h, "Policies and budgets", NULL);
-        bats_html_table(&h,
-                        "Makespans are those of the runs that did the whole "
-                        "bag; /bound: against the clairvoyant bound",
-                        "budget|<policy|whole bags|mean makespan|95 % "
-                        "+-|worst|charged, mean|most|/bound|tasks left, mean");
-    }
-    for (uint32_t b = 0; rc == 0 && b < s->n_budgets; b++)
-        for (uint32_t p = 0; rc == 0 && p < s->n_policies; p++) {
-            rc = bats_campaign_summarise(sim->results, sim->n, p, b, &x, err);
-            if (rc == 0)
-                write_row(&h, s, p, b, &x);
-            json_array_append_new(groups, group_json(sim, p, b));
+    for (uint32_t b = 0; b < s->n_budgets; b++)
+        for (uint32_t p = 0; p < s->n_policies; p++) {
+            int rc =
+                bats_campaign_summarise(sim->results, sim->n, p, b, &x, err);
+            if (rc < 0) {
+                json_decref(groups);
+                return rc;
+            }
+            json_array_append_new(groups, group_json(sim, &x, p, b));
         }
-    if (rc < 0) {
-        json_decref(groups);
-        return rc;
-    }
-    bats_html_table_end(&h);
-    bats_html_section(&h, "How long", "makespans");
-    bats_html_section(&h, "How much", "costs");
-    return bats_html_end(&h,
-                         json_pack("{s:s, s:o, s:o}", "kind", "simulation",
-                                   "groups", groups, "currency",
-                                   bats_json_text(s->platform.currency)),
-                         err);
+    return bats_page_write(
+        out,
+        json_pack("{s:s, s:o, s:I, s:o, s:o}", "kind", "simulation", "title",
+                  json_sprintf("Simulation of %s", sim->name), "runs",
+                  (json_int_t)sim->n, "groups", groups, "currency",
+                  bats_json_text(s->platform.currency)),
+        NULL, NULL, err);
 }

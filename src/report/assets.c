@@ -14,7 +14,10 @@
 
 ASSET(page_css, "report/page/page.css");
 ASSET(page_js, "report/page/page.js");
+ASSET(charts_js, "report/page/charts.js");
+ASSET(run_js, "report/page/run.js");
 ASSET(sweep_js, "report/page/sweep.js");
+ASSET(graph_js, "report/page/graph.js");
 ASSET(uplot_css, "report/page/uPlot.css");
 ASSET(uplot_js, "report/page/uPlot.js");
 ASSET(uplot_licence, "report/page/uPlot-LICENSE");

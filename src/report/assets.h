@@ -2,7 +2,7 @@
  * assets: the files in page/, and a part of the man page, embedded in the
  * program.
  *
- * Layer: report. Used by html and by the help. uPlot.js and uPlot.css are
+ * Layer: report. Used by page and by the help. uPlot.js and uPlot.css are
  * unchanged from uPlot 1.6.32 on npm, in readable form; uPlot-LICENSE is its
  * licence.
  */
@@ -16,8 +16,10 @@ struct bats_asset {
 };
 
 extern const struct bats_asset bats_asset_page_css, bats_asset_page_js,
-    bats_asset_sweep_js, bats_asset_uplot_css, bats_asset_uplot_js,
-    bats_asset_uplot_licence, bats_asset_man;
+    bats_asset_charts_js, bats_asset_run_js, bats_asset_sweep_js,
+    bats_asset_graph_js,
+    bats_asset_uplot_css, bats_asset_uplot_js, bats_asset_uplot_licence,
+    bats_asset_man;
 
 static inline void bats_asset_write(FILE *out, const struct bats_asset *asset)
 {

@@ -140,10 +140,10 @@ static json_t *hosts_json(const struct bats_cause *c)
     json_t *hosts = json_array();
 
     for (size_t i = 0; i < c->n_hosts; i++)
-        json_array_append_new(
-            hosts, json_pack("{s:o, s:I}", "host",
-                             bats_json_text(c->hosts[i].name), "tasks",
-                             (json_int_t)c->hosts[i].n));
+        json_array_append_new(hosts,
+                              json_pack("{s:o, s:I}", "host",
+                                        bats_json_text(c->hosts[i].name),
+                                        "tasks", (json_int_t)c->hosts[i].n));
     return hosts;
 }
 
@@ -154,9 +154,10 @@ json_t *bats_causes_json(const struct bats_causes *causes)
     for (size_t i = 0; i < causes->n; i++) {
         const struct bats_cause *c = &causes->list[i];
         json_array_append_new(
-            all, json_pack("{s:I, s:s, s:i, s:i, s:o, s:I, s:o}", "tasks",
+            all, json_pack("{s:I, s:s, s:s, s:i, s:i, s:o, s:I, s:o}", "tasks",
                            (json_int_t)c->n, "end",
                            bats_words_end(c->exit_status, c->signal).s,
+                           "advice", bats_words_advice(c->exit_status),
                            "exit_status", c->exit_status, "signal", c->signal,
                            "last_line", bats_json_text(c->line), "first_task",
                            (json_int_t)c->first, "hosts", hosts_json(c)));

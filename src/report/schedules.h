@@ -46,6 +46,13 @@ json_t *bats_schedules_json_list(const struct bats_estimator *e,
                                  const struct bats_schedule *schedules,
                                  size_t n);
 
+/* The members of a page about them (page.h), to be decref'd: offers, and a
+ * frontier, the cheapest first. */
+json_t *bats_schedules_page(const struct bats_estimator *e,
+                            const struct bats_schedule *offers,
+                            size_t n_offers,
+                            const struct bats_schedule *frontier, size_t n);
+
 enum bats_frontier_format {
     BATS_FRONTIER_TEXT,
     BATS_FRONTIER_CSV,

@@ -110,6 +110,57 @@ json_t *bats_schedules_json_list(const struct bats_estimator *e,
     return bats_json_whole(list, bad);
 }
 
+/* ---- the page ---- */
+
+#define POINTS 2000 /* of the frontier, at most */
+
+/* Every step-th schedule, with its machines in words. */
+static json_t *list_page(const struct bats_estimator *e,
+                         const struct bats_schedule *list, size_t n,
+                         size_t step)
+{
+    json_t *rows = json_array();
+    char held[4096];
+
+    for (size_t i = 0; i < n; i += step) {
+        json_t *row = bats_schedules_json(e, &list[i]);
+        if (e->plans == BATS_PLANS_WINDOWS)
+            bats_words_held(held, sizeof held, e, &list[i]);
+        else
+            bats_words_machines(held, sizeof held, e->clusters, e->n_clusters,
+                                list[i].plan.machines, ", ");
+        json_object_set_new(row, "held", bats_json_text(held));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+json_t *bats_schedules_page(const struct bats_estimator *e,
+                            const struct bats_schedule *offers,
+                            size_t n_offers,
+                            const struct bats_schedule *frontier, size_t n)
+{
+    json_t *clusters = json_array();
+    bats_money cheapest = n_offers > 0 ? offers[0].plan.cost : 0;
+
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        const struct bats_cluster *c = &e->clusters[i];
+        json_array_append_new(
+            clusters,
+            json_pack("{s:o, s:o, s:o, s:f}", "name", bats_json_text(c->name),
+                      "charge", bats_json_money(c->charge), "machines",
+                      c->max == UINT32_MAX ? json_null()
+                                           : json_integer(c->max),
+                      "mean_s", e->runtimes[i].mean / BATS_SECOND));
+    }
+    return json_pack(
+        "{s:I, s:o, s:o, s:o, s:f, s:o}", "n_tasks", (json_int_t)e->n_tasks,
+        "offers", list_page(e, offers, n_offers, 1), "frontier",
+        list_page(e, frontier, n, (n + POINTS - 1) / POINTS), "clusters",
+        clusters, "cheapest", (double)cheapest / BATS_UNIT, "currency",
+        bats_json_text(e->currency));
+}
+
 /* ---- the critical path ---- */
 
 #define PATH_SHOWN 10 /* of its tasks, and the last one */

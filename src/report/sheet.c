@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "report/words.h"
-#include "util/text.h"
 
 #define CELL 4096
 
@@ -116,39 +115,10 @@ void bats_sheet_table(struct bats_table *t, const struct bats_column *columns,
     for (const struct bats_column *c = columns; c->head != NULL; c++) {
         if (!is_used(c, rows))
             continue;
-        bats_table_set(t, 0, column, "%s", c->head + (c->head[0] == '<'));
+        bats_table_set(t, 0, column, "%s", c->head);
         for (size_t i = 0; i < n && i < most; i++)
             bats_table_set(t, i + 1, column, "%s",
                            cell(text, json_array_get(rows, i), c));
         column++;
     }
-}
-
-void bats_sheet_html(struct bats_html *h, const char *caption,
-                     const struct bats_column *columns, json_t *rows)
-{
-    char text[CELL], heads[1024] = "";
-    size_t i;
-    json_t *row;
-
-    for (const struct bats_column *c = columns; c->head != NULL; c++)
-        if (is_used(c, rows)) {
-            bats_append(heads, sizeof heads, "%s%s", heads[0] ? "|" : "",
-                        c->head);
-        }
-    bats_html_table(h, caption, heads);
-    json_array_foreach(rows, i, row)
-    {
-        bats_html_row(h);
-        for (const struct bats_column *c = columns; c->head != NULL; c++)
-            if (is_used(c, rows)) {
-                cell(text, row, c);
-                if (c->head[0] == '<')
-                    bats_html_words(h, text);
-                else
-                    bats_html_cell(h, "%s", text);
-            }
-    }
-    bats_html_table_end(h);
-    json_decref(rows);
 }

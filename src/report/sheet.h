@@ -3,7 +3,7 @@
  *
  * Layer: report. Figures are collected once, as JSON objects: for programs,
  * status files and page scripts. Columns define which figures a table shows,
- * and how, on a terminal and on a page. Null is shown as "-".
+ * and how. Null is shown as "-".
  */
 #ifndef BATS_SHEET_H
 #define BATS_SHEET_H
@@ -11,7 +11,6 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "report/html.h"
 #include "report/table.h"
 
 enum bats_figure {
@@ -33,7 +32,7 @@ enum bats_figure {
 
 /* A list ends with an all-zero column. */
 struct bats_column {
-    const char *head; /* begins with '<' if flush left on a page */
+    const char *head;
     const char *key;
     enum bats_figure as;
     const char *other; /* another key */
@@ -44,9 +43,5 @@ struct bats_column {
 void bats_sheet_table(struct bats_table *table,
                       const struct bats_column *columns, const json_t *rows,
                       size_t most);
-
-/* Writes the rows as a table of a page, and takes ownership of them. */
-void bats_sheet_html(struct bats_html *html, const char *caption,
-                     const struct bats_column *columns, json_t *rows);
 
 #endif

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "report/words.h"
+#include "util/json.h"
 #include "util/text.h"
 
 /* Lines of the table with its head, without static strategies. */
 #define ROWS 120
 
 static const char *const mark_names[BATS_MARKS] = {
-    "cheapest", "fastest",  "makespan x cost",
-    "budget",   "deadline", "utility"};
+    "cheapest", "fastest", "makespan x cost", "budget", "deadline", "utility"};
 
 /* "cheapest, budget": the criteria it is best for. Returns `text`. */
 static const char *marks_of(const struct bats_strategies *s,
@@ -31,9 +31,9 @@ static int by_makespan(const void *left, const void *right)
 {
     const struct bats_candidate *a = *(struct bats_candidate *const *)left;
     const struct bats_candidate *b = *(struct bats_candidate *const *)right;
-    return a->mean.makespan < b->mean.makespan ? -1
-                                               : a->mean.makespan >
-                                                     b->mean.makespan;
+    return a->mean.makespan < b->mean.makespan
+               ? -1
+               : a->mean.makespan > b->mean.makespan;
 }
 
 size_t bats_strategies_sort(const struct bats_strategies *s,
@@ -57,7 +57,7 @@ const struct bats_column bats_strategies_columns[] = {
     {"+-", "cost_margin", BATS_FIGURE_HUNDREDTH, NULL, false},
     {"/task", "task_cost", BATS_FIGURE_THREE, NULL, false},
     {"reliable", "sent_reliable", BATS_FIGURE_TENTH, NULL, false},
-    {"<best for", "best", BATS_FIGURE_TEXT, NULL, false},
+    {"best for", "best", BATS_FIGURE_TEXT, NULL, false},
     {0},
 };
 
@@ -97,10 +97,11 @@ void bats_strategies_print(FILE *out, const struct bats_strategies *s)
     json_decref(rows);
     print_head(out, s);
     bats_table_print(out, &table);
-    fputs("\nThe efficient strategies, the fastest first, then the static ones. "
-          "+-: half the\n95 % interval of the mean. reliable: instances sent "
-          "to that pool, mean.\n",
-          out);
+    fputs(
+        "\nThe efficient strategies, the fastest first, then the static ones. "
+        "+-: half the\n95 % interval of the mean. reliable: instances sent "
+        "to that pool, mean.\n",
+        out);
     if (n_left_out > 0)
         fprintf(out,
                 "%zu more efficient ones are not shown: --csv lists all.\n",
@@ -150,4 +151,21 @@ json_t *bats_strategies_json(const struct bats_strategies *s,
         c->mean.sent_reliable, "used_reliable", c->mean.used_reliable,
         "longest_queue", c->mean.longest_queue, "efficient", c->is_efficient,
         "best", marks_of(s, c, marks, sizeof marks));
+}
+
+json_t *bats_strategies_page(const struct bats_strategies *s)
+{
+    const struct bats_plays_model *m = s->model;
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n; i++) {
+        json_t *o = bats_strategies_json(s, &s->list[i]);
+        json_object_set_new(o, "static", json_boolean(i >= s->n_grid));
+        json_array_append_new(list, o);
+    }
+    return json_pack("{s:o, s:o, s:{s:i, s:i, s:i, s:f, s:b, s:i}}",
+                     "strategies", list, "currency",
+                     bats_json_text(s->currency), "plays", "each",
+                     (int)s->n_plays, "tasks", (int)m->n_tasks, "unreliable",
+                     (int)m->n_unreliable, "answer", m->gamma, "noticed",
+                     m->noticed > 0, "reliable", (int)m->n_reliable);
 }

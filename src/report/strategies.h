@@ -48,7 +48,11 @@ extern const struct bats_column bats_strategies_columns[];
 void bats_strategies_print(FILE *out, const struct bats_strategies *s);
 void bats_strategies_print_csv(FILE *out, const struct bats_strategies *s);
 
-/* To be decref'd; NULL: out of memory. */
+/* The members of a page about them (page.h): "strategies", "plays",
+ * "currency". To be decref'd, as that of the next one; NULL:
+ * out of memory. */
+json_t *bats_strategies_page(const struct bats_strategies *s);
+
 json_t *bats_strategies_json(const struct bats_strategies *s,
                              const struct bats_candidate *candidate);
 

@@ -68,7 +68,7 @@ struct bats_phrase bats_workflows_deadline(const struct bats_purse_status *w)
 }
 
 const struct bats_column bats_workflows_columns[] = {
-    {"<workflow", "name", BATS_FIGURE_NAME, NULL, false},
+    {"workflow", "name", BATS_FIGURE_NAME, NULL, false},
     {"done", "tasks_done", BATS_FIGURE_OF, "tasks", false},
     {"failed", "tasks_failed", BATS_FIGURE_TEXT, NULL, false},
     {"skipped", "tasks_skipped", BATS_FIGURE_TEXT, NULL, false},

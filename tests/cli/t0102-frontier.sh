@@ -103,7 +103,7 @@ grep -hm1 '^"AUR"' told.csv all.csv | awk -F, '
 "$BATS_MPI" frontier told --plays 2 >out
 grep -q 'answer and losses are noticed' out
 "$BATS_MPI" frontier told --plays 2 --html page
-grep -q 'answer and losses are noticed; 5 reliable' page
+grep -q '"noticed":true,"reliable":5' page
 sed 's/"noticed_s": 10/"noticed_s": -1/' told >wrong
 expect 2 "$BATS_MPI" frontier wrong 2>err
 grep -q 'noticed_s needs a time above 0' err

@@ -1,6 +1,22 @@
 #!/bin/bash
-# A run as a page: what it says without scripts, and in a browser.
+# A run as a page: its file, and what a browser shows.
 . "$TOP/tests/mpi/lib.sh"
+
+page() {
+    env "$mark" timeout 120 python3 "$TOP/tests/browser/page.py" "$@"
+}
+# The rows of all tables of a page, with | between the cells.
+rows() {
+    page "$1" '[...document.querySelectorAll("tr")].map(r =>
+        [...r.cells].map(c => c.textContent).join("|")).join("\n")' |
+        python3 -c 'import json, sys; print(json.load(sys.stdin))'
+}
+if ! command -v "${CHROMIUM:-chromium}" >/dev/null ||
+    ! python3 -c 'import json, argparse, subprocess' 2>/dev/null; then
+    skip 'the pages in a browser' 'no chromium, or no python3'
+    done_testing
+    exit
+fi
 
 two_clusters >c.ini
 for i in $(seq 40); do
@@ -15,15 +31,17 @@ sqlite3 -separator ' ' bag.bats "SELECT c.name, 100 * (SELECT sum(wall_us)
     FROM charge l JOIN machine m ON m.session = l.session AND m.id = l.machine
     WHERE m.cluster = c.id) FROM cluster c, session ORDER BY c.id" >paid
 "$BATS_MPI" report bag 2>err
-awk -F '<td>' '/^<tr><td>(slow|fast)<td>[39]<td>3/ { print $2, $10 + 0 }' \
-    bag.html | paste -d ' ' paid - >both
+rows bag.html >shown
+awk -F '|' '/^(slow|fast)[|][39][|]3/ { print $1, $9 + 0 }' shown |
+    paste -d ' ' paid - >both
 awk '$1 != $3 || ($2 - $4) ^ 2 > 4 { exit 1 } END { exit NR != 2 }' both
 ok 'what is in use of the time paid is what tasks took of whole windows'
 test "$(cat err)" = 'bats-mpi: written: bag.html'
 test "$(grep -c '<script' bag.html)" -eq 3
 grep -q "Content-Security-Policy.*default-src 'none'" bag.html
-grep -q '^<tr><td>2<td class="text">exit 3<td' bag.html
-grep -qF '&lt;/script&gt;&lt;img src=x onerror=alert(2)&gt;' bag.html
+grep -q '^2|exit 3|' shown
+grep -qF '|</script><img src=x onerror=alert(2)>1' shown
+expect 1 grep -q '<img' bag.html
 expect 1 grep -qE '(src|href)="?(http|//)' bag.html
 grep -q 'Leon Sorokin' bag.html
 ok 'a run is one page, and hostile text stays text'
@@ -38,17 +56,32 @@ expect 5 bats 7 late -c c.ini --time-scale 7200 --budget 50 \
 "$BATS_MPI" report late
 charged=$("$BATS_MPI" status late --json |
     sed -n 's/^  "charged": "\(.*\)",/\1/p')
-grep -q "cost, in all<td>50<td>$charged<td class=."code.">kept" late.html
-grep -q '<td class="code">end, done or not<td>10m<td>' late.html
-ok 'it sets what came against what was promised'
+rows late.html >shown
+grep -q "^cost, in all|50|$charged|kept" shown
+grep -q '^end, done or not|10m|' shown
+page late.html 'data.status.options.promise = { schedule: "cheapest",
+        cost: 40e6, cost_high: 45e6, makespan_us: 3e9, makespan_high_us: 36e8,
+        charged_before: 1e6, chosen_us: 60e6 };
+    data.status.charged = "46.5"; data.status.time_s = 3120; writePromises();
+    [...[...document.querySelectorAll("table")].at(-1).rows].slice(-2)
+        .map(r => [...r.cells].map(c => c.textContent).join("|")).join("; ")' \
+    'data.status.clusters[1].done = 9; data.status.clusters[1].mean_runtime_s =
+        100; data.status.options.engine.prior = { mean_us: [1, 120e6],
+        level: 0.4, own: [0, 0.3] }; believed().flat().join("|")' >out
+cat >expected <<'END'
+"cheapest: cost, after the choice|40 to 45|45.5|missed; cheapest: time, after the choice|50m to 1h|51m|missed"
+"A task took|1m40s|on fast; the history expected 2m, 1m3s to 3m48s"
+END
+cmp out expected
+ok 'it sets what came against what was promised, or believed'
 
 env "$mark" "$BATS_MPI" -j 2 --record sweep.bats --header : -- 'sleep 0.0{n}; test {n} != 2' \
     ::: n 1 2 3 ::: word 'a<b' c >out 2>err || :
 "$BATS_MPI" report sweep.bats
-grep -qE '^<tr><td>n<td class="code">2<td>2<td>2<td>-' sweep.html
-grep -qE '^<tr><td>word<td class="code">a&lt;b<td>3<td>1<td>[0-9]' sweep.html
-grep '^<tr><td>word<td class="code">a&lt;b' sweep.html |
-    awk -F '<td>' '{ print $9 }' >cost
+rows sweep.html >shown
+grep -q '^n|2|2|2|-' shown
+grep -q '^word|a<b|3|1|[0-9]' shown
+grep '^word|a<b' shown | awk -F '|' '{ print $9 }' >cost
 sqlite3 sweep.bats "SELECT sum(cost) FROM tasks WHERE word = 'a<b' AND
     state = 'done'" | paste cost - |
     awk '{ off = $1 - $2 } !($1 > 0 && off * off < $2 * $2 / 1e4) { exit 1 }'
@@ -68,21 +101,31 @@ last: two three
 MF
 expect 1 env "$mark" "$BATS_MPI" run -j 2 graph.mf >out 2>err
 "$BATS_MPI" report graph.mf
-expect 1 grep -q '<svg' bag.html
-grep -q '^<p>4 tasks on 3 levels. The critical path has 3 tasks' graph.mf.html
-grep -q '^<tr><td class="code">a&lt;b<td>2<td>2<td>0<td>0<' graph.mf.html
-grep -q '^<tr><td>2<td class="text">.*<td>1<td>1<td>0<td>0<td>0<' graph.mf.html
-test "$(grep -c '<title>level .*, task .*</title><rect' graph.mf.html)" -eq 4
-grep -q '<title>level 3, task 4, bad: 1 skipped</title>' graph.mf.html
-test "$(grep -c '<path class="critical" d=' graph.mf.html)" -eq 2
+rows graph.mf.html >shown
+grep -q '^a<b|2|2|0|0|0|0|.*|2$' shown
+grep -q '^2|a<b, bad|1|1|0|0|0|' shown
+grep -q '^2|a<b|done|' shown
+page bag.html 'document.querySelector("svg.dag")' >out
+page graph.mf.html '[...document.querySelectorAll("p")].find(p =>
+        p.textContent.includes("levels")).textContent.replace(/,.*/, "")' \
+    'titles = [...document.querySelectorAll("svg.dag title")].map(t =>
+        t.textContent); titles.filter(t => /^level .*, task /.test(t)).length' \
+    'titles.at(-1)' \
+    'document.querySelectorAll("svg.dag path.critical").length' >>out
+printf '%s\n' null \
+    '"4 tasks on 3 levels. The critical path has 3 tasks"' 4 \
+    '"level 3, task 4, bad: 1 skipped"' 2 | cmp - out
 printf '#BATS task %s\ntrue\n' a b 'c after a b' >pair
 "$BATS_MPI" -j 2 pair 2>err
-"$BATS_MPI" report pair --out - 2>err | grep -q '<td class="text">true 2<td>2<'
+"$BATS_MPI" report pair --out pair.html
+rows pair.html >shown
+grep -q '|true 2|2|' shown
 cp graph.mf.bats poor.bats
 sqlite3 poor.bats "DELETE FROM task_now; UPDATE session SET
     options = json_remove(options, '$.categories')"
 "$BATS_MPI" report poor.bats
-grep -q '^<tr><td class="code">task<td>4<td>0<td>0<td>0<td>0<td>4<' poor.html
+rows poor.html >shown
+grep -q '^task|4|2|1|0|0|1|' shown
 ok 'a workflow is tables and a picture, with its critical path'
 
 echo "perl -e '\$x = \"x\" x 60e6; \$y = \$x'" >large
@@ -90,20 +133,23 @@ SLURM_MEM_PER_CPU=300 env "$mark" "$BATS_MPI" -j 1 large >out 2>err
 "$BATS_MPI" report large
 used=$(sqlite3 large.bats 'SELECT printf("%.1f", max_rss_kib / 1024.0)
     FROM tasks WHERE max_rss_kib > 110000')
-grep -q "<td>1<td>300.0 MiB<td>$used MiB<td>$used MiB<td>$used MiB" large.html
+rows large.html >shown
+grep -q "|1|300.0 MiB|$used MiB|$used MiB|$used MiB|0$" shown
 ok 'the memory that the job asked for each task is set against that used'
 
 task="perl -e '\$x = \"x\" x 60e6; \$y = \$x'"
 printf '%s\n' "$task" '#BATS memory 64M' "$task" "$task" >asking
 env "$mark" "$BATS_MPI" -j 1 asking --memory 400M >out 2>err
 "$BATS_MPI" report asking
-grep -q '<td>1<td>400.0 MiB<td>1[0-9.]* MiB<td>.*<td>0$' asking.html
-grep -q '<td>2<td>64.0 MiB<td>1[0-9.]* MiB<td>.*<td>2$' asking.html
-test "$(grep -c '<td>64.0 MiB<td>1[0-9.]* MiB<td class="text">' asking.html)" -eq 2
+rows asking.html >shown
+grep -q '|1|400.0 MiB|1[0-9.]* MiB|.*|0$' shown
+grep -q '|2|64.0 MiB|1[0-9.]* MiB|.*|2$' shown
+test "$(grep -c '|64.0 MiB|1[0-9.]* MiB|[^|]*|perl' shown)" -eq 2
 printf '%s\n' 'CATEGORY=large' 'MEMORY=300' 'big:' "	$task; touch big" >asks.mf
 env "$mark" "$BATS_MPI" run -j 1 asks.mf --memory 400M >out 2>err
 "$BATS_MPI" report asks.mf
-grep -q '<td>1<td>300.0 MiB<td>1[0-9.]* MiB<td>.*<td>0$' asks.mf.html
+rows asks.mf.html >shown
+grep -q '|1|300.0 MiB|1[0-9.]* MiB|.*|0$' shown
 ok 'so is what --memory, a bag and a Makeflow ask for'
 
 printf '%s\n' '[run]' 'currency = SU' '[cluster slow]' 'ranks = 1-32' \
@@ -112,14 +158,15 @@ printf '%s\n' '[run]' 'currency = SU' '[cluster slow]' 'ranks = 1-32' \
     --html plan.html
 "$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=4m -c plan.ini \
     --frontier --csv >frontier.csv
-test "$(grep -cE '^<tr><td class="text">(slow|fast)' plan.html)" -eq \
-    $(($(wc -l <frontier.csv) - 1))
+rows plan.html >shown
+test "$(grep -cE '^(slow|fast) [0-9]' shown)" -eq $(($(wc -l <frontier.csv) - 1))
 printf '%s\n' '[run]' 'policy = bats, rr' 'budget = 30' 'seeds = 1-10' \
     '[bag]' 'tasks = 100' 'runtime = normal 15m 4m' '[cluster slow]' \
     'machines = 5' 'charge = 1' '[cluster fast]' 'machines = 5' 'charge = 4' \
     'speed = 3' >sim.ini
 "$BATS_MPI" simulate sim.ini --html sim.html
-grep -q '<td>30<td class="text">rr<td>[0-9]* of 10<td>' sim.html
+rows sim.html >shown
+grep -q '^30|rr|[0-9]* of 10|' shown
 ok 'plans and simulations are pages, too'
 
 cat >pools.scn <<END
@@ -140,28 +187,22 @@ END
 "$BATS_MPI" frontier pools.scn --plays 5 --csv >strategies.csv
 "$BATS_MPI" frontier pools.scn --plays 5 --html strategies.html
 efficient=$(grep -c ',1,"[^"]*"$' strategies.csv)
-test "$(grep -c '^<tr><td>N=' strategies.html)" -eq "$efficient"
-test "$(grep -c '^<tr><td>[ACT]' strategies.html)" -eq 6
-grep -q '<td>0.0<td class="text">cheapest' strategies.html
+rows strategies.html >shown
+test "$(grep -c '^N=' shown)" -eq "$efficient"
+test "$(grep -c '^[ACT]' shown)" -eq 6
+grep -q '|0.0|cheapest' shown
 printf '%s\n' '[run]' 'billing = use' '[cluster cheap]' 'ranks = 1-4' \
     'charge = 1' 'reliability = 0.7' '[cluster safe]' 'ranks = 5-6' \
     'charge = 30' >expert.ini
 for i in $(seq 12); do echo '@sleep 10m'; done >expert
 bats 7 expert -c expert.ini --policy expert --time-scale 2000 --seed 3
 "$BATS_MPI" report expert
-grep -q '<tr><td>N=.*fastest' expert.html
-expect 1 grep -q '<tr><td>N=' bag.html
+rows expert.html >shown
+grep -q '^N=.*fastest' shown
+rows bag.html >shown
+expect 1 grep -q '^N=' shown
 ok 'strategies are a page, and a part of the page of a run that chose one'
 
-page() {
-    env "$mark" timeout 120 python3 "$TOP/tests/browser/page.py" "$@"
-}
-if ! command -v "${CHROMIUM:-chromium}" >/dev/null ||
-    ! python3 -c 'import json, argparse, subprocess' 2>/dev/null; then
-    skip 'the pages in a browser' 'no chromium, or no python3'
-    done_testing
-    exit
-fi
 "$BATS_MPI" status --json bag >status.json
 press='(k, e = document.querySelector("canvas.gantt")) => e.dispatchEvent(
     new KeyboardEvent("keydown", { key: k, bubbles: true }))'
@@ -229,6 +270,90 @@ page wide.html 'u = charts[0][0]; data.frontier.length > 5 &&
 grep -qx true out
 ok 'the chart of a plan begins at the cheapest offer'
 
+# The script alone, on figures whose answers are known.
+page bag.html 'enc = list => list.map(n => { let text = "";
+        for (; n >= 32; n = Math.floor(n / 32)) text += digits[32 + n % 32];
+        return text + digits[n]; }).join("");
+    digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    at = 0; span = (m, slot, end, took, task) => { const n = end - at; at = end;
+        return enc([m, slot, n < 0 ? -2 * n - 1 : 2 * n, took * 8, task, 0]); };
+    s = readSpans([[0, 0, 100, 20, 1], [1, 1, 100, 30, 2], [0, 0, 100, 30, 3],
+        [1, 1, 90, 90, 4]].map(x => span(...x)).join(""), 1, 100,
+        [{ slots: 1 }, { slots: 2 }]);
+    s.task.map((t, i) => [t, s.begin[i], s.end[i]].join(" ")).join()' \
+    'hold = (terms, more) => JSON.stringify(readHolds({ terms, charges: [],
+        leases: [], window: 60, end: 100, machines: [{}, {}], spans: {
+        machine: [0, 1, 0, 0], begin: [0, 5, 8, 30], end: [10, 6, 20, 40] },
+        ...more })); hold({ idle_is_free: true })' \
+    'hold({ in_windows: true }, { charges: [[0, 1, 3], [60e6, 1, 3],
+        [60e6, 1, 3], [1e6, -1, 9]] })' \
+    'hold({ returns: true }, { leases: [[1, 5e6, 9e6], [0, 3e6, 3e6]] })' \
+    'hold({ lasts: true })' \
+    'r = histogram([1, 1, 1]); [r.counts.reduce((a, b) => a + b), r.edges[0] < 1,
+        r.edges[32] > 1].join()' \
+    'r = histogram([0.001, 1, 100]); [r.counts[0], r.counts[31],
+        r.edges[0]].join()' >out
+cat >expected <<'END'
+"1 50 70,2 0 30,3 70 100,4 0 90"
+"[[[0,20,20],[30,40,40]],[[5,6,6]]]"
+"[[],[[0,60,60],[60,100,120]]]"
+"[[],[[5,9,9]]]"
+"[[[0,100,100]],[[0,100,100]]]"
+"3,true,true"
+"1,1,0.001"
+END
+cmp out expected
+ok 'executions, and what was paid when, are told as they were recorded'
+task='(kind, begin, end) => ({ kind, state: end ? 0 : 4,
+    times: end ? [begin, end] : undefined })'
+page bag.html "task = $task; d = reduceGraph([task('a', 0, 10),
+        task('b', 10, 20), task('b', 15, 35), task('c', 35, 40), task('a')],
+        [[1, 2], [3], [3], [], []]);
+    [d.levels, d.columns.map(c => c.sum.tasks).join('/'), d.columns[1].sum.took,
+        d.columns[0].sum.states[4], d.chain.join('-'), d.took, d.groups.length,
+        d.edges.map(e => +e.critical).join('')].join()" \
+    'd = reduceGraph([task("a", 0, 10), task("b", 10, 12), task("b", 0, 4),
+        task("a")], [[1], [], [3], []]); [d.took, d.chain.join("-")].join()' \
+    'all = [], next = [], n = 100; for (let i = 0; i < n; i++)
+        [all[i], all[n + i]] = [task("a", 0, 1 + i), task("a", 100, 101 + i)];
+    all.forEach((_, i) => next.push(i < n ? [2 * n] : []));
+    next.push(all.map((_, i) => i).slice(n));
+    d = reduceGraph(all, next); [d.levels, d.groups.length, d.edges.length,
+        d.edges[0].n, d.chain.length, d.took].join()' \
+    'seed = 1; random = n => (seed = (seed * 1664525 + 1013904223) % 2 ** 32,
+        Math.floor(seed / 2 ** 32 * n)); all = []; next = [];
+    for (let i = 0; i < 1e5; i++) { next[i] = []; all[i] = task("k" + random(500),
+        i, i + 1 + random(4096)); for (let k = 0; k < 2 && i >= 1000; k++)
+        next[i - 1000 + random(900)].push(i); }
+    d = reduceGraph(all, next); [d.levels >= 100, d.columns.length,
+        Math.max(...d.groups.map(g => g.row)), d.edges.length <= 1500,
+        d.groups.reduce((n, g) => n + g.sum.tasks, 0),
+        d.chain.every((x, i) => i === 0 || next[d.chain[i - 1]].includes(x)),
+        d.edges.every((e, i) => i === 0 || d.edges[i - 1].critical <= e.critical)
+        ].join()' >out
+cat >expected <<'END'
+"3,2/2/1,30,1,0-2-3,35,5,0011"
+"14,2-3"
+"2,3,2,100,2,200"
+"true,40,11,true,100000,true,true"
+END
+cmp out expected
+ok 'a graph of any size is few groups, and its longest chain is found'
+seq 120 | sed 's/^/: /' >many
+"$BATS_MPI" -j 2 many 2>err
+"$BATS_MPI" report many
+page many.html 't = [...document.querySelectorAll("table")].at(-1);
+    first = () => t.tBodies[0].rows.length + " from " +
+        t.tBodies[0].rows[0].cells[0].textContent;
+    t.querySelector("th button").click(); first()' \
+    't.querySelector("th button").click(); first()' \
+    '[earlier, later] = t.parentNode.nextSibling.querySelectorAll("button");
+    later.click(); later.click(); later.click(); first()' \
+    't.parentNode.nextSibling.firstChild.textContent' >out
+printf '%s\n' '"50 from 1"' '"50 from 120"' '"20 from 20"' \
+    '"101 to 120 of 120"' | cmp - out
+ok 'tables are sorted by a click, and have pages'
+
 # What is shown beside the mouse, and what the keyboard alone reaches.
 tip='(id) => { t = document.querySelector("#" + id + " .tip");
     return t.hidden ? "" : [...t.children].map(e => e.textContent).join("|"); }'
@@ -259,7 +384,7 @@ grep -qx '"start"' out
 test "$(sed -n '4p;6p' out | tr '\n' ' ')" = '"" true '
 sed -n 8p out | grep -qE '^"[a-z]+-?[0-9]* was paid, and idle"$'
 ok 'the mouse is told why of each decision, and which task or idle time it is on'
-tabs=$(for i in $(seq 30); do echo key: Tab; done)
+tabs=$(for i in $(seq 60); do echo key: Tab; done)
 IFS='
 '
 page bag.html 'seen = []; addEventListener("focusin",
@@ -276,8 +401,10 @@ for name in bag graph.mf; do
     page $name.html --width 400 'document.documentElement.scrollWidth <= 400'
 done >out
 test "$(grep -cx true out)" -eq 2
-page bag.html --no-scripts --print bag.pdf --shot bag.png
+page bag.html --print bag.pdf --shot bag.png
 test "$(wc -c <bag.pdf)" -gt 20000
+page bag.html --no-scripts --print none.pdf
+test "$(wc -c <none.pdf)" -lt 20000
 page bag.html --dark 'getComputedStyle(document.body).backgroundColor' |
     grep -q 'rgb(20, 23, 26)'
 ok 'it fits a telephone, paper and the dark'
@@ -340,11 +467,11 @@ page sweep.html 'Math.max(...data.machines[0].held)' \
         y !== null).length + " of " + plot()[0].join()' \
     'n.value = "word"; what.value = "cost"; n.dispatchEvent(new Event("change"));
     plot()[0].join() + " " + document.querySelectorAll("#parameters .uplot").length' \
-    'sum = plot().slice(1).flat().reduce((a, y) => a + y, 0);
+    'total = plot().slice(1).flat().reduce((a, y) => a + y, 0);
     cells = [...document.querySelectorAll("#parameters + .wide tbody tr")]
         .filter(r => r.cells[0].textContent === "word")
-        .map(r => +r.cells[8].textContent); cells.length === 2 && sum > 0 &&
-        Math.abs(cells[0] + cells[1] - sum) < sum / 100' >out
+        .map(r => +r.cells[8].textContent); cells.length === 2 && total > 0 &&
+        Math.abs(cells[0] + cells[1] - total) < total / 100' >out
 printf '%s\n' 2 '"state,runtime,cluster,n,word"' '"a<b   c"' 2 \
     '"4 of 1,1,3,3"' '"0,0,1,1 1"' true >expected
 cmp out expected

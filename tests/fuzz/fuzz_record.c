@@ -19,14 +19,12 @@
 #include "bats/policy.h"
 #include "bats/sched.h"
 #include "fuzz.h"
-#include "record/read/history.h"
+#include "record/read/axis.h"
 #include "record/read/recover.h"
 #include "record/read/view.h"
 #include "record/verify/verify.h"
 #include "record/write/record.h"
 #include "record_mutator.h"
-#include "report/causes.h"
-#include "report/html.h"
 #include "report/wfformat.h"
 #include "run/journal.h"
 #include "sqlite_pool.h"
@@ -260,17 +258,20 @@ static void read_text(const char *text)
 static void write_all(struct bats_view *v, FILE *out)
 {
     struct bats_error err;
-    struct bats_causes causes = {0};
     struct bats_wfformat_source source = {.view = v, .name = "bag"};
-    struct bats_run_history history;
+    struct bats_axis_executions executions;
     struct bats_purse_status *purses;
     uint32_t n;
     uint16_t *of;
     char *options;
 
-    if (bats_run_history_read(v, &history, &err) == 0)
-        bats_run_history_release(&history);
-    bats_html_run(out, v, NULL, &causes, NULL, &err);
+    bats_axis_executions(v, &executions, &err);
+    free(executions.list);
+    for (int i = 0; i < 2; i++)
+        bats_axis_write(v,
+                        (struct bats_lease_terms){.in_windows = i == 0,
+                                                  .returns = i > 0},
+                        out, &err);
     bats_wfformat_write(&source, out, &err);
     if (bats_view_options(v, &options, &err) == 0)
         free(options);

@@ -203,7 +203,7 @@ says out "failed: too long after [^ ]* on [^ ]*: $words "
 bats-mpi why long.txt >out
 says out "too long: $words"
 bats-mpi report long.txt -o page.html
-says page.html "too long: $words"
+says page.html "too long\",\"advice\":\": $words"
 test "$(sqlite3 long.txt.bats "SELECT count(*) FROM happened
     WHERE what = 'billed'")" -ge 3 # a job that starts late is not a whole one
 agrees long.txt

@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-#include "record/read/history.h"
 
 /* ---- what is written ---- */
 
@@ -308,44 +307,6 @@ TEST_IN_DIRECTORY(a_history_is_read_as_it_was_written)
         "-43 skip - 1 - unpaid 44 chosen - - 7 - -44 finished - - - halted");
     /* A task that has its result is not skipped. */
     assert_string_equal(ask(PATH, "SELECT done, skipped FROM now"), "1000 0");
-}
-
-/* Machine 1 has two slots; a task takes two minutes of virtual time, and a
- * little more with its number. */
-TEST_IN_DIRECTORY(results_that_come_at_once_came_one_after_another)
-{
-    static const struct {
-        uint32_t machine, slot;
-        bats_time after; /* until this much before the results came */
-    } expected[] = {
-        {0, 0, 240000180}, {1, 0, 120000300}, {0, 0, 120000120},
-        {1, 1, 120000240}, {0, 0, 0},         {1, 1, 0},
-        {1, 0, 0},
-    };
-    static const uint32_t tasks[] = {0, 3, 1, 6, 2, 4, 5};
-    size_t n = sizeof tasks / sizeof *tasks;
-    struct bats_error err;
-    struct bats_view *view;
-    struct bats_run_history h;
-    struct bats_record *r = open_with_tasks((uint32_t)n);
-    begin(r, 1);
-    for (size_t i = 0; i < n; i++)
-        run_in_slot(r, BATS_HOUR, expected[i].machine, expected[i].slot,
-                    tasks[i], 0);
-    close_record(r);
-    must(bats_view_open(PATH, &view, &err), &err);
-    must(bats_run_history_read(view, &h, &err), &err);
-    assert_int_equal(h.n_spans, n);
-    for (size_t i = 0; i < n; i++) {
-        const struct bats_history_span *s = &h.spans[i];
-        assert_int_equal(s->task, tasks[i] + 1);
-        assert_int_equal(s->slot, expected[i].slot);
-        assert_int_equal(s->end,
-                         BATS_HOUR + 2 * BATS_SECOND - expected[i].after);
-        assert_int_equal(s->end - s->begin, 60 * (2 * BATS_SECOND + tasks[i]));
-    }
-    bats_run_history_release(&h);
-    bats_view_close(view);
 }
 
 TEST_IN_DIRECTORY(tasks_are_listed_in_linear_time)

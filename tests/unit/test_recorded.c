@@ -1,12 +1,10 @@
 /* What a record says of the money: which machines were paid when, by how they
- * are billed, what its clusters were charged, and what the page makes of it. */
+ * are billed, and what its clusters were charged. */
 #include "bats/sched.h"
 #include "bats/status.h"
 #include "helpers/record_fixture.h"
 
-#include "record/read/history.h"
-#include "report/causes.h"
-#include "report/html.h"
+#include "record/read/axis.h"
 #include "report/recorded.h"
 
 #define HOUR BATS_HOUR
@@ -67,43 +65,37 @@ static void charge(struct bats_record *r, bats_time now, uint32_t machine,
     must(bats_record_charge(r, now, machine, amount, 0, &err), &err);
 }
 
-static struct bats_view *open_view(struct bats_run_history *h)
+/* What a page draws, to be decref'd. */
+static json_t *figures(enum bats_billing_model model)
 {
     struct bats_error err;
     struct bats_view *view;
-    must(bats_view_open(PATH, &view, &err), &err);
-    must(bats_run_history_read(view, h, &err), &err);
-    return view;
-}
-
-static void assert_hold(const struct bats_run_history *h, size_t i,
-                        uint32_t machine, bats_time begin, bats_time end)
-{
-    assert_true(i < h->n_holds);
-    assert_int_equal(h->holds[i].machine, machine);
-    assert_int_equal(h->holds[i].begin, begin);
-    assert_int_equal(h->holds[i].end, end);
-    assert_int_equal(h->holds[i].paid_end, end);
-}
-
-/* The page, for free(). */
-static char *page(struct bats_view *view)
-{
-    struct bats_causes causes = {.n = 0};
-    struct bats_error err;
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    must(bats_html_run(out, view, "bats-mpi run <bag>", &causes, NULL, &err),
-         &err);
+    must(bats_view_open(PATH, &view, &err), &err);
+    fputs("{\"kind\":\"run\"", out);
+    must(bats_axis_write(view, bats_lease_terms(model), out, &err), &err);
+    putc('}', out);
     fclose(out);
-    return text;
+    json_t *all = json_loads(text, 0, NULL);
+    assert_non_null(all);
+    free(text);
+    bats_view_close(view);
+    return all;
+}
+
+/* Members of an array of arrays, as JSON. */
+static void assert_rows(const json_t *all, const char *name, const char *rows)
+{
+    char *text = json_dumps(json_object_get(all, name), JSON_COMPACT);
+    assert_string_equal(text, rows);
+    free(text);
 }
 
 /* It waits for an hour, works for half of one, and is billed a while later. */
 TEST_IN_DIRECTORY(a_job_is_paid_from_when_it_joins_until_it_ends)
 {
-    struct bats_run_history h;
     struct bats_record *r = session(BATS_BILLING_JOB, "slow", "fast");
     hear(r, HOUR, BATS_EVENT_JOINED, 0);
     run_task(r, HOUR + HOUR / 2 - 2 * BATS_SECOND, 0, 0, 0);
@@ -112,23 +104,16 @@ TEST_IN_DIRECTORY(a_job_is_paid_from_when_it_joins_until_it_ends)
     charge(r, 2 * HOUR, 0, BATS_UNIT / 2);
     close_record(r);
     add_lease(0, HOUR, HOUR + HOUR / 2);
-    struct bats_view *view = open_view(&h);
-    assert_int_equal(h.n_holds, 1);
-    assert_hold(&h, 0, 0, HOUR, HOUR + HOUR / 2);
-    assert_int_equal(h.charges[0].begin, 2 * HOUR);
-    char *text = page(view);
-    assert_null(strstr(text, "Reserved"));
-    assert_non_null(strstr(text, "\"reserved\":null"));
-    assert_non_null(strstr(text, "<dt>Charged</dt><dd>0.5 <small>budget 12<"));
-    assert_non_null(strstr(text, "<dt>Paid time in use</dt><dd>100% <"));
-    free(text);
-    bats_run_history_release(&h);
-    bats_view_close(view);
+    json_t *all = figures(BATS_BILLING_JOB);
+    assert_rows(all, "leases", "[[0,3600000000,5400000000]]");
+    assert_rows(all, "charges", "[[7200000000,0,0.5]]");
+    assert_rows(all, "places", "[[\"slow-1\",\"slow\",1,1.0],"
+                               "[\"fast-1\",\"fast\",2,8.0]]");
+    json_decref(all);
 }
 
 TEST_IN_DIRECTORY(a_metered_machine_is_paid_until_it_is_given_back)
 {
-    struct bats_run_history h;
     struct bats_record *r = session(BATS_BILLING_SECOND, "slow", "fast");
     hear(r, 0, BATS_EVENT_JOINED, 0);
     hear(r, 0, BATS_EVENT_JOINED, 1);
@@ -138,40 +123,35 @@ TEST_IN_DIRECTORY(a_metered_machine_is_paid_until_it_is_given_back)
     close_record(r);
     add_lease(1, 5, HOUR + HOUR / 2);
     add_lease(0, 2 * HOUR, -1);
-    struct bats_view *view = open_view(&h);
-    assert_int_equal(h.n_holds, 2);
-    assert_hold(&h, 0, 0, 2 * HOUR, 3 * HOUR);
-    assert_hold(&h, 1, 1, 5, HOUR + HOUR / 2);
-    bats_run_history_release(&h);
-    bats_view_close(view);
+    json_t *all = figures(BATS_BILLING_SECOND);
+    assert_rows(all, "leases",
+                "[[1,5,5400000000],[0,7200000000,10800000000]]");
+    json_decref(all);
 }
 
-/* Two tasks at a time on two slots, and one later: each is 1,800 s long. */
-TEST_IN_DIRECTORY(use_is_paid_while_tasks_run)
+/* Where windows are charged, each is told; else, sums. */
+TEST_IN_DIRECTORY(many_charges_at_a_time_are_one)
 {
-    struct bats_run_history h;
     struct bats_record *r = session(BATS_BILLING_USE, "slow", "fast");
-    const bats_time long_ = 2 * BATS_SECOND * 900;
-    for (uint32_t i = 0; i < 3; i++)
-        run_task(r, HOUR + i * (long_ / 2) + (i / 2) * HOUR, 1, i, 0);
-    charge(r, 3 * HOUR, 1, BATS_UNIT);
+    charge(r, HOUR, 1, BATS_UNIT);
+    charge(r, HOUR + 1, 1, BATS_UNIT / 4);
+    charge(r, 3 * HOUR, 1, 2 * BATS_UNIT);
     close_record(r);
-    struct bats_view *view = open_view(&h);
-    assert_int_equal(h.n_holds, 2);
-    assert_true(h.holds[0].end - h.holds[0].begin >=
-                long_ + long_ / 2 - HOUR / 60);
-    assert_true(h.holds[0].end < h.holds[1].begin);
-    char *text = page(view);
-    assert_null(strstr(text, "Reserved"));
-    assert_null(strstr(text, "Paid time in use"));
-    free(text);
-    bats_run_history_release(&h);
-    bats_view_close(view);
+    json_t *all = figures(BATS_BILLING_USE);
+    assert_null(json_object_get(all, "leases"));
+    assert_int_equal(json_array_size(json_object_get(all, "charges")), 2);
+    json_decref(all);
+    all = figures(BATS_BILLING_WINDOW);
+    assert_rows(all, "charges",
+                "[[3600000000,1,1.0],[3600000001,1,0.25],"
+                "[10800000000,1,2.0]]");
+    json_decref(all);
 }
 
 TEST_IN_DIRECTORY(decisions_have_the_names_of_their_session)
 {
-    struct bats_run_history h;
+    static const char *const expected[] = {"old 1, older 1", "slow 1, fast 1",
+                                           "fast 1", "no machines"};
     struct bats_error err;
     struct bats_decision d = {.reason = BATS_REASON_START,
                               .feasible = true,
@@ -188,17 +168,14 @@ TEST_IN_DIRECTORY(decisions_have_the_names_of_their_session)
     d.machines[1] = 0;
     must(bats_record_decision(r, &d, &err), &err);
     close_record(r);
-    struct bats_view *view = open_view(&h);
-    assert_int_equal(h.n_decisions, 4);
-    assert_string_equal(h.decisions[0].machines, "old 1, older 1");
-    assert_string_equal(h.decisions[1].machines, "slow 1, fast 1");
-    assert_string_equal(h.decisions[2].machines, "fast 1");
-    assert_string_equal(h.decisions[3].machines, "no machines");
-    char *text = page(view);
-    assert_non_null(strstr(text, "<dt>Reserved</dt><dd>"));
-    free(text);
-    bats_run_history_release(&h);
-    bats_view_close(view);
+    json_t *all = figures(BATS_BILLING_WINDOW);
+    const json_t *list = json_object_get(all, "decisions");
+    assert_int_equal(json_array_size(list), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(json_string_value(json_array_get(
+                                json_array_get(list, i), 2)),
+                            expected[i]);
+    json_decref(all);
 }
 
 TEST_IN_DIRECTORY(an_allocation_is_shared_out_by_charge)

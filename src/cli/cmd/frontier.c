@@ -9,8 +9,9 @@
 #include "cli/frontier.h"
 #include "cli/look.h"
 #include "cli/pools_source.h"
-#include "report/html.h"
+#include "report/page.h"
 #include "report/strategies.h"
+#include "util/json.h"
 
 #define PLAYS 100
 
@@ -25,7 +26,12 @@ static int print_json(const struct bats_strategies *s, struct bats_error *err)
 
 static int write_page(void *context, FILE *out, struct bats_error *err)
 {
-    return bats_html_strategies(out, context, err);
+    const struct bats_strategies *s = context;
+    json_t *data = bats_strategies_page(s);
+    json_object_set_new(data, "kind", json_string("strategies"));
+    json_object_set_new(data, "title",
+                        json_sprintf("Frontier of %s", s->name));
+    return bats_page_write(out, data, NULL, NULL, err);
 }
 
 static int print(const struct bats_settings *set, struct bats_strategies *s,

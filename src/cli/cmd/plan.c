@@ -16,11 +16,12 @@
 #include "input/bagfile.h"
 #include "input/clusters_file.h"
 #include "input/workflow/workflow.h"
-#include "report/html.h"
+#include "report/page.h"
 #include "report/sbatch.h"
 #include "report/schedules.h"
 #include "report/terminal.h"
 #include "report/words.h"
+#include "util/json.h"
 
 /* The parts of the answer. */
 struct answer {
@@ -204,9 +205,9 @@ static int print_frontier(const struct answer *a, struct bats_error *err)
 
 /* ---- the page ---- */
 
-static int write_page(void *context, FILE *out, struct bats_error *err)
+static int write_page(void *data, FILE *out, struct bats_error *err)
 {
-    return bats_html_plan(out, context, err);
+    return bats_page_write(out, data, NULL, NULL, err);
 }
 
 static int print_page(const struct answer *a, const struct bats_profile *p,
@@ -214,23 +215,25 @@ static int print_page(const struct answer *a, const struct bats_profile *p,
 {
     const char *profile = a->set->words[0];
     struct bats_schedule *frontier;
-    struct bats_html_plan page = {
-        .name = profile != NULL ? profile : a->set->clusters,
-        .profile = profile,
-        .bag = profile != NULL ? p->bag_name : NULL,
-        .e = a->e,
-        .path = p->path.task,
-        .n_path = p->path.n,
-        .offers = a->offers,
-        .n_offers = a->n_offers,
-    };
-    int rc = bats_estimate_frontier(a->e, &frontier, &page.n_frontier,
-                                    &page.complete, err);
+    char path[512];
+    size_t n;
+    bool complete;
+    int rc = bats_estimate_frontier(a->e, &frontier, &n, &complete, err);
 
     if (rc < 0)
         return rc;
-    page.frontier = frontier;
-    rc = bats_look_write(a->set->html, write_page, &page, err);
+    bats_schedules_path(path, sizeof path, a->e, p->path.task, p->path.n);
+    json_t *data =
+        bats_schedules_page(a->e, a->offers, a->n_offers, frontier, n);
+    json_t *more =
+        json_pack("{s:s, s:o, s:b, s:o, s:o, s:o}", "kind", "plan", "title",
+                  json_sprintf("Plan of %s",
+                               profile != NULL ? profile : a->set->clusters),
+                  "complete", complete, "path", bats_json_text(path),
+                  "profile", bats_json_text(profile), "bag",
+                  bats_json_text(profile != NULL ? p->bag_name : NULL));
+    json_object_update_new(data, more);
+    rc = bats_look_write(a->set->html, write_page, data, err);
     free(frontier);
     return rc;
 }

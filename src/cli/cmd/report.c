@@ -1,4 +1,4 @@
-/* report: the verb report. Writes a run as a page, or as a trace. */
+/* report: the verb report. Writes a run as a page. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,8 +12,9 @@
 #include "cli/look.h"
 #include "cli/place.h"
 #include "cli/pools_source.h"
-#include "report/html.h"
-#include "report/words.h"
+#include "record/read/axis.h"
+#include "report/page.h"
+#include "report/recorded.h"
 
 #define PLAYS 10 /* plays of each strategy */
 
@@ -30,49 +31,69 @@ static char *name_of(const struct bats_settings *set)
 
 struct page {
     struct bats_view *view;
+    json_t *status;
     struct bats_strategies *strategies; /* NULL: none */
 };
 
-/* The command of the last session, from its record: for free(), or NULL. */
-static char *command_of(struct bats_view *view, struct bats_error *err)
+/* The command of the last session; null: not known. */
+static json_t *command_of(const json_t *status)
 {
-    struct bats_view_status st;
-    char *options, *command = NULL, bag[4 * sizeof st.bag];
-
-    if (bats_view_status(view, &st, err) != 0 ||
-        bats_view_options(view, &options, err) != 0)
-        return NULL;
-    json_t *all = json_loads(options, 0, NULL);
+    const json_t *options = json_object_get(status, "options");
+    const char *bag = json_string_value(json_object_get(status, "bag"));
+    const char *budget = json_string_value(json_object_get(status, "budget"));
+    bool has_file = strcmp(bag, "sweep") != 0; /* options.c uses this name
+                                                * for a sweep */
+    char word[1024];
     char *given =
-        bats_options_given(BATS_VERB_RUN, json_object_get(all, "run"));
-    bats_encode(BATS_ENCODE_SHELL, bag, sizeof bag, st.bag);
-    bool limited = st.budget != BATS_UNLIMITED;
-    bool has_file = strcmp(st.bag, "sweep") != 0; /* options.c uses this name
-                                                   * for a sweep */
-    if (given != NULL &&
-        asprintf(&command, "bats-mpi run %s %s%s%s%s", has_file ? bag : "",
-                 given, limited ? " --budget " : "",
-                 limited ? bats_words_amount(st.budget).s : "",
-                 has_file ? "" : " -- ...") < 0)
-        command = NULL;
+        bats_options_given(BATS_VERB_RUN, json_object_get(options, "run"));
+
+    json_t *command =
+        given == NULL
+            ? json_null()
+            : json_sprintf(
+                  "bats-mpi run %s %s%s%s%s",
+                  has_file
+                  ? bats_encode(BATS_ENCODE_SHELL, word, sizeof word, bag),
+                  word : "", given, budget != NULL ? " --budget " : "",
+                  budget != NULL ? budget : "", has_file ? "" : " -- ...");
     free(given);
-    json_decref(all);
-    free(options);
     return command;
+}
+
+static int write_run(void *context, FILE *out, struct bats_error *err)
+{
+    const struct page *page = context;
+    return bats_axis_write(
+        page->view,
+        bats_recorded_terms(json_object_get(page->status, "options")), out,
+        err);
 }
 
 static int write_page(void *context, FILE *out, struct bats_error *err)
 {
-    const struct page *page = context;
+    struct page *page = context;
     struct bats_causes causes = {0};
-    char *command = command_of(page->view, err);
-    int rc = bats_look_causes(page->view, &causes, err);
+    int rc = bats_status_json(page->view, &page->status, err);
 
     if (rc == 0)
-        rc = bats_html_run(out, page->view, command, &causes, page->strategies,
-                           err);
+        rc = bats_look_causes(page->view, &causes, err);
+    if (rc == 0) {
+        struct bats_lease_terms terms =
+            bats_recorded_terms(json_object_get(page->status, "options"));
+        json_t *data = json_pack(
+            "{s:s, s:O, s:O, s:{s:b, s:b, s:b, s:b}, s:o, s:o}", "kind", "run",
+            "title", json_object_get(page->status, "bag"), "status",
+            page->status, "terms", "in_windows", terms.in_windows,
+            "idle_is_free", terms.idle_is_free, "lasts", terms.lasts,
+            "returns", terms.returns, "causes", bats_causes_json(&causes),
+            "command", command_of(page->status));
+        if (page->strategies != NULL)
+            json_object_update_new(data,
+                                   bats_strategies_page(page->strategies));
+        rc = bats_page_write(out, data, write_run, page, err);
+    }
     bats_causes_release(&causes);
-    free(command);
+    json_decref(page->status);
     return rc;
 }
 
@@ -106,14 +127,14 @@ static int find_strategies(struct bats_view *view,
     return rc;
 }
 
-static int write_run(struct bats_view *view, const struct bats_settings *set,
-                     const char *name, struct bats_error *err)
+static int report(struct bats_view *view, const struct bats_settings *set,
+                  const char *name, struct bats_error *err)
 {
     struct bats_pools pools = {0};
     struct bats_strategies strategies = {.n = 0};
     bool found;
     int rc = find_strategies(view, set, &pools, &strategies, &found, err);
-    struct page page = {view, found ? &strategies : NULL};
+    struct page page = {view, NULL, found ? &strategies : NULL};
 
     if (rc == 0)
         rc = bats_look_write(name, write_page, &page, err);
@@ -128,7 +149,7 @@ int cmd_report(struct bats_view *view, const struct bats_settings *set,
     char *name = name_of(set);
     if (name == NULL)
         return bats_no_memory(err);
-    int rc = write_run(view, set, name, err);
+    int rc = report(view, set, name, err);
     if (rc == 0 && strcmp(name, "-") != 0)
         bats_tell("written: %s", name);
     free(name);

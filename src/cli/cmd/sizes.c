@@ -18,7 +18,6 @@
 #include "cli/cli.h"
 #include "cli/frame.h"
 #include "cli/look.h"
-#include "report/html.h"
 #include "report/table.h"
 #include "report/words.h"
 #include "util/grow.h"
@@ -37,8 +36,9 @@ struct sizes {
     struct use *list;
     size_t n, room;
     json_t *options;
-    struct bats_html_asked asked;
-    uint16_t *category; /* by number - 1; NULL: one category */
+    int64_t asked;       /* KiB for each; 0: none */
+    int64_t *task_asked; /* KiB, by number - 1; or NULL */
+    int64_t *category;   /* likewise; NULL: one category */
     int64_t n_tasks;
     double slots, kib; /* mean of the machines; 0: not recorded */
 };
@@ -52,23 +52,45 @@ static int64_t quantile(const struct use *list, size_t n, double q)
 
 /* ---- the record ---- */
 
-static int read_categories(struct sizes *z, struct bats_error *err)
+/* A list [value, tasks, value, tasks, ...] as values by number - 1, for free().
+ * *values is NULL if there is no list. */
+static int expand(const json_t *list, int64_t n_tasks, int64_t **values,
+                  struct bats_error *err)
 {
-    const json_t *ranges =
-        json_object_get(json_object_get(z->options, "engine"), "categories");
-    if (!json_is_array(ranges) || z->n_tasks == 0)
+    *values = NULL;
+    if (!json_is_array(list) || n_tasks == 0)
         return 0;
-    z->category = calloc((size_t)z->n_tasks, sizeof *z->category);
-    if (z->category == NULL)
+    *values = calloc((size_t)n_tasks, sizeof **values);
+    if (*values == NULL)
         return bats_no_memory(err);
     int64_t task = 0;
-    for (size_t i = 0; i + 1 < json_array_size(ranges); i += 2) {
-        int64_t n = json_integer_value(json_array_get(ranges, i + 1));
-        for (; n > 0 && task < z->n_tasks; n--)
-            z->category[task++] =
-                (uint16_t)json_integer_value(json_array_get(ranges, i));
+    for (size_t i = 0; i + 1 < json_array_size(list); i += 2) {
+        int64_t n = json_integer_value(json_array_get(list, i + 1));
+        for (; n > 0 && task < n_tasks; n--)
+            (*values)[task++] = json_integer_value(json_array_get(list, i));
     }
     return 0;
+}
+
+static int read_options(struct sizes *z, struct bats_error *err)
+{
+    const json_t *engine = json_object_get(z->options, "engine");
+    const json_t *run = json_object_get(z->options, "run");
+    int64_t bytes = json_integer_value(json_object_get(run, "memory"));
+    z->asked = bytes > 0
+                   ? (bytes - 1) / 1024 + 1
+                   : json_integer_value(json_object_get(run, "memory_kib"));
+    int rc = expand(json_object_get(run, "task_memory_kib"), z->n_tasks,
+                    &z->task_asked, err);
+    return rc == 0 ? expand(json_object_get(engine, "categories"), z->n_tasks,
+                            &z->category, err)
+                   : rc;
+}
+
+static int64_t value_of(const int64_t *values, int64_t number, int64_t none)
+{
+    return values != NULL && values[number - 1] > 0 ? values[number - 1]
+                                                    : none;
 }
 
 static double number_at(const json_t *list, size_t i, size_t k)
@@ -90,20 +112,20 @@ static void read_machines(struct sizes *z)
 static int add(struct sizes *z, const struct bats_view_task *t,
                struct bats_error *err)
 {
-    uint16_t category = z->category != NULL && t->number <= z->n_tasks
-                            ? z->category[t->number - 1]
-                            : 0;
+    size_t category = (size_t)value_of(z->category, t->number, 0);
     const json_t *needs =
         json_object_get(json_object_get(z->options, "engine"), "needs");
     const char *class = json_string_value(
         json_array_get(json_object_get(z->options, "categories"), category));
+    if (t->number < 1 || t->number > z->n_tasks)
+        return 0; /* the record is damaged */
     if (!bats_grow(&z->list, &z->room, z->n + 1, sizeof *z->list))
         return bats_no_memory(err);
     z->list[z->n++] = (struct use){
         .class = class != NULL ? class : "-",
         .asked = json_is_array(needs)
                      ? (int64_t)number_at(needs, category, 2)
-                     : bats_html_asked_kib(&z->asked, t->number),
+                     : value_of(z->task_asked, t->number, z->asked),
         .used = t->max_rss_kib,
         .cores = json_is_array(needs) ? number_at(needs, category, 0) : 1,
         .cost = t->cost,
@@ -242,17 +264,14 @@ int cmd_sizes(struct bats_view *view, const struct bats_settings *set,
         return rc;
     z.options = json_loads(text, 0, NULL);
     z.n_tasks = status.tasks;
-    rc = bats_html_asked_init(&z.asked, json_object_get(z.options, "run"),
-                              z.n_tasks, err);
-    if (rc == 0)
-        rc = read_categories(&z, err);
+    rc = read_options(&z, err);
     read_machines(&z);
     if (rc == 0)
         rc = collect(view, &z, set->where, err);
     if (rc == 0)
         rc = answer(&z, &status, set->json, err);
-    bats_html_asked_release(&z.asked);
     json_decref(z.options);
+    free(z.task_asked);
     free(z.category);
     free(z.list);
     free(text);

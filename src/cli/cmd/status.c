@@ -20,12 +20,10 @@ struct workflows {
     uint32_t n;
 };
 
-static int print_json(const struct bats_view_status *st,
-                      const struct workflows *w, json_t *options,
-                      struct bats_error *err)
+static json_t *to_json(const struct bats_view_status *st,
+                       const struct workflows *w, json_t *options)
 {
     char state[PHRASE];
-
     json_t *all = json_pack(
         "{s:o, s:o, s:b, s:b, s:I, s:f, s:f, s:o, s:I, s:o, s:o, s:o}", "bag",
         bats_json_text(st->bag), "state",
@@ -56,7 +54,7 @@ static int print_json(const struct bats_view_status *st,
                             bats_workflows_json(w->list, w->n));
     if (all != NULL && options != NULL)
         json_object_set(all, "options", options);
-    return bats_look_json(all, JSON_INDENT(2), err);
+    return all;
 }
 
 static void print_clusters(const struct bats_view_status *st)
@@ -137,28 +135,50 @@ static void print_text(const struct bats_view_status *st,
     bats_workflows_print(stdout, w->list, w->n, BATS_TABLE_ROWS - 1);
 }
 
+static int read_status(struct bats_view *view, struct bats_view_status *status,
+                       struct workflows *w, json_t **options,
+                       struct bats_error *err)
+{
+    int rc = bats_recorded_status(view, status, options, err);
+    if (rc == 0)
+        rc = bats_workflows_read(view, status->is_live, &w->list, &w->n, NULL,
+                                 err);
+    if (rc < 0)
+        json_decref(*options);
+    return rc;
+}
+
+int bats_status_json(struct bats_view *view, json_t **json,
+                     struct bats_error *err)
+{
+    struct bats_view_status status;
+    struct workflows w;
+    json_t *options;
+    int rc = read_status(view, &status, &w, &options, err);
+
+    if (rc < 0)
+        return rc;
+    *json = to_json(&status, &w, options);
+    free(w.list);
+    json_decref(options);
+    return *json != NULL ? 0 : bats_no_memory(err);
+}
+
 int cmd_status(struct bats_view *view, const struct bats_settings *set,
                struct bats_error *err)
 {
     struct bats_view_status status;
     struct workflows w;
     json_t *options;
-    int rc = bats_recorded_status(view, &status, &options, err);
+    int rc = read_status(view, &status, &w, &options, err);
 
-    if (rc == 0 && set->left) {
-        printf("%" PRId64 "\n", bats_look_left(&status));
-        json_decref(options);
-        return 0;
-    }
-    if (rc == 0)
-        rc = bats_workflows_read(view, status.is_live, &w.list, &w.n, NULL,
-                                 err);
-    if (rc < 0) {
-        json_decref(options);
+    if (rc < 0)
         return rc;
-    }
-    if (set->json)
-        rc = print_json(&status, &w, options, err);
+    if (set->left)
+        printf("%" PRId64 "\n", bats_look_left(&status));
+    else if (set->json)
+        rc =
+            bats_look_json(to_json(&status, &w, options), JSON_INDENT(2), err);
     else
         print_text(&status, &w, options);
     free(w.list);

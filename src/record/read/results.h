@@ -43,21 +43,4 @@ int bats_view_results(struct bats_view *view, int64_t session,
 int bats_view_runtimes(struct bats_view *view, bats_time **runtimes, size_t *n,
                        struct bats_error *err);
 
-/* Tasks of a sweep with one value of one parameter. Times, memory and money
- * are those of the n_done done tasks. */
-struct bats_view_value {
-    const char *name, *value;
-    int64_t n, failed, n_done;
-    double wall_us, longest_us; /* in total; the longest */
-    double cost;                /* in total, millionths */
-    int64_t max_rss_kib;
-};
-
-/* At most 200 values, from the first tasks, by parameter; numbers in order,
- * before words. *list is for free(), *texts for release; *n_hidden: number of
- * values left out. */
-int bats_view_values(struct bats_view *view, struct bats_view_value **list,
-                     size_t *n, struct bats_texts *texts, int64_t *n_hidden,
-                     struct bats_error *err);
-
 #endif

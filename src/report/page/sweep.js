@@ -1,6 +1,5 @@
 /* The parameters of a sweep against the runtime and the cost of its tasks: part
- * of page.js, which comes after it. */
-"use strict";
+ * of the page of a run. */
 
 /* The tasks that were done: their values, runtime and cost. */
 function sweepPoints(parameters) {
@@ -13,7 +12,7 @@ function sweepPoints(parameters) {
             if (row.kind[i] === 0 && parameters[task])
                 points.push({ values: parameters[task], runtime,
                     cluster: row.cluster, cost: runtime / data.window *
-                    data.charges[row.cluster] / slots.get(row.machine) });
+                    data.charges_of[row.cluster] / slots.get(row.machine) });
         });
     return points;
 }
