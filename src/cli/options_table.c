@@ -314,11 +314,12 @@ const struct bats_option bats_options[] = {
         RUN,
         "kill a task whose processes hold more memory than it needs (checked "
         "every second), and count it as failed (out of memory)"),
-    ROW("gpus", 0, "N", SMALL, AT(run.need.gpus), RUN, RUN,
+    ROW("gpus", 0, "N", SMALL, AT(run.need.gpus), RUN | ALLOC, RUN,
         "the GPUs that each task needs, unless the bag sets its own (#BATS "
         "gpus=N). CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES name the "
         "GPUs of the task (default: 0)"),
-    ROW("gpus-per-node", 0, "N", SMALL, AT(run.gpus_per_node), RUN, RUN,
+    ROW("gpus-per-node", 0, "N", SMALL, AT(run.gpus_per_node), RUN | ALLOC,
+        RUN,
         "the GPUs of each node, numbered from 0 (default: those that "
         "CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES names where the ranks "
         "start)"),

@@ -7,6 +7,7 @@
 #include "bats/sched.h"
 #include "run/heart.h"
 #include "run/hub.h"
+#include "run/needs.h"
 #include "site/site.h"
 
 #define ADMIT_US 60000000 /* time for the job side to recognize a job */
@@ -212,6 +213,9 @@ static int take_in(struct bats_joined *j, size_t i, const uint32_t *machine,
     if (rc == 0)
         rc = share(m, job, worker, err);
     if (rc == 0)
+        rc = bats_needs_join(m->options, &m->survey, machine[0], job->hellos,
+                             n, err);
+    if (rc == 0)
         bats_hub_admit(j->comm, i, rank);
     for (uint32_t k = 0; rc == 0 && k < n; k++)
         rc = bats_master_set_up(m, worker[k], NULL, err);
@@ -233,6 +237,15 @@ static struct bats_hub_job *job_of(const struct bats_joined *j,
     return NULL;
 }
 
+/* The job side knows what its own jobs have. */
+static bool is_large_enough(const struct bats_joined *j,
+                            const struct bats_hub_job *job,
+                            struct bats_error *why)
+{
+    return j->side->nodes != NULL ||
+           bats_needs_hold(j->m->options, job->hellos, job->n_ranks, why) == 0;
+}
+
 static int admit(struct bats_joined *j, size_t i, int64_t now_us,
                  struct bats_error *err)
 {
@@ -248,6 +261,8 @@ static int admit(struct bats_joined *j, size_t i, int64_t now_us,
     int rc =
         j->m->stopping || j->m->finished
             ? bats_error_set(&why, BATS_ESTATE, "the run is ending")
+        : !is_large_enough(j, job, &why)
+            ? BATS_EINPUT
             : j->side->admit(j->side->context, &said, machine, &age, &why);
     if (rc == 0 && now_us - job->since_us > ADMIT_US)
         rc =

@@ -8,6 +8,8 @@
 
 #include "run/crew.h"
 #include "run/engine_options.h"
+#include "run/gpus.h"
+#include "run/joining.h"
 #include "run/survey.h"
 
 /* ---- tasks ---- */
@@ -34,8 +36,7 @@ static bool may_have_needs(const struct bats_run_options *o)
     return o->open != NULL || is_need(&o->need) || is_need(&most);
 }
 
-/* The most that any task needs, for each resource. */
-static struct bats_need most_of(const struct bats_run_options *o)
+struct bats_need bats_needs_most(const struct bats_run_options *o)
 {
     struct bats_need most = {.cores = 1};
     for (uint32_t i = 0; i < o->bag->n_tasks; i++) {
@@ -116,7 +117,7 @@ bool bats_needs_nodes(const struct bats_crew *crew,
 {
     if (!may_have_needs(options))
         return false;
-    struct bats_need most = most_of(options);
+    struct bats_need most = bats_needs_most(options);
     if (options->open != NULL || most.cores > 1 || most.gpus > 0)
         return true;
     const struct bats_worker_rank **list = sort(crew);
@@ -132,40 +133,15 @@ bool bats_needs_nodes(const struct bats_crew *crew,
 
 /* ---- machines ---- */
 
-/* Finds the next name in a list such as "0,1" at `at`. Returns its length; 0:
- * the end. */
-static size_t next_name(const char **at)
-{
-    *at += strspn(*at, ", ");
-    return strcspn(*at, ", ");
-}
-
-static bool has_name(const char *list, const char *name, size_t n)
-{
-    for (size_t k; (k = next_name(&list)) > 0; list += k)
-        if (k == n && strncmp(list, name, n) == 0)
-            return true;
-    return false;
-}
-
 /* Lists the names of GPUs that the node's ranks know, each once, or as many
  * numbers as are given. */
 static void list_gpus(const struct bats_crew *crew,
                       const struct bats_worker_rank *const *rank, size_t n,
                       uint32_t given, struct bats_text *names)
 {
-    bats_text_cut(names, 0);
-    for (uint32_t k = 0; k < given; k++)
-        bats_text_format(names, "%s%" PRIu32, k > 0 ? "," : "", k);
-    for (size_t i = 0; given == 0 && i < n; i++) {
-        const char *at = crew->nodes[rank[i]->rank].gpus;
-        for (size_t k; (k = next_name(&at)) > 0; at += k) {
-            const char *known = names->bytes != NULL ? names->bytes : "";
-            if (!has_name(known, at, k))
-                bats_text_format(names, "%s%.*s", *known ? "," : "", (int)k,
-                                 at);
-        }
-    }
+    bats_gpus_number(names, given);
+    for (size_t i = 0; given == 0 && i < n; i++)
+        bats_gpus_add(names, crew->nodes[rank[i]->rank].gpus);
 }
 
 /* Adds the name to the machine's list. */
@@ -189,18 +165,16 @@ static bool divide(const struct bats_crew *crew,
                    const struct bats_worker_rank *const *rank, size_t n,
                    struct bats_text *names, struct bats_survey *s)
 {
-    size_t n_names = 0, given = 0;
+    size_t given = 0;
     const char *at = names->bytes != NULL ? names->bytes : "";
-    for (size_t k; (k = next_name(&at)) > 0; at += k)
-        n_names++;
-    at = names->bytes != NULL ? names->bytes : "";
+    size_t n_names = bats_gpus_count(at);
     for (size_t i = 0; i < n; i++) {
         size_t worker = (size_t)(rank[i] - crew->ranks);
         uint32_t machine = s->platform.slot_of[worker].machine;
         s->stocks[machine].memory_kib +=
             (int64_t)(crew->nodes[rank[i]->rank].usable_bytes / 1024 / n);
         for (; given < (i + 1) * n_names / n; given++) {
-            size_t k = next_name(&at);
+            size_t k = bats_gpus_next(&at);
             if (!add_gpu(s, machine, at, k))
                 return false;
             at += k;
@@ -215,17 +189,20 @@ int bats_needs_stocks(const struct bats_crew *crew,
 {
     const struct bats_platform *p = &s->platform;
     struct bats_text names = {0};
+    bool is_bought = options->joining != NULL;
     if (!may_have_needs(options))
         return 0;
     s->stocks = calloc(p->n_machines, sizeof *s->stocks);
     s->gpus = calloc(p->n_machines, sizeof *s->gpus);
-    const struct bats_worker_rank **list = sort(crew);
-    bool done = s->stocks != NULL && s->gpus != NULL && list != NULL;
+    const struct bats_worker_rank **list = is_bought ? NULL : sort(crew);
+    bool done =
+        s->stocks != NULL && s->gpus != NULL && (is_bought || list != NULL);
     for (uint32_t i = 0; done && i < p->n_machines; i++)
         s->stocks[i].cores = p->machines[i].slots;
-    /* The nodes of later jobs are unknown, except for their cores. */
-    bool is_known = options->joining == NULL;
-    for (size_t i = 0, n; done && is_known && i < crew->n; i += n) {
+    for (uint32_t i = 0; done && is_bought && i < p->n_machines; i++)
+        if (options->joining->nodes != NULL)
+            s->stocks[i] = options->joining->nodes[p->machines[i].cluster];
+    for (size_t i = 0, n; done && !is_bought && i < crew->n; i += n) {
         n = count(list, i, crew->n);
         list_gpus(crew, list + i, n, options->gpus_per_node, &names);
         done = bats_text_length(&names) >= 0 &&
@@ -332,6 +309,17 @@ static int refuse_task(const struct bats_run_options *o,
         rc = refuse(o, s, who.bytes, need, err);
     bats_text_release(&who);
     return rc;
+}
+
+int bats_needs_fit(const struct bats_run_options *o,
+                   const struct bats_survey *s, struct bats_error *err)
+{
+    for (uint32_t i = 0; i < o->bag->n_tasks; i++) {
+        struct bats_need need = bats_needs_of(o, i);
+        if (!fits_somewhere(s, &need))
+            return refuse_task(o, s, i, &need, err);
+    }
+    return 0;
 }
 
 /* Within a budget, a plan of policy bats may hold machines of any cluster
@@ -479,9 +467,8 @@ static int sort_by_need(const struct bats_run_options *o,
             e->needs[k].cores = 1;
         all_fit &= fits_somewhere(s, &e->needs[k]);
     }
-    for (uint32_t i = 0; !all_fit && i < o->bag->n_tasks; i++)
-        if (!fits_somewhere(s, &e->needs[e->category[i]]))
-            return refuse_task(o, s, i, &e->needs[e->category[i]], err);
+    if (!all_fit)
+        return bats_needs_fit(o, s, err);
     e->options.n_categories = n;
     if (o->retry_memory > 0)
         add_larger(o, s, e, kind);
@@ -489,24 +476,25 @@ static int sort_by_need(const struct bats_run_options *o,
 }
 
 /* True if every machine can fill all of its slots with tasks of the largest
- * needs. */
+ * needs, and none needs a GPU of its own. */
 static bool always_fit(const struct bats_survey *s,
                        const struct bats_need *most)
 {
+    if (most->gpus > 0)
+        return false;
     for (uint32_t i = 0; i < s->platform.n_machines; i++)
         if (bats_need_room(&s->stocks[i], most) < s->stocks[i].cores)
             return false;
     return true;
 }
 
-/* Refuses needs of GPUs: those of later jobs are unknown. */
 static int check_jobs(const struct bats_run_options *o,
                       const struct bats_need *most, struct bats_error *err)
 {
-    if (most->gpus > 0)
+    if (o->joining->nodes == NULL && (most->cores > 1 || most->gpus > 0))
         return bats_refuse(err,
-                           "%s has tasks that need GPUs, which worker "
-                           "jobs do not give them",
+                           "%s has tasks that need several cores or GPUs, "
+                           "which --welcome does not give them",
                            o->bag->name);
     if (most->cores > 1 && !o->joining->by_node)
         return bats_refuse(err,
@@ -523,7 +511,7 @@ int bats_needs_take(const struct bats_run_options *o,
 {
     if (o->open != NULL || !may_have_needs(o))
         return 0;
-    struct bats_need most = most_of(o);
+    struct bats_need most = bats_needs_most(o);
     int rc = o->joining != NULL ? check_jobs(o, &most, err) : 0;
     bool may_grow = o->retry_memory > 0 && most.memory_kib > 0;
     if (rc < 0 || (always_fit(survey, &most) && !may_grow))
@@ -564,7 +552,7 @@ void bats_needs_show(const struct bats_survey *s, uint32_t machine,
         const char *comma = "";
         bats_text_format(variables, "%s=", names[i]);
         for (uint64_t left = gpus; left != 0; left >>= 1) {
-            size_t k = next_name(&at);
+            size_t k = bats_gpus_next(&at);
             if (left & 1) {
                 bats_text_format(variables, "%s%.*s", comma, (int)k, at);
                 comma = ",";

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "bats/need.h"
 #include "site/allocation.h"
 #include "site/query.h"
 
@@ -31,6 +32,8 @@ struct bats_job_request {
     const char *account;   /* NULL: the user's default */
     uint32_t nodes;
     uint32_t ranks;          /* per node */
+    int64_t memory_kib;      /* per node; 0: the site's default */
+    uint32_t gpus;           /* per node */
     int64_t limit_s;         /* time limit; rounded up as the system does */
     int64_t least_s;         /* the shortest limit that the system may
                               * choose; 0: none */
@@ -162,6 +165,15 @@ struct bats_batch_system {
     /* Returns why a word of `more` cannot be passed on: a run could not find,
      * end or settle such a job. NULL: it can. */
     const char *(*refuses)(const char *word);
+
+    /* Finds what the words of `more` request of each node: sets memory_kib and
+     * gpus of *node, and only if there is such a word. */
+    void (*requests)(const char *const *more, struct bats_stock *node);
+
+    /* Finds the kinds of nodes in the partition: CPUs, GPUs and memory of each
+     * kind, at most `room`. Returns their number. Waits for the answer. */
+    int (*nodes)(const char *partition, struct bats_stock *kinds, size_t room,
+                 struct bats_error *err);
 
     /* *script, for free(), is the standard input of the command, perhaps "";
      * NULL: memory is short. */

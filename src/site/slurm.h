@@ -89,6 +89,9 @@ int bats_slurm_account_read(const char *text,
 
 int bats_slurm_rules(struct bats_job_rules *rules, struct bats_error *err);
 const char *bats_slurm_refuses(const char *word);
+void bats_slurm_requests(const char *const *more, struct bats_stock *node);
+int bats_slurm_nodes(const char *partition, struct bats_stock *kinds,
+                     size_t room, struct bats_error *err);
 void bats_slurm_submit(const struct bats_job_request *request,
                        struct bats_argv *argv, char **script);
 int bats_slurm_read_submit(const char *answer, char id[BATS_JOB_ID],
@@ -108,6 +111,15 @@ int bats_slurm_price(const char *id, double *rate, bool *whole,
  * time limits. */
 int bats_slurm_read_rules(const char *text, struct bats_job_rules *rules,
                           struct bats_error *err);
+
+/* The number of GPUs in a list of generic resources. */
+uint32_t bats_slurm_gpus(const char *list);
+
+/* Parses `sinfo --exact --format=%c|%m|%G`, a line for each kind of node: CPUs,
+ * MiB, and generic resources such as "gpu:a100:4(S:0-1)". Returns the number
+ * of kinds, at most `room`. */
+size_t bats_slurm_read_kinds(const char *text, struct bats_stock *kinds,
+                             size_t room);
 
 /* The rules for the waiting job in `job`, the output of `scontrol -o show
  * job`. A job that requests more time than MaxTime of its partition waits for

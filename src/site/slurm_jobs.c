@@ -92,6 +92,11 @@ void bats_slurm_submit(const struct bats_job_request *r,
     bats_argv_add(argv, "--nodes=%lu --ntasks-per-node=%lu --time=%lld",
                   (unsigned long)r->nodes, (unsigned long)r->ranks,
                   (long long)minutes);
+    if (r->memory_kib > 0)
+        bats_argv_add(argv, "--mem=%lldM",
+                      (long long)(r->memory_kib + 1023) / 1024);
+    if (r->gpus > 0)
+        bats_argv_add(argv, "--gres=gpu:%lu", (unsigned long)r->gpus);
     if (r->least_s > 0 && r->least_s < r->limit_s)
         bats_argv_add(argv, "--time-min=%lld",
                       (long long)((r->least_s + 59) / 60));

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -64,4 +65,65 @@ const char *bats_slurm_refuses(const char *word)
                 : word[0] == '-' && has_letter(word + 1, refused[i].letter))
             return refused[i].reason;
     return NULL;
+}
+
+/* ---- the words that say what a node of the job has ---- */
+
+/* The value of the option `name`, in its word or the next one; NULL: it is
+ * another option. */
+static const char *value_of(const char *const *word, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(*word, name, n) != 0)
+        return NULL;
+    return (*word)[n] == '='    ? *word + n + 1
+           : (*word)[n] == '\0' ? word[1]
+                                : NULL;
+}
+
+/* "4G", or a number of MiB. */
+static int64_t memory_in(const char *text)
+{
+    char *unit;
+    int64_t n = strtoll(text, &unit, 10);
+    return *unit == 'K'   ? n
+           : *unit == 'G' ? n << 20
+           : *unit == 'T' ? n << 30
+                          : n << 10;
+}
+
+uint32_t bats_slurm_gpus(const char *list)
+{
+    uint32_t sum = 0;
+    while (*list != '\0') {
+        size_t n = strcspn(list, ",(");
+        if (strncmp(list, "gpu", 3) == 0 && strchr(":=,(", list[3]) != NULL) {
+            const char *number = list + n;
+            while (number > list && number[-1] >= '0' && number[-1] <= '9')
+                number--;
+            sum +=
+                number == list + n ? 1 : (uint32_t)strtoul(number, NULL, 10);
+        }
+        list += n;
+        if (*list == '(')
+            list += strcspn(list, ")");
+        list += strcspn(list, ",");
+        list += *list == ',';
+    }
+    return sum;
+}
+
+void bats_slurm_requests(const char *const *more, struct bats_stock *node)
+{
+    const char *value;
+    for (; more != NULL && *more != NULL; more++) {
+        if ((value = value_of(more, "--mem")) != NULL)
+            node->memory_kib = memory_in(value);
+        if ((value = value_of(more, "--gres")) != NULL)
+            node->gpus = bats_slurm_gpus(value);
+        if ((value = value_of(more, "--gpus-per-node")) != NULL)
+            node->gpus = (uint32_t)strtoul(
+                strrchr(value, ':') != NULL ? strrchr(value, ':') + 1 : value,
+                NULL, 10);
+    }
 }

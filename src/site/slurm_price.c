@@ -93,6 +93,38 @@ static double rounding(const char *job, const char *partition)
     return (double)(each * n) / (double)all;
 }
 
+/* ---- nodes ---- */
+
+size_t bats_slurm_read_kinds(const char *text, struct bats_stock *kinds,
+                             size_t room)
+{
+    size_t n = 0;
+    for (; text != NULL && n < room; text = bats_slurm_next(text)) {
+        long long cpus, mb;
+        char gres[1024];
+        if (sscanf(text, "%lld|%lld|%1023[^\n]", &cpus, &mb, gres) == 3)
+            kinds[n++] = (struct bats_stock){.cores = (uint32_t)cpus,
+                                             .gpus = bats_slurm_gpus(gres),
+                                             .memory_kib = mb * 1024};
+    }
+    return n;
+}
+
+int bats_slurm_nodes(const char *partition, struct bats_stock *kinds,
+                     size_t room, struct bats_error *err)
+{
+    char *answer;
+    int rc = bats_ask(&answer, err,
+                      "sinfo --noheader --exact --format=%%c|%%m|%%G "
+                      "--partition %s",
+                      partition);
+    if (rc < 0)
+        return rc;
+    rc = (int)bats_slurm_read_kinds(answer, kinds, room);
+    free(answer);
+    return rc;
+}
+
 /* With PreemptMode and GraceTime, SIGCONT and SIGTERM come at once, SIGTERM
  * again when the time is over, and SIGKILL after KillWait. */
 struct bats_job_partition bats_slurm_partition(const char *job)

@@ -161,6 +161,8 @@ test "$(grep -cxE "[0-9]+ $gpu $gpu" out)" = 8
 ok 'each task sees GPUs of its own, and one that needs none sees none'
 ROCR_VISIBLE_DEVICES=0,1 bats 6 --gpus 1 --no-record -- 'bash gpus' ::: 1 2 3 4
 test "$(cut -d' ' -f2,3 out | sort -u | tr '\n' ' ')" = '0 0 1 1 '
+ROCR_VISIBLE_DEVICES=0,1 bats 3 --gpus 1 --no-record -- 'bash gpus' ::: 1 2 3 4
+test "$(cut -d' ' -f2,3 out | sort -u | tr '\n' ' ')" = '0 0 1 1 '
 by_mpi 6 bag --gpus-per-node 2 --no-record
 grep -qx '2 0,1 0,1' out
 ok 'likewise those of another name, and as many as --gpus-per-node says'

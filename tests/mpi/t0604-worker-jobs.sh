@@ -72,6 +72,16 @@ ok 'each of their ranks is a machine'
 expect 1 grep -qE '[0-9a-f]{32}' err early.err later.err
 ok 'they keep the secret to themselves'
 
+master bag --memory 1G
+SLURM_MEM_PER_NODE=1023 worker small
+ended $worker 3
+grep -q 'on .* has 1047552 KiB of memory, and a task needs 1048576' small.err
+worker large
+ended $master 0
+ended $worker 0
+done_once 40
+ok 'a job does not join if its ranks cannot hold the tasks'
+
 # A task that prints much has to wait for the master, and loses nothing.
 echo "head -c 30000000 /dev/zero | tr '\\0' x | fold -w 1000" >much
 master much --tail none

@@ -41,7 +41,9 @@ SelectTypeParameters=CR_Core
 SchedulerParameters=sched_min_interval=0,sched_interval=2,bf_interval=1
 SlurmdParameters=config_overrides
 ReturnToService=2
-NodeName=fast[1-4] NodeAddr=10.77.0.[11-14] CPUs=64 RealMemory=1000
+GresTypes=gpu
+NodeName=fast[1-2] NodeAddr=10.77.0.[11-12] CPUs=64 RealMemory=1000 Gres=gpu:2
+NodeName=fast[3-4] NodeAddr=10.77.0.[13-14] CPUs=64 RealMemory=1000
 NodeName=slow[1-4] NodeAddr=10.77.0.[15-18] CPUs=64 RealMemory=1000
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
@@ -50,6 +52,10 @@ PartitionName=fast Nodes=fast[1-4] TRESBillingWeights="CPU=8.0"
 PartitionName=all Nodes=ALL Default=YES PreemptMode=OFF
 PartitionName=preemptible Nodes=slow[1-4] GraceTime=10
 CONF
+
+# Two GPUs of fast1 and fast2 that are only names.
+mknod "$BED/gpu0" c 1 3 && mknod "$BED/gpu1" c 1 3
+echo "NodeName=fast[1-2] Name=gpu File=$BED/gpu[0-1]" >"$BED/gres.conf"
 
 # Daemons keep no descriptor of ours: a pipe to prove would never close.
 dd if=/dev/urandom of="$BED/munge.key" bs=1024 count=1 2>/dev/null

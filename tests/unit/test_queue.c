@@ -423,8 +423,8 @@ TEST(earlier_bills_are_those_of_the_runs_own_jobs)
                                            &sum, &open, &err),
                      0);
     assert_int_equal(open, 1);
-    assert_int_equal(bats_job_system_bills(&bats_slurm_system, &past, true, &sum,
-                                           &open, &err),
+    assert_int_equal(bats_job_system_bills(&bats_slurm_system, &past, true,
+                                           &sum, &open, &err),
                      0);
     assert_int_equal(open, 0);
     assert_int_equal(sum, 40000 + 400000 + 1000000 + 10000);
@@ -568,6 +568,37 @@ TEST(options_that_break_the_accounting_are_refused)
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
         if (bats_slurm_system.refuses(passed[i]) != NULL)
             fail_msg("%s is refused", passed[i]);
+}
+
+TEST(what_nodes_have_is_read_from_sinfo_and_from_the_words_of_sbatch)
+{
+    struct bats_stock kinds[3];
+    assert_int_equal(
+        bats_slurm_read_kinds("64|1000|(null)\n"
+                              "128|515000|gpu:a100:4(S:0,2),gpu:t4:2,nic:1\n"
+                              "8|900|gpu\n"
+                              "8|900|gpus:3\n",
+                              kinds, 3),
+        3);
+    assert_int_equal(kinds[0].cores, 64);
+    assert_int_equal(kinds[0].gpus, 0);
+    assert_int_equal(kinds[0].memory_kib, 1000 * 1024);
+    assert_int_equal(kinds[1].gpus, 6);
+    assert_int_equal(kinds[2].gpus, 1);
+    assert_int_equal(bats_slurm_gpus("gpus:3,shard:2"), 0);
+
+    const char *words[] = {"--qos=low", "--mem", "3G", "--gres=gpu:x:2", NULL};
+    struct bats_stock node = {.memory_kib = 7, .gpus = 7};
+    bats_slurm_system.requests(words, &node);
+    assert_int_equal(node.memory_kib, 3 << 20);
+    assert_int_equal(node.gpus, 2);
+    const char *others[] = {"--mem-per-cpu=1", "--gpus-per-node=a100:3", NULL};
+    bats_slurm_system.requests(others, &node);
+    assert_int_equal(node.memory_kib, 3 << 20);
+    assert_int_equal(node.gpus, 3);
+    const char *small[] = {"--mem=500", NULL};
+    bats_slurm_system.requests(small, &node);
+    assert_int_equal(node.memory_kib, 500 * 1024);
 }
 
 TEST(what_the_site_adds_to_a_limit_is_known)

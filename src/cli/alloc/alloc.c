@@ -129,7 +129,7 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
                                strcmp(set->policy, "expert") == 0,
                            err);
     if (rc == 0)
-        rc = bats_alloc_read(a, set, record, err);
+        rc = bats_alloc_read(a, set, options, record, err);
     if (rc == 0)
         rc = find_own_job(a, err);
     if (rc == 0)
@@ -190,6 +190,7 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
     options->silence_us = a->silence_us;
     a->joining = bats_alloc_joining;
     a->joining.by_node = set->nodes == 1;
+    a->joining.nodes = a->nodes;
     a->joining.context = a;
     a->joining.file = a->door;
     a->joining.host = set->host;

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "bats/policy.h"
-#include "bats/prior.h"
 #include "bats/sched.h"
 #include "cli/alloc/state.h"
 #include "cli/past.h"
 #include "report/words.h"
+#include "run/engine_options.h"
+#include "run/needs.h"
+#include "run/survey.h"
 
 static void print_words(FILE *out, const struct bats_argv *argv)
 {
@@ -58,46 +60,9 @@ static void print_times(FILE *out, const struct bats_alloc *a,
     fputs(".\n", out);
 }
 
-int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
-                       const struct bats_run_options *options,
-                       struct bats_error *err)
+static void print_clusters(FILE *out, const struct bats_alloc *a)
 {
     const struct bats_platform *p = &a->platform;
-    struct bats_sched_options o = {
-        .policy = options->engine.policy,
-        .n_tasks = options->bag->n_tasks,
-        .clusters = p->clusters,
-        .n_clusters = p->n_clusters,
-        .machines = p->machines,
-        .n_machines = p->n_machines,
-        .window = p->window,
-        .budget = options->budget,
-        .billing = a->billing,
-        .seed = options->engine.seed,
-        .strategy = options->engine.strategy,
-        .utility = options->engine.utility,
-        .graph = options->bag->graph,
-        .purses = options->bag->sharing.list,
-        .purse = options->bag->sharing.of,
-        .n_purses = options->bag->sharing.n,
-    };
-    struct bats_event tick = {.type = BATS_EVENT_TICK};
-    const struct bats_survey survey = {.platform = *p,
-                                       .policy = options->engine.policy};
-    struct bats_prior prior;
-    char past[1024] = "";
-    struct bats_command command;
-    struct bats_sched *sched;
-    uint32_t asked = 0;
-    if (options->believe != NULL &&
-        options->engine.policy == &bats_policy_bats &&
-        options->believe(options->believe_context, &survey, &prior)) {
-        o.prior = &prior;
-        bats_learner_words(options->believe_context, past, sizeof past);
-    }
-    int rc = bats_sched_create(&o, &sched, err);
-    if (rc < 0)
-        return rc;
     for (size_t i = 0; i < p->n_clusters; i++)
         fprintf(
             out,
@@ -108,9 +73,19 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
             bats_words_money(p->clusters[i].charge, p->currency).s,
             bats_words_money(bats_alloc_price(a, i, p->window, 0), p->currency)
                 .s);
-    if (past[0] != '\0')
-        bats_words_line(out, "%s", past);
-    print_times(out, a, &o);
+}
+
+static int print_first_jobs(FILE *out, struct bats_alloc *a,
+                            const struct bats_sched_options *o,
+                            struct bats_error *err)
+{
+    struct bats_event tick = {.type = BATS_EVENT_TICK};
+    struct bats_command command;
+    struct bats_sched *sched;
+    uint32_t asked = 0;
+    int rc = bats_sched_create(o, &sched, err);
+    if (rc < 0)
+        return rc;
     fputs("The first jobs:\n", out);
     rc = bats_sched_handle(sched, 0, &tick, err);
     while (rc == 0 && bats_sched_next(sched, &command))
@@ -122,5 +97,34 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
         fputs("    none: the budget does not pay one\n", out);
     fputs("Nothing was started.\n", out);
     bats_sched_destroy(sched);
+    return rc;
+}
+
+int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
+                       const struct bats_run_options *options,
+                       struct bats_error *err)
+{
+    struct bats_survey survey = {.platform = a->platform,
+                                 .policy = options->engine.policy,
+                                 .budget = options->budget,
+                                 .deadline = options->engine.goal.deadline,
+                                 .billing = a->billing};
+    struct bats_engine_options e = {.seen = NULL};
+    char past[1024];
+    int rc = bats_needs_stocks(NULL, options, &survey, err);
+    if (rc == 0)
+        rc = bats_engine_options(options, &survey, &e, err);
+    if (rc == 0) {
+        print_clusters(out, a);
+        if (e.options.prior != NULL)
+            bats_words_line(out, "%s",
+                            bats_learner_words(options->believe_context, past,
+                                               sizeof past));
+        print_times(out, a, &e.options);
+        rc = print_first_jobs(out, a, &e.options, err);
+    }
+    bats_engine_options_release(&e);
+    free(survey.gpus);
+    free(survey.stocks);
     return rc;
 }

@@ -9,6 +9,7 @@
 #include "bats/sched.h"
 #include "cli/alloc/state.h"
 #include "report/words.h"
+#include "run/needs.h"
 #include "util/now.h"
 
 /* time for tasks to answer, beyond their grace time */
@@ -68,6 +69,11 @@ static int admit(void *context, const struct bats_worker_job *job,
             why, BATS_ESTATE, "the job has %lu ranks instead of %lu",
             (unsigned long)job->n_ranks,
             (unsigned long)a->platform.machines[place].slots);
+    struct bats_stock node = a->nodes[a->platform.machines[place].cluster];
+    if (a->gpus_given)
+        node.gpus = 0;
+    if (bats_needs_admit(&node, job->ranks, job->n_ranks, why) < 0)
+        return BATS_EINPUT;
     if (!lane->asked || lane->had || lane->leaves)
         return bats_error_set(why, BATS_ESTATE, "the job was not asked for");
     for (uint32_t k = 0; k < job->n_ranks; k++)

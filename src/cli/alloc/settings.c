@@ -10,6 +10,8 @@
 #include "cli/cli.h"
 #include "input/model.h"
 #include "report/words.h"
+#include "run/needs.h"
+#include "run/survey.h"
 #include "util/encode.h"
 #include "util/hash.h"
 #include "util/larger.h"
@@ -136,6 +138,76 @@ static int name_files(struct bats_alloc *a, const struct bats_settings *set,
     return rc;
 }
 
+/* ---- what the nodes of a job have ---- */
+
+#define KINDS 64 /* most kinds of nodes in a partition */
+
+static void drop_cluster(struct bats_alloc *a, size_t i)
+{
+    size_t after = --a->platform.n_clusters - i;
+    memmove(a->partitions[i], a->partitions[i + 1],
+            after * sizeof *a->partitions);
+    memmove(&a->platform.clusters[i], &a->platform.clusters[i + 1],
+            after * sizeof *a->platform.clusters);
+    memmove(&a->nodes[i], &a->nodes[i + 1], after * sizeof *a->nodes);
+}
+
+/* Refuses the bag if a task fits none of the nodes, by cluster. */
+static int check_fit(const struct bats_alloc *a, struct bats_stock *nodes,
+                     const struct bats_run_options *options,
+                     struct bats_error *err)
+{
+    struct bats_machine_spec machines[BATS_CLUSTERS_MAX];
+    struct bats_survey survey = {.platform = a->platform, .stocks = nodes};
+    survey.platform.machines = machines;
+    survey.platform.n_machines = (uint32_t)a->platform.n_clusters;
+    for (uint32_t i = 0; i < survey.platform.n_machines; i++)
+        machines[i] =
+            (struct bats_machine_spec){.cluster = i, .slots = nodes[i].cores};
+    return bats_needs_fit(options, &survey, err);
+}
+
+/* Chooses what jobs request, and drops partitions whose nodes can hold no
+ * task. */
+static int choose_nodes(struct bats_alloc *a, const struct bats_settings *set,
+                        const struct bats_run_options *options,
+                        struct bats_error *err)
+{
+    bool fits[BATS_CLUSTERS_MAX];
+    struct bats_stock largest[BATS_CLUSTERS_MAX];
+    struct bats_need most = bats_bagfile_most(options->bag);
+    bool asks = most.memory_kib + options->need.memory_kib > 0 ||
+                most.gpus + options->need.gpus > 0;
+    a->system->requests((const char *const *)a->more, &a->said);
+    a->gpus_given = options->gpus_per_node > 0;
+    if (a->gpus_given)
+        a->said.gpus = options->gpus_per_node;
+    for (size_t i = 0; i < a->platform.n_clusters; i++) {
+        struct bats_stock kinds[KINDS];
+        int n =
+            asks ? a->system->nodes(a->partitions[i], kinds, KINDS, err) : 0;
+        if (n < 0)
+            return n;
+        a->nodes[i] = a->said;
+        a->nodes[i].cores = set->slots;
+        fits[i] = bats_needs_request(options, kinds, (size_t)n, &a->nodes[i],
+                                     &largest[i]);
+    }
+    int rc = check_fit(a, largest, options, err);
+    if (rc == 0)
+        rc = check_fit(a, a->nodes, options, err);
+    for (size_t i = a->platform.n_clusters; rc == 0 && i-- > 0;)
+        if (!fits[i]) {
+            bats_tell("partition %s is not used: none of its nodes can hold "
+                      "any of the tasks",
+                      a->partitions[i]);
+            drop_cluster(a, i);
+        }
+    return rc;
+}
+
+/* ---- requests ---- */
+
 /* The time limit of a job with this work time. */
 static int64_t limit_of(bats_time time)
 {
@@ -154,6 +226,11 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
         .account = set->account,
         .nodes = set->nodes,
         .ranks = set->slots,
+        .memory_kib = a->said.memory_kib == 0 &&
+                              a->nodes[cluster].memory_kib > BATS_NEEDS_NONE
+                          ? a->nodes[cluster].memory_kib
+                          : 0,
+        .gpus = a->said.gpus == 0 ? a->nodes[cluster].gpus : 0,
         .limit_s = limit_of(a->platform.window),
         .least_s = (set->least + second - 1) / second,
         .output = a->log,
@@ -177,10 +254,11 @@ static void write_digest(char text[20], uint64_t hash)
 /* The digest of a request: equal for jobs that request the same. */
 static void digest(const struct bats_job_request *r, char shape[20])
 {
-    char numbers[96];
-    snprintf(numbers, sizeof numbers, "%lu %lu %lld %lld",
+    char numbers[160];
+    snprintf(numbers, sizeof numbers, "%lu %lu %lld %lld %lld %lu",
              (unsigned long)r->nodes, (unsigned long)r->ranks,
-             (long long)r->limit_s, (long long)r->least_s);
+             (long long)r->limit_s, (long long)r->least_s,
+             (long long)r->memory_kib, (unsigned long)r->gpus);
     uint64_t hash = bats_hash_text(BATS_HASH, numbers);
     hash = bats_hash_text(hash, r->guard != NULL ? r->guard : "");
     hash = bats_hash_text(hash, r->partition);
@@ -364,7 +442,8 @@ int bats_alloc_make_machines(struct bats_alloc *a,
 }
 
 int bats_alloc_read(struct bats_alloc *a, const struct bats_settings *set,
-                    const char *record, struct bats_error *err)
+                    const struct bats_run_options *options, const char *record,
+                    struct bats_error *err)
 {
     int rc = read_partitions(a, set->partition, err);
     if (rc == 0)
@@ -373,5 +452,7 @@ int bats_alloc_read(struct bats_alloc *a, const struct bats_settings *set,
         rc = split(a, set->sbatch, err);
     if (rc == 0)
         rc = name_files(a, set, record, err);
+    if (rc == 0)
+        rc = choose_nodes(a, set, options, err);
     return rc < 0 ? rc : find_charges(a, set, err);
 }

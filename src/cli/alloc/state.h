@@ -57,6 +57,9 @@ struct bats_alloc {
     struct bats_billing billing;
     struct bats_joining joining;
     char partitions[BATS_CLUSTERS_MAX][BATS_CLUSTER_NAME];
+    struct bats_stock nodes[BATS_CLUSTERS_MAX]; /* what each of a job has */
+    struct bats_stock said; /* the part of it that --sbatch requests */
+    bool gpus_given;        /* --gpus-per-node says how many there are */
     double rate[BATS_CLUSTERS_MAX];       /* rate of a job, per hour */
     uint32_t failures[BATS_CLUSTERS_MAX]; /* in a row; too many, and the
                                            * partition is */
@@ -94,10 +97,11 @@ extern const struct bats_joining bats_alloc_joining;
 
 /* ---- settings.c ---- */
 
-/* Reads partitions, names of files and prices, in this order; makes no
- * machines. */
+/* Reads partitions, names of files, what nodes have, and prices, in this
+ * order; makes no machines. */
 int bats_alloc_read(struct bats_alloc *a, const struct bats_settings *set,
-                    const char *record, struct bats_error *err);
+                    const struct bats_run_options *options, const char *record,
+                    struct bats_error *err);
 
 /* Makes the machines, and the requests for their jobs. */
 int bats_alloc_make_machines(struct bats_alloc *a,

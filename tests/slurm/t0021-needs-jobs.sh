@@ -1,0 +1,88 @@
+#!/bin/bash
+# Tasks that need memory and GPUs, on jobs that are bought.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+. "$TOP/tests/slurm/lib.sh"
+
+# The nodes have 1000M each; fast1 and fast2 have two GPUs.
+buy() {
+    bats-mpi alloc "$@" --host 10.77.0.1 --poll 1s -b 100 --max-jobs 2 \
+        --window 30s >out 2>err
+}
+
+cat >gpus <<'END'
+#!/bin/bash
+# gpus N: fails unless it sees N GPUs that no other task on the node sees.
+list=${CUDA_VISIBLE_DEVICES//,/ }
+[ "$CUDA_VISIBLE_DEVICES" = "$ROCR_VISIBLE_DEVICES" ] || exit 1
+echo "$BATS_TASK_ID $(echo $list | wc -w) $SLURM_MEM_PER_NODE $SLURM_JOB_PARTITION"
+for gpu in $list; do mkdir "$BED/gpu.$(hostname).$gpu" || exit 1; done
+sleep 0.5
+for gpu in $list; do rmdir "$BED/gpu.$(hostname).$gpu"; done
+[ "$(echo $list | wc -w)" -eq $1 ]
+END
+{
+    echo '#BATS gpus=1 memory=100M'
+    for i in $(seq 5); do echo 'bash gpus 1'; done
+    echo '#BATS gpus=2'
+    echo 'bash gpus 2'
+} >bag
+buy bag -p fast,slow --slots 2
+grep -q 'partition slow is not used: none of its nodes can hold any' err
+ok 'a partition whose nodes can hold none of the tasks is not used'
+test "$(sort out | tr '\n' ',')" = \
+    '1 1 200 fast,2 1 200 fast,3 1 200 fast,4 1 200 fast,5 1 200 fast,6 2 200 fast,'
+ok 'the jobs request what their tasks need, and each task has GPUs of its own'
+buy bag -p fast --slots 2 --dry-run
+grep -q -- ' --mem=200M --gres=gpu:2 ' out
+ok 'as --dry-run says'
+
+before=$(sbatch --parsable --hold --wrap true)
+printf '%s\n' true '#BATS memory=1001M' true >large
+expect 2 buy large -p slow --slots 2 --record large.bats
+grep -q 'large: task 2, line 3, needs 1001M of memory; the largest machine, slow-1, has 1000M' err
+printf '%s\n' '#BATS gpus=3' true >three
+expect 2 buy three -p fast,slow --slots 4 --record three.bats
+grep -q 'task 1, line 2, needs 3 GPUs; the largest machine, fast-1, has 2 GPUs' err
+after=$(sbatch --parsable --hold --wrap true)
+test $((after - before)) -eq 1
+ok 'what no job can hold is refused before a job is submitted'
+
+# Half of what it needs on each of two slots: the jobs request the room.
+printf '%s\n' '#BATS memory=30M' \
+    '{ head -c 60M /dev/zero; sleep 1.5; } | tail -n 1 >/dev/null; echo $SLURM_MEM_PER_NODE' >grows
+buy grows -p slow --slots 2 --memory-limit --retry-memory 3
+test "$(cat out)" = 90
+test "$(bats-mpi tasks --json grows | jq .attempts)" -eq 2
+bats-mpi log grows | grep -q 'out of memory'
+ok 'a task that holds too much is killed, and tried again with more'
+
+# What --sbatch requests is what the nodes have.
+buy bag -p fast --slots 2 --dry-run --sbatch '--mem=300M --gres=gpu:x:2'
+grep -q -- '--mem=300M --gres=gpu:x:2 ' out
+expect 1 grep -q -- '--mem=200M' out
+expect 2 buy bag -p fast --slots 2 --sbatch --mem=50M --record small.bats
+grep -q 'task 1, line 2, needs 1 GPU and 100M of memory; the largest machine, fast-1, has 50M' err
+printf '%s\n' '#BATS gpus=1' 'echo $BATS_TASK_ID $CUDA_VISIBLE_DEVICES; sleep 1' \
+    'echo $BATS_TASK_ID $CUDA_VISIBLE_DEVICES; sleep 1' >numbered
+buy numbered -p slow --slots 2 --max-jobs 1 --gpus-per-node 2
+test "$(cut -d' ' -f2 out | sort | tr '\n' ' ')" = '0 1 '
+ok '--sbatch and --gpus-per-node say what nodes have'
+
+# Only names: the tasks of a job whose ranks see no GPU would have none.
+printf '%s\n' '#BATS gpus=1' true >hidden
+mkdir bin
+cat >bin/sbatch <<'END'
+#!/bin/sh
+for word; do
+    shift
+    case $word in --gres=*) ;; *) set -- "$@" "$word" ;; esac
+done
+PATH=${PATH#*:} exec sbatch "$@"
+END
+chmod +x bin/sbatch
+PATH=$PWD/bin:$PATH
+expect 3 buy hidden -p fast --slots 1 --record hidden.bats
+grep -q 'VISIBLE_DEVICES names 0 GPUs of fast. instead of 1' err
+grep -q 'no more jobs are asked for in partition fast' err
+ok 'a job that has less than it requested does not join'
+done_testing
