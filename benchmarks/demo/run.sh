@@ -21,7 +21,7 @@ for seed in $(seq "$seeds"); do
     for rate in 0.1 0.3 0.5 0.7 0.9; do
         for radius in 1 2 3 5 8; do
             echo "$build/apps/som --data benchmarks/apps/iris.csv" \
-                "--iterations 60000 --seed $seed --rate $rate" \
+                "--iterations 30000 --seed $seed --rate $rate" \
                 "--radius $radius"
         done
     done
