@@ -77,10 +77,6 @@ static int start(const struct bats_settings *set, int *argc, char ***argv,
     uint32_t workers;
     if (read_workers(set->workers, bats_jobs_count(0), &workers, usage) < 0)
         return bats_forked_start(0, rank, err);
-    if (set->workers == NULL && !set->quiet && n_ranks == 0)
-        bats_tell("1 worker, on this machine; -j N starts N (%" PRIu32
-                  " cores)",
-                  bats_jobs_count(0));
     return bats_forked_start(workers - (set->run.master_works ? 1 : 0), rank,
                              err);
 }

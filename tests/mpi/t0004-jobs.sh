@@ -150,6 +150,9 @@ alone bag
 grep -q '^bats-mpi: 1 worker, on this machine; -j N starts N ' err
 test "$(sort -u out)" = all-1
 ok 'without it there is one, which is said'
+expect 2 alone no-bag
+expect 1 grep '1 worker' err
+ok 'but not where there is nothing to run'
 seq 5 | sed 's/^/echo /' | env "$mark" "$BATS_MPI" -qj2 - 2>err | sort >out
 test "$(xargs <out)" = '1 2 3 4 5'
 test ! -s err

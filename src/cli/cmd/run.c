@@ -391,6 +391,15 @@ static int show_only(const struct bats_settings *set,
     return code;
 }
 
+static void say_alone(const struct bats_settings *set)
+{
+    if (set->workers == NULL && !set->quiet && !is_joined(set) &&
+        bats_launcher_ranks() == 0)
+        bats_tell("1 worker, on this machine; -j N starts N (%" PRIu32
+                  " cores)",
+                  bats_jobs_count(0));
+}
+
 static int with_bag(const struct bats_settings *set,
                     struct bats_request *request)
 {
@@ -404,6 +413,7 @@ static int with_bag(const struct bats_settings *set,
     if (open_all(set, request, &o, &err) != 0) {
         code = bats_complain(&err);
     } else {
+        say_alone(set);
         code =
             run(set, &request->options, &o.watch, o.json, &crew, &o.profile);
         bats_watch_release(&o.watch);
