@@ -277,6 +277,15 @@ static bool is_settled(const struct bats_snapshot *snapshot)
     return d->acts || !is_plan;
 }
 
+/* Machines are or were held, or money is for them: the start is not in vain. */
+static bool has_begun(const struct bats_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->platform->n_clusters; i++)
+        if (snapshot->cluster[i].machines_used > 0)
+            return true;
+    return snapshot->status.held > 0;
+}
+
 static void show_decisions(struct bats_progress *progress,
                            const struct bats_snapshot *snapshot, bool all)
 {
@@ -284,10 +293,12 @@ static void show_decisions(struct bats_progress *progress,
     size_t n = snapshot->n_decisions;
     char text[TEXT];
     for (size_t i = progress->n_decisions; i < n; i++) {
-        if (i + 1 == n && !all && !is_settled(snapshot))
+        bool in_vain =
+            list[i].reason == BATS_REASON_START && !has_begun(snapshot);
+        if (i + 1 == n && !all && (in_vain || !is_settled(snapshot)))
             break;
         progress->n_decisions++;
-        if (bats_words_counts(snapshot->platform, list, n, i))
+        if (!in_vain && bats_words_counts(snapshot->platform, list, n, i))
             fprintf(progress->out, "bats-mpi: %s  %s\n",
                     bats_words_moment(list[i].time).s,
                     bats_words_listed(text, sizeof text, snapshot->platform,

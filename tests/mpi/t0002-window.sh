@@ -56,6 +56,12 @@ grep -q '^bats-mpi: 0 of the budget of 0 is left, too little to begin' err
 expect 1 grep -q charged err
 test ! -e none.bats
 ok 'a budget of 0 charges nothing'
+sed 's/^charge.*/charge = 5/' one.ini >dear.ini
+expect 4 bats 2 bag --clusters dear.ini --budget 1
+grep -q '^bats-mpi: budget exhausted: 0 of 4 tasks done' err
+expect 1 grep -q ' start: ' err
+"$BATS_MPI" record verify bag >out
+ok 'nor does one that pays no window, and nothing is said to start'
 
 # 200 hours of sleep on 8 ranks, in a few seconds.
 yes '@sleep 1h' | head -n 200 >bag

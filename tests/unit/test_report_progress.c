@@ -40,7 +40,8 @@ static struct bats_snapshot a_snapshot(void)
                    .budget = 600 * BATS_UNIT,
                    .charged = 288 * BATS_UNIT,
                    .estimated_end = 272 * BATS_MINUTE + 999999},
-        .cluster = {{.machines_now = 1}, {.machines_now = 1}},
+        .cluster = {{.machines_used = 1, .machines_now = 1},
+                    {.machines_used = 1, .machines_now = 1}},
         .decisions = decisions,
         .n_decisions = 1,
     };
@@ -212,6 +213,24 @@ TEST(plain_style_tells_a_decision_once_and_at_once)
     assert_string_equal(text, "bats-mpi: 20m  every cluster sampled: slow 2, "
                               "fast 1 for 4 windows, 78 tasks left\n");
     assert_int_equal(lines(text), 1);
+    screen_close(&c);
+}
+
+TEST(plain_style_tells_no_start_that_no_money_pays)
+{
+    struct screen c;
+    screen_open(&c, BATS_PROGRESS_PLAIN);
+    c.s.cluster[0] = c.s.cluster[1] = (struct bats_cluster_status){0};
+    bats_progress_show(&c.p, 0, &c.s);
+    bats_progress_finish(&c.p, &c.s);
+    assert_string_equal(fresh(&c), "");
+    screen_close(&c);
+    screen_open(&c, BATS_PROGRESS_PLAIN);
+    c.s.cluster[0] = c.s.cluster[1] = (struct bats_cluster_status){0};
+    c.s.status.held = 1; /* for a job that waits in a queue */
+    bats_progress_show(&c.p, 0, &c.s);
+    assert_string_equal(fresh(&c),
+                        "bats-mpi: 0s  start: slow 1, fast 1\n");
     screen_close(&c);
 }
 
