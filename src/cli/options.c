@@ -19,14 +19,11 @@
 #include "util/similar.h"
 #include "util/text.h"
 
-/* most options of a verb */
-#define ROWS_MAX 128
-
 /* The n rows of a verb for getopt_long: rows[i] belongs to table[i]. */
 struct tables {
-    const struct bats_option *rows[ROWS_MAX];
-    struct option table[ROWS_MAX + 1];
-    char letters[2 * ROWS_MAX + 3];
+    const struct bats_option *rows[BATS_OPTIONS_MAX];
+    struct option table[BATS_OPTIONS_MAX + 1];
+    char letters[2 * BATS_OPTIONS_MAX + 3];
     int n;
 };
 
@@ -36,6 +33,7 @@ static void set_tables(struct tables *t, enum bats_verb verb, bool in_order)
     char *letters = t->letters;
     int n = 0;
 
+    assert(bats_options_n <= BATS_OPTIONS_MAX);
     if (in_order)
         *letters++ = '+';
     *letters++ = ':'; /* getopt then reports a missing argument as ':' */
@@ -43,7 +41,6 @@ static void set_tables(struct tables *t, enum bats_verb verb, bool in_order)
         const struct bats_option *o = &bats_options[i];
         if (!(o->verbs & 1u << verb))
             continue;
-        assert(n < ROWS_MAX);
         t->rows[n] = o;
         t->table[n] = (struct option){
             .name = o->name,

@@ -21,11 +21,15 @@
 
 /* most repetitions of an option that adds to a list */
 #define BATS_OPTIONS_LIST 32
+#define BATS_OPTIONS_MAX  160 /* rows of the table */
 
 /* The values of a verb's options, with defaults in brackets. Strings point
  * into argv. */
 struct bats_settings {
     bool help;
+    const char *given[BATS_OPTIONS_MAX]; /* by row of the table: the argument
+                                          * as it was written, "" for a flag;
+                                          * NULL: not given */
     /* Options stored directly in the run's options: [budget: BATS_BUDGET, else
      * BATS_UNLIMITED; silence_us: 60 s; time_scale: 1; sync_us: 100 ms;
      * sync_events: 1000; else 0]. */
@@ -217,15 +221,17 @@ bool bats_settings_is_local(const struct bats_settings *settings);
 /* True if the goal is the least cost by the deadline. */
 bool bats_settings_thrifty(const struct bats_settings *settings);
 
-/* Every option of `verb` with its value, as an object that the caller
- * releases; seed is 0 if it is random. NULL: out of memory. */
+/* What the record keeps of a command line, as an object that the caller
+ * releases: "verb"; "bag", or "workflows" if there are several; "given", the
+ * options as they were written (true: a flag); "memory_kib", if each task may
+ * have so much, by --memory or in the batch job. NULL: out of memory. */
 json_t *bats_options_json(enum bats_verb verb,
                           const struct bats_settings *settings);
 
-/* The options in such an object that differ from their defaults, as a person
- * would write them: "--retries 2 --timeout 300%", without the budget. For
- * free(); NULL: out of memory, or no object. */
-char *bats_options_given(enum bats_verb verb, const json_t *given);
+/* The options given in such an object, quoted for the shell: "--retries 2
+ * --timeout 300%", without the budget. For free(); NULL: out of memory, or no
+ * object. */
+char *bats_options_given(const json_t *options);
 
 /* Prints the sentence and how to get help; returns the exit code (2). */
 int bats_options_complain(enum bats_verb verb, const struct bats_error *err);

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "report/words.h"
 #include "run/run.h"
+#include "site/batch_system.h"
+#include "util/json.h"
 
 /* Parses a duration > 0. */
 static int parse_period(const char *text, bats_time *period,
@@ -274,9 +277,84 @@ int bats_option_store(const struct bats_option *option, const char *text,
         return add_source(option, text, settings, err);
     if (store(option, text, settings, &why) != 0)
         return bats_refuse(err, "--%s: %s", option->name, why.text);
+    settings->given[option - bats_options] = text != NULL ? text : "";
     if (option->offset == offsetof(struct bats_settings, run.engine.seed))
         settings->seed_given = true;
     if (option->offset == offsetof(struct bats_settings, policy))
         settings->policy_given = true;
     return 0;
+}
+
+/* ---- for the record ---- */
+
+static json_t *given_json(const struct bats_settings *set)
+{
+    json_t *given = json_object();
+    int bad = 0;
+    for (size_t i = 0; i < bats_options_n; i++) {
+        const struct bats_option *o = &bats_options[i];
+        bool is_flag = o->kind == BATS_OPTION_FLAG;
+        bool adds = o->kind == BATS_OPTION_LIST || o->kind == BATS_OPTION_ENV;
+        if (set->given[i] != NULL && !adds)
+            bad |= json_object_set_new(
+                given, o->name,
+                is_flag ? json_true() : bats_json_text(set->given[i]));
+    }
+    return bats_json_whole(given, bad);
+}
+
+json_t *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
+{
+    int64_t memory_kib =
+        set->memory > 0 ? (set->memory - 1) / 1024 + 1 : bats_batch_memory();
+    json_t *object =
+        json_pack("{s:s, s:o, s:o}", "verb", bats_verbs[verb].name, "bag",
+                  bats_json_text(set->bag), "given", given_json(set));
+    int bad = object == NULL;
+    if (set->n_files > 0) {
+        json_t *words = json_array();
+        for (size_t i = 0; i < set->n_files; i++)
+            bad |= json_array_append_new(words, bats_json_text(set->files[i]));
+        bad |= json_object_set_new(object, "workflows", words);
+    }
+    if (memory_kib > 0)
+        bad |= json_object_set_new(object, "memory_kib",
+                                   json_integer(memory_kib));
+    return bats_json_whole(object, bad);
+}
+
+/* Prints the value quoted for the shell. */
+static void print_word(FILE *out, const char *value)
+{
+    char *text = strdup(value);
+    if (text == NULL)
+        return;
+    bats_encode_undo_unicode(text);
+    putc(' ', out);
+    bats_words_put(out, BATS_ENCODE_SHELL, text);
+    free(text);
+}
+
+char *bats_options_given(const json_t *options)
+{
+    char *text = NULL;
+    size_t size;
+    const char *name;
+    json_t *value;
+    FILE *out = options != NULL ? open_memstream(&text, &size) : NULL;
+    bool first = true;
+
+    if (out == NULL)
+        return NULL;
+    json_object_foreach(json_object_get(options, "given"), name, value)
+    {
+        if (strcmp(name, "budget") == 0)
+            continue;
+        fprintf(out, "%s--%s", first ? "" : " ", name);
+        if (json_is_string(value))
+            print_word(out, json_string_value(value));
+        first = false;
+    }
+    fclose(out);
+    return text;
 }

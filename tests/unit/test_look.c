@@ -164,7 +164,7 @@ TEST_IN_DIRECTORY(status_shows_counts_and_money)
     has("\"live\": true");
     has("\"charged\": \"22\"");
     has("\"pending\": 2");
-    has("\"grace\": 5.0");
+    has("\"retries\": \"2\"");
     has("\"losses\": 0"); /* of the engine's rules */
     end_live_record(live);
     say(BATS_VERB_STATUS, PATH);

@@ -56,7 +56,7 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
     assert_string_equal(
         ask(PATH, "SELECT json_extract(options, '$.run'), "
                   "json_extract(options, '$.engine.retries') FROM session"),
-        "{\"grace\":5.0,\"retries\":2} 0");
+        "{\"given\":{\"retries\":\"2\"}} 0");
     assert_string_equal(ask(PATH, "SELECT * FROM cluster"),
                         "1 0 slow 3000000 4 1.0 1 1 fast 8000000 - 1.0");
     assert_string_equal(

@@ -38,24 +38,24 @@ struct page {
 /* The command of the last session; null: not known. */
 static json_t *command_of(const json_t *status)
 {
-    const json_t *options = json_object_get(status, "options");
+    const json_t *run =
+        json_object_get(json_object_get(status, "options"), "run");
+    const char *verb = json_string_value(json_object_get(run, "verb"));
     const char *bag = json_string_value(json_object_get(status, "bag"));
     const char *budget = json_string_value(json_object_get(status, "budget"));
     bool has_file = strcmp(bag, "sweep") != 0; /* options.c uses this name
                                                 * for a sweep */
-    char word[1024];
-    char *given =
-        bats_options_given(BATS_VERB_RUN, json_object_get(options, "run"));
+    char *given = bats_options_given(run), word[1024] = "";
 
+    if (has_file)
+        bats_encode(BATS_ENCODE_SHELL, word, sizeof word, bag);
     json_t *command =
-        given == NULL
-            ? json_null()
-            : json_sprintf(
-                  "bats-mpi run %s %s%s%s%s",
-                  has_file
-                  ? bats_encode(BATS_ENCODE_SHELL, word, sizeof word, bag),
-                  word : "", given, budget != NULL ? " --budget " : "",
-                  budget != NULL ? budget : "", has_file ? "" : " -- ...");
+        given == NULL ? json_null()
+                      : json_sprintf("bats-mpi %s %s %s%s%s%s",
+                                     verb != NULL ? verb : "run", word, given,
+                                     budget != NULL ? " --budget " : "",
+                                     budget != NULL ? budget : "",
+                                     has_file ? "" : " -- ...");
     free(given);
     return command;
 }

@@ -76,10 +76,7 @@ static int read_options(struct sizes *z, struct bats_error *err)
 {
     const json_t *engine = json_object_get(z->options, "engine");
     const json_t *run = json_object_get(z->options, "run");
-    int64_t bytes = json_integer_value(json_object_get(run, "memory"));
-    z->asked = bytes > 0
-                   ? (bytes - 1) / 1024 + 1
-                   : json_integer_value(json_object_get(run, "memory_kib"));
+    z->asked = json_integer_value(json_object_get(run, "memory_kib"));
     int rc = expand(json_object_get(run, "task_memory_kib"), z->n_tasks,
                     &z->task_asked, err);
     return rc == 0 ? expand(json_object_get(engine, "categories"), z->n_tasks,

@@ -89,8 +89,7 @@ static void print_clusters(const struct bats_view_status *st)
 
 static void print_options(const json_t *options)
 {
-    char *text =
-        bats_options_given(BATS_VERB_RUN, json_object_get(options, "run"));
+    char *text = bats_options_given(json_object_get(options, "run"));
 
     if (text != NULL && text[0] != '\0') {
         fputs("options   ", stdout);

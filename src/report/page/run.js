@@ -399,9 +399,7 @@ function writeSweep() {
 function askedMemory() {
     const run = data.status.options?.run ?? {};
     const own = spread(run.task_memory_kib);
-    const each = run.memory > 0 ? Math.ceil(run.memory / 1024)
-        : run.memory_kib ?? 0;
-    return task => own(task) || each;
+    return task => own(task) || (run.memory_kib ?? 0);
 }
 
 /* util/usage.h */

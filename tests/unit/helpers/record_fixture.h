@@ -103,7 +103,7 @@ static inline void begin(struct bats_record *r, bats_money budget)
         .version = "9.9",
         .time_scale = 60,
         .currency = "SU",
-        .options = "{\"grace\":5.0,\"retries\":2}",
+        .options = "{\"given\":{\"retries\":\"2\"}}",
         .started_us = 1700000000000000,
         .engine = &engine,
         .hosts = hosts,
