@@ -409,7 +409,7 @@ static bool has_open(enum bats_verb verb, int argc, char **argv, int *n)
     bool is_open = false;
     for (*n = 1; *n < argc && strcmp(argv[*n], "--") != 0; ++*n)
         is_open |= strcmp(argv[*n], "--open") == 0;
-    return is_open && verb == BATS_VERB_RUN;
+    return is_open && (verb == BATS_VERB_RUN || verb == BATS_VERB_ALLOC);
 }
 
 /* With --open, BAG only names the record. */
@@ -432,6 +432,8 @@ static int read_open(int n, char **words, struct bats_settings *set,
         if (rules[i].is_wrong)
             return bats_refuse(err, "--open and --%s exclude each other",
                                rules[i].option);
+    if (strcmp(set->policy, "bats") != 0 && strcmp(set->policy, "rr") != 0)
+        return bats_refuse(err, "--open is for the policies bats and rr");
     if (set->driver != NULL && set->idle > 0)
         return bats_refuse(err, "--idle is for --open without a driver");
     if (set->in_all >= UINT32_MAX / 2)

@@ -239,15 +239,15 @@ const struct bats_option bats_options[] = {
         "without a launcher (srun, mpirun): start N workers on this machine; "
         "+N, -N: that many more or fewer than cores; N%: of the cores; 0: as "
         "many as possible, 250 (default: 1)"),
-    ROW("open", 0, NULL, FLAG, AT(open), RUN, RUN,
+    ROW("open", 0, NULL, FLAG, AT(open), RUN | ALLOC, RUN,
         "fill the bag while it runs: DRIVER, which is started, and others "
         "that have BATS_SOCKET add tasks. The run ends when all tasks are "
         "done and the driver has ended or, without a driver, after 'bats-mpi "
         "close' or --idle"),
-    ROW("idle", 0, "DURATION", PERIOD, AT(idle), RUN, RUN,
+    ROW("idle", 0, "DURATION", PERIOD, AT(idle), RUN | ALLOC, RUN,
         "with --open, without a driver: end when there was no task for this "
         "long"),
-    ROW("expect", 0, "N", COUNT, AT(in_all), RUN, RUN,
+    ROW("expect", 0, "N", COUNT, AT(in_all), RUN | ALLOC, RUN,
         "with --open: N tasks are expected in all (default: unknown)"),
     ROW("no-replicate", 0, NULL, FLAG, AT(no_replicate), RUNS | ALLOC, RUN,
         "never run a task twice at the same time, as if every command began "

@@ -298,7 +298,7 @@ static bool any_unreliable(const struct bats_clusters_file *file)
 static void choose_policy(const struct bats_request *r, enum bats_verb verb,
                           struct bats_settings *set)
 {
-    bool others = verb == BATS_VERB_SAMPLE || set->choose != NULL;
+    bool others = verb == BATS_VERB_SAMPLE || set->choose != NULL || set->open;
     if (!set->policy_given && !others && r->clusters != NULL)
         set->policy = bats_policy_name(bats_policy_default(
             any_unreliable(r->clusters), r->clusters->billing,

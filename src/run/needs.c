@@ -350,15 +350,6 @@ static int check_clusters(const struct bats_run_options *o,
     return 0;
 }
 
-int bats_needs_check(const struct bats_run_options *o,
-                     const struct bats_survey *s, const struct bats_need *need,
-                     bool has_budget, struct bats_error *err)
-{
-    return fits_somewhere(s, need)
-               ? check_clusters(o, s, has_budget, need, err)
-               : refuse(o, s, "the task", need, err);
-}
-
 /* ---- categories ---- */
 
 static bool same(const struct bats_need *a, const struct bats_need *b)
@@ -503,6 +494,23 @@ static int check_jobs(const struct bats_run_options *o,
                            "--slots N",
                            o->bag->name);
     return 0;
+}
+
+int bats_needs_check(const struct bats_run_options *o,
+                     const struct bats_survey *s, const struct bats_need *need,
+                     bool has_budget, struct bats_error *err)
+{
+    int rc = o->joining != NULL ? check_jobs(o, need, err) : 0;
+    if (rc < 0)
+        return rc;
+    if (o->joining != NULL && need->memory_kib > 0 &&
+        s->stocks[largest(s, 2)].memory_kib <= BATS_NEEDS_NONE)
+        return bats_refuse(err, "the task needs memory, and that of worker "
+                                "jobs is unknown: give alloc --memory SIZE "
+                                "(of a task) or --sbatch --mem=SIZE");
+    return fits_somewhere(s, need)
+               ? check_clusters(o, s, has_budget, need, err)
+               : refuse(o, s, "the task", need, err);
 }
 
 int bats_needs_take(const struct bats_run_options *o,

@@ -14,7 +14,8 @@
 
 /* ---- what to request ---- */
 
-/* The tasks that fit a kind of node. */
+/* The tasks that fit a kind of node. An open bag stands for one task with the
+ * default needs. */
 struct fit {
     uint32_t n;
     struct bats_need most;
@@ -25,7 +26,8 @@ static struct fit count_fit(const struct bats_run_options *o,
                             const struct bats_stock *kind)
 {
     struct fit fit = {.n = 0};
-    for (uint32_t i = 0; i < o->bag->n_tasks; i++) {
+    uint32_t n = o->open != NULL ? 1 : o->bag->n_tasks;
+    for (uint32_t i = 0; i < n; i++) {
         struct bats_need need = bats_needs_of(o, i);
         if (bats_need_room(kind, &need) == 0)
             continue;

@@ -35,10 +35,9 @@ static int take_given(struct master *m, uint32_t task, const char *text,
         bats_open_link(o, task, json_object_get(given, "after_any"), true);
     o->tasks[task].is_unasked =
         is_left && json_is_true(json_object_get(given, "repeats"));
-    int rc = !ok ? bats_no_memory(err)
-             : is_left && o->category != NULL
-                 ? take_earlier_kind(m, task, given, err)
-                 : 0;
+    int rc = !ok       ? bats_no_memory(err)
+             : is_left ? take_earlier_kind(m, task, given, err)
+                       : 0;
     json_decref(given);
     return rc;
 }
@@ -57,30 +56,16 @@ static void take_state(struct bats_open *o, uint32_t task)
     t->is_withdrawn = o->state[task] == BATS_TASK_LEFT_OUT;
 }
 
-/* Tasks have kinds with needs if policy and machines support them. Kind 0 has
- * the default needs. */
-static int begin_kinds(struct master *m, const struct bats_sched_options *e,
-                       struct bats_error *err)
+/* Kind 0 of tasks has the default needs. */
+static int begin_kinds(struct master *m, struct bats_error *err)
 {
     struct bats_open *o = m->open;
     uint16_t usual;
-    m->has_budget = e->budget != BATS_UNLIMITED;
     o->usual = m->options->need;
     if (o->usual.cores == 0)
         o->usual.cores = 1;
-    bool knows_needs =
-        e->policy == &bats_policy_rr || e->policy == &bats_policy_bats;
-    if (!knows_needs || m->options->joining != NULL)
-        return 0;
-    o->category =
-        calloc(bats_bagfile_room(m->options->bag), sizeof *o->category);
-    if (o->category == NULL)
-        return bats_no_memory(err);
-    int rc = bats_needs_check(m->options, &m->survey, &o->usual, m->has_budget,
-                              err);
-    return rc < 0
-               ? rc
-               : bats_open_kinds_find(&o->kinds, NULL, &o->usual, &usual, err);
+    return bats_open_take_kind(m, &(struct bats_submission){.need = o->usual},
+                               &usual, err);
 }
 
 /* Tells the engine about present and future tasks. */
@@ -91,8 +76,6 @@ static void tell_engine(struct master *m, struct bats_sched_options *engine)
     engine->open = engine->in_order = true;
     engine->in_all = m->options->open->in_all;
     engine->once = NULL;
-    if (o->category == NULL)
-        return;
     engine->category = o->category;
     engine->n_categories = (uint32_t)o->kinds.names.n;
     engine->needs = o->kinds.needs;
@@ -108,13 +91,15 @@ int bats_open_begin(struct master *m, struct bats_sched_options *engine,
     if (o == NULL)
         return bats_no_memory(err);
     o->driver.lock = -1;
+    m->has_budget = engine->budget != BATS_UNLIMITED;
     o->tasks = calloc(room, sizeof *o->tasks);
+    o->category = calloc(room, sizeof *o->category);
     o->state = malloc(room);
-    if (o->tasks == NULL || o->state == NULL)
+    if (o->tasks == NULL || o->category == NULL || o->state == NULL)
         return bats_no_memory(err);
     memcpy(o->state, engine->earlier.state, room);
     engine->earlier.state = o->state;
-    int rc = begin_kinds(m, engine, err);
+    int rc = begin_kinds(m, err);
     for (uint32_t i = 0; i < n; i++)
         o->tasks[i].first_child = BATS_OPEN_NONE;
     for (uint32_t i = 0; rc == 0 && options->open->given != NULL && i < n; i++)

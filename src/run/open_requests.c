@@ -62,19 +62,11 @@ static int record_task(struct master *m, uint32_t task, const char *command,
 int bats_open_take_kind(struct master *m, const struct bats_submission *s,
                         uint16_t *kind, struct bats_error *err)
 {
-    struct bats_open *o = m->open;
-    *kind = 0;
-    if (o->category == NULL)
-        return s->need.cores == 1 && s->need.gpus == 0
-                   ? 0
-                   : bats_error_set(err, BATS_EINPUT,
-                                    "tasks of this run have one core: its "
-                                    "policy, or worker jobs, allow no more");
     int rc =
         bats_needs_check(m->options, &m->survey, &s->need, m->has_budget, err);
     return rc < 0 ? rc
-                  : bats_open_kinds_find(&o->kinds, s->class, &s->need, kind,
-                                         err);
+                  : bats_open_kinds_find(&m->open->kinds, s->class, &s->need,
+                                         kind, err);
 }
 
 static int submit_new(struct master *m, const struct bats_submission *s,
@@ -99,8 +91,7 @@ static int submit_new(struct master *m, const struct bats_submission *s,
     if (rc == 0) {
         o->tasks[*task] =
             (struct bats_open_task){.first_child = BATS_OPEN_NONE};
-        if (o->category != NULL)
-            o->category[*task] = kind;
+        o->category[*task] = kind;
         rc = record_task(m, *task, command.bytes, request, err);
         if (rc == 0 &&
             ((s->key != NULL && !bats_open_keep_key(o, s->key, *task)) ||

@@ -52,8 +52,8 @@ struct bats_open {
     uint32_t *task_of_key;
     size_t keys_room;
     struct bats_open_kinds kinds; /* of tasks */
-    uint16_t *category; /* by task: its kind; NULL: tasks have no needs */
-    uint8_t *state;     /* the engine's, of earlier sessions */
+    uint16_t *category;           /* by task: its kind */
+    uint8_t *state;               /* the engine's, of earlier sessions */
     struct bats_open_driver driver;
     bool is_closed;  /* no more tasks will come, */
     bool is_shut;    /* and the engine knows */

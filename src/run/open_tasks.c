@@ -13,12 +13,12 @@ bool bats_open_is_done(const struct master *m, uint32_t task)
 
 static int add(struct master *m, uint32_t task, struct bats_error *err)
 {
-    struct bats_event event = {.type = BATS_EVENT_ADDED, .task = task};
+    uint16_t kind = m->open->category[task];
+    struct bats_event event = {.type = BATS_EVENT_ADDED,
+                               .task = task,
+                               .category = kind,
+                               .need = m->open->kinds.needs[kind]};
     struct bats_open_task *t = &m->open->tasks[task];
-    if (m->open->category != NULL) {
-        event.category = m->open->category[task];
-        event.need = m->open->kinds.needs[event.category];
-    }
     m->open->n_held -= t->is_held;
     t->is_held = false;
     return bats_master_handle(m, &event, err);

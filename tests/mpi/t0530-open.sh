@@ -243,7 +243,7 @@ grep -q 'has 200000 bytes' out
 grep -q 'too long' out
 [ "$(tail -n 1 out)" = 600 ]
 ok 'what is no request is refused, and the run goes on'
-for wrong in --no-record --keep-order '--order file'; do
+for wrong in --no-record --keep-order '--order file' '--policy bkp'; do
     expect 2 open_bag $wrong -- true
 done
 expect 2 open_bag --idle 1s -- true
