@@ -163,6 +163,7 @@ int main(int argc, char **argv)
                                            : BATS_BILLING_WINDOW},
                   .graph = has_graph ? &graph : NULL,
                   .seed = 1,
+                  .utility = policy == &bats_policy_expert ? "product" : NULL,
                   .tail = BATS_TAIL_DEFAULT},
         .work = work,
         .speed = speed,

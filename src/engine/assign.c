@@ -291,6 +291,13 @@ static void end_all(struct state *s)
             execution_cancel(s, i, s->slots[i].head, false);
 }
 
+/* The cluster's other idle slots would be refused for the same reason. */
+static bool is_of_cluster(uint8_t reason)
+{
+    return reason == BATS_IDLE_NO_COPY || reason == BATS_IDLE_TOO_LATE ||
+           reason == BATS_IDLE_MONEY || reason == BATS_IDLE_ON_HOLD;
+}
+
 void assign_instances(struct bats_sched *e)
 {
     struct state *s = &e->state;
@@ -303,8 +310,9 @@ void assign_instances(struct bats_sched *e)
     uint32_t slot;
     idle_walk_begin(s, &walk, 0);
     while ((slot = idle_walk_next(s, &walk)) != NO_SLOT)
-        if (admits(e, slot))
-            note(s, slot, give(e, slot, list, 1));
+        if ((!admits(e, slot) || !note(s, slot, give(e, slot, list, 1))) &&
+            is_of_cluster(s->slots[slot].idle))
+            walk.next[slot_cluster(s, slot)] = NO_SLOT;
 }
 
 void assign_hand_over(struct bats_sched *e, uint32_t machine)

@@ -5,13 +5,34 @@
 #include <string.h>
 
 #define PLAYS 10
-/* Large tails get fewer plays, as each takes longer. */
+/* Large tails get fewer plays, as each takes longer, and beyond SAMPLE tasks
+ * only a sample of them plays, in pools that are smaller by as much. */
 #define TASKS_PLAYED 4000
+#define SAMPLE 1000
 
 static uint32_t plays_for(uint32_t n_tasks)
 {
     uint32_t n = TASKS_PLAYED / n_tasks;
     return n < 1 ? 1 : n < PLAYS ? n : PLAYS;
+}
+
+static uint32_t divided(uint32_t n, double by)
+{
+    return n == 0 ? 0 : (uint32_t)fmax(1, floor(n / by + 0.5));
+}
+
+/* Leaves a part of the tail's tasks in the model: one of `by`. */
+static void take_sample(struct bats_plays_model *m,
+                        struct bats_plays_task part[SAMPLE], double by)
+{
+    for (uint32_t i = 0; i < SAMPLE; i++)
+        part[i] = m->tail[(uint32_t)((i + 0.5) * by)];
+    m->tail = part;
+    m->n_tasks = SAMPLE;
+    m->n_unreliable = divided(m->n_unreliable, by);
+    m->n_reliable = divided(m->n_reliable, by);
+    m->price_unreliable *= by;
+    m->price_reliable *= by;
 }
 
 #define KEYS 3
@@ -107,7 +128,11 @@ static void keep_some(const struct decide_question *q,
 
 bool decide(const struct decide_question *q, struct decide_answer *answer)
 {
-    uint32_t n_plays = plays_for(q->model.n_tasks);
+    struct bats_plays_model model = q->model;
+    struct bats_plays_task part[SAMPLE];
+    if (model.n_tasks > SAMPLE)
+        take_sample(&model, part, (double)model.n_tasks / SAMPLE);
+    uint32_t n_plays = plays_for(model.n_tasks);
     double best[KEYS] = {INFINITY}, value[KEYS];
     struct bats_plays *plays = NULL;
     struct bats_error err;
@@ -116,9 +141,9 @@ bool decide(const struct decide_question *q, struct decide_answer *answer)
         calloc(BATS_CANDIDATES_MAX, sizeof *sorted);
     size_t n = 0, played = 0, taken = 0;
     if (list && sorted &&
-        bats_plays_create(&q->model, n_plays, q->seed, &plays, &err) == 0)
-        n = bats_candidates_grid(q->model.n_unreliable, q->model.n_reliable,
-                                 q->model.noticed > 0, list);
+        bats_plays_create(&model, n_plays, q->seed, &plays, &err) == 0)
+        n = bats_candidates_grid(model.n_unreliable, model.n_reliable,
+                                 model.noticed > 0, list);
     for (; played < n; played++) {
         if (bats_candidate_play(plays, n_plays, &list[played], &err) < 0)
             break;

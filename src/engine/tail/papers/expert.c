@@ -32,6 +32,11 @@ struct past {
     size_t n, capacity;
 };
 
+struct tail_task {
+    bats_time sent; /* its last instance, when the tail begins */
+    struct bats_position task;
+};
+
 struct expert {
     struct bats_strategy strategy;
     char utility[BATS_EXPRESSION_MAX]; /* "": the strategy is given */
@@ -47,17 +52,17 @@ struct expert {
     bool is_chosen;                   /* by the user */
     bool has_news;                    /* the user is to be asked */
     struct instances instances;
-    uint32_t *number;            /* by position: number of a task of the
+    uint32_t *number;        /* by position: number of a task of the
                                     tail */
-    struct bats_position *tasks; /* by number: position */
-    uint32_t room;               /* maximum number of tail tasks */
-    double sum;                  /* sum of the unreliable pool's results,
+    struct tail_task *tasks; /* by number */
+    uint32_t room;           /* maximum number of tail tasks */
+    double sum;              /* sum of the unreliable pool's results,
                                     microseconds */
-    uint64_t n;                  /* their number */
-    double next_n;               /* results at which to recompute patience */
-    bats_time patience;          /* bats_answers_patience */
-    double t_ur;                 /* since the tail began */
-    bats_time began;             /* beginning of the tail */
+    uint64_t n;              /* their number */
+    double next_n;           /* results at which to recompute patience */
+    bats_time patience;      /* bats_answers_patience */
+    double t_ur;             /* since the tail began */
+    bats_time began;         /* beginning of the tail */
     bool has_begun, has_rushed;
 };
 
@@ -308,7 +313,7 @@ static uint32_t list_tasks(const struct expert *x, const struct state *s,
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < x->instances.n; i++) {
-        struct bats_position task = x->tasks[i];
+        struct bats_position task = x->tasks[i].task;
         if (!bats_bag_is_left(&s->bag, task))
             continue;
         uint32_t slot = s->tasks[task.i].slot;
@@ -451,17 +456,12 @@ static bats_time sent_at(const struct state *s, struct bats_position task)
     return slot == NO_SLOT ? -BATS_LONGEST : s->slots[slot].started;
 }
 
-/* Sorts tasks by the time their last instance was sent. */
-static void sort(struct expert *x, const struct state *s, uint32_t n)
+static int by_time_sent(const void *left, const void *right)
 {
-    for (uint32_t i = 1; i < n; i++) {
-        struct bats_position task = x->tasks[i];
-        bats_time time = sent_at(s, task);
-        uint32_t k = i;
-        for (; k > 0 && sent_at(s, x->tasks[k - 1]) > time; k--)
-            x->tasks[k] = x->tasks[k - 1];
-        x->tasks[k] = task;
-    }
+    const struct tail_task *a = left, *b = right;
+    return a->sent != b->sent
+               ? (a->sent > b->sent) - (a->sent < b->sent)
+               : (a->task.i > b->task.i) - (a->task.i < b->task.i);
 }
 
 static void begin_tail(void *self, const struct state *s)
@@ -472,16 +472,17 @@ static void begin_tail(void *self, const struct state *s)
         const struct bats_position task = {i};
         x->number[i] = NO_INSTANCE;
         if (bats_bag_is_left(&s->bag, task))
-            x->tasks[n++] = task;
+            x->tasks[n++] = (struct tail_task){sent_at(s, task), task};
     }
-    sort(x, s, n);
+    qsort(x->tasks, n, sizeof *x->tasks, by_time_sent);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t slot = s->tasks[x->tasks[i].i].slot;
-        x->number[x->tasks[i].i] = i;
+        struct bats_position task = x->tasks[i].task;
+        uint32_t slot = s->tasks[task.i].slot;
+        x->number[task.i] = i;
         x->instances.tasks[i] = (struct instances_task){
-            .last = sent_at(s, x->tasks[i]),
+            .last = x->tasks[i].sent,
             .is_reliable = slot != NO_SLOT && !is_unreliable(s, slot),
-            .is_new = is_new(s, x->tasks[i])};
+            .is_new = is_new(s, task)};
     }
     x->t_ur = find_t_ur(x, s);
     x->began = s->now;
@@ -524,7 +525,7 @@ static struct bats_position next(void *self, const struct state *s,
     for (uint32_t i = 0;
          (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE;
          i++) {
-        struct bats_position task = x->tasks[number];
+        struct bats_position task = x->tasks[number].task;
         if (!is_startable(s, task))
             continue;
         instances_send(&x->instances, pool, i, s->now);
@@ -541,7 +542,7 @@ static uint32_t startable(struct expert *x, const struct state *s,
     uint32_t n = 0, number;
     for (uint32_t i = 0;
          (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE; i++)
-        n += is_startable(s, x->tasks[number]);
+        n += is_startable(s, x->tasks[number].task);
     return n;
 }
 
