@@ -29,7 +29,7 @@ static const struct {
     [KIND_SECOND] = {"second", UINT64_C(0x6eb89c66c53aef35)},
     [KIND_JOB] = {"job", UINT64_C(0x22f0286e1acbafea)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x6c84621470756770)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x700a46fe062414e1)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

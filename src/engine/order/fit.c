@@ -3,10 +3,14 @@
  * order.h.
  *
  * A machine gets the largest task that fits, so that small tasks remain to
- * fill gaps (first fit decreasing). With a graph, the product of size and
- * weight of the chain decides, so that the largest task comes first among
- * chains of similar weight. In an open bag, older tasks of equal size come
- * first.
+ * fill gaps (first fit decreasing); of equal size, the one with the longest
+ * chain, or in an open bag the oldest. Tasks whose chain takes long compared
+ * with what is left of the bag come before all others.
+ *
+ * If runtimes are unknown, the last tasks may take long: these should be few
+ * and large. So tasks that leave slots idle come first, the largest before
+ * others, and then those that fill a machine, by how long the longest of them
+ * may take.
  *
  * To keep small tasks from starving a large one, the first task that waits for
  * room gets a reservation on the machine where it is expected to begin
@@ -21,6 +25,13 @@
 
 #define NO_GROUP UINT32_MAX
 #define MACHINES_MOST 256 /* at most, compared for a reservation */
+/* Tasks use the slots of a machine if they leave less of these than this. */
+#define GAP 0.125
+/* A chain is urgent if it takes this fraction of the time that all tasks left
+ * take on all machines. */
+#define URGENT 0.2
+/* Relative spread of runtimes before there are results. */
+#define VARIES 0.5
 
 struct end {
     double rest; /* microseconds until the task ends */
@@ -30,6 +41,7 @@ struct end {
 struct memory {
     uint32_t machine;        /* reserved machine, or NO_MACHINE */
     uint32_t group;          /* category of the waiting task */
+    double urgent;           /* least weight of an urgent chain */
     double from;             /* expected start, microseconds */
     struct bats_stock spare; /* resources left beside it */
     struct end *ends;        /* room for the slots of any machine */
@@ -37,24 +49,83 @@ struct memory {
 
 /* ---- the order ---- */
 
-/* How early the next task of the category should begin. */
-static double urgency(const struct state *s, uint32_t group)
+static bool is_told(const struct state *s)
+{
+    return s->known.categories.told || s->run.is_open;
+}
+
+/* Expected runtime of the category's next task, as a weight. */
+static double weight_of(const struct state *s, uint32_t group)
+{
+    uint32_t task = s->bag.index[bats_bag_top(&s->bag, group).i];
+    double mean = s->known.categories.mean;
+    return categories_weight(s, task) * (s->known.is_ranked ? mean : 1);
+}
+
+/* Weight of the chain that begins with the category's next task. A task for
+ * which none waits is no chain, unless its runtime is known. */
+static double chain_of(const struct state *s, uint32_t group)
 {
     struct bats_position top = bats_bag_top(&s->bag, group);
-    double chain = s->bag.priority
-                       ? (double)s->bag.priority[s->bag.index[top.i]]
-                       : 1;
-    return chain * s->needs.share[group];
+    if (!s->bag.priority)
+        return 0;
+    double chain = (double)s->bag.priority[s->bag.index[top.i]];
+    return is_told(s) ? chain : chain - weight_of(s, group);
+}
+
+/* Weight of all tasks left, spread over all slots. */
+static double weight_left(const struct state *s)
+{
+    const struct categories *k = &s->known.categories;
+    double sum = 0;
+    for (uint32_t i = 0; i < k->n; i++)
+        sum += k->left[i] * s->needs.share[i] *
+               (k->weight[i] > 0 ? k->weight[i] : fmax(k->mean, 1));
+    return sum / fmax(s->n_open, 1);
+}
+
+static bool leaves_gap(const struct state *s, uint32_t group)
+{
+    return s->needs.list[group].cores < (1 - GAP) * s->needs.share[group];
+}
+
+/* Weight of the longest of the category's tasks that run at the same time on
+ * all machines: runtimes are lognormal, and the largest of n normal deviates
+ * is sqrt(2 ln n). */
+static double longest_of(const struct state *s, uint32_t group)
+{
+    const struct category_stats *k = &s->known.categories.stats[group];
+    double n = fmin(s->n_open / s->needs.share[group],
+                    s->known.categories.left[group]);
+    double spread = k->n > 1 && k->mean > 0
+                        ? sqrt(k->squares / (k->n - 1)) / k->mean
+                        : VARIES;
+    double variance = log1p(spread * spread);
+    return weight_of(s, group) *
+           exp(sqrt(2 * variance * log(fmax(n, 1))) - variance / 2);
 }
 
 /* The next task of category a comes before that of b. */
-static bool before(const struct state *s, uint32_t a, uint32_t b)
+static bool before(const struct memory *f, const struct state *s, uint32_t a,
+                   uint32_t b)
 {
     if (b == NO_GROUP)
         return true;
-    double first = urgency(s, a), second = urgency(s, b);
-    if (first > second || first < second || !s->run.is_open)
-        return first > second;
+    double chain = chain_of(s, a), other = chain_of(s, b);
+    const struct needs *needs = &s->needs;
+    if (chain >= f->urgent || other >= f->urgent)
+        return chain > other;
+    bool gap = leaves_gap(s, a);
+    if (!is_told(s) && gap != leaves_gap(s, b))
+        return gap;
+    if (!is_told(s) && !gap)
+        return longest_of(s, a) > longest_of(s, b);
+    if (needs->share[a] != needs->share[b])
+        return needs->share[a] > needs->share[b];
+    if (needs->list[a].cores != needs->list[b].cores)
+        return needs->list[a].cores > needs->list[b].cores;
+    if (!s->run.is_open)
+        return chain > other;
     /* Oldest first, or a category with a steady supply would starve others. */
     return bats_bag_top(&s->bag, a).i > bats_bag_top(&s->bag, b).i;
 }
@@ -182,7 +253,7 @@ static uint32_t choose(const struct memory *f, const struct state *s,
         if (fits ? leaves_room(f, s, machine, g)
                  : bats_need_room(&s->needs.spec[machine], &s->needs.list[g]) >
                        0)
-            if (before(s, g, *first))
+            if (before(f, s, g, *first))
                 *first = g;
     }
     bool elsewhere = s->n_open > s->machines[machine].n_slots;
@@ -194,11 +265,12 @@ static struct bats_position next(void *self, const struct state *s,
 {
     struct memory *f = self;
     uint32_t waits;
+    f->urgent = s->bag.priority ? URGENT * weight_left(s) : INFINITY;
     if (!is_valid(f, s))
         f->machine = NO_MACHINE;
     uint32_t group = choose(f, s, machine, &waits);
     if (waits != NO_GROUP && f->machine == NO_MACHINE &&
-        (group == NO_GROUP || before(s, waits, group))) {
+        (group == NO_GROUP || before(f, s, waits, group))) {
         reserve(f, s, waits);
         group = choose(f, s, machine, &waits);
     }
