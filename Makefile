@@ -95,7 +95,8 @@ RECORD_SRC = $(addprefix src/record/, \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
 	allocation.c batch_system.c batch_systems.c deaths.c gridengine.c \
-	hardware.c job_system.c node.c query.c queue.c resources.c site.c \
+	gridengine_jobs.c gridengine_system.c hardware.c job_system.c node.c \
+	query.c queue.c resources.c site.c \
 	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
@@ -144,6 +145,7 @@ SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
 # Those that take longest begin first: none is left to run alone at the end.
 # Some of these wait and some compute.
 LONG_TESTS = $(addprefix tests/,gridengine/t0001-jobs.sh \
+	gridengine/t0003-alloc-faults.sh gridengine/t0002-alloc.sh \
 	slurm/t0019-leases.sh slurm/t0020-leases-cut.sh \
 	slurm/t0008-account.sh fault/t0103-lost-worker.sh \
 	slurm/t0014-alloc-faults.sh \

@@ -105,6 +105,7 @@ struct bats_settings {
     bool verbose;           /* run: [false] */
     uint32_t retries;       /* most executions of a failing task [1] */
     const char *partition;  /* alloc: as written [NULL] */
+    const char *system;     /* alloc: key of a batch system [NULL: any] */
     const char *unreliable; /* alloc: as written [NULL] */
     const char *account;    /* alloc: [NULL] */
     uint32_t nodes;         /* alloc: of a job [1] */

@@ -88,8 +88,10 @@ const struct bats_option bats_options[] = {
         "and the columns of the view tasks in the record, such as wall_s and "
         "host"),
     ROW("partition", 'p', "LIST", TEXT, AT(partition), ALLOC, MONEY,
-        "the partitions to buy jobs in, as in slow,fast; each is a cluster "
-        "with a price of its own"),
+        "the partitions (queues) to buy jobs in, as in slow,fast; each is a "
+        "cluster with a price of its own"),
+    ROW("system", 0, "slurm|gridengine", CHOICE, AT(system), ALLOC, MONEY,
+        "the batch system (default: the one that answers)"),
     ROW("unreliable", 0, "LIST", TEXT, AT(unreliable), ALLOC, PAPERS,
         "the partitions whose jobs may be lost, by preemption for instance: "
         "for --policy expert"),
@@ -116,8 +118,8 @@ const struct bats_option bats_options[] = {
     ROW("account", 'A', "NAME", TEXT, AT(account), ALLOC, MONEY,
         "the account that pays (default: the user's)"),
     ROW("sbatch", 0, "OPTIONS", TEXT, AT(sbatch), ALLOC, MONEY,
-        "further options for sbatch, separated by blanks, as in '--qos=low "
-        "--mem=4G'"),
+        "further options for sbatch, or qsub of Grid Engine, separated by "
+        "blanks, as in '--qos=low --mem=4G'"),
     ROW("poll", 0, "DURATION", PERIOD, AT(poll), ALLOC, RUN,
         "ask Slurm about the jobs, all with one squeue, at most this often "
         "(default: 10s)"),

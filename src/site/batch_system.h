@@ -90,6 +90,8 @@ struct bats_job_rules {
                         * respond; 0: any */
     int64_t keeps_s;   /* how long ended jobs stay in the list */
     bool accounts;     /* the system has accounting: it knows bills */
+    int64_t late_s;    /* 0: the accounting knows all jobs. Else only those
+                        * that have begun, this long after their end */
 };
 
 struct bats_batch_system {
@@ -191,10 +193,11 @@ struct bats_batch_system {
     void (*cancel)(const char *name, const char *const *ids, size_t n,
                    struct bats_argv *argv);
 
-    /* The bills from the system's accounting: of all jobs that ever had these
-     * numbers or, unless NULL, these names (separated by commas). NULL if
-     * `rules` says that there is no accounting. */
-    void (*bills)(const char *names, const char *const *ids, size_t n,
+    /* The bills from the system's accounting: of all jobs that ever had one of
+     * these numbers and, unless NULL, this name; n is 0: of all jobs of the
+     * name. More bills than those are no harm. NULL if `rules` says that there
+     * is no accounting. */
+    void (*bills)(const char *name, const char *const *ids, size_t n,
                   struct bats_argv *argv);
     bool (*read_bills)(const char **at, struct bats_job_bill *bill);
 

@@ -1,39 +1,12 @@
-/* gridengine: Grid Engine as a batch system: the environment of its jobs, and
- * the answers of qstat and qconf. Measured with 8.1.9; its successors (Open
- * Cluster Scheduler, Altair Grid Engine) print the same. See gridengine.h. */
+/* gridengine: reads the answers of qstat and qconf. Measured with 8.1.9; its
+ * successors (Open Cluster Scheduler, Altair Grid Engine) print the same. See
+ * gridengine.h. */
 #include "site/gridengine.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "site/batch_system.h"
-
-/* ---- the environment ---- */
-
-static const char *job(void)
-{
-    return getenv("SGE_ROOT") != NULL ? getenv("JOB_ID") : NULL;
-}
-
-/* QUEUE is right on each rank, also if a job spans several queues. */
-static const char *partition(const char *host)
-{
-    (void)host;
-    return job() != NULL ? getenv("QUEUE") : NULL;
-}
-
-/* False: mpirun starts the ranks. */
-static bool launched(void)
-{
-    return false;
-}
-
-static const char *site(void)
-{
-    return job() != NULL ? getenv("SGE_CLUSTER_NAME") : NULL;
-}
 
 /* ---- the hosts of the job ---- */
 
@@ -72,29 +45,7 @@ int bats_gridengine_read_hosts(const char *text, struct bats_allocation *a,
     return rc;
 }
 
-/* A job without a parallel environment has one slot on this host. */
-static int ask_hosts(struct bats_allocation *a, struct bats_error *err)
-{
-    const char *path = getenv("PE_HOSTFILE"), *host = getenv("HOSTNAME");
-    const char *queue = getenv("QUEUE");
-    char text[65536];
-    if (path == NULL)
-        return host != NULL && queue != NULL
-                   ? add_host(a, host, queue, 1, err)
-                   : bats_error_set(err, BATS_ESYS,
-                                    "HOSTNAME or QUEUE is not set");
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return bats_error_set(err, BATS_ESYS,
-                              "%s cannot be read: rank 0 has to be on the "
-                              "first host of the job",
-                              path);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return bats_gridengine_read_hosts(text, a, err);
-}
-
-/* ---- charges ---- */
+/* A job without a parallel environment has one slot on this host. */ /* ---- charges ---- */
 
 void bats_gridengine_read_charges(const char *text, struct bats_allocation *a)
 {
@@ -136,9 +87,7 @@ void bats_gridengine_read_charges(const char *text, struct bats_allocation *a)
 
 /* ---- limits ---- */
 
-/* The text after `before`, which is searched from `from` on; NULL: not
- * found. */
-static const char *behind(const char *from, const char *before)
+const char *bats_gridengine_behind(const char *from, const char *before)
 {
     const char *at = from != NULL ? strstr(from, before) : NULL;
     return at != NULL ? at + strlen(before) : NULL;
@@ -157,22 +106,25 @@ void bats_gridengine_read_job(const char *xml, const char *task,
     char number[64];
     const char *at;
     for (size_t i = 0; i < 2; i++)
-        if ((at = behind(behind(xml, limits[i]), "<CE_doubleval>")) != NULL)
+        if ((at =
+                 bats_gridengine_behind(bats_gridengine_behind(xml, limits[i]),
+                                        "<CE_doubleval>")) != NULL)
             shorten(limit_s, strtoll(at, NULL, 10));
     snprintf(number, sizeof number, "<JAT_task_number>%s<", task);
-    at = behind(behind(xml, number), "<JAT_start_time>");
+    at = bats_gridengine_behind(bats_gridengine_behind(xml, number),
+                                "<JAT_start_time>");
     a->start_s = at != NULL ? strtoll(at, NULL, 10) : 0;
-    if ((at = behind(xml, "<JB_owner>")) != NULL)
+    if ((at = bats_gridengine_behind(xml, "<JB_owner>")) != NULL)
         snprintf(a->user, sizeof a->user, "%.*s", (int)strcspn(at, "<"), at);
-    if ((at = behind(xml, "<JB_account>")) != NULL)
+    if ((at = bats_gridengine_behind(xml, "<JB_account>")) != NULL)
         snprintf(a->account, sizeof a->account, "%.*s", (int)strcspn(at, "<"),
                  at);
 }
 
-/* "1:30:00" or "5400"; 0: INFINITY. */
-static int64_t seconds(const char *text)
+int64_t bats_gridengine_seconds(const char *text)
 {
     int64_t sum = 0;
+    text += strspn(text, " ");
     for (char *end; isdigit((unsigned char)*text); text = end + 1) {
         sum = sum * 60 + strtoll(text, &end, 10);
         if (*end != ':')
@@ -181,73 +133,14 @@ static int64_t seconds(const char *text)
     return sum;
 }
 
-void bats_gridengine_read_queue(const char *text, int64_t *limit_s)
+void bats_gridengine_read_queue(const char *text, int64_t apart_s,
+                                int64_t *limit_s)
 {
-    static const char *const limits[] = {"\nh_rt ", "\ns_rt "};
-    for (size_t i = 0; i < 2; i++) {
-        const char *at = behind(text, limits[i]);
-        if (at != NULL)
-            shorten(limit_s, seconds(at + strspn(at, " ")));
-    }
+    const char *hard = bats_gridengine_behind(text, "\nh_rt ");
+    const char *soft = bats_gridengine_behind(text, "\ns_rt ");
+    if (hard != NULL)
+        shorten(limit_s, bats_gridengine_seconds(hard));
+    int64_t soft_s = soft != NULL ? bats_gridengine_seconds(soft) : 0;
+    if (soft_s > 0)
+        shorten(limit_s, soft_s > apart_s ? soft_s - apart_s : 1);
 }
-
-static int ask_limits(struct bats_allocation *a, struct bats_error *err)
-{
-    const char *task = getenv("SGE_TASK_ID");
-    int64_t limit_s = 0;
-    char *answer;
-    int rc = bats_ask(&answer, err, "qstat -xml -j %s", a->job);
-    if (rc < 0)
-        return rc;
-    bats_gridengine_read_job(
-        answer, task != NULL && isdigit((unsigned char)*task) ? task : "1", a,
-        &limit_s);
-    free(answer);
-    for (size_t i = 0; i < a->n_parts; i++) {
-        rc = bats_ask(&answer, err, "qconf -sq %s", a->parts[i].partition);
-        if (rc < 0)
-            return rc;
-        bats_gridengine_read_queue(answer, &limit_s);
-        free(answer);
-    }
-    a->end_s = limit_s > 0 && a->start_s > 0 ? a->start_s + limit_s : 0;
-    return 0;
-}
-
-static int ask(double threads_per_core, struct bats_allocation *a,
-               struct bats_error *err)
-{
-    const char *restarted = getenv("RESTARTED");
-    char *answer;
-    int rc = ask_hosts(a, err);
-    (void)threads_per_core; /* the site defines what a slot is */
-    a->life = restarted != NULL && atoi(restarted) > 0;
-    if (rc == 0)
-        rc = ask_limits(a, err);
-    if (rc == 0)
-        rc = bats_ask(&answer, err, "qstat -F charge");
-    if (rc < 0)
-        return rc == BATS_ENOMEM ? rc : BATS_ESYS;
-    bats_allocation_sort(a);
-    bats_gridengine_read_charges(answer, a);
-    free(answer);
-    return 0;
-}
-
-/* Lists hosts with a disabled queue. */
-static void draining(struct bats_argv *argv)
-{
-    bats_argv_add(argv, "sh -c %s", "qselect -qs d | sed 's/.*@//' | sort -u");
-}
-
-const struct bats_batch_system bats_gridengine = {
-    .name = "Grid Engine",
-    .key = "gridengine",
-    .currency = "charge-h",
-    .job = job,
-    .partition = partition,
-    .launched = launched,
-    .site = site,
-    .ask = ask,
-    .draining = draining,
-};

@@ -1,13 +1,16 @@
 /*
- * gridengine: reads the output of Grid Engine's commands into an allocation.
+ * gridengine: reads the output of Grid Engine's commands into an allocation,
+ * and has the members of bats_batch_system for submitted jobs.
  *
- * Layer: site, private to gridengine.c and its test. Each reader gets the
+ * Layer: site, private to gridengine.c (readers), gridengine_jobs.c (jobs that
+ * are submitted), gridengine_system.c (the table) and their test. Each reader gets the
  * whole output of a command; members it does not find stay as they were.
  */
 #ifndef BATS_SITE_GRIDENGINE_H
 #define BATS_SITE_GRIDENGINE_H
 
 #include "site/allocation.h"
+#include "site/batch_system.h"
 
 /* The file of PE_HOSTFILE, "fast1 8 fast.q@fast1 UNDEFINED": a part for each
  * queue, a node for each line. BATS_ENOMEM. */
@@ -27,7 +30,42 @@ void bats_gridengine_read_job(const char *xml, const char *task,
                               struct bats_allocation *allocation,
                               int64_t *limit_s);
 
-/* `qconf -sq QUEUE`: the same, for the queue's own limits. */
-void bats_gridengine_read_queue(const char *text, int64_t *limit_s);
+/* `qconf -sq QUEUE`: the same, for the queue's own limits. s_rt counts as
+ * `apart_s` shorter than it is. */
+void bats_gridengine_read_queue(const char *text, int64_t apart_s,
+                                int64_t *limit_s);
+
+/* `qstat -F charge`: the charge per slot and hour of the queue on the host
+ * where it is highest, or 1 where the site has set none; < 0: no such queue. */
+double bats_gridengine_read_charge(const char *text, const char *queue);
+
+/* The text after `before`, which is searched from `from` on; NULL: not
+ * found. */
+const char *bats_gridengine_behind(const char *from, const char *before);
+
+/* "1:30:00" or "5400", after blanks; 0: INFINITY. */
+int64_t bats_gridengine_seconds(const char *text);
+
+/* ---- gridengine_jobs.c ---- */
+
+void bats_gridengine_read_rules(const char *text,
+                                struct bats_job_rules *rules);
+int bats_gridengine_rules(struct bats_job_rules *rules,
+                          struct bats_error *err);
+const char *bats_gridengine_refuses(const char *word);
+void bats_gridengine_submit(const struct bats_job_request *request,
+                            struct bats_argv *argv, char **script);
+int bats_gridengine_read_submit(const char *answer, char id[BATS_JOB_ID],
+                                struct bats_error *err);
+void bats_gridengine_cancel(const char *name, const char *const *ids, size_t n,
+                            struct bats_argv *argv);
+void bats_gridengine_list(const char *name, struct bats_argv *argv);
+bool bats_gridengine_read_list(const char **at, struct bats_job_view *view);
+void bats_gridengine_bills(const char *name, const char *const *ids, size_t n,
+                           struct bats_argv *argv);
+bool bats_gridengine_read_bills(const char **at, struct bats_job_bill *bill);
+int bats_gridengine_price(const char *id, double *rate, bool *whole,
+                          struct bats_job_partition *partition,
+                          struct bats_error *err);
 
 #endif

@@ -8,15 +8,17 @@
 
 #include "util/grow.h"
 
-int bats_job_system_find(const struct bats_batch_system **system,
+int bats_job_system_find(const char *key,
+                         const struct bats_batch_system **system,
                          struct bats_job_rules *rules, struct bats_error *err)
 {
-    struct bats_error why = {0};
+    struct bats_error why = {.text = "jobs cannot be submitted to it"};
     int rc = BATS_EINPUT;
     for (size_t i = 0; rc == BATS_EINPUT && bats_batch_systems[i] != NULL;
          i++) {
         *system = bats_batch_systems[i];
-        if ((*system)->rules != NULL)
+        if ((*system)->rules != NULL &&
+            (key == NULL || strcmp((*system)->key, key) == 0))
             rc = (*system)->rules(rules, &why);
     }
     if (rc == BATS_EINPUT)

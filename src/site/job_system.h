@@ -8,9 +8,11 @@
 #include "bats/units.h"
 #include "site/batch_system.h"
 
-/* Finds the first system that answers `rules`. BATS_ESYS: one is installed but
+/* Finds the first system that answers `rules`, of those with this key (NULL:
+ * any). BATS_ESYS: one is installed but
  * does not answer; BATS_EINPUT: none is installed. The sentence says why. */
-int bats_job_system_find(const struct bats_batch_system **system,
+int bats_job_system_find(const char *key,
+                         const struct bats_batch_system **system,
                          struct bats_job_rules *rules, struct bats_error *err);
 
 /* Lists the jobs of this name, for free(). */

@@ -439,7 +439,11 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
             }
     for (uint32_t i = 0; i < j->o.n; i++) {
         const struct job *job = &j->jobs[i];
-        if (job->state != ENDED || now_us - job->ended_us < BILL_US)
+        int64_t late_us = now_us - job->ended_us;
+        if (rc > 0 && job->state == ENDED && job->start_s == 0 &&
+            j->o.rules.late_s > 0 && late_us > j->o.rules.late_s * 1000000)
+            bill(j, i, 0); /* it has never begun */
+        if (job->state != ENDED || late_us < BILL_US)
             continue;
         say(j,
             "the accounting of %s does not know the end of job %s: it is "
@@ -588,7 +592,7 @@ static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
         return false;
     j->is_stale = false;
     j->bills_us = now_us;
-    j->o.system->bills(NULL, ids, n, &argv);
+    j->o.system->bills(j->o.name, ids, n, &argv);
     start(j, BILLS, &argv, NULL, now_us);
     return true;
 }

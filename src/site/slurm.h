@@ -100,7 +100,7 @@ void bats_slurm_list(const char *name, struct bats_argv *argv);
 bool bats_slurm_read_list(const char **at, struct bats_job_view *view);
 void bats_slurm_cancel(const char *name, const char *const *ids, size_t n,
                        struct bats_argv *argv);
-void bats_slurm_bills(const char *names, const char *const *ids, size_t n,
+void bats_slurm_bills(const char *name, const char *const *ids, size_t n,
                       struct bats_argv *argv);
 bool bats_slurm_read_bills(const char **at, struct bats_job_bill *bill);
 int bats_slurm_price(const char *id, double *rate, bool *whole,

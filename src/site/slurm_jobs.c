@@ -212,7 +212,9 @@ void bats_slurm_cancel(const char *name, const char *const *ids, size_t n,
 
 enum { ID, STATE, SUBMIT, END, ELAPSED, TRES, NAME, COLUMNS };
 
-void bats_slurm_bills(const char *names, const char *const *ids, size_t n,
+/* By number, if possible: just after a job's end, sacct does not always find
+ * it by name. */
+void bats_slurm_bills(const char *name, const char *const *ids, size_t n,
                       struct bats_argv *argv)
 {
     struct bats_text all = {0};
@@ -221,8 +223,8 @@ void bats_slurm_bills(const char *names, const char *const *ids, size_t n,
                   "--noheader --parsable2 "
                   "--format=JobID,State,Submit,End,ElapsedRaw,AllocTRES,"
                   "JobName");
-    if (names != NULL) {
-        bats_argv_add(argv, "--starttime=now-90days --name=%s", names);
+    if (n == 0) {
+        bats_argv_add(argv, "--starttime=now-90days --name=%s", name);
         return;
     }
     for (size_t i = 0; i < n; i++)

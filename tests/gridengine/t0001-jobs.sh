@@ -62,4 +62,17 @@ grep -q 'stopped by SIGTERM: 0 of 3 tasks done, 3 left' "bag.o$number"
 test "$(bats-mpi status --left bag.txt)" = 3
 ok 'before it is ended, the run stops in order, and keeps its tasks'
 
+# A host is lost: the job begins again on another one (reschedule_unknown).
+for i in $(seq 16); do echo "sleep 1; echo $i >>lost"; done >bag.txt
+rm -rf bag.txt.bats* lost
+number=$(qsub -terse -pe mpi 2 -q slow.q "$script")
+lost() { test "$(cat lost 2>/dev/null | wc -l)" -ge "$1"; }
+within 60 lost 3
+kill -KILL "$(cat "node.$(qstat -s r | sed -n 's/.*@\([a-z0-9]*\) .*/\1/p')")"
+within 120 lost 16
+await_bill "$number" 2
+test "$(sort -u lost | wc -l)" = 16
+test "$(wc -l <lost)" -le 17
+ok 'after its host is lost the job runs elsewhere, and only what ran runs again'
+
 done_testing

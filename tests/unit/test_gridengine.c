@@ -1,5 +1,10 @@
 /* gridengine: what the commands of Grid Engine 8.1.9 printed for a job of 20
- * slots in two queues. */
+ * slots in two queues, and for submitted jobs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
 #include "helpers/test.h"
 #include "site/gridengine.h"
 
@@ -70,14 +75,192 @@ TEST(the_shortest_limit_of_job_and_queues_counts)
     assert_string_equal(a.user, "anna");
     assert_string_equal(a.account, "phys");
     bats_gridengine_read_queue("qname  slow.q\nh_rt   1:0:0\ns_rt  INFINITY\n",
-                               &limit_s);
+                               0, &limit_s);
     assert_int_equal(limit_s, 300);
-    bats_gridengine_read_queue("qname  slow.q\ns_rt   0:4:30\nh_rt  600\n",
+    bats_gridengine_read_queue("qname  slow.q\ns_rt   0:4:30\nh_rt  600\n", 0,
                                &limit_s);
     assert_int_equal(limit_s, 270);
     limit_s = 0;
-    bats_gridengine_read_queue("qname  slow.q\nh_rt   2:0:30\n", &limit_s);
+    bats_gridengine_read_queue("qname  slow.q\nh_rt   2:0:30\n", 0, &limit_s);
     assert_int_equal(limit_s, 7230);
+    /* A submitted job keeps away from s_rt. */
+    bats_gridengine_read_queue("qname  q\ns_rt   2:0:0\nh_rt  2:0:3\n", 60,
+                               &limit_s);
+    assert_int_equal(limit_s, 7140);
+    bats_gridengine_read_queue("qname  q\ns_rt   50\nh_rt  2:0:3\n", 60,
+                               &limit_s);
+    assert_int_equal(limit_s, 1);
+}
+
+/* ---- submitted jobs ---- */
+
+/* `qstat -xml -j NAME` and `qstat -ne -F charge` of three jobs, without the
+ * elements that are not read. */
+static const char list[] =
+    "    <element>\n      <JB_job_number>4</JB_job_number>\n"
+    "      <JB_submission_time>1795556831</JB_submission_time>\n"
+    "          <CE_name>h_rt</CE_name>\n"
+    "          <CE_doubleval>100.000000</CE_doubleval>\n"
+    "          <QR_name>fast.q</QR_name>\n"
+    "          <VA_variable>mark</VA_variable>\n"
+    "          <VA_value>/bin/sh</VA_value>\n"
+    "          <JAT_task_number>1</JAT_task_number>\n"
+    "          <JAT_start_time>START</JAT_start_time>\n"
+    "      <JB_context>\n        <context_list>\n"
+    "          <VA_variable>mark</VA_variable>\n"
+    "          <VA_value>1.3.1.x-20</VA_value>\n"
+    "      <JB_pe>mpi</JB_pe>\n      <JB_pe_range>\n        <ranges>\n"
+    "          <RN_min>3</RN_min>\n          <RN_max>3</RN_max>\n"
+    "      <JB_ja_structure>\n          <RN_min>1</RN_min>\n"
+    "    <element>\n      <JB_job_number>3</JB_job_number>\n"
+    "      <JB_submission_time>1795556831</JB_submission_time>\n"
+    "          <QR_name>slow.q</QR_name>\n      <JB_context>\n"
+    "          <VA_value>1.2.1.x-20</VA_value>\n      <JB_pe_range>\n"
+    "          <RN_min>99</RN_min>\n"
+    "    <element>\n      <JB_job_number>1</JB_job_number>\n"
+    "          <QR_name>slow.q</QR_name>\n"
+    "      <JB_ja_structure>\n          <RN_min>1</RN_min>\n"
+    "  <messages>\n"
+    "              <ULNG_value>3</ULNG_value>\n"
+    "          <MES_message_number>6</MES_message_number>\n"
+    "          <MES_message>cannot run in queue &quot;fast.q&quot; because it "
+    "is not contained in its hard queue list (-q)</MES_message>\n"
+    "              <ULNG_value>3</ULNG_value>\n"
+    "          <MES_message_number>24</MES_message_number>\n"
+    "          <MES_message>cannot run in PE &quot;mpi&quot; because it only "
+    "offers 15 slots</MES_message>\n"
+    "          <MES_message_number>37</MES_message_number>\n"
+    "          <MES_message>queue instance &quot;slow.q@slow1&quot; dropped "
+    "because it is full</MES_message>\n"
+    "  </messages>\n</detailed_job_info>\n"
+    "queuename                      qtype resv/used/tot. load_avg arch\n"
+    "fast.q@fast1                   BIP   0/3/8          5.22     lx-amd64\n"
+    "\tqf:charge=8.000000\n"
+    "      4 0.26021 bats-aaa1  root         r     11/24/2026 21:47:11    3\n";
+
+/* Replaces START by the time. */
+static char *listed_at(int64_t start_s)
+{
+    char *text;
+    const char *start = strstr(list, "START");
+    assert_true(asprintf(&text, "%.*s%lld%s", (int)(start - list), list,
+                         (long long)start_s, start + 5) > 0);
+    return text;
+}
+
+TEST(jobs_are_listed_with_mark_reason_end_and_rate)
+{
+    int64_t now_s = (int64_t)time(NULL);
+    char *text = listed_at(now_s - 10);
+    const char *at = text;
+    struct bats_job_view view;
+    assert_true(bats_gridengine_read_list(&at, &view));
+    assert_string_equal(view.id, "4");
+    assert_string_equal(view.mark, "1.3.1.x-20");
+    assert_string_equal(view.partition, "fast.q");
+    assert_int_equal(view.phase, BATS_JOB_RUNS);
+    assert_int_equal(view.submit_s, 1795556831);
+    assert_int_equal(view.end_s, now_s + 90);
+    assert_float_equal(view.rate, 24, 0);
+    assert_true(bats_gridengine_read_list(&at, &view));
+    assert_string_equal(view.id, "3");
+    assert_int_equal(view.phase, BATS_JOB_WAITS);
+    assert_string_equal(view.reason,
+                        "cannot run in PE 'mpi' because it only offers 15 "
+                        "slots");
+    assert_true(view.rate < 0);
+    assert_true(bats_gridengine_read_list(&at, &view));
+    assert_string_equal(view.id, "1");
+    assert_string_equal(view.mark, "");
+    assert_string_equal(
+        view.reason,
+        "queue instance 'slow.q@slow1' dropped because it is full");
+    assert_false(bats_gridengine_read_list(&at, &view));
+    free(text);
+}
+
+TEST(a_job_that_is_listed_long_after_its_limit_has_lost_its_host)
+{
+    char *text = listed_at((int64_t)time(NULL) - 300);
+    const char *at = text;
+    struct bats_job_view view;
+    assert_true(bats_gridengine_read_list(&at, &view));
+    assert_int_equal(view.phase, BATS_JOB_ENDED);
+    assert_int_equal(view.end_s - view.start_s, 100);
+    free(text);
+}
+
+/* `qacct -j`, and `qstat -F charge`. */
+static const char bills[] =
+    "==============================================================\n"
+    "qname        slow.q              \n"
+    "hostname     slow1               \n"
+    "jobname      bats-aaa1           \n"
+    "jobnumber    2                   \n"
+    "taskid       undefined\n"
+    "qsub_time    Tue Nov 24 21:47:11 2026\n"
+    "start_time   Tue Nov 24 21:47:12 2026\n"
+    "end_time     Tue Nov 24 21:47:17 2026\n"
+    "granted_pe   mpi                 \n"
+    "slots        4                   \n"
+    "failed       100 : assumedly after job\n"
+    "exit_status  137                  (Killed)\n"
+    "ru_wallclock 0s\n"
+    "==============================================================\n"
+    "qname        fast.q              \n"
+    "jobname      bats-aaa1           \n"
+    "jobnumber    5                   \n"
+    "qsub_time    Tue Nov 24 21:47:11 2026\n"
+    "start_time   -/-\n"
+    "end_time     -/-\n"
+    "slots        1                   \n"
+    "failed       25  : rescheduling\n"
+    "queuename                      qtype resv/used/tot. load_avg arch\n"
+    "slow.q@slow1                   BIP   0/0/8          5.22     lx-amd64\n"
+    "\tqf:charge=3.000000\n"
+    "fast.q@fast1                   BIP   0/3/8          5.22     lx-amd64\n";
+
+TEST(a_bill_is_the_time_from_start_to_end_by_slots_and_charge)
+{
+    const char *at = bills;
+    struct bats_job_bill bill;
+    assert_true(bats_gridengine_read_bills(&at, &bill));
+    assert_string_equal(bill.id, "2");
+    assert_string_equal(bill.name, "bats-aaa1");
+    assert_true(bill.is_final);
+    assert_int_equal(bill.seconds, 5);
+    assert_float_equal(bill.rate, 12, 0);
+    int64_t submit_s = bill.submit_s;
+    assert_true(bats_gridengine_read_bills(&at, &bill));
+    assert_string_equal(bill.id, "5");
+    assert_false(bill.is_final); /* it is queued again */
+    assert_int_equal(bill.seconds, 0);
+    assert_float_equal(bill.rate, 1, 0); /* without a charge */
+    assert_int_equal(bill.submit_s, submit_s);
+    assert_false(bats_gridengine_read_bills(&at, &bill));
+}
+
+TEST(bills_are_awaited_as_long_as_the_master_keeps_them)
+{
+    struct bats_job_rules r;
+    bats_gridengine_read_rules("reporting_params accounting=true \\\n"
+                               "   flush_time=00:00:30 joblog=false\n",
+                               &r);
+    assert_true(r.accounts);
+    assert_int_equal(r.late_s, 35);
+    bats_gridengine_read_rules("reporting_params none\n", &r);
+    assert_int_equal(r.late_s, 20);
+}
+
+TEST(options_that_break_a_budget_are_refused)
+{
+    assert_null(bats_gridengine_refuses("-pe"));
+    assert_null(bats_gridengine_refuses("mem=4G"));
+    assert_null(bats_gridengine_refuses("-hold_jid"));
+    assert_non_null(bats_gridengine_refuses("-h"));
+    assert_non_null(bats_gridengine_refuses("-notify"));
+    assert_non_null(bats_gridengine_refuses("mem=4G,s_rt=10"));
+    assert_non_null(bats_gridengine_refuses("h_rt=10"));
 }
 
 TEST(words_of_another_system_change_nothing)
@@ -88,7 +271,7 @@ TEST(words_of_another_system_change_nothing)
     assert_int_equal(bats_gridengine_read_hosts("n1 slots=4\n", &a, &err), 0);
     bats_gridengine_read_charges("error: no host\n", &a);
     bats_gridengine_read_job("", "1", &a, &limit_s);
-    bats_gridengine_read_queue("h_rt 5\n", &limit_s);
+    bats_gridengine_read_queue("h_rt 5\n", 0, &limit_s);
     assert_int_equal(a.n_nodes, 0);
     assert_int_equal(a.start_s, 0);
     assert_int_equal(limit_s, 0);

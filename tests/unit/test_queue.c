@@ -438,12 +438,12 @@ TEST(a_batch_system_that_is_away_is_told_from_none)
     set_up(true);
     char *path = strdup(getenv("PATH"));
     setenv("PATH", b->dir, 1); /* without scontrol */
-    assert_int_equal(bats_job_system_find(&system, &rules, &err), BATS_EINPUT);
+    assert_int_equal(bats_job_system_find(NULL, &system, &rules, &err), BATS_EINPUT);
     setenv("PATH", path, 1);
     free(path);
     set_up(true);
     says("scontrol", 1, "");
-    assert_int_equal(bats_job_system_find(&system, &rules, &err), BATS_ESYS);
+    assert_int_equal(bats_job_system_find(NULL, &system, &rules, &err), BATS_ESYS);
     assert_string_equal(err.text, "Slurm does not answer: scontrol failed: "
                                   "it does not work");
 }

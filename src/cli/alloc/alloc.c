@@ -121,7 +121,7 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
     snprintf(a->name, sizeof a->name, "bats-%08x%06x",
              (unsigned)(us / 1000000),
              (unsigned)(us % 1000000) ^ ((unsigned)getpid() << 4 & 0xffffff));
-    int rc = bats_job_system_find(&a->system, &a->rules, err);
+    int rc = bats_job_system_find(set->system, &a->system, &a->rules, err);
     if (rc == 0)
         rc = set_guarantee(a, set,
                            options->budget == BATS_BUDGET_ACCOUNT ||

@@ -33,9 +33,9 @@ struct earlier {
     size_t n;
 };
 
-static void nap(void)
+static void nap(int64_t us)
 {
-    struct timespec time = {NAP_US / 1000000, NAP_US % 1000000 * 1000};
+    struct timespec time = {us / 1000000, us % 1000000 * 1000};
     nanosleep(&time, NULL);
 }
 
@@ -192,13 +192,13 @@ static int ask_bills(struct bats_alloc *a, const struct earlier *e,
                 "the accounting of %s does not yet know the end of all jobs "
                 "of the earlier session: waiting for bills, at most %d s",
                 a->system->name, PATIENCE_US / 1000000);
-        nap();
+        nap(NAP_US);
         now_us = bats_now_us(CLOCK_MONOTONIC);
     }
     if (rc == 0 && open > 0)
         rc = bats_error_set(err, BATS_ESYS,
                             "the accounting of %s does not know the end of "
-                            "%lu of the earlier jobs (sacct -D --name=%s)",
+                            "%lu of the earlier jobs, which have the name %s",
                             a->system->name, (unsigned long)open, a->name);
     *uncharged = sum - e->known.charged;
     return rc;
@@ -251,13 +251,14 @@ static int settle(struct bats_alloc *a, struct earlier *e, bats_money room,
         rc = end_others(a, e, err);
         if (rc <= 0 || bats_now_us(CLOCK_MONOTONIC) >= end_us)
             break;
-        nap();
+        nap(NAP_US);
     }
     if (rc > 0)
         return bats_error_set(
             err, BATS_ESYS,
-            "jobs of the earlier session do not end: squeue --name=%s",
+            "jobs of the earlier session, which have the name %s, do not end",
             a->name);
+    nap(a->rules.late_s * 1000000);
     if (rc == 0 && a->rules.accounts)
         rc = ask_bills(a, e, uncharged, err);
     else if (rc == 0)

@@ -1,0 +1,83 @@
+#!/bin/bash
+# Machines that are bought as jobs of Grid Engine. What they were billed is the
+# time that its accounting has for each, times the charge of its queue.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/gridengine/testbed.sh" bash "$0"
+. "$TOP/tests/gridengine/lib.sh"
+
+. "$TOP/tests/gridengine/alloc.sh"
+
+tasks bag 20
+alloc bag -p slow.q,fast.q -b 10 --slots 2 --max-jobs 2 --dry-run >out 2>err
+grep -q '^slow.q: 6 charge-h per hour and job of 2 slots' out
+grep -q '^fast.q: 16 charge-h per hour and job of 2 slots' out
+test "$(grep -c '^ *qsub .* -pe \* 2 .*-l h_rt=' out)" -eq 2
+test ! -e ran.bag
+ok 'a dry run asks for prices, and shows the first jobs'
+qstat -u '*' >left
+test ! -s left
+ok 'and leaves no job in the queue'
+alloc bag -p slow.q,fast.q -b 10 --slots 2 --max-jobs 4 >out 2>err
+ran bag 20
+billed bag | grep -qvx 0.000000
+settled bag 10
+ok 'a bag is done, and what was charged is what the accounting says, to the second'
+
+# refuses WORDS OPTIONS
+refuses() {
+    expect 2 alloc bag -p slow.q --no-record --sbatch "$2" >out 2>err
+    grep -q "$1" err
+}
+refuses 'seen to end 90 s late' '-l mem=4G,s_rt=10'
+refuses 'beyond its limit' -notify
+refuses 'would be many jobs' '-t 1-3'
+refuses 'use --window' '-l h_rt=100'
+expect 2 alloc bag -p no.q --no-record >out 2>err
+grep -q 'unknown queue "no.q"' err
+ok 'options that break what is guaranteed are refused, and unknown queues'
+qconf -mattr queue s_rt 0:2:00 slow.q >out 2>&1
+qconf -mattr queue h_rt 0:2:03 slow.q >>out 2>&1
+alloc bag -p slow.q -b 10 --dry-run >out 2>err
+qconf -mattr queue s_rt INFINITY slow.q >>out 2>&1
+qconf -mattr queue h_rt INFINITY slow.q >>out 2>&1
+grep -q 'slow.q may ask for 1m at most: the window is 50s' err
+grep -q -- '-l h_rt=60 ' out
+ok 'jobs end a minute before the s_rt of their queue'
+
+# ---- nothing comes ----
+
+blocker=$(echo "sleep 600" | qsub -terse -cwd -V -S /bin/sh -o /dev/null -j y -q fast.q -pe mpi 16)
+tasks full 8
+runs() { qstat -s r -u '*' | grep -q "^ *$1 "; }
+within 60 runs "$blocker"
+start full -p fast.q --slots 2 --max-jobs 2 -b 10
+says() { grep -qE "$1" err; }
+within 60 says \
+    "2 jobs wait in the queue of Grid Engine, the oldest for [0-9]+s: .*offers 0 slots"
+kill -INT $master
+expect 130 wait $master
+start full -p fast.q --max-jobs 1 -b 10
+within 60 says "1 job waits in the queue .*: .* dropped because it is full"
+ok 'when nothing comes, it says so, and why'
+kill -INT $master
+expect 130 wait $master
+settled full 0
+qdel "$blocker" >>out
+ok 'after Ctrl-C no job is left, and none has cost anything'
+
+# ---- a host is drained ----
+
+tasks drain 60
+start drain -p fast.q --max-jobs 2 --slots 8 --sbatch '-pe mpi' -b 10
+within 60 ran drain 8
+job=$(qstat -s r | awk '/fast1/ { print $1 }' | head -n 1)
+qmod -d '*@fast1' >>out
+gone() { ! qstat | grep -q "^ *$1 "; }
+within 60 gone "$job"
+expect 0 wait $master
+qmod -e '*@fast1' >>out
+test "$(sort ran.drain | uniq | wc -l)" -eq "$(wc -l <ran.drain)"
+ran drain 60
+settled drain 10
+ok 'a job on a drained host is given back when its tasks have ended'
+
+done_testing

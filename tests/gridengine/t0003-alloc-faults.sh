@@ -1,0 +1,75 @@
+#!/bin/bash
+# Faults that befall alloc in Grid Engine: a job is deleted, its host is lost, the
+# run is killed. RUNS and KILLS say how many random ones (2 and 3), SEED which.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/gridengine/testbed.sh" bash "$0"
+. "$TOP/tests/gridengine/lib.sh"
+. "$TOP/tests/gridengine/alloc.sh"
+
+tasks killed 40
+start killed -p fast.q,slow.q --max-jobs 3 -b 10
+within 60 ran killed 6
+qdel "$(qstat -s r | awk '/bats-/ { print $1 }' | head -n 1)" >>out
+expect 0 wait $master
+ran killed 40
+settled killed 10
+ok 'a job that somebody deletes is charged what it was billed, and replaced'
+
+tasks dead 60
+start dead -p fast.q --max-jobs 2 -b 1
+within 60 ran dead 6
+kill -KILL $master
+wait $master 2>/dev/null || :
+within 60 none_left dead
+is_billed() { billed "$1" | awk '{ exit !($1 > 0 && $1 <= 1) }'; }
+within 30 is_billed dead
+start dead -p fast.q --max-jobs 2 -b 1 --resume
+expect '0|4' wait $master
+settled dead 1
+ok 'when the run is killed its jobs end themselves, and --resume charges them'
+
+tasks lost 40
+start lost -p slow.q --max-jobs 2 --slots 2 -b 10 --sbatch '-pe mpi'
+within 60 ran lost 8
+kill -KILL "$(cat node.slow2)"
+expect 0 wait $master
+ran lost 40
+settled lost 10
+ok 'a job whose host is lost is replaced, deleted by force, and charged'
+
+# ---- at random ----
+
+RANDOM=${SEED-1}
+queues=(fast.q slow.q fast.q,slow.q) # slow.q has one host left
+for run in $(seq "${RUNS-2}"); do
+    for i in $(seq $((10 + RANDOM % 30))); do
+        echo "sleep 0.$((RANDOM % 10)); echo $i >>ran.bag$run"
+    done >bag$run
+    budget=0.$((2 + RANDOM % 8))
+    expect '0|4' alloc bag$run -p ${queues[RANDOM % 3]} -b $budget \
+        --slots $((1 + RANDOM % 4)) --max-jobs $((1 + RANDOM % 5)) >out 2>err
+    settled bag$run $budget
+    echo "# run $run: $(tail -n 1 out), budget $budget"
+done
+ok 'in random runs what was charged is what was billed, within the budget'
+
+killed=0
+for bag in $(seq "${KILLS-3}"); do
+    [ $killed -lt "${KILLS-3}" ] || break
+    tasks kill$bag 30
+    code=137
+    while [ $code -eq 137 ]; do
+        start kill$bag -p fast.q,slow.q -b 5 --slots 2 --max-jobs 4 --resume
+        sleep $((RANDOM % 4)).$((RANDOM % 10))
+        if [ $killed -lt "${KILLS-3}" ] && kill -KILL $master 2>/dev/null; then
+            killed=$((killed + 1))
+        fi
+        code=0
+        wait $master 2>/dev/null || code=$?
+    done
+    test $code -eq 0
+    ran kill$bag 30
+    settled kill$bag 5
+    echo "# killed $killed times: $(tail -n 2 out | head -n 1)"
+done
+ok 'however often the run is killed, all jobs are charged what they were billed'
+done_testing
