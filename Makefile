@@ -94,9 +94,9 @@ RECORD_SRC = $(addprefix src/record/, \
 	texts.c view_stderr.c view_workflows.c) \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
-	allocation.c batch_system.c batch_systems.c deaths.c gridengine.c \
+	allocation.c batch_system.c batch_systems.c deaths.c flux.c gridengine.c \
 	gridengine_jobs.c gridengine_system.c hardware.c job_system.c node.c \
-	query.c queue.c resources.c site.c \
+	pbs.c query.c queue.c resources.c site.c \
 	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \

@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 
-extern const struct bats_batch_system bats_slurm_system, bats_gridengine;
+extern const struct bats_batch_system bats_slurm_system, bats_gridengine,
+    bats_pbs, bats_flux;
 
 const struct bats_batch_system *const bats_batch_systems[] = {
-    &bats_slurm_system, &bats_gridengine, NULL};
+    &bats_slurm_system, &bats_gridengine, &bats_pbs, &bats_flux, NULL};
