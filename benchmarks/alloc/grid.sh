@@ -3,7 +3,8 @@
 # task (default 5 bags): 600 and 1,000 tasks of 10 minutes (lognormal, deviation
 # 5 minutes), 24 and 240 jobs, that wait for 0, 5 and 20 minutes in the queue and
 # start within 2 s. Means over the bags of bill and wall time, in multiples of
-# those of the array, and tasks left over: money held for leases of 75 s, and for
+# those of the array, and tasks left over: money held for leases of 75 s and 5 s
+# more, and for
 # all of a job's time; without a budget, and with 1.1 and 1.5 times the array's
 # bill. The array: the next task begins where a job has ended, its element starts
 # within 2 s, and each of the jobs waits once in the queue. From the top of the
@@ -45,6 +46,7 @@ buy() {
 billing = job
 window = 10m
 ${4:+lease = $4}
+${4:+overrun = 5s}
 grace = 5s
 budget = $3
 tail = ${TAIL:-none}

@@ -20,6 +20,9 @@
  *     repeats = 1                  ; draw each bag in this many orders
  *     lease = 75s                  ; of jobs: money is held for this time
  *                                  ; ahead; default for all of their time
+ *     overrun = 7s                 ; money is held for this time beyond it,
+ *                                  ; for the start and the end of a job;
+ *                                  ; default: the longest startup
  *     jobs = 24                    ; most at a time, in all clusters; default:
  *                                  ; no limit
  *     monitor = 5m                 ; default window / 12
@@ -166,6 +169,7 @@ struct bats_scenario {
     bool has_deadline, deadline_is_share;
     double deadline_share; /* 0.3 for 30% */
     bats_time lease;   /* of jobs; 0: money is held for all their time */
+    bats_time overrun; /* money held beyond a lease; 0: the longest startup */
     uint32_t jobs;     /* most jobs at a time; 0: no limit */
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;

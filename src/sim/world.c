@@ -389,9 +389,10 @@ static struct bats_billing billing_of(const struct bats_scenario *s)
     if (s->billing == BATS_BILLING_JOB) {
         billing.step = BATS_MINUTE;
         billing.lease = s->lease;
+        billing.overrun = s->overrun;
         billing.jobs = s->jobs;
         for (size_t i = 0; i < s->platform.n_clusters; i++)
-            if (s->startup[i] > billing.overrun)
+            if (s->overrun == 0 && s->startup[i] > billing.overrun)
                 billing.overrun = s->startup[i];
     }
     return billing;

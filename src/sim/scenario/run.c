@@ -253,6 +253,7 @@ const struct bats_key bats_scenario_run_keys[] = {
     BATS_KEY("seeds", set_seeds, true, false),
     NUMBER("repeats", COUNT, repeats, BATS_SCENARIO_SEEDS),
     NUMBER("lease", PERIOD, lease, 0),
+    NUMBER("overrun", PERIOD, overrun, 0),
     NUMBER("jobs", COUNT, jobs, 1000000),
     NUMBER("monitor", PERIOD, monitor, 0),
     NUMBER("grace", DURATION, grace, 0),
