@@ -3,10 +3,9 @@
 # task (default 5 bags): 600 and 1,000 tasks of 10 minutes (lognormal, deviation
 # 5 minutes), 24 and 240 jobs, that wait for 0, 5 and 20 minutes in the queue and
 # start within 2 s. Means over the bags of bill and wall time, in multiples of
-# those of the array, and tasks left over: money held for leases of 75 s and 5 s
-# more, and for
-# all of a job's time; without a budget, and with 1.1 and 1.5 times the array's
-# bill. The array: the next task begins where a job has ended, its element starts
+# those of the array, and tasks left over: money held for leases of 75 s and ends
+# of 5 s, and for all of a job's time; without a budget, and with 1.1 and 1.5 times
+# the array's bill. The array: the next task begins where a job has ended, its element starts
 # within 2 s, and each of the jobs waits once in the queue. From the top of the
 # sources, after make.
 bats=${BATS_MPI:-build/bats-mpi}

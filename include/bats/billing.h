@@ -70,9 +70,11 @@ struct bats_billing {
     bats_time longest; /* longest work time, at least a window; 0: no limit,
                           except */
 #define BATS_JOB_LONGEST (24 * BATS_HOUR) /* without a budget */
-    bats_time lease; /* jobs: money is held for this time ahead, renewed at
+    bats_time lease;    /* jobs: money is held for this time ahead, renewed at
                         each tick; a job whose lease is not prolonged ends by
                         itself. 0: for all of a job's time */
+    bats_time starting; /* jobs with leases: longest time from a job's start
+                           until it watches its first lease */
 };
 
 /* "window", "allocation", "use", "job", "second" */

@@ -74,7 +74,7 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
     size_t cluster = (size_t)(c - s->clusters);
     bats_time length = length_of(e, c);
     const struct bats_billing *b = &s->money.ledger.billing;
-    bats_time held = b->lease > 0 && b->lease < length ? b->lease : length;
+    bats_time held = job_ahead(s, length);
     bats_money price;
     uint32_t n = e->tail->next ? 0 : outgoing(s);
     for (size_t i = 0; i < s->n_clusters; i++)
@@ -415,7 +415,7 @@ static void follow(struct bats_sched *e, uint32_t machine)
  * affordable. */
 static bool prolong(struct state *s, uint32_t machine)
 {
-    job_prolong(s, machine);
+    job_prolong(s, machine, BATS_NEVER);
     return s->now < job_end(s, machine) - s->run.preempt_lead;
 }
 
@@ -452,9 +452,12 @@ static bool turn_of_window(struct bats_sched *e, uint32_t machine)
 
 void configure_prolong(struct state *s)
 {
-    for (uint32_t i = 0; s->money.terms.waits && i < s->n_held; i++)
-        if (s->machines[s->held[i]].state == MACHINE_ACTIVE)
-            job_prolong(s, s->held[i]);
+    for (uint32_t pass = 0; s->money.terms.waits && pass < 2; pass++)
+        for (uint32_t i = 0; i < s->n_held; i++)
+            if (s->machines[s->held[i]].state == MACHINE_ACTIVE)
+                job_prolong(s, s->held[i],
+                            pass == 0 ? width_task_end(s, s->held[i])
+                                      : BATS_NEVER);
 }
 
 int configure_turn(struct bats_sched *e, uint32_t machine,

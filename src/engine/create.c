@@ -45,6 +45,7 @@ static const struct bounds bounds[] = {
     BOUNDS(billing.overrun, 0, TIME_MAX),
     BOUNDS(billing.step, 0, TIME_MAX),
     BOUNDS(billing.lease, 0, TIME_MAX),
+    BOUNDS(billing.starting, 0, TIME_MAX),
     BOUNDS(earlier.charged, 0, INT64_MAX),
     BOUNDS(rules.retry_delay, 0, TIME_MAX),
     BOUNDS(rules.timeout, 0, TIME_MAX),

@@ -76,7 +76,7 @@ void configure_refill(struct bats_sched *e);
 /* Ends idle jobs, and withdraws queued ones that are no longer needed. */
 void configure_give_back(struct bats_sched *e);
 
-/* Prolongs the leases of jobs. */
+/* Prolongs the leases of jobs: first of all as far as their tasks need. */
 void configure_prolong(struct state *s);
 
 /* Handles a machine whose window is due at s->now: the decision shortly before

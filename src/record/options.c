@@ -54,7 +54,7 @@ static const struct {
 
 /* A new engine option must be recorded: in the list above, or as options.h
  * says. (Only simulators know true runtimes.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 688,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 696,
                "all of the engine's options are recorded");
 
 static json_t *value(const void *at, unsigned kind)
@@ -146,12 +146,13 @@ static json_t *prior(const struct bats_prior *p, size_t n)
 static json_t *billing(const struct bats_billing *b)
 {
     return json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "model",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "model",
         bats_billing_name(b->model), "rate", (json_int_t)b->rate, "before",
         (json_int_t)b->before, "least_us", (json_int_t)b->least, "leaving_us",
         (json_int_t)b->leaving, "overrun_us", (json_int_t)b->overrun, "jobs",
         (json_int_t)b->jobs, "step_us", (json_int_t)b->step, "longest_us",
-        (json_int_t)b->longest, "lease_us", (json_int_t)b->lease);
+        (json_int_t)b->longest, "lease_us", (json_int_t)b->lease,
+        "starting_us", (json_int_t)b->starting);
 }
 
 static bool has_unreliable(const struct bats_sched_options *o)

@@ -25,6 +25,7 @@ enum state { NONE, WANTED, SENT, UNSURE, QUEUED, RUNS, ENDED };
 struct job {
     enum state state;
     char id[BATS_JOB_ID], mark[BATS_JOB_ID], reason[BATS_JOB_ID];
+    int64_t sent_us; /* start of the submission; 0: by an earlier session */
     int64_t submitted_us;
     int64_t submit_s, start_s, end_s; /* from the system; 0: unknown */
     double rate;
@@ -266,6 +267,21 @@ uint32_t bats_queue_find(const struct bats_queue *j, const char *id,
             return i;
     }
     return BATS_NO_JOB;
+}
+
+int64_t bats_queue_age(const struct bats_queue *j, uint32_t place,
+                       int64_t now_us, bool *known)
+{
+    const struct job *job = &j->jobs[place];
+    int64_t waited_s = job->start_s - job->submit_s - 1; /* whole seconds */
+    *known = job->start_s > 0;
+    if (job->sent_us == 0)
+        return job->start_s > 0
+                   ? ((int64_t)time(NULL) + 1 - job->start_s) * 1000000
+                   : INT64_MAX;
+    if (job->start_s == 0 || waited_s < 0)
+        waited_s = 0;
+    return now_us - job->sent_us - waited_s * 1000000;
 }
 
 uint32_t bats_queue_count(const struct bats_queue *j)
@@ -525,6 +541,8 @@ static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
         argv.failed = true;
     j->place = i;
     j->jobs[i].state = SENT;
+    if (j->jobs[i].sent_us == 0)
+        j->jobs[i].sent_us = now_us;
     start(j, SUBMIT, &argv, script, now_us);
     free(script);
     return true;

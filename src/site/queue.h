@@ -80,6 +80,13 @@ void bats_queue_cancel(struct bats_queue *jobs, uint32_t place,
 uint32_t bats_queue_find(const struct bats_queue *jobs, const char *id,
                          bool *unsure);
 
+/* The longest time for which the job may have run, microseconds: since its
+ * start if a list has shown that (*known), else since its submission. For a job
+ * that was submitted here it does not matter whether the system's clock is
+ * right. */
+int64_t bats_queue_age(const struct bats_queue *jobs, uint32_t place,
+                       int64_t now_us, bool *known);
+
 /* The number of places with a job. */
 uint32_t bats_queue_count(const struct bats_queue *jobs);
 

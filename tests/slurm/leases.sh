@@ -8,8 +8,8 @@
 printf '%s\n' KillWait=60 SlurmdTimeout=9 MessageTimeout=5 >>"$SLURM_CONF"
 controller >>out 2>&1
 
-# A job is held for 17 s (silence, twice the grace, 10 s) and 15 s, at 16 per hour:
-# 0.142.
+# A job is held for 12 s (silence, twice the grace, 5 s) and 15 s, at 16 per hour:
+# 0.12.
 budget=0.8
 start() { # BAG OPTION...
     bag=$1

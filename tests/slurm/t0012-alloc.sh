@@ -45,9 +45,9 @@ grep -q '^fast: 16 billing-h per hour' out
 test "$(grep -c '^ *sbatch ' out)" -eq 2
 test ! -e ran
 test ! -e bag.txt.bats
-grep -q "^exec .*bats-mpi' lease 80 srun .*bats-mpi' worker --join " out
+grep -q "^exec .*bats-mpi' lease 75 srun .*bats-mpi' worker --join " out
 alloc bag.txt -p fast -b 100 --dry-run
-grep -q "^exec .*bats-mpi' lease 80 '[^ ]*bats-mpi' worker --join " out
+grep -q "^exec .*bats-mpi' lease 75 '[^ ]*bats-mpi' worker --join " out
 alloc bag.txt -p fast -b 100 --dry-run --guarantee limit
 grep -q "^exec '[^ ]*bats-mpi' worker --join " out
 ok 'a dry run shows the first jobs and starts nothing'
@@ -81,7 +81,7 @@ alloc bag.txt -p slow,fast --dry-run
 grep -qx 'A job asks for 59m, and ends when it has no more to do.' out
 alloc bag.txt -p slow,fast -b 100 --dry-run
 grep -qx 'A job asks for 59m, and ends when it has no more to do.' out
-grep -qx 'It is paid for 1m20s ahead, and ends if nobody prolongs that.' out
+grep -qx 'It is paid for 1m15s ahead, and ends if nobody prolongs that.' out
 grep -q -- '--time=60 ' out
 scontrol update PartitionName=fast MaxTime=10:00
 works '9m50s, or for less at the end of the bag'

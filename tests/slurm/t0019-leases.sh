@@ -35,7 +35,7 @@ wait $master 2>/dev/null || :
 scancel "$blocker"
 within 90 none_left queued
 within 60 settled queued
-test -z "$(records queued ElapsedRaw | awk '$1 > 32')"
+test -z "$(records queued ElapsedRaw | awk '$1 > 27')"
 ok 'a job that begins and finds no run ends within a lease'
 
 # ---- what is in a job ----

@@ -385,6 +385,51 @@ TEST(a_job_whose_lease_cannot_be_paid_ends)
     assert_in_range(w->status.charged, 9 * BATS_UNIT, 10 * BATS_UNIT);
 }
 
+/* A job holds 1/2 for its lease, and 1 for its start until it has begun. Half
+ * of the money may be held before a task is done: that is 3 jobs of 9. */
+TEST(a_start_is_paid_until_the_job_has_begun)
+{
+    prepare_leases(60, MACHINES, 9 * BATS_UNIT);
+    w->o.sched.billing.lease = 10 * BATS_MINUTE;
+    w->o.sched.billing.starting = TASK;
+    jobs.queue[0] = BATS_MINUTE;
+    play_jobs();
+    assert_int_equal(jobs.most_asked, 3);
+}
+
+/* Each job holds 1.5 at its end, so that 66 pay only four jobs to the end of
+ * 60 tasks. But eight begin, and some leave before the others. */
+TEST(where_money_is_short_some_jobs_leave_before_the_others)
+{
+    prepare_leases(60, 2 * MACHINES, 66 * BATS_UNIT);
+    w->o.sched.billing.overrun = 30 * BATS_MINUTE;
+    play_jobs();
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->status.charged, 60 * BATS_UNIT);
+    assert_true(w->makespan <= 10 * TASK);
+}
+
+/* Eight tasks for eight jobs at 3 and 4 per hour. Ten leases of five minutes
+ * cost them 27. */
+static int64_t jobs_in_the_dear_cluster(bats_money budget)
+{
+    set_up_world(&bats_policy_bats, 8, TASK, MACHINES, 3, 4, budget);
+    w->o.sched.billing = (struct bats_billing){.model = BATS_BILLING_JOB,
+                                               .step = BATS_MINUTE,
+                                               .jobs = MACHINES,
+                                               .lease = 5 * BATS_MINUTE};
+    w->o.sched.tail = BATS_TAIL_NONE;
+    play();
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    return w->of[1].windows;
+}
+
+TEST(where_money_is_short_only_one_of_the_first_jobs_is_dear)
+{
+    assert_int_equal(jobs_in_the_dear_cluster(12 * BATS_UNIT), 1);
+    assert_int_equal(jobs_in_the_dear_cluster(30 * BATS_UNIT), 4);
+}
+
 /* The start of a job is billed, too, and its lease counts from there. */
 TEST(a_lease_begins_with_the_job)
 {
@@ -399,8 +444,7 @@ TEST(a_lease_begins_with_the_job)
  * are 50 there, and 200 in the first one. The last tasks of that one end there. */
 TEST(jobs_move_to_the_cluster_that_is_faster_and_no_dearer)
 {
-    set_up_world(&bats_policy_bats, 200, TASK, MACHINES, 3, 3,
-                 BATS_UNLIMITED);
+    set_up_world(&bats_policy_bats, 200, TASK, MACHINES, 3, 3, BATS_UNLIMITED);
     jobs = (struct jobs){.asked = 0};
     w->clusters[0].max = w->clusters[1].max = MACHINES / 2;
     w->speed[1] = 4;

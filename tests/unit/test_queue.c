@@ -203,6 +203,23 @@ TEST(a_job_is_submitted_and_billed_by_the_accounting)
     assert_int_equal(bats_queue_count(b->queue), 0);
 }
 
+/* Submitted at 900 by Slurm's clock, which is decades late, started at 907. */
+TEST(a_job_is_as_old_as_its_submission_until_its_start_is_known)
+{
+    bool known;
+    set_up(true);
+    int64_t sent_us = b->now_us;
+    submit(0);
+    assert_int_equal(bats_queue_age(b->queue, 0, b->now_us, &known),
+                     b->now_us - sent_us);
+    assert_false(known);
+    lists(0, "17", "RUNNING", "None", "907", "967", "cpu=2,billing=16");
+    pass(10 * SECONDS);
+    assert_int_equal(bats_queue_age(b->queue, 0, b->now_us, &known),
+                     b->now_us - sent_us - 6 * SECONDS);
+    assert_true(known);
+}
+
 TEST(without_accounting_the_time_held_is_billed)
 {
     set_up(false);

@@ -27,9 +27,9 @@ static const struct {
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xce1a8351432e89ac)},
     [KIND_NOTICE] = {"notice", UINT64_C(0xa65e958d2f2f6b5a)},
     [KIND_SECOND] = {"second", UINT64_C(0x6eb89c66c53aef35)},
-    [KIND_JOB] = {"job", UINT64_C(0x22f0286e1acbafea)},
+    [KIND_JOB] = {"job", UINT64_C(0xdc961bac4db24f41)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x700a46fe062414e1)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xf0c0bc6e55170366)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

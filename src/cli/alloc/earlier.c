@@ -45,6 +45,8 @@ bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
     bats_time lease = a->billing.lease;
     if (lease > 0 && age + lease < time)
         time = age + lease;
+    if (age == 0)
+        time += a->billing.starting;
     return bats_billing_use(a->platform.clusters[cluster].charge,
                             a->platform.window, time + a->billing.overrun);
 }

@@ -52,6 +52,19 @@ static bool expects(void *context)
     return bats_queue_count(a->queue) > 0;
 }
 
+/* Time from the start of the job until its watchdog began, at most. */
+static int64_t start_of(const struct bats_alloc *a, uint32_t place,
+                        const struct bats_worker_job *job)
+{
+    bool known;
+    int64_t us =
+        bats_queue_age(a->queue, place, bats_now_us(CLOCK_MONOTONIC), &known) -
+        job->ranks[0].age_us;
+    if (!known && us > a->billing.starting)
+        us = a->billing.starting;
+    return us > 0 ? us : 0;
+}
+
 static int admit(void *context, const struct bats_worker_job *job,
                  uint32_t *machine, bats_time *age, struct bats_error *why)
 {
@@ -78,7 +91,8 @@ static int admit(void *context, const struct bats_worker_job *job,
         return bats_error_set(why, BATS_ESTATE, "the job was not asked for");
     for (uint32_t k = 0; k < job->n_ranks; k++)
         machine[k] = place;
-    *age = job->ranks[0].age_us;
+    lane->before_us = a->by_lease ? start_of(a, place, job) : 0;
+    *age = job->ranks[0].age_us + lane->before_us;
     lane->joined = lane->had = true;
     lane->paid_us = 0;
     snprintf(lane->job, sizeof lane->job, "%s", job->number);
@@ -268,7 +282,7 @@ static void tell_lease(struct bats_alloc *a, struct bats_joined *joined,
     if (!lane->joined || paid_us == lane->paid_us)
         return;
     lane->paid_us = paid_us;
-    bats_joined_lease(joined, lane->job, paid_us);
+    bats_joined_lease(joined, lane->job, paid_us - lane->before_us);
 }
 
 /* A job that was taken over while it ran, and does not come back, costs money

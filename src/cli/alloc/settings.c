@@ -16,10 +16,10 @@
 #include "util/hash.h"
 #include "util/larger.h"
 
-#define RENEWAL (10 * BATS_SECOND) /* time to prolong a lease */
-#define SHARE 0.25                 /* share of the money for leases */
+#define RENEWAL (5 * BATS_SECOND) /* time to prolong a lease */
+#define SHARE 0.25                /* share of the money for leases */
 /* lower bound on --silence because of SHARE */
-#define SILENCE (10 * BATS_SECOND)
+#define SILENCE (5 * BATS_SECOND)
 #define END_S                                                                 \
     5 /* seconds from the end of a lease to the end of its job in the
        * accounts */
@@ -269,7 +269,8 @@ static void digest(const struct bats_job_request *r, char shape[20])
 }
 
 /* Sets how long jobs may work, and be billed beyond that: with leases only for
- * start and end, since the jobs end themselves. Time limits are that of a
+ * their ends, and until they join for their starts, since the jobs end
+ * themselves. Time limits are that of a
  * window plus or minus multiples of the system's rounding, so that all are
  * rounded up by the same amount. None is longer than --window, or than the
  * partitions allow (0: no limit). */
@@ -280,10 +281,10 @@ static void set_times(struct bats_alloc *a, const struct bats_settings *set,
     int64_t round_s = a->system->round_s;
     int64_t limit_s = (limit_of(window) + round_s - 1) / round_s * round_s;
     a->billing.step = round_s * BATS_SECOND;
+    a->billing.starting = a->by_lease ? BATS_ALLOC_MARGIN_S * BATS_SECOND : 0;
     a->billing.overrun =
-        a->by_lease
-            ? (BATS_ALLOC_MARGIN_S + END_S + a->rules.hang_s) * BATS_SECOND
-            : (limit_s + a->rules.overrun_s) * BATS_SECOND - window;
+        a->by_lease ? (END_S + a->rules.hang_s) * BATS_SECOND
+                    : (limit_s + a->rules.overrun_s) * BATS_SECOND - window;
     if (set->run.window > 0 || (allowed_s > 0 && allowed_s <= limit_s))
         a->billing.longest = window;
     else if (allowed_s > 0)

@@ -43,10 +43,11 @@ struct lane {
     bats_time work_us;      /* how long the engine wants it to work */
     char mark[BATS_JOB_ID]; /* end of the job's mark */
     int64_t end_s;          /* from the batch system; 0: unknown */
-    int64_t paid_us;        /* the paid age that it was told */
-    int64_t told_s;         /* the end that the engine was told */
-    int64_t ends_us;        /* that end, monotonic */
-    bool is_billed;         /* billed, but not parted yet */
+    int64_t before_us; /* its start before that of its watchdog, at most */
+    int64_t paid_us;   /* the paid age that it was told */
+    int64_t told_s;    /* the end that the engine was told */
+    int64_t ends_us;   /* that end, monotonic */
+    bool is_billed;    /* billed, but not parted yet */
     bats_money bill;
 };
 

@@ -78,12 +78,19 @@ static bats_time held_time(const struct state *s, bats_time length,
     return lease > 0 && age + lease < length ? age + lease : length;
 }
 
+bats_time job_ahead(const struct state *s, bats_time length)
+{
+    const struct bats_billing *b = &s->money.ledger.billing;
+    return held_time(s, length, 0) + (b->lease > 0 ? b->starting : 0);
+}
+
 bool job_take_over(struct state *s, uint32_t id, bats_time length,
                    bats_time age)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
-    bats_time time = held_time(s, length, age);
+    bats_time time =
+        age == 0 ? job_ahead(s, length) : held_time(s, length, age);
     assert(m->state == MACHINE_PARKED && !s->rest[id].asked);
     if (!bats_ledger_hold(&s->money.ledger, job_price(s, m->cluster, time)))
         return false;
@@ -144,13 +151,15 @@ static void schedule(struct state *s, uint32_t id)
     bats_heap_set(&s->turns, id, turn > s->now ? turn : s->now);
 }
 
-void job_prolong(struct state *s, uint32_t id)
+void job_prolong(struct state *s, uint32_t id, bats_time until)
 {
     struct machine_rest *r = &s->rest[id];
     if (r->leased == 0)
         return;
     bats_time time = held_time(s, s->machines[id].paid_end - r->began_at,
                                s->now - r->began_at);
+    if (until != BATS_NEVER && time > until - r->began_at)
+        time = until - r->began_at;
     bats_money more =
         job_price(s, s->machines[id].cluster, time) - job_held(s, id);
     if (time > r->leased && bats_ledger_hold(&s->money.ledger, more)) {
@@ -181,7 +190,7 @@ void job_begin(struct state *s, uint32_t id, bats_time age)
     machine_hold(s, id, s->rest[id].began_at + s->rest[id].length);
     m->last = false;
     schedule(s, id);
-    job_prolong(s, id);
+    job_prolong(s, id, BATS_NEVER);
 }
 
 void job_set_end(struct state *s, uint32_t id, bats_time time)

@@ -39,9 +39,9 @@ bool job_take_over(struct state *s, uint32_t machine, bats_time length,
 /* ASKED -> ACTIVE: the job began `age` ago. */
 void job_begin(struct state *s, uint32_t machine, bats_time age);
 
-/* ACTIVE: holds the job's price for another lease, if the money suffices, and
- * sets its next turn. */
-void job_prolong(struct state *s, uint32_t machine);
+/* ACTIVE: holds the job's price for another lease, at most until that time, if
+ * the money suffices, and sets its next turn. */
+void job_prolong(struct state *s, uint32_t machine, bats_time until);
 
 /* End of the job, or of its lease if that is sooner. */
 bats_time job_end(const struct state *s, uint32_t machine);

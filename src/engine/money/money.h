@@ -21,7 +21,10 @@ bool use_affordable(const struct state *s, uint32_t machine, bats_time time);
 /* Money held for a job of the cluster of this length. */
 bats_money job_price(const struct state *s, size_t cluster, bats_time length);
 
-/* The same for a job of one window. */
+/* Time for which that is held for a job of this length until it begins. */
+bats_time job_ahead(const struct state *s, bats_time length);
+
+/* Money held for a job of one window. */
 bats_money job_first(const struct state *s, size_t cluster);
 
 /* Money held for all queued jobs. */

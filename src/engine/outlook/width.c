@@ -5,6 +5,8 @@
 #include "engine/outlook/forecast.h"
 #include "util/larger.h"
 
+#define HALF 0.5 /* share of the money: see width.h */
+
 /* Cost of all tasks not begun, run on this cluster; 0: unknown. */
 static double cost_of_rest(const struct state *s, size_t cluster)
 {
@@ -20,62 +22,94 @@ static double time_left(const struct state *s, uint32_t id)
     return (double)(r->began_at + r->leased - s->run.preempt_lead - s->now);
 }
 
-/* Cost of the time that the machine's tasks need beyond its lease. */
-static double beyond_lease(const struct state *s, uint32_t id)
+/* The longest rest of the machine's tasks. */
+static double rest_of(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     double rest = 0;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         rest = larger(rest, forecast_rest(s, i));
-    rest -= time_left(s, id);
-    return larger(rest, 0) * cluster_rate(s, m->cluster);
+    return rest;
 }
 
-static double running(const struct state *s)
+bats_time width_task_end(const struct state *s, uint32_t id)
+{
+    return s->now + (bats_time)rest_of(s, id) + s->run.preempt_lead;
+}
+
+/* Cost of the time that the machine's tasks need beyond its lease. */
+static double beyond_lease(const struct state *s, uint32_t id)
+{
+    return larger(rest_of(s, id) - time_left(s, id), 0) *
+           cluster_rate(s, s->machines[id].cluster);
+}
+
+/* Cost of the running tasks from now on, or only beyond the leases. */
+static double running(const struct state *s, bool beyond)
 {
     double cost = 0;
-    for (uint32_t i = 0; i < s->n_held; i++)
-        cost += beyond_lease(s, s->held[i]);
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        uint32_t id = s->held[i];
+        cost +=
+            beyond ? beyond_lease(s, id)
+                   : rest_of(s, id) * cluster_rate(s, s->machines[id].cluster);
+    }
     return cost;
 }
 
-/* The part of the money held that jobs have cost already. */
-static double spent(const struct state *s)
+/* The money that no job has cost yet. */
+static double unspent(const struct state *s)
 {
-    double cost = 0;
-    for (uint32_t i = 0; i < s->n_held; i++)
-        cost += (double)(s->now - s->rest[s->held[i]].began_at) *
-                cluster_rate(s, s->machines[s->held[i]].cluster);
-    return cost;
+    const struct bats_ledger *l = &s->money.ledger;
+    double money = (double)bats_ledger_available(l) + (double)l->held;
+    for (uint32_t i = 0; i < s->n_machines; i++)
+        if (s->rest[i].asked && s->rest[i].began_at != BATS_NEVER)
+            money -= (double)(s->now - s->rest[i].began_at) *
+                     cluster_rate(s, s->machines[i].cluster);
+    return money;
 }
 
-static uint32_t jobs_asked(const struct state *s)
+/* Money that a job of the cluster holds and that no task can use. */
+static double end_of(const struct state *s, size_t cluster)
 {
-    uint32_t n = 0;
+    return (double)(s->run.preempt_lead + s->money.ledger.billing.overrun) *
+           cluster_rate(s, cluster);
+}
+
+static double task_of(const struct state *s, size_t cluster)
+{
+    return cluster_mean(&s->clusters[cluster]) * cluster_rate(s, cluster);
+}
+
+/* What the ends of all jobs hold, each after one more task if `task`. */
+static double all_ends(const struct state *s, bool task)
+{
+    double cost = 0;
     for (size_t i = 0; i < s->n_clusters; i++)
-        n += s->clusters[i].n_asked;
-    return n;
+        cost += (s->clusters[i].n_active + s->clusters[i].n_asked) *
+                (end_of(s, i) + (task ? task_of(s, i) : 0));
+    return cost;
 }
 
 bool width_pays_job(const struct state *s, size_t cluster)
 {
     const struct bats_ledger *l = &s->money.ledger;
     double left = (double)bats_ledger_available(l), held = (double)l->held;
-    double price =
-        (double)job_price(s, cluster, s->money.ledger.billing.lease);
-    double rest = cost_of_rest(s, cluster);
-    double task =
-        cluster_mean(&s->clusters[cluster]) * cluster_rate(s, cluster);
+    double price = (double)job_price(s, cluster, job_ahead(s, TIME_MAX));
+    double rest = cost_of_rest(s, cluster) + running(s, false);
+    double money = unspent(s), task = task_of(s, cluster);
     if (!width_matters(s) || l->budget == BATS_UNLIMITED)
         return true;
-    if (larger(task, price) + running(s) > left)
+    if (larger(task, price) + running(s, true) > left)
         return false;
-    if (held == 0 || s->n_held + jobs_asked(s) == 0)
+    if (held == 0 || s->n_held + s->money.n_asked_slots == 0)
         return true;
-    if (rest > 0 && price + rest + running(s) <= left + held - spent(s))
+    if (task == 0)
+        return held + price <= HALF * (left + held);
+    if (rest + all_ends(s, false) + end_of(s, cluster) <= money)
         return true;
-    return held + price <= (left + held) / 2 &&
-           (rest == 0 || rest + running(s) > left + held);
+    return rest <= money &&
+           all_ends(s, true) + task + end_of(s, cluster) <= HALF * money;
 }
 
 bool width_pays_task(const struct state *s, uint32_t id)
@@ -87,6 +121,12 @@ bool width_pays_task(const struct state *s, uint32_t id)
         return true;
     double cost =
         larger(mean - time_left(s, id), 0) * cluster_rate(s, m->cluster);
-    return cost + running(s) - beyond_lease(s, id) <=
-           (double)bats_ledger_available(l);
+    if (cost > 0 && cost + running(s, true) - beyond_lease(s, id) >
+                        (double)bats_ledger_available(l))
+        return false;
+    double money = unspent(s);
+    return s->n_held == 1 || all_ends(s, true) <= money ||
+           cost_of_rest(s, m->cluster) + running(s, false) +
+                   all_ends(s, false) <=
+               money;
 }

@@ -2,7 +2,8 @@
  * swap: distributes jobs among clusters if their length does not matter
  * (outlook/width.h), for policy bats.
  *
- * Unknown clusters share the jobs evenly. A cluster is better than another if
+ * Unknown clusters share the jobs evenly; if money is tight, the cheapest gets
+ * all but one of each other cluster. A cluster is better than another if
  * its tasks take at least a tenth less time and cost no more. Then the worse
  * one's jobs get no new tasks, and jobs are requested in the better one: no
  * more at a time than it has already, not while some are queued, and only if
@@ -28,6 +29,8 @@
 /* A cluster gets more jobs if the bag lasts this many times longer than their
  * wait. */
 #define WAITS 2
+/* The money is tight if it pays all jobs for fewer leases. */
+#define LEASES 10
 
 struct swap {
     const struct state *s;
@@ -207,16 +210,39 @@ void swap_make(const struct state *s, double money, struct swap_plan *plan)
     afford(&w, money);
 }
 
-/* One job per cluster in turn, until there are slots for all tasks. */
+/* The money pays all jobs for a few leases only: their first tasks would use
+ * up much of it on dear clusters. */
+static bool is_tight(const struct state *s)
+{
+    const struct bats_ledger *l = &s->money.ledger;
+    double price = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        price = fmax(price, (double)job_price(s, i, job_ahead(s, s->run.window)));
+    return l->budget != BATS_UNLIMITED &&
+           LEASES * l->billing.jobs * price > (double)bats_ledger_available(l);
+}
+
+static bool is_cheapest(const struct state *s, size_t cluster)
+{
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (s->clusters[i].price < s->clusters[cluster].price)
+            return false;
+    return true;
+}
+
+/* One job per cluster in turn, until there are slots for all tasks. Where money
+ * is tight, a single one in all clusters but the cheapest. */
 static void share_out(const struct state *s, struct policy_start *start)
 {
     uint32_t most = s->money.ledger.billing.jobs, n = 0;
     double tasks = bats_bag_left(&s->bag);
+    bool tight = is_tight(s);
     for (uint32_t round = 0, last = UINT32_MAX; last != n; round++) {
         last = n;
         for (size_t i = 0; i < s->n_clusters; i++) {
             const struct cluster *c = &s->clusters[i];
-            if (round >= c->spec.max || tasks <= 0 || (most > 0 && n == most))
+            uint32_t room = tight && !is_cheapest(s, i) ? 1 : c->spec.max;
+            if (round >= room || tasks <= 0 || (most > 0 && n == most))
                 continue;
             start->machines[i]++;
             tasks -= cluster_slots(c);

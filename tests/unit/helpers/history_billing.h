@@ -98,6 +98,8 @@ static void bill(struct world *w, unsigned long seed)
     stretch(w, 10000);
     if (is_billed(w, BATS_BILLING_JOB) && seed % 12 > 5)
         o->billing.lease = o->window / 4 + 2 * o->preempt_lead + 1;
+    if (o->billing.lease > 0 && seed % 24 > 17)
+        o->billing.starting = o->window / 8;
     for (uint32_t i = 0; i < o->n_clusters; i++) {
         struct bats_cluster *c = &w->clusters[i];
         c->lost_is_free &= is_billed(w, BATS_BILLING_USE);
