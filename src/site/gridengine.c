@@ -4,6 +4,7 @@
 #include "site/gridengine.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,58 @@ void bats_gridengine_read_charges(const char *text, struct bats_allocation *a)
             a->nodes[i].rate = a->nodes[i].cpus;
         a->rate += a->nodes[i].rate;
     }
+}
+
+/* The charge of each instance follows its line. */
+double bats_gridengine_read_charge(const char *text, const char *queue)
+{
+    double most = -1;
+    size_t n = strlen(queue);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        double charge = 1;
+        line += *line == '\n';
+        if (strncmp(line, queue, n) != 0 || line[n] != '@')
+            continue;
+        const char *next = strchr(line, '\n');
+        if (next != NULL)
+            sscanf(next, " %*[a-z]:charge=%lf", &charge);
+        most = charge > most ? charge : most;
+    }
+    return most;
+}
+
+/* ---- kinds of nodes ---- */
+
+/* KiB of "23.531G". */
+static int64_t memory_in(const char *text)
+{
+    static const char units[] = "KMGT";
+    char *unit;
+    double amount = strtod(text, &unit);
+    const char *at = *unit != '\0' ? strchr(units, *unit) : NULL;
+    return (int64_t)ldexp(amount, at != NULL ? 10 * (int)(at - units) : -10);
+}
+
+size_t bats_gridengine_read_kinds(const char *text, struct bats_stock *kinds,
+                                  size_t room)
+{
+    size_t n = 0;
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        unsigned slots;
+        char name[32], value[64];
+        line += *line == '\n';
+        if (n < room &&
+            sscanf(line, "%*[^@ \n]@%*s %*s %*u/%*u/%u", &slots) == 1)
+            kinds[n++] = (struct bats_stock){.cores = slots};
+        else if (n > 0 && sscanf(line, "\t%*[a-z]:%31[^=\n]=%63[^\n]", name,
+                                 value) == 2) {
+            if (strcmp(name, "mem_total") == 0)
+                kinds[n - 1].memory_kib = memory_in(value);
+            if (strcmp(name, "gpu") == 0)
+                kinds[n - 1].gpus = (uint32_t)strtod(value, NULL);
+        }
+    }
+    return n;
 }
 
 /* ---- limits ---- */

@@ -39,6 +39,11 @@ void bats_gridengine_read_queue(const char *text, int64_t apart_s,
  * where it is highest, or 1 where the site has set none; < 0: no such queue. */
 double bats_gridengine_read_charge(const char *text, const char *queue);
 
+/* `qstat -F mem_total,gpu`: slots, memory and GPUs of each instance of a queue,
+ * at most `room`. Returns their number. */
+size_t bats_gridengine_read_kinds(const char *text, struct bats_stock *kinds,
+                                  size_t room);
+
 /* The text after `before`, which is searched from `from` on; NULL: not
  * found. */
 const char *bats_gridengine_behind(const char *from, const char *before);
@@ -53,6 +58,10 @@ void bats_gridengine_read_rules(const char *text,
 int bats_gridengine_rules(struct bats_job_rules *rules,
                           struct bats_error *err);
 const char *bats_gridengine_refuses(const char *word);
+void bats_gridengine_requests(const char *const *more,
+                              struct bats_stock *node);
+int bats_gridengine_nodes(const char *queue, struct bats_stock *kinds,
+                          size_t room, struct bats_error *err);
 void bats_gridengine_submit(const struct bats_job_request *request,
                             struct bats_argv *argv, char **script);
 int bats_gridengine_read_submit(const char *answer, char id[BATS_JOB_ID],

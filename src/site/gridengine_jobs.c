@@ -92,6 +92,26 @@ const char *bats_gridengine_refuses(const char *word)
     return NULL;
 }
 
+/* What the user requests, of mem_free for instance, is added to what jobs
+ * request; it does not tell what tasks may use. */
+void bats_gridengine_requests(const char *const *more, struct bats_stock *node)
+{
+    (void)more;
+    (void)node;
+}
+
+int bats_gridengine_nodes(const char *queue, struct bats_stock *kinds,
+                          size_t room, struct bats_error *err)
+{
+    char *answer;
+    int rc = bats_ask(&answer, err, "qstat -F mem_total,gpu -q %s", queue);
+    if (rc < 0)
+        return rc;
+    rc = (int)bats_gridengine_read_kinds(answer, kinds, room);
+    free(answer);
+    return rc;
+}
+
 /* ---- submitting and cancelling ---- */
 
 /* Without a word of the user about a parallel environment, any will do. */
@@ -109,6 +129,10 @@ static void add_options(const struct bats_job_request *r,
     }
     if (slots > 1 && !has_environment)
         bats_argv_add(argv, "-pe %s %lu", "*", slots);
+    if (r->memory_kib > 0)
+        bats_argv_add(argv, "-l mem_free=%lldK", (long long)r->memory_kib);
+    if (r->gpus > 0)
+        bats_argv_add(argv, "-l gpu=%lu", (unsigned long)r->gpus);
 }
 
 void bats_gridengine_submit(const struct bats_job_request *r,
@@ -225,23 +249,6 @@ static void read_reason(const char *xml, const struct bats_job_view *view,
         text += is_quote ? 6 : 1;
     }
     reason[n] = '\0';
-}
-
-double bats_gridengine_read_charge(const char *text, const char *queue)
-{
-    double most = -1;
-    size_t n = strlen(queue);
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-        double charge = 1;
-        line += *line == '\n';
-        if (strncmp(line, queue, n) != 0 || line[n] != '@')
-            continue;
-        const char *next = strchr(line, '\n');
-        if (next != NULL)
-            sscanf(next, " %*[a-z]:charge=%lf", &charge);
-        most = charge > most ? charge : most;
-    }
-    return most;
 }
 
 bool bats_gridengine_read_list(const char **at, struct bats_job_view *view)

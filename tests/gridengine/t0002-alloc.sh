@@ -13,6 +13,10 @@ grep -q '^fast.q: 16 charge-h per hour and job of 2 slots' out
 test "$(grep -c '^ *qsub .* -pe \* 2 .*-l h_rt=' out)" -eq 2
 test ! -e ran.bag
 ok 'a dry run asks for prices, and shows the first jobs'
+alloc bag -p slow.q -b 10 --memory 1G --dry-run >out 2>err
+grep -q -- '-l mem_free=1048576K ' out
+expect 2 alloc bag -p slow.q -b 10 --memory 999T --no-record >out 2>err
+ok 'jobs ask for the memory of a task, and queues without it are refused'
 qstat -u '*' >left
 test ! -s left
 ok 'and leaves no job in the queue'

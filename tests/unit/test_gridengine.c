@@ -252,6 +252,26 @@ TEST(bills_are_awaited_as_long_as_the_master_keeps_them)
     assert_int_equal(r.late_s, 20);
 }
 
+TEST(each_instance_of_a_queue_is_a_kind_of_node)
+{
+    struct bats_stock kinds[2];
+    const char *text =
+        "queuename                      qtype resv/used/tot. load_avg arch\n"
+        "---------------------------------------------------------------\n"
+        "slow.q@slow1                   BIP   0/2/8          0.18     lx\n"
+        "\thl:mem_total=23.5G\n\tgc:gpu=2\n"
+        "slow.q@slow2                   BIP   0/0/16         0.18     lx\n"
+        "\thl:mem_total=1024.000M\n"
+        "slow.q@slow3                   BIP   0/0/4          0.18     lx\n";
+    assert_int_equal(bats_gridengine_read_kinds(text, kinds, 2), 2);
+    assert_int_equal(kinds[0].cores, 8);
+    assert_int_equal(kinds[0].gpus, 2);
+    assert_int_equal(kinds[0].memory_kib, 24641536);
+    assert_int_equal(kinds[1].cores, 16);
+    assert_int_equal(kinds[1].gpus, 0);
+    assert_int_equal(kinds[1].memory_kib, 1 << 20);
+}
+
 TEST(options_that_break_a_budget_are_refused)
 {
     assert_null(bats_gridengine_refuses("-pe"));
