@@ -34,7 +34,6 @@ enum bats_offer {
     BATS_OFFER_CHEAPER,
     BATS_OFFER_BALANCED,
     BATS_OFFER_FASTER,
-    BATS_OFFER_STRATEGY, /* of the policy expert, for its tail */
     BATS_OFFER_KINDS     /* recorded as these numbers */
 };
 
@@ -42,8 +41,6 @@ struct bats_choice {
     enum bats_offer offer;
     bats_money budget;  /* for BATS_OFFER_BUDGET */
     bats_time deadline; /* for BATS_OFFER_DEADLINE */
-    uint32_t strategy;  /* for BATS_OFFER_STRATEGY: index into
-                           bats_sched_strategies */
 };
 
 /* "cheapest", "cheapest+10%" ..., "fastest"; "" if it has no name. */

@@ -266,8 +266,6 @@ struct bats_sched_options {
                                              matter. Copied */
     size_t n_known[2];
     bool tells_leases; /* keep leases for bats_sched_next_lease */
-    bool asks; /* announce strategies on offer by SAMPLED, and continue with
-                  its own; CHOSEN may take another one */
     const struct bats_graph *graph; /* dependencies of the n_tasks tasks,
                                        without a cycle. NULL: none. Not copied:
                                        must outlive the engine */

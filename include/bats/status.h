@@ -126,26 +126,12 @@ struct bats_sched_strategy {
     struct bats_strategy strategy; /* in use */
     bats_time decided; /* time of the engine's decision; -1: it was given */
     double gamma;      /* share of answers at that time */
-    bool is_chosen;    /* chosen by CHOSEN, not by the engine */
     double makespan, cost; /* of the whole run, as expected then; microseconds,
                               money; 0: unknown */
 };
 /* False: the run has another policy. */
 bool bats_sched_strategy(const struct bats_sched *s,
                          struct bats_sched_strategy *strategy);
-
-/* The strategies on offer at the last decision: efficient ones, within budget
- * and deadline if any is, the fastest first. */
-#define BATS_STRATEGIES 9
-struct bats_sched_offer {
-    struct bats_strategy strategy;
-    double makespan, cost;               /* expected, of the whole run */
-    double makespan_margin, cost_margin; /* half of the 95 % interval */
-    bool is_best;                        /* best by the utility */
-};
-/* Returns their number. Owned by the engine, valid until the next handle. */
-size_t bats_sched_strategies(const struct bats_sched *s,
-                             const struct bats_sched_offer **offers);
 
 struct bats_cluster_status {
     uint32_t machines_used; /* acquired at least once */

@@ -1,12 +1,11 @@
 /*
  * choosing: the step after the sampling phase. It shows the schedules on offer
- * and lets one be chosen.
+ * and takes the one that the options name.
  *
  * Layer: cli. Used by the verb run; `sample` chooses none, and shows the
  * schedules once it has ended (profiling). A run with none of --choose,
  * --budget, --deadline and --profile has no such phase: it shows the schedules
- * once it knows its clusters, and continues as fast as it can. With policy
- * expert, --choose ask chooses the strategy when the tail begins.
+ * once it knows its clusters, and continues as fast as it can.
  */
 #ifndef BATS_CHOOSING_H
 #define BATS_CHOOSING_H
@@ -22,21 +21,11 @@
 #include "input/platform.h"
 
 struct bats_choosing {
-    bool on;         /* there is a sampling phase */
-    bool goes_on;    /* the run goes on after it; skipped if all is free */
-    bool offers;     /* no sampling phase, but the schedules are shown */
-    bool ask;        /* ask a person; without an answer, `choice` applies */
-    bool asks;       /* the question is on the screen */
-    bool only;       /* the verb sample: nothing is chosen */
-    bool strategies; /* no sampling phase, but the tail's strategy is chosen,
-                      * from these: */
-    struct bats_sched_offer listed[BATS_STRATEGIES];
-    FILE *out;     /* where the schedules are shown; NULL: nowhere */
-    bool is_shown; /* they are on the screen: offers, counted from 1 */
-    enum bats_offer shown[BATS_OFFERS];
-    size_t n_shown;
-    int64_t until_us; /* monotonic: end of the time for an answer */
-    int64_t told_s;   /* remaining seconds as shown on the screen */
+    bool on;      /* there is a sampling phase */
+    bool goes_on; /* the run goes on after it; skipped if all is free */
+    bool offers;  /* no sampling phase, but the schedules are shown */
+    bool only;    /* the verb sample: nothing is chosen */
+    FILE *out;    /* where the schedules are shown; NULL: nowhere */
     enum bats_plans plans;
     struct bats_choice choice;
     const struct bats_deadline *deadline; /* NULL: none */
@@ -50,9 +39,8 @@ int bats_choosing_init(struct bats_choosing *choosing, enum bats_verb verb,
                        const struct bats_settings *set,
                        struct bats_error *err);
 
-/* Shows the schedules on the first call. True: *choice is the answer; false:
- * no answer yet. Never blocks. */
-bool bats_choosing_answer(struct bats_choosing *choosing,
+/* Shows the schedules, and writes the choice into *choice. */
+void bats_choosing_answer(struct bats_choosing *choosing,
                           const struct bats_platform *platform,
                           struct bats_sched *sched,
                           struct bats_choice *choice);

@@ -173,7 +173,7 @@ const struct bats_option bats_options[] = {
         "cost with --deadline, else time)"),
     ROW("choose", 0, "SCHEDULE", TEXT, AT(choose), RUN, MONEY,
         "sample first, show the schedules on offer and run this one: "
-        "cheapest, cheaper, balanced, faster, fastest, or ask (default "
+        "cheapest, cheaper, balanced, faster, fastest (default "
         "without --budget and --deadline: start all machines, show the "
         "schedules during the run)"),
     ROW("profile", 0, "FILE", FILE, AT(profile), RUN, MONEY,
@@ -224,8 +224,7 @@ const struct bats_option bats_options[] = {
         "unreliable machines, choose the strategy for which this is least, "
         "within budget and deadline: cheapest, fastest, product (makespan x "
         "cost), or arithmetic as in 'bats-mpi frontier --help'; again when "
-        "reliability changes (default: product). --choose ask shows the "
-        "strategies then, and follows the best until another one is typed; "
+        "reliability changes (default: product). "
         "--profile FILE begins with what FILE tells of unreliable machines "
         "(run --save, frontier --save), of any bag"),
     ROW("tail", 0, "none|random|stochastic|stochastic-random|migrate|soonest",

@@ -383,7 +383,6 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
     options->open = set->open ? &r->open.is : NULL;
     options->clusters = r->clusters;
     rc = bats_choosing_init(&r->choosing, verb, set, err);
-    options->engine.asks = r->choosing.strategies;
     options->engine.sampling = sampling_of(&r->choosing, set);
     options->engine.in_order = is_in_order(set, options);
     if (rc == 0)

@@ -246,7 +246,7 @@ static void on_progress(void *context, const struct bats_platform *platform,
     int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
     bool looks = now_us - w->lived_us >= BATS_LIVE_EVERY_US;
     bool lives = w->live_path != NULL && looks;
-    bool shows = w->progress.style != BATS_PROGRESS_NONE && !w->choosing->asks;
+    bool shows = w->progress.style != BATS_PROGRESS_NONE;
     uint32_t n_workflows;
 
     pass_over(w, sched);
@@ -278,13 +278,13 @@ static void on_progress(void *context, const struct bats_platform *platform,
     free(workflows);
 }
 
-static bool on_choose(void *context, const struct bats_survey *survey,
+static void on_choose(void *context, const struct bats_survey *survey,
                       struct bats_sched *sched, struct bats_choice *choice)
 {
     struct bats_watch *w = context;
     bats_progress_clear(&w->progress);
     w->choosing->budget = survey->budget;
-    return bats_choosing_answer(w->choosing, &survey->platform, sched, choice);
+    bats_choosing_answer(w->choosing, &survey->platform, sched, choice);
 }
 
 /* The choice may rest on other figures than the table shown, because tasks
@@ -296,11 +296,6 @@ static void on_chosen(void *context, const struct bats_survey *survey,
     struct bats_snapshot snapshot;
     char text[512];
     bats_snapshot_take(&snapshot, &survey->platform, sched);
-    if (!w->set->quiet && snapshot.has_strategy) {
-        bats_progress_clear(&w->progress);
-        bats_tell("strategy: %s",
-                  bats_strategy_format(text, &snapshot.strategy.strategy));
-    }
     if (w->set->quiet || !snapshot.has_promise)
         return;
     bats_progress_clear(&w->progress);
@@ -511,8 +506,6 @@ void bats_watch_finish(struct bats_watch *watch,
     watch->inorder = NULL;
     if (watch->live_path != NULL)
         unlink(watch->live_path);
-    if (watch->choosing->asks) /* no answer before the end */
-        putc('\n', stderr);
 }
 
 int64_t bats_watch_elapsed(const struct bats_watch *watch)

@@ -345,7 +345,6 @@ int bats_sched_create(const struct bats_sched_options *o,
         return rc == BATS_ENOMEM ? bats_no_memory(err) : rc;
     }
     configure_limits(e);
-    e->asks = o->asks;
     e->may_offer = o->sampling.offers && e->state.run.phase == PHASE_NONE &&
                    !is_by_time(lease->terms);
     *sched = e;

@@ -31,7 +31,6 @@ struct bats_sched {
     bool started;     /* the start's configuration was chosen */
     bool may_offer;   /* the user may still be asked to choose a schedule in a
                          plain run */
-    bool asks;        /* asks the user for the strategy of the tail */
 };
 
 /* ---- assign.c ---- */

@@ -226,8 +226,6 @@ static void settle_tail(struct bats_sched *e)
     begin_tail(e);
     if (s->run.in_tail) {
         e->tail->update(e->own.tail, s);
-        if (e->tail->has_news(e->own.tail) && e->asks)
-            state_tell(s, BATS_NOTICE_SAMPLED, 0);
         configure_limits(e); /* D may have changed */
     }
     assign_instances(e);
@@ -460,19 +458,6 @@ static int bill(struct bats_sched *e, const struct bats_event *ev,
     return rc;
 }
 
-/* The answer to the offers of the tail. */
-static int choose_strategy(struct bats_sched *e,
-                           const struct bats_choice *choice,
-                           struct bats_error *err)
-{
-    if (choice->offer == BATS_OFFER_NONE)
-        return 0;
-    if (choice->offer == BATS_OFFER_STRATEGY &&
-        e->tail->choose(e->own.tail, &e->state, choice->strategy))
-        return 0;
-    return bats_error_set(err, BATS_EINPUT, "there is no such strategy");
-}
-
 static int add(struct bats_sched *e, const struct bats_event *ev,
                struct bats_error *err)
 {
@@ -523,8 +508,6 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
     case BATS_EVENT_NOTICE:
         return outcome_of_notice(e, ev->machine, ev->runtime, err);
     case BATS_EVENT_CHOSEN:
-        if (e->tail->choose)
-            return choose_strategy(e, &ev->choice, err);
         return configure_choice(e, &ev->choice, err);
     case BATS_EVENT_ENDS:
         job_set_end(&e->state, ev->machine, ev->runtime);

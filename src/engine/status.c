@@ -338,12 +338,6 @@ bool bats_sched_strategy(const struct bats_sched *e,
     return true;
 }
 
-size_t bats_sched_strategies(const struct bats_sched *e,
-                             const struct bats_sched_offer **offers)
-{
-    return e->tail->offers ? e->tail->offers(e->own.tail, offers) : 0;
-}
-
 const char *bats_idle_name(enum bats_idle reason)
 {
     static const char *const names[] = {[BATS_IDLE_NOT] = "not",

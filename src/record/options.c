@@ -45,7 +45,6 @@ static const struct {
     {"goal_deadline_us", TIME, AT(goal.deadline)},
     {"goal_minimize", COUNT, AT(goal.minimize)},
     {"goal_confidence", REAL, AT(goal.confidence)},
-    {"asks", FLAG, AT(asks)},
     {"in_order", FLAG, AT(in_order)},
     {"open", FLAG, AT(open)},
     {"in_all", COUNT, AT(in_all)},

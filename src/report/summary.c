@@ -429,12 +429,7 @@ static void print_strategy(FILE *out, const struct bats_snapshot *s)
     if (!s->has_strategy)
         return;
     bats_strategy_format(name, &now->strategy);
-    if (now->is_chosen)
-        snprintf(text, sizeof text,
-                 "%s, chosen by you at %s when %.0f %% "
-                 "answered",
-                 name, bats_words_moment(now->decided).s, 100 * now->gamma);
-    else if (now->decided < 0)
+    if (now->decided < 0)
         snprintf(text, sizeof text, "%s", name);
     else
         snprintf(text, sizeof text, "%s, chosen at %s when %.0f %% answered",

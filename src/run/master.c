@@ -339,8 +339,7 @@ static int check_choice(struct master *m, const struct bats_choice *choice,
 {
     struct bats_estimator e;
     struct bats_schedule schedule;
-    if (choice->offer == BATS_OFFER_NONE ||
-        choice->offer == BATS_OFFER_STRATEGY)
+    if (choice->offer == BATS_OFFER_NONE)
         return 0;
     int rc = bats_sched_estimator(m->sched, &e, err);
     e.currency = m->survey.platform.currency;
@@ -354,10 +353,9 @@ static int choose(struct master *m, struct bats_error *err)
                                .choice = {.offer = BATS_OFFER_NONE}};
     if (!m->choosing || m->stopping || m->draining || m->finished)
         return 0;
-    if (m->observer->choose != NULL &&
-        !m->observer->choose(m->observer->context, &m->survey, m->sched,
-                             &event.choice))
-        return 0;
+    if (m->observer->choose != NULL)
+        m->observer->choose(m->observer->context, &m->survey, m->sched,
+                            &event.choice);
     m->choosing = false;
     int rc = check_choice(m, &event.choice, &m->refusal);
     if (rc == BATS_EBUDGET || rc == BATS_EDEADLINE || rc == BATS_EINPUT)

@@ -63,10 +63,9 @@ struct bats_observer {
     /* Several times a second while the run lasts. */
     void (*progress)(void *context, const struct bats_platform *platform,
                      const struct bats_sched *sched);
-    /* The sampling phase is over: sets *choice (BATS_OFFER_NONE: end the run)
-     * and returns true, or returns false to be asked again soon. NULL: end the
-     * run. */
-    bool (*choose)(void *context, const struct bats_survey *survey,
+    /* The sampling phase is over: sets *choice (BATS_OFFER_NONE: end the
+     * run). NULL: end the run. */
+    void (*choose)(void *context, const struct bats_survey *survey,
                    struct bats_sched *sched, struct bats_choice *choice);
     /* The engine has made the chosen schedule from its present knowledge; none
      * of its commands has been carried out yet. NULL: not reported. */

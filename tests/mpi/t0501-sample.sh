@@ -56,7 +56,6 @@ done >flow/flow
 beside few sample few $scale
 beside stuck sample stuck $scale
 beside cheapest run bag --choose cheapest --cushion $scale
-beside ask run bag --choose ask $scale
 beside twice run twice $scale
 beside quiet run bag --quiet $scale
 beside flow sample flow $scale
@@ -120,6 +119,8 @@ ok 'a torn profile is refused'
 expect 2 bats 7 run bag --profile bag.profile --choose quickest $scale
 grep -q 'quickest' err
 grep -q 'balanced' err
+expect 2 bats 7 run bag --choose fastest --policy expert --no-record $scale
+grep -q 'the policy expert knows no schedules' err
 ok 'a schedule that does not exist is refused, and those that do are named'
 
 expect 4 bats 7 run bag --profile bag.profile --budget $((charged + 1)) $scale
@@ -173,11 +174,6 @@ ok 'the record keeps what was promised, and the report shows it'
 does_the_rest
 test "$(sql 'SELECT done FROM progress')" -eq 120
 ok 'and the whole bag is done'
-came "$carried_out" ask
-grep -q 'promised  *fastest: ' err
-expect 1 grep -q 'schedule?' err
-ok 'nobody is asked where nobody can answer'
-
 # ---- neither a choice nor a budget ----
 
 # After the first results so much is left that all machines are not the cheapest

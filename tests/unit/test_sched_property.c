@@ -103,7 +103,7 @@ static void choose(struct world *w)
 {
     struct bats_event ev = {
         .type = BATS_EVENT_CHOSEN,
-        .choice = {.offer = (enum bats_offer)pick(w, BATS_OFFER_STRATEGY),
+        .choice = {.offer = (enum bats_offer)pick(w, BATS_OFFER_KINDS),
                    .budget = pick(w, 100000000),
                    .deadline = pick(w, 100000) * w->scale}};
     int rc = tell(w, ev);

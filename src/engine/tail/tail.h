@@ -64,13 +64,8 @@ struct tail {
                   struct bats_position task, bool answers, bool noticed);
     /* Time of the next step it needs, or BATS_NEVER. */
     bats_time (*wakeup)(void *self);
-    /* The strategy in use, and those that were on offer. */
+    /* The strategy in use. */
     void (*strategy)(const void *self, struct bats_sched_strategy *strategy);
-    size_t (*offers)(const void *self, const struct bats_sched_offer **offers);
-    /* Whether there are new offers since the last call. */
-    bool (*has_news)(void *self);
-    /* Switches to another one of the offers. False: there is no such offer. */
-    bool (*choose)(void *self, const struct state *s, uint32_t which);
 };
 
 extern const struct tail tail_none, tail_replicas, tail_migrate, tail_expert;

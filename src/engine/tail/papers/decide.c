@@ -62,71 +62,7 @@ static void judge(const struct decide_question *q,
         value[1] = INFINITY;
 }
 
-/* ---- alternatives for the user ---- */
-
-static int by_makespan(const void *left, const void *right)
-{
-    const struct bats_candidate *a = *(struct bats_candidate *const *)left;
-    const struct bats_candidate *b = *(struct bats_candidate *const *)right;
-    return a->mean.makespan < b->mean.makespan   ? -1
-           : a->mean.makespan > b->mean.makespan ? 1
-           : a < b                               ? -1
-                                                 : a > b;
-}
-
-static void offer(const struct decide_question *q, struct decide_answer *a,
-                  const struct bats_candidate *c, bool is_best)
-{
-    if (is_best)
-        a->best = a->n;
-    a->offers[a->n++] =
-        (struct bats_sched_offer){.strategy = c->strategy,
-                                  .makespan = q->elapsed + c->mean.makespan,
-                                  .cost = q->charged + c->mean.cost,
-                                  .makespan_margin = c->margin.makespan,
-                                  .cost_margin = c->margin.cost,
-                                  .is_best = is_best};
-}
-
-/* Selects strategies evenly from the sorted list, including the first, the
- * last and the best. */
-static void offer_some(const struct decide_question *q,
-                       struct bats_candidate *const *sorted, size_t n,
-                       const struct bats_candidate *best,
-                       struct decide_answer *a)
-{
-    size_t at = 0, most = n < BATS_STRATEGIES ? n : BATS_STRATEGIES;
-    while (at < n && sorted[at] != best)
-        at++;
-    a->n = 0;
-    for (size_t i = 0, next = 0; i < most; i++) {
-        size_t k = most > 1 ? i * (n - 1) / (most - 1) : 0;
-        next = i + 1 < most ? (i + 1) * (n - 1) / (most - 1) : n;
-        bool has_best = k <= at && at < next;
-        offer(q, a, has_best ? best : sorted[k], has_best);
-    }
-}
-
-/* Keeps efficient strategies that miss budget and deadline no more than the
- * best. */
-static void keep_some(const struct decide_question *q,
-                      struct bats_candidate *list, size_t n, size_t best,
-                      double over, struct bats_candidate **sorted,
-                      struct decide_answer *a)
-{
-    double value[KEYS];
-    size_t kept = 0;
-    bats_candidates_mark(list, n);
-    for (size_t i = 0; i < n; i++) {
-        judge(q, &list[i], value);
-        if (i == best || (list[i].is_efficient && value[0] <= over))
-            sorted[kept++] = &list[i];
-    }
-    qsort(sorted, kept, sizeof *sorted, by_makespan);
-    offer_some(q, sorted, kept, &list[best], a);
-}
-
-bool decide(const struct decide_question *q, struct decide_answer *answer)
+bool decide(const struct decide_question *q, struct bats_candidate *answer)
 {
     struct bats_plays_model model = q->model;
     struct bats_plays_task part[SAMPLE];
@@ -137,11 +73,8 @@ bool decide(const struct decide_question *q, struct decide_answer *answer)
     struct bats_plays *plays = NULL;
     struct bats_error err;
     struct bats_candidate *list = calloc(BATS_CANDIDATES_MAX, sizeof *list);
-    struct bats_candidate **sorted =
-        calloc(BATS_CANDIDATES_MAX, sizeof *sorted);
-    size_t n = 0, played = 0, taken = 0;
-    if (list && sorted &&
-        bats_plays_create(&model, n_plays, q->seed, &plays, &err) == 0)
+    size_t n = 0, played = 0;
+    if (list && bats_plays_create(&model, n_plays, q->seed, &plays, &err) == 0)
         n = bats_candidates_grid(model.n_unreliable, model.n_reliable,
                                  model.noticed > 0, list);
     for (; played < n; played++) {
@@ -150,13 +83,10 @@ bool decide(const struct decide_question *q, struct decide_answer *answer)
         judge(q, &list[played], value);
         if (played == 0 || is_better(value, best)) {
             memcpy(best, value, sizeof best);
-            taken = played;
+            *answer = list[played];
         }
     }
-    if (played > 0)
-        keep_some(q, list, played, taken, best[0], sorted, answer);
     bats_plays_destroy(plays);
     free(list);
-    free(sorted);
     return played > 0;
 }

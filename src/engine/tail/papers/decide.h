@@ -3,8 +3,7 @@
  *
  * Layer: engine, part of the tail. Plays all strategies of the grid
  * (bats/plays.h) from the current state and takes the one with the least
- * utility among those expected to keep budget and deadline, if any. It keeps a
- * few others for the user to choose from.
+ * utility among those expected to keep budget and deadline, if any.
  */
 #ifndef BATS_ENGINE_DECIDE_H
 #define BATS_ENGINE_DECIDE_H
@@ -22,12 +21,7 @@ struct decide_question {
     uint64_t seed;
 };
 
-struct decide_answer {
-    struct bats_sched_offer offers[BATS_STRATEGIES];
-    size_t n, best; /* number of offers; the one taken */
-};
-
 /* False: out of memory; nothing is decided. */
-bool decide(const struct decide_question *q, struct decide_answer *answer);
+bool decide(const struct decide_question *q, struct bats_candidate *answer);
 
 #endif

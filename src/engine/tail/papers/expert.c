@@ -43,14 +43,11 @@ struct expert {
     uint64_t seed;
     bats_time noticed; /* bats_strategy_noticed */
     struct past past[POOLS];
-    bats_time decided, next_look;     /* decided: -1 if the strategy is
+    bats_time decided, next_look; /* decided: -1 if the strategy is
                                          given */
-    double gamma;                     /* share of answers then */
-    size_t n_times;                   /* number of answers then */
-    struct decide_answer answer;      /* n = 0: nothing decided */
-    struct bats_sched_offer expected; /* the offer in use, as expected then */
-    bool is_chosen;                   /* by the user */
-    bool has_news;                    /* the user is to be asked */
+    double gamma;                 /* share of answers then */
+    size_t n_times;               /* number of answers then */
+    double makespan, cost;        /* of the whole run, expected then */
     struct instances instances;
     uint32_t *number;        /* by position: number of a task of the
                                     tail */
@@ -332,15 +329,7 @@ static uint32_t list_tasks(const struct expert *x, const struct state *s,
     return n;
 }
 
-static void follow(struct expert *x, const struct state *s, size_t which)
-{
-    x->strategy = x->answer.offers[which].strategy;
-    x->expected = x->answer.offers[which];
-    x->decided = s->now;
-}
-
-/* Decides on a strategy. One chosen by the user stays until the user changes
- * it. */
+/* Decides on a strategy. */
 static void ask(struct expert *x, const struct state *s,
                 const struct bats_answers *a)
 {
@@ -348,6 +337,7 @@ static void ask(struct expert *x, const struct state *s,
         malloc((x->instances.n + 1) * sizeof *tasks);
     bats_time *times = malloc((a->n_times + 1) * sizeof *times);
     bats_money left = bats_ledger_available(&s->money.ledger);
+    struct bats_candidate best;
     struct decide_question q = {
         .model = {.n_unreliable = pool_slots(s, true),
                   .n_reliable = pool_slots(s, false),
@@ -377,13 +367,14 @@ static void ask(struct expert *x, const struct state *s,
         q.model.n_tasks = list_tasks(x, s, tasks);
         q.model.n_reliable_times = reliable_times(x, s, a, times);
         if (q.model.n_tasks > 0 && q.model.n_unreliable > 0 &&
-            decide(&q, &x->answer)) {
-            x->has_news = true;
+            decide(&q, &best)) {
             x->gamma = a->gamma;
             x->n_times = a->n_times;
             x->t_ur = a->mean;
-            if (!x->is_chosen)
-                follow(x, s, x->answer.best);
+            x->strategy = best.strategy;
+            x->makespan = q.elapsed + best.mean.makespan;
+            x->cost = q.charged + best.mean.cost;
+            x->decided = s->now;
         }
     }
     free(tasks);
@@ -597,36 +588,8 @@ static void strategy(const void *self, struct bats_sched_strategy *strategy)
     *strategy = (struct bats_sched_strategy){.strategy = x->strategy,
                                              .decided = x->decided,
                                              .gamma = x->gamma,
-                                             .is_chosen = x->is_chosen};
-    if (x->decided < 0)
-        return;
-    strategy->makespan = x->expected.makespan;
-    strategy->cost = x->expected.cost;
-}
-
-static size_t offers(const void *self, const struct bats_sched_offer **offers)
-{
-    const struct expert *x = self;
-    *offers = x->answer.offers;
-    return x->answer.n;
-}
-
-static bool has_news(void *self)
-{
-    struct expert *x = self;
-    bool has = x->has_news;
-    x->has_news = false;
-    return has;
-}
-
-static bool choose(void *self, const struct state *s, uint32_t which)
-{
-    struct expert *x = self;
-    if (which >= x->answer.n)
-        return false;
-    follow(x, s, which);
-    x->is_chosen = true;
-    return true;
+                                             .makespan = x->makespan,
+                                             .cost = x->cost};
 }
 
 static bats_time wakeup(void *self)
@@ -646,7 +609,4 @@ const struct tail tail_expert = {
     .waiting = waiting,
     .ended = ended,
     .wakeup = wakeup,
-    .strategy = strategy,
-    .offers = offers,
-    .has_news = has_news,
-    .choose = choose};
+    .strategy = strategy};
