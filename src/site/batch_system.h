@@ -38,6 +38,8 @@ struct bats_job_request {
     int64_t least_s;         /* the shortest limit that the system may
                               * choose; 0: none */
     bool held;               /* it must not start */
+    uint32_t copies;         /* so many jobs alike, an array with elements from
+                              * 0; 0, 1: one job */
     const char *output;      /* output file: this, a dot and the number of the
                               * job */
     const char *command;     /* for the shell, run once per rank, */
@@ -53,7 +55,8 @@ enum bats_job_phase { BATS_JOB_WAITS, BATS_JOB_RUNS, BATS_JOB_ENDED };
 /* A job as the system lists it. */
 struct bats_job_view {
     char id[BATS_JOB_ID];
-    char mark[BATS_JOB_ID];
+    char mark[BATS_JOB_ID]; /* of an array that of its first job, */
+    uint32_t index;         /* and which element of it this is; else 0 */
     char partition[BATS_JOB_ID];
     int64_t submit_s; /* since 1970; 0: unknown */
     enum bats_job_phase phase;
@@ -90,6 +93,7 @@ struct bats_job_rules {
                         * respond; 0: any */
     int64_t keeps_s;   /* how long ended jobs stay in the list */
     bool accounts;     /* the system has accounting: it knows bills */
+    uint32_t together; /* most jobs of one submission; 0: one */
     int64_t late_s;    /* 0: the accounting knows all jobs. Else only those
                         * that have begun, this long after their end */
 };
@@ -177,7 +181,7 @@ struct bats_batch_system {
     int (*nodes)(const char *partition, struct bats_stock *kinds, size_t room,
                  struct bats_error *err);
 
-    /* *script, for free(), is the standard input of the command, perhaps "";
+    /* An element of an array has the number NUMBER_INDEX. *script, for free(), is the standard input of the command, perhaps "";
      * NULL: memory is short. */
     void (*submit)(const struct bats_job_request *request,
                    struct bats_argv *argv, char **script);

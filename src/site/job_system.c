@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -50,6 +51,19 @@ bats_money bats_job_bill_by_time(const struct bats_job_view *view)
 
 /* ---- all jobs of a run ---- */
 
+void bats_job_find_mark(struct bats_job_view *view)
+{
+    char mark[BATS_JOB_ID], *end;
+    char *place = strchr(view->mark, '.');
+    unsigned long n =
+        place != NULL ? strtoul(place + 1, &end, 10) + view->index : 0;
+    if (place == NULL || view->index == 0)
+        return;
+    snprintf(mark, sizeof mark, "%.*s.%lu%s", (int)(place - view->mark),
+             view->mark, n, end);
+    strcpy(view->mark, mark);
+}
+
 int bats_job_system_list(const struct bats_batch_system *system,
                          const char *name, struct bats_job_view **list,
                          size_t *n, struct bats_error *err)
@@ -65,6 +79,7 @@ int bats_job_system_list(const struct bats_batch_system *system,
     if (rc < 0)
         return rc;
     for (const char *at = answer; rc == 0 && system->read_list(&at, &view);) {
+        bats_job_find_mark(&view);
         if (bats_grow(list, &room, *n + 1, sizeof **list))
             (*list)[(*n)++] = view;
         else

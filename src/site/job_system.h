@@ -15,6 +15,10 @@ int bats_job_system_find(const char *key,
                          const struct bats_batch_system **system,
                          struct bats_job_rules *rules, struct bats_error *err);
 
+/* Gives an element of an array a mark of its own: TAG.PLACE.N.END (queue.h) is
+ * that of the first element, and the others have the next places. */
+void bats_job_find_mark(struct bats_job_view *view);
+
 /* Lists the jobs of this name, for free(). */
 int bats_job_system_list(const struct bats_batch_system *system,
                          const char *name, struct bats_job_view **list,

@@ -16,6 +16,8 @@
 #define SAY_US 30000000       /* delay of bills before it is first mentioned */
 /* time after which the accounting is not asked any more */
 #define BILL_US 600000000
+/* time after which no accounting knows an element that has never begun */
+#define LATE_S 5
 #define AT_ONCE 100 /* jobs that one command cancels */
 /* lists in a row without a job before it is gone */
 #define LISTS_MISSED 2
@@ -45,8 +47,9 @@ struct bats_queue {
     uint32_t n;       /* places with a job */
     struct bats_query query;
     enum errand errand;
-    uint32_t place; /* place of SUBMIT */
-    uint32_t *told; /* places of CANCEL, n_told */
+    uint32_t place, n_sent; /* SUBMIT: the first place, and how many */
+    uint32_t together;      /* most jobs of a submission */
+    uint32_t *told;         /* places of CANCEL, n_told */
     size_t n_told;
     int64_t submit_us, pause_us;    /* earliest submission; pause after a
                                      * failure */
@@ -195,6 +198,7 @@ int bats_queue_create(const struct bats_queue_options *options,
     if (j != NULL) {
         j->o = *options;
         j->say_us = SAY_US;
+        j->together = options->rules.together;
         j->jobs = calloc(options->n, sizeof *j->jobs);
         j->told = calloc(AT_ONCE, sizeof *j->told);
     }
@@ -326,22 +330,32 @@ static int64_t longer(int64_t pause_us)
 static void submitted(struct bats_queue *j, int rc, const char *answer,
                       const struct bats_error *why, int64_t now_us)
 {
-    struct job *job = &j->jobs[j->place];
     struct bats_error wrong = {0};
-    char id[BATS_JOB_ID];
+    char id[BATS_JOB_ID - 12], element[BATS_JOB_ID];
     if (rc > 0)
-        rc = j->o.system->read_submit(answer, id, &wrong);
-    if (rc == 0) {
-        name_job(j, j->place, id);
+        rc = j->o.system->read_submit(answer, element, &wrong);
+    if (rc == 0)
+        snprintf(id, sizeof id, "%.51s", element);
+    for (uint32_t i = 0; i < j->n_sent; i++) {
+        struct job *job = &j->jobs[j->place + i];
+        job->state = UNSURE;
+        job->missed = 0;
         job->submitted_us = now_us;
+        if (rc == 0 && j->n_sent > 1)
+            snprintf(element, sizeof element, "%s_%lu", id, (unsigned long)i);
+        if (rc == 0)
+            name_job(j, j->place + i, element);
+    }
+    if (rc == 0) {
+        uint32_t more = 2 * j->together, most = j->o.rules.together;
+        j->together = more < most ? more : most;
         j->pause_us = 0;
         return;
     }
     bool first = j->pause_us == 0;
     j->pause_us = longer(j->pause_us);
     j->submit_us = now_us + j->pause_us;
-    job->state = UNSURE;
-    job->missed = 0;
+    j->together = (j->n_sent + 1) / 2; /* a limit may allow some of them */
     if (first)
         say(j, "%s; trying again, ever less often",
             wrong.code != 0 ? wrong.text : why->text);
@@ -390,6 +404,7 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
     for (uint32_t i = 0; i < j->o.n; i++)
         j->jobs[i].seen = false;
     while (j->o.system->read_list(&answer, &view)) {
+        bats_job_find_mark(&view);
         uint32_t place = find_view(j, &view);
         if (place == BATS_NO_JOB)
             continue;
@@ -456,8 +471,11 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
     for (uint32_t i = 0; i < j->o.n; i++) {
         const struct job *job = &j->jobs[i];
         int64_t late_us = now_us - job->ended_us;
-        if (rc > 0 && job->state == ENDED && job->start_s == 0 &&
-            j->o.rules.late_s > 0 && late_us > j->o.rules.late_s * 1000000)
+        int64_t late_s = j->o.rules.late_s;
+        if (late_s == 0 && strchr(job->id, '_') != NULL)
+            late_s = LATE_S;
+        if (rc > 0 && job->state == ENDED && job->start_s == 0 && late_s > 0 &&
+            late_us > late_s * 1000000)
             bill(j, i, 0); /* it has never begun */
         if (job->state != ENDED || late_us < BILL_US)
             continue;
@@ -524,6 +542,18 @@ static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     return true;
 }
 
+/* The job at this place can be submitted with the one before. */
+static bool follows(const struct bats_queue *j, uint32_t place)
+{
+    if (place >= j->o.n)
+        return false;
+    const struct bats_job_request *a = &j->o.requests[place - 1], *b = a + 1;
+    return j->jobs[place].state == WANTED &&
+           j->jobs[place].number == j->jobs[place - 1].number &&
+           strcmp(a->partition, b->partition) == 0 &&
+           strcmp(a->mark, b->mark) == 0;
+}
+
 static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
 {
     uint32_t i = 0;
@@ -534,15 +564,20 @@ static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     struct bats_job_request request = j->o.requests[i];
     struct bats_argv argv = {0};
     char *script = NULL;
+    j->place = i;
+    for (j->n_sent = 1; j->n_sent < j->together && follows(j, i + j->n_sent);)
+        j->n_sent++;
     request.name = j->o.name;
     request.mark = j->jobs[i].mark;
+    request.copies = j->n_sent;
     j->o.system->submit(&request, &argv, &script);
     if (script == NULL)
         argv.failed = true;
-    j->place = i;
-    j->jobs[i].state = SENT;
-    if (j->jobs[i].sent_us == 0)
-        j->jobs[i].sent_us = now_us;
+    for (uint32_t k = i; k < i + j->n_sent; k++) {
+        j->jobs[k].state = SENT;
+        if (j->jobs[k].sent_us == 0)
+            j->jobs[k].sent_us = now_us;
+    }
     start(j, SUBMIT, &argv, script, now_us);
     free(script);
     return true;

@@ -8,7 +8,9 @@
  *   NONE -> WANTED -> SENT -> QUEUED -> RUNS -> ENDED -> NONE
  *
  * The mark of a job is TAG.PLACE.N.END: the tag of the session, the place, the
- * number of the job there (from 1), and the end in the request.
+ * number of the job there (from 1), and the end in the request. Jobs alike at
+ * places one after the other are submitted together, as an array, with the mark
+ * of the first one.
  *
  * WANTED waits for its turn, SENT for the answer of the submission, ENDED for
  * the bill. A submission without an answer is UNSURE until a list of the jobs

@@ -18,7 +18,8 @@
 
 /* delay with which Slurm may notice that a limit is reached */
 #define LOOKS_S 5
-#define WIDTHS 8 /* columns of squeue -O, and their widths: */
+#define TOGETHER 500 /* most elements of an array */
+#define WIDTHS 8     /* columns of squeue -O, and their widths: */
 static const int widths[WIDTHS] = {32, 48, 20, 40, 24, 24, 64, 24};
 /* then the last column, tres-alloc */
 
@@ -57,6 +58,8 @@ int bats_slurm_read_rules(const char *text, struct bats_job_rules *r,
     int64_t message_s = strtol(setting(text, "MessageTimeout"), NULL, 10);
     r->hang_s =
         down_s > 0 ? down_s + (down_s + 2) / 3 + message_s + LOOKS_S : 0;
+    long most = strtol(setting(text, "MaxArraySize"), NULL, 10);
+    r->together = most < TOGETHER ? (uint32_t)most : TOGETHER;
     r->keeps_s = strtol(setting(text, "MinJobAge"), NULL, 10);
     r->accounts = strncmp(setting(text, "AccountingStorageType"),
                           "accounting_storage/slurmdbd",
@@ -76,6 +79,9 @@ int bats_slurm_rules(struct bats_job_rules *r, struct bats_error *err)
 }
 
 /* ---- submitting ---- */
+
+/* The number of an element. (SLURM_JOB_ID has another one.) */
+#define ELEMENT "\"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\""
 
 void bats_slurm_submit(const struct bats_job_request *r,
                        struct bats_argv *argv, char **script)
@@ -102,10 +108,15 @@ void bats_slurm_submit(const struct bats_job_request *r,
                       (long long)((r->least_s + 59) / 60));
     if (r->held)
         bats_argv_add(argv, "--hold");
-    bats_argv_add(argv, "--output=%s.%%j", r->output);
-    if (asprintf(script, "#!/bin/sh\nexec %s%s%s%s\n",
+    bool is_array = r->copies > 1;
+    if (is_array)
+        bats_argv_add(argv, "--array=0-%lu", (unsigned long)r->copies - 1);
+    bats_argv_add(argv, is_array ? "--output=%s.%%A_%%a" : "--output=%s.%%j",
+                  r->output);
+    if (asprintf(script, "#!/bin/sh\nexec %s%s%s%s%s\n",
                  r->guard != NULL ? r->guard : "", r->guard != NULL ? " " : "",
-                 r->alone ? "" : "srun ", r->command) < 0)
+                 r->alone ? "" : "srun ", r->command,
+                 is_array ? " --job " ELEMENT : "") < 0)
         *script = NULL;
 }
 
@@ -130,8 +141,8 @@ void bats_slurm_list(const char *name, struct bats_argv *argv)
 {
     bats_argv_add(argv,
                   "SLURM_TIME_FORMAT=%%s squeue --noheader --me --states=all "
-                  "--name=%s "
-                  "--Format=JobID:%d,Comment:%d,State:%d,Reason:%d,"
+                  "--array --name=%s "
+                  "--Format=JobArrayID:%d,Comment:%d,State:%d,Reason:%d,"
                   "StartTime:%d,EndTime:%d,Partition:%d,SubmitTime:%d,"
                   "tres-alloc:160",
                   name, widths[0], widths[1], widths[2], widths[3], widths[4],
@@ -187,6 +198,8 @@ bool bats_slurm_read_list(const char **at, struct bats_job_view *view)
         .end_s = strtoll(text[5], NULL, 10),
         .submit_s = strtoll(text[7], NULL, 10),
         .rate = bats_slurm_amount(text[WIDTHS], "billing")};
+    const char *index = strchr(text[0], '_');
+    view->index = index != NULL ? (uint32_t)strtoul(index + 1, NULL, 10) : 0;
     snprintf(view->id, BATS_JOB_ID, "%.63s", text[0]);
     snprintf(view->mark, BATS_JOB_ID, "%.63s", text[1]);
     snprintf(view->reason, BATS_JOB_ID, "%.63s", text[3]);
@@ -196,10 +209,17 @@ bool bats_slurm_read_list(const char **at, struct bats_job_view *view)
 
 /* ---- cancelling ---- */
 
+/* With a name, scancel 22.05 ends all elements of an array that wait, whichever
+ * are named. */
 void bats_slurm_cancel(const char *name, const char *const *ids, size_t n,
                        struct bats_argv *argv)
 {
-    bats_argv_add(argv, "scancel --quiet --name=%s", name);
+    bool has_elements = false;
+    for (size_t i = 0; i < n; i++)
+        has_elements |= strchr(ids[i], '_') != NULL;
+    bats_argv_add(argv, "scancel --quiet");
+    if (!has_elements)
+        bats_argv_add(argv, "--name=%s", name);
     for (size_t i = 0; i < n; i++)
         bats_argv_add(argv, "%s", ids[i]);
 }

@@ -25,7 +25,7 @@ name_of() {
     sqlite3 "$1.bats" "SELECT jobs_name FROM session ORDER BY id DESC LIMIT 1"
 }
 # The record of a run that goes on is locked, but nobody else runs jobs there.
-jobs() { squeue -h -t R -p fast -o %i; }
+jobs() { squeue -h -t R -p fast -o %A; }
 none_left() { squeue -h -n "$(name_of "$1")" -o %i >left && test ! -s left; }
 # billed BAG: by sacct, in billing-hours, once it knows all ends.
 records() { sacct -X -D -n -P -S now-1hours --name="$(name_of "$1")" -o "$2"; }

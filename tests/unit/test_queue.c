@@ -98,6 +98,17 @@ static int tear_down(void **state)
     return system(command);
 }
 
+static struct bats_queue_options options(bool accounts)
+{
+    return (struct bats_queue_options){.system = &bats_slurm_system,
+                                       .rules.accounts = accounts,
+                                       .name = "bats-test",
+                                       .requests = b->requests,
+                                       .tag = "1",
+                                       .n = PLACES,
+                                       .interval_us = 10000000};
+}
+
 static void set_up(bool accounts)
 {
     char path[4096];
@@ -114,13 +125,7 @@ static void set_up(bool accounts)
                                                    .limit_s = 61,
                                                    .output = "/dev/null",
                                                    .command = "true"};
-    struct bats_queue_options o = {.system = &bats_slurm_system,
-                                   .rules.accounts = accounts,
-                                   .name = "bats-test",
-                                   .requests = b->requests,
-                                   .tag = "1",
-                                   .n = PLACES,
-                                   .interval_us = 10000000};
+    struct bats_queue_options o = options(accounts);
     struct bats_error err;
     assert_int_equal(bats_queue_create(&o, &b->queue, &err), 0);
     b->now_us = bats_now_us(CLOCK_MONOTONIC);
@@ -218,6 +223,60 @@ TEST(a_job_is_as_old_as_its_submission_until_its_start_is_known)
     assert_int_equal(bats_queue_age(b->queue, 0, b->now_us, &known),
                      b->now_us - sent_us - 6 * SECONDS);
     assert_true(known);
+}
+
+/* Places 0 to 2 in one submission; the element at 2 is withdrawn while it waits,
+ * and then neither squeue nor sacct know it. */
+TEST(jobs_alike_are_submitted_together)
+{
+    struct bats_queue_options o;
+    struct bats_error err;
+    bool unsure;
+    set_up(true);
+    o = options(true);
+    o.rules.together = 500;
+    bats_queue_destroy(b->queue);
+    assert_int_equal(bats_queue_create(&o, &b->queue, &err), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        bats_queue_submit(b->queue, i);
+    pass(SECONDS);
+    assert_int_equal(calls("sbatch"), 1);
+    assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "17_%u", i);
+        assert_int_equal(bats_queue_find(b->queue, id, &unsure), i);
+    }
+    /* The mark is that of the first element. */
+    lists_as("17_1", "1.0.1.end", SUBMITTED, "RUNNING", "None", "1000", "1060",
+             "cpu=2,billing=16");
+    bats_queue_cancel(b->queue, 2, 0);
+    pass(9 * SECONDS);
+    assert_int_equal(b->last[BATS_QUEUE_RUNS].place, 1);
+    assert_string_equal(b->last[BATS_QUEUE_RUNS].id, "17_1");
+    pass(40 * SECONDS);
+    billed(2, 0);
+    assert_int_equal(bats_queue_count(b->queue), 1);
+}
+
+TEST(if_jobs_alike_are_refused_half_of_them_are_tried)
+{
+    struct bats_queue_options o;
+    struct bats_error err;
+    set_up(true);
+    o = options(true);
+    o.rules.together = 500;
+    bats_queue_destroy(b->queue);
+    assert_int_equal(bats_queue_create(&o, &b->queue, &err), 0);
+    write_file("sbatch",
+               "#!/bin/sh\necho \"$*\" >>%s/sbatch.calls\n"
+               "case $* in *--array=0-3*) exit 1 ;; esac\necho 17\n",
+               b->dir);
+    for (uint32_t i = 0; i < 4; i++)
+        bats_queue_submit(b->queue, i);
+    pass(30 * SECONDS);
+    assert_int_equal(calls("sbatch"), 3);
+    assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 4);
 }
 
 TEST(without_accounting_the_time_held_is_billed)
@@ -455,12 +514,14 @@ TEST(a_batch_system_that_is_away_is_told_from_none)
     set_up(true);
     char *path = strdup(getenv("PATH"));
     setenv("PATH", b->dir, 1); /* without scontrol */
-    assert_int_equal(bats_job_system_find(NULL, &system, &rules, &err), BATS_EINPUT);
+    assert_int_equal(bats_job_system_find(NULL, &system, &rules, &err),
+                     BATS_EINPUT);
     setenv("PATH", path, 1);
     free(path);
     set_up(true);
     says("scontrol", 1, "");
-    assert_int_equal(bats_job_system_find(NULL, &system, &rules, &err), BATS_ESYS);
+    assert_int_equal(bats_job_system_find(NULL, &system, &rules, &err),
+                     BATS_ESYS);
     assert_string_equal(err.text, "Slurm does not answer: scontrol failed: "
                                   "it does not work");
 }

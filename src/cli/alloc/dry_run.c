@@ -19,15 +19,26 @@ static void print_words(FILE *out, const struct bats_argv *argv)
     putc('\n', out);
 }
 
-static void print_job(const struct bats_alloc *a, FILE *out, uint32_t machine,
-                      bool with_script)
+/* Jobs alike, of machines with consecutive numbers. */
+struct alike {
+    uint32_t first, n, asked; /* so many were asked for before */
+};
+
+static void print_jobs(const struct bats_alloc *a, FILE *out,
+                       struct alike *jobs)
 {
     struct bats_argv argv = {0};
     char *script = NULL;
-    a->system->submit(&a->requests[machine], &argv, &script);
+    struct bats_job_request request = a->requests[jobs->first];
+    if (jobs->n == 0)
+        return;
+    request.copies = jobs->n;
+    a->system->submit(&request, &argv, &script);
     print_words(out, &argv);
-    if (with_script && script != NULL)
+    if (jobs->asked == 0 && script != NULL)
         fprintf(out, "  with this script:\n%s", script);
+    jobs->asked += jobs->n;
+    jobs->n = 0;
     bats_argv_release(&argv);
     free(script);
 }
@@ -82,7 +93,7 @@ static int print_first_jobs(FILE *out, struct bats_alloc *a,
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_command command;
     struct bats_sched *sched;
-    uint32_t asked = 0;
+    struct alike jobs = {0, 0, 0};
     int rc = bats_sched_create(o, &sched, err);
     if (rc < 0)
         return rc;
@@ -90,10 +101,19 @@ static int print_first_jobs(FILE *out, struct bats_alloc *a,
     rc = bats_sched_handle(sched, 0, &tick, err);
     while (rc == 0 && bats_sched_next(sched, &command))
         if (command.type == BATS_COMMAND_ACQUIRE) {
-            bats_alloc_ask(a, command.machine, command.time);
-            print_job(a, out, command.machine, asked++ == 0);
+            uint32_t next = command.machine;
+            bats_alloc_ask(a, next, command.time);
+            if (jobs.n == 0 || next != jobs.first + jobs.n ||
+                jobs.n >= a->rules.together ||
+                a->platform.machines[next].cluster !=
+                    a->platform.machines[jobs.first].cluster) {
+                print_jobs(a, out, &jobs);
+                jobs.first = next;
+            }
+            jobs.n++;
         }
-    if (rc == 0 && asked == 0)
+    print_jobs(a, out, &jobs);
+    if (rc == 0 && jobs.asked == 0)
         fputs("    none: the budget does not pay one\n", out);
     fputs("Nothing was started.\n", out);
     bats_sched_destroy(sched);

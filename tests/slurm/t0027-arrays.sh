@@ -1,0 +1,55 @@
+#!/bin/bash
+# Jobs alike are submitted as an array: found, withdrawn, taken over and billed
+# element by element.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+. "$TOP/tests/slurm/lib.sh"
+. "$TOP/tests/slurm/accounts.sh"
+. "$TOP/tests/slurm/leases.sh"
+budget=20
+
+# The arrays of a run, and how many of its jobs are no elements.
+arrays() { records "$1" JobID | sed -n 's/_.*//p' | sort -u | wc -l; }
+alone() { records "$1" JobID | grep -cv _ || :; }
+
+tasks bag 60
+start bag --slots 1 --max-jobs 20
+expect 0 wait $master
+done_all bag 60
+kept bag
+test "$(records bag JobID | wc -l)" -ge 20
+test "$(arrays bag)" -le 3
+test "$(alone bag)" -le 3
+ok 'twenty jobs are a submission or two, and billed one by one'
+! ls bag.bats.jobs.* >left 2>&1
+ok 'their files are known by element, and none is left'
+
+# The nodes have room for two elements; the others never begin.
+blocker=$(sbatch --parsable -A phys -p fast -N3 --exclusive -o /dev/null \
+    --wrap 'sleep 600')
+other=$(sbatch --parsable -A phys -p fast -N1 -n 62 -o /dev/null \
+    --wrap 'sleep 600')
+within 60 job_is "$blocker" RUNNING
+within 60 job_is "$other" RUNNING
+tasks some 12
+start some --slots 1 --max-jobs 8
+within 60 ran some 12
+scancel "$blocker" "$other"
+expect 0 wait $master
+done_all some 12
+kept some
+test "$(sqlite3 some.bats 'SELECT count(*) FROM lease')" \
+    -gt "$(records some ElapsedRaw | grep -c -v '^0$')"
+ok 'elements that wait are withdrawn alone, and cost nothing'
+
+tasks killed 60
+start killed --slots 1 --max-jobs 8
+within 60 ran killed 16
+kill -KILL $master
+wait $master 2>/dev/null || :
+start killed --slots 1 --max-jobs 8 --resume
+expect 0 wait $master
+grep -q ' jobs* of an earlier session taken over' err
+done_all killed 60
+kept killed
+ok 'elements are taken over by the next session'
+done_testing
