@@ -38,7 +38,8 @@ TEST_JOBS := $(shell echo $$((5 * $(JOBS))))
 # Each fuzzer runs for so long.
 FUZZ_SECONDS = 30
 
-VERSION = 0.1.0
+# The only home of the version; a test compares the packages with it.
+VERSION = 1.0.0
 
 # ---- sources, layer by layer: each may use those above it ----
 

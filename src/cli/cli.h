@@ -12,7 +12,7 @@
 #include "report/words.h"
 
 #ifndef BATS_VERSION
-#define BATS_VERSION "0.1"
+#error "the Makefile defines BATS_VERSION"
 #endif
 
 /* Prints the sentence on standard error, after the name of the program. */

@@ -19,6 +19,17 @@ ok 'everything is below DESTDIR and PREFIX'
 "$at/bin/bats-mpi" --version >out 2>&1
 ok 'the installed program starts'
 
+version=$(sed -n 's/^VERSION = //p' "$TOP/Makefile")
+grep -qx "bats-mpi $version" out
+grep -qx "Version: $version" "$at/lib/pkgconfig/bats.pc"
+grep -qx "version: $version" "$TOP/CITATION.cff"
+grep -q "^bats-mpi ($version-" "$TOP/packaging/debian/changelog"
+grep -qx "version = '$version'" \
+    "$TOP/packaging/easybuild/bats-mpi-$version-foss-2023a.eb"
+test "$(grep -m 1 '^## [0-9]' "$TOP/CHANGELOG.md")" = "## $version"
+test -e "$at/share/modulefiles/bats-mpi/$version"
+ok 'program, library, packages, citation and changes are of one version'
+
 # Every heading that a man page has to have, and no stray roff.
 for heading in NAME SYNOPSIS DESCRIPTION OPTIONS 'EXIT STATUS'; do
     grep -q "^\.SH.*$heading" "$at/share/man/man1/bats-mpi.1" ||

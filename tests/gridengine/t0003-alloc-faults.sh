@@ -44,7 +44,7 @@ for run in $(seq "${RUNS-2}"); do
     for i in $(seq $((10 + RANDOM % 30))); do
         echo "sleep 0.$((RANDOM % 10)); echo $i >>ran.bag$run"
     done >bag$run
-    budget=0.$((2 + RANDOM % 8))
+    budget=0.$((3 + RANDOM % 7)) # a job of 4 slots needs 0.28
     expect '0|4' alloc bag$run -p ${queues[RANDOM % 3]} -b $budget \
         --slots $((1 + RANDOM % 4)) --max-jobs $((1 + RANDOM % 5)) >out 2>err
     settled bag$run $budget
