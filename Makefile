@@ -116,7 +116,7 @@ REPORT_SRC = $(addprefix src/report/, \
 	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \
 	choosing.c cli.c closing.c deadline.c \
-	dry_run.c emulation.c estimation.c expect.c frame.c frontier.c help.c history.c jobs.c longest.c look.c main.c open.c options.c \
+	dry_run.c emulation.c estimation.c expect.c frame.c frontier.c help.c history.c jobs.c longest.c look.c main.c needs.c open.c options.c \
 	options_table.c \
 	options_value.c past.c past_bag.c past_record.c place.c pools_record.c pools_source.c profiling.c refused.c \
 	request.c simulation.c \

@@ -319,4 +319,12 @@ struct bats_idle_machine {
 bool bats_sched_next_idle(struct bats_sched *s,
                           struct bats_idle_machine *idle);
 
+/* A machine is kept for a task that waits until enough of it is free. */
+struct bats_reservation {
+    uint32_t machine; /* UINT32_MAX: there is none */
+    uint32_t task;
+    bats_time from; /* the task is expected to begin then */
+};
+struct bats_reservation bats_sched_reservation(const struct bats_sched *s);
+
 #endif

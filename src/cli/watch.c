@@ -19,6 +19,7 @@
 #include "report/words.h"
 #include "report/workflows.h"
 #include "run/engine_options.h"
+#include "run/needs.h"
 #include "util/now.h"
 
 /* ---- the observer ---- */
@@ -184,11 +185,16 @@ static void fill_running(struct bats_watch *w, const struct bats_sched *sched,
     struct bats_text command = {0};
     more->n_running =
         bats_sched_longest(sched, more->running, BATS_LIVE_RUNNING);
-    for (size_t i = 0; i < more->n_running; i++)
+    for (size_t i = 0; i < more->n_running; i++) {
+        const struct bats_need *need =
+            bats_sched_need(sched, more->running[i].task);
+        if (need != NULL)
+            bats_need_format(more->needs[i], BATS_LIVE_NEED, need);
         if (bats_bagfile_command(w->options->bag, more->running[i].task,
                                  &command) >= 0)
             snprintf(more->commands[i], BATS_LIVE_COMMAND, "%s",
                      command.bytes);
+    }
     bats_text_release(&command);
 }
 

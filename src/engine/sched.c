@@ -587,6 +587,14 @@ bool bats_sched_next_idle(struct bats_sched *e, struct bats_idle_machine *idle)
     return slots_next_idle(&e->state, idle);
 }
 
+struct bats_reservation bats_sched_reservation(const struct bats_sched *e)
+{
+    struct bats_reservation r = {.machine = UINT32_MAX};
+    if (e->order->reservation)
+        e->order->reservation(e->own.order, &e->state, &r);
+    return r;
+}
+
 bats_time bats_sched_wakeup(const struct bats_sched *e)
 {
     return e->state.run.finish == BATS_FINISH_NOT_YET ? e->wakeup : BATS_NEVER;

@@ -69,6 +69,7 @@ struct bats_record {
     struct bats_parameters parameters; /* of the bag, if it is a sweep */
 
     int64_t seq; /* the last seq used */
+    int64_t reservation; /* seq of the reserved machine; 0: none so far */
     struct bats_row *rows;
     size_t n_rows;
     size_t rows_capacity;

@@ -93,10 +93,10 @@ static void add_money(json_t *o, const struct bats_snapshot *s,
     json_t *out = json_null();
 
     if (limited && rate > 0)
-        out = json_real((double)st->now / BATS_SECOND +
-                        ((double)(st->budget - st->charged) +
-                         paid_ahead(s, turns)) /
-                            rate * 3600);
+        out = json_real(
+            (double)st->now / BATS_SECOND +
+            ((double)(st->budget - st->charged) + paid_ahead(s, turns)) /
+                rate * 3600);
     json_t *all = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "budget",
         bats_json_money(st->budget), "charged", bats_json_money(st->charged),
@@ -121,14 +121,16 @@ static json_t *running_json(const struct bats_snapshot *s,
 
     for (size_t i = 0; i < m->n_running; i++) {
         const struct bats_running *r = &m->running[i];
-        json_array_append_new(
-            list,
-            json_pack("{s:I, s:o, s:f, s:b, s:o}", "task",
-                      (json_int_t)r->task + 1, "machine",
-                      bats_json_text(bats_machine_name(
-                          name, p->clusters, p->machines, r->machine)),
-                      "since_s", (double)r->since / BATS_SECOND, "is_replica",
-                      r->is_replica, "command", bats_json_text(m->commands[i])));
+        json_t *task = json_pack(
+            "{s:I, s:o, s:f, s:b, s:o}", "task", (json_int_t)r->task + 1,
+            "machine",
+            bats_json_text(
+                bats_machine_name(name, p->clusters, p->machines, r->machine)),
+            "since_s", (double)r->since / BATS_SECOND, "is_replica",
+            r->is_replica, "command", bats_json_text(m->commands[i]));
+        if (m->needs[i][0] != '\0')
+            json_object_set_new(task, "needs", json_string(m->needs[i]));
+        json_array_append_new(list, task);
     }
     return list;
 }
@@ -143,11 +145,11 @@ static json_t *decisions_json(const struct bats_snapshot *s)
         if (bats_words_counts(s->platform, s->decisions, n, i))
             json_array_insert_new(
                 list, 0,
-                json_pack("{s:f, s:o}", "time_s",
-                          (double)s->decisions[i].time / BATS_SECOND, "text",
-                          bats_json_text(bats_words_listed(
-                              text, sizeof text, s->platform, s->decisions, n,
-                              i))));
+                json_pack(
+                    "{s:f, s:o}", "time_s",
+                    (double)s->decisions[i].time / BATS_SECOND, "text",
+                    bats_json_text(bats_words_listed(
+                        text, sizeof text, s->platform, s->decisions, n, i))));
     return list;
 }
 
@@ -295,8 +297,8 @@ int bats_live_write(const char *path, const json_t *object,
 
 bats_money bats_live_held(const json_t *object)
 {
-    const char *text = json_string_value(json_object_get(
-        json_object_get(object, "money"), "held"));
+    const char *text = json_string_value(
+        json_object_get(json_object_get(object, "money"), "held"));
     bats_money held;
 
     return text != NULL && bats_money_parse(text, &held, NULL) == 0 ? held : 0;

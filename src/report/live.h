@@ -27,6 +27,7 @@
 #define BATS_LIVE_DECISIONS 8 /* the last ones */
 #define BATS_LIVE_CAUSES 8    /* the most frequent ones */
 #define BATS_LIVE_COMMAND 120 /* bytes shown of a command */
+#define BATS_LIVE_NEED 64     /* bytes shown of a need */
 
 /* Figures that the snapshot lacks. */
 struct bats_live_more {
@@ -40,6 +41,7 @@ struct bats_live_more {
     struct bats_turns turns[BATS_CLUSTERS_MAX];
     struct bats_running running[BATS_LIVE_RUNNING]; /* the longest first */
     char commands[BATS_LIVE_RUNNING][BATS_LIVE_COMMAND];
+    char needs[BATS_LIVE_RUNNING][BATS_LIVE_NEED]; /* "": one core */
     size_t n_running;
     const struct bats_causes *causes; /* sorted */
     const struct bats_purse_status *workflows;

@@ -130,11 +130,10 @@ static void print_tasks(struct screen *s, const json_t *o)
     int used = snprintf(head, sizeof head, "tasks   %3" PRId64 "%%",
                         tasks > 0 ? 100 * ended / tasks : 100);
 
-    used += snprintf(numbers, sizeof numbers,
-                     " %" PRId64 "/%" PRId64 ", %" PRId64 " running, %" PRId64
-                     " failed",
-                     ended, tasks, count_of(o, "running"),
-                     count_of(o, "failed"));
+    used += snprintf(
+        numbers, sizeof numbers,
+        " %" PRId64 "/%" PRId64 ", %" PRId64 " running, %" PRId64 " failed",
+        ended, tasks, count_of(o, "running"), count_of(o, "failed"));
     int wide = s->columns - used - (int)strlen(" []");
     if (wide >= 5 && wide < (int)sizeof bar - 4) {
         int full = tasks > 0 ? (int)(wide * ended / tasks) : wide;
@@ -221,8 +220,8 @@ static void print_money(struct screen *s, const json_t *o)
     line(s, "money   %s", text);
     if (has(o, "state"))
         return;
-    snprintf(text, sizeof text, "%s%s%s an hour now",
-             text_of(m, "per_hour"), blank, currency);
+    snprintf(text, sizeof text, "%s%s%s an hour now", text_of(m, "per_hour"),
+             blank, currency);
     if (has(m, "runs_out_s"))
         bats_append(text, sizeof text, ": lasts until %s",
                     moment(number_of(m, "runs_out_s")).s);
@@ -325,7 +324,20 @@ static void print_turns(struct screen *s, const json_t *o)
     }
 }
 
-/* A narrow screen has no room for the machine and the command. */
+/* 0: no task has needs. */
+static int width_of_needs(const json_t *longest)
+{
+    size_t i, most = 0;
+    json_t *t;
+    json_array_foreach(longest, i, t)
+    {
+        size_t n = has(t, "needs") ? strlen(text_of(t, "needs")) + 2 : 0;
+        most = n > most ? n : most;
+    }
+    return (int)most;
+}
+
+/* A narrow screen has no room for machines and needs. */
 static void print_running(struct screen *s, const json_t *o)
 {
     size_t i;
@@ -333,15 +345,16 @@ static void print_running(struct screen *s, const json_t *o)
     int wide = s->columns < NARROW ? 0 : 14;
     const char *between = wide > 0 ? "  " : "";
 
-    if (json_array_size(json_object_get(o, "longest")) == 0 &&
-        has(o, "state"))
+    if (json_array_size(json_object_get(o, "longest")) == 0 && has(o, "state"))
         return;
-    cut(s, "%8s  %9s  %-*.*s%s%s", "task", "runs for", wide, wide, "machine",
-        between, "command");
+    int needs = wide > 0 ? width_of_needs(json_object_get(o, "longest")) : 0;
+    cut(s, "%8s  %9s  %-*.*s%s%-*.*s%s", "task", "runs for", wide, wide,
+        "machine", between, needs, needs, "needs", "command");
     json_array_foreach(json_object_get(o, "longest"), i, t)
-        cut(s, "%8" PRId64 "  %9s  %-*.*s%s%s", count_of(t, "task"),
+        cut(s, "%8" PRId64 "  %9s  %-*.*s%s%-*.*s%s", count_of(t, "task"),
             moment(number_of(o, "time_s") - number_of(t, "since_s")).s, wide,
-            wide, text_of(t, "machine"), between, text_of(t, "command"));
+            wide, text_of(t, "machine"), between, needs, needs,
+            has(t, "needs") ? text_of(t, "needs") : "", text_of(t, "command"));
 }
 
 static void print_failures(struct screen *s, const json_t *o, size_t limit)
@@ -354,7 +367,8 @@ static void print_failures(struct screen *s, const json_t *o, size_t limit)
         const json_t *host = json_array_get(json_object_get(c, "hosts"), 0);
         size_t hosts = json_array_size(json_object_get(c, "hosts"));
         const char *last = text_of(c, "last_line");
-        line(s, "failed  %" PRId64 " on %s%s, %s: %s (first: task %" PRId64 ")",
+        line(s,
+             "failed  %" PRId64 " on %s%s, %s: %s (first: task %" PRId64 ")",
              count_of(c, "tasks"), text_of(host, "host"),
              hosts > 1 ? " and others" : "", text_of(c, "end"),
              last[0] != '\0' ? last : "nothing on standard error",

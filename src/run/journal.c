@@ -130,8 +130,8 @@ static int note_promise(struct bats_journal *j, const struct bats_sched *sched,
     return rc;
 }
 
-/* Records at most once a second why machines are idle: reasons change with
- * every step. */
+/* Records at most once a second why machines are idle, and which one is
+ * reserved: these change with every step. */
 static int note_idle(struct bats_journal *j, struct bats_sched *sched,
                      bats_time now, int64_t now_us, struct bats_error *err)
 {
@@ -144,7 +144,13 @@ static int note_idle(struct bats_journal *j, struct bats_sched *sched,
         rc = bats_record_idle(j->record, now, &idle, err);
         j->idle_due_us = now_us + AGAIN_US;
     }
-    return rc;
+    struct bats_reservation kept = bats_sched_reservation(sched);
+    if (rc < 0 || (kept.machine == j->kept.machine &&
+                   kept.task == j->kept.task && kept.from == j->kept.from))
+        return rc;
+    j->kept = kept;
+    j->idle_due_us = now_us + AGAIN_US;
+    return bats_record_reservation(j->record, now, &kept, err);
 }
 
 static int sync_if_due(struct bats_journal *j, int64_t now_us,

@@ -194,6 +194,7 @@ static int begin_record(struct master *m, int64_t started_us,
     };
     rc = bats_record_begin(o->record, &session, err);
     m->journal.record = o->record;
+    m->journal.kept.machine = UINT32_MAX;
     m->journal.books.n_clusters = p->n_clusters;
     m->journal.sync_us = o->sync_us;
     m->journal.sync_events = o->sync_events;

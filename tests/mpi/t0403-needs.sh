@@ -235,6 +235,31 @@ jq --arg spent "$spent" -e '.saves / ($spent | tonumber) - 4 * (0.8 - 0.25) |
     fabs < 1e-9' sizes.json >/dev/null
 ok 'tasks --sizes: asked, used, and what less would have saved'
 
+# ---- what is seen of a task that waits for room ----
+
+# Three of four slots are taken for long, and a short task knows how long tasks
+# take, so that the task of two cores gets a reservation.
+printf '%s\n' '#BATS cores=3 memory=10M' 'until [ -e stop ]; do sleep 0.1; done' \
+    '#BATS cores=2 memory=20M' true '#BATS cores=1 memory=1M' true true >bag
+SLURM_MEM_PER_NODE=1000 env "$mark" "$BATS_MPI" -j 4 bag --record waits.bats \
+    >out 2>err </dev/null &
+run=$!
+is_reserved() { "$BATS_MPI" why waits.bats 2 2>&1 | grep -q '; reserved on '; }
+within 30 is_reserved
+"$BATS_MPI" why waits.bats 2 >why
+grep -qE '^it needs 2 cores and 20M of memory of a machine; free: (1 core, 990M|0 cores, 989M) on all-1; reserved on all-1 from [0-9]+s$' why
+"$BATS_MPI" tasks waits.bats >list
+grep -qE '^ *2  pending .* 2c 20M  ' list
+test "$("$BATS_MPI" tasks --json waits.bats | jq -c 'select(.task == 1) | [.cores, .gpus, .memory_kib]')" = '[3,0,10240]'
+shows() { "$BATS_MPI" top --once waits.bats | grep -qE '1 .* 3 cores and 10M of memory  until'; }
+within 30 shows
+touch stop
+expect 0 wait $run
+test "$(sqlite3 waits.bats "SELECT count(*) FROM happened
+    WHERE what = 'reserved'")" = 1
+expect 1 grep -q reserved <("$BATS_MPI" log waits.bats)
+ok 'why, tasks and top: what a task needs, what is free, and what is reserved'
+
 cat >nested.c <<'C'
 #include <mpi.h>
 #include <stdio.h>

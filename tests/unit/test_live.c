@@ -65,7 +65,7 @@ static char *screen(enum bats_live_page page, int rows, int columns,
 
 #define HEAD                                                                  \
     "sim.txt, policy bats; 3s ago\n"                                          \
-    "tasks    51% [################-----------------] 512/1000, 57 running, "     \
+    "tasks    51% [################-----------------] 512/1000, 57 running, " \
     "12 failed\n"                                                             \
     "time    1h5m, 7.9 tasks/min, end at about 4h32m (4h20m to 4h50m)\n"      \
     "goal    promised 4h30m, at most 5h; deadline 6h\n"                       \
@@ -77,8 +77,7 @@ TEST(everything_has_its_place_on_80_columns)
 {
     char *text = screen(BATS_LIVE_ALL, 23, 80, 1003000000);
     assert_string_equal(
-        text,
-        HEAD
+        text, HEAD
         "cluster   held   busy  charged  in use  mean  profit\n"
         "slow     32/32  32/32      192     97%   15m    1.00\n"
         "fast     25/32  25/25       96     88%    4m    0.94\n"
@@ -97,13 +96,31 @@ TEST(everything_has_its_place_on_80_columns)
     free(text);
 }
 
+TEST(what_tasks_need_is_a_column)
+{
+    char *text = NULL;
+    size_t size;
+    json_t *object = status_json();
+    json_t *first = json_array_get(json_object_get(object, "longest"), 0);
+    json_object_set_new(first, "needs", json_string("4 cores"));
+    FILE *out = open_memstream(&text, &size);
+    bats_live_print(out, object, BATS_LIVE_ALL, 23, 80, 1003000000, "\n");
+    fclose(out);
+    json_decref(object);
+    assert_non_null(
+        strstr(text, "machine         needs    command\n"
+                     "      17         1h  slow-3          4 cores  ./sim"));
+    assert_non_null(strstr(text, "fast-25                  sleep 100"));
+    free(text);
+}
+
 TEST(other_pages_follow_the_same_head)
 {
     char *text = screen(BATS_LIVE_PLANS, 23, 80, 1003000000);
-    assert_string_equal(
-        text, HEAD "    time  decision\n"
-                   "     20m  planned again: slow 32, fast 25\n"
-                   "      0s  start: slow 32, fast 25\n");
+    assert_string_equal(text,
+                        HEAD "    time  decision\n"
+                             "     20m  planned again: slow 32, fast 25\n"
+                             "      0s  start: slow 32, fast 25\n");
     free(text);
     text = screen(BATS_LIVE_FAILURES, 23, 80, 1003000000);
     assert_int_equal(strncmp(text, HEAD "failed  11 on n7", sizeof HEAD + 15),
@@ -131,9 +148,8 @@ TEST(a_narrow_screen_has_whole_words)
     assert_int_equal(strncmp(text, NARROW, strlen(NARROW)), 0);
     assert_non_null(strstr(text, "\ncluster   held   busy  charged  in use\n"
                                  "slow     32/32  32/32      192     97%\n"));
-    assert_non_null(
-        strstr(text, "\nnext    in 7m 3 machines of slow are\n"
-                     "        parked, others are renewed\n"));
+    assert_non_null(strstr(text, "\nnext    in 7m 3 machines of slow are\n"
+                                 "        parked, others are renewed\n"));
     assert_non_null(strstr(text, "\n      17         1h  ./simulate --seed"));
     free(text);
     text = screen(BATS_LIVE_PLANS, 40, 32, 1003000000);
@@ -228,9 +244,9 @@ TEST(impossible_numbers_do_no_harm)
 {
     char *text = NULL;
     size_t size;
-    json_t *object = json_pack("{s:i, s:I, s:I}", "tasks", 10, "done",
-                               (json_int_t)INT64_MAX, "failed",
-                               (json_int_t)INT64_MAX);
+    json_t *object =
+        json_pack("{s:i, s:I, s:I}", "tasks", 10, "done",
+                  (json_int_t)INT64_MAX, "failed", (json_int_t)INT64_MAX);
     FILE *out = open_memstream(&text, &size);
     bats_live_print(out, object, BATS_LIVE_ALL, 2, 80, 0, "\n");
     fclose(out);
@@ -242,8 +258,8 @@ TEST(impossible_numbers_do_no_harm)
 TEST(an_old_status_says_so)
 {
     char *text = screen(BATS_LIVE_ALL, 1, 80, 1300000000);
-    assert_string_equal(
-        text, "sim.txt, policy bats; NOT CURRENT, written 5m ago\n");
+    assert_string_equal(text,
+                        "sim.txt, policy bats; NOT CURRENT, written 5m ago\n");
     free(text);
 }
 

@@ -18,6 +18,7 @@
 #include "cli/cli.h"
 #include "cli/frame.h"
 #include "cli/look.h"
+#include "cli/needs.h"
 #include "report/table.h"
 #include "report/words.h"
 #include "util/grow.h"
@@ -35,12 +36,10 @@ struct use {
 struct sizes {
     struct use *list;
     size_t n, room;
-    json_t *options;
+    struct bats_known_needs needs;
     int64_t asked;       /* KiB for each; 0: none */
     int64_t *task_asked; /* KiB, by number - 1; or NULL */
-    int64_t *category;   /* likewise; NULL: one category */
-    int64_t n_tasks;
-    double slots, kib; /* mean of the machines; 0: not recorded */
+    double slots, kib;   /* mean of the machines; 0: not recorded */
 };
 
 /* Quantile q of the sorted uses. */
@@ -52,36 +51,12 @@ static int64_t quantile(const struct use *list, size_t n, double q)
 
 /* ---- the record ---- */
 
-/* A list [value, tasks, value, tasks, ...] as values by number - 1, for free().
- * *values is NULL if there is no list. */
-static int expand(const json_t *list, int64_t n_tasks, int64_t **values,
-                  struct bats_error *err)
-{
-    *values = NULL;
-    if (!json_is_array(list) || n_tasks == 0)
-        return 0;
-    *values = calloc((size_t)n_tasks, sizeof **values);
-    if (*values == NULL)
-        return bats_no_memory(err);
-    int64_t task = 0;
-    for (size_t i = 0; i + 1 < json_array_size(list); i += 2) {
-        int64_t n = json_integer_value(json_array_get(list, i + 1));
-        for (; n > 0 && task < n_tasks; n--)
-            (*values)[task++] = json_integer_value(json_array_get(list, i));
-    }
-    return 0;
-}
-
 static int read_options(struct sizes *z, struct bats_error *err)
 {
-    const json_t *engine = json_object_get(z->options, "engine");
-    const json_t *run = json_object_get(z->options, "run");
+    const json_t *run = json_object_get(z->needs.options, "run");
     z->asked = json_integer_value(json_object_get(run, "memory_kib"));
-    int rc = expand(json_object_get(run, "task_memory_kib"), z->n_tasks,
-                    &z->task_asked, err);
-    return rc == 0 ? expand(json_object_get(engine, "categories"), z->n_tasks,
-                            &z->category, err)
-                   : rc;
+    return bats_known_expand(json_object_get(run, "task_memory_kib"),
+                             z->needs.n_tasks, &z->task_asked, err);
 }
 
 static int64_t value_of(const int64_t *values, int64_t number, int64_t none)
@@ -90,41 +65,40 @@ static int64_t value_of(const int64_t *values, int64_t number, int64_t none)
                                                     : none;
 }
 
-static double number_at(const json_t *list, size_t i, size_t k)
+static double stock_at(const struct sizes *z, size_t machine, size_t k)
 {
-    return json_number_value(json_array_get(json_array_get(list, i), k));
+    return json_number_value(
+        json_array_get(json_array_get(z->needs.stocks, machine), k));
 }
 
 static void read_machines(struct sizes *z)
 {
-    const json_t *stocks =
-        json_object_get(json_object_get(z->options, "engine"), "stocks");
-    size_t n = json_array_size(stocks);
+    size_t n = json_array_size(z->needs.stocks);
     for (size_t i = 0; i < n; i++) {
-        z->slots += number_at(stocks, i, 0) / (double)n;
-        z->kib += number_at(stocks, i, 2) / (double)n;
+        z->slots += stock_at(z, i, 0) / (double)n;
+        z->kib += stock_at(z, i, 2) / (double)n;
     }
 }
 
 static int add(struct sizes *z, const struct bats_view_task *t,
                struct bats_error *err)
 {
-    size_t category = (size_t)value_of(z->category, t->number, 0);
-    const json_t *needs =
-        json_object_get(json_object_get(z->options, "engine"), "needs");
-    const char *class = json_string_value(
-        json_array_get(json_object_get(z->options, "categories"), category));
-    if (t->number < 1 || t->number > z->n_tasks)
+    struct bats_need need;
+    const char *class = json_string_value(json_array_get(
+        z->needs.names, bats_known_category(&z->needs, t->number)));
+    if (t->number < 1 || t->number > z->needs.n_tasks)
         return 0; /* the record is damaged */
+    if (!bats_known_need(&z->needs, t->number, &need))
+        need = (struct bats_need){
+            .cores = 1,
+            .memory_kib = value_of(z->task_asked, t->number, z->asked)};
     if (!bats_grow(&z->list, &z->room, z->n + 1, sizeof *z->list))
         return bats_no_memory(err);
     z->list[z->n++] = (struct use){
         .class = class != NULL ? class : "-",
-        .asked = json_is_array(needs)
-                     ? (int64_t)number_at(needs, category, 2)
-                     : value_of(z->task_asked, t->number, z->asked),
+        .asked = need.memory_kib,
         .used = t->max_rss_kib,
-        .cores = json_is_array(needs) ? number_at(needs, category, 0) : 1,
+        .cores = need.cores,
         .cost = t->cost,
     };
     return 0;
@@ -253,24 +227,18 @@ int cmd_sizes(struct bats_view *view, const struct bats_settings *set,
 {
     struct sizes z = {0};
     struct bats_view_status status;
-    char *text = NULL;
     int rc = bats_view_status(view, &status, err);
     if (rc == 0)
-        rc = bats_view_options(view, &text, err);
-    if (rc < 0)
-        return rc;
-    z.options = json_loads(text, 0, NULL);
-    z.n_tasks = status.tasks;
-    rc = read_options(&z, err);
+        rc = bats_known_needs_read(view, status.tasks, &z.needs, err);
+    if (rc == 0)
+        rc = read_options(&z, err);
     read_machines(&z);
     if (rc == 0)
         rc = collect(view, &z, set->where, err);
     if (rc == 0)
         rc = answer(&z, &status, set->json, err);
-    json_decref(z.options);
+    bats_known_needs_release(&z.needs);
     free(z.task_asked);
-    free(z.category);
     free(z.list);
-    free(text);
     return rc;
 }

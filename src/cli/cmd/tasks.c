@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/frame.h"
 #include "cli/look.h"
+#include "cli/needs.h"
 #include "report/words.h"
 #include "util/json.h"
 
@@ -115,7 +116,19 @@ static int put_parameters(const char *text, struct bats_error *err)
     return rc;
 }
 
+/* What the task needs, if needs are recorded. */
+static void put_need(const struct bats_known_needs *needs, int64_t number)
+{
+    struct bats_need need;
+    if (!bats_known_need(needs, number, &need))
+        return;
+    put_number(",\"cores\":", need.cores);
+    put_number(",\"gpus\":", need.gpus);
+    put_number(",\"memory_kib\":", need.memory_kib);
+}
+
 static int task_json(struct bats_view *view, const struct bats_view_task *t,
+                     const struct bats_known_needs *needs,
                      struct bats_error *err)
 {
     const char *text = "";
@@ -126,6 +139,7 @@ static int task_json(struct bats_view *view, const struct bats_view_task *t,
     if (rc == 0)
         rc = put_text(",\"command\":", t->command, err);
     put_number(",\"line\":", t->line);
+    put_need(needs, t->number);
     if (rc == 0 && is_running(t))
         rc = put_seconds(",\"elapsed_s\":", t->wall_us, err);
     else if (rc == 0 && t->wall_us >= 0)
@@ -235,10 +249,29 @@ static char *column(char *at, int width, const char *text)
     return at + 2;
 }
 
-static void print_task(const struct bats_view_task *t)
+/* "4 cores, 1 GPU, 8G" in short: "4c 1g 8G". */
+static const char *
+need_text(char text[64], const struct bats_known_needs *needs, int64_t number)
+{
+    struct bats_need need;
+    char memory[BATS_UNITS_TEXT];
+    if (!bats_known_need(needs, number, &need))
+        return strcpy(text, "-");
+    snprintf(text, 64, "%" PRIu32 "c", need.cores);
+    if (need.gpus > 0)
+        bats_append(text, 64, " %" PRIu32 "g", need.gpus);
+    if (need.memory_kib > 0)
+        bats_append(text, 64, " %s",
+                    bats_size_format(memory, need.memory_kib * 1024));
+    return text;
+}
+
+static void print_task(const struct bats_view_task *t,
+                       const struct bats_known_needs *needs)
 {
     char took[BATS_UNITS_TEXT] = "-", cpu[BATS_UNITS_TEXT] = "-";
     char number[BATS_UNITS_TEXT], tries[BATS_UNITS_TEXT];
+    char need[64];
     struct bats_phrase end = {"-"};
     char line[256], *at = line;
 
@@ -256,7 +289,9 @@ static void print_task(const struct bats_view_task *t)
     at = column(at, 5, digits(tries, t->attempts));
     at = column(at, -15, end.s);
     at = column(at, 8, took);
-    column(at, 8, cpu);
+    at = column(at, 8, cpu);
+    if (needs->list != NULL)
+        column(at, -12, need_text(need, needs, t->number));
     fputs_unlocked(line, stdout);
     const char *host = t->host[0] != '\0' ? t->host : "-";
     bats_words_put(stdout, BATS_ENCODE_TERMINAL, host);
@@ -288,16 +323,23 @@ int cmd_tasks(struct bats_view *view, const struct bats_settings *set,
     enum bats_view_order order =
         set->slowest > 0 ? BATS_VIEW_SLOWEST : BATS_VIEW_BY_NUMBER;
     struct bats_view_task task;
+    struct bats_known_needs needs = {.n_tasks = 0};
+    struct bats_view_status status;
     json_t *names = NULL;
     bool failed = false, is_first = true;
     if (set->sizes)
         return cmd_sizes(view, set, err);
-    int rc = bats_view_tasks(view, state, 0, set->where, order,
+    int rc = bats_view_status(view, &status, err);
+    if (rc == 0)
+        rc = bats_known_needs_read(view, status.tasks, &needs, err);
+    if (rc == 0)
+        rc = bats_view_tasks(view, state, 0, set->where, order,
                              (int64_t)set->slowest, err);
 
     if (rc == 0 && !set->json && !set->csv)
-        printf("%7s  %-8s  %5s  %-15s  %8s  %8s  %-12s  %s\n", "task", "state",
-               "tries", "end", "took", "cpu", "host", "command");
+        printf("%7s  %-8s  %5s  %-15s  %8s  %8s  %s%-12s  %s\n", "task",
+               "state", "tries", "end", "took", "cpu",
+               needs.list != NULL ? "needs         " : "", "host", "command");
     while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0) {
         rc = 0;
         if (set->csv && is_first) {
@@ -308,14 +350,15 @@ int cmd_tasks(struct bats_view *view, const struct bats_settings *set,
         if (set->csv)
             rc = task_csv(&task, names, err);
         else if (set->json)
-            rc = task_json(view, &task, err);
+            rc = task_json(view, &task, &needs, err);
         else
-            print_task(&task);
+            print_task(&task, &needs);
         failed |= state != NULL && has_failed(&task);
     }
     if (rc == 0 && is_first && set->csv)
         print_csv_head(NULL);
     json_decref(names);
+    bats_known_needs_release(&needs);
     if (rc == 0 && failed && !set->json && !set->csv)
         rc = print_causes(view, err);
     return rc;

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/frame.h"
 #include "cli/look.h"
+#include "cli/needs.h"
 #include "report/recorded.h"
 #include "report/words.h"
 #include "report/workflows.h"
@@ -34,7 +35,7 @@ struct known {
     struct bats_purse_status *workflows;
     uint32_t n_workflows;
     uint16_t *workflow; /* by task number - 1 */
-    json_t *engine;     /* the options of the engine */
+    struct bats_known_needs needs;
 };
 
 static int learn_rules(struct bats_view *view, struct known *k,
@@ -53,7 +54,6 @@ static int learn_rules(struct bats_view *view, struct known *k,
     k->terms = bats_recorded_terms(options);
     k->yields = json_integer_value(json_object_get(rules, "yields"));
     k->time_limit = json_integer_value(json_object_get(rules, "deadline_us"));
-    k->engine = json_incref(json_object_get(options, "engine"));
     json_decref(options);
     free(text);
     return 0;
@@ -68,6 +68,8 @@ static int learn(struct bats_view *view, struct known *k,
         rc = bats_view_decision(view, &k->has_decision, &k->decision, err);
     if (rc == 0)
         rc = learn_rules(view, k, err);
+    if (rc == 0)
+        rc = bats_known_needs_read(view, k->status.tasks, &k->needs, err);
     if (rc == 0)
         rc = bats_workflows_read(view, k->status.is_live, &k->workflows,
                                  &k->n_workflows, &k->workflow, err);
@@ -456,32 +458,26 @@ static int print_stderr(struct bats_view *view, int64_t task,
     return 0;
 }
 
-/* The category of the task among ranges [category, tasks, ...]. */
-static size_t category_of(const json_t *ranges, int64_t number)
+/* Prints what the task needs if needs decide where tasks run, and why it finds
+ * no room. */
+static int print_need(struct bats_view *view, const struct known *k,
+                      const struct bats_view_task *task,
+                      struct bats_error *err)
 {
-    for (size_t i = 0; i + 1 < json_array_size(ranges); i += 2) {
-        number -= json_integer_value(json_array_get(ranges, i + 1));
-        if (number <= 0)
-            return (size_t)json_integer_value(json_array_get(ranges, i));
-    }
-    return SIZE_MAX;
-}
-
-/* Prints the initial needs of the task if needs differ between tasks. */
-static void print_need(const struct known *k, int64_t number)
-{
-    const json_t *list = json_array_get(
-        json_object_get(k->engine, "needs"),
-        category_of(json_object_get(k->engine, "categories"), number));
-    struct bats_need need = {
-        .cores = (uint32_t)json_integer_value(json_array_get(list, 0)),
-        .gpus = (uint32_t)json_integer_value(json_array_get(list, 1)),
-        .memory_kib = json_integer_value(json_array_get(list, 2))};
-    char text[BATS_NEED_TEXT];
-    if (list == NULL)
-        return;
-    bats_need_format(text, sizeof text, &need);
-    bats_words_line(stdout, "it needs %s of a machine", text);
+    struct bats_text text = {0};
+    struct bats_need need;
+    char words[BATS_NEED_TEXT];
+    if (!bats_known_need(&k->needs, task->number, &need))
+        return 0;
+    bats_need_format(words, sizeof words, &need);
+    bats_text_format(&text, "it needs %s of a machine", words);
+    int rc = 0;
+    if (strcmp(task->state, "pending") == 0 && !is_over(k))
+        rc = bats_known_room(view, &k->needs, task->number, &text, err);
+    if (rc == 0 && (rc = bats_text_check(&text, err)) == 0)
+        bats_words_line(stdout, "%s", text.bytes);
+    bats_text_release(&text);
+    return rc;
 }
 
 static int explain_task(struct bats_view *view, const struct known *k,
@@ -502,7 +498,8 @@ static int explain_task(struct bats_view *view, const struct known *k,
             return rc;
         if ((rc = print_task_why(k, &task, &pause, err)) < 0)
             return rc;
-        print_need(k, task.number);
+        if ((rc = print_need(view, k, &task, err)) < 0)
+            return rc;
         if (task.number <= k->status.tasks && k->n_workflows > 0)
             print_workflow(k, &k->workflows[k->workflow[task.number - 1]]);
         rc = print_stderr(view, task.id, err);
@@ -582,6 +579,6 @@ int cmd_why(struct bats_view *view, const struct bats_settings *set,
         rc = explain(view, &k, set, err);
     free(k.workflows);
     free(k.workflow);
-    json_decref(k.engine);
+    bats_known_needs_release(&k.needs);
     return rc;
 }

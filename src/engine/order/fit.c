@@ -283,6 +283,18 @@ static struct bats_position next(void *self, const struct state *s,
     return bats_bag_top(&s->bag, group);
 }
 
+static bool reservation(const void *self, const struct state *s,
+                        struct bats_reservation *r)
+{
+    const struct memory *f = self;
+    if (!is_valid(f, s))
+        return false;
+    struct bats_position task = bats_bag_top(&s->bag, f->group);
+    *r = (struct bats_reservation){f->machine, s->bag.index[task.i],
+                                   (bats_time)f->from};
+    return true;
+}
+
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
@@ -307,4 +319,5 @@ const struct order order_fit = {.advisor = {.name = "fit",
                                             .init = init,
                                             .release = release},
                                 .refusal = BATS_IDLE_NO_ROOM,
-                                .next = next};
+                                .next = next,
+                                .reservation = reservation};

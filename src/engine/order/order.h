@@ -16,6 +16,9 @@ struct order {
      * machines. The bag must not be empty. */
     struct bats_position (*next)(void *self, const struct state *s,
                                  uint32_t machine);
+    /* False: no machine is reserved. NULL: none ever is. */
+    bool (*reservation)(const void *self, const struct state *s,
+                        struct bats_reservation *reservation);
 };
 
 extern const struct order order_random;

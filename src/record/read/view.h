@@ -119,7 +119,7 @@ struct bats_view_task {
     const char *cluster;
     const char *command;
     int64_t line;
-    double cost; /* cost of its machine's slot time, millionths */
+    double cost;            /* cost of its machine's slot time, millionths */
     bool unpaid;            /* skipped because its workflow could not pay */
     const char *parameters; /* values of a sweep, a JSON object; or "" */
 };
@@ -218,6 +218,27 @@ int bats_view_machines(struct bats_view *view, const char *name,
 int bats_view_next_machine(struct bats_view *view,
                            struct bats_view_machine *machine,
                            struct bats_error *err);
+
+/* A task that a slot of a held machine runs; 0: the machine runs none. */
+struct bats_view_load {
+    int64_t machine; /* its id in the session */
+    char name[BATS_MACHINE_NAME];
+    int64_t task; /* number */
+};
+
+/* Lists the loads in the order of the machines. *list is for free(). */
+int bats_view_loads(struct bats_view *view, struct bats_view_load **list,
+                    size_t *n, struct bats_error *err);
+
+/* The machine that is reserved for a waiting task, by number; task 0: none. */
+struct bats_view_reservation {
+    char machine[BATS_MACHINE_NAME];
+    int64_t task;
+    bats_time from;
+};
+int bats_view_reservation(struct bats_view *view,
+                          struct bats_view_reservation *reservation,
+                          struct bats_error *err);
 
 /* The last decision of the last session, if *found. */
 struct bats_view_decision {

@@ -40,7 +40,7 @@ static const char fill_sql[] =
     "  FROM ("
     " SELECT seq, session, time_us AS time, what, machine, task,"
     "  coalesce(sentence, '') AS text"
-    "  FROM happened WHERE seq > ?3 AND what <> 'idle'"
+    "  FROM happened WHERE seq > ?3 AND what NOT IN ('idle', 'reserved')"
     " UNION ALL SELECT seq, (SELECT max(id) FROM session), " START
     "  FROM running"
     " UNION ALL SELECT given, session, " START
@@ -123,12 +123,13 @@ static int take(struct bats_view *v, struct part *part, struct bats_error *err)
     sqlite3_finalize(v->log);
     v->log = NULL;
     int rc = bats_part_take(v, fill, part, err);
-    return rc == 0 ? bats_db_prepare(&v->db,
-                                     "SELECT session, time, what, machine, task,"
-                                     " text, removed FROM temp.log ORDER BY seq"
-                                     " LIMIT -1 OFFSET coalesce(?, 0)",
-                                     &v->log, err)
-                   : rc;
+    return rc == 0
+               ? bats_db_prepare(&v->db,
+                                 "SELECT session, time, what, machine, task,"
+                                 " text, removed FROM temp.log ORDER BY seq"
+                                 " LIMIT -1 OFFSET coalesce(?, 0)",
+                                 &v->log, err)
+               : rc;
 }
 
 /* The last entries are read from only as much of the log as necessary. */

@@ -1,4 +1,6 @@
 /* view_machines: the machines of the last session. */
+#include <stdlib.h>
+
 #include "record/read/part.h"
 
 static const char machines_sql[] =
@@ -69,4 +71,59 @@ int bats_view_next_machine(struct bats_view *v,
         return 0;
     *machine = v->machines[v->next_machine++];
     return 1;
+}
+
+/* ---- what they run ---- */
+
+struct loads {
+    struct bats_view_load *list;
+    size_t n;
+};
+
+static int list_loads(struct bats_view *v, void *context,
+                      struct bats_error *err)
+{
+#define C(member) BATS_COLUMN(struct bats_view_load, member)
+    static const struct bats_db_column columns[] = {
+        C(machine), C(name), C(task), {0}};
+#undef C
+    struct loads *loads = context;
+    free(loads->list);
+    return bats_db_list(
+        &v->db,
+        "SELECT m.id, m.name, r.number FROM machine m LEFT JOIN"
+        /* With min(), SQLite takes the other columns from the same row. */
+        "  (SELECT machine, slot, min(seq), number FROM running"
+        "   JOIN task ON task.id = running.task GROUP BY machine, slot) r"
+        "  ON r.machine = m.id"
+        " WHERE m.session = (SELECT max(id) FROM session)"
+        "  AND m.state = 'held' ORDER BY m.id",
+        columns, sizeof *loads->list, &loads->list, &loads->n, NULL, err);
+}
+
+int bats_view_loads(struct bats_view *v, struct bats_view_load **list,
+                    size_t *n, struct bats_error *err)
+{
+    struct loads loads = {0};
+    int rc = bats_part_take(v, list_loads, &loads, err);
+    *list = loads.list;
+    *n = loads.n;
+    return rc;
+}
+
+int bats_view_reservation(struct bats_view *v, struct bats_view_reservation *r,
+                          struct bats_error *err)
+{
+#define C(member) BATS_COLUMN(struct bats_view_reservation, member)
+    static const struct bats_db_column columns[] = {
+        C(machine), C(task), C(from), {0}};
+#undef C
+    *r = (struct bats_view_reservation){.task = 0};
+    return bats_part_get(
+        v,
+        "SELECT m.name, t.number, h.value FROM happened h"
+        " JOIN machine m ON m.session = h.session AND m.id = h.machine"
+        " JOIN task t ON t.id = h.task WHERE h.what = 'reserved'"
+        "  AND h.session = (SELECT max(id) FROM session)",
+        columns, r, err);
 }

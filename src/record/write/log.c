@@ -343,6 +343,19 @@ int bats_record_idle(struct bats_record *r, bats_time now,
                T(bats_idle_name(idle->reason)));
 }
 
+int bats_record_reservation(struct bats_record *r, bats_time now,
+                            const struct bats_reservation *v,
+                            struct bats_error *err)
+{
+    bool is_none = v->machine == UINT32_MAX;
+    if (r->reservation == 0)
+        r->reservation = ++r->seq;
+    return PUT(HAPPENED, NULL, I(r->reservation), I(r->session), I(now),
+               T("reserved"), I(is_none ? NONE : v->machine),
+               I(is_none ? NONE : bats_record_id(r, v->task)),
+               I(is_none ? NONE : v->from), T(NULL));
+}
+
 int bats_record_last(struct bats_record *r, bats_time now,
                      const struct bats_record_last *last,
                      struct bats_error *err)

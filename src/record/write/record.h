@@ -385,6 +385,11 @@ int bats_record_idle(struct bats_record *record, bats_time now,
                      const struct bats_idle_machine *idle,
                      struct bats_error *err);
 
+/* The machine that is reserved now, if any; replaces the earlier one. */
+int bats_record_reservation(struct bats_record *record, bats_time now,
+                            const struct bats_reservation *reservation,
+                            struct bats_error *err);
+
 /* Number of pending changes. */
 size_t bats_record_waiting(const struct bats_record *record);
 
