@@ -33,6 +33,10 @@ struct bats_sched_status {
     uint32_t done;
     uint32_t failed;
     uint32_t skipped;          /* not run: they waited for one that failed */
+    bool is_open;              /* more tasks may be added: all of this is about
+                                  those added so far */
+    uint32_t expected;         /* then: how many are expected in all; 0:
+                                  unknown */
     bats_money budget;         /* B, or BATS_UNLIMITED */
     bats_money charged;        /* by the ledger */
     bats_money held;           /* reserved for running tasks or future bills */
@@ -220,6 +224,7 @@ struct bats_decision {
                                              windows end */
     /* For people: */
     int64_t tasks_open; /* without a result */
+    bool is_open;       /* more tasks may be added */
     bats_time end;      /* expected end of the bag; 0: unknown */
     bats_money cost;    /* expected total charge by then */
     bool acts;          /* it acquires machines at once */

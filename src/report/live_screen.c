@@ -132,8 +132,9 @@ static void print_tasks(struct screen *s, const json_t *o)
 
     used += snprintf(
         numbers, sizeof numbers,
-        " %" PRId64 "/%" PRId64 ", %" PRId64 " running, %" PRId64 " failed",
-        ended, tasks, count_of(o, "running"), count_of(o, "failed"));
+        " %" PRId64 "/%" PRId64 "%s, %" PRId64 " running, %" PRId64 " failed",
+        ended, tasks, has(o, "so_far") ? " so far" : "",
+        count_of(o, "running"), count_of(o, "failed"));
     int wide = s->columns - used - (int)strlen(" []");
     if (wide >= 5 && wide < (int)sizeof bar - 4) {
         int full = tasks > 0 ? (int)(wide * ended / tasks) : wide;

@@ -54,8 +54,8 @@ enum part { ELAPSED, PERCENT, COUNT, FAILED, RUNNING, RATE, END, MONEY, HELD };
 #define PARTS 9
 
 /* Parts by priority, if there is little room. */
-static const enum part urgent[PARTS] = {PERCENT, END,     MONEY,   FAILED, RATE,
-                                        COUNT,   ELAPSED, RUNNING, HELD};
+static const enum part urgent[PARTS] = {
+    PERCENT, END, MONEY, FAILED, RATE, COUNT, ELAPSED, RUNNING, HELD};
 
 struct parts {
     char text[PARTS][TEXT];
@@ -145,15 +145,18 @@ static void put_parts(struct parts *p, const struct bats_snapshot *snapshot,
     uint32_t held[BATS_CLUSTERS_MAX];
     uint32_t tasks = bats_snapshot_tasks(snapshot);
     uint64_t ended = (uint64_t)s->done + s->failed;
+    bool is_partial = s->is_open && (s->expected == 0 || tasks > s->expected);
 
     for (int i = 0; i < PARTS; i++)
         p->text[i][0] = '\0';
     for (size_t i = 0; i < platform->n_clusters; i++)
         held[i] = working(snapshot, i);
     snprintf(p->text[ELAPSED], TEXT, "%s", bats_words_moment(s->now).s);
-    snprintf(p->text[PERCENT], TEXT, "%" PRIu64 "%%",
-             tasks > 0 ? 100 * ended / tasks : 100);
-    snprintf(p->text[COUNT], TEXT, "%" PRIu64 "/%" PRIu32, ended, tasks);
+    if (!is_partial)
+        snprintf(p->text[PERCENT], TEXT, "%" PRIu64 "%%",
+                 tasks > 0 ? 100 * ended / tasks : 100);
+    snprintf(p->text[COUNT], TEXT, "%" PRIu64 "/%" PRIu32 "%s", ended, tasks,
+             is_partial ? " so far" : "");
     if (s->failed > 0)
         snprintf(p->text[FAILED], TEXT, "%" PRIu32 " failed", s->failed);
     snprintf(p->text[RUNNING], TEXT, "%" PRIu32 " running", running(snapshot));
@@ -186,7 +189,8 @@ const char *bats_progress_text(char *text, size_t size, size_t width,
     put_parts(&p, snapshot, per_hour);
     if (snapshot->phase == BATS_SNAPSHOT_SAMPLING &&
         columns(p.text[PERCENT]) + columns(p.text[END]) +
-                columns(p.text[MONEY]) + 4 > width)
+                columns(p.text[MONEY]) + 4 >
+            width)
         shorten_sampling(p.text[END], snapshot);
     for (int i = 0; i < PARTS; i++) {
         size_t more = columns(p.text[urgent[i]]);
@@ -253,8 +257,7 @@ static void show_line(struct bats_progress *progress,
     /* The last column stays free: writing there makes some terminals wrap. */
     size_t room = (size_t)bats_terminal_columns(progress->terminal) - 1;
     size_t width = progress->bar && room > 60 ? room - BAR_MIN : room;
-    bats_progress_text(text, sizeof text, width, snapshot,
-                       progress->per_hour);
+    bats_progress_text(text, sizeof text, width, snapshot, progress->per_hour);
     fputs(BATS_PROGRESS_CLEAR, progress->out);
     if (progress->bar && room > columns(text))
         print_bar(progress->out, room - columns(text), snapshot);
@@ -269,8 +272,8 @@ static bool is_settled(const struct bats_snapshot *snapshot)
 {
     const struct bats_decision *d =
         &snapshot->decisions[snapshot->n_decisions - 1];
-    bool is_plan = d->reason == BATS_REASON_PLANNED ||
-                   d->reason == BATS_REASON_VIOLATION;
+    bool is_plan =
+        d->reason == BATS_REASON_PLANNED || d->reason == BATS_REASON_VIOLATION;
     for (size_t i = 0; i < snapshot->platform->n_clusters; i++)
         if (snapshot->cluster[i].machines_now != d->machines[i])
             return true;

@@ -286,8 +286,9 @@ static const char *decision_text(char *text, size_t size,
     if (d->tasks_left <= 0)
         bats_append(text, size, "%s the windows already paid suffice", mark);
     else if (!(d->reason == BATS_REASON_VIOLATION && d->tasks_paid >= 0))
-        bats_append(text, size, "%s %s left", mark,
-                    bats_words_count((uint64_t)left, "task").s);
+        bats_append(text, size, "%s %s left%s", mark,
+                    bats_words_count((uint64_t)left, "task").s,
+                    d->is_open ? " so far" : "");
     if (d->end > 0)
         bats_append(text, size, "; to end after %s for %s",
                     bats_words_moment(d->end).s,

@@ -279,6 +279,21 @@ expect 4 open_bag --record m.bats --clusters c.ini --budget 3 \
 bats-mpi record verify m.bats >/dev/null
 ok 'it is never charged more than its budget, and then ends'
 
+printf '%s\n' '[run]' 'window = 1h' '[cluster slow]' 'ranks = 1' \
+    'charge = 1' '[cluster fast]' 'ranks = 2' 'charge = 5' >two.ini
+echo 'bats-submit true; until grep -q "running" err; do sleep 0.1; done' >driver
+# starts WORDS TASKS OPTION...: what it starts with, and how it counts.
+starts() {
+    rm -f e.bats
+    open_bag --record e.bats --clusters two.ini --budget 50 "${@:3}" -- sh driver
+    grep -q " start: $1\$" err
+    grep -q "s  $2  0 running" err
+}
+starts 'slow 1, fast 1' '1/1 so far'
+starts 'slow 1' '100%  1/1' --expect 1
+starts 'slow 1, fast 1' '2%  1/40' --expect 40
+ok 'what is expected counts from the start; otherwise all is "so far"'
+
 # ---- killed and resumed ----
 
 cat >client <<'END'

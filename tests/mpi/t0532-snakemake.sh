@@ -54,6 +54,9 @@ flow() {
 given() { sqlite3 open.bats "SELECT json_extract(given, '$.$1')
     FROM submission ORDER BY task"; }
 
+expected=$(snakemake -n -q 2>&1 | awk '$1 == "total" { n = $2 } END { print n }')
+test "$expected" = 7
+ok 'Snakemake tells how many jobs to expect'
 flow
 test "$(cat sum)" = 5
 test "$(sqlite3 open.bats 'SELECT count(*) FROM tasks WHERE state = "done"')" = 7

@@ -93,5 +93,6 @@ void state_record(struct state *s, const struct bats_decision *decision)
     for (size_t i = 0; i < s->n_clusters; i++)
         d->is_guess |= d->machines[i] > 0 && cluster_is_guess(&s->clusters[i]);
     d->tasks_open = bats_bag_left(&s->bag);
+    d->is_open = s->run.is_open;
     compare(s, d);
 }
