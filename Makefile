@@ -115,7 +115,7 @@ REPORT_SRC = $(addprefix src/report/, \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
 	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \
-	choosing.c cli.c closing.c deadline.c \
+	choosing.c cli.c closing.c complete.c deadline.c \
 	dry_run.c emulation.c estimation.c expect.c frame.c frontier.c help.c history.c jobs.c longest.c look.c main.c needs.c open.c options.c \
 	options_table.c \
 	options_value.c past.c past_bag.c past_record.c place.c pools_record.c pools_source.c profiling.c refused.c \

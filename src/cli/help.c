@@ -213,6 +213,21 @@ static void roff_options(FILE *out, enum bats_verb verb)
     }
 }
 
+void bats_help_man_verb(FILE *out, enum bats_verb verb)
+{
+    const struct bats_verb_row *v = &bats_verbs[verb];
+    fprintf(out,
+            ".TH BATS\\-MPI\\-%s 1 \"\" \"bats\\-mpi " BATS_VERSION
+            "\"\n.SH NAME\nbats\\-mpi\\-%s \\- ",
+            v->name, v->name);
+    roff_line(out, "", v->purpose);
+    roff_line(out, ".SH SYNOPSIS\n", v->synopsis);
+    roff_line(out, ".SH DESCRIPTION\n", v->more);
+    fputs(".SH OPTIONS\n", out);
+    roff_options(out, verb);
+    fputs(".SH SEE ALSO\n.BR bats\\-mpi (1)\n", out);
+}
+
 void bats_help_man(FILE *out)
 {
     fputs(".TH BATS\\-MPI 1 \"\" \"bats\\-mpi " BATS_VERSION "\"\n"
@@ -258,88 +273,5 @@ void bats_help_man(FILE *out)
         roff_line(out, "", examples[i].says);
     }
     fputs(".SH SEE ALSO\n.BR parallel (1),\n.BR srun (1),\n.BR mpirun (1)\n",
-          out);
-}
-
-/* ---- completion ---- */
-
-/* Completes one of the words in "a|b[:C]". */
-static void bash_choice(FILE *out, const char *words)
-{
-    int depth = 0;
-    fputs(") COMPREPLY=($(compgen -W '", out);
-    for (; *words != '\0'; words++) {
-        depth += *words == '[';
-        if (depth == 0)
-            putc(*words == '|' ? ' ' : *words, out);
-        depth -= *words == ']';
-    }
-    fputs("' -- \"$word\")) ;;\n", out);
-}
-
-/* Writes the completion of the arguments of the options of `verb`. */
-static void bash_cases(FILE *out, enum bats_verb verb)
-{
-    for (size_t i = 0; i < bats_options_n; i++) {
-        const struct bats_option *o = &bats_options[i];
-        if (o->argument == NULL || !(o->verbs & 1u << verb))
-            continue;
-        fprintf(out, "    %s:--%s", bats_verbs[verb].name, o->name);
-        if (o->letter != 0)
-            fprintf(out, "|%s:-%c", bats_verbs[verb].name, o->letter);
-        if (o->kind == BATS_OPTION_FILE)
-            fputs(") COMPREPLY=($(compgen -f -- \"$word\")) ;;\n", out);
-        else if (o->kind == BATS_OPTION_DIRECTORY)
-            fputs(") COMPREPLY=($(compgen -d -- \"$word\")) ;;\n", out);
-        else if (o->kind == BATS_OPTION_CHOICE ||
-                 o->kind == BATS_OPTION_OUTPUT)
-            bash_choice(out, o->argument);
-        else
-            fputs(") ;;\n", out);
-    }
-}
-
-void bats_help_bash(FILE *out)
-{
-    fputs("# bash completion for bats-mpi\n"
-          "_bats_mpi() {\n"
-          "    local word=${COMP_WORDS[COMP_CWORD]} verb=run\n"
-          "    case ${COMP_WORDS[1]} in",
-          out);
-    for (int v = 0; v < BATS_VERBS; v++)
-        fprintf(out, "%s%s", v == 0 ? " " : "|", bats_verbs[v].name);
-    fputs(") [ \"$COMP_CWORD\" -gt 1 ] && verb=${COMP_WORDS[1]} ;; esac\n"
-          "    COMPREPLY=()\n"
-          "    case $verb:${COMP_WORDS[COMP_CWORD - 1]} in\n",
-          out);
-    for (int v = 0; v < BATS_VERBS; v++)
-        bash_cases(out, (enum bats_verb)v);
-    fputs("    *) case $verb:$word in\n", out);
-    for (int v = 0; v < BATS_VERBS; v++) {
-        fprintf(out, "        %s:-*) COMPREPLY=($(compgen -W '",
-                bats_verbs[v].name);
-        for (size_t i = 0; i < bats_options_n; i++)
-            if (bats_options[i].verbs & 1u << v)
-                fprintf(out, "--%s ", bats_options[i].name);
-        fputs("' -- \"$word\")) ;;\n", out);
-    }
-    fputs(
-        "        plan:*) ;;\n"
-        "        record:*) if [ \"$COMP_CWORD\" -eq 2 ]; then\n"
-        "            COMPREPLY=($(compgen -W 'verify recover' -- \"$word\"))\n"
-        "        else\n"
-        "            COMPREPLY=($(compgen -f -- \"$word\"))\n"
-        "        fi ;;\n"
-        "        *) COMPREPLY=($(compgen -f -- \"$word\"))\n"
-        "            [ \"$COMP_CWORD\" -eq 1 ] &&\n"
-        "                COMPREPLY+=($(compgen -W '",
-        out);
-    for (int v = 0; v < BATS_VERBS; v++)
-        fprintf(out, "%s ", bats_verbs[v].name);
-    fputs("--help --version' -- \"$word\")) ;;\n"
-          "        esac ;;\n"
-          "    esac\n"
-          "}\n"
-          "complete -o filenames -F _bats_mpi bats-mpi\n",
           out);
 }

@@ -1,5 +1,5 @@
 /*
- * help: the option table as text for people, for man and for the shell.
+ * help: the option table as text for people and for man.
  *
  * Layer: cli. Used by main and by the verbs.
  */
@@ -22,7 +22,7 @@ void bats_help_version(FILE *out, const char *library);
 /* The man page, roff with the an macros. */
 void bats_help_man(FILE *out);
 
-/* Completion for bash, to be sourced. */
-void bats_help_bash(FILE *out);
+/* That of one verb, bats-mpi-VERB. */
+void bats_help_man_verb(FILE *out, enum bats_verb verb);
 
 #endif

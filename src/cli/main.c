@@ -10,10 +10,27 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/complete.h"
 #include "cli/frame.h"
 #include "cli/help.h"
 #include "run/run.h"
 #include "run/watchdog.h"
+
+#define refuse(...) (bats_tell(__VA_ARGS__), BATS_EXIT_USAGE)
+
+/* Prints the text about all verbs, or about the one that is named. */
+static int explain(const char *name, void (*all)(FILE *),
+                   void (*one)(FILE *, enum bats_verb))
+{
+    enum bats_verb verb;
+    if (name == NULL)
+        all(stdout);
+    else if (bats_verb_find(name, &verb))
+        one(stdout, verb);
+    else
+        return refuse("'%s' is not a verb", name);
+    return BATS_EXIT_OK;
+}
 
 /* Answers --help and other questions about the program itself; -1 if there is
  * none. */
@@ -27,13 +44,16 @@ static int answer(int argc, char **argv)
         bats_mpi_library(library, sizeof library);
         bats_help_version(stdout, library);
     } else if (strcmp(argv[1], "--man") == 0) {
-        bats_help_man(stdout);
+        return explain(argv[2], bats_help_man, bats_help_man_verb);
+    } else if (strcmp(argv[1], "help") == 0) {
+        return explain(argv[2], bats_help_program, bats_help_verb);
     } else if (strcmp(argv[1], "--completion") == 0) {
-        if (argc > 2 && strcmp(argv[2], "bash") != 0) {
-            bats_tell("completion exists for bash only");
-            return BATS_EXIT_USAGE;
-        }
-        bats_help_bash(stdout);
+        if (!bats_complete_script(stdout, argc > 2 ? argv[2] : "bash"))
+            return refuse("there is no completion for %s, but for bash, zsh "
+                          "and fish",
+                          argv[2]);
+    } else if (strcmp(argv[1], "--complete") == 0) {
+        bats_complete_words(stdout, argc - 2, argv + 2);
     } else {
         return -1;
     }

@@ -36,6 +36,7 @@ put 644 jobscripts/site/*.ini share/bats-mpi/site
 
 mkdir -p "$root/$lib/pkgconfig" "$root/share/man/man1" \
     "$root/share/bash-completion/completions" \
+    "$root/share/zsh/site-functions" "$root/share/fish/vendor_completions.d" \
     "$root/share/modulefiles/bats-mpi"
 cat >"$root/$lib/pkgconfig/bats.pc" <<PC
 prefix=$PREFIX
@@ -54,8 +55,14 @@ put 644 src/doc/bats-submit.1 share/man/man1
 for name in state cancel shell; do
     echo '.so man1/bats-submit.1' >"$root/share/man/man1/bats-$name.1"
 done
+for verb in $("$B/bats-mpi" --complete help '' | cut -f1); do
+    "$B/bats-mpi" --man "$verb" >"$root/share/man/man1/bats-mpi-$verb.1"
+done
 "$B/bats-mpi" --completion bash \
     >"$root/share/bash-completion/completions/bats-mpi"
+"$B/bats-mpi" --completion zsh >"$root/share/zsh/site-functions/_bats-mpi"
+"$B/bats-mpi" --completion fish \
+    >"$root/share/fish/vendor_completions.d/bats-mpi.fish"
 sed "s|^set root .*|set root $PREFIX|; s|\$root/lib/|$LIBDIR/|" \
     packaging/modulefile >"$root/share/modulefiles/bats-mpi/$VERSION"
 echo "installed below $root"

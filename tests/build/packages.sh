@@ -44,6 +44,8 @@ test  slurmctld         slurmctld       the controller of Slurm
 test  slurmd            slurmd          the node daemon of Slurm
 test  slurmdbd          slurmdbd        the accounting daemon of Slurm
 test  mariadbd          mariadb-server-core  the database server of slurmdbd
+test  zsh             zsh             the shell zsh
+test  fish            fish            the shell fish
 test  sshd            openssh-server  the server of ssh
 test  sge_qmaster     gridengine-master   the master of Grid Engine
 test  sge_execd       gridengine-exec     the node daemon of Grid Engine

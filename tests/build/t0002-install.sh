@@ -38,10 +38,19 @@ done >out
 test ! -s out
 ok 'the man page has its sections'
 
+for page in "$at"/share/man/man1/bats-mpi-*.1; do
+    groff -man -Tascii -P-bcu -ww "$page" 2>&1 >/dev/null
+done >out
+test ! -s out
+test -s "$at/share/man/man1/bats-mpi-alloc.1"
+ok 'each verb has a page, and groff has nothing to say against any'
+
 bash -n "$at/share/bash-completion/completions/bats-mpi" >out 2>&1
 grep -q 'complete .*bats-mpi' \
     "$at/share/bash-completion/completions/bats-mpi"
-ok 'bash understands the completion'
+zsh -n "$at/share/zsh/site-functions/_bats-mpi"
+fish -n "$at/share/fish/vendor_completions.d/bats-mpi.fish"
+ok 'bash, zsh and fish understand the completion'
 
 # Names of ours that no header has are nobody's to use.
 nm -D --defined-only "$at/lib/libbats.so.1" >names

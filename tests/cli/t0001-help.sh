@@ -55,12 +55,22 @@ else
     skip 'groff has nothing to say against it' 'no groff'
 fi
 
+alone --man alloc
+grep -q '^\.TH BATS.*alloc 1 ' out
+grep -q 'max.*jobs' out
+alone help alloc
+cp out help
+alone alloc --help
+cmp help out
+expect 2 alone help nonsense
+ok 'each verb has a page of its own, and help'
+
 # offers WORD...: what bash offers for the last of them.
+PATH=$(dirname "$BATS_MPI"):$PATH
 offers() {
-    bash -c 'eval "$("$1" --completion bash)"; shift
+    bash -c 'eval "$(bats-mpi --completion bash)"
         COMP_WORDS=(bats-mpi "$@") COMP_CWORD=$#; _bats_mpi
-        printf "%s\n" "${COMPREPLY[@]}" | sort | tr "\n" " "' \
-        - "$BATS_MPI" "$@"
+        printf "%s\n" "${COMPREPLY[@]}" | sort | tr "\n" " "' - "$@"
 }
 touch bag.txt
 test "$(offers run --bu)" = '--budget '
@@ -68,6 +78,7 @@ test "$(offers --policy bk)" = 'bkp '
 test "$(offers plan --ru)" = '--runtime '
 test "$(offers --clusters ba)" = 'bag.txt '
 test "$(offers pla)" = 'plan '
+test "$(offers help all)" = 'alloc '
 test "$(offers output --fa)" = '--failed '
 test "$(offers run --output '')" = 'lines none stream '
 test "$(offers tasks --sl)" = '--slowest '
@@ -75,6 +86,37 @@ test "$(offers status ba)" = 'bag.txt '
 test "$(offers record '')" = 'recover verify '
 test "$(offers record verify ba)" = 'bag.txt '
 ok 'bash completes verbs, options, choices and files'
+if command -v fish >/dev/null; then
+    bats-mpi --completion fish >bats-mpi.fish
+    HOME=$PWD fish -c 'source bats-mpi.fish
+        complete -C "bats-mpi alloc --sys"
+        complete -C "bats-mpi run --policy bk"' >out 2>err
+    grep -q '^--system	' out
+    grep -q '^bkp' out
+    ok 'so does fish'
+else
+    skip 'so does fish' 'no fish'
+fi
+# zsh completes only at a terminal: its functions are called with stand-ins.
+if command -v zsh >/dev/null; then
+    bats-mpi --completion zsh >_bats-mpi
+    cat >try.zsh <<'ZSH'
+compdef() { }
+_describe() { print -l -- "${(@P)2}" }
+_files() { print files }
+source ./_bats-mpi
+words=(bats-mpi alloc --sys) CURRENT=3
+_bats_mpi
+words=(bats-mpi run --clusters ba) CURRENT=4
+_bats_mpi
+ZSH
+    zsh -f try.zsh >out 2>err
+    grep -q '^--system:' out
+    tail -n 1 out | grep -qx files
+    ok 'and zsh'
+else
+    skip 'and zsh' 'no zsh'
+fi
 
 # ---- mistakes ----
 
