@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/heap.h"
+
 /* Relative tolerance for rounding errors in money and time. */
 #define NOISE 1e-9
 /* Assumed runtime before any result: so small that all tasks are
@@ -48,7 +50,11 @@ struct place {
     uint32_t ranked, gone;  /* weights and lost machines when the rule was
                                made */
     uint32_t results;       /* and DONE tasks then */
-    struct ready *ready;    /* the round's tasks, in order */
+    struct ready *ready;    /* the round's tasks, in order, if there are
+                               several workflows */
+    struct bats_heap next;  /* otherwise: places in the bag's order, highest
+                               task first, of those whose parents there are
+                               taken */
     struct spending *money; /* by workflow; the last entry is the run's */
     uint32_t turn;          /* the workflow in turn */
     double *free;           /* by slot: time when free; INFINITY: not
@@ -57,6 +63,7 @@ struct place {
     struct offered offered[OFFERS];
     double *category_cost; /* by category: least cost of a task in the round;
                               < 0: not known yet */
+    uint32_t *example;     /* by category: one of its tasks */
     struct bats_position *answer; /* by slot: its task, or BATS_NO_POSITION */
     struct stamp stamp;
     bool is_late; /* a task had no offer in time in the last round */
@@ -158,14 +165,9 @@ static bool has_begun(const struct state *s, uint32_t i)
            s->bag.state[i] != BATS_TASK_WAITING;
 }
 
-static void count_money(struct place *p, const struct state *s)
+/* Looks at every task. */
+static void count_tasks(struct place *p, const struct state *s)
 {
-    uint32_t n = place_workflows(s);
-    for (uint32_t i = 0; i < s->known.categories.n; i++)
-        p->category_cost[i] = -1;
-    for (uint32_t i = 0; i < n; i++)
-        p->money[i] = (struct spending){.left = place_money(s, i)};
-    p->money[n] = (struct spending){.left = place_money_of_run(s)};
     for (uint32_t i = 0; i < s->bag.n; i++) {
         if (has_begun(s, i))
             continue;
@@ -181,6 +183,38 @@ static void count_money(struct place *p, const struct state *s)
         double cost = place_running_cost(s, i);
         p->money[place_workflow(s, task)].squares += cost * cost;
     }
+}
+
+/* The same of one workflow whose runtimes are learned, without the squares:
+ * nothing doubts learned runtimes. */
+static void count_categories(struct place *p, const struct state *s)
+{
+    const struct categories *k = &s->known.categories;
+    double *rest = &p->money[0].rest;
+    for (uint32_t i = 0; k->n > 1 && i < s->n_slots; i++)
+        if (s->slots[i].n_tasks > 0 && !s->slots[i].is_replica)
+            *rest -= least_cost_now(p, s, s->bag.index[s->slots[i].head.i]);
+    for (uint32_t i = 0; i < k->n; i++) {
+        uint32_t left =
+            k->n > 1 ? k->left[i]
+                     : bats_bag_left(&s->bag) - bats_bag_running(&s->bag);
+        if (left > 0)
+            *rest += left * least_cost_now(p, s, p->example[i]);
+    }
+}
+
+static void count_money(struct place *p, const struct state *s)
+{
+    uint32_t n = place_workflows(s);
+    for (uint32_t i = 0; i < s->known.categories.n; i++)
+        p->category_cost[i] = -1;
+    for (uint32_t i = 0; i < n; i++)
+        p->money[i] = (struct spending){.left = place_money(s, i)};
+    p->money[n] = (struct spending){.left = place_money_of_run(s)};
+    if (s->money.purses.n > 0 || s->known.categories.told)
+        count_tasks(p, s);
+    else
+        count_categories(p, s);
     for (uint32_t i = 0; i < n; i++) {
         p->money[n].rest += p->money[i].rest;
         p->money[n].squares += p->money[i].squares;
@@ -470,9 +504,37 @@ static void take_turns(struct place *p, const struct state *s, uint32_t n)
     qsort(p->ready, n, sizeof *p->ready, by_keys);
 }
 
+/* The bag's order is a heap by height. */
+static void open_place(struct place *p, const struct state *s, uint32_t place)
+{
+    if (place < bats_bag_ready(&s->bag))
+        bats_heap_set(&p->next, place,
+                      -s->known.height[s->bag.index[s->bag.order[place].i]]);
+}
+
+/* The i-th task of the round. */
+static struct ready next_ready(struct place *p, const struct state *s,
+                               uint32_t i)
+{
+    uint32_t place = 0;
+    if (s->money.purses.n > 0)
+        return p->ready[i];
+    bats_heap_first(&p->next, &place);
+    bats_heap_remove(&p->next, place);
+    open_place(p, s, 2 * place + 1);
+    open_place(p, s, 2 * place + 2);
+    return (struct ready){.task = s->bag.order[place]};
+}
+
 static void gather(struct place *p, const struct state *s)
 {
     uint32_t n = bats_bag_ready(&s->bag);
+    if (s->money.purses.n == 0) {
+        while (p->next.n > 0)
+            bats_heap_remove(&p->next, p->next.item[p->next.n - 1].id);
+        open_place(p, s, 0);
+        return;
+    }
     bool is_due = p->kind->turn == PLACE_BY_DEADLINE;
     for (uint32_t i = 0; i < n; i++) {
         struct bats_position task = s->bag.order[i];
@@ -486,7 +548,7 @@ static void gather(struct place *p, const struct state *s)
                            .task = task};
     }
     qsort(p->ready, n, sizeof *p->ready, by_keys);
-    if (!is_due && s->money.purses.n > 0)
+    if (!is_due)
         take_turns(p, s, n);
 }
 
@@ -498,30 +560,33 @@ static void spend(struct spending *m, double price, double least)
     m->squares += price * price - least * least;
 }
 
+/* A round ends after this many tasks in a row without an offer. */
+#define REFUSED 64
+
 static void make_round(struct place *p, const struct state *s)
 {
-    uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s);
+    uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s), refused = 0;
     update_rule(p, s);
     p->is_late = p->is_dear = false;
     if (idle == 0)
         return;
     count_money(p, s);
     gather(p, s);
-    for (uint32_t i = 0; i < n && idle > 0; i++) {
-        const struct ready *r = &p->ready[i];
-        struct spending *own = &p->money[r->workflow],
+    for (uint32_t i = 0; i < n && idle > 0 && refused < REFUSED; i++) {
+        const struct ready r = next_ready(p, s, i);
+        struct spending *own = &p->money[r.workflow],
                         *run = &p->money[place_workflows(s)];
-        double price = 0,
-               least = least_cost_now(p, s, s->bag.index[r->task.i]);
-        uint32_t slot = choose(p, s, r, &price);
+        double price = 0, least = least_cost_now(p, s, s->bag.index[r.task.i]);
+        uint32_t slot = choose(p, s, &r, &price);
+        refused = slot == NO_SLOT ? refused + 1 : 0;
         if (slot == NO_SLOT)
             continue;
         spend(own, price, least);
         spend(run, price, least);
         if (s->slots[slot].n_tasks > 0 || bats_is_position(p->answer[slot]))
             continue; /* it waits for an earlier task there */
-        p->answer[slot] = r->task;
-        p->turn = (r->workflow + 1) % place_workflows(s);
+        p->answer[slot] = r.task;
+        p->turn = (r.workflow + 1) % place_workflows(s);
         idle--;
     }
 }
@@ -587,15 +652,19 @@ int place_init(void *self, const struct state *s,
     p->rule.latest = calloc(nodes, sizeof *p->rule.latest);
     p->rule.price = calloc(flows, sizeof *p->rule.price);
     p->least = calloc(nodes, sizeof *p->least);
-    p->ready = calloc(s->bag.n, sizeof *p->ready);
+    p->ready = calloc(s->money.purses.n > 0 ? s->bag.n : 1, sizeof *p->ready);
     p->money = calloc(flows + 1, sizeof *p->money);
     p->free = calloc(s->n_slots, sizeof *p->free);
     p->slots = calloc(2 * (size_t)s->n_slots, sizeof *p->slots);
     p->category_cost = calloc(s->known.categories.n, sizeof *p->category_cost);
+    p->example = calloc(s->known.categories.n, sizeof *p->example);
     p->answer = calloc(s->n_slots, sizeof *p->answer);
     if (p->rule.latest && p->rule.price && p->least && p->ready && p->money &&
-        p->free && p->slots && p->category_cost && p->answer) {
+        p->free && p->slots && p->category_cost && p->example && p->answer &&
+        bats_heap_init(&p->next, s->money.purses.n > 0 ? 1 : s->bag.n)) {
         divide(p, s);
+        for (uint32_t i = 0; i < s->bag.n; i++)
+            p->example[category_of(s, i)] = i;
         return 0;
     }
 no_memory:
@@ -615,6 +684,8 @@ void place_release(void *self)
     free(p->free);
     free(p->slots);
     free(p->category_cost);
+    free(p->example);
+    bats_heap_release(&p->next);
     free(p->answer);
     free(p);
 }

@@ -12,8 +12,10 @@
  *
  * with spare = money left - least cost of all tasks not begun; DP of the last
  * tasks is the deadline. The policy's `choose` picks one of them. A task
- * without an offer waits for another round. Data transfer is part of a task's
- * runtime, as it does not depend on the machine (section III.C).
+ * without an offer waits for another round; after 64 in a row the round ends.
+ * Data transfer is part of a task's runtime, as it does not depend on the
+ * machine (section III.C). A round looks at all slots, and at all tasks only
+ * where there are several workflows or told runtimes.
  *
  * Each of several workflows (bats/purse.h) has its own money and deadline,
  * within those of the run. A workflow past its deadline comes last.
