@@ -9,7 +9,7 @@
 
 # ---- the master ----
 
-tasks master 60
+tasks master 36
 start master
 within 60 ran master 6
 kill -KILL $master
@@ -19,7 +19,7 @@ within_held master
 ok 'when the run is killed, its jobs end themselves within what was held'
 start master --resume
 expect 0 wait $master
-done_all master 60
+done_all master 36
 kept master
 ok 'with --resume it does the rest within the same budget'
 
@@ -42,14 +42,14 @@ ok 'a job that begins and finds no run ends within a lease'
 
 # kills NAME PROCESSES SIGNAL: of the first job, when some tasks have run.
 kills() {
-    tasks "$1" 40
+    tasks "$1" 28
     start "$1"
     within 60 ran "$1" 6
     job=$(jobs | head -n 1)
     test -n "$(at "$2" "$job")"
     kill -"$3" $(at "$2" "$job")
     expect 0 wait $master
-    done_all "$1" 40
+    done_all "$1" 28
     kept "$1"
 }
 kills watchdog "$lease" KILL
