@@ -82,7 +82,6 @@ TEST(all_that_is_held_works_as_long_as_there_are_tasks)
  * and a budget below that starts nothing. */
 TEST(a_short_job_is_billed_the_least)
 {
-    struct bats_error err;
     set_up(&bats_policy_rr);
     play();
     assert_true(w->makespan < 4 * BATS_HOUR);
@@ -100,8 +99,7 @@ TEST(a_short_job_is_billed_the_least)
 static int may_begin(void)
 {
     struct bats_sched *s;
-    struct bats_error err;
-    assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), 0);
+    assert_ok(bats_sched_create(&w->o.sched, &s, &err));
     int rc = bats_sched_may_begin(s, &err);
     bats_sched_destroy(s);
     return rc;

@@ -59,7 +59,6 @@ TEST(a_door_is_read_as_it_was_written)
 TEST(a_door_is_that_of_one_master)
 {
     struct bats_door door = {.host = "login1", .port = 1, .auth = auth}, read;
-    struct bats_error err;
     char moved[sizeof path + 10];
     int fd, other, third;
     snprintf(moved, sizeof moved, "%s.moved", path);

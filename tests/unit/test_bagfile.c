@@ -13,8 +13,7 @@ static struct bats_bagfile *load(const char *text)
     struct bats_bagfile *bag = NULL;
     struct bats_error err = {0, ""};
     write_text(path, text);
-    if (bats_bagfile_load(path, &bag, &err))
-        fail_msg("%s", err.text);
+    assert_ok(bats_bagfile_load(path, &bag, &err));
     return bag;
 }
 
@@ -124,9 +123,8 @@ TEST(standard_input_is_read_to_its_end)
     expect_command(bag, 1, "b", 2);
     bats_bagfile_destroy(bag);
 
-    struct bats_error err;
-    assert_int_equal(bats_bagfile_load("-", &bag, &err), BATS_EINPUT);
-    assert_string_equal(err.text, "standard input: no task in this bag");
+    assert_refused(bats_bagfile_load("-", &bag, &err), BATS_EINPUT,
+                   "standard input: no task in this bag");
     dup2(saved, STDIN_FILENO);
     close(saved);
     close(ends[0]);
@@ -461,12 +459,10 @@ TEST(a_bag_without_task_is_refused)
 TEST(files_that_cannot_be_read_are_refused)
 {
     struct bats_bagfile *bag = NULL;
-    struct bats_error err;
-    assert_int_equal(bats_bagfile_load("/nowhere/bag", &bag, &err),
-                     BATS_EINPUT);
-    assert_string_equal(err.text, "/nowhere/bag: No such file or directory");
-    assert_int_equal(bats_bagfile_load("/", &bag, &err), BATS_EINPUT);
-    assert_string_equal(err.text, "/: Is a directory");
+    assert_refused(bats_bagfile_load("/nowhere/bag", &bag, &err), BATS_EINPUT,
+                   "/nowhere/bag: No such file or directory");
+    assert_refused(bats_bagfile_load("/", &bag, &err), BATS_EINPUT,
+                   "/: Is a directory");
     write_text(path, "a\n");
     char below[sizeof path + 2];
     sprintf(below, "%s/x", path);

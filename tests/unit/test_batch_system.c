@@ -96,14 +96,12 @@ static struct bats_site discover(void)
     struct bats_node nodes[2] = {{.host = "n1.site.org"},
                                  {.host = "n2.site.org"}};
     struct bats_site site;
-    struct bats_error err;
     for (int i = 0; i < 2; i++) {
         const char *queue = bats_batch_partition(nodes[i].host);
         snprintf(nodes[i].partition, sizeof nodes[i].partition, "%s",
                  queue != NULL ? queue : "");
     }
-    if (bats_site_discover(nodes, 2, 0, BATS_SITE_AUTO, &site, &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_site_discover(nodes, 2, 0, BATS_SITE_AUTO, &site, &err));
     return site;
 }
 
@@ -137,7 +135,6 @@ TEST_WITH(nodes_are_found_in_any_order, reset, NULL)
 TEST_WITH(a_system_that_does_not_answer_may_know_the_end, reset, NULL)
 {
     struct bats_allocation a;
-    struct bats_error err;
     setenv("POOL_IS_DOWN", "1", 1);
     assert_int_equal(bats_batch_ask(1, &a, &err), BATS_ESYS);
     assert_string_equal(a.job, "77.head");

@@ -32,9 +32,7 @@ static struct bats_sched *create_on(const struct bats_graph *graph, bool kinds,
         .window = 1000 * BATS_HOUR,
         .budget = BATS_UNLIMITED};
     struct bats_sched *s;
-    struct bats_error err;
-    if (bats_sched_create(&o, &s, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_create(&o, &s, &err));
     return s;
 }
 
@@ -52,10 +50,8 @@ static bats_time now;
 static uint32_t tell(struct bats_sched *s, struct bats_event event)
 {
     struct bats_command c;
-    struct bats_error err;
     uint32_t task = BATS_NO_TASK;
-    if (bats_sched_handle(s, now, &event, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_handle(s, now, &event, &err));
     bats_sched_check(s);
     while (bats_sched_next(s, &c))
         if (c.type == BATS_COMMAND_RUN && c.machine == 0)
@@ -86,9 +82,7 @@ static uint32_t begin(struct bats_sched *s)
 static struct bats_graph graph(void)
 {
     struct bats_graph g;
-    struct bats_error err;
-    assert_int_equal(
-        bats_graph_init(&g, TASKS, TASKS + 1, edges, 7, &err), 0);
+    assert_ok(bats_graph_init(&g, TASKS, TASKS + 1, edges, 7, &err));
     return g;
 }
 
@@ -124,12 +118,11 @@ TEST(forecast_of_a_large_graph_counts_the_tasks_of_its_chain)
     enum { MANY = 300 };
     struct bats_edge chain[MANY - 1];
     struct bats_graph g;
-    struct bats_error err;
     struct bats_sched *s;
     struct bats_sched_status status;
     for (uint32_t i = 0; i + 1 < MANY; i++)
         chain[i] = (struct bats_edge){i, i + 1};
-    assert_int_equal(bats_graph_init(&g, MANY, MANY, chain, MANY - 1, &err), 0);
+    assert_ok(bats_graph_init(&g, MANY, MANY, chain, MANY - 1, &err));
     const struct bats_cluster cluster = {.charge = BATS_UNIT, .max = 4};
     const struct bats_machine_spec machines[4] = {
         {0, 1}, {0, 1}, {0, 1}, {0, 1}};
@@ -142,8 +135,7 @@ TEST(forecast_of_a_large_graph_counts_the_tasks_of_its_chain)
                                    .n_machines = 4,
                                    .window = 1000 * BATS_HOUR,
                                    .budget = BATS_UNLIMITED};
-    if (bats_sched_create(&o, &s, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_create(&o, &s, &err));
     now = 1;
     assert_int_equal(tell(s, (struct bats_event){.type = BATS_EVENT_JOINED}),
                      0);
@@ -191,9 +183,7 @@ static void tell_both(struct bats_sched *s, struct bats_event event,
                       uint32_t *runs)
 {
     struct bats_command c;
-    struct bats_error err;
-    if (bats_sched_handle(s, now, &event, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_handle(s, now, &event, &err));
     bats_sched_check(s);
     while (bats_sched_next(s, &c))
         if (c.type == BATS_COMMAND_RUN)

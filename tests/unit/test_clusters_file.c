@@ -338,13 +338,10 @@ TEST(files_without_cluster_are_refused)
 TEST(files_that_cannot_be_read_are_refused)
 {
     struct bats_clusters_file *file = NULL;
-    struct bats_error err;
-    assert_int_equal(bats_clusters_file_load("/nowhere", 0, &file, &err),
-                     BATS_EINPUT);
-    assert_string_equal(err.text, "/nowhere: No such file or directory");
-    assert_int_equal(bats_clusters_file_load("/", 0, &file, &err),
-                     BATS_EINPUT);
-    assert_string_equal(err.text, "/: Is a directory");
+    assert_refused(bats_clusters_file_load("/nowhere", 0, &file, &err),
+                   BATS_EINPUT, "/nowhere: No such file or directory");
+    assert_refused(bats_clusters_file_load("/", 0, &file, &err), BATS_EINPUT,
+                   "/: Is a directory");
     assert_null(file);
     bats_clusters_file_destroy(NULL);
 }
@@ -353,16 +350,14 @@ TEST(a_text_is_read_as_a_file)
 {
     struct bats_clusters_file *file = NULL;
     struct bats_error err = {0, ""};
-    assert_int_equal(bats_clusters_text_load("[cluster x]\ncharge = 2\n",
-                                             "here", 0, &file, &err),
-                     0);
+    assert_ok(bats_clusters_text_load("[cluster x]\ncharge = 2\n", "here", 0,
+                                      &file, &err));
     assert_int_equal(file->n_sections, 1);
     assert_true(file->sections[0].model.cluster.charge == 2 * BATS_UNIT);
     bats_clusters_file_destroy(file);
-    assert_int_equal(
+    assert_refused(
         bats_clusters_text_load("[cluster x]\n", "here", 0, &file, &err),
-        BATS_EINPUT);
-    assert_string_equal(err.text, "here:1: [cluster x] has no charge");
+        BATS_EINPUT, "here:1: [cluster x] has no charge");
 }
 
 TEST(prices_and_lifetimes_are_read)
@@ -457,8 +452,7 @@ TEST(prices_and_lifetimes_that_make_no_sense_are_refused)
 static enum bats_billing_model billing_of(const char *text)
 {
     struct bats_clusters_file *file;
-    struct bats_error err;
-    assert_int_equal(bats_clusters_text_load(text, "f", 0, &file, &err), 0);
+    assert_ok(bats_clusters_text_load(text, "f", 0, &file, &err));
     enum bats_billing_model model = file->billing;
     bats_clusters_file_destroy(file);
     return model;

@@ -105,7 +105,6 @@ static void check_invariants(void *context, const struct bats_sched *s)
 static void play(struct run *r)
 {
     struct bats_sched *s;
-    struct bats_error err;
     r->o.sched.clusters = r->clusters;
     r->o.sched.expected = r->expected;
     r->o.sched.machines = r->machines;
@@ -114,8 +113,7 @@ static void play(struct run *r)
     r->o.after = check_invariants;
     r->o.on_event = count;
     r->o.context = r;
-    if (bats_sim_run(&r->o, &s, &r->makespan, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sim_run(&r->o, &s, &r->makespan, &err));
     bats_sched_status(s, &r->status);
     bats_sched_destroy(s);
 }

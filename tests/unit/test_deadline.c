@@ -46,7 +46,6 @@ static void count_risky(void *context, bats_time now,
 static struct bats_world_result play_bag(const char *bag, const char *run,
                                          bool informed)
 {
-    struct bats_error err;
     struct bats_scenario *s;
     struct bats_world *w;
     struct bats_world_result r;
@@ -60,8 +59,7 @@ static struct bats_world_result play_bag(const char *bag, const char *run,
             "[cluster dear]\nmachines = 8\ncharge = 4\n%s\n",
             run, bag, dear);
     assert_int_equal(fclose(out), 0);
-    if (bats_scenario_load(path, &s, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_scenario_load(path, &s, &err));
     s->informed = informed;
     watch.context = &s->goal.deadline;
     n_risky = 0;
@@ -261,9 +259,7 @@ TEST(what_is_reclaimed_makes_nobody_late)
             .noise_seed = seed};
         struct bats_sched_status status;
         struct bats_sched *s;
-        struct bats_error err;
-        if (bats_sim_run(&o, &s, &end, &err) < 0)
-            fail_msg("%s", err.text);
+        assert_ok(bats_sim_run(&o, &s, &end, &err));
         bats_sched_status(s, &status);
         bats_sched_destroy(s);
         assert_int_equal(status.done, TASKS);

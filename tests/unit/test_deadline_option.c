@@ -7,7 +7,6 @@
 static struct bats_deadline parse(const char *text)
 {
     struct bats_deadline d;
-    struct bats_error err;
     if (bats_deadline_parse(text, NOON, &d, &err) < 0)
         fail_msg("%s: %s", text, err.text);
     return d;
@@ -55,9 +54,8 @@ TEST(a_percentage_waits_for_what_is_known)
 static void refuse(const char *text, const char *sentence)
 {
     struct bats_deadline d;
-    struct bats_error err;
-    assert_int_equal(bats_deadline_parse(text, NOON, &d, &err), BATS_EINPUT);
-    assert_string_equal(err.text, sentence);
+    assert_refused(bats_deadline_parse(text, NOON, &d, &err), BATS_EINPUT,
+                   sentence);
 }
 
 TEST(what_is_no_deadline_is_refused)

@@ -47,7 +47,6 @@ struct world {
 
 static void tell(struct world *w, struct bats_event event)
 {
-    struct bats_error err;
     must(bats_journal_handle(&w->journal, w->sched, w->now, &event, &err),
          &err);
 }
@@ -80,7 +79,6 @@ static void obey(struct world *w, const struct bats_command *c)
 /* As the master does it. */
 static void commit(struct world *w)
 {
-    struct bats_error err;
     struct bats_command c;
     size_t at = 0;
     int rc =
@@ -122,7 +120,6 @@ static void end_task(struct world *w, uint32_t machine)
         .outcome = done ? BATS_RECORD_RESULT : BATS_RECORD_PREEMPTED,
         .stream = -1,
     };
-    struct bats_error err;
     must(bats_record_attempt(w->record, w->now, &attempt, &err), &err);
 }
 
@@ -152,7 +149,6 @@ static void step(struct world *w)
 static bool open_bag(struct world *w, const struct bats_sched_options *o,
                      struct bats_sched_options *engine)
 {
-    struct bats_error err;
     char command[32];
     struct bats_record_session session = {.bag = "bag", .engine = engine};
     int rc = bats_record_open(PATH, &w->record, &err);
@@ -197,7 +193,6 @@ static struct bill play(void)
         .preempt_lead = LEAD,
     };
     struct bats_sched_options engine;
-    struct bats_error err;
     struct bill bill = {0};
     struct world w = {.task = {BATS_NO_TASK, BATS_NO_TASK}, .charged = -1};
 
@@ -234,7 +229,6 @@ static struct bill play(void)
 /* The bill of the last session says what the record does. */
 static void check(const struct bill *bill)
 {
-    struct bats_error err;
     struct bats_view *view;
     struct bats_view_status st;
     const struct bats_sched_status *b = &bill->books.status;

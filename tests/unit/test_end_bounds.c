@@ -94,7 +94,6 @@ TEST(equal_tasks_have_narrow_bounds)
 TEST(without_two_results_nothing_is_known)
 {
     struct bats_sched *s;
-    struct bats_error err;
     bats_time low, high;
     struct bats_cluster cluster = {.name = "c", .charge = BATS_UNIT, .max = 1};
     struct bats_machine_spec machine = {0, 1};
@@ -107,12 +106,11 @@ TEST(without_two_results_nothing_is_known)
                                    .window = BATS_HOUR,
                                    .budget = BATS_UNLIMITED,
                                    .seed = 1};
-    assert_int_equal(bats_sched_create(&o, &s, &err), 0);
+    assert_ok(bats_sched_create(&o, &s, &err));
     struct bats_event ev = {.type = BATS_EVENT_JOINED};
     for (int ended = 0; ended <= 2; ended++) {
         struct bats_command c;
-        assert_int_equal(bats_sched_handle(s, ended * BATS_MINUTE, &ev, &err),
-                         0);
+        assert_ok(bats_sched_handle(s, ended * BATS_MINUTE, &ev, &err));
         assert_int_equal(bats_sched_end_bounds(s, &low, &high), ended == 2);
         while (bats_sched_next(s, &c))
             if (c.type == BATS_COMMAND_RUN)

@@ -58,10 +58,8 @@ static void expect(const struct bats_schedule *s, const struct printed *p)
 static void expect_all(struct scenario *s, const struct printed *p, int n)
 {
     struct bats_schedule offers[BATS_OFFERS];
-    struct bats_error err;
 
-    if (bats_estimate_offers(estimator(s), offers, NULL, &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_estimate_offers(estimator(s), offers, NULL, &err));
     for (int i = 0; i < n; i++)
         expect(&offers[p[i].offer], &p[i]);
 }
@@ -259,23 +257,21 @@ TEST(too_small_a_budget_names_the_least)
 {
     struct scenario s = s4_1(15.15);
     struct bats_schedule schedule;
-    struct bats_error err;
     bats_money least;
 
     s.e.currency = "SU";
-    assert_int_equal(
+    assert_refused(
         bats_estimate_for_budget(estimator(&s), CENTS(73199), &schedule, &err),
-        BATS_EBUDGET);
-    assert_string_equal(err.text, "963 tasks cannot be done for 731.99 SU; "
-                                  "for 732 SU they can");
+        BATS_EBUDGET,
+        "963 tasks cannot be done for 731.99 SU; "
+        "for 732 SU they can");
     assert_false(schedule.plan.feasible);
     assert_true(schedule.plan.cost <= CENTS(73199));
     assert_int_equal(bats_estimate_least_budget(estimator(&s), &least, NULL),
                      0);
     assert_int_equal(least, CENTS(73200));
-    assert_int_equal(
-        bats_estimate_for_budget(estimator(&s), CENTS(73200), &schedule, &err),
-        0);
+    assert_ok(bats_estimate_for_budget(estimator(&s), CENTS(73200), &schedule,
+                                       &err));
 }
 
 /* Alone a needs 6 windows of 4, b 6 windows of 3 and c, which does 5 tasks in
@@ -299,25 +295,22 @@ TEST(deadline_gets_the_cheapest)
 {
     struct scenario s = s4_1(15.15);
     struct bats_schedule schedule;
-    struct bats_error err;
 
-    assert_int_equal(bats_estimate_for_deadline(estimator(&s), 4 * BATS_HOUR,
-                                                &schedule, &err),
-                     0);
+    assert_ok(bats_estimate_for_deadline(estimator(&s), 4 * BATS_HOUR,
+                                         &schedule, &err));
     assert_int_equal(schedule.plan.machines[0], 32);
     assert_int_equal(schedule.plan.machines[1], 29);
     assert_int_equal(schedule.plan.cost, CENTS(4 * 44400));
     assert_int_equal(schedule.budget, schedule.plan.cost);
     /* 963 x 15.15 / 64 = 227.96 minutes */
-    assert_int_equal(bats_estimate_for_deadline(
-                         estimator(&s), 228 * BATS_MINUTE, &schedule, &err),
-                     0);
+    assert_ok(bats_estimate_for_deadline(estimator(&s), 228 * BATS_MINUTE,
+                                         &schedule, &err));
     assert_int_equal(schedule.plan.machines[1], 32);
-    assert_int_equal(bats_estimate_for_deadline(
-                         estimator(&s), 227 * BATS_MINUTE, &schedule, &err),
-                     BATS_EDEADLINE);
-    assert_string_equal(err.text, "963 tasks cannot be done in 3h47m; with "
-                                  "all machines they take 3h48m");
+    assert_refused(bats_estimate_for_deadline(estimator(&s), 227 * BATS_MINUTE,
+                                              &schedule, &err),
+                   BATS_EDEADLINE,
+                   "963 tasks cannot be done in 3h47m; with "
+                   "all machines they take 3h48m");
     assert_int_equal(schedule.plan.machines[1], 32);
 }
 
@@ -361,7 +354,6 @@ TEST(unknown_clusters_are_not_used)
 {
     struct scenario s = s4_1(15.15);
     struct bats_schedule offers[BATS_OFFERS];
-    struct bats_error err;
 
     s.runtimes[1].mean = 0;
     assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL, NULL),
@@ -425,7 +417,6 @@ TEST(each_policy_has_its_names)
     const char *const bad[] = {"",         "1",  "cheap",       "cheapest ",
                                "fastest-", "11", "cheapest+30%"};
     struct bats_choice choice = {.offer = BATS_OFFER_NONE};
-    struct bats_error err;
 
     for (int plans = 0; plans < 2; plans++) {
         enum bats_plans mine = (enum bats_plans)plans;
@@ -434,7 +425,7 @@ TEST(each_policy_has_its_names)
             const char *name = names[plans][i];
             bool both =
                 strcmp(name, "cheapest") == 0 || strcmp(name, "fastest") == 0;
-            assert_int_equal(bats_choice_parse(mine, name, &choice, &err), 0);
+            assert_ok(bats_choice_parse(mine, name, &choice, &err));
             assert_string_equal(bats_offer_name(choice.offer), name);
             assert_int_equal(bats_choice_parse(other, name, &choice, &err),
                              both ? 0 : BATS_EINPUT);

@@ -10,9 +10,7 @@ static const double values[] = {3600, 2.5};
 static double value_of(const char *text)
 {
     double value = NAN;
-    struct bats_error err;
-    if (bats_expression_value(text, names, values, 2, &value, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_expression_value(text, names, values, 2, &value, &err));
     return value;
 }
 
@@ -46,7 +44,6 @@ TEST(mistakes_are_named_by_place)
         {".", "a number or a name is missing"}};
     char deep[BATS_EXPRESSION_MAX + 10];
     double value;
-    struct bats_error err;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(bats_expression_value(wrong[i][0], names, values, 2,
                                                &value, &err),

@@ -19,7 +19,6 @@ static int handle(enum bats_event_type type, uint32_t machine, uint32_t task)
     struct bats_event event = {
         .type = type, .machine = machine, .task = task, .runtime = 7};
     struct bats_command c;
-    struct bats_error err;
     int rc = bats_sched_handle(p->s, 0, &event, &err);
     bats_sched_check(p->s);
     while (bats_sched_next(p->s, &c)) {
@@ -39,7 +38,6 @@ static void begin(struct bats_sched_options o)
     static const struct bats_cluster cluster = {
         .name = "c", .charge = BATS_UNIT, .max = 2};
     static const struct bats_machine_spec machines[] = {{0, 1}, {0, 1}};
-    struct bats_error err;
     o.policy = &bats_policy_rr;
     o.n_tasks = TASKS;
     o.n_machines = 2;
@@ -51,8 +49,7 @@ static void begin(struct bats_sched_options o)
         o.budget = 1000 * BATS_UNIT;
     bats_sched_destroy(p->s);
     *p = (struct play){.s = NULL};
-    if (bats_sched_create(&o, &p->s, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_create(&o, &p->s, &err));
 }
 
 /* It joins with that task. */

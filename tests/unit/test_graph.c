@@ -12,9 +12,7 @@ static struct bats_graph make(uint32_t n_tasks, uint32_t n_nodes,
                               const struct bats_edge *edges, uint64_t n)
 {
     struct bats_graph g;
-    struct bats_error err;
-    if (bats_graph_init(&g, n_tasks, n_nodes, edges, n, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_graph_init(&g, n_tasks, n_nodes, edges, n, &err));
     return g;
 }
 
@@ -34,7 +32,6 @@ TEST(children_keep_their_order_and_count_once)
 TEST(node_that_is_not_there_is_refused)
 {
     struct bats_graph g;
-    struct bats_error err;
     const struct bats_edge edge = {0, 3};
     assert_int_equal(bats_graph_init(&g, 3, 3, &edge, 1, &err), BATS_EINPUT);
 }
@@ -45,7 +42,6 @@ TEST(circle_is_named_in_its_order)
     const struct bats_edge edges[] = {{0, 1}, {1, 3}, {3, 4}, {4, 1}, {3, 2}};
     struct bats_graph g = make(5, 5, edges, 5);
     uint32_t order[5], n;
-    struct bats_error err;
     assert_int_equal(bats_graph_sort(&g, order, &n, &err), 1);
     assert_int_equal(n, 3);
     for (uint32_t i = 0; i < n; i++) {
@@ -72,7 +68,6 @@ TEST(heights_are_the_longest_chains)
     uint32_t order[5], n;
     int64_t height[5];
     const int64_t expected[5] = {3, 2, 2, 1, 1};
-    struct bats_error err;
     assert_int_equal(bats_graph_sort(&g, order, &n, &err), 5);
     bats_graph_heights(&g, order, height);
     assert_memory_equal(height, expected, sizeof expected);
@@ -86,7 +81,6 @@ TEST(chain_goes_where_the_weight_is)
     struct bats_graph g = make(4, 5, edges, 4);
     uint32_t order[5], next[5], n;
     double weight[5] = {1, 3, 0.5, 4, 0};
-    struct bats_error err;
     assert_int_equal(bats_graph_sort(&g, order, &n, &err), 5);
     assert_int_equal(bats_graph_chain(&g, order, weight, next), 0);
     assert_true(weight[0] == 5 && weight[2] == 4.5 && weight[4] == 4);
@@ -139,8 +133,7 @@ TEST(flat_graph_waits_for_the_same_tasks)
                 if (gsl_rng_uniform(rng) < .2)
                     edges[n_edges++] = (struct bats_edge){nodes[i], nodes[k]};
         struct bats_graph g = make(n_tasks, n, edges, n_edges), down, up;
-        struct bats_error err;
-        assert_int_equal(bats_graph_flatten(&g, &down, &up, &err), 0);
+        assert_ok(bats_graph_flatten(&g, &down, &up, &err));
         for (uint32_t a = 0; a < n_tasks; a++)
             for (uint32_t b = 0; b < n_tasks; b++) {
                 assert_int_equal(comes_before(&g, a, b, false),

@@ -41,8 +41,7 @@ static const char xml[] =
 TEST(hosts_of_a_job_are_nodes_and_its_queues_are_parts)
 {
     struct bats_allocation a = {0};
-    struct bats_error err;
-    assert_int_equal(bats_gridengine_read_hosts(hosts, &a, &err), 0);
+    assert_ok(bats_gridengine_read_hosts(hosts, &a, &err));
     bats_allocation_sort(&a);
     assert_int_equal(a.n_nodes, 3);
     assert_int_equal(a.n_parts, 2);
@@ -286,9 +285,8 @@ TEST(options_that_break_a_budget_are_refused)
 TEST(words_of_another_system_change_nothing)
 {
     struct bats_allocation a = {0};
-    struct bats_error err;
     int64_t limit_s = 0;
-    assert_int_equal(bats_gridengine_read_hosts("n1 slots=4\n", &a, &err), 0);
+    assert_ok(bats_gridengine_read_hosts("n1 slots=4\n", &a, &err));
     bats_gridengine_read_charges("error: no host\n", &a);
     bats_gridengine_read_job("", "1", &a, &limit_s);
     bats_gridengine_read_queue("h_rt 5\n", 0, &limit_s);

@@ -94,7 +94,6 @@ TEST(text_is_all_that_was_added_with_a_NUL_behind_it)
 TEST(text_that_lacks_something_says_so_until_it_is_empty)
 {
     struct bats_text text = {0};
-    struct bats_error err;
     bats_text_add(&text, "ab");
     bats_text_put(&text, "", SIZE_MAX - 2); /* no machine has so much */
     bats_text_add(&text, "c");

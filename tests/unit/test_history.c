@@ -153,17 +153,16 @@ TEST(a_run_counts_once)
 {
     struct bats_store *store;
     struct bats_past past;
-    struct bats_error err;
     char *path = fresh();
-    assert_int_equal(bats_store_open(path, false, &store, &err), 0);
+    assert_ok(bats_store_open(path, false, &store, &err));
     assert_null(store);
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
-    assert_int_equal(bats_store_has(store, "a", &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
+    assert_ok(bats_store_has(store, "a", &err));
     assert_int_equal(add(store, "a", 1700000000, "sim", 8, &err), 1);
     assert_int_equal(bats_store_has(store, "a", &err), 1);
-    assert_int_equal(add(store, "a", 1700000001, "sim", 9, &err), 0);
+    assert_ok(add(store, "a", 1700000001, "sim", 9, &err));
     assert_int_equal(add(store, "b", 1700000002, "fit", 9, &err), 1);
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_ok(bats_store_read(store, &past, &err));
     assert_int_equal(past.n_rows, 4);
     assert_int_equal(past.n_kinds, 2);
     assert_int_equal(past.n_places, 2);
@@ -184,16 +183,15 @@ TEST(two_at_a_time_lose_nothing)
 {
     struct bats_store *one, *two;
     struct bats_past past;
-    struct bats_error err;
     char *path = fresh(), name[16];
-    assert_int_equal(bats_store_open(path, true, &one, &err), 0);
-    assert_int_equal(bats_store_open(path, true, &two, &err), 0);
+    assert_ok(bats_store_open(path, true, &one, &err));
+    assert_ok(bats_store_open(path, true, &two, &err));
     for (int i = 0; i < 6; i++) {
         snprintf(name, sizeof name, "%d", i);
         assert_int_equal(
             add(i % 2 ? one : two, name, 1700000000 + i, "sim", 4, &err), 1);
     }
-    assert_int_equal(bats_store_read(one, &past, &err), 0);
+    assert_ok(bats_store_read(one, &past, &err));
     assert_int_equal(past.n_rows, 12);
     bats_store_release(&past);
     bats_store_close(one);
@@ -207,17 +205,16 @@ TEST(older_bags_are_merged_by_month)
 {
     struct bats_store *store;
     struct bats_past past;
-    struct bats_error err;
     char *path = fresh(), name[16];
     double sum = 0;
     int merged = 0;
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
     for (int i = 1; i <= 20; i++) {
         snprintf(name, sizeof name, "%d", i);
         assert_int_equal(
             add(store, name, 1701000000 + i * 86400, "sim", i, &err), 1);
     }
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_ok(bats_store_read(store, &past, &err));
     for (size_t i = 0; i < past.n_rows; i++) {
         const struct bats_past_row *r = &past.rows[i];
         if (strcmp(past.places[r->place].name, "slow") != 0)
@@ -247,20 +244,19 @@ TEST(what_is_forgotten_is_gone)
 {
     struct bats_store *store;
     struct bats_past past;
-    struct bats_error err;
     char *path = fresh();
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
     add(store, "a", 1700000000, "sim", 8, &err);
     add(store, "b", 1700000002, "fit", 9, &err);
-    assert_int_equal(bats_store_forget(store, "nothing", &err), 0);
+    assert_ok(bats_store_forget(store, "nothing", &err));
     assert_int_equal(bats_store_forget(store, "sim", &err), 2);
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_ok(bats_store_read(store, &past, &err));
     assert_int_equal(past.n_rows, 2);
     assert_int_equal(past.n_kinds, 1);
     bats_store_release(&past);
     assert_int_equal(bats_store_has(store, "a", &err), 1);
     assert_int_equal(bats_store_forget(store, NULL, &err), 2);
-    assert_int_equal(bats_store_has(store, "a", &err), 0);
+    assert_ok(bats_store_has(store, "a", &err));
     bats_store_close(store);
     discard(path);
 }
@@ -276,10 +272,9 @@ static void write_file(const char *path, const char *text)
 TEST(other_files_are_refused)
 {
     struct bats_store *store;
-    struct bats_error err;
     char *path = fresh();
     sqlite3 *db;
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
     bats_store_close(store);
     sqlite3_open(path, &db);
     sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
@@ -303,20 +298,19 @@ TEST(an_export_is_imported_once)
 {
     struct bats_store *store;
     struct bats_past past, copy;
-    struct bats_error err;
     char *path = fresh(), other[80];
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
     add(store, "a", 1700000000, "sim \"x\"", 8, &err);
     add(store, "b", 1700000002, "fit", 9, &err);
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_ok(bats_store_read(store, &past, &err));
     snprintf(other, sizeof other, "%s.json", path);
     FILE *out = fopen(other, "w");
-    assert_int_equal(bats_history_export(out, &past, &err), 0);
+    assert_ok(bats_history_export(out, &past, &err));
     fclose(out);
-    assert_int_equal(bats_history_import(store, other, NULL, &err), 0);
+    assert_ok(bats_history_import(store, other, NULL, &err));
     assert_int_equal(bats_store_forget(store, NULL, &err), 4);
     assert_int_equal(bats_history_import(store, other, NULL, &err), 2);
-    assert_int_equal(bats_store_read(store, &copy, &err), 0);
+    assert_ok(bats_store_read(store, &copy, &err));
     assert_int_equal(copy.n_rows, past.n_rows);
     for (size_t i = 0; i < past.n_rows; i++) {
         const struct bats_past_row *r = &past.rows[i], *c = &copy.rows[i];
@@ -343,9 +337,8 @@ static struct bats_past_row row_of(struct bats_store *store, const char *kind,
                                    const char *cluster)
 {
     struct bats_past past;
-    struct bats_error err;
     struct bats_past_row row = {.bags = 0};
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_ok(bats_store_read(store, &past, &err));
     for (size_t i = 0; i < past.n_rows; i++)
         if (strcmp(past.kinds[past.rows[i].kind], kind) == 0 &&
             strcmp(past.places[past.rows[i].place].name, cluster) == 0)
@@ -357,9 +350,8 @@ static struct bats_past_row row_of(struct bats_store *store, const char *kind,
 TEST(a_joblog_is_imported)
 {
     struct bats_store *store;
-    struct bats_error err;
     char *path = fresh(), other[80];
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
     snprintf(other, sizeof other, "%s.log", path);
     write_file(other,
                "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval"
@@ -369,7 +361,7 @@ TEST(a_joblog_is_imported)
                "3\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t1\t0\tsim 3\n"
                "4\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t0\t9\tsim 4\n");
     assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
-    assert_int_equal(bats_history_import(store, other, NULL, &err), 0);
+    assert_ok(bats_history_import(store, other, NULL, &err));
     struct bats_past_row row = row_of(store, "sim", "node");
     assert_int_equal(row.moments.tasks, 2);
     assert_near(row.moments.sum, 10, 1e-9);
@@ -382,9 +374,8 @@ TEST(a_joblog_is_imported)
 TEST(the_accounting_of_slurm_is_imported)
 {
     struct bats_store *store;
-    struct bats_error err;
     char *path = fresh(), other[80];
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
     snprintf(other, sizeof other, "%s.sacct", path);
     write_file(other, "JobIDRaw|JobName|Partition|ElapsedRaw|State|End\n"
                       "7|align|fast|30|COMPLETED|2026-11-20T10:00:00\n"
@@ -420,9 +411,8 @@ static int ask(struct bats_store *store, const char *kind,
     static const double charge[] = {1e6, 2e6};
     struct bats_task_kinds kinds = {0};
     struct bats_past past;
-    struct bats_error err;
     bats_task_kinds_named(&kinds, kind);
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_ok(bats_store_read(store, &past, &err));
     int rc = bats_history_believe(&past, clusters, charge, 2, &kinds, "", NULL,
                                   believed, &err);
     bats_store_release(&past);
@@ -438,9 +428,8 @@ TEST(a_bag_is_believed_to_be_as_the_last_ones)
                                                        {"fast", "moon", ""}};
     struct bats_store *store;
     struct bats_believed b;
-    struct bats_error err;
     char *path = fresh();
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
     assert_int_equal(ask(store, "sim", places, &b), 0);
     add(store, "a", 1700000000, "sim", 8, &err);
     add(store, "b", 1700000001, "sim", 8, &err);
@@ -471,9 +460,8 @@ TEST(merged_bags_count_as_one)
 {
     struct bats_store *store;
     struct bats_believed b;
-    struct bats_error err;
     char *path = fresh(), name[16];
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
     for (int i = 1; i <= 20; i++) {
         snprintf(name, sizeof name, "%d", i);
         add(store, name, 1701000000 + i * 86400, "sim", 8, &err);
@@ -495,7 +483,6 @@ static void add_sweep(struct bats_store *store, const char *run, int64_t at,
 {
     struct bats_task_kinds kinds = {0};
     struct bats_gather gather = {0};
-    struct bats_error err;
     uint32_t kind = bats_task_kinds_named(&kinds, "fit");
     for (uint32_t i = 0; i < 40; i++) {
         double n = i + 1, what = is_noise ? i * 7919 % 41 : n;
@@ -518,11 +505,9 @@ static struct bats_believed ask_sweep(struct bats_store *store,
     struct bats_task_kinds kinds = {0};
     struct bats_past past;
     struct bats_believed b;
-    struct bats_error err;
     bats_task_kinds_named(&kinds, "fit");
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
-    assert_int_equal(bats_history_models(&past, &kinds, names, model, &err),
-                     0);
+    assert_ok(bats_store_read(store, &past, &err));
+    assert_ok(bats_history_models(&past, &kinds, names, model, &err));
     if (model->model.is_there)
         model->mean = bats_factors_at(&model->model, &(double){100});
     assert_int_equal(bats_history_believe(&past, places, charge, 2, &kinds,
@@ -537,9 +522,8 @@ TEST(a_sweep_tells_what_other_points_take)
 {
     struct bats_store *store;
     struct bats_past_model m;
-    struct bats_error err;
     char *path = fresh();
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
     add_sweep(store, "one", 1700000000, 1, false);
     add_sweep(store, "two", 1700000001, 1, false);
     struct bats_believed b = ask_sweep(store, "n", &m);
@@ -572,9 +556,8 @@ TEST(noise_in_a_sweep_tells_nothing)
 {
     struct bats_store *store;
     struct bats_past_model m;
-    struct bats_error err;
     char *path = fresh();
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    assert_ok(bats_store_open(path, true, &store, &err));
     add_sweep(store, "one", 1700000000, 1, true);
     struct bats_believed b = ask_sweep(store, "n", &m);
     assert_false(m.model.is_there);
@@ -586,7 +569,7 @@ TEST(noise_in_a_sweep_tells_nothing)
             (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i"}[i],
             1700000001 + i, 1, false);
     struct bats_past past;
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_ok(bats_store_read(store, &past, &err));
     size_t with = 0;
     for (size_t i = 0; i < past.n_rows; i++) {
         with += past.rows[i].sweep != NULL;

@@ -159,7 +159,6 @@ TEST(wrong_names_are_refused)
         {"", "N, T and D must be given"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct bats_strategy s;
-        struct bats_error err;
         assert_int_equal(bats_strategy_parse(wrong[i][0], &s, &err),
                          BATS_EINPUT);
         if (!strstr(err.text, wrong[i][1]))

@@ -462,7 +462,6 @@ TEST(jobs_move_to_the_cluster_that_is_faster_and_no_dearer)
 static struct bats_sched *begin(const bats_time *asked, int code)
 {
     struct bats_sched *s = NULL;
-    struct bats_error err;
     w->o.sched.earlier.asked = asked;
     assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), code);
     return s;
@@ -472,11 +471,9 @@ static struct bats_sched *begin(const bats_time *asked, int code)
 static uint32_t answers(struct bats_sched *s, struct bats_event event,
                         enum bats_command_type type)
 {
-    struct bats_error err;
     struct bats_command c;
     uint32_t n = 0;
-    if (bats_sched_handle(s, 0, &event, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_handle(s, 0, &event, &err));
     bats_sched_check(s);
     while (bats_sched_next(s, &c))
         n += c.type == type;
@@ -521,9 +518,8 @@ TEST(a_job_that_begins_as_it_is_withdrawn_does_nothing)
     struct bats_event bill = {
         .type = BATS_EVENT_BILLED, .machine = 1, .amount = BATS_UNIT / 100};
     struct bats_command c;
-    struct bats_error err;
     assert_int_equal(answers(s, first, BATS_COMMAND_PARK), 1);
-    assert_int_equal(bats_sched_handle(s, 0, &join, &err), 0);
+    assert_ok(bats_sched_handle(s, 0, &join, &err));
     assert_false(bats_sched_next(s, &c));
     assert_int_equal(answers(s, lost, BATS_COMMAND_ACQUIRE), 0);
     assert_int_equal(answers(s, bill, BATS_NOTICE_CHARGE), 1);

@@ -58,7 +58,6 @@ static void start(int64_t sync_us, uint64_t sync_events)
         .budget = BATS_UNLIMITED,
     };
     struct bats_record_session session = {.engine = &options};
-    struct bats_error err;
 
     assert_int_equal(mkdir("disk", 0777), 0);
     record = open_with_tasks(N_TASKS);
@@ -79,7 +78,6 @@ static void stop(void)
  * Returns the task that may be started now, or BATS_NO_TASK. */
 static uint32_t happen(int64_t now_us, const struct bats_event *event)
 {
-    struct bats_error err;
     struct bats_command command;
     size_t at = 0;
     uint32_t task = BATS_NO_TASK;
@@ -152,7 +150,6 @@ TEST_IN_DIRECTORY(commands_wait_for_the_file_but_not_for_the_disk)
 
 TEST_IN_DIRECTORY(a_group_is_on_the_disk_when_its_time_is_up)
 {
-    struct bats_error err;
     start(100 * MS, 1000);
     assert_true(bats_journal_due_us(&journal, 0) == INT64_MAX);
     uint32_t task = join(1000);

@@ -40,11 +40,10 @@ static const char pbsnodes[] =
 TEST(a_job_of_pbs_has_the_hosts_of_its_chunks_and_ends_after_its_walltime)
 {
     struct bats_allocation a = {0};
-    struct bats_error err;
     setenv("TZ", "UTC", 1);
     tzset();
-    assert_int_equal(bats_pbs_read_job(qstat, &a, &err), 0);
-    assert_int_equal(bats_pbs_read_nodes(pbsnodes, 2, &a, &err), 0);
+    assert_ok(bats_pbs_read_job(qstat, &a, &err));
+    assert_ok(bats_pbs_read_nodes(pbsnodes, 2, &a, &err));
     assert_int_equal(a.n_nodes, 2);
     assert_string_equal(a.nodes[0].host, "c24");
     assert_int_equal(a.nodes[0].cpus, 2);
@@ -70,7 +69,6 @@ TEST(without_a_job_that_runs_pbs_is_said_not_to_answer)
         "{\"Jobs\":{\"7.p\":{\"job_state\":\"Q\",\"queue\":\"short\"}}}"};
     for (size_t i = 0; i < 4; i++) {
         struct bats_allocation a = {0};
-        struct bats_error err;
         assert_int_equal(bats_pbs_read_job(answers[i], &a, &err), BATS_ESYS);
         assert_int_equal(bats_pbs_read_nodes(answers[i], 1, &a, &err),
                          BATS_ESYS);
@@ -94,8 +92,7 @@ static const char flux[] =
 static void check(const char *json)
 {
     struct bats_allocation a = {0};
-    struct bats_error err;
-    assert_int_equal(bats_flux_read_job(json, &a, &err), 0);
+    assert_ok(bats_flux_read_job(json, &a, &err));
     assert_int_equal(a.n_nodes, 2);
     assert_string_equal(a.nodes[1].host, "n4");
     assert_int_equal(a.nodes[1].cpus, 10);
@@ -119,12 +116,10 @@ TEST(a_job_of_flux_shares_its_cores_among_its_hosts)
 TEST(a_job_of_flux_without_a_limit_has_no_end)
 {
     struct bats_allocation a = {0};
-    struct bats_error err;
-    assert_int_equal(
+    assert_ok(
         bats_flux_read_job("{\"expiration\": 9223372036.0, \"ncores\": 1, "
                            "\"nodelist\": \"n1\"}",
-                           &a, &err),
-        0);
+                           &a, &err));
     assert_int_equal(a.end_s, 0);
     bats_allocation_release(&a);
     assert_true(bats_flux_read_job("", &a, &err) < 0);

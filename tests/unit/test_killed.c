@@ -60,7 +60,6 @@ static struct life prepare(enum bats_billing_model model, bats_money budget)
 static void divide(struct life *l, bats_money first, bats_money second)
 {
     static const struct bats_edge chain[] = {{0, 1}, {2, 3}};
-    struct bats_error err;
     must(bats_graph_init(&l->graph, TASKS, TASKS, chain, 2, &err), &err);
     l->purses[0] = (struct bats_purse){.name = "one", .budget = first};
     l->purses[1] = (struct bats_purse){.name = "two", .budget = second};
@@ -70,7 +69,6 @@ static void divide(struct life *l, bats_money first, bats_money second)
 
 static void carry_out(struct life *l, bats_time now)
 {
-    struct bats_error err;
     struct bats_command c;
     size_t at = 0;
     must(bats_journal_commit(&l->journal, l->sched, now, now, &err), &err);
@@ -86,7 +84,6 @@ static void carry_out(struct life *l, bats_time now)
 static void say(struct life *l, bats_time now, enum bats_event_type type,
                 uint32_t slot)
 {
-    struct bats_error err;
     struct bats_event event = {.type = type,
                                .slot = slot,
                                .task = l->runs[slot],
@@ -103,7 +100,6 @@ static void open_bag(struct life *l)
 /* As bats-mpi begins and continues a run. */
 static void live(struct life *l)
 {
-    struct bats_error err;
     open_bag(l);
     bool resumes = bats_record_sessions(l->record) > 0;
     for (uint32_t i = 0; i < TASKS; i++) {
@@ -158,7 +154,6 @@ static bats_money charged(struct life *l)
 
 static bats_money shared(struct life *l, int purse)
 {
-    struct bats_error err;
     bats_money sum;
     open_bag(l);
     must(bats_record_share(l->record, l->purses[purse].name, &sum, &err),
@@ -169,7 +164,6 @@ static bats_money shared(struct life *l, int purse)
 
 static void verify(int sessions)
 {
-    struct bats_error err;
     struct bats_view *view;
     struct bats_verified verified;
     must(bats_view_open(PATH, &view, &err), &err);
@@ -241,7 +235,6 @@ TEST(use_that_was_held_is_charged)
 
 TEST(run_that_ended_in_order_owes_nothing_more)
 {
-    struct bats_error err;
     struct life l = prepare(BATS_BILLING_SECOND, BATS_UNLIMITED);
     live(&l);
     for (int i = 1; i <= TASKS; i++)

@@ -232,7 +232,6 @@ TEST(mixed_tasks_end_near_the_bound)
 TEST(what_fits_no_machine_is_refused)
 {
     struct play *p = calloc(1, sizeof *p);
-    struct bats_error err;
     p->needs[0] = (struct bats_need){1, 0, 0, 0};
     begin(p, 1, 1, 4, 1);
     bats_sched_destroy(p->sched);

@@ -11,7 +11,6 @@
 #define WORDS_MAX 64
 
 static struct bats_settings set;
-static struct bats_error err;
 
 /* Parses "run" or "plan" and the words of `line`, divided by blanks. */
 static int parse(enum bats_verb verb, const char *line)

@@ -25,9 +25,7 @@ static int set_up(void **state)
 static struct bats_outfile *create(const char *prefix)
 {
     struct bats_outfile *file;
-    struct bats_error err;
-    if (bats_outfile_create(prefix, &file, &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_outfile_create(prefix, &file, &err));
     return file;
 }
 
@@ -73,9 +71,7 @@ static void hear(void *context, const char *sentence)
 static struct bats_outdir open_dir(void)
 {
     struct bats_outdir outdir = {.complain = hear};
-    struct bats_error err;
-    if (bats_outdir_open(&outdir, ".", &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_outdir_open(&outdir, ".", &err));
     return outdir;
 }
 
@@ -351,28 +347,24 @@ TEST_WITH(a_garbled_line_costs_its_task_only, set_up, leave_directory)
 TEST_WITH(a_missing_out_file_is_an_error, set_up, leave_directory)
 {
     char bytes[1000];
-    struct bats_error err;
     struct text t = {.n = 0};
     three_tasks(bytes, sizeof bytes, ".out");
     unlink("stream-r-1.out");
     struct bats_outdir d = open_dir();
-    assert_int_equal(bats_outdir_read(&d, &d.entries[0], 1, collect, &t, &err),
-                     BATS_ESYS);
-    assert_string_equal(err.text,
-                        "./stream-r-1.out: No such file or directory");
+    assert_refused(bats_outdir_read(&d, &d.entries[0], 1, collect, &t, &err),
+                   BATS_ESYS, "./stream-r-1.out: No such file or directory");
     bats_outdir_release(&d);
 }
 
 TEST_WITH(a_directory_without_output_is_called_so, set_up, leave_directory)
 {
     struct bats_outdir d = {0};
-    struct bats_error err;
     assert_false(bats_outdir_in_use("."));
     assert_int_equal(bats_outdir_open(&d, ".", &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "no output of a run"));
-    assert_int_equal(bats_outdir_open(&d, "nowhere", &err), BATS_EINPUT);
-    assert_string_equal(err.text, "nowhere: there is no output of a run here "
-                                  "(of 'bats-mpi run --output stream')");
+    assert_refused(bats_outdir_open(&d, "nowhere", &err), BATS_EINPUT,
+                   "nowhere: there is no output of a run here "
+                   "(of 'bats-mpi run --output stream')");
     bats_outfile_destroy(create("stream-r-1"));
     assert_true(bats_outdir_in_use("."));
 }
@@ -380,11 +372,9 @@ TEST_WITH(a_directory_without_output_is_called_so, set_up, leave_directory)
 TEST_WITH(nobody_writes_into_the_files_of_another, set_up, leave_directory)
 {
     struct bats_outfile *file = create("stream-r-1"), *other;
-    struct bats_error err;
-    assert_int_equal(bats_outfile_create("stream-r-1", &other, &err),
-                     BATS_ESYS);
-    assert_string_equal(err.text, "stream-r-1.out: cannot create this file "
-                                  "for the output of tasks: File exists");
+    assert_refused(bats_outfile_create("stream-r-1", &other, &err), BATS_ESYS,
+                   "stream-r-1.out: cannot create this file "
+                   "for the output of tasks: File exists");
     bats_outfile_destroy(file);
 }
 
@@ -411,7 +401,6 @@ TEST_WITH(a_file_that_cannot_grow_is_an_error, set_up, leave_directory)
     static char piece[4096];
     struct bats_outfile *file = create("stream-r-1");
     struct rlimit old, limit;
-    struct bats_error err;
     attempt(file, 0, 1, "alpha\n", 0, false);
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);

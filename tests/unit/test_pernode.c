@@ -52,14 +52,12 @@ static void put(mode_t mode)
 
 TEST(the_file_is_made_and_removed)
 {
-    struct bats_error err;
     assert_int_equal(enter(&err), 1);
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
 TEST(a_file_that_others_may_write_is_not_used)
 {
-    struct bats_error err;
     put(0666);
     assert_int_equal(enter(&err), BATS_ESYS);
     assert_non_null(strstr(err.text, "another user has made it"));
@@ -68,7 +66,6 @@ TEST(a_file_that_others_may_write_is_not_used)
 
 TEST(a_file_of_somebody_else_is_not_used)
 {
-    struct bats_error err;
     put(0600);
     if (chown(path, 65534, 65534) == 0)
         assert_int_equal(enter(&err), BATS_ESYS);
@@ -77,7 +74,6 @@ TEST(a_file_of_somebody_else_is_not_used)
 
 TEST(a_second_name_of_a_file_is_not_used)
 {
-    struct bats_error err;
     char other[520];
     snprintf(other, sizeof other, "%s.other", path);
     put(0600);

@@ -43,8 +43,7 @@ TEST(sub_deadlines_leave_the_least_time_to_those_that_follow)
     static const double least[] = {1, 5, 2, 10};
     double latest[] = {INFINITY, INFINITY, 80, 100};
     struct bats_graph g;
-    struct bats_error err;
-    assert_int_equal(bats_graph_init(&g, 4, 4, edges, 4, &err), 0);
+    assert_ok(bats_graph_init(&g, 4, 4, edges, 4, &err));
     place_deadlines(&g, order, least, latest);
     assert_true(latest[3] == 100 && latest[2] == 80 && latest[1] == 90 &&
                 latest[0] == 78);

@@ -183,10 +183,8 @@ TEST(plan_equals_brute_force)
             budget = (bats_money)(exp(gsl_rng_uniform(rng) * 8 - 1) * 1e6);
 
         struct bats_plan plan;
-        struct bats_error err;
         struct configuration expected = {.windows = 0};
-        assert_int_equal(
-            bats_plan_solve(items, n, n_tasks, budget, &plan, &err), 0);
+        assert_ok(bats_plan_solve(items, n, n_tasks, budget, &plan, &err));
         bool feasible = brute_feasible(items, n, n_tasks, budget, &expected);
         if (feasible)
             n_feasible++;
@@ -436,7 +434,6 @@ TEST(bad_input_is_refused)
 {
     struct bats_plan_item item = {4, UNITS(3), 5};
     struct bats_plan plan = {.windows = 77};
-    struct bats_error err;
 
     assert_int_equal(bats_plan_solve(&item, 0, 1, 1, &plan, &err),
                      BATS_EINPUT);

@@ -28,8 +28,7 @@ static struct bats_platform build(const char *text)
     struct bats_clusters_file *file = load(text);
     struct bats_platform platform;
     struct bats_error err = {0, ""};
-    if (bats_platform_build(file, workers, WORKERS, &platform, &err))
-        fail_msg("%s", err.text);
+    assert_ok(bats_platform_build(file, workers, WORKERS, &platform, &err));
     bats_clusters_file_destroy(file);
     return platform;
 }
@@ -305,7 +304,6 @@ TEST_WITH(ranks_in_no_cluster_are_refused, reset_workers, NULL)
 TEST_WITH(a_run_without_workers_is_refused, reset_workers, NULL)
 {
     struct bats_platform p;
-    struct bats_error err;
     struct bats_clusters_file *file = load("[cluster all]\ncharge = 1\n");
     assert_int_equal(bats_platform_build(file, NULL, 0, &p, &err),
                      BATS_EINPUT);

@@ -35,10 +35,9 @@ static struct bats_candidate play(const struct bats_plays_model *m, uint32_t n,
 {
     struct bats_plays *plays;
     struct bats_candidate c = {.is_efficient = false};
-    struct bats_error err;
-    assert_int_equal(bats_strategy_parse(strategy, &c.strategy, &err), 0);
-    assert_int_equal(bats_plays_create(m, n, 7, &plays, &err), 0);
-    assert_int_equal(bats_candidate_play(plays, n, &c, &err), 0);
+    assert_ok(bats_strategy_parse(strategy, &c.strategy, &err));
+    assert_ok(bats_plays_create(m, n, 7, &plays, &err));
+    assert_ok(bats_candidate_play(plays, n, &c, &err));
     bats_plays_destroy(plays);
     return c;
 }
@@ -115,7 +114,6 @@ run(const struct bats_plays_model *m, const struct bats_strategy *strategy,
     const bats_time expected[] = {50 * BATS_MINUTE, 50 * BATS_MINUTE};
     struct bats_sched_status st;
     struct bats_sched *sched;
-    struct bats_error err;
     for (uint32_t i = 0; i < 24; i++)
         machines[i] = (struct bats_machine_spec){i >= m->n_unreliable, 1};
     for (uint32_t i = 0; i < m->n_tasks; i++)
@@ -142,7 +140,7 @@ run(const struct bats_plays_model *m, const struct bats_strategy *strategy,
         .speed = speed,
         .noise_seed = seed,
         .reliability = reliability};
-    assert_int_equal(bats_sim_run(&o, &sched, end, &err), 0);
+    assert_ok(bats_sim_run(&o, &sched, end, &err));
     bats_sched_status(sched, &st);
     if (st.done != m->n_tasks)
         fail_msg("seed %d: %u done, finish %d, %u left", (int)seed, st.done,
@@ -253,13 +251,12 @@ TEST(where_losses_are_noticed_nothing_is_given_up)
     struct bats_sched_strategy chosen;
     struct bats_sched_status st;
     struct bats_strategy s;
-    struct bats_error err;
     bats_time times[TIMES], end;
     for (int i = 0; i < TIMES; i++)
         times[i] = (i < TIMES - 5 ? 10 : 90) * BATS_MINUTE;
     struct bats_plays_model m = model(times, TIMES, 0.7);
     m.noticed = BATS_MINUTE;
-    assert_int_equal(bats_strategy_parse("AUR", &s, &err), 0);
+    assert_ok(bats_strategy_parse("AUR", &s, &err));
     struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
     bats_sched_status(sched, &st);
     assert_true(bats_sched_strategy(sched, &chosen));
@@ -275,14 +272,13 @@ TEST(what_is_known_from_before_decides_at_once)
     const struct bats_reliability cheap = {.n_steps = 1, .share = {1}};
     struct bats_sched_strategy alone, told;
     struct bats_strategy s;
-    struct bats_error err;
     bats_time times[TIMES], end;
     for (int i = 0; i < TIMES; i++)
         times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
     struct bats_plays_model m = model(times, TIMES, 1);
     m.n_tasks = 15;
     struct bats_pools pools = {.model = m, .times = {times, times}};
-    assert_int_equal(bats_strategy_parse("AUR", &s, &err), 0);
+    assert_ok(bats_strategy_parse("AUR", &s, &err));
     struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
     assert_true(bats_sched_strategy(sched, &alone));
     bats_sched_destroy(sched);
@@ -300,12 +296,11 @@ TEST(it_decides_again_when_more_answer)
     struct bats_reliability cheap = {.n_steps = 1, .share = {0.4, 1}};
     struct bats_sched_strategy before, after;
     struct bats_strategy s;
-    struct bats_error err;
     bats_time times[TIMES], end;
     for (int i = 0; i < TIMES; i++)
         times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
     const struct bats_plays_model m = model(times, TIMES, 0.4);
-    assert_int_equal(bats_strategy_parse("AUR", &s, &err), 0);
+    assert_ok(bats_strategy_parse("AUR", &s, &err));
     struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
     assert_true(bats_sched_strategy(sched, &before));
     bats_sched_destroy(sched);
@@ -323,7 +318,6 @@ TEST(the_grid_has_420_and_its_frontier_is_a_frontier)
     static struct bats_candidate list[BATS_CANDIDATES_MAX];
     bats_time times[TIMES];
     struct bats_plays *plays;
-    struct bats_error err;
     for (int i = 0; i < TIMES; i++)
         times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
     const struct bats_plays_model m = model(times, TIMES, 0.8);
@@ -331,9 +325,9 @@ TEST(the_grid_has_420_and_its_frontier_is_a_frontier)
     assert_int_equal(bats_candidates_grid(50, 0, false, list), 20);
     assert_int_equal(bats_candidates_grid(50, 25, true, list), 118);
     size_t n = bats_candidates_grid(20, 4, false, list);
-    assert_int_equal(bats_plays_create(&m, 10, 7, &plays, &err), 0);
+    assert_ok(bats_plays_create(&m, 10, 7, &plays, &err));
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(bats_candidate_play(plays, 10, &list[i], &err), 0);
+        assert_ok(bats_candidate_play(plays, 10, &list[i], &err));
     bats_plays_destroy(plays);
     bats_candidates_mark(list, n);
     for (size_t i = 0; i < n; i++) {
@@ -370,17 +364,16 @@ TEST(strategies_meet_the_same_worlds)
     struct bats_strategy s;
     bats_time times[TIMES];
     struct bats_plays *plays;
-    struct bats_error err;
     double differ = 0;
     for (int i = 0; i < TIMES; i++)
         times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
     const struct bats_plays_model m = model(times, TIMES, 0.8);
-    assert_int_equal(bats_plays_create(&m, N, 7, &plays, &err), 0);
-    assert_int_equal(bats_strategy_parse("AUR", &s, &err), 0);
-    assert_int_equal(bats_plays_run(plays, &s, first, &err), 0);
+    assert_ok(bats_plays_create(&m, N, 7, &plays, &err));
+    assert_ok(bats_strategy_parse("AUR", &s, &err));
+    assert_ok(bats_plays_run(plays, &s, first, &err));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_int_equal(bats_strategy_parse(names[i], &s, &err), 0);
-        assert_int_equal(bats_plays_run(plays, &s, other, &err), 0);
+        assert_ok(bats_strategy_parse(names[i], &s, &err));
+        assert_ok(bats_plays_run(plays, &s, other, &err));
         for (int k = 0; k < N; k++) {
             assert_true(fabs((other[k].makespan - other[k].tail) -
                              (first[k].makespan - first[k].tail)) < 1);

@@ -46,9 +46,7 @@ static struct outcome play(const struct bats_policy *policy,
                                  .after = check};
     struct outcome out;
     struct bats_sched *s;
-    struct bats_error err;
-    if (bats_sim_run(&o, &s, &out.makespan, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sim_run(&o, &s, &out.makespan, &err));
     bats_sched_status(s, &out.status);
     for (size_t i = 0; i < 2; i++)
         bats_sched_cluster_status(s, i, &out.clusters[i]);

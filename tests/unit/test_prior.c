@@ -93,8 +93,7 @@ static bool believe(const struct bats_prior_row *rows, size_t n, uint32_t kind,
     static const uint32_t place[] = {0, 1};
     static const double charge[] = {1e6, 4e6};
     struct bats_prior_past past;
-    struct bats_error err;
-    assert_int_equal(bats_prior_learn(rows, n, 3, &past, &err), 0);
+    assert_ok(bats_prior_learn(rows, n, 3, &past, &err));
     bool known =
         bats_prior_of(&past, rows, n, kind, place, charge, 2, prior, bags);
     bats_prior_past_release(&past);

@@ -60,10 +60,9 @@ static struct bats_world_result run(struct bats_scenario *s, uint32_t policy,
 {
     struct bats_world *world;
     struct bats_world_result r;
-    struct bats_error err;
     s->prior = prior;
-    assert_int_equal(bats_world_create(s, 0, 0, &world, &err), 0);
-    assert_int_equal(bats_world_run(world, policy, budget, NULL, &r, &err), 0);
+    assert_ok(bats_world_create(s, 0, 0, &world, &err));
+    assert_ok(bats_world_run(world, policy, budget, NULL, &r, &err));
     assert_int_equal(r.violations, 0);
     bats_world_destroy(world);
     return r;

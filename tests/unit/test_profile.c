@@ -10,11 +10,9 @@ static const char path[] = "p.json", bag_path[] = "bag";
 static struct bats_bagfile *load_bag(const char *text)
 {
     struct bats_bagfile *bag;
-    struct bats_error err;
 
     write_text(bag_path, text);
-    if (bats_bagfile_load(bag_path, &bag, &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_bagfile_load(bag_path, &bag, &err));
     return bag;
 }
 
@@ -54,15 +52,13 @@ static void fill(struct bats_profile *p)
 TEST(profile_is_read_as_it_was_written)
 {
     struct bats_profile p, q;
-    struct bats_error err;
 
     fill(&p);
     strcpy(p.currency, "S\xff\n"); /* texts may be anything */
     free(p.bag_name);
     p.bag_name = strdup("b\xe9g\x1b");
-    assert_int_equal(bats_profile_save(&p, path, &err), 0);
-    if (bats_profile_load(path, &q, &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_profile_save(&p, path, &err));
+    assert_ok(bats_profile_load(path, &q, &err));
     assert_string_equal(q.bag_name, "b\xe9g\x1b");
     assert_int_equal(q.n_tasks, 5);
     assert_true(q.bag_hash == p.bag_hash);
@@ -97,7 +93,6 @@ TEST(profile_is_read_as_it_was_written)
 TEST(file_that_cannot_be_written_is_an_error)
 {
     struct bats_profile p;
-    struct bats_error err;
     char nowhere[96];
 
     fill(&p);
@@ -112,11 +107,10 @@ TEST(file_that_cannot_be_written_is_an_error)
 TEST(profile_of_another_bag_is_refused)
 {
     struct bats_profile p;
-    struct bats_error err;
 
     fill(&p);
     struct bats_bagfile *same = load_bag("# a comment\na\nb\n\nc\nd\ne");
-    assert_int_equal(bats_profile_check_bag(&p, "p.json", same, &err), 0);
+    assert_ok(bats_profile_check_bag(&p, "p.json", same, &err));
     bats_bagfile_destroy(same);
     struct bats_bagfile *longer = load_bag("a\nb\nc\nd\ne\nf\n");
     assert_int_equal(bats_profile_check_bag(&p, "p.json", longer, &err),
@@ -203,12 +197,10 @@ TEST(damage_is_named)
         {"\"max\":2", "\"max\":2,\"max\":3", "duplicate"},
     };
     struct bats_profile p = {.n_tasks = 77};
-    struct bats_error err;
     char text[1024];
 
     write_text(path, WHOLE);
-    if (bats_profile_load(path, &p, &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_profile_load(path, &p, &err));
     assert_int_equal(bats_profile_left(&p), 5);
     bats_profile_release(&p);
     p.n_tasks = 77;
@@ -226,7 +218,6 @@ TEST(damage_is_named)
 TEST(files_that_are_no_profile_are_refused)
 {
     struct bats_profile p;
-    struct bats_error err;
 
     assert_int_equal(bats_profile_load("/nonexistent/p", &p, &err),
                      BATS_EINPUT);

@@ -12,9 +12,8 @@ static uint16_t purse[TASKS];
 
 static void tasks_wait(const struct bats_edge *edges, size_t n)
 {
-    struct bats_error err;
     bats_graph_release(&graph);
-    assert_int_equal(bats_graph_init(&graph, TASKS, TASKS, edges, n, &err), 0);
+    assert_ok(bats_graph_init(&graph, TASKS, TASKS, edges, n, &err));
 }
 
 /* Tasks 0, 1 are of workflow 0, the others of workflow 1; each is before the
@@ -100,10 +99,9 @@ TEST(nothing_is_bought_for_workflows_without_money)
     assert_int_equal(p->unpaid, 2); /* the others wait for these */
     assert_int_equal(p->charged, 0);
 
-    struct bats_error err;
     prepare(2, 3 * BATS_UNIT - 1, 0);
     p->o.billing.model = BATS_BILLING_JOB;
-    assert_int_equal(create(&err), 0);
+    assert_ok(create(&err));
     tick(0);
     assert_int_equal(p->acquired, 0);
     assert_int_equal(p->unpaid, 2); /* the others wait for these */
@@ -114,10 +112,9 @@ TEST(nothing_is_bought_for_workflows_without_money)
 TEST(no_more_jobs_are_asked_for_than_workflows_can_pay)
 {
     prepare(4, 3 * BATS_UNIT, 3 * BATS_UNIT - 1);
-    struct bats_error err;
     tasks_wait(NULL, 0);
     p->o.billing.model = BATS_BILLING_JOB;
-    assert_int_equal(create(&err), 0);
+    assert_ok(create(&err));
     tick(0);
     assert_int_equal(p->acquired, 1);
 }
@@ -150,9 +147,8 @@ TEST(next_window_is_held_by_the_workflow_as_well)
 TEST(the_policy_expert_is_refused)
 {
     prepare(1, BATS_UNLIMITED, BATS_UNLIMITED);
-    struct bats_error err;
     p->o.policy = &bats_policy_expert;
-    assert_int_equal(bats_strategy_parse("AUR", &p->o.strategy, &err), 0);
+    assert_ok(bats_strategy_parse("AUR", &p->o.strategy, &err));
     p->clusters[0].unreliable = true;
     assert_int_equal(create(&err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "budgets of their own"));
@@ -160,7 +156,6 @@ TEST(the_policy_expert_is_refused)
 
 TEST(an_allocation_is_refused)
 {
-    struct bats_error err;
     prepare(1, BATS_UNLIMITED, BATS_UNLIMITED);
     p->o.billing.model = BATS_BILLING_ALLOCATION;
     assert_int_equal(create(&err), BATS_EINPUT);

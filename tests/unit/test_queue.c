@@ -126,8 +126,7 @@ static void set_up(bool accounts)
                                                    .output = "/dev/null",
                                                    .command = "true"};
     struct bats_queue_options o = options(accounts);
-    struct bats_error err;
-    assert_int_equal(bats_queue_create(&o, &b->queue, &err), 0);
+    assert_ok(bats_queue_create(&o, &b->queue, &err));
     b->now_us = bats_now_us(CLOCK_MONOTONIC);
     says("sbatch", 0, "17");
     says("scancel", 0, "");
@@ -149,11 +148,9 @@ static void hear(void)
 static void pass(int64_t time_us)
 {
     int64_t end_us = b->now_us + time_us;
-    struct bats_error err;
     while (b->now_us < end_us) {
         int64_t due_us = INT64_MAX;
-        assert_int_equal(bats_queue_turn(b->queue, b->now_us, &due_us, &err),
-                         0);
+        assert_ok(bats_queue_turn(b->queue, b->now_us, &due_us, &err));
         hear();
         if (due_us <= b->now_us + 10000) { /* a command runs */
             usleep(1000);
@@ -230,13 +227,12 @@ TEST(a_job_is_as_old_as_its_submission_until_its_start_is_known)
 TEST(jobs_alike_are_submitted_together)
 {
     struct bats_queue_options o;
-    struct bats_error err;
     bool unsure;
     set_up(true);
     o = options(true);
     o.rules.together = 500;
     bats_queue_destroy(b->queue);
-    assert_int_equal(bats_queue_create(&o, &b->queue, &err), 0);
+    assert_ok(bats_queue_create(&o, &b->queue, &err));
     for (uint32_t i = 0; i < 3; i++)
         bats_queue_submit(b->queue, i);
     pass(SECONDS);
@@ -262,12 +258,11 @@ TEST(jobs_alike_are_submitted_together)
 TEST(if_jobs_alike_are_refused_half_of_them_are_tried)
 {
     struct bats_queue_options o;
-    struct bats_error err;
     set_up(true);
     o = options(true);
     o.rules.together = 500;
     bats_queue_destroy(b->queue);
-    assert_int_equal(bats_queue_create(&o, &b->queue, &err), 0);
+    assert_ok(bats_queue_create(&o, &b->queue, &err));
     write_file("sbatch",
                "#!/bin/sh\necho \"$*\" >>%s/sbatch.calls\n"
                "case $* in *--array=0-3*) exit 1 ;; esac\necho 17\n",
@@ -492,16 +487,13 @@ TEST(earlier_bills_are_those_of_the_runs_own_jobs)
                                  .n = 3,
                                  .own = "30,31",
                                  .now = "31"};
-    struct bats_error err;
     bats_money sum;
     size_t open;
-    assert_int_equal(bats_job_system_bills(&bats_slurm_system, &past, false,
-                                           &sum, &open, &err),
-                     0);
+    assert_ok(bats_job_system_bills(&bats_slurm_system, &past, false, &sum,
+                                    &open, &err));
     assert_int_equal(open, 1);
-    assert_int_equal(bats_job_system_bills(&bats_slurm_system, &past, true,
-                                           &sum, &open, &err),
-                     0);
+    assert_ok(bats_job_system_bills(&bats_slurm_system, &past, true, &sum,
+                                    &open, &err));
     assert_int_equal(open, 0);
     assert_int_equal(sum, 40000 + 400000 + 1000000 + 10000);
 }
@@ -510,7 +502,6 @@ TEST(a_batch_system_that_is_away_is_told_from_none)
 {
     const struct bats_batch_system *system;
     struct bats_job_rules rules;
-    struct bats_error err;
     set_up(true);
     char *path = strdup(getenv("PATH"));
     setenv("PATH", b->dir, 1); /* without scontrol */
@@ -520,10 +511,10 @@ TEST(a_batch_system_that_is_away_is_told_from_none)
     free(path);
     set_up(true);
     says("scontrol", 1, "");
-    assert_int_equal(bats_job_system_find(NULL, &system, &rules, &err),
-                     BATS_ESYS);
-    assert_string_equal(err.text, "Slurm does not answer: scontrol failed: "
-                                  "it does not work");
+    assert_refused(bats_job_system_find(NULL, &system, &rules, &err),
+                   BATS_ESYS,
+                   "Slurm does not answer: scontrol failed: "
+                   "it does not work");
 }
 
 /* Slurm 22.05, shortened. */
@@ -592,22 +583,21 @@ TEST(jobs_are_billed_for_whole_cores)
 TEST(a_qos_has_a_limit_and_a_factor)
 {
     struct bats_account account;
-    struct bats_error err;
     struct bats_allocation job = {
         .account = "brief", .user = "anna", .qos = "hasty"};
     char words[BATS_ACCOUNT_WORDS];
     set_up(true);
     asks_for("UNLIMITED", "N/A", "");
     says("sacctmgr", 0, "2.000000");
-    assert_int_equal(bats_slurm_account(&job, &account, &err), 0);
+    assert_ok(bats_slurm_account(&job, &account, &err));
     assert_string_equal(bats_account_words(words, &account),
                         "QOS hasty: 40 of 100 billing-minutes are used");
     assert_int_equal(bats_account_left(&account), BATS_UNIT / 2);
     says("sacctmgr", 1, "");
-    assert_int_equal(bats_slurm_account(&job, &account, &err), 0);
+    assert_ok(bats_slurm_account(&job, &account, &err));
     assert_int_equal(bats_account_left(&account), BATS_UNIT);
     says("sacctmgr", 0, "0.000000");
-    assert_int_equal(bats_slurm_account(&job, &account, &err), 0);
+    assert_ok(bats_slurm_account(&job, &account, &err));
     assert_int_equal(bats_account_left(&account), BATS_UNLIMITED);
 }
 
@@ -682,17 +672,14 @@ TEST(what_nodes_have_is_read_from_sinfo_and_from_the_words_of_sbatch)
 TEST(what_the_site_adds_to_a_limit_is_known)
 {
     struct bats_job_rules rules;
-    struct bats_error err;
-    assert_int_equal(
-        bats_slurm_read_rules(
-            "KillOnBadExit           = 0\n"
-            "KillWait                = 30 sec\n"
-            "OverTimeLimit           = 2 min\n"
-            "SlurmdTimeout           = 300 sec\n"
-            "MessageTimeout          = 10 sec\n"
-            "AccountingStorageType   = accounting_storage/slurmdbd",
-            &rules, &err),
-        0);
+    assert_ok(bats_slurm_read_rules(
+        "KillOnBadExit           = 0\n"
+        "KillWait                = 30 sec\n"
+        "OverTimeLimit           = 2 min\n"
+        "SlurmdTimeout           = 300 sec\n"
+        "MessageTimeout          = 10 sec\n"
+        "AccountingStorageType   = accounting_storage/slurmdbd",
+        &rules, &err));
     assert_int_equal(rules.overrun_s, 30 + 120 + 5);
     assert_int_equal(rules.hang_s, 300 + 100 + 10 + 5);
     assert_true(rules.accounts);

@@ -132,10 +132,8 @@ static bool answers(struct bats_sched *s, bats_time now,
                     enum bats_command_type type)
 {
     struct bats_command c;
-    struct bats_error err;
     bool found = false;
-    if (bats_sched_handle(s, now, event, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_handle(s, now, event, &err));
     bats_sched_check(s);
     while (bats_sched_next(s, &c))
         found |= c.type == type;
@@ -147,12 +145,10 @@ TEST(the_earliest_notice_counts)
 {
     struct world w = prepare(4, 1);
     struct bats_sched *s;
-    struct bats_error err;
     w.o.sched.clusters = w.clusters;
     w.o.sched.machines = w.machines;
     w.clusters[0].reclaimable = true;
-    if (bats_sched_create(&w.o.sched, &s, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_create(&w.o.sched, &s, &err));
     const struct bats_event joined = {.type = BATS_EVENT_JOINED},
                             tick = {.type = BATS_EVENT_TICK},
                             soon = {.type = BATS_EVENT_NOTICE,

@@ -52,7 +52,6 @@ static void make_graph(struct world *w)
     struct bats_edge edges[EDGES];
     uint32_t order[TASKS + JOINTS], m = 0;
     uint32_t n = w->o.sched.n_tasks + pick(JOINTS + 1);
-    struct bats_error err;
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     gsl_ran_shuffle(rng, order, n, sizeof *order);
@@ -61,8 +60,8 @@ static void make_graph(struct world *w)
         to += chance(0.5) ? 0 : pick(n - to);
         edges[m++] = (struct bats_edge){order[from], order[to]};
     }
-    assert_int_equal(
-        bats_graph_init(&w->graph, w->o.sched.n_tasks, n, edges, m, &err), 0);
+    assert_ok(
+        bats_graph_init(&w->graph, w->o.sched.n_tasks, n, edges, m, &err));
     w->o.sched.graph = &w->graph;
 }
 

@@ -9,7 +9,6 @@
 
 TEST_IN_DIRECTORY(a_session_is_there_for_sql)
 {
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(4);
     begin(r, 600 * BATS_UNIT);
     struct bats_event joined = {.type = BATS_EVENT_JOINED, .machine = 2};
@@ -93,7 +92,6 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
 
 TEST_IN_DIRECTORY(fnv_1a_has_its_published_value)
 {
-    struct bats_error err;
     struct bats_record *r;
     must(bats_record_create(PATH, &r, &err), &err);
     must(bats_record_task(r, 0, 1, "foobar", &err), &err);
@@ -131,7 +129,6 @@ TEST_IN_DIRECTORY(a_record_that_loses_its_name_is_written_again)
 
 TEST_IN_DIRECTORY(a_record_that_is_replaced_is_written_beside)
 {
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(2), *other;
     begin(r, 1);
     run_task(r, 10, 1, 0, 0);
@@ -147,7 +144,6 @@ TEST_IN_DIRECTORY(a_record_that_is_replaced_is_written_beside)
 
 TEST_IN_DIRECTORY(a_record_that_is_cut_off_is_said_to_be)
 {
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(2);
     begin(r, 1);
     run_task(r, 10, 1, 0, 0);
@@ -162,7 +158,6 @@ TEST_IN_DIRECTORY(a_record_that_is_cut_off_is_said_to_be)
 
 TEST_IN_DIRECTORY(resume_knows_results_and_money)
 {
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(3);
     assert_int_equal(bats_record_sessions(r), 0);
     assert_int_equal(bats_record_charged(r), 0);
@@ -235,7 +230,6 @@ TEST_IN_DIRECTORY(resume_counts_yields_without_progress_in_a_row)
         {3, BATS_RECORD_YIELDED, 1},    {3, BATS_RECORD_RESULT, 1},
     };
     static const uint8_t yields[] = {2, 0, 1, 0};
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(4);
     begin(r, 600 * BATS_UNIT);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -257,7 +251,6 @@ TEST_IN_DIRECTORY(resume_counts_yields_without_progress_in_a_row)
 
 TEST_IN_DIRECTORY(a_history_is_read_as_it_was_written)
 {
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(1000);
     begin(r, 600 * BATS_UNIT);
     for (uint32_t i = 0; i < 1000; i++)
@@ -321,7 +314,6 @@ TEST_IN_DIRECTORY(tasks_are_listed_in_linear_time)
 
 TEST_IN_DIRECTORY(the_others_of_a_task_count_for_nothing)
 {
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(2);
     begin(r, 600 * BATS_UNIT);
     struct bats_command copy = {
@@ -361,7 +353,6 @@ TEST_IN_DIRECTORY(the_others_of_a_task_count_for_nothing)
 static void end_as(struct bats_record *r, uint32_t machine, uint32_t task,
                    int exit_status, enum bats_record_outcome outcome)
 {
-    struct bats_error err;
     struct bats_command run = {
         .type = BATS_COMMAND_RUN, .machine = machine, .task = task};
     struct bats_event event = {.type = BATS_EVENT_DONE,
@@ -394,7 +385,6 @@ TEST_IN_DIRECTORY(runtimes_of_tasks_that_ran_on_two_clusters_come_first)
         {.task = 0, .cluster = 0},
         {.task = 2, .cluster = 0}};
     struct bats_record_rest rest = {0};
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(5);
     begin(r, 1);
     end_as(r, 0, 0, 1, BATS_RECORD_RETRIED);
@@ -419,7 +409,6 @@ TEST_IN_DIRECTORY(runtimes_of_tasks_that_ran_on_two_clusters_come_first)
 
 TEST_IN_DIRECTORY(tasks_come_in_order)
 {
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(2);
     assert_int_equal(bats_record_task(r, 3, 4, "x", &err), BATS_ESTATE);
     bats_record_abandon(r);
@@ -427,7 +416,6 @@ TEST_IN_DIRECTORY(tasks_come_in_order)
 
 TEST_IN_DIRECTORY(a_task_runs_until_it_ends_or_its_machine_is_lost)
 {
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(4);
     begin(r, 1);
     for (uint32_t i = 0; i < 3; i++) {
@@ -455,7 +443,6 @@ TEST_IN_DIRECTORY(a_task_runs_until_it_ends_or_its_machine_is_lost)
 
 static void refused(const char *path, int code, const char *says)
 {
-    struct bats_error err;
     struct bats_record *r = (void *)1;
     assert_int_equal(bats_record_open(path, &r, &err), code);
     assert_null(r);
@@ -503,7 +490,6 @@ static struct bats_record *open_sweep(const char *const (*values)[3],
                                       uint32_t n)
 {
     static const char *const names[] = {"rate", NULL, "host"};
-    struct bats_error err;
     struct bats_record *r;
     must(bats_record_open(PATH, &r, &err), &err);
     must(bats_record_parameters(r, names, 3, &err), &err);
@@ -558,7 +544,6 @@ TEST_IN_DIRECTORY(tasks_with_the_same_values_are_the_same)
 
 TEST_IN_DIRECTORY(create_refuses_an_earlier_run)
 {
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(1);
     begin(r, 1);
     close_record(r);
@@ -568,7 +553,6 @@ TEST_IN_DIRECTORY(create_refuses_an_earlier_run)
 
 TEST_IN_DIRECTORY(an_earlier_run_is_set_aside)
 {
-    struct bats_error err;
     char moved[64];
     must(bats_record_set_aside(PATH, moved, sizeof moved, &err), &err);
     assert_string_equal(moved, "");
@@ -600,7 +584,6 @@ static void in_child(void (*body)(void))
 
 static void be_second(void)
 {
-    struct bats_error err;
     char moved[64];
     struct bats_record *r;
     bool ok =
@@ -624,7 +607,6 @@ TEST_IN_DIRECTORY(a_second_writer_is_refused)
 
 static void be_nobody(void)
 {
-    struct bats_error err;
     struct bats_record *r;
     if (geteuid() == 0 && (setegid(65534) != 0 || seteuid(65534) != 0))
         _exit(2);

@@ -33,7 +33,6 @@ static int unread(int reports)
 
 static void write_until_killed(int reports, size_t sentence)
 {
-    struct bats_error err;
     char *text = malloc(sentence + 1);
     memset(text, 'x', sentence);
     text[sentence] = '\0';
@@ -104,7 +103,6 @@ TEST_IN_DIRECTORY(what_was_committed_survives_a_kill_at_any_moment)
         safe += kill_writer(&w) * GROUP;
         if (access(PATH, F_OK) != 0)
             continue;
-        struct bats_error err;
         struct bats_record *r;
         must(bats_record_open(PATH, &r, &err), &err);
         bats_record_abandon(r);
@@ -123,7 +121,6 @@ TEST_IN_DIRECTORY(what_was_committed_survives_a_kill_at_any_moment)
 
 TEST_IN_DIRECTORY(a_live_record_can_be_read)
 {
-    struct bats_error err;
     int commits = 0;
     /* Long sentences: the log is begun anew every 100 commits. */
     struct writer w = start_writer(20000);
@@ -185,7 +182,6 @@ static void change_all_charges(int reports, useconds_t rest_us)
 
 static void view_what_changes(useconds_t rest_us)
 {
-    struct bats_error err;
     struct writer w;
     int ends[2], seen = 0;
     struct bats_record *r = open_with_tasks(1);
@@ -241,7 +237,6 @@ TEST_IN_DIRECTORY(so_is_one_that_is_read_as_it_is)
 
 TEST_IN_DIRECTORY(a_view_leaves_nothing_behind)
 {
-    struct bats_error err;
     struct bats_view *view;
     struct bats_record *r = open_with_tasks(3);
     begin(r, 1);
@@ -258,7 +253,6 @@ TEST_IN_DIRECTORY(a_view_leaves_nothing_behind)
 
 static void fill_the_disk(void)
 {
-    struct bats_error err;
     struct rlimit limit;
     struct bats_record *r = open_with_tasks(N_TASKS);
     begin(r, 1);

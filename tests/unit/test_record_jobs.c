@@ -29,7 +29,6 @@ static void life(const char *job, uint32_t number, int64_t started_us,
                                           .engine = &engine};
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_record *r = open_with_tasks(1);
-    struct bats_error err;
     must(bats_record_begin(r, &session, &err), &err);
     if (charge > 0)
         must(bats_record_charge(r, 10 * BATS_SECOND, BATS_NO_MACHINE, charge,
@@ -43,7 +42,6 @@ static void life(const char *job, uint32_t number, int64_t started_us,
 static struct bats_record_job known_of(const char *job)
 {
     struct bats_record_job known;
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(1);
     must(bats_record_of_job(r, job, &known, &err), &err);
     close_record(r);
@@ -87,7 +85,6 @@ static void tell(struct bats_record *r, uint32_t id, uint32_t machine,
                                      .until = BATS_NEVER,
                                      .ended = BATS_NEVER,
                                      .held = held};
-    struct bats_error err;
     must(bats_record_lease(r, &lease, &err), &err);
 }
 
@@ -117,7 +114,6 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
         .engine = &engine};
     const struct bats_event billed = {.type = BATS_EVENT_BILLED};
     struct bats_record_purchase known;
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(1);
     must(bats_record_begin(r, &session, &err), &err);
     tell(r, 1, 1, BATS_LEASE_ASKED, 13 * BATS_UNIT);

@@ -4,7 +4,6 @@
 /* Opens the record with this bag. */
 static struct bats_record *open_with(const char *const *commands, uint32_t n)
 {
-    struct bats_error err;
     struct bats_record *r;
 
     must(bats_record_open(PATH, &r, &err), &err);
@@ -25,7 +24,6 @@ static struct bats_record *open_with(const char *const *commands, uint32_t n)
 static const char *gone(struct bats_record *r)
 {
     static char text[256];
-    struct bats_error err;
     struct bats_record_gone g;
     size_t at = 0;
     int rc;
@@ -114,7 +112,6 @@ TEST_IN_DIRECTORY(a_changed_bag_is_told_task_by_task)
 /* Opens the record with two rules of this text. */
 static struct bats_record *open_rules(const char *first, const char *second)
 {
-    struct bats_error err;
     struct bats_record *r;
     const char *sent[] = {first, second};
     must(bats_record_open(PATH, &r, &err), &err);

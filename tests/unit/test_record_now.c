@@ -33,7 +33,6 @@ static uint32_t draw(struct game *g, uint32_t n)
 static void say_event(struct game *g, enum bats_event_type type,
                       uint32_t machine, uint32_t slot, uint32_t task)
 {
-    struct bats_error err;
     struct bats_event e = {
         .type = type, .machine = machine, .slot = slot, .task = task};
     must(bats_record_event(g->r, g->now, &e, &err), &err);
@@ -42,7 +41,6 @@ static void say_event(struct game *g, enum bats_event_type type,
 static void say_command(struct game *g, enum bats_command_type type,
                         uint32_t machine, uint32_t slot, uint32_t task)
 {
-    struct bats_error err;
     struct bats_command c = {.type = type,
                              .machine = machine,
                              .slot = slot,
@@ -59,7 +57,6 @@ static void end_one(struct game *g, uint32_t machine, uint32_t slot,
     static const enum bats_event_type types[] = {
         BATS_EVENT_DONE, BATS_EVENT_FAILED, BATS_EVENT_PREEMPTED,
         BATS_EVENT_YIELDED};
-    struct bats_error err;
     struct bats_record_attempt a = {
         .task = task,
         .attempt = 1,
@@ -88,7 +85,6 @@ static void step(struct game *g)
 {
     uint32_t machine = draw(g, MACHINES), slot = draw(g, slots[machine]);
     uint32_t task = draw(g, g->n_tasks);
-    struct bats_error err;
 
     g->now += draw(g, 1000);
     switch (draw(g, 24)) {
@@ -140,7 +136,6 @@ static void step(struct game *g)
 
 static void status_of(const char *path, struct bats_view_status *st)
 {
-    struct bats_error err;
     struct bats_view *v;
     must(bats_view_open(path, &v, &err), &err);
     must(bats_view_status(v, st, &err), &err);
@@ -159,7 +154,6 @@ static int64_t number(const char *sql)
 static const char *list(struct bats_view *v, const char *where)
 {
     static char text[4096];
-    struct bats_error err;
     struct bats_view_task t;
     size_t n = 0;
     int rc = bats_view_tasks(v, NULL, 0, where, BATS_VIEW_BY_NUMBER, 0, &err);
@@ -203,7 +197,6 @@ static void check_lists(void)
         "wall_s >= (SELECT avg(wall_s) FROM tasks)",
         "EXISTS (SELECT 1 FROM execution WHERE task = tasks.id AND outcome = 3)",
         "cpu_s < 0.0005 AND host LIKE '%where' AND start_us > 1001000"};
-    struct bats_error err;
     struct bats_view *v;
     char sql[2048], *whole;
     must(bats_view_open(COPY, &v, &err), &err);
@@ -230,7 +223,6 @@ static void check_lists(void)
 /* Writes the log, or its last entries, to the file. */
 static void write_log(const char *path, const char *machine, int64_t last)
 {
-    struct bats_error err;
     struct bats_view *v;
     struct bats_view_entry e;
     FILE *file = fopen(path, "w");
@@ -304,7 +296,6 @@ static void check(void)
 /* The bag of this session: some tasks have another command, one is new. */
 static void open_bag(struct game *g, uint32_t session)
 {
-    struct bats_error err;
     static char commands[TASKS + SESSIONS][32];
 
     g->n_tasks = TASKS - 2 + session;
@@ -326,7 +317,6 @@ static void open_bag(struct game *g, uint32_t session)
 
 TEST_IN_DIRECTORY(the_counts_are_those_of_what_has_happened)
 {
-    struct bats_error err;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct game g = {.random = seed};
         unlink(PATH);
@@ -357,7 +347,6 @@ TEST_IN_DIRECTORY(the_counts_are_those_of_what_has_happened)
 
 TEST_IN_DIRECTORY(tasks_that_are_done_from_the_start_count)
 {
-    struct bats_error err;
     struct bats_record *r = open_with_tasks(4);
     uint8_t fresh[4] = {0, 1, 1, 0};
     fresh_tasks = fresh;
@@ -386,7 +375,6 @@ TEST_IN_DIRECTORY(a_list_may_have_many_texts)
     char command[LENGTH + 1];
     const char *text;
     size_t n;
-    struct bats_error err;
     struct bats_record *r;
     struct bats_view *v;
     struct bats_view_task t;
@@ -414,7 +402,7 @@ TEST_IN_DIRECTORY(a_list_may_have_many_texts)
     assert_string_equal(t.state, "failed");
     assert_int_equal(bats_view_stderr(v, t.id, &text, &n, &err), 1);
     assert_string_equal(text, "no space");
-    assert_int_equal(bats_view_next_task(v, &t, &err), 0);
+    assert_ok(bats_view_next_task(v, &t, &err));
     bats_view_close(v);
 }
 

@@ -31,7 +31,6 @@ static struct bats_record *session(enum bats_billing_model model,
                                     .started_us = 1700000000000000,
                                     .resume = BATS_RECORD_RESUME,
                                     .engine = &engine};
-    struct bats_error err;
     strcpy(clusters[0].name, cheap);
     strcpy(clusters[1].name, dear);
     struct bats_record *r = open_with_tasks(4);
@@ -43,7 +42,6 @@ static void hear(struct bats_record *r, bats_time now,
                  enum bats_event_type type, uint32_t machine)
 {
     struct bats_event event = {.type = type, .machine = machine};
-    struct bats_error err;
     must(bats_record_event(r, now, &event, &err), &err);
 }
 
@@ -61,14 +59,12 @@ static void add_lease(uint32_t machine, bats_time begun, bats_time ended)
 static void charge(struct bats_record *r, bats_time now, uint32_t machine,
                    bats_money amount)
 {
-    struct bats_error err;
     must(bats_record_charge(r, now, machine, amount, 0, &err), &err);
 }
 
 /* What a page draws, to be decref'd. */
 static json_t *figures(enum bats_billing_model model)
 {
-    struct bats_error err;
     struct bats_view *view;
     char *text = NULL;
     size_t size;
@@ -152,7 +148,6 @@ TEST_IN_DIRECTORY(decisions_have_the_names_of_their_session)
 {
     static const char *const expected[] = {"old 1, older 1", "slow 1, fast 1",
                                            "fast 1", "no machines"};
-    struct bats_error err;
     struct bats_decision d = {.reason = BATS_REASON_START,
                               .feasible = true,
                               .tasks_left = 4,
@@ -181,7 +176,6 @@ TEST_IN_DIRECTORY(decisions_have_the_names_of_their_session)
 TEST_IN_DIRECTORY(an_allocation_is_shared_out_by_charge)
 {
     struct bats_view_status st;
-    struct bats_error err;
     struct bats_view *view;
     json_t *options;
     struct bats_record *r = session(BATS_BILLING_ALLOCATION, "slow", "fast");

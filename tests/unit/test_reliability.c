@@ -79,7 +79,6 @@ TEST(wrong_outages_are_named_by_line)
         {"# none\n", ": no outages"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct bats_reliability r = {0};
-        struct bats_error err;
         write_text("outages", wrong[i][0]);
         assert_int_equal(bats_outages_read(&r, "x", "outages", &err),
                          BATS_EINPUT);

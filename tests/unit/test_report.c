@@ -588,10 +588,8 @@ TEST(joblog_is_what_gnu_parallel_writes)
 TEST(joblog_that_cannot_be_written_is_refused)
 {
     struct bats_joblog *log;
-    struct bats_error err;
-    assert_int_equal(bats_joblog_create("/nowhere/log", &log, &err),
-                     BATS_EINPUT);
-    assert_string_equal(err.text, "/nowhere/log: No such file or directory");
+    assert_refused(bats_joblog_create("/nowhere/log", &log, &err), BATS_EINPUT,
+                   "/nowhere/log: No such file or directory");
     struct bats_joblog_entry e = {.host = "", .command = ""};
     if (bats_joblog_create("/dev/full", &log, &err) == 0) {
         assert_int_equal(bats_joblog_write(log, &e, &err), BATS_ESYS);

@@ -16,7 +16,6 @@ static struct play {
 static int handle(struct bats_event event)
 {
     struct bats_command c;
-    struct bats_error err;
     int rc = bats_sched_handle(p->s, 0, &event, &err);
     bats_sched_check(p->s);
     while (bats_sched_next(p->s, &c))
@@ -61,15 +60,13 @@ static void begin_with(bool is_job)
                                    .machines = machines,
                                    .window = BATS_HOUR,
                                    .budget = 1000 * BATS_UNIT};
-    struct bats_error err;
     if (is_job) {
         o.billing.model = BATS_BILLING_JOB;
         o.earlier.asked = asked;
     }
     bats_sched_destroy(p->s);
     *p = (struct play){.s = NULL};
-    if (bats_sched_create(&o, &p->s, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_create(&o, &p->s, &err));
     tell(BATS_EVENT_TICK, 0);
 }
 

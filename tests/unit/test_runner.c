@@ -335,15 +335,13 @@ TEST_WITH(results_go_to_files, set_up, tear_down)
 
 TEST_WITH(results_that_cannot_be_written_are_an_error, set_up, tear_down)
 {
-    struct bats_error err;
     struct bats_runner_task task = {.command = "true"};
     assert_int_equal(system(": >file"), 0);
     replace_runner((struct bats_runner_options){
         .output = BATS_OUTPUT_RESULTS, .results_dir = "file/results"});
-    assert_int_equal(bats_runner_start(f->runner, &task, &err), BATS_ESYS);
-    assert_string_equal(err.text,
-                        "file/results/1: cannot create this directory for "
-                        "the output of a task: Not a directory");
+    assert_refused(bats_runner_start(f->runner, &task, &err), BATS_ESYS,
+                   "file/results/1: cannot create this directory for "
+                   "the output of a task: Not a directory");
     assert_false(bats_runner_busy(f->runner));
 }
 

@@ -30,10 +30,8 @@ static const char *kept(size_t i, int stream)
 {
     static char text[1000];
     struct bats_outdir d = {0};
-    struct bats_error err;
     text[0] = '\0';
-    if (bats_outdir_open(&d, "deep", &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_outdir_open(&d, "deep", &err));
     assert_true(i < d.n);
     assert_int_equal(
         bats_outdir_read(&d, &d.entries[i], stream, collect, text, NULL), 0);
@@ -169,7 +167,6 @@ TEST_WITH(a_full_disk_is_an_error, set_up, tear_down)
     signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < 2; i++) {
         struct bats_runner_result result;
-        struct bats_error err;
         int rc;
         use(outputs[i], 1 << 30);
         assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -192,15 +189,12 @@ static void run_attempt(uint32_t attempt, bool is_replica, const char *command)
                                     .attempt = attempt,
                                     .is_replica = is_replica,
                                     .command = command};
-    struct bats_error err;
-    if (bats_runner_start(f->runner, &task, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_runner_start(f->runner, &task, &err));
     finish();
 }
 
 TEST_WITH(a_copy_writes_apart_until_it_is_the_result, set_up, tear_down)
 {
-    struct bats_error err;
     for (int64_t max = 0; max < 1000; max += 500) { /* files, and pipes */
         use(BATS_OUTPUT_RESULTS, max);
         run_attempt(1, false, "echo original; echo o >&2");
@@ -208,17 +202,17 @@ TEST_WITH(a_copy_writes_apart_until_it_is_the_result, set_up, tear_down)
         run_attempt(3, true, "echo second copy; echo s >&2");
         holds("results/7/stdout", "original\n");
         holds("results/7/stdout.2", "first copy\n");
-        assert_int_equal(bats_runner_settle(f->runner, 6, 2, false, &err), 0);
+        assert_ok(bats_runner_settle(f->runner, 6, 2, false, &err));
         assert_int_equal(access("results/7/stdout.2", F_OK), -1);
         assert_int_equal(access("results/7/stderr.2", F_OK), -1);
         holds("results/7/stdout", "original\n");
-        assert_int_equal(bats_runner_settle(f->runner, 6, 3, true, &err), 0);
+        assert_ok(bats_runner_settle(f->runner, 6, 3, true, &err));
         holds("results/7/stdout", "second copy\n");
         holds("results/7/stderr", "s\n");
         assert_int_equal(access("results/7/stdout.3", F_OK), -1);
     }
     run_attempt(4, true, NULL); /* a built-in task has no files */
-    assert_int_equal(bats_runner_settle(f->runner, 6, 4, true, &err), 0);
+    assert_ok(bats_runner_settle(f->runner, 6, 4, true, &err));
     holds("results/7/stdout", "second copy\n");
 }
 

@@ -218,9 +218,7 @@ static struct bats_runner_result run_within(const char *command, int64_t mib)
 {
     struct bats_runner_task task = {
         .task = 6, .command = command, .memory_kib = mib * 1024};
-    struct bats_error err;
-    if (bats_runner_start(f->runner, &task, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_runner_start(f->runner, &task, &err));
     return finish();
 }
 

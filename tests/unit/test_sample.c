@@ -135,7 +135,6 @@ TEST(bad_observations_are_refused)
 {
     const struct bats_observation far = {0, 2, 1}, negative = {0, 0, -1};
     struct bats_sample s = {.base = 77};
-    struct bats_error err;
 
     assert_int_equal(bats_sample_init(&s, 2, &far, 1, &err), BATS_EINPUT);
     assert_int_equal(bats_sample_init(&s, 2, &negative, 1, &err), BATS_EINPUT);
@@ -153,11 +152,10 @@ TEST(what_follows_from_one_runtime_is_a_guess)
     struct bats_observation seen[21];
     struct bats_runtimes runtimes[2];
     struct bats_sample sample;
-    struct bats_error err;
     for (uint32_t i = 0; i < 20; i++)
         seen[i] = (struct bats_observation){i, 0, (10 + i) * BATS_MINUTE};
     seen[20] = (struct bats_observation){0, 1, 20 * BATS_MINUTE};
-    assert_int_equal(bats_sample_init(&sample, 2, seen, 21, &err), 0);
+    assert_ok(bats_sample_init(&sample, 2, seen, 21, &err));
     bats_sample_runtimes(&sample, 0.9, NULL, runtimes, NULL);
     assert_int_equal(runtimes[0].n, 20);
     assert_false(runtimes[0].is_guess);
@@ -174,12 +172,10 @@ TEST(what_is_expected_is_a_guess_in_proportion)
     struct bats_observation seen[20];
     struct bats_runtimes runtimes[3];
     struct bats_sample sample;
-    struct bats_error err;
     for (uint32_t i = 0; i < 20; i++)
         seen[i] = (struct bats_observation){i, 0, (10 + i) * BATS_MINUTE};
-    assert_int_equal(bats_sample_init(&sample, 3, seen, 20, &err), 0);
-    assert_int_equal(
-        bats_sample_runtimes(&sample, 0.9, expected, runtimes, &err), 0);
+    assert_ok(bats_sample_init(&sample, 3, seen, 20, &err));
+    assert_ok(bats_sample_runtimes(&sample, 0.9, expected, runtimes, &err));
     assert_false(runtimes[0].is_guess);
     assert_true(runtimes[1].is_guess);
     assert_int_equal(lround(runtimes[1].mean), 234 * BATS_SECOND);
@@ -189,8 +185,7 @@ TEST(what_is_expected_is_a_guess_in_proportion)
 
     /* Without an expectation of the first one it is believed as it is. */
     expected[0] = 0;
-    assert_int_equal(
-        bats_sample_runtimes(&sample, 0.9, expected, runtimes, &err), 0);
+    assert_ok(bats_sample_runtimes(&sample, 0.9, expected, runtimes, &err));
     assert_int_equal(lround(runtimes[1].mean), 78 * BATS_SECOND);
     bats_sample_release(&sample);
 }

@@ -271,11 +271,10 @@ TEST(stop_cancels_and_drain_waits)
 {
     for (int stop = 0; stop < 2; stop++) {
         struct bats_sched *s;
-        struct bats_error err;
         struct bats_command c;
         int cancels = 0;
         set_up(&bats_policy_rr, 5, BATS_MINUTE, 2, 1, 0, -1);
-        assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), 0);
+        assert_ok(bats_sched_create(&w->o.sched, &s, &err));
         for (uint32_t m = 0; m < 2; m++)
             bats_sched_handle(
                 s, 0,
@@ -299,7 +298,7 @@ TEST(stop_cancels_and_drain_waits)
                                     .machine = m,
                                     .task = task[m],
                                     .runtime = 2};
-            assert_int_equal(bats_sched_handle(s, 2, &ev, &err), 0);
+            assert_ok(bats_sched_handle(s, 2, &ev, &err));
         }
         bats_sched_check(s);
         while (bats_sched_next(s, &c))
@@ -318,14 +317,13 @@ struct order {
 static void draw(const struct bats_policy *policy, struct order *order)
 {
     struct bats_sched *s;
-    struct bats_error err;
     struct bats_command c;
     set_up(policy, 200, BATS_MINUTE, 1, 1, 0, -1);
     order->n = 0;
-    assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), 0);
+    assert_ok(bats_sched_create(&w->o.sched, &s, &err));
     struct bats_event ev = {.type = BATS_EVENT_JOINED};
     for (bats_time now = 0;; now += BATS_MINUTE) {
-        assert_int_equal(bats_sched_handle(s, now, &ev, &err), 0);
+        assert_ok(bats_sched_handle(s, now, &ev, &err));
         ev.type = BATS_EVENT_TICK;
         while (bats_sched_next(s, &c)) {
             if (c.type == BATS_COMMAND_RUN) {
@@ -359,11 +357,10 @@ TEST(both_policies_draw_the_tasks_in_the_same_order)
 static int given_ahead(uint32_t n_tasks, bats_time prefetch)
 {
     struct bats_sched *s;
-    struct bats_error err;
     struct bats_command c;
     set_up(&bats_policy_rr, n_tasks, BATS_SECOND, 2, 1, 0, -1);
     w->o.sched.prefetch = prefetch;
-    assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), 0);
+    assert_ok(bats_sched_create(&w->o.sched, &s, &err));
     uint32_t first = BATS_NO_TASK;
     for (uint32_t m = 0; m < 2; m++) {
         bats_sched_handle(
@@ -376,7 +373,7 @@ static int given_ahead(uint32_t n_tasks, bats_time prefetch)
     }
     struct bats_event done = {
         .type = BATS_EVENT_DONE, .task = first, .runtime = BATS_SECOND};
-    assert_int_equal(bats_sched_handle(s, BATS_SECOND, &done, &err), 0);
+    assert_ok(bats_sched_handle(s, BATS_SECOND, &done, &err));
     int given = 0;
     while (bats_sched_next(s, &c))
         given += c.type == BATS_COMMAND_RUN && c.machine == 0;

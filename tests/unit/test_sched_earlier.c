@@ -167,18 +167,16 @@ TEST(what_an_earlier_session_has_seen_is_no_guess)
 TEST(the_promise_counts_from_the_choice)
 {
     struct bats_sched *sched;
-    struct bats_error err;
     struct bats_sched_sampled sampled;
     struct bats_event event = {.type = BATS_EVENT_JOINED};
     set_up(SAMPLE, SAMPLE);
     w->o.sched.sampling.on = true;
-    assert_int_equal(bats_sched_create(&w->o.sched, &sched, &err), 0);
+    assert_ok(bats_sched_create(&w->o.sched, &sched, &err));
     for (; event.machine < 64; event.machine++)
-        assert_int_equal(bats_sched_handle(sched, 0, &event, &err), 0);
+        assert_ok(bats_sched_handle(sched, 0, &event, &err));
     event = (struct bats_event){.type = BATS_EVENT_CHOSEN,
                                 .choice = {.offer = BATS_OFFER_CHEAPEST}};
-    assert_int_equal(bats_sched_handle(sched, 30 * BATS_MINUTE, &event, &err),
-                     0);
+    assert_ok(bats_sched_handle(sched, 30 * BATS_MINUTE, &event, &err));
     bats_sched_sampled(sched, &sampled);
     assert_non_null(sampled.chosen);
     assert_int_equal(sampled.time, 30 * BATS_MINUTE);

@@ -41,8 +41,7 @@ static void obey(struct world *w)
 
 static void tell(struct world *w, bats_time now, struct bats_event ev)
 {
-    struct bats_error err;
-    assert_int_equal(bats_sched_handle(w->sched, now, &ev, &err), 0);
+    assert_ok(bats_sched_handle(w->sched, now, &ev, &err));
     obey(w);
 }
 
@@ -66,8 +65,7 @@ static uint64_t play(const struct bats_policy *policy, bool mixed,
                                    .budget = BATS_UNLIMITED,
                                    .tail = tail,
                                    .seed = 1};
-    struct bats_error err;
-    assert_int_equal(bats_sched_create(&o, &w->sched, &err), 0);
+    assert_ok(bats_sched_create(&o, &w->sched, &err));
     memset(w->runs, 0xff, sizeof w->runs);
     for (uint32_t i = 0; i < MACHINES; i++)
         tell(w, 0,

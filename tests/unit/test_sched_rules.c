@@ -224,14 +224,13 @@ TEST(resumed_run_with_nothing_left_charges_nothing)
 TEST(task_that_yields_runs_again_and_has_not_failed)
 {
     struct bats_sched *s;
-    struct bats_error err;
     struct bats_sched_status st;
     set_up(1, 1);
-    assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), 0);
+    assert_ok(bats_sched_create(&w->o.sched, &s, &err));
     struct bats_event ev = {.type = BATS_EVENT_JOINED};
-    assert_int_equal(bats_sched_handle(s, 0, &ev, &err), 0);
+    assert_ok(bats_sched_handle(s, 0, &ev, &err));
     ev.type = BATS_EVENT_YIELDED;
-    assert_int_equal(bats_sched_handle(s, 5, &ev, &err), 0);
+    assert_ok(bats_sched_handle(s, 5, &ev, &err));
     struct bats_command c;
     int runs = 0;
     while (bats_sched_next(s, &c))
@@ -247,7 +246,6 @@ TEST(task_that_yields_runs_again_and_has_not_failed)
 TEST(spent_budget_cannot_be_resumed_with_less)
 {
     struct bats_sched *s;
-    struct bats_error err;
     set_up(1, 1);
     w->o.sched.budget = 5;
     w->o.sched.earlier.charged = 6;

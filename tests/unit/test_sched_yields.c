@@ -40,9 +40,7 @@ static void obey(struct play *p)
 
 static void tell(struct play *p, struct bats_event event)
 {
-    struct bats_error err;
-    if (bats_sched_handle(p->s, p->now, &event, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_handle(p->s, p->now, &event, &err));
     obey(p);
 }
 
@@ -64,15 +62,13 @@ static void play(struct play *p, struct bats_sched_options o)
 {
     static const struct bats_cluster cluster = {.name = "c", .charge = BATS_UNIT, .max = 2};
     static const struct bats_machine_spec machines[] = {{0, 1}, {0, 1}};
-    struct bats_error err;
     o.policy = &bats_policy_rr;
     o.n_tasks = o.n_machines = 2;
     o.clusters = &cluster;
     o.n_clusters = 1;
     o.machines = machines;
     o.budget = 1000 * BATS_UNIT;
-    if (bats_sched_create(&o, &p->s, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_create(&o, &p->s, &err));
     for (uint32_t i = 0; i < 2; i++) {
         p->task[i] = BATS_NO_TASK;
         tell(p, (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});

@@ -224,11 +224,9 @@ TEST(every_running_task_is_found)
     for (int i = 0; i < 500; i++)
         work[i] = 1000 * BATS_MINUTE;
     struct bats_sched *s;
-    struct bats_error err;
     struct bats_cluster_status of;
     bats_time makespan;
-    if (bats_sim_run(&o, &s, &makespan, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sim_run(&o, &s, &makespan, &err));
     assert_int_equal(makespan, 500 * BATS_MINUTE);
     bats_sched_cluster_status(s, 0, &of);
     assert_int_equal(of.done, 500);

@@ -10,9 +10,7 @@
 static double bound(const struct bats_bound_problem *p, bats_money budget)
 {
     double makespan = 0;
-    struct bats_error err;
-    if (bats_bound(p, budget, &makespan, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_bound(p, budget, &makespan, &err));
     return makespan;
 }
 
@@ -193,9 +191,7 @@ TEST(start_ups_leave_it_a_bound)
 static double cost_bound(const struct bats_bound_problem *p, bats_time end)
 {
     double cost = 0;
-    struct bats_error err;
-    if (bats_bound_cost(p, end, &cost, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_bound_cost(p, end, &cost, &err));
     return cost;
 }
 

@@ -191,7 +191,6 @@ static void play(uint32_t number, struct totals *totals)
 {
     struct bats_scenario *s;
     struct bats_world *w;
-    struct bats_error err;
     bool has_noise = false;
     if (bats_scenario_load(path, &s, &err) < 0 ||
         bats_world_create(s, 0, 0, &w, &err) < 0)

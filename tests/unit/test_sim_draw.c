@@ -259,7 +259,6 @@ TEST(what_is_no_distribution_is_refused)
         {"levy 12m 0", "CUT has to be above 0"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct bats_draw draw = {.n = 77};
-        struct bats_error err;
         assert_int_equal(bats_draw_parse(wrong[i][0], &draw, &err),
                          BATS_EINPUT);
         if (!strstr(err.text, wrong[i][1]))

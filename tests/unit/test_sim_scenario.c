@@ -19,9 +19,7 @@ static int load_text(const char *text, struct bats_scenario **scenario,
 static struct bats_scenario *load(const char *text)
 {
     struct bats_scenario *scenario = NULL;
-    struct bats_error err;
-    if (load_text(text, &scenario, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(load_text(text, &scenario, &err));
     return scenario;
 }
 
@@ -29,11 +27,9 @@ static struct bats_scenario *load(const char *text)
 static void refuse(const char *text, const char *where)
 {
     struct bats_scenario *scenario = NULL;
-    struct bats_error err;
     char expected[600];
     snprintf(expected, sizeof expected, "%s%s", path, where);
-    assert_int_equal(load_text(text, &scenario, &err), BATS_EINPUT);
-    assert_string_equal(err.text, expected);
+    assert_refused(load_text(text, &scenario, &err), BATS_EINPUT, expected);
     assert_null(scenario);
 }
 
@@ -203,9 +199,7 @@ static void expect_measured(const char *content, const double *seconds,
                             uint32_t n)
 {
     struct bats_scenario *s = NULL;
-    struct bats_error err;
-    if (load_measured("", content, &s, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(load_measured("", content, &s, &err));
     assert_true(s->as_measured);
     assert_int_equal(s->n_tasks, n);
     for (uint32_t i = 0; i < n; i++)
@@ -261,7 +255,6 @@ TEST(files_of_runtimes_are_checked)
         {"SQLite format 3", ":1: 'SQLite format 3' is not a duration"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct bats_scenario *s = NULL;
-        struct bats_error err;
         char expected[300];
         assert_int_equal(load_measured("", wrong[i][0], &s, &err),
                          BATS_EINPUT);

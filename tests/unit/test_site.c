@@ -32,9 +32,7 @@ static int reset(void **state)
 static struct bats_site discover(enum bats_site_machine machine)
 {
     struct bats_site site;
-    struct bats_error err;
-    if (bats_site_discover(nodes, RANKS, 1, machine, &site, &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_site_discover(nodes, RANKS, 1, machine, &site, &err));
     return site;
 }
 
@@ -138,19 +136,17 @@ TEST_WITH(too_many_kinds_are_refused, reset, NULL)
 {
     static struct bats_node many[BATS_CLUSTERS_MAX + 2];
     struct bats_site site;
-    struct bats_error err;
     for (uint32_t i = 0; i < BATS_CLUSTERS_MAX + 2; i++) {
         many[i].hardware.cores = i;
         sprintf(many[i].host, "n%u", i);
     }
-    assert_int_equal(bats_site_discover(many, BATS_CLUSTERS_MAX + 2, 1,
-                                        BATS_SITE_AUTO, &site, &err),
-                     BATS_EINPUT);
-    assert_string_equal(err.text, "there are more than 32 kinds of machines: "
-                                  "write a clusters file (--clusters)");
-    assert_int_equal(bats_site_discover(many, BATS_CLUSTERS_MAX + 1, 1,
-                                        BATS_SITE_AUTO, &site, &err),
-                     0);
+    assert_refused(bats_site_discover(many, BATS_CLUSTERS_MAX + 2, 1,
+                                      BATS_SITE_AUTO, &site, &err),
+                   BATS_EINPUT,
+                   "there are more than 32 kinds of machines: "
+                   "write a clusters file (--clusters)");
+    assert_ok(bats_site_discover(many, BATS_CLUSTERS_MAX + 1, 1,
+                                 BATS_SITE_AUTO, &site, &err));
     bats_site_release(&site);
 }
 

@@ -23,9 +23,7 @@ static const char het_job[] =
 static struct bats_allocation read_job(const char *text)
 {
     struct bats_allocation slurm = {0};
-    struct bats_error err;
-    if (bats_slurm_read_job(text, &slurm, &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_slurm_read_job(text, &slurm, &err));
     return slurm;
 }
 
@@ -190,8 +188,8 @@ static void account_is(const char *text, const char *name,
 {
     char above[BATS_ACCOUNT_NAME];
     struct bats_error err = {0};
-    if (bats_slurm_account_read(text, &anna, name, account, above, &err) != 0)
-        fail_msg("%s", err.text);
+    assert_ok(
+        bats_slurm_account_read(text, &anna, name, account, above, &err));
     assert_string_equal(above, parent);
     assert_true(bats_account_left(account) == (bats_money)(left * 1e6));
 }
@@ -258,7 +256,6 @@ TEST(an_account_that_is_not_shown_is_refused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bats_account a = {.limit = 5};
         char above[BATS_ACCOUNT_NAME] = "as it was";
-        struct bats_error err;
         assert_int_equal(bats_slurm_account_read(cases[i].text, &anna,
                                                  cases[i].name, &a, above,
                                                  &err),

@@ -17,14 +17,12 @@ static void fill(char *bytes, size_t n)
 /* Adds n bytes in pieces and reads them line by line. */
 static void pass_through(struct bats_spool *spool, size_t n, size_t piece)
 {
-    struct bats_error err;
     char *in = malloc(n + 1), *out = malloc(n + 1);
     size_t got = 0;
     fill(in, n);
     for (size_t at = 0; at < n; at += piece)
-        assert_int_equal(bats_spool_add(spool, in + at,
-                                        at + piece < n ? piece : n - at, &err),
-                         0);
+        assert_ok(bats_spool_add(spool, in + at,
+                                 at + piece < n ? piece : n - at, &err));
     assert_int_equal(bats_spool_size(spool), n);
     assert_int_equal(bats_spool_in_memory(spool), n <= BATS_SPOOL_MEMORY);
     const char *lines;
@@ -66,16 +64,15 @@ TEST(bytes_come_out_as_they_went_in)
 TEST(a_long_line_is_not_cut)
 {
     struct bats_spool spool;
-    struct bats_error err;
     const char *lines;
     char *bytes = malloc(LARGE);
     memset(bytes, 'x', LARGE);
     bytes[9] = bytes[LARGE - 9] = bytes[LARGE - 1] = '\n';
     bats_spool_init(&spool);
-    assert_int_equal(bats_spool_add(&spool, bytes, LARGE, &err), 0);
+    assert_ok(bats_spool_add(&spool, bytes, LARGE, &err));
     assert_int_equal(bats_spool_lines(&spool, 0, &lines, &err), 10);
     assert_int_equal(bats_spool_lines(&spool, 10, &lines, &err), LARGE - 10);
-    assert_int_equal(bats_spool_lines(&spool, LARGE, &lines, &err), 0);
+    assert_ok(bats_spool_lines(&spool, LARGE, &lines, &err));
     bats_spool_release(&spool);
     free(bytes);
 }
@@ -83,7 +80,6 @@ TEST(a_long_line_is_not_cut)
 TEST(missing_directory_is_named)
 {
     struct bats_spool spool;
-    struct bats_error err;
     char *bytes = malloc(LARGE);
     fill(bytes, LARGE);
     setenv("TMPDIR", "/nowhere/at/all", 1);

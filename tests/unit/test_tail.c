@@ -212,7 +212,6 @@ TEST(perfect_knows_better)
     done(MINUTES(26), FAST, MINUTES(10));
     assert_int_equal(p->runs[FAST], p->runs[ALSO_SLOW]);
 
-    struct bats_error err;
     p->o.true_runtime = NULL;
     assert_int_equal(bats_sched_create(&p->o, &p->s, &err), BATS_EINPUT);
 }

@@ -82,7 +82,6 @@ TEST(garbled_durations_are_refused_and_quoted)
         "inf",   "0x10",    "1ms1s",  "never",   "1us1ms",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bats_error err;
         char quoted[64];
         bats_time us = 42;
         snprintf(quoted, sizeof quoted, "'%s'", cases[i]);
@@ -103,7 +102,6 @@ TEST(durations_that_do_not_fit_are_refused)
         "9223372036854.9999999", "999999999999999-00:00",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bats_error err;
         bats_time us = 42;
         assert_int_equal(bats_duration_parse(cases[i], &us, &err),
                          BATS_EINPUT);
@@ -177,7 +175,6 @@ TEST(garbled_money_is_refused_and_quoted)
         "$1", "0.0000001", "1.1.1", "unlimited", "-",    "0x1",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bats_error err;
         char quoted[64];
         bats_money amount = 42;
         snprintf(quoted, sizeof quoted, "'%s'", cases[i]);
@@ -190,7 +187,6 @@ TEST(garbled_money_is_refused_and_quoted)
 
 TEST(negative_and_overly_exact_money_is_called_so)
 {
-    struct bats_error err;
     bats_money amount;
     bats_money_parse("-3", &amount, &err);
     assert_string_equal(err.text, "the amount '-3' is negative");
@@ -275,7 +271,6 @@ TEST(sizes_that_make_no_sense_are_refused)
     static const char *const wrong[] = {"",   "0",    "0K",  "K",    "-1",
                                         "+1", " 1",   "1 K", "1KB",  "1k",
                                         "1T", "1.5M", "1x",  "0x10", "1K1"};
-    struct bats_error err;
     int64_t bytes = 7;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(bats_size_parse(wrong[i], &bytes, &err), BATS_EINPUT);
@@ -321,7 +316,6 @@ TEST(what_is_no_number_is_refused_and_quoted)
                                          "x", "1.0", "0x1", "1e3"};
     static const char *const factors[] = {"",    "0",   "-1",    "1x", "nan",
                                           "inf", "0x1", "1e999", " 1", "."};
-    struct bats_error err;
     uint64_t n = 7;
     double f = 7;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {

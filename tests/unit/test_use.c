@@ -131,7 +131,6 @@ TEST(a_sampling_phase_is_refused)
 {
     prepare(1, 1, BATS_UNLIMITED);
     struct bats_sched *s;
-    struct bats_error err;
     w->o.sched.sampling.on = true;
     assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), BATS_EINPUT);
 }

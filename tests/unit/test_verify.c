@@ -177,7 +177,6 @@ static void choose_options(struct run *r, uint32_t n_tasks)
 
 static void carry_out(struct run *r)
 {
-    struct bats_error err;
     struct bats_command c;
     size_t at = 0;
     int rc = bats_journal_commit(&r->journal, r->sched, r->now, r->now, &err);
@@ -195,7 +194,6 @@ static void carry_out(struct run *r)
 
 static void tell(struct run *r, const struct bats_event *event)
 {
-    struct bats_error err;
     int rc = bats_journal_handle(&r->journal, r->sched, r->now, event, &err);
     if (rc < 0 && event->type != BATS_EVENT_CHOSEN)
         must(rc, &err);
@@ -218,7 +216,6 @@ static void choose(struct run *r)
 /* The first task of a slot ends, as it was told to or in any other way. */
 static void end_task(struct run *r, uint32_t m, uint32_t slot)
 {
-    struct bats_error err;
     struct queue *q = &r->queue[m][slot];
     struct bats_event event = {.machine = m,
                                .slot = slot,
@@ -292,7 +289,6 @@ static void step(struct run *r)
 /* The bag is "0", "1", ... from `first` on. */
 static void open_bag(struct run *r, uint32_t first, uint32_t n)
 {
-    struct bats_error err;
     char command[16];
     must(bats_record_open(PATH, &r->record, &err), &err);
     for (int again = 0; again < 2; again++) {
@@ -326,7 +322,6 @@ static void remember(struct run *r, enum bats_record_resume resume)
 
 static void play(struct run *r, uint32_t first, uint32_t n)
 {
-    struct bats_error err;
     *r = (struct run){0};
     choose_options(r, n);
     r->fragile = pick(3) == 0;
@@ -356,7 +351,6 @@ static void play(struct run *r, uint32_t first, uint32_t n)
 
 static struct bats_verified verify(void)
 {
-    struct bats_error err;
     struct bats_view *view;
     struct bats_verified v;
     must(bats_view_open(PATH, &view, &err), &err);

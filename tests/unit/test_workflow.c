@@ -9,10 +9,8 @@
 static struct bats_workflow load(const char *name, const char *text)
 {
     struct bats_workflow w;
-    struct bats_error err;
     write_text(name, text);
-    if (bats_workflow_load(name, &w, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_workflow_load(name, &w, &err));
     return w;
 }
 
@@ -165,7 +163,6 @@ TEST(rules_ask_for_the_memory_of_their_category)
 {
     struct bats_workflow parts[2], all;
     static const int64_t mib[] = {0, 100, 200, 100, 300, 100, 0, 400, 200};
-    struct bats_error err;
     parts[0] = load("a.makeflow", "a:\n\ta\n"
                                   "MEMORY = \"100\"\nb:\n\tb\n"
                                   "CATEGORY=x\nMEMORY=200\nc:\n\tc\n"
@@ -181,7 +178,7 @@ TEST(rules_ask_for_the_memory_of_their_category)
         assert_int_equal(parts[0].tasks[i].need.memory_kib, mib[i] * 1024);
     for (uint32_t i = 0; i < 9; i++) /* of the category y */
         assert_int_equal(parts[0].tasks[i].need.cores, i == 4 ? 2 : 0);
-    assert_int_equal(bats_workflow_merge("all", parts, 2, &all, &err), 0);
+    assert_ok(bats_workflow_merge("all", parts, 2, &all, &err));
     assert_int_equal(all.tasks[4].need.memory_kib, 300 * 1024);
     assert_int_equal(all.tasks[9].need.memory_kib, 50 * 1024);
     bats_workflow_release(&all);
@@ -232,10 +229,8 @@ static void touch(const char *name, int seconds)
 static unsigned fresh_tasks(const struct bats_workflow *w)
 {
     uint8_t *fresh;
-    struct bats_error err;
     unsigned bits = 0;
-    if (bats_workflow_fresh(w, NULL, &fresh, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_workflow_fresh(w, NULL, &fresh, &err));
     for (uint32_t i = 0; i < w->n; i++)
         bits |= (unsigned)fresh[i] << i;
     free(fresh);
@@ -256,7 +251,6 @@ TEST(what_is_newer_than_its_sources_need_not_run)
 {
     struct bats_workflow w =
         load("f.makeflow", "f1: f0\n\ta\nf2: f1\n\tb\nf3: f2 f0\n\tc\n");
-    struct bats_error err;
     uint8_t *fresh, undone[] = {0, 1, 0};
     assert_int_equal(bats_workflow_fresh(&w, NULL, &fresh, &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "f.makeflow:1: the rule on line 1 reads "
@@ -268,7 +262,7 @@ TEST(what_is_newer_than_its_sources_need_not_run)
     assert_int_equal(fresh_tasks(&w), 3);
     touch("f3", 1003);
     assert_int_equal(fresh_tasks(&w), 7);
-    assert_int_equal(bats_workflow_fresh(&w, undone, &fresh, &err), 0);
+    assert_ok(bats_workflow_fresh(&w, undone, &fresh, &err));
     assert_memory_equal(fresh, "\1\0\0", 3); /* f2 is made again, so f3 is */
     free(fresh);
     touch("f1", 1005);

@@ -16,8 +16,7 @@ static inline struct bats_clusters_file *load_with(const char *text,
     struct bats_clusters_file *file = NULL;
     struct bats_error err = {0, ""};
     write_text(clusters_path, text);
-    if (bats_clusters_file_load(clusters_path, window, &file, &err))
-        fail_msg("%s", err.text);
+    assert_ok(bats_clusters_file_load(clusters_path, window, &file, &err));
     return file;
 }
 

@@ -71,9 +71,7 @@ static void add_graph(struct world *w)
         to += chance(w, 0.5) ? 0 : pick(w, n - to);
         edges[m++] = (struct bats_edge){order[from], order[to]};
     }
-    struct bats_error err;
-    assert_int_equal(
-        bats_graph_init(&w->graph, w->o.n_tasks, n, edges, m, &err), 0);
+    assert_ok(bats_graph_init(&w->graph, w->o.n_tasks, n, edges, m, &err));
     w->graph.any = calloc(n, 1);
     for (uint32_t i = 0; i < n; i++)
         w->graph.any[i] = chance(w, 0.2);
@@ -188,7 +186,6 @@ static void add_needs(struct world *w)
 
 static void create(struct world *w)
 {
-    struct bats_error err;
     w->o.policy = bats_policy_for(w->o.policy, w->o.billing.model,
                                   w->o.graph != NULL);
     int rc = bats_sched_create(&w->o, &w->sched, &err);

@@ -13,7 +13,6 @@
 static int tell(struct world *w, struct bats_event ev)
 {
     struct bats_sched_status before, after;
-    struct bats_error err;
     bats_sched_status(w->sched, &before);
     w->pending_before = before.pending;
     int rc = bats_sched_handle(w->sched, w->now, &ev, &err);

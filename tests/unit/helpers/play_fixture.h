@@ -35,10 +35,8 @@ static struct play {
 
 static inline void tell(bats_time now, struct bats_event ev)
 {
-    struct bats_error err;
     struct bats_command c;
-    if (bats_sched_handle(p->s, now, &ev, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sched_handle(p->s, now, &ev, &err));
     bats_sched_check(p->s);
     while (bats_sched_next(p->s, &c)) {
         if (c.type == BATS_COMMAND_RUN) {
@@ -114,9 +112,7 @@ static inline int create(struct bats_error *err)
 
 static inline void join(void)
 {
-    struct bats_error err;
-    if (create(&err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(create(&err));
     for (uint32_t i = 0; i < p->o.n_machines; i++)
         tell(0, (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
 }

@@ -187,7 +187,6 @@ static void check_purses_at_the_end(const struct world *w,
 static void play(struct world *w)
 {
     struct bats_sched *s;
-    struct bats_error err;
     for (uint32_t m = 0; m < MACHINES; m++)
         w->since[m] = w->noticed[m] = -1;
     w->o.sched.clusters = w->clusters;

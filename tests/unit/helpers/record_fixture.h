@@ -56,7 +56,6 @@ static inline void must(int rc, const struct bats_error *err)
 /* Opens the record and names the tasks "task 0", "task 1", ... */
 static inline struct bats_record *open_with_tasks(uint32_t n)
 {
-    struct bats_error err;
     struct bats_record *r;
     char command[32];
 
@@ -108,7 +107,6 @@ static inline void begin(struct bats_record *r, bats_money budget)
         .engine = &engine,
         .hosts = hosts,
     };
-    struct bats_error err;
 
     must(bats_record_begin(r, &session, &err), &err);
 }
@@ -144,7 +142,6 @@ static inline void run_in_slot(struct bats_record *r, bats_time now,
         .usage.begin = 100,
         .usage.end = 191,
     };
-    struct bats_error err;
 
     must(bats_record_command(r, now, &command, &err), &err);
     must(bats_record_event(r, now + 2 * BATS_SECOND, &event, &err), &err);
@@ -159,8 +156,6 @@ static inline void run_task(struct bats_record *r, bats_time now,
 
 static inline void close_record(struct bats_record *r)
 {
-    struct bats_error err;
-
     must(bats_record_close(r, &err), &err);
 }
 

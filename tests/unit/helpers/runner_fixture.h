@@ -59,12 +59,10 @@ static inline void forget_output(void)
 
 static inline void create_runner(struct bats_runner_options options)
 {
-    struct bats_error err;
     options.lines = take_lines;
     if (options.speed == 0)
         options.speed = 1;
-    if (bats_runner_create(&options, &f->runner, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_runner_create(&options, &f->runner, &err));
 }
 
 /* For tests that want other options. */
@@ -92,16 +90,13 @@ static inline int tear_down(void **state)
 static inline void start(const char *command)
 {
     struct bats_runner_task task = {.task = 6, .command = command};
-    struct bats_error err;
     forget_output();
-    if (bats_runner_start(f->runner, &task, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_runner_start(f->runner, &task, &err));
 }
 
 static inline struct bats_runner_result finish(void)
 {
     struct bats_runner_result result;
-    struct bats_error err;
     int rc;
     while ((rc = bats_runner_poll(f->runner, AN_HOUR, &result, &err)) == 0)
         ;

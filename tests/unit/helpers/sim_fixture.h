@@ -102,12 +102,10 @@ static inline void play(void)
 {
     static struct bats_sched *played[4];
     static size_t n;
-    struct bats_error err;
     if (!w->o.on_command)
         w->o.on_command = note_command;
     w->booked = 0;
-    if (bats_sim_run(&w->o, &w->sched, &w->makespan, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_ok(bats_sim_run(&w->o, &w->sched, &w->makespan, &err));
     struct bats_sched *s = w->sched;
     bats_sched_destroy(played[n % 4]);
     played[n++ % 4] = s;

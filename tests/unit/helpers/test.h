@@ -19,8 +19,15 @@
 
 #include <cmocka.h>
 
+#include "bats/error.h"
+
 /* cmocka gives each case a state, which few need. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+/* Some functions get an error named like that of all cases. */
+#pragma GCC diagnostic ignored "-Wshadow"
+
+/* What the last call said. */
+static struct bats_error err __attribute__((unused));
 
 static struct {
     struct CMUnitTest at[100];
@@ -44,6 +51,21 @@ static struct {
     {                                                                         \
         return run_cases(set_up, tear_down);                                  \
     }
+
+/* The call, which ends with &err, returns 0. */
+#define assert_ok(call)                                                       \
+    do {                                                                      \
+        if ((call) != 0)                                                      \
+            fail_msg("%s", err.text);                                         \
+    } while (0)
+
+/* The call returns this code, and says this. */
+#define assert_refused(call, code_, says)                                     \
+    do {                                                                      \
+        err = (struct bats_error){0};                                         \
+        assert_int_equal(call, code_);                                        \
+        assert_string_equal(err.text, says);                                  \
+    } while (0)
 
 /* Nothing that is not a number is near to anything. */
 #define assert_near(value, expected, tolerance)                               \
