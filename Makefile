@@ -86,6 +86,7 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 	outdir.c outfile.c outlet.c results.c spool.c stream.c)
 HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c \
 	sweep.c)
+SQL_SRC = src/sql/db.c src/sql/texts.c
 RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c options.c schema.c \
 	$(addprefix write/, begin.c file.c killed.c kinds.c log.c match.c \
@@ -93,7 +94,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	runs.c) \
 	$(addprefix read/, axis.c copy.c part.c recover.c results.c \
 	view.c view_graph.c view_log.c view_machines.c view_status.c view_tasks.c \
-	texts.c view_stderr.c view_workflows.c) \
+	view_stderr.c view_workflows.c) \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
 	allocation.c batch_system.c batch_systems.c deaths.c flux.c gridengine.c \
@@ -175,7 +176,7 @@ SMOKE_TESTS = tests/mpi/t0001-run.sh
 # libbats is what needs neither MPI nor an operating system.
 LIB_SRC = $(UTIL_SRC) $(PLAN_SRC) $(ESTIMATE_SRC) $(ENGINE_SRC)
 # Everything but main(), for the unit tests to link with.
-REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(RECORD_SRC) \
+REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(SQL_SRC) $(RECORD_SRC) \
 	$(HISTORY_SRC) $(SITE_SRC) $(RUN_SRC) $(SIM_SRC) $(REPORT_SRC) $(filter-out src/cli/main.c,$(CLI_SRC))
 
 # ---- flags ----

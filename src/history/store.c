@@ -2,20 +2,20 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "util/grow.h"
+#include "sql/db.h"
+#include "sql/texts.h"
 
 #define VERSION 2
 #define PATIENCE_MS 5000 /* wait for another process's transaction */
 
 struct bats_store {
-    sqlite3 *sqlite;
+    struct bats_db db;
     char *path;
 };
 
@@ -54,59 +54,30 @@ static const char sweep_table[] =
 
 /* ---- SQLite ---- */
 
-static int fail(const struct bats_store *s, int rc, struct bats_error *err)
+static int fail(struct bats_db *db, int rc, struct bats_error *err)
 {
     int code = rc & 0xff;
-    if (code == SQLITE_NOMEM)
-        return bats_no_memory(err);
     if (code == SQLITE_NOTADB)
         return bats_error_set(err, BATS_EINPUT,
-                              "%s is not a history of bats-mpi", s->path);
+                              "%s is not a history of bats-mpi", db->path);
     if (code == SQLITE_CORRUPT)
-        return bats_error_set(err, BATS_EINPUT, "%s is damaged", s->path);
-    return bats_error_set(err, BATS_ESYS, "%s: %s", s->path,
+        return bats_error_set(err, BATS_EINPUT, "%s is damaged", db->path);
+    return bats_error_set(err, BATS_ESYS, "%s: %s", db->path,
                           code == SQLITE_BUSY
                               ? "another process keeps it locked"
                           : code == SQLITE_FULL ? "the disk is full"
                                                 : sqlite3_errstr(rc));
 }
 
+/* The integer that a statement yields for these values. */
+#define ASK(s, sql, value, err, ...)                                          \
+    bats_db_get(&(s)->db, sql, bats_db_whole, value, err,                     \
+                BATS_VALUES(__VA_ARGS__))
+
 static int run_sql(struct bats_store *s, const char *sql,
                    struct bats_error *err)
 {
-    int rc = sqlite3_exec(s->sqlite, sql, NULL, NULL, NULL);
-    return rc == SQLITE_OK ? 0 : fail(s, rc, err);
-}
-
-static int prepare(struct bats_store *s, const char *sql, sqlite3_stmt **q,
-                   struct bats_error *err)
-{
-    int rc = sqlite3_prepare_v2(s->sqlite, sql, -1, q, NULL);
-    return rc == SQLITE_OK ? 0 : fail(s, rc, err);
-}
-
-/* 1: a row; 0: the end; or an error. */
-static int step(struct bats_store *s, sqlite3_stmt *q, struct bats_error *err)
-{
-    int rc = sqlite3_step(q);
-    return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : fail(s, rc, err);
-}
-
-/* The integer that `sql` yields for these texts; 0 if none. */
-static int ask(struct bats_store *s, const char *sql, const char *const *texts,
-               int n, int64_t *value, struct bats_error *err)
-{
-    sqlite3_stmt *q = NULL;
-    int rc = prepare(s, sql, &q, err);
-    *value = 0;
-    for (int i = 0; rc == 0 && i < n; i++)
-        sqlite3_bind_text(q, i + 1, texts[i], -1, SQLITE_STATIC);
-    if (rc == 0 && (rc = step(s, q, err)) > 0) {
-        *value = sqlite3_column_int64(q, 0);
-        rc = 0;
-    }
-    sqlite3_finalize(q);
-    return rc;
+    return bats_db_run(&s->db, sql, err);
 }
 
 /* ---- opening ---- */
@@ -128,10 +99,10 @@ static int check_version(struct bats_store *s, bool create,
 {
     int64_t version, objects;
     /* The order matters: another process may create the tables in between. */
-    int rc =
-        ask(s, "SELECT count(*) FROM sqlite_master", NULL, 0, &objects, err);
+    int rc = bats_db_integer(&s->db, "SELECT count(*) FROM sqlite_master",
+                             &objects, err);
     if (rc == 0)
-        rc = ask(s, "PRAGMA user_version", NULL, 0, &version, err);
+        rc = bats_db_integer(&s->db, "PRAGMA user_version", &version, err);
     if (rc < 0)
         return rc;
     if (version == 0 && objects > 0)
@@ -145,7 +116,7 @@ static int check_version(struct bats_store *s, bool create,
     rc = run_sql(s, "BEGIN IMMEDIATE", err);
     /* Another process may have been faster. */
     if (rc == 0)
-        rc = ask(s, "PRAGMA user_version", NULL, 0, &version, err);
+        rc = bats_db_integer(&s->db, "PRAGMA user_version", &version, err);
     if (rc == 0 && version == 0)
         rc = run_sql(s, tables, err);
     if (rc == 0 && version < VERSION)
@@ -170,18 +141,21 @@ int bats_store_open(const char *path, bool create, struct bats_store **store,
         free(s);
         return bats_no_memory(err);
     }
+    s->db.path = s->path;
+    s->db.fail = fail;
     if (create)
         make_directories(path);
     int rc = sqlite3_open_v2(
-        path, &s->sqlite,
+        path, &s->db.sqlite,
         SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), NULL);
     if (rc != SQLITE_OK) {
-        int why = s->sqlite != NULL ? sqlite3_system_errno(s->sqlite) : 0;
+        int why =
+            s->db.sqlite != NULL ? sqlite3_system_errno(s->db.sqlite) : 0;
         rc = why != 0 ? bats_error_set(err, BATS_ESYS, "%s: %s", path,
                                        strerror(why))
-                      : fail(s, rc, err);
+                      : bats_db_fail(&s->db, rc, err);
     } else {
-        sqlite3_busy_timeout(s->sqlite, PATIENCE_MS);
+        sqlite3_busy_timeout(s->db.sqlite, PATIENCE_MS);
         rc = check_version(s, create, err);
     }
     if (rc < 0)
@@ -195,7 +169,7 @@ void bats_store_close(struct bats_store *store)
 {
     if (store == NULL)
         return;
-    sqlite3_close(store->sqlite);
+    bats_db_close(&store->db);
     free(store->path);
     free(store);
 }
@@ -247,56 +221,48 @@ static int find_ids(struct bats_store *s, const char *kind,
                     const struct bats_past_place *place, int64_t *kind_id,
                     int64_t *place_id, struct bats_error *err)
 {
-    const char *const texts[] = {place->name, place->site, place->hardware};
     /* RETURNING yields nothing without a change. */
-    int rc = ask(s,
+    int rc = ASK(s,
                  "INSERT INTO kind (name) VALUES (?) ON CONFLICT DO UPDATE"
                  " SET name = excluded.name RETURNING id",
-                 &kind, 1, kind_id, err);
+                 kind_id, err, BATS_T(kind));
     return rc < 0 ? rc
-                  : ask(s,
+                  : ASK(s,
                         "INSERT INTO cluster (name, site, hardware) VALUES"
                         " (?, ?, ?) ON CONFLICT DO UPDATE SET"
                         " name = excluded.name RETURNING id",
-                        texts, 3, place_id, err);
+                        place_id, err, BATS_T(place->name),
+                        BATS_T(place->site), BATS_T(place->hardware));
 }
 
 static int add_row(struct bats_store *s, int64_t run, int64_t kind,
                    int64_t place, int64_t bags, int64_t ended_s,
                    const struct bats_moments *m, struct bats_error *err)
 {
-    const double values[] = {m->sum, m->squares, m->log_sum, m->log_squares,
-                             m->p10, m->p50,     m->p90};
-    const int64_t keys[] = {kind, place,   month_of(ended_s), run,
-                            bags, ended_s, m->tasks};
-    sqlite3_stmt *q = NULL;
-    int rc = prepare(s,
-                     "INSERT INTO runtime VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                     " ?, ?, ?, ?, ?)",
-                     &q, err);
-    for (int i = 0; rc == 0 && i < 7; i++) {
-        sqlite3_bind_int64(q, i + 1, keys[i]);
-        sqlite3_bind_double(q, i + 8, values[i]);
-    }
-    if (rc == 0)
-        rc = step(s, q, err);
-    sqlite3_finalize(q);
-    return rc;
+    return bats_db_each(
+        &s->db,
+        "INSERT INTO runtime VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+        " ?)",
+        NULL, NULL, err,
+        BATS_VALUES(BATS_I(kind), BATS_I(place), BATS_I(month_of(ended_s)),
+                    BATS_I(run), BATS_I(bags), BATS_I(ended_s),
+                    BATS_I(m->tasks), BATS_R(m->sum), BATS_R(m->squares),
+                    BATS_R(m->log_sum), BATS_R(m->log_squares), BATS_R(m->p10),
+                    BATS_R(m->p50), BATS_R(m->p90)));
 }
 
 static int add_sweep(struct bats_store *s, int64_t run, int64_t kind,
                      int64_t place, const struct bats_past_sweep *sweep,
                      struct bats_error *err)
 {
-    char sql[128], *text = bats_past_sweep_text(sweep);
-    int64_t none;
-    if (text == NULL)
-        return bats_no_memory(err);
-    snprintf(sql, sizeof sql,
-             "INSERT INTO sweep VALUES (%" PRId64 ", %" PRId64 ", %" PRId64
-             ", ?)",
-             kind, place, run);
-    int rc = ask(s, sql, (const char *const *)&text, 1, &none, err);
+    char *text = bats_past_sweep_text(sweep);
+    int rc =
+        text == NULL
+            ? bats_no_memory(err)
+            : bats_db_each(&s->db, "INSERT INTO sweep VALUES (?, ?, ?, ?)",
+                           NULL, NULL, err,
+                           BATS_VALUES(BATS_I(kind), BATS_I(place),
+                                       BATS_I(run), BATS_T(text)));
     free(text);
     return rc;
 }
@@ -324,9 +290,9 @@ static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
 int bats_store_has(struct bats_store *s, const char *run,
                    struct bats_error *err)
 {
-    int64_t n;
-    int rc =
-        ask(s, "SELECT count(*) FROM run WHERE name = ?", &run, 1, &n, err);
+    int64_t n = 0;
+    int rc = ASK(s, "SELECT count(*) FROM run WHERE name = ?", &n, err,
+                 BATS_T(run));
     return rc < 0 ? rc : n > 0;
 }
 
@@ -335,39 +301,35 @@ int bats_store_add(struct bats_store *s, const char *run, int64_t ended_s,
                    const struct bats_past_place *places,
                    struct bats_gather *gather, struct bats_error *err)
 {
-    char sql[96];
     int rc = run_sql(s, "BEGIN IMMEDIATE", err);
     if (rc < 0)
         return rc;
-    snprintf(sql, sizeof sql,
-             "INSERT INTO run (name, ended_s) VALUES (?, %" PRId64 ")",
-             ended_s);
     bool is_known = (rc = bats_store_has(s, run, err)) > 0;
-    int64_t none;
     if (rc == 0)
-        rc = ask(s, sql, &run, 1, &none, err);
+        rc = bats_db_each(
+            &s->db, "INSERT INTO run (name, ended_s) VALUES (?, ?)", NULL,
+            NULL, err, BATS_VALUES(BATS_T(run), BATS_I(ended_s)));
     if (rc == 0)
-        rc = add_all(s, sqlite3_last_insert_rowid(s->sqlite), ended_s, kinds,
-                     places, gather, err);
+        rc = add_all(s, sqlite3_last_insert_rowid(s->db.sqlite), ended_s,
+                     kinds, places, gather, err);
     if (rc == 0 && !is_known)
         rc = run_sql(s, "COMMIT", err);
     if (rc != 0 || is_known)
-        sqlite3_exec(s->sqlite, "ROLLBACK", NULL, NULL, NULL);
+        sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
     return rc < 0 ? rc : !is_known;
 }
 
 int bats_store_forget(struct bats_store *s, const char *kind,
                       struct bats_error *err)
 {
-    int64_t gone = 0;
     int rc = run_sql(s, "BEGIN IMMEDIATE", err);
     if (rc < 0)
         return rc;
-    rc = ask(s,
-             "DELETE FROM runtime WHERE ?1 IS NULL OR kind ="
-             " (SELECT id FROM kind WHERE name = ?1)",
-             &kind, 1, &gone, err);
-    gone = sqlite3_changes64(s->sqlite);
+    rc = bats_db_each(&s->db,
+                      "DELETE FROM runtime WHERE ?1 IS NULL OR kind ="
+                      " (SELECT id FROM kind WHERE name = ?1)",
+                      NULL, NULL, err, BATS_VALUES(BATS_T(kind)));
+    int64_t gone = sqlite3_changes64(s->db.sqlite);
     if (rc == 0 && kind == NULL)
         rc = run_sql(s, "DELETE FROM run", err);
     if (rc == 0)
@@ -380,111 +342,72 @@ int bats_store_forget(struct bats_store *s, const char *kind,
                      " (SELECT cluster FROM runtime); COMMIT",
                      err);
     if (rc < 0)
-        sqlite3_exec(s->sqlite, "ROLLBACK", NULL, NULL, NULL);
+        sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
     return rc < 0 ? rc : (int)gone;
 }
 
 /* ---- reading ---- */
 
-static void copy(char *to, size_t size, sqlite3_stmt *q, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(q, column);
-    snprintf(to, size, "%s", text != NULL ? text : "");
-}
-
-struct reader {
-    struct bats_past *past;
-    size_t kinds, places, rows; /* room for these */
-};
-
-static bool take_kind(struct reader *r, sqlite3_stmt *q)
-{
-    struct bats_past *past = r->past;
-    if (!bats_grow(&past->kinds, &r->kinds, past->n_kinds + 1,
-                   sizeof *past->kinds))
-        return false;
-    copy(past->kinds[past->n_kinds++], BATS_KIND, q, 0);
-    return true;
-}
-
-static bool take_place(struct reader *r, sqlite3_stmt *q)
-{
-    struct bats_past *past = r->past;
-    if (!bats_grow(&past->places, &r->places, past->n_places + 1,
-                   sizeof *past->places))
-        return false;
-    struct bats_past_place *p = &past->places[past->n_places++];
-    *p = (struct bats_past_place){.name = ""};
-    copy(p->name, sizeof p->name, q, 0);
-    copy(p->site, sizeof p->site, q, 1);
-    copy(p->hardware, sizeof p->hardware, q, 2);
-    return true;
-}
-
-static bool take_row(struct reader *r, sqlite3_stmt *q)
-{
-    struct bats_past *past = r->past;
-    if (!bats_grow(&past->rows, &r->rows, past->n_rows + 1,
-                   sizeof *past->rows))
-        return false;
-    struct bats_past_row *row = &past->rows[past->n_rows++];
-    const char *sums = (const char *)sqlite3_column_text(q, 15);
-    *row = (struct bats_past_row){
-        .kind = (uint32_t)sqlite3_column_int64(q, 0),
-        .place = (uint32_t)sqlite3_column_int64(q, 1),
-        .month = sqlite3_column_int(q, 2),
-        .run = sqlite3_column_int64(q, 3),
-        .bags = sqlite3_column_int64(q, 4),
-        .ended_s = sqlite3_column_int64(q, 5),
-        .moments = {.tasks = sqlite3_column_int64(q, 6),
-                    .sum = sqlite3_column_double(q, 7),
-                    .squares = sqlite3_column_double(q, 8),
-                    .log_sum = sqlite3_column_double(q, 9),
-                    .log_squares = sqlite3_column_double(q, 10),
-                    .p10 = sqlite3_column_double(q, 11),
-                    .p50 = sqlite3_column_double(q, 12),
-                    .p90 = sqlite3_column_double(q, 13)},
-        .sweep = sums != NULL ? bats_past_sweep_parse(sums) : NULL};
-    copy(row->name, sizeof row->name, q, 14);
-    return true;
-}
-
 /* Rows refer to kinds and places by order. Rows with invalid references, in an
  * edited file, are left out. */
-static const struct {
-    const char *sql;
-    bool (*take)(struct reader *reader,
-                 sqlite3_stmt *q); /* false: out of memory */
-} parts[] = {
-    {"SELECT name FROM kind ORDER BY id", take_kind},
-    {"SELECT name, site, hardware FROM cluster ORDER BY id", take_place},
-    {"SELECT k.at, c.at, month, r.run, bags, r.ended_s, tasks, sum_s, squares,"
-     "    log_sum, log_squares, p10_s, p50_s, p90_s, n.name, w.sums"
-     "  FROM runtime r JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
-     "    AS at FROM kind) k ON k.id = r.kind"
-     "  JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
-     "    AS at FROM cluster) c ON c.id = r.cluster"
-     "  LEFT JOIN run n ON n.id = r.run"
-     "  LEFT JOIN sweep w ON w.kind = r.kind AND w.cluster = r.cluster"
-     "    AND w.run = r.run"
-     "  WHERE tasks > 0 AND sum_s > 0 ORDER BY r.ended_s, r.run",
-     take_row},
-};
+static const char rows_sql[] =
+    "SELECT k.at, c.at, month, r.run, n.name, bags, r.ended_s, tasks, sum_s,"
+    "    squares, log_sum, log_squares, p10_s, p50_s, p90_s, w.sums"
+    "  FROM runtime r JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
+    "    AS at FROM kind) k ON k.id = r.kind"
+    "  JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
+    "    AS at FROM cluster) c ON c.id = r.cluster"
+    "  LEFT JOIN run n ON n.id = r.run"
+    "  LEFT JOIN sweep w ON w.kind = r.kind AND w.cluster = r.cluster"
+    "    AND w.run = r.run"
+    "  WHERE tasks > 0 AND sum_s > 0 ORDER BY r.ended_s, r.run";
+
+#define P(member) BATS_COLUMN(struct bats_past_place, member)
+#define R(member) BATS_COLUMN(struct bats_past_row, member)
+static const struct bats_db_column
+    kind_columns[] = {{BATS_DB_CHARS, 0, BATS_KIND}, {0}},
+    place_columns[] = {P(name), P(site), P(hardware), {0}},
+    row_columns[] = {R(kind),
+                     R(place),
+                     R(month),
+                     R(run),
+                     R(name),
+                     R(bags),
+                     R(ended_s),
+                     R(moments.tasks),
+                     R(moments.sum),
+                     R(moments.squares),
+                     R(moments.log_sum),
+                     R(moments.log_squares),
+                     R(moments.p10),
+                     R(moments.p50),
+                     R(moments.p90),
+                     R(sums),
+                     {0}};
 
 int bats_store_read(struct bats_store *s, struct bats_past *past,
                     struct bats_error *err)
 {
-    struct reader r = {.past = past};
     *past = (struct bats_past){0};
+    struct bats_texts texts = {0};
     int rc = run_sql(s, "BEGIN", err); /* a consistent snapshot */
-    for (size_t i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++) {
-        sqlite3_stmt *q = NULL;
-        rc = prepare(s, parts[i].sql, &q, err);
-        while (rc == 0 && (rc = step(s, q, err)) > 0)
-            rc = parts[i].take(&r, q) ? 0 : bats_no_memory(err);
-        sqlite3_finalize(q);
-    }
-    sqlite3_exec(s->sqlite, "ROLLBACK", NULL, NULL, NULL);
+    if (rc == 0)
+        rc = bats_db_list(&s->db, "SELECT name FROM kind ORDER BY id",
+                          kind_columns, BATS_KIND, &past->kinds,
+                          &past->n_kinds, NULL, err);
+    if (rc == 0)
+        rc = bats_db_list(&s->db,
+                          "SELECT name, site, hardware FROM cluster"
+                          " ORDER BY id",
+                          place_columns, sizeof *past->places, &past->places,
+                          &past->n_places, NULL, err);
+    if (rc == 0)
+        rc = bats_db_list(&s->db, rows_sql, row_columns, sizeof *past->rows,
+                          &past->rows, &past->n_rows, &texts, err);
+    for (size_t i = 0; i < past->n_rows; i++)
+        past->rows[i].sweep = bats_past_sweep_parse(past->rows[i].sums);
+    bats_texts_release(&texts);
+    sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
     if (rc < 0)
         bats_store_release(past);
     return rc;
@@ -498,4 +421,23 @@ void bats_store_release(struct bats_past *past)
     free(past->places);
     free(past->rows);
     *past = (struct bats_past){0};
+}
+
+int bats_store_sums(struct bats_store *s, struct bats_past_sum **list,
+                    size_t *n, struct bats_error *err)
+{
+#define C(member) BATS_COLUMN(struct bats_past_sum, member)
+    static const struct bats_db_column columns[] = {
+        C(kind),   C(cluster), C(bags),  C(tasks), C(ended_s),
+        C(mean_s), C(p10_s),   C(p90_s), {0}};
+#undef C
+    /* Columns beside max() are those of its row. */
+    return bats_db_list(
+        &s->db,
+        "SELECT k.name, c.name, sum(bags), sum(tasks), max(ended_s),"
+        "    sum_s / tasks, p10_s, p90_s"
+        "  FROM runtime r JOIN kind k ON k.id = r.kind"
+        "  JOIN cluster c ON c.id = r.cluster"
+        "  WHERE tasks > 0 AND sum_s > 0 GROUP BY 1, 2 ORDER BY 1, 2",
+        columns, sizeof **list, list, n, NULL, err);
 }

@@ -2,7 +2,7 @@
  * store: the history of runtimes in earlier bags, in one SQLite file per user
  * or group.
  *
- * Layer: history (only it and record know SQLite). Used by cli. It holds
+ * Layer: history. Used by cli. It holds
  * moments and quantiles by kind, cluster and month, but no commands. The last
  * bags of a kind have a row each; older ones are merged by month. `sqlite3
  * FILE 'SELECT * FROM past'` shows it.
@@ -49,6 +49,7 @@ struct bats_past_row {
     int64_t ended_s;          /* since 1970: of the last bag */
     struct bats_moments moments;
     struct bats_past_sweep *sweep; /* NULL: no sweep, or merged */
+    const char *sums;              /* private */
 };
 
 /* A whole history. */
@@ -85,6 +86,17 @@ int bats_store_has(struct bats_store *store, const char *run,
 int bats_store_read(struct bats_store *store, struct bats_past *past,
                     struct bats_error *err);
 void bats_store_release(struct bats_past *past);
+
+/* A kind on clusters of one name, summed over all bags. */
+struct bats_past_sum {
+    char kind[BATS_KIND], cluster[BATS_CLUSTER_NAME];
+    int64_t bags, tasks, ended_s;
+    double mean_s, p10_s, p90_s; /* of the last bag */
+};
+
+/* All of them by kind and cluster, in one block for free(). */
+int bats_store_sums(struct bats_store *store, struct bats_past_sum **list,
+                    size_t *n, struct bats_error *err);
 
 /* Removes all data of the kind. NULL: of all kinds, and the list of added
  * runs. Returns the number of removed rows. */

@@ -61,12 +61,12 @@ offences=$(
     find "$SRC" include -name '*.[ch]' | sort | xargs awk -v src="$SRC" '
     BEGIN {
         split("util plan estimate engine input proto exec record history site " \
-              "run sim report cli client", n)
-        split("0 1 2 3 4 4 4 4 4 4 5 5 5 6 1", r)
+              "run sim report cli client sql", n)
+        split("0 1 2 3 4 4 4 4 4 4 5 5 5 6 1 3", r)
         for (i in n)
             rank[n[i]] = r[i]
         owner["mpi.h"] = "run"
-        owner["sqlite3.h"] = "record history"
+        owner["sqlite3.h"] = "sql record history"
         owner["hwloc.h"] = owner["pmix.h"] = "site"
         split("error units", u)
         split("billing cluster goal lifetime plan frontier tariff windows", p)

@@ -1,6 +1,6 @@
 /* texts: copies stay where they are, and what comes again is there once. */
 #include "helpers/test.h"
-#include "record/read/texts.h"
+#include "sql/texts.h"
 
 static const char *add(struct bats_texts *t, const char *text)
 {

@@ -6,7 +6,7 @@
 #ifndef BATS_RECORD_RESULTS_H
 #define BATS_RECORD_RESULTS_H
 
-#include "record/read/texts.h"
+#include "sql/texts.h"
 #include "record/read/view.h"
 
 struct bats_view_session {

@@ -18,6 +18,7 @@ static int open_own(struct bats_view *v, struct bats_error *err)
                 SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
 
     v->db.path = v->path;
+    v->db.fail = bats_record_fail;
     /* A temporary database: on disk only if it exceeds the cache, and removed
      * automatically. */
     if (sqlite3_open_v2("", &v->db.sqlite, flags, NULL) != SQLITE_OK)

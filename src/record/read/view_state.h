@@ -3,7 +3,7 @@
 #define BATS_RECORD_VIEW_STATE_H
 
 #include "record/db.h"
-#include "record/read/texts.h"
+#include "sql/texts.h"
 #include "record/read/view.h"
 
 struct bats_view {

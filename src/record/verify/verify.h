@@ -9,7 +9,7 @@
 #ifndef BATS_RECORD_VERIFY_H
 #define BATS_RECORD_VERIFY_H
 
-#include "record/read/texts.h"
+#include "sql/texts.h"
 #include "record/read/view.h"
 
 /* Most differences listed per kind. */

@@ -1,10 +1,10 @@
 /*
  * texts: storage for the texts of a list; they are freed together.
  *
- * Layer: record, private to the views.
+ * Layer: sql.
  */
-#ifndef BATS_RECORD_TEXTS_H
-#define BATS_RECORD_TEXTS_H
+#ifndef BATS_SQL_TEXTS_H
+#define BATS_SQL_TEXTS_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "record/read/texts.h"
+#include "sql/texts.h"
 
 #include <stdlib.h>
 #include <string.h>
