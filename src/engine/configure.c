@@ -143,13 +143,13 @@ static bool wants_more(const struct bats_sched *e, const struct cluster *c)
            (waiting(e, c) > 0 || c->spares > 0);
 }
 
-/* Acquires machines of the cluster up to its target. */
-static void fill_cluster(struct bats_sched *e, struct cluster *c)
+/* Acquires machines of the cluster up to its target, at most so many. */
+static void fill_up(struct bats_sched *e, struct cluster *c, uint32_t most)
 {
     struct state *s = &e->state;
     uint32_t first;
-    while (wants_more(e, c) && bats_heap_first(&c->parked, &first) == 0 &&
-           worth_acquiring(e, c)) {
+    while (most-- > 0 && wants_more(e, c) &&
+           bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(e, c)) {
         uint32_t machine = s->members[c->first_machine + first];
         if (s->money.terms.waits ? !job_ask(s, machine, length_of(e, c))
                                  : !machine_acquire(s, machine))
@@ -160,8 +160,21 @@ static void fill_cluster(struct bats_sched *e, struct cluster *c)
     }
 }
 
+static void fill_cluster(struct bats_sched *e, struct cluster *c)
+{
+    fill_up(e, c, UINT32_MAX);
+}
+
+/* Of jobs, for which the money may not suffice, each cluster gets one before
+ * any gets more. */
 void configure_refill(struct bats_sched *e)
 {
+    for (size_t i = 0; i < e->state.n_clusters; i++) {
+        struct cluster *c = &e->state.clusters[i];
+        if (e->state.money.terms.waits && !e->state.run.planned &&
+            c->n_active + c->n_asked == 0)
+            fill_up(e, c, 1);
+    }
     for (size_t i = 0; i < e->state.n_clusters; i++)
         fill_cluster(e, &e->state.clusters[i]);
 }

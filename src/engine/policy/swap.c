@@ -2,8 +2,8 @@
  * swap: distributes jobs among clusters if their length does not matter
  * (outlook/width.h), for policy bats.
  *
- * Unknown clusters share the jobs evenly; if money is tight, the cheapest gets
- * all but one of each other cluster. A cluster is better than another if
+ * Unknown clusters share the jobs evenly; if money is short, the cheapest gets
+ * all but one of each other cluster, or all. A cluster is better than another if
  * its tasks take at least a tenth less time and cost no more. Then the worse
  * one's jobs get no new tasks, and jobs are requested in the better one: no
  * more at a time than it has already, not while some are queued, and only if
@@ -29,8 +29,10 @@
 /* A cluster gets more jobs if the bag lasts this many times longer than their
  * wait. */
 #define WAITS 2
-/* The money is tight if it pays all jobs for fewer leases. */
+/* Dear clusters are tried as the others if the money pays this many leases of
+ * all jobs there, and with one job if it pays so many in the cheapest one. */
 #define LEASES 10
+#define LEAST 1.5
 
 struct swap {
     const struct state *s;
@@ -47,6 +49,18 @@ static bool is_known(const struct cluster *c)
     return c->stats.n_done > 0 || cluster_runtime(c) > 0;
 }
 
+/* The first tasks to end are the shortest ones; while most still run, their mean
+ * is a guess. */
+static bool is_settled(const struct cluster *c)
+{
+    return c->stats.n_done >= c->n_active;
+}
+
+static double mean_of(const struct cluster *c)
+{
+    return is_settled(c) ? cluster_runtime(c) : cluster_mean(c);
+}
+
 static void look(struct swap *w)
 {
     const struct state *s = w->s;
@@ -54,8 +68,7 @@ static void look(struct swap *w)
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         w->price[i] = cluster_rate(s, i);
-        w->speed[i] =
-            is_known(c) ? cluster_slots(c) / fmax(cluster_mean(c), 1) : 0;
+        w->speed[i] = is_known(c) ? cluster_slots(c) / fmax(mean_of(c), 1) : 0;
         best = fmax(best, w->speed[i]);
     }
     for (size_t i = 0; i < s->n_clusters; i++) {
@@ -127,6 +140,8 @@ static void leave_worse(struct swap *w)
 {
     for (size_t i = 0; i < w->s->n_clusters; i++) {
         size_t best = i;
+        if (is_known(&w->s->clusters[i]) && !is_settled(&w->s->clusters[i]))
+            continue;
         for (size_t k = 0; k < w->s->n_clusters; k++)
             if (is_better(w, k, i) && room_of(w, k) > 0 &&
                 (best == i || w->speed[k] > w->speed[best]))
@@ -164,8 +179,17 @@ static void afford(struct swap *w, double money)
     }
 }
 
-/* The fastest affordable cluster with room, else the cheapest with room; if
- * none is known, the unknown one with the fewest jobs. */
+/* Of two clusters that are not known to be affordable, the one with the lower
+ * price per hour; of two unknown ones of the same price that with fewer jobs. */
+static bool comes_first(const struct swap *w, size_t a, size_t b)
+{
+    return w->price[a] < w->price[b] ||
+           (w->price[a] == w->price[b] && w->speed[b] == 0 &&
+            w->plan->target[a] < w->plan->target[b]);
+}
+
+/* The fastest affordable cluster with room; else the cheapest, or an unknown
+ * one that may be cheaper. */
 static size_t next_cluster(const struct swap *w, double money)
 {
     size_t best = SIZE_MAX;
@@ -173,12 +197,12 @@ static size_t next_cluster(const struct swap *w, double money)
         if (room_of(w, i) > 0 && w->tasks * cost_of_task(w, i) <= money &&
             (best == SIZE_MAX || w->speed[i] > w->speed[best]))
             best = i;
-    if (best == SIZE_MAX)
-        best = find(w, true);
-    bool any = best == SIZE_MAX;
-    for (size_t i = 0; any && i < w->s->n_clusters; i++)
+    if (best != SIZE_MAX)
+        return best;
+    best = find(w, true);
+    for (size_t i = 0; i < w->s->n_clusters; i++)
         if (w->speed[i] == 0 && has_room(w, i) &&
-            (best == SIZE_MAX || w->plan->target[i] < w->plan->target[best]))
+            (best == SIZE_MAX || comes_first(w, i, best)))
             best = i;
     return best;
 }
@@ -210,16 +234,21 @@ void swap_make(const struct state *s, double money, struct swap_plan *plan)
     afford(&w, money);
 }
 
-/* The money pays all jobs for a few leases only: their first tasks would use
- * up much of it on dear clusters. */
-static bool is_tight(const struct state *s)
+/* Number of leases of all jobs in the cheapest cluster, or in the dearest one,
+ * that the money pays. */
+static double leases_of_all(const struct state *s, bool cheapest)
 {
     const struct bats_ledger *l = &s->money.ledger;
-    double price = 0;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        price = fmax(price, (double)job_price(s, i, job_ahead(s, s->run.window)));
-    return l->budget != BATS_UNLIMITED &&
-           LEASES * l->billing.jobs * price > (double)bats_ledger_available(l);
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        double price = (double)job_price(s, i, job_ahead(s, s->run.window));
+        least = fmin(least, price);
+        most = fmax(most, price);
+    }
+    return l->budget == BATS_UNLIMITED
+               ? INFINITY
+               : (double)bats_ledger_available(l) /
+                     ((cheapest ? least : most) * l->billing.jobs);
 }
 
 static bool is_cheapest(const struct state *s, size_t cluster)
@@ -230,19 +259,26 @@ static bool is_cheapest(const struct state *s, size_t cluster)
     return true;
 }
 
-/* One job per cluster in turn, until there are slots for all tasks. Where money
- * is tight, a single one in all clusters but the cheapest. */
+/* Most of the first jobs of a cluster: the first tasks on dear clusters would
+ * use up much of little money. */
+static uint32_t first_jobs(const struct state *s, size_t cluster)
+{
+    if (is_cheapest(s, cluster) || leases_of_all(s, false) >= LEASES)
+        return s->clusters[cluster].spec.max;
+    return leases_of_all(s, true) >= LEAST;
+}
+
+/* One job per cluster in turn, until there are slots for all tasks. */
 static void share_out(const struct state *s, struct policy_start *start)
 {
     uint32_t most = s->money.ledger.billing.jobs, n = 0;
     double tasks = bats_bag_left(&s->bag);
-    bool tight = is_tight(s);
     for (uint32_t round = 0, last = UINT32_MAX; last != n; round++) {
         last = n;
         for (size_t i = 0; i < s->n_clusters; i++) {
             const struct cluster *c = &s->clusters[i];
-            uint32_t room = tight && !is_cheapest(s, i) ? 1 : c->spec.max;
-            if (round >= room || tasks <= 0 || (most > 0 && n == most))
+            if (round >= first_jobs(s, i) || tasks <= 0 ||
+                (most > 0 && n == most))
                 continue;
             start->machines[i]++;
             tasks -= cluster_slots(c);
