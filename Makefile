@@ -84,7 +84,7 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 	environment.c family.c guard.c memory.c pace.c runner.c spawner.c) \
 	$(addprefix src/exec/output/, \
 	outdir.c outfile.c outlet.c results.c spool.c stream.c)
-HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c \
+HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c sizes.c store.c \
 	sweep.c)
 SQL_SRC = src/sql/db.c src/sql/texts.c
 RECORD_SRC = $(addprefix src/record/, \
@@ -121,7 +121,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	dry_run.c emulation.c estimation.c expect.c frame.c frontier.c help.c history.c jobs.c longest.c look.c main.c needs.c open.c options.c \
 	options_table.c \
 	options_value.c past.c past_bag.c past_record.c place.c pools_record.c pools_source.c profiling.c refused.c \
-	request.c simulation.c \
+	request.c simulation.c sizing.c \
 	simulation_page.c verbs.c watch.c welcome.c) \
 	$(addprefix src/cli/alloc/, \
 	alloc.c dry_run.c earlier.c joining.c output.c settings.c) \

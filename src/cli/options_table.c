@@ -305,7 +305,7 @@ const struct bats_option bats_options[] = {
         "the cores (ranks of one node) that each task needs, unless the bag "
         "sets its own (#BATS cores=N). It is bound to all of them, and "
         "OMP_NUM_THREADS is set to match (default: 1)"),
-    ROW("memory", 0, "SIZE", SIZE, AT(memory), RUNS | ALLOC, RUN,
+    ROW("memory", 0, "SIZE", SIZE, AT(memory), RUNS | ALLOC | PLAN, RUN,
         "the memory that each task needs (suffixes K, M, G), unless the bag "
         "sets its own (#BATS memory=SIZE): tasks that run on a node at the "
         "same time need no more than it has. The report compares it with "
@@ -353,8 +353,8 @@ const struct bats_option bats_options[] = {
         RUNS | ALLOC, FAULT,
         "stop a task that runs for longer, or for longer than N% of the "
         "median on its cluster, and count it as failed"),
-    ROW("retry-memory", 0, "FACTOR", MORE, AT(run.retry_memory), RUNS | ALLOC,
-        FAULT,
+    ROW("retry-memory", 0, "FACTOR", MORE, AT(run.retry_memory),
+        RUNS | ALLOC | PLAN, FAULT,
         "try a task that ran out of memory again with FACTOR times as much, "
         "repeatedly, up to the memory of a node. This does not count as one "
         "of --retries"),

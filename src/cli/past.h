@@ -22,6 +22,8 @@
  * file is named, compressed time (--time-scale). For free(). */
 char *bats_past_path(const struct bats_settings *set);
 
+struct bats_clusters_file; /* input/clusters_file.h */
+
 /* ---- the kinds of a bag's tasks ---- */
 
 struct bats_bag_kinds {
@@ -69,6 +71,8 @@ struct bats_learner {
     bool quiet;
     struct bats_bag_kinds kinds;
     struct bats_past_place places[BATS_CLUSTERS_MAX];
+    struct bats_need need; /* of a task for which the bag says nothing */
+    struct bats_stock stocks[BATS_CLUSTERS_MAX]; /* of a machine */
     struct bats_gather gather;
     struct bats_past past;          /* the history before this run */
     struct bats_bag_points points;  /* parameters if the bag is a sweep, */
@@ -123,6 +127,13 @@ double bats_learner_task(struct bats_learner *learner, uint32_t i,
 int bats_learner_list(FILE *out, struct bats_learner *learner,
                       const struct bats_cluster *clusters, bats_time window,
                       struct bats_error *err);
+
+/* Adds a line for each kind of tasks that would cost less if it asked for less
+ * memory: "memory of fit.py, on slow: 8G: 212 SU; 4G with 3 % tried again: 131
+ * SU". factor: of --retry-memory. BATS_ENOMEM. */
+int bats_learner_sizes(struct bats_learner *learner,
+                       const struct bats_clusters_file *file, double factor,
+                       struct bats_text *text, struct bats_error *err);
 
 /* Call these when the machines are known, when a task has ended, and when the
  * run with this id is over. */

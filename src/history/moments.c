@@ -1,6 +1,7 @@
 #include "history/moments.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,6 +55,32 @@ int bats_gather_note(struct bats_gather *gather, uint32_t kind,
     m->squares += seconds * seconds;
     m->log_sum += log(seconds);
     m->log_squares += log(seconds) * log(seconds);
+    return 0;
+}
+
+static bool is_alike(const struct bats_past_size *a,
+                     const struct bats_past_size *b)
+{
+    return a->kind == b->kind && a->used_kib == b->used_kib &&
+           a->asked_kib == b->asked_kib && a->cores == b->cores &&
+           a->slots == b->slots && a->node_kib == b->node_kib;
+}
+
+int bats_gather_size(struct bats_gather *g, const struct bats_past_size *task)
+{
+    struct bats_past_size new = *task;
+    size_t i = 0;
+    new.used_kib = bats_size_class(task->used_kib);
+    while (i < g->n_sizes && !is_alike(&g->sizes[i], &new))
+        i++;
+    if (i < g->n_sizes) {
+        g->sizes[i].tasks += task->tasks;
+        g->sizes[i].seconds += task->seconds;
+        return 0;
+    }
+    if (!bats_grow(&g->sizes, &g->sizes_room, i + 1, sizeof *g->sizes))
+        return BATS_ENOMEM;
+    g->sizes[g->n_sizes++] = new;
     return 0;
 }
 
@@ -126,6 +153,7 @@ void bats_gather_release(struct bats_gather *gather)
         free(gather->cells[i].sample);
         free(gather->cells[i].sweep);
     }
+    free(gather->sizes);
     free(gather->cells);
     *gather = (struct bats_gather){0};
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "history/sizes.h"
 #include "history/sweep.h"
 
 /* Runtimes in seconds, logarithms natural. */
@@ -25,6 +26,8 @@ struct bats_moments {
 struct bats_gather {
     struct bats_gather_cell *cells;
     size_t n, room;
+    struct bats_past_size *sizes;
+    size_t n_sizes, sizes_room;
 };
 
 struct bats_gather_cell {
@@ -33,7 +36,7 @@ struct bats_gather_cell {
     struct bats_moments moments; /* without quantiles */
     float *sample;
     size_t n_sample, room;
-    uint32_t stride; /* every stride-th task is in the sample */
+    uint32_t stride;               /* every stride-th task is in the sample */
     struct bats_past_sweep *sweep; /* NULL: no sweep. For free() */
 };
 
@@ -46,6 +49,10 @@ int bats_gather_note(struct bats_gather *gather, uint32_t kind,
 int bats_gather_point(struct bats_gather *gather, uint32_t kind,
                       uint32_t cluster, uint32_t task, const char *names,
                       const double *x, uint32_t n, double seconds);
+
+/* Adds what a task asked for and used; `used_kib` is exact. BATS_ENOMEM. */
+int bats_gather_size(struct bats_gather *gather,
+                     const struct bats_past_size *task);
 
 /* Adds moments of `bags` bags gathered elsewhere, as another cell. Takes
  * ownership of `sweep`, which may be NULL. BATS_ENOMEM. */

@@ -11,7 +11,7 @@
 #include "sql/db.h"
 #include "sql/texts.h"
 
-#define VERSION 2
+#define VERSION 3
 #define PATIENCE_MS 5000 /* wait for another process's transaction */
 
 struct bats_store {
@@ -51,6 +51,17 @@ static const char sweep_table[] =
     "  kind INTEGER, cluster INTEGER, run INTEGER, -- as in runtime\n"
     "  sums TEXT, -- names of parameters, their number, and sums\n"
     "  UNIQUE (kind, cluster, run));\n";
+
+/* Since version 3. */
+static const char memory_table[] =
+    "CREATE TABLE memory ( -- of tasks that were done, of all bags\n"
+    "  kind INTEGER,\n"
+    "  asked_kib INTEGER, -- 0: nothing\n"
+    "  used_kib INTEGER,  -- no more than this, see history/sizes.h\n"
+    "  cores INTEGER,     -- of each task\n"
+    "  slots INTEGER, node_kib INTEGER, -- of its machine; 0: not counted\n"
+    "  tasks INTEGER, sum_s REAL, -- and their runtimes\n"
+    "  UNIQUE (kind, asked_kib, used_kib, cores, slots, node_kib));\n";
 
 /* ---- SQLite ---- */
 
@@ -119,10 +130,12 @@ static int check_version(struct bats_store *s, bool create,
         rc = bats_db_integer(&s->db, "PRAGMA user_version", &version, err);
     if (rc == 0 && version == 0)
         rc = run_sql(s, tables, err);
-    if (rc == 0 && version < VERSION)
+    if (rc == 0 && version < 2)
         rc = run_sql(s, sweep_table, err);
+    if (rc == 0 && version < 3)
+        rc = run_sql(s, memory_table, err);
     if (rc == 0)
-        rc = run_sql(s, "PRAGMA user_version = 2; COMMIT", err);
+        rc = run_sql(s, "PRAGMA user_version = 3; COMMIT", err);
     return rc;
 }
 
@@ -267,6 +280,20 @@ static int add_sweep(struct bats_store *s, int64_t run, int64_t kind,
     return rc;
 }
 
+static int add_size(struct bats_store *s, const char *kind,
+                    const struct bats_past_size *z, struct bats_error *err)
+{
+    return bats_db_each(
+        &s->db,
+        "INSERT INTO memory VALUES ((SELECT id FROM kind WHERE name = ?),"
+        " ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+        " tasks = tasks + excluded.tasks, sum_s = sum_s + excluded.sum_s",
+        NULL, NULL, err,
+        BATS_VALUES(BATS_T(kind), BATS_I(z->asked_kib), BATS_I(z->used_kib),
+                    BATS_I(z->cores), BATS_I(z->slots), BATS_I(z->node_kib),
+                    BATS_I(z->tasks), BATS_R(z->seconds)));
+}
+
 static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
                    const struct bats_task_kinds *kinds,
                    const struct bats_past_place *places,
@@ -284,6 +311,9 @@ static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
         if (rc == 0 && c->sweep != NULL)
             rc = add_sweep(s, run, kind, place, c->sweep, err);
     }
+    for (size_t i = 0; rc == 0 && i < gather->n_sizes; i++)
+        rc = add_size(s, kinds->kind[gather->sizes[i].kind].name,
+                      &gather->sizes[i], err);
     return rc == 0 ? run_sql(s, merge_sql, err) : rc;
 }
 
@@ -336,6 +366,8 @@ int bats_store_forget(struct bats_store *s, const char *kind,
         rc = run_sql(s,
                      "DELETE FROM sweep WHERE (kind, cluster, run) NOT IN"
                      " (SELECT kind, cluster, run FROM runtime);"
+                     "DELETE FROM memory WHERE kind NOT IN"
+                     " (SELECT kind FROM runtime);"
                      "DELETE FROM kind WHERE id NOT IN"
                      " (SELECT kind FROM runtime);"
                      "DELETE FROM cluster WHERE id NOT IN"
@@ -362,11 +394,22 @@ static const char rows_sql[] =
     "    AND w.run = r.run"
     "  WHERE tasks > 0 AND sum_s > 0 ORDER BY r.ended_s, r.run";
 
+static const char sizes_sql[] =
+    "SELECT k.at, asked_kib, used_kib, cores, slots, node_kib, tasks, sum_s"
+    "  FROM memory m JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
+    "    AS at FROM kind) k ON k.id = m.kind"
+    "  WHERE tasks > 0 AND sum_s > 0 AND used_kib > 0"
+    "  ORDER BY k.at, asked_kib, used_kib";
+
+#define Z(member) BATS_COLUMN(struct bats_past_size, member)
 #define P(member) BATS_COLUMN(struct bats_past_place, member)
 #define R(member) BATS_COLUMN(struct bats_past_row, member)
 static const struct bats_db_column
     kind_columns[] = {{BATS_DB_CHARS, 0, BATS_KIND}, {0}},
     place_columns[] = {P(name), P(site), P(hardware), {0}},
+    size_columns[] = {Z(kind),  Z(asked_kib), Z(used_kib),
+                      Z(cores), Z(slots),     Z(node_kib),
+                      Z(tasks), Z(seconds),   {0}},
     row_columns[] = {R(kind),
                      R(place),
                      R(month),
@@ -404,6 +447,9 @@ int bats_store_read(struct bats_store *s, struct bats_past *past,
     if (rc == 0)
         rc = bats_db_list(&s->db, rows_sql, row_columns, sizeof *past->rows,
                           &past->rows, &past->n_rows, &texts, err);
+    if (rc == 0)
+        rc = bats_db_list(&s->db, sizes_sql, size_columns, sizeof *past->sizes,
+                          &past->sizes, &past->n_sizes, NULL, err);
     for (size_t i = 0; i < past->n_rows; i++)
         past->rows[i].sweep = bats_past_sweep_parse(past->rows[i].sums);
     bats_texts_release(&texts);
@@ -420,6 +466,7 @@ void bats_store_release(struct bats_past *past)
     free(past->kinds);
     free(past->places);
     free(past->rows);
+    free(past->sizes);
     *past = (struct bats_past){0};
 }
 

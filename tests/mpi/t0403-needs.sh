@@ -235,6 +235,29 @@ jq --arg spent "$spent" -e '.saves / ($spent | tonumber) - 4 * (0.8 - 0.25) |
     fabs < 1e-9' sizes.json >/dev/null
 ok 'tasks --sizes: asked, used, and what less would have saved'
 
+# Six tasks use 50M of the 400M that they ask for, and one 180M. On machines of
+# 500M and 4 slots all of them ask for 0.8 of a machine, and need 0.4.
+{
+    echo '#BATS class=a memory=400M'
+    for i in $(seq 6); do
+        echo '{ head -c 50M /dev/zero; sleep 0.3; } | tail -n 1 >/dev/null'
+    done
+    echo '{ head -c 180M /dev/zero; sleep 0.3; } | tail -n 1 >/dev/null'
+} >bag
+printf '%s\n' '[run]' 'currency = SU' '[cluster all]' 'ranks = 1-4' \
+    'machine = node' 'charge = 1000' 'max = 2' >clusters
+SLURM_MEM_PER_NODE=500 bats 5 bag --history past.db --no-record
+"$BATS_MPI" plan bag --clusters clusters --history past.db >plan
+grep -qE '^memory of a, on all: 400M: [0-9.]+ SU; [0-9]+M( with [0-9.]+ % tried again)?: [0-9.]+ SU$' plan
+test "$(sqlite3 past.db 'SELECT sum(tasks), min(asked_kib), max(asked_kib) FROM memory')" = \
+    '7|409600|409600'
+"$BATS_MPI" plan bag --clusters clusters --history past.db --memory 1G >other
+cmp -s plan other
+sed -i 's/400M/60M/' bag
+"$BATS_MPI" plan bag --clusters clusters --history past.db >plan
+expect 1 grep -q '^memory' plan
+ok 'plan: what asking for less memory would cost, by the history'
+
 # ---- what is seen of a task that waits for room ----
 
 # Three of four slots are taken for long, and a short task knows how long tasks

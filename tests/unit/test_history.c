@@ -240,6 +240,93 @@ TEST(older_bags_are_merged_by_month)
     discard(path);
 }
 
+/* ---- memory ---- */
+
+TEST(sizes_are_rounded_up_to_eighths_of_an_octave)
+{
+    assert_int_equal(bats_size_class(1024), 1024);
+    assert_int_equal(bats_size_class(1025), 1117); /* 1024 * 2^(1/8) */
+    assert_int_equal(bats_size_class(2048), 2048);
+    assert_int_equal(bats_size_class(1), 1);
+    for (int64_t kib = 1; kib < 100000; kib += 7)
+        assert_in_range(bats_size_class(kib), kib,
+                        (int64_t)(1.091 * (double)kib) + 1);
+}
+
+/* On a machine of 4 slots and 1000 KiB: 3 tasks of 10 s that use 100, and one
+ * of 20 s that uses 300. */
+TEST(what_a_request_costs_is_shares_times_tries)
+{
+    const struct bats_past_size list[] = {
+        {7, 800, 100, 1, 4, 1000, 3, 30},
+        {7, 800, 300, 1, 4, 1000, 1, 20},
+        {8, 800, 900, 1, 4, 1000, 9, 99},
+        {7, 800, 999, 1, 0, 0, 9, 99}, /* of a machine that is not known */
+    };
+    double again;
+    assert_near(bats_size_cost(list, 4, 7, 800, 2, &again), 50 * 0.8 / 4,
+                1e-9);
+    assert_near(again, 0, 1e-9);
+    assert_near(bats_size_cost(list, 4, 7, 300, 2, &again), 50 * 0.3 / 4,
+                1e-9);
+    /* The large one is tried with 100, 200 and 400. */
+    assert_near(bats_size_cost(list, 4, 7, 100, 2, &again),
+                (30 * 0.25 + 20 * (0.25 + 0.25 + 0.4)) / 4, 1e-9);
+    assert_near(again, 0.25, 1e-9);
+    assert_true(bats_size_cost(list, 4, 9, 100, 2, &again) < 0);
+}
+
+TEST(memory_is_kept_for_all_bags_of_a_kind)
+{
+    struct bats_store *store;
+    struct bats_past past;
+    struct bats_error err;
+    char *path = fresh(), run[] = "a";
+    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    for (; run[0] < 'd'; run[0]++) {
+        struct bats_task_kinds kinds = {0};
+        struct bats_gather gather = {0};
+        uint32_t sim = bats_task_kinds_named(&kinds, "sim");
+        for (int i = 0; i < 2; i++) {
+            bats_gather_note(&gather, sim, 0, 8);
+            bats_gather_size(
+                &gather,
+                &(struct bats_past_size){sim, 800, 100 + i, 1, 4, 1000, 1, 8});
+        }
+        bats_gather_size(&gather, &(struct bats_past_size){sim, 900, 100, 1, 4,
+                                                           1000, 1, 7});
+        assert_int_equal(gather.n_sizes, 2);
+        assert_int_equal(bats_store_add(store, run, 1700000000, &kinds, places,
+                                        &gather, &err),
+                         1);
+        bats_task_kinds_release(&kinds);
+        bats_gather_release(&gather);
+    }
+    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_int_equal(past.n_sizes, 2);
+    assert_int_equal(past.sizes[0].asked_kib, 800);
+    assert_int_equal(past.sizes[0].tasks, 6);
+    assert_near(past.sizes[0].seconds, 48, 1e-9);
+    assert_int_equal(past.sizes[1].tasks, 3);
+    bats_store_release(&past);
+    assert_int_equal(bats_store_forget(store, "sim", &err), 3);
+    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    assert_int_equal(past.n_sizes, 0);
+    bats_store_close(store);
+
+    /* A history of before has no such table. */
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_exec(db, "DROP TABLE memory; PRAGMA user_version = 2", NULL, NULL,
+                 NULL);
+    sqlite3_close(db);
+    assert_int_equal(bats_store_open(path, false, &store, &err), 0);
+    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    bats_store_release(&past);
+    bats_store_close(store);
+    discard(path);
+}
+
 TEST(what_is_forgotten_is_gone)
 {
     struct bats_store *store;

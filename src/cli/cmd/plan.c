@@ -23,6 +23,8 @@
 #include "report/words.h"
 #include "util/json.h"
 
+#define RETRY_MEMORY 2 /* --retry-memory, for proposals */
+
 /* The parts of the answer. */
 struct answer {
     const struct bats_settings *set;
@@ -35,6 +37,7 @@ struct answer {
     bats_money budget;           /* or BATS_UNLIMITED */
     bats_time deadline;          /* from now on; 0: none */
     struct bats_learner past;    /* answers of the history */
+    struct bats_text sizes;      /* proposals for memory, line by line */
     struct bats_error refusal;   /* why there is no schedule; code 0: there is
                                   * one */
 };
@@ -182,6 +185,8 @@ static void print_text(const struct answer *a, const struct bats_profile *p)
     bats_schedules_print(stdout, a->e, offers,
                          bats_offers_merge(offers, a->n_offers),
                          bats_terminal_width(STDOUT_FILENO));
+    if (a->sizes.n > 0)
+        printf("\n%s", a->sizes.bytes);
 }
 
 static int print_frontier(const struct answer *a, struct bats_error *err)
@@ -395,15 +400,21 @@ static double *weigh(const struct bats_workflow *w)
 /* Asks the history for runtimes of the tasks on the clusters of the file. */
 static int ask_history(const struct bats_settings *set,
                        const struct bats_bagfile *bag,
-                       const struct bats_clusters_file *file,
-                       struct bats_learner *past, struct bats_error *err)
+                       const struct bats_clusters_file *file, struct answer *a,
+                       struct bats_error *err)
 {
+    struct bats_learner *past = &a->past;
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
     int rc = bats_learner_init(past, set, bag, NULL, err);
     for (size_t i = 0; i < file->n_sections; i++)
         clusters[i] = file->sections[i].model.cluster;
     if (rc == 0)
         bats_learner_expect(past, clusters, file->n_sections);
+    if (rc == 0)
+        rc = bats_learner_sizes(
+            past, file,
+            set->run.retry_memory > 0 ? set->run.retry_memory : RETRY_MEMORY,
+            &a->sizes, err);
     if (rc == 0 && set->points && !past->believes)
         return bats_refuse(err, "the history knows nothing of these tasks");
     return rc == 0 && set->points
@@ -440,7 +451,7 @@ static int count_tasks(const struct bats_settings *set, uint64_t *n,
         free(weight);
     }
     if (rc == 0 && bag && file)
-        rc = ask_history(set, bag, file, &a->past, err);
+        rc = ask_history(set, bag, file, a, err);
     bats_bagfile_destroy(bag);
     bats_workflow_release(&w);
     return rc;
@@ -486,6 +497,7 @@ int cmd_plan(const struct bats_settings *set, struct bats_error *err)
     if (rc == 0)
         rc = print(&a, &x, &profile, err);
 end:
+    bats_text_release(&a.sizes);
     bats_learner_release(&a.past);
     bats_profile_release(&profile);
     bats_clusters_file_destroy(file);
