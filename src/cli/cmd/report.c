@@ -50,12 +50,13 @@ static json_t *command_of(const json_t *status)
     if (has_file)
         bats_encode(BATS_ENCODE_SHELL, word, sizeof word, bag);
     json_t *command =
-        given == NULL ? json_null()
-                      : json_sprintf("bats-mpi %s %s %s%s%s%s",
-                                     verb != NULL ? verb : "run", word, given,
-                                     budget != NULL ? " --budget " : "",
-                                     budget != NULL ? budget : "",
-                                     has_file ? "" : " -- ...");
+        given == NULL
+            ? json_null()
+            : json_sprintf(
+                  "bats-mpi %s %s%s%s%s%s%s", verb != NULL ? verb : "run",
+                  word, word[0] != '\0' && given[0] != '\0' ? " " : "", given,
+                  budget != NULL ? " --budget " : "",
+                  budget != NULL ? budget : "", has_file ? "" : " -- ...");
     free(given);
     return command;
 }

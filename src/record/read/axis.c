@@ -86,7 +86,7 @@ struct part {
 static const struct part always[] = {
     {"session",
      "SELECT json_object('end_us', (SELECT sum(length) FROM axis),"
-     " 'window_us', window_us, 'sampled_us', (SELECT time_us + begin"
+     " 'window_us', window_us, 'pace', time_scale, 'sampled_us', (SELECT time_us + begin"
      "  FROM happened JOIN axis USING (session) WHERE what = 'sampled'"
      "  ORDER BY seq DESC LIMIT 1),"
      " 'started_s', (SELECT min(started_us) FROM session) / 1e6,"

@@ -53,7 +53,8 @@ function about(seconds) {
         : +seconds.toPrecision(3));
 }
 
-const amount = x => x == null ? "-" : String(+x.toFixed(2));
+const amount = x => x == null ? "-"
+    : String(Math.abs(x) < 1 ? +x.toPrecision(3) : +x.toFixed(2));
 
 /* An amount of money; the currency may have no name. */
 const price = (x, unit) => amount(x) + (unit ? " " + unit : "");
@@ -95,15 +96,16 @@ function factsInto(list, facts) {
 const PAGE = 50; /* rows of a table at a time */
 
 /* Rows as a table. A column is [head, value of a row or its key, format,
- * "spare"]: a head that begins with '<' is flush left, one with '`' is code;
- * a spare column is left out if it says nothing. A click on a head sorts. */
+ * "spare"]: a head that begins with '<' is flush left, one with '`' is code.
+ * A column without a value is left out, a spare one also without any but 0. A
+ * click on a head sorts. */
 function table(place, caption, all, rows) {
     const columns = all.map(([head, of, format = String, spare]) => ({
         head: head.replace(/^[<`]/, ""), format, spare,
         style: { "<": "text", "`": "code" }[head[0]],
         of: typeof of === "function" ? of : row => row[of],
-    })).filter(c => !c.spare || rows.some(row => c.of(row) != null &&
-        +c.of(row) !== 0));
+    })).filter(c => rows.some(row => c.of(row) != null && c.of(row) !== "" &&
+        (!c.spare || +c.of(row) !== 0)));
     const box = element(place, "div", undefined, { class: "wide",
         tabindex: "0", role: "region", "aria-label": caption });
     const grid = element(box, "table");
@@ -205,6 +207,9 @@ addEventListener("resize", () => {
 
 const timeAxis = label => ({ ...axis(duration, label, label ? 50 : 30),
     incrs: steps });
+const countAxis = label => ({ ...axis(amount, label, 60), space: 30, incrs: [1, 2, 5]
+    .flatMap(x => Array.from({ length: 9 }, (_, i) => x * 10 ** i))
+    .sort((a, b) => a - b) });
 const plainScale = { x: { time: false }, y: { range: (u, low, high) =>
     [0, high > 0 ? high * 1.06 : 1] } };
 

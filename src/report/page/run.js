@@ -215,6 +215,7 @@ function readRun() {
     data.finish = data.status.state.replace(/^done, .*/, "all done");
     data.end = session.end_us / 1e6;
     data.window = session.window_us / 1e6;
+    data.time = session.pace === 1 ? "time" : "virtual time";
     data.places = data.places.map(([name, cluster, slots, charge]) =>
         ({ name, cluster, slots, charge }));
     data.clusters = [...new Set(data.places.map(m => m.cluster))];
@@ -292,7 +293,8 @@ function writeFacts() {
             Math.ceil(data.end / data.window), st.currency),
             "all machines held from start to end"]] : [],
         ...believed(),
-        ["Makespan", duration(data.end), "virtual time, all sessions"],
+        ["Makespan", duration(data.end), (data.time === "time" ? ""
+            : "virtual time, ") + "all sessions"],
         ...paid > 0 && !terms.idle_is_free ? [["Paid time in use",
             percent(Math.min(used / paid, 1)),
             "the rest was paid, and idle"]] : [],
@@ -416,7 +418,7 @@ function writeTasks(asked) {
         ["task", "number"], ["tries", "tries"], ["<end", end],
         ["real time", "wall", duration],
         ["memory asked", t => asked(t.number) || null, memory],
-        ["used", "kib", memory], ["<host", "host"], ["`command", "command"],
+        ["used", t => t.kib || null, memory], ["<host", "host"], ["`command", "command"],
     ], [...data.tasks].sort((a, b) => (b.wall ?? 0) - (a.wall ?? 0)));
     const { spans } = data, second = [];
     spans.kind.forEach((kind, i) => {
@@ -501,14 +503,14 @@ function drawMoney(place) {
             c.stroke();
             c.globalAlpha = 1;
             c.beginPath();
-            c.arc(x, u.bbox.top + 5 * devicePixelRatio, 4 * devicePixelRatio,
-                0, 7);
+            c.arc(x, u.valToPos(m.charged[Math.max(0, after(m.t, t) - 1)], "y",
+                true), 4 * devicePixelRatio, 0, 7);
             c.fill();
             const from = x + 7 * devicePixelRatio;
             const to = from + c.measureText(why).width;
             if (from < free || to > u.bbox.left + u.bbox.width)
                 continue;
-            c.fillText(why, from, u.bbox.top + 9 * devicePixelRatio);
+            c.fillText(why, from, u.bbox.top + 24 * devicePixelRatio);
             free = to + 12 * devicePixelRatio;
         }
         c.restore();
@@ -551,7 +553,7 @@ function drawMoney(place) {
     chart(place, "Charged over time, with the decisions as dots" + (far ?
         "; the budget of " + price(budget, unit) + " is above" : ""), {
         series, scales: plainScale,
-        axes: [timeAxis("virtual time"), axis(amount, unit, 70)],
+        axes: [timeAxis(data.time), axis(amount, unit, 70)],
         hooks: { draw: [mark], setCursor: [hover] },
     }, values);
 }
@@ -568,7 +570,7 @@ function drawMachines(place) {
                 { label: "in use", stroke: tone, width: 1, fill: tone + "aa",
                     value: (u, v) => amount(v) },
             ],
-            axes: [timeAxis(), axis(amount, "machines", 60)],
+            axes: [timeAxis(), countAxis("machines")],
         }, [data.money.t, m.held, m.busy]);
     });
 }
@@ -620,7 +622,7 @@ function drawRuntimes(place) {
                     paths: uPlot.paths.bars({ size: [0.95, 99] }),
                     points: { show: false } },
             ],
-            axes: [axis(label, undefined, 40), axis(amount, "tasks", 60)],
+            axes: [axis(label, undefined, 40), countAxis("tasks")],
             hooks: { draw: [u => {
                 line(u, r.mean, colour("--ink"), []);
                 line(u, r.estimate, colour("--bad"), [6, 5]);

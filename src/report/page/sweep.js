@@ -61,7 +61,7 @@ function drawSweep(place) {
                 ...(isNumber ? {} : { incrs: [1, 2, 5, 10, 20, 50, 100] }) },
                 key.value === "cost"
                     ? axis(format, data.status.currency, 70)
-                    : { ...axis(format, "virtual time", 70), incrs: steps }],
+                    : { ...axis(format, data.time, 70), incrs: steps }],
         }, [list.map(at)].concat(data.clusters.map((_, i) =>
             list.map(p => p.cluster === i ? p[key.value] : null))));
     }
