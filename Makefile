@@ -98,9 +98,9 @@ RECORD_SRC = $(addprefix src/record/, \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
 	allocation.c batch_system.c batch_systems.c deaths.c flux.c gridengine.c \
-	gridengine_jobs.c gridengine_system.c hardware.c job_system.c node.c \
-	pbs.c query.c queue.c resources.c site.c \
-	slurm.c slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
+	gridengine_jobs.c gridengine_list.c gridengine_system.c hardware.c \
+	job_system.c node.c pbs.c query.c queue.c resources.c site.c slurm.c \
+	slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	auth.c clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c found.c gateway.c gpus.c heart.c hub.c \

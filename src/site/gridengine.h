@@ -2,9 +2,10 @@
  * gridengine: reads the output of Grid Engine's commands into an allocation,
  * and has the members of bats_batch_system for submitted jobs.
  *
- * Layer: site, private to gridengine.c (readers), gridengine_jobs.c (jobs that
- * are submitted), gridengine_system.c (the table) and their test. Each reader gets the
- * whole output of a command; members it does not find stay as they were.
+ * Layer: site, private to gridengine.c and gridengine_list.c (readers),
+ * gridengine_jobs.c (submitted jobs), gridengine_system.c (the table), and their
+ * test. Each reader gets the whole output of a command; members it does not find
+ * stay as they were.
  */
 #ifndef BATS_SITE_GRIDENGINE_H
 #define BATS_SITE_GRIDENGINE_H

@@ -93,9 +93,21 @@ TEST(the_shortest_limit_of_job_and_queues_counts)
 
 /* ---- submitted jobs ---- */
 
-/* `qstat -xml -j NAME` and `qstat -ne -F charge` of three jobs, without the
- * elements that are not read. */
+/* `qstat -g d`, `qstat -xml -j NAME` and `qstat -ne -F charge` of three jobs and
+ * one of another name, without the elements that are not read. */
 static const char list[] =
+    "job-ID  prior   name       user         state submit/start at     queue   "
+    "                       slots ja-task-ID \n"
+    "--------------------------------------------------------------------\n"
+    "      4 0.26021 bats-aaa1  root         r     11/24/2026 21:47:11 "
+    "fast.q@fast1                       3 2\n"
+    "      9 0.26021 other      root         r     11/24/2026 21:47:11 "
+    "fast.q@fast1                       3        \n"
+    "      3 0.75000 bats-aaa1  root         qw    11/24/2026 21:47:11         "
+    "                          99        \n"
+    "      1 0.00000 bats-aaa1  root         hqw   11/24/2026 21:47:11         "
+    "                           1 1\n"
+    "<?xml version='1.0'?>\n"
     "    <element>\n      <JB_job_number>4</JB_job_number>\n"
     "      <JB_submission_time>1795556831</JB_submission_time>\n"
     "          <CE_name>h_rt</CE_name>\n"
@@ -104,6 +116,8 @@ static const char list[] =
     "          <VA_variable>mark</VA_variable>\n"
     "          <VA_value>/bin/sh</VA_value>\n"
     "          <JAT_task_number>1</JAT_task_number>\n"
+    "          <JAT_start_time>17</JAT_start_time>\n"
+    "          <JAT_task_number>2</JAT_task_number>\n"
     "          <JAT_start_time>START</JAT_start_time>\n"
     "      <JB_context>\n        <context_list>\n"
     "          <VA_variable>mark</VA_variable>\n"
@@ -154,7 +168,8 @@ TEST(jobs_are_listed_with_mark_reason_end_and_rate)
     const char *at = text;
     struct bats_job_view view;
     assert_true(bats_gridengine_read_list(&at, &view));
-    assert_string_equal(view.id, "4");
+    assert_string_equal(view.id, "4_1"); /* Grid Engine's task 2 */
+    assert_int_equal(view.index, 1);
     assert_string_equal(view.mark, "1.3.1.x-20");
     assert_string_equal(view.partition, "fast.q");
     assert_int_equal(view.phase, BATS_JOB_RUNS);
@@ -169,7 +184,7 @@ TEST(jobs_are_listed_with_mark_reason_end_and_rate)
                         "slots");
     assert_true(view.rate < 0);
     assert_true(bats_gridengine_read_list(&at, &view));
-    assert_string_equal(view.id, "1");
+    assert_string_equal(view.id, "1_0");
     assert_string_equal(view.mark, "");
     assert_string_equal(
         view.reason,
@@ -209,6 +224,7 @@ static const char bills[] =
     "qname        fast.q              \n"
     "jobname      bats-aaa1           \n"
     "jobnumber    5                   \n"
+    "taskid       3\n"
     "qsub_time    Tue Nov 24 21:47:11 2026\n"
     "start_time   -/-\n"
     "end_time     -/-\n"
@@ -231,7 +247,7 @@ TEST(a_bill_is_the_time_from_start_to_end_by_slots_and_charge)
     assert_float_equal(bill.rate, 12, 0);
     int64_t submit_s = bill.submit_s;
     assert_true(bats_gridengine_read_bills(&at, &bill));
-    assert_string_equal(bill.id, "5");
+    assert_string_equal(bill.id, "5_2");
     assert_false(bill.is_final); /* it is queued again */
     assert_int_equal(bill.seconds, 0);
     assert_float_equal(bill.rate, 1, 0); /* without a charge */
