@@ -302,6 +302,9 @@ if ${MPICC:-mpicc} -o nested nested.c 2>err; then
     by_mpi 5 bag --no-record
     test "$(sort out | tr '\n' ' ')" = \
         'nested 0 of 4 nested 1 of 4 nested 2 of 4 nested 3 of 4 '
+    bats 5 bag --no-record
+    test "$(sort out | tr '\n' ' ')" = \
+        'nested 0 of 4 nested 1 of 4 nested 2 of 4 nested 3 of 4 '
     ok 'an MPI program of four ranks runs in a task of four cores'
 else
     skip 'an MPI program runs in a task' 'mpicc does not work'

@@ -68,6 +68,52 @@ buy numbered -p slow --slots 2 --max-jobs 1 --gpus-per-node 2
 test "$(cut -d' ' -f2 out | sort | tr '\n' ' ')" = '0 1 '
 ok '--sbatch and --gpus-per-node say what nodes have'
 
+# Where the processors 0 and 1 are two cores, and no others are allowed.
+siblings=/sys/devices/system/cpu/cpu0/topology/thread_siblings_list
+if [ "$(cat $siblings 2>/dev/null)" = 0 ] &&
+    [ "$(sed -n 's/Cpus_allowed_list:\t//p' /proc/self/status)" = 0-1 ]; then
+    cat >where <<'END'
+echo $BATS_TASK_ID $OMP_NUM_THREADS \
+    $(sed -n 's/Cpus_allowed_list://p' /proc/self/status) \
+    $(taskset -p $$ | sed 's/.*: //')
+sleep 0.5
+END
+    printf '%s\n' '#BATS cores=2' 'bash where' '#BATS cores=1' 'bash where' \
+        'bash where' >bound
+    (unset OMP_NUM_THREADS; buy bound -p slow --slots 2 --max-jobs 1)
+    grep -qx '1 2 0-1 3' out
+    test "$(grep '^[23] ' out | cut -d' ' -f2- | sort | tr '\n' ',')" = \
+        '1 0 1,1 1 2,'
+    ok 'tasks are bound to the cores of their ranks on the node of a job'
+fi
+
+cat >nested.c <<'C'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, n, sum;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%d of %d\n", sum, n);
+    return MPI_Finalize();
+}
+C
+if ${MPICC:-mpicc} -o nested nested.c 2>err; then
+    cat >mpi <<END
+#BATS cores=4
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; OMPI_MCA_rmaps_base_oversubscribe=1 ${MPIRUN:-mpirun} -n 4 ./nested
+END
+    buy mpi -p slow --slots 4 --max-jobs 1
+    test "$(cat out)" = '6 of 4'
+    ok 'an MPI program of four ranks runs in a task of four cores of a job'
+else
+    skip 'an MPI program runs in a task of a job' 'mpicc does not work'
+fi
+
 # Only names: the tasks of a job whose ranks see no GPU would have none.
 printf '%s\n' '#BATS gpus=1' true >hidden
 mkdir bin
