@@ -272,7 +272,8 @@ static int check_together(enum bats_verb verb, const struct bats_settings *set,
         {set->clusters != NULL && set->run.machine != NULL,
          "--machine and --clusters exclude each other: the clusters file says "
          "what a machine is"},
-        {by_cost && set->deadline.text == NULL && verb != BATS_VERB_SIMULATE,
+        {by_cost && set->deadline.text == NULL && verb != BATS_VERB_SIMULATE &&
+             verb != BATS_VERB_ALLOC,
          "--minimize cost needs --deadline"},
         {verb == BATS_VERB_ALLOC && set->partition == NULL,
          "--partition is missing: where to buy jobs"},

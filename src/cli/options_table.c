@@ -157,7 +157,8 @@ const struct bats_option bats_options[] = {
         "never be charged more than AMOUNT, or than P% of the way from the "
         "cost of the cheapest schedule (0%) to that of the fastest (100%) "
         "(default: $BATS_BUDGET, else unlimited)"),
-    ROW("deadline", 0, "WHEN", DEADLINE, AT(deadline), RUNS | PLAN, MONEY,
+    ROW("deadline", 0, "WHEN", DEADLINE, AT(deadline), RUNS | PLAN | ALLOC,
+        MONEY,
         "have the bag done by then: a duration from the start (4h), a time "
         "(18:30, 2026-11-22T18:30) or, with a profile, a percentage of the "
         "way from the soonest end (0%) to that of the cheapest schedule "
@@ -171,6 +172,10 @@ const struct bats_option bats_options[] = {
         "cost: end by the deadline for as little money as possible; time: end "
         "as soon as the budget allows, and say if that is too late (default: "
         "cost with --deadline, else time)"),
+    ROW("minimize", 0, "cost|time", CHOICE, AT(minimize), ALLOC, MONEY,
+        "cost: spend as little as possible, by the deadline if there is one; "
+        "time: end as soon as the budget allows (default: cost with "
+        "--deadline, else time)"),
     ROW("choose", 0, "SCHEDULE", TEXT, AT(choose), RUN, MONEY,
         "sample first, show the schedules on offer and run this one: "
         "cheapest, cheaper, balanced, faster, fastest (default "

@@ -213,7 +213,8 @@ static int resolve_budget(const struct bats_settings *set,
     return rc;
 }
 
-/* With a deadline, the default goal is the least cost. */
+/* With a deadline, the default goal is the least cost. Without one, only alloc
+ * may have it. */
 static struct bats_goal goal_of(const struct bats_settings *set)
 {
     struct bats_goal goal = {.deadline = set->deadline.duration,
@@ -221,7 +222,7 @@ static struct bats_goal goal_of(const struct bats_settings *set)
     bool has_deadline = goal.deadline > 0 || set->deadline.moment > 0;
     if (has_deadline)
         goal.minimize = BATS_MINIMIZE_COST;
-    if (has_deadline && set->minimize != NULL)
+    if (set->minimize != NULL)
         bats_minimize_find(set->minimize, &goal.minimize);
     return goal;
 }

@@ -178,8 +178,9 @@ static int check_together(const struct bats_sched_options *o,
          "one by one (billing = window, use or second), no choice of a "
          "schedule, and another policy than expert"},
         {o->goal.minimize <= BATS_MINIMIZE_COST &&
-             (o->goal.minimize != BATS_MINIMIZE_COST || o->goal.deadline > 0),
-         "the least cost needs a deadline"},
+             (o->goal.minimize != BATS_MINIMIZE_COST || o->goal.deadline > 0 ||
+              o->billing.lease > 0),
+         "the least cost needs a deadline, or jobs with leases"},
         {confidence == 0 || (confidence >= 0.5 && confidence < 1),
          "the goal's confidence is out of range"},
         {(o->billing.longest == 0 || o->billing.longest >= o->window) &&

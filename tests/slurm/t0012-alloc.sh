@@ -51,6 +51,10 @@ grep -q "^exec .*bats-mpi' lease 75 '[^ ]*bats-mpi' worker --join " out
 alloc bag.txt -p fast -b 100 --dry-run --guarantee limit
 grep -q "^exec '[^ ]*bats-mpi' worker --join " out
 ok 'a dry run shows the first jobs and starts nothing'
+alloc bag.txt -p fast,slow --minimize cost --dry-run
+grep -q '^ *sbatch .* --partition=slow .* --array=0-6 ' out
+test "$(grep -c '^ *sbatch .* --partition=fast ' out)" -eq 1
+ok 'for the least cost all of them but one are in the cheapest partition'
 printf '#!/bin/sh\n#BATS parameter x integer range from 1 to 4 step 1\necho "$x"\n' >sweep.sh
 alloc sweep.sh -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run
 grep -q '^fast: 16 billing-h per hour' out

@@ -430,6 +430,41 @@ TEST(where_money_is_short_only_one_of_the_first_jobs_is_dear)
     assert_int_equal(jobs_in_the_dear_cluster(30 * BATS_UNIT), 4);
 }
 
+/* 80 tasks of 1 in the first cluster, at 3 per hour. Those of the second one
+ * take half the time, at 9 per hour: 1.5 each. */
+static void play_for_cost(bats_time deadline)
+{
+    set_up_world(&bats_policy_bats, 80, TASK, MACHINES, 3, 9, BATS_UNLIMITED);
+    w->speed[1] = 2;
+    w->o.sched.billing = (struct bats_billing){.model = BATS_BILLING_JOB,
+                                               .step = BATS_MINUTE,
+                                               .jobs = MACHINES,
+                                               .lease = 5 * BATS_MINUTE};
+    w->o.sched.goal.minimize = BATS_MINIMIZE_COST;
+    w->o.sched.goal.deadline = deadline;
+    w->o.sched.tail = BATS_TAIL_NONE;
+    play();
+    assert_int_equal(w->status.done, 80);
+}
+
+/* The dear cluster does two tasks until the first one ends in the other. */
+TEST(the_least_cost_is_that_of_the_cheapest_cluster)
+{
+    play_for_cost(0);
+    assert_int_equal(w->status.charged, 81 * BATS_UNIT);
+}
+
+/* All in the first cluster take 10 tasks, all in the second 5. */
+TEST(a_deadline_is_met_with_the_dear_cluster_only_if_it_must_be)
+{
+    play_for_cost(7 * TASK);
+    assert_true(w->makespan <= 7 * TASK);
+    assert_true(w->status.charged > 90 * BATS_UNIT);
+    play_for_cost(14 * TASK);
+    assert_true(w->makespan <= 14 * TASK);
+    assert_true(w->status.charged < 90 * BATS_UNIT);
+}
+
 /* The start of a job is billed, too, and its lease counts from there. */
 TEST(a_lease_begins_with_the_job)
 {

@@ -299,13 +299,15 @@ TEST(sections_are_checked)
 
 TEST(keys_are_checked)
 {
-    refuse_run("windows = 1h",
-               ":2: unknown key 'windows' in [run]; known are window, "
-               "currency, billing, policy, budget, deadline, minimize, "
-               "confidence, seeds, repeats, lease, jobs, monitor, grace, "
-               "tail, strategy, utility, timeout and retries");
-    refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are "
-                           "tasks, runtime, workflow, class, needs, known and saves");
+    refuse_run(
+        "windows = 1h",
+        ":2: unknown key 'windows' in [run]; known are window, "
+        "currency, billing, policy, budget, deadline, minimize, "
+        "confidence, seeds, repeats, lease, overrun, jobs, monitor, grace, "
+        "tail, strategy, utility, timeout and retries");
+    refuse_bag("task = 1",
+               ":4: unknown key 'task' in [bag]; known are "
+               "tasks, runtime, workflow, class, needs, known and saves");
     refuse_cluster(
         "nodes = a",
         ":4: unknown key 'nodes' in [cluster c]; known "
@@ -332,7 +334,8 @@ TEST(values_of_run_are_checked)
     refuse_run("deadline = 0", ":2: deadline: must be longer than 0");
     refuse_run("minimize = money",
                ":2: minimize: 'money' is neither cost nor time");
-    refuse_run("minimize = cost", ":1: minimize = cost needs a deadline");
+    refuse_run("minimize = cost",
+               ":1: minimize = cost needs a deadline, or jobs with leases");
     refuse_run("confidence = 0.4", ":2: confidence: not from 0.5 to 0.9999");
     refuse_run("currency = 1234567890123456",
                ":2: currency: '1234567890123456' is longer than 15 bytes");

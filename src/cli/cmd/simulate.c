@@ -33,8 +33,10 @@ static int overrule(struct bats_scenario *scenario,
     }
     if (set->minimize != NULL)
         bats_minimize_find(set->minimize, &goal->minimize);
-    if (goal->minimize == BATS_MINIMIZE_COST && !scenario->has_deadline)
-        return bats_refuse(err, "--minimize cost needs a deadline");
+    if (goal->minimize == BATS_MINIMIZE_COST && !scenario->has_deadline &&
+        scenario->lease == 0)
+        return bats_refuse(err, "--minimize cost needs a deadline, or jobs "
+                                "with leases");
     if (!set->seed_given)
         return 0;
     if (set->run.engine.seed == 0 || set->run.engine.seed > UINT32_MAX)

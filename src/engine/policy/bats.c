@@ -66,7 +66,7 @@ struct work {
 /* The goal is the least cost by a deadline. */
 static bool is_thrifty(const struct state *s)
 {
-    return s->run.goal.minimize == BATS_MINIMIZE_COST;
+    return s->run.goal.minimize == BATS_MINIMIZE_COST && !width_matters(s);
 }
 
 static bool copies_late(const struct state *s, const struct work *w)

@@ -12,6 +12,10 @@
  * most expensive cluster to the cheapest. New jobs go to the fastest
  * affordable cluster.
  *
+ * Where the least cost is wanted, a cluster is better if its tasks cost less, and
+ * new jobs go to the cheapest one; if all jobs there would miss the deadline, it is
+ * better if it is faster, at any price.
+ *
  * Layer: engine, policies.
  */
 #include "engine/policy/bats.h"
@@ -22,7 +26,9 @@
 #include "engine/money/money.h"
 #include "engine/outlook/forecast.h"
 
-#define BETTER 1.1 /* speed ratio of a better cluster */
+#define BETTER 1.1   /* speed ratio of a better cluster */
+#define LAST 2       /* mean runtimes: those that run, and the last ones */
+#define CHEAPER 1.02 /* cost ratio of one, where the least cost is wanted */
 /* A cluster without results is known to be slower once its tasks have run this
  * many times longer than those of the fastest one. */
 #define SLOWER 1.5
@@ -42,6 +48,7 @@ struct swap {
     double price[BATS_CLUSTERS_MAX]; /* of a job, per microsecond */
     double tasks;                    /* not begun */
     uint32_t n, most;                /* planned and allowed jobs */
+    bool is_thrifty;                 /* cost counts, and there is time */
 };
 
 static bool is_known(const struct cluster *c)
@@ -80,6 +87,11 @@ static void look(struct swap *w)
     w->tasks = bats_bag_pending(&s->bag);
 }
 
+static bool is_by_cost(const struct state *s)
+{
+    return s->run.goal.minimize == BATS_MINIMIZE_COST;
+}
+
 static double cost_of_task(const struct swap *w, size_t i)
 {
     return w->price[i] / w->speed[i];
@@ -103,8 +115,11 @@ static void expect(const struct swap *w)
 
 static bool is_better(const struct swap *w, size_t a, size_t b)
 {
+    if (w->is_thrifty)
+        return w->speed[a] > 0 && w->speed[b] > 0 &&
+               cost_of_task(w, a) * CHEAPER <= cost_of_task(w, b);
     return w->speed[b] > 0 && w->speed[a] >= BETTER * w->speed[b] &&
-           cost_of_task(w, a) <= cost_of_task(w, b);
+           (is_by_cost(w->s) || cost_of_task(w, a) <= cost_of_task(w, b));
 }
 
 /* The cluster is not closed. */
@@ -144,7 +159,9 @@ static void leave_worse(struct swap *w)
             continue;
         for (size_t k = 0; k < w->s->n_clusters; k++)
             if (is_better(w, k, i) && room_of(w, k) > 0 &&
-                (best == i || w->speed[k] > w->speed[best]))
+                (best == i ||
+                 (w->is_thrifty ? cost_of_task(w, k) < cost_of_task(w, best)
+                                : w->speed[k] > w->speed[best])))
                 best = k;
         if (best != i)
             move(w, i, best);
@@ -193,7 +210,7 @@ static bool comes_first(const struct swap *w, size_t a, size_t b)
 static size_t next_cluster(const struct swap *w, double money)
 {
     size_t best = SIZE_MAX;
-    for (size_t i = 0; i < w->s->n_clusters; i++)
+    for (size_t i = 0; !w->is_thrifty && i < w->s->n_clusters; i++)
         if (room_of(w, i) > 0 && w->tasks * cost_of_task(w, i) <= money &&
             (best == SIZE_MAX || w->speed[i] > w->speed[best]))
             best = i;
@@ -205,6 +222,25 @@ static size_t next_cluster(const struct swap *w, double money)
             (best == SIZE_MAX || comes_first(w, i, best)))
             best = i;
     return best;
+}
+
+/* All jobs in the cheapest cluster end the bag by the deadline; or its speed is
+ * not known yet. */
+static bool has_time(const struct swap *w)
+{
+    const struct state *s = w->s;
+    size_t best = find(w, true);
+    bool is_known = s->run.goal.deadline != BATS_NEVER;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (w->speed[i] == 0 && has_room(w, i) &&
+            (best == SIZE_MAX || comes_first(w, i, best)))
+            is_known = false;
+    if (!is_known || best == SIZE_MAX)
+        return true;
+    double n = fmin(w->most, s->clusters[best].spec.max);
+    double time = w->tasks / (n * w->speed[best]) +
+                  LAST * cluster_slots(&s->clusters[best]) / w->speed[best];
+    return time <= (double)(s->run.goal.deadline - s->now);
 }
 
 void swap_make(const struct state *s, double money, struct swap_plan *plan)
@@ -221,6 +257,7 @@ void swap_make(const struct state *s, double money, struct swap_plan *plan)
     w.most = w.most > 0 && w.most < sum ? w.most : sum;
     plan->end = INFINITY;
     expect(&w);
+    w.is_thrifty = is_by_cost(s) && has_time(&w);
     leave_worse(&w);
     while (w.n < w.most) {
         if (plan->end == 0)
@@ -259,11 +296,18 @@ static bool is_cheapest(const struct state *s, size_t cluster)
     return true;
 }
 
+/* Least cost without a deadline. */
+static bool is_unhurried(const struct state *s)
+{
+    return is_by_cost(s) && s->run.goal.deadline == BATS_NEVER;
+}
+
 /* Most of the first jobs of a cluster: the first tasks on dear clusters would
  * use up much of little money. */
 static uint32_t first_jobs(const struct state *s, size_t cluster)
 {
-    if (is_cheapest(s, cluster) || leases_of_all(s, false) >= LEASES)
+    if (is_cheapest(s, cluster) ||
+        (!is_unhurried(s) && leases_of_all(s, false) >= LEASES))
         return s->clusters[cluster].spec.max;
     return leases_of_all(s, true) >= LEAST;
 }

@@ -273,9 +273,10 @@ int bats_scenario_run_goal(struct bats_sections *r)
     bool has_strategy = bats_scenario_line(r, RUN, "strategy") > 0;
     if (!bats_scenario_line(r, RUN, "minimize") && s->has_deadline)
         s->goal.minimize = BATS_MINIMIZE_COST;
-    if (s->goal.minimize == BATS_MINIMIZE_COST && !s->has_deadline)
+    if (s->goal.minimize == BATS_MINIMIZE_COST && !s->has_deadline &&
+        s->lease == 0)
         return FAIL(r, bats_scenario_line(r, RUN, NULL),
-                    "minimize = cost needs a deadline");
+                    "minimize = cost needs a deadline, or jobs with leases");
     if (has_strategy && s->utility[0] != '\0')
         return FAIL(r, bats_scenario_line(r, RUN, NULL),
                     "strategy and utility exclude each other");
