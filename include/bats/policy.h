@@ -67,11 +67,6 @@ const struct bats_policy *bats_policy_find(const char *name);
 
 const char *bats_policy_name(const struct bats_policy *policy);
 
-/* BATS_EINPUT: it does not handle the tasks' needs; the sentence says which
- * ones do. */
-int bats_policy_knows_needs(const struct bats_policy *policy,
-                            struct bats_error *err);
-
 /* The default policy. `expert` if a cluster is unreliable and use is charged,
  * unless executions have a timeout or tasks have dependencies: policies that
  * cost as little take 1.3 to 2.5 times as long, and policies that finish as

@@ -128,6 +128,23 @@ static bool needs_fit(const struct bats_sched_options *o)
     return !o->needs || o->n_categories > 0;
 }
 
+/* Every task fits on some machine of each pool. */
+static bool needs_fit_pools(const struct bats_sched_options *o)
+{
+    for (uint32_t k = 0; o->needs && k < o->n_categories; k++) {
+        bool there[2] = {false}, fits[2] = {false};
+        for (uint32_t i = 0; i < o->n_machines; i++) {
+            struct bats_stock stock = needs_stock(o, i);
+            bool pool = o->clusters[o->machines[i].cluster].unreliable;
+            there[pool] = true;
+            fits[pool] |= bats_need_room(&stock, &o->needs[k]) > 0;
+        }
+        if (fits[0] != there[0] || fits[1] != there[1])
+            return false;
+    }
+    return true;
+}
+
 static bool earlier_fits(const struct bats_sched_options *o)
 {
     const struct bats_sched_earlier *e = &o->earlier;
@@ -199,6 +216,9 @@ static int check_together(const struct bats_sched_options *o,
         {!is_expert ||
              (!(o->rules.timeout > 0 || o->rules.timeout_median > 0)),
          "the policy expert takes no timeout: D of its strategy is the limit"},
+        {!is_expert || needs_fit_pools(o),
+         "the policy expert replicates tasks: each has to fit on a reliable "
+         "and on an unreliable machine"},
         {bats_policy_for(o->policy, o->billing.model, o->graph != NULL) ==
              o->policy,
          "this policy does not support this kind of billing"},
@@ -210,11 +230,9 @@ static int check_together(const struct bats_sched_options *o,
         if (!rules[i].is_kept)
             return bats_error_set(err, BATS_EINPUT, "%s", rules[i].text);
 
-    int rc = o->needs ? bats_policy_knows_needs(o->policy, err) : 0;
-    return rc == 0 && is_expert
-               ? bats_strategy_check(&o->strategy, o->clusters, o->n_clusters,
-                                     err)
-               : rc;
+    return is_expert ? bats_strategy_check(&o->strategy, o->clusters,
+                                           o->n_clusters, err)
+                     : 0;
 }
 
 static int check_options(const struct bats_sched_options *o,

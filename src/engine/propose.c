@@ -15,14 +15,6 @@ static struct proposal answer(struct bats_position task, enum bats_idle reason)
                                   : nothing(reason);
 }
 
-/* The machine has room for the task. */
-static bool has_room(const struct state *s, uint32_t slot,
-                     struct bats_position task)
-{
-    return !s->needs.list ||
-           need_fits(s, s->slots[slot].machine, need_of(s, task));
-}
-
 /* ---- the machine ---- */
 
 /* The first task of all may be tried with the last of the money. */
@@ -90,7 +82,8 @@ static struct proposal point(struct bats_sched *e, uint32_t slot)
 static struct proposal if_paid(const struct state *s, uint32_t slot,
                                struct bats_position task)
 {
-    if (bats_is_position(task) && !has_room(s, slot, task))
+    if (bats_is_position(task) &&
+        !task_has_room(s, s->slots[slot].machine, task))
         return nothing(BATS_IDLE_NO_ROOM);
     return bats_is_position(task) &&
                    !purse_admits(s, s->slots[slot].machine, task)
@@ -127,8 +120,9 @@ static bool is_in_tail(const struct bats_sched *e)
 
 static struct proposal instance(struct bats_sched *e, uint32_t slot)
 {
-    return answer(e->tail->next(e->own.tail, &e->state, slot),
-                  BATS_IDLE_NO_COPY);
+    struct state *s = &e->state;
+    return answer(e->tail->next(e->own.tail, s, slot),
+                  s->needs.list ? BATS_IDLE_NO_ROOM : BATS_IDLE_NO_COPY);
 }
 
 /* ---- tasks of the bag ---- */
@@ -165,6 +159,8 @@ static struct proposal placed(struct bats_sched *e, uint32_t slot)
     /* The task may have begun to wait for money after the policy chose it. */
     if (!bats_is_position(task) || s->bag.state[task.i] != BATS_TASK_PENDING)
         return nothing(BATS_IDLE_ELSEWHERE);
+    if (!task_has_room(s, s->slots[slot].machine, task))
+        return nothing(BATS_IDLE_NO_ROOM);
     return propose_affords(s, s->slots[slot].machine, task)
                ? (struct proposal){.task = task}
                : nothing(BATS_IDLE_MONEY);

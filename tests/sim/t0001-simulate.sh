@@ -58,10 +58,11 @@ ok 'cores, memory and GPUs of a machine are shared by the tasks that need them'
 needs "$six" 'needs = 2/9G' || true
 complains 'needs.scn:4: task 1 needs 2 cores, 9437184 KiB of memory and 0 GPUs: no machine'
 ok 'what fits no machine is refused'
-sed -i 's/^policy.*/policy = bkp/; s/^needs.*/needs = 2/' needs.scn
-expect 2 simulate needs.scn
-complains 'the policy bkp does not know what tasks need'
-ok 'and by policies that do not know needs'
+sed -i 's/^policy.*/policy = bkp, dbc-time, dbc-cost/; s/^needs.*/needs = 2/
+    s/^slots.*/&\nexpected = 1h/' needs.scn
+simulate needs.scn --csv
+test "$(cut -d, -f7 out | tail -n +2 | sort -u)" = 10800.000000
+ok 'the policies of the papers know needs, too'
 cat >cores.json <<'JSON'
 {"schemaVersion": "1.5", "workflow": {
     "specification": {"tasks": [{"id": "a", "name": "x"}, {"id": "b", "name": "x"},

@@ -239,9 +239,6 @@ TEST(what_fits_no_machine_is_refused)
     assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
     p->needs[0] = (struct bats_need){1, 3, 0, 0};
     assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
-    p->needs[0] = (struct bats_need){1, 0, 0, 0};
-    p->o.policy = &bats_policy_bkp; /* plans single slots */
-    assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
     free(p);
 }
 

@@ -29,7 +29,7 @@ static const struct {
     [KIND_SECOND] = {"second", UINT64_C(0x6eb89c66c53aef35)},
     [KIND_JOB] = {"job", UINT64_C(0x2ca5464a9147c7d5)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x77c248aebc17464b)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xdc7453a0b4aec456)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -517,7 +517,6 @@ const struct bats_policy bats_policy_bats = {
                 .release = release},
     .about = "the machine-windows that end the bag soonest within the budget",
     .plans_windows = true,
-    .knows_needs = true,
     .start = start,
     .renew = renew,
     .refuses = refuses,

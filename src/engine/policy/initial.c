@@ -7,11 +7,12 @@
 #include <math.h>
 
 /* Machines of cluster `c` needed to run `tasks` tasks at the same time. */
-static uint32_t machines_for(const struct cluster *c, uint32_t tasks)
+static uint32_t machines_for(const struct state *s, const struct cluster *c,
+                             uint32_t tasks)
 {
     if (c->n_machines == 0)
         return 0;
-    double n = ceil(tasks / cluster_slots(c));
+    double n = ceil(tasks * needs_width(s) / cluster_slots(c));
     return n < c->spec.max ? (uint32_t)n : c->spec.max;
 }
 
@@ -38,7 +39,7 @@ static uint32_t machines_at_start(const struct state *s, size_t cluster,
         workers = sample->workers[cluster];
     if (s->known.tops_up && waits && lacking < workers)
         workers = lacking;
-    return machines_for(&s->clusters[cluster], workers);
+    return machines_for(s, &s->clusters[cluster], workers);
 }
 
 /* Upper bound on machines per cluster at the start; shortens the search. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "engine/money/money.h"
-#include "util/text.h"
 
 static const struct bats_policy *const all[] = {
     &bats_policy_bats,
@@ -30,23 +29,6 @@ const struct bats_policy *bats_policy_find(const char *name)
 const char *bats_policy_name(const struct bats_policy *policy)
 {
     return policy->advisor.name;
-}
-
-int bats_policy_knows_needs(const struct bats_policy *policy,
-                            struct bats_error *err)
-{
-    char names[128] = "";
-    if (policy->knows_needs)
-        return 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i]->knows_needs)
-            bats_append(names, sizeof names, "%s%s",
-                        names[0] != '\0' ? " and " : "",
-                        bats_policy_name(all[i]));
-    return bats_refuse(err,
-                       "the policy %s does not know what tasks need of a "
-                       "machine (cores, memory, GPUs); %s do",
-                       bats_policy_name(policy), names);
 }
 
 const struct bats_policy *bats_policy_for(const struct bats_policy *wanted,

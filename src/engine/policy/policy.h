@@ -73,7 +73,6 @@ struct bats_policy {
     const char *about;    /* one line for people */
     bool plans_windows;   /* needs windows */
     bool one_each;        /* slots prefetch no tasks */
-    bool knows_needs;     /* tasks may need several slots, memory or GPUs */
     bool sends_instances; /* uses the tail that sends instances, whatever the
                              user asks for */
     /* The first configuration. Asked once, when the first machine joins. */

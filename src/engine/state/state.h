@@ -285,6 +285,13 @@ const struct bats_need *need_of(const struct state *s,
 bool need_fits(const struct state *s, uint32_t machine,
                const struct bats_need *need);
 
+/* The machine has room for the task, which may need just a slot. */
+static inline bool task_has_room(const struct state *s, uint32_t machine,
+                                 struct bats_position task)
+{
+    return !s->needs.list || need_fits(s, machine, need_of(s, task));
+}
+
 /* The same if only `free` is left of the machine. */
 bool need_fits_in(const struct state *s, uint32_t machine,
                   const struct bats_stock *free, const struct bats_need *need);
@@ -292,6 +299,12 @@ bool need_fits_in(const struct state *s, uint32_t machine,
 /* Takes the need from `free` (sign -1), or gives it back (1). */
 void need_count(struct bats_stock *free, const struct bats_need *need,
                 int sign);
+
+/* Slots that task number `task` takes: its share of an average machine. */
+static inline double task_width(const struct state *s, uint32_t task)
+{
+    return s->needs.list ? s->needs.share[category_of(s, task)] : 1;
+}
 
 /* Mean number of slots per task of those left, weighted by runtime. */
 double needs_width(const struct state *s);

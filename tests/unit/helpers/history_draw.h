@@ -154,6 +154,11 @@ static void add_needs(struct world *w)
         w->stocks[i] = (struct bats_stock){slots, counts ? pick(w, 4) : 0,
                                            chance(w, 0.7) ? 100 : 0};
     }
+    for (uint32_t i = 0; i < w->o.n_machines; i++)
+        if (w->o.policy == &bats_policy_expert) { /* all fit on all machines */
+            w->machines[i].slots = w->machines[widest].slots;
+            w->stocks[i] = w->stocks[widest];
+        }
     const struct bats_stock *most = &w->stocks[widest];
     w->o.n_categories = 1 + pick(w, CATEGORIES);
     for (uint32_t i = 0; i < w->o.n_categories; i++)
@@ -164,10 +169,9 @@ static void add_needs(struct world *w)
         w->category[i] = (uint16_t)pick(w, w->o.n_categories);
     for (uint32_t i = 0; i < w->o.n_categories; i++) {
         uint32_t k = pick(w, w->o.n_categories);
-        w->more[i] = (uint16_t)(w->needs[k].memory_kib >
-                                        w->needs[i].memory_kib
-                                    ? k
-                                    : i);
+        w->more[i] =
+            (uint16_t)(w->needs[k].memory_kib > w->needs[i].memory_kib ? k
+                                                                       : i);
     }
     if (chance(w, 0.5))
         w->o.more = w->more;
@@ -176,18 +180,14 @@ static void add_needs(struct world *w)
     w->o.needs = w->needs;
     if (counts || chance(w, 0.5))
         w->o.stocks = w->stocks;
-    if (is_billed(w, BATS_BILLING_USE)) /* the others there plan by task */
-        w->o.policy = &bats_policy_rr;
-    else if (w->o.policy != &bats_policy_rr)
-        w->o.policy = &bats_policy_bats;
     w->o.sampling.on = w->sampling = false;
     w->kind = KIND_NEEDS;
 }
 
 static void create(struct world *w)
 {
-    w->o.policy = bats_policy_for(w->o.policy, w->o.billing.model,
-                                  w->o.graph != NULL);
+    w->o.policy =
+        bats_policy_for(w->o.policy, w->o.billing.model, w->o.graph != NULL);
     int rc = bats_sched_create(&w->o, &w->sched, &err);
     if (rc == BATS_EBUDGET) { /* for what is owed already */
         w->o.billing.least = 0;
@@ -314,15 +314,13 @@ static void make_world(struct world *w, unsigned long seed)
     const unsigned long one = simple + GRAPH_HISTORIES + EXPERT_HISTORIES;
     bool any = seed > one + PURSE_HISTORIES;
     bool has_purses = has_needs ? false : any ? chance(w, 0.3) : seed > one;
-    bool is_expert = has_needs ? false
-                     : any ? !has_purses && chance(w, 0.1)
+    bool is_expert = any ? !has_purses && chance(w, 0.1)
                          : seed > simple + GRAPH_HISTORIES && !has_purses;
     bool has_graph =
         any ? has_purses || chance(w, 0.2) : seed > simple && !is_expert;
     if (is_expert)
         use_expert(w);
-    else if (has_needs   ? false
-             : has_graph ? seed % 3 == 0
+    else if (has_graph ? seed % 3 == 0
              : any     ? seed % 5 == 0
                        : seed > HISTORIES)
         use_dbc(w, seed);
@@ -332,7 +330,7 @@ static void make_world(struct world *w, unsigned long seed)
         bill(w, seed);
     if (has_needs)
         add_needs(w);
-    else if (has_graph && is_billed(w, BATS_BILLING_USE) && chance(w, 0.5))
+    if (has_graph && is_billed(w, BATS_BILLING_USE) && chance(w, 0.5))
         w->o.policy = chance(w, 0.3)   ? &bats_policy_miser
                       : chance(w, 0.5) ? &bats_policy_mw_dbs
                                        : &bats_policy_flow;

@@ -42,8 +42,8 @@ static void make_items(const struct state *s, bats_money money,
         items[i] = (struct bats_plan_item){.charge = c->spec.charge};
         if (c->stats.mean == 0 || there == 0 || !can_end_a_task(s, c, money))
             continue;
-        items[i].rate =
-            cluster_slots(c) * (double)s->run.window / c->stats.mean;
+        items[i].rate = cluster_slots(c) / needs_width(s) *
+                        (double)s->run.window / c->stats.mean;
         items[i].max = there;
     }
 }
@@ -280,9 +280,10 @@ static bool finishing_is_cheaper(const struct state *s, uint32_t machine)
                    ((double)b->n_slots * (double)s->run.window);
     double longest = 0, redo = 0;
     for (uint32_t i = 0; i < m->n_slots; i++) {
-        const struct slot *sl = &s->slots[m->first_slot + i];
-        double rest = forecast_rest(s, m->first_slot + i);
-        if (slot_works(s, m->first_slot + i))
+        uint32_t lead = slot_lead(s, m->first_slot + i);
+        const struct slot *sl = &s->slots[lead];
+        double rest = forecast_rest(s, lead);
+        if (slot_works(s, lead))
             redo += ((double)(s->now - sl->started) + rest) *
                     (b->stats.mean / c->stats.mean) * price;
         longest = fmax(longest, rest);

@@ -15,6 +15,9 @@
  * an eighth or a resource has run out of tasks; and whenever machines are lost
  * or nothing runs. An unknown resource gets one task.
  *
+ * A task that needs several slots counts as the mean share of a machine. Tasks
+ * that fit on few clusters are assigned first, to these.
+ *
  * If use is charged, a task costs its use. If windows are charged, C_r is the
  * cost of a task in a full window; machines are acquired for the tasks
  * assigned to them, and kept while they work.
@@ -179,22 +182,34 @@ static void look_at_machine(const struct state *s, const struct machine *m,
                             struct resource *r)
 {
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
-        bool busy = s->slots[i].n_tasks > 0;
-        double rest = busy ? r->runtime - slot_elapsed(s, i) : 0;
+        uint32_t lead = slot_lead(s, i);
+        bool busy = s->slots[lead].n_tasks > 0;
+        double rest = busy ? r->runtime - slot_elapsed(s, lead) : 0;
         r->free[r->n_slots++] = (double)s->now + fmax(rest, 0);
         r->n_free += !busy;
     }
 }
 
+/* Several slots are one for a task of this width: free when the last of them
+ * is. */
+static void join_slots(struct resource *r, double width)
+{
+    uint32_t n = (uint32_t)fmax(r->n_slots / width, fmin(r->n_slots, 1));
+    for (uint32_t i = 0; i < n; i++)
+        r->free[i] = r->free[(uint32_t)((i + 1.0) * r->n_slots / n) - 1];
+    r->n_free = (uint32_t)(r->n_free * (double)n / fmax(r->n_slots, 1));
+    r->n_slots = n;
+}
+
 /* Looks at a cluster; machines yet to join are counted. */
 static void look(const struct state *s, size_t cluster, struct known known,
-                 struct resource *r)
+                 double width, struct resource *r)
 {
     const struct cluster *c = &s->clusters[cluster];
     uint32_t more =
         length_keeps_away(s, cluster) ? 0 : c->spec.max - c->n_held;
     measure_time(c, known, r);
-    r->cost = r->runtime * (double)c->price /
+    r->cost = r->runtime * width * (double)c->price /
               ((double)s->run.window * cluster_slots(c));
     r->begun = c->begun;
     r->assigned = r->n_slots = r->n_free = r->next = 0;
@@ -209,39 +224,105 @@ static void look(const struct state *s, size_t cluster, struct known known,
         look_at_machine(s, m, r);
     }
     qsort(r->free, r->n_slots, sizeof *r->free, ascending);
+    if (width > 1)
+        join_slots(r, width);
 }
 
 /* One task measures an unknown cluster. */
 static void measure(struct dbc *d, struct resource *r)
 {
-    r->assigned = d->tasks > 0 && r->n_free == r->n_slots;
-    d->tasks -= r->assigned;
+    uint32_t one = d->tasks > 0 && r->assigned == 0 && r->n_free == r->n_slots;
+    r->assigned += one;
+    d->tasks -= one;
+}
+
+/* Tasks not begun that fit on the same clusters. */
+struct kin {
+    uint32_t clusters; /* a bit for each */
+    uint32_t tasks;
+};
+
+_Static_assert(BATS_CLUSTERS_MAX <= 32, "a bit for each cluster");
+
+static uint32_t clusters_for(const struct state *s, uint32_t category)
+{
+    uint32_t clusters = 0;
+    for (uint32_t i = 0; i < s->n_machines; i++)
+        if (bats_need_room(&s->needs.spec[i], &s->needs.list[category]) > 0)
+            clusters |= UINT32_C(1) << s->machines[i].cluster;
+    return clusters;
+}
+
+static int by_clusters(const void *left, const void *right)
+{
+    const struct kin *a = left, *b = right;
+    int more =
+        __builtin_popcount(a->clusters) - __builtin_popcount(b->clusters);
+    return more != 0
+               ? more
+               : (a->clusters > b->clusters) - (a->clusters < b->clusters);
+}
+
+/* Sorts tasks by the clusters they fit on, the fewest first. Returns their
+ * number of kinds. */
+static uint32_t find_kin(const struct state *s, struct kin *kin)
+{
+    const struct bats_bag *bag = &s->bag;
+    uint32_t n = s->known.categories.n;
+    if (!s->needs.list) {
+        kin[0] = (struct kin){UINT32_MAX, bats_bag_pending(bag)};
+        return 1;
+    }
+    for (uint32_t k = 0; k < n; k++)
+        kin[k] = (struct kin){clusters_for(s, k), 0};
+    for (uint32_t i = 0; i < bag->n; i++)
+        kin[category_of(s, bag->index[i])].tasks +=
+            bag->state[i] == BATS_TASK_PENDING ||
+            bag->state[i] == BATS_TASK_BLOCKED;
+    qsort(kin, n, sizeof *kin, by_clusters);
+    return n;
+}
+
+/* Assigns tasks to the clusters that they fit on; d->tasks: those left. */
+static void assign_kin(struct dbc *d, const struct state *s,
+                       const struct kin *kin)
+{
+    d->tasks = kin->tasks;
+    d->n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        struct resource *r = &d->resources[i];
+        if (r->n_slots == 0 || (kin->clusters >> i & 1) == 0)
+            continue;
+        if (r->runtime > 0)
+            put_in_order(d, r);
+        else if ((double)s->now < d->deadline)
+            measure(d, r);
+    }
+    if (d->n > 0 && d->tasks > 0)
+        d->assign(d);
 }
 
 static void assign_all(struct dbc *d, const struct state *s)
 {
+    struct kin kin[BATS_CATEGORIES_MAX];
+    uint32_t n_kin = find_kin(s, kin), undone = 0;
     double *free = d->free;
     struct known known = know(s);
-    d->tasks = bats_bag_pending(&s->bag);
     d->money = s->money.ledger.budget == BATS_UNLIMITED
                    ? INFINITY
                    : (double)bats_ledger_available(&s->money.ledger);
     d->deadline = s->run.goal.deadline == BATS_NEVER
                       ? INFINITY
                       : (double)s->run.goal.deadline;
-    d->n = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
         struct resource *r = &d->resources[i];
         r->free = free;
         free += s->clusters[i].n_slots;
-        look(s, i, known, r);
-        if (r->n_slots > 0 && r->runtime > 0)
-            put_in_order(d, r);
-        else if (r->n_slots > 0 && (double)s->now < d->deadline)
-            measure(d, r);
+        look(s, i, known, needs_width(s), r);
     }
-    if (d->n > 0 && d->tasks > 0)
-        d->assign(d);
+    for (uint32_t i = 0; i < n_kin; i++, undone += d->tasks)
+        assign_kin(d, s, &kin[i]);
+    d->tasks = undone;
     d->results = 0;
     d->next_results = 1 + bats_bag_left(&s->bag) / SHARE;
 }
@@ -276,10 +357,10 @@ static void count_machines(const struct dbc *d, const struct state *s,
         const struct resource *r = &d->resources[i];
         uint32_t slots =
             r->n_slots - r->n_free + smaller(r->assigned, r->n_free);
+        double n = ceil(slots * needs_width(s) / cluster_slots(c));
         machines[i] = s->money.terms.idle_is_free
                           ? c->spec.max
-                          : smaller((uint32_t)ceil(slots / cluster_slots(c)),
-                                    c->spec.max);
+                          : smaller((uint32_t)n, c->spec.max);
     }
 }
 

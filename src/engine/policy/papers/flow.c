@@ -156,11 +156,12 @@ static void set_up(struct play *p)
         p->begin[i] = (double)s->now;
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct machine *m = &s->machines[s->slots[i].machine];
+        uint32_t lead = slot_lead(s, i);
         bool comes = m->state == MACHINE_ABSENT || m->state == MACHINE_PARKED;
-        double rest =
-            comes || (m->state == MACHINE_ACTIVE && s->slots[i].n_tasks == 0)
-                ? 0
-                : place_rest(s, i);
+        double rest = comes || (m->state == MACHINE_ACTIVE &&
+                                s->slots[lead].n_tasks == 0)
+                          ? 0
+                          : place_rest(s, lead);
         bool goes = m->quarantined ||
                     s->rest[s->slots[i].machine].taken_at != BATS_NEVER;
         p->idle[p->first[m->cluster] + n[m->cluster]++] =
@@ -225,20 +226,25 @@ static uint32_t find_later(const struct play *p, size_t cluster, uint32_t at,
     return at;
 }
 
-/* The slot of the cluster that is free last before `ready`, or first. */
-static uint32_t find_slot(const struct play *p, size_t cluster, double ready)
+/* The last of `width` slots of the cluster that are free last before `ready`,
+ * or first; the end of the cluster if it has fewer. */
+static uint32_t find_slot(const struct play *p, size_t cluster, double ready,
+                          uint32_t width)
 {
-    uint32_t first = p->first[cluster];
-    uint32_t later = find_later(p, cluster, first, ready);
-    return later > first ? later - 1 : first;
+    uint32_t least = p->first[cluster] + width, end = p->first[cluster + 1];
+    uint32_t later = find_later(p, cluster, p->first[cluster], ready);
+    return least > end ? end : (later > least ? later : least) - 1;
 }
 
-/* The slot at `at` is free later, at `end`. */
-static void occupy(struct play *p, size_t cluster, uint32_t at, double end)
+/* The slots up to `at` are free later, at `end`. */
+static void occupy(struct play *p, size_t cluster, uint32_t at, double end,
+                   uint32_t width)
 {
-    uint32_t to = find_later(p, cluster, at + 1, end) - 1;
-    memmove(p->free + at, p->free + at + 1, (to - at) * sizeof *p->free);
-    p->free[to] = end;
+    uint32_t to = find_later(p, cluster, at + 1, end);
+    uint32_t from = at + 1 - width;
+    memmove(p->free + from, p->free + at + 1, (to - at - 1) * sizeof *p->free);
+    for (uint32_t i = to - width; i < to; i++)
+        p->free[i] = end;
 }
 
 static double play_task(struct play *p, uint32_t task)
@@ -251,21 +257,22 @@ static double play_task(struct play *p, uint32_t task)
                                   .finish = p->latest[task],
                                   .price = p->price,
                                   .is_relative = p->is_relative};
+    uint32_t width = (uint32_t)ceil(task_width(s, task));
     size_t n = 0;
     for (size_t c = 0; c < s->n_clusters; c++) {
-        slot[n] = find_slot(p, c, p->ready[task]);
+        slot[n] = find_slot(p, c, p->ready[task], width);
         if (slot[n] == p->first[c + 1] || isinf(p->free[slot[n]]))
             continue;
         double time = place_runtime(s, task, c);
         offer[n] =
             (struct place_offer){fmax(p->free[slot[n]], p->ready[task]) + time,
-                                 place_cost(s, time, c), 0};
+                                 place_cost(s, task, time, c), 0};
         of[n++] = c;
     }
     size_t best = choose(offer, n, &limits);
     if (best == PLACE_NONE)
         return p->ready[task];
-    occupy(p, of[best], slot[best], offer[best].finish);
+    occupy(p, of[best], slot[best], offer[best].finish, width);
     p->cost += offer[best].cost;
     p->squares += offer[best].cost * offer[best].cost;
     return offer[best].finish;
@@ -345,7 +352,7 @@ static double find_after(struct play *p, double speed)
                 if (!cluster_is_there(&s->clusters[c]))
                     continue;
                 double time = place_runtime(s, child, c);
-                double cost = place_cost(s, time, c);
+                double cost = place_cost(s, child, time, c);
                 fast = fmin(fast, time);
                 cheap = cost < least ? time : cheap;
                 least = fmin(least, cost);

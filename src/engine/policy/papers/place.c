@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/heap.h"
 
@@ -46,26 +47,29 @@ struct offered {
 struct place {
     const struct place_kind *kind;
     struct place_rule rule;
-    double *least;          /* by node: least time */
-    uint32_t ranked, gone;  /* weights and lost machines when the rule was
+    double *least;           /* by node: least time */
+    uint32_t ranked, gone;   /* weights and lost machines when the rule was
                                made */
-    uint32_t results;       /* and DONE tasks then */
-    struct ready *ready;    /* the round's tasks, in order, if there are
-                               several workflows */
-    struct bats_heap next;  /* otherwise: places in the bag's order, highest
+    uint32_t results;        /* and DONE tasks then */
+    struct ready *ready;     /* the round's tasks, in order, if there are
+                               several workflows, or needs */
+    struct bats_heap next;   /* otherwise: places in the bag's order, highest
                                task first, of those whose parents there are
                                taken */
-    struct spending *money; /* by workflow; the last entry is the run's */
-    uint32_t turn;          /* the workflow in turn */
-    double *free;           /* by slot: time when free; INFINITY: not
+    struct spending *money;  /* by workflow; the last entry is the run's */
+    uint32_t turn;           /* the workflow in turn */
+    double *free;            /* by slot: time when free; INFINITY: not
                                offered */
-    uint32_t *slots;        /* all heaps */
+    uint32_t *slots;         /* all heaps */
+    struct bats_stock *room; /* by machine: not placed in the round; NULL:
+                                tasks need just a slot */
     struct offered offered[OFFERS];
     double *category_cost; /* by category: least cost of a task in the round;
                               < 0: not known yet */
     uint32_t *example;     /* by category: one of its tasks */
     struct bats_position *answer; /* by slot: its task, or BATS_NO_POSITION */
     struct stamp stamp;
+    bool keeps;   /* a machine is kept free for a task of several slots */
     bool is_late; /* a task had no offer in time in the last round */
     bool is_dear; /* a task had no affordable offer in the last round */
 };
@@ -78,17 +82,19 @@ double place_runtime(const struct state *s, uint32_t task, size_t cluster)
     return time > 0 || s->known.is_ranked ? time : UNKNOWN;
 }
 
-double place_cost(const struct state *s, double time, size_t cluster)
+double place_cost(const struct state *s, uint32_t task, double time,
+                  size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
-    return time / (double)s->run.window * (double)c->price / cluster_slots(c);
+    return task_width(s, task) * time / (double)s->run.window *
+           (double)c->price / cluster_slots(c);
 }
 
 double place_running_cost(const struct state *s, uint32_t slot)
 {
     uint32_t cluster = slot_cluster(s, slot);
     uint32_t task = s->bag.index[s->slots[slot].head.i];
-    return place_cost(s, place_runtime(s, task, cluster), cluster);
+    return place_cost(s, task, place_runtime(s, task, cluster), cluster);
 }
 
 double place_doubt(const struct state *s)
@@ -110,7 +116,8 @@ static double least_cost(const struct state *s, uint32_t task)
     double least = INFINITY;
     for (size_t c = 0; c < s->n_clusters; c++)
         if (cluster_is_there(&s->clusters[c]))
-            least = fmin(least, place_cost(s, place_runtime(s, task, c), c));
+            least =
+                fmin(least, place_cost(s, task, place_runtime(s, task, c), c));
     return isfinite(least) ? least : 0;
 }
 
@@ -359,7 +366,7 @@ static uint32_t look(struct place *p, const struct state *s)
         struct offered *o = &p->offered[offer_of(s, i)];
         p->answer[i] = BATS_NO_POSITION;
         p->free[i] = free_at(p, s, i);
-        if (!isfinite(p->free[i]))
+        if (!isfinite(p->free[i]) || slot_lead(s, i) != i)
             continue;
         o->slot[o->n++] = i;
         idle += s->slots[i].n_tasks == 0;
@@ -370,15 +377,29 @@ static uint32_t look(struct place *p, const struct state *s)
     return idle;
 }
 
+/* The task may begin in the slot, or wait for it. */
+static bool may_take(const struct place *p, const struct state *s,
+                     uint32_t slot, struct bats_position task)
+{
+    uint32_t id = s->slots[slot].machine;
+    if (!isfinite(p->free[slot]) || !p->room)
+        return isfinite(p->free[slot]);
+    const struct bats_need *need = need_of(s, task);
+    return slot_is_free(s, slot)
+               ? need_fits_in(s, id, &p->room[id], need)
+               : bats_need_room(&s->needs.spec[id], need) > 0;
+}
+
 /* Place in the heap of the slot that is free first, of another machine than
  * `avoid`; SIZE_MAX: none. */
 static size_t find_slot(const struct place *p, const struct state *s,
-                        const struct offered *o, uint32_t avoid)
+                        const struct offered *o, uint32_t avoid,
+                        struct bats_position task)
 {
     size_t best = SIZE_MAX;
     for (uint32_t i = 0; i < o->n && isfinite(p->free[o->slot[0]]); i++) {
         if (s->slots[o->slot[i]].machine != avoid &&
-            isfinite(p->free[o->slot[i]]) &&
+            may_take(p, s, o->slot[i], task) &&
             (best == SIZE_MAX || is_first(p, o->slot[i], o->slot[best])))
             best = i;
         if (best == 0)
@@ -464,14 +485,14 @@ static uint32_t choose(struct place *p, const struct state *s,
     size_t n = 0;
     for (size_t i = 0; i < 2 * s->n_clusters; i++) {
         const struct offered *o = &p->offered[i];
-        at[n] = find_slot(p, s, o, avoid);
+        at[n] = find_slot(p, s, o, avoid, r->task);
         if (at[n] == SIZE_MAX)
             continue;
         slots[n] = o->slot[at[n]];
         double time = place_runtime(s, number, i / 2);
         double finish = p->free[slots[n]] + time;
         offer[n] =
-            (struct place_offer){finish, place_cost(s, time, i / 2),
+            (struct place_offer){finish, place_cost(s, number, time, i / 2),
                                  risk(s, s->slots[slots[n]].machine, finish)};
         p->is_dear |= offer[n].cost > limits.cost;
         p->is_late |= offer[n].finish > limits.finish;
@@ -486,6 +507,12 @@ static uint32_t choose(struct place *p, const struct state *s,
     *price = offer[best].cost;
     take(p, s, slots[best], (uint32_t)at[best], offer[best].finish);
     return slots[best];
+}
+
+/* The round's tasks are sorted first: the bag's own order is not theirs. */
+static bool is_listed(const struct state *s)
+{
+    return s->money.purses.n > 0 || s->bag.group;
 }
 
 /* Orders tasks by turns. In: tasks grouped by workflow, the highest first. */
@@ -517,7 +544,7 @@ static struct ready next_ready(struct place *p, const struct state *s,
                                uint32_t i)
 {
     uint32_t place = 0;
-    if (s->money.purses.n > 0)
+    if (is_listed(s))
         return p->ready[i];
     bats_heap_first(&p->next, &place);
     bats_heap_remove(&p->next, place);
@@ -529,15 +556,19 @@ static struct ready next_ready(struct place *p, const struct state *s,
 static void gather(struct place *p, const struct state *s)
 {
     uint32_t n = bats_bag_ready(&s->bag);
-    if (s->money.purses.n == 0) {
+    if (!is_listed(s)) {
         while (p->next.n > 0)
             bats_heap_remove(&p->next, p->next.item[p->next.n - 1].id);
         open_place(p, s, 0);
         return;
     }
     bool is_due = p->kind->turn == PLACE_BY_DEADLINE;
-    for (uint32_t i = 0; i < n; i++) {
-        struct bats_position task = s->bag.order[i];
+    uint32_t g = 0, at = 0;
+    for (uint32_t i = 0; i < n; i++, at++) {
+        for (; s->bag.group && at == s->bag.groups[g].n_ready; at = 0)
+            g++;
+        struct bats_position task =
+            s->bag.group ? s->bag.groups[g].order[at] : s->bag.order[i];
         uint32_t flow = place_workflow(s, s->bag.index[task.i]);
         double due = is_due ? place_deadline(s, flow) : 0;
         p->ready[i] =
@@ -548,7 +579,7 @@ static void gather(struct place *p, const struct state *s)
                            .task = task};
     }
     qsort(p->ready, n, sizeof *p->ready, by_keys);
-    if (!is_due)
+    if (!is_due && s->money.purses.n > 0)
         take_turns(p, s, n);
 }
 
@@ -560,16 +591,30 @@ static void spend(struct spending *m, double price, double least)
     m->squares += price * price - least * least;
 }
 
-/* A round ends after this many tasks in a row without an offer. */
+/* A round ends after this many tasks in a row without an offer, unless smaller
+ * ones may have one. */
 #define REFUSED 64
+
+/* The first task of several slots that waits keeps others from its machine,
+ * which would otherwise be empty only when none of them is left. */
+static void keep_room(struct place *p, const struct state *s, uint32_t slot,
+                      struct bats_position task)
+{
+    if (!p->room || p->keeps || need_of(s, task)->cores == 1)
+        return;
+    p->room[s->slots[slot].machine].cores = 0;
+    p->keeps = true;
+}
 
 static void make_round(struct place *p, const struct state *s)
 {
     uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s), refused = 0;
     update_rule(p, s);
-    p->is_late = p->is_dear = false;
+    p->is_late = p->is_dear = p->keeps = false;
     if (idle == 0)
         return;
+    if (p->room)
+        memcpy(p->room, s->needs.free, s->n_machines * sizeof *p->room);
     count_money(p, s);
     gather(p, s);
     for (uint32_t i = 0; i < n && idle > 0 && refused < REFUSED; i++) {
@@ -578,13 +623,18 @@ static void make_round(struct place *p, const struct state *s)
                         *run = &p->money[place_workflows(s)];
         double price = 0, least = least_cost_now(p, s, s->bag.index[r.task.i]);
         uint32_t slot = choose(p, s, &r, &price);
-        refused = slot == NO_SLOT ? refused + 1 : 0;
+        refused = slot == NO_SLOT && !p->room ? refused + 1 : 0;
         if (slot == NO_SLOT)
             continue;
         spend(own, price, least);
         spend(run, price, least);
-        if (s->slots[slot].n_tasks > 0 || bats_is_position(p->answer[slot]))
-            continue; /* it waits for an earlier task there */
+        if (s->slots[slot].n_tasks > 0 || bats_is_position(p->answer[slot])) {
+            keep_room(p, s, slot, r.task); /* it waits for an earlier task */
+            continue;
+        }
+        if (p->room)
+            need_count(&p->room[s->slots[slot].machine], need_of(s, r.task),
+                       -1);
         p->answer[slot] = r.task;
         p->turn = (r.workflow + 1) % place_workflows(s);
         idle--;
@@ -652,16 +702,19 @@ int place_init(void *self, const struct state *s,
     p->rule.latest = calloc(nodes, sizeof *p->rule.latest);
     p->rule.price = calloc(flows, sizeof *p->rule.price);
     p->least = calloc(nodes, sizeof *p->least);
-    p->ready = calloc(s->money.purses.n > 0 ? s->bag.n : 1, sizeof *p->ready);
+    p->ready = calloc(is_listed(s) ? s->bag.n : 1, sizeof *p->ready);
     p->money = calloc(flows + 1, sizeof *p->money);
     p->free = calloc(s->n_slots, sizeof *p->free);
     p->slots = calloc(2 * (size_t)s->n_slots, sizeof *p->slots);
     p->category_cost = calloc(s->known.categories.n, sizeof *p->category_cost);
     p->example = calloc(s->known.categories.n, sizeof *p->example);
     p->answer = calloc(s->n_slots, sizeof *p->answer);
+    if (s->needs.list)
+        p->room = calloc(s->n_machines, sizeof *p->room);
     if (p->rule.latest && p->rule.price && p->least && p->ready && p->money &&
-        p->free && p->slots && p->category_cost && p->example && p->answer &&
-        bats_heap_init(&p->next, s->money.purses.n > 0 ? 1 : s->bag.n)) {
+        (p->room || !s->needs.list) && p->free && p->slots &&
+        p->category_cost && p->example && p->answer &&
+        bats_heap_init(&p->next, is_listed(s) ? 1 : s->bag.n)) {
         divide(p, s);
         for (uint32_t i = 0; i < s->bag.n; i++)
             p->example[category_of(s, i)] = i;
@@ -683,6 +736,7 @@ void place_release(void *self)
     free(p->money);
     free(p->free);
     free(p->slots);
+    free(p->room);
     free(p->category_cost);
     free(p->example);
     bats_heap_release(&p->next);

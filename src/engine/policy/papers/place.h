@@ -17,6 +17,10 @@
  * machine (section III.C). A round looks at all slots, and at all tasks only
  * where there are several workflows or told runtimes.
  *
+ * A task that needs several slots costs as much as its share of a machine. It
+ * is offered idle machines that have room beside what the round has placed
+ * there, and busy ones that have room when they are empty.
+ *
  * Each of several workflows (bats/purse.h) has its own money and deadline,
  * within those of the run. A workflow past its deadline comes last.
  *
@@ -65,7 +69,8 @@ void place_deadlines(const struct bats_graph *graph, const uint32_t *order,
 
 /* Expected time and cost of a task on a cluster. */
 double place_runtime(const struct state *s, uint32_t task, size_t cluster);
-double place_cost(const struct state *s, double time, size_t cluster);
+double place_cost(const struct state *s, uint32_t task, double time,
+                  size_t cluster);
 
 /* Cost of the slot's running task. */
 double place_running_cost(const struct state *s, uint32_t slot);
