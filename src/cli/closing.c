@@ -31,21 +31,6 @@ static int exit_code(const struct bats_run_outcome *outcome,
     return code == BATS_EXIT_OK ? outcome->driver : code;
 }
 
-static const char *output_name(enum bats_output output)
-{
-    switch (output) {
-    case BATS_OUTPUT_RESULTS:
-        return "results";
-    case BATS_OUTPUT_STREAM:
-        return "stream";
-    case BATS_OUTPUT_NONE:
-        return "none";
-    case BATS_OUTPUT_LINES:
-        break;
-    }
-    return "lines";
-}
-
 /* True if --resume would run further tasks. */
 static bool is_cut_off(const struct bats_snapshot *s)
 {
@@ -109,23 +94,13 @@ static struct bats_report describe(const struct bats_settings *set,
                          : has_file          ? set->bag
                                              : set->joblog;
     return (struct bats_report){
-        .settings = {.bag = set->bag,
+        .settings = {.given = options->settings,
                      .clusters = set->clusters,
                      .policy = bats_policy_name(outcome->survey.policy),
-                     .tail = bats_tail_name(options->engine.tail),
                      .seed = options->engine.seed,
                      .time_scale = set->run.time_scale,
-                     .monitor = set->run.engine.monitor_interval,
-                     .grace = set->grace,
                      .budget = outcome->survey.budget,
-                     .master_works = set->run.master_works,
-                     .output = output_name(options->output),
-                     .output_dir = options->results != NULL
-                                       ? set->results
-                                       : options->output_dir,
-                     .max_output = options->max_output,
-                     .joblog = set->joblog,
-                     .rules = options->engine.rules},
+                     .master_works = set->run.master_works},
         .failures = watch->failures,
         .causes = watch->causes,
         .yielded = watch->yielded,

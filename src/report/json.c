@@ -127,52 +127,17 @@ static json_t *failure(const struct bats_failure *f)
     return bats_json_whole(o, bad);
 }
 
-static json_t *rules(const struct bats_sched_rules *r)
-{
-    json_t *o = json_object();
-    int bad = 0;
-
-    bad |= SET(o, "retries", integer((int64_t)r->retries + 1));
-    bad |= SET(o, "retry_delay_s", seconds((double)r->retry_delay));
-    bad |= SET(o, "timeout_s", seconds_or_null((double)r->timeout));
-    bad |= SET(o, "timeout_median",
-               r->timeout_median > 0 ? json_real(r->timeout_median)
-                                     : json_null());
-    bad |= SET(o, "halt_failed",
-               r->halt_failed > 0 ? integer(r->halt_failed) : json_null());
-    bad |= SET(o, "halt_share",
-               r->halt_share > 0 ? json_real(r->halt_share) : json_null());
-    bad |= SET(o, "halt_now", json_boolean(r->halt_now));
-    bad |= SET(o, "time_limit_s", seconds_or_null((double)r->time_limit));
-    return bats_json_whole(o, bad);
-}
-
+/* The options as they were given, and what holds without them. */
 static json_t *settings(const struct bats_report *r)
 {
     const struct bats_report_settings *s = &r->settings;
-    const struct bats_platform *p = r->snapshot.platform;
-    double monitor =
-        s->monitor > 0 ? (double)s->monitor : (double)p->window / 12;
-    json_t *o = json_object();
-    int bad = 0;
-
-    bad |= SET(o, "bag", bats_json_text(s->bag));
-    bad |= SET(o, "clusters", bats_json_text(s->clusters));
-    bad |= SET(o, "budget", money(r->snapshot.status.budget));
-    bad |= SET(o, "window_s", seconds((double)p->window));
-    bad |= SET(o, "policy", bats_json_text(s->policy));
-    bad |= SET(o, "tail", bats_json_text(s->tail));
+    json_t *o = s->given != NULL ? json_loads(s->given, 0, NULL) : NULL;
+    if (o == NULL)
+        o = json_object();
+    int bad = SET(o, "policy", bats_json_text(s->policy));
     bad |= SET(o, "seed", integer((int64_t)s->seed));
-    bad |= SET(o, "monitor_s", seconds(monitor));
+    bad |= SET(o, "window_s", seconds((double)r->snapshot.platform->window));
     bad |= SET(o, "time_scale", json_real(s->time_scale));
-    bad |= SET(o, "grace_s", seconds((double)s->grace));
-    bad |= SET(o, "master_works", json_boolean(s->master_works));
-    bad |= SET(o, "output", bats_json_text(s->output));
-    bad |= SET(o, "output_dir", bats_json_text(s->output_dir));
-    bad |= SET(o, "max_output",
-               s->max_output > 0 ? json_integer(s->max_output) : json_null());
-    bad |= SET(o, "joblog", bats_json_text(s->joblog));
-    bad |= SET(o, "failures", rules(&s->rules));
     return bats_json_whole(o, bad);
 }
 

@@ -45,22 +45,14 @@ void bats_failures_release(struct bats_failures *failures);
 
 /* Settings that help to explain the result. */
 struct bats_report_settings {
-    const char *bag;
+    const char *given;    /* the caller's options, a JSON object, or NULL */
     const char *clusters; /* name of the clusters file, or NULL */
     const char *policy;
-    const char *tail;
     uint64_t seed;
     double time_scale;
-    bats_time monitor; /* 0: window / 12 */
-    bats_time grace;
     bats_money budget; /* given, or BATS_UNLIMITED; a chosen schedule has its
                           own limit, status.budget */
     bool master_works;
-    const char *output;     /* "lines", "stream", "none" or "results" */
-    const char *output_dir; /* directory of stream and results, else NULL */
-    int64_t max_output;     /* limit per task and stream, bytes; 0: none */
-    const char *joblog;     /* NULL: none */
-    struct bats_sched_rules rules;
 };
 
 /* Runtimes of a category. */

@@ -80,7 +80,7 @@ ok 'the joblog has the commands as they are, for GNU parallel'
 cp "json $lines" report
 json '$bytes->($_->{failed_tasks}[0]{command}) eq "false # $ENV{NASTY}" &&
     $bytes->($_->{settings}{bag}) eq "bag $ENV{LINES}" &&
-    $bytes->($_->{settings}{joblog}) eq "log $ENV{LINES}" &&
+    $bytes->($_->{settings}{given}{joblog}) eq "log $ENV{LINES}" &&
     $bytes->($_->{currency}) eq "\$(touch p)\ec\xff"' report
 ok 'its JSON gives every text back'
 expect 1 bats 2 "$bag" -c clusters.ini --no-record --tag --quiet

@@ -47,7 +47,7 @@ test "$(awk -F'\t' -v n="$(cat stuck)" '$1 == n { print $6 }' log)" -gt 20
 ok 'the joblog has one line for each, with the bytes that were shown'
 perl -MJSON::PP -0777 -ne '$r = decode_json($_);
     exit !($r->{tasks_done} == 8 && $r->{copies} >= 1 && $r->{copies_first} == 1
-        && $r->{settings}{tail} eq "random" && $r->{preempted} == 0)' report
+        && $r->{settings}{given}{tail} eq "random" && $r->{preempted} == 0)' report
 ok 'the report counts the copies'
 grep -q 'an idle machine ran a replica of a task; 1 came first' err
 ok 'the summary tells of them'
