@@ -148,4 +148,31 @@ else
         'no python3'
 fi
 
+# There is neither EasyBuild nor Apptainer here: what they parse is parsed.
+if command -v python3 >/dev/null; then
+    python3 - "$TOP"/packaging/easybuild/*.eb >out 2>err <<'END'
+import sys
+easyconfig = {'SOURCELOWER_TAR_GZ': '%(namelower)s-%(version)s.tar.gz'}
+exec(open(sys.argv[1]).read(), easyconfig)
+for key in 'name version homepage description toolchain'.split():
+    assert easyconfig[key], key
+for name, version in easyconfig['dependencies'] + easyconfig['builddependencies']:
+    assert name and version
+print(easyconfig['installopts'])
+END
+    grep -q '^PREFIX=%(installdir)s ' out
+    ok 'the easyconfig is Python with what EasyBuild requires'
+else
+    skip 'the easyconfig is Python with what EasyBuild requires' 'no python3'
+fi
+def=$TOP/packaging/apptainer.def
+test "$(grep -o '^%[a-z]*' "$def" | tr '\n' ' ')" = \
+    '%files %post %runscript %test '
+for section in post runscript test; do
+    sed -n "/^%$section/,/^%/p" "$def" | grep -v ^% | sh -n
+done >out 2>err
+sed -n '/^%test/,$p' "$def" | grep -v ^% >try
+PATH=$dir/opt/bin:$PATH sh -e try >>out 2>>err
+ok 'the sections of the Apptainer definition are scripts, and its test passes'
+
 done_testing
