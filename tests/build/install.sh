@@ -21,6 +21,8 @@ for name in state cancel shell; do
     ln -sf bats-submit "$root/bin/bats-$name"
 done
 put 644 src/python/bats_mpi.py share/bats-mpi/python
+put 644 src/python/snakemake_executor_plugin_bats/__init__.py \
+    share/bats-mpi/python/snakemake_executor_plugin_bats
 for name in sbatch squeue scancel; do
     put 755 src/client/slurm/$name share/bats-mpi/slurm
 done
