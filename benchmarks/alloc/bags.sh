@@ -2,10 +2,15 @@
 # bags.sh [BAG...]: five bags on jobs that alloc buys, in the test bed of
 # tests/slurm, beside an sbatch array of one job per task: at most 24 jobs at a
 # time, partitions slow, mid and fast that bill 3, 5 and 8 per core-hour, on which
-# tasks run 1, 1.5 and 2 times as fast (b5: 1, 2.5 and 4). A line for each bag and
-# way: what sacct says all jobs were billed (rate x seconds), and the wall time.
-# As root, from the top of the sources, after make. Load changes wall times more
-# than bills.
+# tasks run 1, 1.5 and 2 times as fast (b5: 1, 2.5 and 4).
+# As root, from the top of the sources, after make, alone on the machine.
+#
+#   REPEATS=3 bash benchmarks/alloc/bags.sh b1 b4 b5      24 minutes
+#   bash benchmarks/alloc/bags.sh                         all bags once: 18
+#   SHARES='1.1 1.5' COST=1 ...                           more budgets; least cost
+#
+# A line for each run as it ends: what sacct says all jobs were billed (rate x
+# seconds), and the wall time. Then a table: medians, least and most.
 top=${TOP:-$PWD}
 export TOP=$top BATS_MPI=${BATS_MPI:-$top/build/bats-mpi}
 [ -n "${BED-}" ] || exec sh "$top/tests/slurm/testbed.sh" bash "$0" "$@"
@@ -68,23 +73,69 @@ alloc() { # OPTION...
     wall=$((($(date +%s%N) - from) / 100000000))
     bill=$(bill --name="$(sqlite3 bag.bats 'SELECT jobs_name FROM session')")
 }
-row() { # BAG WAY
-    printf '%s | %s | %s | %s.%s%s\n' "$1" "$2" "$bill" $((wall / 10)) \
-        $((wall % 10)) "${code:+ (exit $code)}"
+# row BAG WAY: a line for people, and one for the table.
+row() {
+    wall=$(awk -v w="$wall" 'BEGIN { printf "%.1f", w / 10 }')
+    printf '%s | %s | %s | %s%s\n' "$1" "$2" "$bill" "$wall" \
+        "${code:+ (exit $code)}"
+    printf '%s|%s|%s|%s|%s\n' "$1" "$2" "$bill" "$wall" "${code:-0}" >>rows
     code=
 }
-for name in ${*:-b1 b2 b3 b4 b5}; do
-    bag $name
-    array slow,mid,fast
-    list=$bill
-    row $name 'array, list'
-    array fast
-    row $name 'array, fast'
-    alloc
-    row $name alloc
-    for share in ${SHARES:-1.1 1.5}; do
-        alloc -b "$(awk -v l="$list" -v s="$share" 'BEGIN { printf "%.4f", l * s / 3600 }')"
-        row $name "alloc, $share of the list's bill"
-        tail -n 30 err >"$top/build/bags.$name.$share.err"
+echo "load $(cut -d ' ' -f 1-3 /proc/loadavg)"
+for repeat in $(seq "${REPEATS:-1}"); do
+    for name in ${*:-b1 b2 b3 b4 b5}; do
+        bag $name
+        array slow,mid,fast
+        list=$bill
+        row $name 'array, list'
+        # The best partition for money (b5: for both) and for time.
+        array fast
+        row $name 'array, fast'
+        alloc
+        row $name alloc
+        for share in ${SHARES:-1.1}; do
+            alloc -b "$(awk -v l="$list" -v s="$share" \
+                'BEGIN { printf "%.4f", l * s / 3600 }')"
+            row $name "alloc, $share of the list's bill"
+        done
+        if [ -n "${COST-}" ]; then
+            alloc --minimize cost
+            row $name 'alloc, least cost'
+        fi
     done
 done
+# Medians, least and most of all repeats, and the medians' ratios to the arrays.
+awk -F'|' '
+    function median(of, n,  i, k, t) {
+        for (i = 2; i <= n; i++)
+            for (k = i; k > 1 && v[of, k] < v[of, k - 1]; k--) {
+                t = v[of, k]; v[of, k] = v[of, k - 1]; v[of, k - 1] = t
+            }
+        return n % 2 ? v[of, (n + 1) / 2] : (v[of, n / 2] + v[of, n / 2 + 1]) / 2
+    }
+    function cell(of) { return median(of, n[of]) " (" v[of, 1] " - " v[of, n[of]] ")" }
+    {
+        key = $1 "|" $2
+        if (!(key in left)) order[++rows] = key
+        v["b" key, ++n["b" key]] = $3 + 0
+        v["w" key, ++n["w" key]] = $4 + 0
+        left[key] += $5 != 0
+    }
+    END {
+        print "| bag | way | billed (least - most) | wall, s | to the list: bill" \
+            " | wall | to fast: bill | wall | runs with tasks left |"
+        print "|---|---|--:|--:|--:|--:|--:|--:|--:|"
+        for (i = 1; i <= rows; i++) {
+            key = order[i]
+            split(key, part, "|")
+            l = part[1] "|array, list"
+            f = part[1] "|array, fast"
+            b = median("b" key, n["b" key])
+            w = median("w" key, n["w" key])
+            printf "| %s | %s | %s | %.2f | %.2f | %.2f | %.2f | %d |\n",
+                part[1] " | " part[2], cell("b" key), cell("w" key),
+                b / median("b" l, n["b" l]), w / median("w" l, n["w" l]),
+                b / median("b" f, n["b" f]), w / median("w" f, n["w" f]),
+                left[key]
+        }
+    }' rows | tee "$top/build/bags.table"
