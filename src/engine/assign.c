@@ -1,6 +1,8 @@
 /* assign: which slot runs which task. See engine.h. */
 #include "engine/propose.h"
 
+#include <string.h>
+
 #define TAIL_SLOTS 64 /* idle slots that may find nothing per event */
 
 static void carry_out(struct bats_sched *e, uint32_t slot,
@@ -182,24 +184,62 @@ void assign_slot(struct bats_sched *e, uint32_t slot)
         fill(e, slot);
 }
 
+/* The slot was refused for its whole cluster, and nobody but the order could
+ * give its other slots anything: the walk leaves it, from `left` on. */
+static void leave_cluster(struct bats_sched *e, struct idle_walk *walk,
+                          struct idle_walk *left, uint32_t slot)
+{
+    struct state *s = &e->state;
+    uint32_t cluster = slot_cluster(s, slot);
+    if (!e->order->refuses || e->policy->place || e->tail->migrate ||
+        s->needs.list || s->money.purses.n > 0 ||
+        s->run.phase == PHASE_SAMPLING ||
+        !e->order->refuses(e->own.order, s, cluster))
+        return;
+    left->next[cluster] = walk->next[cluster];
+    walk->next[cluster] = NO_SLOT;
+    for (uint32_t at = s->idle.of[cluster].last;
+         at != NO_SLOT && s->slots[at].idle != e->order->refusal;
+         at = s->slots[at].prev_idle)
+        slot_note_idle(s, at, e->order->refusal);
+}
+
+/* Goes back to the clusters left, past the slots that would have been asked
+ * before this one. */
+static void return_to_clusters(const struct state *s, struct idle_walk *walk,
+                               struct idle_walk *left, uint32_t slot)
+{
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        uint32_t *at = &left->next[c];
+        while (*at != NO_SLOT && s->idle.number[*at] < s->idle.number[slot])
+            *at = s->slots[*at].next_idle;
+        if (*at != NO_SLOT)
+            walk->next[c] = *at;
+        *at = NO_SLOT;
+    }
+}
+
 /* Offers work to every idle slot once; while machines join, only to new ones.
  * True: a slot left its tasks to another one, which then wanted none. */
 static bool ask_idle(struct bats_sched *e)
 {
     struct state *s = &e->state;
-    bool left = false, refused = false;
-    struct idle_walk walk;
+    bool is_left = false, refused = false;
+    struct idle_walk walk, left;
     uint32_t slot;
     begin_pass(e);
+    memset(&left, 0xff, sizeof left); /* NO_SLOT */
     idle_walk_begin(s, &walk, waits_for_machines(s) ? s->idle.asked : 0);
     while (!s->run.draining && !s->run.in_tail && any_task(s) &&
            (slot = idle_walk_next(s, &walk)) != NO_SLOT) {
         /* Refused: ask again at the next monitoring, or at once if another
          * machine only has to take its tasks first. */
         if (!fill(e, slot)) {
-            left = true;
+            is_left = true;
+            leave_cluster(e, &walk, &left, slot);
         } else {
-            refused |= left && slot_is_free(s, slot);
+            refused |= is_left && slot_is_free(s, slot);
+            return_to_clusters(s, &walk, &left, slot);
             slot_remove_idle(s, slot);
         }
     }

@@ -103,9 +103,9 @@ static void begin(void *self)
 }
 
 /* All ready tasks belong elsewhere, for any machine of this cluster. */
-static bool is_refused(const struct memory *o, const struct state *s,
-                       uint32_t cluster)
+static bool refuses(const void *self, const struct state *s, uint32_t cluster)
 {
+    const struct memory *o = self;
     const struct refusal *r = &o->refusal[cluster];
     return o->is_refused[cluster] && r->ready == bats_bag_ready(&s->bag) &&
            r->busy == s->n_busy && r->idle == s->idle.n;
@@ -128,7 +128,7 @@ static struct bats_position next(void *self, const struct state *s,
     uint32_t most = ready < TASKS_MOST ? ready : TASKS_MOST;
     struct bats_bag_walk walk = {.n = 1};
     uint32_t cluster = s->machines[machine].cluster;
-    if (is_refused(o, s, cluster))
+    if (refuses(o, s, cluster))
         return BATS_NO_POSITION;
     look(o, s, machine);
     for (uint32_t behind = 0; behind < most; behind++) {
@@ -153,4 +153,5 @@ const struct order order_chain = {
     .advisor = {.name = "chain", .memory = sizeof(struct memory)},
     .refusal = BATS_IDLE_ELSEWHERE,
     .begin = begin,
-    .next = next};
+    .next = next,
+    .refuses = refuses};

@@ -16,6 +16,9 @@ struct order {
      * machines. The bag must not be empty. */
     struct bats_position (*next)(void *self, const struct state *s,
                                  uint32_t machine);
+    /* In this pass, until another slot stops being idle, any machine of the
+     * cluster would get BATS_NO_POSITION. NULL: never known. */
+    bool (*refuses)(const void *self, const struct state *s, uint32_t cluster);
     /* False: no machine is reserved. NULL: none ever is. */
     bool (*reservation)(const void *self, const struct state *s,
                         struct bats_reservation *reservation);
