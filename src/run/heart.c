@@ -8,7 +8,7 @@
 #include "proto/proto.h"
 #include "run/comm.h"
 
-#define BEAT_US 5000000 /* upper limit */
+#define BEAT_US 10000000 /* upper limit */
 #define BEATS 6         /* signs of life missed before a rank is given up */
 #define TRY_US 20000    /* between two checks that one was sent */
 #define TRIES 50        /* most checks: a rank may be gone */

@@ -19,8 +19,8 @@
 #include "run/comm.h"
 
 /* Interval between signs of life if a rank that gives none for `silence_us` is
- * lost: a sixth of `silence_us`, so that a few may be late, but at most 5
- * s. */
+ * lost: a sixth of `silence_us`, so that a few may be late, but at most
+ * 10 s. */
 int64_t bats_heart_beat_us(int64_t silence_us);
 
 /* Sends through `comm`, which must outlive the heart. BATS_ENOMEM,

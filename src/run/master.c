@@ -545,13 +545,14 @@ static int report(struct master *m, struct bats_error *err)
 /* Time until something falls due, or until the next check for messages. */
 static int64_t rest_us(const struct master *m)
 {
-    int64_t most_us = m->quiet.woken
-                          ? INT64_MAX
-                          : bats_master_sleep_us(m, BATS_MASTER_LOOK_US);
+    int64_t most_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_US);
+    if (most_us > BATS_CLOCK_MASTER_US || m->quiet.woken)
+        most_us = BATS_CLOCK_MASTER_US;
+    if (m->quiet.woken && m->options->joining == NULL)
+        most_us = BATS_CLOCK_WOKEN_US;
     const int64_t due[] = {
-        bats_quiet_sleep_us(
-            &m->quiet, bats_comm_unsent(m->crew.comm) > 0,
-            most_us < BATS_CLOCK_MASTER_US ? most_us : BATS_CLOCK_MASTER_US),
+        bats_quiet_sleep_us(&m->quiet, bats_comm_unsent(m->crew.comm) > 0,
+                            most_us),
         until(m, bats_sched_wakeup(m->sched)),
         until(m, bats_reclaims_due(m)),
         bats_journal_due_us(&m->journal, bats_clock_now_us()),
