@@ -76,6 +76,12 @@ done_testing() {
     echo "1..$tests"
 }
 
+# sql [RECORD] QUERY: of bag.bats, if no record is named.
+sql() {
+    [ $# -gt 1 ] || set -- bag.bats "$1"
+    sqlite3 "$1" "$2"
+}
+
 # within SECONDS COMMAND...: the command succeeds before that. It is tried less
 # often when it takes long: others compute.
 within() {

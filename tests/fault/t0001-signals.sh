@@ -55,6 +55,14 @@ ok 'SIGTERM is an orderly stop, exit status 143'
 within 30 nobody_left
 ok 'nothing is left after it'
 
+begin_ranks polite
+kill -INT "$(rank_pid 1)" "$(rank_pid 2)"
+kill -INT "$(rank_pid 0)"
+end 130
+expect 1 grep -q 'is lost' err
+grep -q 'stopped by SIGINT: 0 of 8 tasks done' err
+ok 'workers that hear of it themselves leave it to rank 0'
+
 begin_ranks stubborn --grace 1s
 kill -INT "$(rank_pid 0)"
 end 130

@@ -2,10 +2,6 @@
 # Nothing finished is lost: the record, resuming, and a master that is killed.
 . "$TOP/tests/mpi/lib.sh"
 
-sql() {
-    sqlite3 "$1" "$2"
-}
-
 # is_recorded WHAT [BAG]: the log has a line of it.
 is_recorded() {
     "$BATS_MPI" log "${2:-bag}" 2>/dev/null | grep -q " $1 "

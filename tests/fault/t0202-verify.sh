@@ -2,10 +2,6 @@
 # The records of real runs agree with themselves, whatever ended them.
 . "$TOP/tests/mpi/lib.sh"
 
-sql() {
-    sqlite3 "$1" "$2"
-}
-
 # verify RUN N: its N sessions agree.
 verify() {
     "$BATS_MPI" record verify "$1" >out 2>err &&

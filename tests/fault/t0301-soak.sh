@@ -42,9 +42,6 @@ charge = 1
 INI
 per_session=$((2 * workers))
 
-sql() {
-    sqlite3 bag.bats "$1"
-}
 running() {
     kill -0 $launcher 2>/dev/null
 }

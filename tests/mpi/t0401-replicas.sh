@@ -29,7 +29,6 @@ copies() {
     bats 3 bag -c clusters --policy rr --tail random "$@"
 }
 
-sql() { sqlite3 bag.bats "$1"; }
 
 copies --joblog log --json report
 test "$(grep -c '^task' out)" -eq 8

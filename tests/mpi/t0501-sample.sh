@@ -9,7 +9,6 @@ for i in $(seq 60); do
     echo "echo $i >>done; exec sleep 0.3"
 done >bag
 scale='--time-scale 600 --seed 5 -c clusters'
-sql() { sqlite3 bag.bats "$1"; }
 
 # A chosen schedule is never charged more than its budget, however slow this
 # machine becomes meanwhile: then tasks are left, exit code 4.

@@ -7,7 +7,6 @@ for i in $(seq 200); do
     echo "@sleep $((10 + i % 10))m"
 done >bag
 scale='--time-scale 600 --seed 5 -c clusters'
-sql() { sqlite3 bag.bats "$1"; }
 
 # acquired_before SESSION COMMAND: machines, before it was given.
 acquired_before() {

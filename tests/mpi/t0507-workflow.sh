@@ -3,10 +3,6 @@
 # what a session after that does.
 . "$TOP/tests/mpi/lib.sh"
 
-sql() {
-    sqlite3 bag.bats "$1"
-}
-
 # before A B: attempt A of the record ended before task B began.
 before() {
     test "$(sql "SELECT (SELECT max(seq) FROM execution e JOIN task t

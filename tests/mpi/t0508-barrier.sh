@@ -3,10 +3,6 @@
 # goes on: budgets, samples, resuming, verifying, simulating.
 . "$TOP/tests/mpi/lib.sh"
 
-sql() {
-    sqlite3 bag.bats "$1"
-}
-
 # apart N: no task above N began before those up to N had their results. (A task
 # of a sample may end on another cluster after that.)
 apart() {

@@ -182,7 +182,6 @@ killed() {
     kill -KILL $master
     ended $master 137
 }
-query() { sqlite3 bag.bats "$1"; }
 rm -f bag.bats
 resumed
 worker goes-on 3
@@ -210,9 +209,9 @@ ended $worker 0
 sort begun | diff - <(seq 7)
 grep -q 'all 7 tasks done' err
 ok 'no task that goes on without a master is run again'
-test "$(query 'SELECT count(*), count(DISTINCT task) FROM execution
+test "$(sql 'SELECT count(*), count(DISTINCT task) FROM execution
     WHERE attempt NOT NULL')" = '7|7'
-test "$(query "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM happened
+test "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM happened
     WHERE what = 'found' GROUP BY session ORDER BY session)")" = 3,3
 "$BATS_MPI" record verify bag >out
 ok 'the record has each of them once, and agrees with itself'
@@ -239,7 +238,7 @@ ended $away 0
 ended $worker 0
 lines begun 3
 sort out | diff - <(seq 2)
-test "$(query 'SELECT count(*) FROM execution WHERE outcome = 0')" -eq 2
+test "$(sql 'SELECT count(*) FROM execution WHERE outcome = 0')" -eq 2
 "$BATS_MPI" record verify bag >out
 ok 'of a task that runs elsewhere, too, the first result counts'
 rm -f may.*

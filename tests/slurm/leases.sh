@@ -21,12 +21,8 @@ start() { # BAG OPTION...
 }
 tasks() { for i in $(seq "$2"); do echo "sleep 1; echo $i >>ran.$1"; done >"$1"; }
 ran() { test "$(sort -u "ran.$1" 2>/dev/null | wc -l)" -ge "$2"; }
-name_of() {
-    sqlite3 "$1.bats" "SELECT jobs_name FROM session ORDER BY id DESC LIMIT 1"
-}
 # The record of a run that goes on is locked, but nobody else runs jobs there.
 jobs() { squeue -h -t R -p fast -o %A; }
-none_left() { squeue -h -n "$(name_of "$1")" -o %i >left && test ! -s left; }
 # billed BAG: by sacct, in billing-hours, once it knows all ends.
 records() { sacct -X -D -n -P -S now-1hours --name="$(name_of "$1")" -o "$2"; }
 settled() { ! records "$1" End | grep -q Unknown; }
@@ -35,9 +31,6 @@ billed() {
     records "$1" ElapsedRaw,AllocTRES |
         awk -F'|' 'sub(/.*billing=/, "", $2) { sum += $1 * $2 }
             END { printf "%.6f\n", sum / 3600 }'
-}
-charged() {
-    sqlite3 "$1.bats" 'SELECT total(amount) / 1e6 FROM charge WHERE account = 0'
 }
 # within_held BAG: after its run was killed; and that was within the budget.
 within_held() {
@@ -49,8 +42,7 @@ within_held() {
 # kept BAG: after its end, what was charged, and that within the budget.
 kept() {
     awk -v b="$(billed "$1")" -v m=$budget 'BEGIN { exit !(b <= m) }'
-    awk -v b="$(billed "$1")" -v c="$(charged "$1")" 'BEGIN {
-        print "charged", c; exit !(c - b < 1e-4 && b - c < 1e-4) }' >>out
+    same "$(billed "$1")" "$(charged "$1")"
     none_left "$1"
     bats-mpi record verify "$1" >>out
     test "$(sqlite3 "$1.bats" 'SELECT max(n) FROM (SELECT count(*) AS n
@@ -61,7 +53,7 @@ done_all() { test "$(sort -u "ran.$1" | wc -l)" -eq "$2"; }
 at() {
     local environ
     for environ in $(grep -slzx "SLURM_JOB_ID=$2" /proc/[0-9]*/environ || :); do
-        if tr '\0' ' ' <"${environ%environ}cmdline" 2>/dev/null |
+        if { tr '\0' ' ' <"${environ%environ}cmdline"; } 2>/dev/null |
             grep -q "$1"; then
             basename "${environ%/environ}"
         fi

@@ -78,3 +78,30 @@ rank_pid() {
     done
     return 1
 }
+
+# ---- jobs that alloc has asked for ----
+
+name_of() { # BAG
+    sql "$1.bats" 'SELECT jobs_name FROM session ORDER BY id DESC LIMIT 1'
+}
+# none_left BAG: no job of its run waits or runs.
+none_left() {
+    squeue -h -n "$(name_of "$1")" -o %i >left && test ! -s left
+}
+charged() { # BAG
+    sql "$1.bats" "SELECT printf('%.6f', total(amount) / 1e6) FROM charge
+        WHERE account = 0"
+}
+# billed_by_squeue BAG: in billing-hours, what squeue knows of all its jobs.
+billed_by_squeue() {
+    SLURM_TIME_FORMAT=%s squeue -h -t all -n "$(name_of "$1")" \
+        -O JobID:20,StartTime:20,EndTime:20,tres-alloc:100 |
+        awk '$2 ~ /^[0-9]+$/ {
+                sub(/.*billing=/, "", $4); sum += ($3 - $2) * $4 }
+            END { printf "%.6f\n", sum / 3600 }'
+}
+# same BILLED CHARGED: to the millionth for every job, which is rounded up.
+same() {
+    awk -v b="$1" -v c="$2" 'BEGIN { print "billed", b, "charged", c
+        exit !(c - b < 1e-4 && b - c < 1e-4) }' >>out
+}

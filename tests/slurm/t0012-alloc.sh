@@ -10,33 +10,9 @@ alloc() {
     bats-mpi alloc "$bag" --host 10.77.0.1 --poll 1s --json report "$@" \
         >out 2>err
 }
-# billed: what all jobs of the bag's run cost, in billing-hours.
-billed() {
-    SLURM_TIME_FORMAT=%s squeue -h -t all \
-        -O JobID:20,Name:40,StartTime:20,EndTime:20,tres-alloc:100 |
-        awk -v name="$(name_of "$1")" '$2 == name && $3 ~ /^[0-9]+$/ {
-            sub(/.*billing=/, "", $5); sum += ($4 - $3) * $5 }
-        END { printf "%.6f\n", sum / 3600 }'
-}
-# name_of BAG: the name of the jobs of its run.
-name_of() {
-    sqlite3 "$1.bats" "SELECT jobs_name FROM session ORDER BY id DESC LIMIT 1"
-}
-charged() {
-    sqlite3 "$1.bats" \
-        "SELECT printf('%.6f', coalesce(sum(amount), 0) / 1e6) FROM charge WHERE account = 0"
-}
-# agrees BAG: to the millionth for every job, which is rounded up.
-agrees() {
-    awk -v billed="$(billed "$1")" -v charged="$(charged "$1")" 'BEGIN {
-        print billed, charged
-        exit !(charged > 0 && charged - billed < 1e-4 &&
-               billed - charged < 1e-4) }' >>out
-}
-# none_left BAG: no job of its run waits or runs.
-none_left() {
-    squeue -h -n "$(name_of "$1")" -o %i >left
-    test ! -s left
+agrees() { # BAG
+    test "$(charged "$1")" != 0.000000
+    same "$(billed_by_squeue "$1")" "$(charged "$1")"
 }
 
 for i in $(seq 12); do echo "sleep 1; echo $i >>ran"; done >bag.txt

@@ -14,23 +14,8 @@ start() {
         "$@" >out 2>err &
     master=$!
 }
-name_of() {
-    sqlite3 "$1.bats" "SELECT json_extract(options, '\$.run.jobs_name')
-        FROM session ORDER BY id DESC LIMIT 1"
-}
-none_left() {
-    squeue -h -n "$(name_of "$1")" -o %i >left && test ! -s left
-}
-# agrees BAG: the ledger is what squeue knows of all jobs of the run.
-agrees() {
-    SLURM_TIME_FORMAT=%s squeue -h -t all -n "$(name_of "$1")" \
-        -O JobID:20,StartTime:20,EndTime:20,tres-alloc:100 |
-        awk -v charged="$(sqlite3 "$1.bats" \
-            'SELECT total(amount) / 1e6 FROM charge WHERE account = 0')" '$2 ~ /^[0-9]+$/ {
-            sub(/.*billing=/, "", $4); sum += ($3 - $2) * $4 }
-        END { print sum / 3600, charged
-            exit !(charged - sum / 3600 < 1e-4 &&
-                   sum / 3600 - charged < 1e-4) }' >>out
+agrees() { # BAG
+    same "$(billed_by_squeue "$1")" "$(charged "$1")"
 }
 ran() { test "$(sort -u "ran.$1" 2>/dev/null | wc -l)" -ge "$2"; }
 tasks() { for i in $(seq "$2"); do echo "sleep 0.5; echo $i >>ran.$1"; done >"$1"; }

@@ -20,12 +20,11 @@ test -s "saved.$1" || { sleep 300 & wait $! || save "$1"; }
 echo "$1" >>ended
 END
 begun() { test "$(cat begun 2>/dev/null | wc -l)" -ge "$1"; }
-query() { sqlite3 bag.bats "$1"; }
 # Slurm bills whole seconds: each job has run for one.
 billed() { ! squeue -h -t R -p preemptible -o %M | grep -qx '0:00'; }
 # Seconds from each notice until the last task that was cut off runs elsewhere.
 took() {
-    query "SELECT max(c.given_us - n.time_us) / 1e6 FROM execution c,
+    sql "SELECT max(c.given_us - n.time_us) / 1e6 FROM execution c,
         (SELECT min(time_us) AS time_us FROM happened
          WHERE what = 'preempt-notice') n, execution e
         WHERE c.given_us > n.time_us AND e.outcome IN (1, 4) AND
@@ -48,11 +47,11 @@ for mode in REQUEUE CANCEL; do
     wait $higher
     test "$(sort ended | tr '\n' ' ')" = '1 2 3 4 '
     test "$(ls saved.* | wc -l)" -eq 4
-    test "$(query "SELECT count(*) FROM execution WHERE outcome = 0")" -eq 4
+    test "$(sql "SELECT count(*) FROM execution WHERE outcome = 0")" -eq 4
     ok "PreemptMode=$mode: all tasks go on with their state, and end once"
-    test "$(query "SELECT count(*) FROM happened WHERE what = 'preempt-notice'")" -ge 2
+    test "$(sql "SELECT count(*) FROM happened WHERE what = 'preempt-notice'")" -ge 2
     ok "PreemptMode=$mode: the notice is heard of each job"
-    query 'SELECT total(amount) FROM charge WHERE account = 0' |
+    sql 'SELECT total(amount) FROM charge WHERE account = 0' |
         awk '{ exit !($1 > 0 && $1 <= 20e6) }'
     bats-mpi record verify bag >verified
     ok "PreemptMode=$mode: it keeps its budget, and the record is true"

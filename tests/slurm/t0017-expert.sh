@@ -21,14 +21,10 @@ start() {
     master=$!
 }
 ran() { test "$(wc -l <ran)" -ge "$1"; }
-name_of() {
-    sqlite3 bag.bats "SELECT json_extract(options, '\$.run.jobs_name')
-        FROM session ORDER BY id DESC LIMIT 1"
-}
 # accounts STATE...: jobs of the run, a line each: partition, state,
 # billing-hours.
 accounts() {
-    sacct -D -X -n -P --name "$(name_of)" -S now-1hour \
+    sacct -D -X -n -P --name "$(name_of bag)" -S now-1hour \
         -o Partition,State,ElapsedRaw,AllocTRES |
         sed 's/ by [0-9]*//; s/|\([0-9]*\)|.*billing=\([0-9]*\).*/ \1 \2/; y/|/ /' |
         awk '{ printf "%s %s %.9f\n", $1, $2, $3 * $4 / 3600 }'

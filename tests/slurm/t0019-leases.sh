@@ -40,18 +40,24 @@ ok 'a job that begins and finds no run ends within a lease'
 
 # ---- what is in a job ----
 
-# kills NAME PROCESSES SIGNAL: of the first job, when some tasks have run.
+# kills NAME PROCESSES SIGNAL: of the first job, when both are busy. The tasks
+# wait for that.
 kills() {
-    tasks "$1" 28
+    for i in $(seq 28); do
+        echo "echo >>began.$1; until test -e go.$1; do sleep 0.1; done;" \
+            "sleep 0.5; echo $i >>ran.$1"
+    done >"$1"
     start "$1"
-    within 60 ran "$1" 6
+    within 60 began "$1"
     job=$(jobs | head -n 1)
     test -n "$(at "$2" "$job")"
     kill -"$3" $(at "$2" "$job")
+    touch "go.$1"
     expect 0 wait $master
     done_all "$1" 28
     kept "$1"
 }
+began() { test "$(cat "began.$1" 2>/dev/null | wc -l)" -ge 4; }
 kills watchdog "$lease" KILL
 ok 'when the watchdog is killed, the job ends, and the run goes on'
 kills srun "$srun" KILL
