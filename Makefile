@@ -130,7 +130,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	clusters.c frontier.c history.c output.c plan.c record.c run.c simulate.c sizes.c status.c tasks.c \
 	why.c worker.c)
 
-CLIENT_SRC = src/client/main.c
+CLIENT_SRC = $(addprefix src/client/, connection.c main.c script.c)
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \
 	latency.c pingpong.c rows.c spawn.c das/bag.c estimate/chapter4.c \

@@ -1,7 +1,8 @@
 #!/bin/bash
 # An open bag (src/doc/open.md): how fast tasks are submitted, and how long one
 # takes that is waited for, beside `true` and GNU parallel's sem; calls of the
-# Python Executor beside ProcessPoolExecutor.
+# Python Executor beside ProcessPoolExecutor and mpi4py.futures, of nothing and
+# of work with NumPy.
 #
 #     bash benchmarks/open.sh [REPEATS]
 cd "$(dirname "$0")/.." || exit 1
@@ -31,28 +32,49 @@ per 'bats-submit --wait true' 200 bats-submit --wait true
 END
 cat >calls.py <<'END'
 import concurrent.futures as cf, sys, time
-import bats_mpi
-
 def noop(i):
     return i
 
+def work(i):
+    import numpy
+    a = numpy.random.default_rng(i).random((120, 120))
+    return float(numpy.linalg.eigvalsh(a + a.T)[-1])
+
 def measure(name, make):
+    calls = [("10,000 calls", noop, 10000)]
+    try:
+        import numpy
+        calls.append(("1,000 eigenvalues of 120 x 120", work, 1000))
+    except ImportError:
+        pass
     with make() as ex:
-        list(ex.map(noop, range(8)))
-        begin = time.perf_counter()
-        list(ex.map(noop, range(10000)))
-        rate = 10000 / (time.perf_counter() - begin)
-    print(f"| {name} | {rate:.0f} | {1e6 / rate:.0f} |")
+        for what, f, n in calls:
+            list(ex.map(f, range(8)))
+            begin = time.perf_counter()
+            list(ex.map(f, range(n)))
+            rate = n / (time.perf_counter() - begin)
+            print(f"| {what}, {name} | {rate:.0f} | {1e6 / rate:.0f} |")
 
 if __name__ == "__main__":
-    measure("10,000 calls, bats_mpi.Executor", lambda: bats_mpi.Executor(2))
-    measure("10,000 calls, ProcessPoolExecutor",
-            lambda: cf.ProcessPoolExecutor(2))
+    if sys.argv[1:] == ["mpi"]:
+        from mpi4py.futures import MPIPoolExecutor
+        measure("mpi4py.futures", MPIPoolExecutor)
+    else:
+        import bats_mpi
+        measure("bats_mpi.Executor", lambda: bats_mpi.Executor(2))
+        measure("ProcessPoolExecutor", lambda: cf.ProcessPoolExecutor(2))
 END
+mpi() {
+    /usr/bin/python3 -c 'import mpi4py' 2>/dev/null &&
+        mpirun --oversubscribe --allow-run-as-root -n 3 \
+            /usr/bin/python3 -m mpi4py.futures calls.py mpi 2>/dev/null
+}
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 echo '| | a second | us each |'
 echo '|---|--:|--:|'
 for ((k = 0; k < repeats; k++)); do
     bats-mpi run --open --quiet -j 2 -- bash driver
-    python3 calls.py
+    /usr/bin/python3 calls.py
+    mpi
     rm -f open.bats*
 done | sort

@@ -13,14 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "util/text.h"
+#include "client/client.h"
 
-#define REFUSED 2
-#define NO_RUN 3
 #define BATCH 1000 /* lines of standard input that are sent at once */
 
 static volatile sig_atomic_t stop;
@@ -28,83 +24,6 @@ static volatile sig_atomic_t stop;
 static void note(int signal)
 {
     stop = signal;
-}
-
-static void die(int code, const char *format, const char *what)
-{
-    fputs("bats-submit: ", stderr);
-    fprintf(stderr, format, what);
-    putc('\n', stderr);
-    exit(code);
-}
-
-/* ---- the connection ---- */
-
-static struct {
-    int fd;
-    char bytes[65536];
-    size_t at, n;
-} run = {.fd = -1};
-
-static void join(const char *path)
-{
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    if (path == NULL)
-        path = getenv("BATS_SOCKET");
-    if (path == NULL)
-        die(REFUSED, "%s is not set: start 'bats-mpi run --open' first",
-            "BATS_SOCKET");
-    if (strlen(path) >= sizeof to.sun_path)
-        die(REFUSED, "%s: this name is too long", path);
-    strcpy(to.sun_path, path);
-    run.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(run.fd, (struct sockaddr *)&to, sizeof to) != 0) {
-        fprintf(stderr, "bats-submit: no run listens at %s: %s\n", path,
-                strerror(errno));
-        exit(NO_RUN);
-    }
-}
-
-static void say(const struct bats_text *text)
-{
-    if (text->failed)
-        die(NO_RUN, "%s", "out of memory");
-    for (size_t at = 0; at < text->n;) {
-        ssize_t n = send(run.fd, text->bytes + at, text->n - at, MSG_NOSIGNAL);
-        if (n < 0 && errno != EINTR)
-            die(NO_RUN, "the run has ended: %s", strerror(errno));
-        at += n > 0 ? (size_t)n : 0;
-    }
-}
-
-/* Returns false if a signal came. */
-static bool fill(void)
-{
-    ssize_t n = recv(run.fd, run.bytes, sizeof run.bytes, 0);
-    if (n < 0 && errno == EINTR)
-        return false;
-    if (n <= 0)
-        die(NO_RUN, "%s", "the run ended before it answered");
-    run.at = 0;
-    run.n = (size_t)n;
-    return true;
-}
-
-/* The next line, without its end. False: a signal came. */
-static bool hear(struct bats_text *line)
-{
-    bats_text_cut(line, 0);
-    for (;;) {
-        if (run.at == run.n && !fill())
-            return false;
-        char *begin = run.bytes + run.at;
-        char *end = memchr(begin, '\n', run.n - run.at);
-        size_t n = end != NULL ? (size_t)(end - begin) : run.n - run.at;
-        bats_text_put(line, begin, n);
-        run.at += n + (end != NULL);
-        if (end != NULL)
-            return true;
-    }
 }
 
 /* ---- JSON, as far as it is needed ---- */
@@ -137,41 +56,14 @@ static long number(const char *line, const char *name, long otherwise)
     return at != NULL ? strtol(at + strlen(quoted), NULL, 10) : otherwise;
 }
 
-/* Ends the program if the answer is a refusal. */
-static void check(const struct bats_text *line)
-{
-    static const char head[] = "{\"error\":\"";
-    if (line->n > sizeof head &&
-        strncmp(line->bytes, head, sizeof head - 1) == 0)
-        fprintf(stderr, "bats-submit: %.*s\n",
-                (int)(line->n - sizeof head - 1),
-                line->bytes + sizeof head - 1),
-            exit(REFUSED);
-}
-
 /* ---- waiting ---- */
-
-/* Copies the output behind a line to where the task has written it. */
-static void copy(long stream, long n)
-{
-    while (n > 0) {
-        if (run.at == run.n && !fill())
-            continue;
-        size_t left = run.n - run.at;
-        size_t some = left < (size_t)n ? left : (size_t)n;
-        fwrite(run.bytes + run.at, 1, some, stream == 2 ? stderr : stdout);
-        run.at += some;
-        n -= (long)some;
-    }
-    fflush(stream == 2 ? stderr : stdout);
-}
 
 static int give_up(long id)
 {
     struct bats_text text = {0};
     bats_text_format(&text, "{\"cancel\":[%ld]}\n", id);
-    say(&text);
-    hear(&text);
+    bats_client_say(&text);
+    bats_client_hear(&text);
     return 128 + stop;
 }
 
@@ -184,13 +76,12 @@ static int await(struct bats_text *line)
         signal = number(line->bytes, "signal", 0);
         if (status != -1000)
             break;
-        if (!hear(line)) {
-            if (stop != 0)
-                return give_up(id);
+        if (stop != 0)
+            return give_up(id);
+        if (!bats_client_hear(line))
             continue;
-        }
-        copy(number(line->bytes, "stream", 1),
-             number(line->bytes, "bytes", 0));
+        bats_client_copy(number(line->bytes, "stream", 1),
+                         number(line->bytes, "bytes", 0));
     }
     return status < 0 ? 124 : signal > 0 ? 128 + (int)signal : (int)status;
 }
@@ -274,17 +165,14 @@ static int submit(const struct submission *s, const char *command)
 {
     struct bats_text text = {0};
     struct sigaction action = {.sa_handler = note};
-    join(NULL);
+    bats_client_join(NULL);
     add_request(&text, s, command);
-    say(&text);
     if (s->waits) {
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGHUP, &action, NULL);
     }
-    while (!hear(&text))
-        ;
-    check(&text);
+    bats_client_ask(&text);
     int code = 0;
     if (s->waits)
         code = await(&text);
@@ -302,7 +190,7 @@ static int submit_lines(const struct submission *s)
     size_t room = 0;
     ssize_t n = 0;
     int code = 0;
-    join(NULL);
+    bats_client_join(NULL);
     while (n >= 0) {
         int sent = 0;
         bats_text_cut(&text, 0);
@@ -316,16 +204,16 @@ static int submit_lines(const struct submission *s)
                 add_request(&text, s, line);
             sent++;
         }
-        say(&text);
+        bats_client_say(&text);
         for (; sent > 0; sent--) {
-            while (!hear(&answer))
+            while (!bats_client_hear(&answer))
                 ;
             long id = number(answer.bytes, "id", 0);
             if (id > 0)
                 printf("%ld\n", id);
             else
                 puts(answer.bytes);
-            code |= id > 0 ? 0 : REFUSED;
+            code |= id > 0 ? 0 : BATS_CLIENT_REFUSED;
         }
     }
     free(line);
@@ -346,66 +234,7 @@ static char *command_of(int n, char **words)
             bats_text_encode(&text, BATS_ENCODE_QUOTED, words[i]);
     }
     if (n == 0)
-        die(REFUSED, "%s", "the command is missing");
-    return text.bytes;
-}
-
-/* ---- scripts ---- */
-
-/* The bytes of a file that begins with "#!", for free(); or NULL. */
-static char *read_script(const char *path)
-{
-    struct bats_text text = {0};
-    char piece[4096];
-    size_t n;
-    FILE *file = fopen(path, "re");
-    while (file != NULL && (n = fread(piece, 1, sizeof piece, file)) > 0) {
-        bats_text_put(&text, piece, n);
-        if (text.bytes[0] != '#' || (text.n > 1 && text.bytes[1] != '!'))
-            break;
-    }
-    bool is_script = file != NULL && feof(file) && text.n > 2 && !text.failed;
-    if (file != NULL)
-        fclose(file);
-    if (!is_script)
-        bats_text_release(&text);
-    return text.bytes;
-}
-
-/* Snakemake writes its job scripts so: the second line has the needs. */
-static char *find_properties(char *script)
-{
-    static const char head[] = "# properties = ";
-    char *line = strchr(script, '\n');
-    return line != NULL && strncmp(line + 1, head, sizeof head - 1) == 0
-               ? line + sizeof head
-               : NULL;
-}
-
-/* The script as a command: its interpreter runs its text, for the file may be
- * gone when the task begins. The comments at its head are left out. Jobs of
- * Snakemake wait for the directory of their script. */
-static char *command_of_script(char *script, int n, char **words,
-                               bool is_snakemake)
-{
-    struct bats_text text = {0};
-    char *line = script, *slash = strrchr(words[0], '/');
-    if (is_snakemake && slash != NULL) {
-        bats_text_add(&text, "mkdir -p ");
-        *slash = '\0';
-        bats_text_encode(&text, BATS_ENCODE_QUOTED, words[0]);
-        *slash = '/';
-        bats_text_add(&text, "\n");
-    }
-    bats_text_format(&text, "exec %.*s -c ", (int)strcspn(script, "\n") - 2,
-                     script + 2);
-    while (*line == '#' || *line == '\n')
-        line += strcspn(line, "\n") + (strchr(line, '\n') != NULL);
-    bats_text_encode(&text, BATS_ENCODE_QUOTED, line);
-    for (int i = 0; i < n; i++) {
-        bats_text_add(&text, " ");
-        bats_text_encode(&text, BATS_ENCODE_QUOTED, words[i]);
-    }
+        bats_client_die(BATS_CLIENT_REFUSED, "%s", "the command is missing");
     return text.bytes;
 }
 
@@ -413,15 +242,16 @@ static char *command_of_script(char *script, int n, char **words,
 static char *take_words(struct submission *s, int n, char **words)
 {
     bool may_be = n > 0 && (s->is_script || words[0][0] == '/');
-    char *script = may_be ? read_script(words[0]) : NULL;
-    char *properties = script != NULL ? find_properties(script) : NULL;
+    char *script = may_be ? bats_client_script(words[0]) : NULL;
+    char *properties = script != NULL ? bats_client_properties(script) : NULL;
     if (properties != NULL)
         s->properties = strndup(properties, strcspn(properties, "\n"));
     if (s->is_script && script == NULL)
-        die(REFUSED, "%s is no script, which begins with #!",
-            n > 0 ? words[0] : "''");
+        bats_client_die(BATS_CLIENT_REFUSED,
+                        "%s is no script, which begins with #!",
+                        n > 0 ? words[0] : "''");
     return s->is_script || properties != NULL
-               ? command_of_script(script, n, words, properties != NULL)
+               ? bats_client_command(script, n, words, properties != NULL)
                : command_of(n, words);
 }
 
@@ -444,18 +274,15 @@ static int usage(bool is_wrong)
           "bats-cancel ID...\n"
           "bats-shell -c COMMAND                   as a shell, for make\n",
           is_wrong ? stderr : stdout);
-    return is_wrong ? REFUSED : 0;
+    return is_wrong ? BATS_CLIENT_REFUSED : 0;
 }
 
 static int close_bag(const char *path)
 {
     struct bats_text text = {0};
-    join(path);
+    bats_client_join(path);
     bats_text_add(&text, "{\"close\":true}\n");
-    say(&text);
-    while (!hear(&text))
-        ;
-    check(&text);
+    bats_client_ask(&text);
     return 0;
 }
 
@@ -522,7 +349,8 @@ static void add_numbers(struct bats_text *text, int n, char **words)
 {
     for (int i = 0; i < n; i++) {
         if (!is_number(words[i]))
-            die(REFUSED, "'%s' is not the number of a task", words[i]);
+            bats_client_die(BATS_CLIENT_REFUSED,
+                            "'%s' is not the number of a task", words[i]);
         bats_text_format(text, "%s%s", i > 0 ? "," : "", words[i]);
     }
 }
@@ -531,12 +359,9 @@ static void add_numbers(struct bats_text *text, int n, char **words)
 static int list_states(void)
 {
     struct bats_text text = {0};
-    join(NULL);
+    bats_client_join(NULL);
     bats_text_add(&text, "{\"state\":\"all\"}\n");
-    say(&text);
-    while (!hear(&text))
-        ;
-    check(&text);
+    bats_client_ask(&text);
     char *at = strchr(text.bytes, '[');
     while (at != NULL && at[1] != ']' && *at != ']')
         printf("%ld running\n", strtol(at + 1, &at, 10));
@@ -554,11 +379,8 @@ static int bats_state(int argc, char **argv)
     bats_text_add(&text, "{\"state\":");
     add_numbers(&text, 1, argv + 1);
     bats_text_add(&text, "}\n");
-    join(NULL);
-    say(&text);
-    while (!hear(&text))
-        ;
-    check(&text);
+    bats_client_join(NULL);
+    bats_client_ask(&text);
     printf("%.*s\n", (int)strcspn(text.bytes + sizeof head - 1, "\""),
            text.bytes + sizeof head - 1);
     return 0;
@@ -572,11 +394,8 @@ static int bats_cancel(int argc, char **argv)
     bats_text_add(&text, "{\"cancel\":[");
     add_numbers(&text, argc - 1, argv + 1);
     bats_text_add(&text, "]}\n");
-    join(NULL);
-    say(&text);
-    while (!hear(&text))
-        ;
-    check(&text);
+    bats_client_join(NULL);
+    bats_client_ask(&text);
     return 0;
 }
 
@@ -603,8 +422,8 @@ static int bats_shell(int argc, char **argv)
         return submit(&s, argv[2]);
     argv[0] = "sh";
     execv("/bin/sh", argv);
-    die(NO_RUN, "/bin/sh: %s", strerror(errno));
-    return NO_RUN;
+    bats_client_die(BATS_CLIENT_NO_RUN, "/bin/sh: %s", strerror(errno));
+    return BATS_CLIENT_NO_RUN;
 }
 
 int main(int argc, char **argv)
@@ -615,5 +434,5 @@ int main(int argc, char **argv)
                : strcmp(name, "bats-cancel") == 0 ? bats_cancel(argc, argv)
                : strcmp(name, "bats-shell") == 0  ? bats_shell(argc, argv)
                                                   : bats_submit(argc, argv);
-    return fflush(stdout) == 0 ? code : NO_RUN;
+    return fflush(stdout) == 0 ? code : BATS_CLIENT_NO_RUN;
 }
