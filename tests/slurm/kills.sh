@@ -25,8 +25,9 @@ kill_part() {
         ip link set "$node" down
         back $((RANDOM % 12)) ip link set "$node" up
         ;;
-    controller)
-        kill -KILL "$(cat slurmctld.pid)"
+    controller) # after SIGKILL it does not know the jobs of the last seconds
+        kill -TERM "$(cat slurmctld.pid)"
+        within 20 sh -c '! test -e slurmctld.pid'
         back $((RANDOM % 3)) controller_again
         ;;
     controller-hangs)
