@@ -207,6 +207,18 @@ static void expect_measured(const char *content, const double *seconds,
     bats_scenario_destroy(s);
 }
 
+TEST(what_tasks_need_is_read)
+{
+    struct bats_scenario *s =
+        load(BAG "needs = 2/4G/1\n" CLUSTER "slots = 8\nmemory = 8G\ngpus = 1\n");
+    assert_int_equal(s->needs[0].cores, 2);
+    assert_int_equal(s->needs[0].memory_kib, 4 << 20);
+    assert_int_equal(s->needs[0].gpus, 1);
+    assert_int_equal(s->stocks[3].memory_kib, 8 << 20);
+    assert_int_equal(s->stocks[3].gpus, 1);
+    bats_scenario_destroy(s);
+}
+
 TEST(runtimes_are_read_from_three_kinds_of_text)
 {
     expect_measured("# a comment\n\n90\n 15m \n0.25",
