@@ -155,7 +155,7 @@ LONG_TESTS = $(addprefix tests/,gridengine/t0003-alloc-faults.sh \
 	mpi/t0532-snakemake.sh slurm/t0007-lives.sh slurm/t0015-alloc-account.sh) \
 	$(B)/tests/test_sched_property $(B)/tests/test_record_crash \
 	$(addprefix tests/,slurm/t0012-alloc.sh slurm/t0010-jobs-end.sh \
-	fault/t0103-lost-worker.sh fault/t0104-hosts.sh mpi/t0502-ask.sh \
+	fault/t0103-lost-worker.sh fault/t0104-hosts.sh \
 	mpi/t0506-expert.sh slurm/t0003-clusters.sh gridengine/t0001-jobs.sh \
 	mpi/t0503-known.sh slurm/t0009-end.sh fault/t0301-soak.sh \
 	fault/t0202-verify.sh fault/t0001-signals.sh slurm/t0000-testbed.sh) \
