@@ -88,7 +88,8 @@ done
     conf=$BED/conf
     qconf -ssconf | sed 's/^\(schedule_interval\).*/\1 0:0:2/
         s/^\(flush_submit_sec\).*/\1 1/; s/^\(flush_finish_sec\).*/\1 1/
-        s/^\(schedd_job_info\).*/\1 true/' >"$conf"
+        s/^\(schedd_job_info\).*/\1 true/
+        s/^\(queue_sort_method\).*/\1 seqno/' >"$conf"
     qconf -Msconf "$conf"
     qconf -sc >"$conf"
     echo 'charge charge DOUBLE <= YES NO 0 0' >>"$conf"
@@ -109,17 +110,19 @@ accounting_summary TRUE
 CONF
     qconf -Ap "$conf"
 } >"$BED/log/setup" 2>&1
-add_queue() {
+# The scheduler takes queues in the order of seq_no, whatever their load.
+add_queue() { # NAME CHARGE SEQ_NO
     qconf -sq 2>/dev/null | sed "s/^\(qname\).*/\1 $1.q/
         s/^\(hostlist\).*/\1 ${1}1 ${1}2/; s/^\(slots\).*/\1 8/
         s/^\(pe_list\).*/\1 mpi/; s/^\(rerun\).*/\1 TRUE/
         s/^\(load_thresholds\).*/\1 NONE/; s/^\(notify\).*/\1 00:00:05/
         s/^\(shell_start_mode\).*/\1 unix_behavior/; s|^\(shell\) .*|\1 /bin/sh|
-        s/^\(complex_values\).*/\1 charge=$2/" >"$conf"
+        s/^\(complex_values\).*/\1 charge=$2/
+        s/^\(seq_no\).*/\1 $3/" >"$conf"
     qconf -Aq "$conf" >>"$BED/log/setup" 2>&1
 }
-add_queue fast 8
-add_queue slow 3
+add_queue fast 8 1
+add_queue slow 3 2
 
 for try in $(seq 300); do
     ready=$(qstat -f 2>/dev/null | awk '$1 ~ /@/ && NF == 5' | wc -l)
