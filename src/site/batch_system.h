@@ -181,8 +181,9 @@ struct bats_batch_system {
     int (*nodes)(const char *partition, struct bats_stock *kinds, size_t room,
                  struct bats_error *err);
 
-    /* An element of an array has the number NUMBER_INDEX. *script, for free(), is the standard input of the command, perhaps "";
-     * NULL: memory is short. */
+    /* An element of an array has the number NUMBER_INDEX. *script, for free(),
+     * is the standard input of the command, perhaps ""; NULL: memory is
+     * short. */
     void (*submit)(const struct bats_job_request *request,
                    struct bats_argv *argv, char **script);
     int (*read_submit)(const char *answer, char id[BATS_JOB_ID],

@@ -8,8 +8,8 @@
 
 #include "site/allocation.h"
 
-/* `flux jobs --json JOB`, the job or an object with a list of jobs: the queue is
- * the only part, each host of nodelist a node with an equal share of ncores;
+/* `flux jobs --json JOB`, the job or an object with a list of jobs: the queue
+ * is the only part, each host of nodelist a node with an equal share of ncores;
  * start, end, user. Flux knows no prices: a core is 1 per hour. BATS_ESYS: the
  * job does not run, or this is something else; BATS_EINPUT, BATS_ENOMEM. */
 int bats_flux_read_job(const char *json, struct bats_allocation *allocation,

@@ -46,7 +46,7 @@ int bats_gridengine_read_hosts(const char *text, struct bats_allocation *a,
     return rc;
 }
 
-/* A job without a parallel environment has one slot on this host. */ /* ---- charges ---- */
+/* ---- charges ---- */
 
 void bats_gridengine_read_charges(const char *text, struct bats_allocation *a)
 {

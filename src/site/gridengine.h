@@ -3,9 +3,9 @@
  * and has the members of bats_batch_system for submitted jobs.
  *
  * Layer: site, private to gridengine.c and gridengine_list.c (readers),
- * gridengine_jobs.c (submitted jobs), gridengine_system.c (the table), and their
- * test. Each reader gets the whole output of a command; members it does not find
- * stay as they were.
+ * gridengine_jobs.c (submitted jobs), gridengine_system.c (the table), and
+ * their test. Each reader gets the whole output of a command; members it does
+ * not find stay as they were.
  */
 #ifndef BATS_SITE_GRIDENGINE_H
 #define BATS_SITE_GRIDENGINE_H

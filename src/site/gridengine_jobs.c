@@ -214,10 +214,11 @@ void bats_gridengine_list(const char *name, struct bats_argv *argv)
 void bats_gridengine_bills(const char *name, const char *const *ids, size_t n,
                            struct bats_argv *argv)
 {
-    bats_argv_add(
-        argv, "LC_ALL=C sh -c %s sh",
-        "for job in $(echo \"$@\" | tr , ' '); do qacct -j \"$job\" 2>/dev/null; done; "
-        "qstat -F charge");
+    bats_argv_add(argv, "LC_ALL=C sh -c %s sh",
+                  "for job in $(echo \"$@\" | tr , ' '); do\n"
+                  "    qacct -j \"$job\" 2>/dev/null\n"
+                  "done\n"
+                  "qstat -F charge");
     if (name != NULL)
         bats_argv_add(argv, "%s", name);
     for (size_t i = 0; name == NULL && i < n; i++)

@@ -33,6 +33,7 @@ static const char *site(void)
 }
 /* ---- the job ---- */
 
+/* A job without a parallel environment has one slot on this host. */
 static int ask_hosts(struct bats_allocation *a, struct bats_error *err)
 {
     const char *path = getenv("PE_HOSTFILE"), *host = getenv("HOSTNAME");
