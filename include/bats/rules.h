@@ -84,15 +84,18 @@ struct bats_sched_earlier {
     const uint8_t *losses;   /* the same: losses with its machine */
     const uint8_t *yields;   /* the same: current number of yields in a row
                               without progress */
-    const uint8_t *fresh;    /* the same: not 0 = DONE without a run, as its
+    const uint8_t *memory_more; /* per task: times that it ran out of memory
+                                   and was given more, */
+    const uint8_t *time_more;   /* or of time; NULL: none */
+    const uint8_t *fresh;       /* the same: not 0 = DONE without a run, as its
                               outputs exist; NULL: none */
-    bats_money charged;      /* counts against the budget */
-    const bats_time *asked;  /* per machine that is a job: not 0 = work time of
+    bats_money charged;         /* counts against the budget */
+    const bats_time *asked; /* per machine that is a job: not 0 = work time of
                                a requested, unbilled job; its price is held
                                from the start, and JOINED, LOST or BILLED
                                follows; NULL: none. BATS_EBUDGET if it cannot
                                be held */
-    const bats_time *age;    /* per machine: age of that job; NULL: none has
+    const bats_time *age;   /* per machine: age of that job; NULL: none has
                                begun */
     const struct bats_observation *seen; /* runtimes; a cluster with enough of
                                             them for its sample is not sampled

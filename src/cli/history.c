@@ -230,6 +230,8 @@ static int compare(const struct bats_settings *set,
         h->failures[task] = past.failures;
         h->losses[task] = past.losses;
         h->yields[task] = past.yields;
+        h->memory_more[task] = h->edited[task] ? 0 : past.memory_more;
+        h->time_more[task] = h->edited[task] ? 0 : past.time_more;
         if (!set->quiet)
             name_task(set, bag, task, &past, &changes);
     }
@@ -334,6 +336,8 @@ static int make_lists(struct bats_history *h, const struct bats_bagfile *bag,
     h->failures = calloc(n, sizeof *h->failures);
     h->losses = calloc(n, sizeof *h->losses);
     h->yields = calloc(n, sizeof *h->yields);
+    h->memory_more = calloc(n, sizeof *h->memory_more);
+    h->time_more = calloc(n, sizeof *h->time_more);
     h->edited = calloc(n, sizeof *h->edited);
     h->was = malloc(n * sizeof *h->was);
     if (h->was != NULL)
@@ -342,6 +346,7 @@ static int make_lists(struct bats_history *h, const struct bats_bagfile *bag,
         memset(h->state + bag->n_tasks, BATS_TASK_LEFT_OUT, n - bag->n_tasks);
     return h->state == NULL || h->attempts == NULL || h->failures == NULL ||
                    h->losses == NULL || h->yields == NULL ||
+                   h->memory_more == NULL || h->time_more == NULL ||
                    h->edited == NULL || h->was == NULL
                ? bats_no_memory(err)
                : 0;
@@ -424,6 +429,8 @@ int bats_history_close(struct bats_history *history, struct bats_error *err)
     free(history->failures);
     free(history->losses);
     free(history->yields);
+    free(history->memory_more);
+    free(history->time_more);
     free(history->edited);
     free(history->was);
     *history = (struct bats_history){0};

@@ -22,6 +22,7 @@ struct bats_history {
     char *path;                 /* of the record */
     uint8_t *state;             /* per task, for bats_sched_earlier, */
     uint8_t *failures, *losses, *yields; /* likewise */
+    uint8_t *memory_more, *time_more;    /* likewise */
     uint32_t *attempts;                  /* per task: executions so far */
     uint32_t *was; /* per task that keeps its result, its index in the last
                     * session; else UINT32_MAX */

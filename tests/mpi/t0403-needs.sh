@@ -212,6 +212,9 @@ expect 1 bats 5 bag --memory-limit --retry-memory 2 --record short.bats
 test "$("$BATS_MPI" tasks --json short.bats | jq .attempts)" -eq 2
 unset SLURM_MEM_PER_NODE
 ok 'as far as a node has it'
+bats 5 bag --memory-limit --retry-memory 2 --record short.bats --resume-failed
+test "$("$BATS_MPI" tasks --json short.bats | jq .attempts)" -eq 4
+ok 'and a session that continues keeps what it was given: 30M and 50M, 60M and 120M'
 bats 5 --timeout 0.5 --retry-time 4 --record time.bats -- 'sleep {}' ::: 1
 test "$("$BATS_MPI" tasks --json time.bats | jq .attempts)" -eq 2
 expect 2 bats 5 --timeout 1 --retry-time 1 -- 'sleep {}' ::: 1

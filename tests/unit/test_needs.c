@@ -292,6 +292,43 @@ TEST(a_task_that_was_out_of_memory_needs_more_the_next_time)
     free(p);
 }
 
+TEST(what_earlier_sessions_gave_a_task_is_kept)
+{
+    struct play *p = calloc(1, sizeof *p);
+    static const uint16_t more[] = {1, 1};
+    static const uint8_t memory[] = {2, 0}, time[] = {0, 2};
+    p->needs[0] = (struct bats_need){1, 0, 30, 0};
+    p->needs[1] = (struct bats_need){1, 0, 60, 0};
+    p->o.more = more;
+    begin(p, 2, 1, 4, 2);
+    bats_sched_destroy(p->sched);
+    p->o.earlier.memory_more = memory;
+    p->o.earlier.time_more = time;
+    p->o.rules.timeout = BATS_MINUTE;
+    p->o.rules.retry_time = 3;
+    p->o.monitor_interval = BATS_HOUR;
+    memset(p->slot, 0, sizeof p->slot);
+    assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
+    p->runtime[0] = p->runtime[1] = BATS_SECOND;
+    tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = 0});
+    assert_int_equal(bats_sched_need(p->sched, 0)->memory_kib, 60);
+    assert_int_equal(bats_sched_need(p->sched, 1)->memory_kib, 30);
+    assert_int_equal(bats_sched_wakeup(p->sched), BATS_MINUTE);
+    while (!p->finished)
+        step(p);
+    bats_sched_destroy(p->sched);
+    p->o.n_tasks = 1;
+    p->o.earlier.time_more = time + 1;
+    p->finished = false;
+    p->now = 0;
+    memset(p->slot, 0, sizeof p->slot);
+    assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
+    tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = 0});
+    assert_int_equal(bats_sched_wakeup(p->sched), 9 * BATS_MINUTE);
+    play(p);
+    free(p);
+}
+
 /* ---- open bags ---- */
 
 /* A bag to which `n` tasks of needs[category] may be added; kind 0 is there. */

@@ -246,6 +246,8 @@ static int look_back(struct bats_run_options *options, struct opened *o,
                                     .failures = history->failures,
                                     .losses = history->losses,
                                     .yields = history->yields,
+                                    .memory_more = history->memory_more,
+                                    .time_more = history->time_more,
                                     .charged = history->charged};
     options->record = history->record;
     options->resume = history->resume;

@@ -85,6 +85,9 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
         n->share[i] = share(s, &n->list[i]);
         n->more[i] = o->more ? o->more[i] : (uint16_t)i;
     }
+    for (uint32_t i = 0; o->earlier.memory_more && i < o->n_tasks; i++)
+        for (uint8_t k = o->earlier.memory_more[i]; k > 0; k--)
+            n->of[i] = n->more[n->of[i]];
     for (uint32_t i = 0; i < n_slots; i++)
         n->lead[i] = NO_SLOT;
     return bats_bag_divide(&s->bag, n->of, o->n_categories, n->more, NULL);

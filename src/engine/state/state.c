@@ -102,6 +102,15 @@ static uint32_t sample_size(const struct bats_bag *bag,
                      o->sample_error > 0 ? o->sample_error : SAMPLE_ERROR);
 }
 
+/* Without --retry-time, earlier time-outs raise no limit. */
+static uint8_t times_more(const struct bats_sched_options *o, uint32_t task)
+{
+    uint8_t n = o->earlier.time_more ? o->earlier.time_more[task] : 0;
+    return o->rules.retry_time == 0 ? 0
+           : n < BATS_TIMES_MORE    ? n
+                                    : BATS_TIMES_MORE;
+}
+
 static void set_up_tasks(struct state *s, const struct bats_sched_options *o)
 {
     for (uint32_t i = 0; i < o->n_tasks; i++) {
@@ -113,7 +122,8 @@ static void set_up_tasks(struct state *s, const struct bats_sched_options *o)
             .avoid = NO_MACHINE,
             .once = o->once && o->once[number],
             .failures = o->earlier.failures ? o->earlier.failures[number] : 0,
-            .losses = o->earlier.losses ? o->earlier.losses[number] : 0};
+            .losses = o->earlier.losses ? o->earlier.losses[number] : 0,
+            .times_more = times_more(o, number)};
     }
 }
 
@@ -261,9 +271,8 @@ static struct run run_of(const struct bats_sched_options *o,
         .in_all = o->in_all,
         .gives_up = gives_up,
         .retry_time = o->rules.retry_time,
-        .has_limits =
-            o->rules.timeout > 0 || o->rules.timeout_median > 0 || gives_up ||
-            (o->open && o->needs),
+        .has_limits = o->rules.timeout > 0 || o->rules.timeout_median > 0 ||
+                      gives_up || (o->open && o->needs),
         .limits_vary = o->rules.timeout_median > 0 || gives_up};
     if (run.goal.deadline == 0)
         run.goal.deadline = BATS_NEVER;
@@ -327,15 +336,14 @@ int state_init(struct state *s, const struct bats_sched_options *o,
                const struct lease_kind *lease, bool gives_up,
                struct bats_error *err)
 {
-    *s = (struct state){
-        .known = {.tops_up = o->earlier.tops_up},
-        .money = {.terms = lease->terms,
-                  .lease = lease,
-                  .earlier_charged = o->earlier.charged},
-        .run = run_of(o, lease->terms, gives_up),
-        .n_clusters = o->n_clusters,
-        .n_machines = o->n_machines,
-        .n_absent = o->n_machines};
+    *s = (struct state){.known = {.tops_up = o->earlier.tops_up},
+                        .money = {.terms = lease->terms,
+                                  .lease = lease,
+                                  .earlier_charged = o->earlier.charged},
+                        .run = run_of(o, lease->terms, gives_up),
+                        .n_clusters = o->n_clusters,
+                        .n_machines = o->n_machines,
+                        .n_absent = o->n_machines};
     for (size_t c = 0; c < o->n_clusters; c++)
         s->idle.of[c] = (struct idle_list){NO_SLOT, NO_SLOT};
     set_up_money(s, o);

@@ -1,8 +1,10 @@
 /* past: loads the task states of earlier sessions when a record is
  * continued. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "record/state.h"
+#include "util/usage.h"
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -108,6 +110,28 @@ static int load_states(struct bats_past *past, struct bats_db *db,
     return rc;
 }
 
+/* How often tasks had too little memory or time, and were repeated. */
+static int load_lacks(struct bats_past *past, struct bats_db *db,
+                      struct bats_error *err)
+{
+    char query[256];
+    sqlite3_stmt *s;
+    snprintf(query, sizeof query,
+             "SELECT task, total(exit_status = %d), total(cancelled = 2)"
+             " FROM execution WHERE outcome = %d GROUP BY task",
+             BATS_STATUS_OUT_OF_MEMORY, BATS_RECORD_RETRIED);
+    int rc = bats_db_prepare(db, query, &s, err);
+    while (rc >= 0 && (rc = bats_db_step(db, s, err)) > 0) {
+        struct bats_past_task *t = find(past, sqlite3_column_int64(s, 0));
+        if (t == NULL)
+            continue;
+        t->past.memory_more = count_of(sqlite3_column_int64(s, 1));
+        t->past.time_more = count_of(sqlite3_column_int64(s, 2));
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
 /* True as long as no bag was edited. */
 static bool is_in_order(const struct bats_past *past)
 {
@@ -139,6 +163,8 @@ int bats_past_load(struct bats_past *past, struct bats_db *db,
         rc = load_texts(past, db, err);
     if (rc == 0)
         rc = load_states(past, db, err);
+    if (rc == 0)
+        rc = load_lacks(past, db, err);
     if (rc == 0 && !is_in_order(past))
         qsort(past->tasks, past->n, sizeof *past->tasks, compare_places);
     return rc;

@@ -176,15 +176,18 @@ enum bats_record_state {
 /* Kept for every recorded task, so it is small: uint8_t counts saturate at
  * 255. */
 struct bats_record_past {
-    uint32_t was;      /* index of a task in the last bag */
-    uint32_t attempts; /* executions that ended, of any kind */
-    uint8_t match;     /* enum bats_record_match */
-    uint8_t state;     /* bats_record_state: PENDING if CHANGED or ADDED */
-    uint8_t failures;  /* failed executions to be repeated, since the last
+    uint32_t was;        /* index of a task in the last bag */
+    uint32_t attempts;   /* executions that ended, of any kind */
+    uint8_t match;       /* enum bats_record_match */
+    uint8_t state;       /* bats_record_state: PENDING if CHANGED or ADDED */
+    uint8_t failures;    /* failed executions to be repeated, since the last
                           result */
-    uint8_t losses;    /* executions lost with their machine, likewise */
-    uint8_t yields;    /* current yields in a row without progress */
-    bool skipped;      /* not run because one that it waited for failed; no
+    uint8_t losses;      /* executions lost with their machine, likewise */
+    uint8_t yields;      /* current yields in a row without progress */
+    uint8_t memory_more; /* failed executions, repeated, that ran out of
+                            memory, */
+    uint8_t time_more;   /* or of time */
+    bool skipped;        /* not run because one that it waited for failed; no
                           result */
 };
 
