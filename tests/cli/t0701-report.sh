@@ -92,7 +92,7 @@ CATEGORY = a<b
 one:
 	touch one
 two: one
-	touch two
+	sleep 0.3; touch two
 CATEGORY = bad
 three: one
 	false
