@@ -11,7 +11,7 @@
 static struct jobs {
     bats_time queue[2], startup[2];
     struct bats_sim_loss losses[MACHINES];
-    uint32_t asked, most_asked, waiting, begun;
+    uint32_t asked, most_asked, waiting, begun, at_once;
     bats_time asked_at[2], joined_at[2]; /* of the first two */
     bats_time longest, length[MACHINES]; /* of any, and of the first ones */
 } jobs;
@@ -34,6 +34,7 @@ static void note(void *context, bats_time now, const struct bats_command *c)
         if (jobs.asked++ < 2)
             jobs.asked_at[jobs.asked - 1] = now;
         jobs.waiting++;
+        jobs.at_once += now == 0;
     }
     if (jobs.waiting > jobs.most_asked)
         jobs.most_asked = jobs.waiting;
@@ -386,7 +387,8 @@ TEST(a_job_whose_lease_cannot_be_paid_ends)
 }
 
 /* A job holds 1/2 for its lease, and 1 for its start until it has begun. Half
- * of the money may be held before a task is done: that is 3 jobs of 9. */
+ * of the money may be held before a task is done: that is 3 jobs of 9, and a
+ * fourth one when they have begun. */
 TEST(a_start_is_paid_until_the_job_has_begun)
 {
     prepare_leases(60, MACHINES, 9 * BATS_UNIT);
@@ -394,7 +396,8 @@ TEST(a_start_is_paid_until_the_job_has_begun)
     w->o.sched.billing.starting = TASK;
     jobs.queue[0] = BATS_MINUTE;
     play_jobs();
-    assert_int_equal(jobs.most_asked, 3);
+    assert_int_equal(jobs.at_once, 3);
+    assert_int_equal(jobs.most_asked, 4);
 }
 
 /* Each job holds 1.5 at its end, so that 66 pay only four jobs to the end of

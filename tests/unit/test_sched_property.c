@@ -27,9 +27,9 @@ static const struct {
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xce1a8351432e89ac)},
     [KIND_NOTICE] = {"notice", UINT64_C(0x0af16f43bb4e7098)},
     [KIND_SECOND] = {"second", UINT64_C(0x6eb89c66c53aef35)},
-    [KIND_JOB] = {"job", UINT64_C(0x2ca5464a9147c7d5)},
+    [KIND_JOB] = {"job", UINT64_C(0x1a27dc8ffaddefad)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xdc7453a0b4aec456)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xa5ffe39073eb2191)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -169,6 +169,19 @@ void job_prolong(struct state *s, uint32_t id, bats_time until)
     schedule(s, id);
 }
 
+/* The job has begun: nothing is held for its start any more. */
+static void shorten(struct state *s, uint32_t id, bats_time age)
+{
+    struct machine_rest *r = &s->rest[id];
+    bats_time time = held_time(s, r->length, age);
+    if (r->leased <= time)
+        return;
+    bats_money before = job_held(s, id);
+    r->leased = time;
+    bats_ledger_give_up(&s->money.ledger, before - job_held(s, id));
+    books_change(s, id);
+}
+
 void job_leave(struct state *s, uint32_t id)
 {
     s->machines[id].paid_end = job_end(s, id);
@@ -189,6 +202,7 @@ void job_begin(struct state *s, uint32_t id, bats_time age)
     books_begin(s, id);
     machine_hold(s, id, s->rest[id].began_at + s->rest[id].length);
     m->last = false;
+    shorten(s, id, age);
     schedule(s, id);
     job_prolong(s, id, BATS_NEVER);
 }
