@@ -12,6 +12,7 @@ if [ -z "${BED-}" ]; then
 fi
 . "$TOP/tests/slurm/lib.sh"
 jobs=${1:-200} repeats=${2:-10}
+mkdir work && cd work # the testbed has files of its own
 unset BATS_SOCKET
 export BATS_HISTORY= CI=true # Snakemake looks each second for what has ended
 echo MinJobAge=86400 >>"$SLURM_CONF"

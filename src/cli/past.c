@@ -282,7 +282,9 @@ void bats_learner_note(struct bats_learner *l, const struct bats_execution *e)
                    e->usage.signal == 0 && e->runtime > 0;
     if (l->path == NULL || !is_done)
         return;
-    uint32_t kind = bats_bag_kinds_of(&l->kinds, e->task, e->command);
+    uint32_t kind = e->class != NULL
+                        ? bats_task_kinds_named(&l->kinds.kinds, e->class)
+                        : bats_bag_kinds_of(&l->kinds, e->task, e->command);
     double x[BATS_FACTORS], s = (double)e->runtime / (double)BATS_SECOND;
     if (kind == BATS_NO_KIND)
         return;

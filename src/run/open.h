@@ -41,6 +41,9 @@ int bats_open_ended(struct master *m, uint32_t task,
 /* Returns true if a client waits for the task: it gets the output. */
 bool bats_open_output(struct master *m, const struct bats_output_lines *lines);
 
+/* The class of the task; NULL: none was given. */
+const char *bats_open_class(const struct master *m, uint32_t task);
+
 bool bats_open_is_withdrawn(const struct master *m, uint32_t task);
 
 /* Ends driver and connections. Returns the driver's status, and sets *known

@@ -1,6 +1,7 @@
 #include "run/open_kinds.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "bats/rules.h"
 #include "input/bagfile.h"
@@ -42,14 +43,18 @@ int bats_open_kinds_find(struct bats_open_kinds *kinds, const char *class,
                             "already",
                             BATS_CATEGORIES_MAX);
     if (rc == 0 && found == BATS_NO_NAME) {
-        found = bats_names_add(&kinds->names, text.bytes, &is_new);
-        if (found == BATS_NO_NAME ||
-            !bats_grow(&kinds->needs, &kinds->room, (size_t)found + 1,
-                       sizeof *kinds->needs))
+        size_t n = kinds->names.n + 1;
+        if (!bats_grow(&kinds->needs, &kinds->room, n, sizeof *kinds->needs) ||
+            !bats_grow(&kinds->classes, &kinds->classes_room, n,
+                       sizeof *kinds->classes) ||
+            (found = bats_names_add(&kinds->names, text.bytes, &is_new)) ==
+                BATS_NO_NAME)
             rc = bats_no_memory(err);
     }
-    if (rc == 0 && is_new)
+    if (rc == 0 && is_new) {
         kinds->needs[found] = *need;
+        kinds->classes[found] = class != NULL ? strdup(class) : NULL;
+    }
     *number = (uint16_t)found;
     bats_text_release(&text);
     return rc;
@@ -57,6 +62,9 @@ int bats_open_kinds_find(struct bats_open_kinds *kinds, const char *class,
 
 void bats_open_kinds_release(struct bats_open_kinds *kinds)
 {
+    for (size_t i = 0; i < kinds->names.n; i++)
+        free(kinds->classes[i]);
+    free(kinds->classes);
     bats_names_release(&kinds->names);
     free(kinds->needs);
     *kinds = (struct bats_open_kinds){.room = 0};

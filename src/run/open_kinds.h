@@ -15,7 +15,8 @@
 struct bats_open_kinds {
     struct bats_names names; /* such as "sort, 4 cores", by number; */
     struct bats_need *needs; /* and its needs */
-    size_t room;
+    char **classes;          /* and its class; NULL: none */
+    size_t room, classes_room;
 };
 
 /* The number of the kind, added if new. `class` may be NULL; it is ignored when

@@ -213,6 +213,12 @@ bool bats_open_output(struct master *m, const struct bats_output_lines *lines)
                              lines->bytes, lines->n);
 }
 
+const char *bats_open_class(const struct master *m, uint32_t task)
+{
+    return m->open != NULL ? m->open->kinds.classes[m->open->category[task]]
+                           : NULL;
+}
+
 bool bats_open_is_withdrawn(const struct master *m, uint32_t task)
 {
     return m->open != NULL && m->open->tasks[task].is_withdrawn;

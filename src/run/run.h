@@ -39,10 +39,11 @@ struct bats_execution {
     int rank;
     const char *host;
     const char *command;
-    bool is_result;  /* false: the task goes on elsewhere or back to the bag,
+    const char *class; /* of a task of an open bag; NULL: what the bag says */
+    bool is_result;    /* false: the task goes on elsewhere or back to the bag,
                       * because */
-    bool preempted;  /* we stopped it in the middle of its work, */
-    bool superseded; /* or another replica was first */
+    bool preempted;    /* we stopped it in the middle of its work, */
+    bool superseded;   /* or another replica was first */
     struct bats_usage usage; /* its exit_status may be < 0, too */
     bats_time runtime;       /* virtual time */
     const char *last;        /* end of its standard error, if it failed */

@@ -184,6 +184,16 @@ expect 0 open_bag --record usual.bats --cores 2 -- bats-submit \
 grep -qx 2 out # beside the number of the task, 1
 ok '--cores of the run is for tasks that say nothing'
 
+cat >driver <<'END'
+for i in 1 2; do bats-submit --class align --cores $i 'sleep 0.01'; done
+bats-submit 'sleep 0.01'
+END
+open_bag --record past.bats --history past.db -- sh driver
+bats-mpi history --history past.db --json >past
+grep -q '"kind": *"align"' past
+[ "$(wc -l <past)" = 2 ]
+ok 'the history has tasks by their class'
+
 # ---- make and xargs ----
 
 mkdir make.d
