@@ -24,11 +24,13 @@ struct bats_need {
 #define BATS_CORES_MOST 4096 /* of a task */
 #define BATS_GPUS_MOST 64    /* of a machine */
 
-/* Resources of a machine. Its GPUs are numbered from 0. */
+/* Resources of a machine; if it has several nodes, of each of them. No task
+ * runs on two nodes. The GPUs of a node are numbered from 0. */
 struct bats_stock {
-    uint32_t cores; /* its slots */
+    uint32_t cores; /* slots */
     uint32_t gpus;
     int64_t memory_kib; /* 0: not counted */
+    uint32_t nodes;     /* equal nodes; the first has the lowest slots; 0: 1 */
 };
 
 /* Number of tasks with this need that an empty machine runs at the same time;

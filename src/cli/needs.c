@@ -113,6 +113,15 @@ static struct bats_stock of_interest(const struct bats_stock *free,
                                        : 0};
 }
 
+/* The resources of all nodes of a machine. */
+static struct bats_stock whole(const struct bats_stock *node)
+{
+    uint32_t n = node->nodes > 1 ? node->nodes : 1;
+    return (struct bats_stock){.cores = node->cores * n,
+                               .gpus = node->gpus * n,
+                               .memory_kib = node->memory_kib * n};
+}
+
 /* Sums up what is free on the machines that could hold the task. The loads are
  * ordered by machine. */
 static size_t list_rooms(const struct bats_known_needs *k,
@@ -125,8 +134,10 @@ static size_t list_rooms(const struct bats_known_needs *k,
             json_array_get(k->stocks, (size_t)loads[i].machine);
         struct bats_stock all = {.cores = (uint32_t)number_at(row, 0),
                                  .gpus = (uint32_t)number_at(row, 1),
-                                 .memory_kib = number_at(row, 2)};
-        struct room room = {.free = all, .n = 1, .name = loads[i].name};
+                                 .memory_kib = number_at(row, 2),
+                                 .nodes = (uint32_t)number_at(row, 3)};
+        struct room room = {
+            .free = whole(&all), .n = 1, .name = loads[i].name};
         bool holds = bats_need_room(&all, need) > 0;
         int64_t machine = loads[i].machine;
         for (; i < n && loads[i].machine == machine; i++) {

@@ -18,7 +18,7 @@
 struct bats_known_needs {
     json_t *options;      /* of the session; owned */
     const json_t *list;   /* [cores, GPUs, KiB] by category; or NULL */
-    const json_t *stocks; /* the same by machine; or NULL */
+    const json_t *stocks; /* the same by machine, of a node; and its nodes */
     const json_t *names;  /* of categories; or NULL */
     int64_t *category;    /* by number - 1; NULL: all in category 0 */
     int64_t n_tasks;

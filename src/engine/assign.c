@@ -145,7 +145,7 @@ static bool may_be_there(const struct state *s, uint32_t slot,
 {
     const struct bats_need *need = need_of(s, task);
     return !s->needs.list || (need->cores == 1 && slot_is_free(s, slot) &&
-                              need_fits(s, s->slots[slot].machine, need));
+                              need_fits(s, node_of(s, slot), need));
 }
 
 void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)

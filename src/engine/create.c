@@ -111,7 +111,9 @@ static bool machines_fit(const struct bats_sched_options *o)
 static bool needs_fit(const struct bats_sched_options *o)
 {
     for (uint32_t i = 0; o->stocks && i < o->n_machines; i++)
-        if (o->stocks[i].gpus > BATS_GPUS_MOST)
+        if (o->stocks[i].gpus > BATS_GPUS_MOST ||
+            (o->stocks[i].nodes > 1 &&
+             o->machines[i].slots != o->stocks[i].nodes * o->stocks[i].cores))
             return false;
     for (uint32_t k = 0; o->needs && k < o->n_categories; k++) {
         const struct bats_need *need = &o->needs[k];

@@ -82,8 +82,7 @@ static struct proposal point(struct bats_sched *e, uint32_t slot)
 static struct proposal if_paid(const struct state *s, uint32_t slot,
                                struct bats_position task)
 {
-    if (bats_is_position(task) &&
-        !task_has_room(s, s->slots[slot].machine, task))
+    if (bats_is_position(task) && !task_has_room(s, slot, task))
         return nothing(BATS_IDLE_NO_ROOM);
     return bats_is_position(task) &&
                    !purse_admits(s, s->slots[slot].machine, task)
@@ -159,7 +158,7 @@ static struct proposal placed(struct bats_sched *e, uint32_t slot)
     /* The task may have begun to wait for money after the policy chose it. */
     if (!bats_is_position(task) || s->bag.state[task.i] != BATS_TASK_PENDING)
         return nothing(BATS_IDLE_ELSEWHERE);
-    if (!task_has_room(s, s->slots[slot].machine, task))
+    if (!task_has_room(s, slot, task))
         return nothing(BATS_IDLE_NO_ROOM);
     return propose_affords(s, s->slots[slot].machine, task)
                ? (struct proposal){.task = task}
@@ -169,8 +168,7 @@ static struct proposal placed(struct bats_sched *e, uint32_t slot)
 static struct proposal ordered(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
-    return answer(e->order->next(e->own.order, s, s->slots[slot].machine),
-                  e->order->refusal);
+    return answer(e->order->next(e->own.order, s, slot), e->order->refusal);
 }
 
 static bool any_ready(const struct bats_sched *e)

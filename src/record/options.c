@@ -99,16 +99,19 @@ static json_t *needs(const struct bats_sched_options *o)
     return bats_json_whole(list, bad);
 }
 
-/* The same by machine. */
+/* The same by machine, of each of its nodes, and the number of these. */
 static json_t *stocks(const struct bats_sched_options *o)
 {
     json_t *list = json_array();
     int bad = 0;
-    for (uint32_t i = 0; i < o->n_machines; i++)
+    for (uint32_t i = 0; i < o->n_machines; i++) {
+        const struct bats_stock *stock = &o->stocks[i];
         bad |= json_array_append_new(
-            list, json_pack("[I, I, I]", (json_int_t)o->stocks[i].cores,
-                            (json_int_t)o->stocks[i].gpus,
-                            (json_int_t)o->stocks[i].memory_kib));
+            list,
+            json_pack("[I, I, I, I]", (json_int_t)stock->cores,
+                      (json_int_t)stock->gpus, (json_int_t)stock->memory_kib,
+                      (json_int_t)(stock->nodes > 1 ? stock->nodes : 1)));
+    }
     return bats_json_whole(list, bad);
 }
 

@@ -92,7 +92,6 @@ struct bats_joining {
     const char *file; /* FILE above; the directory exists */
     const char *host; /* that workers connect to; NULL: this host's name */
     int port;         /* 0: any */
-    bool by_node; /* all slots of a machine are on one node */
     /* By cluster: what each node of its jobs has. `memory_kib` 0: the jobs
      * request none, and it is not counted. NULL: unknown; then a job joins only
      * if each rank can hold any task. */

@@ -101,7 +101,7 @@ static ptrdiff_t variables_of(struct master *m,
     ptrdiff_t n = bats_bagfile_variables(m->options->bag, task, text);
     if (n >= 0 && m->gives_gpus) {
         bats_needs_show(
-            &m->survey, command->machine,
+            &m->survey, command->machine, command->slot,
             bats_sched_gpus(m->sched, command->machine, command->slot), text);
         n = bats_text_length(text);
     }

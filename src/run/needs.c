@@ -28,7 +28,7 @@ static bool is_need(const struct bats_need *need)
     return need->cores > 1 || need->gpus > 0 || need->memory_kib > 0;
 }
 
-static bool may_have_needs(const struct bats_run_options *o)
+bool bats_needs_any(const struct bats_run_options *o)
 {
     if (o->bag == NULL)
         return false;
@@ -115,7 +115,7 @@ static size_t count(const struct bats_worker_rank *const *list, size_t from,
 bool bats_needs_nodes(const struct bats_crew *crew,
                       const struct bats_run_options *options)
 {
-    if (!may_have_needs(options))
+    if (!bats_needs_any(options))
         return false;
     struct bats_need most = bats_needs_most(options);
     if (options->open != NULL || most.cores > 1 || most.gpus > 0)
@@ -190,10 +190,13 @@ int bats_needs_stocks(const struct bats_crew *crew,
     const struct bats_platform *p = &s->platform;
     struct bats_text names = {0};
     bool is_bought = options->joining != NULL;
-    if (!may_have_needs(options))
+    if (!bats_needs_any(options))
         return 0;
     s->stocks = calloc(p->n_machines, sizeof *s->stocks);
-    s->gpus = calloc(p->n_machines, sizeof *s->gpus);
+    s->n_nodes = is_bought && options->joining->nodes != NULL
+                     ? options->joining->nodes[0].nodes
+                     : 1;
+    s->gpus = calloc(p->n_machines * (size_t)s->n_nodes, sizeof *s->gpus);
     const struct bats_worker_rank **list = is_bought ? NULL : sort(crew);
     bool done =
         s->stocks != NULL && s->gpus != NULL && (is_bought || list != NULL);
@@ -474,7 +477,8 @@ static bool always_fit(const struct bats_survey *s,
     if (most->gpus > 0)
         return false;
     for (uint32_t i = 0; i < s->platform.n_machines; i++)
-        if (bats_need_room(&s->stocks[i], most) < s->stocks[i].cores)
+        if (bats_need_room(&s->stocks[i], most) <
+            s->platform.machines[i].slots)
             return false;
     return true;
 }
@@ -486,12 +490,6 @@ static int check_jobs(const struct bats_run_options *o,
         return bats_refuse(err,
                            "%s has tasks that need several cores or GPUs, "
                            "which --welcome does not give them",
-                           o->bag->name);
-    if (most->cores > 1 && !o->joining->by_node)
-        return bats_refuse(err,
-                           "%s has tasks that need several cores of a node: "
-                           "worker jobs have them with alloc --nodes 1 "
-                           "--slots N",
                            o->bag->name);
     return 0;
 }
@@ -517,7 +515,7 @@ int bats_needs_take(const struct bats_run_options *o,
                     const struct bats_survey *survey,
                     struct bats_engine_options *e, struct bats_error *err)
 {
-    if (o->open != NULL || !may_have_needs(o))
+    if (o->open != NULL || !bats_needs_any(o))
         return 0;
     struct bats_need most = bats_needs_most(o);
     int rc = o->joining != NULL ? check_jobs(o, &most, err) : 0;
@@ -551,12 +549,14 @@ int bats_needs_take(const struct bats_run_options *o,
 /* ---- the environment of a task ---- */
 
 void bats_needs_show(const struct bats_survey *s, uint32_t machine,
-                     uint64_t gpus, struct bats_text *variables)
+                     uint32_t slot, uint64_t gpus, struct bats_text *variables)
 {
+    uint32_t n_slots = s->platform.machines[machine].slots / s->n_nodes;
+    const char *list = s->gpus[machine * s->n_nodes + slot / n_slots];
     static const char *const names[] = {"CUDA_VISIBLE_DEVICES",
                                         "ROCR_VISIBLE_DEVICES"};
     for (int i = 0; i < 2; i++) {
-        const char *at = s->gpus[machine] != NULL ? s->gpus[machine] : "";
+        const char *at = list != NULL ? list : "";
         const char *comma = "";
         bats_text_format(variables, "%s=", names[i]);
         for (uint64_t left = gpus; left != 0; left >>= 1) {

@@ -27,6 +27,9 @@ struct bats_text;           /* util/text.h */
 struct bats_need bats_needs_of(const struct bats_run_options *options,
                                uint32_t task);
 
+/* True if some task may need more than a core. */
+bool bats_needs_any(const struct bats_run_options *options);
+
 /* The most that any task needs, for each resource. */
 struct bats_need bats_needs_most(const struct bats_run_options *options);
 
@@ -72,8 +75,10 @@ int bats_needs_hold(const struct bats_run_options *options,
                     const struct bats_hello *ranks, uint32_t n,
                     struct bats_error *err);
 
-/* BATS_EINPUT: a node of the job has less than `node`; says what. */
-int bats_needs_admit(const struct bats_stock *node,
+/* BATS_EINPUT: a node of the job has less than `node`, or its ranks are not node
+ * by node, and tasks may have needs; says what. */
+int bats_needs_admit(const struct bats_run_options *options,
+                     const struct bats_stock *node,
                      const struct bats_hello *ranks, uint32_t n,
                      struct bats_error *err);
 
@@ -97,9 +102,10 @@ int bats_needs_take(const struct bats_run_options *options,
                     const struct bats_survey *survey,
                     struct bats_engine_options *e, struct bats_error *err);
 
-/* Adds variables that name these GPUs of the machine (one bit each) and hide
+/* Adds variables that name these GPUs of the slot's node (one bit each) and hide
  * the others: "NAME=value" with a NUL each. */
 void bats_needs_show(const struct bats_survey *survey, uint32_t machine,
-                     uint64_t gpus, struct bats_text *variables);
+                     uint32_t slot, uint64_t gpus,
+                     struct bats_text *variables);
 
 #endif

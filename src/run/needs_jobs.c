@@ -123,22 +123,43 @@ int bats_needs_hold(const struct bats_run_options *o,
     return 0;
 }
 
-int bats_needs_admit(const struct bats_stock *node,
-                     const struct bats_hello *ranks, uint32_t n,
-                     struct bats_error *err)
+/* All `slots` ranks from `first` on are on one host. */
+static bool is_node(const struct bats_hello *ranks, uint32_t first, uint32_t n,
+                    uint32_t slots)
+{
+    for (uint32_t k = first; k < first + slots; k++)
+        if (k >= n || strcmp(ranks[k].node.host, ranks[first].node.host) != 0)
+            return false;
+    return true;
+}
+
+static void list_names(const struct bats_run_options *o,
+                       const struct bats_hello *ranks, uint32_t n,
+                       struct bats_text *names)
+{
+    bats_gpus_number(names, o->gpus_per_node);
+    bats_text_add(names, "");
+    for (uint32_t k = 0; o->gpus_per_node == 0 && k < n; k++)
+        bats_gpus_add(names, ranks[k].node.gpus);
+}
+
+/* The node of these ranks has less than `node`. */
+static int check_node(const struct bats_run_options *o,
+                      const struct bats_stock *node,
+                      const struct bats_hello *ranks, struct bats_error *err)
 {
     struct bats_text names = {0};
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < node->cores; k++) {
         uint64_t kib = ranks[k].node.usable_bytes / 1024;
         if (kib > 0 && kib < (uint64_t)node->memory_kib)
             return bats_error_set(err, BATS_EINPUT,
                                   "the job may use %" PRIu64 " KiB of memory "
                                   "of %s instead of %" PRId64,
                                   kib, ranks[k].node.host, node->memory_kib);
-        bats_gpus_add(&names, ranks[k].node.gpus);
     }
-    size_t n_gpus = bats_gpus_count(names.bytes != NULL ? names.bytes : "");
-    int rc = names.failed ? bats_no_memory(err) : 0;
+    list_names(o, ranks, node->cores, &names);
+    int rc = bats_text_check(&names, err);
+    size_t n_gpus = rc == 0 ? bats_gpus_count(names.bytes) : 0;
     if (rc == 0 && n_gpus < node->gpus)
         rc = bats_error_set(
             err, BATS_EINPUT,
@@ -149,18 +170,36 @@ int bats_needs_admit(const struct bats_stock *node,
     return rc;
 }
 
+int bats_needs_admit(const struct bats_run_options *o,
+                     const struct bats_stock *node,
+                     const struct bats_hello *ranks, uint32_t n,
+                     struct bats_error *err)
+{
+    int rc = 0;
+    if (!bats_needs_any(o))
+        return 0;
+    for (uint32_t k = 0; rc == 0 && k < n; k += node->cores)
+        rc = is_node(ranks, k, n, node->cores)
+                 ? check_node(o, node, &ranks[k], err)
+                 : bats_error_set(err, BATS_EINPUT,
+                                  "its ranks are not in the order of nodes "
+                                  "(--distribution=block)");
+    return rc;
+}
+
 int bats_needs_join(const struct bats_run_options *o, struct bats_survey *s,
                     uint32_t machine, const struct bats_hello *ranks,
                     uint32_t n, struct bats_error *err)
 {
-    struct bats_text names = {0};
-    if (s->gpus == NULL)
-        return 0;
-    bats_text_add(&names, "");
-    bats_gpus_number(&names, o->gpus_per_node);
-    for (uint32_t k = 0; o->gpus_per_node == 0 && k < n; k++)
-        bats_gpus_add(&names, ranks[k].node.gpus);
-    free(s->gpus[machine]);
-    s->gpus[machine] = names.failed ? NULL : names.bytes;
-    return names.failed ? bats_no_memory(err) : 0;
+    uint32_t nodes = s->gpus != NULL ? s->n_nodes : 0;
+    for (uint32_t k = 0; k < nodes; k++) {
+        struct bats_text names = {0};
+        char **list = &s->gpus[machine * nodes + k];
+        list_names(o, &ranks[k * (n / nodes)], n / nodes, &names);
+        if (bats_text_check(&names, err) < 0)
+            return BATS_ENOMEM;
+        free(*list);
+        *list = names.bytes;
+    }
+    return 0;
 }

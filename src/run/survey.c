@@ -380,7 +380,9 @@ void bats_survey_release(struct bats_survey *survey)
     free(survey->nodes);
     free(survey->shares);
     bats_site_release(&survey->site);
-    for (uint32_t i = 0; survey->gpus && i < survey->platform.n_machines; i++)
+    for (uint32_t i = 0;
+         survey->gpus && i < survey->platform.n_machines * survey->n_nodes;
+         i++)
         free(survey->gpus[i]);
     free(survey->gpus);
     free(survey->stocks);

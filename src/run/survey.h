@@ -38,8 +38,9 @@ struct bats_survey {
     struct bats_site site;
     struct bats_platform platform;
     struct bats_stock *stocks; /* by machine, if tasks may have needs */
-    char **gpus; /* by machine: names of its GPUs, as in "0,1". Stocks and GPUs
-                  * are NULL if unknown */
+    uint32_t n_nodes;          /* of each machine, with `gpus` */
+    char **gpus; /* by machine and node: names of GPUs, as in "0,1". Stocks and
+                  * GPUs are NULL if unknown */
     bats_money budget;
     struct bats_account account; /* if `account` gives the budget */
     bool by_account;             /* it gives the budget */

@@ -46,7 +46,9 @@ test "$(sort ran | tr '\n' ' ')" = '1 2 2 2 3 2 4 2 5 one 6 one 7 one '
 ok 'tasks of several cores run on jobs that are bought'
 expect 2 buy --slots 1 --record small.bats
 grep -q 'task 1, line 2, needs 2 cores; the largest machine, fast-1, has 1 rank$' err
-expect 2 buy --slots 2 --nodes 2 --record two.bats
-grep -q 'need several cores of a node' err
-ok 'unless their jobs are too small, or of several nodes'
+ok 'unless their jobs are too small'
+rm ran
+buy --slots 3 --nodes 2 --max-jobs 1 --record two.bats
+test "$(sort ran | tr '\n' ' ')" = '1 2 2 2 3 2 4 2 5 one 6 one 7 one '
+ok 'they also run on jobs of two nodes'
 done_testing

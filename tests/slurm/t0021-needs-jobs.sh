@@ -32,6 +32,10 @@ ok 'a partition whose nodes can hold none of the tasks is not used'
 test "$(sort out | tr '\n' ',')" = \
     '1 1 200 fast,2 1 200 fast,3 1 200 fast,4 1 200 fast,5 1 200 fast,6 2 200 fast,'
 ok 'the jobs request what their tasks need, and each task has GPUs of its own'
+buy bag -p fast --slots 2 --nodes 2 --max-jobs 1 --record nodes.bats
+test "$(sort out | tr '\n' ',')" = \
+    '1 1 200 fast,2 1 200 fast,3 1 200 fast,4 1 200 fast,5 1 200 fast,6 2 200 fast,'
+ok 'likewise on a job of two nodes, where each has its own GPUs'
 buy bag -p fast --slots 2 --dry-run
 grep -q -- ' --mem=200M --gres=gpu:2 ' out
 ok 'as --dry-run says'

@@ -58,7 +58,7 @@ static void begin(struct play *p, uint32_t n_tasks, uint32_t n_nodes,
 {
     for (uint32_t i = 0; i < n_nodes; i++) {
         p->machines[i] = (struct bats_machine_spec){0, cores};
-        p->stocks[i] = (struct bats_stock){cores, 2, 100};
+        p->stocks[i] = (struct bats_stock){cores, 2, 100, 1};
     }
     p->o = (struct bats_sched_options){.policy = &bats_policy_rr,
                                        .n_tasks = n_tasks,
@@ -106,7 +106,7 @@ static void play(struct play *p)
 
 TEST(a_machine_has_room_for_as_many_as_its_scarcest_part)
 {
-    const struct bats_stock stock = {16, 4, 64};
+    const struct bats_stock stock = {16, 4, 64, 1};
     assert_int_equal(bats_need_room(&stock, &(struct bats_need){6, 0, 0, 0}),
                      2);
     assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 2, 0, 0}),
@@ -117,9 +117,13 @@ TEST(a_machine_has_room_for_as_many_as_its_scarcest_part)
                      0);
     assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 5, 0, 0}),
                      0);
-    const struct bats_stock any = {16, 0, 0};
+    const struct bats_stock any = {16, 0, 0, 0};
     assert_int_equal(bats_need_room(&any, &(struct bats_need){1, 0, 99, 0}),
                      16);
+    const struct bats_stock two = {16, 4, 64, 2};
+    assert_int_equal(bats_need_room(&two, &(struct bats_need){6, 0, 0, 0}), 4);
+    assert_int_equal(bats_need_room(&two, &(struct bats_need){17, 0, 0, 0}),
+                     0);
 }
 
 TEST(the_largest_begin_first_and_others_fill_the_gaps)

@@ -29,7 +29,7 @@ static const struct {
     [KIND_SECOND] = {"second", UINT64_C(0x6eb89c66c53aef35)},
     [KIND_JOB] = {"job", UINT64_C(0x1a27dc8ffaddefad)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xa5ffe39073eb2191)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xe00c9fb7098f9de4)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {
@@ -46,15 +46,17 @@ static void answer(struct world *w, uint32_t m, uint32_t slot)
                             .slot = slot,
                             .task = e.task,
                             .runtime = pick(w, 3000) * w->scale};
-    ev.out_of_memory = w->o.needs && ev.type == BATS_EVENT_FAILED &&
-                       chance(w, 0.5);
+    ev.out_of_memory =
+        w->o.needs && ev.type == BATS_EVENT_FAILED && chance(w, 0.5);
     if (e.cancelled && (at > 0 || chance(w, 0.7)))
         ev.type = BATS_EVENT_PREEMPTED;
     else if (chance(w, 0.03))
         ev.type = BATS_EVENT_YIELDED;
     w->all->superseded += w->results[e.task];
     memmove(&q->e[at], &q->e[at + 1], (--q->n - at) * sizeof q->e[0]);
+    w->ends = e.task;
     assert_int_equal(tell(w, ev), 0);
+    w->ends = UINT32_MAX;
 }
 
 /* The master dies, and comes back to say so. */

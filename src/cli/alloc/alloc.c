@@ -189,8 +189,8 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
     options->engine.earlier.age = a->age;
     options->silence_us = a->silence_us;
     a->joining = bats_alloc_joining;
-    a->joining.by_node = set->nodes == 1;
     a->joining.nodes = a->nodes;
+    a->options = options;
     a->joining.context = a;
     a->joining.file = a->door;
     a->joining.host = set->host;

@@ -82,10 +82,9 @@ static int admit(void *context, const struct bats_worker_job *job,
             why, BATS_ESTATE, "the job has %lu ranks instead of %lu",
             (unsigned long)job->n_ranks,
             (unsigned long)a->platform.machines[place].slots);
-    struct bats_stock node = a->nodes[a->platform.machines[place].cluster];
-    if (a->gpus_given)
-        node.gpus = 0;
-    if (bats_needs_admit(&node, job->ranks, job->n_ranks, why) < 0)
+    const struct bats_stock *node =
+        &a->nodes[a->platform.machines[place].cluster];
+    if (bats_needs_admit(a->options, node, job->ranks, job->n_ranks, why) < 0)
         return BATS_EINPUT;
     if (!lane->asked || lane->had || lane->leaves)
         return bats_error_set(why, BATS_ESTATE, "the job was not asked for");

@@ -179,8 +179,7 @@ static int choose_nodes(struct bats_alloc *a, const struct bats_settings *set,
     bool asks = most.memory_kib + options->need.memory_kib > 0 ||
                 most.gpus + options->need.gpus > 0;
     a->system->requests((const char *const *)a->more, &a->said);
-    a->gpus_given = options->gpus_per_node > 0;
-    if (a->gpus_given)
+    if (options->gpus_per_node > 0)
         a->said.gpus = options->gpus_per_node;
     for (size_t i = 0; i < a->platform.n_clusters; i++) {
         struct bats_stock kinds[KINDS];
@@ -190,6 +189,7 @@ static int choose_nodes(struct bats_alloc *a, const struct bats_settings *set,
             return n;
         a->nodes[i] = a->said;
         a->nodes[i].cores = set->slots;
+        a->nodes[i].nodes = set->nodes;
         fits[i] = bats_needs_request(options, kinds, (size_t)n, &a->nodes[i],
                                      &largest[i]);
     }

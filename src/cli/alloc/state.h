@@ -60,9 +60,9 @@ struct bats_alloc {
     char partitions[BATS_CLUSTERS_MAX][BATS_CLUSTER_NAME];
     struct bats_stock nodes[BATS_CLUSTERS_MAX]; /* what each of a job has */
     struct bats_stock said; /* the part of it that --sbatch requests */
-    bool gpus_given;        /* --gpus-per-node says how many there are */
-    double rate[BATS_CLUSTERS_MAX];       /* rate of a job, per hour */
-    uint32_t failures[BATS_CLUSTERS_MAX]; /* in a row; too many, and the
+    const struct bats_run_options *options; /* of the run */
+    double rate[BATS_CLUSTERS_MAX];         /* rate of a job, per hour */
+    uint32_t failures[BATS_CLUSTERS_MAX];   /* in a row; too many, and the
                                            * partition is */
     bool closed[BATS_CLUSTERS_MAX];
     struct bats_job_request *requests; /* by machine */

@@ -120,9 +120,10 @@ static void note_refusal(struct memory *o, const struct state *s,
 }
 
 static struct bats_position next(void *self, const struct state *s,
-                                 uint32_t machine)
+                                 uint32_t slot)
 {
     struct memory *o = self;
+    uint32_t machine = s->slots[slot].machine;
     struct bats_position task, avoided = BATS_NO_POSITION;
     uint32_t ready = bats_bag_ready(&s->bag);
     uint32_t most = ready < TASKS_MOST ? ready : TASKS_MOST;

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 
 #define NO_GROUP UINT32_MAX
+#define NO_NODE UINT32_MAX
 #define MACHINES_MOST 256 /* at most, compared for a reservation */
 /* Tasks use the slots of a machine if they leave less of these than this. */
 #define GAP 0.125
@@ -39,7 +40,7 @@ struct end {
 };
 
 struct memory {
-    uint32_t machine;        /* reserved machine, or NO_MACHINE */
+    uint32_t node;           /* reserved node, or NO_NODE */
     uint32_t group;          /* category of the waiting task */
     double urgent;           /* least weight of an urgent chain */
     double from;             /* expected start, microseconds */
@@ -139,9 +140,9 @@ static int by_rest(const void *a, const void *b)
 }
 
 static uint32_t list_ends(const struct memory *f, const struct state *s,
-                          uint32_t machine)
+                          uint32_t node)
 {
-    const struct machine *m = &s->machines[machine];
+    const struct needs_node *m = &s->needs.nodes[node];
     uint32_t n = 0;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         if (s->slots[i].n_tasks > 0)
@@ -151,68 +152,77 @@ static uint32_t list_ends(const struct memory *f, const struct state *s,
     return n;
 }
 
-/* Microseconds until the machine has room for the need; sets `free` to what is
+/* Microseconds until the node has room for the need; sets `free` to what is
  * free then. */
 static double wait_for(const struct memory *f, const struct state *s,
-                       uint32_t machine, const struct bats_need *need,
+                       uint32_t node, const struct bats_need *need,
                        struct bats_stock *free)
 {
-    *free = s->needs.free[machine];
-    if (need_fits_in(s, machine, free, need))
+    *free = s->needs.nodes[node].free;
+    if (need_fits_in(s, node, free, need))
         return 0;
-    uint32_t n = list_ends(f, s, machine);
+    uint32_t n = list_ends(f, s, node);
     for (uint32_t i = 0; i < n; i++) {
         need_count(free, f->ends[i].need, 1);
-        if (need_fits_in(s, machine, free, need))
+        if (need_fits_in(s, node, free, need))
             return f->ends[i].rest;
     }
     return INFINITY;
 }
 
-static bool is_usable(const struct state *s, uint32_t machine)
+static bool is_usable(const struct state *s, uint32_t node)
 {
-    const struct machine *m = &s->machines[machine];
+    const struct machine *m = &s->machines[s->needs.nodes[node].machine];
     return m->state == MACHINE_ACTIVE && !m->marked && !m->quarantined;
 }
 
-/* The machine has an idle slot, so the pass is about to ask it. */
-static bool is_about_to_be_asked(const struct state *s, uint32_t machine)
+/* The node has an idle slot, so the pass is about to ask it. */
+static bool is_about_to_be_asked(const struct state *s, uint32_t node)
 {
-    const struct machine *m = &s->machines[machine];
+    const struct needs_node *m = &s->needs.nodes[node];
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         if (s->slots[i].is_idle)
             return true;
     return false;
 }
 
-static void reserve(struct memory *f, const struct state *s, uint32_t group)
+/* Compares this node with the best so far. False: it has room already. */
+static bool compare(struct memory *f, const struct state *s, uint32_t node,
+                    uint32_t group, double *soonest)
 {
     const struct bats_need *need = &s->needs.list[group];
     struct bats_stock free;
+    if (!is_usable(s, node))
+        return true;
+    double wait = wait_for(f, s, node, need, &free);
+    if (wait <= 0 && is_about_to_be_asked(s, node))
+        return false;
+    if (wait <= 0 || wait >= *soonest)
+        return true;
+    *soonest = wait;
+    f->node = node;
+    f->group = group;
+    f->from = (double)s->now + wait;
+    f->spare = free;
+    need_count(&f->spare, need, -1);
+    return true;
+}
+
+static void reserve(struct memory *f, const struct state *s, uint32_t group)
+{
     double soonest = INFINITY;
-    for (uint32_t i = 0; i < s->n_held && i < MACHINES_MOST; i++) {
-        uint32_t id = s->held[i];
-        if (!is_usable(s, id))
-            continue;
-        double wait = wait_for(f, s, id, need, &free);
-        if (wait <= 0 && is_about_to_be_asked(s, id)) {
-            f->machine = NO_MACHINE;
-            return;
-        }
-        if (wait <= 0 || wait >= soonest)
-            continue;
-        soonest = wait;
-        f->machine = id;
-        f->group = group;
-        f->from = (double)s->now + wait;
-        f->spare = free;
-        need_count(&f->spare, need, -1);
-    }
+    for (uint32_t i = 0; i < s->n_held && i < MACHINES_MOST; i++)
+        for (uint32_t node = s->needs.first[s->held[i]];
+             node < s->needs.first[s->held[i] + 1]; node++)
+            if (!compare(f, s, node, group, &soonest)) {
+                f->node = NO_NODE;
+                return;
+            }
 }
 
 static bool is_valid(const struct memory *f, const struct state *s)
 {
-    return f->machine != NO_MACHINE && is_usable(s, f->machine) &&
+    return f->node != NO_NODE && is_usable(s, f->node) &&
            s->bag.groups[f->group].n_ready > 0;
 }
 
@@ -220,37 +230,38 @@ static bool ends_before(const struct memory *f, const struct state *s,
                         uint32_t group)
 {
     uint32_t task = s->bag.index[bats_bag_top(&s->bag, group).i];
-    double time = task_runtime(s, task, s->machines[f->machine].cluster);
+    double time = task_runtime(
+        s, task, s->machines[s->needs.nodes[f->node].machine].cluster);
     return time > 0 && (double)s->now + time <= f->from;
 }
 
 /* A task of the category does not delay the reservation. */
 static bool leaves_room(const struct memory *f, const struct state *s,
-                        uint32_t machine, uint32_t group)
+                        uint32_t node, uint32_t group)
 {
-    return machine != f->machine || group == f->group ||
-           ends_before(f, s, group) ||
-           need_fits_in(s, machine, &f->spare, &s->needs.list[group]);
+    return node != f->node || group == f->group || ends_before(f, s, group) ||
+           need_fits_in(s, node, &f->spare, &s->needs.list[group]);
 }
 
 /* ---- the advisor ---- */
 
-/* Category whose task the machine gets, or NO_GROUP; `waits`: the first one
+/* Category whose task the node gets, or NO_GROUP; `waits`: the first one
  * that needs more room there. */
 static uint32_t choose(const struct memory *f, const struct state *s,
-                       uint32_t machine, uint32_t *waits)
+                       uint32_t node, uint32_t *waits)
 {
+    uint32_t machine = s->needs.nodes[node].machine;
     uint32_t best = NO_GROUP, avoided = NO_GROUP;
     *waits = NO_GROUP;
     for (uint32_t g = 0; g < s->bag.n_groups; g++) {
         if (s->bag.groups[g].n_ready == 0)
             continue;
         struct bats_position task = bats_bag_top(&s->bag, g);
-        bool fits = need_fits(s, machine, &s->needs.list[g]);
+        bool fits = need_fits(s, node, &s->needs.list[g]);
         uint32_t *first = !fits                               ? waits
                           : s->tasks[task.i].avoid == machine ? &avoided
                                                               : &best;
-        if (fits ? leaves_room(f, s, machine, g)
+        if (fits ? leaves_room(f, s, node, g)
                  : bats_need_room(&s->needs.spec[machine], &s->needs.list[g]) >
                        0)
             if (before(f, s, g, *first))
@@ -261,24 +272,24 @@ static uint32_t choose(const struct memory *f, const struct state *s,
 }
 
 static struct bats_position next(void *self, const struct state *s,
-                                 uint32_t machine)
+                                 uint32_t slot)
 {
     struct memory *f = self;
-    uint32_t waits;
+    uint32_t waits, node = node_of(s, slot);
     f->urgent = s->bag.priority ? URGENT * weight_left(s) : INFINITY;
     if (!is_valid(f, s))
-        f->machine = NO_MACHINE;
-    uint32_t group = choose(f, s, machine, &waits);
-    if (waits != NO_GROUP && f->machine == NO_MACHINE &&
+        f->node = NO_NODE;
+    uint32_t group = choose(f, s, node, &waits);
+    if (waits != NO_GROUP && f->node == NO_NODE &&
         (group == NO_GROUP || before(f, s, waits, group))) {
         reserve(f, s, waits);
-        group = choose(f, s, machine, &waits);
+        group = choose(f, s, node, &waits);
     }
     if (group == NO_GROUP)
         return BATS_NO_POSITION;
-    if (machine == f->machine && group == f->group)
-        f->machine = NO_MACHINE;
-    else if (machine == f->machine && !ends_before(f, s, group))
+    if (node == f->node && group == f->group)
+        f->node = NO_NODE;
+    else if (node == f->node && !ends_before(f, s, group))
         need_count(&f->spare, &s->needs.list[group], -1);
     return bats_bag_top(&s->bag, group);
 }
@@ -290,8 +301,8 @@ static bool reservation(const void *self, const struct state *s,
     if (!is_valid(f, s))
         return false;
     struct bats_position task = bats_bag_top(&s->bag, f->group);
-    *r = (struct bats_reservation){f->machine, s->bag.index[task.i],
-                                   (bats_time)f->from};
+    *r = (struct bats_reservation){s->needs.nodes[f->node].machine,
+                                   s->bag.index[task.i], (bats_time)f->from};
     return true;
 }
 
@@ -303,7 +314,7 @@ static int init(void *self, const struct state *s,
     (void)s;
     for (uint32_t i = 0; i < o->n_machines; i++)
         most = o->machines[i].slots > most ? o->machines[i].slots : most;
-    f->machine = NO_MACHINE;
+    f->node = NO_NODE;
     f->ends = malloc(most * sizeof *f->ends);
     return f->ends ? 0 : bats_no_memory(err);
 }

@@ -12,10 +12,10 @@ struct order {
     /* A pass over idle slots begins: cached state may be stale. NULL: nothing
      * is cached. */
     void (*begin)(void *self);
-    /* The machine's next task; BATS_NO_POSITION: the next tasks are for other
+    /* The slot's next task; BATS_NO_POSITION: the next tasks are for other
      * machines. The bag must not be empty. */
     struct bats_position (*next)(void *self, const struct state *s,
-                                 uint32_t machine);
+                                 uint32_t slot);
     /* In this pass, until another slot stops being idle, any machine of the
      * cluster would get BATS_NO_POSITION. NULL: never known. */
     bool (*refuses)(const void *self, const struct state *s, uint32_t cluster);

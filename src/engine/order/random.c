@@ -10,9 +10,10 @@
 #define LOOK_AHEAD 4
 
 static struct bats_position next(void *self, const struct state *s,
-                                 uint32_t machine)
+                                 uint32_t slot)
 {
     (void)self;
+    uint32_t machine = s->slots[slot].machine;
     uint32_t ready = bats_bag_ready(&s->bag);
     uint32_t look = ready < LOOK_AHEAD ? ready : LOOK_AHEAD;
     for (uint32_t behind = 0; behind < look; behind++) {

@@ -239,7 +239,7 @@ struct bats_position sampling_give(struct sampling *p, const struct state *s,
         return BATS_NO_POSITION;
     const struct task *t = &s->tasks[wanted->task.i];
     if (s->needs.list &&
-        !need_fits(s, s->slots[slot].machine, need_of(s, wanted->task)))
+        !need_fits(s, node_of(s, slot), need_of(s, wanted->task)))
         return BATS_NO_POSITION;
     if (t->slot != NO_SLOT && t->cancelled &&
         !bats_bag_has_result(&s->bag, wanted->task))

@@ -1,6 +1,6 @@
 /* graph: see bats/graph.h. */
-#include "bats/estimate.h"
 #include "bats/graph.h"
+#include "bats/estimate.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,11 @@
 
 static const struct bats_need one_core = {.cores = 1};
 
+static uint32_t n_nodes(const struct bats_stock *machine)
+{
+    return machine->nodes > 1 ? machine->nodes : 1;
+}
+
 uint32_t bats_need_room(const struct bats_stock *machine,
                         const struct bats_need *need)
 {
@@ -23,7 +28,7 @@ uint32_t bats_need_room(const struct bats_stock *machine,
     if (need->memory_kib > 0 && machine->memory_kib > 0 &&
         machine->memory_kib / need->memory_kib < room)
         room = machine->memory_kib / need->memory_kib;
-    return (uint32_t)room;
+    return (uint32_t)room * n_nodes(machine);
 }
 
 struct bats_stock needs_stock(const struct bats_sched_options *o, uint32_t id)
@@ -39,7 +44,8 @@ static double share(const struct state *s, const struct bats_need *need)
     double slots = 0, room = 0;
     for (uint32_t i = 0; i < s->n_machines; i++) {
         uint32_t n = bats_need_room(&s->needs.spec[i], need);
-        slots += n > 0 ? s->needs.spec[i].cores : 0;
+        slots +=
+            n > 0 ? s->needs.spec[i].cores * n_nodes(&s->needs.spec[i]) : 0;
         room += n;
     }
     return room > 0 ? slots / room : need->cores;
@@ -52,6 +58,34 @@ static uint64_t lowest(uint64_t bits, uint32_t n)
     for (; n > 0; n--)
         left &= left - 1;
     return bits ^ left;
+}
+
+/* False: out of memory. */
+static bool make_nodes(struct needs *n, const struct bats_sched_options *o)
+{
+    uint32_t all = 0, slot = 0;
+    n->spec = malloc(o->n_machines * sizeof *n->spec);
+    n->first = malloc((o->n_machines + (size_t)1) * sizeof *n->first);
+    for (uint32_t i = 0; n->spec && n->first && i < o->n_machines; i++) {
+        n->spec[i] = needs_stock(o, i);
+        n->first[i] = all;
+        all += n_nodes(&n->spec[i]);
+    }
+    n->nodes = malloc(all * sizeof *n->nodes);
+    if (!n->spec || !n->first || !n->nodes)
+        return false;
+    n->first[o->n_machines] = all;
+    for (uint32_t i = 0; i < o->n_machines; i++) {
+        uint32_t slots = o->machines[i].slots / n_nodes(&n->spec[i]);
+        for (uint32_t k = n->first[i]; k < n->first[i + 1]; k++, slot += slots)
+            n->nodes[k] = (struct needs_node){
+                .machine = i,
+                .first_slot = slot,
+                .n_slots = slots,
+                .free = n->spec[i],
+                .free_gpus = lowest(UINT64_MAX, n->spec[i].gpus)};
+    }
+    return true;
 }
 
 int needs_init(struct state *s, const struct bats_sched_options *o)
@@ -67,20 +101,13 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
     n->list = calloc(room, sizeof *n->list);
     n->more = malloc(room * sizeof *n->more);
     n->share = malloc(room * sizeof *n->share);
-    n->spec = malloc(o->n_machines * sizeof *n->spec);
-    n->free = malloc(o->n_machines * sizeof *n->free);
-    n->free_gpus = malloc(o->n_machines * sizeof *n->free_gpus);
     n->gpus = calloc(n_slots, sizeof *n->gpus);
     n->lead = malloc(n_slots * sizeof *n->lead);
-    if (!n->of || !n->list || !n->more || !n->share || !n->spec || !n->free ||
-        !n->free_gpus || !n->gpus || !n->lead)
+    if (!n->of || !n->list || !n->more || !n->share || !n->gpus || !n->lead ||
+        !make_nodes(n, o))
         return BATS_ENOMEM;
     memcpy(n->of, o->category, o->n_tasks * sizeof *n->of);
     memcpy(n->list, o->needs, o->n_categories * sizeof *n->list);
-    for (uint32_t i = 0; i < o->n_machines; i++) {
-        n->spec[i] = n->free[i] = needs_stock(o, i);
-        n->free_gpus[i] = lowest(UINT64_MAX, n->spec[i].gpus);
-    }
     for (uint32_t i = 0; i < o->n_categories; i++) {
         n->share[i] = share(s, &n->list[i]);
         n->more[i] = o->more ? o->more[i] : (uint16_t)i;
@@ -129,8 +156,8 @@ void needs_release(struct state *s)
     free(s->needs.more);
     free(s->needs.share);
     free(s->needs.spec);
-    free(s->needs.free);
-    free(s->needs.free_gpus);
+    free(s->needs.first);
+    free(s->needs.nodes);
     free(s->needs.gpus);
     free(s->needs.lead);
 }
@@ -142,18 +169,26 @@ const struct bats_need *need_of(const struct state *s,
                          : &one_core;
 }
 
-bool need_fits_in(const struct state *s, uint32_t machine,
+uint32_t node_of(const struct state *s, uint32_t slot)
+{
+    uint32_t id = s->slots[slot].machine;
+    const struct needs_node *first = &s->needs.nodes[s->needs.first[id]];
+    return s->needs.first[id] + (slot - first->first_slot) / first->n_slots;
+}
+
+bool need_fits_in(const struct state *s, uint32_t node,
                   const struct bats_stock *free, const struct bats_need *need)
 {
+    uint32_t machine = s->needs.nodes[node].machine;
     return need->cores <= free->cores && need->gpus <= free->gpus &&
            (s->needs.spec[machine].memory_kib == 0 ||
             need->memory_kib <= free->memory_kib);
 }
 
-bool need_fits(const struct state *s, uint32_t machine,
+bool need_fits(const struct state *s, uint32_t node,
                const struct bats_need *need)
 {
-    return need_fits_in(s, machine, &s->needs.free[machine], need);
+    return need_fits_in(s, node, &s->needs.nodes[node].free, need);
 }
 
 void need_count(struct bats_stock *free, const struct bats_need *need,
@@ -199,7 +234,7 @@ static bool all_free(const struct state *s, uint32_t first, uint32_t n)
 /* First of n free neighbouring slots that include `slot`, or NO_SLOT. */
 static uint32_t find_row(const struct state *s, uint32_t slot, uint32_t n)
 {
-    const struct machine *m = &s->machines[s->slots[slot].machine];
+    const struct needs_node *m = &s->needs.nodes[node_of(s, slot)];
     uint32_t end = m->first_slot + m->n_slots;
     uint32_t first = slot - m->first_slot < n ? m->first_slot : slot - n + 1;
     for (; first <= slot && first + n <= end; first++)
@@ -223,12 +258,12 @@ static void hold(struct state *s, uint32_t slot, uint32_t lead)
 uint32_t needs_take(struct state *s, uint32_t slot, struct bats_position task)
 {
     const struct bats_need *need = need_of(s, task);
-    uint32_t id = s->slots[slot].machine, n = need->cores;
-    uint32_t at = find_row(s, slot, n);
-    assert(need_fits(s, id, need) && slot_is_free(s, slot));
-    need_count(&s->needs.free[id], need, -1);
+    struct needs_node *node = &s->needs.nodes[node_of(s, slot)];
+    uint32_t n = need->cores, at = find_row(s, slot, n);
+    assert(need_fits(s, node_of(s, slot), need) && slot_is_free(s, slot));
+    need_count(&node->free, need, -1);
     if (at == NO_SLOT)
-        for (at = s->machines[id].first_slot; !slot_is_free(s, at);)
+        for (at = node->first_slot; !slot_is_free(s, at);)
             at++;
     const uint32_t lead = at;
     for (uint32_t others = n - 1; others > 0; at++)
@@ -237,20 +272,20 @@ uint32_t needs_take(struct state *s, uint32_t slot, struct bats_position task)
             others--;
         }
     hold(s, slot, lead);
-    s->needs.gpus[lead] = lowest(s->needs.free_gpus[id], need->gpus);
-    s->needs.free_gpus[id] ^= s->needs.gpus[lead];
+    s->needs.gpus[lead] = lowest(node->free_gpus, need->gpus);
+    node->free_gpus ^= s->needs.gpus[lead];
     return lead;
 }
 
 void needs_give_back(struct state *s, uint32_t lead, struct bats_position task)
 {
-    uint32_t id = s->slots[lead].machine;
-    struct machine *m = &s->machines[id];
-    need_count(&s->needs.free[id], need_of(s, task), 1);
-    s->needs.free_gpus[id] ^= s->needs.gpus[lead];
+    struct needs_node *node = &s->needs.nodes[node_of(s, lead)];
+    struct machine *m = &s->machines[node->machine];
+    need_count(&node->free, need_of(s, task), 1);
+    node->free_gpus ^= s->needs.gpus[lead];
     s->needs.gpus[lead] = 0;
     s->needs.lead[lead] = NO_SLOT;
-    for (uint32_t i = lead + 1; i < m->first_slot + m->n_slots; i++) {
+    for (uint32_t i = lead + 1; i < node->first_slot + node->n_slots; i++) {
         if (s->needs.lead[i] != lead)
             continue;
         s->needs.lead[i] = NO_SLOT;

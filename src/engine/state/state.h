@@ -115,16 +115,22 @@ struct idle {
 };
 
 /* The needs of tasks. */
+struct needs_node {
+    uint32_t machine, first_slot, n_slots;
+    struct bats_stock free; /* resources that no task holds */
+    uint64_t free_gpus;     /* bits */
+};
+
 struct needs {
     uint16_t *of;           /* by task: its category */
     struct bats_need *list; /* by category; NULL: one slot each */
     uint16_t *more; /* by category: the next one after running out of memory,
                        or itself */
     double *share;  /* by category: share of a machine's slots per task */
-    struct bats_stock *spec, *free; /* by machine: its resources, and the free
-                                       ones */
-    uint64_t *free_gpus;            /* by machine: bits of the free GPUs */
-    uint64_t *gpus;                 /* by slot: bits of its task's GPUs */
+    struct bats_stock *spec; /* by machine */
+    uint32_t *first;         /* by machine: its first node; and the end */
+    struct needs_node *nodes;
+    uint64_t *gpus; /* by slot: bits of its task's GPUs */
     uint32_t *lead; /* by slot: the slot whose task holds it, or NO_SLOT */
 };
 
@@ -281,20 +287,20 @@ void levels_left(const struct state *s, struct bats_levels *levels);
 const struct bats_need *need_of(const struct state *s,
                                 struct bats_position task);
 
-/* The machine has room for the need now. Only where tasks have needs. */
-bool need_fits(const struct state *s, uint32_t machine,
+/* Where tasks have needs. The node of a slot; whether a node has room for the
+ * need now; and whether it has if only `free` is left of it. */
+uint32_t node_of(const struct state *s, uint32_t slot);
+bool need_fits(const struct state *s, uint32_t node,
                const struct bats_need *need);
+bool need_fits_in(const struct state *s, uint32_t node,
+                  const struct bats_stock *free, const struct bats_need *need);
 
-/* The machine has room for the task, which may need just a slot. */
-static inline bool task_has_room(const struct state *s, uint32_t machine,
+/* The slot's node has room for the task, which may need just a slot. */
+static inline bool task_has_room(const struct state *s, uint32_t slot,
                                  struct bats_position task)
 {
-    return !s->needs.list || need_fits(s, machine, need_of(s, task));
+    return !s->needs.list || need_fits(s, node_of(s, slot), need_of(s, task));
 }
-
-/* The same if only `free` is left of the machine. */
-bool need_fits_in(const struct state *s, uint32_t machine,
-                  const struct bats_stock *free, const struct bats_need *need);
 
 /* Takes the need from `free` (sign -1), or gives it back (1). */
 void need_count(struct bats_stock *free, const struct bats_need *need,

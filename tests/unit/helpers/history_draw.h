@@ -152,12 +152,15 @@ static void add_needs(struct world *w)
         uint32_t slots = w->machines[i].slots;
         widest = slots > w->machines[widest].slots ? i : widest;
         w->stocks[i] = (struct bats_stock){slots, counts ? pick(w, 4) : 0,
-                                           chance(w, 0.7) ? 100 : 0};
+                                           chance(w, 0.7) ? 100 : 0, 1};
     }
     for (uint32_t i = 0; i < w->o.n_machines; i++)
         if (w->o.policy == &bats_policy_expert) { /* all fit on all machines */
             w->machines[i].slots = w->machines[widest].slots;
             w->stocks[i] = w->stocks[widest];
+        } else if (i != widest && w->stocks[i].cores % 2 == 0) {
+            w->stocks[i].cores /= 2; /* two nodes */
+            w->stocks[i].nodes = 2;
         }
     const struct bats_stock *most = &w->stocks[widest];
     w->o.n_categories = 1 + pick(w, CATEGORIES);
@@ -220,6 +223,7 @@ static void make_world(struct world *w, unsigned long seed)
                         .all = w->all,
                         .finds = w->finds,
                         .leases = w->leases,
+                        .ends = UINT32_MAX,
                         .scale = 1};
     gsl_rng *rng = w->rng;
     gsl_rng_set(rng, seed);

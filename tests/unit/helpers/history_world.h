@@ -83,7 +83,8 @@ struct world {
     bool punctual; /* every tick comes exactly when it is wanted */
     struct queue queue[MACHINES][WIDEST];
     uint64_t n_executions;
-    bool finds;              /* machines run tasks that nobody told them
+    uint32_t ends; /* the task whose end is being told; or UINT32_MAX */
+    bool finds;    /* machines run tasks that nobody told them
                                       to run */
     uint32_t pending_before; /* the event */
     bool sampling;           /* tasks may run for their runtime alone */

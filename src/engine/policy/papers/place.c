@@ -61,7 +61,7 @@ struct place {
     double *free;            /* by slot: time when free; INFINITY: not
                                offered */
     uint32_t *slots;         /* all heaps */
-    struct bats_stock *room; /* by machine: not placed in the round; NULL:
+    struct bats_stock *room; /* by node: not placed in the round; NULL:
                                 tasks need just a slot */
     struct offered offered[OFFERS];
     double *category_cost; /* by category: least cost of a task in the round;
@@ -386,7 +386,8 @@ static bool may_take(const struct place *p, const struct state *s,
         return isfinite(p->free[slot]);
     const struct bats_need *need = need_of(s, task);
     return slot_is_free(s, slot)
-               ? need_fits_in(s, id, &p->room[id], need)
+               ? need_fits_in(s, node_of(s, slot), &p->room[node_of(s, slot)],
+                              need)
                : bats_need_room(&s->needs.spec[id], need) > 0;
 }
 
@@ -602,7 +603,7 @@ static void keep_room(struct place *p, const struct state *s, uint32_t slot,
 {
     if (!p->room || p->keeps || need_of(s, task)->cores == 1)
         return;
-    p->room[s->slots[slot].machine].cores = 0;
+    p->room[node_of(s, slot)].cores = 0;
     p->keeps = true;
 }
 
@@ -613,8 +614,8 @@ static void make_round(struct place *p, const struct state *s)
     p->is_late = p->is_dear = p->keeps = false;
     if (idle == 0)
         return;
-    if (p->room)
-        memcpy(p->room, s->needs.free, s->n_machines * sizeof *p->room);
+    for (uint32_t k = 0; p->room && k < s->needs.first[s->n_machines]; k++)
+        p->room[k] = s->needs.nodes[k].free;
     count_money(p, s);
     gather(p, s);
     for (uint32_t i = 0; i < n && idle > 0 && refused < REFUSED; i++) {
@@ -633,8 +634,7 @@ static void make_round(struct place *p, const struct state *s)
             continue;
         }
         if (p->room)
-            need_count(&p->room[s->slots[slot].machine], need_of(s, r.task),
-                       -1);
+            need_count(&p->room[node_of(s, slot)], need_of(s, r.task), -1);
         p->answer[slot] = r.task;
         p->turn = (r.workflow + 1) % place_workflows(s);
         idle--;
@@ -710,7 +710,7 @@ int place_init(void *self, const struct state *s,
     p->example = calloc(s->known.categories.n, sizeof *p->example);
     p->answer = calloc(s->n_slots, sizeof *p->answer);
     if (s->needs.list)
-        p->room = calloc(s->n_machines, sizeof *p->room);
+        p->room = calloc(s->needs.first[s->n_machines], sizeof *p->room);
     if (p->rule.latest && p->rule.price && p->least && p->ready && p->money &&
         (p->room || !s->needs.list) && p->free && p->slots &&
         p->category_cost && p->example && p->answer &&

@@ -517,8 +517,7 @@ static struct bats_position next(void *self, const struct state *s,
          (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE;
          i++) {
         struct bats_position task = x->tasks[number].task;
-        if (!is_startable(s, task) ||
-            !task_has_room(s, s->slots[slot].machine, task))
+        if (!is_startable(s, task) || !task_has_room(s, slot, task))
             continue;
         instances_send(&x->instances, pool, i, s->now);
         return task;
