@@ -99,7 +99,6 @@ TEST(munge_leaves_no_secret_in_the_file)
 static void refused(const char *text, const char *because)
 {
     struct bats_door door;
-    struct bats_error err = {0};
     write_text(path, text);
     assert_int_equal(chmod(path, 0600), 0);
     assert_int_equal(bats_door_read(path, &door, &err), BATS_EINPUT);

@@ -11,7 +11,6 @@ static const char path[] = "bag";
 static struct bats_bagfile *load(const char *text)
 {
     struct bats_bagfile *bag = NULL;
-    struct bats_error err = {0, ""};
     write_text(path, text);
     assert_ok(bats_bagfile_load(path, &bag, &err));
     return bag;
@@ -34,7 +33,6 @@ static void expect_command(const struct bats_bagfile *bag, uint32_t i,
 static void refuse_bytes(const char *text, size_t length, const char *expected)
 {
     struct bats_bagfile *bag = NULL;
-    struct bats_error err = {0, ""};
     write_bytes(path, text, length);
     if (bats_bagfile_load(path, &bag, &err) != BATS_EINPUT)
         fail_msg("accepted, but not: %s", expected);

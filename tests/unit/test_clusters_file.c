@@ -6,7 +6,6 @@
 static void refuse_bytes(const char *text, size_t length, const char *expected)
 {
     struct bats_clusters_file *file = NULL;
-    struct bats_error err = {0, ""};
     write_bytes(clusters_path, text, length);
     if (bats_clusters_file_load(clusters_path, 0, &file, &err) == 0)
         fail_msg("accepted, but not: %s", expected);
@@ -94,7 +93,6 @@ TEST(a_charge_per_hour_is_charged_by_the_window)
 TEST(a_window_below_the_minimum_is_refused)
 {
     struct bats_clusters_file *file = NULL;
-    struct bats_error err = {0, ""};
     refuse("[run]\nwindow = 10m\nminimum = 15m\n[cluster a]\ncharge = 1\n",
            ":3: a window of 10m is shorter than 15m, the shortest that is "
            "charged");
@@ -349,7 +347,6 @@ TEST(files_that_cannot_be_read_are_refused)
 TEST(a_text_is_read_as_a_file)
 {
     struct bats_clusters_file *file = NULL;
-    struct bats_error err = {0, ""};
     assert_ok(bats_clusters_text_load("[cluster x]\ncharge = 2\n", "here", 0,
                                       &file, &err));
     assert_int_equal(file->n_sections, 1);

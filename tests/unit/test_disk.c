@@ -47,8 +47,8 @@ struct world {
 
 static void tell(struct world *w, struct bats_event event)
 {
-    must(bats_journal_handle(&w->journal, w->sched, w->now, &event, &err),
-         &err);
+    assert_ok(
+        bats_journal_handle(&w->journal, w->sched, w->now, &event, &err));
 }
 
 static void obey(struct world *w, const struct bats_command *c)
@@ -120,7 +120,7 @@ static void end_task(struct world *w, uint32_t machine)
         .outcome = done ? BATS_RECORD_RESULT : BATS_RECORD_PREEMPTED,
         .stream = -1,
     };
-    must(bats_record_attempt(w->record, w->now, &attempt, &err), &err);
+    assert_ok(bats_record_attempt(w->record, w->now, &attempt, &err));
 }
 
 /* One thing that happens: the end of a task, or time goes by. */
@@ -201,7 +201,7 @@ static struct bill play(void)
         return bill;
     }
     bill.began = true;
-    must(bats_sched_create(&engine, &w.sched, &err), &err);
+    assert_ok(bats_sched_create(&engine, &w.sched, &err));
     w.journal = (struct bats_journal){.record = w.record,
                                       .sync_us = BATS_SECOND,
                                       .sync_events = 5,
@@ -235,8 +235,8 @@ static void check(const struct bill *bill)
     char ledger[64];
     if (!bill->began)
         return; /* it said so and has charged nothing */
-    must(bats_view_open(PATH, &view, &err), &err);
-    must(bats_view_status(view, &st, &err), &err);
+    assert_ok(bats_view_open(PATH, &view, &err));
+    assert_ok(bats_view_status(view, &st, &err));
     bats_view_close(view);
     assert_int_equal(st.charged, b->charged);
     assert_int_equal(st.done, b->done);

@@ -7,7 +7,6 @@
 static void expect(const char *text, const char *expected)
 {
     struct bats_hostlist list;
-    struct bats_error err = {0, ""};
     if (bats_hostlist_expand(text, &list, &err))
         fail_msg("%s: %s", text, err.text);
     char names[1024] = "";
@@ -76,7 +75,6 @@ TEST(garbled_lists_are_refused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bats_hostlist list;
-        struct bats_error err = {0, ""};
         if (bats_hostlist_expand(cases[i].text, &list, &err) != BATS_EINPUT)
             fail_msg("'%s' is accepted", cases[i].text);
         if (!strstr(err.text, cases[i].why))

@@ -61,8 +61,8 @@ static void start(int64_t sync_us, uint64_t sync_events)
 
     assert_int_equal(mkdir("disk", 0777), 0);
     record = open_with_tasks(N_TASKS);
-    must(bats_record_begin(record, &session, &err), &err);
-    must(bats_sched_create(&options, &sched, &err), &err);
+    assert_ok(bats_record_begin(record, &session, &err));
+    assert_ok(bats_sched_create(&options, &sched, &err));
     journal = (struct bats_journal){
         .record = record, .sync_us = sync_us, .sync_events = sync_events};
 }
@@ -82,9 +82,8 @@ static uint32_t happen(int64_t now_us, const struct bats_event *event)
     size_t at = 0;
     uint32_t task = BATS_NO_TASK;
 
-    must(bats_journal_handle(&journal, sched, now_us, event, &err), &err);
+    assert_ok(bats_journal_handle(&journal, sched, now_us, event, &err));
     int rc = bats_journal_commit(&journal, sched, now_us, now_us, &err);
-    must(rc, &err);
     assert_int_equal(rc, 1);
     while (bats_journal_next(&journal, true, &at, &command))
         if (command.type == BATS_COMMAND_RUN)

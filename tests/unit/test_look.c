@@ -51,14 +51,14 @@ static void command(struct bats_record *r, bats_time now,
                     enum bats_command_type type, uint32_t machine)
 {
     struct bats_command c = {.type = type, .machine = machine};
-    must(bats_record_command(r, now, &c, &err), &err);
+    assert_ok(bats_record_command(r, now, &c, &err));
 }
 
 static void event(struct bats_record *r, bats_time now,
                   enum bats_event_type type, uint32_t machine)
 {
     struct bats_event e = {.type = type, .machine = machine};
-    must(bats_record_event(r, now, &e, &err), &err);
+    assert_ok(bats_record_event(r, now, &e, &err));
 }
 
 /* fast-1 was parked after an hour, slow-1 is held and runs task 5, fast-2 is
@@ -83,23 +83,20 @@ static struct bats_record *make_record(bats_money budget)
     for (uint32_t m = 0; m < 3; m++) {
         event(r, 0, BATS_EVENT_JOINED, m);
         command(r, 0, BATS_COMMAND_ACQUIRE, m);
-        must(
-            bats_record_charge(r, 0, m, (m == 1 ? 3 : 8) * BATS_UNIT, 0, &err),
-            &err);
+        assert_ok(bats_record_charge(r, 0, m, (m == 1 ? 3 : 8) * BATS_UNIT, 0,
+                                     &err));
     }
     run_task(r, 0, 0, 0, 3);
     run_task(r, BATS_SECOND, 1, 1, 0);
-    must(bats_record_notice(r, BATS_MINUTE, 2, UINT32_MAX, "it is silent",
-                            &err),
-         &err);
+    assert_ok(bats_record_notice(r, BATS_MINUTE, 2, UINT32_MAX, "it is silent",
+                                 &err));
     event(r, BATS_MINUTE, BATS_EVENT_LOST, 2);
-    must(bats_record_decision(r, &decision, &err), &err);
+    assert_ok(bats_record_decision(r, &decision, &err));
     command(r, BATS_HOUR, BATS_COMMAND_PARK, 0);
-    must(bats_record_charge(r, BATS_HOUR, 1, 3 * BATS_UNIT, BATS_UNIT / 2,
-                            &err),
-         &err);
-    must(bats_record_command(r, BATS_HOUR, &run, &err), &err);
-    must(bats_record_commit(r, &err), &err);
+    assert_ok(bats_record_charge(r, BATS_HOUR, 1, 3 * BATS_UNIT, BATS_UNIT / 2,
+                                 &err));
+    assert_ok(bats_record_command(r, BATS_HOUR, &run, &err));
+    assert_ok(bats_record_commit(r, &err));
     return r;
 }
 
@@ -246,10 +243,9 @@ TEST_IN_DIRECTORY(numbers_are_those_of_the_record_whatever_their_size)
                      " WHERE task = 1",
                      (long long)x, (long long)x);
             ask(PATH, sql);
-            must(bats_view_open(PATH, &v, &err), &err);
-            must(bats_view_tasks(v, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0,
-                                 &err),
-                 &err);
+            assert_ok(bats_view_open(PATH, &v, &err));
+            assert_ok(bats_view_tasks(v, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0,
+                                      &err));
             assert_int_equal(bats_view_next_task(v, &t, &err), 1);
             assert_true(t.wall_us == x && t.cpu_us == -x);
             assert_string_equal(t.host, "f1");
@@ -266,7 +262,7 @@ TEST_IN_DIRECTORY(an_expression_calls_no_function_of_ours)
     static const char *const expressions[] = {NULL, "take(1)", "text(1) = 1"};
     struct bats_view *v;
     bats_record_abandon(make_record(600 * BATS_UNIT));
-    must(bats_view_open(PATH, &v, &err), &err);
+    assert_ok(bats_view_open(PATH, &v, &err));
     for (int i = 0; i < 3; i++) {
         int rc = bats_view_tasks(v, NULL, 0, expressions[i],
                                  BATS_VIEW_BY_NUMBER, 0, &err);
@@ -288,10 +284,10 @@ static void make_odd_record(void)
     enum { N = sizeof walls / sizeof *walls };
     struct bats_record_attempt a = {.attempt = 1, .stream = -1};
     struct bats_record *r;
-    must(bats_record_open(PATH, &r, &err), &err);
+    assert_ok(bats_record_open(PATH, &r, &err));
     for (uint32_t i = 0; i < N; i++)
-        must(bats_record_task(r, i, i + 1, commands[i], &err), &err);
-    must(bats_record_match(r, &err), &err);
+        assert_ok(bats_record_task(r, i, i + 1, commands[i], &err));
+    assert_ok(bats_record_match(r, &err));
     begin(r, BATS_UNLIMITED);
     for (a.task = 0; a.task < N; a.task++) {
         a.usage.wall_us = walls[a.task];
@@ -299,7 +295,7 @@ static void make_odd_record(void)
         a.usage.max_rss_kib = a.task * 1234567;
         a.usage.signal = a.task == 3 ? 9 : 0;
         a.usage.exit_status = a.task == 5 ? -1 : 0;
-        must(bats_record_attempt(r, 10, &a, &err), &err);
+        assert_ok(bats_record_attempt(r, 10, &a, &err));
     }
     close_record(r);
 }
@@ -419,7 +415,7 @@ TEST_IN_DIRECTORY(why_tells_of_money)
     struct bats_record *r;
     r = open_with_tasks(4);
     begin(r, 22 * BATS_UNIT);
-    must(bats_record_finish(r, 1, BATS_FINISH_BUDGET, 0, 4, &err), &err);
+    assert_ok(bats_record_finish(r, 1, BATS_FINISH_BUDGET, 0, 4, &err));
     close_record(r);
     say(BATS_VERB_WHY, "bag.txt fast-1");
     has("never acquired: the budget is used up: 22 of 22 SU are charged");

@@ -27,7 +27,6 @@ static struct bats_platform build(const char *text)
 {
     struct bats_clusters_file *file = load(text);
     struct bats_platform platform;
-    struct bats_error err = {0, ""};
     assert_ok(bats_platform_build(file, workers, WORKERS, &platform, &err));
     bats_clusters_file_destroy(file);
     return platform;
@@ -38,7 +37,6 @@ static void refuse_to_build(const char *text, const char *expected)
 {
     struct bats_clusters_file *file = load(text);
     struct bats_platform platform = {.n_clusters = 77};
-    struct bats_error err = {0, ""};
     if (bats_platform_build(file, workers, WORKERS, &platform, &err) == 0)
         fail_msg("built, but not: %s", expected);
     expect_error(&err, expected);

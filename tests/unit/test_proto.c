@@ -18,7 +18,6 @@ static int open_exactly(const uint8_t *bytes, size_t n, struct bats_message *m,
 static void refused(const void *bytes, size_t n, const char *because)
 {
     struct bats_message m;
-    struct bats_error err = {0};
     assert_int_equal(open_exactly(bytes, n, &m, &err), BATS_EPROTO);
     assert_int_equal(err.code, BATS_EPROTO);
     if (strstr(err.text, because) == NULL)

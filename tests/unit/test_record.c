@@ -28,21 +28,20 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
         .cost = 99 * BATS_UNIT,
         .replaces = true,
     };
-    must(bats_record_event(r, 1, &joined, &err), &err);
-    must(bats_record_command(r, 1, &acquire, &err), &err);
-    must(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, 0, &err), &err);
-    must(bats_record_charge(r, 2, 1, 3 * BATS_UNIT, 0, &err), &err);
-    must(bats_record_charge(r, 2 + BATS_HOUR, 1, 3 * BATS_UNIT, BATS_UNIT / 4,
-                            &err),
-         &err);
+    assert_ok(bats_record_event(r, 1, &joined, &err));
+    assert_ok(bats_record_command(r, 1, &acquire, &err));
+    assert_ok(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, 0, &err));
+    assert_ok(bats_record_charge(r, 2, 1, 3 * BATS_UNIT, 0, &err));
+    assert_ok(bats_record_charge(r, 2 + BATS_HOUR, 1, 3 * BATS_UNIT,
+                                 BATS_UNIT / 4, &err));
     run_task(r, 10, 2, 3, 0);
     run_task(r, 20, 1, 0, 7);
-    must(bats_record_decision(r, &decision, &err), &err);
-    must(bats_record_notice(r, 30, 1, UINT32_MAX, "It's odd.", &err), &err);
+    assert_ok(bats_record_decision(r, &decision, &err));
+    assert_ok(bats_record_notice(r, 30, 1, UINT32_MAX, "It's odd.", &err));
     assert_int_equal(bats_record_waiting(r), 17);
-    must(bats_record_commit(r, &err), &err);
+    assert_ok(bats_record_commit(r, &err));
     assert_int_equal(bats_record_waiting(r), 0);
-    must(bats_record_finish(r, 99, BATS_FINISH_BUDGET, 0, 4, &err), &err);
+    assert_ok(bats_record_finish(r, 99, BATS_FINISH_BUDGET, 0, 4, &err));
     close_record(r);
 
     assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
@@ -93,8 +92,8 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
 TEST_IN_DIRECTORY(fnv_1a_has_its_published_value)
 {
     struct bats_record *r;
-    must(bats_record_create(PATH, &r, &err), &err);
-    must(bats_record_task(r, 0, 1, "foobar", &err), &err);
+    assert_ok(bats_record_create(PATH, &r, &err));
+    assert_ok(bats_record_task(r, 0, 1, "foobar", &err));
     begin(r, BATS_UNLIMITED);
     close_record(r);
     /* From the authors' test vectors: 0x85944171f73967e8. */
@@ -147,7 +146,7 @@ TEST_IN_DIRECTORY(a_record_that_is_cut_off_is_said_to_be)
     struct bats_record *r = open_with_tasks(2);
     begin(r, 1);
     run_task(r, 10, 1, 0, 0);
-    must(bats_record_commit(r, &err), &err);
+    assert_ok(bats_record_commit(r, &err));
     assert_int_equal(truncate(PATH, 0), 0);
     run_task(r, 20, 0, 1, 0);
     assert_int_equal(bats_record_close(r, &err), BATS_ESYS);
@@ -162,26 +161,26 @@ TEST_IN_DIRECTORY(resume_knows_results_and_money)
     assert_int_equal(bats_record_sessions(r), 0);
     assert_int_equal(bats_record_charged(r), 0);
     begin(r, 600 * BATS_UNIT);
-    must(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, 0, &err), &err);
+    assert_ok(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, 0, &err));
     run_task(r, 10, 2, 0, 0);
     run_task(r, 20, 1, 1, 7);
     struct bats_record_attempt preempted = {.task = 2,
                                             .attempt = 1,
                                             .usage.signal = 15,
                                             .outcome = BATS_RECORD_PREEMPTED};
-    must(bats_record_attempt(r, 30, &preempted, &err), &err);
+    assert_ok(bats_record_attempt(r, 30, &preempted, &err));
     static const enum bats_record_outcome outcomes[] = {
         BATS_RECORD_RETRIED, BATS_RECORD_YIELDED, BATS_RECORD_RETRIED,
         BATS_RECORD_FAILED_BESIDE};
     for (int i = 0; i < 4; i++) {
         struct bats_record_attempt again = {
             .task = 2, .usage.exit_status = 9, .outcome = outcomes[i]};
-        must(bats_record_attempt(r, 40 + i, &again, &err), &err);
+        assert_ok(bats_record_attempt(r, 40 + i, &again, &err));
     }
     for (uint32_t i = 0; i < 3; i++) {
         struct bats_command lose = {.type = BATS_NOTICE_LOSE,
                                     .task = i == 0 ? 1 : 2};
-        must(bats_record_command(r, 50 + i, &lose, &err), &err);
+        assert_ok(bats_record_command(r, 50 + i, &lose, &err));
         if (i == 0) /* that is now its result */
             run_task(r, 51, 2, 1, 7);
     }
@@ -205,7 +204,7 @@ TEST_IN_DIRECTORY(resume_knows_results_and_money)
     assert_int_equal(past.losses, 2);
     begin(r, 600 * BATS_UNIT);
     run_task(r, 10, 2, 1, 0);
-    must(bats_record_charge(r, 1, 1, 3 * BATS_UNIT, 0, &err), &err);
+    assert_ok(bats_record_charge(r, 1, 1, 3 * BATS_UNIT, 0, &err));
     close_record(r);
 
     assert_string_equal(
@@ -238,7 +237,7 @@ TEST_IN_DIRECTORY(resume_counts_yields_without_progress_in_a_row)
                                           .outcome = ends[i].outcome,
                                           .usage.wall_us =
                                               ends[i].seconds * 1000000 / 60};
-        must(bats_record_attempt(r, 10, &end, &err), &err);
+        assert_ok(bats_record_attempt(r, 10, &end, &err));
     }
     close_record(r);
     r = open_with_tasks(4);
@@ -262,7 +261,7 @@ TEST_IN_DIRECTORY(a_history_is_read_as_it_was_written)
                                       .usage.signal = -7,
                                       .stream = -1,
                                       .usage.begin = 5};
-    must(bats_record_attempt(r, 3, &odd, &err), &err);
+    assert_ok(bats_record_attempt(r, 3, &odd, &err));
     struct bats_event events[] = {
         {.type = BATS_EVENT_TICK},
         {.type = BATS_EVENT_LOST, .machine = 1},
@@ -279,8 +278,8 @@ TEST_IN_DIRECTORY(a_history_is_read_as_it_was_written)
         {.type = BATS_NOTICE_FINISHED, .finish = BATS_FINISH_HALTED},
     };
     for (int i = 0; i < 5; i++) {
-        must(bats_record_event(r, 40 + i, &events[i], &err), &err);
-        must(bats_record_command(r, -40 - i, &commands[i], &err), &err);
+        assert_ok(bats_record_event(r, 40 + i, &events[i], &err));
+        assert_ok(bats_record_command(r, -40 - i, &commands[i], &err));
     }
     close_record(r);
 
@@ -318,9 +317,9 @@ TEST_IN_DIRECTORY(the_others_of_a_task_count_for_nothing)
     begin(r, 600 * BATS_UNIT);
     struct bats_command copy = {
         .type = BATS_COMMAND_RUN, .machine = 1, .task = 0, .replica = 1};
-    must(bats_record_command(r, 5, &copy, &err), &err);
+    assert_ok(bats_record_command(r, 5, &copy, &err));
     copy.task = 1;
-    must(bats_record_command(r, 6, &copy, &err), &err);
+    assert_ok(bats_record_command(r, 6, &copy, &err));
     run_task(r, 10, 2, 0, 0);
     close_record(r);
     assert_string_equal(
@@ -336,7 +335,7 @@ TEST_IN_DIRECTORY(the_others_of_a_task_count_for_nothing)
                                        .attempt = 2,
                                        .usage.exit_status = 9,
                                        .outcome = BATS_RECORD_SUPERSEDED};
-    must(bats_record_attempt(r, 30, &late, &err), &err);
+    assert_ok(bats_record_attempt(r, 30, &late, &err));
     close_record(r);
     r = open_with_tasks(2);
     struct bats_record_past past = bats_record_past(r, 0);
@@ -365,10 +364,10 @@ static void end_as(struct bats_record *r, uint32_t machine, uint32_t task,
                                     .usage.exit_status = exit_status,
                                     .outcome = outcome,
                                     .stream = -1};
-    must(bats_record_command(r, 5, &run, &err), &err);
-    must(bats_record_event(r, 10, &event, &err), &err);
-    must(bats_record_attempt(r, 10, &a, &err), &err);
-    must(bats_record_commit(r, &err), &err);
+    assert_ok(bats_record_command(r, 5, &run, &err));
+    assert_ok(bats_record_event(r, 10, &event, &err));
+    assert_ok(bats_record_attempt(r, 10, &a, &err));
+    assert_ok(bats_record_commit(r, &err));
 }
 
 /* Task 0 fails once, task 1 has a copy that comes second, task 4 is removed. */
@@ -396,7 +395,7 @@ TEST_IN_DIRECTORY(runtimes_of_tasks_that_ran_on_two_clusters_come_first)
     end_as(r, 0, 3, 0, BATS_RECORD_RESULT);
     close_record(r);
     r = open_with_tasks(4);
-    must(bats_record_rest(r, &engine, &rest, &err), &err);
+    assert_ok(bats_record_rest(r, &engine, &rest, &err));
     assert_int_equal(rest.n_seen, 5);
     for (size_t i = 0; i < rest.n_seen; i++) {
         assert_int_equal(rest.seen[i].task, expected[i].task);
@@ -421,14 +420,14 @@ TEST_IN_DIRECTORY(a_task_runs_until_it_ends_or_its_machine_is_lost)
     for (uint32_t i = 0; i < 3; i++) {
         struct bats_command run = {
             .type = BATS_COMMAND_RUN, .machine = i, .task = i};
-        must(bats_record_command(r, i, &run, &err), &err);
+        assert_ok(bats_record_command(r, i, &run, &err));
     }
     struct bats_event ended = {
         .type = BATS_EVENT_PREEMPTED, .machine = 0, .task = 0};
     struct bats_event lost = {.type = BATS_EVENT_LOST, .machine = 1};
-    must(bats_record_event(r, 5, &ended, &err), &err);
-    must(bats_record_event(r, 6, &lost, &err), &err);
-    must(bats_record_commit(r, &err), &err);
+    assert_ok(bats_record_event(r, 5, &ended, &err));
+    assert_ok(bats_record_event(r, 6, &lost, &err));
+    assert_ok(bats_record_commit(r, &err));
     bats_record_abandon(r);
     assert_string_equal(ask(PATH, "SELECT task, machine, slot, given_us "
                                   "FROM running"),
@@ -491,14 +490,14 @@ static struct bats_record *open_sweep(const char *const (*values)[3],
 {
     static const char *const names[] = {"rate", NULL, "host"};
     struct bats_record *r;
-    must(bats_record_open(PATH, &r, &err), &err);
-    must(bats_record_parameters(r, names, 3, &err), &err);
+    assert_ok(bats_record_open(PATH, &r, &err));
+    assert_ok(bats_record_parameters(r, names, 3, &err));
     for (uint32_t i = 0; i < n; i++)
-        must(bats_record_point(r, i, "x", values[i], 3, &err), &err);
-    must(bats_record_match(r, &err), &err);
+        assert_ok(bats_record_point(r, i, "x", values[i], 3, &err));
+    assert_ok(bats_record_match(r, &err));
     for (uint32_t i = 0; i < n; i++)
         if (bats_record_lacks(r, i))
-            must(bats_record_point(r, i, "x", values[i], 3, &err), &err);
+            assert_ok(bats_record_point(r, i, "x", values[i], 3, &err));
     return r;
 }
 
@@ -554,13 +553,13 @@ TEST_IN_DIRECTORY(create_refuses_an_earlier_run)
 TEST_IN_DIRECTORY(an_earlier_run_is_set_aside)
 {
     char moved[64];
-    must(bats_record_set_aside(PATH, moved, sizeof moved, &err), &err);
+    assert_ok(bats_record_set_aside(PATH, moved, sizeof moved, &err));
     assert_string_equal(moved, "");
     for (int i = 0; i < 2; i++) {
         struct bats_record *r = open_with_tasks(1);
         begin(r, 1 + i);
         bats_record_abandon(r);
-        must(bats_record_set_aside(PATH, moved, sizeof moved, &err), &err);
+        assert_ok(bats_record_set_aside(PATH, moved, sizeof moved, &err));
     }
     assert_string_equal(moved, PATH ".2");
     assert_int_equal(access(PATH, F_OK), -1);

@@ -41,10 +41,10 @@ static void write_until_killed(int reports, size_t sentence)
     for (uint32_t i = 0;; i++) {
         run_task(r, i, 0, i % N_TASKS, 0);
         if (sentence > 0)
-            must(bats_record_notice(r, i, 0, UINT32_MAX, text, &err), &err);
+            assert_ok(bats_record_notice(r, i, 0, UINT32_MAX, text, &err));
         if (i % GROUP != GROUP - 1)
             continue;
-        must(bats_record_commit(r, &err), &err);
+        assert_ok(bats_record_commit(r, &err));
         if (write(reports, "c", 1) != 1)
             _exit(1);
         do
@@ -104,7 +104,7 @@ TEST_IN_DIRECTORY(what_was_committed_survives_a_kill_at_any_moment)
         if (access(PATH, F_OK) != 0)
             continue;
         struct bats_record *r;
-        must(bats_record_open(PATH, &r, &err), &err);
+        assert_ok(bats_record_open(PATH, &r, &err));
         bats_record_abandon(r);
         assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
         int there = atoi(ask(PATH, "SELECT count(*) FROM execution"));
@@ -133,17 +133,17 @@ TEST_IN_DIRECTORY(a_live_record_can_be_read)
         int rc = bats_view_open(PATH, &view, &err);
         if (rc < 0 && strstr(err.text, "so fast") != NULL)
             continue; /* it may say so, but must not be wrong */
-        must(rc, &err);
-        must(bats_view_status(view, &status, &err), &err);
+        assert_ok(rc);
+        assert_ok(bats_view_status(view, &status, &err));
         assert_true(status.is_live);
         assert_false(status.is_over);
         int done = 0, notices = 0;
-        must(bats_view_log(view, NULL, 0, 0, &err), &err);
+        assert_ok(bats_view_log(view, NULL, 0, 0, &err));
         while ((rc = bats_view_next_entry(view, &entry, &err)) > 0) {
             done += strcmp(entry.what, "done") == 0;
             notices += strcmp(entry.what, "notice") == 0;
         }
-        must(rc, &err);
+        assert_ok(rc);
         assert_int_equal(done % GROUP, 0); /* whole commits */
         assert_int_equal(done, notices);
         assert_true(done >= commits * GROUP);
@@ -187,7 +187,7 @@ static void view_what_changes(useconds_t rest_us)
     struct bats_record *r = open_with_tasks(1);
     begin(r, 1000 * BATS_UNIT);
     for (int i = 0; i < CHARGES; i++)
-        must(bats_record_charge(r, i, 0, 0, 0, &err), &err);
+        assert_ok(bats_record_charge(r, i, 0, 0, 0, &err));
     close_record(r);
     assert_int_equal(pipe(ends), 0);
     w.pid = fork();
@@ -207,8 +207,8 @@ static void view_what_changes(useconds_t rest_us)
         int n = 0, rc = bats_view_open(PATH, &view, &err);
         if (rc < 0 && strstr(err.text, "so fast") != NULL)
             continue;
-        must(rc, &err);
-        must(bats_view_log(view, NULL, 0, CHARGES, &err), &err);
+        assert_ok(rc);
+        assert_ok(bats_view_log(view, NULL, 0, CHARGES, &err));
         while ((rc = bats_view_next_entry(view, &entry, &err)) > 0) {
             if (strcmp(entry.what, "charged") != 0)
                 continue;
@@ -216,7 +216,7 @@ static void view_what_changes(useconds_t rest_us)
                 snprintf(first, sizeof first, "%s", entry.text);
             assert_string_equal(entry.text, first); /* all are the same */
         }
-        must(rc, &err);
+        assert_ok(rc);
         assert_int_equal(n, CHARGES);
         bats_view_close(view);
         seen++;
@@ -245,7 +245,7 @@ TEST_IN_DIRECTORY(a_view_leaves_nothing_behind)
     char tmp[64];
     snprintf(tmp, sizeof tmp, "%s/tmp", directory);
     setenv("TMPDIR", tmp, 1);
-    must(bats_view_open(PATH, &view, &err), &err);
+    assert_ok(bats_view_open(PATH, &view, &err));
     bats_view_close(view);
     unsetenv("TMPDIR");
     assert_int_equal(rmdir("tmp"), 0); /* it is empty */
@@ -257,7 +257,7 @@ static void fill_the_disk(void)
     struct bats_record *r = open_with_tasks(N_TASKS);
     begin(r, 1);
     run_task(r, 0, 0, 0, 0);
-    must(bats_record_commit(r, &err), &err);
+    assert_ok(bats_record_commit(r, &err));
 
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -273,7 +273,7 @@ static void fill_the_disk(void)
     }
     limit.rlim_cur = enough;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    must(bats_record_commit(r, &err), &err);
+    assert_ok(bats_record_commit(r, &err));
     assert_int_equal(bats_record_waiting(r), 0);
     close_record(r);
 }

@@ -29,13 +29,12 @@ static void life(const char *job, uint32_t number, int64_t started_us,
                                           .engine = &engine};
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_record *r = open_with_tasks(1);
-    must(bats_record_begin(r, &session, &err), &err);
+    assert_ok(bats_record_begin(r, &session, &err));
     if (charge > 0)
-        must(bats_record_charge(r, 10 * BATS_SECOND, BATS_NO_MACHINE, charge,
-                                0, &err),
-             &err);
-    must(bats_record_event(r, 20 * BATS_SECOND, &tick, &err), &err);
-    must(bats_record_commit(r, &err), &err);
+        assert_ok(bats_record_charge(r, 10 * BATS_SECOND, BATS_NO_MACHINE,
+                                     charge, 0, &err));
+    assert_ok(bats_record_event(r, 20 * BATS_SECOND, &tick, &err));
+    assert_ok(bats_record_commit(r, &err));
     close_record(r);
 }
 
@@ -43,7 +42,7 @@ static struct bats_record_job known_of(const char *job)
 {
     struct bats_record_job known;
     struct bats_record *r = open_with_tasks(1);
-    must(bats_record_of_job(r, job, &known, &err), &err);
+    assert_ok(bats_record_of_job(r, job, &known, &err));
     close_record(r);
     return known;
 }
@@ -85,7 +84,7 @@ static void tell(struct bats_record *r, uint32_t id, uint32_t machine,
                                      .until = BATS_NEVER,
                                      .ended = BATS_NEVER,
                                      .held = held};
-    must(bats_record_lease(r, &lease, &err), &err);
+    assert_ok(bats_record_lease(r, &lease, &err));
 }
 
 /* Machine 0 had its bill and was asked for again, 1 has one of an earlier
@@ -115,20 +114,20 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
     const struct bats_event billed = {.type = BATS_EVENT_BILLED};
     struct bats_record_purchase known;
     struct bats_record *r = open_with_tasks(1);
-    must(bats_record_begin(r, &session, &err), &err);
+    assert_ok(bats_record_begin(r, &session, &err));
     tell(r, 1, 1, BATS_LEASE_ASKED, 13 * BATS_UNIT);
-    must(bats_record_event(r, 1, &billed, &err), &err);
+    assert_ok(bats_record_event(r, 1, &billed, &err));
     tell(r, 2, 0, BATS_LEASE_ASKED, 7 * BATS_UNIT);
     tell(r, 3, 2, BATS_LEASE_BEGUN, 7 * BATS_UNIT);
-    must(bats_record_commit(r, &err), &err);
+    assert_ok(bats_record_commit(r, &err));
     tell(r, 2, 0, BATS_LEASE_ENDED, 0);
     tell(r, 4, 0, BATS_LEASE_ASKED, 4 * BATS_UNIT);
     tell(r, 3, 2, BATS_LEASE_ENDING, 7 * BATS_UNIT);
-    must(bats_record_commit(r, &err), &err);
+    assert_ok(bats_record_commit(r, &err));
     bats_record_abandon(r);
     assert_string_equal(ask(PATH, "SELECT held FROM account"), "24000000");
     r = open_with_tasks(1); /* it was killed, and they stay open */
-    must(bats_record_purchase(r, &known, &err), &err);
+    assert_ok(bats_record_purchase(r, &known, &err));
     assert_int_equal(known.n_open, N);
     assert_string_equal(known.name, "x");
     assert_int_equal(known.open[0].price, 4 * BATS_UNIT);
@@ -144,13 +143,13 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
                         "24000000");
     r = open_with_tasks(1);
     session.options = "{}";
-    must(bats_record_begin(r, &session, &err), &err);
+    assert_ok(bats_record_begin(r, &session, &err));
     close_record(r);
     assert_string_equal(ask(PATH, "SELECT group_concat(held) FROM account"),
                         "24000000,0");
     r = open_with_tasks(1);
     session.options = "{\"jobs_name\":\"x\"}";
-    must(bats_record_begin(r, &session, &err), &err);
+    assert_ok(bats_record_begin(r, &session, &err));
     close_record(r);
     assert_string_equal(ask(PATH, "SELECT group_concat(held) FROM account"),
                         "0,0,0");

@@ -6,13 +6,13 @@ static struct bats_record *open_with(const char *const *commands, uint32_t n)
 {
     struct bats_record *r;
 
-    must(bats_record_open(PATH, &r, &err), &err);
+    assert_ok(bats_record_open(PATH, &r, &err));
     for (uint32_t i = 0; i < n; i++)
-        must(bats_record_task(r, i, i + 1, commands[i], &err), &err);
-    must(bats_record_match(r, &err), &err);
+        assert_ok(bats_record_task(r, i, i + 1, commands[i], &err));
+    assert_ok(bats_record_match(r, &err));
     for (uint32_t i = 0; i < n; i++)
         if (bats_record_lacks(r, i))
-            must(bats_record_task(r, i, i + 1, commands[i], &err), &err);
+            assert_ok(bats_record_task(r, i, i + 1, commands[i], &err));
     return r;
 }
 
@@ -35,7 +35,7 @@ static const char *gone(struct bats_record *r)
                  used > 0 ? " " : "", g.was + 1, g.command);
         free(g.command);
     }
-    must(rc, &err);
+    assert_ok(rc);
     return text;
 }
 
@@ -114,10 +114,10 @@ static struct bats_record *open_rules(const char *first, const char *second)
 {
     struct bats_record *r;
     const char *sent[] = {first, second};
-    must(bats_record_open(PATH, &r, &err), &err);
+    assert_ok(bats_record_open(PATH, &r, &err));
     for (uint32_t i = 0; i < 2; i++)
-        must(bats_record_rule(r, i, i + 1, "make", sent[i], &err), &err);
-    must(bats_record_match(r, &err), &err);
+        assert_ok(bats_record_rule(r, i, i + 1, "make", sent[i], &err));
+    assert_ok(bats_record_match(r, &err));
     return r;
 }
 

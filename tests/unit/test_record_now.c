@@ -35,7 +35,7 @@ static void say_event(struct game *g, enum bats_event_type type,
 {
     struct bats_event e = {
         .type = type, .machine = machine, .slot = slot, .task = task};
-    must(bats_record_event(g->r, g->now, &e, &err), &err);
+    assert_ok(bats_record_event(g->r, g->now, &e, &err));
 }
 
 static void say_command(struct game *g, enum bats_command_type type,
@@ -47,7 +47,7 @@ static void say_command(struct game *g, enum bats_command_type type,
                              .task = task,
                              .replica =
                                  type == BATS_COMMAND_RUN ? draw(g, 3) : 0};
-    must(bats_record_command(g->r, g->now, &c, &err), &err);
+    assert_ok(bats_record_command(g->r, g->now, &c, &err));
 }
 
 /* An execution ends in any way; a result only if there is none yet. */
@@ -78,7 +78,7 @@ static void end_one(struct game *g, uint32_t machine, uint32_t slot,
     g->has_result[task] |= a.outcome == BATS_RECORD_RESULT;
     g->runs[machine][slot][task] = false;
     say_event(g, types[draw(g, 4)], machine, slot, task);
-    must(bats_record_attempt(g->r, g->now, &a, &err), &err);
+    assert_ok(bats_record_attempt(g->r, g->now, &a, &err));
 }
 
 static void step(struct game *g)
@@ -97,10 +97,9 @@ static void step(struct game *g)
         break;
     case 2:
         say_command(g, BATS_COMMAND_ACQUIRE, machine, 0, 0);
-        must(bats_record_charge(g->r, g->now,
-                                draw(g, 4) == 0 ? BATS_NO_MACHINE : machine,
-                                draw(g, 9) * BATS_UNIT, 0, &err),
-             &err);
+        assert_ok(bats_record_charge(
+            g->r, g->now, draw(g, 4) == 0 ? BATS_NO_MACHINE : machine,
+            draw(g, 9) * BATS_UNIT, 0, &err));
         break;
     case 3:
         say_command(g, BATS_COMMAND_PARK, machine, 0, 0);
@@ -121,8 +120,8 @@ static void step(struct game *g)
             say_command(g, BATS_NOTICE_SAMPLED, 0, 0, 0);
         else if (draw(g, 9) == 0)
             say_event(g, BATS_EVENT_CHOSEN, 0, 0, 0);
-        must(bats_record_notice(g->r, g->now, machine, task, "Odd.", &err),
-             &err);
+        assert_ok(
+            bats_record_notice(g->r, g->now, machine, task, "Odd.", &err));
         break;
     default:
         if (g->runs[machine][slot][task]) {
@@ -137,8 +136,8 @@ static void step(struct game *g)
 static void status_of(const char *path, struct bats_view_status *st)
 {
     struct bats_view *v;
-    must(bats_view_open(path, &v, &err), &err);
-    must(bats_view_status(v, st, &err), &err);
+    assert_ok(bats_view_open(path, &v, &err));
+    assert_ok(bats_view_status(v, st, &err));
     st->is_live = false;
     bats_view_close(v);
 }
@@ -157,7 +156,7 @@ static const char *list(struct bats_view *v, const char *where)
     struct bats_view_task t;
     size_t n = 0;
     int rc = bats_view_tasks(v, NULL, 0, where, BATS_VIEW_BY_NUMBER, 0, &err);
-    must(rc, &err);
+    assert_ok(rc);
     for (text[0] = '\0'; (rc = bats_view_next_task(v, &t, &err)) > 0;) {
         bool runs = strcmp(t.state, "running") == 0;
         n += (size_t)snprintf(
@@ -170,7 +169,7 @@ static const char *list(struct bats_view *v, const char *where)
             (long long)t.start_us, (long long)t.line, t.command);
         assert_true(n < sizeof text);
     }
-    must(rc, &err);
+    assert_ok(rc);
     return text;
 }
 
@@ -199,14 +198,13 @@ static void check_lists(void)
         "cpu_s < 0.0005 AND host LIKE '%where' AND start_us > 1001000"};
     struct bats_view *v;
     char sql[2048], *whole;
-    must(bats_view_open(COPY, &v, &err), &err);
+    assert_ok(bats_view_open(COPY, &v, &err));
     struct bats_view_status st;
     struct bats_view_task t; /* a list need not be read to its end */
-    must(bats_view_tasks(v, NULL, 1, NULL, BATS_VIEW_BY_NUMBER, 0, &err),
-         &err);
+    assert_ok(bats_view_tasks(v, NULL, 1, NULL, BATS_VIEW_BY_NUMBER, 0, &err));
     assert_int_equal(bats_view_next_task(v, &t, &err), 1);
-    must(bats_view_status(v, &st, &err), &err);
-    must(bats_view_status(v, &st, &err), &err);
+    assert_ok(bats_view_status(v, &st, &err));
+    assert_ok(bats_view_status(v, &st, &err));
     assert_string_equal(list(v, NULL), ask(COPY, LISTED IN_ORDER));
     for (size_t i = 0; i < sizeof wheres / sizeof *wheres; i++) {
         snprintf(sql, sizeof sql, LISTED " AND (%s)" IN_ORDER, wheres[i]);
@@ -227,8 +225,8 @@ static void write_log(const char *path, const char *machine, int64_t last)
     struct bats_view_entry e;
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    must(bats_view_open(COPY, &v, &err), &err);
-    must(bats_view_log(v, machine, 0, last, &err), &err);
+    assert_ok(bats_view_open(COPY, &v, &err));
+    assert_ok(bats_view_log(v, machine, 0, last, &err));
     while (bats_view_next_entry(v, &e, &err) > 0)
         fprintf(file, "%lld %lld %s %s %lld %d %s\n", (long long)e.session,
                 (long long)e.time, e.what, e.machine, (long long)e.task,
@@ -301,16 +299,16 @@ static void open_bag(struct game *g, uint32_t session)
     g->n_tasks = TASKS - 2 + session;
     memset(g->has_result, 0, sizeof g->has_result);
     memset(g->runs, 0, sizeof g->runs);
-    must(bats_record_open(PATH, &g->r, &err), &err);
+    assert_ok(bats_record_open(PATH, &g->r, &err));
     for (uint32_t i = 0; i < g->n_tasks; i++) {
         snprintf(commands[i], sizeof commands[i], "task %u%s", i,
                  draw(g, 8) == 0 ? "b" : "");
-        must(bats_record_task(g->r, i, i + 1, commands[i], &err), &err);
+        assert_ok(bats_record_task(g->r, i, i + 1, commands[i], &err));
     }
-    must(bats_record_match(g->r, &err), &err);
+    assert_ok(bats_record_match(g->r, &err));
     for (uint32_t i = 0; i < g->n_tasks; i++)
         if (bats_record_lacks(g->r, i))
-            must(bats_record_task(g->r, i, i + 1, commands[i], &err), &err);
+            assert_ok(bats_record_task(g->r, i, i + 1, commands[i], &err));
     for (uint32_t i = 0; i < g->n_tasks; i++) /* no other is run again */
         g->has_result[i] = bats_record_past(g->r, i).state == BATS_RECORD_DONE;
 }
@@ -327,16 +325,15 @@ TEST_IN_DIRECTORY(the_counts_are_those_of_what_has_happened)
             for (uint32_t part = draw(&g, 3); part < 3; part++) {
                 for (uint32_t n = 1 + draw(&g, 40); n > 0; n--)
                     step(&g);
-                must(bats_record_commit(g.r, &err), &err);
+                assert_ok(bats_record_commit(g.r, &err));
                 if (part == 1) {
                     check();
                     check_lists();
                 }
             }
             if (draw(&g, 3) > 0)
-                must(bats_record_finish(g.r, g.now, BATS_FINISH_STOPPED, 0, 5,
-                                        &err),
-                     &err);
+                assert_ok(bats_record_finish(g.r, g.now, BATS_FINISH_STOPPED,
+                                             0, 5, &err));
             close_record(g.r);
             check();
             check_lists();
@@ -352,7 +349,7 @@ TEST_IN_DIRECTORY(tasks_that_are_done_from_the_start_count)
     fresh_tasks = fresh;
     begin(r, BATS_UNLIMITED);
     fresh_tasks = NULL;
-    must(bats_record_commit(r, &err), &err);
+    assert_ok(bats_record_commit(r, &err));
     close_record(r);
     struct bats_view_status st;
     status_of(PATH, &st);
@@ -378,20 +375,19 @@ TEST_IN_DIRECTORY(a_list_may_have_many_texts)
     struct bats_record *r;
     struct bats_view *v;
     struct bats_view_task t;
-    must(bats_record_open(PATH, &r, &err), &err);
+    assert_ok(bats_record_open(PATH, &r, &err));
     for (uint32_t i = 0; i < N; i++) {
         snprintf(command, sizeof command, "%0*u", LENGTH, i);
-        must(bats_record_task(r, i, i + 1, command, &err), &err);
+        assert_ok(bats_record_task(r, i, i + 1, command, &err));
     }
-    must(bats_record_match(r, &err), &err);
+    assert_ok(bats_record_match(r, &err));
     begin(r, BATS_UNLIMITED);
     run_task(r, 10, 0, N - 1, 3);
-    must(bats_record_last(r, 10, &last, &err), &err);
+    assert_ok(bats_record_last(r, 10, &last, &err));
     close_record(r);
 
-    must(bats_view_open(PATH, &v, &err), &err);
-    must(bats_view_tasks(v, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0, &err),
-         &err);
+    assert_ok(bats_view_open(PATH, &v, &err));
+    assert_ok(bats_view_tasks(v, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0, &err));
     for (uint32_t i = 0; i < N; i++) {
         assert_int_equal(bats_view_next_task(v, &t, &err), 1);
         snprintf(command, sizeof command, "%0*u", LENGTH, i);

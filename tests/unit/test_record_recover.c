@@ -14,14 +14,14 @@ static void make_record(void)
 {
     struct bats_record *r = open_with_tasks(N_TASKS);
     begin(r, 600 * BATS_UNIT);
-    must(bats_record_charge(r, 0, 0, 8 * BATS_UNIT, 0, &err), &err);
+    assert_ok(bats_record_charge(r, 0, 0, 8 * BATS_UNIT, 0, &err));
     for (uint32_t i = 0; i < N_TASKS; i++) {
         run_task(r, i, i % 3, i, i % 10 == 0);
         if (i % 5 == 4)
-            must(bats_record_commit(r, &err), &err);
+            assert_ok(bats_record_commit(r, &err));
     }
-    must(bats_record_finish(r, BATS_HOUR, BATS_FINISH_ALL_DONE, 0, 0, &err),
-         &err);
+    assert_ok(
+        bats_record_finish(r, BATS_HOUR, BATS_FINISH_ALL_DONE, 0, 0, &err));
     close_record(r);
 }
 
@@ -63,7 +63,7 @@ TEST_IN_DIRECTORY(a_whole_record_is_copied)
 {
     struct bats_recovery recovery;
     make_record();
-    must(recover(&recovery, &err), &err);
+    assert_ok(recover(&recovery, &err));
     assert_true(recovery.is_whole);
     assert_int_equal(recovery.tasks, N_TASKS);
     assert_int_equal(recovery.attempts, N_TASKS);
@@ -82,11 +82,11 @@ TEST_IN_DIRECTORY(the_result_can_be_continued)
     struct bats_recovery recovery;
     struct bats_record *r;
     make_record();
-    must(recover(&recovery, &err), &err);
-    must(bats_record_open(OUT, &r, &err), &err);
-    must(bats_record_task(r, 0, 1, "task 0", &err), &err);
-    must(bats_record_task(r, 1, 2, "task 1", &err), &err);
-    must(bats_record_match(r, &err), &err);
+    assert_ok(recover(&recovery, &err));
+    assert_ok(bats_record_open(OUT, &r, &err));
+    assert_ok(bats_record_task(r, 0, 1, "task 0", &err));
+    assert_ok(bats_record_task(r, 1, 2, "task 1", &err));
+    assert_ok(bats_record_match(r, &err));
     assert_int_equal(bats_record_past(r, 0).state, BATS_RECORD_FAILED);
     assert_int_equal(bats_record_past(r, 1).state, BATS_RECORD_DONE);
     assert_int_equal(bats_record_charged(r), 8 * BATS_UNIT);
@@ -136,7 +136,7 @@ TEST_IN_DIRECTORY(a_hole_costs_only_what_is_in_it)
     static char nothing[PAGE];
     make_record();
     off_t pages = size_of(PATH) / PAGE;
-    must(recover(&recovery, &err), &err);
+    assert_ok(recover(&recovery, &err));
     int64_t all = recovery.rows;
     assert_int_equal(rename(PATH, "whole"), 0);
     int hit = 0;
@@ -151,7 +151,7 @@ TEST_IN_DIRECTORY(a_hole_costs_only_what_is_in_it)
         if (lost == 0)
             continue;
         hit++;
-        must(recover(&recovery, &err), &err);
+        assert_ok(recover(&recovery, &err));
         assert_false(recovery.is_whole);
         assert_int_equal(recovery.holes, 1);
         assert_true(strlen(recovery.lost) > 0);
@@ -168,7 +168,7 @@ static void check_many_holes(off_t tail)
     static char nothing[PAGE];
     make_record();
     off_t pages = size_of(PATH) / PAGE;
-    must(recover(&recovery, &err), &err);
+    assert_ok(recover(&recovery, &err));
     int64_t left = recovery.rows;
     int fd = open(PATH, O_RDWR);
     for (off_t page = 40; page < pages; page++) {
@@ -179,7 +179,7 @@ static void check_many_holes(off_t tail)
         assert_int_equal(pwrite(fd, nothing, PAGE, page * PAGE), PAGE);
     }
     close(fd);
-    must(recover(&recovery, &err), &err);
+    assert_ok(recover(&recovery, &err));
     assert_true(recovery.holes > 5);
     assert_int_equal(recovery.rows, left);
 }
@@ -215,7 +215,7 @@ TEST_IN_DIRECTORY(what_follows_from_other_tables_is_made_again)
         make_record();
         strcpy(before, ask(PATH, same[i]));
         ask(PATH, losses[i]);
-        must(recover(&recovery, &err), &err);
+        assert_ok(recover(&recovery, &err));
         assert_string_equal(ask(OUT, same[i]), before);
     }
 }

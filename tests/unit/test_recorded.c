@@ -34,7 +34,7 @@ static struct bats_record *session(enum bats_billing_model model,
     strcpy(clusters[0].name, cheap);
     strcpy(clusters[1].name, dear);
     struct bats_record *r = open_with_tasks(4);
-    must(bats_record_begin(r, &s, &err), &err);
+    assert_ok(bats_record_begin(r, &s, &err));
     return r;
 }
 
@@ -42,7 +42,7 @@ static void hear(struct bats_record *r, bats_time now,
                  enum bats_event_type type, uint32_t machine)
 {
     struct bats_event event = {.type = type, .machine = machine};
-    must(bats_record_event(r, now, &event, &err), &err);
+    assert_ok(bats_record_event(r, now, &event, &err));
 }
 
 /* A machine was held: `ended` < 0: it still is. */
@@ -59,7 +59,7 @@ static void add_lease(uint32_t machine, bats_time begun, bats_time ended)
 static void charge(struct bats_record *r, bats_time now, uint32_t machine,
                    bats_money amount)
 {
-    must(bats_record_charge(r, now, machine, amount, 0, &err), &err);
+    assert_ok(bats_record_charge(r, now, machine, amount, 0, &err));
 }
 
 /* What a page draws, to be decref'd. */
@@ -69,9 +69,9 @@ static json_t *figures(enum bats_billing_model model)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    must(bats_view_open(PATH, &view, &err), &err);
+    assert_ok(bats_view_open(PATH, &view, &err));
     fputs("{\"kind\":\"run\"", out);
-    must(bats_axis_write(view, bats_lease_terms(model), out, &err), &err);
+    assert_ok(bats_axis_write(view, bats_lease_terms(model), out, &err));
     putc('}', out);
     fclose(out);
     json_t *all = json_loads(text, 0, NULL);
@@ -153,15 +153,15 @@ TEST_IN_DIRECTORY(decisions_have_the_names_of_their_session)
                               .tasks_left = 4,
                               .machines = {1, 1}};
     struct bats_record *r = session(BATS_BILLING_WINDOW, "old", "older");
-    must(bats_record_decision(r, &d, &err), &err);
+    assert_ok(bats_record_decision(r, &d, &err));
     charge(r, HOUR, 0, BATS_UNIT);
     close_record(r);
     r = session(BATS_BILLING_WINDOW, "slow", "fast");
-    must(bats_record_decision(r, &d, &err), &err);
+    assert_ok(bats_record_decision(r, &d, &err));
     d.machines[0] = 0;
-    must(bats_record_decision(r, &d, &err), &err);
+    assert_ok(bats_record_decision(r, &d, &err));
     d.machines[1] = 0;
-    must(bats_record_decision(r, &d, &err), &err);
+    assert_ok(bats_record_decision(r, &d, &err));
     close_record(r);
     json_t *all = figures(BATS_BILLING_WINDOW);
     const json_t *list = json_object_get(all, "decisions");
@@ -183,8 +183,8 @@ TEST_IN_DIRECTORY(an_allocation_is_shared_out_by_charge)
     hear(r, 0, BATS_EVENT_JOINED, 1);
     charge(r, HOUR, BATS_NO_MACHINE, 9 * BATS_UNIT + 1);
     close_record(r);
-    must(bats_view_open(PATH, &view, &err), &err);
-    must(bats_recorded_status(view, &st, &options, &err), &err);
+    assert_ok(bats_view_open(PATH, &view, &err));
+    assert_ok(bats_recorded_status(view, &st, &options, &err));
     assert_true(bats_recorded_terms(options).lasts);
     assert_int_equal(st.clusters[0].charged, BATS_UNIT);
     assert_int_equal(st.clusters[1].charged, 8 * BATS_UNIT + 1);

@@ -187,7 +187,6 @@ static void account_is(const char *text, const char *name,
                        double left)
 {
     char above[BATS_ACCOUNT_NAME];
-    struct bats_error err = {0};
     assert_ok(
         bats_slurm_account_read(text, &anna, name, account, above, &err));
     assert_string_equal(above, parent);

@@ -180,7 +180,7 @@ static void carry_out(struct run *r)
     struct bats_command c;
     size_t at = 0;
     int rc = bats_journal_commit(&r->journal, r->sched, r->now, r->now, &err);
-    must(rc, &err);
+    assert_true(rc >= 0);
     while (bats_journal_next(&r->journal, true, &at, &c)) {
         if (c.type == BATS_COMMAND_RUN && !r->lost[c.machine]) {
             struct queue *q = &r->queue[c.machine][c.slot];
@@ -196,7 +196,7 @@ static void tell(struct run *r, const struct bats_event *event)
 {
     int rc = bats_journal_handle(&r->journal, r->sched, r->now, event, &err);
     if (rc < 0 && event->type != BATS_EVENT_CHOSEN)
-        must(rc, &err);
+        assert_ok(rc);
     r->events++;
     if (pick(3) == 0)
         carry_out(r);
@@ -249,7 +249,7 @@ static void end_task(struct run *r, uint32_t m, uint32_t slot)
                    : state == BATS_EXECUTION_TIMED_OUT ? BATS_RECORD_RETRIED
                                                        : BATS_RECORD_PREEMPTED,
     };
-    must(bats_record_attempt(r->record, r->now, &attempt, &err), &err);
+    assert_ok(bats_record_attempt(r->record, r->now, &attempt, &err));
 }
 
 static void step(struct run *r)
@@ -290,15 +290,15 @@ static void step(struct run *r)
 static void open_bag(struct run *r, uint32_t first, uint32_t n)
 {
     char command[16];
-    must(bats_record_open(PATH, &r->record, &err), &err);
+    assert_ok(bats_record_open(PATH, &r->record, &err));
     for (int again = 0; again < 2; again++) {
         for (uint32_t i = 0; i < n; i++) {
             snprintf(command, sizeof command, "%u", first + i);
             if (!again || bats_record_lacks(r->record, i))
-                must(bats_record_task(r->record, i, i + 1, command, &err),
-                     &err);
+                assert_ok(
+                    bats_record_task(r->record, i, i + 1, command, &err));
         }
-        must(bats_record_match(r->record, &err), &err);
+        assert_ok(bats_record_match(r->record, &err));
     }
 }
 
@@ -333,8 +333,8 @@ static void play(struct run *r, uint32_t first, uint32_t n)
     }
     struct bats_record_session session = {.engine = &r->o, .resume = resume};
     r->o.policy = bats_policy_for(r->o.policy, r->o.billing.model, false);
-    must(bats_record_begin(r->record, &session, &err), &err);
-    must(bats_sched_create(&r->o, &r->sched, &err), &err);
+    assert_ok(bats_record_begin(r->record, &session, &err));
+    assert_ok(bats_sched_create(&r->o, &r->sched, &err));
     r->journal =
         (struct bats_journal){.record = r->record, .sync_us = BATS_HOUR};
     for (uint32_t m = 0; m < MACHINES; m++) {
@@ -353,8 +353,8 @@ static struct bats_verified verify(void)
 {
     struct bats_view *view;
     struct bats_verified v;
-    must(bats_view_open(PATH, &view, &err), &err);
-    must(bats_record_verify(view, &v, &err), &err);
+    assert_ok(bats_view_open(PATH, &view, &err));
+    assert_ok(bats_record_verify(view, &v, &err));
     bats_view_close(view);
     return v;
 }

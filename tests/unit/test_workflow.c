@@ -17,7 +17,6 @@ static struct bats_workflow load(const char *name, const char *text)
 static void refuse(const char *name, const char *text, const char *sentence)
 {
     struct bats_workflow w;
-    struct bats_error err = {0, ""};
     write_text(name, text);
     assert_int_equal(bats_workflow_load(name, &w, &err), BATS_EINPUT);
     if (!strstr(err.text, sentence))

@@ -14,7 +14,6 @@ static inline struct bats_clusters_file *load_with(const char *text,
                                                    bats_time window)
 {
     struct bats_clusters_file *file = NULL;
-    struct bats_error err = {0, ""};
     write_text(clusters_path, text);
     assert_ok(bats_clusters_file_load(clusters_path, window, &file, &err));
     return file;

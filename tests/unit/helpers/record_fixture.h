@@ -47,24 +47,18 @@ static inline const char *ask(const char *path, const char *sql)
     return text;
 }
 
-static inline void must(int rc, const struct bats_error *err)
-{
-    if (rc < 0)
-        fail_msg("%d: %s", rc, err->text);
-}
-
 /* Opens the record and names the tasks "task 0", "task 1", ... */
 static inline struct bats_record *open_with_tasks(uint32_t n)
 {
     struct bats_record *r;
     char command[32];
 
-    must(bats_record_open(PATH, &r, &err), &err);
+    assert_ok(bats_record_open(PATH, &r, &err));
     for (uint32_t i = 0; i < n; i++) {
         snprintf(command, sizeof command, "task %u", i);
-        must(bats_record_task(r, i, i + 1, command, &err), &err);
+        assert_ok(bats_record_task(r, i, i + 1, command, &err));
     }
-    must(bats_record_match(r, &err), &err);
+    assert_ok(bats_record_match(r, &err));
     return r;
 }
 
@@ -108,7 +102,7 @@ static inline void begin(struct bats_record *r, bats_money budget)
         .hosts = hosts,
     };
 
-    must(bats_record_begin(r, &session, &err), &err);
+    assert_ok(bats_record_begin(r, &session, &err));
 }
 
 /* The command, the event and the attempt of a task that ran for 2 s. */
@@ -143,9 +137,9 @@ static inline void run_in_slot(struct bats_record *r, bats_time now,
         .usage.end = 191,
     };
 
-    must(bats_record_command(r, now, &command, &err), &err);
-    must(bats_record_event(r, now + 2 * BATS_SECOND, &event, &err), &err);
-    must(bats_record_attempt(r, now + 2 * BATS_SECOND, &attempt, &err), &err);
+    assert_ok(bats_record_command(r, now, &command, &err));
+    assert_ok(bats_record_event(r, now + 2 * BATS_SECOND, &event, &err));
+    assert_ok(bats_record_attempt(r, now + 2 * BATS_SECOND, &attempt, &err));
 }
 
 static inline void run_task(struct bats_record *r, bats_time now,
@@ -156,7 +150,7 @@ static inline void run_task(struct bats_record *r, bats_time now,
 
 static inline void close_record(struct bats_record *r)
 {
-    must(bats_record_close(r, &err), &err);
+    assert_ok(bats_record_close(r, &err));
 }
 
 #endif
