@@ -76,15 +76,15 @@ part() {
     part 1
 } >bag
 two_clusters >clusters.ini
-expect 0 bats 7 bag --clusters clusters.ini --budget 120 --time-scale 7200
+expect 0 bats 7 bag --clusters clusters.ini --budget 300 --time-scale 7200
 apart 30
 apart 60
-test "$(sql 'SELECT charged <= 120 FROM progress')" = 1
+test "$(sql 'SELECT charged <= 300 FROM progress')" = 1
 ok 'a budget is kept'
 
 expect 4 bats 7 bag --clusters clusters.ini --budget 12 --time-scale 7200
 test "$("$BATS_MPI" status --left bag)" -gt 30
-expect 0 bats 7 bag --clusters clusters.ini --budget 150 --time-scale 7200 \
+expect 0 bats 7 bag --clusters clusters.ini --budget 400 --time-scale 7200 \
     --resume
 apart 30
 apart 60
