@@ -177,7 +177,10 @@ bats 5 --csv points --gpus-per-node 1 --no-record -- \
 test "$(sort out | tr '\n' ' ')" = 'a 1  b 2 0 '
 echo 'c,1,1M,many' >>points
 expect 2 bats 5 --csv points --no-record -- 'echo {x}'
-grep -q "sweep: task 3: gpus: 'many' is not a number from 0 to 64" err
+grep -q "points:4: gpus: 'many' is not a number from 0 to 64" err
+printf '%s\n' '{"x": "a"}' '' '{"x": "b", "cores": 0}' >points.json
+expect 2 bats 5 --from-json points.json --no-record -- 'echo {x}'
+grep -q "points.json:3: cores: '0' is not a number from 1 to" err
 ok 'columns of a table say what tasks need'
 
 printf 'CORES=2\na:\n\techo $OMP_NUM_THREADS >a\nCATEGORY=x\nCORES=1\nb:\n\techo $OMP_NUM_THREADS >b\n' >Makeflow

@@ -157,6 +157,20 @@ int bats_bag_trait(struct scan *scan, const char *text)
 
 /* ---- the columns of a sweep ---- */
 
+static int refuse_value(struct bats_bagfile *bag, const struct trait *trait,
+                        uint32_t task, size_t column, int code,
+                        struct bats_error *err)
+{
+    uint32_t line;
+    const char *file = bats_sweep_where(bag->sweep, task, column, &line);
+    const char *name = file != NULL ? file : bag->name;
+    if (line > 0)
+        return bats_error_prefix(err, code, "%s:%" PRIu32 ": %s: ", name, line,
+                                 trait->key);
+    return bats_error_prefix(err, code, "%s: task %" PRIu64 ": %s: ", name,
+                             (uint64_t)task + 1, trait->key);
+}
+
 static int read_column(struct bats_bagfile *bag, const struct trait *trait,
                        size_t column, struct bats_error *err)
 {
@@ -167,11 +181,9 @@ static int read_column(struct bats_bagfile *bag, const struct trait *trait,
         if (values == NULL)
             return bats_no_memory(err);
         if (column < n && *values[column] != '\0')
-            rc = bats_error_prefix(
-                err,
-                trait->read(bag, &bag->own_traits[i], values[column], err),
-                "%s: task %" PRIu64 ": %s: ", bag->name, (uint64_t)i + 1,
-                trait->key);
+            rc = trait->read(bag, &bag->own_traits[i], values[column], err);
+        if (rc < 0)
+            rc = refuse_value(bag, trait, i, column, rc, err);
     }
     return rc;
 }

@@ -43,9 +43,10 @@ static bool add_object(struct bats_axis *axis, json_t *object)
     return ok;
 }
 
-/* Adds the value at this line, counted from 1; all values are of one kind. */
+/* Adds the value at this line, counted from 1, or behind it; all values are of
+ * one kind. */
 static int add_row(struct bats_axis *axis, json_t *value, const char *name,
-                   int line, struct bats_error *err)
+                   int line, bool is_exact, struct bats_error *err)
 {
     bool named = json_is_object(value);
     if (axis->n_rows > 0 && named != (axis->n_names > 0))
@@ -55,6 +56,7 @@ static int add_row(struct bats_axis *axis, json_t *value, const char *name,
         return bats_refuse(err, "%s:%d: an empty object", name, line);
     bool ok = named ? add_object(axis, value)
                     : bats_axis_begin_row(axis) && add_value(axis, value);
+    ok = ok && bats_axis_note_line(axis, name, is_exact ? (uint64_t)line : 0);
     return ok ? 0 : bats_no_memory(err);
 }
 
@@ -86,9 +88,10 @@ static int read_values(struct bats_axis *axis, const char *text, size_t length,
         at = begin + why.position;
         if (json_is_array(value) && begin == text + strspn(text, " \t\r\n"))
             for (size_t i = 0; rc == 0 && i < json_array_size(value); i++)
-                rc = add_row(axis, json_array_get(value, i), name, line, err);
+                rc = add_row(axis, json_array_get(value, i), name, line, false,
+                             err);
         else
-            rc = add_row(axis, value, name, line, err);
+            rc = add_row(axis, value, name, line, true, err);
         json_decref(value);
         if (rc < 0)
             return rc;

@@ -19,6 +19,18 @@ bool bats_axis_begin_row(struct bats_axis *axis)
     return true;
 }
 
+bool bats_axis_note_line(struct bats_axis *axis, const char *file,
+                         uint64_t line)
+{
+    size_t n = (size_t)axis->n_rows;
+    if (axis->file == NULL && (axis->file = strdup(file)) == NULL)
+        return false;
+    if (!bats_grow(&axis->line, &axis->lines_room, n, sizeof *axis->line))
+        return false;
+    axis->line[n - 1] = line < UINT32_MAX ? (uint32_t)line : 0;
+    return true;
+}
+
 bool bats_axis_add_value(struct bats_axis *axis, const char *bytes, size_t n)
 {
     if (!bats_grow(&axis->text, &axis->text_room, axis->length + n + 1, 1))
@@ -62,6 +74,8 @@ static void release_axis(struct bats_axis *axis)
     free(axis->text);
     free(axis->row);
     free(axis->spans);
+    free(axis->file);
+    free(axis->line);
     for (size_t i = 0; i < axis->n_names; i++)
         free(axis->names[i]);
     free(axis->names);
@@ -196,6 +210,31 @@ static bool put_kept(const struct bats_axis *axis, uint64_t row,
     return ok;
 }
 
+static uint64_t row_at(const struct bats_points *points, size_t axis,
+                       uint64_t i)
+{
+    return i / points->stride[axis] % points->extent[axis] %
+           points->axes[axis].n_rows;
+}
+
+const char *bats_points_where(const struct bats_points *points, size_t k,
+                              uint64_t i, uint32_t *line)
+{
+    size_t axis = 0;
+    for (; axis < points->n_axes; axis++) {
+        size_t n = points->axes[axis].n_names;
+        n = n > 0 ? n : 1;
+        if (k < n)
+            break;
+        k -= n;
+    }
+    *line = 0;
+    if (axis == points->n_axes || points->axes[axis].file == NULL)
+        return NULL;
+    *line = points->axes[axis].line[row_at(points, axis, i)];
+    return points->axes[axis].file;
+}
+
 bool bats_points_at(const struct bats_points *points, uint64_t i,
                     struct bats_values *values)
 {
@@ -204,8 +243,7 @@ bool bats_points_at(const struct bats_points *points, uint64_t i,
     values->n = 0;
     for (size_t k = 0; ok && k < points->n_axes; k++) {
         const struct bats_axis *axis = &points->axes[k];
-        uint64_t row =
-            i / points->stride[k] % points->extent[k] % axis->n_rows;
+        uint64_t row = row_at(points, k, i);
         if (axis->n_spans == 0) {
             ok = put_kept(axis, row, values);
         } else {

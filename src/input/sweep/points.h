@@ -46,6 +46,9 @@ struct bats_axis {
     size_t rows_room;
     struct bats_row_span *spans; /* computed rows */
     size_t n_spans, spans_room;
+    char *file;     /* that has the rows, or NULL */
+    uint32_t *line; /* line of each row in the file; 0: unknown */
+    size_t lines_room;
     char **names; /* names of the columns; then every row has n_names values */
     size_t n_names, names_room;
 };
@@ -55,6 +58,9 @@ struct bats_axis {
 bool bats_axis_begin_row(struct bats_axis *axis);
 bool bats_axis_add_value(struct bats_axis *axis, const char *bytes, size_t n);
 bool bats_axis_add_name(struct bats_axis *axis, const char *bytes, size_t n);
+/* The row begun last is at this line of the file. */
+bool bats_axis_note_line(struct bats_axis *axis, const char *file,
+                         uint64_t line);
 /* `before` and n_rows are computed; span->n >= 1. */
 bool bats_axis_add_span(struct bats_axis *axis, struct bats_row_span span);
 /* Adds a row of one value. */
@@ -83,6 +89,10 @@ struct bats_axis *bats_points_axis(struct bats_points *points);
  * point, or more than UINT32_MAX - 1; BATS_ENOMEM. */
 int bats_points_close(struct bats_points *points, struct bats_error *err);
 void bats_points_release(struct bats_points *points);
+
+/* Where the k-th value of point i was read: its file, or NULL, and line. */
+const char *bats_points_where(const struct bats_points *points, size_t k,
+                              uint64_t i, uint32_t *line);
 
 /* The values of one point. */
 struct bats_values {

@@ -286,7 +286,10 @@ static int read_record(struct bats_axis *axis, struct csv *csv,
 {
     size_t n_fields = 0, n;
     char *value;
-    int rc = bats_axis_begin_row(axis) ? 0 : bats_no_memory(err);
+    int rc = bats_axis_begin_row(axis) &&
+                     bats_axis_note_line(axis, csv->name, csv->record)
+                 ? 0
+                 : bats_no_memory(err);
     for (csv->more = true; rc == 0 && csv->more; n_fields++) {
         rc = read_field(csv, &value, &n, err);
         if (rc == 0 && !bats_axis_add_value(axis, value, n))

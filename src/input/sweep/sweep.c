@@ -331,6 +331,12 @@ ptrdiff_t bats_sweep_variables(const struct bats_sweep *sweep, uint32_t i,
     return bats_text_length(text);
 }
 
+const char *bats_sweep_where(const struct bats_sweep *sweep, uint32_t i,
+                             size_t column, uint32_t *line)
+{
+    return bats_points_where(&sweep->points, column, i, line);
+}
+
 size_t bats_sweep_column(const struct bats_sweep *sweep, const char *name)
 {
     for (size_t k = 0; k < sweep->width; k++) {
