@@ -28,6 +28,10 @@ py() {
 
 env "$mark" python3 -m doctest "$TOP/src/python/bats_mpi.py"
 ok 'the example in its text is true'
+sed -n '/^From Python/,/^## /s/^    //p' "$TOP/README.md" >readme.py
+env "$mark" python3 readme.py >out
+grep -qE '^[0-9]+ [0-9.e-]+$' out
+ok 'and so is that of README'
 
 py 2 <<'END'
 print(list(ex.map(square, range(1000))) == [i * i for i in range(1000)])
