@@ -9,7 +9,7 @@
 
 #include "exec/process/environment.h"
 
-#define MIB_DEFAULT 1000 /* Snakemake's default for jobs, MB */
+#define MIB_DEFAULT 1000 /* Snakemake's least default for jobs, MB */
 
 /* Fields recorded with the task. */
 static const char *const kept[] = {"key",   "repeats", "class",
@@ -65,7 +65,8 @@ static json_t *key_of(const json_t *request, const json_t *properties)
 }
 
 /* A job has type single and a rule, or type group and a groupid. Snakemake
- * always names the memory; its default is ignored. */
+ * always names the memory. Its default is ignored: 1000 MB, or more if the input
+ * is large or jobs form a group; then it is that of the disk. */
 static int take_properties(json_t *request, const json_t *properties)
 {
     const json_t *resources = json_object_get(properties, "resources");
@@ -73,7 +74,8 @@ static int take_properties(json_t *request, const json_t *properties)
     const json_t *rule = json_object_get(properties, "rule");
     if (!json_is_string(rule))
         rule = json_object_get(properties, "groupid");
-    if (json_number_value(mb) == MIB_DEFAULT)
+    if (json_number_value(mb) == MIB_DEFAULT ||
+        json_equal(mb, json_object_get(resources, "disk_mb")))
         mb = NULL;
     if (json_object_get(request, "key") == NULL &&
         set_new(request, "repeats", json_true()) != 0)

@@ -81,6 +81,12 @@ test -e once
 test "$(cat q/7)" = 49
 test "$(given class | sort | tr '\n' ' ')" = 'both once once '
 ok 'a group is one task, and a job that failed and then succeeded is no failure'
+flow q/4 q/5 q/6 --groups draw=both square=both --group-components both=3 \
+    --set-threads draw=1 --set-resources draw:mem_mb=1000 --cores 2
+test "$(sqlite3 open.bats "SELECT json_remove(given, '$.key', '$.repeats')
+    FROM submission ORDER BY task DESC LIMIT 1")" = \
+    '{"class":"both","cores":2,"limit":"10m"}'
+ok 'a group needs no more cores than --cores says, and no memory if none is told'
 expect 1 flow never --restart-times 0
 grep -q 'the reason' err
 grep -q 'Error in rule never' err
