@@ -68,14 +68,18 @@ S
 chmod +x state
 fast='--max-jobs-per-second 100 --max-status-checks-per-second 100 --latency-wait 30'
 last() { squeue -h -t all -o %i | sort -n | tail -n 1; }
-# measure NAME COMMAND...: seconds, jobs of Slurm, and what they are billed
+# measure NAME COMMAND...: seconds, jobs of Slurm, and what they are billed. By
+# salloc, since sbatch --wait looks after 2, 10, 42, 74, ... seconds.
 measure() {
     local name=$1 n=$(((jobs - 1) / 2)) before since=$SECONDS
     before=$(last)
     shift
     "$@" >log 2>&1 </dev/null
     since=$((SECONDS - since))
-    [ "$(cat sum)" = $(((n - 1) * n * (2 * n - 1) / 6)) ] || name="$name, WRONG"
+    [ "$(cat sum)" = $(((n - 1) * n * (2 * n - 1) / 6)) ] || {
+        name="$name, WRONG"
+        tail -n 30 log >&2
+    }
     SLURM_TIME_FORMAT=%s squeue -h -t all \
         -O JobID:20,StartTime:20,EndTime:20,tres-alloc:100 |
         awk -v name="$name" -v before="$before" -v s="$since" \
@@ -88,11 +92,11 @@ echo
 echo "| Snakemake, $jobs jobs, 4 at a time | s | jobs of Slurm | billed, billing-h |"
 echo '|---|--:|--:|--:|'
 measure 'its own -j, in a job of 4 cores' \
-    sbatch --wait -p fast -N1 -n4 -o /dev/null --wrap 'snakemake -j 4'
+    salloc -Q -p fast -N1 -n4 srun -n1 snakemake -j 4
 measure 'run --open, in a job of 5 cores' \
-    sbatch --wait -p fast -N1 -n5 -o /dev/null --wrap "srun --mpi=pmix \
-        bats-mpi run --open -- snakemake -j $jobs $fast --cluster bats-submit \
-        --cluster-status bats-state --cluster-cancel bats-cancel"
+    salloc -Q -p fast -N1 -n5 srun --mpi=pmix \
+    bats-mpi run --open -- snakemake -j "$jobs" $fast --cluster bats-submit \
+    --cluster-status bats-state --cluster-cancel bats-cancel
 measure 'alloc --open, jobs of 4 cores' \
     bats-mpi alloc --open --record a.bats --host 10.77.0.1 --poll 1s -p fast \
     --slots 4 --max-jobs 1 -- snakemake -j "$jobs" $fast --cluster bats-submit \

@@ -8,7 +8,8 @@ PATH=$(cd "${B:-build}" && pwd):$PATH
 jobs=${1:-200} workers=${2:-2}
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf "$dir"' EXIT
-export BATS_HISTORY= CI=true # Snakemake looks each second for what has ended
+export BATS_HISTORY=
+unset CI # with it Snakemake looks each second for what has ended, else each 10 s
 
 cat >Snakefile <<S
 N = $(((jobs - 1) / 2))
@@ -37,7 +38,17 @@ measure() {
 echo '| | wall s | CPU s |'
 echo '|---|--:|--:|'
 measure "snakemake -j $workers" snakemake -j "$workers"
-measure "bats-mpi run --open -j $workers" bats-mpi run --open -j "$workers" -- \
-    snakemake -j "$jobs" --max-jobs-per-second 100 \
-    --max-status-checks-per-second 100 --cluster bats-submit \
-    --cluster-status bats-state --cluster-cancel bats-cancel
+# in_bag NAME COMMAND...: a Snakemake in an open bag.
+in_bag() {
+    measure "run --open -j $workers$1" bats-mpi run --open -j "$workers" -- \
+        "${@:2}" -j "$jobs" --max-jobs-per-second 100 \
+        --max-status-checks-per-second 100
+    rm -f open.bats
+}
+cluster='--cluster bats-submit --cluster-status bats-state --cluster-cancel bats-cancel'
+in_bag '' snakemake $cluster
+in_bag ', CI=true' env CI=true snakemake $cluster
+in_bag ', CI=true, groups of 10' env CI=true snakemake $cluster \
+    --cores "$workers" --groups draw=g square=g --group-components g=10
+in_bag ', CI=true, --immediate-submit' env CI=true snakemake \
+    --immediate-submit --notemp --cluster 'bats-submit --after {dependencies} --'
