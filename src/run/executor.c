@@ -170,6 +170,12 @@ int bats_executor_create(const struct bats_setup *setup,
     return 0;
 }
 
+int bats_executor_spare(struct bats_executor *x, pid_t pid,
+                        struct bats_error *err)
+{
+    return bats_runner_spare(x->runner, pid, err);
+}
+
 void bats_executor_destroy(struct bats_executor *executor)
 {
     if (executor == NULL)

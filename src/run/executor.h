@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "bats/error.h"
 #include "proto/proto.h"
@@ -34,6 +35,10 @@ int bats_executor_create(const struct bats_setup *setup,
                          const struct bats_executor_sink *sink,
                          struct bats_executor **executor,
                          struct bats_error *err);
+
+/* See bats_runner_spare. */
+int bats_executor_spare(struct bats_executor *executor, pid_t pid,
+                        struct bats_error *err);
 
 /* Kills and reaps what still runs. */
 void bats_executor_destroy(struct bats_executor *executor);

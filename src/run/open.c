@@ -133,8 +133,11 @@ int bats_open_start(struct master *m, struct bats_error *err)
     for (uint32_t i = 0; rc == 0 && i < bats_open_count(m); i++)
         if (o->tasks[i].has_ended && !bats_open_is_done(m, i))
             rc = bats_open_tell_children(m, i, false, err);
-    return rc == 0 ? bats_open_driver_start(&o->driver, options->driver, err)
-                   : rc;
+    if (rc == 0)
+        rc = bats_open_driver_start(&o->driver, options->driver, err);
+    if (rc == 0 && o->driver.pid > 0 && m->crew.own != NULL)
+        rc = bats_executor_spare(m->crew.own, o->driver.pid, err);
+    return rc;
 }
 
 static bool is_to_be_closed(struct master *m)

@@ -347,7 +347,7 @@ mkdir driver.d
 cd driver.d
 env "$mark" bats-mpi run --open --master-works -j 1 -- sh ../driver \
     >out 2>err </dev/null & run=$!
-until [ -e submitted ]; do sleep 0.05; done
+within 60 test -e submitted
 kill -KILL $run
 wait $run || true
 expect 2 open_bag --resume -- true
@@ -358,4 +358,14 @@ expect '0|1' open_bag --resume -- bats-submit --key b 'echo b'
 [ "$(tail -n 1 out)" = c ] || [ "$(head -n 1 out)" = 2 ]
 [ "$(states | cut -d, -f1-3)" = '1 done,2 done,3 done' ]
 ok 'no second driver runs beside the first, and then all goes on'
+cd ..
+
+mkdir works.d
+cd works.d
+expect 3 timeout -k 5 100 bats-mpi run --open --master-works -j 1 -- sh -c '
+    bats-submit --wait "setsid sleep 1000 & true"
+    bats-submit --wait true
+    exit 3' >out 2>err
+[ "$(states | cut -d, -f1-2)" = '1 done,2 done' ]
+ok 'the end of a task of rank 0 is not the end of the driver'
 done_testing

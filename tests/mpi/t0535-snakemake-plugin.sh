@@ -54,6 +54,7 @@ class RemoteExecutor:
     def report_job_error(self, info, msg=None): self.finished(info.job, False)
 P
     cd ..
+    touch snakemake/__init__.py # else an installed Snakemake comes first
     # Rules of the Snakefile above, as a fake of Snakemake that knows no other.
     cat >snakemake/__main__.py <<'P'
 import asyncio, json, sys, time

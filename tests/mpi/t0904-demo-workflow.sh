@@ -29,7 +29,7 @@ test "${best%.*}" = 0
 test "$(head -n 1 ranking | cut -d' ' -f1)" = "$best"
 ok 'the best parameters come first'
 page=$(sed -n 's/^What it did, as a page for your browser: //p' "$dir/out")
-grep -q '<title>.*Makeflow' "$page"
+grep -q '"title":"[^"]*Makeflow"' "$page"
 ok 'it ends with a page of the run'
 
 cd "$dir"

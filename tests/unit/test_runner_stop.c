@@ -177,6 +177,21 @@ TEST_WITH(children_from_before_are_left_alone, set_up, tear_down)
     assert_int_equal(waitpid(other, NULL, 0), other);
 }
 
+TEST_WITH(a_child_that_is_spared_is_left_alone, set_up, tear_down)
+{
+    pid_t other = fork();
+    if (other == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_ok(bats_runner_spare(f->runner, other, &err));
+    run(ESCAPE);
+    assert_true(is_gone(output(1)));
+    assert_int_equal(waitpid(other, NULL, WNOHANG), 0); /* it lives */
+    kill(other, SIGKILL);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
 TEST_WITH(a_killed_runner_leaves_no_group_behind, set_up, tear_down)
 {
     bats_runner_destroy(f->runner);
@@ -188,6 +203,7 @@ TEST_WITH(a_killed_runner_leaves_no_group_behind, set_up, tear_down)
     pid_t victim = fork();
     if (victim == 0) {
         create_runner((struct bats_runner_options){.grace_ms = 1});
+        run(ESCAPE); /* what is swept after it is not the guard */
         start("trap '' TERM; sh -c 'echo $$; sleep 1000'; sleep 1000");
         wait_for_line();
         if (write(ready[1], "x", 1) == 1)

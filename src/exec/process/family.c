@@ -51,13 +51,14 @@ static pid_t next_child(DIR *proc)
     return 0;
 }
 
-static bool add_stranger(struct bats_family *family, pid_t pid)
+int bats_family_spare(struct bats_family *family, pid_t pid,
+                      struct bats_error *err)
 {
     if (!bats_grow(&family->strangers, &family->capacity, family->n + 1,
                    sizeof *family->strangers))
-        return false;
+        return bats_no_memory(err);
     family->strangers[family->n++] = pid;
-    return true;
+    return 0;
 }
 
 bool bats_family_is_stranger(const struct bats_family *family, pid_t pid)
@@ -90,14 +91,13 @@ int bats_family_init(struct bats_family *family, struct bats_error *err)
     if (!proc)
         return bats_error_set(err, BATS_ESYS, "cannot read /proc: %s",
                               strerror(errno));
-    while ((pid = next_child(proc)))
-        if (!add_stranger(family, pid)) {
-            closedir(proc);
-            bats_family_release(family);
-            return bats_no_memory(err);
-        }
+    int rc = 0;
+    while (rc == 0 && (pid = next_child(proc)))
+        rc = bats_family_spare(family, pid, err);
     closedir(proc);
-    return 0;
+    if (rc < 0)
+        bats_family_release(family);
+    return rc;
 }
 
 void bats_family_release(struct bats_family *family)
@@ -121,7 +121,7 @@ pid_t bats_family_sweep(struct bats_family *family, bool force)
             if (bats_family_is_stranger(family, pid))
                 continue;
             if (force && kill(pid, SIGKILL) < 0 && errno == EPERM)
-                add_stranger(family, pid);
+                bats_family_spare(family, pid, NULL);
             else if (waitpid(pid, NULL, WNOHANG) == 0)
                 alive = pid;
             else

@@ -99,7 +99,7 @@ static int64_t read_pss_kib(pid_t pid)
     return kib >= 0 ? kib : read_rss_kib(pid);
 }
 
-int64_t bats_memory_of_task(const struct bats_family *family, pid_t guard,
+int64_t bats_memory_of_task(const struct bats_family *family,
                             int64_t limit_kib)
 {
     struct list list = {0};
@@ -109,8 +109,7 @@ int64_t bats_memory_of_task(const struct bats_family *family, pid_t guard,
     for (int k = 0; k < 2 && (k == 0 || sum[0] > limit_kib); k++)
         for (size_t i = 0; i < list.n; i++) {
             pid_t child = child_above(&list, &list.of[i], self);
-            if (child > 0 && child != guard &&
-                !bats_family_is_stranger(family, child))
+            if (child > 0 && !bats_family_is_stranger(family, child))
                 sum[k] += k == 0 ? read_rss_kib(list.of[i].pid)
                                  : read_pss_kib(list.of[i].pid);
         }

@@ -15,9 +15,9 @@
 
 #include "exec/process/family.h"
 
-/* KiB: exact above the limit, otherwise never too small. `guard` is not part
- * of the task. 0: /proc cannot be read. */
-int64_t bats_memory_of_task(const struct bats_family *family, pid_t guard,
+/* KiB: exact above the limit, otherwise never too small. 0: /proc cannot be
+ * read. */
+int64_t bats_memory_of_task(const struct bats_family *family,
                             int64_t limit_kib);
 
 /* The number of processes that the kernel of this node has killed since boot

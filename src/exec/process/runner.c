@@ -103,6 +103,7 @@ int bats_runner_create(const struct bats_runner_options *options,
         (rc = bats_spawner_init(&r->spawner, options->workdir, err)) ||
         (rc = bats_guard_init(&r->guard, err)) ||
         (rc = bats_family_init(&r->family, err)) ||
+        (rc = bats_family_spare(&r->family, r->guard.pid, err)) ||
         (rc = bats_outlet_init(&r->outlet, &r->options, err))) {
         bats_runner_destroy(r);
         return rc;
@@ -139,6 +140,11 @@ void bats_runner_destroy(struct bats_runner *r)
     bats_environment_release(&r->environment);
     bats_spawner_release(&r->spawner);
     free(r);
+}
+
+int bats_runner_spare(struct bats_runner *r, pid_t pid, struct bats_error *err)
+{
+    return bats_family_spare(&r->family, pid, err);
 }
 
 bool bats_runner_busy(const struct bats_runner *r)
@@ -320,7 +326,7 @@ static bool kernel_killed(struct bats_runner *r)
 
 static void look_at_memory(struct bats_runner *r, int64_t now)
 {
-    int64_t kib = bats_memory_of_task(&r->family, r->guard.pid, r->memory_kib);
+    int64_t kib = bats_memory_of_task(&r->family, r->memory_kib);
     if (kib > r->held_kib)
         r->held_kib = kib;
     r->memory_at = now + MEMORY_US;
