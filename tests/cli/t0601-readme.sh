@@ -22,32 +22,31 @@ paste 2
 test "$(wc -l <results.txt)" -eq 100
 grep -qx '12 squared is 144' results.txt
 ok 'it runs 100 commands'
-paste 3
 grep -q '100 done' out
 ok 'status and tasks show them'
-paste 4
+paste 3
 test "$(grep -c ' done ' out)" -eq 2
 grep -q 'echo 5 times 2 is' out
 ok 'it sweeps over parameters'
-paste 5 || : # a task fails
+paste 4 || : # a task fails
 test "$(grep -c 'cat two.txt' out)" -eq 1
 ok 'it names the task that failed'
-paste 6
+paste 5
 test "$(cat out)" = two
 bats-mpi status three.txt | grep -q '3 done'
 ok 'it runs the failed one again'
-paste 7
+paste 6
 grep -q 'all 100 tasks done' err
 grep -q '^charged .* of the budget of 60 SU' err
 ok 'it keeps to a budget'
-paste 8
+paste 7
 grep -q 'all 100 tasks done' err
 grep -q '^deadline  *12h, \(kept with\|missed by\) ' err
 ok 'it has a deadline'
-paste 9
+paste 8
 grep -q '^5 fastest ' out
 ok 'it plans'
-test "$(grep -c '^```sh$' "$TOP/README.md")" -eq 11
+test "$(grep -c '^```sh$' "$TOP/README.md")" -eq 10
 ok 'there are two more blocks, for Slurm'
 for link in $(grep -o '](\(src\|jobscripts\|bench\|[A-Z]\)[^)]*)' \
     "$TOP/README.md" | tr -d '()]'); do

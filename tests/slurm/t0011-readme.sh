@@ -12,11 +12,11 @@ paste() {
 
 seq 20 | sed 's/^/echo /' >bag.txt
 cp -r "$TOP/jobscripts" .
-paste 10
+paste 9
 test "$(sort -n out | uniq | xargs)" = "$(seq 20 | xargs)"
 ok 'srun runs a bag, and output shows what it wrote'
 rm -f bag.txt.bats
-paste 11
+paste 10
 job=$(sed -n 's/^Submitted batch job //p' out)
 await "$job"
 test "$(bats-mpi status --left bag.txt)" = 0
