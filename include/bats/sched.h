@@ -47,10 +47,10 @@
  * driver sends a first tick at once. A job has one window, which may be
  * shorter or longer than others (billing.h: step). If the plan wants the
  * machine for longer, a successor is requested early enough to begin before
- * the job ends, judging by the waits so far. An idle job is ended at once, and
- * a queued one that the plan no longer wants is withdrawn. A task that was cut
- * off three times after a whole window or block has failed: there are no
- * longer ones.
+ * the job ends, judging by the waits so far. An idle job is ended at once; in
+ * an open bag after as long as it took to join, at most a minute. A queued one
+ * that the plan no longer wants is withdrawn. A task that was cut off three
+ * times after a whole window or block has failed: there are no longer ones.
  */
 #ifndef BATS_SCHED_H
 #define BATS_SCHED_H

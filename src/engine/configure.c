@@ -528,15 +528,36 @@ static void give_back_job(struct bats_sched *e, uint32_t machine)
         c->target--;
 }
 
+#define LINGER_MOST BATS_MINUTE
+
+/* An open bag may get a task at any moment: an idle job is kept for as long as
+ * it took to join, which is what the next one would take. */
+static bool lingers(struct state *s, uint32_t machine)
+{
+    struct machine_rest *r = &s->rest[machine];
+    bats_time wait = r->began_at + r->age - r->asked_at;
+    if (r->idle_at == BATS_NEVER)
+        r->idle_at = s->now;
+    bats_time until = r->idle_at + (wait < LINGER_MOST ? wait : LINGER_MOST);
+    if (!s->run.is_open || s->run.draining || until <= s->now)
+        return false;
+    if (until < s->run.lingers_until)
+        s->run.lingers_until = until;
+    return true;
+}
+
 void configure_give_back(struct bats_sched *e)
 {
     struct state *s = &e->state;
+    s->run.lingers_until = BATS_NEVER;
     if (s->money.terms.returns && s->money.terms.prolongs && !s->run.on_hold)
         give_back_idle(s);
     if (!s->money.terms.waits || s->run.on_hold)
         return;
     for (uint32_t i = s->n_held; i-- > 0;)
-        if (s->machines[s->held[i]].n_busy == 0)
+        if (s->machines[s->held[i]].n_busy > 0)
+            s->rest[s->held[i]].idle_at = BATS_NEVER;
+        else if (!lingers(s, s->held[i]))
             give_back_job(e, s->held[i]);
     for (uint32_t i = 0; s->money.n_asked_slots > 0 && i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_ASKED &&

@@ -25,6 +25,7 @@ enum due {
     DUE_RETRY,
     DUE_CHANCE,
     DUE_TAIL,
+    DUE_IDLE,
     DUE_TICK,
     DUE_TURN
 };
@@ -61,6 +62,7 @@ static struct next next_due(const struct bats_sched *e)
     sooner_of(&next, DUE_CHANCE, &s->quarantines);
     if (s->run.in_tail)
         sooner(&next, DUE_TAIL, e->tail->wakeup(e->own.tail));
+    sooner(&next, DUE_IDLE, s->run.lingers_until);
     sooner(&next, DUE_TICK, s->run.next_tick);
     sooner_of(&next, DUE_TURN, &s->turns);
     return next;
@@ -139,6 +141,7 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
         readmit(e, id);
         break;
     case DUE_TAIL: /* settle() does the rest */
+    case DUE_IDLE:
         break;
     case DUE_TICK:
         return tick(e, err);

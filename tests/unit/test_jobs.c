@@ -1,6 +1,7 @@
 /* Machines that are jobs, in runs that can be checked by hand: 3 per hour, a
  * window of an hour, tasks of 20 minutes at 1 each. The simulator plays the
  * batch system. */
+#include "bats/bag.h"
 #include "bats/billing.h"
 #include "helpers/sim_fixture.h"
 
@@ -506,16 +507,23 @@ static struct bats_sched *begin(const bats_time *asked, int code)
 }
 
 /* Returns how many commands of a type answer the event. */
-static uint32_t answers(struct bats_sched *s, struct bats_event event,
-                        enum bats_command_type type)
+static uint32_t answers_at(bats_time now, struct bats_sched *s,
+                           struct bats_event event,
+                           enum bats_command_type type)
 {
     struct bats_command c;
     uint32_t n = 0;
-    assert_ok(bats_sched_handle(s, 0, &event, &err));
+    assert_ok(bats_sched_handle(s, now, &event, &err));
     bats_sched_check(s);
     while (bats_sched_next(s, &c))
         n += c.type == type;
     return n;
+}
+
+static uint32_t answers(struct bats_sched *s, struct bats_event event,
+                        enum bats_command_type type)
+{
+    return answers_at(0, s, event, type);
 }
 
 /* 7 pay two jobs. One is there: another one is asked for, and a third when the
@@ -737,6 +745,45 @@ TEST(jobs_that_are_lost_are_asked_for_again)
     assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
     assert_true(jobs.asked > 4);
     assert_int_equal(w->of[0].done, 1);
+}
+
+/* ---- open bags ---- */
+
+/* Joins after 20 s, and is idle at 30 s: until 50 s, when a task is added, so
+ * again from 60 s to 80 s. */
+TEST(an_idle_job_of_an_open_bag_stays_for_as_long_as_it_took_to_join)
+{
+    uint16_t kinds[2] = {0};
+    struct bats_stock stock[1] = {{.cores = 1}};
+    uint8_t none[2] = {BATS_TASK_LEFT_OUT, BATS_TASK_LEFT_OUT};
+    struct bats_event add = {.type = BATS_EVENT_ADDED, .need = {.cores = 1}};
+    struct bats_event join = {.type = BATS_EVENT_JOINED};
+    struct bats_event done = {.type = BATS_EVENT_DONE,
+                              .runtime = 10 * BATS_SECOND};
+    struct bats_event tick = {.type = BATS_EVENT_TICK};
+    prepare(2, 1, BATS_UNLIMITED);
+    w->o.sched.open = w->o.sched.in_order = true;
+    w->o.sched.stocks = stock;
+    w->o.sched.needs = &add.need;
+    w->o.sched.category = kinds;
+    w->o.sched.n_categories = 1;
+    w->o.sched.earlier.state = none;
+    struct bats_sched *s = begin(NULL, 0);
+    answers(s, tick, BATS_COMMAND_ACQUIRE);
+    assert_int_equal(answers(s, add, BATS_COMMAND_ACQUIRE), 1);
+    for (bats_time now = 20 * BATS_SECOND; done.task < 2; done.task++) {
+        struct bats_event begins = done.task == 0 ? join : add;
+        begins.task = done.task;
+        assert_int_equal(answers_at(now, s, begins, BATS_COMMAND_RUN), 1);
+        now += done.runtime;
+        assert_int_equal(answers_at(now, s, done, BATS_COMMAND_PARK), 0);
+        now += 20 * BATS_SECOND - 1;
+        assert_int_equal(answers_at(now, s, tick, BATS_COMMAND_PARK), 0);
+        assert_int_equal(bats_sched_wakeup(s), ++now);
+    }
+    assert_int_equal(answers_at(80 * BATS_SECOND, s, tick, BATS_COMMAND_PARK),
+                     1);
+    bats_sched_destroy(s);
 }
 
 TEST_MAIN(NULL, NULL)

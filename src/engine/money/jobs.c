@@ -103,7 +103,7 @@ bool job_take_over(struct state *s, uint32_t id, bats_time length,
     s->rest[id].asked = true;
     purse_match(s, id, job_held(s, id));
     s->rest[id].asked_at = s->now;
-    s->rest[id].began_at = BATS_NEVER;
+    s->rest[id].began_at = s->rest[id].idle_at = BATS_NEVER;
     c->n_asked++;
     s->money.n_asked_slots += m->n_slots;
     s->money.n_jobs++;

@@ -94,6 +94,7 @@ struct run {
     bool in_tail;             /* of a policy that sends instances */
     bool draining;            /* nothing more is started */
     bool on_hold;             /* the same, but temporarily */
+    bats_time lingers_until;  /* next end of an idle job; or BATS_NEVER */
     bool is_open;             /* tasks may be added; */
     uint32_t in_all;          /* tasks expected in all; 0: unknown */
     enum bats_finish why;     /* reason for draining */

@@ -88,6 +88,7 @@ struct machine_rest {
     bats_time asked_at; /* time of the request */
     bats_time began_at; /* start of the job, or BATS_NEVER; where use is
                            charged, of its first task */
+    bats_time idle_at;  /* a job: since when it has no task, or BATS_NEVER */
 };
 
 /* A slot runs the first task of its queue; the others wait. A replica is alone
