@@ -245,7 +245,7 @@ rm -f may.*
 
 # The idle one has a child that starts tasks, as long as it has a master.
 rm -f bag.bats begun
-echo '@once echo 1 >>begun; until test -e may.1; do sleep 0.05; done' >bag
+echo '@once echo $$ >>begun; until test -e may.1; do sleep 0.05; done' >bag
 children() { [ "$(pgrep -cP $worker)" -eq "$1" ]; }
 resumed
 worker busy
@@ -255,6 +255,8 @@ worker idle
 within 60 children 1
 killed
 within 30 children 0
+within 30 is_over "$(cat begun)"
+ok 'a task that must not run twice ends when the master is gone'
 touch may.1
 resumed || : # the run may be over before anybody sees its door,
 ended $master 0
