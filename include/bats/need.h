@@ -38,4 +38,27 @@ struct bats_stock {
 uint32_t bats_need_room(const struct bats_stock *machine,
                         const struct bats_need *need);
 
+/*
+ * The slots that a mixture of tasks takes. A task takes its share of the
+ * machine: the slots of a machine that is filled with equal tasks, per task. So
+ * a task of 6 cores takes 8 of 16 slots, since two fit. Tasks that fill a
+ * machine evenly also run in the gaps that others leave, and then take as many
+ * slots as they need cores. All zero is an empty mixture.
+ */
+struct bats_need_mix {
+    double tasks; /* or their work, in any unit */
+    double cores; /* that they need */
+    double gaps;  /* slots taken by tasks that leave gaps */
+};
+
+/* Adds tasks. share: as above, >= cores. */
+void bats_need_mix_add(struct bats_need_mix *mix, double tasks, uint32_t cores,
+                       double share);
+
+/* Mean slots per task; 1 if there are none. */
+double bats_need_mix_width(const struct bats_need_mix *mix);
+
+/* Slots of a machine. */
+double bats_stock_slots(const struct bats_stock *machine);
+
 #endif

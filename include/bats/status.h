@@ -125,6 +125,10 @@ int bats_sched_estimator(struct bats_sched *s,
                          struct bats_estimator *estimator,
                          struct bats_error *err);
 
+/* Tasks that a machine of the cluster runs at the same time, on average, by
+ * what those left need. */
+double bats_sched_room(const struct bats_sched *s, size_t cluster);
+
 /* For the policy expert. */
 struct bats_sched_strategy {
     struct bats_strategy strategy; /* in use */

@@ -141,21 +141,20 @@ static void print_in_time(FILE *out, const struct bats_survey *survey,
 /* Time and cost of the bag on the machines that the run starts with. */
 static void print_believed(FILE *out, const struct bats_learner *l,
                            const struct bats_survey *survey,
+                           const struct bats_sched *sched,
                            const struct opening *opening, uint32_t n_tasks)
 {
     const struct bats_platform *p = &survey->platform;
     const struct bats_prior *prior = &l->believed.prior;
-    double rate = 0, price = 0, slots[BATS_CLUSTERS_MAX] = {0};
+    double rate = 0, price = 0;
     struct bats_phrase time[3], money[3];
     char text[1024];
     if (bats_learner_words(l, text, sizeof text)[0] == '\0')
         return;
     bats_words_line(out, "%c%s.", text[0] - 'a' + 'A', text + 1);
-    for (uint32_t m = 0; m < p->n_machines; m++)
-        slots[p->machines[m].cluster] += p->machines[m].slots;
     for (size_t i = 0; i < p->n_clusters; i++) {
         double n = opening->acquired[i];
-        rate += n * slots[i] / fmax(p->clusters[i].max, 1) / prior->mean[i];
+        rate += n * bats_sched_room(sched, i) / prior->mean[i];
         price += n * (double)p->clusters[i].charge / (double)p->window;
     }
     if (rate <= 0 || !isfinite(prior->level))
@@ -265,7 +264,8 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
         bats_emulation_warn(stderr, options->bag, platform,
                             options->time_scale);
         print_opening(out, sched, options, platform, &opening);
-        print_believed(out, learner, survey, &opening, options->bag->n_tasks);
+        print_believed(out, learner, survey, sched, &opening,
+                       options->bag->n_tasks);
         print_rules(out, &options->engine.rules);
         rc = print_tasks(out, options->bag, sched, &opening, err);
     }

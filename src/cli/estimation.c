@@ -2,12 +2,14 @@
 #include "cli/estimation.h"
 #include "bats/lease.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bats/policy.h"
 #include "input/clusters_file.h"
+#include "run/needs.h"
 
 #define LEFT_OUT "bats-mpi: left out, since "
 
@@ -27,18 +29,16 @@ static void set_up(struct bats_estimation *x, size_t n_clusters,
 
 /* Sets what rank 0 adds to a job if machines are ranks: a rank of the first of
  * its partitions, in the order of their names. */
-static void set_heads(const struct bats_estimator *e,
-                      const char *const *partition, const bool *by_node,
-                      struct bats_head *heads)
+static void set_heads(struct bats_estimation *x)
 {
-    for (size_t i = 0; i < e->n_clusters; i++) {
-        double slots = e->slots ? e->slots[i] : 1;
-        heads[i] = (struct bats_head){
-            .charge = by_node[i] ? 0
-                                 : (bats_money)ceil(
-                                       (double)e->clusters[i].charge / slots)};
-        for (size_t k = 0; k < e->n_clusters; k++)
-            heads[i].place += strcmp(partition[k], partition[i]) < 0;
+    for (size_t i = 0; i < x->e.n_clusters; i++) {
+        x->heads[i] = (struct bats_head){
+            .charge = x->by_node[i]
+                          ? 0
+                          : (bats_money)ceil((double)x->clusters[i].charge /
+                                             x->ranks[i])};
+        for (size_t k = 0; k < x->e.n_clusters; k++)
+            x->heads[i].place += strcmp(x->partition[k], x->partition[i]) < 0;
     }
 }
 
@@ -62,9 +62,9 @@ static void find_partitions(struct bats_estimation *x,
         const char *partition =
             i < n ? bats_clusters_file_partition(file, i) : NULL;
         x->partition[c] = partition ? partition : name;
-        x->by_node[c] = i < n ? file->sections[i].by_node : x->slots[c] > 1;
+        x->by_node[c] = i < n ? file->sections[i].by_node : x->ranks[c] > 1;
     }
-    set_heads(&x->e, x->partition, x->by_node, x->heads);
+    set_heads(x);
     x->e.heads = x->heads;
     x->e.least = file ? file->minimum : 0;
 }
@@ -84,6 +84,7 @@ static void leave_out(struct bats_estimation *x, const char *why)
         }
         x->clusters[kept] = x->clusters[i];
         x->slots[kept] = x->slots[i];
+        x->ranks[kept] = x->ranks[i];
         x->runtimes[kept++] = x->runtimes[i];
     }
     if (kept < x->e.n_clusters)
@@ -137,7 +138,8 @@ int bats_estimation_from_profile(struct bats_estimation *x,
     for (size_t i = 0; i < profile->n_clusters; i++) {
         const struct bats_profile_cluster *c = &profile->clusters[i];
         x->clusters[i] = c->cluster;
-        x->slots[i] = c->slots;
+        x->slots[i] = c->room;
+        x->ranks[i] = c->slots;
         if (!file)
             continue;
         size_t number = find(file, c->cluster.name);
@@ -212,16 +214,73 @@ static int read_runtimes(struct bats_estimation *x, const char *text,
     return 0;
 }
 
+/* What task k of the bag needs. */
+static struct bats_need need_of(const struct bats_bagfile *bag, uint32_t k,
+                                const struct bats_need *each)
+{
+    struct bats_need need = *each;
+    if (bag != NULL)
+        bats_bagfile_need(bag, k, &need);
+    return need;
+}
+
+static int refuse_need(const struct bats_clusters_file *file, size_t i,
+                       const struct bats_need *need, struct bats_error *err)
+{
+    const struct bats_cluster_section *section = &file->sections[i];
+    char text[BATS_NEED_TEXT];
+    bats_need_format(text, sizeof text, need);
+    if (section->model.stock.cores == 0 && need->cores > 1)
+        return bats_error_at(err, file->path, section->line,
+                             "cluster '%s' has no slots = N: plan needs to "
+                             "know them, since a task needs %s",
+                             section->model.cluster.name, text);
+    return bats_refuse(err,
+                       "%s: no cluster has machines for all tasks: one "
+                       "needs %s",
+                       file->path, text);
+}
+
+int bats_estimation_room(const struct bats_clusters_file *file,
+                         const struct bats_bagfile *bag,
+                         const struct bats_need *each, double *room,
+                         struct bats_error *err)
+{
+    struct bats_need need = *each;
+    bool any = false;
+    for (size_t i = 0; i < file->n_sections; i++) {
+        struct bats_stock stock = file->sections[i].model.stock;
+        struct bats_need_mix mix = {0};
+        bool is_known = stock.cores > 0;
+        stock.cores = is_known ? stock.cores : 1;
+        double slots = bats_stock_slots(&stock);
+        uint32_t n = bag != NULL ? bag->n_tasks : 1, fit = 1;
+        for (uint32_t k = 0; k < n && fit > 0; k++) {
+            need = need_of(bag, k, each);
+            if (need.cores > 1 && !is_known)
+                return refuse_need(file, i, &need, err);
+            fit = bats_need_room(&stock, &need);
+            if (fit > 0)
+                bats_need_mix_add(&mix, 1, need.cores, slots / fit);
+        }
+        room[i] = fit > 0 ? slots / bats_need_mix_width(&mix) : 0;
+        any |= fit > 0;
+    }
+    return any ? 0 : refuse_need(file, 0, &need, err);
+}
+
 int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
                                   const char *runtimes,
                                   const struct bats_prior *prior,
+                                  const double *room,
                                   const struct bats_clusters_file *file,
                                   const char *path, struct bats_error *err)
 {
     set_up(x, file->n_sections, n_tasks, file->window, file->currency);
     for (size_t i = 0; i < x->e.n_clusters; i++) {
         x->clusters[i] = file->sections[i].model.cluster;
-        x->slots[i] = 1;
+        x->ranks[i] = fmax(file->sections[i].model.stock.cores, 1);
+        x->slots[i] = room[i];
         x->runtimes[i] = (struct bats_runtimes){.mean = 0};
     }
     int rc = read_runtimes(x, runtimes, path, err);
@@ -240,6 +299,14 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
     if (x->e.n_clusters == 0)
         return bats_refuse(
             err, "plan needs --runtime LIST, or expected = in %s", path);
+    for (size_t i = 0; i < x->e.n_clusters; i++)
+        if (x->slots[i] == 0)
+            x->runtimes[i].mean = 0;
+    leave_out(x, "some task needs more than their machines have");
+    if (x->e.n_clusters == 0)
+        return bats_refuse(err,
+                           "no cluster that has machines for all tasks has "
+                           "a runtime");
     for (size_t i = 0; i < x->e.n_clusters; i++)
         if (x->clusters[i].max == UINT32_MAX)
             return bats_refuse(err,

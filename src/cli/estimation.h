@@ -15,7 +15,8 @@ struct bats_estimation {
     struct bats_estimator e;
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
-    double slots[BATS_CLUSTERS_MAX];
+    double slots[BATS_CLUSTERS_MAX]; /* tasks at a time on a machine */
+    double ranks[BATS_CLUSTERS_MAX]; /* of a machine */
     char currency[16];
     const char *partition[BATS_CLUSTERS_MAX]; /* partition for a Slurm job */
     bool by_node[BATS_CLUSTERS_MAX];          /* its machines are nodes */
@@ -39,18 +40,28 @@ int bats_estimation_from_profile(struct bats_estimation *x,
 void bats_estimation_set_graph(struct bats_estimation *x,
                                const struct bats_profile *profile);
 
+/* room[]: how many tasks of the bag (NULL: any tasks) a machine of each cluster
+ * of the file runs at the same time; 0: some task needs more than it has.
+ * `each`: what a task needs for which the bag says nothing. A machine of
+ * unknown slots counts as one; BATS_EINPUT if tasks need several. */
+int bats_estimation_room(const struct bats_clusters_file *file,
+                         const struct bats_bagfile *bag,
+                         const struct bats_need *each, double *room,
+                         struct bats_error *err);
+
 /*
  * Takes `n_tasks` tasks on the clusters of `file` (read from `path`).
  * `runtimes` gives the mean runtimes, as in "slow=15m,fast=3.75m" (NULL:
  * none). For other clusters, the runtime expected in `file` or believed
  * (`prior`, by cluster of the file; NULL: none) counts as a guess; without
- * that, the cluster is left out, with a message on standard error. A machine
- * counts as one slot, because the number of ranks of a node is unknown.
- * BATS_EINPUT.
+ * that, the cluster is left out, with a message on standard error. `room`: how
+ * many tasks a machine runs at a time, by cluster of the file; clusters with 0
+ * are left out, too. BATS_EINPUT.
  */
 int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
                                   const char *runtimes,
                                   const struct bats_prior *prior,
+                                  const double *room,
                                   const struct bats_clusters_file *file,
                                   const char *path, struct bats_error *err);
 

@@ -306,7 +306,7 @@ const struct bats_option bats_options[] = {
         "bind tasks to the cores of their rank, or to the NUMA nodes of those "
         "cores, and set OMP_NUM_THREADS to match; none: keep the launcher's "
         "binding (default: core)"),
-    ROW("cores", 0, "N", SMALL, AT(run.need.cores), RUN | ALLOC, RUN,
+    ROW("cores", 0, "N", SMALL, AT(run.need.cores), RUN | ALLOC | PLAN, RUN,
         "the cores (ranks of one node) that each task needs, unless the bag "
         "sets its own (#BATS cores=N). It is bound to all of them, and "
         "OMP_NUM_THREADS is set to match (default: 1)"),
@@ -320,7 +320,7 @@ const struct bats_option bats_options[] = {
         RUN,
         "kill a task whose processes hold more memory than it needs (checked "
         "every second), and count it as failed (out of memory)"),
-    ROW("gpus", 0, "N", SMALL, AT(run.need.gpus), RUN | ALLOC, RUN,
+    ROW("gpus", 0, "N", SMALL, AT(run.need.gpus), RUN | ALLOC | PLAN, RUN,
         "the GPUs that each task needs, unless the bag sets its own (#BATS "
         "gpus=N). CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES name the "
         "GPUs of the task (default: 0)"),

@@ -79,16 +79,21 @@ static void read_past(struct bats_learner *l)
         warn(l, &err);
 }
 
+struct bats_need bats_past_need(const struct bats_settings *set)
+{
+    struct bats_need need = set->run.need;
+    need.cores = need.cores > 0 ? need.cores : 1;
+    need.memory_kib = set->memory > 0 ? (set->memory - 1) / 1024 + 1 : 0;
+    return need;
+}
+
 int bats_learner_init(struct bats_learner *l, const struct bats_settings *set,
                       const struct bats_bagfile *bag, const char *record,
                       struct bats_error *err)
 {
     *l = (struct bats_learner){.path = bats_past_path(set),
                                .quiet = set->quiet,
-                               .need = set->run.need};
-    if (l->need.cores == 0)
-        l->need.cores = 1;
-    l->need.memory_kib = set->memory > 0 ? (set->memory - 1) / 1024 + 1 : 0;
+                               .need = bats_past_need(set)};
     if (l->path == NULL)
         return 0;
     look_back(l, record, set->history != NULL);

@@ -63,6 +63,7 @@ static int fill(struct bats_profile *profile, const struct bats_bagfile *bag,
         c->slots = machines > 0
                        ? (double)bats_snapshot_slots(platform, i) / machines
                        : 1;
+        c->room = bats_sched_room(sched, i);
         c->expected = platform->expected[i];
         c->windows = k.windows;
         c->charged = k.charged;

@@ -69,9 +69,9 @@ const struct bats_verb_row bats_verbs[BATS_VERBS] = {
         "PROFILE is the file that a sampling phase has written; its clusters "
         "keep the charges and limits they had then, unless --clusters gives "
         "others. Of a BAG the history says what its tasks take, unless "
-        "--runtime does. With --runtime, a machine is assumed to run one task "
-        "at a time: with machine = node, divide the runtime by the number of "
-        "ranks per node. If the budget or the deadline cannot be met, the "
+        "--runtime does. A machine runs as many tasks at a time as fit in what "
+        "its cluster in the file has (slots = N with machine = node, memory, "
+        "gpus); without slots, one. If the budget or the deadline cannot be met, the "
         "closest schedule is shown, and the exit code is 4 or 5."),
     ROW(SIMULATE, "simulate", 1, 1, "the scenario is missing",
         "predict the cost and the end of a bag, for many seeds",

@@ -188,9 +188,9 @@ static int check_together(const struct bats_sched_options *o,
         {are_groups(o, o->category, o->n_categories),
          "the categories of the tasks are out of range"},
         {needs_fit(o), "a task needs more than any machine has"},
-        {!o->needs || (o->n_purses == 0 && !o->sampling.on),
+        {!o->needs || o->n_purses == 0,
          "tasks with needs of their own exclude workflows with budgets of "
-         "their own, and the choice of a schedule"},
+         "their own"},
         {purses_fit(o), "the workflows of the tasks are out of range"},
         {o->n_purses == 0 || !(terms.lasts || o->sampling.on || is_expert),
          "workflows with budgets of their own need machines that are charged "

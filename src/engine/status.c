@@ -305,6 +305,12 @@ int bats_sched_estimator(struct bats_sched *e,
     return sampling_estimator(e->own.sampling, &e->state, estimator, err);
 }
 
+double bats_sched_room(const struct bats_sched *e, size_t cluster)
+{
+    return cluster_slots(&e->state.clusters[cluster]) /
+           needs_width_in(&e->state, cluster);
+}
+
 const struct bats_decision *bats_sched_decisions(const struct bats_sched *e,
                                                  size_t *n)
 {

@@ -187,7 +187,13 @@ static int finish_section(struct bats_sections *r, size_t i)
     section->where_line = bats_sections_cluster(
         r, i, where == BATS_WHERE_ALL ? NULL : where_names[where]);
     section->says_noticed = bats_sections_cluster(r, i, "noticed") > 0;
-    r->models[i].slots = section->by_node ? UINT32_MAX : 1;
+    unsigned slots_line = bats_sections_cluster(r, i, "slots");
+    if (section->by_node && slots_line == 0)
+        r->models[i].stock.cores = 0;
+    if (!section->by_node && r->models[i].stock.cores > 1)
+        return FAIL(r, slots_line,
+                    "slots: a machine is a rank, with one slot; or write "
+                    "machine = node");
     if (where == BATS_WHERE_ALL && r->n_clusters > 1)
         return FAIL(r, section->line,
                     "cluster '%s' has none of nodes, ranks and partition",

@@ -309,6 +309,17 @@ static int set_charge_lost(struct bats_sections *r, const char *value,
     return rc;
 }
 
+static int set_memory(struct bats_sections *r, const char *value,
+                      struct bats_error *err)
+{
+    int64_t bytes = 0;
+    int rc = bats_size_parse(value, &bytes, err);
+    open_model(r)->stock.memory_kib = bytes / 1024;
+    return rc;
+}
+
+#define COUNT(name, member, most)                                             \
+    BATS_KEY_MEMBER(name, COUNT, bats_model, member, most)
 #define MEMBER(name, kind, member)                                            \
     BATS_KEY_MEMBER(name, kind, bats_model, member, 0)
 
@@ -328,6 +339,9 @@ const struct bats_key bats_model_keys[] = {
     MEMBER("guaranteed", DURATION, cluster.lifetime.guaranteed),
     MEMBER("free", DURATION, cluster.tariff.free),
     BATS_KEY("lifetime", set_lifetime, false, false),
+    COUNT("slots", stock.cores, 1024),
+    BATS_KEY("memory", set_memory, false, false),
+    COUNT("gpus", stock.gpus, BATS_GPUS_MOST),
     {0},
 };
 

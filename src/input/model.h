@@ -21,7 +21,11 @@
  *                                   at which it was reclaimed, or never; of
  *                                   more than 100, their percentiles count
  *
- * A machine without any of the last six keys is on demand. Prices by age,
+ *   slots = 16                      tasks of one core at a time on a machine
+ *   memory = 64G                    of a machine; default: not counted
+ *   gpus = 2                        of a machine; default: none
+ *
+ * A machine without any of the six keys from `block` to `lifetime` is on demand. Prices by age,
  * blocks and `free` need billing = second (bats/billing.h), which is then the
  * default. Also `speed` (emulation), `expected`, and the keys of
  * reliability.h: reliable, charge_lost, and those that emulate losses, which
@@ -33,6 +37,7 @@
 #include "bats/billing.h"
 #include "bats/cluster.h"
 #include "bats/error.h"
+#include "bats/need.h"
 #include "input/reliability.h"
 
 /* A cluster as a file describes it. */
@@ -44,7 +49,7 @@ struct bats_model {
     bats_time expected;          /* runtime of a task; 0: unspecified */
     bool is_reliable;            /* the file has reliable = yes */
     struct bats_reliability reliability; /* emulated losses */
-    uint32_t slots;                      /* slots of a machine */
+    struct bats_stock stock;             /* of a machine; cores 0: unknown */
 };
 
 /* Copies the name of a cluster if `text` is a valid one; else BATS_EINPUT with

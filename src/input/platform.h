@@ -26,8 +26,9 @@ struct bats_clusters_file; /* clusters_file.h */
  * billing. Sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40
  * | partition = NAME; charge; max; machine = rank|node; speed; expected;
  * reliable = yes|no; charge_lost = yes|no; the keys of reliability.h, which
- * make a cluster unreliable; and those of model.h, for prices by age and
- * machines that are reclaimed. '#' and ';' begin a comment at the start of a
+ * make a cluster unreliable; and those of model.h, for prices by age, machines
+ * that are reclaimed, and for plans the slots, memory and GPUs of a machine (a
+ * run sees what there is). '#' and ';' begin a comment at the start of a
  * line and after a blank; a list may continue in indented lines. Every mistake
  * is BATS_EINPUT with "path:line: sentence", without a line if the file cannot
  * be read.

@@ -213,6 +213,10 @@ static void read_cluster(struct reader *r, struct value v)
     c->slots = json_number_value(slots.json);
     if (!(c->slots > 0 && c->slots <= SLOTS_MAX))
         WRONG(r, slots, "has to be a number above 0");
+    struct value room = member(&v, "room");
+    c->room = room.json ? json_number_value(room.json) : c->slots;
+    if (!(c->room > 0 && c->room <= SLOTS_MAX))
+        WRONG(r, room, "has to be a number above 0");
     struct value expected = member(&v, "expected_s");
     if (expected.json)
         c->expected = seconds(r, expected);

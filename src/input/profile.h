@@ -19,7 +19,8 @@
  *
  * A sample is a list of pairs: the number of a task, counted from 1, and its
  * runtime in seconds. A task in the samples of several clusters was
- * replicated. A cluster whose runtime is only expected has "expected_s", too.
+ * replicated. If tasks need more than a slot, "room" is the mean number of them
+ * that a machine runs at a time. A cluster whose runtime is only expected has "expected_s", too.
  * "done" and "failed" are ranges of numbers, both ends included.
  *
  * If tasks wait for others, "levels" are pairs of a number of tasks and the
@@ -56,7 +57,9 @@ struct bats_critical_path {
 
 struct bats_profile_cluster {
     struct bats_cluster cluster; /* max: the number of machines that existed */
-    double slots; /* tasks at a time per machine, a mean if machines differ */
+    double slots;                /* per machine, a mean if machines differ */
+    double room; /* tasks at a time per machine: fewer if they need several
+                   * slots, memory or GPUs */
     bats_time expected; /* runtime of a task, from the user; 0: unspecified */
     int64_t windows;    /* windows entered while sampling */
     bats_money charged; /* charge for these windows */

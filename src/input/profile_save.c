@@ -60,6 +60,8 @@ static json_t *clusters_of(const struct bats_profile *p)
                       "max", (json_int_t)c->cluster.max, "slots", c->slots,
                       "windows", (json_int_t)c->windows, "charged",
                       money(c->charged), "sample", sample_of(p, i));
+        if (c->room > 0 && c->room < c->slots)
+            json_object_set_new(cluster, "room", json_real(c->room));
         if (c->expected > 0)
             json_object_set_new(cluster, "expected_s", seconds(c->expected));
         clusters = append(clusters, cluster);

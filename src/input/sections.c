@@ -85,8 +85,8 @@ static int open_cluster(struct bats_sections *r, const char *name,
         return bats_refuse(err, "more than %d clusters", BATS_CLUSTERS_MAX);
     r->cluster = r->n_clusters;
     struct bats_model *m = &r->models[r->cluster];
-    *m =
-        (struct bats_model){.cluster.max = UINT32_MAX, .speed = 1, .slots = 1};
+    *m = (struct bats_model){
+        .cluster.max = UINT32_MAX, .speed = 1, .stock.cores = 1};
     int rc = bats_cluster_name_parse(name, m->cluster.name, err);
     for (size_t i = 0; rc == 0 && i < r->n_clusters; i++)
         if (strcmp(r->models[i].cluster.name, name) == 0)

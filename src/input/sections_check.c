@@ -61,7 +61,7 @@ static int check(struct bats_sections *r, size_t i,
         {"charge_lost",
          c->lost_is_free && !bats_lease_terms(billing).idle_is_free,
          "only billing = use charges for single executions"},
-        {"charge_lost", c->lost_is_free && m->slots > 1,
+        {"charge_lost", c->lost_is_free && m->stock.cores != 1,
          "a machine that runs several tasks is charged for all of them "
          "together"}};
     for (size_t k = 0; k < sizeof mistakes / sizeof *mistakes; k++)

@@ -496,7 +496,9 @@ void bats_windows_plan(const struct bats_windows_problem *p, double budget,
     clear(p, plan);
     for (size_t i = 0; i < p->n_types; i++) {
         const struct bats_windows_type *t = &p->types[i];
-        latest = larger(latest, (p->demand + 2) / t->rate + 2 * t->loss + 1);
+        latest =
+            larger(latest, (p->demand + 2) / t->rate / smaller(t->slots, 1) +
+                               2 * t->loss + 1);
         shortest = smaller(shortest, 1 / t->rate);
     }
     double most = reach(&v, latest, b.budget, INFINITY).done;

@@ -51,7 +51,7 @@ static void print_component(FILE *out, const struct bats_sbatch *b, size_t c,
                             bool first)
 {
     uint32_t machines = b->schedule->plan.machines[c];
-    uint32_t slots = b->e->slots != NULL ? (uint32_t)ceil(b->e->slots[c]) : 1;
+    uint32_t slots = (uint32_t)ceil(b->ranks[c]);
     if (!first)
         fputs("#SBATCH hetjob\n", out);
     fprintf(out, "#SBATCH --partition=%s", b->partition[c]);

@@ -24,6 +24,7 @@ struct bats_sbatch {
     const struct bats_schedule *schedule; /* feasible */
     const char *const *partition;         /* per cluster */
     const bool *by_node;                  /* per cluster: machines are nodes */
+    const double *ranks;                  /* per cluster: of a machine */
     const char *bag, *profile;
     const char *clusters; /* name of the clusters file, or NULL */
     bats_money charged;   /* charged for the sample; included in --budget */

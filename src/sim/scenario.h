@@ -93,12 +93,12 @@
 #ifndef BATS_SCENARIO_H
 #define BATS_SCENARIO_H
 
-#include "bats/prior.h"
 #include "bats/billing.h"
 #include "bats/goal.h"
 #include "bats/graph.h"
 #include "bats/need.h"
 #include "bats/policy.h"
+#include "bats/prior.h"
 #include "bats/strategy.h"
 #include "bats/tail.h"
 #include "input/platform.h"
@@ -145,8 +145,7 @@ struct bats_scenario {
     struct bats_need kind[BATS_SCENARIO_NEEDS]; /* n_kinds: of `needs` */
     double share[BATS_SCENARIO_NEEDS];          /* shares, which add up to 1 */
     size_t n_kinds;
-    int64_t memory_kib[BATS_CLUSTERS_MAX]; /* of a machine; 0: any */
-    uint32_t gpus[BATS_CLUSTERS_MAX];
+    struct bats_stock stock[BATS_CLUSTERS_MAX]; /* of a machine */
     struct bats_need *needs;   /* by category; NULL: tasks take a slot each */
     struct bats_stock *stocks; /* by machine; with `needs` */
     uint32_t n_categories;
@@ -154,8 +153,8 @@ struct bats_scenario {
     struct bats_draw runtime;
     bats_time *measured; /* from the file or the workflow, or NULL */
     bats_time *planned;  /* runtimes of the workflow, while the file is read */
-    bool is_told; /* policies are told the runtimes, wrong by up to */
-    double told_error; /* told_error */
+    bool is_told;        /* policies are told the runtimes, wrong by up to */
+    double told_error;   /* told_error */
     bool as_measured;    /* the bag is `measured`, each runtime once */
     const struct bats_policy *policies[BATS_SCENARIO_POLICIES];
     size_t n_policies;
@@ -168,7 +167,7 @@ struct bats_scenario {
     struct bats_goal goal; /* without a deadline if given as a share */
     bool has_deadline, deadline_is_share;
     double deadline_share; /* 0.3 for 30% */
-    bats_time lease;   /* of jobs; 0: money is held for all their time */
+    bats_time lease;       /* of jobs; 0: money is held for all their time */
     bats_time overrun; /* money held beyond a lease; 0: the longest startup */
     uint32_t jobs;     /* most jobs at a time; 0: no limit */
     bats_time monitor; /* 0: window / 12 */
@@ -178,7 +177,7 @@ struct bats_scenario {
     char utility[256]; /* "": the strategy is given */
     bats_time timeout; /* 0: none */
     uint32_t retries;
-    const struct bats_prior *prior; /* prior belief of the policy bats; NULL:
+    const struct bats_prior *prior;  /* prior belief of the policy bats; NULL:
                                        none. Not in the file */
     char class[BATS_SCENARIO_CLASS]; /* of the tasks, in a history; "": none */
     bool informed; /* all runtimes are known at the start, but not which task

@@ -183,6 +183,11 @@ cat >profile.json <<END
     [7,90]]}],
  "done": [[1,9]], "failed": []}
 END
+# A machine that is seldom wide enough for a task: a quarter of one at a time.
+sed 's/"max": 4, "slots": 1/"max": 1, "slots": 1, "room": 0.25/' profile.json >half.json
+timeout 60 "$BATS_MPI" plan half.json >out 2>err
+grep -q '^[1-5] fastest' out
+ok 'a machine that runs less than a task at a time'
 plan profile.json
 test ! -s err
 sed -n 1p out | grep -q '^31 tasks of 40 left, windows of 10m; sampling was charged 18 SU$'
@@ -298,6 +303,36 @@ if [ -e /dev/full ]; then
     grep -q 'standard output' err
     ok 'an answer that cannot be written is an error'
 fi
+
+# ---- what tasks need ----
+
+# Two tasks of 6 cores fit on a node of 16: 8 of them take 4 hours on one, and 16
+# more of one core, in their gaps, take none. Of 64G, 3 tasks of 20G run at a time.
+printf '%s\n' '[run]' 'window = 1h' '[cluster node]' 'partition = a' \
+    'machine = node' 'slots = 16' 'memory = 64G' 'charge = 1' 'max = 1' >nodes
+needs() { # WINDOWS BAG OPTION...
+    "$BATS_MPI" plan --tasks "$2" --runtime node=1h -c nodes --policy bkp \
+        --no-history --json "${@:3}" >out 2>err || return
+    test "$(jq '.schedules[0].windows' out)" = $1
+}
+{ echo '#BATS cores=6'; seq 8 | sed 's/.*/true/'; } >six
+{ cat six; echo '#BATS cores=1'; seq 16 | sed 's/.*/true/'; } >mixed
+needs 4 six
+needs 4 mixed
+needs 4 8 --cores 6
+needs 4 64
+needs 8 24 --memory 20G
+ok 'plan: as many tasks at a time as fit on a machine'
+expect 2 needs 1 8 --cores 17
+grep -q 'nodes: no cluster has machines for all tasks: one needs 17 cores' err
+expect 2 needs 1 8 --gpus 1
+sed -i /slots/d nodes
+expect 2 needs 1 six
+grep -q "nodes:3: cluster 'node' has no slots = N: .* a task needs 6 cores" err
+sed -i 's/machine = node/slots = 2/' nodes
+expect 2 needs 1 8
+grep -q 'nodes:5: slots: a machine is a rank' err
+ok 'what fits nowhere, and nodes without slots, are refused'
 
 # ---- a graph: its critical path ----
 

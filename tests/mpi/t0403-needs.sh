@@ -264,6 +264,25 @@ sed -i 's/400M/60M/' bag
 expect 1 grep -q '^memory' plan
 ok 'plan: what asking for less memory would cost, by the history'
 
+# ---- plans ----
+
+# A node of 4 ranks runs one task of 3 cores at a time: each task left takes ten
+# minutes of it.
+{
+    echo '#BATS cores=3'
+    for i in $(seq 40); do echo '@sleep 10m'; done
+} >wide
+printf '[cluster all]\nmachine = node\ncharge = 1\n' >node
+bats 5 sample wide --clusters node --time-scale 600 --seed 5 --no-history
+cp out offers
+test "$(jq '.clusters[0] | .slots / .room' wide.profile)" = 4
+left=$(sed -n 's/^\([0-9]*\) tasks left after .*/\1/p' out)
+"$BATS_MPI" plan wide.profile >plan
+test "$(grep ' fastest ' plan)" = "$(grep ' fastest ' offers)"
+"$BATS_MPI" plan wide.profile --json |
+    jq -e --argjson n $left '.schedules[-1].makespan_s / ($n * 600) - 1 | fabs < 0.1'
+ok 'schedules of a sample, and plan: as many tasks at a time as fit on a node'
+
 # ---- what is seen of a task that waits for room ----
 
 # Three of four slots are taken for long, and a short task knows how long tasks

@@ -167,8 +167,8 @@ TEST(unknown_sections_and_keys_are_refused)
                 ":3: unknown key 'node' in [cluster x]; known are nodes, "
                 "ranks, partition, max, machine, charge, speed, expected, "
                 "reliable, reliability, survival, outages, noticed, "
-                "charge_lost, block, reclaimable, notice, guaranteed, free "
-                "and lifetime");
+                "charge_lost, block, reclaimable, notice, guaranteed, free, "
+                "lifetime, slots, memory and gpus");
     refuse_line("window = 1h", ":3: unknown key 'window' in [cluster x]; ");
     refuse("#\nmax = 3\n[cluster x]\ncharge = 1\n",
            ":2: 'max' is before the first section");

@@ -2,7 +2,10 @@
  * Tasks that need several slots, memory or GPUs of one machine: who begins
  * when. A driver plays the machines; runtimes are told by the test.
  */
+#include <math.h>
+
 #include "bats/bag.h"
+#include "bats/estimate.h"
 #include "bats/need.h"
 #include "bats/policy.h"
 #include "bats/sched.h"
@@ -60,20 +63,22 @@ static void begin(struct play *p, uint32_t n_tasks, uint32_t n_nodes,
         p->machines[i] = (struct bats_machine_spec){0, cores};
         p->stocks[i] = (struct bats_stock){cores, 2, 100, 1};
     }
-    p->o = (struct bats_sched_options){.policy = &bats_policy_rr,
-                                       .n_tasks = n_tasks,
-                                       .clusters = &one,
-                                       .n_clusters = 1,
-                                       .machines = p->machines,
-                                       .n_machines = n_nodes,
-                                       .stocks = p->stocks,
-                                       .needs = p->needs,
-                                       .category = p->category,
-                                       .n_categories = n_needs,
-                                       .more = p->o.more,
-                                       .window = BATS_HOUR,
-                                       .budget = BATS_UNLIMITED,
-                                       .in_order = true};
+    p->o = (struct bats_sched_options){
+        .policy = p->o.sampling.on ? &bats_policy_bats : &bats_policy_rr,
+        .sampling = p->o.sampling,
+        .n_tasks = n_tasks,
+        .clusters = &one,
+        .n_clusters = 1,
+        .machines = p->machines,
+        .n_machines = n_nodes,
+        .stocks = p->stocks,
+        .needs = p->needs,
+        .category = p->category,
+        .n_categories = n_needs,
+        .more = p->o.more,
+        .window = BATS_HOUR,
+        .budget = BATS_UNLIMITED,
+        .in_order = true};
     assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
     for (uint32_t i = 0; i < n_nodes; i++)
         tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = i});
@@ -124,6 +129,51 @@ TEST(a_machine_has_room_for_as_many_as_its_scarcest_part)
     assert_int_equal(bats_need_room(&two, &(struct bats_need){6, 0, 0, 0}), 4);
     assert_int_equal(bats_need_room(&two, &(struct bats_need){17, 0, 0, 0}),
                      0);
+}
+
+/* Tasks of 6 cores take half of a node of 16: 2 of them run, not 16/6. One of
+ * one core for each of these runs in the 4 slots that 2 leave: 4 at a time, not
+ * the 32/9 of the mean share. With 3 each the gaps hold 2 of them, and the
+ * third takes a slot: 4 tasks take 9 slots. */
+TEST(a_machine_runs_as_many_of_a_mixture_as_fit_beside_each_other)
+{
+    struct play *p = calloc(1, sizeof *p);
+    p->needs[0] = (struct bats_need){6, 0, 0, 0};
+    p->needs[1] = (struct bats_need){1, 0, 0, 0};
+    for (uint32_t ones = 0; ones <= 3; ones++) {
+        static const double room[] = {2, 4, 16 * 3 / 8.0, 16 * 4 / 9.0};
+        for (uint32_t i = 0; i < 40; i++) {
+            p->category[i] = i % (ones + 1) > 0;
+            p->runtime[i] = BATS_MINUTE;
+        }
+        begin(p, 3 * (ones + 1), 1, 16, 2);
+        assert_true(fabs(bats_sched_room(p->sched, 0) - room[ones]) < 1e-9);
+        bats_sched_destroy(p->sched);
+        memset(p->slot, 0, sizeof p->slot);
+    }
+    /* Of 100 units of memory tasks of 30 take a third, whatever their cores. */
+    p->needs[0] = (struct bats_need){1, 0, 30, 0};
+    memset(p->category, 0, sizeof p->category);
+    begin(p, 3, 1, 16, 1);
+    assert_true(fabs(bats_sched_room(p->sched, 0) - 3) < 1e-9);
+    bats_sched_destroy(p->sched);
+    free(p);
+}
+
+TEST(schedules_count_the_tasks_that_fit_on_a_machine)
+{
+    struct play *p = calloc(1, sizeof *p);
+    struct bats_estimator e;
+    p->needs[0] = (struct bats_need){6, 0, 0, 0};
+    for (uint32_t i = 0; i < 200; i++)
+        p->runtime[i] = BATS_MINUTE;
+    p->o.sampling.on = true;
+    begin(p, 200, 2, 16, 1);
+    while (bats_sched_estimator(p->sched, &e, NULL) < 0)
+        step(p);
+    assert_true(fabs(e.slots[0] - 2) < 1e-9);
+    bats_sched_destroy(p->sched);
+    free(p);
 }
 
 TEST(the_largest_begin_first_and_others_fill_the_gaps)

@@ -29,7 +29,7 @@ static const struct {
     [KIND_SECOND] = {"second", UINT64_C(0x6eb89c66c53aef35)},
     [KIND_JOB] = {"job", UINT64_C(0x1a27dc8ffaddefad)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xe00c9fb7098f9de4)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xba2b960457b3100e)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -209,8 +209,8 @@ static void expect_measured(const char *content, const double *seconds,
 
 TEST(what_tasks_need_is_read)
 {
-    struct bats_scenario *s =
-        load(BAG "needs = 2/4G/1\n" CLUSTER "slots = 8\nmemory = 8G\ngpus = 1\n");
+    struct bats_scenario *s = load(BAG "needs = 2/4G/1\n" CLUSTER
+                                       "slots = 8\nmemory = 8G\ngpus = 1\n");
     assert_int_equal(s->needs[0].cores, 2);
     assert_int_equal(s->needs[0].memory_kib, 4 << 20);
     assert_int_equal(s->needs[0].gpus, 1);
@@ -323,10 +323,10 @@ TEST(keys_are_checked)
     refuse_cluster(
         "nodes = a",
         ":4: unknown key 'nodes' in [cluster c]; known "
-        "are machines, slots, memory, gpus, startup, queue, noise, loss, charge, speed, "
+        "are machines, startup, queue, noise, loss, charge, speed, "
         "expected, reliable, reliability, survival, "
         "outages, noticed, charge_lost, block, reclaimable, "
-        "notice, guaranteed, free and lifetime");
+        "notice, guaranteed, free, lifetime, slots, memory and gpus");
     refuse_run("window = 1h\nwindow = 1h",
                ":3: 'window' is already on line 2");
     refuse_cluster("charge = 2", ":4: 'charge' is already on line 3");

@@ -32,13 +32,15 @@ struct answer {
     struct bats_schedule offers[BATS_OFFERS];
     size_t n_offers;
     enum bats_billing_model billing;
-    struct bats_schedule chosen; /* the best for the budget or the deadline;
+    struct bats_schedule chosen;    /* the best for the budget or the deadline;
                                   * without these, for unlimited money */
-    bats_money budget;           /* or BATS_UNLIMITED */
-    bats_time deadline;          /* from now on; 0: none */
-    struct bats_learner past;    /* answers of the history */
-    struct bats_text sizes;      /* proposals for memory, line by line */
-    struct bats_error refusal;   /* why there is no schedule; code 0: there is
+    bats_money budget;              /* or BATS_UNLIMITED */
+    bats_time deadline;             /* from now on; 0: none */
+    double room[BATS_CLUSTERS_MAX]; /* tasks at a time on a machine, by cluster
+                                     * of the file; for given runtimes */
+    struct bats_learner past;       /* answers of the history */
+    struct bats_text sizes;         /* proposals for memory, line by line */
+    struct bats_error refusal; /* why there is no schedule; code 0: there is
                                   * one */
 };
 
@@ -326,6 +328,7 @@ static int print_sbatch(const struct answer *a,
                                  .schedule = &schedule,
                                  .partition = x->partition,
                                  .by_node = x->by_node,
+                                 .ranks = x->ranks,
                                  .bag = profile->bag_name,
                                  .profile = a->set->words[0],
                                  .clusters = a->set->clusters,
@@ -368,15 +371,7 @@ static int read_bag(const char *path, struct bats_bagfile **bag,
 {
     if (bats_workflow_format(path) != BATS_WORKFLOW_NONE)
         return bats_workflow_load(path, workflow, err);
-    int rc = bats_bagfile_load(path, bag, err);
-    struct bats_need most =
-        rc == 0 ? bats_bagfile_most(*bag) : (struct bats_need){0};
-    return most.cores > 1 || most.gpus > 0
-               ? bats_refuse(err,
-                             "%s has tasks that need several cores, which "
-                             "are not planned for",
-                             path)
-               : rc;
+    return bats_bagfile_load(path, bag, err);
 }
 
 /* The weights of the tasks if all runtimes are known; else NULL. */
@@ -432,9 +427,10 @@ static int count_tasks(const struct bats_settings *set, uint64_t *n,
     struct bats_bagfile *bag = NULL;
     struct bats_workflow w = {0};
     struct bats_error why;
+    struct bats_need each = bats_past_need(set);
 
     if (bats_count_parse(text, n, &why) == 0)
-        return 0;
+        return bats_estimation_room(file, NULL, &each, a->room, err);
     int rc = read_bag(text, &bag, &w, err);
     const struct bats_graph *graph = rc < 0 ? NULL
                                      : bag  ? bag->graph
@@ -450,7 +446,11 @@ static int count_tasks(const struct bats_settings *set, uint64_t *n,
         free(left);
         free(weight);
     }
-    if (rc == 0 && bag && file)
+    const struct bats_bagfile only = {.n_tasks = w.n, .workflow = &w};
+    if (rc == 0)
+        rc =
+            bats_estimation_room(file, bag ? bag : &only, &each, a->room, err);
+    if (rc == 0 && bag)
         rc = ask_history(set, bag, file, a, err);
     bats_bagfile_destroy(bag);
     bats_workflow_release(&w);
@@ -484,7 +484,7 @@ int cmd_plan(const struct bats_settings *set, struct bats_error *err)
                        : bats_estimation_from_runtimes(
                              &x, n_tasks, set->runtime,
                              a.past.believes ? &a.past.believed.prior : NULL,
-                             file, set->clusters, err);
+                             a.room, file, set->clusters, err);
     if (rc == 0 && !set->words[0])
         bats_estimation_set_graph(&x, &profile);
     a.billing = file ? file->billing : profile.billing;

@@ -11,7 +11,7 @@
 static double cost_of_rest(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
-    return bats_bag_pending(&s->bag) * cluster_mean(c) *
+    return bats_bag_pending(&s->bag) * needs_width(s) * cluster_mean(c) *
            cluster_rate(s, cluster) / cluster_slots(c);
 }
 

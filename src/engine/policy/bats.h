@@ -24,11 +24,12 @@ struct problem {
     struct bats_windows_machine *machines; /* as many as the state has */
     struct bats_windows_slot *slots;
     double longest[BATS_CLUSTERS_MAX]; /* longest runtime seen, microseconds */
-    double chain; /* with levels: as in the estimator */
+    double chain;                      /* with levels: as in the estimator */
     struct bats_levels levels; /* of the tasks left, if there is an aim; empty
                                   without dependencies */
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX]; /* with dependencies */
     double *sample;                                   /* scratch space */
+    double width;                                     /* slots per task */
     double cv;     /* coefficient of variation of runtimes on a cluster */
     double q;      /* with a deadline: see deadline.c; 0: unknown */
     double longer; /* expected runtime on a cluster without results, in

@@ -31,10 +31,10 @@ static double slot_price(const struct state *s, size_t i)
     return s->known.believes ? price * s->known.prior.mean[i] / most : price;
 }
 
-/* Number of tasks to start for; an open bag will get more. */
+/* Slots to start for; an open bag will get more tasks. */
 static double tasks_of(const struct state *s)
 {
-    double left = bats_bag_left(&s->bag);
+    double left = bats_bag_left(&s->bag) * needs_width(s);
     double in_all = s->run.in_all > 0 ? s->run.in_all : s->n_slots;
     return s->run.is_open ? fmax(left, in_all) : left;
 }

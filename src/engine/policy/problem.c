@@ -291,19 +291,21 @@ static void find_runtimes(const struct state *s, struct problem *p,
     }
 }
 
-static double waiting(const struct problem *p, const double *slots)
+/* slots[] are divided by the width of tasks. */
+static double waiting(const struct problem *p, double *slots)
 {
     double n = 0, all = 0;
     for (size_t k = 0; k < p->levels.n; k++)
         n += p->levels.tasks[k] * p->levels.count[k];
     for (size_t i = 0; i < p->is.n_types; i++)
-        all += slots[i];
+        all += slots[i] /= p->width;
     const struct bats_estimator e = {.runtimes = p->runtimes,
                                      .n_clusters = p->is.n_types,
                                      .n_tasks = (uint64_t)n,
                                      .levels = &p->levels,
                                      .chain = p->chain};
-    return n < 1 || all <= 0 ? 0 : bats_levels_waiting(&e, slots, 0);
+    return n < 1 || all <= 0 ? 0
+                             : bats_levels_waiting(&e, slots, 0) * p->width;
 }
 
 double problem_waits_of_all(const struct problem *p)
@@ -343,6 +345,7 @@ void problem_make(struct problem *p, const struct state *s, bool all)
     double mean[BATS_CLUSTERS_MAX], cv = p->cv = forecast_spread(s);
     double windows;
     find_means(s, p, mean);
+    p->width = needs_width(s);
     p->is = (struct bats_windows_problem){.types = p->types,
                                           .n_types = s->n_clusters,
                                           .machines = p->machines,

@@ -46,7 +46,7 @@ struct swap {
     double speed[BATS_CLUSTERS_MAX]; /* of a job, tasks per microsecond; 0:
                                         unknown */
     double price[BATS_CLUSTERS_MAX]; /* of a job, per microsecond */
-    double tasks;                    /* not begun */
+    double tasks;                    /* not begun, in tasks of one slot */
     uint32_t n, most;                /* planned and allowed jobs */
     bool is_thrifty;                 /* cost counts, and there is time */
 };
@@ -84,7 +84,7 @@ static void look(struct swap *w)
         if (w->speed[i] == 0 && c->stats.mean > 0 && most * SLOWER < best)
             w->speed[i] = most;
     }
-    w->tasks = bats_bag_pending(&s->bag);
+    w->tasks = bats_bag_pending(&s->bag) * needs_width(s);
 }
 
 static bool is_by_cost(const struct state *s)
@@ -316,7 +316,7 @@ static uint32_t first_jobs(const struct state *s, size_t cluster)
 static void share_out(const struct state *s, struct policy_start *start)
 {
     uint32_t most = s->money.ledger.billing.jobs, n = 0;
-    double tasks = bats_bag_left(&s->bag);
+    double tasks = bats_bag_left(&s->bag) * needs_width(s);
     for (uint32_t round = 0, last = UINT32_MAX; last != n; round++) {
         last = n;
         for (size_t i = 0; i < s->n_clusters; i++) {

@@ -79,7 +79,7 @@ static void make_clusters(struct sampling *p, const struct state *s)
         p->clusters[i].charge = c->price;
         if (c->n_joined < c->spec.max)
             p->clusters[i].max = c->n_joined;
-        p->slots[i] = cluster_slots(c);
+        p->slots[i] = cluster_slots(c) / needs_width_in(s, i);
         p->paid[i] = (struct bats_paid){.machines = c->n_held};
     }
     for (uint32_t i = 0; i < s->n_held; i++) {

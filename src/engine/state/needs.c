@@ -9,6 +9,7 @@
 #include "engine/state/moves.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,18 +38,39 @@ struct bats_stock needs_stock(const struct bats_sched_options *o, uint32_t id)
                      : (struct bats_stock){.cores = o->machines[id].slots};
 }
 
-/* Share of an average machine's slots per task if it is filled with equal
- * tasks: all of it if it has room for only one. */
-static double share(const struct state *s, const struct bats_need *need)
+double bats_stock_slots(const struct bats_stock *machine)
+{
+    return (double)machine->cores * n_nodes(machine);
+}
+
+void bats_need_mix_add(struct bats_need_mix *mix, double tasks, uint32_t cores,
+                       double share)
+{
+    mix->tasks += tasks;
+    mix->cores += tasks * cores;
+    mix->gaps += share > cores ? tasks * share : 0;
+}
+
+double bats_need_mix_width(const struct bats_need_mix *mix)
+{
+    return mix->tasks > 0 ? fmax(mix->cores, mix->gaps) / mix->tasks : 1;
+}
+
+#define ANY_CLUSTER SIZE_MAX
+
+/* The task's share of an average machine of the cluster; 0: it fits on none. */
+static double share(const struct state *s, size_t cluster,
+                    const struct bats_need *need)
 {
     double slots = 0, room = 0;
     for (uint32_t i = 0; i < s->n_machines; i++) {
+        if (cluster != ANY_CLUSTER && s->machines[i].cluster != cluster)
+            continue;
         uint32_t n = bats_need_room(&s->needs.spec[i], need);
-        slots +=
-            n > 0 ? s->needs.spec[i].cores * n_nodes(&s->needs.spec[i]) : 0;
+        slots += n > 0 ? bats_stock_slots(&s->needs.spec[i]) : 0;
         room += n;
     }
-    return room > 0 ? slots / room : need->cores;
+    return room > 0 ? slots / room : 0;
 }
 
 /* The lowest n set bits. */
@@ -109,7 +131,8 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
     memcpy(n->of, o->category, o->n_tasks * sizeof *n->of);
     memcpy(n->list, o->needs, o->n_categories * sizeof *n->list);
     for (uint32_t i = 0; i < o->n_categories; i++) {
-        n->share[i] = share(s, &n->list[i]);
+        n->share[i] =
+            fmax(share(s, ANY_CLUSTER, &n->list[i]), n->list[i].cores);
         n->more[i] = o->more ? o->more[i] : (uint16_t)i;
     }
     for (uint32_t i = 0; o->earlier.memory_more && i < o->n_tasks; i++)
@@ -143,7 +166,7 @@ void needs_add(struct state *s, uint32_t task, uint16_t category,
     if (n->list[category].cores > 0)
         return;
     n->list[category] = *need;
-    n->share[category] = share(s, need);
+    n->share[category] = fmax(share(s, ANY_CLUSTER, need), need->cores);
     n->more[category] = category;
     if (category >= s->known.categories.n)
         s->known.categories.n = category + 1;
@@ -199,26 +222,34 @@ void need_count(struct bats_stock *free, const struct bats_need *need,
     free->memory_kib += sign * need->memory_kib;
 }
 
-/* Tasks whose needs divide a machine evenly fill the gaps beside others, which
- * then count by their needs; otherwise tasks count by their share. */
-double needs_width(const struct state *s)
+/* What the tasks left take of machines of the cluster. */
+static double width_in(const struct state *s, size_t cluster)
 {
     const struct categories *k = &s->known.categories;
-    double time = 0, least = 0, gaps = 0;
-    if (!s->needs.list)
-        return 1;
-    for (uint32_t i = 0; i < k->n; i++) {
+    struct bats_need_mix mix = {0};
+    for (uint32_t i = 0; s->needs.list && i < k->n; i++) {
         if (k->left[i] == 0)
             continue;
         double weight = k->weight[i] > 0 ? k->weight[i]
                         : k->mean > 0    ? k->mean
                                          : 1;
-        double cores = s->needs.list[i].cores, all = s->needs.share[i];
-        time += k->left[i] * weight;
-        least += k->left[i] * weight * cores;
-        gaps += all > cores ? k->left[i] * weight * all : 0;
+        const struct bats_need *need = &s->needs.list[i];
+        double all = cluster == ANY_CLUSTER ? s->needs.share[i]
+                                            : share(s, cluster, need);
+        if (all > 0)
+            bats_need_mix_add(&mix, k->left[i] * weight, need->cores, all);
     }
-    return time > 0 ? (least > gaps ? least : gaps) / time : 1;
+    return bats_need_mix_width(&mix);
+}
+
+double needs_width(const struct state *s)
+{
+    return width_in(s, ANY_CLUSTER);
+}
+
+double needs_width_in(const struct state *s, size_t cluster)
+{
+    return width_in(s, cluster);
 }
 
 /* ---- slots ---- */

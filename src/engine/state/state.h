@@ -316,6 +316,10 @@ static inline double task_width(const struct state *s, uint32_t task)
 /* Mean number of slots per task of those left, weighted by runtime. */
 double needs_width(const struct state *s);
 
+/* The same on machines of the cluster, whose rooms may differ from those of
+ * others. Looks at all machines. */
+double needs_width_in(const struct state *s, size_t cluster);
+
 /* The slot may begin a task. */
 static inline bool slot_is_free(const struct state *s, uint32_t slot)
 {

@@ -12,30 +12,6 @@ static int set_machines(struct bats_sections *r, const char *value,
                                &r->models[r->cluster].cluster.max, why);
 }
 
-static int set_slots(struct bats_sections *r, const char *value,
-                     struct bats_error *why)
-{
-    return bats_sections_count(value, 1024, &r->models[r->cluster].slots, why);
-}
-
-static int set_memory(struct bats_sections *r, const char *value,
-                      struct bats_error *why)
-{
-    struct bats_scenario *s = r->object;
-    int64_t bytes = 0;
-    int rc = bats_size_parse(value, &bytes, why);
-    s->memory_kib[r->cluster] = bytes / 1024;
-    return rc;
-}
-
-static int set_gpus(struct bats_sections *r, const char *value,
-                    struct bats_error *why)
-{
-    struct bats_scenario *s = r->object;
-    return bats_sections_count(value, BATS_GPUS_MOST, &s->gpus[r->cluster],
-                               why);
-}
-
 static int set_noise(struct bats_sections *r, const char *value,
                      struct bats_error *why)
 {
@@ -47,9 +23,6 @@ static int set_noise(struct bats_sections *r, const char *value,
 
 const struct bats_key bats_scenario_cluster_keys[] = {
     BATS_KEY("machines", set_machines, false, true),
-    BATS_KEY("slots", set_slots, false, false),
-    BATS_KEY("memory", set_memory, false, false),
-    BATS_KEY("gpus", set_gpus, false, false),
     NUMBER("startup", DURATION, startup, 0),
     NUMBER("queue", DURATION, queue, 0),
     BATS_KEY("noise", set_noise, false, false),
@@ -76,7 +49,7 @@ static int make_machines(struct bats_sections *r)
     for (uint32_t i = 0; i < r->n_clusters; i++)
         for (uint32_t k = 0; k < r->models[i].cluster.max; k++)
             p->machines[p->n_machines++] =
-                (struct bats_machine_spec){i, r->models[i].slots};
+                (struct bats_machine_spec){i, r->models[i].stock.cores};
     return 0;
 }
 
@@ -96,6 +69,7 @@ int bats_scenario_clusters_settle(struct bats_sections *r)
         struct bats_model *m = &r->models[p->n_clusters];
         p->clusters[p->n_clusters] = m->cluster;
         p->speed[p->n_clusters] = m->speed;
+        s->stock[p->n_clusters] = m->stock;
         p->expected[p->n_clusters] = m->expected;
         p->reliability[p->n_clusters] = m->reliability;
         m->reliability = (struct bats_reliability){0};

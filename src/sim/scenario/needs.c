@@ -107,9 +107,7 @@ static int draw_all(struct bats_scenario *s, struct bats_error *err)
 
 static struct bats_stock stock_of(const struct bats_scenario *s, uint32_t id)
 {
-    const struct bats_machine_spec *m = &s->platform.machines[id];
-    return (struct bats_stock){m->slots, s->gpus[m->cluster],
-                               s->memory_kib[m->cluster], 1};
+    return s->stock[s->platform.machines[id].cluster];
 }
 
 static bool fits(const struct bats_scenario *s, const struct bats_need *need)

@@ -183,7 +183,6 @@ static void add_needs(struct world *w)
     w->o.needs = w->needs;
     if (counts || chance(w, 0.5))
         w->o.stocks = w->stocks;
-    w->o.sampling.on = w->sampling = false;
     w->kind = KIND_NEEDS;
 }
 
