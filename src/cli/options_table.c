@@ -310,6 +310,8 @@ const struct bats_option bats_options[] = {
         "the cores (ranks of one node) that each task needs, unless the bag "
         "sets its own (#BATS cores=N). It is bound to all of them, and "
         "OMP_NUM_THREADS is set to match (default: 1)"),
+    ROW("cpus", 0, "N", SMALL, AT(run.need.cores), RUN | ALLOC | PLAN, RUN,
+        "the same as --cores"),
     ROW("memory", 0, "SIZE", SIZE, AT(memory), RUNS | ALLOC | PLAN, RUN,
         "the memory that each task needs (suffixes K, M, G), unless the bag "
         "sets its own (#BATS memory=SIZE): tasks that run on a node at the "

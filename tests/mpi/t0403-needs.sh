@@ -60,9 +60,11 @@ cut -d' ' -f1,2 out | sort | cmp -s - wanted
 grep -q '^charged  *3 of' err
 ok 'within a budget, which pays for the node'
 
+bats 5 --cpus=2 --no-record -- 'echo {} $OMP_NUM_THREADS' ::: a b
+test "$(sort out | tr '\n' ' ')" = 'a 2 b 2 '
 bats 5 --cores 2 --no-record -- 'echo {} $OMP_NUM_THREADS' ::: a b c
 test "$(sort out | tr '\n' ' ')" = 'a 2 b 2 c 2 '
-ok '--cores is what each task needs, and the number of its threads'
+ok '--cores (--cpus) is what each task needs, and the number of its threads'
 OMP_NUM_THREADS=7 bats 5 --cores 2 --no-record -- 'echo $OMP_NUM_THREADS' ::: a
 test "$(cat out)" = '7 a'
 ok 'a number of threads that is set stays'

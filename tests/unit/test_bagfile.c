@@ -597,6 +597,27 @@ TEST(keys_hold_until_they_are_there_again)
     bats_bagfile_destroy(bag);
 }
 
+TEST(options_of_hyperqueue_say_cores_and_gpus)
+{
+    struct bats_bagfile *bag =
+        load("#!/bin/bash\n#HQ --name=x --cpus=4 --pin taskset\na\n"
+             "#HQ --cpus 2 --resource gpus/nvidia=1\nb\n#HQ-like\n"
+             "#HQ --resource gpus/amd=3\nc\n");
+    static const uint32_t cores[] = {4, 2, 2}, gpus[] = {0, 1, 3};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(need_of(bag, i).cores, cores[i]);
+        assert_int_equal(need_of(bag, i).gpus, gpus[i]);
+    }
+    bats_bagfile_destroy(bag);
+    refuse("a\n#HQ --cpus=\"2 compact\"\nb\n",
+           ":2: #HQ --cpus: '\"2' is not a number from 1 to 4096");
+    refuse("#HQ --pin x --cpus\na\n", ":1: #HQ --cpus: '' is not");
+    refuse("#HQ --resource gpus/nvidia=0.5\na\n",
+           ":1: #HQ --resource gpus: '0.5' is not");
+    refuse("#HQ --resource fairy=1\na\n",
+           ":1: #HQ --resource: 'fairy=1' is neither gpus/nvidia=N nor");
+}
+
 TEST(cores_are_needed_until_it_changes)
 {
     struct bats_bagfile *bag =

@@ -38,6 +38,9 @@ static int scan_line(struct scan *scan, const char *text)
     const char *after = behind(text, "#DISBATCH");
     if (after)
         return bats_bag_disbatch(scan, after);
+    after = behind(text, "#HQ");
+    if (after)
+        return bats_bag_hyperqueue(scan, after);
     after = behind(text, "#BATS");
     return after ? bats_bag_statement(scan, after) : 0;
 }

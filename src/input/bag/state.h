@@ -82,6 +82,10 @@ int bats_bag_statement(struct scan *scan, const char *text);
 bool bats_bag_is_trait(const char *text);
 int bats_bag_trait(struct scan *scan, const char *text);
 
+/* `text` is the rest of the line after "#HQ": applies --cpus N and --resource
+ * gpus/nvidia=N or gpus/amd=N. Other options say nothing about needs. */
+int bats_bag_hyperqueue(struct scan *scan, const char *text);
+
 /* Reads the columns of a sweep named after such keys, except "class".
  * BATS_EINPUT, naming the task; BATS_ENOMEM. */
 int bats_bag_read_columns(struct bats_bagfile *bag, struct bats_error *err);

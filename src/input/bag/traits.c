@@ -66,14 +66,14 @@ static int read_time(struct bats_bagfile *bag, struct bats_bag_traits *traits,
 /* ---- the keys ---- */
 
 static const struct trait {
-    const char *key, *value;
+    const char *key, *value, *said;
     int (*read)(struct bats_bagfile *bag, struct bats_bag_traits *traits,
                 const char *value, struct bats_error *err);
-} traits[] = {{"class", "NAME", read_class},
-              {"cores", "N", read_cores},
-              {"gpus", "N", read_gpus},
-              {"memory", "SIZE", read_memory},
-              {"time", "DURATION", read_time}};
+} traits[] = {{"class", "NAME", "#BATS class", read_class},
+              {"cores", "N", "#BATS cores", read_cores},
+              {"gpus", "N", "#BATS gpus", read_gpus},
+              {"memory", "SIZE", "#BATS memory", read_memory},
+              {"time", "DURATION", "#BATS time", read_time}};
 
 #define N_TRAITS (sizeof traits / sizeof *traits)
 
@@ -101,19 +101,19 @@ static int unknown(struct scan *scan, const char *key, size_t n)
                 n < 40 ? (int)n : 40, key, known);
 }
 
+/* `said`: how the file names the trait. */
 static int read_value(struct scan *scan, const struct trait *trait,
-                      const char *text, size_t n)
+                      const char *said, const char *text, size_t n)
 {
     char value[BATS_CLASS];
     if (n >= sizeof value)
-        return FAIL(scan, "#BATS %s: '%.40s...' is too long", trait->key,
-                    text);
+        return FAIL(scan, "%s: '%.40s...' is too long", said, text);
     memcpy(value, text, n);
     value[n] = '\0';
     scan->new_group = true;
     return bats_error_prefix(
         scan->err, trait->read(scan->bag, &scan->traits, value, scan->err),
-        "%s:%" PRIu32 ": #BATS %s: ", scan->bag->name, scan->line, trait->key);
+        "%s:%" PRIu32 ": %s: ", scan->bag->name, scan->line, said);
 }
 
 static int read_pairs(struct scan *scan, const char *text)
@@ -125,9 +125,9 @@ static int read_pairs(struct scan *scan, const char *text)
         if (key == n)
             return FAIL(scan, "'%.*s' is not of the form KEY=VALUE",
                         n < 40 ? (int)n : 40, text);
-        rc = trait == NULL
-                 ? unknown(scan, text, key)
-                 : read_value(scan, trait, text + key + 1, n - key - 1);
+        rc = trait == NULL ? unknown(scan, text, key)
+                           : read_value(scan, trait, trait->said,
+                                        text + key + 1, n - key - 1);
         text += n;
         text += strspn(text, BLANKS);
     }
@@ -152,7 +152,42 @@ int bats_bag_trait(struct scan *scan, const char *text)
     if (text[n + strspn(text + n, BLANKS)] != '\0')
         return FAIL(scan, "not of the form '#BATS %s %s'", trait->key,
                     trait->value);
-    return read_value(scan, trait, text, n);
+    return read_value(scan, trait, trait->said, text, n);
+}
+
+/* ---- HyperQueue's options ---- */
+
+/* Skips `word` and what separates it from its value. */
+static bool skip(const char **text, const char *word)
+{
+    size_t n = strlen(word);
+    if (strncmp(*text, word, n) != 0 || !strchr("= \t", (*text)[n]))
+        return false;
+    *text += n + ((*text)[n] != '\0');
+    *text += strspn(*text, BLANKS);
+    return true;
+}
+
+int bats_bag_hyperqueue(struct scan *scan, const char *text)
+{
+    int rc = 0;
+    while (rc == 0 && *(text += strspn(text, BLANKS)) != '\0') {
+        bool is_resource = skip(&text, "--resource");
+        if (is_resource &&
+            (skip(&text, "gpus/nvidia") || skip(&text, "gpus/amd")))
+            rc = read_value(scan, find_trait("gpus", 4), "#HQ --resource gpus",
+                            text, strcspn(text, BLANKS));
+        else if (is_resource)
+            return FAIL(scan,
+                        "#HQ --resource: '%.40s' is neither gpus/nvidia=N nor "
+                        "gpus/amd=N",
+                        text);
+        else if (skip(&text, "--cpus"))
+            rc = read_value(scan, find_trait("cores", 5), "#HQ --cpus", text,
+                            strcspn(text, BLANKS));
+        text += strcspn(text, BLANKS);
+    }
+    return rc;
 }
 
 /* ---- the columns of a sweep ---- */
