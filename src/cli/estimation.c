@@ -214,7 +214,7 @@ static int read_runtimes(struct bats_estimation *x, const char *text,
     return 0;
 }
 
-/* What task k of the bag needs. */
+/* The need of task k of the bag. */
 static struct bats_need need_of(const struct bats_bagfile *bag, uint32_t k,
                                 const struct bats_need *each)
 {

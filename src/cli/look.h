@@ -38,7 +38,7 @@ int bats_look_json(json_t *line, size_t flags, struct bats_error *err);
  * for the first one. */
 void bats_look_entry(const struct bats_view_entry *entry, int64_t *session);
 
-/* What `status --json` prints, to be decref'd. */
+/* The output of `status --json`, to be decref'd. */
 int bats_status_json(struct bats_view *view, json_t **json,
                      struct bats_error *err);
 

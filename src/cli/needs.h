@@ -38,7 +38,7 @@ void bats_known_needs_release(struct bats_known_needs *known);
 size_t bats_known_category(const struct bats_known_needs *known,
                            int64_t number);
 
-/* What the task needed at first; false: not recorded. */
+/* The need that the task had at first; false: not recorded. */
 bool bats_known_need(const struct bats_known_needs *known, int64_t number,
                      struct bats_need *need);
 

@@ -222,10 +222,11 @@ bool bats_settings_is_local(const struct bats_settings *settings);
 /* True if the goal is the least cost by the deadline. */
 bool bats_settings_thrifty(const struct bats_settings *settings);
 
-/* What the record keeps of a command line, as an object that the caller
- * releases: "verb"; "bag", or "workflows" if there are several; "given", the
- * options as they were written (true: a flag); "memory_kib", if each task may
- * have so much, by --memory or in the batch job. NULL: out of memory. */
+/* The part of a command line that the record keeps, as an object that the
+ * caller releases: "verb"; "bag", or "workflows" if there are several;
+ * "given", the options as they were written (true: a flag); "memory_kib", if
+ * each task may have so much, by --memory or in the batch job. NULL: out of
+ * memory. */
 json_t *bats_options_json(enum bats_verb verb,
                           const struct bats_settings *settings);
 

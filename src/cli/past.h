@@ -22,7 +22,7 @@
  * file is named, compressed time (--time-scale). For free(). */
 char *bats_past_path(const struct bats_settings *set);
 
-/* What a task needs for which the bag says nothing. */
+/* The need of tasks for which the bag says nothing. */
 struct bats_need bats_past_need(const struct bats_settings *set);
 
 struct bats_clusters_file; /* input/clusters_file.h */

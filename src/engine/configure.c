@@ -165,8 +165,8 @@ static void fill_cluster(struct bats_sched *e, struct cluster *c)
     fill_up(e, c, UINT32_MAX);
 }
 
-/* Of jobs, for which the money may not suffice, each cluster gets one before
- * any gets more. */
+/* The money may not suffice for all jobs, so each cluster gets one before any
+ * gets more. */
 void configure_refill(struct bats_sched *e)
 {
     for (size_t i = 0; i < e->state.n_clusters; i++) {

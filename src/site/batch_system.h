@@ -173,7 +173,8 @@ struct bats_batch_system {
     const char *(*refuses)(const char *word);
 
     /* Finds what the words of `more` request of each node: sets memory_kib and
-     * gpus of *node, and only if there is such a word. */
+     * gpus of *node, and only if there is such a word. NULL: such words do not
+     * tell what tasks may use. */
     void (*requests)(const char *const *more, struct bats_stock *node);
 
     /* Finds the kinds of nodes in the partition: CPUs, GPUs and memory of each

@@ -59,8 +59,6 @@ void bats_gridengine_read_rules(const char *text,
 int bats_gridengine_rules(struct bats_job_rules *rules,
                           struct bats_error *err);
 const char *bats_gridengine_refuses(const char *word);
-void bats_gridengine_requests(const char *const *more,
-                              struct bats_stock *node);
 int bats_gridengine_nodes(const char *queue, struct bats_stock *kinds,
                           size_t room, struct bats_error *err);
 void bats_gridengine_submit(const struct bats_job_request *request,

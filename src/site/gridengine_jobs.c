@@ -89,14 +89,6 @@ const char *bats_gridengine_refuses(const char *word)
     return NULL;
 }
 
-/* What the user requests, of mem_free for instance, is added to what jobs
- * request; it does not tell what tasks may use. */
-void bats_gridengine_requests(const char *const *more, struct bats_stock *node)
-{
-    (void)more;
-    (void)node;
-}
-
 int bats_gridengine_nodes(const char *queue, struct bats_stock *kinds,
                           size_t room, struct bats_error *err)
 {

@@ -118,7 +118,6 @@ const struct bats_batch_system bats_gridengine = {
     .round_s = 1,
     .rules = bats_gridengine_rules,
     .refuses = bats_gridengine_refuses,
-    .requests = bats_gridengine_requests,
     .nodes = bats_gridengine_nodes,
     .submit = bats_gridengine_submit,
     .read_submit = bats_gridengine_read_submit,

@@ -31,6 +31,7 @@ both() {
 if ! command -v parallel >/dev/null; then
     skip 'the table of parallel.md' 'GNU parallel is not installed'
     done_testing
+    exit
 fi
 sed -n '/^## GNU parallel/,/^These have/s/^| `\(.*\)` | `\(bats-mpi.*\|.*bats-mpi.*\)` |$/\1\t\2/p' \
     "$TOP/src/doc/parallel.md" | sed 's/\\|/|/g' >rows

@@ -71,5 +71,6 @@ for bag in $(seq "${KILLS-3}"); do
     settled kill$bag 5
     echo "# killed $killed times: $(tail -n 2 out | head -n 1)"
 done
+test $killed -gt 0
 ok 'however often the run is killed, all jobs are charged what they were billed'
 done_testing

@@ -19,7 +19,7 @@ nodes = n2
 charge = 1
 INI
 for i in $(seq 30); do echo "sleep 0.2; hostname"; done >bag.txt
-${MPIRUN:-mpirun} --hostfile hosts "$BATS_MPI" bag.txt --clusters clusters.ini \
+env "$mark" timeout -k 5 100 ${MPIRUN:-mpirun} --hostfile hosts "$BATS_MPI" bag.txt --clusters clusters.ini \
     --policy rr --joblog log >out 2>err </dev/null
 test "$(wc -l <out)" = 30
 test "$(sort -u out | tr '\n' ' ')" = 'n1 n2 '

@@ -9,19 +9,19 @@ back() { # SECONDS COMMAND...: later, while the run goes on
 }
 controller_again() { slurmctld -D </dev/null >>log/slurmctld 2>&1 & }
 
-# kill_part PART: of a job that runs, if there is one.
+# kill_part PART: of a job that runs; fails if there is none.
 kill_part() {
     local job node
     job=$(one_of $(jobs) '')
     case $1 in
-    master) kill -KILL $master 2>/dev/null || : ;;
+    master) kill -KILL $master 2>/dev/null ;;
     gateway) signal KILL 'bats-mpi worker --join' "$job" ;;
     watchdog) signal KILL "$lease" "$job" ;;
     srun) signal KILL "$srun" "$job" ;;
     srun-hangs) signal STOP "$srun" "$job" ;;
     node)
         node=$(squeue -h -j "${job:-0}" -o %N 2>/dev/null | head -n 1)
-        [ -n "$node" ] || return 0
+        [ -n "$node" ] || return 1
         ip link set "$node" down
         back $((RANDOM % 12)) ip link set "$node" up
         ;;
@@ -41,7 +41,7 @@ kill_part() {
     esac
 }
 signal() { # SIGNAL WORDS JOB
-    [ -z "$3" ] || kill -"$1" $(at "$2" "$3") 2>/dev/null || :
+    [ -n "$3" ] && kill -"$1" $(at "$2" "$3") 2>/dev/null
 }
 
 # survives BAG KILLS [PART...]: a run of 40 tasks is done, billed as charged and
@@ -56,7 +56,7 @@ survives() {
             sleep $((1 + RANDOM % 4)).$((RANDOM % 10))
             kill -0 $master 2>/dev/null || break
             part=$(one_of "${@:3}")
-            kill_part "$part"
+            kill_part "$part" || continue
             killed="$killed $part"
             n=$((n + 1))
         done
@@ -67,5 +67,5 @@ survives() {
     within 60 sh -c 'scontrol ping | grep -q UP'
     echo "$bag: exit $code,$killed; $(sort -u "ran.$bag" | wc -l) of 40 done," \
         "charged $(charged "$bag"), billed $(billed "$bag")"
-    test $code -eq 0 && done_all "$bag" 40 && kept "$bag"
+    test $n -gt 0 && test $code -eq 0 && done_all "$bag" 40 && kept "$bag"
 }

@@ -178,7 +178,8 @@ static int choose_nodes(struct bats_alloc *a, const struct bats_settings *set,
     struct bats_need most = bats_bagfile_most(options->bag);
     bool asks = most.memory_kib + options->need.memory_kib > 0 ||
                 most.gpus + options->need.gpus > 0;
-    a->system->requests((const char *const *)a->more, &a->said);
+    if (a->system->requests != NULL)
+        a->system->requests((const char *const *)a->more, &a->said);
     if (options->gpus_per_node > 0)
         a->said.gpus = options->gpus_per_node;
     for (size_t i = 0; i < a->platform.n_clusters; i++) {

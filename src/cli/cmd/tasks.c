@@ -116,7 +116,7 @@ static int put_parameters(const char *text, struct bats_error *err)
     return rc;
 }
 
-/* What the task needs, if needs are recorded. */
+/* Prints the task's need, if needs are recorded. */
 static void put_need(const struct bats_known_needs *needs, int64_t number)
 {
     struct bats_need need;
@@ -201,7 +201,7 @@ static int put_values(const char *text, const json_t *names,
     return rc;
 }
 
-/* What a task does not have yet is left empty. */
+/* Columns without a value are left empty. */
 static int task_csv(const struct bats_view_task *t, const json_t *names,
                     struct bats_error *err)
 {

@@ -81,7 +81,8 @@ static double task_of(const struct state *s, size_t cluster)
     return cluster_mean(&s->clusters[cluster]) * cluster_rate(s, cluster);
 }
 
-/* What the ends of all jobs hold, each after one more task if `task`. */
+/* The money that the ends of all jobs hold, each after one more task if
+ * `task`. */
 static double all_ends(const struct state *s, bool task)
 {
     double cost = 0;

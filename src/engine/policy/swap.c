@@ -196,8 +196,8 @@ static void afford(struct swap *w, double money)
     }
 }
 
-/* Of two clusters that are not known to be affordable, the one with the lower
- * price per hour; of two unknown ones of the same price that with fewer jobs. */
+/* Compares two clusters that are not known to be affordable: the lower price
+ * per hour comes first; at equal prices of unknown ones, the fewer jobs. */
 static bool comes_first(const struct swap *w, size_t a, size_t b)
 {
     return w->price[a] < w->price[b] ||

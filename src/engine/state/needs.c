@@ -222,7 +222,7 @@ void need_count(struct bats_stock *free, const struct bats_need *need,
     free->memory_kib += sign * need->memory_kib;
 }
 
-/* What the tasks left take of machines of the cluster. */
+/* The width (bats_need_mix) of the tasks left, on machines of the cluster. */
 static double width_in(const struct state *s, size_t cluster)
 {
     const struct categories *k = &s->known.categories;

@@ -288,8 +288,8 @@ void levels_left(const struct state *s, struct bats_levels *levels);
 const struct bats_need *need_of(const struct state *s,
                                 struct bats_position task);
 
-/* Where tasks have needs. The node of a slot; whether a node has room for the
- * need now; and whether it has if only `free` is left of it. */
+/* For runs whose tasks have needs: the node of a slot; whether a node has room
+ * for the need now; and whether it has if only `free` is left of it. */
 uint32_t node_of(const struct state *s, uint32_t slot);
 bool need_fits(const struct state *s, uint32_t node,
                const struct bats_need *need);

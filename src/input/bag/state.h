@@ -15,8 +15,8 @@
 
 #define BLANKS " \t"
 
-/* What "#BATS KEY=VALUE" says of the tasks below it, or the columns of a sweep
- * of one task. */
+/* Values of "#BATS KEY=VALUE" for the tasks below it, or of a sweep's columns
+ * for one task. */
 struct bats_bag_traits {
     struct bats_need need; /* member 0: unspecified, except gpus if says_gpus
                             * is set */

@@ -90,7 +90,7 @@ struct bats_axis *bats_points_axis(struct bats_points *points);
 int bats_points_close(struct bats_points *points, struct bats_error *err);
 void bats_points_release(struct bats_points *points);
 
-/* Where the k-th value of point i was read: its file, or NULL, and line. */
+/* The file, or NULL, and the line of the k-th value of point i. */
 const char *bats_points_where(const struct bats_points *points, size_t k,
                               uint64_t i, uint32_t *line);
 
