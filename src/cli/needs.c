@@ -88,7 +88,9 @@ struct room {
 static void count(struct room *rooms, size_t *n, const struct room *room)
 {
     for (size_t i = 0; i < *n; i++)
-        if (memcmp(&rooms[i].free, &room->free, sizeof room->free) == 0) {
+        if (rooms[i].free.cores == room->free.cores &&
+            rooms[i].free.gpus == room->free.gpus &&
+            rooms[i].free.memory_kib == room->free.memory_kib) {
             rooms[i].n++;
             return;
         }

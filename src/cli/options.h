@@ -146,8 +146,6 @@ struct bats_settings {
 enum bats_option_kind {
     BATS_OPTION_FLAG,
     BATS_OPTION_TEXT,
-    BATS_OPTION_FILE,
-    BATS_OPTION_DIRECTORY,
     BATS_OPTION_CHOICE,   /* one of the words in `argument`, as in "a|b" */
     BATS_OPTION_MONEY,    /* an amount or "unlimited" */
     BATS_OPTION_BUDGET,   /* an amount, "unlimited" or "account" */

@@ -102,8 +102,8 @@ const struct bats_option bats_options[] = {
         "(default: $BATS_BUDGET, else unlimited)"),
     ROW("window", 'w', "DURATION", PERIOD, AT(run.window), ALLOC, MONEY,
         "the longest time that a job works, less at the end of the bag; its "
-        "time limit is 10 s more, rounded up to minutes. A job is given back "
-        "as soon as it has nothing to do (default: 10m at first, then what "
+        "time limit is 10 s more, with Slurm rounded up to minutes. A job is "
+        "given back as soon as it has nothing to do (default: 10m at first, then what "
         "the tasks need, as far as the partition allows)"),
     ROW("nodes", 'N', "N", SMALL, AT(nodes), ALLOC, MONEY,
         "nodes of a job (default: 1)"),
@@ -114,14 +114,14 @@ const struct bats_option bats_options[] = {
         "kind); a job with a successor no longer counts (default: 8)"),
     ROW("time-min", 0, "DURATION", PERIOD, AT(least), ALLOC, MONEY,
         "let Slurm give a job less time, but no less than this, if it can "
-        "start sooner then"),
+        "start sooner then; Grid Engine gives the whole time"),
     ROW("account", 'A', "NAME", TEXT, AT(account), ALLOC, MONEY,
         "the account that pays (default: the user's)"),
     ROW("sbatch", 0, "OPTIONS", TEXT, AT(sbatch), ALLOC, MONEY,
         "further options for sbatch, or qsub of Grid Engine, separated by "
         "blanks, as in '--qos=low --mem=4G'"),
     ROW("poll", 0, "DURATION", PERIOD, AT(poll), ALLOC, RUN,
-        "ask Slurm about the jobs, all with one squeue, at most this often "
+        "ask the batch system about all jobs at once, at most this often "
         "(default: 10s)"),
     ROW("guarantee", 0, "lease|node|limit", CHOICE, AT(guarantee), ALLOC,
         MONEY,
@@ -137,9 +137,9 @@ const struct bats_option bats_options[] = {
     ROW("dry-run", 'n', NULL, FLAG, AT(dry_run), ALLOC, RUN,
         "show what jobs cost, and the first ones as they would be submitted; "
         "start nothing"),
-    ROW("clusters", 'c', "FILE", FILE, AT(clusters), PLAN, MONEY,
+    ROW("clusters", 'c', "FILE", TEXT, AT(clusters), PLAN, MONEY,
         "the clusters and their charges"),
-    ROW("clusters", 'c', "FILE", FILE, AT(clusters), RUNS | CLUSTERS, MONEY,
+    ROW("clusters", 'c', "FILE", TEXT, AT(clusters), RUNS | CLUSTERS, MONEY,
         "the clusters and their charges (default: those found, as 'bats-mpi "
         "clusters' shows them)"),
     ROW("machine", 0, "node|rank", CHOICE, AT(run.machine), RUNS | CLUSTERS,
@@ -181,15 +181,15 @@ const struct bats_option bats_options[] = {
         "cheapest, cheaper, balanced, faster, fastest (default "
         "without --budget and --deadline: start all machines, show the "
         "schedules during the run)"),
-    ROW("profile", 0, "FILE", FILE, AT(profile), RUN, MONEY,
+    ROW("profile", 0, "FILE", TEXT, AT(profile), RUN, MONEY,
         "continue from the sample that 'bats-mpi sample' kept in FILE, with "
         "--choose, --budget or --deadline; no task runs twice"),
     ROW("cushion", 0, NULL, FLAG, AT(cushion), RUN, PAPERS,
         "with --policy bkp: also allow the cushion listed with the chosen "
         "schedule, for the last tasks"),
-    ROW("save", 0, "FILE", FILE, AT(save), SAMPLE, MONEY,
+    ROW("save", 0, "FILE", TEXT, AT(save), SAMPLE, MONEY,
         "write the results to FILE (default: BAG.profile)"),
-    ROW("save", 0, "FILE", FILE, AT(save), RUN, MONEY,
+    ROW("save", 0, "FILE", TEXT, AT(save), RUN, MONEY,
         "when the run ends write what it has learned to FILE: a profile for "
         "'bats-mpi plan' and, if clusters are unreliable, 'frontier'"),
     ROW("sample-on", 0, "N", SMALL, AT(sample_on), RUNS, MONEY,
@@ -283,7 +283,7 @@ const struct bats_option bats_options[] = {
         "plays of each strategy (default: 100)"),
     ROW("seed", 0, "N", COUNT, AT(run.engine.seed), FRONTIER, RUN,
         "seed of the plays (default: 1)"),
-    ROW("save", 0, "FILE", FILE, AT(save), FRONTIER, OUTPUT,
+    ROW("save", 0, "FILE", TEXT, AT(save), FRONTIER, OUTPUT,
         "write the pools to FILE"),
     ROW("trace", 0, NULL, FLAG, AT(trace), SIMULATE, OUTPUT,
         "show the runs of the first seed (or of --seed) event by event, "
@@ -331,7 +331,7 @@ const struct bats_option bats_options[] = {
         "the GPUs of each node, numbered from 0 (default: those that "
         "CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES names where the ranks "
         "start)"),
-    ROW("wd", 0, "DIR", DIRECTORY, AT(run.workdir), RUNS | ALLOC, RUN,
+    ROW("wd", 0, "DIR", TEXT, AT(run.workdir), RUNS | ALLOC, RUN,
         "the directory in which tasks run (default: this one)"),
     ROW("env", 0, "NAME,...", ENV, 0, RUNS | ALLOC, RUN,
         "make sure that these variables or functions are exported; tasks have "
@@ -386,15 +386,15 @@ const struct bats_option bats_options[] = {
     ROW("time-scale", 0, "S", SCALE, AT(run.time_scale), RUNS, RUN,
         "emulation: let each real second count as S seconds of virtual time, "
         "0.000001 to 1000000 (default: 1)"),
-    ROW("record", 0, "FILE", FILE, AT(record), RUNS | ALLOC, RUN,
+    ROW("record", 0, "FILE", TEXT, AT(record), RUNS | ALLOC, RUN,
         "keep the run's record in FILE (default: BAG.bats; without a file of "
         "tasks, the name of --joblog and .bats)"),
-    ROW("history", 0, "FILE", FILE, AT(history), RUNS | ALLOC | PLAN | HISTORY,
+    ROW("history", 0, "FILE", TEXT, AT(history), RUNS | ALLOC | PLAN | HISTORY,
         RUN,
         "the file with the runtimes of earlier bags (default: $BATS_HISTORY, "
         "else bats-mpi/history.db in $XDG_STATE_HOME or ~/.local/state; none "
         "with --time-scale)"),
-    ROW("history", 0, "FILE", FILE, AT(history), SIMULATE, RUN,
+    ROW("history", 0, "FILE", TEXT, AT(history), SIMULATE, RUN,
         "let the policy bats use the runtimes of earlier bags in FILE: those "
         "of the class in [bag], on clusters of the same names"),
     ROW("no-history", 0, NULL, FLAG, AT(no_history), RUNS | ALLOC | PLAN, RUN,
@@ -415,7 +415,7 @@ const struct bats_option bats_options[] = {
         "as --resume, and run failed tasks again"),
     ROW("retry-failed", 0, NULL, FLAG, AT(retry_failed), RUN | ALLOC, RUN,
         "run the failed tasks of the record again, and no others"),
-    ROW("welcome", 0, "FILE", FILE, AT(welcome), RUN, RUN,
+    ROW("welcome", 0, "FILE", TEXT, AT(welcome), RUN, RUN,
         "run the tasks on worker jobs, which may join at any time: FILE tells "
         "'bats-mpi worker --join FILE' how to; needs --clusters, with max for "
         "each cluster, and no launcher"),
@@ -424,7 +424,7 @@ const struct bats_option bats_options[] = {
         "name)"),
     ROW("port", 0, "N", COUNT, AT(port), RUN | ALLOC, RUN,
         "the port for worker jobs (default: any that is free)"),
-    ROW("join", 0, "FILE", FILE, AT(join), WORKER, RUN,
+    ROW("join", 0, "FILE", TEXT, AT(join), WORKER, RUN,
         "the file that the run has written; only you may read it"),
     ROW("job", 0, "ID", TEXT, AT(job), WORKER, RUN,
         "the number of this job (default: that of the batch job, else from "
@@ -460,12 +460,12 @@ const struct bats_option bats_options[] = {
     ROW("tagstring", 0, "TEXT", TEXT, AT(tagstring), RUNS | ALLOC, OUTPUT,
         "put this text and a tab in front instead; it may have replacement "
         "strings, as in '{1} {#}'"),
-    ROW("results", 0, "DIR", DIRECTORY, AT(results), RUNS | ALLOC, OUTPUT,
+    ROW("results", 0, "DIR", TEXT, AT(results), RUNS | ALLOC, OUTPUT,
         "write output to DIR/<task>/stdout and stderr instead; or, if DIR has "
         "replacement strings, as in 'out/{1}', to those files in it"),
-    ROW("joblog", 0, "FILE", FILE, AT(joblog), RUNS | ALLOC, OUTPUT,
+    ROW("joblog", 0, "FILE", TEXT, AT(joblog), RUNS | ALLOC, OUTPUT,
         "log each task that ended, in GNU parallel's format"),
-    ROW("json", 0, "FILE", FILE, AT(json_file), RUNS | ALLOC, OUTPUT,
+    ROW("json", 0, "FILE", TEXT, AT(json_file), RUNS | ALLOC, OUTPUT,
         "also write the closing report as JSON (-: standard output)"),
     ROW("sbatch", 0, "SCHEDULE", TEXT, AT(sbatch), PLAN, OUTPUT,
         "print a Slurm job script for this schedule, given by its name, or "
@@ -483,19 +483,19 @@ const struct bats_option bats_options[] = {
         "print JSON, one object per line"),
     ROW("once", 0, NULL, FLAG, AT(once), TOP, OUTPUT,
         "print the current state once, without a terminal"),
-    ROW("html", 0, "FILE", FILE, AT(html), PLAN | COMPUTES, OUTPUT,
+    ROW("html", 0, "FILE", TEXT, AT(html), PLAN | COMPUTES, OUTPUT,
         "write a page for the browser instead (-: standard output)"),
-    ROW("out", 'o', "FILE", FILE, AT(out), REPORT, OUTPUT,
+    ROW("out", 'o', "FILE", TEXT, AT(out), REPORT, OUTPUT,
         "write the page there (-: standard output; default: the name of the "
         "bag and .html)"),
     ROW("wfformat", 0, NULL, FLAG, AT(wfformat), EXPORT, OUTPUT,
         "as WfFormat 1.5 (JSON) of WfCommons"),
-    ROW("out", 'o', "FILE", FILE, AT(out), EXPORT, OUTPUT,
+    ROW("out", 'o', "FILE", TEXT, AT(out), EXPORT, OUTPUT,
         "write it there (default: standard output)"),
     ROW("left", 0, NULL, FLAG, AT(left), STATUS, OUTPUT,
         "print only the number of tasks without a result, which --resume "
         "would run; 0 if none is left"),
-    ROW("save", 0, "FILE", FILE, AT(save), CLUSTERS, OUTPUT,
+    ROW("save", 0, "FILE", TEXT, AT(save), CLUSTERS, OUTPUT,
         "write the clusters found as a file for --clusters"),
     ROW("ranks", 0, NULL, FLAG, AT(ranks), CLUSTERS, OUTPUT,
         "also list the ranks, with their nodes and cores"),

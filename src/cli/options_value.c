@@ -241,7 +241,7 @@ static int store_value(const struct bats_option *option, const char *text,
                             err);
     case BATS_OPTION_MORE:
         return parse_factor(text, 1.01, 1000, "1.01 to 1000", value, err);
-    default: /* TEXT, FILE, DIRECTORY */
+    default: /* TEXT */
         return parse_text(text, value, err);
     }
 }

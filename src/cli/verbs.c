@@ -39,12 +39,12 @@ const struct bats_verb_row bats_verbs[BATS_VERBS] = {
     ROW(ALLOC, "alloc", 1, 1, NO_BAG,
         "run a bag on machines that are bought as jobs of their own",
         "bats-mpi alloc [OPTION...] --partition LIST BAG",
-        "Runs the bag on machines that are bought from Slurm as jobs of their "
-        "own, for a window each, and given back as soon as they are not "
-        "needed. Runs anywhere where sbatch does, without a launcher: on a "
+        "Runs the bag on machines that are bought from Slurm or Grid Engine as "
+        "jobs of their own, and given back as soon as they are not needed. "
+        "Runs anywhere where sbatch or qsub does, without a launcher: on a "
         "login node, or in a job of one core. What a job may cost is held "
-        "from before it is submitted until Slurm has billed it, so that the "
-        "budget is kept whatever the queue does. --resume takes over jobs "
+        "from before it is submitted until it is billed, so that the budget "
+        "is kept whatever the queue does. --resume takes over jobs "
         "that still wait. See src/doc/alloc.md."),
     ROW(SAMPLE, "sample", 1, 1, NO_BAG,
         "run a few tasks and show what the bag will cost",

@@ -531,7 +531,8 @@ static void give_back_job(struct bats_sched *e, uint32_t machine)
 #define LINGER_MOST BATS_MINUTE
 
 /* An open bag may get a task at any moment: an idle job is kept for as long as
- * it took to join, which is what the next one would take. */
+ * it took to join, which is what the next one would take; but not a job that
+ * gets no task, or is refused those that are ready. */
 static bool lingers(struct state *s, uint32_t machine)
 {
     struct machine_rest *r = &s->rest[machine];
@@ -539,7 +540,9 @@ static bool lingers(struct state *s, uint32_t machine)
     if (r->idle_at == BATS_NEVER)
         r->idle_at = s->now;
     bats_time until = r->idle_at + (wait < LINGER_MOST ? wait : LINGER_MOST);
-    if (!s->run.is_open || s->run.draining || until <= s->now)
+    const struct machine *m = &s->machines[machine];
+    if (!s->run.is_open || s->run.draining || until <= s->now || m->marked ||
+        m->quarantined || bats_bag_ready(&s->bag) > 0)
         return false;
     if (until < s->run.lingers_until)
         s->run.lingers_until = until;

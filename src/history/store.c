@@ -450,8 +450,10 @@ int bats_store_read(struct bats_store *s, struct bats_past *past,
     if (rc == 0)
         rc = bats_db_list(&s->db, sizes_sql, size_columns, sizeof *past->sizes,
                           &past->sizes, &past->n_sizes, NULL, err);
-    for (size_t i = 0; i < past->n_rows; i++)
+    for (size_t i = 0; i < past->n_rows; i++) {
         past->rows[i].sweep = bats_past_sweep_parse(past->rows[i].sums);
+        past->rows[i].sums = NULL;
+    }
     bats_texts_release(&texts);
     sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
     if (rc < 0)

@@ -221,8 +221,7 @@ json_t *bats_live_json(const struct bats_snapshot *s,
     if (o == NULL)
         return NULL;
     add_times(o, s, m);
-    if (st->is_open &&
-        (st->expected == 0 || bats_snapshot_tasks(s) > st->expected))
+    if (bats_snapshot_is_partial(s))
         json_object_set_new(o, "so_far", json_true());
     json_object_set_new(o, "replicas", json_integer(st->replicas));
     json_object_set_new(o, "preempted", json_integer(st->preempted));

@@ -43,7 +43,7 @@ int bats_page_write(FILE *out, json_t *data,
                                 struct bats_error *err),
                     void *context, struct bats_error *err)
 {
-    char nonce[33];
+    char nonce[33] = "";
     int rc = make_nonce(nonce, err);
 
     fprintf(out,

@@ -145,7 +145,7 @@ static void put_parts(struct parts *p, const struct bats_snapshot *snapshot,
     uint32_t held[BATS_CLUSTERS_MAX];
     uint32_t tasks = bats_snapshot_tasks(snapshot);
     uint64_t ended = (uint64_t)s->done + s->failed;
-    bool is_partial = s->is_open && (s->expected == 0 || tasks > s->expected);
+    bool is_partial = bats_snapshot_is_partial(snapshot);
 
     for (int i = 0; i < PARTS; i++)
         p->text[i][0] = '\0';

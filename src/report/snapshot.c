@@ -30,6 +30,13 @@ uint32_t bats_snapshot_tasks(const struct bats_snapshot *snapshot)
     return n > s->expected ? n : s->expected;
 }
 
+bool bats_snapshot_is_partial(const struct bats_snapshot *snapshot)
+{
+    const struct bats_sched_status *s = &snapshot->status;
+    return s->is_open &&
+           (s->expected == 0 || bats_snapshot_tasks(snapshot) > s->expected);
+}
+
 uint32_t bats_snapshot_left(const struct bats_snapshot *snapshot)
 {
     return snapshot->status.pending + snapshot->status.running;

@@ -44,6 +44,9 @@ void bats_snapshot_take(struct bats_snapshot *snapshot,
 uint32_t bats_snapshot_tasks(const struct bats_snapshot *snapshot);
 uint32_t bats_snapshot_left(const struct bats_snapshot *snapshot);
 
+/* The bag is open, and nobody has said how many tasks come, or more came. */
+bool bats_snapshot_is_partial(const struct bats_snapshot *snapshot);
+
 /* The machines of cluster i that the platform offers, and their slots. */
 uint32_t bats_snapshot_machines(const struct bats_platform *platform,
                                 size_t cluster);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/sheet.h"
 #include "report/words.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -36,8 +37,10 @@ static int by_makespan(const void *left, const void *right)
                : a->mean.makespan > b->mean.makespan;
 }
 
-size_t bats_strategies_sort(const struct bats_strategies *s,
-                            const struct bats_candidate **list)
+/* The undominated strategies and the one with the best utility, the fastest
+ * first. `list` has room for n_grid. Returns their number. */
+static size_t sort(const struct bats_strategies *s,
+                   const struct bats_candidate **list)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n_grid; i++)
@@ -49,7 +52,7 @@ size_t bats_strategies_sort(const struct bats_strategies *s,
 
 /* ---- for people ---- */
 
-const struct bats_column bats_strategies_columns[] = {
+static const struct bats_column columns[] = {
     {"strategy", "strategy", BATS_FIGURE_TEXT, NULL, false},
     {"makespan", "makespan_s", BATS_FIGURE_MAKESPAN, NULL, false},
     {"+-", "makespan_margin_s", BATS_FIGURE_MAKESPAN, NULL, false},
@@ -84,7 +87,7 @@ void bats_strategies_print(FILE *out, const struct bats_strategies *s)
     const struct bats_candidate *sorted[BATS_CANDIDATES_MAX];
     char marks[128];
     json_t *rows = json_array();
-    size_t n = bats_strategies_sort(s, sorted);
+    size_t n = sort(s, sorted);
     for (size_t i = 0; i < n; i++)
         if (json_array_size(rows) + 1 < ROWS - BATS_MARKS ||
             *marks_of(s, sorted[i], marks, sizeof marks) != '\0')
@@ -92,8 +95,7 @@ void bats_strategies_print(FILE *out, const struct bats_strategies *s)
     size_t n_left_out = n - json_array_size(rows);
     for (size_t i = s->n_grid; i < s->n; i++)
         json_array_append_new(rows, bats_strategies_json(s, &s->list[i]));
-    bats_sheet_table(&table, bats_strategies_columns, rows,
-                     BATS_TABLE_ROWS - 1);
+    bats_sheet_table(&table, columns, rows, BATS_TABLE_ROWS - 1);
     json_decref(rows);
     print_head(out, s);
     bats_table_print(out, &table);

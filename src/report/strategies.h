@@ -13,7 +13,6 @@
 #include <stdio.h>
 
 #include "bats/plays.h"
-#include "report/sheet.h"
 
 /* Criteria; one candidate may be best for several. */
 enum bats_mark {
@@ -37,20 +36,11 @@ struct bats_strategies {
     size_t best[BATS_MARKS]; /* n: none */
 };
 
-/* The undominated strategies and the one with the best utility, the fastest
- * first. `list` has room for n_grid. Returns their number. */
-size_t bats_strategies_sort(const struct bats_strategies *s,
-                            const struct bats_candidate **list);
-
-/* Columns for the objects of bats_strategies_json. */
-extern const struct bats_column bats_strategies_columns[];
-
 void bats_strategies_print(FILE *out, const struct bats_strategies *s);
 void bats_strategies_print_csv(FILE *out, const struct bats_strategies *s);
 
 /* The members of a page about them (page.h): "strategies", "plays",
- * "currency". To be decref'd, as that of the next one; NULL:
- * out of memory. */
+ * "currency". To be decref'd; NULL: out of memory. */
 json_t *bats_strategies_page(const struct bats_strategies *s);
 
 json_t *bats_strategies_json(const struct bats_strategies *s,

@@ -1,7 +1,7 @@
 /*
  * gpus: lists of the names of GPUs, such as "0,1" or "GPU-8f3,GPU-a02".
  *
- * Layer: run. Used by needs and jobs_needs.
+ * Layer: run. Used by needs and needs_jobs.
  */
 #ifndef BATS_RUN_GPUS_H
 #define BATS_RUN_GPUS_H

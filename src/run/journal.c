@@ -145,12 +145,11 @@ static int note_idle(struct bats_journal *j, struct bats_sched *sched,
         j->idle_due_us = now_us + AGAIN_US;
     }
     struct bats_reservation kept = bats_sched_reservation(sched);
-    bool reserves = kept.machine != UINT32_MAX;
-    if (rc < 0 || (!reserves && !j->reserves) ||
-        (reserves && j->reserves && kept.machine == j->kept.machine &&
-         kept.task == j->kept.task && kept.from == j->kept.from))
+    bool is_known = kept.machine == j->kept.machine &&
+                    (kept.machine == UINT32_MAX ||
+                     (kept.task == j->kept.task && kept.from == j->kept.from));
+    if (rc < 0 || is_known)
         return rc;
-    j->reserves = reserves;
     j->kept = kept;
     j->idle_due_us = now_us + AGAIN_US;
     return bats_record_reservation(j->record, now, &kept, err);

@@ -53,8 +53,8 @@ struct bats_journal {
     int64_t tried_us;
     int64_t idle_due_us; /* earliest time to write why machines are idle; */
     bool idle_waits;     /* the reasons may have changed */
-    bool reserves;                /* some machine, as in `kept` */
-    struct bats_reservation kept; /* as recorded last, if any */
+    struct bats_reservation kept; /* as recorded last; machine UINT32_MAX:
+                                   * none */
     bool has_books;               /* the members below are set */
     struct bats_books books;
 };

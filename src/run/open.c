@@ -1,13 +1,10 @@
 /* open: the beginning, the steps and the end of an open bag. */
 #include "run/open.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "run/clock.h"
-#include "run/needs.h"
 #include "run/open_state.h"
 
 /* Finds the kind of a task of an earlier session that is still to be run. */

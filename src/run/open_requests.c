@@ -1,5 +1,4 @@
 /* open_requests: what clients ask of an open bag (src/doc/open.md). */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +57,6 @@ static int record_task(struct master *m, uint32_t task, const char *command,
     return rc;
 }
 
-/* Finds or adds the kind of the submission. */
 int bats_open_take_kind(struct master *m, const struct bats_submission *s,
                         uint16_t *kind, struct bats_error *err)
 {

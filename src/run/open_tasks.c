@@ -120,7 +120,6 @@ int bats_open_tell_children(struct master *m, uint32_t task, bool done,
     return rc >= 0 ? withdraw_all(m, lost, err) : rc;
 }
 
-/* Links the task with its parents. False: no memory. */
 bool bats_open_link(struct bats_open *o, uint32_t task, const json_t *after,
                     bool any)
 {
@@ -153,7 +152,6 @@ static bool take_off_ended(const struct master *m, struct bats_open_task *t,
     return is_lost;
 }
 
-/* Starts a new task, or holds it until its parents have ended. */
 int bats_open_enter(struct master *m, uint32_t task,
                     const struct bats_submission *s, struct bats_error *err)
 {

@@ -116,26 +116,40 @@ static int64_t memory_in(const char *text)
     return (int64_t)ldexp(amount, at != NULL ? 10 * (int)(at - units) : -10);
 }
 
+/* Appends the kind if it is new and has slots. Returns the number of kinds. */
+static size_t add_kind(struct bats_stock *kinds, size_t n, size_t room,
+                       const struct bats_stock *kind)
+{
+    for (size_t i = 0; i < n; i++)
+        if (kinds[i].cores == kind->cores && kinds[i].gpus == kind->gpus &&
+            kinds[i].memory_kib == kind->memory_kib)
+            return n;
+    if (n < room && kind->cores > 0)
+        kinds[n++] = *kind;
+    return n;
+}
+
 size_t bats_gridengine_read_kinds(const char *text, struct bats_stock *kinds,
                                   size_t room)
 {
     size_t n = 0;
+    struct bats_stock kind = {.cores = 0};
     for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
         unsigned slots;
         char name[32], value[64];
         line += *line == '\n';
-        if (n < room &&
-            sscanf(line, "%*[^@ \n]@%*s %*s %*u/%*u/%u", &slots) == 1)
-            kinds[n++] = (struct bats_stock){.cores = slots};
-        else if (n > 0 && sscanf(line, "\t%*[a-z]:%31[^=\n]=%63[^\n]", name,
-                                 value) == 2) {
+        if (sscanf(line, "%*[^@ \n]@%*s %*s %*u/%*u/%u", &slots) == 1) {
+            n = add_kind(kinds, n, room, &kind);
+            kind = (struct bats_stock){.cores = slots};
+        } else if (sscanf(line, "\t%*[a-z]:%31[^=\n]=%63[^\n]", name, value) ==
+                   2) {
             if (strcmp(name, "mem_total") == 0)
-                kinds[n - 1].memory_kib = memory_in(value);
+                kind.memory_kib = memory_in(value);
             if (strcmp(name, "gpu") == 0)
-                kinds[n - 1].gpus = (uint32_t)strtod(value, NULL);
+                kind.gpus = (uint32_t)strtod(value, NULL);
         }
     }
-    return n;
+    return add_kind(kinds, n, room, &kind);
 }
 
 /* ---- limits ---- */

@@ -40,8 +40,8 @@ void bats_gridengine_read_queue(const char *text, int64_t apart_s,
  * where it is highest, or 1 where the site has set none; < 0: no such queue. */
 double bats_gridengine_read_charge(const char *text, const char *queue);
 
-/* `qstat -F mem_total,gpu`: slots, memory and GPUs of each instance of a queue,
- * at most `room`. Returns their number. */
+/* `qstat -F mem_total,gpu`: slots, memory and GPUs of each kind of instance of
+ * a queue, at most `room`. Returns their number. */
 size_t bats_gridengine_read_kinds(const char *text, struct bats_stock *kinds,
                                   size_t room);
 

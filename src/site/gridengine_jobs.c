@@ -12,11 +12,13 @@
  * has begun, soon after its end, and none of a job that was withdrawn while it
  * waited.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "site/gridengine.h"
+#include "util/encode.h"
 
 #define OVERRUN_S 5  /* delay with which execd may notice h_rt */
 #define APART_S 60   /* between h_rt of a job and s_rt of its queue */
@@ -141,13 +143,18 @@ void bats_gridengine_submit(const struct bats_job_request *r,
     if (r->held)
         bats_argv_add(argv, "-h");
     bool is_array = r->copies > 1;
+    char output[PATH_MAX];
+    *script = NULL;
+    if (bats_encode(BATS_ENCODE_QUOTED, output, sizeof output, r->output) >=
+        sizeof output)
+        return;
     if (is_array)
         bats_argv_add(argv, "-t 1-%lu -o /dev/null", (unsigned long)r->copies);
     else
         bats_argv_add(argv, "-o %s.$JOB_ID", r->output);
     if (asprintf(script, "#!/bin/sh\n%s%s%s%sexec %s%s%s%s%s\n",
-                 is_array ? ELEMENT : "", is_array ? "exec >'" : "",
-                 is_array ? r->output : "", is_array ? "'.$job 2>&1\n" : "",
+                 is_array ? ELEMENT : "", is_array ? "exec >" : "",
+                 is_array ? output : "", is_array ? ".$job 2>&1\n" : "",
                  r->guard != NULL ? r->guard : "", r->guard != NULL ? " " : "",
                  r->alone ? "" : "mpirun ", r->command,
                  is_array ? " --job $job" : "") < 0)

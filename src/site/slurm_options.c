@@ -5,6 +5,7 @@
  * with a dash, and the name of a script. */
 #include "site/slurm.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -81,15 +82,16 @@ static const char *value_of(const char *const *word, const char *name)
                                 : NULL;
 }
 
-/* "4G", or a number of MiB. */
+/* "4G" or "4g", or a number of MiB. */
 static int64_t memory_in(const char *text)
 {
     char *unit;
     int64_t n = strtoll(text, &unit, 10);
-    return *unit == 'K'   ? n
-           : *unit == 'G' ? n << 20
-           : *unit == 'T' ? n << 30
-                          : n << 10;
+    int letter = toupper((unsigned char)*unit);
+    return letter == 'K'   ? n
+           : letter == 'G' ? n << 20
+           : letter == 'T' ? n << 30
+                           : n << 10;
 }
 
 uint32_t bats_slurm_gpus(const char *list)
@@ -101,8 +103,10 @@ uint32_t bats_slurm_gpus(const char *list)
             const char *number = list + n;
             while (number > list && number[-1] >= '0' && number[-1] <= '9')
                 number--;
-            sum +=
-                number == list + n ? 1 : (uint32_t)strtoul(number, NULL, 10);
+            /* the digits of a type, as in "gpu:a100", are no number */
+            bool counts =
+                number < list + n && (number[-1] == ':' || number[-1] == '=');
+            sum += counts ? (uint32_t)strtoul(number, NULL, 10) : 1;
         }
         list += n;
         if (*list == '(')

@@ -59,7 +59,7 @@ struct bats_alloc {
     struct bats_joining joining;
     char partitions[BATS_CLUSTERS_MAX][BATS_CLUSTER_NAME];
     struct bats_stock nodes[BATS_CLUSTERS_MAX]; /* what each of a job has */
-    struct bats_stock said; /* the part of it that --sbatch requests */
+    struct bats_stock said; /* what --sbatch or --gpus-per-node says of it */
     const struct bats_run_options *options; /* of the run */
     double rate[BATS_CLUSTERS_MAX];         /* rate of a job, per hour */
     uint32_t failures[BATS_CLUSTERS_MAX];   /* in a row; too many, and the

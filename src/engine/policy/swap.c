@@ -243,18 +243,24 @@ static bool has_time(const struct swap *w)
     return time <= (double)(s->run.goal.deadline - s->now);
 }
 
+/* The most jobs that there can be at a time. */
+static uint32_t most_jobs(const struct state *s)
+{
+    uint32_t sum = 0, most = s->money.ledger.billing.jobs;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        sum += s->clusters[i].spec.max;
+    return most > 0 && most < sum ? most : sum;
+}
+
 void swap_make(const struct state *s, double money, struct swap_plan *plan)
 {
     struct swap w = {.s = s, .plan = plan};
-    uint32_t sum = 0;
     look(&w);
     for (size_t i = 0; i < s->n_clusters; i++) {
         plan->target[i] = s->clusters[i].n_active + s->clusters[i].n_asked;
         w.n += plan->target[i];
-        sum += s->clusters[i].spec.max;
     }
-    w.most = s->money.ledger.billing.jobs;
-    w.most = w.most > 0 && w.most < sum ? w.most : sum;
+    w.most = most_jobs(s);
     plan->end = INFINITY;
     expect(&w);
     w.is_thrifty = is_by_cost(s) && has_time(&w);
@@ -285,7 +291,7 @@ static double leases_of_all(const struct state *s, bool cheapest)
     return l->budget == BATS_UNLIMITED
                ? INFINITY
                : (double)bats_ledger_available(l) /
-                     ((cheapest ? least : most) * l->billing.jobs);
+                     ((cheapest ? least : most) * most_jobs(s));
 }
 
 static bool is_cheapest(const struct state *s, size_t cluster)

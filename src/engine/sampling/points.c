@@ -238,8 +238,7 @@ struct bats_position sampling_give(struct sampling *p, const struct state *s,
     if (!wanted)
         return BATS_NO_POSITION;
     const struct task *t = &s->tasks[wanted->task.i];
-    if (s->needs.list &&
-        !need_fits(s, node_of(s, slot), need_of(s, wanted->task)))
+    if (!task_has_room(s, slot, wanted->task))
         return BATS_NO_POSITION;
     if (t->slot != NO_SLOT && t->cancelled &&
         !bats_bag_has_result(&s->bag, wanted->task))

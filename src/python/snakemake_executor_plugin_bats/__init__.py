@@ -88,10 +88,11 @@ class Executor(RemoteExecutor):
             answers = self._ask([{"state": int(info.external_jobid or 0)}
                                  for info in active_jobs])
         for info, answer in zip(active_jobs, answers):
-            if answer["state"] == "success":
+            state = answer.get("state")
+            if state == "success":
                 self.report_job_success(info)
-            elif answer["state"] == "failed":
-                self.report_job_error(info)
+            elif state == "failed" or "error" in answer:
+                self.report_job_error(info, msg=answer.get("error"))
             else:
                 yield info
 

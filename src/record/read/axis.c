@@ -163,9 +163,8 @@ static const struct part graph[] = {
     " WHERE account = 0 GROUP BY "
 static const struct part windows = {"charges", CHARGES "seq ORDER BY seq"};
 static const struct part sums = {
-    "charges",
-    CHARGES "(time_us + begin) * 2000 / (SELECT max(1, sum(length)) FROM axis)"
-            " ORDER BY 1"};
+    "charges", CHARGES
+    "(time_us + begin) * 2000 / (SELECT max(1, sum(length)) FROM axis)"};
 
 /* Leases that end with their time. */
 static const struct part leases = {
@@ -304,6 +303,10 @@ int bats_axis_write(struct bats_view *view, struct bats_lease_terms terms,
                  ? bats_error_set(err, BATS_ESYS, "no temporary file: %m")
                  : bats_part_take(view, write_all, &w, err);
     long left = rc == 0 ? ftell(w.file) : 0;
+    if (rc == 0 && (fflush(w.file) != 0 || ferror(w.file) || left < 0)) {
+        rc = bats_error_set(err, BATS_ESYS, "the temporary file: %m");
+        left = 0;
+    }
     if (rc == 0)
         rewind(w.file);
     while (left > 0) {

@@ -2,7 +2,7 @@
  * axis: a whole recorded run on one axis of time: the executions, and the
  * figures that a page draws.
  *
- * Layer: record. Used by report and cli. The axis is virtual time: the sessions
+ * Layer: record. Used by cli. The axis is virtual time: the sessions
  * one after the other, without the gaps. Machines with the same name and
  * cluster are the same in all sessions. Errors: as view.h.
  */
@@ -35,7 +35,7 @@ int bats_axis_executions(struct bats_view *view,
                          struct bats_error *err);
 
 /* Writes what report/page/run.js draws, as further members of a JSON object
- * without '<': ',"session":[...],"machines":[...]'; axis.c says what is in
+ * without '<': ',"session":[...],"places":[...]'; axis.c says what is in
  * each. terms: how the last session was billed. */
 int bats_axis_write(struct bats_view *view, struct bats_lease_terms terms,
                     FILE *out, struct bats_error *err);

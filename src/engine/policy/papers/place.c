@@ -192,6 +192,18 @@ static void count_tasks(struct place *p, const struct state *s)
     }
 }
 
+/* A task of the category: another one than before if that has grown. */
+static uint32_t example_of(struct place *p, const struct state *s,
+                           uint32_t category)
+{
+    uint32_t *example = &p->example[category];
+    for (uint32_t i = 0; category_of(s, *example) != category && i < s->bag.n;
+         i++)
+        if (category_of(s, i) == category)
+            *example = i;
+    return *example;
+}
+
 /* The same of one workflow whose runtimes are learned, without the squares:
  * nothing doubts learned runtimes. */
 static void count_categories(struct place *p, const struct state *s)
@@ -206,7 +218,7 @@ static void count_categories(struct place *p, const struct state *s)
             k->n > 1 ? k->left[i]
                      : bats_bag_left(&s->bag) - bats_bag_running(&s->bag);
         if (left > 0)
-            *rest += left * least_cost_now(p, s, p->example[i]);
+            *rest += left * least_cost_now(p, s, example_of(p, s, i));
     }
 }
 

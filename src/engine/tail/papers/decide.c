@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define PLAYS 10
-/* Large tails get fewer plays, as each takes longer, and beyond SAMPLE tasks
+/* Beyond 400 tasks there are fewer plays, as each takes longer, and beyond SAMPLE
  * only a sample of them plays, in pools that are smaller by as much. */
 #define TASKS_PLAYED 4000
 #define SAMPLE 1000
@@ -13,7 +13,7 @@
 static uint32_t plays_for(uint32_t n_tasks)
 {
     uint32_t n = TASKS_PLAYED / n_tasks;
-    return n < 1 ? 1 : n < PLAYS ? n : PLAYS;
+    return n < PLAYS ? n : PLAYS;
 }
 
 static uint32_t divided(uint32_t n, double by)
