@@ -277,7 +277,10 @@ TEST(each_instance_of_a_queue_is_a_kind_of_node)
         "\thl:mem_total=23.5G\n\tgc:gpu=2\n"
         "slow.q@slow2                   BIP   0/0/16         0.18     lx\n"
         "\thl:mem_total=1024.000M\n"
-        "slow.q@slow3                   BIP   0/0/4          0.18     lx\n";
+        "slow.q@slow4                   BIP   0/0/16         0.18     lx\n"
+        "\thl:mem_total=1024.000M\n"
+        "slow.q@slow3                   BIP   0/0/4          0.18     lx\n"
+        "\thl:mem_total=2048.000M\n";
     assert_int_equal(bats_gridengine_read_kinds(text, kinds, 2), 2);
     assert_int_equal(kinds[0].cores, 8);
     assert_int_equal(kinds[0].gpus, 2);
@@ -285,6 +288,25 @@ TEST(each_instance_of_a_queue_is_a_kind_of_node)
     assert_int_equal(kinds[1].cores, 16);
     assert_int_equal(kinds[1].gpus, 0);
     assert_int_equal(kinds[1].memory_kib, 1 << 20);
+}
+
+TEST(a_name_with_an_apostrophe_is_one_word_of_the_script)
+{
+    struct bats_job_request r = {.name = "bats-1",
+                                 .mark = "m",
+                                 .output = "it's; true",
+                                 .command = "worker",
+                                 .nodes = 1,
+                                 .ranks = 1,
+                                 .limit_s = 60,
+                                 .copies = 2};
+    struct bats_argv argv = {0};
+    char *script;
+    bats_gridengine_submit(&r, &argv, &script);
+    assert_non_null(script);
+    assert_non_null(strstr(script, "exec >'it'\\''s; true'.$job 2>&1\n"));
+    free(script);
+    bats_argv_release(&argv);
 }
 
 TEST(options_that_break_a_budget_are_refused)

@@ -64,7 +64,10 @@ static void start(int64_t sync_us, uint64_t sync_events)
     assert_ok(bats_record_begin(record, &session, &err));
     assert_ok(bats_sched_create(&options, &sched, &err));
     journal = (struct bats_journal){
-        .record = record, .sync_us = sync_us, .sync_events = sync_events};
+        .record = record,
+        .sync_us = sync_us,
+        .sync_events = sync_events,
+        .kept = {.machine = UINT32_MAX}};
 }
 
 static void stop(void)

@@ -654,6 +654,7 @@ TEST(what_nodes_have_is_read_from_sinfo_and_from_the_words_of_sbatch)
     assert_int_equal(kinds[1].gpus, 6);
     assert_int_equal(kinds[2].gpus, 1);
     assert_int_equal(bats_slurm_gpus("gpus:3,shard:2"), 0);
+    assert_int_equal(bats_slurm_gpus("gpu:a100,gpu=2"), 3);
 
     const char *words[] = {"--qos=low", "--mem", "3G", "--gres=gpu:x:2", NULL};
     struct bats_stock node = {.memory_kib = 7, .gpus = 7};
@@ -667,6 +668,9 @@ TEST(what_nodes_have_is_read_from_sinfo_and_from_the_words_of_sbatch)
     const char *small[] = {"--mem=500", NULL};
     bats_slurm_system.requests(small, &node);
     assert_int_equal(node.memory_kib, 500 * 1024);
+    const char *lower[] = {"--mem=4g", NULL};
+    bats_slurm_system.requests(lower, &node);
+    assert_int_equal(node.memory_kib, 4 << 20);
 }
 
 TEST(what_the_site_adds_to_a_limit_is_known)
