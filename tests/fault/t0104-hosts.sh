@@ -40,7 +40,8 @@ ended() {
     false
 }
 
-# exactly_once N: N tasks have one result each, and the run knows it.
+# exactly_once N: N tasks have one result each, and the run knows it. The files
+# are written after the line of err that says that all tasks are done.
 exactly_once() {
     seq "$1" >expected
     sort -n out | cmp - expected &&
@@ -71,17 +72,17 @@ ok 'ranks start on other hosts'
 test -z "$pid" || kill -KILL "$pid"
 within 60 grep -q '^bats-mpi: all 60 tasks done' err
 ok 'a worker dies on another host: the run goes on to its end'
-exactly_once 60
+within 60 exactly_once 60
 ok 'every task has one result'
 grep -q 'bats-mpi: rank 2 on slow2 is lost: ' err
-grep -q '^lost *1 machine' err
+within 60 grep -q '^lost *1 machine' err
 ok 'its machine is lost'
 test $silence = 3s || grep -q 'rank 2 on slow2 is lost: its process' err
 ok 'the launcher has told'
 ended 60
 within 60 nobody_left
 ok 'mpirun ends'
-grep -q 'bats-mpi: mpirun may not notice' err
+within 60 grep -q 'bats-mpi: mpirun may not notice' err
 ok 'a sentence warns of its exit status'
 
 bats 2 bag --resume
@@ -92,16 +93,17 @@ ok 'the same command with --resume has the right one, and nothing to do'
 
 launch --silence 3s
 within 60 test -s pids.all-3
+within 60 test -s pids.all-4
 ok 'the ranks start again'
 ip link set slow3 down
 ip link set slow4 down
 within 60 grep -q '^bats-mpi: all 60 tasks done' err
 ok 'hosts cannot be reached any more: the run goes on to its end'
-exactly_once 60
+within 60 exactly_once 60
 ok 'every task has one result'
 grep -q 'rank 3 on slow3 is lost: it has been silent' err
 grep -q 'rank 4 on slow4 is lost: it has been silent' err
-grep -q '^lost *2 machines' err
+within 60 grep -q '^lost *2 machines' err
 ok 'its machines are lost'
 ended 90
 ok 'mpirun ends, though it cannot reach its daemons there'
