@@ -505,5 +505,5 @@ ok 'a page that loads something or has a script of its own would be noticed'
 
 # Or it might still write what is removed with the directory.
 kill -KILL -- "-$(cat browser/pid)"
-within 20 nobody_left
+within 60 nobody_left
 done_testing

@@ -332,7 +332,7 @@ if command -v sqlite3 >/dev/null; then
     locked() {
         sqlite3 h.db 'SELECT count(*) FROM kind' 2>&1 | grep -q locked
     }
-    within 30 locked
+    within 60 locked
     bats 3 bag --history h.db
     grep -q 'the history is not used: h.db: .*locked' err
     exec 7>&-

@@ -3,24 +3,26 @@
 . "$TOP/tests/mpi/lib.sh"
 
 # Tasks with children and grandchildren, and tasks that ignore TERM.
-for i in $(seq 8); do echo 'touch started; sleep 1001 & sh -c "sleep 1002; :"'
+for i in $(seq 8); do echo 'echo >>started; sleep 1001 & sh -c "sleep 1002; :"'
 done >polite
-for i in $(seq 8); do echo "trap '' TERM INT; touch started; sleep 1003 &
+for i in $(seq 8); do echo "trap '' TERM INT; echo >>started; sleep 1003 &
 " | tr '\n' ' '; echo 'while :; do sleep 1004; done'; done >stubborn
 
-# begin COMMAND...: starts a run, waits for its first tasks. $launcher is the
-# process of the command; what hangs is killed.
+# begin N COMMAND...: starts a run, waits until N tasks have begun. $launcher is
+# the process of the command; what hangs is killed.
 begin() {
     rm -f started launcher
-    timeout --foreground -s KILL 120 env "$mark" sh -c \
-        'echo $$ >launcher && exec "$@"' sh "$@" >out 2>err </dev/null &
+    timeout --foreground -s KILL 300 env "$mark" sh -c \
+        'echo $$ >launcher && exec "$@"' sh "${@:2}" >out 2>err </dev/null &
     waiter=$!
-    within 60 test -e started
-    sleep 0.3
+    within 60 have_started "$1"
     launcher=$(cat launcher)
 }
+have_started() {
+    test "$(cat started 2>/dev/null | wc -l)" -eq "$1"
+}
 begin_ranks() {
-    begin ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" "$@" --policy rr
+    begin 3 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" "$@" --policy rr
 }
 
 # is_stopping BAG: its run has heard of a signal. Two that come at once are one.
@@ -43,7 +45,7 @@ grep -q '"exit_code": 130' status
 grep -q '"pending": 8' status
 grep -q '"preempted": [1-8]' status
 ok 'and the record knows what is left'
-within 30 nobody_left
+within 60 nobody_left
 ok 'nothing is left after it'
 
 begin_ranks polite
@@ -52,7 +54,7 @@ end 143
 grep -q SIGTERM err
 grep -qx 'The same command with --resume does the rest.' err
 ok 'SIGTERM is an orderly stop, exit status 143'
-within 30 nobody_left
+within 60 nobody_left
 ok 'nothing is left after it'
 
 begin_ranks polite
@@ -67,17 +69,17 @@ begin_ranks stubborn --grace 1s
 kill -INT "$(rank_pid 0)"
 end 130
 ok 'tasks that ignore TERM do not keep it from ending'
-within 30 nobody_left
+within 60 nobody_left
 ok 'they have been killed with their children'
 
 begin_ranks stubborn --grace 1h
 pid=$(rank_pid 0)
 kill -INT "$pid"
-within 30 is_stopping stubborn
+within 60 is_stopping stubborn
 kill -INT "$pid"
 end 130
 ok 'a second SIGINT does not wait for the grace time'
-within 30 nobody_left
+within 60 nobody_left
 ok 'nothing is left after it'
 
 # As if its host had frozen: the task there cannot be said to have ended.
@@ -88,11 +90,11 @@ kill -TERM "$(rank_pid 0)"
 has_stopped() {
     "$BATS_MPI" status --json stubborn 2>/dev/null | grep -q '"exit_code": 143'
 }
-within 30 has_stopped
+within 60 has_stopped
 ok 'a rank that does not answer keeps it for the grace time, not for --silence'
 kill -KILL "$frozen"
 wait $waiter || :
-within 30 nobody_left
+within 60 nobody_left
 ok 'nothing is left after it'
 
 # Open MPI's mpirun at Ctrl-C: it tells the ranks a second later, with SIGTERM,
@@ -106,7 +108,7 @@ wait $waiter || :
 unset OMPI_MCA_odls_base_sigkill_timeout
 grep -q 'stopped by' err
 ok 'Ctrl-C on the launcher: the report is there before its patience ends'
-within 30 nobody_left
+within 60 nobody_left
 ok 'nothing is left after it'
 
 begin_ranks stubborn --grace 1h
@@ -114,35 +116,35 @@ kill -INT $launcher
 sleep 0.3
 kill -INT $launcher
 wait $waiter || :
-within 30 nobody_left
+within 60 nobody_left
 ok 'Ctrl-C twice on the launcher: nothing is left'
 
 begin_ranks stubborn
 kill -KILL "$(rank_pid 0)"
 wait $waiter || :
-within 30 nobody_left
+within 60 nobody_left
 ok 'the master is killed: nothing is left'
 
 begin_ranks stubborn
 kill -KILL "$(rank_pid 2)"
 wait $waiter || :
-within 30 nobody_left
+within 60 nobody_left
 ok 'a worker is killed: nothing is left'
 
 begin_ranks stubborn
 kill -KILL $launcher
 wait $waiter || :
-within 30 nobody_left
+within 60 nobody_left
 ok 'the launcher is killed: nothing is left'
 
 # ---- without a launcher ----
 
-begin "$BATS_MPI" stubborn --grace 1h
+begin 1 "$BATS_MPI" stubborn --grace 1h
 kill -INT $launcher
-within 30 is_stopping stubborn
+within 60 is_stopping stubborn
 kill -INT $launcher
 end 130
-within 30 nobody_left
+within 60 nobody_left
 ok 'a master that works alone stops in the same way'
 
 # ---- while it runs ----
@@ -162,11 +164,11 @@ most_ended() {
 }
 by_mpi 3 orphans --policy rr &
 within 60 most_ended
-within 10 no_zombies
+within 60 no_zombies
 ok 'no zombies while a run lasts'
 touch go
 wait $!
-within 30 nobody_left
+within 60 nobody_left
 ok 'what a task leaves behind ends with it'
 
 done_testing

@@ -53,14 +53,14 @@ ok 'it is tried on another machine first'
 # ---- time-outs ----
 
 printf '%s\n' 'sleep 1001' 'echo ok' >bag
-expect 1 bats 3 bag --policy rr --timeout 2 --joblog log --json report
+expect 1 bats 3 bag --policy rr --timeout 4 --joblog log --json report
 test "$(cat out)" = ok
 test "$(report timed_out)" = 1
 ok 'a task that runs for too long is stopped, and has failed'
 grep -q '^ *1  timed out ' err
 ok 'the report says so'
 if command -v parallel >/dev/null; then
-    expect 1 parallel --will-cite -a bag --timeout 2 --joblog theirs >theirs.out \
+    expect 1 parallel --will-cite -a bag --timeout 4 --joblog theirs >theirs.out \
         2>theirs.err </dev/null
     for file in log theirs; do
         grep 1001 $file | cut -f1,5- >$file.shape
@@ -72,9 +72,9 @@ else
 fi
 
 echo "trap '' TERM; touch started; sleep 1002; sleep 1002" >bag
-expect 1 bats 2 bag --timeout 1 --grace 0.5
+expect 1 bats 2 bag --timeout 3 --grace 0.5
 test -e started
-nobody_left
+within 60 nobody_left
 ok 'one that ignores TERM is killed'
 
 echo 'test -e late || { touch late; sleep 1003; }' >bag
@@ -110,7 +110,7 @@ for i in $(seq 6); do echo "$task"; done >bag
 expect 1 bats 4 bag --policy rr --halt now,fail=1 --json report
 test "$(report outcome)" = halted
 test "$(report tasks_failed)" = 1
-nobody_left
+within 60 nobody_left
 ok '--halt now,fail=N stops the others, too'
 
 # ---- exit status 85 ----

@@ -20,13 +20,15 @@ grep -q "^bats-mpi: the time limit is reached: .*, $(report tasks_left) left" er
 ok 'a sentence says how many'
 grep -qx 'The same command with --resume does the rest.' err
 ok 'and another how they are done'
+# What was about to end when it was stopped may have written its line, too.
 test "$(report tasks_done)" -gt 0
-test "$(report tasks_done)" -eq "$(wc -l <ended)"
+test "$(report tasks_done)" -le "$(wc -l <ended)"
+test "$(($(report tasks_done) + 2))" -ge "$(wc -l <ended)"
 ok 'what was done counts'
 
 expect 5 bats 3 long --policy rr --time-limit 1 --joblog log
 test "$(wc -l <log)" -eq 1
-nobody_left
+within 60 nobody_left
 ok 'what runs at the end is stopped and has no result'
 
 echo true >short
@@ -62,7 +64,7 @@ began=$(date +%s)
 bats 3 short
 expect 5 job $((9 + 3 * ($(date +%s) - began))) long --policy rr --grace 1 --json report
 test "$(report preempted)" = 2
-nobody_left
+within 60 nobody_left
 ok 'in a Slurm job the end of the job is the limit'
 grep -q '^bats-mpi: the Slurm job ends at 20' err
 ok 'a line says so'
@@ -113,7 +115,7 @@ test "$(wc -l <ended)" -eq "$(report tasks_done)"
 test "$(report tasks_failed)" = 0
 ok 'SIGUSR1: running tasks end, no more are started, exit status 5'
 grep -q '^bats-mpi: drained by SIGUSR1: ' err
-nobody_left
+within 60 nobody_left
 ok 'the report says so'
 expect '1|5' drain launcher
 grep -q '^bats-mpi: drained by SIGUSR1: ' err

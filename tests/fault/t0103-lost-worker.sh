@@ -46,7 +46,7 @@ kill -KILL "$(rank_pid 2)"
 gone() {
     ! kill -0 "$victim" 2>/dev/null
 }
-within 30 gone
+within 60 gone
 ok 'its task dies with it'
 kill -0 $launcher
 ok 'the launcher does not'
@@ -58,10 +58,11 @@ grep -q 'bats-mpi: rank 2 on .* is lost: its process has ended' err
 grep -q '^lost *1 machine' err
 grep -q '"machines_lost": 1' report
 ok 'the report names the machine'
-within 30 nobody_left
+within 60 nobody_left
 ok 'nothing is left'
 
 # As Slurm does that ends a step: it kills all processes, one after the other.
+# (The rank waits a quarter of a second for its own end: no process starts here.)
 cat >swept <<'TASK'
 echo "$$" >"pids.$BATS_MACHINE"
 test "$BATS_MACHINE" != all-2 || exec sleep 1001
@@ -72,9 +73,8 @@ for i in $(seq 12); do echo '. ./swept'; done >bag
 launch -n 4 "$BATS_MPI" bag --policy rr --joblog log
 within 60 test -s pids.all-2
 victim=$(rank_pid 2)
-kill -KILL "$(cat pids.all-2)"
-sleep 0.03
-kill -KILL "$victim"
+perl -e 'kill "KILL", shift; select undef, undef, undef, 0.03; kill "KILL", shift' \
+    "$(cat pids.all-2)" "$victim"
 wait $launcher
 grep -q 'bats-mpi: rank 2 on .* is lost: its process has ended' err
 exactly_once 12
@@ -117,7 +117,7 @@ within 60 is_lost_thrice
 ok 'the log tells of it'
 kill -KILL "$(rank_pid 0)"
 wait $launcher || :
-within 20 nobody_left
+within 60 nobody_left
 rm where
 recoverable 5 fragile --policy rr --joblog log --resume
 kill_where_it_runs 3
@@ -137,7 +137,7 @@ within 60 test -s where
 ok 'run again, it may be lost again'
 kill -TERM "$(rank_pid 0)"
 wait $launcher || :
-within 20 nobody_left
+within 60 nobody_left
 "$BATS_MPI" record verify fragile >out 2>err
 ok 'the record of all these sessions agrees with itself'
 
@@ -168,7 +168,7 @@ else
     kill -KILL "$(rank_pid 0)"
     wait $launcher || :
     grep -q 'rank 0 has died' err
-    within 30 nobody_left
+    within 60 nobody_left
     ok "$name"
 fi
 
@@ -178,7 +178,7 @@ fi
 stop_rank_2() {
     stopped=$(rank_pid 2)
     kill -STOP "$stopped"
-    within 10 grep -q '(bats-mpi) T' "/proc/$stopped/stat"
+    within 60 grep -q '(bats-mpi) T' "/proc/$stopped/stat"
 }
 
 # Tasks are short at first, so that they are given ahead; then they are longer,
@@ -208,7 +208,7 @@ exactly_once 1000
 ok 'what it comes with then does not count: one result for every task'
 # It may have been about to start one.
 test "$(wc -l <pids.all-2)" -le $((begun + 2))
-within 30 nobody_left
+within 60 nobody_left
 ok 'it does not go on with what it was given, and ends with the run'
 
 # Its neighbours may be late themselves on a busy machine: they get more time.
@@ -221,7 +221,7 @@ stop_rank_2
 touch stopped
 wait $launcher
 exactly_once 12
-within 30 nobody_left
+within 60 nobody_left
 ok 'one that never wakes up is killed in the end'
 
 # Its task leaves no core to it.

@@ -67,7 +67,7 @@ rank_2_is_there() {
 }
 launch --silence $silence
 within 60 test -s pids.all-2
-within 30 rank_2_is_there
+within 60 rank_2_is_there
 ok 'ranks start on other hosts'
 test -z "$pid" || kill -KILL "$pid"
 within 60 grep -q '^bats-mpi: all 60 tasks done' err

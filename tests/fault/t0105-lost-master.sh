@@ -25,7 +25,7 @@ three_wait
 test ! -s err
 ok "$name"
 kill -KILL "$(rank_pid 0)"
-within 30 nobody_left
+within 60 nobody_left
 ok 'the others leave when it dies before it has read it'
 kill_alive
 expect '[1-9][0-9]*' wait $launcher
@@ -53,11 +53,11 @@ orphaned() {
     within 60 "$until"
     env "$mark" python3 hold.py $launcher >held &
     holder=$!
-    within 30 test -s held
+    within 60 test -s held
     test "$(cat held)" -gt 1
     kill -KILL $launcher
     expect 137 wait $launcher
-    within 20 none_stays
+    within 60 none_stays
     kill $holder
     expect 143 wait $holder
 }

@@ -22,7 +22,7 @@ end() {
     pid=$(rank_pid 0) || :
     [ -z "$pid" ] || kill -TERM "$pid"
     wait $launcher || :
-    within 20 nobody_left
+    within 60 nobody_left
 }
 
 # says ABOUT WORDS: the verb why has them, of a machine or a task ("": all).
@@ -87,7 +87,7 @@ one_is_idle() {
     done
     return 1
 }
-within 20 one_is_idle
+within 60 one_is_idle
 says $idle 'left for a task there: 1\.[45].*, some of it held for what runs$'
 expect 1 grep -q window out
 says "$(pending)" 'is left of the budget, some of it held for what runs$'

@@ -95,7 +95,7 @@ while [ $session -lt $((20 + tasks / 500)) ]; do
     *) kill_workers ;;
     esac
     wait $launcher || :
-    within 30 nobody_left || break
+    within 60 nobody_left || break
     [ "$(sql "SELECT count(*) FROM tasks
         WHERE state NOT IN ('done', 'failed')")" -gt 0 ] || break
 done

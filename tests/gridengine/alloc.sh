@@ -24,7 +24,7 @@ charged() {
 # settled BAG BUDGET: no job is left, and what was charged is what was billed, to
 # the millionth for each job, and within the budget.
 settled() {
-    within 30 none_left "$1"
+    within 60 none_left "$1"
     awk -v b="$(billed "$1")" -v c="$(charged "$1")" -v most="$2" 'BEGIN {
         print "billed", b, "charged", c
         exit !(c - b < 1e-4 && b - c < 1e-4 && b <= most) }' >>out

@@ -21,7 +21,7 @@ kill -KILL $master
 wait $master 2>/dev/null || :
 within 60 none_left dead
 is_billed() { billed "$1" | awk '{ exit !($1 > 0 && $1 <= 1) }'; }
-within 30 is_billed dead
+within 60 is_billed dead
 start dead -p fast.q --max-jobs 2 -b 1 --resume
 expect '0|4' wait $master
 settled dead 1

@@ -74,12 +74,12 @@ expect 1 cmp -s <(seq 300) out
 grep -q ', random order, seed ' err
 ok 'tasks begin in the order of the bag, unless a budget needs a sample'
 # What is told counts before what is remembered; what is neither, as their mean.
-printf '%s\n' 'sleep 0.2; echo 1' 'sleep 1; echo 2' 'echo 3' \
-    'sleep 0.6; echo 4' 'echo 5' >some
+printf '%s\n' 'sleep 0.2; echo 1' 'sleep 2.6; echo 2' 'echo 3' \
+    'sleep 1.2; echo 4' 'echo 5' >some
 alone some -j 1 --order longest
 test "$(tr -d '\n' <out)" = 12345
 grep -q 'longest first: 0 of 5 runtimes are known' err
-printf '%s\n' 'echo new' '#BATS time 800ms' 'echo 5' >>some
+printf '%s\n' 'echo new' '#BATS time 1.8s' 'echo 5' >>some
 alone some -j 1 --order longest
 test "$(head -n 5 out | tr '\n' ' ')" = '2 5 4 new 1 '
 grep -q 'longest first: 6 of 7 runtimes are known' err
@@ -186,7 +186,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 fi
 expect 2 alone bag -j 1000000
 grep -q '1000000 workers need 2000064 open files, and the limit' err
-nobody_left
+within 60 nobody_left
 ok 'a number that is none, or too large for the limits, is refused'
 
 # ---- standard streams ----
@@ -229,12 +229,12 @@ ok 'no output is lost where it cannot be written'
 printf 'echo began >>began; sleep 1; echo %s\n' 1 2 3 4 5 6 >slow
 rm -f began
 env "$mark" timeout -k 5 60 "$BATS_MPI" -j 3 slow >out 2>err </dev/null &
-within 30 test -s began
+within 60 test -s began
 kill -KILL "$(rank_pid 2)"
 wait $!
 test "$(sort out | xargs)" = '1 2 3 4 5 6'
 grep -q 'rank 2 on .* is lost: its process has ended' err
-nobody_left
+within 60 nobody_left
 ok 'a worker that dies is noticed, and its task runs elsewhere'
 
 # ---- under a launcher ----
@@ -268,12 +268,12 @@ signalled() {
     # A background job of a shell ignores SIGINT.
     env "$mark" perl -e '$SIG{INT} = "DEFAULT"; exec "setsid", @ARGV' \
         "$BATS_MPI" -j 2 --grace 10s --no-record two >out 2>err </dev/null &
-    within 30 both
+    within 60 both
     kill -"$1" "$2$!"
     wait $!
 }
 both() {
-    [ "$(cat began saved 2>/dev/null | wc -l)" -eq 2 ]
+    [ "$(cat began saved 2>/dev/null | wc -l)" -ge 2 ]
 }
 both_saved() {
     [ "$(cat saved | wc -l)" -eq 2 ]
@@ -281,17 +281,17 @@ both_saved() {
 expect 130 signalled INT -
 both_saved
 grep -q 'stopped by SIGINT' err
-nobody_left
+within 60 nobody_left
 ok 'Ctrl-C ends the run in good order'
 expect 143 signalled TERM -
 both_saved
-nobody_left
+within 60 nobody_left
 ok 'so does TERM, even if all processes hear it'
 expect 143 signalled HUP ''
 both_saved
-nobody_left
+within 60 nobody_left
 ok 'and the end of the terminal'
-printf 'echo >>began; sleep 0.5\n' >drain
+printf 'echo >>began; sleep 2\n' >drain
 for i in 2 3 4 5 6; do cat drain; done >two
 cat drain drain >>two
 expect 5 signalled USR1 ''
@@ -301,7 +301,7 @@ printf 'echo >>began; sleep 1001\n' >two
 cat two two >four
 mv four two
 expect 137 signalled KILL ''
-within 30 nobody_left
+within 60 nobody_left
 ok 'nothing is left of a run whose rank 0 is killed'
 
 mkfifo late
@@ -309,10 +309,10 @@ env "$mark" "$BATS_MPI" -j 2 --no-record late >out 2>err </dev/null &
 rank_0_reads() {
     test -n "$(rank_pid 0)"
 }
-within 30 rank_0_reads
+within 60 rank_0_reads
 kill -TERM $!
 expect 143 wait $!
-within 30 nobody_left
+within 60 nobody_left
 ok 'a signal before rank 0 has read its bag ends the run, as 128 + signal'
 
 done_testing

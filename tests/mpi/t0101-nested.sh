@@ -43,7 +43,7 @@ test "$(sort -u out)" = 'nested 0 of 1'
 test "$(wc -l <out)" -eq 2
 ok 'both in a job of Flux, too'
 
-within 10 nobody_left
+within 60 nobody_left
 ok 'nobody is left'
 
 done_testing

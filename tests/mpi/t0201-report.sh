@@ -56,7 +56,7 @@ expect 1 grep -q "$(printf '\033')" err
 grep -q '^bats-mpi: [0-9]*s  start: ' err
 ok 'without a terminal progress is plain lines'
 "$BATS_MPI" status bag >out 2>err
-test "$(grep -c ' 1[0-9]m[0-9s]*$' out)" = 2
+test "$(grep -c ' [1-9][0-9]m[0-9s]*$' out)" = 2
 ok 'status shows runtimes in the time of the bag'
 
 # ---- a budget that does not reach ----

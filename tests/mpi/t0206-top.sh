@@ -47,8 +47,8 @@ ESC=$(printf '\033')
 # `out`, with <home> before each.
 screens() {
     rm -f typescript left
-    { within 30 grep -q money typescript && printf %s "$3" &&
-        within 30 test -e left; } 2>/dev/null |
+    { within 60 grep -q money typescript && printf %s "$3" &&
+        within 60 test -e left; } 2>/dev/null |
         TERM=xterm timeout 60 script -qefc \
             "stty rows $1 cols $2; '$BATS_MPI' top bag; touch left" \
             typescript >/dev/null
@@ -69,7 +69,7 @@ if script --version 2>/dev/null | grep -q util-linux; then
     # A slow line would fall behind if all were written again and again.
     rm -f typescript left
     { within 60 eval '[ "$(grep -aoc "s ago" typescript)" -ge 4 ]' &&
-        printf q && within 30 test -e left; } 2>/dev/null |
+        printf q && within 60 test -e left; } 2>/dev/null |
         TERM=xterm timeout 90 script -qefc \
             "stty rows 24 cols 80; '$BATS_MPI' top bag; touch left" \
             typescript >/dev/null
@@ -81,9 +81,9 @@ if script --version 2>/dev/null | grep -q util-linux; then
     { TERM=xterm timeout 60 script -qec "stty rows 24 cols 80; tty >tty;
         exec '$BATS_MPI' top bag" typescript <keys >/dev/null; } &
     exec 3>keys
-    within 30 eval 'grep -q "money" typescript'
+    within 60 eval 'grep -q "money" typescript'
     stty -F "$(cat tty)" rows 40 cols 120
-    within 30 eval 'grep -q "$(printf "\033")\[40;1H" typescript'
+    within 60 eval 'grep -q "$(printf "\033")\[40;1H" typescript'
     printf q >&3
     wait $!
     exec 3>&-
@@ -104,16 +104,16 @@ SH
     { TERM=xterm timeout 90 script -qefc 'bash shell' typescript \
         <keys >/dev/null; } &
     exec 3>keys
-    within 30 grep -q money typescript
+    within 60 grep -q money typescript
     printf '\032' >&3
-    within 30 test -e is-stopped
+    within 60 test -e is-stopped
     test "$(cat stopped)" -eq $((128 + $(kill -l TSTP)))
     grep -qw icanon modes
     grep -q ' echo ' modes
     expect 1 grep -q -- '-icanon\|-echo ' modes
     test "$(grep -ao 'h\|\[?1049l' typescript | tail -n 1)" = '[?1049l'
     touch on
-    within 30 eval '[ "$(grep -aoc "^cluster " typescript)" -eq 2 ]'
+    within 60 eval '[ "$(grep -aoc "^cluster " typescript)" -eq 2 ]'
     printf q >&3
     expect 0 wait $!
     exec 3>&-
@@ -133,7 +133,7 @@ if script --version 2>/dev/null | grep -q util-linux; then
     rm -f typescript left
     { within 60 grep -qa '5 running\|4 running' typescript &&
         touch go && within 60 grep -qa 'The run is over' typescript &&
-        printf q && within 30 test -e left; } 2>/dev/null |
+        printf q && within 60 test -e left; } 2>/dev/null |
         TERM=xterm timeout 90 script -qefc \
             "stty rows 24 cols 80; '$BATS_MPI' top bag; touch left" \
             typescript >/dev/null

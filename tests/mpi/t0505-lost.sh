@@ -24,7 +24,7 @@ ok 'lost commands and sleeps are timed out, and all tasks end elsewhere'
 "$BATS_MPI" record verify bag >verified
 ok 'and the record of it is true'
 
-# Lost after 2 s, in the middle of the second command.
+# Lost after 5 s, in the middle of the second command.
 cat >killed <<END
 [cluster cheap]
 ranks = 1
@@ -32,7 +32,7 @@ charge = 1
 survival = weibull 2000s 30
 END
 printf '%s\n' 'echo a1; echo b1' 'echo a2; sleep 60; echo b2' >two
-expect 1 bats 2 run two --clusters killed --time-scale 1000 --timeout 4000s \
+expect 1 bats 2 run two --clusters killed --time-scale 400 --timeout 4000s \
     --tail none
 test "$(sort out | tr '\n' ' ')" = 'a1 a2 b1 '
 grep -q '^timed out  1 ' err

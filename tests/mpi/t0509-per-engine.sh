@@ -78,12 +78,12 @@ printf '%s\n' '#DISBATCH PERENGINE START touch begun; exec sleep 1000' \
     '#DISBATCH PERENGINE STOP touch ended' true >bag
 env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag >out 2>err \
     </dev/null &
-within 20 test -e begun
+within 60 test -e begun
 kill -TERM "$(rank_pid 0)"
 wait $! || :
 grep -q '0 of 1 task done' err
 test -e ended
-nobody_left
+within 60 nobody_left
 ok 'a run that is stopped meanwhile does not wait for START'
 
 printf 'true\n#DISBATCH PERENGINE START x\n' >bag

@@ -85,7 +85,7 @@ bats_in_background() {
 }
 bats_in_background
 has_begun() { grep -q 'begun 1' log 2>/dev/null; }
-within 20 has_begun
+within 60 has_begun
 where=$(sed -n 's/begun 1 //p' log)
 test "$where" = spot
 kill -TERM "$(rank_pid 1)"
@@ -107,10 +107,10 @@ by_mpi 3 run one --clusters early --time-scale 60 --tail none --silence 3s --see
 launcher=$!
 have_begun() { test "$(grep -c begun log 2>/dev/null)" = 2; }
 is_lost() { test "$(notices one lost)" -eq 1; }
-within 20 have_begun
+within 60 have_begun
 stopped=$(rank_pid 1)
 kill -STOP "$stopped"
-within 30 grep -q 'rank 1 on .* is lost' err
+within 60 grep -q 'rank 1 on .* is lost' err
 kill -CONT "$stopped"
 wait $launcher
 is_lost

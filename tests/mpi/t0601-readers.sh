@@ -39,7 +39,7 @@ runs_for_a_while() {
     read_by tasks --state running --json bag
     grep -q "\"elapsed_s\":[1-9].*\"host\":\"$(uname -n)\"" out
 }
-within 20 runs_for_a_while
+within 60 runs_for_a_while
 for verb in status 'tasks --state running' log why; do
     TMPDIR=$dir/nowhere read_by $verb bag
     test ! -s err
@@ -51,7 +51,7 @@ grep -qE "^ +2  running .* [1-9][0-9.]*s  .* $(uname -n) .*test -e go" out
 ok 'tasks says where a task runs, and for how long by now'
 kill -KILL $run
 expect 137 wait $run
-within 20 nobody_left
+within 60 nobody_left
 read_by status --left bag
 test "$(cat out)" -eq $((4 - done))
 read_by why bag
@@ -131,7 +131,7 @@ ended() {
     TMPDIR=$dir/tmp "$BATS_MPI" "$@" slow/bag >out 2>err &
     reader=$!
     head -c 32 bag.bats-wal >slow/bag.bats-wal
-    within 20 is_copied
+    within 60 is_copied
     kill -"$signal" $reader
     expect "$code" wait $reader
     test -z "$(ls tmp)"
@@ -203,12 +203,12 @@ ok 'the mean runtime of status is that of the closing report'
 echo 'echo >>held; sleep 1001' >drained
 echo 'true' >>drained
 begin --policy rr --seed 1 drained
-within 20 test -s held
+within 60 test -s held
 kill -USR1 $run
 draining() {
     read_by status drained && grep -qx 'drained: draining' out
 }
-within 20 draining
+within 60 draining
 ok 'status says that a run is draining'
 read_by why drained
 grep -qx 'drained: draining' out

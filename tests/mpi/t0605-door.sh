@@ -17,7 +17,7 @@ master() { # waits for workers, into out and err; $master
     env "$mark" "$BATS_MPI" bag --clusters clusters.ini --welcome door \
         --host 127.0.0.1 --no-record --silence 3s >out 2>err </dev/null &
     master=$!
-    within 30 test -s door
+    within 60 test -s door
 }
 # worker FILE: a job at this door, to its end; into worker.err.
 worker() {
@@ -66,19 +66,20 @@ expect 2 worker wrong
 grep -q 'is not the master: it has another secret' worker.err
 ok 'who has another secret finds no master'
 knocks forge closed
-within 10 grep -q "worker job 'forger' was rejected: it has another" err
+within 60 grep -q "worker job 'forger' was rejected: it has another" err
 ok 'and no master lets him in'
 # replays SENTENCE: what another job has said is said again.
 replays() {
     rm -f passed
     python3 "$TOP/tests/mpi/knock.py" pass door passed &
-    within 30 test -s passed
+    within 60 test -s passed
     expect 3 worker passed
     expect 0 wait $!
     knocks replay "$1"
 }
 replays closed
-within 10 test "$(grep -c "'worker' was rejected: it has another" err)" = 2
+twice() { test "$(grep -c "'worker' was rejected: it has another" err)" = 2; }
+within 60 twice
 ok 'what was said once proves nothing again'
 
 # changes WHAT CODE SENTENCE FILE: somebody between the two changes a bit of a
@@ -86,10 +87,10 @@ ok 'what was said once proves nothing again'
 changes() {
     rm -f passed
     python3 "$TOP/tests/mpi/knock.py" "$1" door passed >answer &
-    within 30 test -s passed
+    within 60 test -s passed
     expect "$2" worker passed
     expect 0 wait $!
-    within 10 grep -q "$3" "$4"
+    within 60 grep -q "$3" "$4"
 }
 changes_all() {
     changes change 3 'a message arrived that its gateway did not send' err
@@ -106,17 +107,23 @@ knocks garbage 'too long'
 knocks long 'too long'
 knocks early 'a message \|cut short'
 ok 'older versions and nonsense are sent away, with a reason'
-rm answer
-env "$mark" python3 "$TOP/tests/mpi/knock.py" crowd door >answer &
-crowd=$!
-within 60 test -s answer
-SECONDS=0
-still_runs
-test $SECONDS -lt 14
-kill $crowd
-expect 143 wait $crowd
-ok 'nor does a crowd at the door keep anybody out, silent or hanging'
-ok 'the run goes on, and says who was sent away'
+# The master waits 15 s for a stranger. On a busy machine the rest may take as
+# long: three times is too often.
+for try in 1 2 3; do
+    [ $try -eq 1 ] || master
+    rm answer
+    env "$mark" python3 "$TOP/tests/mpi/knock.py" crowd door >answer &
+    crowd=$!
+    within 60 test -s answer
+    SECONDS=0
+    still_runs
+    took=$SECONDS
+    kill $crowd
+    expect 143 wait $crowd
+    [ $took -ge 14 ] || break
+done
+test $took -lt 14
+ok 'a crowd at the door keeps nobody out, and the run goes on'
 
 # ---- MUNGE ----
 
@@ -158,10 +165,10 @@ else
     skip 'another user, who has the file, is refused' 'not root now'
 fi
 worker door &
-within 30 test -e began
+within 60 test -e began
 kill -STOP "$(cat munge.pid)"
 python3 "$TOP/tests/mpi/knock.py" forge door >answer 2>knocked &
-within 30 test -s knocked
+within 60 test -s knocked
 sleep 0.5
 SECONDS=0
 touch go

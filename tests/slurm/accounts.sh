@@ -60,7 +60,7 @@ within 60 accounting
 # controller: a new one, which reads the accounts and what they have used.
 controller() {
     kill "$(cat slurmctld.pid)" 2>/dev/null
-    within 20 sh -c '! test -e slurmctld.pid'
+    within 60 sh -c '! test -e slurmctld.pid'
     slurmctld -D </dev/null >>log/slurmctld 2>&1 &
     within 60 sh -c 'scontrol ping | grep -q UP &&
         test "$(sinfo -h -N -p all -t idle -o %N | wc -l)" -eq 8'
@@ -164,7 +164,7 @@ bill() {
     await "$(cat "$1/job")" 60 || code=$?
     echo $code >"$1/code"
     cat "$1/out" >err
-    within 30 settled "$1"
+    within 60 settled "$1"
     sacct -D -X -n -P -o JobID,ElapsedRaw,AllocTRES -j "$(cat "$1/job")" |
         sed 's/|\([0-9]*\)|.*billing=\([0-9]*\).*/ \1 \2/' |
         awk '{ sum += $2 * $3; last[$1] = $3 }

@@ -27,7 +27,7 @@ kill_part() {
         ;;
     controller) # after SIGKILL it does not know the jobs of the last seconds
         kill -TERM "$(cat slurmctld.pid)"
-        within 20 sh -c '! test -e slurmctld.pid'
+        within 60 sh -c '! test -e slurmctld.pid'
         back $((RANDOM % 3)) controller_again
         ;;
     controller-hangs)

@@ -25,7 +25,7 @@ master() {
     "$BATS_MPI" "$@" --clusters clusters.ini --welcome door --host 10.77.0.1 \
         --grace 1s --no-record >out 2>err </dev/null &
     master=$!
-    within 30 test -s door
+    within 60 test -s door
     way=$(sed -n 's/^auth //p' door)
 }
 # worker PARTITION NODES RANKS: a job; its number is $job, its log job.$job.

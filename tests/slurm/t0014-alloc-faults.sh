@@ -141,7 +141,7 @@ within 60 begun 2
 kill -KILL $master
 wait $master 2>/dev/null || :
 touch may.1 may.2 may.3 may.4
-within 30 ended 2
+within 60 ended 2
 start held -p fast --slots 2 --max-jobs 1 --window 120s --silence 60s --resume
 expect 0 wait $master
 sort begun | diff - <(seq 4)

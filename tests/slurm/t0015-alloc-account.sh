@@ -68,7 +68,7 @@ began() { test "$(cat where 2>/dev/null | wc -l)" -eq "$1"; }
 has_run() { ! squeue -h -t R -o %M | grep -qx '0:00'; }
 alloc wide.txt --account open --nodes 2 --max-jobs 1 --window 1m &
 within 120 began 4
-within 30 has_run
+within 60 has_run
 sort where | uniq -c | awk '$1 != 2 { bad = 1 } END { exit bad || NR != 2 }'
 touch go
 expect 0 wait $!

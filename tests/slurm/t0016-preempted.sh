@@ -39,8 +39,8 @@ for mode in REQUEUE CANCEL; do
         -p preemptible --slots 2 --max-jobs 2 --window 120s -b 20 \
         --sbatch '-x slow[3-4]' >out 2>err &
     master=$!
-    within 30 begun 4
-    within 30 billed
+    within 60 begun 4
+    within 60 billed
     srun -p slow -w 'slow[1-2]' --exclusive true &
     higher=$!
     expect 0 wait $master

@@ -76,7 +76,7 @@ agree() {
     accounts >accounts
     agrees preemptible && agrees fast
 }
-within 30 agree
+within 60 agree
 cat accounts >>out
 ok 'what is charged is what the accounting has billed in both'
 grep -q '^fast ' accounts
