@@ -54,7 +54,7 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 	allocation.c choice.c configurations.c ends.c estimate.c histogram.c \
 	factors.c interval.c levels.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
-	assign.c configure.c create.c outcome.c promise.c propose.c sched.c status.c view.c \
+	assign.c configure.c create.c outcome.c propose.c sched.c status.c \
 	failure/rules.c order/chain.c order/fit.c order/random.c outlook/forecast.c \
 	outlook/length.c outlook/width.c policy/bats.c policy/begin.c \
 	policy/deadline.c policy/swap.c \

@@ -5,10 +5,9 @@
 
 #define TAIL_SLOTS 64 /* idle slots that may find nothing per event */
 
-static void carry_out(struct bats_sched *e, uint32_t slot,
+static void carry_out(struct state *s, uint32_t slot,
                       struct bats_position task, enum proposal_kind kind)
 {
-    struct state *s = &e->state;
     if (s->needs.list)
         slot = needs_take(s, slot, task);
     switch (kind) {
@@ -16,7 +15,7 @@ static void carry_out(struct bats_sched *e, uint32_t slot,
         bats_bag_take(&s->bag, task);
         execution_begin(s, slot, task);
         if (s->run.phase == PHASE_SAMPLING &&
-            sampling_drawn(e->own.sampling, s, slot, task))
+            sampling_drawn(s->own.sampling, s, slot, task))
             task_measure(s, task);
         break;
     case PROPOSAL_POINT:
@@ -42,16 +41,16 @@ static void carry_out(struct bats_sched *e, uint32_t slot,
 
 /* Asks the proposers in order. Returns BATS_IDLE_NOT if the slot got a task,
  * or why it did not. */
-static enum bats_idle give(struct bats_sched *e, uint32_t slot,
+static enum bats_idle give(struct state *s, uint32_t slot,
                            const struct proposer *const *list, size_t n)
 {
     enum bats_idle reason = BATS_IDLE_NO_TASK;
     for (size_t i = 0; i < n; i++) {
-        if (!list[i]->open(e))
+        if (!list[i]->open(s))
             continue;
-        struct proposal p = list[i]->propose(e, slot);
+        struct proposal p = list[i]->propose(s, slot);
         if (bats_is_position(p.task)) {
-            carry_out(e, slot, p.task, list[i]->kind);
+            carry_out(s, slot, p.task, list[i]->kind);
             return BATS_IDLE_NOT;
         }
         reason = p.reason;
@@ -67,10 +66,9 @@ static bool note(struct state *s, uint32_t slot, enum bats_idle reason)
     return reason == BATS_IDLE_NOT;
 }
 
-static bool admits(struct bats_sched *e, uint32_t slot)
+static bool admits(struct state *s, uint32_t slot)
 {
-    struct state *s = &e->state;
-    return note(s, slot, propose_refused(e, s->slots[slot].machine));
+    return note(s, slot, propose_refused(s, s->slots[slot].machine));
 }
 
 /* Machines join one by one at the start; the fastest may come last. */
@@ -86,34 +84,32 @@ static bool any_task(const struct state *s)
 }
 
 /* False: tasks and time remain, but the ready tasks are for other machines. */
-static bool fill(struct bats_sched *e, uint32_t slot)
+static bool fill(struct state *s, uint32_t slot)
 {
     static const struct proposer *const elsewhere[] = {&propose_point,
                                                        &propose_migration},
                                         *const tasks[] = {&propose_waiting,
                                                           &propose_ready};
-    struct state *s = &e->state;
     const struct slot *sl = &s->slots[slot];
     if (!any_task(s) || sl->is_replica || slot_lead(s, slot) != slot ||
-        !admits(e, slot) || give(e, slot, elsewhere, 2) == BATS_IDLE_NOT)
+        !admits(s, slot) || give(s, slot, elsewhere, 2) == BATS_IDLE_NOT)
         return true;
-    bool one_each = s->run.prefetch == 0 || e->policy->one_each ||
+    bool one_each = s->run.prefetch == 0 || s->policy->one_each ||
                     s->money.purses.n > 0 || s->needs.list ||
                     s->machines[sl->machine].on_trial;
     uint32_t depth = one_each ? 1 : order_depth(s, sl->machine);
     while (any_task(s) && sl->n_tasks < depth && slot_lead(s, slot) == slot)
         if (!note(s, slot,
                   waits_for_machines(s) ? BATS_IDLE_ABSENT
-                                        : give(e, slot, tasks, 2)))
+                                        : give(s, slot, tasks, 2)))
             return false;
     return true;
 }
 
 /* Makes sure that a machine with a running task is held. If it is not a job,
  * it is acquired without a plan. */
-static bool is_held(struct bats_sched *e, uint32_t machine)
+static bool is_held(struct state *s, uint32_t machine)
 {
-    struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     if (m->state == MACHINE_PARKED && !s->money.terms.waits &&
         !m->quarantined &&
@@ -148,16 +144,15 @@ static bool may_be_there(const struct state *s, uint32_t slot,
                               need_fits(s, node_of(s, slot), need));
 }
 
-void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)
+void assign_found(struct state *s, uint32_t slot, uint32_t number)
 {
-    struct state *s = &e->state;
     uint32_t machine = s->slots[slot].machine;
     struct bats_position task = s->bag.position[number];
     bool is_ready = s->bag.state[task.i] == BATS_TASK_PENDING;
     if (s->run.finish != BATS_FINISH_NOT_YET || s->run.draining ||
         s->run.phase != PHASE_NONE || s->slots[slot].n_tasks > 0 ||
         !(is_ready || task_may_be_replicated(s, task)) ||
-        !is_held(e, machine) || !propose_affords(s, machine, task) ||
+        !is_held(s, machine) || !propose_affords(s, machine, task) ||
         !purse_admits(s, machine, task) || !may_be_there(s, slot, task))
         return;
     if (s->needs.list)
@@ -171,37 +166,36 @@ void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)
 }
 
 /* Tells the order that its cached view of the state may be out of date. */
-static void begin_pass(struct bats_sched *e)
+static void begin_pass(struct state *s)
 {
-    if (e->order->begin)
-        e->order->begin(e->own.order);
+    if (s->order->begin)
+        s->order->begin(s->own.order);
 }
 
-void assign_slot(struct bats_sched *e, uint32_t slot)
+void assign_slot(struct state *s, uint32_t slot)
 {
-    begin_pass(e);
-    if (!e->state.run.in_tail)
-        fill(e, slot);
+    begin_pass(s);
+    if (!s->run.in_tail)
+        fill(s, slot);
 }
 
 /* The slot was refused for its whole cluster, and nobody but the order could
  * give its other slots anything: the walk leaves it, from `left` on. */
-static void leave_cluster(struct bats_sched *e, struct idle_walk *walk,
+static void leave_cluster(struct state *s, struct idle_walk *walk,
                           struct idle_walk *left, uint32_t slot)
 {
-    struct state *s = &e->state;
     uint32_t cluster = slot_cluster(s, slot);
-    if (!e->order->refuses || e->policy->place || e->tail->migrate ||
+    if (!s->order->refuses || s->policy->place || s->tail->migrate ||
         s->needs.list || s->money.purses.n > 0 ||
         s->run.phase == PHASE_SAMPLING ||
-        !e->order->refuses(e->own.order, s, cluster))
+        !s->order->refuses(s->own.order, s, cluster))
         return;
     left->next[cluster] = walk->next[cluster];
     walk->next[cluster] = NO_SLOT;
     for (uint32_t at = s->idle.of[cluster].last;
-         at != NO_SLOT && s->slots[at].idle != e->order->refusal;
+         at != NO_SLOT && s->slots[at].idle != s->order->refusal;
          at = s->slots[at].prev_idle)
-        slot_note_idle(s, at, e->order->refusal);
+        slot_note_idle(s, at, s->order->refusal);
 }
 
 /* Goes back to the clusters left, past the slots that would have been asked
@@ -221,22 +215,21 @@ static void return_to_clusters(const struct state *s, struct idle_walk *walk,
 
 /* Offers work to every idle slot once; while machines join, only to new ones.
  * True: a slot left its tasks to another one, which then wanted none. */
-static bool ask_idle(struct bats_sched *e)
+static bool ask_idle(struct state *s)
 {
-    struct state *s = &e->state;
     bool is_left = false, refused = false;
     struct idle_walk walk, left;
     uint32_t slot;
-    begin_pass(e);
+    begin_pass(s);
     memset(&left, 0xff, sizeof left); /* NO_SLOT */
     idle_walk_begin(s, &walk, waits_for_machines(s) ? s->idle.asked : 0);
     while (!s->run.draining && !s->run.in_tail && any_task(s) &&
            (slot = idle_walk_next(s, &walk)) != NO_SLOT) {
         /* Refused: ask again at the next monitoring, or at once if another
          * machine only has to take its tasks first. */
-        if (!fill(e, slot)) {
+        if (!fill(s, slot)) {
             is_left = true;
-            leave_cluster(e, &walk, &left, slot);
+            leave_cluster(s, &walk, &left, slot);
         } else {
             refused |= is_left && slot_is_free(s, slot);
             return_to_clusters(s, &walk, &left, slot);
@@ -248,17 +241,17 @@ static bool ask_idle(struct bats_sched *e)
     return refused;
 }
 
-void assign_idle(struct bats_sched *e)
+void assign_idle(struct state *s)
 {
-    while (ask_idle(e))
+    while (ask_idle(s))
         ;
 }
 
-void assign_release(struct bats_sched *e)
+void assign_release(struct state *s)
 {
     struct bats_position task;
-    while (bats_is_position(task = sampling_released(e->own.sampling)))
-        task_release(&e->state, task);
+    while (bats_is_position(task = sampling_released(s->own.sampling)))
+        task_release(s, task);
 }
 
 /* ---- replicas ---- */
@@ -272,9 +265,8 @@ static bool is_stopping(const struct state *s, uint32_t slot)
 }
 
 /* Slot of the youngest replica on a machine that could run a task instead. */
-static uint32_t youngest_replica(const struct bats_sched *e)
+static uint32_t youngest_replica(const struct state *s)
 {
-    const struct state *s = &e->state;
     uint32_t youngest = NO_SLOT;
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct slot *sl = &s->slots[i];
@@ -282,32 +274,30 @@ static uint32_t youngest_replica(const struct bats_sched *e)
             !s->tasks[sl->head.i].cancelled &&
             (youngest == NO_SLOT ||
              sl->started > s->slots[youngest].started) &&
-            propose_refused(e, sl->machine) == BATS_IDLE_NOT)
+            propose_refused(s, sl->machine) == BATS_IDLE_NOT)
             youngest = i;
     }
     return youngest;
 }
 
-void assign_make_room(struct bats_sched *e)
+void assign_make_room(struct state *s)
 {
-    struct state *s = &e->state;
     uint32_t wanted = bats_bag_ready(&s->bag), slot;
     if (wanted == 0 || s->n_replicas == 0 || s->run.draining || s->run.in_tail)
         return;
     for (uint32_t i = 0; i < s->n_slots && wanted > 0; i++)
         wanted -= is_stopping(s, i);
-    for (; wanted > 0 && (slot = youngest_replica(e)) != NO_SLOT; wanted--)
+    for (; wanted > 0 && (slot = youngest_replica(s)) != NO_SLOT; wanted--)
         execution_cancel(s, slot, s->slots[slot].head, false);
 }
 
-void assign_replicas(struct bats_sched *e)
+void assign_replicas(struct state *s)
 {
-    struct state *s = &e->state;
-    if (!e->tail->begin || s->run.draining || s->run.on_hold ||
+    if (!s->tail->begin || s->run.draining || s->run.on_hold ||
         s->idle.n == 0 || bats_bag_pending(&s->bag) > 0)
         return;
     static const struct proposer *const list[] = {&propose_copy};
-    const struct tail_pass *pass = e->tail->begin(e->own.tail, s);
+    const struct tail_pass *pass = s->tail->begin(s->own.tail, s);
     struct idle_walk walk;
     uint32_t refused = 0, slot;
     idle_walk_begin(s, &walk, pass->all ? 0 : s->idle.asked);
@@ -317,7 +307,7 @@ void assign_replicas(struct bats_sched *e)
         if (pass->closed[m->cluster])
             walk.next[m->cluster] = NO_SLOT;
         else if (!m->quarantined && m->paid_end > pass->useless[m->cluster])
-            refused += !note(s, slot, give(e, slot, list, 1));
+            refused += !note(s, slot, give(s, slot, list, 1));
     }
     s->idle.asked = s->idle.last_number;
 }
@@ -338,9 +328,8 @@ static bool is_of_cluster(uint8_t reason)
            reason == BATS_IDLE_MONEY || reason == BATS_IDLE_ON_HOLD;
 }
 
-void assign_instances(struct bats_sched *e)
+void assign_instances(struct state *s)
 {
-    struct state *s = &e->state;
     if (bats_bag_left(&s->bag) == 0 && s->n_busy > 0)
         end_all(s);
     if (!s->run.in_tail)
@@ -350,23 +339,22 @@ void assign_instances(struct bats_sched *e)
     uint32_t slot;
     idle_walk_begin(s, &walk, 0);
     while ((slot = idle_walk_next(s, &walk)) != NO_SLOT)
-        if ((!admits(e, slot) || !note(s, slot, give(e, slot, list, 1))) &&
+        if ((!admits(s, slot) || !note(s, slot, give(s, slot, list, 1))) &&
             is_of_cluster(s->slots[slot].idle))
             walk.next[slot_cluster(s, slot)] = NO_SLOT;
 }
 
-void assign_hand_over(struct bats_sched *e, uint32_t machine)
+void assign_hand_over(struct state *s, uint32_t machine)
 {
-    struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     if (s->n_replicas == 0 || s->run.draining || s->run.phase != PHASE_NONE ||
-        !e->tail->hand_over)
+        !s->tail->hand_over)
         return;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
         struct bats_position task = s->slots[i].head;
         if (!bats_is_position(task))
             continue;
-        uint32_t slot = e->tail->hand_over(e->own.tail, s, task);
+        uint32_t slot = s->tail->hand_over(s->own.tail, s, task);
         if (slot == s->tasks[task.i].slot)
             continue;
         execution_swap(s, slot, task);

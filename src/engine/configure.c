@@ -17,41 +17,37 @@
 
 /* Tasks waiting for a slot of the cluster: the ready ones, or those that the
  * tail has queued for its pool. */
-static uint32_t waiting(const struct bats_sched *e, const struct cluster *c)
+static uint32_t waiting(const struct state *s, const struct cluster *c)
 {
-    const struct state *s = &e->state;
-    return e->tail->waiting && (s->run.in_tail || !s->money.terms.idle_is_free)
-               ? e->tail->waiting(e->own.tail, s, (size_t)(c - s->clusters))
+    return s->tail->waiting && (s->run.in_tail || !s->money.terms.idle_is_free)
+               ? s->tail->waiting(s->own.tail, s, (size_t)(c - s->clusters))
                : bats_bag_ready(&s->bag);
 }
 
 /* Jobs of both clusters serve the same tasks, so they count together. */
-static bool same_pool(const struct bats_sched *e, const struct cluster *a,
+static bool same_pool(const struct state *s, const struct cluster *a,
                       const struct cluster *b)
 {
-    return !e->tail->waiting || a->spec.unreliable == b->spec.unreliable;
+    return !s->tail->waiting || a->spec.unreliable == b->spec.unreliable;
 }
 
 /* Slots of requested jobs that may take the waiting tasks. */
-static uint64_t asked_slots(const struct bats_sched *e,
-                            const struct cluster *c)
+static uint64_t asked_slots(const struct state *s, const struct cluster *c)
 {
-    const struct state *s = &e->state;
     uint64_t n = 0;
-    if (!e->tail->waiting)
+    if (!s->tail->waiting)
         return s->money.n_asked_slots;
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_ASKED &&
-            same_pool(e, c, &s->clusters[s->machines[i].cluster]))
+            same_pool(s, c, &s->clusters[s->machines[i].cluster]))
             n += s->machines[i].n_slots;
     return n;
 }
 
 /* Work time of the cluster's next job. Jobs for instances last a window. */
-static bats_time length_of(const struct bats_sched *e, const struct cluster *c)
+static bats_time length_of(const struct state *s, const struct cluster *c)
 {
-    const struct state *s = &e->state;
-    return e->tail->next ? s->run.window
+    return s->tail->next ? s->run.window
                          : length_of_job(s, (size_t)(c - s->clusters));
 }
 
@@ -68,20 +64,19 @@ static uint32_t outgoing(const struct state *s)
 
 /* Tasks need another job of this cluster, and the money suffices, for the
  * run's own job too. */
-static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
+static bool worth_asking(const struct state *s, const struct cluster *c)
 {
-    const struct state *s = &e->state;
     size_t cluster = (size_t)(c - s->clusters);
-    bats_time length = length_of(e, c);
+    bats_time length = length_of(s, c);
     const struct bats_billing *b = &s->money.ledger.billing;
     bats_time held = job_ahead(s, length);
     bats_money price;
-    uint32_t n = e->tail->next ? 0 : outgoing(s);
+    uint32_t n = s->tail->next ? 0 : outgoing(s);
     for (size_t i = 0; i < s->n_clusters; i++)
-        if (same_pool(e, c, &s->clusters[i]))
+        if (same_pool(s, c, &s->clusters[i]))
             n += s->clusters[i].n_active + s->clusters[i].n_asked;
-    uint64_t asked = asked_slots(e, c);
-    return (double)asked < waiting(e, c) * needs_width(s) &&
+    uint64_t asked = asked_slots(s, c);
+    return (double)asked < waiting(s, c) * needs_width(s) &&
            (s->money.purses.n == 0 ||
             (double)asked < purses_pay(s, cluster)) &&
            (b->jobs == 0 || n < b->jobs) && c->stats.mean <= (double)length &&
@@ -94,89 +89,84 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
 }
 
 /* The last tasks waiting for the pool already have slots. */
-static bool has_slots(const struct bats_sched *e, const struct cluster *c)
+static bool has_slots(const struct state *s, const struct cluster *c)
 {
-    const struct state *s = &e->state;
-    if (!s->run.in_tail || !e->tail->waiting)
+    if (!s->run.in_tail || !s->tail->waiting)
         return false;
-    uint32_t n = waiting(e, c), slot;
+    uint32_t n = waiting(s, c), slot;
     struct idle_walk walk;
     idle_walk_begin(s, &walk, 0);
     while (n > 0 && (slot = idle_walk_next(s, &walk)) != NO_SLOT)
-        n -= same_pool(e, c, &s->clusters[slot_cluster(s, slot)]);
+        n -= same_pool(s, c, &s->clusters[slot_cluster(s, slot)]);
     return n == 0;
 }
 
 /* False for a machine that cannot finish a task of mean length. */
-static bool worth_acquiring(const struct bats_sched *e,
-                            const struct cluster *c)
+static bool worth_acquiring(const struct state *s, const struct cluster *c)
 {
-    const struct state *s = &e->state;
     if (s->money.terms.waits)
-        return worth_asking(e, c);
-    if (has_slots(e, c))
+        return worth_asking(s, c);
+    if (has_slots(s, c))
         return false;
     int64_t windows = bats_ledger_affordable(&s->money.ledger, c->spec.charge);
     return windows >= 1 &&
            c->stats.mean <= (double)windows * (double)s->run.window;
 }
 
-static void put_to_work(struct bats_sched *e, uint32_t machine)
+static void put_to_work(struct state *s, uint32_t machine)
 {
-    const struct machine *m = &e->state.machines[machine];
+    const struct machine *m = &s->machines[machine];
     for (uint32_t i = 0; i < m->n_slots; i++)
-        assign_slot(e, m->first_slot + i);
+        assign_slot(s, m->first_slot + i);
 }
 
 /* The cluster is below its target, has work for more machines, and may get
  * them. After a reclaim notice others may follow, so no machine of that kind
  * is acquired until the noticed one is gone. */
-static bool wants_more(const struct bats_sched *e, const struct cluster *c)
+static bool wants_more(const struct state *s, const struct cluster *c)
 {
-    const struct state *s = &e->state;
     uint32_t n = c->n_active + c->n_asked;
     if (s->run.draining || s->run.on_hold || n >= c->target ||
         (s->n_noticed > 0 && c->spec.reclaimable))
         return false;
     /* A job and the one that replaces it may overlap. */
     return (s->money.terms.waits ? n : c->n_held) < c->spec.max &&
-           (waiting(e, c) > 0 || c->spares > 0);
+           (waiting(s, c) > 0 || c->spares > 0);
 }
 
 /* Acquires machines of the cluster up to its target, at most so many. */
-static void fill_up(struct bats_sched *e, struct cluster *c, uint32_t most)
+static void fill_up(struct state *s, struct cluster *c, uint32_t most)
 {
-    struct state *s = &e->state;
     uint32_t first;
-    while (most-- > 0 && wants_more(e, c) &&
-           bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(e, c)) {
+    while (most-- > 0 && wants_more(s, c) &&
+           bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(s, c)) {
         uint32_t machine = s->members[c->first_machine + first];
-        if (s->money.terms.waits ? !job_ask(s, machine, length_of(e, c))
+        if (s->money.terms.waits ? !job_ask(s, machine, length_of(s, c))
                                  : !machine_acquire(s, machine))
             break;
         c->spares -= c->spares > 0;
         if (!s->money.terms.waits)
-            put_to_work(e, machine);
+            put_to_work(s, machine);
     }
 }
 
-static void fill_cluster(struct bats_sched *e, struct cluster *c)
+static void fill_cluster(struct state *s, struct cluster *c)
 {
-    fill_up(e, c, UINT32_MAX);
+    fill_up(s, c, UINT32_MAX);
 }
 
 /* The money may not suffice for all jobs, so each cluster gets one before any
  * gets more. */
-void configure_refill(struct bats_sched *e)
+void configure_refill(struct state *s)
 {
-    for (size_t i = 0; i < e->state.n_clusters; i++) {
-        struct cluster *c = &e->state.clusters[i];
-        if (e->state.money.terms.waits && !e->state.run.planned &&
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        struct cluster *c = &s->clusters[i];
+        if (s->money.terms.waits && !s->run.planned &&
             c->n_active + c->n_asked == 0)
-            fill_up(e, c, 1);
+            fill_up(s, c, 1);
     }
-    for (size_t i = 0; i < e->state.n_clusters; i++)
-        fill_cluster(e, &e->state.clusters[i]);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        fill_cluster(s, &s->clusters[i]);
 }
 
 /* ---- a new configuration ---- */
@@ -254,9 +244,8 @@ static void withdraw(struct state *s, struct cluster *c)
 
 /* Applies the plan: marks machines, or unmarks and acquires them as far as
  * tasks and money allow. */
-static void configure(struct bats_sched *e, const struct policy_plan *plan)
+static void configure(struct state *s, const struct policy_plan *plan)
 {
-    struct state *s = &e->state;
     /* An allocation always holds all machines. */
     for (size_t i = 0; i < s->n_clusters && !s->money.terms.lasts; i++) {
         struct cluster *c = &s->clusters[i];
@@ -275,8 +264,8 @@ static void configure(struct bats_sched *e, const struct policy_plan *plan)
         s->rest[i].keeps_copy = plan->copies && plan->copies[i];
     }
     slots_rescan(s); /* unmarked machines take tasks again */
-    assign_idle(e);
-    configure_refill(e);
+    assign_idle(s);
+    configure_refill(s);
     for (size_t i = 0; i < s->n_clusters; i++)
         s->clusters[i].spares = 0; /* they apply to this plan only */
 }
@@ -294,26 +283,56 @@ static bool was_last(const struct state *s, const struct bats_decision *d)
     return last->feasible == d->feasible;
 }
 
-static void adopt(struct bats_sched *e, const struct policy_plan *plan)
+static void adopt(struct state *s, const struct policy_plan *plan)
 {
-    struct state *s = &e->state;
     s->run.planned = true;
     s->run.feasible = plan->decision.feasible;
     if (!plan->confirms || !was_last(s, &plan->decision))
         state_record(s, &plan->decision);
-    configure(e, plan);
+    configure(s, plan);
+}
+
+/* ---- the deadline ---- */
+
+/* A deadline missed by less than this fraction may still be met. */
+#define ROUGHLY 0.01
+
+static void record_late(struct state *s)
+{
+    struct bats_decision d = state_decision(s, BATS_REASON_LATE);
+    d.feasible |= !s->run.planned;
+    d.windows = 1 + (s->run.late_end - s->now - 1) / s->run.window;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        d.machines[i] = s->clusters[i].n_active;
+    state_record(s, &d);
+}
+
+/* After a review: records that the bag is likely to miss its deadline. */
+static void watch_promise(struct state *s)
+{
+    bats_time deadline = s->run.goal.deadline, end;
+    if (deadline == BATS_NEVER || s->run.draining)
+        return;
+    end = s->policy->end ? s->policy->end(s->own.policy, s) : forecast_end(s);
+    if (end == BATS_NEVER)
+        return;
+    end = end > s->now ? end : s->now;
+    bool was_late = s->run.late_end > 0;
+    double limit = (double)deadline * (was_late ? 1 : 1 + ROUGHLY);
+    s->run.late_end = (double)end > limit ? end : 0;
+    if (s->run.late_end > 0 && !was_late)
+        record_late(s);
 }
 
 /* ---- the policy ---- */
 
-void configure_start(struct bats_sched *e)
+void configure_start(struct state *s)
 {
-    struct state *s = &e->state;
     struct policy_start start = {{0}, {0}};
     struct policy_sample sample = {.is_on = s->run.phase == PHASE_SAMPLING};
-    bool runs = !sample.is_on || sampling_start(e->own.sampling, s,
+    bool runs = !sample.is_on || sampling_start(s->own.sampling, s,
                                                 sample.workers, sample.lacks);
-    e->policy->start(e->own.policy, s, &sample, &start);
+    s->policy->start(s->own.policy, s, &sample, &start);
     for (size_t i = 0; i < s->n_clusters; i++) {
         s->clusters[i].target = start.machines[i];
         s->clusters[i].sample_want = start.sample[i];
@@ -327,69 +346,64 @@ void configure_start(struct bats_sched *e)
     state_record(s, &d);
 }
 
-void configure_joined(struct bats_sched *e, uint32_t machine)
+void configure_joined(struct state *s, uint32_t machine)
 {
-    struct state *s = &e->state;
-    fill_cluster(e, &s->clusters[s->machines[machine].cluster]);
+    fill_cluster(s, &s->clusters[s->machines[machine].cluster]);
 }
 
 /* In a plain run, offers schedules once the clusters are known. */
-static void offer(struct bats_sched *e, const struct occasion *why)
+static void offer(struct state *s, const struct occasion *why)
 {
-    struct state *s = &e->state;
-    if (!e->policy->knows || !e->policy->knows(e->own.policy, s, why))
+    if (!s->policy->knows || !s->policy->knows(s->own.policy, s, why))
         return;
-    e->may_offer = false;
+    s->may_offer = false;
     forecast_means(s);
-    if (sampling_offer(e->own.sampling, s, forecast_make(s).tasks_left))
+    if (sampling_offer(s->own.sampling, s, forecast_make(s).tasks_left))
         state_tell(s, BATS_NOTICE_SAMPLED, 0);
 }
 
-static int make_plan(struct bats_sched *e, const struct occasion *why,
+static int make_plan(struct state *s, const struct occasion *why,
                      struct bats_error *err)
 {
-    struct state *s = &e->state;
     struct policy_plan plan = {.keeps = NULL};
     bool is_new = false;
     if (why->type != OCCASION_TICK) /* a tick has already updated them */
         forecast_means(s);
-    int rc = e->policy->plan(e->own.policy, s, why, &is_new, &plan, err);
+    int rc = s->policy->plan(s->own.policy, s, why, &is_new, &plan, err);
     if (rc == 0 && is_new)
-        adopt(e, &plan);
+        adopt(s, &plan);
     return rc;
 }
 
-int configure_review(struct bats_sched *e, const struct occasion *why,
+int configure_review(struct state *s, const struct occasion *why,
                      struct bats_error *err)
 {
-    const struct state *s = &e->state;
-    const struct bats_policy *policy = e->policy;
+    const struct bats_policy *policy = s->policy;
     bool is_short = why->type == OCCASION_LOST ||
                     why->type == OCCASION_STALLED ||
                     why->type == OCCASION_READY;
-    if (e->may_offer)
-        offer(e, why);
-    if (is_short && policy->refill && policy->refill(e->own.policy, s, why))
-        configure_refill(e);
-    int rc = policy->wants && policy->wants(e->own.policy, s, why)
-                 ? make_plan(e, why, err)
+    if (s->may_offer)
+        offer(s, why);
+    if (is_short && policy->refill && policy->refill(s->own.policy, s, why))
+        configure_refill(s);
+    int rc = policy->wants && policy->wants(s->own.policy, s, why)
+                 ? make_plan(s, why, err)
                  : 0;
-    promise_watch(e);
+    watch_promise(s);
     return rc;
 }
 
 /* ---- windows ---- */
 
-static bool renews(const struct bats_sched *e, uint32_t machine)
+static bool renews(const struct state *s, uint32_t machine)
 {
-    const struct state *s = &e->state;
     bats_money charge = s->money.lease->next(s, machine);
     if (s->run.on_hold || s->rest[machine].taken_at != BATS_NEVER ||
         bats_ledger_affordable(&s->money.ledger, charge) < 1)
         return false;
     return s->run.phase != PHASE_NONE
-               ? sampling_needs(e->own.sampling, s, machine)
-               : e->policy->renew(e->own.policy, s, machine);
+               ? sampling_needs(s->own.sampling, s, machine)
+               : s->policy->renew(s->own.policy, s, machine);
 }
 
 /* The machine runs a copy that the plan keeps. */
@@ -411,17 +425,16 @@ static bool is_useful(const struct state *s, uint32_t machine)
 }
 
 /* Requests a successor, because a job cannot be prolonged. */
-static void follow(struct bats_sched *e, uint32_t machine)
+static void follow(struct state *s, uint32_t machine)
 {
-    struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     struct cluster *c = &s->clusters[m->cluster];
-    assign_hand_over(e, machine);
-    bool wanted = !m->marked && renews(e, machine);
+    assign_hand_over(s, machine);
+    bool wanted = !m->marked && renews(s, machine);
     job_set_last(s, machine);
-    if (!wanted && c->target > 0 && !e->tail->next)
+    if (!wanted && c->target > 0 && !s->tail->next)
         c->target--;
-    fill_cluster(e, c);
+    fill_cluster(s, c);
 }
 
 /* Extends a job's lease. False: it is about to end, and another is not
@@ -432,12 +445,11 @@ static bool prolong(struct state *s, uint32_t machine)
     return s->now < job_end(s, machine) - s->run.preempt_lead;
 }
 
-static void turn_of_job(struct bats_sched *e, uint32_t machine)
+static void turn_of_job(struct state *s, uint32_t machine)
 {
-    struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     if (job_wants_successor(s, machine))
-        follow(e, machine);
+        follow(s, machine);
     else if (m->state == MACHINE_ACTIVE && !prolong(s, machine))
         job_leave(s, machine);
     if (s->now >= job_end(s, machine))
@@ -445,13 +457,12 @@ static void turn_of_job(struct bats_sched *e, uint32_t machine)
 }
 
 /* Decides on the next window, or enters it. False: neither is due yet. */
-static bool turn_of_window(struct bats_sched *e, uint32_t machine)
+static bool turn_of_window(struct state *s, uint32_t machine)
 {
-    struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     if (m->state == MACHINE_ACTIVE && !m->renewing) {
-        assign_hand_over(e, machine);
-        if (!renews(e, machine) || !machine_renew(s, machine))
+        assign_hand_over(s, machine);
+        if (!renews(s, machine) || !machine_renew(s, machine))
             machine_leave(s, machine);
     }
     if (s->now < m->paid_end)
@@ -473,18 +484,16 @@ void configure_prolong(struct state *s)
                                       : BATS_NEVER);
 }
 
-int configure_turn(struct bats_sched *e, uint32_t machine,
-                   struct bats_error *err)
+int configure_turn(struct state *s, uint32_t machine, struct bats_error *err)
 {
-    const struct state *s = &e->state;
     if (!s->money.terms.prolongs && !s->money.terms.lasts)
-        turn_of_job(e, machine);
-    else if (!turn_of_window(e, machine))
+        turn_of_job(s, machine);
+    else if (!turn_of_window(s, machine))
         return 0;
     if (s->run.draining)
         return 0;
     return configure_review(
-        e, &(struct occasion){.type = OCCASION_WINDOW, .machine = machine},
+        s, &(struct occasion){.type = OCCASION_WINDOW, .machine = machine},
         err);
 }
 
@@ -506,25 +515,23 @@ static void give_back_idle(struct state *s)
 }
 
 /* A job of the cluster has, or will have, something to run. */
-static bool is_wanted(const struct bats_sched *e, const struct cluster *c)
+static bool is_wanted(const struct state *s, const struct cluster *c)
 {
-    const struct state *s = &e->state;
     return !s->run.draining &&
-           (s->run.in_tail ? waiting(e, c) > 0
+           (s->run.in_tail ? waiting(s, c) > 0
                            : bats_bag_pending(&s->bag) > 0 ||
                                  s->bag.count[BATS_TASK_WAITING] > 0);
 }
 
 /* Ends an idle job. If tasks are ready, the policy refuses them there, so the
  * job gets no successor until a new plan is made. */
-static void give_back_job(struct bats_sched *e, uint32_t machine)
+static void give_back_job(struct state *s, uint32_t machine)
 {
-    struct state *s = &e->state;
     struct cluster *c = &s->clusters[s->machines[machine].cluster];
     bool counts = !width_matters(s) || !s->machines[machine].marked;
     machine_park(s, machine);
     if (counts && bats_bag_ready(&s->bag) > 0 && c->target > 0 &&
-        !e->tail->next)
+        !s->tail->next)
         c->target--;
 }
 
@@ -549,9 +556,8 @@ static bool lingers(struct state *s, uint32_t machine)
     return true;
 }
 
-void configure_give_back(struct bats_sched *e)
+void configure_give_back(struct state *s)
 {
-    struct state *s = &e->state;
     s->run.lingers_until = BATS_NEVER;
     if (s->money.terms.returns && s->money.terms.prolongs && !s->run.on_hold)
         give_back_idle(s);
@@ -561,10 +567,10 @@ void configure_give_back(struct bats_sched *e)
         if (s->machines[s->held[i]].n_busy > 0)
             s->rest[s->held[i]].idle_at = BATS_NEVER;
         else if (!lingers(s, s->held[i]))
-            give_back_job(e, s->held[i]);
+            give_back_job(s, s->held[i]);
     for (uint32_t i = 0; s->money.n_asked_slots > 0 && i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_ASKED &&
-            !is_wanted(e, &s->clusters[s->machines[i].cluster]))
+            !is_wanted(s, &s->clusters[s->machines[i].cluster]))
             job_withdraw(s, i);
 }
 
@@ -578,73 +584,68 @@ static bool may_acquire(const struct state *s)
     return false;
 }
 
-int configure_released(struct bats_sched *e, struct bats_error *err)
+int configure_released(struct state *s, struct bats_error *err)
 {
-    struct state *s = &e->state;
     if (s->run.n_released == s->bag.n_released || s->run.phase != PHASE_NONE)
         return 0;
     s->run.n_released = s->bag.n_released;
     if (s->run.draining || s->run.on_hold || bats_bag_ready(&s->bag) == 0 ||
         !may_acquire(s))
         return 0;
-    return configure_review(e, &(struct occasion){.type = OCCASION_READY},
+    return configure_review(s, &(struct occasion){.type = OCCASION_READY},
                             err);
 }
 
-void configure_limits(struct bats_sched *e)
+void configure_limits(struct state *s)
 {
-    struct state *s = &e->state;
     for (size_t i = 0; i < s->n_clusters; i++)
-        s->clusters[i].limit = e->tail->limit
-                                   ? e->tail->limit(e->own.tail, s, i)
-                                   : failure_limit(e->own.failure, s, i);
+        s->clusters[i].limit = s->tail->limit
+                                   ? s->tail->limit(s->own.tail, s, i)
+                                   : failure_limit(s->own.failure, s, i);
 }
 
 /* ---- the sampling phase, and the choice ---- */
 
 /* Uses machines of this cluster only. */
-static void configure_one(struct bats_sched *e, size_t cluster,
-                          uint32_t machines)
+static void configure_one(struct state *s, size_t cluster, uint32_t machines)
 {
     struct policy_plan plan = {.keeps = NULL};
     plan.target[cluster] = machines;
-    configure(e, &plan);
+    configure(s, &plan);
 }
 
-static void end_phase(struct bats_sched *e)
+static void end_phase(struct state *s)
 {
-    struct state *s = &e->state;
     struct bats_sample sample;
-    if (sampling_conclude(e->own.sampling, s, &sample) == 0) {
+    if (sampling_conclude(s->own.sampling, s, &sample) == 0) {
         state_take_sample(s, &sample);
         bats_sample_release(&sample);
     } else {
         s->answers.failure = BATS_ENOMEM;
     }
-    configure_limits(e);
-    assign_release(e);
+    configure_limits(s);
+    assign_release(s);
     s->run.phase = PHASE_SAMPLED;
-    configure_one(e, 0, 0);
+    configure_one(s, 0, 0);
     state_tell(s, BATS_NOTICE_SAMPLED, 0);
 }
 
-void configure_sampling(struct bats_sched *e, bool stalled)
+void configure_sampling(struct state *s, bool stalled)
 {
-    struct state *s = &e->state;
     size_t cluster;
-    switch (sampling_step(e->own.sampling, s, stalled, &cluster)) {
+    switch (sampling_step(s->own.sampling, s, stalled, &cluster)) {
     case SAMPLING_GOES_ON:
         break;
     case SAMPLING_RESTS:
-        configure_one(e, 0, 0);
+        configure_one(s, 0, 0);
         break;
     case SAMPLING_CALLS:
-        configure_one(e, cluster, 1);
+        configure_one(s, cluster, 1);
         if (s->n_busy == 0)
-            end_phase(e);
+            end_phase(s);
         break;
     case SAMPLING_IS_OVER:
-        end_phase(e);
+        end_phase(s);
         break;
     }
 }
@@ -673,14 +674,13 @@ static void limit_budget(struct state *s, const struct sampling_choice *chosen)
 /* If the budget covers the schedule's upper bound, the configuration is kept
  * for that many windows, so that a bag within its bounds finishes as promised.
  * Otherwise the policy plans at once. */
-int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
+int configure_choice(struct state *s, const struct bats_choice *choice,
                      struct bats_error *err)
 {
-    struct state *s = &e->state;
     struct sampling_choice chosen;
     const struct bats_schedule *schedule = &chosen.schedule;
     forecast_look(s);
-    int rc = sampling_choose(e->own.sampling, s, choice, &chosen, err);
+    int rc = sampling_choose(s->own.sampling, s, choice, &chosen, err);
     if (rc < 0)
         return rc;
     if (chosen.is_none) {
@@ -690,7 +690,7 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
             state_stop(s, false, BATS_FINISH_SAMPLED);
         return 0;
     }
-    bool is_windows = chosen.plans == BATS_PLANS_WINDOWS && e->policy->plan;
+    bool is_windows = chosen.plans == BATS_PLANS_WINDOWS && s->policy->plan;
     if (is_windows && schedule->offer == BATS_OFFER_DEADLINE) {
         s->run.goal.deadline = s->now + choice->deadline;
         s->run.goal.minimize = BATS_MINIMIZE_COST;
@@ -701,7 +701,7 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     s->run.phase = PHASE_NONE;
     if (is_windows) {
         s->run.aim = schedule->aim > 0 ? s->now + schedule->aim : 0;
-        return make_plan(e, &(struct occasion){.type = OCCASION_CHOSEN}, err);
+        return make_plan(s, &(struct occasion){.type = OCCASION_CHOSEN}, err);
     }
     s->run.kept =
         bats_ledger_available(&s->money.ledger) >= schedule->cost_high;
@@ -717,6 +717,6 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
         plan.windows[i] =
             s->run.kept ? schedule->windows_high : schedule->plan.windows;
     }
-    adopt(e, &plan);
+    adopt(s, &plan);
     return 0;
 }

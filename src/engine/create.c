@@ -267,40 +267,39 @@ struct seat {
     void **own;
 };
 
-static void list_seats(struct bats_sched *e, struct seat *seats)
+static void list_seats(struct state *s, struct seat *seats)
 {
-    const struct seat all[ADVISORS] = {{&e->policy->advisor, &e->own.policy},
-                                       {&sampling_points, &e->own.sampling},
-                                       {&e->tail->advisor, &e->own.tail},
-                                       {&failure_rules, &e->own.failure},
-                                       {&e->order->advisor, &e->own.order}};
+    const struct seat all[ADVISORS] = {{&s->policy->advisor, &s->own.policy},
+                                       {&sampling_points, &s->own.sampling},
+                                       {&s->tail->advisor, &s->own.tail},
+                                       {&failure_rules, &s->own.failure},
+                                       {&s->order->advisor, &s->own.order}};
     for (int i = 0; i < ADVISORS; i++)
         seats[i] = all[i];
 }
 
-static int create_advisors(struct bats_sched *e,
-                           const struct bats_sched_options *o,
+static int create_advisors(struct state *s, const struct bats_sched_options *o,
                            struct bats_error *err)
 {
     struct seat seats[ADVISORS];
-    list_seats(e, seats);
+    list_seats(s, seats);
     for (int i = 0; i < ADVISORS; i++) {
         const struct advisor *a = seats[i].advisor;
         void *own = a->memory > 0 ? calloc(1, a->memory) : NULL;
         if (a->memory > 0 && !own)
             return bats_no_memory(err);
         *seats[i].own = own;
-        int rc = a->init ? a->init(own, &e->state, o, err) : 0;
+        int rc = a->init ? a->init(own, s, o, err) : 0;
         if (rc < 0)
             return rc;
     }
     return 0;
 }
 
-static void destroy_advisors(struct bats_sched *e)
+static void destroy_advisors(struct state *s)
 {
     struct seat seats[ADVISORS];
-    list_seats(e, seats);
+    list_seats(s, seats);
     for (int i = 0; i < ADVISORS; i++) {
         if (*seats[i].own && seats[i].advisor->release)
             seats[i].advisor->release(*seats[i].own);
@@ -311,14 +310,14 @@ static void destroy_advisors(struct bats_sched *e)
 /* ---- the engine ---- */
 
 /* Also teaches the tail the runtimes of earlier sessions. */
-static bool teach_tail(struct bats_sched *e,
+static bool teach_tail(struct state *s,
                        const struct bats_sched_earlier *earlier)
 {
     bool ok = true;
-    if (!e->tail->learn || !earlier->tops_up)
+    if (!s->tail->learn || !earlier->tops_up)
         return true;
     for (size_t i = 0; i < earlier->n_seen; i++)
-        ok &= e->tail->learn(e->own.tail, &e->state, earlier->seen[i].cluster,
+        ok &= s->tail->learn(s->own.tail, s, earlier->seen[i].cluster,
                              earlier->seen[i].runtime);
     return ok;
 }
@@ -345,28 +344,28 @@ int bats_sched_create(const struct bats_sched_options *o,
     if (!e)
         return bats_no_memory(err);
     const struct lease_kind *lease = lease_kind_of(o->billing.model);
-    e->policy = o->policy;
-    e->tail =
-        tail_find(o, e->policy->sends_instances, lease->terms.idle_is_free);
-    e->order = o->needs ? &order_fit : o->graph ? &order_chain : &order_random;
-    rc = state_init(&e->state, o, lease, e->tail->limit != NULL, err);
+    struct state *s = &e->state;
+    s->policy = o->policy;
+    s->tail =
+        tail_find(o, s->policy->sends_instances, lease->terms.idle_is_free);
+    s->order = o->needs ? &order_fit : o->graph ? &order_chain : &order_random;
+    rc = state_init(s, o, lease, s->tail->limit != NULL, err);
     /* With workflow budgets or instances, whole jobs are paid. */
-    if (rc == 0 && (o->n_purses > 0 || e->policy->sends_instances))
-        e->state.money.ledger.billing.lease = 0;
+    if (rc == 0 && (o->n_purses > 0 || s->policy->sends_instances))
+        s->money.ledger.billing.lease = 0;
     if (rc == 0)
-        rc = take_over(&e->state, &o->earlier, err);
-    e->wakeup = e->state.money.terms.waits ? e->state.run.next_tick
-                                           : e->state.money.latest;
+        rc = take_over(s, &o->earlier, err);
+    s->wakeup = s->money.terms.waits ? s->run.next_tick : s->money.latest;
     if (rc == 0)
-        rc = create_advisors(e, o, err);
-    if (rc == 0 && !teach_tail(e, &o->earlier))
+        rc = create_advisors(s, o, err);
+    if (rc == 0 && !teach_tail(s, &o->earlier))
         rc = BATS_ENOMEM;
     if (rc < 0) {
         bats_sched_destroy(e);
         return rc == BATS_ENOMEM ? bats_no_memory(err) : rc;
     }
-    configure_limits(e);
-    e->may_offer = o->sampling.offers && e->state.run.phase == PHASE_NONE &&
+    configure_limits(s);
+    s->may_offer = o->sampling.offers && s->run.phase == PHASE_NONE &&
                    !is_by_time(lease->terms);
     *sched = e;
     return 0;
@@ -395,7 +394,7 @@ void bats_sched_destroy(struct bats_sched *e)
 {
     if (!e)
         return;
-    destroy_advisors(e);
+    destroy_advisors(&e->state);
     state_release(&e->state);
     free(e);
 }

@@ -8,24 +8,22 @@
 /* ---- the parts ---- */
 
 /* Tells the sampling how an execution ended; runtime < 0: it failed. */
-static void tell_sampling(struct bats_sched *e, uint32_t machine,
+static void tell_sampling(struct state *s, uint32_t machine,
                           struct bats_position task, bats_time runtime)
 {
-    struct state *s = &e->state;
     if (s->run.phase != PHASE_SAMPLING)
         return;
-    if (sampling_ended(e->own.sampling, s, machine, task, runtime) < 0)
+    if (sampling_ended(s->own.sampling, s, machine, task, runtime) < 0)
         s->answers.failure = BATS_ENOMEM;
-    assign_release(e);
+    assign_release(s);
 }
 
 /* Fails the task for good. Halts the run if too many have failed. */
-static void give_up(struct bats_sched *e, uint32_t machine,
+static void give_up(struct state *s, uint32_t machine,
                     struct bats_position task)
 {
-    struct state *s = &e->state;
     task_finish(s, task, BATS_TASK_FAILED, s->machines[machine].cluster);
-    enum failure_halt halt = failure_halt(e->own.failure, s);
+    enum failure_halt halt = failure_halt(s->own.failure, s);
     if (halt != FAILURE_GO_ON)
         state_stop(s, halt == FAILURE_STOP, BATS_FINISH_HALTED);
 }
@@ -62,18 +60,17 @@ static bool gets_more(struct state *s, struct bats_position task,
 
 /* Handles a failed execution: the task is retried, continues `elsewhere`, or
  * has failed. */
-static void fail(struct bats_sched *e, uint32_t machine,
-                 struct bats_position task, bool elsewhere, enum lack lack)
+static void fail(struct state *s, uint32_t machine, struct bats_position task,
+                 bool elsewhere, enum lack lack)
 {
-    struct state *s = &e->state;
     if (!elsewhere && gets_more(s, task, lack)) {
         s->retried++;
         put_back(s, task, 0);
         return;
     }
-    bats_time wait = failure_failed(e->own.failure, s, task, elsewhere);
+    bats_time wait = failure_failed(s->own.failure, s, task, elsewhere);
     if (wait == FAILURE_FOR_GOOD || s->tasks[task.i].withdrawn) {
-        give_up(e, machine, task);
+        give_up(s, machine, task);
         execution_cancel_all(s, task);
         return;
     }
@@ -83,29 +80,27 @@ static void fail(struct bats_sched *e, uint32_t machine,
 }
 
 /* The execution was stopped or yielded, and no other one runs. */
-static void come_back(struct bats_sched *e, uint32_t machine,
+static void come_back(struct state *s, uint32_t machine,
                       struct bats_position task, bool yielded, bats_time ran)
 {
-    struct state *s = &e->state;
-    bats_time wait = failure_came_back(e->own.failure, task, yielded, ran);
+    bats_time wait = failure_came_back(s->own.failure, task, yielded, ran);
     if (wait == FAILURE_FOR_GOOD)
-        give_up(e, machine, task);
+        give_up(s, machine, task);
     else
         put_back(s, task, wait);
 }
 
 /* Tells the tail how an execution ends, while it is still in its slot. */
-static void tell_tail(struct bats_sched *e, uint32_t slot,
+static void tell_tail(struct state *s, uint32_t slot,
                       struct bats_position task, bool answers, bool noticed)
 {
-    if (e->tail->ended)
-        e->tail->ended(e->own.tail, &e->state, slot, task, answers, noticed);
+    if (s->tail->ended)
+        s->tail->ended(s->own.tail, s, slot, task, answers, noticed);
 }
 
-static void succeed(struct bats_sched *e, uint32_t machine,
+static void succeed(struct state *s, uint32_t machine,
                     struct bats_position task, bool was_replica)
 {
-    struct state *s = &e->state;
     if (s->run.in_tail) /* other instances continue */
         task_measure(s, task);
     bool point = s->tasks[task.i].point;
@@ -116,16 +111,15 @@ static void succeed(struct bats_sched *e, uint32_t machine,
 }
 
 /* Adds the result to the statistics; the task has left the bag. */
-static void count(struct bats_sched *e, uint32_t slot,
-                  struct bats_position task, bool in_sample, bats_time runtime)
+static void count(struct state *s, uint32_t slot, struct bats_position task,
+                  bool in_sample, bats_time runtime)
 {
-    struct state *s = &e->state;
     if (task_count_result(s, slot, in_sample, runtime) && s->run.limits_vary) {
-        configure_limits(e);
+        configure_limits(s);
         slots_set_limits(s);
     }
-    if (e->tail->learn &&
-        !e->tail->learn(e->own.tail, s, slot_cluster(s, slot), runtime))
+    if (s->tail->learn &&
+        !s->tail->learn(s->own.tail, s, slot_cluster(s, slot), runtime))
         s->answers.failure = BATS_ENOMEM;
     state_belief_note(s);
     slot_worked(s, slot, task, runtime);
@@ -133,51 +127,48 @@ static void count(struct bats_sched *e, uint32_t slot,
         categories_note(s, task, slot_cluster(s, slot), runtime);
 }
 
-static int quarantine(struct bats_sched *e, uint32_t machine, bats_time time,
+static int quarantine(struct state *s, uint32_t machine, bats_time time,
                       struct bats_error *err)
 {
-    struct state *s = &e->state;
     machine_quarantine(s, machine,
                        time < BATS_NEVER ? s->now + time : BATS_NEVER);
     return configure_review(
-        e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
+        s, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
 }
 
 /* ---- the ends ---- */
 
-static int ended(struct bats_sched *e, const struct bats_event *ev,
-                 uint32_t slot, struct bats_position task,
-                 struct bats_error *err)
+static int ended(struct state *s, const struct bats_event *ev, uint32_t slot,
+                 struct bats_position task, struct bats_error *err)
 {
-    struct state *s = &e->state;
     bool failed = ev->type == BATS_EVENT_FAILED;
     bool was_replica = s->slots[slot].was_replica;
     bool in_sample = !was_replica && s->tasks[task.i].in_sample;
-    tell_tail(e, slot, task, !failed, failed);
+    tell_tail(s, slot, task, !failed, failed);
     bool elsewhere = execution_end(s, slot, task, !failed);
     int rc = 0;
     if (failed)
-        fail(e, ev->machine, task, elsewhere,
+        fail(s, ev->machine, task, elsewhere,
              ev->out_of_memory ? LACK_MEMORY : LACK_NOTHING);
     else
-        succeed(e, ev->machine, task, was_replica);
-    tell_sampling(e, ev->machine, task, failed ? -1 : ev->runtime);
+        succeed(s, ev->machine, task, was_replica);
+    tell_sampling(s, ev->machine, task, failed ? -1 : ev->runtime);
     bats_time time =
         failed && ev->out_of_memory
             ? 0 /* the machine is not to blame */
-            : failure_note(e->own.failure, s, ev->machine, task, failed);
+            : failure_note(s->own.failure, s, ev->machine, task, failed);
     if (time > 0)
-        rc = quarantine(e, ev->machine, time, err);
+        rc = quarantine(s, ev->machine, time, err);
     if (!failed && s->machines[ev->machine].on_trial) {
         s->machines[ev->machine].on_trial = false;
         slots_rescan(s);
     }
     bool has_result = bats_bag_has_result(&s->bag, task);
     if (has_result)
-        count(e, slot, task, in_sample, ev->runtime);
+        count(s, slot, task, in_sample, ev->runtime);
     machine_drained(s, ev->machine);
     if (rc == 0 && has_result && !s->run.draining)
-        rc = configure_review(e,
+        rc = configure_review(s,
                               &(struct occasion){.type = OCCASION_RESULT,
                                                  .machine = ev->machine,
                                                  .task = task,
@@ -185,7 +176,7 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
                                                  .in_sample = in_sample},
                               err);
     if (rc == 0)
-        assign_slot(e, slot);
+        assign_slot(s, slot);
     return rc;
 }
 
@@ -224,10 +215,9 @@ static bool is_too_long(const struct state *s, struct bats_position task)
 
 /* The execution was stopped by a CANCEL (perhaps a time-out), or yielded. A
  * task that yields keeps a state, which two executions must not share. */
-static void came_back(struct bats_sched *e, const struct bats_event *ev,
+static void came_back(struct state *s, const struct bats_event *ev,
                       uint32_t slot, struct bats_position task)
 {
-    struct state *s = &e->state;
     const struct slot *sl = &s->slots[slot];
     bool yielded = ev->type == BATS_EVENT_YIELDED;
     bool is_head = bats_same_position(sl->head, task);
@@ -237,77 +227,74 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
     bats_time ran = is_head ? s->now - sl->started : 0;
     if (!yielded && is_head)
         lease_forgive(s, ev->machine);
-    tell_tail(e, slot, task, false, !timed_out);
+    tell_tail(s, slot, task, false, !timed_out);
     bool elsewhere = execution_end(s, slot, task, false);
 
     s->tasks[task.i].once |= yielded;
     s->preempted += cut_off && !timed_out;
     if (cut_off && !timed_out && !judged)
         note_cut(s, ev->machine, task, ran);
-    if (timed_out && e->tail->limit && s->tasks[task.i].given_up < UINT8_MAX)
+    if (timed_out && s->tail->limit && s->tasks[task.i].given_up < UINT8_MAX)
         s->tasks[task.i].given_up++;
-    if (timed_out && !e->tail->limit)
-        fail(e, ev->machine, task, elsewhere, LACK_TIME);
+    if (timed_out && !s->tail->limit)
+        fail(s, ev->machine, task, elsewhere, LACK_TIME);
     else if (!elsewhere && (s->tasks[task.i].withdrawn ||
                             (!yielded && is_too_long(s, task))))
-        give_up(e, ev->machine, task);
+        give_up(s, ev->machine, task);
     else if (!elsewhere)
-        come_back(e, ev->machine, task, yielded, ran);
-    tell_sampling(e, ev->machine, task, -1);
+        come_back(s, ev->machine, task, yielded, ran);
+    tell_sampling(s, ev->machine, task, -1);
     machine_drained(s, ev->machine);
-    assign_slot(e, slot);
+    assign_slot(s, slot);
 }
 
 /* The execution ended after another one gave the task its result. */
-static void came_too_late(struct bats_sched *e, const struct bats_event *ev,
+static void came_too_late(struct state *s, const struct bats_event *ev,
                           uint32_t slot, struct bats_position task)
 {
-    struct state *s = &e->state;
     bool done = ev->type == BATS_EVENT_DONE;
     if (ev->type == BATS_EVENT_PREEMPTED &&
         bats_same_position(s->slots[slot].head, task))
         lease_forgive(s, ev->machine);
-    tell_tail(e, slot, task, done, false);
+    tell_tail(s, slot, task, done, false);
     execution_end(s, slot, task, done);
     if (done && s->tasks[task.i].point)
         slot_worked(s, slot, task, ev->runtime);
-    tell_sampling(e, ev->machine, task, done ? ev->runtime : -1);
+    tell_sampling(s, ev->machine, task, done ? ev->runtime : -1);
     machine_drained(s, ev->machine);
-    assign_slot(e, slot);
+    assign_slot(s, slot);
 }
 
-int outcome_of_execution(struct bats_sched *e, const struct bats_event *ev,
+int outcome_of_execution(struct state *s, const struct bats_event *ev,
                          struct bats_error *err)
 {
-    struct state *s = &e->state;
     uint32_t slot = s->machines[ev->machine].first_slot + ev->slot;
     struct bats_position task = execution_find(s, slot, ev->task);
     if (bats_bag_has_result(&s->bag, task))
-        came_too_late(e, ev, slot, task);
+        came_too_late(s, ev, slot, task);
     else if (ev->type == BATS_EVENT_DONE || ev->type == BATS_EVENT_FAILED)
-        return ended(e, ev, slot, task, err);
+        return ended(s, ev, slot, task, err);
     else
-        came_back(e, ev, slot, task);
+        came_back(s, ev, slot, task);
     return 0;
 }
 
 /* Loses the slot's executions with the machine. */
-static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
+static void lose(struct state *s, uint32_t machine, uint32_t slot)
 {
-    struct state *s = &e->state;
     struct bats_position task = s->slots[slot].head;
-    tell_tail(e, slot, task, false, true);
+    tell_tail(s, slot, task, false, true);
     bool elsewhere = execution_end(s, slot, task, false);
     if (!elsewhere && !bats_bag_has_result(&s->bag, task)) {
-        bool again = failure_lost(e->own.failure, s, task) &&
+        bool again = failure_lost(s->own.failure, s, task) &&
                      !s->tasks[task.i].withdrawn;
         task_lose(s, slot, task);
         if (again)
             bats_bag_put_back(&s->bag, task);
         else
-            give_up(e, machine, task);
+            give_up(s, machine, task);
     }
-    tell_sampling(e, machine, task, -1);
+    tell_sampling(s, machine, task, -1);
 }
 
 /* Expected runtime of the task in the slot; with a graph, from its
@@ -343,46 +330,42 @@ static void move(struct state *s, uint32_t slot, bats_time time)
 }
 
 /* Asks the policy after a machine was lost, unless the run is ending. */
-static int review_loss(struct bats_sched *e, uint32_t machine,
+static int review_loss(struct state *s, uint32_t machine,
                        struct bats_error *err)
 {
-    const struct run *run = &e->state.run;
+    const struct run *run = &s->run;
     if (run->finish != BATS_FINISH_NOT_YET || run->draining)
         return 0;
     return configure_review(
-        e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
+        s, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
 }
 
 /* Tasks that save their state migrate with it: they yield when told to
  * stop. */
-int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
+int outcome_of_notice(struct state *s, uint32_t machine, bats_time time,
                       struct bats_error *err)
 {
-    struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     machine_notice(s, machine, s->now + time);
     time = s->rest[machine].taken_at - s->now;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         move(s, i, s->money.terms.idle_is_free ? time : m->paid_end - s->now);
-    return review_loss(e, machine, err);
+    return review_loss(s, machine, err);
 }
 
-int outcome_of_retirement(struct bats_sched *e, uint32_t machine,
+int outcome_of_retirement(struct state *s, uint32_t machine,
                           struct bats_error *err)
 {
-    struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     bats_heap_remove(&s->quarantines, machine);
     if (m->state != MACHINE_ACTIVE || m->quarantined)
         return 0;
     machine_retire(s, machine);
-    return review_loss(e, machine, err);
+    return review_loss(s, machine, err);
 }
 
-int outcome_of_loss(struct bats_sched *e, uint32_t machine,
-                    struct bats_error *err)
+int outcome_of_loss(struct state *s, uint32_t machine, struct bats_error *err)
 {
-    struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     lease_forgive(s, machine);
     if (s->rest[machine].asked)
@@ -391,7 +374,7 @@ int outcome_of_loss(struct bats_sched *e, uint32_t machine,
         machine_lose(s, machine);
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         while (s->slots[i].n_tasks > 0)
-            lose(e, machine, i);
+            lose(s, machine, i);
     machine_drained(s, machine);
-    return review_loss(e, machine, err);
+    return review_loss(s, machine, err);
 }

@@ -35,9 +35,8 @@ static enum bats_idle out_of_use(const struct state *s, uint32_t machine)
                                        : BATS_IDLE_RETIRED;
 }
 
-enum bats_idle propose_refused(const struct bats_sched *e, uint32_t machine)
+enum bats_idle propose_refused(const struct state *s, uint32_t machine)
 {
-    const struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     if (m->state != MACHINE_ACTIVE)
         return BATS_IDLE_LEAVING;
@@ -53,27 +52,26 @@ enum bats_idle propose_refused(const struct bats_sched *e, uint32_t machine)
         return BATS_IDLE_TOO_LATE;
     if (s->n_noticed > 0 && !forecast_ends_before(s, machine))
         return BATS_IDLE_TAKEN;
-    if (!e->policy->place && !propose_affords(s, machine, BATS_NO_POSITION))
+    if (!s->policy->place && !propose_affords(s, machine, BATS_NO_POSITION))
         return BATS_IDLE_MONEY;
     if (s->clusters[m->cluster].done == 0 &&
-        sampling_refuses(e->own.sampling, m->cluster))
+        sampling_refuses(s->own.sampling, m->cluster))
         return BATS_IDLE_FAILS;
-    return e->policy->refuses ? e->policy->refuses(e->own.policy, s, machine)
+    return s->policy->refuses ? s->policy->refuses(s->own.policy, s, machine)
                               : BATS_IDLE_NOT;
 }
 
 /* ---- tasks that run elsewhere, too ---- */
 
-static bool is_sampling(const struct bats_sched *e)
+static bool is_sampling(const struct state *s)
 {
-    return e->state.run.phase == PHASE_SAMPLING;
+    return s->run.phase == PHASE_SAMPLING;
 }
 
-static struct proposal point(struct bats_sched *e, uint32_t slot)
+static struct proposal point(struct state *s, uint32_t slot)
 {
-    struct state *s = &e->state;
     return answer(s->slots[slot].n_tasks == 0
-                      ? sampling_give(e->own.sampling, s, slot)
+                      ? sampling_give(s->own.sampling, s, slot)
                       : BATS_NO_POSITION,
                   BATS_IDLE_NO_TASK);
 }
@@ -90,50 +88,46 @@ static struct proposal if_paid(const struct state *s, uint32_t slot,
                : answer(task, BATS_IDLE_NO_COPY);
 }
 
-static bool migrates(const struct bats_sched *e)
+static bool migrates(const struct state *s)
 {
-    return e->tail->migrate != NULL;
+    return s->tail->migrate != NULL;
 }
 
-static struct proposal migration(struct bats_sched *e, uint32_t slot)
+static struct proposal migration(struct state *s, uint32_t slot)
 {
-    struct state *s = &e->state;
-    return if_paid(s, slot, e->tail->migrate(e->own.tail, s, slot));
+    return if_paid(s, slot, s->tail->migrate(s->own.tail, s, slot));
 }
 
-static bool copies(const struct bats_sched *e)
+static bool copies(const struct state *s)
 {
-    return e->tail->replica != NULL;
+    return s->tail->replica != NULL;
 }
 
-static struct proposal copy(struct bats_sched *e, uint32_t slot)
+static struct proposal copy(struct state *s, uint32_t slot)
 {
-    struct state *s = &e->state;
-    return if_paid(s, slot, e->tail->replica(e->own.tail, s, slot));
+    return if_paid(s, slot, s->tail->replica(s->own.tail, s, slot));
 }
 
-static bool is_in_tail(const struct bats_sched *e)
+static bool is_in_tail(const struct state *s)
 {
-    return e->state.run.in_tail;
+    return s->run.in_tail;
 }
 
-static struct proposal instance(struct bats_sched *e, uint32_t slot)
+static struct proposal instance(struct state *s, uint32_t slot)
 {
-    struct state *s = &e->state;
-    return answer(e->tail->next(e->own.tail, s, slot),
+    return answer(s->tail->next(s->own.tail, s, slot),
                   s->needs.list ? BATS_IDLE_NO_ROOM : BATS_IDLE_NO_COPY);
 }
 
 /* ---- tasks of the bag ---- */
 
-static bool any_waits(const struct bats_sched *e)
+static bool any_waits(const struct state *s)
 {
-    return e->state.money.purses.n_waiting > 0;
+    return s->money.purses.n_waiting > 0;
 }
 
-static struct proposal waiting(struct bats_sched *e, uint32_t slot)
+static struct proposal waiting(struct state *s, uint32_t slot)
 {
-    struct state *s = &e->state;
     return answer(purse_waiting(s, s->slots[slot].machine),
                   BATS_IDLE_WORKFLOW);
 }
@@ -151,10 +145,9 @@ static struct proposal find_paid(const struct state *s, uint32_t machine)
     return nothing(BATS_IDLE_WORKFLOW);
 }
 
-static struct proposal placed(struct bats_sched *e, uint32_t slot)
+static struct proposal placed(struct state *s, uint32_t slot)
 {
-    struct state *s = &e->state;
-    struct bats_position task = e->policy->place(e->own.policy, s, slot);
+    struct bats_position task = s->policy->place(s->own.policy, s, slot);
     /* The task may have begun to wait for money after the policy chose it. */
     if (!bats_is_position(task) || s->bag.state[task.i] != BATS_TASK_PENDING)
         return nothing(BATS_IDLE_ELSEWHERE);
@@ -165,26 +158,24 @@ static struct proposal placed(struct bats_sched *e, uint32_t slot)
                : nothing(BATS_IDLE_MONEY);
 }
 
-static struct proposal ordered(struct bats_sched *e, uint32_t slot)
+static struct proposal ordered(struct state *s, uint32_t slot)
 {
-    struct state *s = &e->state;
-    return answer(e->order->next(e->own.order, s, slot), e->order->refusal);
+    return answer(s->order->next(s->own.order, s, slot), s->order->refusal);
 }
 
-static bool any_ready(const struct bats_sched *e)
+static bool any_ready(const struct state *s)
 {
-    return bats_bag_ready(&e->state.bag) > 0;
+    return bats_bag_ready(&s->bag) > 0;
 }
 
 /* Chosen by the policy if it places tasks, else in order; only tasks that
  * their workflows can pay for. */
-static struct proposal ready(struct bats_sched *e, uint32_t slot)
+static struct proposal ready(struct state *s, uint32_t slot)
 {
-    struct state *s = &e->state;
     uint32_t machine = s->slots[slot].machine;
     while (bats_bag_ready(&s->bag) > 0) {
         struct proposal p =
-            e->policy->place ? placed(e, slot) : ordered(e, slot);
+            s->policy->place ? placed(s, slot) : ordered(s, slot);
         if (!bats_is_position(p.task) || purse_admits(s, machine, p.task))
             return p;
         if (!purse_refuses(s, p.task))

@@ -28,8 +28,8 @@ struct proposal {
 struct proposer {
     enum proposal_kind kind;
     /* Whether it may have a proposal for any slot. */
-    bool (*open)(const struct bats_sched *e);
-    struct proposal (*propose)(struct bats_sched *e, uint32_t slot);
+    bool (*open)(const struct state *s);
+    struct proposal (*propose)(struct state *s, uint32_t slot);
 };
 
 extern const struct proposer
@@ -41,7 +41,7 @@ extern const struct proposer
     propose_copy, propose_instance;
 
 /* Why the machine may not start a task now; BATS_IDLE_NOT: it may. */
-enum bats_idle propose_refused(const struct bats_sched *e, uint32_t machine);
+enum bats_idle propose_refused(const struct state *s, uint32_t machine);
 
 /* Whether the money suffices for the task; BATS_NO_POSITION: for any task. */
 bool propose_affords(const struct state *s, uint32_t machine,

@@ -51,9 +51,8 @@ static inline void sooner_of(struct next *next, enum due what,
         *next = (struct next){what, time, id};
 }
 
-static struct next next_due(const struct bats_sched *e)
+static struct next next_due(const struct state *s)
 {
-    const struct state *s = &e->state;
     struct next next = {.what = DUE_LATEST,
                         .time =
                             s->money.is_late ? BATS_NEVER : s->money.latest};
@@ -61,7 +60,7 @@ static struct next next_due(const struct bats_sched *e)
     sooner_of(&next, DUE_RETRY, &s->retries);
     sooner_of(&next, DUE_CHANCE, &s->quarantines);
     if (s->run.in_tail)
-        sooner(&next, DUE_TAIL, e->tail->wakeup(e->own.tail));
+        sooner(&next, DUE_TAIL, s->tail->wakeup(s->own.tail));
     sooner(&next, DUE_IDLE, s->run.lingers_until);
     sooner(&next, DUE_TICK, s->run.next_tick);
     sooner_of(&next, DUE_TURN, &s->turns);
@@ -75,56 +74,54 @@ static void time_out(struct state *s, uint32_t slot)
 }
 
 /* Skips tasks that their workflows cannot pay before any machine is bought. */
-static void start(struct bats_sched *e)
+static void start(struct state *s)
 {
-    if (e->started)
+    if (s->started)
         return;
-    purses_review(&e->state);
-    configure_start(e);
-    e->started = true;
+    purses_review(s);
+    configure_start(s);
+    s->started = true;
 }
 
-static int tick(struct bats_sched *e, struct bats_error *err)
+static int tick(struct state *s, struct bats_error *err)
 {
-    struct state *s = &e->state;
     if (s->now >= s->run.goal.deadline)
         s->run.interval = s->run.interval_after;
     s->run.next_tick += s->run.interval;
     state_bill(s);
-    if (e->tail->tick)
-        e->tail->tick(e->own.tail);
+    if (s->tail->tick)
+        s->tail->tick(s->own.tail);
     forecast_means(s);
     if (s->run.limits_vary) {
-        configure_limits(e);
+        configure_limits(s);
         slots_set_limits(s);
     }
     if (s->run.phase == PHASE_SAMPLING) {
-        sampling_watch(e->own.sampling, s);
-        assign_release(e);
+        sampling_watch(s->own.sampling, s);
+        assign_release(s);
     }
     configure_prolong(s);
     slots_rescan(s);
     if (s->run.draining)
         return 0;
     if (s->money.terms.waits) {
-        start(e);
-        configure_refill(e);
+        start(s);
+        configure_refill(s);
     }
-    return configure_review(e, &(struct occasion){.type = OCCASION_TICK}, err);
+    return configure_review(s, &(struct occasion){.type = OCCASION_TICK}, err);
 }
 
-static void readmit(struct bats_sched *e, uint32_t machine)
+static void readmit(struct state *s, uint32_t machine)
 {
-    machine_readmit(&e->state, machine);
-    slots_rescan(&e->state);
-    if (!e->state.run.draining)
-        configure_refill(e);
+    machine_readmit(s, machine);
+    slots_rescan(s);
+    if (!s->run.draining)
+        configure_refill(s);
 }
 
-static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
+static int fall_due(struct state *s, enum due what, uint32_t id,
                     struct bats_error *err)
 {
-    struct state *s = &e->state;
     switch (what) {
     case DUE_LATEST:
         state_stop(s, true, s->money.late);
@@ -138,15 +135,15 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
         task_try_again(s, id);
         break;
     case DUE_CHANCE:
-        readmit(e, id);
+        readmit(s, id);
         break;
     case DUE_TAIL: /* settle() does the rest */
     case DUE_IDLE:
         break;
     case DUE_TICK:
-        return tick(e, err);
+        return tick(s, err);
     case DUE_TURN:
-        return configure_turn(e, id, err);
+        return configure_turn(s, id, err);
     }
     return 0;
 }
@@ -162,22 +159,21 @@ static bool all_too_late(const struct state *s)
 }
 
 /* No paid machine can do anything: asks the policy once more. */
-static int last_try(struct bats_sched *e, struct bats_error *err)
+static int last_try(struct state *s, struct bats_error *err)
 {
-    struct state *s = &e->state;
     int rc =
-        configure_review(e, &(struct occasion){.type = OCCASION_STALLED}, err);
+        configure_review(s, &(struct occasion){.type = OCCASION_STALLED}, err);
     if (rc < 0)
         return rc;
     slots_rescan(s);
-    assign_idle(e);
+    assign_idle(s);
     /* A machine that is leaving may be wanted again once it is parked. */
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_LEAVING)
             return 0;
     if (s->money.n_jobs > 0 || s->n_noticed > 0 || purses_begin_later(s))
         return 0;
-    bool is_late = e->policy->is_late && e->policy->is_late(e->own.policy, s);
+    bool is_late = s->policy->is_late && s->policy->is_late(s->own.policy, s);
     if (s->n_busy == 0)
         state_finish(s, all_too_late(s) ? s->money.late
                         : is_late       ? BATS_FINISH_TOO_LATE
@@ -187,62 +183,58 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
 
 /* Tasks are left, nothing runs and every machine has joined or is lost: starts
  * something, or ends the run. */
-static int unstall(struct bats_sched *e, struct bats_error *err)
+static int unstall(struct state *s, struct bats_error *err)
 {
-    struct state *s = &e->state;
     uint32_t machine;
     /* Only machines in quarantine are left: give one another chance. */
     if (s->n_lost + s->n_quarantined == s->n_machines &&
         bats_heap_first(&s->quarantines, &machine) < BATS_NEVER)
-        readmit(e, machine);
+        readmit(s, machine);
     if (s->n_lost + s->n_quarantined == s->n_machines)
         state_finish(s, BATS_FINISH_NO_MACHINES);
     else if (bats_bag_ready(&s->bag) == 0 ||
-             (s->run.in_tail && e->tail->wakeup(e->own.tail) != BATS_NEVER))
+             (s->run.in_tail && s->tail->wakeup(s->own.tail) != BATS_NEVER))
         return 0; /* tasks are waiting for a retry */
     else if (s->run.phase == PHASE_SAMPLING)
-        configure_sampling(e, true);
+        configure_sampling(s, true);
     else if (s->run.phase == PHASE_LEAVING)
         state_finish(s, BATS_FINISH_SAMPLED);
     else if (s->run.phase == PHASE_NONE)
-        return last_try(e, err);
+        return last_try(s, err);
     return 0;
 }
 
 /* Begins the tail. New executions get another time limit; running ones keep
  * theirs. */
-static void begin_tail(struct bats_sched *e)
+static void begin_tail(struct state *s)
 {
-    struct state *s = &e->state;
-    if (s->run.in_tail || !e->tail->begins(e->own.tail, s))
+    if (s->run.in_tail || !s->tail->begins(s->own.tail, s))
         return;
-    e->tail->begin_tail(e->own.tail, s);
+    s->tail->begin_tail(s->own.tail, s);
     s->run.in_tail = true;
     s->run.limits_vary = false;
-    configure_limits(e);
+    configure_limits(s);
     slots_rescan(s);
 }
 
-static void settle_tail(struct bats_sched *e)
+static void settle_tail(struct state *s)
 {
-    struct state *s = &e->state;
-    begin_tail(e);
+    begin_tail(s);
     if (s->run.in_tail) {
-        e->tail->update(e->own.tail, s);
-        configure_limits(e); /* D may have changed */
+        s->tail->update(s->own.tail, s);
+        configure_limits(s); /* D may have changed */
     }
-    assign_instances(e);
+    assign_instances(s);
     if (s->run.in_tail) {
-        configure_refill(e);
+        configure_refill(s);
         if (!s->money.terms.waits)
-            assign_instances(e);
+            assign_instances(s);
     }
 }
 
 /* Nothing runs: ends the run, or starts something. */
-static int settle_end(struct bats_sched *e, struct bats_error *err)
+static int settle_end(struct state *s, struct bats_error *err)
 {
-    struct state *s = &e->state;
     purses_review(s); /* money was freed: some tasks may be affordable now, or
                          never */
     bool is_empty = bats_bag_left(&s->bag) == 0;
@@ -253,52 +245,50 @@ static int settle_end(struct bats_sched *e, struct bats_error *err)
         state_finish(s, s->run.why);
     else if (!is_empty && s->n_absent == 0 && !s->run.on_hold &&
              s->money.n_jobs == 0)
-        return unstall(e, err);
+        return unstall(s, err);
     return 0;
 }
 
-static int settle(struct bats_sched *e, struct bats_error *err)
+static int settle(struct state *s, struct bats_error *err)
 {
-    struct state *s = &e->state;
     if (s->run.finish != BATS_FINISH_NOT_YET)
         return 0;
     state_grant_cushion(s);
     purses_review(s);
     if (s->run.phase == PHASE_SAMPLING)
-        configure_sampling(e, false);
-    if (e->tail->next)
-        settle_tail(e);
+        configure_sampling(s, false);
+    if (s->tail->next)
+        settle_tail(s);
     if (s->idle.n > 0)
-        assign_idle(e);
-    int rc = configure_released(e, err);
+        assign_idle(s);
+    int rc = configure_released(s, err);
     if (s->n_replicas > 0)
-        assign_make_room(e);
+        assign_make_room(s);
     if (s->idle.n > 0)
-        assign_replicas(e);
-    configure_give_back(e);
+        assign_replicas(s);
+    configure_give_back(s);
     if (rc == 0 && s->n_busy == 0)
-        rc = settle_end(e, err);
+        rc = settle_end(s, err);
     if (rc == 0 && s->answers.failure < 0)
         rc = bats_error_set(err, s->answers.failure,
                             "no memory for a scheduling step");
-    e->wakeup = next_due(e).time;
+    s->wakeup = next_due(s).time;
     return rc;
 }
 
 /* Handles everything due before `limit`, or up to it if `inclusive`. */
-static int advance(struct bats_sched *e, bats_time limit, bool inclusive,
+static int advance(struct state *s, bats_time limit, bool inclusive,
                    struct bats_error *err)
 {
-    struct state *s = &e->state;
-    while (s->run.finish == BATS_FINISH_NOT_YET && e->wakeup != BATS_NEVER &&
-           (e->wakeup < limit || (e->wakeup == limit && inclusive))) {
-        struct next next = next_due(e);
-        e->wakeup = next.time;
-        if (e->wakeup > s->now)
-            state_pass(s, e->wakeup);
-        int rc = fall_due(e, next.what, next.id, err);
+    while (s->run.finish == BATS_FINISH_NOT_YET && s->wakeup != BATS_NEVER &&
+           (s->wakeup < limit || (s->wakeup == limit && inclusive))) {
+        struct next next = next_due(s);
+        s->wakeup = next.time;
+        if (s->wakeup > s->now)
+            state_pass(s, s->wakeup);
+        int rc = fall_due(s, next.what, next.id, err);
         if (rc == 0)
-            rc = settle(e, err);
+            rc = settle(s, err);
         if (rc < 0)
             return rc;
     }
@@ -426,9 +416,8 @@ static int check_event(const struct state *s, bats_time now,
                 : 0;
 }
 
-static void join(struct bats_sched *e, uint32_t machine, bats_time age)
+static void join(struct state *s, uint32_t machine, bats_time age)
 {
-    struct state *s = &e->state;
     if (!s->money.terms.waits)
         machine_join(s, machine);
     if (s->run.finish != BATS_FINISH_NOT_YET) {
@@ -440,38 +429,36 @@ static void join(struct bats_sched *e, uint32_t machine, bats_time age)
             job_begin(s, machine, age);
         return;
     }
-    start(e);
-    configure_joined(e, machine);
+    start(s);
+    configure_joined(s, machine);
 }
 
-static int bill(struct bats_sched *e, const struct bats_event *ev,
+static int bill(struct state *s, const struct bats_event *ev,
                 struct bats_error *err)
 {
-    struct state *s = &e->state;
     if (ev->machine == BATS_NO_MACHINE) {
         job_bill_other(s, ev->amount);
         return 0;
     }
     int rc = s->machines[ev->machine].state == MACHINE_ENDING
                  ? 0
-                 : outcome_of_loss(e, ev->machine, err);
+                 : outcome_of_loss(s, ev->machine, err);
     job_bill(s, ev->machine, ev->amount);
     if (s->run.finish == BATS_FINISH_NOT_YET && !s->run.draining)
-        configure_refill(e);
+        configure_refill(s);
     return rc;
 }
 
-static int add(struct bats_sched *e, const struct bats_event *ev,
+static int add(struct state *s, const struct bats_event *ev,
                struct bats_error *err)
 {
-    struct state *s = &e->state;
     needs_add(s, ev->task, ev->category, &ev->need);
     int rc = bats_bag_add(&s->bag, s->bag.position[ev->task], err);
     if (rc < 0)
         return rc;
     categories_add(s, ev->task);
     if (!s->run.draining)
-        configure_refill(e);
+        configure_refill(s);
     return 0;
 }
 
@@ -494,62 +481,61 @@ static void withdraw(struct state *s, struct bats_position task)
     }
 }
 
-static int happen(struct bats_sched *e, const struct bats_event *ev,
+static int happen(struct state *s, const struct bats_event *ev,
                   struct bats_error *err)
 {
     switch (ev->type) {
     case BATS_EVENT_JOINED:
-        join(e, ev->machine, ev->runtime);
+        join(s, ev->machine, ev->runtime);
         break;
     case BATS_EVENT_LOST:
-        return outcome_of_loss(e, ev->machine, err);
+        return outcome_of_loss(s, ev->machine, err);
     case BATS_EVENT_DONE:
     case BATS_EVENT_FAILED:
     case BATS_EVENT_PREEMPTED:
     case BATS_EVENT_YIELDED:
-        return outcome_of_execution(e, ev, err);
+        return outcome_of_execution(s, ev, err);
     case BATS_EVENT_NOTICE:
-        return outcome_of_notice(e, ev->machine, ev->runtime, err);
+        return outcome_of_notice(s, ev->machine, ev->runtime, err);
     case BATS_EVENT_CHOSEN:
-        return configure_choice(e, &ev->choice, err);
+        return configure_choice(s, &ev->choice, err);
     case BATS_EVENT_ENDS:
-        job_set_end(&e->state, ev->machine, ev->runtime);
+        job_set_end(s, ev->machine, ev->runtime);
         break;
     case BATS_EVENT_RETIRED:
-        return outcome_of_retirement(e, ev->machine, err);
+        return outcome_of_retirement(s, ev->machine, err);
     case BATS_EVENT_CLOSED:
-        job_close(&e->state, ev->machine);
+        job_close(s, ev->machine);
         break;
     case BATS_EVENT_BILLED:
-        return bill(e, ev, err);
+        return bill(s, ev, err);
     case BATS_EVENT_TICK:
         break;
     case BATS_EVENT_STOP:
     case BATS_EVENT_DRAIN:
-        state_stop(&e->state, ev->type == BATS_EVENT_STOP,
-                   BATS_FINISH_STOPPED);
+        state_stop(s, ev->type == BATS_EVENT_STOP, BATS_FINISH_STOPPED);
         break;
     case BATS_EVENT_HOLD:
-        e->state.run.on_hold = true;
+        s->run.on_hold = true;
         break;
     case BATS_EVENT_GO:
-        e->state.run.on_hold = false;
-        slots_rescan(&e->state); /* including slots that were refused a task */
-        configure_refill(e);     /* including machines that joined meanwhile */
+        s->run.on_hold = false;
+        slots_rescan(s);     /* including slots that were refused a task */
+        configure_refill(s); /* including machines that joined meanwhile */
         break;
     case BATS_EVENT_KILLED:
-        state_kill(&e->state);
+        state_kill(s);
         break;
     case BATS_EVENT_ADDED:
-        return add(e, ev, err);
+        return add(s, ev, err);
     case BATS_EVENT_WITHDRAWN:
-        withdraw(&e->state, e->state.bag.position[ev->task]);
+        withdraw(s, s->bag.position[ev->task]);
         break;
     case BATS_EVENT_SHUT:
-        e->state.run.is_open = false;
+        s->run.is_open = false;
         break;
     case BATS_EVENT_FOUND:
-        assign_found(e, e->state.machines[ev->machine].first_slot + ev->slot,
+        assign_found(s, s->machines[ev->machine].first_slot + ev->slot,
                      ev->task);
         break;
     }
@@ -559,15 +545,16 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
 int bats_sched_handle(struct bats_sched *e, bats_time now,
                       const struct bats_event *ev, struct bats_error *err)
 {
-    int rc = check_event(&e->state, now, ev, err);
+    struct state *s = &e->state;
+    int rc = check_event(s, now, ev, err);
     if (rc == 0)
-        tasks_tell_skipped(&e->state); /* those skipped from the start */
+        tasks_tell_skipped(s); /* those skipped from the start */
     /* A result that arrives exactly when a window ends counts first. */
     if (rc == 0)
-        rc = advance(e, now, ev->type == BATS_EVENT_TICK, err);
+        rc = advance(s, now, ev->type == BATS_EVENT_TICK, err);
     if (rc == 0)
-        rc = happen(e, ev, err);
-    return rc < 0 || ev->type == BATS_EVENT_KILLED ? rc : settle(e, err);
+        rc = happen(s, ev, err);
+    return rc < 0 || ev->type == BATS_EVENT_KILLED ? rc : settle(s, err);
 }
 
 bool bats_sched_next(struct bats_sched *e, struct bats_command *command)
@@ -593,12 +580,13 @@ bool bats_sched_next_idle(struct bats_sched *e, struct bats_idle_machine *idle)
 struct bats_reservation bats_sched_reservation(const struct bats_sched *e)
 {
     struct bats_reservation r = {.machine = UINT32_MAX};
-    if (e->order->reservation)
-        e->order->reservation(e->own.order, &e->state, &r);
+    if (e->state.order->reservation)
+        e->state.order->reservation(e->state.own.order, &e->state, &r);
     return r;
 }
 
 bats_time bats_sched_wakeup(const struct bats_sched *e)
 {
-    return e->state.run.finish == BATS_FINISH_NOT_YET ? e->wakeup : BATS_NEVER;
+    return e->state.run.finish == BATS_FINISH_NOT_YET ? e->state.wakeup
+                                                      : BATS_NEVER;
 }

@@ -294,7 +294,7 @@ enum bats_execution_state bats_sched_execution(const struct bats_sched *e,
 void bats_sched_sampled(const struct bats_sched *e,
                         struct bats_sched_sampled *sampled)
 {
-    sampling_report(e->own.sampling, sampled);
+    sampling_report(e->state.own.sampling, sampled);
 }
 
 int bats_sched_estimator(struct bats_sched *e,
@@ -302,7 +302,8 @@ int bats_sched_estimator(struct bats_sched *e,
                          struct bats_error *err)
 {
     forecast_look(&e->state);
-    return sampling_estimator(e->own.sampling, &e->state, estimator, err);
+    return sampling_estimator(e->state.own.sampling, &e->state, estimator,
+                              err);
 }
 
 double bats_sched_room(const struct bats_sched *e, size_t cluster)
@@ -323,6 +324,74 @@ void bats_sched_check(const struct bats_sched *e)
     state_check(&e->state);
 }
 
+/* Inserts `one` into the list of the n longest tasks, at most max. */
+static size_t insert(struct bats_running *list, size_t n, size_t max,
+                     struct bats_running one)
+{
+    if (n == max && list[max - 1].since <= one.since)
+        return n;
+    size_t at = n < max ? n : max - 1;
+    for (; at > 0 && list[at - 1].since > one.since; at--)
+        list[at] = list[at - 1];
+    list[at] = one;
+    return n < max ? n + 1 : n;
+}
+
+size_t bats_sched_longest(const struct bats_sched *e,
+                          struct bats_running *list, size_t max)
+{
+    const struct state *s = &e->state;
+    size_t n = 0;
+    for (uint32_t i = 0; max > 0 && i < s->n_slots; i++) {
+        const struct slot *slot = &s->slots[i];
+        if (slot->n_tasks == 0)
+            continue;
+        n = insert(list, n, max,
+                   (struct bats_running){
+                       .task = s->bag.index[slot->head.i],
+                       .machine = slot->machine,
+                       .since = slot->started,
+                       .is_replica = slot->is_replica,
+                   });
+    }
+    return n;
+}
+
+void bats_sched_turns(const struct bats_sched *e, size_t cluster,
+                      struct bats_turns *turns)
+{
+    const struct state *s = &e->state;
+    *turns = (struct bats_turns){.at = BATS_NEVER};
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        const struct machine *m = &s->machines[i];
+        if (m->cluster != cluster || !machine_is_held(m))
+            continue;
+        turns->busy += m->n_busy;
+        turns->slots += m->n_slots;
+        if (m->paid_end < turns->at)
+            turns->at = m->paid_end;
+    }
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        const struct machine *m = &s->machines[i];
+        if (m->cluster != cluster || !machine_is_held(m) ||
+            m->paid_end - turns->at > s->run.window / 60)
+            continue;
+        turns->ending++;
+        turns->parked += m->state == MACHINE_LEAVING || m->marked;
+    }
+}
+
+bool bats_sched_strategy(const struct bats_sched *e,
+                         struct bats_sched_strategy *strategy)
+{
+    if (!e->state.tail->strategy)
+        return false;
+    e->state.tail->strategy(e->state.own.tail, strategy);
+    return true;
+}
+
+/* ---- names ---- */
+
 const char *bats_reason_name(enum bats_reason reason)
 {
     static const char *const names[] = {
@@ -335,15 +404,6 @@ const char *bats_reason_name(enum bats_reason reason)
         [BATS_REASON_PLANNED] = "planned again",
         [BATS_REASON_LATE] = "late"};
     return names[reason];
-}
-
-bool bats_sched_strategy(const struct bats_sched *e,
-                         struct bats_sched_strategy *strategy)
-{
-    if (!e->tail->strategy)
-        return false;
-    e->tail->strategy(e->own.tail, strategy);
-    return true;
 }
 
 const char *bats_idle_name(enum bats_idle reason)

@@ -337,7 +337,10 @@ int state_init(struct state *s, const struct bats_sched_options *o,
                const struct lease_kind *lease, bool gives_up,
                struct bats_error *err)
 {
-    *s = (struct state){.known = {.tops_up = o->earlier.tops_up},
+    *s = (struct state){.policy = s->policy,
+                        .tail = s->tail,
+                        .order = s->order,
+                        .known = {.tops_up = o->earlier.tops_up},
                         .money = {.terms = lease->terms,
                                   .lease = lease,
                                   .earlier_charged = o->earlier.charged},

@@ -38,6 +38,8 @@
 
 struct books;      /* books.h */
 struct lease_kind; /* leases.h */
+struct tail;       /* tail/tail.h */
+struct order;      /* order/order.h */
 
 /* Knowledge of task runtimes. */
 struct knowledge {
@@ -147,6 +149,19 @@ struct answers {
 /* The world's members are direct members of the state: nearly every line of
  * the engine uses its clock, machines, slots or tasks. */
 struct state {
+    /* Who is asked for decisions, and the memory of each. For the engine
+     * itself: neither the state nor an advisor asks them. */
+    const struct bats_policy *policy;
+    const struct tail *tail;
+    const struct order *order;
+    struct {
+        void *policy, *sampling, *tail, *failure, *order;
+    } own;
+    bats_time wakeup; /* next due time, as of the last step */
+    bool started;     /* the start's configuration was chosen */
+    bool may_offer;   /* the user may still be asked to choose a schedule in a
+                         plain run */
+
     struct knowledge known;
     struct money money;
     struct run run;
