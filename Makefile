@@ -65,7 +65,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	$(addprefix money/, \
 	jobs.c kinds.c moves.c second.c use.c window.c) \
 	$(addprefix state/, \
-	answers.c bag.c belief.c books.c categories.c chains.c check.c durations.c \
+	answers.c bag.c belief.c books.c categories.c chains.c durations.c \
 	executions.c graph.c ledger.c machines.c needs.c payment.c purses.c \
 	slots.c stakes.c state.c tasks.c) \
 	tail/list.c tail/replicas.c $(addprefix tail/papers/, \
@@ -359,7 +359,8 @@ $(CORE_BENCH) $(PEERS): $(B)/bench/%: $(B)/obj/benchmarks/%.o $(REST) $(LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) \
 		$(filter %.a,$^) $(PEER_LIBS) $(LIBS)
 
-$(B)/tests/%: $(B)/obj/tests/unit/%.o $(REST) $(LIB)
+$(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/helpers/check.o \
+		$(REST) $(LIB)
 	$(say) LINK $@
 	@mkdir -p $(@D)
 	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ \

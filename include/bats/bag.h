@@ -67,21 +67,20 @@ static inline bool bats_same_position(struct bats_position a,
 
 /* Pending tasks that are drawn together. */
 struct bats_bag_group {
-    struct bats_position *order; /* n_ready of them */
+    struct bats_position *order; /* n_ready of them; the last is drawn next.
+                                    With a graph a heap: the first is drawn
+                                    next */
     uint32_t n_ready;
-    uint32_t below, room; /* in an open bag: places before `order`, and in
-                             total */
+    uint32_t below, room; /* places before `order`, for tasks added later, and
+                             in total */
 };
 
 struct bats_bag {
     uint32_t n;
     uint32_t count[BATS_TASK_STATES]; /* tasks in each state */
     uint8_t *state;                   /* by position */
-    struct bats_position *order; /* pending tasks; the last is drawn next. With
-                                    a graph a heap: the first is drawn next */
-    uint32_t below;  /* places before `order` for tasks added later */
-    uint32_t *index; /* by position */
-    struct bats_position *position; /* by index */
+    uint32_t *index;                  /* by position */
+    struct bats_position *position;   /* by index */
     /* 0 without a graph: */
     const struct bats_graph *graph;
     uint32_t *missing;       /* by node: parents it still waits for */
@@ -90,10 +89,8 @@ struct bats_bag {
     uint32_t n_released;     /* tasks that were BLOCKED and became ready */
     uint32_t *skipped;       /* SKIPPED tasks, by index, oldest first */
     const int64_t *priority; /* by index; NULL: all are equal */
-    /* With groups, each has a part of `order`, or in an open bag its own
-     * memory: */
-    const uint16_t *group; /* by index; NULL: no groups */
-    uint32_t n_groups;
+    const uint16_t *group;   /* by index; NULL: all tasks are in group 0 */
+    uint32_t n_groups;       /* at least 1 */
     struct bats_bag_group *groups;
 };
 
@@ -210,8 +207,8 @@ uint32_t bats_bag_find(const struct bats_bag *bag, uint32_t behind);
 static inline struct bats_position bats_bag_peek(const struct bats_bag *bag,
                                                  uint32_t behind)
 {
-    return bag->order[bag->graph ? bats_bag_find(bag, behind)
-                                 : bats_bag_ready(bag) - 1 - behind];
+    return bag->groups[0].order[bag->graph ? bats_bag_find(bag, behind)
+                                           : bats_bag_ready(bag) - 1 - behind];
 }
 
 /* Draws the task that bats_bag_peek shows: it becomes ASSIGNED. O(behind). */
@@ -242,8 +239,5 @@ void bats_bag_skip(struct bats_bag *bag, struct bats_position task);
  * it alone become PENDING or SKIPPED. */
 void bats_bag_finish(struct bats_bag *bag, struct bats_position task,
                      enum bats_task_state state);
-
-/* Asserts the invariant. */
-void bats_bag_check(const struct bats_bag *bag);
 
 #endif

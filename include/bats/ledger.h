@@ -94,7 +94,4 @@ void bats_ledger_grant(struct bats_ledger *ledger);
 bats_money bats_ledger_take_cushion(struct bats_ledger *ledger,
                                     bats_money amount);
 
-/* Asserts the invariant. */
-void bats_ledger_check(const struct bats_ledger *ledger);
-
 #endif

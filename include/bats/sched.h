@@ -19,7 +19,7 @@
  * and the others are told to stop; their answers only end these executions. An
  * execution that ends otherwise does not end the task while others are left.
  *
- * Invariants (bats_sched_check):
+ * Invariants:
  *   - charged + held <= budget at every instant, also for each workflow
  *     (purse.h);
  *   - charged = sum over machines of windows entered x charge; or the
@@ -376,8 +376,5 @@ bool bats_sched_runs_once(const struct bats_sched *s, uint32_t task);
 
 /* The next time at which the engine wants a tick; BATS_NEVER if none. */
 bats_time bats_sched_wakeup(const struct bats_sched *s);
-
-/* Asserts every invariant listed above (debug builds and tests; slow). */
-void bats_sched_check(const struct bats_sched *s);
 
 #endif

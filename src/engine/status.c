@@ -319,11 +319,6 @@ const struct bats_decision *bats_sched_decisions(const struct bats_sched *e,
     return e->state.answers.decisions;
 }
 
-void bats_sched_check(const struct bats_sched *e)
-{
-    state_check(&e->state);
-}
-
 /* Inserts `one` into the list of the n longest tasks, at most max. */
 static size_t insert(struct bats_running *list, size_t n, size_t max,
                      struct bats_running one)

@@ -29,7 +29,7 @@ static void on_event(void *context, bats_time now,
 static void after(void *context, const struct bats_sched *s)
 {
     struct bats_sched_status status;
-    bats_sched_check(s);
+    check_sched(s);
     bats_sched_status(s, &status);
     idle = 0;
     for (uint32_t i = 0; i < SLOTS && status.pending > 0; i++)

@@ -19,7 +19,7 @@ TEST(every_task_is_drawn_once_in_a_seeded_order)
             assert_int_equal(seen[order[k][i]]++, 0);
         }
         assert_int_equal(bag.count[BATS_TASK_PENDING], 0);
-        bats_bag_check(&bag);
+        check_bag(&bag);
         bats_bag_release(&bag);
     }
     assert_memory_equal(order[0], order[1], sizeof order[0]);
@@ -56,11 +56,11 @@ TEST(task_put_back_is_drawn_next)
     bats_bag_draw(&bag, 0);
     bats_bag_cancel(&bag, first);
     bats_bag_put_back(&bag, first);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     assert_int_equal(bats_bag_draw(&bag, 0).i, first.i);
     bats_bag_finish(&bag, first, BATS_TASK_FAILED);
     assert_int_equal(bag.count[BATS_TASK_FAILED], 1);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     bats_bag_release(&bag);
 }
 
@@ -75,17 +75,17 @@ TEST(resumed_bag_keeps_the_order_of_the_rest)
     earlier[bag.index[order[0].i]] = BATS_TASK_DONE;
     earlier[bag.index[order[7].i]] = BATS_TASK_FAILED;
     bats_bag_resume(&bag, earlier);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     assert_int_equal(bag.count[BATS_TASK_PENDING], N - 2);
     assert_int_equal(bats_bag_draw(&bag, 2).i, order[3].i);
     assert_int_equal(bats_bag_draw(&bag, 0).i, order[1].i);
     assert_int_equal(bats_bag_draw(&bag, 0).i, order[2].i);
     assert_int_equal(bats_bag_draw(&bag, 0).i, order[4].i);
     bats_bag_put_aside(&bag, order[3]);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     bats_bag_put_back(&bag, order[3]);
     assert_int_equal(bats_bag_draw(&bag, 0).i, order[3].i);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     bats_bag_release(&bag);
 }
 
@@ -97,7 +97,7 @@ TEST(order_may_be_given)
     assert_int_equal(bats_bag_init(&bag, 4, 3, NULL), 0);
     bats_bag_keep_order(&bag, given);
     bats_bag_resume(&bag, earlier);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 2);
     assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 3);
     assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 1);
@@ -116,19 +116,19 @@ TEST(tasks_that_are_added_come_after_all_others)
     assert_int_equal(bats_bag_left(&bag), 1);
     assert_int_equal(bats_bag_add(&bag, bag.position[2], NULL), 0);
     assert_int_equal(bats_bag_add(&bag, bag.position[3], NULL), 0);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     struct bats_position first = bats_bag_draw(&bag, 0);
     assert_int_equal(bag.index[first.i], 0);
     assert_int_equal(bats_bag_add(&bag, bag.position[4], NULL), 0);
     bats_bag_withdraw(&bag, bag.position[3]);
     bats_bag_put_back(&bag, first);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 0);
     assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 2);
     assert_int_equal(bag.index[bats_bag_draw(&bag, 0).i], 4);
     assert_int_equal(bag.count[BATS_TASK_SKIPPED], 1);
     assert_int_equal(bag.skipped[0], 3);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     bats_bag_release(&bag);
 }
 

@@ -19,18 +19,18 @@ static struct bats_sched *create_on(const struct bats_graph *graph, bool kinds,
     static const struct bats_cluster clusters[] = {
         {.name = "c", .charge = BATS_UNIT, .max = 4},
         {.name = "d", .charge = BATS_UNIT, .max = 4}};
-    struct bats_sched_options o = {
-        .policy = &bats_policy_rr,
-        .n_tasks = TASKS,
-        .graph = graph,
-        .category = kinds ? category : NULL,
-        .n_categories = kinds ? 2 : 0,
-        .clusters = clusters,
-        .n_clusters = machines[n_machines - 1].cluster + 1,
-        .machines = machines,
-        .n_machines = n_machines,
-        .window = 1000 * BATS_HOUR,
-        .budget = BATS_UNLIMITED};
+    struct bats_sched_options o = {.policy = &bats_policy_rr,
+                                   .n_tasks = TASKS,
+                                   .graph = graph,
+                                   .category = kinds ? category : NULL,
+                                   .n_categories = kinds ? 2 : 0,
+                                   .clusters = clusters,
+                                   .n_clusters =
+                                       machines[n_machines - 1].cluster + 1,
+                                   .machines = machines,
+                                   .n_machines = n_machines,
+                                   .window = 1000 * BATS_HOUR,
+                                   .budget = BATS_UNLIMITED};
     struct bats_sched *s;
     assert_ok(bats_sched_create(&o, &s, &err));
     return s;
@@ -52,7 +52,7 @@ static uint32_t tell(struct bats_sched *s, struct bats_event event)
     struct bats_command c;
     uint32_t task = BATS_NO_TASK;
     assert_ok(bats_sched_handle(s, now, &event, &err));
-    bats_sched_check(s);
+    check_sched(s);
     while (bats_sched_next(s, &c))
         if (c.type == BATS_COMMAND_RUN && c.machine == 0)
             task = c.task;
@@ -142,8 +142,8 @@ TEST(forecast_of_a_large_graph_counts_the_tasks_of_its_chain)
     for (uint32_t i = 1; i < 4; i++)
         tell(s, (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
     now += BATS_MINUTE;
-    tell(s, (struct bats_event){.type = BATS_EVENT_DONE,
-                                .runtime = BATS_MINUTE});
+    tell(s,
+         (struct bats_event){.type = BATS_EVENT_DONE, .runtime = BATS_MINUTE});
     bats_sched_status(s, &status); /* by their number, on 4 machines: 75 */
     assert_int_equal(status.estimated_end, now + (MANY - 1) * BATS_MINUTE);
     assert_int_equal(status.longest_chain, (MANY - 1) * BATS_MINUTE);
@@ -184,7 +184,7 @@ static void tell_both(struct bats_sched *s, struct bats_event event,
 {
     struct bats_command c;
     assert_ok(bats_sched_handle(s, now, &event, &err));
-    bats_sched_check(s);
+    check_sched(s);
     while (bats_sched_next(s, &c))
         if (c.type == BATS_COMMAND_RUN)
             runs[c.machine] = c.task;
@@ -207,13 +207,13 @@ static void begin_on_both(bats_time slow, uint32_t *runs)
     runs[0] = runs[1] = BATS_NO_TASK;
     now = slow;
     for (uint32_t i = 2; i-- > 0;)
-        tell_both(s,
-                  (struct bats_event){.type = BATS_EVENT_DONE,
-                                      .machine = i,
-                                      .task = first[i],
-                                      .runtime =
-                                          i == 0 ? slow : 2 * BATS_HOUR},
-                  runs);
+        tell_both(
+            s,
+            (struct bats_event){.type = BATS_EVENT_DONE,
+                                .machine = i,
+                                .task = first[i],
+                                .runtime = i == 0 ? slow : 2 * BATS_HOUR},
+            runs);
     /* Task 2 goes on there for an hour, and 4 and 5 follow. */
     now += BATS_HOUR;
     tell_both(s, (struct bats_event){.type = BATS_EVENT_TICK}, runs);

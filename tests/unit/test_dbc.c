@@ -99,7 +99,7 @@ static void count(void *context, bats_time now, const struct bats_event *e)
 static void check_invariants(void *context, const struct bats_sched *s)
 {
     (void)context;
-    bats_sched_check(s);
+    check_sched(s);
 }
 
 static void play(struct run *r)

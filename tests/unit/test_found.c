@@ -20,7 +20,7 @@ static int handle(enum bats_event_type type, uint32_t machine, uint32_t task)
         .type = type, .machine = machine, .task = task, .runtime = 7};
     struct bats_command c;
     int rc = bats_sched_handle(p->s, 0, &event, &err);
-    bats_sched_check(p->s);
+    check_sched(p->s);
     while (bats_sched_next(p->s, &c)) {
         p->begun[c.task] += c.type == BATS_COMMAND_RUN;
         p->cancelled[c.task] += c.type == BATS_COMMAND_CANCEL;

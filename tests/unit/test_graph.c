@@ -159,7 +159,7 @@ static struct bats_bag connected(uint32_t n, const struct bats_graph *g,
     struct bats_bag bag;
     assert_int_equal(bats_bag_init(&bag, n, 7, NULL), 0);
     assert_int_equal(bats_bag_connect(&bag, g, priority, NULL), 0);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     return bag;
 }
 
@@ -167,7 +167,7 @@ static void end(struct bats_bag *bag, enum bats_task_state how)
 {
     struct bats_position task = bats_bag_draw(bag, 0);
     bats_bag_finish(bag, task, how);
-    bats_bag_check(bag);
+    check_bag(bag);
 }
 
 TEST(task_is_ready_when_all_its_parents_are_done)
@@ -223,7 +223,7 @@ TEST(earlier_sessions_let_start_and_skip)
     assert_int_equal(bats_bag_init(&bag, 6, 1, NULL), 0);
     bats_bag_resume(&bag, earlier);
     assert_int_equal(bats_bag_connect(&bag, &g, NULL, NULL), 0);
-    bats_bag_check(&bag);
+    check_bag(&bag);
     assert_int_equal(bats_bag_ready(&bag), 1);
     assert_int_equal(bag.index[bats_bag_peek(&bag, 0).i], 1);
     assert_int_equal(bag.count[BATS_TASK_SKIPPED], 2);
@@ -289,7 +289,7 @@ TEST(draws_follow_priority_then_position)
                 bats_bag_put_back(&bag, drawn);
             else
                 bats_bag_finish(&bag, drawn, BATS_TASK_DONE);
-            bats_bag_check(&bag);
+            check_bag(&bag);
         }
         bats_bag_release(&bag);
     }

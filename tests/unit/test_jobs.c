@@ -514,7 +514,7 @@ static uint32_t answers_at(bats_time now, struct bats_sched *s,
     struct bats_command c;
     uint32_t n = 0;
     assert_ok(bats_sched_handle(s, now, &event, &err));
-    bats_sched_check(s);
+    check_sched(s);
     while (bats_sched_next(s, &c))
         n += c.type == type;
     return n;

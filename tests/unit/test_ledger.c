@@ -13,7 +13,7 @@ TEST(ledger_never_charges_beyond_budget)
     assert_int_equal(l.charged, 4);
     assert_int_equal(l.held, 5);
     assert_true(bats_ledger_charge(&l, 1));
-    bats_ledger_check(&l);
+    check_ledger(&l);
 }
 
 TEST(held_money_is_charged_or_given_up)
@@ -120,7 +120,7 @@ TEST(the_cushion_pays_what_the_schedule_does_not)
     assert_int_equal(bats_ledger_take_cushion(&l, 1), 1);
     assert_false(bats_ledger_charge(&l, 1));
     assert_int_equal(l.spent, 3);
-    bats_ledger_check(&l);
+    check_ledger(&l);
 }
 
 TEST_MAIN(NULL, NULL)

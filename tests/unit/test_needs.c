@@ -420,7 +420,7 @@ static void check_cores(const struct play *p, uint32_t n_nodes)
             used[i / CORES] += p->needs[p->category[p->slot[i].task]].cores;
     for (uint32_t i = 0; i < n_nodes; i++)
         assert_true(used[i] <= CORES);
-    bats_sched_check(p->sched);
+    check_sched(p->sched);
 }
 
 /* Kinds come out of their order, tasks end and are withdrawn in between. */

@@ -14,7 +14,7 @@ struct outcome {
 static void check(void *context, const struct bats_sched *s)
 {
     (void)context;
-    bats_sched_check(s);
+    check_sched(s);
 }
 
 /* Four machines at 1 an hour, and four that are three times as fast for 2;
@@ -23,7 +23,8 @@ static struct outcome play(const struct bats_policy *policy,
                            enum bats_tail tail)
 {
     static const struct bats_cluster clusters[2] = {
-        {.name = "slow", .charge = BATS_UNIT, .max = 4}, {.name = "fast", .charge = 2 * BATS_UNIT, .max = 4}};
+        {.name = "slow", .charge = BATS_UNIT, .max = 4},
+        {.name = "fast", .charge = 2 * BATS_UNIT, .max = 4}};
     static const double speed[2] = {1, 3};
     struct bats_machine_spec machines[8];
     bats_time work[TASKS];

@@ -134,7 +134,7 @@ static bool answers(struct bats_sched *s, bats_time now,
     struct bats_command c;
     bool found = false;
     assert_ok(bats_sched_handle(s, now, event, &err));
-    bats_sched_check(s);
+    check_sched(s);
     while (bats_sched_next(s, &c))
         found |= c.type == type;
     return found;

@@ -17,7 +17,7 @@ static int handle(struct bats_event event)
 {
     struct bats_command c;
     int rc = bats_sched_handle(p->s, 0, &event, &err);
-    bats_sched_check(p->s);
+    check_sched(p->s);
     while (bats_sched_next(p->s, &c))
         if (c.type == BATS_COMMAND_RUN) {
             p->first = p->begun[0] + p->begun[1] == 0 ? c.task : p->first;

@@ -157,7 +157,7 @@ static void note_first_loss(void *context, const struct bats_sched *s)
     bats_time *when = context;
     struct bats_cluster_status c;
     struct bats_sched_status st;
-    bats_sched_check(s);
+    check_sched(s);
     bats_sched_status(s, &st);
     bats_sched_cluster_status(s, 0, &c);
     if (st.now > 10 * BATS_MINUTE && c.machines_now < 4 && *when == 0)
@@ -300,7 +300,7 @@ TEST(stop_cancels_and_drain_waits)
                                     .runtime = 2};
             assert_ok(bats_sched_handle(s, 2, &ev, &err));
         }
-        bats_sched_check(s);
+        check_sched(s);
         while (bats_sched_next(s, &c))
             assert_int_not_equal(c.type, BATS_COMMAND_RUN);
         assert_int_equal(c.type, BATS_NOTICE_FINISHED);
@@ -377,7 +377,7 @@ static int given_ahead(uint32_t n_tasks, bats_time prefetch)
     int given = 0;
     while (bats_sched_next(s, &c))
         given += c.type == BATS_COMMAND_RUN && c.machine == 0;
-    bats_sched_check(s);
+    check_sched(s);
     bats_sched_destroy(s);
     return given;
 }

@@ -82,7 +82,7 @@ static uint64_t play(const struct bats_policy *policy, bool mixed,
                                      .task = task,
                                      .runtime = 1 + i / 400 + place % 7});
     }
-    bats_sched_check(w->sched);
+    check_sched(w->sched);
     print_message("# replicas %llu\n", (unsigned long long)w->replicas);
     uint64_t digest = w->digest;
     bats_sched_destroy(w->sched);

@@ -239,7 +239,7 @@ TEST(task_that_yields_runs_again_and_has_not_failed)
     assert_int_equal(runs, 2);
     assert_int_equal(st.running, 1);
     assert_int_equal(st.failed, 0);
-    bats_sched_check(s);
+    check_sched(s);
     bats_sched_destroy(s);
 }
 

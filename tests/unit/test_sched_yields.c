@@ -25,7 +25,7 @@ struct play {
 static void obey(struct play *p)
 {
     struct bats_command c;
-    bats_sched_check(p->s);
+    check_sched(p->s);
     while (bats_sched_next(p->s, &c)) {
         if (c.type == BATS_COMMAND_RUN) {
             uint32_t n = p->of_task[c.task]++;
@@ -60,7 +60,8 @@ static void end_on(struct play *p, uint32_t machine)
 /* Until the run is over, or an hour has gone by. */
 static void play(struct play *p, struct bats_sched_options o)
 {
-    static const struct bats_cluster cluster = {.name = "c", .charge = BATS_UNIT, .max = 2};
+    static const struct bats_cluster cluster = {
+        .name = "c", .charge = BATS_UNIT, .max = 2};
     static const struct bats_machine_spec machines[] = {{0, 1}, {0, 1}};
     o.policy = &bats_policy_rr;
     o.n_tasks = o.n_machines = 2;

@@ -124,7 +124,7 @@ static void look(void *context, const struct bats_sched *sched)
     if (++l->events > EVENTS)
         fail_msg("%u does not end: %s", l->scenario, path);
     if (l->scenario % 100 == 0)
-        bats_sched_check(sched);
+        check_sched(sched);
 }
 
 struct totals {

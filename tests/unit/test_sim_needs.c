@@ -107,7 +107,7 @@ static void look(void *context, const struct bats_sched *sched)
     struct look *l = context;
     if (++l->events > EVENTS)
         fail_msg("%u, %s does not end: %s", l->scenario, l->policy, path);
-    bats_sched_check(sched);
+    check_sched(sched);
 }
 
 struct totals {

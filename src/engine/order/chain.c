@@ -133,7 +133,7 @@ static struct bats_position next(void *self, const struct state *s,
         return BATS_NO_POSITION;
     look(o, s, machine);
     for (uint32_t behind = 0; behind < most; behind++) {
-        task = s->bag.order[bats_bag_walk(&s->bag, &walk)];
+        task = s->bag.groups[0].order[bats_bag_walk(&s->bag, &walk)];
         if (goes_elsewhere(o, s, task, cluster))
             continue;
         if (s->tasks[task.i].avoid != machine)

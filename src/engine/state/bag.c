@@ -7,24 +7,40 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
+/* Frees the groups and the arrays of tasks in them. */
+static void free_groups(struct bats_bag_group *groups, uint32_t n)
+{
+    for (uint32_t g = 0; g < n; g++)
+        if (groups[g].order)
+            free(groups[g].order - groups[g].below);
+    free(groups);
+}
+
 int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
                   struct bats_error *err)
 {
-    *bag = (struct bats_bag){.n = n};
+    struct bats_position *order = malloc(n * sizeof *order);
+    *bag = (struct bats_bag){.n = n, .n_groups = 1};
     bag->count[BATS_TASK_PENDING] = n;
     bag->state = calloc(n, sizeof *bag->state);
-    bag->order = malloc(n * sizeof *bag->order);
+    bag->groups = malloc(sizeof *bag->groups);
     bag->index = malloc(n * sizeof *bag->index);
     bag->position = malloc(n * sizeof *bag->position);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!bag->state || !bag->order || !bag->index || !bag->position || !rng) {
+    if (bag->groups)
+        bag->groups[0] =
+            (struct bats_bag_group){.order = order, .n_ready = n, .room = n};
+    if (!order || !bag->state || !bag->groups || !bag->index ||
+        !bag->position || !rng) {
+        if (!bag->groups)
+            free(order);
         gsl_rng_free(rng);
         bats_bag_release(bag);
         return bats_no_memory(err);
     }
     for (uint32_t i = 0; i < n; i++) {
         bag->index[i] = i;
-        bag->order[i].i = i;
+        order[i].i = i;
     }
     gsl_rng_set(rng, (unsigned long)seed);
     gsl_ran_shuffle(rng, bag->index, n, sizeof *bag->index);
@@ -46,16 +62,12 @@ void bats_bag_keep_order(struct bats_bag *bag, const uint32_t *order)
 void bats_bag_release(struct bats_bag *bag)
 {
     free(bag->state);
-    free(bag->order ? bag->order - bag->below : NULL);
     free(bag->index);
     free(bag->position);
     free(bag->missing);
     free(bag->ended);
     free(bag->skipped);
-    for (uint32_t g = 0; g < bag->n_groups; g++)
-        if (bag->groups[g].room > 0)
-            free(bag->groups[g].order - bag->groups[g].below);
-    free(bag->groups);
+    free_groups(bag->groups, bag->groups ? bag->n_groups : 0);
     *bag = (struct bats_bag){0};
 }
 
@@ -69,62 +81,46 @@ static void move(struct bats_bag *bag, struct bats_position task,
 
 /* ---- groups ---- */
 
-/* Pending tasks drawn together: all, or those of a group. */
-struct part {
-    struct bats_position *order;
-    uint32_t n;
-};
-
-static inline struct part part_of(const struct bats_bag *bag,
-                                  struct bats_position task)
+/* Number of the task's group. */
+static inline uint32_t number_of(const struct bats_bag *bag,
+                                 struct bats_position task)
 {
-    if (!bag->group)
-        return (struct part){bag->order, bats_bag_ready(bag)};
-    const struct bats_bag_group *of =
-        &bag->groups[bag->group[bag->index[task.i]]];
-    return (struct part){of->order, of->n_ready};
+    return bag->group ? bag->group[bag->index[task.i]] : 0;
 }
 
-/* Adds `more` (1 or -1) to the pending tasks of the task's group. */
-static inline void count_ready(struct bats_bag *bag, struct bats_position task,
-                               uint32_t more)
+static inline struct bats_bag_group *group_of(const struct bats_bag *bag,
+                                              struct bats_position task)
 {
-    if (bag->group)
-        bag->groups[bag->group[bag->index[task.i]]].n_ready += more;
+    return &bag->groups[number_of(bag, task)];
 }
 
 int bats_bag_divide(struct bats_bag *bag, const uint16_t *group, uint32_t n,
                     const uint16_t *next, struct bats_error *err)
 {
-    uint32_t n_pending = bats_bag_ready(bag);
-    size_t sum = 0;
-    size_t *members = calloc(n, sizeof *members);
-    bag->groups = calloc(n, sizeof *bag->groups);
-    if (!members || !bag->groups) {
-        free(members);
-        return bats_no_memory(err);
-    }
-    for (uint32_t i = 0; i < bag->n; i++) {
-        members[group[i]]++;
+    struct bats_bag_group *groups = calloc(n, sizeof *groups);
+    const struct bats_bag_group *all = &bag->groups[0];
+    for (uint32_t i = 0; groups && i < bag->n; i++) {
+        groups[group[i]].room++;
         for (uint32_t g = group[i]; next && next[g] != g; g = next[g])
-            members[next[g]]++;
+            groups[next[g]].room++;
     }
-    for (uint32_t g = 0; g < n; g++)
-        sum += members[g];
-    struct bats_position *order = malloc(sum * sizeof *order);
-    struct bats_position *at = order;
-    for (uint32_t g = 0; order && g < n; at += members[g++])
-        bag->groups[g].order = at;
-    free(members);
-    if (!order)
+    for (uint32_t g = 0; groups && g < n; g++) {
+        groups[g].order =
+            malloc((groups[g].room + (size_t)1) * sizeof *groups[g].order);
+        if (!groups[g].order) {
+            free_groups(groups, n);
+            groups = NULL;
+        }
+    }
+    if (!groups)
         return bats_no_memory(err);
-    for (uint32_t i = 0; i < n_pending; i++) {
+    for (uint32_t i = 0; i < all->n_ready; i++) {
         struct bats_bag_group *of =
-            &bag->groups[group[bag->index[bag->order[i].i]]];
-        of->order[of->n_ready++] = bag->order[i];
+            &groups[group[bag->index[all->order[i].i]]];
+        of->order[of->n_ready++] = all->order[i];
     }
-    free(bag->order);
-    bag->order = order;
+    free_groups(bag->groups, 1);
+    bag->groups = groups;
     bag->group = group;
     bag->n_groups = n;
     return 0;
@@ -132,7 +128,8 @@ int bats_bag_divide(struct bats_bag *bag, const uint16_t *group, uint32_t n,
 
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
 {
-    uint32_t kept = 0;
+    struct bats_bag_group *all = &bag->groups[0];
+    all->n_ready = 0;
     for (uint32_t i = 0; i < bag->n; i++) {
         const struct bats_position task = {i};
         uint8_t now = state[bag->index[i]];
@@ -140,7 +137,7 @@ void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
             now == BATS_TASK_LEFT_OUT)
             move(bag, task, (enum bats_task_state)now);
         else
-            bag->order[kept++] = task;
+            all->order[all->n_ready++] = task;
     }
 }
 
@@ -158,35 +155,25 @@ static int make_room(struct bats_bag_group *of, struct bats_error *err)
         return bats_no_memory(err);
     if (of->n_ready > 0)
         memcpy(order + more, of->order, of->n_ready * sizeof *order);
-    if (of->room > 0)
-        free(of->order);
+    free(of->order);
     of->order = order + more;
     of->below = more;
     of->room = room;
     return 0;
 }
 
-/* Gives each group memory of its own. */
-static int open_groups(struct bats_bag *bag, struct bats_error *err)
+int bats_bag_open(struct bats_bag *bag, struct bats_error *err)
 {
-    for (uint32_t g = 0; g < bag->n_groups; g++) {
-        uint32_t n = bag->groups[g].n_ready;
-        struct bats_position *order = malloc((n + 1) * sizeof *order);
-        if (!order)
-            return bats_no_memory(err);
-        memcpy(order + 1, bag->groups[g].order, n * sizeof *order);
-        bag->groups[g] = (struct bats_bag_group){order + 1, n, 1, n + 1};
-    }
-    free(bag->order);
-    bag->order = NULL;
-    return 0;
+    assert(!bag->graph);
+    bag->skipped = malloc(bag->n * sizeof *bag->skipped);
+    return bag->skipped ? 0 : bats_no_memory(err);
 }
 
-/* Adds the task to its group, which may be new. */
-static int add_to_group(struct bats_bag *bag, struct bats_position task,
-                        struct bats_error *err)
+int bats_bag_add(struct bats_bag *bag, struct bats_position task,
+                 struct bats_error *err)
 {
-    uint32_t g = bag->group[bag->index[task.i]];
+    uint32_t g = number_of(bag, task);
+    assert(bag->state[task.i] == BATS_TASK_LEFT_OUT);
     if (g >= bag->n_groups) {
         struct bats_bag_group *groups =
             realloc(bag->groups, (g + 1) * sizeof *groups);
@@ -203,51 +190,30 @@ static int add_to_group(struct bats_bag *bag, struct bats_position task,
     of->below--;
     *--of->order = task;
     of->n_ready++;
-    return 0;
-}
-
-int bats_bag_open(struct bats_bag *bag, struct bats_error *err)
-{
-    uint32_t n = bag->count[BATS_TASK_PENDING];
-    assert(!bag->graph && bag->below == 0);
-    bag->skipped = malloc(bag->n * sizeof *bag->skipped);
-    if (!bag->skipped)
-        return bats_no_memory(err);
-    if (bag->group)
-        return open_groups(bag, err);
-    bag->below = bag->n - n;
-    memmove(bag->order + bag->below, bag->order, n * sizeof *bag->order);
-    bag->order += bag->below;
-    return 0;
-}
-
-int bats_bag_add(struct bats_bag *bag, struct bats_position task,
-                 struct bats_error *err)
-{
-    assert(bag->state[task.i] == BATS_TASK_LEFT_OUT);
-    int rc = bag->group ? add_to_group(bag, task, err) : 0;
-    if (rc < 0)
-        return rc;
-    if (!bag->group) {
-        bag->below--;
-        *--bag->order = task;
-    }
     move(bag, task, BATS_TASK_PENDING);
     bag->n_released++;
     return 0;
+}
+
+/* Takes the task at this place out of a stack. */
+static void take_from_stack(struct bats_bag_group *of, uint32_t at)
+{
+    uint32_t behind = of->n_ready - 1 - at;
+    if (behind > 0)
+        memmove(&of->order[at], &of->order[at + 1],
+                behind * sizeof *of->order);
 }
 
 void bats_bag_withdraw(struct bats_bag *bag, struct bats_position task)
 {
     assert(!bag->graph);
     if (bag->state[task.i] == BATS_TASK_PENDING) {
-        struct part part = part_of(bag, task);
+        struct bats_bag_group *of = group_of(bag, task);
         uint32_t at = 0;
-        while (!bats_same_position(part.order[at], task))
+        while (!bats_same_position(of->order[at], task))
             at++;
-        memmove(&part.order[at], &part.order[at + 1],
-                (part.n - 1 - at) * sizeof *part.order);
-        count_ready(bag, task, UINT32_MAX);
+        take_from_stack(of, at);
+        of->n_ready--;
     }
     bag->skipped[bag->count[BATS_TASK_SKIPPED]] = bag->index[task.i];
     move(bag, task, BATS_TASK_SKIPPED);
@@ -302,21 +268,18 @@ static void make_heap(struct bats_bag *bag, struct bats_position *order,
 
 void bats_bag_reorder(struct bats_bag *bag)
 {
-    if (!bag->group)
-        make_heap(bag, bag->order, bats_bag_ready(bag));
-    else
-        for (uint32_t g = 0; g < bag->n_groups; g++)
-            make_heap(bag, bag->groups[g].order, bag->groups[g].n_ready);
+    for (uint32_t g = 0; g < bag->n_groups; g++)
+        make_heap(bag, bag->groups[g].order, bag->groups[g].n_ready);
 }
 
 /* Visits the top of the heap, then repeatedly the best child of those
  * visited. */
 uint32_t bats_bag_walk(const struct bats_bag *bag, struct bats_bag_walk *walk)
 {
+    const struct bats_position *order = bag->groups[0].order;
     uint32_t best = 0;
     for (uint32_t i = 1; i < walk->n; i++)
-        if (comes_first(bag, bag->order[walk->open[i]],
-                        bag->order[walk->open[best]]))
+        if (comes_first(bag, order[walk->open[i]], order[walk->open[best]]))
             best = i;
     uint64_t at = walk->open[best];
     walk->open[best] = walk->open[--walk->n];
@@ -338,61 +301,58 @@ uint32_t bats_bag_find(const struct bats_bag *bag, uint32_t behind)
 /* Makes the task PENDING: into the heap, or on top of the stack. */
 static void make_ready(struct bats_bag *bag, struct bats_position task)
 {
-    struct part part = part_of(bag, task);
+    struct bats_bag_group *of = group_of(bag, task);
     move(bag, task, BATS_TASK_PENDING);
-    count_ready(bag, task, 1);
     if (bag->graph)
-        sift_up(bag, part.order, part.n, task);
+        sift_up(bag, of->order, of->n_ready, task);
     else
-        part.order[part.n] = task;
+        of->order[of->n_ready] = task;
+    of->n_ready++;
 }
 
-static void take_from_heap(struct bats_bag *bag, struct part part, uint32_t at)
+static void take_from_heap(struct bats_bag *bag, struct bats_bag_group *of,
+                           uint32_t at)
 {
-    uint32_t n = part.n - 1;
-    struct bats_position last = part.order[n];
+    uint32_t n = of->n_ready - 1;
+    struct bats_position last = of->order[n];
     if (at == n)
         return;
-    if (at > 0 && comes_first(bag, last, part.order[(at - 1) / 2]))
-        sift_up(bag, part.order, at, last);
+    if (at > 0 && comes_first(bag, last, of->order[(at - 1) / 2]))
+        sift_up(bag, of->order, at, last);
     else
-        sift_down(bag, part.order, at, n, last);
+        sift_down(bag, of->order, at, n, last);
 }
 
 /* ---- draws ---- */
 
-/* Draws the task at this place of the part. */
-static void draw(struct bats_bag *bag, struct part part, uint32_t at)
+/* Draws the task at this place of the group. */
+static void draw(struct bats_bag *bag, struct bats_bag_group *of, uint32_t at)
 {
-    struct bats_position task = part.order[at];
-    uint32_t behind = part.n - 1 - at;
+    struct bats_position task = of->order[at];
     if (bag->graph)
-        take_from_heap(bag, part, at);
-    else if (behind > 0)
-        memmove(&part.order[at], &part.order[at + 1],
-                behind * sizeof *part.order);
+        take_from_heap(bag, of, at);
+    else
+        take_from_stack(of, at);
     move(bag, task, BATS_TASK_ASSIGNED);
-    count_ready(bag, task, UINT32_MAX);
+    of->n_ready--;
 }
 
 struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind)
 {
     assert(behind < bats_bag_ready(bag) && !bag->group);
-    uint32_t at = bag->graph ? bats_bag_find(bag, behind)
-                             : bats_bag_ready(bag) - 1 - behind;
-    struct bats_position task = bag->order[at];
-    draw(bag, (struct part){bag->order, bats_bag_ready(bag)}, at);
+    struct bats_position task = bats_bag_peek(bag, behind);
+    bats_bag_take(bag, task);
     return task;
 }
 
 void bats_bag_take(struct bats_bag *bag, struct bats_position task)
 {
-    struct part part = part_of(bag, task);
-    uint32_t at = bag->graph ? 0 : part.n - 1;
-    while (!bats_same_position(part.order[at], task)) /* near the end of the
-                                                         array */
+    struct bats_bag_group *of = group_of(bag, task);
+    uint32_t at = bag->graph ? 0 : of->n_ready - 1;
+    while (!bats_same_position(of->order[at], task)) /* near the end of the
+                                                        array */
         at += bag->graph ? 1 : UINT32_MAX;
-    draw(bag, part, at);
+    draw(bag, of, at);
 }
 
 void bats_bag_cancel(struct bats_bag *bag, struct bats_position task)
@@ -501,18 +461,15 @@ static void block(struct bats_bag *bag)
         bag->missing[bag->graph->child[k]]++;
     for (uint32_t g = 0; g < bag->n_groups; g++)
         bag->groups[g].n_ready = 0;
-    uint32_t n = 0;
     for (uint32_t i = 0; i < bag->n; i++) {
         struct bats_position task = {i};
+        struct bats_bag_group *of = group_of(bag, task);
         if (bag->state[i] != BATS_TASK_PENDING)
             continue;
-        if (bag->missing[bag->index[i]] > 0) {
+        if (bag->missing[bag->index[i]] > 0)
             move(bag, task, BATS_TASK_BLOCKED);
-            continue;
-        }
-        struct part part = part_of(bag, task);
-        sift_up(bag, part.order, bag->group ? part.n : n++, task);
-        count_ready(bag, task, 1);
+        else
+            sift_up(bag, of->order, of->n_ready++, task);
     }
 }
 
@@ -565,106 +522,4 @@ void bats_bag_finish(struct bats_bag *bag, struct bats_position task,
     move(bag, task, state);
     if (bag->graph)
         tell_children(bag, bag->index[task.i]);
-}
-
-/* ---- the invariant ---- */
-
-/* The node is over; *done: it is DONE. */
-static bool is_over(const struct bats_bag *bag, uint32_t node, bool *done)
-{
-    if (!is_task(bag, node)) {
-        *done = bag->missing[node] == OVER;
-        return *done || bag->missing[node] == NEVER;
-    }
-    uint8_t state = bag->state[bag->position[node].i];
-    *done = state == BATS_TASK_DONE;
-    return *done || state == BATS_TASK_FAILED || state == BATS_TASK_LEFT_OUT ||
-           state == BATS_TASK_SKIPPED;
-}
-
-/* A waiting node has a parent left, and `missing` counts each end once. */
-static void check_node(const struct bats_bag *bag, uint32_t node,
-                       uint32_t waits_for, bool doomed)
-{
-    if (!is_task(bag, node)) {
-        assert((bag->missing[node] == NEVER) == doomed);
-        assert((bag->missing[node] == OVER) == (waits_for == 0 && !doomed));
-        return;
-    }
-    switch (bag->state[bag->position[node].i]) {
-    case BATS_TASK_BLOCKED:
-        assert(!doomed && waits_for > 0 && bag->missing[node] == waits_for);
-        break;
-    case BATS_TASK_SKIPPED: /* doomed, or skipped itself */
-    case BATS_TASK_DONE:    /* may be from an earlier session, with another */
-    case BATS_TASK_FAILED:  /* graph */
-    case BATS_TASK_LEFT_OUT:
-        break;
-    default:
-        assert(!doomed && waits_for == 0);
-    }
-}
-
-static void check_graph(const struct bats_bag *bag)
-{
-    const struct bats_graph *graph = bag->graph;
-    uint32_t *waits_for = calloc(graph->n_nodes, sizeof *waits_for);
-    bool *doomed = calloc(graph->n_nodes, sizeof *doomed);
-    assert(waits_for && doomed);
-    for (uint32_t node = 0; node < graph->n_nodes; node++) {
-        bool done, over = is_over(bag, node, &done);
-        for (uint64_t k = graph->first[node]; k < graph->first[node + 1];
-             k++) {
-            uint32_t child = graph->child[k];
-            bool any = graph->any && graph->any[child];
-            waits_for[child] += !over || !(done || any);
-            doomed[child] |= over && !done && !any;
-        }
-    }
-    for (uint32_t node = 0; node < graph->n_nodes; node++)
-        check_node(bag, node, waits_for[node], doomed[node]);
-    for (uint32_t i = 0; i < bag->count[BATS_TASK_SKIPPED]; i++)
-        assert(bag->state[bag->position[bag->skipped[i]].i] ==
-               BATS_TASK_SKIPPED);
-    free(waits_for);
-    free(doomed);
-}
-
-static void check_part(const struct bats_bag *bag, struct part part)
-{
-    for (uint32_t i = 0; i < part.n; i++)
-        assert(bag->state[part.order[i].i] == BATS_TASK_PENDING);
-    for (uint32_t i = 1; bag->graph && i < part.n; i++)
-        assert(!comes_first(bag, part.order[i], part.order[(i - 1) / 2]));
-}
-
-static void check_groups(const struct bats_bag *bag)
-{
-    uint32_t n = 0;
-    for (uint32_t g = 0; g < bag->n_groups; g++) {
-        struct part part = {bag->groups[g].order, bag->groups[g].n_ready};
-        check_part(bag, part);
-        for (uint32_t i = 0; i < part.n; i++)
-            assert(bag->group[bag->index[part.order[i].i]] == g);
-        n += part.n;
-    }
-    assert(n == bats_bag_ready(bag));
-}
-
-void bats_bag_check(const struct bats_bag *bag)
-{
-    uint32_t count[BATS_TASK_STATES] = {0};
-    for (uint32_t i = 0; i < bag->n; i++) {
-        assert(bag->state[i] < BATS_TASK_STATES);
-        assert(bag->index[i] < bag->n && bag->position[bag->index[i]].i == i);
-        count[bag->state[i]]++;
-    }
-    for (int state = 0; state < BATS_TASK_STATES; state++)
-        assert(count[state] == bag->count[state]);
-    if (bag->group)
-        check_groups(bag);
-    else
-        check_part(bag, (struct part){bag->order, bats_bag_ready(bag)});
-    if (bag->graph)
-        check_graph(bag);
 }

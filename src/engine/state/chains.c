@@ -44,19 +44,17 @@ static void look_at(struct chains *k, uint32_t task, double more)
         k->of_purse[k->s->money.purses.of[task]] = time;
 }
 
-/* The heap's top has the longest chain of the ready tasks, unless deadlines
- * set the order. */
+/* A heap's top has the longest chain of the ready tasks, unless deadlines set
+ * the order. */
 static void look_at_ready(struct chains *k)
 {
     const struct state *s = k->s;
-    uint32_t n = bats_bag_ready(&s->bag);
-    if (n > 0 && !s->money.purses.urgency && !k->of_purse)
-        n = 1;
-    for (uint32_t g = 0; g < s->bag.n_groups; g++, n = 0)
-        if (s->bag.groups[g].n_ready > 0)
-            look_at(k, s->bag.index[bats_bag_top(&s->bag, g).i], 0);
-    for (uint32_t i = 0; i < n; i++)
-        look_at(k, s->bag.index[s->bag.order[i].i], 0);
+    bool all = s->money.purses.urgency || k->of_purse;
+    for (uint32_t g = 0; g < s->bag.n_groups; g++) {
+        const struct bats_bag_group *of = &s->bag.groups[g];
+        for (uint32_t i = 0; i < of->n_ready && (all || i == 0); i++)
+            look_at(k, s->bag.index[of->order[i].i], 0);
+    }
     for (uint32_t i = 0; i < s->retries.n; i++)
         look_at(k, s->retries.item[i].id,
                 (double)(s->retries.item[i].time - s->now));

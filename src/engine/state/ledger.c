@@ -142,10 +142,3 @@ bats_time bats_ledger_lasts(const struct bats_ledger *ledger)
         left < 0 ? 0 : bats_billing_time(ledger->billing.rate, left);
     return time > ledger->billing.leaving ? time - ledger->billing.leaving : 0;
 }
-
-void bats_ledger_check(const struct bats_ledger *ledger)
-{
-    assert(ledger->charged >= 0 && ledger->held >= 0);
-    assert(ledger->others_bill ||
-           ledger->charged <= ledger->budget - ledger->held);
-}

@@ -60,8 +60,6 @@ struct purses {
 
 /* ---- stakes.c ---- */
 
-void purses_check(const struct state *s);
-
 /* The stake of the workflow in the machine, or NULL. */
 struct stake *purse_stake(const struct state *s, uint32_t machine,
                           uint32_t purse);

@@ -2,8 +2,6 @@
  * charges. See purses.h. */
 #include "engine/state/moves.h"
 
-#include <assert.h>
-
 #include "util/grow.h"
 
 /* The machine's stakes, marked as changed; NULL: no workflow has a budget of
@@ -265,20 +263,4 @@ bool purse_is_short(const struct state *s, uint32_t id,
         return stake->held < s->money.purses.stakes[id].need;
     return s->clusters[s->machines[id].cluster].price > 0 &&
            room_of(s, id, stake) == 0;
-}
-
-void purses_check(const struct state *s)
-{
-    const struct purses *a = &s->money.purses;
-    for (uint32_t i = 0; i < a->n; i++) {
-        bats_money held = 0;
-        for (uint32_t id = 0; id < s->n_machines; id++) {
-            const struct stake *stake = purse_stake(s, id, i);
-            held += stake ? stake->held : 0;
-            assert(!stake || stake->held <= s->money.purses.stakes[id].need);
-        }
-        bats_ledger_check(&a->list[i].ledger);
-        assert(held == a->list[i].ledger.held);
-        assert(a->list[i].n_waiting == 0 || held > 0 || a->list[i].is_news);
-    }
 }

@@ -4,7 +4,7 @@
  * Layer: engine, the bottom room. Its parts are the world (machines and their
  * windows, slots, the bag, tasks and executions: world.h), known runtimes, the
  * money, the run, idle slots, and answers. Advisors read it. Moves (moves.h)
- * change it; each move keeps the invariants (state_check) and emits its
+ * change it; each move keeps the invariants and emits its
  * command. The state decides nothing and asks no advisor.
  *
  *   machines.c    joined, acquired, renewed, marked, parked, lost
@@ -234,11 +234,6 @@ void state_belief(const struct state *s, const double *measured,
 
 /* Updates the clusters' expected runtimes after a result. */
 void state_belief_note(struct state *s);
-
-/* ---- state.c ---- */
-
-/* Asserts the invariants of sched.h. */
-void state_check(const struct state *s);
 
 /* ---- categories.c ---- */
 

@@ -378,7 +378,7 @@ static void check_room(const struct world *w, uint32_t m)
 static void check(struct world *w)
 {
     struct bats_sched_status st;
-    bats_sched_check(w->sched);
+    check_sched(w->sched);
     bats_sched_status(w->sched, &st);
     /* What others bill is charged in any case. */
     if (!w->overbilled && w->o.billing.rate == 0)

@@ -37,7 +37,7 @@ static inline void tell(bats_time now, struct bats_event ev)
 {
     struct bats_command c;
     assert_ok(bats_sched_handle(p->s, now, &ev, &err));
-    bats_sched_check(p->s);
+    check_sched(p->s);
     while (bats_sched_next(p->s, &c)) {
         if (c.type == BATS_COMMAND_RUN) {
             assert_int_equal(p->runs[c.machine], BATS_NO_TASK);

@@ -30,7 +30,7 @@ struct world {
     bats_time work[TASKS], told[TASKS];
     uint16_t category[TASKS], purse[TASKS];
     struct bats_purse purses[PURSES]; /* o.sched.n_purses of them */
-    struct bats_graph graph; /* n_nodes = 0: nobody waits */
+    struct bats_graph graph;          /* n_nodes = 0: nobody waits */
     struct bats_sim_options o;
     /* Set by the run: */
     struct bats_sched_status status;
@@ -162,7 +162,7 @@ static void check(void *context, const struct bats_sched *s)
 {
     const struct world *w = context;
     struct bats_sched_status st;
-    bats_sched_check(s);
+    check_sched(s);
     bats_sched_status(s, &st);
     assert_true(st.charged <= st.budget);
     for (uint32_t i = 0; i < w->o.sched.n_purses; i++) {

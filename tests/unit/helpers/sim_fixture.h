@@ -46,7 +46,7 @@ static struct world {
 
 static inline void check_invariants(void *context, const struct bats_sched *s)
 {
-    bats_sched_check(s);
+    check_sched(s);
 }
 
 static inline void note_command(void *context, bats_time now,

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "bats/error.h"
+#include "check.h"
 
 /* cmocka gives each case a state, which few need. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -548,8 +548,9 @@ static void take_turns(struct place *p, const struct state *s, uint32_t n)
 static void open_place(struct place *p, const struct state *s, uint32_t place)
 {
     if (place < bats_bag_ready(&s->bag))
-        bats_heap_set(&p->next, place,
-                      -s->known.height[s->bag.index[s->bag.order[place].i]]);
+        bats_heap_set(
+            &p->next, place,
+            -s->known.height[s->bag.index[s->bag.groups[0].order[place].i]]);
 }
 
 /* The i-th task of the round. */
@@ -563,7 +564,7 @@ static struct ready next_ready(struct place *p, const struct state *s,
     bats_heap_remove(&p->next, place);
     open_place(p, s, 2 * place + 1);
     open_place(p, s, 2 * place + 2);
-    return (struct ready){.task = s->bag.order[place]};
+    return (struct ready){.task = s->bag.groups[0].order[place]};
 }
 
 static void gather(struct place *p, const struct state *s)
@@ -578,10 +579,9 @@ static void gather(struct place *p, const struct state *s)
     bool is_due = p->kind->turn == PLACE_BY_DEADLINE;
     uint32_t g = 0, at = 0;
     for (uint32_t i = 0; i < n; i++, at++) {
-        for (; s->bag.group && at == s->bag.groups[g].n_ready; at = 0)
+        for (; at == s->bag.groups[g].n_ready; at = 0)
             g++;
-        struct bats_position task =
-            s->bag.group ? s->bag.groups[g].order[at] : s->bag.order[i];
+        struct bats_position task = s->bag.groups[g].order[at];
         uint32_t flow = place_workflow(s, s->bag.index[task.i]);
         double due = is_due ? place_deadline(s, flow) : 0;
         p->ready[i] =

@@ -1,7 +1,138 @@
-/* check: the invariants of the state. See sched.h and state.h. */
+#include "check.h"
+
+/* It checks by assert() in any build. */
+#undef NDEBUG
+#include <assert.h>
+#include <stdlib.h>
+
+#include "engine/engine.h"
 #include "engine/state/leases.h"
 
-#include <assert.h>
+/* ---- the bag ---- */
+
+/* Values of `missing`: a joint that is over; a skipped node. */
+#define OVER (UINT32_MAX - 1)
+#define NEVER UINT32_MAX
+
+/* The node is over; *done: it is DONE. */
+static bool is_over(const struct bats_bag *bag, uint32_t node, bool *done)
+{
+    if (node >= bag->n) {
+        *done = bag->missing[node] == OVER;
+        return *done || bag->missing[node] == NEVER;
+    }
+    uint8_t state = bag->state[bag->position[node].i];
+    *done = state == BATS_TASK_DONE;
+    return *done || state == BATS_TASK_FAILED || state == BATS_TASK_LEFT_OUT ||
+           state == BATS_TASK_SKIPPED;
+}
+
+/* A waiting node has a parent left, and `missing` counts each end once. */
+static void check_bag_node(const struct bats_bag *bag, uint32_t node,
+                           uint32_t waits_for, bool doomed)
+{
+    if (node >= bag->n) {
+        assert((bag->missing[node] == NEVER) == doomed);
+        assert((bag->missing[node] == OVER) == (waits_for == 0 && !doomed));
+        return;
+    }
+    switch (bag->state[bag->position[node].i]) {
+    case BATS_TASK_BLOCKED:
+        assert(!doomed && waits_for > 0 && bag->missing[node] == waits_for);
+        break;
+    case BATS_TASK_SKIPPED: /* doomed, or skipped itself */
+    case BATS_TASK_DONE:    /* may be from an earlier session, with another */
+    case BATS_TASK_FAILED:  /* graph */
+    case BATS_TASK_LEFT_OUT:
+        break;
+    default:
+        assert(!doomed && waits_for == 0);
+    }
+}
+
+static void check_graph(const struct bats_bag *bag)
+{
+    const struct bats_graph *graph = bag->graph;
+    uint32_t *waits_for = calloc(graph->n_nodes, sizeof *waits_for);
+    bool *doomed = calloc(graph->n_nodes, sizeof *doomed);
+    assert(waits_for && doomed);
+    for (uint32_t node = 0; node < graph->n_nodes; node++) {
+        bool done, over = is_over(bag, node, &done);
+        for (uint64_t k = graph->first[node]; k < graph->first[node + 1];
+             k++) {
+            uint32_t child = graph->child[k];
+            bool any = graph->any && graph->any[child];
+            waits_for[child] += !over || !(done || any);
+            doomed[child] |= over && !done && !any;
+        }
+    }
+    for (uint32_t node = 0; node < graph->n_nodes; node++)
+        check_bag_node(bag, node, waits_for[node], doomed[node]);
+    for (uint32_t i = 0; i < bag->count[BATS_TASK_SKIPPED]; i++)
+        assert(bag->state[bag->position[bag->skipped[i]].i] ==
+               BATS_TASK_SKIPPED);
+    free(waits_for);
+    free(doomed);
+}
+
+static void check_group(const struct bats_bag *bag, uint32_t g)
+{
+    const struct bats_bag_group *of = &bag->groups[g];
+    for (uint32_t i = 0; i < of->n_ready; i++) {
+        uint32_t task = bag->index[of->order[i].i];
+        assert(bag->state[of->order[i].i] == BATS_TASK_PENDING);
+        assert((bag->group ? bag->group[task] : 0) == g);
+        assert(!bag->graph || !bag->priority || i == 0 ||
+               bag->priority[bag->index[of->order[(i - 1) / 2].i]] >=
+                   bag->priority[task]);
+    }
+}
+
+void check_bag(const struct bats_bag *bag)
+{
+    uint32_t count[BATS_TASK_STATES] = {0}, ready = 0;
+    for (uint32_t i = 0; i < bag->n; i++) {
+        assert(bag->state[i] < BATS_TASK_STATES);
+        assert(bag->index[i] < bag->n && bag->position[bag->index[i]].i == i);
+        count[bag->state[i]]++;
+    }
+    for (int state = 0; state < BATS_TASK_STATES; state++)
+        assert(count[state] == bag->count[state]);
+    for (uint32_t g = 0; g < bag->n_groups; g++) {
+        check_group(bag, g);
+        ready += bag->groups[g].n_ready;
+    }
+    assert(ready == bats_bag_ready(bag));
+    if (bag->graph)
+        check_graph(bag);
+}
+
+/* ---- money ---- */
+
+void check_ledger(const struct bats_ledger *ledger)
+{
+    assert(ledger->charged >= 0 && ledger->held >= 0);
+    assert(ledger->others_bill ||
+           ledger->charged <= ledger->budget - ledger->held);
+}
+
+static void check_purses(const struct state *s)
+{
+    const struct purses *a = &s->money.purses;
+    for (uint32_t i = 0; i < a->n; i++) {
+        bats_money held = 0;
+        for (uint32_t id = 0; id < s->n_machines; id++) {
+            const struct stake *stake = purse_stake(s, id, i);
+            held += stake ? stake->held : 0;
+            assert(!stake || stake->held <= s->money.purses.stakes[id].need);
+        }
+        check_ledger(&a->list[i].ledger);
+        assert(held == a->list[i].ledger.held);
+        assert(a->list[i].n_waiting == 0 || held > 0 || a->list[i].is_news);
+    }
+}
+
+/* ---- the state ---- */
 
 static bool on_machine(const struct state *s, struct bats_position task)
 {
@@ -193,11 +324,12 @@ static void check_cluster(const struct state *s, const struct cluster *c)
     assert((s->money.terms.waits ? active + c->n_asked : held) <= c->spec.max);
 }
 
-void state_check(const struct state *s)
+void check_sched(const struct bats_sched *e)
 {
-    bats_ledger_check(&s->money.ledger);
-    bats_bag_check(&s->bag);
-    purses_check(s);
+    const struct state *s = &e->state;
+    check_ledger(&s->money.ledger);
+    check_bag(&s->bag);
+    check_purses(s);
     check_machines(s);
     check_tasks(s);
     for (size_t i = 0; i < s->n_clusters; i++)
