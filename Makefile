@@ -76,7 +76,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	clusters_file.c dependencies.c label.c model.c platform.c profile.c \
 	pools.c profile_save.c reliability.c runtimes.c sections.c \
 	sections_check.c sharing.c textfile.c \
-	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
+	$(addprefix sweep/, planfile.c plantask.c points.c \
 	readers.c source.c sweep.c template.c) \
 	$(addprefix workflow/, connect.c dax.c jx.c load.c makeflow.c names.c merge.c \
 	wfformat.c workflow.c))

@@ -197,7 +197,8 @@ static int refuse_value(struct bats_bagfile *bag, const struct trait *trait,
                         struct bats_error *err)
 {
     uint32_t line;
-    const char *file = bats_sweep_where(bag->sweep, task, column, &line);
+    const char *file =
+        bats_points_where(&bag->sweep->points, column, task, &line);
     const char *name = file != NULL ? file : bag->name;
     if (line > 0)
         return bats_error_prefix(err, code, "%s:%" PRIu32 ": %s: ", name, line,

@@ -9,69 +9,81 @@
 
 /* ---- filling an axis ---- */
 
-bool bats_axis_begin_row(struct bats_axis *axis)
+/* Makes room for an element of an array of the axis. */
+static bool grow(struct bats_axis *axis, void *array, size_t *room, size_t n,
+                 size_t size)
 {
-    size_t n = (size_t)axis->n_rows;
-    if (!bats_grow(&axis->row, &axis->rows_room, n + 1, sizeof *axis->row))
-        return false;
-    axis->row[n] = axis->length;
-    axis->n_rows++;
-    return true;
+    axis->text.failed =
+        axis->text.failed || !bats_grow(array, room, n + 1, size);
+    return !axis->text.failed;
 }
 
-bool bats_axis_note_line(struct bats_axis *axis, const char *file,
+void bats_axis_begin_row(struct bats_axis *axis)
+{
+    size_t n = (size_t)axis->n_rows;
+    if (!grow(axis, &axis->row, &axis->rows_room, n, sizeof *axis->row))
+        return;
+    axis->row[n] = axis->text.n;
+    axis->n_rows++;
+}
+
+void bats_axis_note_line(struct bats_axis *axis, const char *file,
                          uint64_t line)
 {
-    size_t n = (size_t)axis->n_rows;
+    size_t n = (size_t)axis->n_rows - 1;
     if (axis->file == NULL && (axis->file = strdup(file)) == NULL)
-        return false;
-    if (!bats_grow(&axis->line, &axis->lines_room, n, sizeof *axis->line))
-        return false;
-    axis->line[n - 1] = line < UINT32_MAX ? (uint32_t)line : 0;
-    return true;
+        axis->text.failed = true;
+    if (grow(axis, &axis->line, &axis->lines_room, n, sizeof *axis->line))
+        axis->line[n] = line < UINT32_MAX ? (uint32_t)line : 0;
 }
 
-bool bats_axis_add_value(struct bats_axis *axis, const char *bytes, size_t n)
+void bats_axis_add_value(struct bats_axis *axis, const char *bytes, size_t n)
 {
-    if (!bats_grow(&axis->text, &axis->text_room, axis->length + n + 1, 1))
-        return false;
-    memcpy(axis->text + axis->length, bytes, n);
-    axis->text[axis->length + n] = '\0';
-    axis->length += n + 1;
-    return true;
+    bats_text_put(&axis->text, bytes, n);
+    bats_text_put(&axis->text, "", 1);
 }
 
-bool bats_axis_add(struct bats_axis *axis, const char *bytes, size_t n)
+void bats_axis_add(struct bats_axis *axis, const char *value)
 {
-    return bats_axis_begin_row(axis) && bats_axis_add_value(axis, bytes, n);
+    bats_axis_begin_row(axis);
+    bats_axis_add_value(axis, value, strlen(value));
 }
 
-bool bats_axis_add_name(struct bats_axis *axis, const char *bytes, size_t n)
+void bats_axis_add_name(struct bats_axis *axis, const char *bytes, size_t n)
 {
     char *name = strndup(bytes, n);
-    if (name == NULL || !bats_grow(&axis->names, &axis->names_room,
-                                   axis->n_names + 1, sizeof *axis->names)) {
-        free(name);
-        return false;
+    if (name != NULL && grow(axis, &axis->names, &axis->names_room,
+                             axis->n_names, sizeof *axis->names)) {
+        axis->names[axis->n_names++] = name;
+        return;
     }
-    axis->names[axis->n_names++] = name;
-    return true;
+    axis->text.failed = true;
+    free(name);
 }
 
-bool bats_axis_add_span(struct bats_axis *axis, struct bats_row_span span)
+bool bats_axis_has_name(const struct bats_axis *axis, const char *bytes,
+                        size_t n)
 {
-    if (!bats_grow(&axis->spans, &axis->spans_room, axis->n_spans + 1,
-                   sizeof *axis->spans))
-        return false;
+    for (size_t i = 0; i < axis->n_names; i++)
+        if (strlen(axis->names[i]) == n &&
+            memcmp(axis->names[i], bytes, n) == 0)
+            return true;
+    return false;
+}
+
+void bats_axis_add_span(struct bats_axis *axis, struct bats_row_span span)
+{
+    if (!grow(axis, &axis->spans, &axis->spans_room, axis->n_spans,
+              sizeof *axis->spans))
+        return;
     span.before = axis->n_rows;
     axis->spans[axis->n_spans++] = span;
     axis->n_rows += span.n;
-    return true;
 }
 
 static void release_axis(struct bats_axis *axis)
 {
-    free(axis->text);
+    bats_text_release(&axis->text);
     free(axis->row);
     free(axis->spans);
     free(axis->file);
@@ -104,16 +116,6 @@ struct bats_axis *bats_points_axis(struct bats_points *points)
     return axis;
 }
 
-/* Gives axes without rows one empty value. */
-static bool fill_empty(struct bats_points *points)
-{
-    for (size_t k = 0; k < points->n_axes; k++)
-        if (points->axes[k].n_rows == 0 &&
-            !bats_axis_add(&points->axes[k], "", 0))
-            return false;
-    return true;
-}
-
 /* Computes strides and extents from the last axis on; linked axes share
  * them. */
 static int count(struct bats_points *points, struct bats_error *err)
@@ -142,17 +144,21 @@ static int count(struct bats_points *points, struct bats_error *err)
 
 int bats_points_close(struct bats_points *points, struct bats_error *err)
 {
-    bool some = false;
+    bool some = false, failed = false;
     for (size_t k = 0; k < points->n_axes; k++)
         some = some || points->axes[k].n_rows > 0;
-    if (!some)
+    for (size_t k = 0; k < points->n_axes; k++) {
+        if (some && points->axes[k].n_rows == 0)
+            bats_axis_add(&points->axes[k], "");
+        failed = failed || points->axes[k].text.failed;
+    }
+    if (!some && !failed)
         return bats_refuse(err, "this sweep has no values");
     points->stride = calloc(points->n_axes, sizeof *points->stride);
     points->extent = calloc(points->n_axes, sizeof *points->extent);
-    if (points->stride == NULL || points->extent == NULL ||
-        !fill_empty(points))
-        return bats_no_memory(err);
-    return count(points, err);
+    return failed || points->stride == NULL || points->extent == NULL
+               ? bats_no_memory(err)
+               : count(points, err);
 }
 
 void bats_points_release(struct bats_points *points)
@@ -201,10 +207,10 @@ static bool put_kept(const struct bats_axis *axis, uint64_t row,
                      struct bats_values *values)
 {
     size_t at = axis->row[row], n = values->n;
-    size_t end = row + 1 < axis->n_rows ? axis->row[row + 1] : axis->length;
+    size_t end = row + 1 < axis->n_rows ? axis->row[row + 1] : axis->text.n;
     bool ok = true;
-    for (; ok && at < end; at += strlen(axis->text + at) + 1)
-        ok = put(values, axis->text + at);
+    for (; ok && at < end; at += strlen(axis->text.bytes + at) + 1)
+        ok = put(values, axis->text.bytes + at);
     while (ok && values->n - n < axis->n_names)
         ok = put(values, "");
     return ok;
@@ -217,22 +223,35 @@ static uint64_t row_at(const struct bats_points *points, size_t axis,
            points->axes[axis].n_rows;
 }
 
+/* The axis of value *k, which becomes its column there; NULL: no such value. */
+static const struct bats_axis *find_axis(const struct bats_points *points,
+                                         size_t *k)
+{
+    for (size_t i = 0; i < points->n_axes; i++) {
+        const struct bats_axis *axis = &points->axes[i];
+        size_t n = axis->n_names > 0 ? axis->n_names : 1;
+        if (*k < n)
+            return axis;
+        *k -= n;
+    }
+    return NULL;
+}
+
+const char *bats_points_name(const struct bats_points *points, size_t k)
+{
+    const struct bats_axis *axis = find_axis(points, &k);
+    return axis != NULL && axis->n_names > 0 ? axis->names[k] : NULL;
+}
+
 const char *bats_points_where(const struct bats_points *points, size_t k,
                               uint64_t i, uint32_t *line)
 {
-    size_t axis = 0;
-    for (; axis < points->n_axes; axis++) {
-        size_t n = points->axes[axis].n_names;
-        n = n > 0 ? n : 1;
-        if (k < n)
-            break;
-        k -= n;
-    }
+    const struct bats_axis *axis = find_axis(points, &k);
     *line = 0;
-    if (axis == points->n_axes || points->axes[axis].file == NULL)
+    if (axis == NULL || axis->file == NULL)
         return NULL;
-    *line = points->axes[axis].line[row_at(points, axis, i)];
-    return points->axes[axis].file;
+    *line = axis->line[row_at(points, (size_t)(axis - points->axes), i)];
+    return axis->file;
 }
 
 bool bats_points_at(const struct bats_points *points, uint64_t i,
@@ -268,16 +287,4 @@ size_t bats_points_width(const struct bats_points *points)
     size_t n = bats_points_at(points, 0, &values) ? values.n : 0;
     bats_values_release(&values);
     return n;
-}
-
-const char *bats_points_name(const struct bats_points *points, size_t k)
-{
-    for (size_t a = 0; a < points->n_axes; a++) {
-        const struct bats_axis *axis = &points->axes[a];
-        size_t n = axis->n_names > 0 ? axis->n_names : 1;
-        if (k < n)
-            return axis->n_names > 0 ? axis->names[k] : NULL;
-        k -= n;
-    }
-    return NULL;
 }

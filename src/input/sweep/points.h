@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "util/text.h"
 
 /* longest computed value, with the NUL */
 #define BATS_SPAN_TEXT 32
@@ -38,11 +39,11 @@ struct bats_row_span {
 #define BATS_POINTS_NAMES 1000
 
 struct bats_axis {
-    bool linked;     /* linked to the previous axis */
-    uint64_t n_rows; /* >= 1 in use */
-    char *text;      /* kept rows: all values, each with its NUL */
-    size_t length, text_room;
-    size_t *row; /* offset of each row in the text */
+    bool linked;           /* linked to the previous axis */
+    uint64_t n_rows;       /* >= 1 in use */
+    struct bats_text text; /* kept rows: all values, each with its NUL;
+                            * `failed`: memory was short for some part */
+    size_t *row;           /* offset of each row in the text */
     size_t rows_room;
     struct bats_row_span *spans; /* computed rows */
     size_t n_spans, spans_room;
@@ -53,18 +54,21 @@ struct bats_axis {
     size_t n_names, names_room;
 };
 
-/* Each adds to the axis; false: out of memory. A value belongs to the row
- * begun last. */
-bool bats_axis_begin_row(struct bats_axis *axis);
-bool bats_axis_add_value(struct bats_axis *axis, const char *bytes, size_t n);
-bool bats_axis_add_name(struct bats_axis *axis, const char *bytes, size_t n);
+/* Each adds to the axis, unless memory is short, which bats_points_close
+ * reports. A value belongs to the row begun last. */
+void bats_axis_begin_row(struct bats_axis *axis);
+void bats_axis_add_value(struct bats_axis *axis, const char *bytes, size_t n);
+void bats_axis_add_name(struct bats_axis *axis, const char *bytes, size_t n);
 /* The row begun last is at this line of the file. */
-bool bats_axis_note_line(struct bats_axis *axis, const char *file,
+void bats_axis_note_line(struct bats_axis *axis, const char *file,
                          uint64_t line);
 /* `before` and n_rows are computed; span->n >= 1. */
-bool bats_axis_add_span(struct bats_axis *axis, struct bats_row_span span);
+void bats_axis_add_span(struct bats_axis *axis, struct bats_row_span span);
 /* Adds a row of one value. */
-bool bats_axis_add(struct bats_axis *axis, const char *bytes, size_t n);
+void bats_axis_add(struct bats_axis *axis, const char *value);
+
+bool bats_axis_has_name(const struct bats_axis *axis, const char *bytes,
+                        size_t n);
 
 /* Makes one row of every n rows; the last one may have fewer values. False:
  * the rows have names, or are computed. */

@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +97,7 @@ static bool find_separator(const struct bats_columns *columns,
     }
 }
 
-static bool add_column(struct bats_axis *axis,
+static void add_column(struct bats_axis *axis,
                        const struct bats_columns *columns, const char *text,
                        size_t n)
 {
@@ -105,60 +107,46 @@ static bool add_column(struct bats_axis *axis,
         text++;
         n--;
     }
-    return bats_axis_add_value(axis, text, n);
+    bats_axis_add_value(axis, text, n);
 }
 
-static bool add_row(struct bats_axis *axis, const char *text,
+static void add_row(struct bats_axis *axis, const char *text,
                     const struct bats_columns *columns)
 {
     size_t at = 0, begin, end;
-    bool ok = bats_axis_begin_row(axis);
-    if (!columns->split)
-        return ok && bats_axis_add_value(axis, text, strlen(text));
-    while (ok && find_separator(columns, text, at, &begin, &end)) {
-        ok = add_column(axis, columns, text + at, begin - at);
-        at = end;
+    if (!columns->split) {
+        bats_axis_add(axis, text);
+        return;
     }
-    return ok && add_column(axis, columns, text + at, strlen(text + at));
+    bats_axis_begin_row(axis);
+    for (; find_separator(columns, text, at, &begin, &end); at = end)
+        add_column(axis, columns, text + at, begin - at);
+    add_column(axis, columns, text + at, strlen(text + at));
 }
 
 /* Adds names to the axis, without empty ones at the end. */
-static bool add_names(struct bats_axis *axis, const char *text,
+static void add_names(struct bats_axis *axis, const char *text,
                       const struct bats_columns *columns)
 {
     size_t at = 0, begin, end, length = strlen(text);
-    bool ok = true;
     if (length > 0 && text[length - 1] == '\r')
         length--;
-    while (ok && find_separator(columns, text, at, &begin, &end) &&
-           begin < length) {
-        ok = bats_axis_add_name(axis, text + at, begin - at);
-        at = end;
-    }
-    ok = ok && bats_axis_add_name(axis, text + at, length - at);
-    while (ok && axis->n_names > 1 && *axis->names[axis->n_names - 1] == '\0')
+    for (; find_separator(columns, text, at, &begin, &end) && begin < length;
+         at = end)
+        bats_axis_add_name(axis, text + at, begin - at);
+    bats_axis_add_name(axis, text + at, length - at);
+    while (axis->n_names > 1 && *axis->names[axis->n_names - 1] == '\0')
         free(axis->names[--axis->n_names]);
-    return ok;
 }
 
-/* Adds a line to the axis: as the names if these are still missing, else as a
- * row. */
-static bool add_line(struct bats_axis *axis, const char *text,
-                     const struct bats_columns *columns)
+void bats_axis_read_words(struct bats_axis *axis, const char *const *words,
+                          size_t n, const struct bats_columns *columns)
 {
-    if (columns->header && axis->n_names == 0)
-        return add_names(axis, text, columns);
-    return add_row(axis, text, columns);
-}
-
-int bats_axis_read_words(struct bats_axis *axis, const char *const *words,
-                         size_t n, const struct bats_columns *columns,
-                         struct bats_error *err)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!add_line(axis, words[i], columns))
-            return bats_no_memory(err);
-    return 0;
+    for (size_t i = 0; i < n && !axis->text.failed; i++)
+        if (columns->header && axis->n_names == 0)
+            add_names(axis, words[i], columns);
+        else
+            add_row(axis, words[i], columns);
 }
 
 int bats_axis_read_lines(struct bats_axis *axis, const char *path,
@@ -172,17 +160,14 @@ int bats_axis_read_lines(struct bats_axis *axis, const char *path,
                  : bats_textfile_read(path, &text, &length, err);
     if (rc < 0)
         return rc;
-    bool ok = true;
-    for (char *line = text; ok && line < text + length;) {
-        char *end = line;
-        while (end < text + length && *end != columns->end)
-            end++;
+    for (char *line = text, *end; line < text + length; line = end + 1) {
+        end = memchr(line, columns->end, (size_t)(text + length - line));
+        end = end != NULL ? end : text + length;
         *end = '\0';
-        ok = add_line(axis, line, columns);
-        line = end + 1;
+        bats_axis_read_words(axis, (const char *const *)&line, 1, columns);
     }
     free(text);
-    return ok ? 0 : bats_no_memory(err);
+    return 0;
 }
 
 /* ---- CSV ---- */
@@ -259,12 +244,11 @@ static int name_column(struct bats_axis *axis, const struct csv *csv,
         return bats_refuse(
             err, "%s:1: more than %d columns: a sweep has no more parameters",
             csv->name, BATS_POINTS_NAMES);
-    for (size_t i = 0; i < axis->n_names; i++)
-        if (strlen(axis->names[i]) == n &&
-            memcmp(axis->names[i], name, n) == 0)
-            return bats_refuse(err, "%s:1: two columns are called '%.*s'",
-                               csv->name, (int)(n < 80 ? n : 80), name);
-    return bats_axis_add_name(axis, name, n) ? 0 : bats_no_memory(err);
+    if (bats_axis_has_name(axis, name, n))
+        return bats_refuse(err, "%s:1: two columns are called '%.*s'",
+                           csv->name, (int)(n < 80 ? n : 80), name);
+    bats_axis_add_name(axis, name, n);
+    return 0;
 }
 
 static int read_names(struct bats_axis *axis, struct csv *csv,
@@ -286,20 +270,20 @@ static int read_record(struct bats_axis *axis, struct csv *csv,
 {
     size_t n_fields = 0, n;
     char *value;
-    int rc = bats_axis_begin_row(axis) &&
-                     bats_axis_note_line(axis, csv->name, csv->record)
-                 ? 0
-                 : bats_no_memory(err);
-    for (csv->more = true; rc == 0 && csv->more; n_fields++) {
-        rc = read_field(csv, &value, &n, err);
-        if (rc == 0 && !bats_axis_add_value(axis, value, n))
-            rc = bats_no_memory(err);
-    }
-    if (rc == 0 && n_fields != axis->n_names)
-        rc = bats_refuse(err,
-                         "%s:%" PRIu64 ": %zu fields, but the header has %zu",
-                         csv->name, csv->record, n_fields, axis->n_names);
-    return rc;
+    bats_axis_begin_row(axis);
+    bats_axis_note_line(axis, csv->name, csv->record);
+    do {
+        int rc = read_field(csv, &value, &n, err);
+        if (rc < 0)
+            return rc;
+        bats_axis_add_value(axis, value, n);
+        n_fields++;
+    } while (csv->more);
+    return n_fields == axis->n_names
+               ? 0
+               : bats_refuse(
+                     err, "%s:%" PRIu64 ": %zu fields, but the header has %zu",
+                     csv->name, csv->record, n_fields, axis->n_names);
 }
 
 static bool is_empty_line(const char *at)
@@ -387,21 +371,7 @@ static int by_first(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Adds the numbers without duplicates, as spans of consecutive ones. */
-static bool add_numbers(struct bats_axis *axis, int64_t *numbers, size_t n)
-{
-    bool ok = true;
-    qsort(numbers, n, sizeof *numbers, bats_ascending);
-    for (size_t i = 0; ok && i < n;) {
-        struct bats_row_span span = {.first = numbers[i], .step = 1, .n = 1};
-        while (++i < n && numbers[i] <= last_of(&span) + 1)
-            span.n += numbers[i] > last_of(&span);
-        ok = bats_axis_add_span(axis, span);
-    }
-    return ok;
-}
-
-/* Adds n overlapping spans without duplicates. */
+/* Adds the numbers of n overlapping spans, each once. */
 static int add_once(struct bats_axis *axis, const struct bats_row_span *spans,
                     size_t n, struct bats_error *err)
 {
@@ -414,37 +384,43 @@ static int add_once(struct bats_axis *axis, const struct bats_row_span *spans,
                            " numbers must not overlap",
                            UINT32_MAX - 1);
     int64_t *numbers = malloc((size_t)n_all * sizeof *numbers);
-    for (size_t i = 0; numbers != NULL && i < n; i++)
+    if (numbers == NULL)
+        return bats_no_memory(err);
+    for (size_t i = 0; i < n; i++)
         for (uint64_t row = 0; row < spans[i].n; row++)
             numbers[k++] = spans[i].first + (int64_t)row * spans[i].step;
-    bool ok = numbers != NULL && add_numbers(axis, numbers, (size_t)k);
+    qsort(numbers, k, sizeof *numbers, bats_ascending);
+    for (size_t i = 0; i < k; i++) {
+        char text[BATS_SPAN_TEXT];
+        snprintf(text, sizeof text, "%" PRId64, numbers[i]);
+        if (i == 0 || numbers[i] != numbers[i - 1])
+            bats_axis_add(axis, text);
+    }
     free(numbers);
-    return ok ? 0 : bats_no_memory(err);
+    return 0;
 }
 
 /* Adds the union of the spans: an array is a set, as for Slurm. */
 static int add_spans(struct bats_axis *axis, struct bats_row_span *spans,
                      size_t n, struct bats_error *err)
 {
-    bool ok = true;
     qsort(spans, n, sizeof *spans, by_first);
     for (size_t i = 1; i < n; i++)
         if (spans[i].first <= last_of(&spans[i - 1]))
             return add_once(axis, spans, n, err);
-    for (size_t i = 0; ok && i < n; i++)
-        ok = bats_axis_add_span(axis, spans[i]);
-    return ok ? 0 : bats_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        bats_axis_add_span(axis, spans[i]);
+    return 0;
 }
 
 int bats_axis_read_array(struct bats_axis *axis, const char *text,
                          struct bats_error *err)
 {
-    static const char name[] = "array_id";
     struct bats_row_span *spans = NULL;
     size_t n = 0, room = 0;
     const char *at = text, *wrong = NULL;
-    int rc =
-        bats_axis_add_name(axis, name, strlen(name)) ? 0 : bats_no_memory(err);
+    int rc = 0;
+    bats_axis_add_name(axis, "array_id", strlen("array_id"));
     for (bool more = true; rc == 0 && more; more = *at++ == ',') {
         if (!bats_grow(&spans, &room, n + 1, sizeof *spans))
             rc = bats_no_memory(err);
@@ -454,5 +430,105 @@ int bats_axis_read_array(struct bats_axis *axis, const char *text,
     if (rc == 0)
         rc = add_spans(axis, spans, n, err);
     free(spans);
+    return rc;
+}
+
+/* ---- JSON ---- */
+
+static void add_json(struct bats_axis *axis, const json_t *value)
+{
+    if (json_is_string(value)) {
+        bats_axis_add_value(axis, json_string_value(value),
+                            json_string_length(value));
+    } else if (value == NULL || json_is_null(value)) {
+        bats_axis_add_value(axis, "", 0);
+    } else {
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
+                                           JSON_REAL_PRECISION(15));
+        axis->text.failed |= text == NULL;
+        bats_axis_add_value(axis, text, text != NULL ? strlen(text) : 0);
+        free(text);
+    }
+}
+
+/* Adds the value at this line, counted from 1, or behind it; all values are of
+ * one kind. */
+static int add_item(struct bats_axis *axis, json_t *value, const char *name,
+                    int line, bool is_exact, struct bats_error *err)
+{
+    const char *key;
+    json_t *member;
+    bool named = json_is_object(value);
+    if (axis->n_rows > 0 && named != (axis->n_names > 0))
+        return bats_refuse(err, "%s:%d: objects and other values are mixed",
+                           name, line);
+    if (named && json_object_size(value) == 0)
+        return bats_refuse(err, "%s:%d: an empty object", name, line);
+    bats_axis_begin_row(axis);
+    bats_axis_note_line(axis, name, is_exact ? (uint64_t)line : 0);
+    json_object_foreach(value, key, member)
+    {
+        if (!bats_axis_has_name(axis, key, strlen(key)))
+            bats_axis_add_name(axis, key, strlen(key));
+    }
+    for (size_t i = 0; i < axis->n_names; i++)
+        add_json(axis, json_object_get(value, axis->names[i]));
+    if (!named)
+        add_json(axis, value);
+    return 0;
+}
+
+static int count_lines(const char *from, const char *to)
+{
+    int n = 0;
+    for (; from < to; from++)
+        n += *from == '\n';
+    return n;
+}
+
+static int read_items(struct bats_axis *axis, const char *text, size_t length,
+                      const char *name, struct bats_error *err)
+{
+    const char *at = text;
+    int rc = 0, line = 1;
+    for (;;) {
+        const char *begin = at + strspn(at, " \t\r\n");
+        line += count_lines(at, begin);
+        if (*begin == '\0')
+            return 0;
+        json_error_t why;
+        json_t *value =
+            json_loadb(begin, length - (size_t)(begin - text),
+                       JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &why);
+        if (value == NULL)
+            return bats_refuse(err, "%s:%d:%d: %s", name, line + why.line - 1,
+                               why.column, why.text);
+        at = begin + why.position;
+        if (json_is_array(value) && begin == text + strspn(text, " \t\r\n"))
+            for (size_t i = 0; rc == 0 && i < json_array_size(value); i++)
+                rc = add_item(axis, json_array_get(value, i), name, line,
+                              false, err);
+        else
+            rc = add_item(axis, value, name, line, true, err);
+        json_decref(value);
+        if (rc < 0)
+            return rc;
+        line += count_lines(begin, at);
+    }
+}
+
+int bats_axis_read_json(struct bats_axis *axis, const char *path,
+                        struct bats_error *err)
+{
+    const char *name = bats_textfile_name(path);
+    char *text;
+    size_t length;
+    int rc = bats_textfile_read(path, &text, &length, err);
+    if (rc < 0)
+        return rc;
+    rc = read_items(axis, text, length, name, err);
+    if (rc == 0 && axis->n_rows == 0)
+        rc = bats_refuse(err, "%s: no values", name);
+    free(text);
     return rc;
 }

@@ -3,7 +3,7 @@
  *
  * Layer: input. Used by sweep.c. Each function fills one empty axis. Errors:
  * BATS_EINPUT with "path:line: sentence", or with the option at fault;
- * BATS_ENOMEM.
+ * BATS_ENOMEM (or the axis has failed).
  */
 #ifndef BATS_SWEEP_READERS_H
 #define BATS_SWEEP_READERS_H
@@ -33,9 +33,8 @@ void bats_columns_release(struct bats_columns *columns);
 
 /* bats_axis_read_words: the n words. bats_axis_read_lines: the lines of a file
  * ("-": standard input). */
-int bats_axis_read_words(struct bats_axis *axis, const char *const *words,
-                         size_t n, const struct bats_columns *columns,
-                         struct bats_error *err);
+void bats_axis_read_words(struct bats_axis *axis, const char *const *words,
+                          size_t n, const struct bats_columns *columns);
 int bats_axis_read_lines(struct bats_axis *axis, const char *path,
                          const struct bats_columns *columns,
                          struct bats_error *err);

@@ -79,8 +79,10 @@ static int read_group(struct bats_sweep *sweep, const char *divider,
     if (files)
         return rc;
     axis = add_axis(sweep, linked);
-    return axis != NULL ? bats_axis_read_words(axis, words, n, columns, err)
-                        : bats_no_memory(err);
+    if (axis == NULL)
+        return bats_no_memory(err);
+    bats_axis_read_words(axis, words, n, columns);
+    return 0;
 }
 
 /* -n: several values per task. */
@@ -329,12 +331,6 @@ ptrdiff_t bats_sweep_variables(const struct bats_sweep *sweep, uint32_t i,
                              sweep->values->item[k], '\0');
     }
     return bats_text_length(text);
-}
-
-const char *bats_sweep_where(const struct bats_sweep *sweep, uint32_t i,
-                             size_t column, uint32_t *line)
-{
-    return bats_points_where(&sweep->points, column, i, line);
 }
 
 size_t bats_sweep_column(const struct bats_sweep *sweep, const char *name)

@@ -91,10 +91,6 @@ ptrdiff_t bats_sweep_command(const struct bats_sweep *sweep, uint32_t i,
 const char *const *bats_sweep_values(const struct bats_sweep *sweep,
                                      uint32_t i, size_t *n);
 
-/* The file that has this value of task i, or NULL, and the line; 0: unknown. */
-const char *bats_sweep_where(const struct bats_sweep *sweep, uint32_t i,
-                             size_t column, uint32_t *line);
-
 /* The column of this name; SIZE_MAX: none. */
 size_t bats_sweep_column(const struct bats_sweep *sweep, const char *name);
 
