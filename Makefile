@@ -51,8 +51,8 @@ PLAN_SRC = $(addprefix src/plan/, \
 	billing.c cluster.c frontier.c goal.c knapsack.c lifetime.c plan.c \
 	tariff.c windows.c windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
-	allocation.c choice.c configurations.c ends.c estimate.c histogram.c \
-	factors.c interval.c levels.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)
+	allocation.c configurations.c estimate.c factors.c histogram.c \
+	interval.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c propose.c sched.c status.c \
 	failure/rules.c order/chain.c order/fit.c order/random.c outlook/forecast.c \

@@ -167,8 +167,8 @@ int main(int argc, char **argv)
                   .tail = BATS_TAIL_DEFAULT},
         .work = work,
         .speed = speed,
-        .on_event = on_event,
-        .on_command = on_command};
+        .watch.on_event = on_event,
+        .watch.on_command = on_command};
     world.to_begin = n;
     world.since = cpu_seconds();
     if (bats_sim_run(&o, &sched, &makespan, &err) < 0)

@@ -66,8 +66,8 @@ int main(int argc, char **argv)
                                                .tail = tail},
                                      .work = work,
                                      .speed = speed,
-                                     .after = count,
-                                     .context = &events};
+                                     .watch.after = count,
+                                     .watch.context = &events};
         struct bats_sched *sched;
         bats_time makespan;
         draw_work(work, (uint32_t)n_tasks, (unsigned long)run);

@@ -98,8 +98,8 @@ static void play(const struct bats_policy *policy, unsigned long seed,
                   .seed = seed},
         .work = work,
         .speed = speed,
-        .on_event = count,
-        .context = &r};
+        .watch.on_event = count,
+        .watch.context = &r};
     if (bats_sim_run(&o, &s, &makespan, &err) < 0) {
         fprintf(stderr, "grid: %s\n", err.text);
         exit(1);

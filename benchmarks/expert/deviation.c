@@ -113,10 +113,12 @@ static void begin(bats_time now, double t_ur)
         runs[task] = true;
         bats_time started = w.slot[i].sent - now;
         bats_time end = started + (bats_time)(BATS_THROUGHPUT_D * t_ur);
-        w.tail[w.n_tail++] = (struct bats_plays_task){
-            .started = started,
-            .is_reliable = is_reliable(i),
-            .given_up = is_reliable(i) ? BATS_NEVER : end > 0 ? end : 1};
+        w.tail[w.n_tail++] =
+            (struct bats_plays_task){.started = started,
+                                     .is_reliable = is_reliable(i),
+                                     .given_up = is_reliable(i) ? BATS_NEVER
+                                                 : end > 0      ? end
+                                                                : 1};
     }
     for (uint32_t i = 0; i < w.n_tasks; i++)
         if (!w.done[i] && !runs[i])
@@ -219,8 +221,8 @@ static void fill(const struct workload *l, uint32_t n)
 {
     double k = (l->high - l->low) / (l->mean - l->low) - 1;
     for (uint32_t i = 0; i < n; i++)
-        runtimes[i] = (bats_time)(
-            1e6 * (l->low + (l->high - l->low) * pow((i + .5) / n, k)));
+        runtimes[i] = (bats_time)(1e6 * (l->low + (l->high - l->low) *
+                                                      pow((i + .5) / n, k)));
 }
 
 static void run(int number, uint64_t seed, double share)
@@ -230,8 +232,11 @@ static void run(int number, uint64_t seed, double share)
     uint32_t n_ur = (uint32_t)(x->unreliable * share + 0.5);
     uint32_t n_r = (uint32_t)ceil(x->reliable * share);
     struct bats_cluster clusters[2] = {
-        {.name = "cheap", .charge = BATS_UNIT, .max = n_ur,
-         .unreliable = true, .lost_is_free = true},
+        {.name = "cheap",
+         .charge = BATS_UNIT,
+         .max = n_ur,
+         .unreliable = true,
+         .lost_is_free = true},
         {.name = "safe", .charge = 34 * BATS_UNIT, .max = n_r}};
     struct bats_machine_spec machines[MACHINES];
     bats_time expected[2] = {(bats_time)(l->mean * 1e6),
@@ -250,25 +255,24 @@ static void run(int number, uint64_t seed, double share)
     for (uint32_t i = 0; i < n_ur + n_r; i++)
         machines[i] = (struct bats_machine_spec){i >= n_ur, 1};
     fill(l, w.n_tasks);
-    struct bats_sim_options o = {
-        .sched = {.policy = &bats_policy_expert,
-                  .n_tasks = w.n_tasks,
-                  .clusters = clusters,
-                  .n_clusters = n_r > 0 ? 2 : 1,
-                  .expected = expected,
-                  .machines = machines,
-                  .n_machines = n_ur + n_r,
-                  .window = BATS_HOUR,
-                  .budget = BATS_UNLIMITED,
-                  .billing.model = BATS_BILLING_USE,
-                  .strategy = strategy,
-                  .seed = seed},
-        .work = runtimes,
-        .speed = speed,
-        .noise_seed = seed,
-        .reliability = loses,
-        .on_event = hear,
-        .on_command = see};
+    struct bats_sim_options o = {.sched = {.policy = &bats_policy_expert,
+                                           .n_tasks = w.n_tasks,
+                                           .clusters = clusters,
+                                           .n_clusters = n_r > 0 ? 2 : 1,
+                                           .expected = expected,
+                                           .machines = machines,
+                                           .n_machines = n_ur + n_r,
+                                           .window = BATS_HOUR,
+                                           .budget = BATS_UNLIMITED,
+                                           .billing.model = BATS_BILLING_USE,
+                                           .strategy = strategy,
+                                           .seed = seed},
+                                 .work = runtimes,
+                                 .speed = speed,
+                                 .noise_seed = seed,
+                                 .reliability = loses,
+                                 .watch.on_event = hear,
+                                 .watch.on_command = see};
     struct bats_sched *sched;
     struct bats_sched_status status;
     struct bats_error err;

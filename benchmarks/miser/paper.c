@@ -238,8 +238,8 @@ static int run_user(const struct setting *set, unsigned long seed,
         .noise_seed = seed,
         .saves = saves,
         .migration = MIGRATION,
-        .on_event = hear,
-        .on_command = obey};
+        .watch.on_event = hear,
+        .watch.on_command = obey};
     struct bats_sched *s;
     bats_time end;
     int rc = bats_sim_run(&o, &s, &end, err);

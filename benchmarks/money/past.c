@@ -203,8 +203,7 @@ static struct bats_world_result play(struct bats_scenario *s, uint32_t policy,
     struct bats_world *world;
     struct bats_world_result r;
     struct bats_error err;
-    const struct bats_world_watch watch = {.context = memory,
-                                           .after = remember};
+    const struct bats_sim_watch watch = {.context = memory, .after = remember};
     s->prior = prior;
     if (bats_world_create(s, 0, order, &world, &err) < 0)
         fail(err.text);

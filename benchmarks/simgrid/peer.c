@@ -64,7 +64,7 @@ static double run_ours(unsigned long seed, bool note)
                                            .seed = seed},
                                  .work = world.work,
                                  .speed = speed,
-                                 .on_command = note ? note_order : NULL};
+                                 .watch.on_command = note ? note_order : NULL};
     struct bats_sched *sched;
     struct bats_error err;
     bats_time makespan;

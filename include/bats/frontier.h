@@ -27,19 +27,10 @@
 #include "bats/plan.h"
 #include "bats/units.h"
 
-struct bats_frontier_point {
-    bats_money cost;  /* k P */
-    bats_money price; /* P */
-    int64_t windows;  /* k */
-    double rate;      /* R */
-};
-
 struct bats_frontier {
-    struct bats_frontier_point *points; /* the cheapest and slowest first */
-    uint32_t *machines; /* a_i of point p at [p * n_clusters + i] */
-    size_t n;           /* 0: no cluster can run a task */
-    size_t n_clusters;
-    bool complete; /* false: a selection of more than 1,000 */
+    struct bats_plan *plans; /* the cheapest and slowest first */
+    size_t n;                /* 0: no cluster can run a task */
+    bool complete;           /* false: a selection of more than 1,000 */
 };
 
 /*

@@ -7,14 +7,10 @@
 /* Numbers of machines to try: each STEP times the last one. */
 #define STEP 1.03
 
-/* Machines of cluster i that could be useful. */
+/* Machines of cluster i that could be useful: all that a running job has. */
 static uint32_t most(const struct bats_estimator *e, size_t i)
 {
-    double n = ceil(estimate_widest(e) / estimate_slots(e, i));
-    if (!(e->runtimes[i].mean > 0))
-        return 0;
-    return e->rate == 0 && n < e->clusters[i].max ? (uint32_t)n
-                                                  : e->clusters[i].max;
+    return estimate_most(e, i, e->rate > 0 ? INFINITY : estimate_widest(e));
 }
 
 /* Price of a window of all held machines. */
@@ -35,15 +31,6 @@ static double price_of(const struct bats_estimator *e,
     return sum + head;
 }
 
-static struct bats_prediction makespan_of(const struct bats_estimator *e,
-                                          const uint32_t *machines)
-{
-    double slots[BATS_CLUSTERS_MAX];
-    for (size_t i = 0; i < e->n_clusters; i++)
-        slots[i] = machines[i] * estimate_slots(e, i);
-    return estimate_makespan(e, slots, 0);
-}
-
 /* The bill for all held machines. */
 static double cost_of(const struct bats_estimator *e, const uint32_t *machines,
                       double time)
@@ -56,7 +43,7 @@ static int add(const struct bats_estimator *e, const struct end *machines,
                struct ends *ends, struct bats_error *err)
 {
     struct end end = *machines;
-    end.time = makespan_of(e, end.machines).estimate;
+    end.time = estimate_machines(e, end.machines).estimate;
     end.cost = cost_of(e, end.machines, end.time);
     return ends_add(ends, &end, err);
 }
@@ -114,16 +101,9 @@ static int find_ends(const struct bats_estimator *e, struct ends *ends,
                      struct bats_error *err)
 {
     struct end all = {.aim = 0};
-    bool any = false;
     int rc = 0;
-    for (size_t i = 0; i < e->n_clusters; i++) {
+    for (size_t i = 0; i < e->n_clusters; i++)
         all.machines[i] = most(e, i);
-        any = any || all.machines[i] > 0;
-    }
-    if (!any)
-        return bats_error_set(err, BATS_EINPUT,
-                              "no runtimes are known on any "
-                              "cluster");
     if (e->rate > 0)
         return add(e, &all, ends, err);
     for (size_t i = 0; i < e->n_clusters && rc == 0; i++) {
@@ -139,8 +119,7 @@ static int find_ends(const struct bats_estimator *e, struct ends *ends,
 static bats_money rounded_up(double cost)
 {
     const double cent = (double)BATS_UNIT / 100;
-    return cost < 0x1p62 ? (bats_money)(ceil(cost / cent - 1e-9) * cent)
-                         : BATS_UNLIMITED;
+    return estimate_money(ceil(cost / cent - 1e-9) * cent);
 }
 
 static int make_end(const struct bats_estimator *e, const struct end *end,
@@ -149,7 +128,7 @@ static int make_end(const struct bats_estimator *e, const struct end *end,
 {
     struct bats_schedule s = {.offer = offer,
                               .plan = {.feasible = true, .proven = true},
-                              .makespan = makespan_of(e, end->machines),
+                              .makespan = estimate_machines(e, end->machines),
                               .is_bounded =
                                   estimate_is_bounded(e, end->machines)};
     double price = price_of(e, end->machines), window = (double)e->window;

@@ -2,6 +2,8 @@
 #include "bats/interval.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,6 @@ struct moments {
 static struct moments around(const double *sample, uint32_t n, double centre)
 {
     struct moments m = {0};
-
     for (uint32_t i = 0; i < n; i++) {
         double d = sample[i] - centre;
         m.second += d * d;
@@ -42,14 +43,9 @@ static double low_enough(double low, double mean)
 struct bats_runtimes bats_runtimes_normal(const double *sample, uint32_t n,
                                           double p)
 {
-    double sum = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        sum += sample[i];
-    struct bats_runtimes r = bats_runtimes_given(sum / n);
+    struct bats_runtimes r = bats_runtimes_given(gsl_stats_mean(sample, 1, n));
     r.n = n;
-    for (uint32_t i = 0; i < n; i++)
-        r.longest = fmax(r.longest, sample[i]);
+    r.longest = gsl_stats_max(sample, 1, n);
     if (n < 2)
         return r;
     r.deviation = sqrt(around(sample, n, r.mean).second / n);
@@ -79,7 +75,6 @@ static void bound_mean(struct bats_runtimes *r, const struct moments *m,
     double skewness = m->third / n / (biased * sqrt(biased));
     double s = sqrt(m->second / (n - 1));
     double x = gsl_cdf_tdist_Pinv((1 + p) / 2, n - 1) / sqrt(n);
-
     r->mean_low =
         low_enough(r->mean - s * hall_inverse(x, skewness, n), r->mean);
     r->mean_high = r->mean - s * hall_inverse(-x, skewness, n);
@@ -91,11 +86,7 @@ static void bound_deviation(struct bats_runtimes *r, const double *sorted,
 {
     double n = r->n, z = gsl_cdf_ugaussian_Pinv((1 + p) / 2);
     uint32_t cut = (uint32_t)(n / (2 * sqrt(n - 4)));
-    double trimmed = 0;
-
-    for (uint32_t i = cut; i < r->n - cut; i++)
-        trimmed += sorted[i];
-    trimmed /= n - 2 * cut;
+    double trimmed = gsl_stats_mean(sorted + cut, 1, r->n - 2 * cut);
     double fourth = around(sorted, r->n, trimmed).fourth;
     double kurtosis = n * fourth / (m->second * m->second);
     double c = n / (n - z);
@@ -110,10 +101,8 @@ static void allow_for_tail(struct bats_runtimes *r, const double *sorted,
                            const struct moments *m)
 {
     uint32_t n = r->n;
-    double median = (sorted[n / 2] + sorted[(n - 1) / 2]) / 2;
-    double longest = sorted[n - 1];
-    double d = longest + 3 * (longest - median) - r->mean;
-
+    double median = gsl_stats_median_from_sorted_data(sorted, 1, n);
+    double d = r->longest + 3 * (r->longest - median) - r->mean;
     r->mean_high = fmax(r->mean_high, r->mean + d / (n + 1));
     r->deviation_high =
         fmax(r->deviation_high, sqrt((m->second + d * d * n / (n + 1)) / n));
@@ -127,32 +116,22 @@ static void keep(struct bats_runtimes *r, const double *sorted)
     r->kept[r->n_kept - 1] = sorted[r->n - 1];
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
                                       double p)
 {
     struct bats_runtimes r = bats_runtimes_normal(sample, n, p);
     double *sorted = malloc(n * sizeof *sorted);
-
     if (!sorted)
         return r;
     memcpy(sorted, sample, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, ascending);
+    gsl_sort(sorted, 1, n);
     keep(&r, sorted);
-    if (n < NORMAL_BELOW || r.deviation <= r.mean * 1e-12) {
-        free(sorted);
-        return r;
+    if (n >= NORMAL_BELOW && r.deviation > r.mean * 1e-12) {
+        struct moments m = around(sorted, n, r.mean);
+        bound_mean(&r, &m, p);
+        bound_deviation(&r, sorted, &m, p);
+        allow_for_tail(&r, sorted, &m);
     }
-    struct moments m = around(sorted, n, r.mean);
-    bound_mean(&r, &m, p);
-    bound_deviation(&r, sorted, &m, p);
-    allow_for_tail(&r, sorted, &m);
     free(sorted);
     return r;
 }
@@ -165,7 +144,6 @@ struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
 static double rest_is_less(const struct bats_runtimes *r, double x)
 {
     double part = 0, whole = 0;
-
     for (uint32_t i = 0; i < r->n_kept; i++) {
         part += fmin(r->kept[i], x);
         whole += r->kept[i];
@@ -178,7 +156,6 @@ static double expected_delay(const struct bats_runtimes *r,
                              const double *slots, size_t n, double gamma)
 {
     double longest = 0, done = 0, last = 0;
-
     for (size_t k = 0; k < n; k++) {
         double sum = 0, squares = 0;
         for (uint32_t i = 0; slots[k] > 0 && i < r[k].n_kept; i++) {
@@ -251,6 +228,5 @@ double bats_interval_end(const struct bats_prediction *makespan,
                          const struct bats_runtimes *runtimes)
 {
     double share = 1 / (runtimes->mean * makespan->rate);
-
     return makespan->busy + runtimes->longest * fmax(1 - share, 0);
 }

@@ -35,8 +35,8 @@ struct purchase {
 /* ---- the problem ---- */
 
 /* high: with mean and deviation at their upper bounds. */
-static int make_bag(const struct bats_estimator *e, bool high, struct bag *bag,
-                    struct bats_error *err)
+static void make_bag(const struct bats_estimator *e, bool high,
+                     struct bag *bag)
 {
     *bag = (struct bag){
         .e = e, .is = {.types = bag->types, .demand = (double)e->n_tasks}};
@@ -44,25 +44,18 @@ static int make_bag(const struct bats_estimator *e, bool high, struct bag *bag,
         const struct bats_runtimes *r = &e->runtimes[i];
         double mean = (high ? r->mean_high : r->mean) / (double)e->window;
         double deviation = high ? r->deviation_high : r->deviation;
-        double slots = estimate_slots(e, i);
-        double most = ceil(estimate_widest(e) / slots);
-        if (!(mean > 0) || e->clusters[i].max == 0)
+        uint32_t most = estimate_most(e, i, estimate_widest(e));
+        if (most == 0)
             continue;
         bag->cluster[bag->is.n_types] = i;
         bag->types[bag->is.n_types++] = (struct bats_windows_type){
             .rate = 1 / mean,
-            .slots = slots,
+            .slots = estimate_slots(e, i),
             .charge = (double)e->clusters[i].charge,
             .loss =
                 bats_windows_loss(mean, deviation / (double)e->window / mean),
-            .parked = most < e->clusters[i].max ? (uint32_t)most
-                                                : e->clusters[i].max};
+            .parked = most};
     }
-    if (bag->is.n_types == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "no runtimes are known on any "
-                              "cluster");
-    return 0;
 }
 
 /* ---- one schedule ---- */
@@ -84,8 +77,7 @@ static void set_plan(const struct bag *bag, const struct purchase *p,
         s->plan.price += machines * bag->e->clusters[i].charge;
         s->plan.rate += machines * bag->types[t].slots * bag->types[t].rate;
     }
-    s->plan.cost =
-        p->plan.cost < 0x1p62 ? (bats_money)p->plan.cost : BATS_UNLIMITED;
+    s->plan.cost = estimate_money(p->plan.cost);
 }
 
 /* A machine counts for the fraction of M that it is held. */
@@ -181,53 +173,20 @@ static double dearest_window(const struct bats_estimator *e,
 
 /* Cost of the same end with all runtimes at their upper bounds; the machines
  * begin `after` from now. */
-static int bound_cost(const struct bats_estimator *e, struct bats_schedule *s,
-                      double after, struct bats_error *err)
+static void bound_cost(const struct bats_estimator *e, struct bats_schedule *s,
+                       double after)
 {
     struct bag bag;
     struct purchase p;
     double end = (s->makespan.high - after) / (double)e->window;
-    int rc = make_bag(e, true, &bag, err);
-    if (rc < 0)
-        return rc;
+    make_bag(e, true, &bag);
     solve(&bag, end, &p);
     s->windows_high = (int64_t)fmin(ceil(end), 0x1p62);
     if (s->windows_high < s->plan.windows)
         s->windows_high = s->plan.windows;
     double cost = fmax(fmax(p.plan.cost, cost_of_longer(e, s)),
                        (double)s->plan.cost + dearest_window(e, s));
-    s->cost_high = cost < 0x1p62 ? (bats_money)cost : BATS_UNLIMITED;
-    return 0;
-}
-
-/* aim > 0: the policy will take the cheapest way to that end. */
-static int make_schedule(struct bag *bag, enum bats_offer offer, double aim,
-                         struct bats_schedule *schedule,
-                         struct bats_error *err)
-{
-    const struct bats_estimator *e = bag->e;
-    struct bats_schedule s = {.offer = offer};
-    struct purchase p;
-    int rc = 0;
-
-    solve(bag, aim, &p);
-    set_plan(bag, &p, &s);
-    s.budget = s.plan.cost;
-    s.windows_high = s.plan.windows;
-    s.cost_high = s.plan.cost;
-    if (aim > 0)
-        s.aim = (bats_time)fmin(aim * (double)e->window, 0x1p60);
-    if (s.plan.feasible) {
-        double after = later(bag, &s);
-        s.makespan = makespan_of(bag, &s, p.plan.end);
-        s.is_bounded = estimate_is_bounded(e, s.plan.machines);
-        rc = bound_cost(e, &s, after, err);
-        if (s.aim > 0)
-            s.aim += (bats_time)after;
-    }
-    if (rc == 0)
-        *schedule = s;
-    return rc;
+    s->cost_high = estimate_money(cost);
 }
 
 /* ---- all of them ---- */
@@ -266,9 +225,8 @@ static int find_ends(const struct bats_estimator *e, struct ends *ends,
 {
     struct bag bag;
     double m = 0;
-    int rc = make_bag(e, false, &bag, err);
-    if (rc == 0)
-        rc = look_at(&bag, &m, 0, ends, err);
+    make_bag(e, false, &bag);
+    int rc = look_at(&bag, &m, 0, ends, err);
     for (double latest = latest_end(&bag); rc == 0 && m < latest;) {
         double next = m * STEP, whole = floor(m) + 1;
         rc = look_at(&bag, &m, whole <= WHOLE && whole < next ? whole : next,
@@ -277,13 +235,33 @@ static int find_ends(const struct bats_estimator *e, struct ends *ends,
     return rc;
 }
 
+/* With an aim, the policy will take the cheapest way to that end. */
 static int make_end(const struct bats_estimator *e, const struct end *end,
                     enum bats_offer offer, struct bats_schedule *schedule,
                     struct bats_error *err)
 {
+    struct bats_schedule s = {.offer = offer};
+    struct purchase p;
     struct bag bag;
-    int rc = make_bag(e, false, &bag, err);
-    return rc == 0 ? make_schedule(&bag, offer, end->aim, schedule, err) : rc;
+    (void)err;
+    make_bag(e, false, &bag);
+    solve(&bag, end->aim, &p);
+    set_plan(&bag, &p, &s);
+    s.budget = s.plan.cost;
+    s.windows_high = s.plan.windows;
+    s.cost_high = s.plan.cost;
+    if (end->aim > 0)
+        s.aim = (bats_time)fmin(end->aim * (double)e->window, 0x1p60);
+    if (s.plan.feasible) {
+        double after = later(&bag, &s);
+        s.makespan = makespan_of(&bag, &s, p.plan.end);
+        s.is_bounded = estimate_is_bounded(e, s.plan.machines);
+        bound_cost(e, &s, after);
+        if (s.aim > 0)
+            s.aim += (bats_time)after;
+    }
+    *schedule = s;
+    return 0;
 }
 
 const struct planner planner_of_windows = {.find = find_ends,

@@ -1,9 +1,5 @@
 /*
  * plans: the schedules of each set of rules (enum bats_plans), for estimate.c.
- *
- * The functions are those of bats/estimate.h, except that they refuse nothing:
- * if the budget is too small, the schedule is not feasible; if the deadline is
- * too early, it is the fastest one. *n is never NULL.
  */
 #ifndef BATS_ESTIMATE_PLANS_H
 #define BATS_ESTIMATE_PLANS_H
@@ -12,7 +8,9 @@
 
 #define TOLERANCE 1e-9 /* of floor and ceiling, as in plan.h */
 
-/* ---- configurations.c ---- */
+/* ---- configurations.c: as in bats/estimate.h, but they refuse nothing. If the
+ * budget is too small, the schedule is not feasible; if the deadline is too
+ * early, it is the fastest one ---- */
 
 int configurations_offer(const struct bats_estimator *e,
                          struct bats_schedule schedules[BATS_OFFERS],
@@ -46,7 +44,7 @@ struct ends {
     size_t n, capacity;
 };
 
-/* Functions for one kind of plans. */
+/* Functions for one kind of plans. Some cluster has known runtimes. */
 struct planner {
     /* Adds all ends that may be useful, in any order. */
     int (*find)(const struct bats_estimator *e, struct ends *ends,
@@ -58,38 +56,19 @@ struct planner {
 
 extern const struct planner planner_of_windows, planner_of_allocation;
 
-/* ---- ends.c: shared by all planners ---- */
-
-int ends_add(struct ends *ends, const struct end *end, struct bats_error *err);
-
-int ends_offer(const struct planner *planner, const struct bats_estimator *e,
-               struct bats_schedule schedules[BATS_OFFERS], size_t *n,
-               struct bats_error *err);
-/* The schedule of that name, perhaps shared with another name; for a budget or
- * a deadline, the fastest within the cost limit, or the cheapest that ends by
- * the limit (microseconds). */
-int ends_choose(const struct planner *planner, const struct bats_estimator *e,
-                enum bats_offer offer, double limit,
-                struct bats_schedule *schedule, struct bats_error *err);
-int ends_least_budget(const struct planner *planner,
-                      const struct bats_estimator *e, bats_money *budget,
-                      struct bats_error *err);
-int ends_frontier(const struct planner *planner,
-                  const struct bats_estimator *e,
-                  struct bats_schedule **schedules, size_t *n,
-                  struct bats_error *err);
-
-/* ---- levels.c ---- */
+/* ---- plans.c ---- */
 
 /* Prediction for these slots of each cluster, which begin `later`
- * (microseconds). */
+ * (microseconds); or for machines from now on. */
 struct bats_prediction estimate_makespan(const struct bats_estimator *e,
                                          const double *slots, double later);
+struct bats_prediction estimate_machines(const struct bats_estimator *e,
+                                         const uint32_t *machines);
 
 /* Largest number of tasks that can run at the same time. */
 double estimate_widest(const struct bats_estimator *e);
 
-/* ---- plans.c ---- */
+int ends_add(struct ends *ends, const struct end *end, struct bats_error *err);
 
 /* Tasks at a time on a machine of cluster i. */
 static inline double estimate_slots(const struct bats_estimator *e, size_t i)
@@ -97,13 +76,17 @@ static inline double estimate_slots(const struct bats_estimator *e, size_t i)
     return e->slots ? e->slots[i] : 1;
 }
 
+/* Machines of cluster i with work if so many tasks run at a time. */
+uint32_t estimate_most(const struct bats_estimator *e, size_t i, double tasks);
+
+/* BATS_EINPUT: no runtimes are known. */
+int estimate_check(const struct bats_estimator *e, struct bats_error *err);
+
 /* Every cluster with machines was sampled. */
 bool estimate_is_bounded(const struct bats_estimator *e,
                          const uint32_t *machines);
 
-/* ---- estimate.c ---- */
-
-/* The planner of these plans; NULL: configurations. */
-const struct planner *estimate_planner(const struct bats_estimator *e);
+/* A cost as money; BATS_UNLIMITED if it does not fit. */
+bats_money estimate_money(double cost);
 
 #endif

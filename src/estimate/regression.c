@@ -3,19 +3,11 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fit.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
 #define SURE 0.999 /* confidence that b0 is not 0 */
 #define FLAT 1e-12 /* relative tolerance for equal runtimes */
-
-static double mean_of(const double *x, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += x[i];
-    return sum / (double)n;
-}
 
 static bool all_equal(const double *x, size_t n)
 {
@@ -38,7 +30,6 @@ struct bats_regression bats_regression_fit(const double *base,
 {
     struct bats_regression line = {.ratio = true};
     double covariance[3], residues;
-
     if (!all_equal(base, n)) {
         gsl_fit_linear(base, 1, other, 1, n, &line.b0, &line.b1,
                        &covariance[0], &covariance[1], &covariance[2],
@@ -48,7 +39,7 @@ struct bats_regression bats_regression_fit(const double *base,
     }
     if (line.ratio) {
         line.b0 = 0;
-        line.b1 = mean_of(other, n) / mean_of(base, n);
+        line.b1 = gsl_stats_mean(other, 1, n) / gsl_stats_mean(base, 1, n);
     }
     return line;
 }

@@ -1,31 +1,27 @@
 /* See sample.h. */
 #include "bats/sample.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Observations sorted by task. */
+/* Runtimes by task, ascending, and cluster; 0: not measured. */
 struct table {
-    struct bats_observation *row;
-    size_t n;
-    size_t n_tasks;
+    double *runtime; /* n_tasks rows of n_clusters */
+    size_t n_tasks, n_clusters;
 };
 
-/* Sorts by task and cluster, stably. */
-static int by_task(const void *a, const void *b)
+/* Sorts by task, stably. */
+static int by_task(const void *left, const void *right)
 {
-    const struct bats_observation *s =
-        *(const struct bats_observation *const *)a;
-    const struct bats_observation *t =
-        *(const struct bats_observation *const *)b;
-
-    if (s->task != t->task)
-        return s->task < t->task ? -1 : 1;
-    if (s->cluster != t->cluster)
-        return s->cluster < t->cluster ? -1 : 1;
-    return s < t ? -1 : s > t;
+    const struct bats_observation *a =
+        *(const struct bats_observation *const *)left;
+    const struct bats_observation *b =
+        *(const struct bats_observation *const *)right;
+    if (a->task != b->task)
+        return a->task < b->task ? -1 : 1;
+    return a < b ? -1 : a > b;
 }
 
 static int check(size_t n_clusters, const struct bats_observation *o, size_t n,
@@ -51,67 +47,43 @@ static int check(size_t n_clusters, const struct bats_observation *o, size_t n,
     return 0;
 }
 
-/* Sorts the observations and drops repeated ones. */
+/* Of several observations of a task on a cluster, the first counts. */
 static int make_table(struct table *t, const struct bats_observation *o,
                       size_t n, struct bats_error *err)
 {
     const struct bats_observation **sorted = malloc((n + 1) * sizeof *sorted);
-
-    *t = (struct table){.row = malloc((n + 1) * sizeof *t->row)};
-    if (!t->row || !sorted) {
-        free(sorted);
-        return bats_no_memory(err);
-    }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; sorted && i < n; i++)
         sorted[i] = &o[i];
-    qsort(sorted, n, sizeof *sorted, by_task);
-    for (size_t i = 0; i < n; i++) {
-        bool first = t->n == 0 || t->row[t->n - 1].task != sorted[i]->task;
-        if (!first && t->row[t->n - 1].cluster == sorted[i]->cluster)
-            continue;
-        t->n_tasks += first;
-        t->row[t->n++] = *sorted[i];
+    if (sorted)
+        qsort(sorted, n, sizeof *sorted, by_task);
+    for (size_t i = 0; sorted && i < n; i++)
+        t->n_tasks += i == 0 || sorted[i]->task != sorted[i - 1]->task;
+    t->runtime = calloc(t->n_tasks * t->n_clusters + 1, sizeof *t->runtime);
+    double *row = t->runtime;
+    for (size_t i = 0; sorted && row && i < n; i++) {
+        if (i > 0 && sorted[i]->task != sorted[i - 1]->task)
+            row += t->n_clusters;
+        if (row[sorted[i]->cluster] <= 0)
+            row[sorted[i]->cluster] = fmax((double)sorted[i]->runtime, 1);
     }
+    bool ok = sorted && t->runtime;
     free(sorted);
-    return 0;
+    return ok ? 0 : bats_no_memory(err);
 }
 
-static double runtime_of(const struct bats_observation *o)
+static const double *row_of(const struct table *t, size_t task)
 {
-    return fmax((double)o->runtime, 1);
-}
-
-/* First row after those of row i's task. */
-static size_t end_of_task(const struct table *t, size_t i)
-{
-    size_t end = i;
-
-    while (end < t->n && t->row[end].task == t->row[i].task)
-        end++;
-    return end;
-}
-
-/* The runtime of a task, rows i .. end - 1, on `cluster`; 0: none. */
-static double measured(const struct table *t, size_t i, size_t end,
-                       size_t cluster)
-{
-    for (; i < end; i++)
-        if (t->row[i].cluster == cluster)
-            return runtime_of(&t->row[i]);
-    return 0;
+    return t->runtime + task * t->n_clusters;
 }
 
 static double mean_on(const struct table *t, size_t cluster)
 {
-    double sum = 0;
-    size_t n = 0;
-
-    for (size_t i = 0; i < t->n; i++)
-        if (t->row[i].cluster == cluster) {
-            sum += runtime_of(&t->row[i]);
-            n++;
-        }
-    return sum / (double)n;
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < t->n_tasks; i++) {
+        sum += row_of(t, i)[cluster];
+        n += row_of(t, i)[cluster] > 0;
+    }
+    return sum / n;
 }
 
 /* Collects runtimes of tasks run on both clusters; returns their number. */
@@ -119,13 +91,10 @@ static size_t pairs_of(const struct table *t, size_t from, size_t to,
                        double *x, double *y)
 {
     size_t n = 0;
-
-    for (size_t i = 0, end; i < t->n; i = end) {
-        end = end_of_task(t, i);
-        x[n] = measured(t, i, end, from);
-        y[n] = measured(t, i, end, to);
-        if (x[n] > 0 && y[n] > 0)
-            n++;
+    for (size_t i = 0; i < t->n_tasks; i++) {
+        x[n] = row_of(t, i)[from];
+        y[n] = row_of(t, i)[to];
+        n += x[n] > 0 && y[n] > 0;
     }
     return n;
 }
@@ -158,7 +127,6 @@ static void fit(struct bats_sample *s, const struct table *t, size_t k,
 {
     struct bats_cluster_sample *c = &s->clusters[k];
     size_t n = pairs_of(t, s->base, k, x, y);
-
     c->n_pairs = (uint32_t)n;
     if (k == s->base)
         c->line = (struct bats_regression){.b1 = 1};
@@ -166,83 +134,77 @@ static void fit(struct bats_sample *s, const struct table *t, size_t k,
         c->line = n > 0 ? bats_regression_fit(x, y, n) : detour(s, t, k, x, y);
 }
 
-/* Runtime on the base of the task in rows i .. end - 1. */
-static double on_base(const struct bats_sample *s, const struct table *t,
-                      size_t i, size_t end)
+/* A task's runtime on the base: measured, or from the cluster with the most
+ * pairs. */
+static double on_base(const struct bats_sample *s, const double *row)
 {
-    double base = measured(t, i, end, s->base);
-
-    if (base > 0)
-        return base;
-    /* Use the cluster with the most pairs. */
-    size_t best = i;
-    for (size_t j = i + 1; j < end; j++)
-        if (s->clusters[t->row[j].cluster].n_pairs >
-            s->clusters[t->row[best].cluster].n_pairs)
-            best = j;
-    return bats_regression_invert(&s->clusters[t->row[best].cluster].line,
-                                  runtime_of(&t->row[best]));
+    size_t best = s->n_clusters;
+    for (size_t k = 0; k < s->n_clusters && row[s->base] <= 0; k++)
+        if (row[k] > 0 && (best == s->n_clusters ||
+                           s->clusters[k].n_pairs > s->clusters[best].n_pairs))
+            best = k;
+    return best == s->n_clusters
+               ? row[s->base]
+               : bats_regression_invert(&s->clusters[best].line, row[best]);
 }
 
 static void complete(struct bats_sample *s, const struct table *t)
 {
-    for (size_t i = 0, end; i < t->n; i = end) {
-        end = end_of_task(t, i);
-        double base = on_base(s, t, i, end);
+    for (size_t i = 0; i < t->n_tasks; i++) {
+        const double *row = row_of(t, i);
+        double base = on_base(s, row);
         for (size_t k = 0; k < s->n_clusters; k++) {
             struct bats_cluster_sample *c = &s->clusters[k];
-            if (c->n_measured == 0)
-                continue;
-            double here = measured(t, i, end, k);
-            c->runtimes[c->n++] =
-                here > 0 ? here : bats_regression_apply(&c->line, base);
+            if (c->n_measured > 0)
+                c->runtimes[c->n++] =
+                    row[k] > 0 ? row[k]
+                               : bats_regression_apply(&c->line, base);
         }
     }
+}
+
+/* Counts the measured runtimes, and finds the base. False: out of memory. */
+static bool count(struct bats_sample *s, const struct table *t)
+{
+    bool enough = true;
+    for (size_t i = 0; i < t->n_tasks * s->n_clusters; i++)
+        s->clusters[i % s->n_clusters].n_measured += t->runtime[i] > 0;
+    for (size_t k = 0; k < s->n_clusters; k++) {
+        struct bats_cluster_sample *c = &s->clusters[k];
+        if (c->n_measured > s->clusters[s->base].n_measured)
+            s->base = k;
+        if (c->n_measured > 0)
+            c->runtimes = malloc(t->n_tasks * sizeof *c->runtimes);
+        enough &= c->n_measured == 0 || c->runtimes;
+    }
+    return enough;
 }
 
 int bats_sample_init(struct bats_sample *sample, size_t n_clusters,
                      const struct bats_observation *observations, size_t n,
                      struct bats_error *err)
 {
-    struct table t = {.row = NULL};
+    struct table t = {.n_clusters = n_clusters};
     struct bats_sample s = {.n_clusters = n_clusters};
     double *pairs = NULL;
     int rc = check(n_clusters, observations, n, err);
-
     if (rc == 0)
         rc = make_table(&t, observations, n, err);
-    if (rc < 0)
-        goto error;
-    for (size_t i = 0; i < t.n; i++)
-        s.clusters[t.row[i].cluster].n_measured++;
-    pairs = malloc((2 * t.n_tasks + 2) * sizeof *pairs);
-    bool enough = pairs != NULL;
-    for (size_t k = 0; k < n_clusters; k++) {
-        struct bats_cluster_sample *c = &s.clusters[k];
-        if (c->n_measured > s.clusters[s.base].n_measured)
-            s.base = k;
-        if (c->n_measured == 0)
-            continue;
-        c->runtimes = malloc(t.n_tasks * sizeof *c->runtimes);
-        enough = enough && c->runtimes != NULL;
-    }
-    if (!enough) {
+    if (rc == 0)
+        pairs = malloc((2 * t.n_tasks + 2) * sizeof *pairs);
+    if (rc == 0 && (!pairs || !count(&s, &t)))
         rc = bats_no_memory(err);
-        goto error;
-    }
-    for (size_t k = 0; k < n_clusters; k++)
+    for (size_t k = 0; rc == 0 && k < n_clusters; k++)
         if (s.clusters[k].n_measured > 0)
             fit(&s, &t, k, pairs, pairs + t.n_tasks + 1);
-    complete(&s, &t);
-    *sample = s;
+    if (rc == 0) {
+        complete(&s, &t);
+        *sample = s;
+    } else {
+        bats_sample_release(&s);
+    }
     free(pairs);
-    free(t.row);
-    return 0;
-
-error:
-    bats_sample_release(&s);
-    free(pairs);
-    free(t.row);
+    free(t.runtime);
     return rc;
 }
 
@@ -258,16 +220,13 @@ static int guess(const struct bats_sample *sample, double p, double mean,
                  double mean_base, struct bats_runtimes *runtimes)
 {
     const struct bats_cluster_sample *base = &sample->clusters[sample->base];
-    double *like = malloc((base->n + 1) * sizeof *like), sum = 0;
-
+    double *like = malloc((base->n + 1) * sizeof *like);
     if (!like)
         return BATS_ENOMEM;
+    if (mean_base <= 0)
+        mean_base = fmax(gsl_stats_mean(base->runtimes, 1, base->n), 1);
     for (uint32_t i = 0; i < base->n; i++)
-        sum += base->runtimes[i];
-    double factor = mean_base > 0 ? mean / mean_base
-                                  : mean / fmax(sum / fmax(base->n, 1), 1);
-    for (uint32_t i = 0; i < base->n; i++)
-        like[i] = factor * base->runtimes[i];
+        like[i] = mean / mean_base * base->runtimes[i];
     *runtimes = base->n > 0 ? bats_runtimes_of(like, base->n, p)
                             : bats_runtimes_given(mean);
     runtimes->is_guess = true;
@@ -281,7 +240,6 @@ int bats_sample_runtimes(const struct bats_sample *sample, double p,
                          struct bats_error *err)
 {
     double base = expected ? (double)expected[sample->base] : 0;
-
     for (size_t k = 0; k < sample->n_clusters; k++) {
         const struct bats_cluster_sample *c = &sample->clusters[k];
         runtimes[k] = c->n > 0 ? bats_runtimes_of(c->runtimes, c->n, p)

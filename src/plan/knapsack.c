@@ -28,7 +28,6 @@ static int by_efficiency(const void *a, const void *b)
     const struct bats_knapsack_type *s = a, *t = b;
     double left = s->rate * (double)t->price;
     double right = t->rate * (double)s->price;
-
     return left > right ? -1 : left < right;
 }
 
@@ -37,7 +36,6 @@ static int by_efficiency(const void *a, const void *b)
 static int by_price(const void *a, const void *b)
 {
     const struct bats_knapsack_type *s = a, *t = b;
-
     if (s->price != t->price)
         return s->price > t->price ? -1 : 1;
     return s->item < t->item ? -1 : 1;
@@ -48,7 +46,6 @@ static bool equally_efficient(const struct bats_knapsack_type *a,
 {
     double left = a->rate * (double)b->price;
     double right = b->rate * (double)a->price;
-
     return fabs(left - right) <= left * SAME;
 }
 
@@ -56,7 +53,6 @@ void bats_knapsack_sort(struct bats_knapsack *knapsack)
 {
     struct bats_knapsack_type *type = knapsack->type;
     size_t end;
-
     qsort(type, knapsack->n, sizeof *type, by_efficiency);
     for (size_t i = 0; i < knapsack->n; i = end) {
         for (end = i + 1; end < knapsack->n; end++)
@@ -75,7 +71,6 @@ static double relax(const struct bats_knapsack *knapsack, size_t first,
                     double capacity)
 {
     double rate = 0;
-
     for (size_t i = first; i < knapsack->n; i++) {
         const struct bats_knapsack_type *t = &knapsack->type[i];
         double width = t->max - t->min, price = (double)t->price;
@@ -91,7 +86,6 @@ double bats_knapsack_bound(const struct bats_knapsack *knapsack,
                            double capacity)
 {
     double rate = 0;
-
     for (size_t i = 0; i < knapsack->n; i++) {
         const struct bats_knapsack_type *t = &knapsack->type[i];
         capacity -= t->min * (double)t->price;
@@ -105,7 +99,6 @@ static void offer(struct search *s)
 {
     struct bats_knapsack_answer a = {.price = 0};
     double rates[BATS_CLUSTERS_MAX] = {0};
-
     for (size_t t = 0; t < s->knapsack->n; t++) {
         const struct bats_knapsack_type *type = &s->knapsack->type[t];
         a.counts[type->item] = (uint32_t)s->x[t];
@@ -171,7 +164,6 @@ bool bats_knapsack_search(struct bats_knapsack *knapsack, int64_t capacity,
                        .any = any,
                        .answer = answer};
     double rate = 0;
-
     for (size_t i = 0; i < knapsack->n; i++) {
         const struct bats_knapsack_type *t = &knapsack->type[i];
         if (t->price > 0 && t->min > capacity / t->price)

@@ -46,7 +46,6 @@ int64_t bats_plan_windows(uint64_t n_tasks, double rate)
 {
     double exact = (double)n_tasks / rate;
     double windows = ceil(exact - exact * TOLERANCE);
-
     if (!(windows < 0x1p63))
         return INT64_MAX;
     return windows < 1 ? n_tasks > 0 : (int64_t)windows;
@@ -56,7 +55,6 @@ int64_t bats_plan_windows(uint64_t n_tasks, double rate)
 static double rate_needed(uint64_t n_tasks, int64_t windows)
 {
     double rate = (double)n_tasks / (double)windows * (1 - TOLERANCE);
-
     while (bats_plan_windows(n_tasks, rate) > windows)
         rate = nextafter(rate, INFINITY);
     return rate;
@@ -67,7 +65,6 @@ static bool search(struct planner *p, int64_t capacity, double target,
 {
     struct bats_knapsack_answer answer;
     double bound = bats_knapsack_bound(&p->knapsack, (double)capacity);
-
     if (bound * (1 + ROUNDING) < target ||
         !bats_knapsack_search(&p->knapsack, capacity, target, any, &answer))
         return false;
@@ -80,7 +77,6 @@ static bool search(struct planner *p, int64_t capacity, double target,
 static double tasks_bound(const struct planner *p, int64_t windows)
 {
     double share = (double)p->budget / (double)windows;
-
     return bats_knapsack_bound(&p->knapsack, share) * (double)windows *
            (1 + ROUNDING);
 }
@@ -90,7 +86,6 @@ static double tasks_bound(const struct planner *p, int64_t windows)
 static int64_t least_windows(const struct planner *p, double tasks)
 {
     int64_t low = 1, high = p->windows_max;
-
     if (tasks_bound(p, high) < tasks)
         return high < INT64_MAX ? high + 1 : high;
     while (low < high) {
@@ -107,7 +102,6 @@ static int64_t least_windows(const struct planner *p, double tasks)
 static bool find_feasible(struct planner *p, struct choice *c)
 {
     int64_t k = least_windows(p, (double)p->n_tasks * (1 - TOLERANCE));
-
     if (k < p->windows_min)
         k = p->windows_min;
     while (k <= p->windows_max) {
@@ -142,7 +136,6 @@ static int64_t windows_for_others(const struct planner *p, double tasks)
     double efficiency = first->rate / (double)first->price;
     double left = (double)p->budget * (1 + 2 * ROUNDING) - tasks / efficiency;
     double windows = 0;
-
     for (size_t i = 1; i < p->knapsack.n; i++) {
         const struct bats_knapsack_type *t = &p->knapsack.type[i];
         double waste = (double)t->price - t->rate / efficiency;
@@ -160,7 +153,6 @@ static void use_one_type(const struct planner *p, double tasks, int64_t least,
                          struct choice *c)
 {
     const struct bats_knapsack_type *first = &p->knapsack.type[0];
-
     for (uint32_t x = first->max; x > 0;) {
         int64_t k = p->budget / (x * first->price);
         double rate = x * first->rate;
@@ -240,7 +232,6 @@ static int find_best_effort(struct planner *p, struct choice *c)
 static int64_t price_bound(const struct planner *p, double target)
 {
     double price = 0;
-
     for (size_t i = 0; i < p->knapsack.n && target > 0; i++) {
         const struct bats_knapsack_type *t = &p->knapsack.type[i];
         double x = fmin(t->max, target / t->rate);
@@ -254,7 +245,6 @@ static int64_t price_bound(const struct planner *p, double target)
 static void make_cheapest(struct planner *p, struct choice *c)
 {
     int64_t low = price_bound(p, c->target), step = 1;
-
     while (low < c->best.price) {
         int64_t attempt = c->best.price - step;
         if (attempt < low)
@@ -273,7 +263,6 @@ static void make_fewest(struct planner *p, struct bats_knapsack_type *type,
 {
     uint32_t *count = &c->best.counts[type->item];
     uint32_t low = 0, high = *count;
-
     while (low < high) {
         type->max = low + (high - low) / 2;
         double bound = bats_knapsack_bound(&p->knapsack, (double)c->capacity);
@@ -340,7 +329,6 @@ static void set_up(struct planner *p, const struct bats_plan_item *items,
 {
     double free_rate = 0;
     int64_t cheapest = INT64_MAX;
-
     p->knapsack.n = 0;
     p->knapsack.patience = PATIENCE;
     p->knapsack.proven = true;
@@ -392,7 +380,6 @@ static int solve(const struct bats_plan_item *items, size_t n_items,
     struct choice choice = {.windows = 0};
     struct bats_plan result = {.feasible = n_tasks == 0, .proven = true};
     int error = check(items, n_items, err);
-
     if (error < 0)
         return error;
     set_up(&p, items, budget > 0 ? budget : 0);
@@ -425,7 +412,6 @@ int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
 int64_t bats_plan_span(double task_windows)
 {
     double span = ceil(task_windows * (1 - TOLERANCE));
-
     return span < 0x1p62 ? (int64_t)fmax(span, 1) : INT64_MAX;
 }
 
@@ -434,7 +420,6 @@ static int64_t next_span(const double *task_windows, size_t n_items,
                          int64_t span)
 {
     int64_t next = INT64_MAX;
-
     for (size_t i = 0; i < n_items; i++) {
         int64_t own = bats_plan_span(task_windows[i]);
         if (own > span && own < next)
@@ -467,7 +452,6 @@ int bats_plan_solve_whole(const struct bats_plan_item *items,
     struct bats_plan_item some[BATS_CLUSTERS_MAX];
     struct bats_plan best, next;
     int rc = bats_plan_solve(items, n_items, n_tasks, budget, &best, err);
-
     if (rc < 0)
         return rc;
     bool whole = true;

@@ -51,6 +51,7 @@ struct world {
                                state is saved */
     size_t next_loss;
     bats_time now;
+    bats_money charged; /* an account of its own, from the notices alone */
     bool finished;
     struct bats_error *err;
 };
@@ -276,11 +277,12 @@ static enum bats_event_type stop(struct world *w, uint32_t slot, uint32_t task)
 
 static int tell(struct world *w, const struct bats_event *event)
 {
-    if (w->o->on_event)
-        w->o->on_event(w->o->context, w->now, event);
+    const struct bats_sim_watch *watch = &w->o->watch;
+    if (watch->on_event)
+        watch->on_event(watch->context, w->now, event);
     int rc = bats_sched_handle(w->sched, w->now, event, w->err);
-    if (rc == 0 && w->o->after)
-        w->o->after(w->o->context, w->sched);
+    if (rc == 0 && watch->after)
+        watch->after(watch->context, w->sched);
     return rc;
 }
 
@@ -304,8 +306,8 @@ static int obey(struct world *w)
     while (bats_sched_next(w->sched, &c)) {
         uint32_t slot = 0;
         int rc = 0;
-        if (w->o->on_command)
-            w->o->on_command(w->o->context, w->now, &c);
+        if (w->o->watch.on_command)
+            w->o->watch.on_command(w->o->watch.context, w->now, &c);
         switch (c.type) {
         case BATS_COMMAND_ACQUIRE:
             acquire(w, c.machine);
@@ -333,6 +335,10 @@ static int obey(struct world *w)
             end_job(w, c.machine);
             break;
         case BATS_NOTICE_CHARGE:
+            w->charged += c.amount;
+            if (w->o->violations)
+                *w->o->violations += w->charged > w->o->sched.budget;
+            break;
         case BATS_NOTICE_QUARANTINE:
         case BATS_NOTICE_READMIT:
         case BATS_NOTICE_LOSE:

@@ -31,6 +31,19 @@ struct bats_sim_loss {
     uint32_t machine;
 };
 
+/* Observers of a run; all members may be NULL. */
+struct bats_sim_watch {
+    void *context;
+    /* Called with every event before the engine handles it, and with every
+     * command before it is carried out. */
+    void (*on_event)(void *context, bats_time now,
+                     const struct bats_event *event);
+    void (*on_command)(void *context, bats_time now,
+                       const struct bats_command *command);
+    /* Called after every event that the engine has handled. */
+    void (*after)(void *context, const struct bats_sched *sched);
+};
+
 struct bats_sim_options {
     struct bats_sched_options sched;
     const bats_time *work;    /* per task: runtime on a machine of speed 1 */
@@ -47,9 +60,9 @@ struct bats_sim_options {
                                                    without an answer, drawn
                                                    from the noise seed; NULL:
                                                    none */
-    bool saves;          /* a task that is told to stop saves its state and
+    bool saves;             /* a task that is told to stop saves its state and
                             yields */
-    bats_time migration; /* extra time of its remaining part */
+    bats_time migration;    /* extra time of its remaining part */
     const uint8_t *fails;   /* per task: not 0 if it fails; or NULL */
     const uint8_t *broken;  /* per machine: not 0 if every task fails on it
                             * after a second; or NULL */
@@ -58,15 +71,9 @@ struct bats_sim_options {
                                          * schedule exists; NULL: none */
     const struct bats_sim_loss *losses; /* ascending by time; or NULL */
     size_t n_losses;
-    /* Called after every event that the engine has handled; may be NULL. */
-    void (*after)(void *context, const struct bats_sched *sched);
-    /* Called with every event before the engine handles it, and with every
-     * command before it is carried out; may be NULL. */
-    void (*on_event)(void *context, bats_time now,
-                     const struct bats_event *event);
-    void (*on_command)(void *context, bats_time now,
-                       const struct bats_command *command);
-    void *context;
+    struct bats_sim_watch watch;
+    uint32_t *violations; /* counts windows charged beyond the budget; or
+                             NULL */
 };
 
 /*

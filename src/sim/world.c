@@ -307,38 +307,6 @@ void bats_world_destroy(struct bats_world *world)
 
 /* ---- a run ---- */
 
-/* Independent accounts, kept from the commands alone. */
-struct auditor {
-    bats_money budget, charged;
-    uint32_t violations;
-    const struct bats_world_watch *watch;
-};
-
-static void audit(void *context, bats_time now,
-                  const struct bats_command *command)
-{
-    struct auditor *a = context;
-    if (command->type == BATS_NOTICE_CHARGE) {
-        a->charged += command->amount;
-        a->violations += a->charged > a->budget;
-    }
-    if (a->watch && a->watch->on_command)
-        a->watch->on_command(a->watch->context, now, command);
-}
-
-static void pass_event(void *context, bats_time now,
-                       const struct bats_event *event)
-{
-    const struct auditor *a = context;
-    a->watch->on_event(a->watch->context, now, event);
-}
-
-static void pass_after(void *context, const struct bats_sched *sched)
-{
-    const struct auditor *a = context;
-    a->watch->after(a->watch->context, sched);
-}
-
 static void read_off(const struct bats_world *w, const struct bats_sched *s,
                      struct bats_world_result *r)
 {
@@ -456,11 +424,10 @@ sched_options(const struct bats_world *w, const struct bats_policy *policy,
 }
 
 static int run(const struct bats_world *w, const struct bats_policy *policy,
-               const struct bats_world_watch *watch,
-               struct bats_world_result *r, struct bats_error *err)
+               const struct bats_sim_watch *watch, struct bats_world_result *r,
+               struct bats_error *err)
 {
     const struct bats_scenario *s = w->scenario;
-    struct auditor auditor = {.budget = r->amount, .watch = watch};
     struct bats_sim_options o = {
         .sched = sched_options(w, policy, r->amount),
         .work = w->work,
@@ -475,17 +442,14 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
         .reliability = w->has_losses ? s->platform.reliability : NULL,
         .losses = w->losses,
         .n_losses = w->n_losses,
-        .after = watch && watch->after ? pass_after : NULL,
-        .on_event = watch && watch->on_event ? pass_event : NULL,
-        .on_command = audit,
-        .context = &auditor};
+        .watch = watch ? *watch : (struct bats_sim_watch){.context = NULL},
+        .violations = &r->violations};
     struct bats_sched *sched;
     int rc = bats_sim_run(&o, &sched, &r->makespan, err);
     if (rc < 0)
         return rc;
     r->makespan += wait_of_all(w);
     read_off(w, sched, r);
-    r->violations = auditor.violations;
     bats_sched_destroy(sched);
     return 0;
 }
@@ -615,7 +579,7 @@ static int know_budget(struct bats_world *w, uint32_t budget,
 }
 
 int bats_world_run(struct bats_world *world, uint32_t policy, uint32_t budget,
-                   const struct bats_world_watch *watch,
+                   const struct bats_sim_watch *watch,
                    struct bats_world_result *result, struct bats_error *err)
 {
     int rc = know_budget(world, budget, err);

@@ -52,20 +52,10 @@ int bats_world_soonest(const struct bats_world *world, double *makespan,
 int bats_world_least_cost(const struct bats_world *world, bats_time deadline,
                           double *cost, struct bats_error *err);
 
-/* Observers of a run; all members may be NULL. */
-struct bats_world_watch {
-    void *context;
-    void (*on_event)(void *context, bats_time now,
-                     const struct bats_event *event);
-    void (*on_command)(void *context, bats_time now,
-                       const struct bats_command *command);
-    void (*after)(void *context, const struct bats_sched *sched);
-};
-
 /* Runs a policy with a budget of the scenario (indices). `watch` may be NULL.
  * Errors: those of bats_sim_run. */
 int bats_world_run(struct bats_world *world, uint32_t policy, uint32_t budget,
-                   const struct bats_world_watch *watch,
+                   const struct bats_sim_watch *watch,
                    struct bats_world_result *result, struct bats_error *err);
 
 #endif

@@ -47,8 +47,8 @@ static void set_up(const struct bats_policy *policy)
     w->o.sched.billing = (struct bats_billing){
         .model = BATS_BILLING_ALLOCATION, .rate = 108 * BATS_UNIT};
     w->o.sched.seed = 3;
-    w->o.on_event = on_event;
-    w->o.after = after;
+    w->o.watch.on_event = on_event;
+    w->o.watch.after = after;
 }
 
 /* With and without a phase that samples, and with a choice. */

@@ -110,9 +110,9 @@ static void play(struct run *r)
     r->o.sched.machines = r->machines;
     r->o.work = r->work;
     r->o.speed = r->speed;
-    r->o.after = check_invariants;
-    r->o.on_event = count;
-    r->o.context = r;
+    r->o.watch.after = check_invariants;
+    r->o.watch.on_event = count;
+    r->o.watch.context = r;
     assert_ok(bats_sim_run(&r->o, &s, &r->makespan, &err));
     bats_sched_status(s, &r->status);
     bats_sched_destroy(s);

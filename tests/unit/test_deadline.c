@@ -49,8 +49,8 @@ static struct bats_world_result play_bag(const char *bag, const char *run,
     struct bats_scenario *s;
     struct bats_world *w;
     struct bats_world_result r;
-    struct bats_world_watch watch = {.after = count_late,
-                                     .on_command = count_risky};
+    struct bats_sim_watch watch = {.after = count_late,
+                                   .on_command = count_risky};
     FILE *out = fopen(path, "w");
     assert_non_null(out);
     fprintf(out,

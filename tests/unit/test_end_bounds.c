@@ -54,8 +54,8 @@ static struct answer one(uint64_t seed, double sigma)
     w->speed[1] = 2;
     for (uint32_t i = 0; i < TASKS; i++)
         w->work[i] = runtime(sigma);
-    w->o.after = ask_at_half;
-    w->o.context = &a;
+    w->o.watch.after = ask_at_half;
+    w->o.watch.context = &a;
     play();
     assert_true(a.asked);
     return a;

@@ -30,16 +30,6 @@ static bool advance(uint32_t *machines, const struct bats_plan_item *items,
     return false;
 }
 
-static bool dominates(const struct configuration *a,
-                      const struct configuration *b)
-{
-    bool equal = fabs(a->rate - b->rate) <= EQUAL * b->rate;
-
-    if (a->cost > b->cost || (!equal && a->rate < b->rate))
-        return false;
-    return a->cost < b->cost || (!equal && a->rate > b->rate);
-}
-
 /* All configurations, into a block of the caller's. */
 static size_t enumerate(const struct bats_plan_item *items,
                         const double *task_windows, size_t n, uint64_t n_tasks,
@@ -111,98 +101,18 @@ static void draw_large(gsl_rng *rng, size_t n, uint32_t max, double digits,
     }
 }
 
-/* The point is one of the configurations, is not dominated, and its figures
- * are right. */
-static void check_point(const struct bats_frontier *f, size_t p,
-                        const struct configuration *all, size_t n_all)
-{
-    const struct bats_frontier_point *point = &f->points[p];
-    struct configuration self = {.cost = point->cost, .rate = point->rate};
-    bool found = false;
-
-    memcpy(self.machines, f->machines + p * f->n_clusters,
-           f->n_clusters * sizeof *self.machines);
-    for (size_t i = 0; i < n_all; i++) {
-        assert_false(dominates(&all[i], &self));
-        if (memcmp(all[i].machines, self.machines, sizeof self.machines))
-            continue;
-        found = true;
-        assert_int_equal(all[i].cost, point->cost);
-        assert_true(fabs(all[i].rate - point->rate) <= 1e-12 * point->rate);
-    }
-    assert_true(found);
-    assert_int_equal(point->cost, point->price * point->windows);
-}
-
-/* Every configuration is either dominated or has its like on the frontier. */
-static bool is_there(const struct bats_frontier *f,
-                     const struct configuration *c,
-                     const struct configuration *all, size_t n_all)
-{
-    for (size_t i = 0; i < n_all; i++)
-        if (dominates(&all[i], c))
-            return true;
-    for (size_t p = 0; p < f->n; p++)
-        if (f->points[p].cost == c->cost &&
-            fabs(f->points[p].rate - c->rate) <= EQUAL * c->rate)
-            return true;
-    return false;
-}
-
-TEST(frontier_equals_brute_force)
-{
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    size_t n_points = 0, n_long = 0;
-
-    gsl_rng_set(rng, 20100914);
-    for (int run = 0; run < INSTANCES; run++) {
-        struct bats_plan_item items[4];
-        double task_windows[4];
-        struct bats_frontier f;
-        struct configuration *all;
-        size_t n = 1 + gsl_rng_uniform_int(rng, 4);
-        uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 200);
-        draw_items(rng, n, items, task_windows);
-        size_t n_all = enumerate(items, task_windows, n, n_tasks, &all);
-        assert_int_equal(
-            bats_frontier_init(&f, items, task_windows, n, n_tasks, NULL), 0);
-        assert_true(f.complete);
-        for (size_t p = 0; p < f.n; p++) {
-            check_point(&f, p, all, n_all);
-            if (p > 0) {
-                assert_true(f.points[p].cost > f.points[p - 1].cost);
-                assert_true(f.points[p].rate > f.points[p - 1].rate);
-            }
-        }
-        for (size_t i = 0; i < n_all; i++)
-            assert_true(is_there(&f, &all[i], all, n_all));
-        assert_int_equal(f.n > 0, n_all > 0);
-        n_points += f.n;
-        n_long += n_all > 0 && f.points[0].windows > 1;
-        bats_frontier_release(&f);
-        free(all);
-    }
-    assert_true(n_points > 5 * INSTANCES);
-    assert_true(n_long > INSTANCES / 2);
-    gsl_rng_free(rng);
-}
-
-/* ---- the same for clusters large enough to be pruned ---- */
-
 static int fastest_first(const void *a, const void *b)
 {
     const struct configuration *c = a, *d = b;
-
     if (c->rate < d->rate || c->rate > d->rate)
         return c->rate > d->rate ? -1 : 1;
     return c->cost < d->cost ? -1 : c->cost > d->cost;
 }
 
-/* Leaves what is cheaper than all that is faster. */
+/* Leaves what is cheaper than all that is faster: the frontier. */
 static size_t sift(struct configuration *all, size_t n)
 {
     size_t m = 0;
-
     qsort(all, n, sizeof *all, fastest_first);
     for (size_t i = 0; i < n; i++) {
         if (m > 0 && all[i].cost >= all[m - 1].cost)
@@ -214,44 +124,70 @@ static size_t sift(struct configuration *all, size_t n)
     return m;
 }
 
-TEST(medium_frontiers_equal_brute_force)
+/* Every point of the frontier is one of all, ascending, and none is missing.
+ * Returns their number; 0 if they are a selection. */
+static size_t check_frontier(const struct bats_plan_item *items,
+                             const double *task_windows, size_t n,
+                             uint64_t n_tasks)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    size_t n_points = 0, n_complete = 0;
+    struct bats_frontier f;
+    struct configuration *all;
+    size_t n_all = enumerate(items, task_windows, n, n_tasks, &all);
+    n_all = sift(all, n_all);
+    assert_int_equal(
+        bats_frontier_init(&f, items, task_windows, n, n_tasks, NULL), 0);
+    size_t found = f.complete ? f.n : 0;
+    if (f.complete)
+        assert_int_equal(f.n, n_all);
+    else
+        assert_true(n_all > 1000 && f.n >= 50);
+    for (size_t p = 0, i = n_all; p < f.n; p++) {
+        const struct bats_plan *plan = &f.plans[p];
+        while (i > 0 && all[i - 1].cost < plan->cost)
+            i--;
+        assert_true(i > 0);
+        assert_int_equal(plan->cost, all[i - 1].cost);
+        assert_int_equal(plan->cost, plan->price * plan->windows);
+        assert_true(fabs(plan->rate - all[i - 1].rate) <=
+                    2 * EQUAL * all[i - 1].rate);
+        double rate = 0;
+        for (size_t k = 0; k < n; k++)
+            rate += plan->machines[k] * items[k].rate;
+        assert_true(fabs(rate - plan->rate) <= 1e-12 * rate);
+        assert_true(p == 0 || (plan->cost > plan[-1].cost &&
+                               plan->rate > plan[-1].rate));
+    }
+    bats_frontier_release(&f);
+    free(all);
+    return found;
+}
 
+TEST(frontiers_equal_brute_force)
+{
+    static const uint32_t max[] = {0, 0, 150, 30, 12};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    size_t n_points = 0, n_large = 0, n_complete = 0;
+    struct bats_plan_item items[4];
+    double task_windows[4];
+    gsl_rng_set(rng, 20100914);
+    for (int run = 0; run < INSTANCES; run++) {
+        size_t n = 1 + gsl_rng_uniform_int(rng, 4);
+        draw_items(rng, n, items, task_windows);
+        n_points += check_frontier(items, task_windows, n,
+                                   1 + gsl_rng_uniform_int(rng, 200));
+    }
     gsl_rng_set(rng, 3);
-    for (int run = 0; run < 200; run++) {
-        static const uint32_t max[] = {0, 0, 150, 30, 12};
-        struct bats_plan_item items[4];
-        double task_windows[4];
-        struct bats_frontier f;
-        struct configuration *all;
+    for (int run = 0; run < 200; run++) { /* large enough to be pruned */
         size_t n = 2 + gsl_rng_uniform_int(rng, 3);
         uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 20000);
         double digits = gsl_rng_uniform_int(rng, 2) ? 1e2 : 1e6;
         draw_large(rng, n, max[n], digits, items, task_windows);
-        size_t n_all = enumerate(items, task_windows, n, n_tasks, &all);
-        n_all = sift(all, n_all);
-        assert_int_equal(
-            bats_frontier_init(&f, items, task_windows, n, n_tasks, NULL), 0);
-        if (f.complete)
-            assert_int_equal(f.n, n_all);
-        else
-            assert_true(n_all > 1000 && f.n >= 50);
-        for (size_t p = 0, i = n_all; p < f.n; p++) {
-            while (i > 0 && all[i - 1].cost < f.points[p].cost)
-                i--;
-            assert_true(i > 0);
-            assert_int_equal(f.points[p].cost, all[i - 1].cost);
-            assert_true(fabs(f.points[p].rate - all[i - 1].rate) <=
-                        2 * EQUAL * all[i - 1].rate);
-        }
-        n_complete += f.complete;
-        n_points += f.n;
-        bats_frontier_release(&f);
-        free(all);
+        size_t points = check_frontier(items, task_windows, n, n_tasks);
+        n_complete += points > 0;
+        n_large += points;
     }
-    assert_true(n_points > 20 * 200);
+    assert_true(n_points > 5 * INSTANCES);
+    assert_true(n_large > 20 * 100);
     assert_true(n_complete > 100 && n_complete < 200);
     gsl_rng_free(rng);
 }
@@ -268,24 +204,17 @@ TEST(a_small_frontier_is_as_by_hand)
     assert_int_equal(bats_frontier_init(&f, items, task_windows, 2, 12, NULL),
                      0);
     assert_int_equal(f.n, 3);
-    assert_int_equal(f.points[0].cost, UNITS(9));
-    assert_int_equal(f.points[0].windows, 3);
-    assert_int_equal(f.points[1].cost, UNITS(10));
-    assert_int_equal(f.points[2].cost, UNITS(13));
-    assert_int_equal(f.points[2].windows, 1);
-    assert_int_equal(f.machines[4], 1);
-    assert_int_equal(f.machines[5], 1);
+    assert_int_equal(f.plans[0].cost, UNITS(9));
+    assert_int_equal(f.plans[0].windows, 3);
+    assert_int_equal(f.plans[1].cost, UNITS(10));
+    assert_int_equal(f.plans[2].cost, UNITS(13));
+    assert_int_equal(f.plans[2].windows, 1);
+    assert_int_equal(f.plans[2].machines[0], 1);
+    assert_int_equal(f.plans[2].machines[1], 1);
     bats_frontier_release(&f);
-}
-
-TEST(nothing_known_gives_an_empty_frontier)
-{
-    const struct bats_plan_item items[] = {{0, UNITS(3), 5}};
-    const double task_windows[] = {0};
-    struct bats_frontier f;
-
-    assert_int_equal(bats_frontier_init(&f, items, task_windows, 1, 12, NULL),
-                     0);
+    const struct bats_plan_item unknown = {0, UNITS(3), 5};
+    assert_int_equal(
+        bats_frontier_init(&f, &unknown, task_windows, 1, 12, NULL), 0);
     assert_int_equal(f.n, 0);
     bats_frontier_release(&f);
 }
@@ -304,8 +233,8 @@ TEST(a_frontier_beyond_reading_is_thinned_out)
     assert_false(f.complete);
     assert_true(f.n >= 50 && f.n <= 1000);
     for (size_t p = 1; p < f.n; p++) {
-        assert_true(f.points[p].cost > f.points[p - 1].cost);
-        assert_true(f.points[p].rate > f.points[p - 1].rate);
+        assert_true(f.plans[p].cost > f.plans[p - 1].cost);
+        assert_true(f.plans[p].rate > f.plans[p - 1].rate);
     }
     bats_frontier_release(&f);
     gsl_rng_free(rng);

@@ -52,8 +52,8 @@ static void prepare(uint32_t n_tasks, uint32_t n_machines, bats_money budget)
     w->o.queue = jobs.queue;
     w->o.startup = jobs.startup;
     w->o.losses = jobs.losses;
-    w->o.on_event = hear;
-    w->o.on_command = note;
+    w->o.watch.on_event = hear;
+    w->o.watch.on_command = note;
 }
 
 static void play_jobs(void)

@@ -338,7 +338,7 @@ static void set_up(uint64_t seed, bool heavy)
                                  (double)BATS_MINUTE);
     gsl_rng_free(rng);
     w->speed[1] = 4;
-    w->o.after = NULL; /* it would take most of the time */
+    w->o.watch.after = NULL; /* it would take most of the time */
     w->o.sched.tail = BATS_TAIL_STOCHASTIC_RANDOM;
     w->o.sched.seed = seed;
 }

@@ -44,7 +44,7 @@ static struct outcome play(const struct bats_policy *policy,
                                            .seed = 3},
                                  .work = work,
                                  .speed = speed,
-                                 .after = check};
+                                 .watch.after = check};
     struct outcome out;
     struct bats_sched *s;
     assert_ok(bats_sim_run(&o, &s, &out.makespan, &err));

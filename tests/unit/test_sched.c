@@ -178,8 +178,8 @@ TEST(machines_whose_windows_end_soonest_are_marked)
     set_up(&bats_policy_bkp, 40, 20 * BATS_MINUTE, 4, 1, 0, 14);
     w->o.sched.confidence_z = 1.5;
     w->o.joins = joins;
-    w->o.after = note_first_loss;
-    w->o.context = &first_loss;
+    w->o.watch.after = note_first_loss;
+    w->o.watch.context = &first_loss;
     play();
     assert_int_equal(w->decisions[1].time, 55 * BATS_MINUTE);
     assert_int_equal(w->decisions[1].tasks_left, 28);

@@ -132,9 +132,9 @@ TEST(every_event_and_command_is_shown_in_order)
     set_up(1, 50 * BATS_MINUTE, 1);
     startup = 5 * BATS_MINUTE;
     w->o.sched.monitor_interval = 40 * BATS_MINUTE;
-    w->o.on_event = write_event;
-    w->o.on_command = write_command;
-    w->o.context = text;
+    w->o.watch.on_event = write_event;
+    w->o.watch.on_command = write_command;
+    w->o.watch.context = text;
     play();
     snprintf(expected, sizeof expected,
              "0 e%d.0 0 c%d.0 0 c%d.0 0 c%d.0 40 e%d.0 55 e%d.0 55 c%d.0 "
@@ -179,8 +179,8 @@ TEST(noise_does_not_depend_on_the_policy)
         w->o.sched.policy = policies[i];
         w->o.fails = fails; /* so that there is a second execution */
         w->o.sched.rules.retries = 1;
-        w->o.on_event = note_runtime;
-        w->o.context = &log[i];
+        w->o.watch.on_event = note_runtime;
+        w->o.watch.context = &log[i];
         play();
     }
     assert_memory_equal(&log[0], &log[1], sizeof log[0]);

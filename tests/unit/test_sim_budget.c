@@ -201,7 +201,7 @@ static void play(uint32_t number, struct totals *totals)
         for (uint32_t p = 0; p < s->n_policies; p++) {
             struct bats_world_result r;
             struct look l = {.scenario = number};
-            struct bats_world_watch watch = {.context = &l, .after = look};
+            struct bats_sim_watch watch = {.context = &l, .after = look};
             if (bats_world_run(w, p, b, &watch, &r, &err) < 0)
                 fail_msg("%u: %s", number, err.text);
             check_run(s, &r, has_noise, totals);

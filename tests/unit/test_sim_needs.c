@@ -126,7 +126,7 @@ static void play(uint32_t number, struct totals *t)
         for (uint32_t p = 0; p < s->n_policies; p++) {
             struct bats_world_result r;
             struct look l = {number, bats_policy_name(s->policies[p]), 0};
-            struct bats_world_watch watch = {.context = &l, .after = look};
+            struct bats_sim_watch watch = {.context = &l, .after = look};
             if (bats_world_run(w, p, b, &watch, &r, &err) < 0)
                 fail_msg("%u: %s", number, err.text);
             if (r.violations > 0 || r.charged > r.amount)

@@ -112,8 +112,8 @@ static int trace(const struct bats_scenario *scenario, struct bats_error *err)
                                    .platform = &scenario->platform,
                                    .terms =
                                        bats_lease_terms(scenario->billing)};
-            const struct bats_world_watch watch = {
-                &t, show_event, show_command, show_decisions};
+            const struct bats_sim_watch watch = {&t, show_event, show_command,
+                                                 show_decisions};
             struct bats_world_result r;
             bats_words_line(stdout, "seed %u, policy %s, budget %s",
                             scenario->seeds[0],

@@ -193,10 +193,10 @@ static void play(struct world *w)
     w->o.sched.machines = w->machines;
     w->o.work = w->work;
     w->o.speed = w->speed;
-    w->o.after = check;
-    w->o.on_event = on_event;
-    w->o.on_command = on_command;
-    w->o.context = w;
+    w->o.watch.after = check;
+    w->o.watch.on_event = on_event;
+    w->o.watch.on_command = on_command;
+    w->o.watch.context = w;
     if (bats_sim_run(&w->o, &s, &w->makespan, &err) < 0)
         fail_msg("seed %llu, policy %s: %s",
                  (unsigned long long)w->o.sched.seed,

@@ -95,22 +95,22 @@ static inline void set_up_world(const struct bats_policy *policy,
         .speed = w->speed,
         .fails = w->fails,
         .broken = w->broken,
-        .after = check_invariants};
+        .watch.after = check_invariants};
 }
 
 static inline void play(void)
 {
     static struct bats_sched *played[4];
     static size_t n;
-    if (!w->o.on_command)
-        w->o.on_command = note_command;
+    if (!w->o.watch.on_command)
+        w->o.watch.on_command = note_command;
     w->booked = 0;
     assert_ok(bats_sim_run(&w->o, &w->sched, &w->makespan, &err));
     struct bats_sched *s = w->sched;
     bats_sched_destroy(played[n % 4]);
     played[n++ % 4] = s;
     bats_sched_status(s, &w->status);
-    if (w->o.on_command == note_command)
+    if (w->o.watch.on_command == note_command)
         assert_int_equal(w->booked + w->o.sched.earlier.charged,
                          w->status.charged);
     for (size_t i = 0; i < w->o.sched.n_clusters; i++)
