@@ -104,11 +104,11 @@ SITE_SRC = $(addprefix src/site/, \
 	slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
-	auth.c clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c found.c gateway.c gpus.c heart.c hub.c \
+	clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c found.c gateway.c gpus.c hub.c \
 	joined.c journal.c kept.c launcher.c \
-	master.c mpi.c needs.c needs_jobs.c open.c open_driver.c open_kinds.c open_requests.c open_tasks.c pernode.c prepare.c ready.c reclaims.c \
+	master.c needs.c needs_jobs.c open.c open_driver.c open_kinds.c open_requests.c open_tasks.c pernode.c prepare.c ready.c reclaims.c \
 	results.c shared.c signals.c submission.c \
-	survey.c tls.c watchdog.c wire.c worker.c)
+	survey.c watchdog.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
 	$(addprefix scenario/, bag.c cluster.c needs.c run.c))

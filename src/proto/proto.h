@@ -167,7 +167,7 @@ struct bats_verdict {
 };
 
 struct bats_knock {
-    uint8_t way; /* way of authentication: enum bats_auth_way of run/auth.h */
+    uint8_t way; /* way of authentication: enum bats_auth_way of run/door.h */
     uint32_t n_ranks;
     const char *job;
     const char *credential; /* for the TLS key */

@@ -4,10 +4,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "run/transport.h"
 #include "util/wake.h"
+
+#define BEAT_US 10000000 /* upper limit */
+#define BEATS 6          /* signs of life missed before a rank is given up */
+#define TRY_US 20000     /* between two checks that one was sent */
+#define TRIES 50         /* most checks: a rank may be gone */
 
 /* Locks MPI: the main thread and the heart's thread take turns. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
@@ -15,10 +20,7 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 /* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
 static bool given_up;
 
-static bool serialized;                    /* several threads may send */
-static void (*abort_all)(int exit_status); /* NULL: processes end by
-                                            * themselves */
-static int (*create)(struct bats_comm **comm, struct bats_error *err);
+static struct bats_way way;
 
 void bats_comm_lock(void)
 {
@@ -54,25 +56,10 @@ void bats_comm_destroy(struct bats_comm *comm)
     free(comm);
 }
 
-int bats_comm_rank(const struct bats_comm *comm)
-{
-    return comm->rank;
-}
-
-int bats_comm_size(const struct bats_comm *comm)
-{
-    return comm->size;
-}
-
 void bats_comm_set_process(struct bats_comm *comm, int rank, uint32_t pid)
 {
     comm->n_here += (pid > 0) - (comm->process[rank] > 0);
     comm->process[rank] = (pid_t)pid;
-}
-
-uint32_t bats_comm_process(const struct bats_comm *comm, int rank)
-{
-    return (uint32_t)comm->process[rank];
 }
 
 bool bats_comm_woken(const struct bats_comm *comm)
@@ -87,21 +74,6 @@ size_t bats_comm_unsent(struct bats_comm *comm)
     size_t n = comm->via->unsent(comm);
     bats_comm_unlock();
     return n;
-}
-
-void bats_comm_repeat(struct bats_comm *comm, const struct bats_text *packet)
-{
-    bats_comm_lock();
-    comm->via->repeat(comm, packet);
-    bats_comm_unlock();
-}
-
-bool bats_comm_repeated(struct bats_comm *comm)
-{
-    bats_comm_lock();
-    bool done = comm->via->repeated == NULL || comm->via->repeated(comm);
-    bats_comm_unlock();
-    return done;
 }
 
 int bats_comm_send(struct bats_comm *comm, int rank, struct bats_text *packet,
@@ -154,23 +126,19 @@ void bats_comm_disband(struct bats_comm *comm, enum bats_leave leave)
     bats_comm_unlock();
 }
 
-void bats_comm_set(bool is_serialized, void (*abort)(int exit_status),
-                   int (*create_one)(struct bats_comm **comm,
-                                     struct bats_error *err))
+void bats_comm_go(struct bats_way how)
 {
-    serialized = is_serialized;
-    abort_all = abort;
-    create = create_one;
+    way = how;
 }
 
 int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
 {
-    return create(comm, err);
+    return way.create(comm, err);
 }
 
 void bats_comm_give_up(void)
 {
-    given_up = abort_all != NULL;
+    given_up = way.abort != NULL;
 }
 
 bool bats_comm_given_up(void)
@@ -180,7 +148,7 @@ bool bats_comm_given_up(void)
 
 bool bats_comm_serialized(void)
 {
-    return serialized;
+    return way.serialized;
 }
 
 static volatile sig_atomic_t last_status;
@@ -202,7 +170,99 @@ void bats_comm_abort(int exit_status)
 {
     bats_comm_lock(); /* never released: no other thread gets a further
                        * message */
-    if (abort_all != NULL)
-        abort_all(exit_status);
+    if (way.abort != NULL)
+        way.abort(exit_status);
     _exit(exit_status); /* MPI_Abort may return if MPI is broken */
+}
+
+/* ---- the heart ---- */
+
+/* One per process, like MPI. */
+static struct {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t stopped; /* waits on the monotonic clock */
+    bool beats;
+    int64_t beat_us;
+    struct bats_comm *comm;
+    struct bats_text packet;
+} heart = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+int64_t bats_heart_beat_us(int64_t silence_us)
+{
+    int64_t us = silence_us / BEATS;
+    return us < BEAT_US ? us : BEAT_US;
+}
+
+/* Sleeps. Returns false if the heart is to stop. */
+static bool rest(int64_t us)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    us += end.tv_nsec / 1000;
+    end.tv_sec += us / 1000000;
+    end.tv_nsec = us % 1000000 * 1000;
+    while (heart.beats &&
+           pthread_cond_timedwait(&heart.stopped, &heart.lock, &end) == 0)
+        ;
+    return heart.beats;
+}
+
+static bool has_repeated(struct bats_comm *comm)
+{
+    bats_comm_lock();
+    bool done = comm->via->repeated == NULL || comm->via->repeated(comm);
+    bats_comm_unlock();
+    return done;
+}
+
+/* MPI makes progress only when called, and the main thread may not call it. */
+static void *beat(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&heart.lock);
+    while (rest(heart.beat_us)) {
+        bats_comm_lock();
+        heart.comm->via->repeat(heart.comm, &heart.packet);
+        bats_comm_unlock();
+        for (int i = 0; i < TRIES && !has_repeated(heart.comm) && rest(TRY_US);
+             i++)
+            ;
+    }
+    pthread_mutex_unlock(&heart.lock);
+    return NULL;
+}
+
+int bats_heart_start(struct bats_comm *comm, int64_t silence_us,
+                     struct bats_error *err)
+{
+    pthread_condattr_t monotonic;
+    heart.comm = comm;
+    heart.beat_us = bats_heart_beat_us(silence_us);
+    if (heart.packet.n == 0)
+        bats_proto_put(&heart.packet, BATS_SAY(BATS_MESSAGE_HEARTBEAT));
+    if (heart.packet.failed)
+        return bats_no_memory(err);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&heart.stopped, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    heart.beats = true;
+    int code = bats_wake_thread(&heart.thread, beat, NULL);
+    if (code == 0)
+        return 0;
+    heart.beats = false;
+    return bats_error_set(err, BATS_ESYS, "cannot start a thread: %s",
+                          strerror(code));
+}
+
+void bats_heart_stop(void)
+{
+    if (!heart.beats)
+        return;
+    pthread_mutex_lock(&heart.lock);
+    heart.beats = false;
+    pthread_cond_signal(&heart.stopped);
+    pthread_mutex_unlock(&heart.lock);
+    pthread_join(heart.thread, NULL);
 }

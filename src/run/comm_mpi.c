@@ -1,17 +1,22 @@
-/* comm_mpi: the ranks of one MPI job. Nothing else calls MPI. */
+/* comm_mpi: the ranks of one MPI job, from the start of MPI to its end. Nothing
+ * else calls MPI (MPI-3 only), whose error codes become BATS_ESYS here. */
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
+#include "run/comm.h"
+#include "run/launcher.h"
 #include "run/run.h"
-#include "run/transport.h"
 #include "util/grow.h"
 
 #define TAG 1
 #define SLACK_NS 5000000
+#define PATIENCE_S 3
+#define MOST_US 3600000000 /* time limit of MPI_Finalize */
 
 struct outgoing {
     MPI_Request request;
@@ -35,43 +40,6 @@ static int mpi_error(const char *what, int code, struct bats_error *err)
         text[0] = '\0';
     bats_comm_give_up();
     return bats_error_set(err, BATS_ESYS, "%s failed: %s", what, text);
-}
-
-/* In MPI_Init and MPI_Finalize a rank waits for the others with sleeps of 0.1
- * ms. Many ranks on few cores then do nothing but wake up. A timer slack lets
- * the kernel end such sleeps later; 0: back to the default. */
-static void slacken(unsigned long ns)
-{
-    prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
-}
-
-static int create(struct bats_comm **comm, struct bats_error *err);
-
-static void abort_all(int exit_status)
-{
-    MPI_Abort(MPI_COMM_WORLD, exit_status);
-}
-
-int bats_comm_start(int *argc, char ***argv, int *rank, int *n_ranks,
-                    struct bats_error *err)
-{
-    int provided;
-    slacken(SLACK_NS);
-    int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
-    slacken(0);
-    if (rc != MPI_SUCCESS)
-        return mpi_error("MPI_Init_thread", rc, err);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(MPI_COMM_WORLD, rank);
-    MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
-    bats_comm_set(provided >= MPI_THREAD_SERIALIZED, abort_all, create);
-    return 0;
-}
-
-void bats_comm_end(void)
-{
-    slacken(SLACK_NS);
-    MPI_Finalize();
 }
 
 static size_t unsent(struct bats_comm *comm)
@@ -213,4 +181,85 @@ const char *bats_mpi_library(char *text, size_t size)
     version[strcspn(version, ",\n")] = '\0';
     snprintf(text, size, "%s", version);
     return text;
+}
+
+/* ---- the start and the end ---- */
+
+static int own_rank;
+static bool started;
+static unsigned patience_s; /* --silence, at least one second */
+
+static void abort_all(int exit_status)
+{
+    MPI_Abort(MPI_COMM_WORLD, exit_status);
+}
+
+/* In MPI_Init and MPI_Finalize a rank waits for the others with sleeps of 0.1
+ * ms. Many ranks on few cores then do nothing but wake up. A timer slack lets
+ * the kernel end such sleeps later; 0: back to the default. */
+static void slacken(unsigned long ns)
+{
+    prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
+}
+
+int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
+                   int *n_ranks, struct bats_error *err)
+{
+    int provided;
+    struct bats_comm *comm = NULL; /* lives until the end of the process */
+    bats_launcher_look();
+    slacken(SLACK_NS);
+    int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
+    slacken(0);
+    if (rc != MPI_SUCCESS)
+        return mpi_error("MPI_Init_thread", rc, err);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
+    bats_comm_go((struct bats_way){provided >= MPI_THREAD_SERIALIZED,
+                                   abort_all, create});
+    own_rank = *rank;
+    started = true;
+    patience_s = MOST_US / 1000000;
+    if (silence_us < MOST_US)
+        patience_s = (unsigned)(silence_us / 1000000 + 1);
+    if (!bats_comm_serialized() || own_rank != 0 || *n_ranks == 1)
+        return 0;
+    rc = bats_comm_create(&comm, err);
+    return rc < 0 ? rc : bats_heart_start(comm, silence_us, err);
+}
+
+void bats_mpi_omit(void)
+{
+    bats_launcher_look();
+    bats_comm_go((struct bats_way){.serialized = true});
+}
+
+void bats_mpi_end(int exit_status)
+{
+    bool given_up = bats_comm_given_up();
+    fflush(NULL);
+    bats_heart_stop();
+    if (!started)
+        return;
+    if (exit_status != 0 && (own_rank == 0 || given_up))
+        bats_launcher_fail();
+    /* Under srun, MPI_Abort would kill ranks that are still cleaning up. If a
+     * rank was killed, srun drops what has not reached it when the last rank
+     * ends: leave time for the sentence with the reason. Elsewhere rank 0 ends
+     * all ranks after its report; one in MPI_Finalize might never return,
+     * because mpirun --enable-recovery does not always end it. */
+    if (given_up && own_rank != 0 &&
+        (exit_status == 0 || bats_launcher_is_batch_system())) {
+        sleep(PATIENCE_S);
+        _exit(exit_status);
+    }
+    if (given_up) {
+        bats_launcher_see_off();
+        bats_comm_abort(exit_status);
+    }
+    /* MPI_Finalize waits for the others: for ever if one of them dies now. */
+    bats_comm_leave_within(patience_s, exit_status);
+    slacken(SLACK_NS);
+    MPI_Finalize();
 }

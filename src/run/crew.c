@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "run/clock.h"
+#include "run/comm.h"
 #include "run/crew.h"
-#include "run/heart.h"
 #include "run/launcher.h"
 #include "run/signals.h"
 #include "site/deaths.h"
@@ -49,7 +49,7 @@ static int missing(const struct bats_crew *crew, int first,
 {
     char ranks[200] = "";
     size_t n = 0;
-    for (int rank = first; rank < bats_comm_size(crew->comm); rank++)
+    for (int rank = first; rank < crew->comm->size; rank++)
         if (crew->of_rank[rank] == UINT32_MAX && n < sizeof ranks - 20)
             n += (size_t)snprintf(ranks + n, sizeof ranks - n, " %d", rank);
     return bats_error_set(err, BATS_ESYS,
@@ -67,7 +67,7 @@ static int by_rank(const void *a, const void *b)
 static int await_hellos(struct bats_crew *crew, int first,
                         struct bats_error *err)
 {
-    int size = bats_comm_size(crew->comm);
+    int size = crew->comm->size;
     int64_t start_us = bats_clock_now_us();
     while (crew->n < (size_t)(size - first)) {
         int from;
@@ -96,7 +96,7 @@ static int await_hellos(struct bats_crew *crew, int first,
 
 static int make_lists(struct bats_crew *crew, struct bats_error *err)
 {
-    size_t size = (size_t)bats_comm_size(crew->comm);
+    size_t size = (size_t)crew->comm->size;
     crew->ranks = calloc(size, sizeof *crew->ranks);
     crew->workers = calloc(size, sizeof *crew->workers);
     crew->nodes = calloc(size, sizeof *crew->nodes);
@@ -120,7 +120,7 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
         rc = make_lists(crew, err);
     if (rc < 0)
         return rc;
-    master_works = master_works || bats_comm_size(crew->comm) == 1;
+    master_works = master_works || crew->comm->size == 1;
     struct bats_hello own = {.rank = 0};
     bats_node_look(&own.node);
     crew->nodes[0] = own.node;
@@ -133,7 +133,7 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
         return rc;
     }
     qsort(crew->ranks, crew->n, sizeof *crew->ranks, by_rank);
-    bats_deaths_listen(bats_comm_size(crew->comm));
+    bats_deaths_listen(crew->comm->size);
     crew->looked_us = bats_clock_now_us();
     for (uint32_t i = 0; i < crew->n; i++) {
         crew->of_rank[crew->ranks[i].rank] = i;
@@ -152,7 +152,7 @@ int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
         return rc;
     bats_node_look(&crew->nodes[0]);
     crew->looked_us = bats_clock_now_us();
-    for (int rank = 1; rank < bats_comm_size(comm); rank++) {
+    for (int rank = 1; rank < comm->size; rank++) {
         crew->ranks[crew->n].rank = rank;
         crew->workers[crew->n].state = BATS_WORKER_ABSENT;
         crew->of_rank[rank] = (uint32_t)crew->n++;
@@ -184,8 +184,7 @@ void bats_crew_release(struct bats_crew *crew)
     bats_text_release(&crew->own_results);
     for (size_t i = 0; crew->workers != NULL && i < crew->n; i++)
         bats_text_release(&crew->workers[i].assign);
-    for (int rank = 0;
-         crew->pidfd != NULL && rank < bats_comm_size(crew->comm); rank++)
+    for (int rank = 0; crew->pidfd != NULL && rank < crew->comm->size; rank++)
         if (crew->pidfd[rank] >= 0)
             close(crew->pidfd[rank]);
     free(crew->pidfd);

@@ -17,7 +17,6 @@
 #include "run/gateway.h"
 #include "run/hub.h"
 #include "run/run.h"
-#include "run/transport.h"
 #include "site/hardware.h"
 
 #define FDS 2          /* descriptors per worker: its stream and its pidfd */
@@ -147,6 +146,6 @@ int bats_forked_start(uint32_t n_workers, int *rank, struct bats_error *err)
     }
     family.size = (int)n_workers + 1;
     *rank = family.rank;
-    bats_comm_set(false, NULL, create);
+    bats_comm_go((struct bats_way){.create = create});
     return rc;
 }

@@ -12,7 +12,6 @@
 #include "run/clock.h"
 #include "run/door.h"
 #include "run/signals.h"
-#include "run/transport.h"
 #include "run/wire.h"
 
 #define PATIENCE_US 30000000 /* time for the master to answer */
@@ -423,7 +422,7 @@ int bats_gateway_create(const char *file, const char *job,
                         struct bats_comm *near, struct bats_comm **comm,
                         int64_t *silence_us, struct bats_error *err)
 {
-    struct gateway *g = make(near, 0, near != NULL ? bats_comm_size(near) : 1);
+    struct gateway *g = make(near, 0, near != NULL ? near->size : 1);
     *comm = NULL;
     if (g == NULL)
         return bats_no_memory(err);

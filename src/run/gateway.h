@@ -3,7 +3,7 @@
  * job.
  *
  * Layer: run. Used by worker.c. Rank 0 of the job is a worker like the others;
- * for it the gateway is a transport (transport.h) to the master, by TCP. The
+ * for it the gateway is a transport (comm.h) to the master, by TCP. The
  * gateway also relays between the other ranks of the job and the master: they
  * see the gateway as their master.
  *

@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "run/transport.h"
 #include "util/grow.h"
 #include "util/now.h"
 

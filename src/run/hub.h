@@ -1,5 +1,5 @@
 /*
- * hub: the master's end of its worker jobs: a transport (transport.h) whose
+ * hub: the master's end of its worker jobs: a transport (comm.h) whose
  * ranks come and go.
  *
  * Layer: run. Used by joined.c. Rank 0 is the master, which has no MPI here;

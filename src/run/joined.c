@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bats/sched.h"
-#include "run/heart.h"
+#include "run/comm.h"
 #include "run/hub.h"
 #include "run/needs.h"
 #include "site/site.h"

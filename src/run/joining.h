@@ -50,7 +50,7 @@
  * refuses it, and the job ends by itself.
  *
  * All functions of struct bats_joining are called in the master's thread, from
- * its loop; they must not block for long: the heart (heart.h) beats on, but
+ * its loop; they must not block for long: the heart (comm.h) beats on, but
  * nothing else moves. Those that return int return 0 or a negative
  * bats_errcode, which ends the run.
  */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "site/batch_system.h"
+#include "util/wake.h"
 
 #define PATIENCE_MS 10000 /* other ranks take 3 s to leave */
 
@@ -104,15 +105,11 @@ static void watch(void)
         leave();
     if (fd < 0)
         return;
-    sigset_t all, before;
     pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&thread, NULL, await_end, (void *)(intptr_t)fd) == 0)
+    if (bats_wake_thread(&thread, await_end, (void *)(intptr_t)fd) == 0)
         pthread_detach(thread);
     else
         close(fd);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void bats_launcher_look(void)

@@ -193,7 +193,7 @@ const char *bats_mpi_library(char *text, size_t size);
  * lost, an orderly end would wait for it for ever: bats_mpi_end then aborts
  * all ranks, including this process, with `exit_status`. bats_mpi_start
  * returns this process's rank and the number of ranks; from then on rank 0
- * gives signs of life (heart.h), six of them in `silence_us`. */
+ * gives signs of life (comm.h), six of them in `silence_us`. */
 int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
                    int *n_ranks, struct bats_error *err);
 void bats_mpi_end(int exit_status);
@@ -207,7 +207,7 @@ void bats_mpi_omit(void);
  * with each over a socket pair. It is rank 0, the workers are ranks 1 to N.
  * The streams are those of worker jobs (hub.h, gateway.h), without
  * authentication. When one side ends, the other reads the end of the stream,
- * so no heart (heart.h) is needed: a worker that dies is noticed at once, and
+ * so no heart (comm.h) is needed: a worker that dies is noticed at once, and
  * a worker whose master has died stops its task and leaves. Each worker is in
  * its own process group, so that the terminal's signals reach only rank 0,
  * which ends the run in order. Call it while this process has one thread and

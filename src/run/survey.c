@@ -309,7 +309,7 @@ static void set_limits(const struct bats_run_options *options,
 static int list_ranks(const struct bats_crew *crew, struct bats_survey *s,
                       struct bats_error *err)
 {
-    s->n_ranks = (uint32_t)bats_comm_size(crew->comm);
+    s->n_ranks = (uint32_t)crew->comm->size;
     s->nodes = malloc(s->n_ranks * sizeof *s->nodes);
     s->shares = calloc(s->n_ranks, sizeof *s->shares);
     if (s->nodes == NULL || s->shares == NULL)

@@ -10,11 +10,164 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#ifdef BATS_HAVE_GNUTLS
+#include <gnutls/gnutls.h>
+#endif
+
 #include "util/grow.h"
 #include "util/wake.h"
 
 #define HEAD 8
 #define PIECE ((size_t)64 * 1024)
+#define TLS_PIECE 16384 /* most bytes received at a time by TLS */
+
+#ifdef BATS_HAVE_GNUTLS
+
+#define PRIORITY "NORMAL:-VERS-ALL:+VERS-TLS1.3:-KX-ALL:+ECDHE-PSK"
+#define NAME "bats-mpi"
+/* most bytes of one handshake message from a stranger */
+#define HANDSHAKE 8192
+
+struct bats_tls {
+    gnutls_session_t session;
+    gnutls_psk_server_credentials_t server;
+    gnutls_psk_client_credentials_t client;
+    uint8_t key[BATS_TLS_KEY];
+    bool is_up; /* the handshake is over */
+    int broken; /* errno of a fatal error, or 0 */
+};
+
+static int give_key(gnutls_session_t session, const char *name,
+                    gnutls_datum_t *key)
+{
+    const struct bats_tls *tls = gnutls_session_get_ptr(session);
+    (void)name;
+    *key = (gnutls_datum_t){gnutls_malloc(BATS_TLS_KEY), BATS_TLS_KEY};
+    if (key->data == NULL)
+        return -1;
+    memcpy(key->data, tls->key, BATS_TLS_KEY);
+    return 0;
+}
+
+static int set_key(struct bats_tls *tls, bool is_master)
+{
+    const gnutls_datum_t key = {tls->key, BATS_TLS_KEY};
+    int rc = is_master ? gnutls_psk_allocate_server_credentials(&tls->server)
+                       : gnutls_psk_allocate_client_credentials(&tls->client);
+    if (rc < 0)
+        return rc;
+    if (!is_master)
+        return gnutls_psk_set_client_credentials(tls->client, NAME, &key,
+                                                 GNUTLS_PSK_KEY_RAW);
+    gnutls_psk_set_server_credentials_function(tls->server, give_key);
+    return 0;
+}
+
+static void tls_end(struct bats_tls *tls)
+{
+    if (tls == NULL)
+        return;
+    gnutls_deinit(tls->session);
+    if (tls->server != NULL)
+        gnutls_psk_free_server_credentials(tls->server);
+    if (tls->client != NULL)
+        gnutls_psk_free_client_credentials(tls->client);
+    gnutls_memset(tls, 0, sizeof *tls);
+    free(tls);
+}
+
+static struct bats_tls *tls_begin(int fd, bool is_master,
+                                  const uint8_t key[BATS_TLS_KEY])
+{
+    struct bats_tls *tls = calloc(1, sizeof *tls);
+    unsigned flags = is_master ? GNUTLS_SERVER : GNUTLS_CLIENT;
+    flags |= GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS;
+    if (tls == NULL)
+        return NULL;
+    memcpy(tls->key, key, BATS_TLS_KEY);
+    if (gnutls_init(&tls->session, flags) < 0 || set_key(tls, is_master) < 0 ||
+        gnutls_priority_set_direct(tls->session, PRIORITY, NULL) < 0 ||
+        gnutls_credentials_set(tls->session, GNUTLS_CRD_PSK,
+                               is_master ? (void *)tls->server
+                                         : (void *)tls->client) < 0) {
+        tls_end(tls);
+        return NULL;
+    }
+    gnutls_handshake_set_max_packet_length(tls->session, HANDSHAKE);
+    gnutls_session_set_ptr(tls->session, tls);
+    gnutls_transport_set_int(tls->session, fd);
+    return tls;
+}
+
+/* The result that send() or recv() would give. */
+static ssize_t answer(struct bats_tls *tls, ssize_t rc)
+{
+    if (rc >= 0)
+        return rc;
+    if (!gnutls_error_is_fatal((int)rc)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    if (rc == GNUTLS_E_PREMATURE_TERMINATION)
+        tls->broken = ECONNRESET;
+    else if (rc == GNUTLS_E_PULL_ERROR || rc == GNUTLS_E_PUSH_ERROR)
+        tls->broken = errno;
+    else
+        tls->broken = tls->is_up ? EBADMSG : EKEYREJECTED;
+    gnutls_alert_send_appropriate(tls->session, (int)rc);
+    errno = tls->broken;
+    return -1;
+}
+
+/* Continues the handshake. True: it is over. */
+static bool is_up(struct bats_tls *tls)
+{
+    if (!tls->is_up && tls->broken == 0)
+        tls->is_up = answer(tls, gnutls_handshake(tls->session)) == 0;
+    if (tls->broken != 0)
+        errno = tls->broken;
+    return tls->is_up && tls->broken == 0;
+}
+
+static ssize_t tls_send(struct bats_tls *tls, const void *bytes, size_t n)
+{
+    return is_up(tls) ? answer(tls, gnutls_record_send(tls->session, bytes, n))
+                      : -1;
+}
+
+static ssize_t tls_receive(struct bats_tls *tls, void *bytes, size_t n)
+{
+    return is_up(tls) ? answer(tls, gnutls_record_recv(tls->session, bytes, n))
+                      : -1;
+}
+
+#else /* there is never one */
+
+static struct bats_tls *tls_begin(int fd, bool is_master, const uint8_t *key)
+{
+    (void)fd, (void)is_master, (void)key;
+    return NULL;
+}
+
+static void tls_end(struct bats_tls *tls)
+{
+    (void)tls;
+}
+
+static ssize_t tls_send(struct bats_tls *tls, const void *bytes, size_t n)
+{
+    (void)tls, (void)bytes, (void)n;
+    return -1;
+}
+
+static ssize_t tls_receive(struct bats_tls *tls, void *bytes, size_t n)
+{
+    return tls_send(tls, bytes, n);
+}
+
+#endif
+
+/* ---- the stream ---- */
 
 bool bats_wire_open(struct bats_wire *wire, int fd)
 {
@@ -36,7 +189,7 @@ void bats_wire_close(struct bats_wire *wire)
 {
     if (wire->fd >= 0)
         close(wire->fd);
-    bats_tls_end(wire->tls);
+    tls_end(wire->tls);
     free(wire->in);
     free(wire->out);
     *wire = (struct bats_wire){.fd = -1};
@@ -48,7 +201,7 @@ bool bats_wire_secure(struct bats_wire *wire, bool is_master,
     if (bats_wire_unsent(wire) > 0)
         return false;
     wire->in_at = wire->in_end = 0;
-    wire->tls = bats_tls_begin(wire->fd, is_master, key);
+    wire->tls = tls_begin(wire->fd, is_master, key);
     return wire->tls != NULL;
 }
 
@@ -65,13 +218,17 @@ bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
     return true;
 }
 
+ssize_t bats_wire_send(struct bats_wire *wire, const void *bytes, size_t n)
+{
+    return wire->tls != NULL ? tls_send(wire->tls, bytes, n)
+                             : send(wire->fd, bytes, n, MSG_NOSIGNAL);
+}
+
 bool bats_wire_flush(struct bats_wire *wire)
 {
     while (wire->out_at < wire->out_end) {
-        const uint8_t *at = wire->out + wire->out_at;
-        size_t left = wire->out_end - wire->out_at;
-        ssize_t n = wire->tls != NULL ? bats_tls_send(wire->tls, at, left)
-                                      : send(wire->fd, at, left, MSG_NOSIGNAL);
+        ssize_t n = bats_wire_send(wire, wire->out + wire->out_at,
+                                   wire->out_end - wire->out_at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -92,21 +249,6 @@ size_t bats_wire_unsent(const struct bats_wire *wire)
     return wire->out_end - wire->out_at;
 }
 
-static uint32_t number_at(const struct bats_wire *wire, size_t at)
-{
-    uint32_t number;
-    memcpy(&number, wire->in + wire->in_at + at, sizeof number);
-    return le32toh(number);
-}
-
-/* Length of the first frame; 0: its head is incomplete. */
-static size_t frame(const struct bats_wire *wire)
-{
-    return wire->in_end - wire->in_at < HEAD
-               ? 0
-               : (size_t)HEAD + number_at(wire, 0);
-}
-
 /* Memory grows with the bytes received, not with the announced length: a long
  * frame costs the sender as many bytes. */
 int bats_wire_fill(struct bats_wire *wire)
@@ -124,12 +266,12 @@ int bats_wire_fill(struct bats_wire *wire)
     do {
         uint8_t *to = wire->in + wire->in_end;
         size_t room = wire->in_room - wire->in_end;
-        n = wire->tls != NULL ? bats_tls_receive(wire->tls, to, room)
+        n = wire->tls != NULL ? tls_receive(wire->tls, to, room)
                               : recv(wire->fd, to, room, 0);
         wire->in_end += n > 0 ? (size_t)n : 0;
     } while (n < 0 ? errno == EINTR
                    : n > 0 && wire->tls != NULL &&
-                         wire->in_room - wire->in_end >= BATS_TLS_PIECE);
+                         wire->in_room - wire->in_end >= TLS_PIECE);
     if (wire->in_end > left) /* an error that ends the stream comes again */
         return 1;
     if (n < 0)
@@ -141,14 +283,18 @@ int bats_wire_fill(struct bats_wire *wire)
 int bats_wire_next(struct bats_wire *wire, uint32_t *rank, const void **bytes,
                    size_t *n)
 {
-    size_t size = frame(wire);
-    if (size > HEAD + wire->limit)
-        return -1;
-    if (size == 0 || wire->in_end - wire->in_at < size)
+    uint32_t head[2];
+    size_t left = wire->in_end - wire->in_at;
+    if (left < HEAD)
         return 0;
-    *rank = number_at(wire, 4);
+    memcpy(head, wire->in + wire->in_at, HEAD);
+    *n = le32toh(head[0]);
+    *rank = le32toh(head[1]);
+    if (*n > wire->limit)
+        return -1;
+    if (left < HEAD + *n)
+        return 0;
     *bytes = wire->in + wire->in_at + HEAD;
-    *n = size - HEAD;
-    wire->in_at += size;
+    wire->in_at += HEAD + *n;
     return 1;
 }

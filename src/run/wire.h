@@ -4,8 +4,9 @@
  * Layer: run. Used by the hub (master) and the gateway. A frame is a length
  * (32 bits, little-endian), a rank of the job (32 bits) and one message of
  * proto.h, of that length. The rank is the sender in frames of a gateway, the
- * receiver in frames of the master. The stream may become TLS on its way
- * (tls.h). Nothing here waits: what cannot be sent now stays in a buffer, and
+ * receiver in frames of the master. The stream may become TLS
+ * 1.3 with a pre-shared key (door.h): without the key nobody can read, change,
+ * repeat or leave out messages. GnuTLS. Nothing here waits: what cannot be sent now stays in a buffer, and
  * what the caller does not take stays in the kernel's, so the other side has
  * to wait. Data that arrives, or can go on, ends a sleep of the main thread
  * (util/wake.h).
@@ -17,8 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "run/tls.h"
+#include <sys/types.h>
 
+#define BATS_TLS_KEY 32 /* bytes */
 /* longest message before authentication */
 #define BATS_WIRE_STRANGER 4096
 #define BATS_WIRE_FRIEND (64 * 1024 * 1024) /* and after it */
@@ -39,7 +41,9 @@ bool bats_wire_open(struct bats_wire *wire, int fd);
 void bats_wire_close(struct bats_wire *wire);
 
 /* From now on both directions are TLS with this key; bytes received before are
- * dropped. False: memory is short, or not all has been sent yet. */
+ * dropped. The handshake goes on as bytes are sent and received. False: memory
+ * is short, not all has been sent yet, or bats-mpi was built without
+ * GnuTLS. */
 bool bats_wire_secure(struct bats_wire *wire, bool is_master,
                       const uint8_t key[BATS_TLS_KEY]);
 
@@ -47,8 +51,12 @@ bool bats_wire_secure(struct bats_wire *wire, bool is_master,
 bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
                    size_t n);
 
-/* Sends what can be sent now. False: the connection is broken, see errno (which
- * may be one of tls.h). */
+/* As send(), without a frame. errno may also be EKEYREJECTED: the other side has
+ * another key; or EBADMSG: a message was forged. */
+ssize_t bats_wire_send(struct bats_wire *wire, const void *bytes, size_t n);
+
+/* Sends what can be sent now. False: the connection is broken, see errno (as
+ * above). */
 bool bats_wire_flush(struct bats_wire *wire);
 
 /* Drops what has not been sent: the other side is gone. */

@@ -13,7 +13,6 @@
 #include "run/comm.h"
 #include "run/executor.h"
 #include "run/gateway.h"
-#include "run/heart.h"
 #include "run/kept.h"
 #include "run/run.h"
 #include "run/signals.h"
@@ -460,7 +459,7 @@ static void see_out(struct worker *w)
 
 static int say_hello(struct worker *w, struct bats_error *err)
 {
-    struct bats_hello hello = {.rank = (uint32_t)bats_comm_rank(w->comm),
+    struct bats_hello hello = {.rank = (uint32_t)w->comm->rank,
                                .age_us = bats_watchdog_age(),
                                .kept_run = ""};
     int rc = 0;
@@ -558,7 +557,7 @@ int bats_run_worker(int64_t silence_us, struct bats_error *err)
     int rc = bats_comm_create(&comm, err);
     if (rc < 0)
         return rc;
-    bats_deaths_listen(bats_comm_size(comm));
+    bats_deaths_listen(comm->size);
     struct worker w = beginner(comm, silence_us);
     rc = end(&w, work(&w, err), err);
     bats_comm_destroy(comm);

@@ -11,6 +11,7 @@
 #ifndef BATS_WAKE_H
 #define BATS_WAKE_H
 
+#include <pthread.h>
 #include <signal.h>
 
 #define BATS_WAKE_SIGNAL SIGURG
@@ -20,6 +21,19 @@ static inline void bats_wake_mask(sigset_t *mask)
 {
     sigprocmask(SIG_SETMASK, NULL, mask);
     sigdelset(mask, BATS_WAKE_SIGNAL);
+}
+
+/* Starts a thread and leaves all signals to the main thread, whose sleeps they
+ * end. Returns 0 or an errno. */
+static inline int bats_wake_thread(pthread_t *thread, void *(*run)(void *),
+                                   void *context)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(thread, NULL, run, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
 }
 
 #endif

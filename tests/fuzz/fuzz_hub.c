@@ -40,9 +40,7 @@ static uint8_t take(struct input *in)
 /* In vain if the hub has hung up. */
 static void put(const void *bytes, size_t n)
 {
-    ssize_t sent = wire.tls != NULL ? bats_tls_send(wire.tls, bytes, n)
-                                    : send(wire.fd, bytes, n, MSG_NOSIGNAL);
-    (void)sent;
+    (void)!bats_wire_send(&wire, bytes, n);
 }
 
 static void put_frame(uint32_t rank, const void *bytes, size_t n)

@@ -15,10 +15,10 @@
 
 Prints what the master answers last: the sentence of an ERROR, or 'closed'.
 """
-import os, select, signal, socket, struct, sys
+import json, os, select, signal, socket, struct, sys
 
 how, door = sys.argv[1:3]
-lines = dict(line.split(None, 1) for line in open(door).read().splitlines())
+lines = json.load(open(door))
 version = int(lines["bats-mpi"])
 KNOCK, CHALLENGE, HELLO, ERROR = 14, 15, 1, 11
 HIDDEN = 23  # the type of all records of TLS that are encrypted
@@ -126,8 +126,7 @@ elif how == "replay":
     s.sendall(said[n:])
 elif how in ("pass", "change", "answer"):
     listener = socket.create_server(("127.0.0.1", 0))
-    mine = open(door).read().replace("port " + lines["port"],
-                                     "port %d" % listener.getsockname()[1])
+    mine = json.dumps(dict(lines, port=listener.getsockname()[1]))
     fd = os.open(sys.argv[3] + ".new", os.O_CREAT | os.O_WRONLY, 0o600)
     os.write(fd, mine.encode())
     os.rename(sys.argv[3] + ".new", sys.argv[3])

@@ -47,20 +47,20 @@ cp door open
 chmod 644 open
 expect 2 worker open
 grep -q 'only you may read it' worker.err
-sed 's/^port.*/port x/' door >bad
+sed 's/^ "port": .*/ "port": x,/' door >bad
 chmod 600 bad
 expect 2 worker bad
-grep -q '^bats-mpi: job worker, rank 0: bad:3: ' worker.err
+grep -q '^bats-mpi: job worker, rank 0: bad:4: ' worker.err
 ok 'a file that is missing, readable for others or wrong is refused, by line'
-sed 's/^bats-mpi .*/bats-mpi 4/' door >old
+sed 's/^ "bats-mpi": .*/ "bats-mpi": 4,/' door >old
 chmod 600 old
 expect 2 worker old
-grep -q 'old:1: the master speaks version 4 ' worker.err
+grep -q 'old: the master speaks version 4 ' worker.err
 ok 'one of another version is refused, by name'
 
 # ---- the secret ----
 
-sed "s/^secret.*/secret $(printf '%064d' 0)/" door >wrong
+sed "s/^ \"secret.*/ \"secret\": \"$(printf '%064d' 0)\"/" door >wrong
 chmod 600 wrong
 expect 2 worker wrong
 grep -q 'is not the master: it has another secret' worker.err
@@ -101,7 +101,7 @@ ok 'what is changed on its way is refused'
 
 # ---- nonsense ----
 
-version=$(sed -n 's/^bats-mpi //p' door)
+version=$(sed -n 's/^ "bats-mpi": \(.*\),/\1/p' door)
 knocks old "version $((version - 1)) came, this is version $version"
 knocks garbage 'too long'
 knocks long 'too long'
@@ -144,7 +144,7 @@ env "$mark" munged --force --key-file="$dir/munge.key" \
     --log-file="$dir/munge.log" --seed-file="$dir/munge.seed" >out 2>&1
 sed -i 's/^/touch began; /' bag
 master
-grep -q '^auth munge$' door
+grep -q '"auth": "munge"' door
 expect 1 grep -q secret door
 unset BATS_MUNGE_SOCKET # workers read it in the file
 knocks forge 'MUNGE: '

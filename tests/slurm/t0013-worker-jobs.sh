@@ -26,7 +26,7 @@ master() {
         --grace 1s --no-record >out 2>err </dev/null &
     master=$!
     within 60 test -s door
-    way=$(sed -n 's/^auth //p' door)
+    way=$(sed -n 's/^ "auth": "\(.*\)".*/\1/p' door)
 }
 # worker PARTITION NODES RANKS: a job; its number is $job, its log job.$job.
 worker() {

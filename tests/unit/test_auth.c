@@ -106,22 +106,28 @@ static void refused(const char *text, const char *because)
         fail_msg("\"%s\" does not say \"%s\"", err.text, because);
 }
 
-TEST(a_wrong_file_is_refused_by_line)
+TEST(a_wrong_file_is_refused)
 {
-    char text[200], first[40];
-    snprintf(first, sizeof first, "bats-mpi %d\n", BATS_PROTO_VERSION);
-    refused("", ":0: host, port or auth is missing");
-    refused("bats-mpi 1\n", ":1: the master speaks version 1");
-    refused("host login1\n", ":1: this line does not belong");
-    const char *wrong[] = {"port 0",    "port 65536",  "port 12x",
-                           "auth ssh",  "secret 00ff", "host",
-                           "color red", "bats-mpi 1"};
+    const char *const wrong[] = {
+        "'host': 'h', 'port': 0, 'auth': 'munge'",
+        "'host': 'h', 'port': 65536, 'auth': 'munge'",
+        "'host': 'h', 'port': '1', 'auth': 'munge'",
+        "'host': '', 'port': 1, 'auth': 'munge'",
+        "'host': 'h', 'port': 1, 'auth': 'ssh'",
+        "'host': 'h', 'port': 1, 'auth': 'munge', 'color': 'red'",
+        "'host': 'h', 'port': 1, 'auth': 'secret'",
+        "'host': 'h', 'port': 1, 'auth': 'secret', 'secret': '00ff'",
+        "'host': 'h', 'auth': 'munge'"};
+    char text[200];
+    refused("{\n[", "door:2: this is not a file for workers");
+    refused("{\"bats-mpi\": 1}", "door: the master speaks version 1");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        snprintf(text, sizeof text, "%shost login1\n%s\n", first, wrong[i]);
-        refused(text, ":3: this line does not belong");
+        snprintf(text, sizeof text, "{'bats-mpi': %d, %s}", BATS_PROTO_VERSION,
+                 wrong[i]);
+        for (char *quote; (quote = strchr(text, '\'')) != NULL;)
+            *quote = '"';
+        refused(text, "a value is wrong or missing");
     }
-    snprintf(text, sizeof text, "%shost login1\nport 1\n", first);
-    refused(text, ":3: host, port or auth is missing");
 }
 
 TEST(a_file_that_others_can_read_is_refused)
