@@ -98,11 +98,10 @@ RECORD_SRC = $(addprefix src/record/, \
 	view_stderr.c view_workflows.c) \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
-	allocation.c batch_system.c batch_systems.c deaths.c flux.c gridengine.c \
-	gridengine_jobs.c gridengine_list.c gridengine_system.c hardware.c \
-	job_system.c node.c pbs.c query.c queue.c resources.c site.c slurm.c \
-	slurm_account.c slurm_jobs.c slurm_options.c slurm_price.c \
-	slurm_system.c)
+	allocation.c batch_system.c batch_systems.c deaths.c gridengine.c \
+	gridengine_jobs.c hardware.c job_system.c json_systems.c node.c query.c \
+	queue.c resources.c site.c slurm.c slurm_account.c slurm_fields.c \
+	slurm_jobs.c)
 RUN_SRC = $(addprefix src/run/, \
 	clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c found.c gateway.c gpus.c hub.c \
 	joined.c journal.c kept.c launcher.c \

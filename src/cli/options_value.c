@@ -306,7 +306,7 @@ static json_t *given_json(const struct bats_settings *set)
 json_t *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
 {
     int64_t memory_kib =
-        set->memory > 0 ? (set->memory - 1) / 1024 + 1 : bats_batch_memory();
+        set->memory > 0 ? (set->memory - 1) / 1024 + 1 : bats_batch_memory(false);
     json_t *object =
         json_pack("{s:s, s:o, s:o}", "verb", bats_verbs[verb].name, "bag",
                   bats_json_text(set->bag), "given", given_json(set));

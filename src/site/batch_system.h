@@ -7,7 +7,7 @@
  *
  * A batch system is a constant table in one file, and a line in
  * batch_systems.c: src/doc/add-a-batch-system.md has the steps. Slurm is the
- * example, in slurm_system.c. Nothing else reads the variables of a batch
+ * example, in slurm.c. Nothing else reads the variables of a batch
  * system or names it, except the job scripts of `plan --sbatch`
  * (report/sbatch).
  */
@@ -98,75 +98,24 @@ struct bats_job_rules {
                         * that have begun, this long after their end */
 };
 
-struct bats_batch_system {
-    const char *name;     /* for people: "Slurm" */
-    const char *key;      /* in JSON: "slurm" */
-    const char *currency; /* currency of the rates: "billing-h" */
-
-    /* ---- the environment, and nothing else: thousands of ranks ask ---- */
-
-    /* The number of the job that this process is part of; NULL: none. */
-    const char *(*job)(void);
-
-    /* The partition (queue) of the part of the job that `host` belongs to;
-     * NULL: unknown. */
-    const char *(*partition)(const char *host);
-
-    /* Called before MPI is started. True if the system's own launcher has
-     * started this process, and so notices how it ends. */
-    bool (*launched)(void);
-
-    /* The memory that the job requested per process, KiB; 0: unknown. NULL:
-     * the system does not tell. */
-    int64_t (*memory)(void);
-
-    /* The same for all processes of the job on this node. */
-    int64_t (*node_memory)(void);
-
-    /* The name of the site. The function, or its result, may be NULL. */
-    const char *(*site)(void);
-
-    /* ---- the job that this process is in: rank 0 asks and waits ---- */
-
-    /* Fills in the allocation, except system and job, which are already set:
-     * at least one part and one node. On failure end_s counts if the
-     * environment has it, and the caller releases the rest. See
-     * bats_batch_ask. */
-    int (*ask)(double threads_per_core, struct bats_allocation *allocation,
-               struct bats_error *err);
-
-    /* The amount that may still be billed to this user, account and class of
-     * service, for a job of these parts. user "": the caller; account "": the
-     * default. BATS_EINPUT: the system does not tell; the sentence ends with
-     * "give an amount". NULL: no accounts. */
-    int (*account)(const struct bats_allocation *job,
-                   struct bats_account *account, struct bats_error *err);
-
-    /* The bill of the job so far, with all its earlier lives and sizes, from
-     * the system's accounting; < 0: unknown. NULL: no accounting. */
-    double (*billed)(const struct bats_allocation *allocation);
-
-    /* A command that prints the hosts that are to leave service, one per line;
-     * it runs every 10 s. NULL: the system does not tell. */
-    void (*draining)(struct bats_argv *argv);
-
-    /* ---- submitted jobs. `rules` is NULL: there are none ----
-     *
-     * Most questions are a command line and a function that reads its answer,
-     * so that nothing waits, and each can be tested with what the command
-     * really prints.
-     * All jobs of a run have one name. A job also has a mark, a word that the
-     * run gives it, to find it again whatever happens between its submission
-     * and the answer. A system that has lost its state counts from the start,
-     * so a number alone identifies no job: the name goes with it, and the mark
-     * where jobs are listed, or the time of submission where they are
-     * billed. */
-
+/*
+ * How a system submits jobs.
+ *
+ * Most questions are a command line and a function that reads its answer, so
+ * that nothing waits, and each can be tested with what the command really
+ * prints. All jobs of a run have one name. A job also has a mark, a word that
+ * the run gives it, to find it again whatever happens between its submission
+ * and the answer. A system that has lost its state counts from the start, so a
+ * number alone identifies no job: the name goes with it, and the mark where
+ * jobs are listed, or the time of submission where they are billed.
+ */
+struct bats_batch_jobs {
     int64_t round_s; /* time limits are multiples of this */
 
-    /* Asks for the rules of the site, and waits for the answer. BATS_EINPUT:
-     * the site has another system. */
-    int (*rules)(struct bats_job_rules *rules, struct bats_error *err);
+    /* The rules of the site. BATS_EINPUT: the site has another system. */
+    void (*ask_rules)(struct bats_argv *argv);
+    int (*read_rules)(const char *answer, struct bats_job_rules *rules,
+                      struct bats_error *err);
 
     /* Returns why a word of `more` cannot be passed on: a run could not find,
      * end or settle such a job. NULL: it can. */
@@ -177,18 +126,18 @@ struct bats_batch_system {
      * tell what tasks may use. */
     void (*requests)(const char *const *more, struct bats_stock *node);
 
-    /* Finds the kinds of nodes in the partition: CPUs, GPUs and memory of each
-     * kind, at most `room`. Returns their number. Waits for the answer. */
-    int (*nodes)(const char *partition, struct bats_stock *kinds, size_t room,
-                 struct bats_error *err);
+    /* The kinds of nodes in the partition: CPUs, GPUs and memory of each kind,
+     * at most `room`. Returns their number. */
+    void (*ask_nodes)(const char *partition, struct bats_argv *argv);
+    size_t (*read_nodes)(const char *answer, struct bats_stock *kinds,
+                         size_t room);
 
-    /* An element of an array has the number NUMBER_INDEX. *script, for free(),
+    /* The answer begins with the number of the job. An element of an array has
+     * the number NUMBER_INDEX. *script, for free(),
      * is the standard input of the command, perhaps ""; NULL: memory is
      * short. */
     void (*submit)(const struct bats_job_request *request,
                    struct bats_argv *argv, char **script);
-    int (*read_submit)(const char *answer, char id[BATS_JOB_ID],
-                       struct bats_error *err);
 
     /* Lists all jobs of this name, ended ones for as long as the system knows
      * them. read_list reads the next job and moves *at; false at the end. */
@@ -214,6 +163,59 @@ struct bats_batch_system {
                  struct bats_job_partition *partition, struct bats_error *err);
 };
 
+struct bats_batch_system {
+    const char *name;     /* for people: "Slurm" */
+    const char *key;      /* in JSON: "slurm" */
+    const char *currency; /* currency of the rates: "billing-h" */
+
+    /* ---- the environment, and nothing else: thousands of ranks ask. Names
+     * of variables; NULL: there is none. ---- */
+
+    const char *job;       /* the number of the job that this process is in */
+    const char *only_with; /* without this one, `job` may be anybody's */
+    const char *queue;     /* the partition (queue) of this rank */
+    const char *site;      /* the name of the site */
+    const char *rank;      /* set by the system's own launcher, which notices
+                            * how this process ends */
+
+    /* The partition of the part of the job that `host` belongs to, where no
+     * variable has it; NULL: unknown. */
+    const char *(*partition)(const char *host);
+
+    /* The memory that the job requested per process, or for all of its
+     * processes on this node, KiB; 0: unknown. NULL: the system does not
+     * tell. */
+    int64_t (*memory)(bool of_node);
+
+    /* ---- the job that this process is in: rank 0 asks and waits ---- */
+
+    /* Fills in the allocation, except system and job, which are already set:
+     * at least one part and one node. On failure end_s counts if the
+     * environment has it, and the caller releases the rest. See
+     * bats_batch_ask. */
+    int (*ask)(double threads_per_core, struct bats_allocation *allocation,
+               struct bats_error *err);
+
+    /* The amount that may still be billed to this user, account and class of
+     * service, for a job of these parts. user "": the caller; account "": the
+     * default. BATS_EINPUT: the system does not tell; the sentence ends with
+     * "give an amount". NULL: no accounts. */
+    int (*account)(const struct bats_allocation *job,
+                   struct bats_account *account, struct bats_error *err);
+
+    /* The bill of the job so far, with all its earlier lives and sizes, from
+     * the system's accounting; < 0: unknown. NULL: no accounting. */
+    double (*billed)(const struct bats_allocation *allocation);
+
+    /* A command that prints the hosts that are to leave service, one per line;
+     * it runs every 10 s. NULL: the system does not tell. */
+    void (*draining)(struct bats_argv *argv);
+
+    /* ---- submitted jobs; NULL: there are none ---- */
+
+    const struct bats_batch_jobs *jobs;
+};
+
 /* All known systems, ended by NULL. */
 extern const struct bats_batch_system *const bats_batch_systems[];
 
@@ -227,12 +229,18 @@ const struct bats_batch_system *bats_batch_system_here(void);
 int bats_batch_ask(double threads_per_core, struct bats_allocation *allocation,
                    struct bats_error *err);
 
-/* The partition according to the first system that knows it. */
+/* The number of the job of this system that this process is in; NULL: none. */
+const char *bats_batch_job(const struct bats_batch_system *system);
+
+/* The answer of the first system that knows one; NULL, 0: none does. */
 const char *bats_batch_partition(const char *host);
+int64_t bats_batch_memory(bool of_node);
+
+/* A launcher of any system has started this process. */
 bool bats_batch_launched(void);
-int64_t bats_batch_memory(void);
-int64_t bats_batch_node_memory(void);
-const char *bats_batch_site(void); /* or "": equal cluster names at two sites
-                                    * mean two clusters */
+
+/* The site of the first system that this process is in a job of, or "": equal
+ * cluster names at two sites mean two clusters. */
+const char *bats_batch_site(void);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-extern const struct bats_batch_system bats_slurm_system, bats_gridengine,
-    bats_pbs, bats_flux;
+extern const struct bats_batch_system bats_slurm, bats_gridengine, bats_pbs,
+    bats_flux;
 
 const struct bats_batch_system *const bats_batch_systems[] = {
-    &bats_slurm_system, &bats_gridengine, &bats_pbs, &bats_flux, NULL};
+    &bats_slurm, &bats_gridengine, &bats_pbs, &bats_flux, NULL};

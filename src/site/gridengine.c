@@ -86,85 +86,7 @@ void bats_gridengine_read_charges(const char *text, struct bats_allocation *a)
     }
 }
 
-/* The charge of each instance follows its line. */
-double bats_gridengine_read_charge(const char *text, const char *queue)
-{
-    double most = -1;
-    size_t n = strlen(queue);
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-        double charge = 1;
-        line += *line == '\n';
-        if (strncmp(line, queue, n) != 0 || line[n] != '@')
-            continue;
-        const char *next = strchr(line, '\n');
-        if (next != NULL)
-            sscanf(next, " %*[a-z]:charge=%lf", &charge);
-        most = charge > most ? charge : most;
-    }
-    return most;
-}
-
-/* ---- kinds of nodes ---- */
-
-/* KiB of "23.531G". */
-static int64_t memory_in(const char *text)
-{
-    static const char units[] = "KMGT";
-    char *unit;
-    double amount = strtod(text, &unit);
-    const char *at = *unit != '\0' ? strchr(units, *unit) : NULL;
-    return (int64_t)ldexp(amount, at != NULL ? 10 * (int)(at - units) : -10);
-}
-
-/* Appends the kind if it is new and has slots. Returns the number of kinds. */
-static size_t add_kind(struct bats_stock *kinds, size_t n, size_t room,
-                       const struct bats_stock *kind)
-{
-    for (size_t i = 0; i < n; i++)
-        if (kinds[i].cores == kind->cores && kinds[i].gpus == kind->gpus &&
-            kinds[i].memory_kib == kind->memory_kib)
-            return n;
-    if (n < room && kind->cores > 0)
-        kinds[n++] = *kind;
-    return n;
-}
-
-size_t bats_gridengine_read_kinds(const char *text, struct bats_stock *kinds,
-                                  size_t room)
-{
-    size_t n = 0;
-    struct bats_stock kind = {.cores = 0};
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-        unsigned slots;
-        char name[32], value[64];
-        line += *line == '\n';
-        if (sscanf(line, "%*[^@ \n]@%*s %*s %*u/%*u/%u", &slots) == 1) {
-            n = add_kind(kinds, n, room, &kind);
-            kind = (struct bats_stock){.cores = slots};
-        } else if (sscanf(line, "\t%*[a-z]:%31[^=\n]=%63[^\n]", name, value) ==
-                   2) {
-            if (strcmp(name, "mem_total") == 0)
-                kind.memory_kib = memory_in(value);
-            if (strcmp(name, "gpu") == 0)
-                kind.gpus = (uint32_t)strtod(value, NULL);
-        }
-    }
-    return add_kind(kinds, n, room, &kind);
-}
-
 /* ---- limits ---- */
-
-const char *bats_gridengine_behind(const char *from, const char *before)
-{
-    const char *at = from != NULL ? strstr(from, before) : NULL;
-    return at != NULL ? at + strlen(before) : NULL;
-}
-
-static void shorten(int64_t *limit_s, int64_t other_s)
-{
-    if (other_s > 0 && (*limit_s == 0 || other_s < *limit_s))
-        *limit_s = other_s;
-}
 
 void bats_gridengine_read_job(const char *xml, const char *task,
                               struct bats_allocation *a, int64_t *limit_s)
@@ -173,41 +95,103 @@ void bats_gridengine_read_job(const char *xml, const char *task,
     char number[64];
     const char *at;
     for (size_t i = 0; i < 2; i++)
-        if ((at =
-                 bats_gridengine_behind(bats_gridengine_behind(xml, limits[i]),
-                                        "<CE_doubleval>")) != NULL)
-            shorten(limit_s, strtoll(at, NULL, 10));
+        if ((at = bats_answer_behind(bats_answer_behind(xml, limits[i]),
+                                     "<CE_doubleval>")) != NULL)
+            *limit_s = bats_answer_shorter(*limit_s, strtoll(at, NULL, 10));
     snprintf(number, sizeof number, "<JAT_task_number>%s<", task);
-    at = bats_gridengine_behind(bats_gridengine_behind(xml, number),
-                                "<JAT_start_time>");
+    at = bats_answer_behind(bats_answer_behind(xml, number),
+                            "<JAT_start_time>");
     a->start_s = at != NULL ? strtoll(at, NULL, 10) : 0;
-    if ((at = bats_gridengine_behind(xml, "<JB_owner>")) != NULL)
+    if ((at = bats_answer_behind(xml, "<JB_owner>")) != NULL)
         snprintf(a->user, sizeof a->user, "%.*s", (int)strcspn(at, "<"), at);
-    if ((at = bats_gridengine_behind(xml, "<JB_account>")) != NULL)
+    if ((at = bats_answer_behind(xml, "<JB_account>")) != NULL)
         snprintf(a->account, sizeof a->account, "%.*s", (int)strcspn(at, "<"),
                  at);
 }
 
-int64_t bats_gridengine_seconds(const char *text)
+/* ---- questions ---- */
+
+/* A job without a parallel environment has one slot on this host. */
+static int ask_hosts(struct bats_allocation *a, struct bats_error *err)
 {
-    int64_t sum = 0;
-    text += strspn(text, " ");
-    for (char *end; isdigit((unsigned char)*text); text = end + 1) {
-        sum = sum * 60 + strtoll(text, &end, 10);
-        if (*end != ':')
-            break;
+    const char *path = getenv("PE_HOSTFILE"), *host = getenv("HOSTNAME");
+    const char *queue = getenv("QUEUE");
+    char text[65536];
+    if (path == NULL && (host == NULL || queue == NULL))
+        return bats_error_set(err, BATS_ESYS, "HOSTNAME or QUEUE is not set");
+    if (path == NULL) {
+        snprintf(text, sizeof text, "%s 1 %s@%s UNDEFINED\n", host, queue,
+                 host);
+        return bats_gridengine_read_hosts(text, a, err);
     }
-    return sum;
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return bats_error_set(err, BATS_ESYS,
+                              "%s cannot be read: rank 0 has to be on the "
+                              "first host of the job",
+                              path);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return bats_gridengine_read_hosts(text, a, err);
+}
+static int ask_limits(struct bats_allocation *a, struct bats_error *err)
+{
+    const char *task = getenv("SGE_TASK_ID");
+    int64_t limit_s = 0;
+    char *answer;
+    int rc = bats_ask(&answer, err, "qstat -xml -j %s", a->job);
+    if (rc < 0)
+        return rc;
+    bats_gridengine_read_job(
+        answer, task != NULL && isdigit((unsigned char)*task) ? task : "1", a,
+        &limit_s);
+    free(answer);
+    for (size_t i = 0; i < a->n_parts; i++) {
+        rc = bats_ask(&answer, err, "qconf -sq %s", a->parts[i].partition);
+        if (rc < 0)
+            return rc;
+        bats_gridengine_read_queue(answer, 0, &limit_s);
+        free(answer);
+    }
+    a->end_s = limit_s > 0 && a->start_s > 0 ? a->start_s + limit_s : 0;
+    return 0;
 }
 
-void bats_gridengine_read_queue(const char *text, int64_t apart_s,
-                                int64_t *limit_s)
+static int ask(double threads_per_core, struct bats_allocation *a,
+               struct bats_error *err)
 {
-    const char *hard = bats_gridengine_behind(text, "\nh_rt ");
-    const char *soft = bats_gridengine_behind(text, "\ns_rt ");
-    if (hard != NULL)
-        shorten(limit_s, bats_gridengine_seconds(hard));
-    int64_t soft_s = soft != NULL ? bats_gridengine_seconds(soft) : 0;
-    if (soft_s > 0)
-        shorten(limit_s, soft_s > apart_s ? soft_s - apart_s : 1);
+    const char *restarted = getenv("RESTARTED");
+    char *answer;
+    int rc = ask_hosts(a, err);
+    (void)threads_per_core; /* the site defines what a slot is */
+    a->life = restarted != NULL && atoi(restarted) > 0;
+    if (rc == 0)
+        rc = ask_limits(a, err);
+    if (rc == 0)
+        rc = bats_ask(&answer, err, "qstat -F charge");
+    if (rc < 0)
+        return rc == BATS_ENOMEM ? rc : BATS_ESYS;
+    bats_allocation_sort(a);
+    bats_gridengine_read_charges(answer, a);
+    free(answer);
+    return 0;
 }
+
+/* Lists hosts with a disabled queue. */
+static void draining(struct bats_argv *argv)
+{
+    bats_argv_add(argv, "sh -c %s", "qselect -qs d | sed 's/.*@//' | sort -u");
+}
+
+const struct bats_batch_system bats_gridengine = {
+    .name = "Grid Engine",
+    .key = "gridengine",
+    .currency = "charge-h",
+    .job = "JOB_ID",
+    .only_with = "SGE_ROOT",
+    .queue = "QUEUE", /* of each rank, also if the job spans several */
+    .site = "SGE_CLUSTER_NAME",
+    .ask = ask,
+    .draining = draining,
+    .jobs = &bats_gridengine_jobs,
+};

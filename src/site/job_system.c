@@ -9,6 +9,21 @@
 
 #include "util/grow.h"
 
+/* Asks for the rules of the site. */
+static int ask_rules(const struct bats_batch_jobs *jobs,
+                     struct bats_job_rules *rules, struct bats_error *err)
+{
+    struct bats_argv argv = {0};
+    char *answer;
+    jobs->ask_rules(&argv);
+    int rc = bats_query(&argv, NULL, &answer, err);
+    if (rc < 0)
+        return rc;
+    rc = jobs->read_rules(answer, rules, err);
+    free(answer);
+    return rc;
+}
+
 int bats_job_system_find(const char *key,
                          const struct bats_batch_system **system,
                          struct bats_job_rules *rules, struct bats_error *err)
@@ -18,9 +33,9 @@ int bats_job_system_find(const char *key,
     for (size_t i = 0; rc == BATS_EINPUT && bats_batch_systems[i] != NULL;
          i++) {
         *system = bats_batch_systems[i];
-        if ((*system)->rules != NULL &&
+        if ((*system)->jobs != NULL &&
             (key == NULL || strcmp((*system)->key, key) == 0))
-            rc = (*system)->rules(rules, &why);
+            rc = ask_rules((*system)->jobs, rules, &why);
     }
     if (rc == BATS_EINPUT)
         return bats_error_set(err, rc,
@@ -49,6 +64,19 @@ bats_money bats_job_bill_by_time(const struct bats_job_view *view)
     return bats_job_bill(view->rate, end_s - view->start_s);
 }
 
+int bats_job_number(const struct bats_batch_system *system, const char *answer,
+                    char id[BATS_JOB_ID], struct bats_error *err)
+{
+    size_t n = strspn(answer, "0123456789");
+    if (n == 0 || n >= BATS_JOB_ID)
+        return bats_error_set(err, BATS_ESYS,
+                              "%s answers '%.60s', which is not the number of "
+                              "a job",
+                              system->name, answer);
+    snprintf(id, BATS_JOB_ID, "%.*s", (int)n, answer);
+    return 0;
+}
+
 /* ---- all jobs of a run ---- */
 
 void bats_job_find_mark(struct bats_job_view *view)
@@ -74,11 +102,12 @@ int bats_job_system_list(const struct bats_batch_system *system,
     char *answer;
     *list = NULL;
     *n = 0;
-    system->list(name, &argv);
+    system->jobs->list(name, &argv);
     int rc = bats_query(&argv, NULL, &answer, err);
     if (rc < 0)
         return rc;
-    for (const char *at = answer; rc == 0 && system->read_list(&at, &view);) {
+    for (const char *at = answer;
+         rc == 0 && system->jobs->read_list(&at, &view);) {
         bats_job_find_mark(&view);
         if (bats_grow(list, &room, *n + 1, sizeof **list))
             (*list)[(*n)++] = view;
@@ -127,7 +156,8 @@ static int add_bills(const struct bats_batch_system *system,
     int rc = bats_query(argv, NULL, &answer, err);
     if (rc < 0)
         return rc;
-    for (const char *at = answer; rc == 0 && system->read_bills(&at, &bill);)
+    for (const char *at = answer;
+         rc == 0 && system->jobs->read_bills(&at, &bill);)
         if (!add_bill(all, &bill))
             rc = bats_no_memory(err);
     free(answer);
@@ -161,11 +191,11 @@ static int ask_bills(const struct bats_batch_system *system,
             ids[n++] = past->list[i].id;
     if (past->own[0] != '\0')
         ids[n++] = past->own;
-    system->bills(past->name, NULL, 0, &argv);
+    system->jobs->bills(past->name, NULL, 0, &argv);
     int rc = add_bills(system, &argv, all, err);
     if (rc == 0 && n > 0) {
         argv = (struct bats_argv){0};
-        system->bills(NULL, ids, n, &argv);
+        system->jobs->bills(NULL, ids, n, &argv);
         rc = add_bills(system, &argv, all, err);
     }
     free(ids);
@@ -209,10 +239,25 @@ int bats_job_system_cancel(const struct bats_batch_system *system,
 {
     struct bats_argv argv = {0};
     char *answer;
-    system->cancel(name, ids, n, &argv);
+    system->jobs->cancel(name, ids, n, &argv);
     int rc = bats_query(&argv, NULL, &answer, err);
     if (rc == 0)
         free(answer);
+    return rc;
+}
+
+int bats_job_system_nodes(const struct bats_batch_system *system,
+                          const char *partition, struct bats_stock *kinds,
+                          size_t room, struct bats_error *err)
+{
+    struct bats_argv argv = {0};
+    char *answer;
+    system->jobs->ask_nodes(partition, &argv);
+    int rc = bats_query(&argv, NULL, &answer, err);
+    if (rc < 0)
+        return rc;
+    rc = (int)system->jobs->read_nodes(answer, kinds, room);
+    free(answer);
     return rc;
 }
 
@@ -228,18 +273,18 @@ static int ask_rate(const struct bats_batch_system *system,
     const char *ids[] = {id};
     struct bats_job_request held = *request;
     held.held = true;
-    system->submit(&held, &argv, &script);
+    system->jobs->submit(&held, &argv, &script);
     if (script == NULL)
         argv.failed = true;
     int rc = bats_query(&argv, script, &answer, err);
     free(script);
     if (rc < 0)
         return rc;
-    rc = system->read_submit(answer, id, err);
+    rc = bats_job_number(system, answer, id, err);
     free(answer);
     if (rc < 0)
         return rc;
-    rc = system->price(id, rate, whole, partition, err);
+    rc = system->jobs->price(id, rate, whole, partition, err);
     if (rc == 0 && *rate < 0)
         rc = bats_error_set(err, BATS_ESYS,
                             "%s does not say what job %s will be billed",

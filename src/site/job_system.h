@@ -8,12 +8,23 @@
 #include "bats/units.h"
 #include "site/batch_system.h"
 
-/* Finds the first system that answers `rules`, of those with this key (NULL:
- * any). BATS_ESYS: one is installed but
- * does not answer; BATS_EINPUT: none is installed. The sentence says why. */
+/* Finds the first system that tells its rules, of those with this key
+ * (NULL: any). BATS_ESYS: one is installed but does not answer; BATS_EINPUT:
+ * none is installed. The sentence says why. */
 int bats_job_system_find(const char *key,
                          const struct bats_batch_system **system,
                          struct bats_job_rules *rules, struct bats_error *err);
+
+/* The number of the job in the answer to its submission. BATS_ESYS: it has
+ * none. */
+int bats_job_number(const struct bats_batch_system *system, const char *answer,
+                    char id[BATS_JOB_ID], struct bats_error *err);
+
+/* Finds the kinds of nodes in the partition, at most `room`. Returns their
+ * number, or an error. */
+int bats_job_system_nodes(const struct bats_batch_system *system,
+                          const char *partition, struct bats_stock *kinds,
+                          size_t room, struct bats_error *err);
 
 /* Gives an element of an array a mark of its own: TAG.PLACE.N.END (queue.h) is
  * that of the first element, and the others have the next places. */

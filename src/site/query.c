@@ -1,6 +1,8 @@
 #include "site/query.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -12,6 +14,7 @@
 #include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/grow.h"
@@ -252,4 +255,57 @@ int bats_ask(char **answer, struct bats_error *err, const char *format, ...)
     add_words(&argv, format, args);
     va_end(args);
     return bats_query(&argv, NULL, answer, err);
+}
+
+/* ---- reading answers ---- */
+
+const char *bats_answer_next(const char *line)
+{
+    const char *end = line != NULL ? strchr(line, '\n') : NULL;
+    return end != NULL ? end + 1 : NULL;
+}
+
+const char *bats_answer_behind(const char *from, const char *before)
+{
+    const char *at = from != NULL ? strstr(from, before) : NULL;
+    return at != NULL ? at + strlen(before) : NULL;
+}
+
+int64_t bats_answer_seconds(const char *text)
+{
+    int64_t days = 0, sum = 0;
+    text += strspn(text, " ");
+    for (char *end; isdigit((unsigned char)*text); text = end + 1) {
+        sum = sum * 60 + strtoll(text, &end, 10);
+        if (*end == '-') {
+            days = sum;
+            sum = 0;
+        } else if (*end != ':') {
+            break;
+        }
+    }
+    return days * 86400 + sum;
+}
+
+int64_t bats_answer_time(const char *text)
+{
+    struct tm tm = {.tm_isdst = -1};
+    return strptime(text, "%a %b %d %T %Y", &tm) != NULL ? (int64_t)mktime(&tm)
+                                                         : 0;
+}
+
+int64_t bats_answer_kib(const char *text, char unit)
+{
+    static const char units[] = "BKMGT";
+    char *end;
+    double amount = strtod(text, &end);
+    const char *at = strchr(units, toupper((unsigned char)*end));
+    if (at == NULL || *at == '\0')
+        at = strchr(units, unit);
+    return (int64_t)ldexp(amount, 10 * (int)(at - units) - 10);
+}
+
+int64_t bats_answer_shorter(int64_t a_s, int64_t b_s)
+{
+    return a_s == 0 || (b_s > 0 && b_s < a_s) ? b_s : a_s;
 }

@@ -2,7 +2,7 @@
  * query: commands of the batch system, and their answers.
  *
  * Layer: site. bats_ask waits for the answer; bats_query_start and _poll do
- * not.
+ * not. bats_answer_* read what several systems print alike.
  */
 #ifndef BATS_SITE_QUERY_H
 #define BATS_SITE_QUERY_H
@@ -66,5 +66,28 @@ int bats_ask(char **answer, struct bats_error *err, const char *format, ...)
 
 /* Ends the command if it runs. */
 void bats_query_release(struct bats_query *query);
+
+/* ---- reading answers ---- */
+
+/* The next line; NULL: the last one, or none. */
+const char *bats_answer_next(const char *line);
+
+/* The text after `before`, which is searched from `from` on; NULL: not found,
+ * or `from` is NULL. */
+const char *bats_answer_behind(const char *from, const char *before);
+
+/* Seconds of "1-02:03:04", "27:00:30" or "90", after blanks; 0: another text,
+ * such as "UNLIMITED". */
+int64_t bats_answer_seconds(const char *text);
+
+/* Seconds since 1970 of "Wed Apr 14 23:34:19 2021"; 0: another text. */
+int64_t bats_answer_time(const char *text);
+
+/* KiB of an amount such as "4G"; without a unit it is in `unit`, one of
+ * "BKMGT". */
+int64_t bats_answer_kib(const char *text, char unit);
+
+/* The shorter of two limits; 0 means no limit. */
+int64_t bats_answer_shorter(int64_t a_s, int64_t b_s);
 
 #endif

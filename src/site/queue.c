@@ -333,7 +333,7 @@ static void submitted(struct bats_queue *j, int rc, const char *answer,
     struct bats_error wrong = {0};
     char id[BATS_JOB_ID - 12], element[BATS_JOB_ID];
     if (rc > 0)
-        rc = j->o.system->read_submit(answer, element, &wrong);
+        rc = bats_job_number(j->o.system, answer, element, &wrong);
     if (rc == 0)
         snprintf(id, sizeof id, "%.51s", element);
     for (uint32_t i = 0; i < j->n_sent; i++) {
@@ -403,7 +403,7 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
     j->list_pause_us = 0;
     for (uint32_t i = 0; i < j->o.n; i++)
         j->jobs[i].seen = false;
-    while (j->o.system->read_list(&answer, &view)) {
+    while (j->o.system->jobs->read_list(&answer, &view)) {
         bats_job_find_mark(&view);
         uint32_t place = find_view(j, &view);
         if (place == BATS_NO_JOB)
@@ -460,7 +460,7 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
 {
     (void)why;
     struct bats_job_bill b;
-    while (rc > 0 && j->o.system->read_bills(&answer, &b))
+    while (rc > 0 && j->o.system->jobs->read_bills(&answer, &b))
         for (uint32_t i = 0; i < j->o.n; i++)
             if (b.is_final && j->jobs[i].state == ENDED &&
                 bats_job_is_billed(&b, j->o.name, j->jobs[i].id,
@@ -537,7 +537,7 @@ static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     }
     if (j->n_told == 0)
         return false;
-    j->o.system->cancel(j->o.name, ids, j->n_told, &argv);
+    j->o.system->jobs->cancel(j->o.name, ids, j->n_told, &argv);
     start(j, CANCEL, &argv, NULL, now_us);
     return true;
 }
@@ -570,7 +570,7 @@ static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     request.name = j->o.name;
     request.mark = j->jobs[i].mark;
     request.copies = j->n_sent;
-    j->o.system->submit(&request, &argv, &script);
+    j->o.system->jobs->submit(&request, &argv, &script);
     if (script == NULL)
         argv.failed = true;
     for (uint32_t k = i; k < i + j->n_sent; k++) {
@@ -615,7 +615,7 @@ static bool start_list(struct bats_queue *j, int64_t now_us, int64_t *due_us)
                  due_us))
         return false;
     j->list_us = now_us;
-    j->o.system->list(j->o.name, &argv);
+    j->o.system->jobs->list(j->o.name, &argv);
     start(j, LIST, &argv, NULL, now_us);
     return true;
 }
@@ -645,7 +645,7 @@ static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
         return false;
     j->is_stale = false;
     j->bills_us = now_us;
-    j->o.system->bills(j->o.name, ids, n, &argv);
+    j->o.system->jobs->bills(j->o.name, ids, n, &argv);
     start(j, BILLS, &argv, NULL, now_us);
     return true;
 }

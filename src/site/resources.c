@@ -70,7 +70,7 @@ uint64_t bats_resources_limit(const char *groups, const char *root)
 
 void bats_resources_look(struct bats_node *node)
 {
-    uint64_t asked = (uint64_t)bats_batch_node_memory() * 1024;
+    uint64_t asked = (uint64_t)bats_batch_memory(true) * 1024;
     uint64_t limit =
         bats_resources_limit("/proc/self/cgroup", "/sys/fs/cgroup");
     const char *gpus = getenv("CUDA_VISIBLE_DEVICES");

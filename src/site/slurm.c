@@ -1,4 +1,4 @@
-/* slurm: reads the Slurm job that this process is in. */
+/* slurm: Slurm as a batch system, and the job that this process is in. */
 #include "site/slurm.h"
 
 #include <math.h>
@@ -10,66 +10,6 @@
 #include "util/hostlist.h"
 
 #define FIELD 512
-
-/* ---- fields ---- */
-
-const char *bats_slurm_find(const char *at, const char *key)
-{
-    size_t n = strlen(key);
-    for (; *at != '\0' && *at != '\n'; at++)
-        if (*at == ' ' && strncmp(at + 1, key, n) == 0 && at[n + 1] == '=')
-            return at + n + 2;
-    return NULL;
-}
-
-/* Copies the value at `at`; "" for NULL, none or a value that is too long. */
-static void copy(const char *at, char *value, size_t size)
-{
-    size_t n = at != NULL ? strcspn(at, " \n") : 0;
-    if (n >= size || (n == 6 && strncmp(at, "(null)", 6) == 0))
-        n = 0;
-    memcpy(value, at != NULL ? at : "", n);
-    value[n] = '\0';
-}
-
-void bats_slurm_get(const char *at, const char *key, char *value, size_t size)
-{
-    copy(bats_slurm_find(at, key), value, size);
-}
-
-bool bats_slurm_begins(const char *line, const char *key, char *value,
-                       size_t size)
-{
-    size_t n = strlen(key);
-    if (strncmp(line, key, n) != 0 || line[n] != '=')
-        return false;
-    copy(line + n + 1, value, size);
-    return true;
-}
-
-const char *bats_slurm_next(const char *line)
-{
-    const char *end = strchr(line, '\n');
-    return end != NULL ? end + 1 : NULL;
-}
-
-const char *bats_slurm_item(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (;; list++) {
-        if (strncmp(list, name, n) == 0 && list[n] == '=')
-            return list + n + 1;
-        list += strcspn(list, ", \n");
-        if (*list != ',')
-            return NULL;
-    }
-}
-
-double bats_slurm_amount(const char *list, const char *name)
-{
-    const char *item = bats_slurm_item(list, name);
-    return item != NULL ? strtod(item, NULL) : -1;
-}
 
 /* A number, or a time in seconds since 1970; "Unknown" becomes 0. */
 static int64_t number(const char *at, const char *key)
@@ -164,7 +104,7 @@ int bats_slurm_read_job(const char *text, struct bats_allocation *job,
 {
     int rc = 0;
     for (const char *line = text; line != NULL && rc == 0;
-         line = bats_slurm_next(line)) {
+         line = bats_answer_next(line)) {
         const char *at = bats_slurm_find(line, "JobState");
         if (at == NULL)
             continue;
@@ -183,7 +123,8 @@ double bats_slurm_read_billed(const char *text)
 {
     double seconds = 0;
     bool any = false;
-    for (const char *line = text; line != NULL; line = bats_slurm_next(line)) {
+    for (const char *line = text; line != NULL;
+         line = bats_answer_next(line)) {
         char *tres;
         double elapsed = strtod(line, &tres);
         double rate = tres > line && *tres == '|'
@@ -213,7 +154,8 @@ void bats_slurm_read_partition(const char *text, struct bats_allocation *job)
 void bats_slurm_read_nodes(const char *text, struct bats_allocation *job)
 {
     char name[BATS_NODE_HOST];
-    for (const char *line = text; line != NULL; line = bats_slurm_next(line)) {
+    for (const char *line = text; line != NULL;
+         line = bats_answer_next(line)) {
         if (!bats_slurm_begins(line, "NodeName", name, sizeof name))
             continue;
         struct bats_allocation_node *node = bats_allocation_find(job, name);
@@ -313,3 +255,170 @@ void bats_slurm_bill(double threads_per_core, struct bats_allocation *job)
     for (uint32_t i = 0; i < job->n_parts; i++)
         bill_part(threads_per_core, job, i);
 }
+
+/* ---- the environment ---- */
+
+static int64_t end_in_environment(void)
+{
+    const char *end = getenv("SLURM_JOB_END_TIME");
+    char *rest;
+    int64_t end_s = end != NULL ? strtoll(end, &rest, 10) : 0;
+    return end != NULL && *rest == '\0' ? end_s : 0;
+}
+
+/* An srun that makes the allocation itself uses the old names of the
+ * groups. */
+static const char *group_variable(const char *name, int group)
+{
+    char variable[64];
+    snprintf(variable, sizeof variable, "%s_HET_GROUP_%d", name, group);
+    if (getenv(variable) == NULL)
+        snprintf(variable, sizeof variable, "%s_PACK_GROUP_%d", name, group);
+    return getenv(variable);
+}
+
+static const char *partition(const char *host)
+{
+    if (getenv("SLURM_HET_SIZE") == NULL)
+        return getenv("SLURM_JOB_PARTITION");
+    for (int group = 0;; group++) {
+        const char *nodes = group_variable("SLURM_JOB_NODELIST", group);
+        struct bats_hostlist list;
+        if (nodes == NULL || bats_hostlist_expand(nodes, &list, NULL) < 0)
+            return NULL;
+        bool here = bats_hostlist_find(&list, host) >= 0;
+        bats_hostlist_release(&list);
+        if (here)
+            return group_variable("SLURM_JOB_PARTITION", group);
+    }
+}
+
+/* The number at the beginning of a variable, as in "4(x2)"; 0: none. */
+static int64_t variable(const char *name)
+{
+    const char *text = getenv(name);
+    long long n = text != NULL ? strtoll(text, NULL, 10) : 0;
+    return n > 0 && n < INT32_MAX ? n : 0;
+}
+
+/* Slurm's unit is the MiB. */
+static int64_t memory(bool of_node)
+{
+    int64_t per_cpu = variable("SLURM_MEM_PER_CPU");
+    int64_t per_node = variable("SLURM_MEM_PER_NODE");
+    int64_t cpus = variable("SLURM_CPUS_PER_TASK");
+    int64_t tasks = variable("SLURM_STEP_TASKS_PER_NODE");
+    if (of_node)
+        return 1024 * (per_node > 0
+                           ? per_node
+                           : per_cpu * variable("SLURM_CPUS_ON_NODE"));
+    if (tasks == 0)
+        tasks = variable("SLURM_TASKS_PER_NODE");
+    if (per_cpu > 0)
+        return 1024 * per_cpu * (cpus > 0 ? cpus : 1);
+    return tasks > 0 ? 1024 * (per_node / tasks) : 0;
+}
+
+/* ---- questions ---- */
+
+/* Runs `scontrol show`, with times as seconds since 1970. */
+static int show(const char *what, const char *which, char **answer,
+                struct bats_error *err)
+{
+    return bats_ask(answer, err,
+                    "SLURM_TIME_FORMAT=%%s scontrol -o -d show %s %s", what,
+                    which);
+}
+
+static int ask_job(struct bats_allocation *a, struct bats_error *err)
+{
+    char *answer;
+    int rc = show("job", a->job, &answer, err);
+    if (rc < 0)
+        return rc;
+    rc = bats_slurm_read_job(answer, a, err);
+    free(answer);
+    return rc;
+}
+
+static int ask_partitions(struct bats_allocation *a, struct bats_error *err)
+{
+    for (size_t i = 0; i < a->n_parts; i++) {
+        char *answer;
+        int rc = show("partition", a->parts[i].partition, &answer, err);
+        if (rc < 0)
+            return rc;
+        bats_slurm_read_partition(answer, a);
+        free(answer);
+    }
+    return 0;
+}
+
+static int ask_nodes(struct bats_allocation *a, struct bats_error *err)
+{
+    const char **names = calloc(a->n_nodes, sizeof *names);
+    for (size_t i = 0; names != NULL && i < a->n_nodes; i++)
+        names[i] = a->nodes[i].host;
+    char *list = names != NULL ? bats_hostlist_fold(names, a->n_nodes) : NULL;
+    char *answer;
+    free(names);
+    if (list == NULL)
+        return bats_no_memory(err);
+    int rc = show("node", list, &answer, err);
+    free(list);
+    if (rc < 0)
+        return rc;
+    bats_slurm_read_nodes(answer, a);
+    free(answer);
+    return 0;
+}
+
+static int ask(double threads_per_core, struct bats_allocation *a,
+               struct bats_error *err)
+{
+    int64_t end_s = a->end_s = end_in_environment();
+    int rc = ask_job(a, err);
+    if (rc == 0)
+        rc = ask_partitions(a, err);
+    if (rc == 0)
+        rc = ask_nodes(a, err);
+    if (a->end_s == 0)
+        a->end_s = end_s;
+    bats_slurm_bill(threads_per_core, a);
+    return rc == 0 || rc == BATS_ENOMEM ? rc : BATS_ESYS;
+}
+
+static double billed(const struct bats_allocation *a)
+{
+    char *answer;
+    if (bats_ask(&answer, NULL,
+                 "sacct -D -X -n -P -o ElapsedRaw,AllocTRES -j %s",
+                 a->job) < 0)
+        return -1;
+    double sum = bats_slurm_read_billed(answer);
+    free(answer);
+    return sum;
+}
+
+/* Nodes that are DRAINING (jobs still run there) or DRAINED, by their own host
+ * names. */
+static void draining(struct bats_argv *argv)
+{
+    bats_argv_add(argv, "sinfo --noheader --Node --states=drain --format=%%n");
+}
+
+const struct bats_batch_system bats_slurm = {
+    .name = "Slurm",
+    .key = "slurm",
+    .currency = "billing-h",
+    .job = "SLURM_JOB_ID",
+    .rank = "SLURM_STEP_ID",
+    .site = "SLURM_CLUSTER_NAME",
+    .partition = partition,
+    .memory = memory,
+    .ask = ask,
+    .account = bats_slurm_account,
+    .billed = billed,
+    .draining = draining,
+    .jobs = &bats_slurm_jobs,
+};

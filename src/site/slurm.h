@@ -1,10 +1,9 @@
 /*
  * slurm: what Slurm's commands print. Private to slurm*.c, and for tests.
  *
- * Layer: site. slurm_system.c is Slurm as a batch system and the environment
- * of a job, slurm.c the job that this process is in, slurm_account.c the
- * remainder of its account, slurm_jobs.c submitted jobs, slurm_options.c the
- * options that these may not have, slurm_price.c what they are billed.
+ * Layer: site. slurm.c is Slurm as a batch system and the job that this process
+ * is in, slurm_account.c the remainder of its account, slurm_jobs.c submitted
+ * jobs, slurm_fields.c the fields that all of them read.
  *
  * Source of the facts: scontrol, sbatch, squeue, sacct and sinfo of Slurm
  * 22.05 (20.11 and later have these options). Model: Slurm bills a job for the
@@ -31,9 +30,6 @@ void bats_slurm_get(const char *at, const char *key, char *value, size_t size);
 /* True if the line begins with this key and '='; copies its value. */
 bool bats_slurm_begins(const char *line, const char *key, char *value,
                        size_t size);
-
-/* The next line; NULL: the last one. */
-const char *bats_slurm_next(const char *line);
 
 /* bats_slurm_item: the text after "name=" in a list such as
  * "cpu=3,node=1,billing=9", which ends at a blank; NULL: no such name.
@@ -85,41 +81,9 @@ int bats_slurm_account_read(const char *text,
                             char parent[BATS_ACCOUNT_NAME],
                             struct bats_error *err);
 
-/* ---- submitted jobs: members of struct bats_batch_system ---- */
+/* ---- submitted jobs ---- */
 
-int bats_slurm_rules(struct bats_job_rules *rules, struct bats_error *err);
-const char *bats_slurm_refuses(const char *word);
-void bats_slurm_requests(const char *const *more, struct bats_stock *node);
-int bats_slurm_nodes(const char *partition, struct bats_stock *kinds,
-                     size_t room, struct bats_error *err);
-void bats_slurm_submit(const struct bats_job_request *request,
-                       struct bats_argv *argv, char **script);
-int bats_slurm_read_submit(const char *answer, char id[BATS_JOB_ID],
-                           struct bats_error *err);
-void bats_slurm_list(const char *name, struct bats_argv *argv);
-bool bats_slurm_read_list(const char **at, struct bats_job_view *view);
-void bats_slurm_cancel(const char *name, const char *const *ids, size_t n,
-                       struct bats_argv *argv);
-void bats_slurm_bills(const char *name, const char *const *ids, size_t n,
-                      struct bats_argv *argv);
-bool bats_slurm_read_bills(const char **at, struct bats_job_bill *bill);
-int bats_slurm_price(const char *id, double *rate, bool *whole,
-                     struct bats_job_partition *partition,
-                     struct bats_error *err);
-
-/* Parses `scontrol show config`. BATS_EINPUT: another text, or the site has no
- * time limits. */
-int bats_slurm_read_rules(const char *text, struct bats_job_rules *rules,
-                          struct bats_error *err);
-
-/* The number of GPUs in a list of generic resources. */
-uint32_t bats_slurm_gpus(const char *list);
-
-/* Parses `sinfo --exact --format=%c|%m|%G`, a line for each kind of node: CPUs,
- * MiB, and generic resources such as "gpu:a100:4(S:0-1)". Returns the number
- * of kinds, at most `room`. */
-size_t bats_slurm_read_kinds(const char *text, struct bats_stock *kinds,
-                             size_t room);
+extern const struct bats_batch_jobs bats_slurm_jobs;
 
 /* The rules for the waiting job in `job`, the output of `scontrol -o show
  * job`. A job that requests more time than MaxTime of its partition waits for

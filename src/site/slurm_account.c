@@ -66,7 +66,8 @@ int bats_slurm_account_read(const char *text,
     char above[BATS_ACCOUNT_NAME] = "";
     bool own = strcmp(name, job->account) == 0;
     bool any = false, found = false, user_found = !own;
-    for (const char *line = text; line != NULL; line = bats_slurm_next(line)) {
+    for (const char *line = text; line != NULL;
+         line = bats_answer_next(line)) {
         char of[BATS_ACCOUNT_NAME], user[BATS_ACCOUNT_NAME];
         char partition[BATS_ACCOUNT_NAME];
         if (!bats_slurm_begins(line, "ClusterName", of, sizeof of))

@@ -10,6 +10,7 @@
  * MessageTimeout.
  */
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +26,17 @@ static const int widths[WIDTHS] = {32, 48, 20, 40, 24, 24, 64, 24};
 
 /* ---- the site ---- */
 
+static void ask_rules(struct bats_argv *argv)
+{
+    bats_argv_add(argv, "scontrol show config");
+}
+
 /* The value of "Key    = value"; "": no such key. */
 static const char *setting(const char *text, const char *key)
 {
     size_t n = strlen(key);
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-        line += *line == '\n';
+    for (const char *line = text; line != NULL;
+         line = bats_answer_next(line)) {
         if (strncmp(line, key, n) != 0 || (line[n] != ' ' && line[n] != '='))
             continue;
         const char *value = strchr(line, '=');
@@ -39,8 +45,8 @@ static const char *setting(const char *text, const char *key)
     return "";
 }
 
-int bats_slurm_read_rules(const char *text, struct bats_job_rules *r,
-                          struct bats_error *err)
+static int read_rules(const char *text, struct bats_job_rules *r,
+                      struct bats_error *err)
 {
     const char *wait = setting(text, "KillWait");
     const char *over = setting(text, "OverTimeLimit");
@@ -67,24 +73,13 @@ int bats_slurm_read_rules(const char *text, struct bats_job_rules *r,
     return 0;
 }
 
-int bats_slurm_rules(struct bats_job_rules *r, struct bats_error *err)
-{
-    char *answer;
-    int rc = bats_ask(&answer, err, "scontrol show config");
-    if (rc < 0)
-        return rc;
-    rc = bats_slurm_read_rules(answer, r, err);
-    free(answer);
-    return rc;
-}
-
 /* ---- submitting ---- */
 
 /* The number of an element. (SLURM_JOB_ID has another one.) */
 #define ELEMENT "\"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\""
 
-void bats_slurm_submit(const struct bats_job_request *r,
-                       struct bats_argv *argv, char **script)
+static void submit(const struct bats_job_request *r, struct bats_argv *argv,
+                   char **script)
 {
     int64_t minutes = (r->limit_s + 59) / 60;
     bats_argv_add(argv, "sbatch --parsable --no-requeue");
@@ -120,24 +115,9 @@ void bats_slurm_submit(const struct bats_job_request *r,
         *script = NULL;
 }
 
-/* "17", or "17;cluster" if there are several clusters. */
-int bats_slurm_read_submit(const char *answer, char id[BATS_JOB_ID],
-                           struct bats_error *err)
-{
-    size_t n = strspn(answer, "0123456789");
-    if (n == 0 || n >= BATS_JOB_ID)
-        return bats_error_set(err, BATS_ESYS,
-                              "sbatch answers '%.60s', which is not the "
-                              "number of a job",
-                              answer);
-    memcpy(id, answer, n);
-    id[n] = '\0';
-    return 0;
-}
-
 /* ---- listing ---- */
 
-void bats_slurm_list(const char *name, struct bats_argv *argv)
+static void list(const char *name, struct bats_argv *argv)
 {
     bats_argv_add(argv,
                   "SLURM_TIME_FORMAT=%%s squeue --noheader --me --states=all "
@@ -177,7 +157,7 @@ static enum bats_job_phase phase_of(const char *state)
     return BATS_JOB_ENDED;
 }
 
-bool bats_slurm_read_list(const char **at, struct bats_job_view *view)
+static bool read_list(const char **at, struct bats_job_view *view)
 {
     const char *line = *at;
     size_t length = strcspn(line, "\n"), from = 0;
@@ -211,8 +191,8 @@ bool bats_slurm_read_list(const char **at, struct bats_job_view *view)
 
 /* With a name, scancel 22.05 ends all elements of an array that wait, whichever
  * are named. */
-void bats_slurm_cancel(const char *name, const char *const *ids, size_t n,
-                       struct bats_argv *argv)
+static void cancel(const char *name, const char *const *ids, size_t n,
+                   struct bats_argv *argv)
 {
     bool has_elements = false;
     for (size_t i = 0; i < n; i++)
@@ -234,8 +214,8 @@ enum { ID, STATE, SUBMIT, END, ELAPSED, TRES, NAME, COLUMNS };
 
 /* By number, if possible: just after a job's end, sacct does not always find
  * it by name. */
-void bats_slurm_bills(const char *name, const char *const *ids, size_t n,
-                      struct bats_argv *argv)
+static void bills(const char *name, const char *const *ids, size_t n,
+                  struct bats_argv *argv)
 {
     struct bats_text all = {0};
     bats_argv_add(argv,
@@ -254,7 +234,7 @@ void bats_slurm_bills(const char *name, const char *const *ids, size_t n,
     bats_text_release(&all);
 }
 
-bool bats_slurm_read_bills(const char **at, struct bats_job_bill *bill)
+static bool read_bills(const char **at, struct bats_job_bill *bill)
 {
     const char *line = *at + strspn(*at, "\n");
     size_t length = strcspn(line, "\n");
@@ -281,3 +261,319 @@ bool bats_slurm_read_bills(const char **at, struct bats_job_bill *bill)
     snprintf(bill->name, BATS_JOB_ID, "%.63s", text[NAME]);
     return true;
 }
+
+/* ---- options of sbatch ----
+ *
+ * Refused are options that break what a run relies on: one job for each
+ * submission, which it finds and holds money for. Options that only say what a
+ * job needs, when it may start or who pays are passed on. Not detected: an
+ * option of two words whose second one begins with a dash, and the name of a
+ * script. */
+
+static const struct {
+    const char *name;
+    char letter;
+    const char *reason;
+} refused[] = {
+    {"array", 'a',
+     "one submission would be many jobs, and the run expects "
+     "one"},
+    {"requeue", 0,
+     "a job that is queued again is billed for both of its "
+     "lives, and money is held for one"},
+    {"hold", 'H', "the job would never start"},
+    {"wait", 'W', "the run would not hear of the job before its end"},
+    {"test-only", 0, "nothing would be submitted"},
+    {"wrap", 0, "a job has to run bats-mpi worker"},
+    {"nodes", 'N', "use --nodes of bats-mpi"},
+    {"ntasks", 'n', "use --slots of bats-mpi"},
+    {"ntasks-per-node", 0, "use --slots of bats-mpi"},
+    {"time", 't', "use --window of bats-mpi"},
+    {"time-min", 0, "use --time-min of bats-mpi"},
+    {"partition", 'p', "use --partition of bats-mpi"},
+    {"account", 'A', "use --account of bats-mpi"},
+    {"job-name", 'J', "the run finds its jobs by it"},
+    {"comment", 0, "the run finds its jobs by it"},
+    {"output", 'o', "the run looks there for the reason of a failure"},
+    {"clusters", 'M', "the run does not see the jobs of other clusters"},
+    {"uid", 0, "the run does not see the jobs of other users"},
+};
+
+/* sbatch accepts abbreviations of long names. */
+static bool is_name(const char *word, const char *name)
+{
+    size_t n = strcspn(word, "=");
+    return n > 0 && strncmp(word, name, n) == 0;
+}
+
+/* Letters without an argument may be followed by others. */
+static bool has_letter(const char *word, char letter)
+{
+    const char *end = word + strspn(word, "hHkOQsVvW");
+    return letter != '\0' &&
+           (memchr(word, letter, (size_t)(end - word)) || *end == letter);
+}
+
+static const char *refuses(const char *word)
+{
+    bool is_long = strncmp(word, "--", 2) == 0;
+    if (strcmp(word, ":") == 0)
+        return "a job of several parts would join as one machine";
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (is_long
+                ? is_name(word + 2, refused[i].name)
+                : word[0] == '-' && has_letter(word + 1, refused[i].letter))
+            return refused[i].reason;
+    return NULL;
+}
+
+/* ---- the words that say what a node of the job has ---- */
+
+/* The value of the option `name`, in its word or the next one; NULL: it is
+ * another option. */
+static const char *value_of(const char *const *word, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(*word, name, n) != 0)
+        return NULL;
+    return (*word)[n] == '='    ? *word + n + 1
+           : (*word)[n] == '\0' ? word[1]
+                                : NULL;
+}
+
+/* The number of GPUs in a list of generic resources. */
+static uint32_t count_gpus(const char *list)
+{
+    uint32_t sum = 0;
+    while (*list != '\0') {
+        size_t n = strcspn(list, ",(");
+        if (strncmp(list, "gpu", 3) == 0 && strchr(":=,(", list[3]) != NULL) {
+            const char *number = list + n;
+            while (number > list && number[-1] >= '0' && number[-1] <= '9')
+                number--;
+            /* the digits of a type, as in "gpu:a100", are no number */
+            bool counts =
+                number < list + n && (number[-1] == ':' || number[-1] == '=');
+            sum += counts ? (uint32_t)strtoul(number, NULL, 10) : 1;
+        }
+        list += n;
+        if (*list == '(')
+            list += strcspn(list, ")");
+        list += strcspn(list, ",");
+        list += *list == ',';
+    }
+    return sum;
+}
+
+static void requests(const char *const *more, struct bats_stock *node)
+{
+    const char *value;
+    for (; more != NULL && *more != NULL; more++) {
+        if ((value = value_of(more, "--mem")) != NULL)
+            node->memory_kib = bats_answer_kib(value, 'M');
+        if ((value = value_of(more, "--gres")) != NULL)
+            node->gpus = count_gpus(value);
+        if ((value = value_of(more, "--gpus-per-node")) != NULL)
+            node->gpus = (uint32_t)strtoul(
+                strrchr(value, ':') != NULL ? strrchr(value, ':') + 1 : value,
+                NULL, 10);
+    }
+}
+
+/* ---- nodes ---- */
+
+/* Reads a line for each kind of node: CPUs, MiB, and generic resources such as
+ * "gpu:a100:4(S:0-1)". */
+static size_t read_nodes(const char *text, struct bats_stock *kinds,
+                         size_t room)
+{
+    size_t n = 0;
+    for (; text != NULL && n < room; text = bats_answer_next(text)) {
+        long long cpus, mb;
+        char gres[1024];
+        if (sscanf(text, "%lld|%lld|%1023[^\n]", &cpus, &mb, gres) == 3)
+            kinds[n++] = (struct bats_stock){.cores = (uint32_t)cpus,
+                                             .gpus = count_gpus(gres),
+                                             .memory_kib = mb * 1024};
+    }
+    return n;
+}
+
+static void ask_nodes(const char *partition, struct bats_argv *argv)
+{
+    bats_argv_add(argv,
+                  "sinfo --noheader --exact --format=%%c|%%m|%%G "
+                  "--partition %s",
+                  partition);
+}
+
+/* ---- a price ---- */
+
+#define WORD 128
+
+static void get(const char *line, const char *key, char value[WORD])
+{
+    bats_slurm_get(line, key, value, WORD);
+}
+
+/* The smallest MaxWallPJ=MINUTES of the lines of assoc_mgr that contain the
+ * word, in seconds; 0: none. Frees `answer`; NULL: there is none. */
+static int64_t wall_in(char *answer, const char *word)
+{
+    int64_t least = 0;
+    for (const char *line = answer; line != NULL;
+         line = bats_answer_next(line)) {
+        char minutes[WORD];
+        if (memmem(line, strcspn(line, "\n"), word, strlen(word)) == NULL)
+            continue;
+        get(line, "MaxWallPJ", minutes);
+        least = bats_answer_shorter(least, 60 * strtoll(minutes, NULL, 10));
+    }
+    free(answer);
+    return least;
+}
+
+static int64_t wall_of_quality(const char *name)
+{
+    char *answer = NULL;
+    if (name[0] != '\0' && strcmp(name, "N/A") != 0)
+        bats_ask(&answer, NULL, "scontrol -o show assoc_mgr flags=qos qos=%s",
+                 name);
+    return wall_in(answer, "QOS=");
+}
+
+static int64_t wall_of_account(const char *job)
+{
+    char account[WORD], user[WORD], word[WORD + 12], *answer = NULL;
+    get(job, "Account", account);
+    get(job, "UserId", user); /* "anna(1000)" in both outputs */
+    snprintf(word, sizeof word, " UserName=%s ", user);
+    if (account[0] != '\0')
+        bats_ask(&answer, NULL,
+                 "scontrol -o show assoc_mgr flags=assoc accounts=%s",
+                 account);
+    return wall_in(answer, word);
+}
+
+/* The factor by which the bill grows once the job gets whole cores. */
+static double rounding(const char *job, const char *partition)
+{
+    char nodes[WORD], cpus[WORD], *answer = NULL;
+    int64_t threads = 1;
+    bats_ask(&answer, NULL, "sinfo --noheader --format=%%Z --partition %s",
+             partition);
+    for (const char *at = answer; at != NULL; at = bats_answer_next(at)) {
+        int64_t n = strtoll(at, NULL, 10);
+        threads = n > threads ? n : threads;
+    }
+    free(answer);
+    get(job, "NumNodes", nodes);
+    get(job, "NumCPUs", cpus);
+    int64_t n = strtoll(nodes, NULL, 10), all = strtoll(cpus, NULL, 10);
+    if (n < 1 || all < n)
+        return 1;
+    int64_t each = (all + n - 1) / n;
+    each = (each + threads - 1) / threads * threads;
+    return (double)(each * n) / (double)all;
+}
+
+/* With PreemptMode and GraceTime, SIGCONT and SIGTERM come at once, SIGTERM
+ * again when the time is over, and SIGKILL after KillWait. */
+struct bats_job_partition bats_slurm_partition(const char *job)
+{
+    char name[WORD], mode[WORD], grace[WORD], limit[WORD], quality[WORD];
+    struct bats_job_partition p = {.rounding = 1};
+    char *answer;
+    get(job, "Partition", name);
+    if (bats_ask(&answer, NULL, "scontrol -o show partition %s", name) < 0)
+        answer = strdup("");
+    if (answer == NULL)
+        return p;
+    get(answer, "PreemptMode", mode);
+    get(answer, "GraceTime", grace);
+    get(answer, "MaxTime", limit);
+    get(answer, "QoS", quality);
+    free(answer);
+    p.notice_s = strcmp(mode, "OFF") == 0 ? 0 : strtoll(grace, NULL, 10);
+    p.limit_s = bats_answer_shorter(bats_answer_seconds(limit),
+                                    wall_of_quality(quality));
+    get(job, "QOS", quality);
+    snprintf(p.quality, sizeof p.quality, "%.63s", quality);
+    int64_t wall_s = wall_of_quality(quality);
+    p.limit_s = bats_answer_shorter(
+        p.limit_s, wall_s > 0 ? wall_s : wall_of_account(job));
+    p.rounding = rounding(job, name);
+    return p;
+}
+
+/* ---- the bill ---- */
+
+double bats_slurm_read_rate(const char *job, uint32_t *whole)
+{
+    char tres[WORD + 32], shares[WORD], nodes[WORD];
+    bats_slurm_get(job, "TRES", tres, sizeof tres);
+    get(job, "OverSubscribe", shares);
+    get(job, "NumNodes", nodes);
+    *whole =
+        strcmp(shares, "NO") == 0 ? (uint32_t)strtoul(nodes, NULL, 10) : 0;
+    double rate = bats_slurm_amount(tres, "billing");
+    return rate < 0 && bats_slurm_amount(tres, "cpu") >= 0 ? 0 : rate;
+}
+
+double bats_slurm_read_node_rate(const char *partition)
+{
+    char tres[WORD + 32], nodes[WORD];
+    bats_slurm_get(partition, "TRES", tres, sizeof tres);
+    get(partition, "TotalNodes", nodes);
+    double n = strtod(nodes, NULL), all = bats_slurm_amount(tres, "billing");
+    return n >= 1 && all >= 0 ? all / n : -1;
+}
+
+/* A job with whole nodes is billed for at least these nodes. */
+static int raise_to_nodes(const char *job, uint32_t nodes, double *rate,
+                          struct bats_error *err)
+{
+    char name[WORD], *answer;
+    get(job, "Partition", name);
+    int rc = bats_ask(&answer, err, "scontrol -o show partition %s", name);
+    if (rc < 0)
+        return rc;
+    double all = nodes * bats_slurm_read_node_rate(answer);
+    *rate = all < 0 || all > *rate ? all : *rate;
+    free(answer);
+    return 0;
+}
+
+static int price(const char *id, double *rate, bool *whole,
+                 struct bats_job_partition *partition, struct bats_error *err)
+{
+    char *answer;
+    uint32_t nodes;
+    int rc = bats_ask(&answer, err, "scontrol -o show job %s", id);
+    if (rc < 0)
+        return rc;
+    *partition = bats_slurm_partition(answer);
+    *rate = bats_slurm_read_rate(answer, &nodes) * partition->rounding;
+    *whole = nodes > 0;
+    if (nodes > 0)
+        rc = raise_to_nodes(answer, nodes, rate, err);
+    free(answer);
+    return rc;
+}
+
+const struct bats_batch_jobs bats_slurm_jobs = {
+    .round_s = 60,
+    .ask_rules = ask_rules,
+    .read_rules = read_rules,
+    .refuses = refuses,
+    .requests = requests,
+    .ask_nodes = ask_nodes,
+    .read_nodes = read_nodes,
+    .submit = submit,
+    .list = list,
+    .read_list = read_list,
+    .cancel = cancel,
+    .bills = bills,
+    .read_bills = read_bills,
+    .price = price,
+};

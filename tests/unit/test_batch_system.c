@@ -7,22 +7,6 @@
 
 /* ---- a batch system, as in src/doc/add-a-batch-system.md ---- */
 
-static const char *job(void)
-{
-    return getenv("POOL_JOB");
-}
-
-static const char *partition(const char *host)
-{
-    (void)host;
-    return getenv("POOL_QUEUE");
-}
-
-static bool launched(void)
-{
-    return getenv("POOL_TASK") != NULL;
-}
-
 static int ask(double threads_per_core, struct bats_allocation *a,
                struct bats_error *err)
 {
@@ -48,34 +32,16 @@ static const struct bats_batch_system pool = {
     .name = "Pool",
     .key = "pool",
     .currency = "pool-h",
-    .job = job,
-    .partition = partition,
-    .launched = launched,
+    .job = "POOL_JOB",
+    .queue = "POOL_QUEUE",
+    .rank = "POOL_TASK",
     .ask = ask,
 };
 
 /* ---- another, which this process is in no job of ---- */
 
-static const char *no_job(void)
-{
-    return NULL;
-}
-
-static const char *no_partition(const char *host)
-{
-    (void)host;
-    return NULL;
-}
-
-static bool not_launched(void)
-{
-    return false;
-}
-
 static const struct bats_batch_system other = {.name = "Other",
-                                               .job = no_job,
-                                               .partition = no_partition,
-                                               .launched = not_launched};
+                                               .job = "OTHER_JOB"};
 
 const struct bats_batch_system *const bats_batch_systems[] = {&other, &pool,
                                                               NULL};

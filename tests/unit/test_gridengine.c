@@ -167,7 +167,7 @@ TEST(jobs_are_listed_with_mark_reason_end_and_rate)
     char *text = listed_at(now_s - 10);
     const char *at = text;
     struct bats_job_view view;
-    assert_true(bats_gridengine_read_list(&at, &view));
+    assert_true(bats_gridengine_jobs.read_list(&at, &view));
     assert_string_equal(view.id, "4_1"); /* Grid Engine's task 2 */
     assert_int_equal(view.index, 1);
     assert_string_equal(view.mark, "1.3.1.x-20");
@@ -176,20 +176,20 @@ TEST(jobs_are_listed_with_mark_reason_end_and_rate)
     assert_int_equal(view.submit_s, 1795556831);
     assert_int_equal(view.end_s, now_s + 90);
     assert_float_equal(view.rate, 24, 0);
-    assert_true(bats_gridengine_read_list(&at, &view));
+    assert_true(bats_gridengine_jobs.read_list(&at, &view));
     assert_string_equal(view.id, "3");
     assert_int_equal(view.phase, BATS_JOB_WAITS);
     assert_string_equal(view.reason,
                         "cannot run in PE 'mpi' because it only offers 15 "
                         "slots");
     assert_true(view.rate < 0);
-    assert_true(bats_gridengine_read_list(&at, &view));
+    assert_true(bats_gridengine_jobs.read_list(&at, &view));
     assert_string_equal(view.id, "1_0");
     assert_string_equal(view.mark, "");
     assert_string_equal(
         view.reason,
         "queue instance 'slow.q@slow1' dropped because it is full");
-    assert_false(bats_gridengine_read_list(&at, &view));
+    assert_false(bats_gridengine_jobs.read_list(&at, &view));
     free(text);
 }
 
@@ -198,7 +198,7 @@ TEST(a_job_that_is_listed_long_after_its_limit_has_lost_its_host)
     char *text = listed_at((int64_t)time(NULL) - 300);
     const char *at = text;
     struct bats_job_view view;
-    assert_true(bats_gridengine_read_list(&at, &view));
+    assert_true(bats_gridengine_jobs.read_list(&at, &view));
     assert_int_equal(view.phase, BATS_JOB_ENDED);
     assert_int_equal(view.end_s - view.start_s, 100);
     free(text);
@@ -239,31 +239,31 @@ TEST(a_bill_is_the_time_from_start_to_end_by_slots_and_charge)
 {
     const char *at = bills;
     struct bats_job_bill bill;
-    assert_true(bats_gridengine_read_bills(&at, &bill));
+    assert_true(bats_gridengine_jobs.read_bills(&at, &bill));
     assert_string_equal(bill.id, "2");
     assert_string_equal(bill.name, "bats-aaa1");
     assert_true(bill.is_final);
     assert_int_equal(bill.seconds, 5);
     assert_float_equal(bill.rate, 12, 0);
     int64_t submit_s = bill.submit_s;
-    assert_true(bats_gridengine_read_bills(&at, &bill));
+    assert_true(bats_gridengine_jobs.read_bills(&at, &bill));
     assert_string_equal(bill.id, "5_2");
     assert_false(bill.is_final); /* it is queued again */
     assert_int_equal(bill.seconds, 0);
     assert_float_equal(bill.rate, 1, 0); /* without a charge */
     assert_int_equal(bill.submit_s, submit_s);
-    assert_false(bats_gridengine_read_bills(&at, &bill));
+    assert_false(bats_gridengine_jobs.read_bills(&at, &bill));
 }
 
 TEST(bills_are_awaited_as_long_as_the_master_keeps_them)
 {
     struct bats_job_rules r;
-    bats_gridengine_read_rules("reporting_params accounting=true \\\n"
-                               "   flush_time=00:00:30 joblog=false\n",
-                               &r);
+    bats_gridengine_jobs.read_rules("reporting_params accounting=true \\\n"
+                                    "   flush_time=00:00:30 joblog=false\n",
+                                    &r, &err);
     assert_true(r.accounts);
     assert_int_equal(r.late_s, 35);
-    bats_gridengine_read_rules("reporting_params none\n", &r);
+    bats_gridengine_jobs.read_rules("reporting_params none\n", &r, &err);
     assert_int_equal(r.late_s, 20);
 }
 
@@ -281,7 +281,7 @@ TEST(each_instance_of_a_queue_is_a_kind_of_node)
         "\thl:mem_total=1024.000M\n"
         "slow.q@slow3                   BIP   0/0/4          0.18     lx\n"
         "\thl:mem_total=2048.000M\n";
-    assert_int_equal(bats_gridengine_read_kinds(text, kinds, 2), 2);
+    assert_int_equal(bats_gridengine_jobs.read_nodes(text, kinds, 2), 2);
     assert_int_equal(kinds[0].cores, 8);
     assert_int_equal(kinds[0].gpus, 2);
     assert_int_equal(kinds[0].memory_kib, 24641536);
@@ -302,7 +302,7 @@ TEST(a_name_with_an_apostrophe_is_one_word_of_the_script)
                                  .copies = 2};
     struct bats_argv argv = {0};
     char *script;
-    bats_gridengine_submit(&r, &argv, &script);
+    bats_gridengine_jobs.submit(&r, &argv, &script);
     assert_non_null(script);
     assert_non_null(strstr(script, "exec >'it'\\''s; true'.$job 2>&1\n"));
     free(script);
@@ -311,13 +311,13 @@ TEST(a_name_with_an_apostrophe_is_one_word_of_the_script)
 
 TEST(options_that_break_a_budget_are_refused)
 {
-    assert_null(bats_gridengine_refuses("-pe"));
-    assert_null(bats_gridengine_refuses("mem=4G"));
-    assert_null(bats_gridengine_refuses("-hold_jid"));
-    assert_non_null(bats_gridengine_refuses("-h"));
-    assert_non_null(bats_gridengine_refuses("-notify"));
-    assert_non_null(bats_gridengine_refuses("mem=4G,s_rt=10"));
-    assert_non_null(bats_gridengine_refuses("h_rt=10"));
+    assert_null(bats_gridengine_jobs.refuses("-pe"));
+    assert_null(bats_gridengine_jobs.refuses("mem=4G"));
+    assert_null(bats_gridengine_jobs.refuses("-hold_jid"));
+    assert_non_null(bats_gridengine_jobs.refuses("-h"));
+    assert_non_null(bats_gridengine_jobs.refuses("-notify"));
+    assert_non_null(bats_gridengine_jobs.refuses("mem=4G,s_rt=10"));
+    assert_non_null(bats_gridengine_jobs.refuses("h_rt=10"));
 }
 
 TEST(words_of_another_system_change_nothing)

@@ -8,8 +8,7 @@
 
 #include "helpers/test.h"
 #include "site/batch_system.h"
-#include "site/flux.h"
-#include "site/pbs.h"
+#include "site/json_systems.h"
 
 /* ---- PBS ---- */
 

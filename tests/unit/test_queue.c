@@ -9,7 +9,7 @@
 #include "site/slurm.h"
 #include "util/now.h"
 
-extern const struct bats_batch_system bats_slurm_system;
+extern const struct bats_batch_system bats_slurm;
 
 #define PLACES 4
 
@@ -100,7 +100,7 @@ static int tear_down(void **state)
 
 static struct bats_queue_options options(bool accounts)
 {
-    return (struct bats_queue_options){.system = &bats_slurm_system,
+    return (struct bats_queue_options){.system = &bats_slurm,
                                        .rules.accounts = accounts,
                                        .name = "bats-test",
                                        .requests = b->requests,
@@ -454,7 +454,7 @@ TEST(the_job_of_somebody_else_is_left_alone)
     billed(1, 60 * BATS_UNIT);
     struct bats_argv argv = {0};
     const char *ids[] = {"17"};
-    bats_slurm_system.cancel("bats-test", ids, 1, &argv);
+    bats_slurm_jobs.cancel("bats-test", ids, 1, &argv);
     assert_string_equal(argv.words[2], "--name=bats-test");
     bats_argv_release(&argv);
 }
@@ -489,11 +489,11 @@ TEST(earlier_bills_are_those_of_the_runs_own_jobs)
                                  .now = "31"};
     bats_money sum;
     size_t open;
-    assert_ok(bats_job_system_bills(&bats_slurm_system, &past, false, &sum,
-                                    &open, &err));
+    assert_ok(
+        bats_job_system_bills(&bats_slurm, &past, false, &sum, &open, &err));
     assert_int_equal(open, 1);
-    assert_ok(bats_job_system_bills(&bats_slurm_system, &past, true, &sum,
-                                    &open, &err));
+    assert_ok(
+        bats_job_system_bills(&bats_slurm, &past, true, &sum, &open, &err));
     assert_int_equal(open, 0);
     assert_int_equal(sum, 40000 + 400000 + 1000000 + 10000);
 }
@@ -631,52 +631,51 @@ TEST(options_that_break_the_accounting_are_refused)
                                          "--threads-per-core=1",
                                          "-Dhome"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (bats_slurm_system.refuses(refused[i]) == NULL)
+        if (bats_slurm_jobs.refuses(refused[i]) == NULL)
             fail_msg("%s is passed on", refused[i]);
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
-        if (bats_slurm_system.refuses(passed[i]) != NULL)
+        if (bats_slurm_jobs.refuses(passed[i]) != NULL)
             fail_msg("%s is refused", passed[i]);
 }
 
 TEST(what_nodes_have_is_read_from_sinfo_and_from_the_words_of_sbatch)
 {
-    struct bats_stock kinds[3];
-    assert_int_equal(
-        bats_slurm_read_kinds("64|1000|(null)\n"
-                              "128|515000|gpu:a100:4(S:0,2),gpu:t4:2,nic:1\n"
-                              "8|900|gpu\n"
-                              "8|900|gpus:3\n",
-                              kinds, 3),
-        3);
+    struct bats_stock kinds[4];
+    assert_int_equal(bats_slurm_jobs.read_nodes(
+                         "64|1000|(null)\n"
+                         "128|515000|gpu:a100:4(S:0,2),gpu:t4:2,nic:1\n"
+                         "8|900|gpu\n"
+                         "8|900|gpu:a100,gpu=2,gpus:3,shard:2\n",
+                         kinds, 4),
+                     4);
     assert_int_equal(kinds[0].cores, 64);
     assert_int_equal(kinds[0].gpus, 0);
     assert_int_equal(kinds[0].memory_kib, 1000 * 1024);
     assert_int_equal(kinds[1].gpus, 6);
     assert_int_equal(kinds[2].gpus, 1);
-    assert_int_equal(bats_slurm_gpus("gpus:3,shard:2"), 0);
-    assert_int_equal(bats_slurm_gpus("gpu:a100,gpu=2"), 3);
+    assert_int_equal(kinds[3].gpus, 3);
 
     const char *words[] = {"--qos=low", "--mem", "3G", "--gres=gpu:x:2", NULL};
     struct bats_stock node = {.memory_kib = 7, .gpus = 7};
-    bats_slurm_system.requests(words, &node);
+    bats_slurm_jobs.requests(words, &node);
     assert_int_equal(node.memory_kib, 3 << 20);
     assert_int_equal(node.gpus, 2);
     const char *others[] = {"--mem-per-cpu=1", "--gpus-per-node=a100:3", NULL};
-    bats_slurm_system.requests(others, &node);
+    bats_slurm_jobs.requests(others, &node);
     assert_int_equal(node.memory_kib, 3 << 20);
     assert_int_equal(node.gpus, 3);
     const char *small[] = {"--mem=500", NULL};
-    bats_slurm_system.requests(small, &node);
+    bats_slurm_jobs.requests(small, &node);
     assert_int_equal(node.memory_kib, 500 * 1024);
     const char *lower[] = {"--mem=4g", NULL};
-    bats_slurm_system.requests(lower, &node);
+    bats_slurm_jobs.requests(lower, &node);
     assert_int_equal(node.memory_kib, 4 << 20);
 }
 
 TEST(what_the_site_adds_to_a_limit_is_known)
 {
     struct bats_job_rules rules;
-    assert_ok(bats_slurm_read_rules(
+    assert_ok(bats_slurm_jobs.read_rules(
         "KillOnBadExit           = 0\n"
         "KillWait                = 30 sec\n"
         "OverTimeLimit           = 2 min\n"
@@ -687,12 +686,12 @@ TEST(what_the_site_adds_to_a_limit_is_known)
     assert_int_equal(rules.overrun_s, 30 + 120 + 5);
     assert_int_equal(rules.hang_s, 300 + 100 + 10 + 5);
     assert_true(rules.accounts);
-    assert_int_equal(
-        bats_slurm_read_rules("slurm_load: Unable to contact", &rules, &err),
-        BATS_EINPUT);
-    assert_int_equal(bats_slurm_read_rules("KillWait = 30 sec\n"
-                                           "OverTimeLimit = UNLIMITED\n",
-                                           &rules, &err),
+    assert_int_equal(bats_slurm_jobs.read_rules(
+                         "slurm_load: Unable to contact", &rules, &err),
+                     BATS_EINPUT);
+    assert_int_equal(bats_slurm_jobs.read_rules("KillWait = 30 sec\n"
+                                                "OverTimeLimit = UNLIMITED\n",
+                                                &rules, &err),
                      BATS_EINPUT);
 }
 

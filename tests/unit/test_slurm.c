@@ -277,20 +277,20 @@ TEST(all_lives_of_a_job_are_billed)
 
 TEST(memory_is_what_the_job_asked_for_each_process)
 {
-    assert_int_equal(bats_batch_memory(), 0);
+    assert_int_equal(bats_batch_memory(false), 0);
     setenv("SLURM_MEM_PER_CPU", "2048", 1);
-    assert_int_equal(bats_batch_memory(), 2048 << 10);
+    assert_int_equal(bats_batch_memory(false), 2048 << 10);
     setenv("SLURM_CPUS_PER_TASK", "4", 1);
-    assert_int_equal(bats_batch_memory(), 8 << 20);
+    assert_int_equal(bats_batch_memory(false), 8 << 20);
     unsetenv("SLURM_MEM_PER_CPU");
     setenv("SLURM_MEM_PER_NODE", "64000", 1);
-    assert_int_equal(bats_batch_memory(), 0);
+    assert_int_equal(bats_batch_memory(false), 0);
     setenv("SLURM_TASKS_PER_NODE", "4(x2),3", 1);
-    assert_int_equal(bats_batch_memory(), 16000 << 10);
+    assert_int_equal(bats_batch_memory(false), 16000 << 10);
     setenv("SLURM_STEP_TASKS_PER_NODE", "2(x2)", 1);
-    assert_int_equal(bats_batch_memory(), 32000 << 10);
+    assert_int_equal(bats_batch_memory(false), 32000 << 10);
     setenv("SLURM_MEM_PER_NODE", "all", 1);
-    assert_int_equal(bats_batch_memory(), 0);
+    assert_int_equal(bats_batch_memory(false), 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -33,7 +33,7 @@ static void print_jobs(const struct bats_alloc *a, FILE *out,
     if (jobs->n == 0)
         return;
     request.copies = jobs->n;
-    a->system->submit(&request, &argv, &script);
+    a->system->jobs->submit(&request, &argv, &script);
     print_words(out, &argv);
     if (jobs->asked == 0 && script != NULL)
         fprintf(out, "  with this script:\n%s", script);

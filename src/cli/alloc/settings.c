@@ -88,7 +88,7 @@ static int split(struct bats_alloc *a, const char *text,
         return bats_no_memory(err);
     for (char *word = strtok(a->words, " "); word != NULL;
          word = strtok(NULL, " ")) {
-        const char *why = a->system->refuses(word);
+        const char *why = a->system->jobs->refuses(word);
         if (why != NULL)
             return bats_refuse(err, "--sbatch %s: %s", word, why);
         a->more[n++] = word;
@@ -178,14 +178,15 @@ static int choose_nodes(struct bats_alloc *a, const struct bats_settings *set,
     struct bats_need most = bats_bagfile_most(options->bag);
     bool asks = most.memory_kib + options->need.memory_kib > 0 ||
                 most.gpus + options->need.gpus > 0;
-    if (a->system->requests != NULL)
-        a->system->requests((const char *const *)a->more, &a->said);
+    if (a->system->jobs->requests != NULL)
+        a->system->jobs->requests((const char *const *)a->more, &a->said);
     if (options->gpus_per_node > 0)
         a->said.gpus = options->gpus_per_node;
     for (size_t i = 0; i < a->platform.n_clusters; i++) {
         struct bats_stock kinds[KINDS];
-        int n =
-            asks ? a->system->nodes(a->partitions[i], kinds, KINDS, err) : 0;
+        int n = asks ? bats_job_system_nodes(a->system, a->partitions[i],
+                                             kinds, KINDS, err)
+                     : 0;
         if (n < 0)
             return n;
         a->nodes[i] = a->said;
@@ -279,7 +280,7 @@ static void set_times(struct bats_alloc *a, const struct bats_settings *set,
                       int64_t allowed_s)
 {
     bats_time window = a->platform.window;
-    int64_t round_s = a->system->round_s;
+    int64_t round_s = a->system->jobs->round_s;
     int64_t limit_s = (limit_of(window) + round_s - 1) / round_s * round_s;
     a->billing.step = round_s * BATS_SECOND;
     a->billing.starting = a->by_lease ? BATS_ALLOC_MARGIN_S * BATS_SECOND : 0;

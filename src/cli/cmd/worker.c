@@ -31,7 +31,7 @@ static void name_job(const struct bats_settings *set, char name[JOB_MAX + 1])
     if (set->job != NULL)
         snprintf(name, JOB_MAX + 1, "%s", set->job);
     else if (system != NULL)
-        snprintf(name, JOB_MAX + 1, "%s", system->job());
+        snprintf(name, JOB_MAX + 1, "%s", bats_batch_job(system));
     else
         snprintf(name, JOB_MAX + 1, "%s-%ld", host, (long)getpid());
 }
