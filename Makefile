@@ -82,9 +82,9 @@ INPUT_SRC = $(addprefix src/input/, \
 	wfformat.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
-	environment.c family.c guard.c memory.c pace.c runner.c spawner.c) \
+	environment.c family.c pace.c runner.c spawner.c) \
 	$(addprefix src/exec/output/, \
-	outdir.c outfile.c outlet.c results.c spool.c stream.c)
+	outdir.c outfile.c outlet.c spool.c)
 HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c sizes.c store.c \
 	sweep.c)
 SQL_SRC = src/sql/db.c src/sql/texts.c

@@ -1,6 +1,5 @@
 /* Equal failures are counted together, and a record keeps a bounded amount of
  * what they wrote. No MPI, no record. */
-#include "exec/output/stream.h"
 #include "helpers/test.h"
 #include "record/write/kinds.h"
 #include "record/write/record.h"
@@ -97,25 +96,6 @@ TEST(causes_without_end_are_counted)
     assert_int_equal(c.n, BATS_CAUSES_MAX);
     assert_int_equal(c.others, 7);
     bats_causes_release(&c);
-}
-
-TEST(the_last_bytes_of_a_long_stream_are_kept)
-{
-    static struct bats_last last;
-    char bytes[3000];
-    size_t n;
-    for (int i = 0; i < 10; i++) {
-        memset(bytes, '0' + i, sizeof bytes);
-        bats_last_add(&last, bytes, sizeof bytes);
-    }
-    const char *end = bats_last_bytes(&last, &n);
-    assert_int_equal(n, BATS_COMPLAINT_BYTES);
-    for (size_t i = 0; i < n; i++)
-        assert_int_equal(end[i], i < n - 3000 ? '8' : '9');
-    last.n = 0;
-    bats_last_add(&last, "few", 3);
-    assert_memory_equal(bats_last_bytes(&last, &n), "few", 3);
-    assert_int_equal(n, 3);
 }
 
 TEST(a_record_keeps_the_first_of_each_kind_when_it_is_full)

@@ -1,5 +1,6 @@
 /* The output of a task is passed on. */
 #include "helpers/runner_fixture.h"
+#include "util/complaint.h"
 
 TEST_WITH(lines_arrive_on_their_streams, set_up, tear_down)
 {
@@ -99,6 +100,19 @@ TEST_WITH(a_stranger_with_the_pipe_delays_nothing, set_up, tear_down)
     bats_runner_kill(f->runner);
     finish();
     fclose(held);
+}
+
+/* Numbers of six bytes; the pipe brings them in pieces of any size. */
+TEST_WITH(the_last_words_of_a_task_that_fails_are_kept, set_up, tear_down)
+{
+    struct bats_runner_result r = run("seq 10000 12999 >&2; exit 1");
+    assert_int_equal(r.n_last, BATS_COMPLAINT_BYTES);
+    assert_memory_equal(r.last + r.n_last - 12, "12998\n12999\n", 12);
+    assert_int_equal(strtol(r.last + 4, NULL, 10), 13000 - 4092 / 6);
+    r = run("echo few >&2; exit 1");
+    assert_int_equal(r.n_last, 4);
+    assert_memory_equal(r.last, "few\n", 4);
+    assert_int_equal(run("echo few >&2").n_last, 0);
 }
 
 TEST_MAIN(NULL, NULL)

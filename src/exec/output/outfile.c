@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "exec/output/results.h"
 
 #define LINE 200 /* longer than any line of the index */
 
@@ -23,6 +22,36 @@ struct bats_outfile {
     uint32_t attempt;
     char prefix[]; /* prefix of the names, for messages */
 };
+
+/* Creates missing parents, too. Modifies `path` temporarily. */
+bool bats_outfile_make_directory(char *path)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return true;
+    char *slash = strrchr(path, '/');
+    if (errno != ENOENT || slash == NULL || slash == path)
+        return false;
+    *slash = '\0';
+    bool made = bats_outfile_make_directory(path);
+    *slash = '/';
+    return made && (mkdir(path, 0777) == 0 || errno == EEXIST);
+}
+
+static int make_parent(const char *path, struct bats_error *err)
+{
+    char dir[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL || slash == path)
+        return 0;
+    if ((size_t)snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path) <
+            sizeof dir &&
+        bats_outfile_make_directory(dir))
+        return 0;
+    return bats_error_set(err, BATS_ESYS,
+                          "%.300s: cannot create this directory for the "
+                          "output of tasks: %s",
+                          dir, strerror(errno));
+}
 
 /* Writes everything, despite signals and short writes. */
 static bool write_all(int fd, struct iovec *part, int n)
@@ -82,7 +111,7 @@ int bats_outfile_create(const char *prefix, struct bats_outfile **file,
         return bats_no_memory(err);
     *f = (struct bats_outfile){.out = -1, .index = -1};
     strcpy(f->prefix, prefix);
-    if ((rc = bats_results_make_parent(prefix, err)) ||
+    if ((rc = make_parent(prefix, err)) ||
         (rc = open_new(prefix, ".out", &f->out, err)) ||
         (rc = open_new(prefix, ".index", &f->index, err)))
         goto error;

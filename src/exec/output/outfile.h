@@ -60,6 +60,10 @@ int bats_outfile_create(const char *prefix, struct bats_outfile **file,
                         struct bats_error *err);
 void bats_outfile_destroy(struct bats_outfile *file);
 
+/* Creates the directory and its missing parents. False, with errno: some cannot
+ * be created. `path` is as it was afterwards. */
+bool bats_outfile_make_directory(char *path);
+
 /* The following output belongs to this attempt (task: index in the bag). */
 void bats_outfile_begin(struct bats_outfile *file, uint32_t task,
                         uint32_t attempt);

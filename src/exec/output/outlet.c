@@ -2,135 +2,337 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "exec/output/results.h"
+#include "bats/units.h"
+#include "exec/output/outfile.h"
+#include "util/complaint.h"
 
-struct bats_outlet bats_outlet_none(void)
+#define FIRST_SIZE ((size_t)64 * 1024) /* capacity of a pipe */
+#define KEPT BATS_COMPLAINT_BYTES
+#define SPARE ((size_t)128) /* for a newline and the mark */
+
+/* The pipe that carries standard output or error, and the bytes that are not
+ * passed on yet. If complete lines are passed on, no newline is in the buffer
+ * unless `blocked`. */
+struct stream {
+    int in;  /* read end, non-blocking; -1: closed */
+    int out; /* write end, for the task */
+    char *bytes;
+    size_t n, capacity; /* the buffer is larger by SPARE */
+    int64_t total;      /* bytes written by the task */
+    char last;          /* last kept byte */
+    bool cut;           /* the mark has been added */
+    bool blocked;       /* the taker said "not now" */
+};
+
+struct bats_outlet {
+    const struct bats_runner_options *options; /* not owned */
+    char *results_dir;
+    struct bats_outfile *file;
+    struct stream stream[2];
+    int files[2];        /* of the task, closed at its end; or -1 */
+    char last[2 * KEPT]; /* the last bytes on standard error, */
+    size_t n_last;       /* perhaps more of them than are kept */
+    uint32_t task;
+    bool is_aside;           /* a command that is not a task: its output is not
+                              * passed on */
+    struct bats_error error; /* the first failure of this task, or code 0 */
+};
+
+/* ---- create and destroy ---- */
+
+static bool make_stream(struct stream *s)
 {
-    return (struct bats_outlet){.stream = {{.in = -1}, {.in = -1}},
-                                .files = {-1, -1}};
+    s->in = s->out = -1;
+    s->bytes = malloc(FIRST_SIZE + SPARE);
+    s->capacity = FIRST_SIZE - 1;
+    return s->bytes != NULL;
 }
 
-int bats_outlet_init(struct bats_outlet *outlet,
-                     const struct bats_runner_options *options,
-                     struct bats_error *err)
+int bats_outlet_create(const struct bats_runner_options *options,
+                       struct bats_outlet **outlet, struct bats_error *err)
 {
-    *outlet = bats_outlet_none();
-    outlet->options = options;
-    bool memory = bats_stream_init(&outlet->stream[0]);
-    memory &= bats_stream_init(&outlet->stream[1]);
-    outlet->stream[1].last_bytes = &outlet->last;
-    if (options->output == BATS_OUTPUT_RESULTS)
-        memory &= (outlet->results_dir = strdup(options->results_dir)) != NULL;
-    if (!memory)
+    struct bats_outlet *o = calloc(1, sizeof *o);
+    if (o == NULL)
         return bats_no_memory(err);
-    if (options->output == BATS_OUTPUT_STREAM)
-        return bats_outfile_create(options->stream_prefix, &outlet->file, err);
+    o->options = options;
+    o->files[0] = o->files[1] = -1;
+    bool memory = make_stream(&o->stream[0]);
+    memory &= make_stream(&o->stream[1]);
+    if (options->output == BATS_OUTPUT_RESULTS)
+        memory &= (o->results_dir = strdup(options->results_dir)) != NULL;
+    int rc = memory ? 0 : bats_no_memory(err);
+    if (rc == 0 && options->output == BATS_OUTPUT_STREAM)
+        rc = bats_outfile_create(options->stream_prefix, &o->file, err);
+    if (rc < 0)
+        bats_outlet_destroy(o);
+    else
+        *outlet = o;
+    return rc;
+}
+
+void bats_outlet_destroy(struct bats_outlet *o)
+{
+    if (o == NULL)
+        return;
+    bats_outlet_close(o);
+    free(o->stream[0].bytes);
+    free(o->stream[1].bytes);
+    bats_outfile_destroy(o->file);
+    free(o->results_dir);
+    free(o);
+}
+
+/* ---- the last bytes ---- */
+
+static void add_last(struct bats_outlet *o, const char *bytes, size_t n)
+{
+    if (n > KEPT) {
+        bytes += n - KEPT;
+        n = KEPT;
+    }
+    if (o->n_last + n > sizeof o->last) {
+        memmove(o->last, o->last + o->n_last - KEPT, KEPT);
+        o->n_last = KEPT;
+    }
+    memcpy(o->last + o->n_last, bytes, n);
+    o->n_last += n;
+}
+
+static void read_last(struct bats_outlet *o, int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return;
+    off_t begin = st.st_size > KEPT ? st.st_size - KEPT : 0;
+    ssize_t n = pread(fd, o->last, KEPT, begin);
+    o->n_last = n > 0 ? (size_t)n : 0;
+}
+
+/* ---- the result files ---- */
+
+static int name_directory(char path[PATH_MAX], const char *dir,
+                          const char *own, uint32_t task,
+                          struct bats_error *err)
+{
+    int n = own != NULL ? snprintf(path, PATH_MAX, "%s", own)
+                        : snprintf(path, PATH_MAX, "%s/%llu", dir,
+                                   (unsigned long long)task + 1);
+    if (n < 0 || (size_t)n + sizeof "/stdout.4294967295" > PATH_MAX)
+        return bats_error_set(err, BATS_ESYS,
+                              "%.200s...: the name of the directory for "
+                              "results is too long",
+                              own != NULL ? own : dir);
+    return n;
+}
+
+/* apart: the attempt of a replica; 0: the result. */
+static void name_file(char path[PATH_MAX], int n, int i, uint32_t apart)
+{
+    size_t room = (size_t)(PATH_MAX - n);
+    int used = snprintf(path + n, room, "/%s", i == 0 ? "stdout" : "stderr");
+    if (apart > 0)
+        snprintf(path + n + used, room - (size_t)used, ".%llu",
+                 (unsigned long long)apart);
+}
+
+/* Opens the files, empty; they can also be read. */
+static int open_results(struct bats_outlet *o, const char *own, uint32_t task,
+                        uint32_t apart, struct bats_error *err)
+{
+    char path[PATH_MAX];
+    int n = name_directory(path, o->results_dir, own, task, err);
+    if (n < 0)
+        return n;
+    if (!bats_outfile_make_directory(path))
+        return bats_error_set(err, BATS_ESYS,
+                              "%s: cannot create this directory for the "
+                              "output of a task: %s",
+                              path, strerror(errno));
+    for (int i = 0; i < 2; i++) {
+        name_file(path, n, i, apart);
+        o->files[i] = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (o->files[i] < 0)
+            return bats_error_set(err, BATS_ESYS,
+                                  "%s: cannot create this file for the "
+                                  "output of a task: %s",
+                                  path, strerror(errno));
+    }
     return 0;
 }
 
-void bats_outlet_release(struct bats_outlet *outlet)
+/* Replaces the result files by those of a replica, or removes these. */
+static int settle_results(const char *dir, uint32_t task, uint32_t apart,
+                          bool is_result, struct bats_error *err)
 {
-    bats_outlet_close(outlet);
-    bats_stream_release(&outlet->stream[0]);
-    bats_stream_release(&outlet->stream[1]);
-    bats_outfile_destroy(outlet->file);
-    free(outlet->results_dir);
-    *outlet = bats_outlet_none();
+    char from[PATH_MAX], to[PATH_MAX];
+    int n = name_directory(from, dir, NULL, task, err);
+    if (n < 0)
+        return n;
+    memcpy(to, from, (size_t)n + 1);
+    for (int i = 0; i < 2; i++) {
+        name_file(from, n, i, apart);
+        name_file(to, n, i, 0);
+        if ((is_result ? rename(from, to) : unlink(from)) != 0 &&
+            errno != ENOENT) /* a built-in task has no files */
+            return bats_error_set(err, BATS_ESYS, "%s: cannot %s: %s", from,
+                                  is_result ? "take the place of the output "
+                                              "of another replica"
+                                            : "remove the output of a replica",
+                                  strerror(errno));
+    }
+    return 0;
 }
 
-/* ---- takers of bytes; their failures are reported later ---- */
+/* ---- from the pipe to the destination ---- */
 
-static bool take_lines(void *context, uint32_t task, int stream,
-                       const char *bytes, size_t n)
+static void write_results(struct bats_outlet *o, int i, const char *bytes,
+                          size_t n)
 {
-    const struct bats_runner_options *o =
-        ((struct bats_outlet *)context)->options;
-    return o->lines(o->context, task, stream, bytes, n);
-}
-
-static bool take_for_outfile(void *context, uint32_t task, int stream,
-                             const char *bytes, size_t n)
-{
-    struct bats_outlet *outlet = context;
-
-    (void)task;
-    if (outlet->error.code == 0)
-        bats_outfile_add(outlet->file, stream, bytes, n, &outlet->error);
-    return true;
-}
-
-static bool take_for_results(void *context, uint32_t task, int stream,
-                             const char *bytes, size_t n)
-{
-    struct bats_outlet *outlet = context;
-
-    while (n > 0 && outlet->error.code == 0) {
-        ssize_t done = write(outlet->files[stream - 1], bytes, n);
+    while (n > 0 && o->error.code == 0) {
+        ssize_t done = write(o->files[i], bytes, n);
         if (done > 0) {
             bytes += done;
             n -= (size_t)done;
         } else if (done == 0 || errno != EINTR) {
-            bats_error_set(&outlet->error, BATS_ESYS,
+            bats_error_set(&o->error, BATS_ESYS,
                            "%.300s/%llu: cannot write the output of this "
                            "task: %s",
-                           outlet->results_dir, (unsigned long long)task + 1,
+                           o->results_dir, (unsigned long long)o->task + 1,
                            strerror(errno));
         }
+    }
+}
+
+/* False: "not now". Failures are reported later. */
+static bool pass_on(struct bats_outlet *o, int i, const char *bytes, size_t n)
+{
+    switch (o->options->output) {
+    case BATS_OUTPUT_LINES:
+        return o->options->lines(o->options->context, o->task, i + 1, bytes,
+                                 n);
+    case BATS_OUTPUT_STREAM:
+        if (o->error.code == 0)
+            bats_outfile_add(o->file, i + 1, bytes, n, &o->error);
+        break;
+    case BATS_OUTPUT_RESULTS:
+        write_results(o, i, bytes, n);
+        break;
+    case BATS_OUTPUT_NONE:
+        break;
     }
     return true;
 }
 
-static bool take_nothing(void *context, uint32_t task, int stream,
-                         const char *bytes, size_t n)
+static bool grow(struct stream *s)
 {
-    (void)context, (void)task, (void)stream, (void)bytes, (void)n;
+    size_t size = 2 * (s->capacity + 1);
+    char *bytes =
+        size <= BATS_OUTLET_LINE ? realloc(s->bytes, size + SPARE) : NULL;
+    if (bytes == NULL)
+        return false;
+    s->bytes = bytes;
+    s->capacity = size - 1;
     return true;
 }
 
-/* Opens a pipe for stream i. */
-static int open_pipe(struct bats_outlet *outlet, int i, struct bats_error *err)
+/* The part of the buffer that may be passed on: up to the last newline. */
+static size_t whole_lines(struct stream *s)
 {
-    enum bats_output output = outlet->options->output;
-
-    outlet->stream[i].to = (struct bats_stream_taker){
-        .take = output == BATS_OUTPUT_STREAM    ? take_for_outfile
-                : output == BATS_OUTPUT_RESULTS ? take_for_results
-                : output == BATS_OUTPUT_NONE    ? take_nothing
-                                                : take_lines,
-        .context = outlet,
-        .task = outlet->task,
-        .stream = i + 1,
-        .raw = output != BATS_OUTPUT_LINES,
-    };
-    if (bats_stream_open(&outlet->stream[i], outlet->options->max_output))
+    const char *last = memrchr(s->bytes, '\n', s->n);
+    if (last != NULL)
+        return (size_t)(last - s->bytes) + 1;
+    if (s->n < s->capacity || grow(s))
         return 0;
-    return bats_error_set(err, BATS_ESYS,
-                          "cannot make a pipe for the output of a task: %s",
-                          strerror(errno));
+    s->bytes[s->n++] = '\n'; /* the line is cut here */
+    return s->n;
+}
+
+static void deliver(struct bats_outlet *o, int i)
+{
+    struct stream *s = &o->stream[i];
+    bool in_lines = o->options->output == BATS_OUTPUT_LINES;
+    size_t n = in_lines ? whole_lines(s) : s->n;
+    if (n == 0)
+        return;
+    s->blocked = !pass_on(o, i, s->bytes, n);
+    if (!s->blocked) {
+        s->n -= n;
+        memmove(s->bytes, s->bytes + n, s->n);
+    }
+}
+
+/* `got` new bytes are in the buffer: keeps those within the limit. */
+static void keep(struct bats_outlet *o, int i, size_t got)
+{
+    struct stream *s = &o->stream[i];
+    int64_t limit = o->options->max_output, left = limit - s->total;
+    char size[BATS_UNITS_TEXT];
+    s->total += (int64_t)got;
+    if (i == 1)
+        add_last(o, s->bytes + s->n, got);
+    if (limit > 0 && (int64_t)got > left)
+        got = left > 0 ? (size_t)left : 0;
+    s->n += got;
+    if (got > 0)
+        s->last = s->bytes[s->n - 1];
+    if (limit == 0 || s->total <= limit || s->cut)
+        return;
+    s->cut = true;
+    s->n += (size_t)snprintf(s->bytes + s->n, SPARE, "%s" BATS_OUTLET_MARK,
+                             s->last == '\n' ? "" : "\n",
+                             bats_size_format(size, limit));
+}
+
+/* Reads once and passes the bytes on; false if there were none. */
+static bool read_once(struct bats_outlet *o, int i)
+{
+    struct stream *s = &o->stream[i];
+    ssize_t got;
+    do
+        got = read(s->in, s->bytes + s->n, s->capacity - s->n);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return false;
+    keep(o, i, (size_t)got);
+    deliver(o, i);
+    return true;
 }
 
 /* ---- one task ---- */
 
-static int open_null(struct bats_outlet *outlet, struct bats_error *err)
+static int open_pipe(struct bats_outlet *o, int i, struct bats_error *err)
 {
-    outlet->files[0] = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (outlet->files[0] < 0)
-        return bats_error_set(err, BATS_ESYS, "cannot open /dev/null: %s",
-                              strerror(errno));
+    struct stream *s = &o->stream[i];
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return bats_error_set(
+            err, BATS_ESYS, "cannot make a pipe for the output of a task: %s",
+            strerror(errno));
+    /* Only the read end is non-blocking: tasks expect blocking writes. */
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    s->in = ends[0];
+    s->out = ends[1];
+    s->n = 0;
+    s->total = 0;
+    s->last = '\n';
+    s->cut = s->blocked = false;
     return 0;
 }
 
 /* The task's own directory; NULL: it has none. */
-static const char *own_directory(const struct bats_outlet *outlet,
+static const char *own_directory(const struct bats_outlet *o,
                                  const struct bats_runner_task *task)
 {
     static const char name[] = "BATS_RESULTS=";
     const char *own = NULL;
-    if (outlet->results_dir[0] != '\0')
+    if (o->results_dir[0] != '\0')
         return NULL;
     for (const char *const *at = task->environment; at && *at; at++)
         if (strncmp(*at, name, sizeof name - 1) == 0)
@@ -138,170 +340,173 @@ static const char *own_directory(const struct bats_outlet *outlet,
     return own;
 }
 
+static int keep_file(struct bats_outlet *o, int fd, const char *name,
+                     struct bats_error *err)
+{
+    o->files[0] = fd;
+    return fd >= 0 ? 0
+                   : bats_error_set(err, BATS_ESYS, "cannot use %s: %s", name,
+                                    strerror(errno));
+}
+
 /* Opens what the task writes to. With no output at all, only standard error
  * has a pipe: for its last bytes. */
-static int open_streams(struct bats_outlet *outlet,
+static int open_streams(struct bats_outlet *o,
                         const struct bats_runner_task *task,
                         struct bats_error *err)
 {
-    enum bats_output output = outlet->options->output;
+    enum bats_output output = o->options->output;
     int rc = 0;
-
+    if (task->is_aside)
+        return keep_file(o, fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3),
+                         "standard error", err);
     if (output == BATS_OUTPUT_RESULTS)
-        rc = bats_results_open(
-            outlet->results_dir, own_directory(outlet, task), task->task,
-            task->is_replica ? task->attempt : 0, outlet->files, err);
+        rc = open_results(o, own_directory(o, task), task->task,
+                          task->is_replica ? task->attempt : 0, err);
     else if (output == BATS_OUTPUT_NONE)
-        rc = open_null(outlet, err);
+        rc = keep_file(o, open("/dev/null", O_WRONLY | O_CLOEXEC), "/dev/null",
+                       err);
     if (rc < 0 ||
-        (output == BATS_OUTPUT_RESULTS && outlet->options->max_output == 0))
+        (output == BATS_OUTPUT_RESULTS && o->options->max_output == 0))
         return rc;
     if (output != BATS_OUTPUT_NONE)
-        rc = open_pipe(outlet, 0, err);
-    return rc < 0 ? rc : open_pipe(outlet, 1, err);
+        rc = open_pipe(o, 0, err);
+    return rc < 0 ? rc : open_pipe(o, 1, err);
 }
 
-static int open_aside(struct bats_outlet *outlet, int fds[2],
-                      struct bats_error *err)
-{
-    outlet->files[0] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (outlet->files[0] < 0)
-        return bats_error_set(err, BATS_ESYS, "cannot use standard error: %s",
-                              strerror(errno));
-    fds[0] = fds[1] = outlet->files[0];
-    return 0;
-}
-
-int bats_outlet_open(struct bats_outlet *outlet,
+int bats_outlet_open(struct bats_outlet *o,
                      const struct bats_runner_task *task, int fds[2],
                      struct bats_error *err)
 {
-    outlet->task = task->task;
-    outlet->error.code = 0;
-    outlet->last.n = 0;
-    outlet->is_aside = task->is_aside;
-    if (task->is_aside)
-        return open_aside(outlet, fds, err);
-    if (outlet->file)
-        bats_outfile_begin(outlet->file, task->task, task->attempt);
-    if (!fds)
+    o->task = task->task;
+    o->error.code = 0;
+    o->n_last = 0;
+    o->is_aside = task->is_aside;
+    if (o->file != NULL && !task->is_aside)
+        bats_outfile_begin(o->file, task->task, task->attempt);
+    if (fds == NULL)
         return 0;
-    int rc = open_streams(outlet, task, err);
-    if (rc) {
-        bats_outlet_close(outlet);
+    int rc = open_streams(o, task, err);
+    if (rc < 0) {
+        bats_outlet_close(o);
         return rc;
     }
     for (int i = 0; i < 2; i++)
-        fds[i] = outlet->stream[i].in >= 0 ? outlet->stream[i].out
-                                           : outlet->files[i];
+        fds[i] = o->stream[i].in >= 0 ? o->stream[i].out
+                                      : o->files[task->is_aside ? 0 : i];
     return 0;
 }
 
-int bats_outlet_settle(struct bats_outlet *outlet, uint32_t task,
-                       uint32_t attempt, bool is_result,
-                       struct bats_error *err)
+int bats_outlet_settle(struct bats_outlet *o, uint32_t task, uint32_t attempt,
+                       bool is_result, struct bats_error *err)
 {
-    if (outlet->results_dir != NULL)
-        return bats_results_settle(outlet->results_dir, task, attempt,
-                                   is_result, err);
-    if (outlet->file != NULL && !is_result)
-        return bats_outfile_disown(outlet->file, task, attempt, err);
+    if (o->results_dir != NULL)
+        return settle_results(o->results_dir, task, attempt, is_result, err);
+    if (o->file != NULL && !is_result)
+        return bats_outfile_disown(o->file, task, attempt, err);
     return 0;
 }
 
-static void close_file(struct bats_outlet *outlet, int i)
+static void close_one(int *fd)
 {
-    if (outlet->files[i] >= 0)
-        close(outlet->files[i]);
-    outlet->files[i] = -1;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
 }
 
 /* Standard error's file stays open: its end is read if the task fails. */
-void bats_outlet_started(struct bats_outlet *outlet)
+void bats_outlet_started(struct bats_outlet *o)
 {
-    if (outlet->stream[0].in < 0)
-        close_file(outlet, 0);
+    if (o->stream[0].in < 0)
+        close_one(&o->files[0]);
 }
 
-void bats_outlet_close(struct bats_outlet *outlet)
+void bats_outlet_close(struct bats_outlet *o)
 {
-    close_file(outlet, 0);
-    close_file(outlet, 1);
-    bats_stream_close(&outlet->stream[0]);
-    bats_stream_close(&outlet->stream[1]);
+    for (int i = 0; i < 2; i++) {
+        close_one(&o->files[i]);
+        close_one(&o->stream[i].in);
+        close_one(&o->stream[i].out);
+    }
 }
 
-void bats_outlet_retry(struct bats_outlet *outlet)
+void bats_outlet_retry(struct bats_outlet *o)
 {
-    bats_stream_retry(&outlet->stream[0]);
-    bats_stream_retry(&outlet->stream[1]);
+    for (int i = 0; i < 2; i++)
+        if (o->stream[i].blocked)
+            deliver(o, i);
 }
 
 /* Reports the first failure of this task, if there was one. */
-static int failure(const struct bats_outlet *outlet, struct bats_error *err)
+static int failure(const struct bats_outlet *o, struct bats_error *err)
 {
-    if (outlet->error.code && err)
-        *err = outlet->error;
-    return outlet->error.code;
+    if (o->error.code && err)
+        *err = o->error;
+    return o->error.code;
 }
 
-void bats_outlet_watch(const struct bats_outlet *outlet, struct pollfd fds[2])
+void bats_outlet_watch(const struct bats_outlet *o, struct pollfd fds[2])
 {
     for (int i = 0; i < 2; i++) /* poll() ignores negative descriptors */
-        fds[i] = (struct pollfd){
-            .fd = outlet->stream[i].blocked ? -1 : outlet->stream[i].in,
-            .events = POLLIN};
+        fds[i] =
+            (struct pollfd){.fd = o->stream[i].blocked ? -1 : o->stream[i].in,
+                            .events = POLLIN};
 }
 
-int bats_outlet_take(struct bats_outlet *outlet, const struct pollfd fds[2],
+int bats_outlet_take(struct bats_outlet *o, const struct pollfd fds[2],
                      struct bats_error *err)
 {
     for (int i = 0; i < 2; i++)
         if (fds[i].revents)
-            bats_stream_read(&outlet->stream[i]);
-    return failure(outlet, err);
+            read_once(o, i);
+    return failure(o, err);
 }
 
-int bats_outlet_drain(struct bats_outlet *outlet, struct bats_error *err)
+int bats_outlet_drain(struct bats_outlet *o, struct bats_error *err)
 {
     bool all = true;
-
-    for (int i = 0; i < 2; i++)
-        if (outlet->stream[i].in >= 0)
-            all &= bats_stream_finish(&outlet->stream[i]);
-    int rc = failure(outlet, err);
+    for (int i = 0; i < 2; i++) {
+        struct stream *s = &o->stream[i];
+        if (s->in < 0)
+            continue;
+        while (!s->blocked && read_once(o, i))
+            ;
+        if (!s->blocked && s->n > 0) { /* the last line has no newline */
+            s->bytes[s->n++] = '\n';
+            deliver(o, i);
+        }
+        all &= !s->blocked;
+    }
+    int rc = failure(o, err);
     return rc ? rc : all;
 }
 
-int bats_outlet_stderr(const struct bats_outlet *outlet)
+int bats_outlet_stderr(const struct bats_outlet *o)
 {
-    return outlet->stream[1].in >= 0 ? outlet->stream[1].out
-                                     : outlet->files[1];
+    return o->stream[1].in >= 0 ? o->stream[1].out : o->files[1];
 }
 
-int bats_outlet_finish(struct bats_outlet *outlet,
+int bats_outlet_finish(struct bats_outlet *o,
                        struct bats_runner_result *result,
                        struct bats_error *err)
 {
     struct bats_usage *usage = &result->usage;
-    int rc = bats_outlet_drain(outlet, err);
+    int rc = bats_outlet_drain(o, err);
     if (rc <= 0)
         return rc;
     for (int i = 0; i < 2; i++)
-        if (outlet->stream[i].in >= 0)
-            usage->written[i] = outlet->stream[i].total;
-    if (outlet->is_aside) {
-        bats_outlet_close(outlet);
-        return 1;
-    }
-    if (outlet->file &&
-        (rc = bats_outfile_end(outlet->file, result->cancelled, usage, err)))
+        if (o->stream[i].in >= 0)
+            usage->written[i] = o->stream[i].total;
+    if (o->file != NULL && !o->is_aside &&
+        (rc = bats_outfile_end(o->file, result->cancelled, usage, err)))
         return rc;
-    if (result->cancelled || usage->exit_status != 0 || usage->signal != 0) {
-        if (outlet->stream[1].in < 0 && outlet->files[1] >= 0)
-            bats_last_read(&outlet->last, outlet->files[1]);
-        result->last = bats_last_bytes(&outlet->last, &result->n_last);
+    if (!o->is_aside &&
+        (result->cancelled || usage->exit_status != 0 || usage->signal != 0)) {
+        if (o->stream[1].in < 0 && o->files[1] >= 0)
+            read_last(o, o->files[1]);
+        result->n_last = o->n_last < KEPT ? o->n_last : KEPT;
+        result->last = o->last + o->n_last - result->n_last;
     }
-    bats_outlet_close(outlet);
+    bats_outlet_close(o);
     return 1;
 }

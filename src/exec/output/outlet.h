@@ -1,14 +1,24 @@
 /*
  * outlet: passes the output of tasks to its destination.
  *
- * Layer: exec. Used by runner. Model: a task writes to two pipes (stream.h).
- * The bytes are passed on as lines, or written into the worker's outfile or
- * into the task's own files. The task gets the file itself only if the bytes
- * need no processing (--results without a limit). In any case the last bytes
- * on standard error are kept for the result.
+ * Layer: exec, private to the runner. Model: a task writes to two pipes. The
+ * bytes are passed on as lines, or written into the worker's outfile or into
+ * the task's own files (--results). The task gets the file itself only if the
+ * bytes need no processing (--results without a limit). In any case the last
+ * bytes on standard error are kept for the result.
  *
- * A failure to write is remembered, and reported by outlet_poll and
- * outlet_finish; later output of the task is dropped.
+ * The outlet keeps its own write ends open while the task lives, so the pipes
+ * never report an end of file. After the end of the task their contents are
+ * read; another process that still holds a pipe cannot delay the result.
+ *
+ * Bytes beyond the limit are read, counted and dropped; one line marks the cut
+ * (BATS_OUTLET_MARK). A failure to write is remembered, and reported by
+ * outlet_take, _drain and _finish; later output of the task is dropped.
+ *
+ * With --results the files of a task are DIR/<task + 1>/stdout and stderr, or
+ * in the directory of its own that BATS_RESULTS in its environment names. A
+ * replica writes to separate files, stdout.<attempt> and stderr.<attempt>, until
+ * it is known whether it gives the result.
  */
 #ifndef BATS_OUTLET_H
 #define BATS_OUTLET_H
@@ -18,31 +28,21 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "exec/output/outfile.h"
-#include "exec/output/stream.h"
 #include "exec/process/runner.h"
 
-struct bats_outlet {
-    const struct bats_runner_options *options; /* not owned */
-    char *results_dir;
-    struct bats_outfile *file;
-    struct bats_stream stream[2];
-    struct bats_last last; /* of standard error */
-    int files[2];          /* files of the task, closed at its end; or -1 */
-    uint32_t task;
-    bool is_aside;           /* a command that is not a task: its output is not
-                              * passed on */
-    struct bats_error error; /* the first failure of this task, or code 0 */
-};
+/* Longest line that is passed on, with its newline. */
+#define BATS_OUTLET_LINE ((size_t)1 << 20)
+
+/* The line at the cut; %s is the limit as bats_size_format writes it. */
+#define BATS_OUTLET_MARK "[bats-mpi: output truncated at %s]\n"
+
+struct bats_outlet; /* opaque */
 
 /* Options as in runner.h; they must outlive the outlet. BATS_ENOMEM,
- * BATS_ESYS. bats_outlet_none returns an outlet that may be released without
- * being initialised. */
-struct bats_outlet bats_outlet_none(void);
-int bats_outlet_init(struct bats_outlet *outlet,
-                     const struct bats_runner_options *options,
-                     struct bats_error *err);
-void bats_outlet_release(struct bats_outlet *outlet);
+ * BATS_ESYS. */
+int bats_outlet_create(const struct bats_runner_options *options,
+                       struct bats_outlet **outlet, struct bats_error *err);
+void bats_outlet_destroy(struct bats_outlet *outlet);
 
 /* Prepares for an attempt of a task. fds[] are for its process, and belong to
  * the outlet; NULL: the attempt has no process and writes nothing.
@@ -77,8 +77,7 @@ int bats_outlet_drain(struct bats_outlet *outlet, struct bats_error *err);
 /* The standard error of the task, until the outlet is closed. */
 int bats_outlet_stderr(const struct bats_outlet *outlet);
 
-/* Call when the task has ended. Returns 1 if all of its output is written, and
- * closes the outlet; 0 if the taker said "not now"; or BATS_ESYS. */
+/* Drains, completes the result, and closes the outlet. Returns the same. */
 int bats_outlet_finish(struct bats_outlet *outlet,
                        struct bats_runner_result *result,
                        struct bats_error *err);

@@ -3,53 +3,133 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/grow.h"
 
-/* The parent of process `name`, or -1 if it is gone. */
-static pid_t parent_of(DIR *proc, const char *name)
-{
-    char path[280], stat[512];
-    char state;
-    int parent;
+/* ---- all processes of the node ---- */
 
-    snprintf(path, sizeof path, "%s/stat", name);
-    int fd = openat(dirfd(proc), path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+struct process {
+    pid_t pid, parent;
+};
+
+struct list {
+    struct process *of; /* by pid, ascending */
+    size_t n, room;
+};
+
+/* Opens a file such as /proc/17/stat. */
+static FILE *open_of(pid_t pid, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    return fopen(path, "re");
+}
+
+/* The parent of a process; -1: it is gone. */
+static pid_t parent_of(pid_t pid)
+{
+    char stat[512];
+    int parent = -1;
+    FILE *in = open_of(pid, "stat");
+    if (in == NULL)
         return -1;
-    ssize_t n = read(fd, stat, sizeof stat - 1);
-    close(fd);
-    if (n <= 0)
-        return -1;
-    stat[n] = '\0';
+    stat[fread(stat, 1, sizeof stat - 1, in)] = '\0';
+    fclose(in);
     /* "pid (name) state parent ...": the name may contain anything. */
     const char *end = strrchr(stat, ')');
-    if (!end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
-        return -1;
-    return parent;
+    return end != NULL && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent
+                                                                   : -1;
 }
 
-/* The next child of this process in `proc`, or 0. The kernel's own list of
- * children (/proc/PID/task/TID/children) is not built into every kernel. */
-static pid_t next_child(DIR *proc)
+static int by_pid(const void *a, const void *b)
 {
-    pid_t self = getpid();
-    struct dirent *entry;
-
-    while ((entry = readdir(proc))) {
-        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (pid > 0 && parent_of(proc, entry->d_name) == self)
-            return pid;
-    }
-    return 0;
+    const struct process *x = a, *y = b;
+    return (x->pid > y->pid) - (x->pid < y->pid);
 }
+
+/* False: /proc cannot be read. The kernel's own list of children
+ * (/proc/PID/task/TID/children) is not built into every kernel. */
+static bool list_processes(struct list *list)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    list->n = 0;
+    while (proc != NULL && (entry = readdir(proc)) != NULL) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        pid_t parent = pid > 0 ? parent_of(pid) : -1;
+        if (parent >= 0 &&
+            bats_grow(&list->of, &list->room, list->n + 1, sizeof *list->of))
+            list->of[list->n++] = (struct process){pid, parent};
+    }
+    if (list->n > 0)
+        qsort(list->of, list->n, sizeof *list->of, by_pid);
+    return proc != NULL && closedir(proc) == 0;
+}
+
+/* ---- the guard ---- */
+
+/* Runs the guard. It uses only system calls, because other threads may have
+ * held locks when it was cloned. It keeps no descriptor but the pipe: a
+ * launcher that waits for the end of our output would otherwise wait for the
+ * guard, too. */
+static void watch(int end, const volatile pid_t *group)
+{
+    char byte;
+    dup2(end, 0);
+    close_range(1, UINT_MAX, 0);
+    setsid();
+    prctl(PR_SET_NAME, "bats-guard");
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        ;
+    if (*group > 0)
+        kill(-*group, SIGKILL);
+    _exit(0);
+}
+
+static bool start_guard(struct bats_family *family)
+{
+    int ends[2];
+    sigset_t all, before;
+    void *page = mmap(NULL, sizeof *family->group, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return false;
+    family->group = page;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return false;
+    family->alive = ends[1];
+    /* Not fork(): a plain wait ignores a child without an exit signal, so that
+     * checking for "no children" stays cheap, and MPI's fork handlers must not
+     * run here. The guard keeps all signals blocked. */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    family->guard = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
+    if (family->guard == 0)
+        watch(ends[0], family->group);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    int code = errno;
+    close(ends[0]);
+    errno = code;
+    return family->guard > 0;
+}
+
+void bats_family_guard(struct bats_family *family, pid_t group)
+{
+    *(volatile pid_t *)family->group = group;
+}
+
+/* ---- children ---- */
 
 int bats_family_spare(struct bats_family *family, pid_t pid,
                       struct bats_error *err)
@@ -61,7 +141,7 @@ int bats_family_spare(struct bats_family *family, pid_t pid,
     return 0;
 }
 
-bool bats_family_is_stranger(const struct bats_family *family, pid_t pid)
+static bool is_stranger(const struct bats_family *family, pid_t pid)
 {
     for (size_t i = 0; i < family->n; i++)
         if (family->strangers[i] == pid)
@@ -73,52 +153,56 @@ bool bats_family_is_stranger(const struct bats_family *family, pid_t pid)
 static bool childless(void)
 {
     siginfo_t info;
-
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 &&
            errno == ECHILD;
 }
 
 int bats_family_init(struct bats_family *family, struct bats_error *err)
 {
-    DIR *proc;
-    pid_t pid;
-
-    *family = (struct bats_family){0};
+    struct list list = {0};
+    *family = (struct bats_family){.alive = -1};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (childless())
-        return 0;
-    proc = opendir("/proc");
-    if (!proc)
-        return bats_error_set(err, BATS_ESYS, "cannot read /proc: %s",
+    if (!start_guard(family))
+        return bats_error_set(err, BATS_ESYS,
+                              "cannot start the guard process: %s",
                               strerror(errno));
-    int rc = 0;
-    while (rc == 0 && (pid = next_child(proc)))
-        rc = bats_family_spare(family, pid, err);
-    closedir(proc);
-    if (rc < 0)
-        bats_family_release(family);
+    int rc = bats_family_spare(family, family->guard, err);
+    if (rc == 0 && !childless() && !list_processes(&list))
+        rc = bats_error_set(err, BATS_ESYS, "cannot read /proc: %s",
+                            strerror(errno));
+    for (size_t i = 0; rc == 0 && i < list.n; i++)
+        if (list.of[i].parent == getpid())
+            rc = bats_family_spare(family, list.of[i].pid, err);
+    free(list.of);
     return rc;
 }
 
 void bats_family_release(struct bats_family *family)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 0);
+    if (family->alive >= 0)
+        close(family->alive);
+    if (family->guard > 0)
+        while (waitpid(family->guard, NULL, __WALL) < 0 && errno == EINTR)
+            ;
+    if (family->group != NULL)
+        munmap(family->group, sizeof *family->group);
     free(family->strangers);
-    *family = (struct bats_family){0};
+    *family = (struct bats_family){.alive = -1};
 }
 
 pid_t bats_family_sweep(struct bats_family *family, bool force)
 {
-    DIR *proc;
-    pid_t pid, alive = 0;
+    struct list list = {0};
+    pid_t alive = 0;
     bool reaped = true;
-
     /* The children of a process that ends become ours: look again after a
      * death. */
-    while (reaped && !alive && !childless() && (proc = opendir("/proc"))) {
+    while (reaped && alive == 0 && !childless() && list_processes(&list)) {
         reaped = false;
-        while ((pid = next_child(proc))) {
-            if (bats_family_is_stranger(family, pid))
+        for (size_t i = 0; i < list.n; i++) {
+            pid_t pid = list.of[i].pid;
+            if (list.of[i].parent != getpid() || is_stranger(family, pid))
                 continue;
             if (force && kill(pid, SIGKILL) < 0 && errno == EPERM)
                 bats_family_spare(family, pid, NULL);
@@ -127,7 +211,68 @@ pid_t bats_family_sweep(struct bats_family *family, bool force)
             else
                 reaped = true;
         }
-        closedir(proc);
     }
+    free(list.of);
     return alive;
+}
+
+/* ---- memory ---- */
+
+/* The ancestor (or the process itself) whose parent is `self`; 0: none. */
+static pid_t child_above(const struct list *list, const struct process *at,
+                         pid_t self)
+{
+    while (at != NULL && at->parent != self) {
+        const struct process above = {at->parent, 0};
+        at = bsearch(&above, list->of, list->n, sizeof above, by_pid);
+    }
+    return at != NULL ? at->pid : 0;
+}
+
+/* The number in the first line of this format; -1: none. Closes the file. */
+static int64_t find_number(FILE *in, const char *format)
+{
+    char line[128];
+    int64_t n = -1;
+    while (in != NULL && n < 0 && fgets(line, sizeof line, in) != NULL)
+        sscanf(line, format, &n);
+    if (in != NULL)
+        fclose(in);
+    return n;
+}
+
+static int64_t rss_kib(pid_t pid)
+{
+    int64_t pages = find_number(open_of(pid, "statm"), "%*d %" SCNd64);
+    return pages > 0 ? pages * (sysconf(_SC_PAGESIZE) / 1024) : 0;
+}
+
+/* The proportional set of the process; its resident set if the kernel does not
+ * tell. */
+static int64_t pss_kib(pid_t pid)
+{
+    int64_t kib = find_number(open_of(pid, "smaps_rollup"), "Pss: %" SCNd64);
+    return kib >= 0 ? kib : rss_kib(pid);
+}
+
+int64_t bats_family_memory(const struct bats_family *family, int64_t limit_kib)
+{
+    struct list list = {0};
+    int64_t sum[2] = {0, 0};
+    list_processes(&list);
+    for (int k = 0; k < 2 && (k == 0 || sum[0] > limit_kib); k++)
+        for (size_t i = 0; i < list.n; i++) {
+            pid_t child = child_above(&list, &list.of[i], getpid());
+            if (child > 0 && !is_stranger(family, child))
+                sum[k] +=
+                    k == 0 ? rss_kib(list.of[i].pid) : pss_kib(list.of[i].pid);
+        }
+    free(list.of);
+    return sum[0] > limit_kib ? sum[1] : sum[0];
+}
+
+int64_t bats_family_oom_kills(const char *path)
+{
+    int64_t n = find_number(fopen(path, "re"), "oom_kill %" SCNd64);
+    return n > 0 ? n : 0;
 }

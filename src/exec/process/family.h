@@ -1,34 +1,46 @@
 /*
- * family: the processes that a task leaves behind.
+ * family: the processes of tasks.
  *
- * Layer: exec. Used by runner. Model: this process is a "child subreaper"
- * (prctl(2)): descendants that outlive their parents become its children, even
- * a daemon in its own session. So when the main process of a task is gone,
- * every child that did not exist before the first task belongs to that task.
- * Of other processes that this process starts between init and release, it has
- * to tell before the next sweep. It can have only one family.
+ * Layer: exec, private to the runner. Model: this process is a "child
+ * subreaper" (prctl(2)): descendants that outlive their parents become its
+ * children, even a daemon in its own session. So when the main process of a
+ * task is gone, every child that did not exist before the first task belongs to
+ * that task. Of other processes that this process starts between init and
+ * release, it has to tell before the next sweep. It can have only one family.
  *
  * Children that existed before (MPI may have some) are never touched.
  * Processes under another user id cannot be killed and are left alone.
+ *
+ * If this process is killed outright, a guard kills the running task: a small
+ * process that sleeps on a pipe whose other end only this process holds. When
+ * that is closed, the guard sends KILL to the process group named in a shared
+ * page, and exits. It costs nothing while tasks start and end.
  */
 #ifndef BATS_FAMILY_H
 #define BATS_FAMILY_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "bats/error.h"
 
 struct bats_family {
     pid_t *strangers; /* children that do not belong to tasks */
-    size_t n;
-    size_t capacity;
+    size_t n, capacity;
+    pid_t guard;
+    int alive;    /* this process's end of the guard's pipe; -1: no family */
+    pid_t *group; /* the page shared with the guard; 0: no task */
 };
 
-/* BATS_ENOMEM, BATS_ESYS (no /proc). */
+/* Descriptors 0 to 2 must be open. BATS_ENOMEM, BATS_ESYS. Release it also
+ * after a failure. */
 int bats_family_init(struct bats_family *family, struct bats_error *err);
 void bats_family_release(struct bats_family *family);
+
+/* Names the process group of the running task; 0: none. */
+void bats_family_guard(struct bats_family *family, pid_t group);
 
 /* The child belongs to no task and is never touched. BATS_ENOMEM. */
 int bats_family_spare(struct bats_family *family, pid_t pid,
@@ -40,7 +52,17 @@ int bats_family_spare(struct bats_family *family, pid_t pid,
  */
 pid_t bats_family_sweep(struct bats_family *family, bool force);
 
-/* True if the child existed before the family, or is spared. */
-bool bats_family_is_stranger(const struct bats_family *family, pid_t pid);
+/*
+ * The memory that the descendants hold, KiB: exact above the limit, otherwise
+ * never too small; 0: /proc cannot be read. Memory that several of them share
+ * counts once (Pss). Pss is slow to read, so it is read only if the resident
+ * sets (Rss) exceed the limit.
+ */
+int64_t bats_family_memory(const struct bats_family *family,
+                           int64_t limit_kib);
+
+/* The number of processes that the kernel of this node has killed since boot
+ * because memory ran out, from `path` (/proc/vmstat). 0: unknown. */
+int64_t bats_family_oom_kills(const char *path);
 
 #endif

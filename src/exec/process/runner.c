@@ -14,8 +14,6 @@
 #include "exec/output/outlet.h"
 #include "exec/process/environment.h"
 #include "exec/process/family.h"
-#include "exec/process/guard.h"
-#include "exec/process/memory.h"
 #include "exec/process/pace.h"
 #include "exec/process/spawner.h"
 #include "util/now.h"
@@ -41,9 +39,8 @@ struct bats_runner {
     struct bats_runner_options options;
     struct bats_environment environment;
     struct bats_spawner spawner;
-    struct bats_guard guard;
     struct bats_family family;
-    struct bats_outlet outlet;
+    struct bats_outlet *outlet;
 
     enum phase phase;
     const char *outputs; /* files of the task, not checked yet */
@@ -92,19 +89,16 @@ int bats_runner_create(const struct bats_runner_options *options,
     if (!r)
         return bats_no_memory(err);
     r->options = *options;
-    r->pidfd = r->guard.alive = r->spawner.null = -1;
-    r->outlet = bats_outlet_none();
+    r->pidfd = r->family.alive = r->spawner.null = -1;
     if (r->options.vmstat == NULL)
         r->options.vmstat = "/proc/vmstat";
-    r->oom_kills = bats_memory_oom_kills(r->options.vmstat);
+    r->oom_kills = bats_family_oom_kills(r->options.vmstat);
     bats_wake_mask(&r->woken);
     notice_children();
     if ((rc = bats_environment_init(&r->environment, environ, err)) ||
         (rc = bats_spawner_init(&r->spawner, options->workdir, err)) ||
-        (rc = bats_guard_init(&r->guard, err)) ||
         (rc = bats_family_init(&r->family, err)) ||
-        (rc = bats_family_spare(&r->family, r->guard.pid, err)) ||
-        (rc = bats_outlet_init(&r->outlet, &r->options, err))) {
+        (rc = bats_outlet_create(&r->options, &r->outlet, err))) {
         bats_runner_destroy(r);
         return rc;
     }
@@ -134,9 +128,8 @@ void bats_runner_destroy(struct bats_runner *r)
             reap(left, NULL, NULL);
     if (r->pidfd >= 0)
         close(r->pidfd);
-    bats_outlet_release(&r->outlet);
+    bats_outlet_destroy(r->outlet);
     bats_family_release(&r->family);
-    bats_guard_release(&r->guard);
     bats_environment_release(&r->environment);
     bats_spawner_release(&r->spawner);
     free(r);
@@ -174,25 +167,25 @@ static int start_process(struct bats_runner *r,
 
     if (!environment)
         return bats_no_memory(err);
-    int rc = bats_outlet_open(&r->outlet, task, fds, err);
+    int rc = bats_outlet_open(r->outlet, task, fds, err);
     if (rc)
         return rc;
     rc = bats_spawner_run(&r->spawner, task->command, environment, fds,
                           &r->pid);
     if (rc == EAGAIN || rc == ENOMEM) {
-        bats_outlet_close(&r->outlet);
+        bats_outlet_close(r->outlet);
         return bats_error_set(err, BATS_ESYS, "cannot start a process: %s",
                               strerror(rc));
     }
     if (rc) {
         refuse(r, rc, fds[1]);
     } else {
-        bats_guard_set(&r->guard, r->pid);
+        bats_family_guard(&r->family, r->pid);
         r->phase = PHASE_RUNNING;
         bats_pace_begin(&r->pace, r->options.speed, r->start);
         r->pidfd = pidfd_open(r->pid, 0);
     }
-    bats_outlet_started(&r->outlet);
+    bats_outlet_started(r->outlet);
     return 0;
 }
 
@@ -214,7 +207,7 @@ int bats_runner_start(struct bats_runner *r,
     r->held_kib = 0;
     if (task->command)
         return start_process(r, task, err);
-    int rc = bats_outlet_open(&r->outlet, task, NULL, err);
+    int rc = bats_outlet_open(r->outlet, task, NULL, err);
     if (rc)
         return rc;
     r->until = r->start + (task->sleep_us > 0 ? task->sleep_us : 0);
@@ -225,7 +218,7 @@ int bats_runner_start(struct bats_runner *r,
 int bats_runner_settle(struct bats_runner *r, uint32_t task, uint32_t attempt,
                        bool is_result, struct bats_error *err)
 {
-    return bats_outlet_settle(&r->outlet, task, attempt, is_result, err);
+    return bats_outlet_settle(r->outlet, task, attempt, is_result, err);
 }
 
 /* ---- cancel ---- */
@@ -320,13 +313,13 @@ static bool was_killed(const struct bats_runner *r)
 static bool kernel_killed(struct bats_runner *r)
 {
     int64_t known = r->oom_kills;
-    r->oom_kills = bats_memory_oom_kills(r->options.vmstat);
+    r->oom_kills = bats_family_oom_kills(r->options.vmstat);
     return r->oom_kills > known;
 }
 
 static void look_at_memory(struct bats_runner *r, int64_t now)
 {
-    int64_t kib = bats_memory_of_task(&r->family, r->memory_kib);
+    int64_t kib = bats_family_memory(&r->family, r->memory_kib);
     if (kib > r->held_kib)
         r->held_kib = kib;
     r->memory_at = now + MEMORY_US;
@@ -387,7 +380,7 @@ static void clear(struct bats_runner *r, int64_t now)
         r->pidfd = pidfd_open(left, 0);
         return;
     }
-    bats_guard_set(&r->guard, 0);
+    bats_family_guard(&r->family, 0);
     r->phase = PHASE_ENDED;
 }
 
@@ -412,11 +405,11 @@ static int check_outputs(struct bats_runner *r, struct bats_error *err)
 {
     int rc = 1;
     if (r->n_outputs == 0 || r->result.cancelled ||
-        (rc = bats_outlet_drain(&r->outlet, err)) <= 0)
+        (rc = bats_outlet_drain(r->outlet, err)) <= 0)
         return rc;
     r->result.usage.exit_status =
         bats_runner_made(r->outputs, r->n_outputs, r->result.usage.exit_status,
-                         bats_outlet_stderr(&r->outlet));
+                         bats_outlet_stderr(r->outlet));
     r->n_outputs = 0;
     return 1;
 }
@@ -452,7 +445,7 @@ static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
     if (r->phase != PHASE_ENDED || now < r->until)
         return 0;
     if ((rc = check_outputs(r, err)) <= 0 ||
-        (rc = bats_outlet_finish(&r->outlet, &r->result, err)) <= 0)
+        (rc = bats_outlet_finish(r->outlet, &r->result, err)) <= 0)
         return rc;
     r->result.usage.wall_us = r->until - r->start;
     r->phase = PHASE_FREE;
@@ -488,13 +481,13 @@ static int wait_for_events(struct bats_runner *r, int64_t timeout_us,
     struct timespec timeout = {.tv_sec = (time_t)(timeout_us / 1000000),
                                .tv_nsec = (long)(timeout_us % 1000000) * 1000};
 
-    bats_outlet_watch(&r->outlet, fds + 1);
+    bats_outlet_watch(r->outlet, fds + 1);
     if (ppoll(fds, 3, &timeout, &r->woken) < 0)
         return errno == EINTR ? 1
                               : bats_error_set(err, BATS_ESYS,
                                                "cannot wait for a task: %s",
                                                strerror(errno));
-    int rc = bats_outlet_take(&r->outlet, fds + 1, err);
+    int rc = bats_outlet_take(r->outlet, fds + 1, err);
     if (r->phase == PHASE_RUNNING &&
         (r->pidfd >= 0 ? fds[0].revents != 0 : has_ended(r)))
         main_process_ended(r);
@@ -508,7 +501,7 @@ int bats_runner_poll(struct bats_runner *r, int64_t timeout_us,
     int64_t deadline = timeout_us < NEVER - now ? now + timeout_us : NEVER;
     bool looked = false;
 
-    bats_outlet_retry(&r->outlet);
+    bats_outlet_retry(r->outlet);
     for (;;) {
         int rc = advance(r, now, err);
         if (rc > 0)

@@ -3,8 +3,8 @@
  *
  * Layer: exec. Used by the MPI worker (and by the master when it works). One
  * runner runs one task at a time, in its own process group. All processes that
- * the task started die with it, daemons included (family.h), and the group
- * dies even when this process is killed (guard.h). No MPI.
+ * the task started die with it, daemons included, and the group dies even when
+ * this process is killed (family.h). No MPI.
  *
  * A process has one runner at a time, and starts no other children while it
  * has one. The runner uses no signal handlers. Linux 5.9 or later; if a
