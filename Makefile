@@ -118,11 +118,11 @@ REPORT_SRC = $(addprefix src/report/, \
 	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \
 	choosing.c cli.c closing.c complete.c deadline.c \
-	dry_run.c emulation.c estimation.c expect.c frame.c frontier.c help.c history.c jobs.c longest.c look.c main.c needs.c open.c options.c \
+	dry_run.c emulation.c estimation.c expect.c frame.c help.c history.c jobs.c longest.c look.c main.c open.c options.c \
 	options_table.c \
-	options_value.c past.c past_bag.c past_record.c place.c pools_record.c pools_source.c profiling.c refused.c \
-	request.c simulation.c sizing.c \
-	simulation_page.c verbs.c watch.c welcome.c) \
+	options_value.c past.c past_bag.c past_record.c pools_record.c profiling.c refused.c \
+	request.c sizing.c \
+	verbs.c watch.c welcome.c) \
 	$(addprefix src/cli/alloc/, \
 	alloc.c dry_run.c earlier.c joining.c output.c settings.c) \
 	$(addprefix src/cli/cmd/, \

@@ -1,8 +1,17 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+struct bats_error bats_why;
+
+static struct {
+    int (*end)(void *context, int code);
+    void *context;
+} death;
 
 int bats_exit_of(int code)
 {
@@ -37,4 +46,37 @@ int bats_flush(struct bats_error *err)
                ? 0
                : bats_error_set(err, BATS_ESYS, "standard output: %s",
                                 strerror(errno));
+}
+
+void bats_at_death(int (*end)(void *context, int code), void *context)
+{
+    death.end = end;
+    death.context = context;
+}
+
+int bats_must(int rc)
+{
+    if (rc < 0)
+        bats_die(rc, "%s", bats_why.text);
+    return rc;
+}
+
+void *bats_have(void *memory)
+{
+    if (memory == NULL)
+        bats_must(bats_no_memory(&bats_why));
+    return memory;
+}
+
+void bats_die(int code, const char *format, ...)
+{
+    char sentence[sizeof bats_why.text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    fflush(stdout);
+    bats_say(sentence);
+    code = bats_exit_of(code);
+    exit(death.end != NULL ? death.end(death.context, code) : code);
 }

@@ -30,4 +30,22 @@ int bats_complain(const struct bats_error *err);
 /* BATS_ESYS: standard output could not be written. */
 int bats_flush(struct bats_error *err);
 
+/*
+ * A verb ends at its first error. bats_must ends the program with the sentence
+ * in bats_why and its exit code if `rc`, of a function that was given
+ * &bats_why, is negative; else it returns `rc`. bats_have ends it if there is
+ * no memory; else it returns the memory. bats_die ends it with the formatted
+ * sentence, which may quote untrusted text, and the exit code of the error
+ * `code`.
+ */
+extern struct bats_error bats_why;
+int bats_must(int rc);
+void *bats_have(void *memory);
+void bats_die(int code, const char *format, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
+
+/* Calls `end` before one of these ends the program; it gets the exit code, and
+ * returns the one to use. NULL: nothing is called. */
+void bats_at_death(int (*end)(void *context, int code), void *context);
+
 #endif

@@ -1,13 +1,11 @@
-/* frame: carries out verbs. See frame.h. */
-#include "cli/frame.h"
-
+/* frame: carries out verbs. See verbs.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/look.h"
-#include "record/read/view.h"
+#include "cli/verbs.h"
 
 static const struct way {
     bats_verb_start *start;
@@ -35,23 +33,30 @@ static const struct way {
     [BATS_VERB_RECORD] = {.check = cmd_record_check, .act = cmd_record},
 };
 
-/* Answers from the record that the first argument names. */
-static int look(bats_verb_show *show, const struct bats_settings *set,
-                struct bats_error *err)
+static int close_look(void *context, int code)
 {
-    struct bats_view *view;
-    char path[4096];
-    int rc = bats_view_open(bats_look_find(set->words[0], path, sizeof path),
-                            &view, err);
-    if (rc == 0) {
-        rc = show(view, set, err);
-        bats_view_close(view);
-    } else if (rc == BATS_EINPUT && strcmp(path, set->words[0]) == 0) {
-        bats_say(err->text);
-        bats_tell("there is no %s" BATS_LOOK_SUFFIX " either", path);
-        return bats_exit_of(rc);
+    struct bats_look *look = context;
+    bats_view_close(look->view);
+    json_decref(look->options);
+    return code;
+}
+
+/* Answers from the record that the first argument names. */
+static int answer(bats_verb_show *show, const struct bats_settings *set)
+{
+    struct bats_look look = {.set = set};
+    const char *word = set->words[0];
+    int rc = bats_view_open(bats_look_find(word, look.path, sizeof look.path),
+                            &look.view, &bats_why);
+    if (rc == BATS_EINPUT && strcmp(look.path, word) == 0) {
+        bats_say(bats_why.text);
+        bats_die(rc, "there is no %s" BATS_LOOK_SUFFIX " either", word);
     }
-    return rc;
+    bats_must(rc);
+    bats_at_death(close_look, &look);
+    int code = show(&look);
+    bats_at_death(NULL, NULL);
+    return close_look(&look, code);
 }
 
 int bats_verb_carry_out(enum bats_verb verb, int argc, char **argv)
@@ -70,8 +75,7 @@ int bats_verb_carry_out(enum bats_verb verb, int argc, char **argv)
         rc = v->check(&set, &err);
     if (rc < 0)
         return bats_options_complain(verb, &err);
-    rc = v->show != NULL ? look(v->show, &set, &err) : v->act(&set, &err);
-    if (rc == 0)
-        rc = bats_flush(&err);
-    return rc < 0 ? bats_complain(&err) : rc;
+    int code = v->show != NULL ? answer(v->show, &set) : v->act(&set);
+    bats_must(bats_flush(&bats_why));
+    return code;
 }

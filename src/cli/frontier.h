@@ -1,7 +1,16 @@
 /*
- * frontier: plays all strategies for two pools, and finds the best ones.
+ * frontier: plays all strategies of policy expert for two pools, and finds the
+ * best ones (cmd/frontier.c); the properties of two pools, from the record of
+ * a run (pools_record.c).
  *
- * Layer: cli. Used by the verbs frontier and report.
+ * Layer: cli. Used by the verbs frontier and report. Source for records:
+ * ExPERT (bats/strategy.h), sections 4.2 and 4.3. An execution that was lost,
+ * timed out or was stopped after 4 T_ur counts as one that does not answer;
+ * one that was stopped earlier does not count. The effective size of the
+ * unreliable pool is the mean number of its slots that were busy while some
+ * tasks had never been sent: the rate at which tasks were sent times how long
+ * each was under way. Machines that were never asked for are assumed to be no
+ * worse than the others.
  */
 #ifndef BATS_CLI_FRONTIER_H
 #define BATS_CLI_FRONTIER_H
@@ -13,10 +22,22 @@
 /* Plays the grid and the static strategies n_plays times each, on set->jobs
  * threads, and marks the best ones for the budget, deadline, utility and
  * strategy of `set`. pools->model and `name` must live as long as *found;
- * found->list is for free(), also after an error. BATS_EINPUT, BATS_ENOMEM. */
-int bats_frontier_find(const struct bats_settings *set,
-                       const struct bats_pools *pools, const char *name,
-                       uint32_t n_plays, struct bats_strategies *found,
-                       struct bats_error *err);
+ * found->list is for free(). An error ends the program. */
+void bats_frontier_find(const struct bats_settings *set,
+                        const struct bats_pools *pools, const char *name,
+                        uint32_t n_plays, struct bats_strategies *found);
+
+/* `is_online`: only what was known when fewer tasks than unreliable slots were
+ * left. Release with bats_pools_release, also after an error. BATS_EINPUT if
+ * the run had no unreliable cluster or no answer from it; BATS_ENOMEM, and
+ * errors of records. */
+int bats_pools_of_record(const char *path, bool is_online,
+                         struct bats_pools *pools, struct bats_error *err);
+
+/* Adds the pools to the profile of the same run (input/profile.h), if it had
+ * an unreliable cluster that has answered. Errors of reading and writing
+ * both. */
+int bats_pools_keep(const char *record, const char *profile,
+                    struct bats_error *err);
 
 #endif

@@ -90,6 +90,13 @@ static int work(int rank, const struct bats_settings *set)
     return bats_exit_of(rc);
 }
 
+static int end_mpi(void *unused, int code)
+{
+    (void)unused;
+    bats_mpi_end(code);
+    return code;
+}
+
 int bats_jobs_run(enum bats_verb verb, struct bats_settings *set, int argc,
                   char **argv, struct bats_error *usage,
                   int (*master)(enum bats_verb verb,
@@ -105,8 +112,8 @@ int bats_jobs_run(enum bats_verb verb, struct bats_settings *set, int argc,
         bats_run_dismiss(NULL, bats_say);
         code = bats_options_complain(verb, usage);
     } else {
+        bats_at_death(end_mpi, NULL);
         code = master(verb, set);
     }
-    bats_mpi_end(code);
-    return code;
+    return end_mpi(NULL, code);
 }

@@ -2,13 +2,19 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "report/recorded.h"
 #include "report/words.h"
 #include "util/json.h"
+
+#define KEY "output_dir"
+#define TEXTS 3 /* most kinds of free room that are listed */
 
 size_t bats_look_bag(const char *record)
 {
@@ -25,46 +31,10 @@ const char *bats_look_find(const char *word, char *path, size_t size)
     return path;
 }
 
-int bats_look_json(json_t *line, size_t flags, struct bats_error *err)
+void bats_look_status(struct bats_look *l)
 {
-    int bad =
-        line == NULL
-            ? -1
-            : json_dumpf(line, stdout,
-                         flags | BATS_JSON_SAFE | JSON_REAL_PRECISION(15));
-
-    if (line == NULL)
-        return bats_no_memory(err);
-    putchar('\n');
-    json_decref(line);
-    return bad == 0 ? bats_flush(err)
-                    : bats_error_set(err, BATS_ESYS, "standard output: %s",
-                                     strerror(errno));
-}
-
-int bats_look_write(const char *path,
-                    int (*write)(void *context, FILE *out,
-                                 struct bats_error *err),
-                    void *context, struct bats_error *err)
-{
-    char next[4096];
-
-    if (strcmp(path, "-") == 0)
-        return write(context, stdout, err);
-    if (snprintf(next, sizeof next, "%s.new", path) >= (int)sizeof next)
-        return bats_refuse(err, "%s: the name is too long", path);
-    FILE *out = fopen(next, "we");
-    if (out == NULL)
-        return bats_refuse(err, "%s: %s", path, strerror(errno));
-    int rc = write(context, out, err);
-    bool bad = ferror(out) != 0;
-    if ((fclose(out) != 0 || bad) && rc == 0)
-        rc = bats_error_set(err, BATS_ESYS, "%s: %s", path, strerror(errno));
-    if (rc == 0 && rename(next, path) != 0)
-        rc = bats_error_set(err, BATS_ESYS, "%s: %s", path, strerror(errno));
-    if (rc < 0)
-        unlink(next);
-    return rc;
+    bats_must(
+        bats_recorded_status(l->view, &l->status, &l->options, &bats_why));
 }
 
 int64_t bats_look_left(const struct bats_view_status *status)
@@ -72,38 +42,332 @@ int64_t bats_look_left(const struct bats_view_status *status)
     return status->running + status->pending;
 }
 
-const char *bats_look_state(char *text, size_t size,
-                            const struct bats_view_status *status)
+struct bats_phrase bats_look_state(const struct bats_view_status *status)
 {
+    struct bats_phrase state;
     const char *word = status->finish;
-
     if (!status->is_over && status->is_live)
         word = status->ending ? "draining" : "running";
     else if (!status->is_over)
         word = "interrupted: the run ended without closing its record";
     if (strcmp(word, "all done") == 0 && status->failed > 0)
-        snprintf(text, size, "done, %" PRId64 " failed", status->failed);
+        snprintf(state.s, sizeof state.s, "done, %" PRId64 " failed",
+                 status->failed);
     else
-        snprintf(text, size, "%s", word);
-    return text;
+        snprintf(state.s, sizeof state.s, "%s", word);
+    return state;
 }
 
-int bats_look_causes(struct bats_view *view, struct bats_causes *causes,
-                     struct bats_error *err)
+struct bats_causes bats_look_causes(struct bats_view *view)
 {
+    struct bats_causes causes = {0};
     struct bats_view_task t;
     const char *text;
     size_t n;
-    int rc =
-        bats_view_tasks(view, "failed", 0, NULL, BATS_VIEW_BY_NUMBER, 0, err);
-
-    while (rc == 0 && (rc = bats_view_next_task(view, &t, err)) > 0) {
-        rc = bats_view_stderr(view, t.id, &text, &n, err);
-        if (rc >= 0)
-            bats_causes_add(causes, t.number, t.exit_status, t.signal, t.host,
-                            text, n);
-        rc = rc < 0 ? rc : 0;
+    bats_must(bats_view_tasks(view, "failed", 0, NULL, BATS_VIEW_BY_NUMBER, 0,
+                              &bats_why));
+    while (bats_must(bats_view_next_task(view, &t, &bats_why)) > 0) {
+        bats_must(bats_view_stderr(view, t.id, &text, &n, &bats_why));
+        bats_causes_add(&causes, t.number, t.exit_status, t.signal, t.host,
+                        text, n);
     }
-    bats_causes_sort(causes);
-    return rc;
+    bats_causes_sort(&causes);
+    return causes;
+}
+
+/* ---- writing ---- */
+
+void bats_look_json(json_t *line, size_t flags)
+{
+    bats_have(line);
+    if (json_dumpf(line, stdout,
+                   flags | BATS_JSON_SAFE | JSON_REAL_PRECISION(15)) < 0)
+        bats_die(BATS_ESYS, "standard output: %s", strerror(errno));
+    putchar('\n');
+    json_decref(line);
+}
+
+void bats_look_write(const char *path,
+                     int (*write)(void *context, FILE *out,
+                                  struct bats_error *err),
+                     void *context)
+{
+    char next[4096];
+    if (strcmp(path, "-") == 0) {
+        bats_must(write(context, stdout, &bats_why));
+        return;
+    }
+    if (snprintf(next, sizeof next, "%s.new", path) >= (int)sizeof next)
+        bats_die(BATS_EINPUT, "%s: the name is too long", path);
+    FILE *out = fopen(next, "we");
+    if (out == NULL)
+        bats_die(BATS_EINPUT, "%s: %s", path, strerror(errno));
+    int rc = write(context, out, &bats_why);
+    bool bad = ferror(out) != 0;
+    bad |= fclose(out) != 0;
+    if (rc == 0 && (bad || rename(next, path) != 0))
+        rc = bats_error_set(&bats_why, BATS_ESYS, "%s: %s", path,
+                            strerror(errno));
+    if (rc < 0)
+        unlink(next);
+    bats_must(rc);
+}
+
+/* ---- the directory with the output ---- */
+
+char *bats_place_default(const char *bag)
+{
+    char *dir;
+    if (asprintf(&dir, "%s.out", strcmp(bag, "-") == 0 ? "stdin" : bag) < 0)
+        return NULL;
+    return dir;
+}
+
+static int resolve(const char *name, char path[PATH_MAX],
+                   struct bats_error *err)
+{
+    if (realpath(name, path) != NULL)
+        return 0;
+    return bats_error_set(err, BATS_ESYS, "%s: %s", name, strerror(errno));
+}
+
+/* The index of the file name in a resolved path. */
+static size_t name_at(const char *path)
+{
+    return (size_t)(strrchr(path, '/') - path) + 1;
+}
+
+int bats_place_note(json_t *settings, const char *dir, const char *record,
+                    struct bats_error *err)
+{
+    char place[PATH_MAX], beside[PATH_MAX];
+    int rc = resolve(dir, place, err);
+
+    if (rc == 0)
+        rc = resolve(record, beside, err);
+    if (rc < 0)
+        return rc;
+    size_t n = name_at(beside);
+    const char *noted = strncmp(place, beside, n) == 0 ? place + n : place;
+    return json_object_set_new(settings, KEY,
+                               json_stringn_nocheck(noted, strlen(noted))) == 0
+               ? 0
+               : bats_no_memory(err);
+}
+
+/* The directory noted in the record at `path`; NULL: none, or the record is
+ * damaged or missing. */
+static char *ask(const char *path)
+{
+    struct bats_view *view;
+    char real[PATH_MAX], *text = NULL, *dir = NULL;
+    int rc = bats_view_open(path, &view, &bats_why);
+    if (rc == 0)
+        rc = bats_view_options(view, &text, &bats_why);
+    bats_view_close(view);
+    if (rc == 0)
+        rc = resolve(path, real, &bats_why);
+    if (rc == BATS_EINPUT)
+        return NULL;
+    bats_must(rc);
+    json_t *all = json_loads(text, 0, NULL);
+    const char *noted =
+        json_string_value(json_object_get(json_object_get(all, "run"), KEY));
+    if (noted != NULL &&
+        asprintf(&dir, "%.*s%s", noted[0] == '/' ? 0 : (int)name_at(real),
+                 real, noted) < 0)
+        bats_have(NULL);
+    json_decref(all);
+    free(text);
+    return dir;
+}
+
+char *bats_place_find(const char *run)
+{
+    char record[PATH_MAX], *dir = NULL;
+    struct stat st;
+    if (stat(run, &st) == 0 && S_ISDIR(st.st_mode))
+        return bats_have(strdup(run));
+    bats_look_find(run, record, sizeof record);
+    if (bats_look_bag(record) < strlen(record))
+        dir = ask(record);
+    return dir != NULL ? dir : bats_have(bats_place_default(run));
+}
+
+/* ---- needs ---- */
+
+int64_t *bats_known_expand(const json_t *list, int64_t n_tasks)
+{
+    if (!json_is_array(list) || n_tasks <= 0)
+        return NULL;
+    int64_t *values = bats_have(calloc((size_t)n_tasks, sizeof *values));
+    int64_t task = 0;
+    for (size_t i = 0; i + 1 < json_array_size(list); i += 2) {
+        int64_t n = json_integer_value(json_array_get(list, i + 1));
+        for (; n > 0 && task < n_tasks; n--)
+            values[task++] = json_integer_value(json_array_get(list, i));
+    }
+    return values;
+}
+
+struct bats_known_needs bats_known_needs(const struct bats_look *look)
+{
+    const json_t *engine = json_object_get(look->options, "engine");
+    int64_t n = look->status.tasks;
+    return (struct bats_known_needs){
+        .list = json_object_get(engine, "needs"),
+        .stocks = json_object_get(engine, "stocks"),
+        .names = json_object_get(look->options, "categories"),
+        .category =
+            bats_known_expand(json_object_get(engine, "categories"), n),
+        .n_tasks = n};
+}
+
+size_t bats_known_category(const struct bats_known_needs *k, int64_t number)
+{
+    return k->category != NULL && number >= 1 && number <= k->n_tasks
+               ? (size_t)k->category[number - 1]
+               : 0;
+}
+
+static int64_t number_at(const json_t *list, size_t i)
+{
+    return json_integer_value(json_array_get(list, i));
+}
+
+bool bats_known_need(const struct bats_known_needs *k, int64_t number,
+                     struct bats_need *need)
+{
+    const json_t *row =
+        json_array_get(k->list, bats_known_category(k, number));
+    *need = (struct bats_need){.cores = (uint32_t)number_at(row, 0),
+                               .gpus = (uint32_t)number_at(row, 1),
+                               .memory_kib = number_at(row, 2)};
+    return row != NULL;
+}
+
+/* ---- what is free ---- */
+
+struct room {
+    struct bats_stock free;
+    uint32_t n; /* machines that have so much free */
+    const char *name;
+};
+
+static void count(struct room *rooms, size_t *n, const struct room *room)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (rooms[i].free.cores == room->free.cores &&
+            rooms[i].free.gpus == room->free.gpus &&
+            rooms[i].free.memory_kib == room->free.memory_kib) {
+            rooms[i].n++;
+            return;
+        }
+    rooms[(*n)++] = *room;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct room *x = a, *y = b;
+    return (x->n < y->n) - (x->n > y->n);
+}
+
+/* Leaves what the task needs of the machine's resources, and only that. */
+static struct bats_stock of_interest(const struct bats_stock *free,
+                                     const struct bats_need *need)
+{
+    return (struct bats_stock){.cores = free->cores,
+                               .gpus = need->gpus > 0 ? free->gpus : 0,
+                               .memory_kib =
+                                   need->memory_kib > 0 && free->memory_kib > 0
+                                       ? free->memory_kib
+                                       : 0};
+}
+
+/* The resources of all nodes of a machine. */
+static struct bats_stock whole(const struct bats_stock *node)
+{
+    uint32_t n = node->nodes > 1 ? node->nodes : 1;
+    return (struct bats_stock){.cores = node->cores * n,
+                               .gpus = node->gpus * n,
+                               .memory_kib = node->memory_kib * n};
+}
+
+/* Sums up what is free on the machines that could hold the task. The loads are
+ * ordered by machine. */
+static size_t list_rooms(const struct bats_known_needs *k,
+                         const struct bats_view_load *loads, size_t n,
+                         const struct bats_need *need, struct room *rooms)
+{
+    size_t n_rooms = 0;
+    for (size_t i = 0; i < n;) {
+        const json_t *row =
+            json_array_get(k->stocks, (size_t)loads[i].machine);
+        struct bats_stock all = {.cores = (uint32_t)number_at(row, 0),
+                                 .gpus = (uint32_t)number_at(row, 1),
+                                 .memory_kib = number_at(row, 2),
+                                 .nodes = (uint32_t)number_at(row, 3)};
+        struct room room = {
+            .free = whole(&all), .n = 1, .name = loads[i].name};
+        bool holds = bats_need_room(&all, need) > 0;
+        int64_t machine = loads[i].machine;
+        for (; i < n && loads[i].machine == machine; i++) {
+            struct bats_need taken;
+            if (loads[i].task == 0 ||
+                !bats_known_need(k, loads[i].task, &taken))
+                continue;
+            room.free.cores -= taken.cores;
+            room.free.gpus -= taken.gpus;
+            room.free.memory_kib -= taken.memory_kib;
+        }
+        room.free = of_interest(&room.free, need);
+        if (holds)
+            count(rooms, &n_rooms, &room);
+    }
+    qsort(rooms, n_rooms, sizeof *rooms, by_number);
+    return n_rooms;
+}
+
+static void put_room(struct bats_text *t, const struct room *room,
+                     const struct bats_need *need)
+{
+    char memory[BATS_UNITS_TEXT];
+    bats_text_format(t, "%s", bats_words_count(room->free.cores, "core").s);
+    if (need->gpus > 0)
+        bats_text_format(t, ", %s",
+                         bats_words_count(room->free.gpus, "GPU").s);
+    if (need->memory_kib > 0 && room->free.memory_kib > 0) {
+        bats_size_format(memory, room->free.memory_kib / 1024 * 1024 * 1024);
+        bats_text_format(t, ", %s", memory);
+    }
+    if (room->n == 1)
+        bats_text_format(t, " on %s", room->name);
+    else
+        bats_text_format(t, " on each of %" PRIu32 " machines", room->n);
+}
+
+void bats_known_room(struct bats_view *view, const struct bats_known_needs *k,
+                     int64_t number, struct bats_text *t)
+{
+    struct bats_view_load *loads = NULL;
+    struct bats_view_reservation kept;
+    struct bats_need need;
+    size_t n;
+    if (!bats_known_need(k, number, &need) || k->stocks == NULL)
+        return;
+    bats_must(bats_view_loads(view, &loads, &n, &bats_why));
+    bats_must(bats_view_reservation(view, &kept, &bats_why));
+    struct room *rooms = bats_have(calloc(n + 1, sizeof *rooms));
+    size_t n_rooms = list_rooms(k, loads, n, &need, rooms);
+    for (size_t i = 0; i < n_rooms && i < TEXTS; i++) {
+        bats_text_add(t, i == 0 ? "; free: " : "; ");
+        put_room(t, &rooms[i], &need);
+    }
+    if (kept.task > 0 &&
+        bats_known_category(k, kept.task) == bats_known_category(k, number))
+        bats_text_format(t, "; reserved on %s from %s%s", kept.machine,
+                         bats_words_moment(kept.from).s,
+                         kept.task == number ? "" : " for one like it");
+    free(rooms);
+    free(loads);
 }

@@ -11,7 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/complete.h"
-#include "cli/frame.h"
+#include "cli/verbs.h"
 #include "cli/help.h"
 #include "run/run.h"
 #include "run/watchdog.h"

@@ -1,4 +1,4 @@
-#include "cli/pools_source.h"
+#include "cli/frontier.h"
 
 #include <jansson.h>
 #include <math.h>

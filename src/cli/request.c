@@ -12,7 +12,7 @@
 #include "bats/rules.h"
 #include "cli/cli.h"
 #include "cli/estimation.h"
-#include "cli/place.h"
+#include "cli/look.h"
 #include "input/clusters_file.h"
 #include "report/words.h"
 

@@ -1,5 +1,6 @@
 /*
- * verbs: the table of all verbs, which also feeds the help and the man page.
+ * verbs: the table of all verbs, which also feeds the help and the man page
+ * (verbs.c), and carrying them out (frame.c).
  *
  * Layer: cli. Used by main, options and help.
  */
@@ -58,5 +59,37 @@ void bats_verb_suggest(const char *word, struct bats_error *err);
 /* BATS_EINPUT with one sentence if `verb` does not take `n` arguments. */
 int bats_verb_words(enum bats_verb verb, int n, char **words,
                     struct bats_error *err);
+
+/* ---- carrying out ---- */
+
+struct bats_look;
+struct bats_settings;
+
+/*
+ * The parts of a verb, called once its options are read; it has one of start,
+ * act and show. `start` starts the ranks itself, and reports *usage, the
+ * mistake in the options (code 0: none); it returns the exit code. `check`
+ * finds mistakes in the options, and may complete them. `act` does the work;
+ * `show` writes the answer from the record that the first argument names; both
+ * return the exit code, and end the program at an error (cli.h).
+ */
+typedef int bats_verb_start(enum bats_verb verb, struct bats_settings *set,
+                            int argc, char **argv, struct bats_error *usage);
+typedef int bats_verb_check(struct bats_settings *set, struct bats_error *err);
+typedef int bats_verb_act(const struct bats_settings *set);
+typedef int bats_verb_show(struct bats_look *look);
+
+bats_verb_start cmd_run, cmd_clusters, cmd_worker;
+bats_verb_check cmd_history_check, cmd_output_check, cmd_plan_check,
+    cmd_record_check;
+bats_verb_act cmd_frontier, cmd_history, cmd_output, cmd_plan, cmd_record,
+    cmd_simulate, cmd_top;
+bats_verb_show cmd_export, cmd_log, cmd_report, cmd_sizes, cmd_status,
+    cmd_tasks, cmd_why;
+
+/* Reads the options, answers --help and carries the verb out. argv[0] is
+ * ignored. Reports errors, also those of standard output; returns the exit
+ * code. */
+int bats_verb_carry_out(enum bats_verb verb, int argc, char **argv);
 
 #endif

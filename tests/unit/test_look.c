@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 
-#include "cli/frame.h"
+#include "cli/verbs.h"
 #include "record/read/view.h"
 
 /* The output of a verb, standard error after standard output, and its exit
@@ -17,7 +17,7 @@ static int code;
 static void say(enum bats_verb verb, const char *arguments)
 {
     char words[256], *argv[8] = {"verb"};
-    int argc = 1, old[2];
+    int argc = 1;
     snprintf(words, sizeof words, "%s", arguments);
     for (char *w = strtok(words, " "); w != NULL; w = strtok(NULL, " "))
         argv[argc++] = w;
@@ -25,16 +25,15 @@ static void say(enum bats_verb verb, const char *arguments)
     fflush(NULL);
     int fd = open("said", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
     assert_true(fd >= 0);
-    for (int i = 0; i < 2; i++) {
-        old[i] = dup(i + 1);
-        dup2(fd, i + 1);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) { /* a verb may end the process */
+        dup2(fd, 1);
+        dup2(fd, 2);
+        exit(bats_verb_carry_out(verb, argc, argv));
     }
-    code = bats_verb_carry_out(verb, argc, argv);
-    fflush(NULL);
-    for (int i = 0; i < 2; i++) {
-        dup2(old[i], i + 1);
-        close(old[i]);
-    }
+    assert_int_equal(waitpid(pid, &code, 0), pid);
+    code = WEXITSTATUS(code);
     ssize_t n = pread(fd, said, sizeof said - 1, 0);
     assert_true(n >= 0);
     said[n] = '\0';
@@ -100,49 +99,9 @@ static struct bats_record *make_record(bats_money budget)
     return r;
 }
 
-/* The verbs run in this process, which may not hold the record itself; so a
- * child writes it and stays alive until it is told to end. */
-struct live {
-    pid_t pid;
-    int end;
-};
-
-static struct live make_live_record(bats_money budget)
-{
-    struct live live;
-    int ready[2], end[2];
-    char byte;
-    assert_int_equal(pipe(ready), 0);
-    assert_int_equal(pipe(end), 0);
-    live.pid = fork();
-    assert_true(live.pid >= 0);
-    if (live.pid == 0) {
-        close(end[1]);
-        struct bats_record *r = make_record(budget);
-        if (write(ready[1], "r", 1) != 1 || read(end[0], &byte, 1) != 0)
-            _exit(1);
-        bats_record_abandon(r);
-        _exit(0);
-    }
-    close(ready[1]);
-    close(end[0]);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    live.end = end[1];
-    return live;
-}
-
-static void end_live_record(struct live live)
-{
-    int status;
-    close(live.end);
-    assert_int_equal(waitpid(live.pid, &status, 0), live.pid);
-    assert_int_equal(status, 0);
-}
-
 TEST_IN_DIRECTORY(status_shows_counts_and_money)
 {
-    struct live live = make_live_record(600 * BATS_UNIT);
+    struct bats_record *r = make_record(600 * BATS_UNIT);
     say(BATS_VERB_STATUS, "bag.txt"); /* the bag means the record beside it */
     assert_int_equal(code, 0);
     has("bag.txt: running\n");
@@ -160,7 +119,7 @@ TEST_IN_DIRECTORY(status_shows_counts_and_money)
     has("\"pending\": 2");
     has("\"retries\": \"2\"");
     has("\"losses\": 0"); /* of the engine's rules */
-    end_live_record(live);
+    bats_record_abandon(r);
     say(BATS_VERB_STATUS, PATH);
     has("bag.txt: interrupted");
 }
@@ -379,7 +338,7 @@ TEST_IN_DIRECTORY(the_log_is_in_order)
 
 TEST_IN_DIRECTORY(why_has_an_answer_for_machines_and_tasks)
 {
-    struct live live = make_live_record(600 * BATS_UNIT);
+    struct bats_record *r = make_record(600 * BATS_UNIT);
     say(BATS_VERB_WHY, "bag.txt");
     assert_int_equal(code, 0);
     has("2 pending: 2 tasks are waiting for a free slot on 1 machine, in random order\n");
@@ -401,18 +360,17 @@ TEST_IN_DIRECTORY(why_has_an_answer_for_machines_and_tasks)
     say(BATS_VERB_WHY, "bag.txt none-1");
     assert_int_equal(code, 2);
     has("there is no machine 'none-1'");
-    end_live_record(live);
+    bats_record_abandon(r);
     say(BATS_VERB_WHY, "bag.txt 5");
     has("running when the record ended: the run was interrupted");
 }
 
 TEST_IN_DIRECTORY(why_tells_of_money)
 {
-    struct live live = make_live_record(29 * BATS_UNIT);
+    struct bats_record *r = make_record(29 * BATS_UNIT);
     say(BATS_VERB_WHY, "bag.txt fast-1");
     has("parked since 1h: 7 are left of the budget, a window costs 8 SU\n");
-    end_live_record(live);
-    struct bats_record *r;
+    bats_record_abandon(r);
     r = open_with_tasks(4);
     begin(r, 22 * BATS_UNIT);
     assert_ok(bats_record_finish(r, 1, BATS_FINISH_BUDGET, 0, 4, &err));

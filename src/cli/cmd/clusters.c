@@ -8,7 +8,6 @@
 
 #include "bats/lease.h"
 #include "cli/cli.h"
-#include "cli/frame.h"
 #include "cli/jobs.h"
 #include "cli/look.h"
 #include "cli/options.h"
@@ -75,23 +74,24 @@ static const char *budget_source(const struct bats_settings *set,
 
 /* ---- printing ---- */
 
-/* The hosts of a cluster in one block for free(), and one of its nodes. */
+/* The hosts of a cluster in one block for free(), and one of its nodes: every
+ * cluster has some. */
 static char *hosts_of(const struct bats_survey *s, size_t cluster,
                       const struct bats_node **node)
 {
     const struct bats_platform *p = &s->platform;
     uint32_t first = s->n_ranks - (uint32_t)p->n_workers;
-    const char **names = calloc(p->n_workers, sizeof *names);
+    const char **names = bats_have(calloc(p->n_workers + 1, sizeof *names));
     size_t n = 0;
     *node = NULL;
-    for (size_t i = 0; names != NULL && i < p->n_workers; i++) {
+    for (size_t i = 0; i < p->n_workers; i++) {
         if (p->machines[p->slot_of[i].machine].cluster != cluster)
             continue;
         const struct bats_node *at = &s->nodes[first + i];
         *node = *node != NULL ? *node : at;
         names[n++] = at->host;
     }
-    char *hosts = names != NULL ? bats_hostlist_fold(names, n) : NULL;
+    char *hosts = bats_have(bats_hostlist_fold(names, n));
     free(names);
     return hosts;
 }
@@ -109,17 +109,12 @@ static void print_hardware(const struct bats_hardware *h)
                     (double)h->memory_bytes / (1 << 30));
 }
 
-static int print_cluster(const struct bats_settings *set,
-                         const struct bats_survey *s, size_t i,
-                         struct bats_error *err)
+static void print_cluster(const struct bats_settings *set,
+                          const struct bats_survey *s, size_t i)
 {
     const struct bats_cluster *c = &s->platform.clusters[i];
     const struct bats_node *node;
     char *hosts = hosts_of(s, i, &node);
-    if (hosts == NULL || node == NULL) {
-        free(hosts);
-        return bats_no_memory(err);
-    }
     putchar('\n');
     bats_words_line(stdout, "%s: %s", c->name, hosts);
     fputs("  nodes    ", stdout);
@@ -131,7 +126,6 @@ static int print_cluster(const struct bats_settings *set,
                     bats_words_money(c->charge, s->platform.currency).s,
                     charge_source(set, s, i));
     free(hosts);
-    return 0;
 }
 
 static void print_limits(const struct bats_settings *set,
@@ -217,7 +211,7 @@ static json_t *cluster(const struct bats_settings *set,
     const struct bats_cluster *c = &p->clusters[i];
     const struct bats_node *node;
     char *hosts = hosts_of(s, i, &node);
-    json_t *o = hosts != NULL && node != NULL ? json_object() : NULL;
+    json_t *o = json_object();
     int bad = SET(o, "name", bats_json_text(c->name));
     bad |= SET(o, "machines", json_integer(bats_snapshot_machines(p, i)));
     bad |=
@@ -226,7 +220,7 @@ static json_t *cluster(const struct bats_settings *set,
     bad |= SET(o, "charge_source", bats_json_text(charge_source(set, s, i)));
     bad |= SET(o, "machine", bats_json_text(machine_unit(set, s, i)));
     bad |= SET(o, "hosts", bats_json_text(hosts));
-    bad |= SET(o, "hardware", o != NULL ? hardware(&node->hardware) : NULL);
+    bad |= SET(o, "hardware", hardware(&node->hardware));
     free(hosts);
     return bats_json_whole(o, bad);
 }
@@ -263,8 +257,8 @@ static json_t *job(const struct bats_site *site,
 
 /* Money is a text with a decimal number, or null if unlimited; times are in
  * seconds. */
-static int print_json(const struct bats_settings *set,
-                      const struct bats_survey *s, struct bats_error *err)
+static void print_json(const struct bats_settings *set,
+                       const struct bats_survey *s)
 {
     char words[BATS_ACCOUNT_WORDS];
     json_t *o = json_object(), *list = json_array();
@@ -284,70 +278,64 @@ static int print_json(const struct bats_settings *set,
         bad |= SET(o, bats_batch_systems[i]->key,
                    job(&s->site, bats_batch_systems[i]));
     bad |= SET(o, "ranks", ranks(s));
-    return bats_look_json(bats_json_whole(o, bad), JSON_INDENT(2), err);
+    bats_look_json(bats_json_whole(o, bad), JSON_INDENT(2));
 }
 
-static int print(const struct bats_settings *set,
-                 const struct bats_survey *survey, struct bats_error *err)
+static void print(const struct bats_settings *set,
+                  const struct bats_survey *survey)
 {
-    int rc = 0;
-    if (set->json)
-        return print_json(set, survey, err);
+    if (set->json) {
+        print_json(set, survey);
+        return;
+    }
     bats_report_platform(stdout, &survey->platform);
-    for (size_t i = 0; rc == 0 && i < survey->platform.n_clusters; i++)
-        rc = print_cluster(set, survey, i, err);
-    if (rc == 0)
-        print_limits(set, survey);
-    if (rc == 0 && set->ranks)
+    for (size_t i = 0; i < survey->platform.n_clusters; i++)
+        print_cluster(set, survey, i);
+    print_limits(set, survey);
+    if (set->ranks)
         print_ranks(survey);
-    return rc;
 }
 
 /* ---- the verb ---- */
 
-static int save(const struct bats_settings *set,
-                const struct bats_survey *survey, struct bats_error *err)
+static void save(const struct bats_settings *set,
+                 const struct bats_survey *survey)
 {
     char *text;
-    int rc = bats_site_write(&survey->site, set->run.window, &text, err);
-    if (rc < 0)
-        return rc;
+    bats_must(
+        bats_site_write(&survey->site, set->run.window, &text, &bats_why));
     FILE *file = fopen(set->save, "we");
     bool written = file != NULL && fputs(text, file) >= 0;
     if (file != NULL && fclose(file) != 0)
         written = false;
     free(text);
-    return written ? 0
-                   : bats_refuse(err, "%s: %s", set->save, strerror(errno));
+    if (!written)
+        bats_die(BATS_EINPUT, "%s: %s", set->save, strerror(errno));
 }
 
 static int master(enum bats_verb verb, struct bats_settings *set)
 {
     (void)verb;
-    struct bats_error err;
     struct bats_clusters_file *clusters = NULL;
     struct bats_survey survey;
-    int rc = 0;
-    if (set->clusters != NULL)
-        rc = bats_clusters_file_load(set->clusters, set->run.window, &clusters,
-                                     &err);
-    if (rc < 0) {
+    if (set->clusters != NULL &&
+        bats_clusters_file_load(set->clusters, set->run.window, &clusters,
+                                &bats_why) < 0) {
         bats_run_dismiss(NULL, bats_say);
-        return bats_complain(&err);
+        return bats_complain(&bats_why);
     }
     struct bats_run_options options = set->run;
     options.clusters = clusters;
     options.budget_given = set->budget_from != NULL;
     options.grace_ms = set->grace / 1000;
-    rc = bats_run_survey(&options, &survey, &err);
+    bats_must(bats_run_survey(&options, &survey, &bats_why));
     bats_clusters_file_destroy(clusters);
-    if (rc < 0)
-        return bats_complain(&err);
-    rc = print(set, &survey, &err);
-    if (rc == 0 && set->save != NULL)
-        rc = save(set, &survey, &err);
+    print(set, &survey);
+    if (set->save != NULL)
+        save(set, &survey);
     bats_survey_release(&survey);
-    return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
+    bats_must(bats_flush(&bats_why));
+    return BATS_EXIT_OK;
 }
 
 int cmd_clusters(enum bats_verb verb, struct bats_settings *set, int argc,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/frame.h"
 #include "cli/look.h"
 #include "input/bagfile.h"
 #include "report/wfformat.h"
@@ -29,17 +28,16 @@ static bool is_same(struct bats_view *view, const struct bats_bagfile *bag)
 }
 
 /* The bag of the run if it is a workflow with names and files; or NULL. */
-static struct bats_bagfile *find_bag(struct bats_view *view,
-                                     const struct bats_settings *set,
+static struct bats_bagfile *find_bag(const struct bats_look *l,
                                      char path[4096])
 {
     struct bats_bagfile *bag = NULL;
     struct bats_error err;
-    snprintf(path, 4096, "%s", set->words[0]);
+    snprintf(path, 4096, "%s", l->set->words[0]);
     path[bats_look_bag(path)] = '\0';
     if (bats_workflow_format(path) == BATS_WORKFLOW_NONE)
         return NULL;
-    if (bats_bagfile_load(path, &bag, &err) < 0 || !is_same(view, bag)) {
+    if (bats_bagfile_load(path, &bag, &err) < 0 || !is_same(l->view, bag)) {
         bats_tell("%s is not there or has other commands now: written without "
                   "names and files",
                   path);
@@ -49,24 +47,23 @@ static struct bats_bagfile *find_bag(struct bats_view *view,
     return bag;
 }
 
-int cmd_export(struct bats_view *view, const struct bats_settings *set,
-               struct bats_error *err)
+int cmd_export(struct bats_look *l)
 {
     char path[4096];
-    if (!set->wfformat)
-        return bats_refuse(err, "export needs a format: --wfformat");
-    struct bats_bagfile *bag = find_bag(view, set, path);
+    if (!l->set->wfformat)
+        bats_die(BATS_EINPUT, "export needs a format: --wfformat");
+    struct bats_bagfile *bag = find_bag(l, path);
     const char *slash = strrchr(path, '/');
-    struct bats_wfformat_source source = {.view = view,
+    struct bats_wfformat_source source = {.view = l->view,
                                           .name = slash ? slash + 1 : path,
                                           .workflow =
                                               bag ? bag->workflow : NULL};
-    int rc = bats_look_write(set->out ? set->out : "-", bats_wfformat_write,
-                             &source, err);
-    if (rc == 0 && source.unnameable > 0)
+    bats_look_write(l->set->out ? l->set->out : "-", bats_wfformat_write,
+                    &source);
+    if (source.unnameable > 0)
         bats_tell("left out: %s with other characters in the name than "
                   "WfFormat allows, letters, digits and -_./:#",
                   bats_words_count(source.unnameable, "file").s);
     bats_bagfile_destroy(bag);
-    return rc;
+    return 0;
 }

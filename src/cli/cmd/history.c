@@ -9,9 +9,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
-#include "cli/frame.h"
 #include "cli/look.h"
-#include "cli/options.h"
 #include "cli/past.h"
 #include "history/exchange.h"
 #include "report/words.h"
@@ -38,61 +36,59 @@ static void print_sum(const struct bats_past_sum *s)
     putchar('\n');
 }
 
-static int print_json(const struct bats_past_sum *s, struct bats_error *err)
+static void print_json(const struct bats_past_sum *s)
 {
-    return bats_look_json(
+    bats_look_json(
         json_pack("{ss ss sI sI sI sf sf sf}", "kind", s->kind, "cluster",
                   s->cluster, "bags", (json_int_t)s->bags, "tasks",
                   (json_int_t)s->tasks, "ended_s", (json_int_t)s->ended_s,
                   "mean_s", s->mean_s, "p10_s", s->p10_s, "p90_s", s->p90_s),
-        JSON_COMPACT, err);
+        JSON_COMPACT);
 }
 
-static int list(const struct bats_settings *set, struct bats_store *store,
-                const char *path, struct bats_error *err)
+static void list(const struct bats_settings *set, struct bats_store *store,
+                 const char *path)
 {
     struct bats_past_sum *sums = NULL;
     size_t n = 0;
-    int rc = store != NULL ? bats_store_sums(store, &sums, &n, err) : 0;
-    if (rc == 0 && n == 0 && !set->json)
+    if (store != NULL)
+        bats_must(bats_store_sums(store, &sums, &n, &bats_why));
+    if (n == 0 && !set->json)
         bats_words_line(stdout, "%s has no runtimes yet", path);
-    else if (rc == 0 && !set->json)
+    else if (!set->json)
         puts("CLUSTER        BAGS     TASKS  LAST       MEAN       "
              "10 % TO 90 %          KIND");
-    for (size_t i = 0; rc == 0 && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (set->json)
-            rc = print_json(&sums[i], err);
+            print_json(&sums[i]);
         else
             print_sum(&sums[i]);
     free(sums);
-    return rc;
 }
 
 /* ---- the others ---- */
 
-static int export(struct bats_store *store, struct bats_error *err)
+static void export(struct bats_store *store)
 {
     struct bats_past past = {0};
-    int rc = store != NULL ? bats_store_read(store, &past, err) : 0;
-    if (rc == 0)
-        rc = bats_history_export(stdout, &past, err);
+    if (store != NULL)
+        bats_must(bats_store_read(store, &past, &bats_why));
+    bats_must(bats_history_export(stdout, &past, &bats_why));
     bats_store_release(&past);
-    return rc;
 }
 
-static int forget(struct bats_store *store, const char *path, const char *kind,
-                  struct bats_error *err)
+static void forget(struct bats_store *store, const char *path,
+                   const char *kind)
 {
     bool is_all = strcmp(kind, "all") == 0;
-    int rc = store != NULL
-                 ? bats_store_forget(store, is_all ? NULL : kind, err)
-                 : 0;
+    int rc = store != NULL ? bats_must(bats_store_forget(
+                                 store, is_all ? NULL : kind, &bats_why))
+                           : 0;
     if (rc == 0 && !is_all)
-        return bats_refuse(err,
-                           "%s knows no tasks of the kind '%s'; 'bats-mpi "
-                           "history' lists the kinds",
-                           path, kind);
-    return rc < 0 ? rc : 0;
+        bats_die(BATS_EINPUT,
+                 "%s knows no tasks of the kind '%s'; 'bats-mpi history' "
+                 "lists the kinds",
+                 path, kind);
 }
 
 /* True for a file of SQLite, which must be a record. */
@@ -108,17 +104,16 @@ static bool is_database(const char *path)
     return n == sizeof head && memcmp(head, "SQLite format 3", 16) == 0;
 }
 
-static int import(const struct bats_settings *set, struct bats_store *store,
-                  struct bats_error *err)
+static void import(const struct bats_settings *set, struct bats_store *store)
 {
     char path[4096];
     bats_look_find(set->words[1], path, sizeof path);
-    int rc = is_database(path)
-                 ? bats_past_add_record(store, path, set->history != NULL, err)
-                 : bats_history_import(store, path, set->cluster, err);
-    if (rc >= 0)
-        printf("%s added\n", bats_words_count((uint64_t)rc, "bag").s);
-    return rc < 0 ? rc : 0;
+    int n = bats_must(
+        is_database(path)
+            ? bats_past_add_record(store, path, set->history != NULL,
+                                   &bats_why)
+            : bats_history_import(store, path, set->cluster, &bats_why));
+    printf("%s added\n", bats_words_count((uint64_t)n, "bag").s);
 }
 
 int cmd_history_check(struct bats_settings *set, struct bats_error *err)
@@ -141,25 +136,25 @@ int cmd_history_check(struct bats_settings *set, struct bats_error *err)
     return 0;
 }
 
-int cmd_history(const struct bats_settings *set, struct bats_error *err)
+int cmd_history(const struct bats_settings *set)
 {
     struct bats_store *store = NULL;
-    const char *what = set->words[0];
-    bool imports = what != NULL && strcmp(what, "import") == 0;
+    const char *what = set->words[0] != NULL ? set->words[0] : "list";
+    bool imports = strcmp(what, "import") == 0;
     char *path = bats_past_path(set);
     if (path == NULL)
-        return bats_refuse(
-            err, "there is no history: name one with --history FILE");
-    int rc = bats_store_open(path, imports, &store, err);
-    if (rc == 0 && imports)
-        rc = import(set, store, err);
-    else if (rc == 0 && what != NULL && strcmp(what, "forget") == 0)
-        rc = forget(store, path, set->words[1], err);
-    else if (rc == 0 && what != NULL && strcmp(what, "export") == 0)
-        rc = export(store, err);
-    else if (rc == 0)
-        rc = list(set, store, path, err);
+        bats_die(BATS_EINPUT,
+                 "there is no history: name one with --history FILE");
+    bats_must(bats_store_open(path, imports, &store, &bats_why));
+    if (imports)
+        import(set, store);
+    else if (strcmp(what, "forget") == 0)
+        forget(store, path, set->words[1]);
+    else if (strcmp(what, "export") == 0)
+        export(store);
+    else
+        list(set, store, path);
     bats_store_close(store);
     free(path);
-    return rc;
+    return 0;
 }

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/frame.h"
-#include "cli/place.h"
+#include "cli/look.h"
 #include "exec/output/outdir.h"
 #include "report/words.h"
 
@@ -68,50 +67,46 @@ static void print_failure(const struct bats_outdir_entry *entry)
               entry->written[0], entry->written[1]);
 }
 
-static int print_task(struct printer *p, const struct bats_outdir_entry *entry,
-                      struct bats_error *err)
+static void print_task(struct printer *p,
+                       const struct bats_outdir_entry *entry)
 {
     if (p->set->failed) {
         if (!has_failed(entry))
-            return 0;
+            return;
         print_failure(entry);
     }
     p->task = (uint64_t)entry->task + 1;
-    int rc = bats_outdir_read(&p->outdir, entry, p->set->err ? 2 : 1,
-                              write_out, p, err);
+    int rc = bats_must(bats_outdir_read(&p->outdir, entry, p->set->err ? 2 : 1,
+                                        write_out, p, &bats_why));
     if (p->in_line)
         putchar('\n');
     p->in_line = false;
-    if (rc > 0)
-        p->lacking = true;
-    return rc < 0 ? rc : ferror(stdout) ? bats_flush(err) : 0;
+    p->lacking |= rc > 0;
+    if (ferror(stdout))
+        bats_must(bats_flush(&bats_why));
 }
 
 /* ---- which tasks ---- */
 
 /* Prints the tasks first to last, numbered from 1. */
-static int print_range(struct printer *p, uint64_t first, uint64_t last,
-                       struct bats_error *err)
+static void print_range(struct printer *p, uint64_t first, uint64_t last)
 {
-    int rc = 0;
     size_t n = 0;
     size_t from = bats_outdir_from(&p->outdir, (uint32_t)(first - 1));
-    for (size_t i = from; rc == 0 && i < p->outdir.n; i++, n++) {
-        const struct bats_outdir_entry *entry = &p->outdir.entries[i];
-        if (entry->task > last - 1)
+    for (size_t i = from; i < p->outdir.n; i++, n++) {
+        if (p->outdir.entries[i].task > last - 1)
             break;
-        rc = print_task(p, entry, err);
+        print_task(p, &p->outdir.entries[i]);
     }
-    if (rc == 0 && n <= last - first) {
-        p->lacking = true;
-        if (first == last)
-            bats_tell("there is no result of task %" PRIu64 "", first);
-        else
-            bats_tell("there is no result of %" PRIu64 " of the tasks %" PRIu64
-                      "-%" PRIu64 "",
-                      last - first + 1 - n, first, last);
-    }
-    return rc;
+    if (n > last - first)
+        return;
+    p->lacking = true;
+    if (first == last)
+        bats_tell("there is no result of task %" PRIu64 "", first);
+    else
+        bats_tell("there is no result of %" PRIu64 " of the tasks %" PRIu64
+                  "-%" PRIu64 "",
+                  last - first + 1 - n, first, last);
 }
 
 static bool read_number(const char **at, uint64_t *number)
@@ -130,7 +125,7 @@ static int each_range(struct printer *p, const char *list,
 {
     const char *at = list;
     uint64_t first, last;
-    for (int rc = 0;; at++) {
+    for (;; at++) {
         if (!read_number(&at, &first))
             break;
         last = first;
@@ -138,8 +133,8 @@ static int each_range(struct printer *p, const char *list,
             break;
         if (*at != ',' && *at != '\0')
             break;
-        if (p != NULL && (rc = print_range(p, first, last, err)) != 0)
-            return rc;
+        if (p != NULL)
+            print_range(p, first, last);
         if (*at == '\0')
             return 0;
     }
@@ -158,34 +153,16 @@ int cmd_output_check(struct bats_settings *set, struct bats_error *err)
     return rc;
 }
 
-static int print(struct printer *p, struct bats_error *err)
+int cmd_output(const struct bats_settings *set)
 {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < p->set->n_task; i++)
-        rc = each_range(p, p->set->task[i], err);
-    if (p->set->n_task == 0)
-        for (size_t i = 0; rc == 0 && i < p->outdir.n; i++)
-            rc = print_task(p, &p->outdir.entries[i], err);
-    return rc == 0 ? bats_flush(err) : rc;
-}
-
-static int open_run(struct printer *p, struct bats_error *err)
-{
-    char *dir;
-    p->outdir.complain = complain;
-    int rc = bats_place_find(p->set->words[0], &dir, err);
-    if (rc == 0)
-        rc = bats_outdir_open(&p->outdir, dir, err);
+    struct printer p = {.set = set, .outdir.complain = complain};
+    char *dir = bats_place_find(set->words[0]);
+    bats_must(bats_outdir_open(&p.outdir, dir, &bats_why));
     free(dir);
-    return rc;
-}
-
-int cmd_output(const struct bats_settings *set, struct bats_error *err)
-{
-    struct printer p = {.set = set};
-    int rc = open_run(&p, err);
-    if (rc == 0)
-        rc = print(&p, err);
+    for (size_t i = 0; i < set->n_task; i++)
+        each_range(&p, set->task[i], NULL);
+    for (size_t i = 0; set->n_task == 0 && i < p.outdir.n; i++)
+        print_task(&p, &p.outdir.entries[i]);
     bats_outdir_release(&p.outdir);
-    return rc == 0 && p.lacking ? BATS_EXIT_FAILED : rc;
+    return p.lacking ? BATS_EXIT_FAILED : 0;
 }

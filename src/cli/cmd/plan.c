@@ -10,7 +10,6 @@
 #include "bats/lease.h"
 #include "cli/cli.h"
 #include "cli/estimation.h"
-#include "cli/frame.h"
 #include "cli/look.h"
 #include "cli/past.h"
 #include "input/bagfile.h"
@@ -28,7 +27,7 @@
 /* The parts of the answer. */
 struct answer {
     const struct bats_settings *set;
-    const struct bats_estimator *e;
+    struct bats_estimator *e; /* that of x */
     struct bats_schedule offers[BATS_OFFERS];
     size_t n_offers;
     enum bats_billing_model billing;
@@ -40,14 +39,12 @@ struct answer {
                                      * of the file; for given runtimes */
     struct bats_learner past;       /* answers of the history */
     struct bats_text sizes;         /* proposals for memory, line by line */
-    struct bats_error refusal; /* why there is no schedule; code 0: there is
-                                  * one */
+    struct bats_error refusal;   /* why there is no schedule; code 0: there is
+                                * one */
+    struct bats_profile profile; /* given, or only with a bag's graph */
+    struct bats_clusters_file *file; /* NULL: none is given */
+    struct bats_estimation x;
 };
-
-static bool is_asked(const struct bats_settings *set)
-{
-    return set->deadline.text != NULL || set->run.budget != BATS_UNLIMITED;
-}
 
 /* True if the argument is a bag; a profile is a JSON object. */
 static bool is_bag(const char *path)
@@ -94,22 +91,17 @@ int cmd_plan_check(struct bats_settings *set, struct bats_error *err)
 /* ---- the answer ---- */
 
 /* Prints the chosen schedule at the top, the offers in a list. */
-static int print_json(const struct answer *a,
-                      const struct bats_critical_path *path,
-                      struct bats_error *err)
+static void print_json(const struct answer *a)
 {
+    const struct bats_critical_path *path = &a->profile.path;
     json_t *object = bats_schedules_json(a->e, &a->chosen);
     json_t *list = bats_schedules_json_list(a->e, a->offers, a->n_offers);
     int bad = json_object_set_new(object, "schedules", list);
-
-    if (bad == 0 && path->n > 0)
-        bad = json_object_set_new(
+    if (path->n > 0)
+        bad |= json_object_set_new(
             object, "critical_path",
             bats_schedules_path_json(a->e, path->task, path->n));
-    if (bad == 0)
-        return bats_look_json(object, JSON_INDENT(2), err);
-    json_decref(object);
-    return bats_no_memory(err);
+    bats_look_json(bats_json_whole(object, bad), JSON_INDENT(2));
 }
 
 static void print_at_risk(int64_t delta_n, bool feasible)
@@ -150,8 +142,9 @@ static void print_chosen(const struct answer *a)
         print_at_risk(a->chosen.delta_n, p->feasible);
 }
 
-static void print_head(const struct answer *a, const struct bats_profile *p)
+static void print_head(const struct answer *a)
 {
+    const struct bats_profile *p = &a->profile;
     char past[1024];
     struct bats_phrase tasks = bats_words_count(a->e->n_tasks, "task");
     struct bats_phrase window = bats_words_duration(a->e->window);
@@ -173,15 +166,15 @@ static void print_head(const struct answer *a, const struct bats_profile *p)
     putchar('\n');
 }
 
-static void print_text(const struct answer *a, const struct bats_profile *p)
+static void print_text(const struct answer *a)
 {
     struct bats_schedule offers[BATS_OFFERS];
-
     memcpy(offers, a->offers, sizeof offers);
-    print_head(a, p);
+    print_head(a);
     bats_schedules_print_clusters(stdout, a->e);
-    bats_schedules_print_path(stdout, a->e, p->path.task, p->path.n);
-    if (is_asked(a->set))
+    bats_schedules_print_path(stdout, a->e, a->profile.path.task,
+                              a->profile.path.n);
+    if (a->set->deadline.text != NULL || a->set->run.budget != BATS_UNLIMITED)
         print_chosen(a);
     putchar('\n');
     bats_schedules_print(stdout, a->e, offers,
@@ -191,23 +184,21 @@ static void print_text(const struct answer *a, const struct bats_profile *p)
         printf("\n%s", a->sizes.bytes);
 }
 
-static int print_frontier(const struct answer *a, struct bats_error *err)
+static void print_frontier(const struct answer *a)
 {
     struct bats_schedule *schedules;
     size_t n;
     bool complete;
-    int rc = bats_estimate_frontier(a->e, &schedules, &n, &complete, err);
-
-    if (rc < 0)
-        return rc;
+    bats_must(
+        bats_estimate_frontier(a->e, &schedules, &n, &complete, &bats_why));
     if (!complete)
         bats_tell("the frontier is too long: only a part of it is shown");
-    rc = bats_schedules_print_frontier(stdout, a->e, schedules, n, complete,
-                                       a->set->json  ? BATS_FRONTIER_JSON
-                                       : a->set->csv ? BATS_FRONTIER_CSV
-                                                     : BATS_FRONTIER_TEXT);
+    if (bats_schedules_print_frontier(stdout, a->e, schedules, n, complete,
+                                      a->set->json  ? BATS_FRONTIER_JSON
+                                      : a->set->csv ? BATS_FRONTIER_CSV
+                                                    : BATS_FRONTIER_TEXT) < 0)
+        bats_have(NULL);
     free(schedules);
-    return rc < 0 ? bats_no_memory(err) : 0;
 }
 
 /* ---- the page ---- */
@@ -217,18 +208,16 @@ static int write_page(void *data, FILE *out, struct bats_error *err)
     return bats_page_write(out, data, NULL, NULL, err);
 }
 
-static int print_page(const struct answer *a, const struct bats_profile *p,
-                      struct bats_error *err)
+static void print_page(const struct answer *a)
 {
+    const struct bats_profile *p = &a->profile;
     const char *profile = a->set->words[0];
     struct bats_schedule *frontier;
     char path[512];
     size_t n;
     bool complete;
-    int rc = bats_estimate_frontier(a->e, &frontier, &n, &complete, err);
-
-    if (rc < 0)
-        return rc;
+    bats_must(
+        bats_estimate_frontier(a->e, &frontier, &n, &complete, &bats_why));
     bats_schedules_path(path, sizeof path, a->e, p->path.task, p->path.n);
     json_t *data =
         bats_schedules_page(a->e, a->offers, a->n_offers, frontier, n);
@@ -240,146 +229,119 @@ static int print_page(const struct answer *a, const struct bats_profile *p,
                   "profile", bats_json_text(profile), "bag",
                   bats_json_text(profile != NULL ? p->bag_name : NULL));
     json_object_update_new(data, more);
-    rc = bats_look_write(a->set->html, write_page, data, err);
+    bats_look_write(a->set->html, write_page, data);
     free(frontier);
-    return rc;
 }
 
 /* ---- making it ---- */
 
 /* Chooses the cheapest schedule by the deadline, or the fastest within the
  * budget; the other limit must hold, too. */
-static int choose(struct answer *a, struct bats_error *err)
+static int choose(struct answer *a)
 {
     struct bats_choice choice = {.offer = bats_settings_thrifty(a->set)
                                               ? BATS_OFFER_DEADLINE
                                               : BATS_OFFER_BUDGET,
                                  .budget = a->budget,
                                  .deadline = a->deadline};
-    int rc = bats_estimate_choose(a->e, &choice, &a->chosen, err);
-
+    int rc = bats_estimate_choose(a->e, &choice, &a->chosen, &a->refusal);
     if (rc == 0 && a->chosen.plan.cost > a->budget)
         return bats_error_set(
-            err, BATS_EBUDGET, "the deadline cannot be met for less than %s",
+            &a->refusal, BATS_EBUDGET,
+            "the deadline cannot be met for less than %s",
             bats_words_money(a->chosen.plan.cost, a->e->currency).s);
     if (rc == 0 && a->deadline > 0 &&
         a->chosen.makespan.estimate > (double)a->deadline + 1)
         return bats_error_set(
-            err, BATS_EDEADLINE, "the budget pays for no end before %s",
+            &a->refusal, BATS_EDEADLINE,
+            "the budget pays for no end before %s",
             bats_words_makespan(a->chosen.makespan.estimate).s);
     return rc;
 }
 
-static int estimate(struct answer *a, struct bats_error *err)
+static void estimate(struct answer *a)
 {
     const struct bats_deadline *d = &a->set->deadline;
-    int rc = bats_estimate_offers(a->e, a->offers, &a->n_offers, err);
-
+    bats_must(bats_estimate_offers(a->e, a->offers, &a->n_offers, &bats_why));
     a->budget = a->set->run.budget;
-    if (rc == 0 && a->set->budget_text != NULL)
-        rc = bats_estimation_budget(a->e, a->set->budget_share, &a->budget,
-                                    err);
+    if (a->set->budget_text != NULL)
+        bats_must(bats_estimation_budget(a->e, a->set->budget_share,
+                                         &a->budget, &bats_why));
     a->deadline = bats_deadline_from(d, time(NULL), 1);
-    if (rc == 0 && d->is_share)
-        rc = bats_deadline_of_share(d, a->e, &a->deadline, err);
-    if (rc == 0)
-        rc = choose(a, err);
-    if (rc == BATS_EBUDGET || rc == BATS_EDEADLINE) {
-        a->refusal = *err;
-        rc = 0;
-    }
-    if (rc == 0 && !a->chosen.plan.proven)
+    if (d->is_share)
+        bats_must(bats_deadline_of_share(d, a->e, &a->deadline, &bats_why));
+    int rc = choose(a);
+    if (rc < 0 && rc != BATS_EBUDGET && rc != BATS_EDEADLINE)
+        bats_die(rc, "%s", a->refusal.text);
+    if (!a->chosen.plan.proven)
         bats_tell("the clusters are too many and too alike to try every plan: "
                   "there may be a better one");
-    return rc;
-}
-
-/* Lists schedules for a job, which differ from those of windows. */
-static void show_jobs(const struct answer *a)
-{
-    fputs("bats-mpi: as a job, which is billed for all that it holds:\n\n",
-          stderr);
-    bats_schedules_print(stderr, a->e, a->offers, a->n_offers,
-                         bats_terminal_width(STDERR_FILENO));
 }
 
 /* Finds the schedule that --sbatch names. */
-static int find_named(const struct answer *a, struct bats_schedule *schedule,
-                      struct bats_error *err)
+static struct bats_schedule find_named(const struct answer *a)
 {
     struct bats_choice choice;
-    if (strcmp(a->set->sbatch, "best") == 0) {
-        *schedule = a->chosen;
-        if (a->refusal.code != 0)
-            *err = a->refusal;
-        return a->refusal.code;
+    struct bats_schedule schedule = a->chosen;
+    if (strcmp(a->set->sbatch, "best") != 0) {
+        bats_must(bats_choice_parse(a->e->plans, a->set->sbatch, &choice,
+                                    &bats_why));
+        bats_must(bats_estimate_choose(a->e, &choice, &schedule, &bats_why));
+    } else if (a->refusal.code != 0) {
+        bats_die(a->refusal.code, "%s", a->refusal.text);
     }
-    int rc = bats_choice_parse(a->e->plans, a->set->sbatch, &choice, err);
-    return rc < 0 ? rc : bats_estimate_choose(a->e, &choice, schedule, err);
+    return schedule;
 }
 
-static int print_sbatch(const struct answer *a,
-                        const struct bats_estimation *x,
-                        const struct bats_profile *profile,
-                        struct bats_error *err)
+/* As a job, schedules differ from those of windows: then they are listed. */
+static void print_sbatch(const struct answer *a)
 {
-    struct bats_schedule schedule;
+    struct bats_schedule schedule = find_named(a);
     struct bats_sbatch sbatch = {.e = a->e,
                                  .schedule = &schedule,
-                                 .partition = x->partition,
-                                 .by_node = x->by_node,
-                                 .ranks = x->ranks,
-                                 .bag = profile->bag_name,
+                                 .partition = a->x.partition,
+                                 .by_node = a->x.by_node,
+                                 .ranks = a->x.ranks,
+                                 .bag = a->profile.bag_name,
                                  .profile = a->set->words[0],
                                  .clusters = a->set->clusters,
-                                 .charged = bats_profile_charged(profile),
+                                 .charged = bats_profile_charged(&a->profile),
                                  .by_window =
                                      bats_lease_terms(a->billing).in_windows};
-    int rc = find_named(a, &schedule, err);
-
-    if (rc == 0 && bats_lease_terms(a->billing).in_windows)
-        show_jobs(a);
-    return rc == 0 ? bats_sbatch_print(stdout, &sbatch, err) : rc;
-}
-
-static int print(const struct answer *a, const struct bats_estimation *x,
-                 const struct bats_profile *profile, struct bats_error *err)
-{
-    int rc = 0;
-
-    if (a->set->sbatch)
-        rc = print_sbatch(a, x, profile, err);
-    else if (a->set->html != NULL)
-        rc = print_page(a, profile, err);
-    else if (a->set->frontier)
-        rc = print_frontier(a, err);
-    else if (a->set->json)
-        rc = print_json(a, &profile->path, err);
-    else
-        print_text(a, profile);
-    if (bats_flush(err) < 0)
-        return BATS_ESYS;
-    if (rc == 0 && a->refusal.code != 0) {
-        *err = a->refusal;
-        rc = err->code;
+    if (sbatch.by_window) {
+        fputs("bats-mpi: as a job, which is billed for all that it holds:\n\n",
+              stderr);
+        bats_schedules_print(stderr, a->e, a->offers, a->n_offers,
+                             bats_terminal_width(STDERR_FILENO));
     }
-    return rc;
+    bats_must(bats_sbatch_print(stdout, &sbatch, &bats_why));
 }
 
-static int read_bag(const char *path, struct bats_bagfile **bag,
-                    struct bats_workflow *workflow, struct bats_error *err)
+static void print(const struct answer *a)
 {
-    if (bats_workflow_format(path) != BATS_WORKFLOW_NONE)
-        return bats_workflow_load(path, workflow, err);
-    return bats_bagfile_load(path, bag, err);
+    if (a->set->sbatch)
+        print_sbatch(a);
+    else if (a->set->html != NULL)
+        print_page(a);
+    else if (a->set->frontier)
+        print_frontier(a);
+    else if (a->set->json)
+        print_json(a);
+    else
+        print_text(a);
+    bats_must(bats_flush(&bats_why));
+    if (a->refusal.code != 0)
+        bats_die(a->refusal.code, "%s", a->refusal.text);
 }
+
+/* ---- a bag, or a number of tasks ---- */
 
 /* The weights of the tasks if all runtimes are known; else NULL. */
 static double *weigh(const struct bats_workflow *w)
 {
-    double sum = 0, *weight = malloc((w->n + (size_t)1) * sizeof *weight);
-
-    for (uint32_t i = 0; weight && i < w->n && sum >= 0; i++) {
+    double sum = 0;
+    double *weight = bats_have(malloc((w->n + (size_t)1) * sizeof *weight));
+    for (uint32_t i = 0; i < w->n && sum >= 0; i++) {
         weight[i] = (double)w->tasks[i].runtime;
         sum = weight[i] < 0 ? -1 : sum + weight[i];
     }
@@ -387,119 +349,120 @@ static double *weigh(const struct bats_workflow *w)
         free(weight);
         return NULL;
     }
-    for (uint32_t i = 0; weight && i < w->n; i++)
+    for (uint32_t i = 0; i < w->n; i++)
         weight[i] *= w->n / sum;
     return weight;
 }
 
-/* Asks the history for runtimes of the tasks on the clusters of the file. */
-static int ask_history(const struct bats_settings *set,
-                       const struct bats_bagfile *bag,
-                       const struct bats_clusters_file *file, struct answer *a,
-                       struct bats_error *err)
+static void set_graph(struct bats_profile *profile,
+                      const struct bats_graph *graph,
+                      const struct bats_workflow *w)
 {
+    double *weight = weigh(w);
+    uint8_t *left =
+        memset(bats_have(malloc(graph->n_tasks)), 1, graph->n_tasks);
+    bats_must(bats_profile_set_graph(profile, graph, left, weight, &bats_why));
+    free(left);
+    free(weight);
+}
+
+/* Asks the history for runtimes of the tasks on the clusters of the file. */
+static void ask_history(struct answer *a, const struct bats_bagfile *bag)
+{
+    const struct bats_settings *set = a->set;
     struct bats_learner *past = &a->past;
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
-    int rc = bats_learner_init(past, set, bag, NULL, err);
-    for (size_t i = 0; i < file->n_sections; i++)
-        clusters[i] = file->sections[i].model.cluster;
-    if (rc == 0)
-        bats_learner_expect(past, clusters, file->n_sections);
-    if (rc == 0)
-        rc = bats_learner_sizes(
-            past, file,
-            set->run.retry_memory > 0 ? set->run.retry_memory : RETRY_MEMORY,
-            &a->sizes, err);
-    if (rc == 0 && set->points && !past->believes)
-        return bats_refuse(err, "the history knows nothing of these tasks");
-    return rc == 0 && set->points
-               ? bats_learner_list(stdout, past, clusters, file->window, err)
-               : rc;
+    double factor =
+        set->run.retry_memory > 0 ? set->run.retry_memory : RETRY_MEMORY;
+    bats_must(bats_learner_init(past, set, bag, NULL, &bats_why));
+    for (size_t i = 0; i < a->file->n_sections; i++)
+        clusters[i] = a->file->sections[i].model.cluster;
+    bats_learner_expect(past, clusters, a->file->n_sections);
+    bats_must(bats_learner_sizes(past, a->file, factor, &a->sizes, &bats_why));
+    if (set->points && !past->believes)
+        bats_die(BATS_EINPUT, "the history knows nothing of these tasks");
+    if (set->points)
+        bats_must(bats_learner_list(stdout, past, clusters, a->file->window,
+                                    &bats_why));
 }
 
 /* Counts the tasks (--tasks N, or a bag), and reads their dependencies. */
-static int count_tasks(const struct bats_settings *set, uint64_t *n,
-                       struct bats_profile *profile, struct answer *a,
-                       const struct bats_clusters_file *file,
-                       struct bats_error *err)
+static uint64_t count_tasks(struct answer *a)
 {
-    const char *text = set->tasks;
+    const char *text = a->set->tasks;
     struct bats_bagfile *bag = NULL;
     struct bats_workflow w = {0};
-    struct bats_error why;
-    struct bats_need each = bats_past_need(set);
-
-    if (bats_count_parse(text, n, &why) == 0)
-        return bats_estimation_room(file, NULL, &each, a->room, err);
-    int rc = read_bag(text, &bag, &w, err);
-    const struct bats_graph *graph = rc < 0 ? NULL
-                                     : bag  ? bag->graph
-                                            : &w.graph;
-    *n = rc < 0 ? 0 : bag ? bag->n_tasks : w.n;
-    if (graph && bats_graph_edges(graph) > 0) {
-        double *weight = weigh(&w);
-        uint8_t *left = malloc(graph->n_tasks);
-        if (left)
-            memset(left, 1, graph->n_tasks);
-        rc = left ? bats_profile_set_graph(profile, graph, left, weight, err)
-                  : bats_no_memory(err);
-        free(left);
-        free(weight);
+    struct bats_need each = bats_past_need(a->set);
+    struct bats_bagfile only = {.workflow = &w};
+    const struct bats_bagfile *tasks = NULL;
+    const struct bats_graph *graph = NULL;
+    uint64_t n;
+    if (bats_count_parse(text, &n, &bats_why) < 0) {
+        if (bats_workflow_format(text) != BATS_WORKFLOW_NONE)
+            bats_must(bats_workflow_load(text, &w, &bats_why));
+        else
+            bats_must(bats_bagfile_load(text, &bag, &bats_why));
+        only.n_tasks = w.n;
+        tasks = bag ? bag : &only;
+        graph = bag ? bag->graph : &w.graph;
+        n = tasks->n_tasks;
     }
-    const struct bats_bagfile only = {.n_tasks = w.n, .workflow = &w};
-    if (rc == 0)
-        rc =
-            bats_estimation_room(file, bag ? bag : &only, &each, a->room, err);
-    if (rc == 0 && bag)
-        rc = ask_history(set, bag, file, a, err);
+    if (graph && bats_graph_edges(graph) > 0)
+        set_graph(&a->profile, graph, &w);
+    bats_must(bats_estimation_room(a->file, tasks, &each, a->room, &bats_why));
+    if (bag)
+        ask_history(a, bag);
     bats_bagfile_destroy(bag);
     bats_workflow_release(&w);
-    return rc;
+    return n;
 }
 
-int cmd_plan(const struct bats_settings *set, struct bats_error *err)
-{
-    uint64_t n_tasks = 0;
-    struct bats_clusters_file *file = NULL;
-    struct bats_profile profile = {.n_tasks = 0};
-    struct bats_estimation x;
-    struct answer a = {.set = set, .e = &x.e};
-    int rc = 0;
+/* ---- the verb ---- */
 
+static void answer(struct answer *a)
+{
+    const struct bats_settings *set = a->set;
+    uint64_t n_tasks = 0;
     if (set->clusters)
-        rc = bats_clusters_file_load(set->clusters, set->run.window, &file,
-                                     err);
-    if (rc == 0 && set->words[0])
-        rc = bats_profile_load(set->words[0], &profile, err);
-    else if (rc == 0)
-        rc = count_tasks(set, &n_tasks, &profile, &a, file, err);
-    if (rc < 0 || set->points)
-        goto end;
-    if (set->words[0] && bats_profile_left(&profile) == 0) {
+        bats_must(bats_clusters_file_load(set->clusters, set->run.window,
+                                          &a->file, &bats_why));
+    if (set->words[0])
+        bats_must(bats_profile_load(set->words[0], &a->profile, &bats_why));
+    else
+        n_tasks = count_tasks(a);
+    if (set->points)
+        return;
+    if (set->words[0] && bats_profile_left(&a->profile) == 0) {
         puts("every task has been run");
-        goto end;
+        return;
     }
-    rc = set->words[0] ? bats_estimation_from_profile(&x, &profile, file,
-                                                      set->confidence, err)
-                       : bats_estimation_from_runtimes(
-                             &x, n_tasks, set->runtime,
-                             a.past.believes ? &a.past.believed.prior : NULL,
-                             a.room, file, set->clusters, err);
-    if (rc == 0 && !set->words[0])
-        bats_estimation_set_graph(&x, &profile);
-    a.billing = file ? file->billing : profile.billing;
+    if (set->words[0]) {
+        bats_must(bats_estimation_from_profile(&a->x, &a->profile, a->file,
+                                               set->confidence, &bats_why));
+    } else {
+        bats_must(bats_estimation_from_runtimes(
+            &a->x, n_tasks, set->runtime,
+            a->past.believes ? &a->past.believed.prior : NULL, a->room,
+            a->file, set->clusters, &bats_why));
+        bats_estimation_set_graph(&a->x, &a->profile);
+    }
+    a->billing = a->file ? a->file->billing : a->profile.billing;
     /* A job of Slurm is billed as an allocation, whatever the ledger of its
      * run counts. */
-    x.e.plans = bats_estimation_plans(
-        set->policy, set->sbatch ? BATS_BILLING_ALLOCATION : a.billing);
-    if (rc == 0)
-        rc = estimate(&a, err);
-    if (rc == 0)
-        rc = print(&a, &x, &profile, err);
-end:
+    a->e->plans = bats_estimation_plans(
+        set->policy, set->sbatch ? BATS_BILLING_ALLOCATION : a->billing);
+    estimate(a);
+    print(a);
+}
+
+int cmd_plan(const struct bats_settings *set)
+{
+    struct answer a = {.set = set};
+    a.e = &a.x.e;
+    answer(&a);
     bats_text_release(&a.sizes);
     bats_learner_release(&a.past);
-    bats_profile_release(&profile);
-    bats_clusters_file_destroy(file);
-    return rc;
+    bats_profile_release(&a.profile);
+    bats_clusters_file_destroy(a.file);
+    return 0;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/frame.h"
 #include "cli/look.h"
 #include "record/read/recover.h"
 #include "record/verify/verify.h"
@@ -26,45 +25,39 @@ static void print_recovery(const char *to, const struct bats_recovery *r)
             bats_words_count((uint64_t)r->holes, "place").s, r->lost);
 }
 
-static int recover(const struct bats_settings *set, const char *path,
-                   struct bats_error *err)
+static int recover(const struct bats_settings *set, const char *path)
 {
     struct bats_recovery recovery;
     char to[4096 + 16];
-
     snprintf(to, sizeof to, "%s.recovered", path);
     if (set->words[2] != NULL)
         snprintf(to, sizeof to, "%s", set->words[2]);
-    int rc = bats_record_recover(path, to, &recovery, err);
-    if (rc == 0)
-        print_recovery(to, &recovery);
-    return rc;
+    bats_must(bats_record_recover(path, to, &recovery, &bats_why));
+    print_recovery(to, &recovery);
+    return 0;
 }
 
 /* Returns BATS_EXIT_FAILED if the record does not agree with itself. */
-static int verify(const char *path, struct bats_error *err)
+static int verify(const char *path)
 {
     struct bats_view *view;
     struct bats_verified v = {.n = 0};
-
-    int rc = bats_view_open(path, &view, err);
-    if (rc < 0)
-        return rc;
-    rc = bats_record_verify(view, &v, err);
+    bats_must(bats_view_open(path, &view, &bats_why));
+    int rc = bats_record_verify(view, &v, &bats_why);
     bats_view_close(view);
-    if (rc == 0)
-        bats_words_line(
-            stdout, "%s, %s, %s, %s: %s",
-            bats_words_count((uint64_t)v.sessions, "session").s,
-            bats_words_count((uint64_t)v.tasks, "task").s,
-            bats_words_count((uint64_t)v.executions, "execution").s,
-            bats_words_count((uint64_t)v.charges, "charge").s,
-            v.n == 0 ? "all agree" : "the record does not agree with itself:");
+    bats_must(rc);
+    bats_words_line(stdout, "%s, %s, %s, %s: %s",
+                    bats_words_count((uint64_t)v.sessions, "session").s,
+                    bats_words_count((uint64_t)v.tasks, "task").s,
+                    bats_words_count((uint64_t)v.executions, "execution").s,
+                    bats_words_count((uint64_t)v.charges, "charge").s,
+                    v.n == 0 ? "all agree"
+                             : "the record does not agree with itself:");
     for (size_t i = 0; i < v.n; i++)
         bats_words_line(stdout, "  %s", v.differences[i]);
-    rc = rc == 0 && v.n > 0 ? BATS_EXIT_FAILED : rc;
+    int code = v.n > 0 ? BATS_EXIT_FAILED : 0;
     bats_verified_release(&v);
-    return rc;
+    return code;
 }
 
 int cmd_record_check(struct bats_settings *set, struct bats_error *err)
@@ -81,10 +74,10 @@ int cmd_record_check(struct bats_settings *set, struct bats_error *err)
                : 0;
 }
 
-int cmd_record(const struct bats_settings *set, struct bats_error *err)
+int cmd_record(const struct bats_settings *set)
 {
     char path[4096];
     bats_look_find(set->words[1], path, sizeof path);
-    return strcmp(set->words[0], "verify") == 0 ? verify(path, err)
-                                                : recover(set, path, err);
+    return strcmp(set->words[0], "verify") == 0 ? verify(path)
+                                                : recover(set, path);
 }

@@ -1,36 +1,19 @@
 /* report: the verb report. Writes a run as a page. */
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/frame.h"
 #include "cli/frontier.h"
 #include "cli/look.h"
-#include "cli/place.h"
-#include "cli/pools_source.h"
 #include "record/read/axis.h"
 #include "report/page.h"
 #include "report/recorded.h"
 
 #define PLAYS 10 /* plays of each strategy */
 
-/* The file to write: "bag.txt.html", or --out. For free(). */
-static char *name_of(const struct bats_settings *set)
-{
-    char *name = NULL;
-
-    if (set->out != NULL)
-        return strdup(set->out);
-    int n = (int)bats_look_bag(set->words[0]);
-    return asprintf(&name, "%.*s.html", n, set->words[0]) < 0 ? NULL : name;
-}
-
 struct page {
-    struct bats_view *view;
+    struct bats_look *look;
     json_t *status;
     struct bats_strategies *strategies; /* NULL: none */
 };
@@ -63,96 +46,67 @@ static json_t *command_of(const json_t *status)
 
 static int write_run(void *context, FILE *out, struct bats_error *err)
 {
-    const struct page *page = context;
-    return bats_axis_write(
-        page->view,
-        bats_recorded_terms(json_object_get(page->status, "options")), out,
-        err);
+    const struct bats_look *l = context;
+    return bats_axis_write(l->view, bats_recorded_terms(l->options), out, err);
 }
 
 static int write_page(void *context, FILE *out, struct bats_error *err)
 {
     struct page *page = context;
-    struct bats_causes causes = {0};
-    int rc = bats_status_json(page->view, &page->status, err);
-
-    if (rc == 0)
-        rc = bats_look_causes(page->view, &causes, err);
-    if (rc == 0) {
-        struct bats_lease_terms terms =
-            bats_recorded_terms(json_object_get(page->status, "options"));
-        json_t *data = json_pack(
-            "{s:s, s:O, s:O, s:{s:b, s:b, s:b, s:b}, s:o, s:o}", "kind", "run",
-            "title", json_object_get(page->status, "bag"), "status",
-            page->status, "terms", "in_windows", terms.in_windows,
-            "idle_is_free", terms.idle_is_free, "lasts", terms.lasts,
-            "returns", terms.returns, "causes", bats_causes_json(&causes),
-            "command", command_of(page->status));
-        if (page->strategies != NULL)
-            json_object_update_new(data,
-                                   bats_strategies_page(page->strategies));
-        rc = bats_page_write(out, data, write_run, page, err);
-    }
+    struct bats_lease_terms terms = bats_recorded_terms(page->look->options);
+    struct bats_causes causes = bats_look_causes(page->look->view);
+    json_t *data = json_pack(
+        "{s:s, s:O, s:O, s:{s:b, s:b, s:b, s:b}, s:o, s:o}", "kind", "run",
+        "title", json_object_get(page->status, "bag"), "status", page->status,
+        "terms", "in_windows", terms.in_windows, "idle_is_free",
+        terms.idle_is_free, "lasts", terms.lasts, "returns", terms.returns,
+        "causes", bats_causes_json(&causes), "command",
+        command_of(page->status));
     bats_causes_release(&causes);
-    json_decref(page->status);
-    return rc;
+    if (page->strategies != NULL)
+        json_object_update_new(data, bats_strategies_page(page->strategies));
+    return bats_page_write(out, data, write_run, page->look, err);
 }
 
 /* Finds time and cost of the other strategies, from what a run of policy
- * expert has shown. *found: it was such a run, and its unreliable machines
- * have answered. */
-static int find_strategies(struct bats_view *view,
-                           const struct bats_settings *set,
-                           struct bats_pools *pools,
-                           struct bats_strategies *strategies, bool *found,
-                           struct bats_error *err)
+ * expert has shown. False: it was no such run, or none of its unreliable
+ * machines has answered. */
+static bool find_strategies(const struct bats_look *l,
+                            struct bats_pools *pools,
+                            struct bats_strategies *strategies)
 {
-    struct bats_view_status status;
-    struct bats_settings all = *set;
-    char path[PATH_MAX];
-    int rc = bats_view_status(view, &status, err);
-
-    *found = false;
-    if (rc < 0 || strcmp(status.policy, "expert") != 0)
-        return rc;
+    struct bats_settings all = *l->set;
+    if (strcmp(l->status.policy, "expert") != 0)
+        return false;
     all.jobs = 0;
-    all.run.budget = status.budget;
-    bats_look_find(set->words[0], path, sizeof path);
-    rc = bats_pools_of_record(path, false, pools, err);
+    all.run.budget = l->status.budget;
+    int rc = bats_pools_of_record(l->path, false, pools, &bats_why);
     if (rc == BATS_EINPUT)
-        return 0;
-    if (rc == 0)
-        rc = bats_frontier_find(&all, pools, set->words[0], PLAYS, strategies,
-                                err);
-    *found = rc == 0;
-    return rc;
+        return false;
+    bats_must(rc);
+    bats_frontier_find(&all, pools, l->set->words[0], PLAYS, strategies);
+    return true;
 }
 
-static int report(struct bats_view *view, const struct bats_settings *set,
-                  const char *name, struct bats_error *err)
+int cmd_report(struct bats_look *l)
 {
     struct bats_pools pools = {0};
     struct bats_strategies strategies = {.n = 0};
-    bool found;
-    int rc = find_strategies(view, set, &pools, &strategies, &found, err);
-    struct page page = {view, NULL, found ? &strategies : NULL};
-
-    if (rc == 0)
-        rc = bats_look_write(name, write_page, &page, err);
+    const char *word = l->set->words[0], *name = l->set->out;
+    char path[4096 + 8];
+    if (name == NULL) {
+        snprintf(path, sizeof path, "%.*s.html", (int)bats_look_bag(word),
+                 word);
+        name = path;
+    }
+    struct page page = {.look = l, .status = bats_status_json(l)};
+    if (find_strategies(l, &pools, &strategies))
+        page.strategies = &strategies;
+    bats_look_write(name, write_page, &page);
+    if (strcmp(name, "-") != 0)
+        bats_tell("written: %s", name);
+    json_decref(page.status);
     free(strategies.list);
     bats_pools_release(&pools);
-    return rc;
-}
-
-int cmd_report(struct bats_view *view, const struct bats_settings *set,
-               struct bats_error *err)
-{
-    char *name = name_of(set);
-    if (name == NULL)
-        return bats_no_memory(err);
-    int rc = report(view, set, name, err);
-    if (rc == 0 && strcmp(name, "-") != 0)
-        bats_tell("written: %s", name);
-    free(name);
-    return rc;
+    return 0;
 }

@@ -16,9 +16,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/frame.h"
 #include "cli/look.h"
-#include "cli/needs.h"
 #include "report/table.h"
 #include "report/words.h"
 #include "util/grow.h"
@@ -51,14 +49,6 @@ static int64_t quantile(const struct use *list, size_t n, double q)
 
 /* ---- the record ---- */
 
-static int read_options(struct sizes *z, struct bats_error *err)
-{
-    const json_t *run = json_object_get(z->needs.options, "run");
-    z->asked = json_integer_value(json_object_get(run, "memory_kib"));
-    return bats_known_expand(json_object_get(run, "task_memory_kib"),
-                             z->needs.n_tasks, &z->task_asked, err);
-}
-
 static int64_t value_of(const int64_t *values, int64_t number, int64_t none)
 {
     return values != NULL && values[number - 1] > 0 ? values[number - 1]
@@ -71,8 +61,13 @@ static double stock_at(const struct sizes *z, size_t machine, size_t k)
         json_array_get(json_array_get(z->needs.stocks, machine), k));
 }
 
-static void read_machines(struct sizes *z)
+static void read_options(struct sizes *z, const struct bats_look *l)
 {
+    const json_t *run = json_object_get(l->options, "run");
+    z->needs = bats_known_needs(l);
+    z->asked = json_integer_value(json_object_get(run, "memory_kib"));
+    z->task_asked = bats_known_expand(json_object_get(run, "task_memory_kib"),
+                                      z->needs.n_tasks);
     size_t n = json_array_size(z->needs.stocks);
     for (size_t i = 0; i < n; i++) {
         z->slots += stock_at(z, i, 0) / (double)n;
@@ -80,20 +75,19 @@ static void read_machines(struct sizes *z)
     }
 }
 
-static int add(struct sizes *z, const struct bats_view_task *t,
-               struct bats_error *err)
+static void add(struct sizes *z, const struct bats_view_task *t)
 {
     struct bats_need need;
     const char *class = json_string_value(json_array_get(
         z->needs.names, bats_known_category(&z->needs, t->number)));
     if (t->number < 1 || t->number > z->needs.n_tasks)
-        return 0; /* the record is damaged */
+        return; /* the record is damaged */
     if (!bats_known_need(&z->needs, t->number, &need))
         need = (struct bats_need){
             .cores = 1,
             .memory_kib = value_of(z->task_asked, t->number, z->asked)};
     if (!bats_grow(&z->list, &z->room, z->n + 1, sizeof *z->list))
-        return bats_no_memory(err);
+        bats_have(NULL);
     z->list[z->n++] = (struct use){
         .class = class != NULL ? class : "-",
         .asked = need.memory_kib,
@@ -101,18 +95,16 @@ static int add(struct sizes *z, const struct bats_view_task *t,
         .cores = need.cores,
         .cost = t->cost,
     };
-    return 0;
 }
 
-static int collect(struct bats_view *view, struct sizes *z, const char *where,
-                   struct bats_error *err)
+static void collect(struct bats_look *l, struct sizes *z)
 {
     struct bats_view_task t;
-    int rc =
-        bats_view_tasks(view, "done", 0, where, BATS_VIEW_BY_NUMBER, 0, err);
-    while (rc == 0 && (rc = bats_view_next_task(view, &t, err)) > 0)
-        rc = t.max_rss_kib > 0 ? add(z, &t, err) : 0;
-    return rc;
+    bats_must(bats_view_tasks(l->view, "done", 0, l->set->where,
+                              BATS_VIEW_BY_NUMBER, 0, &bats_why));
+    while (bats_must(bats_view_next_task(l->view, &t, &bats_why)) > 0)
+        if (t.max_rss_kib > 0)
+            add(z, &t);
 }
 
 static int by_size(const void *a, const void *b)
@@ -156,10 +148,10 @@ static const char *size_text(char text[BATS_UNITS_TEXT], int64_t kib)
     return text;
 }
 
-static int print_json(const struct use *list, size_t n, int64_t enough,
-                      double money, struct bats_error *err)
+static void print_json(const struct use *list, size_t n, int64_t enough,
+                       double money)
 {
-    return bats_look_json(
+    bats_look_json(
         json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "class",
                   bats_json_text(list->class), "tasks", (json_int_t)n,
                   "asked_kib", (json_int_t)list->asked, "used_p50_kib",
@@ -167,7 +159,7 @@ static int print_json(const struct use *list, size_t n, int64_t enough,
                   (json_int_t)quantile(list, n, 0.95), "used_most_kib",
                   (json_int_t)list[n - 1].used, "enough_kib",
                   (json_int_t)enough, "saves", money),
-        JSON_COMPACT, err);
+        JSON_COMPACT);
 }
 
 static void set_row(struct bats_table *t, const struct use *list, size_t n,
@@ -187,58 +179,47 @@ static void set_row(struct bats_table *t, const struct use *list, size_t n,
         bats_table_set(t, row, 7, "-");
 }
 
-static int answer(struct sizes *z, const struct bats_view_status *status,
-                  bool json, struct bats_error *err)
+static void answer(struct sizes *z, const struct bats_look *l)
 {
     static const char *const names[] = {"class",    "tasks", "asked",
                                         "used p50", "p95",   "most",
                                         "ask for",  "saves"};
     struct bats_table t = {0};
-    int rc = 0;
     if (z->n > 0)
         qsort(z->list, z->n, sizeof *z->list, by_size);
     bats_table_head(&t, names, sizeof names / sizeof *names);
-    for (size_t i = 0, n; rc == 0 && i < z->n; i += n) {
+    for (size_t i = 0, n; i < z->n; i += n) {
         const struct use *list = &z->list[i];
         for (n = 1; i + n < z->n && list[n].asked == list->asked &&
                     strcmp(list[n].class, list->class) == 0;)
             n++;
         int64_t enough = (int64_t)ceil((double)list[n - 1].used * SPARE);
         double money = saved(z, list, n, enough) / (double)BATS_UNIT;
-        if (json)
-            rc = print_json(list, n, enough, money, err);
+        if (l->set->json)
+            print_json(list, n, enough, money);
         else if (t.n_rows < BATS_TABLE_ROWS)
             set_row(&t, list, n, enough, money);
     }
-    if (rc < 0 || json)
-        return rc;
+    if (l->set->json)
+        return;
     bats_table_print(stdout, &t);
     putchar('\n');
     bats_words_line(stdout,
                     "memory of tasks that are done, where it is known; "
                     "saves: %s, of what their machines charged",
-                    status->currency);
+                    l->status.currency);
     putchar('\n');
-    return 0;
 }
 
-int cmd_sizes(struct bats_view *view, const struct bats_settings *set,
-              struct bats_error *err)
+int cmd_sizes(struct bats_look *l)
 {
     struct sizes z = {0};
-    struct bats_view_status status;
-    int rc = bats_view_status(view, &status, err);
-    if (rc == 0)
-        rc = bats_known_needs_read(view, status.tasks, &z.needs, err);
-    if (rc == 0)
-        rc = read_options(&z, err);
-    read_machines(&z);
-    if (rc == 0)
-        rc = collect(view, &z, set->where, err);
-    if (rc == 0)
-        rc = answer(&z, &status, set->json, err);
-    bats_known_needs_release(&z.needs);
+    bats_look_status(l);
+    read_options(&z, l);
+    collect(l, &z);
+    answer(&z, l);
+    free(z.needs.category);
     free(z.task_asked);
     free(z.list);
-    return rc;
+    return 0;
 }

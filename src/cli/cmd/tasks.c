@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/frame.h"
 #include "cli/look.h"
-#include "cli/needs.h"
 #include "report/words.h"
 #include "util/json.h"
 
@@ -41,30 +39,29 @@ static const char *digits(char text[BATS_UNITS_TEXT], int64_t number)
  * The process has one thread: a lock per word would cost a quarter of the
  * time. */
 
-static int put_json(json_t *value, struct bats_error *err)
+static void put_json(json_t *value)
 {
-    int bad = value == NULL
-                  ? -1
-                  : json_dumpf(value, stdout,
-                               JSON_COMPACT | JSON_ENCODE_ANY |
-                                   BATS_JSON_SAFE | JSON_REAL_PRECISION(15));
+    int bad = json_dumpf(bats_have(value), stdout,
+                         JSON_COMPACT | JSON_ENCODE_ANY | BATS_JSON_SAFE |
+                             JSON_REAL_PRECISION(15));
     json_decref(value);
-    return bad == 0 || ferror(stdout) ? 0 /* bats_look reports write errors */
-                                      : bats_no_memory(err);
+    if (bad != 0 && !ferror(stdout)) /* bats_flush reports write errors */
+        bats_have(NULL);
 }
 
-static int put_text(const char *key, const char *text, struct bats_error *err)
+static void put_text(const char *key, const char *text)
 {
     const char *at = text;
     fputs_unlocked(key, stdout);
     while (*at >= ' ' && *at < 0x7f && *at != '"' && *at != '\\')
         at++;
-    if (*at != '\0')
-        return put_json(bats_json_text(text), err);
+    if (*at != '\0') {
+        put_json(bats_json_text(text));
+        return;
+    }
     putchar_unlocked('"');
     fputs_unlocked(text, stdout);
     putchar_unlocked('"');
-    return 0;
 }
 
 static void put_number(const char *key, int64_t number)
@@ -75,12 +72,13 @@ static void put_number(const char *key, int64_t number)
 }
 
 /* From 0.0001 s on there is no exponent. */
-static int put_seconds(const char *key, int64_t us, struct bats_error *err)
+static void put_seconds(const char *key, int64_t us)
 {
     char fraction[BATS_UNITS_TEXT];
     if (us != 0 && us < 100) {
         fputs_unlocked(key, stdout);
-        return put_json(json_real((double)us / 1e6), err);
+        put_json(json_real((double)us / 1e6));
+        return;
     }
     put_number(key, us / 1000000);
     char *at = (char *)digits(fraction, 1000000 + us % 1000000);
@@ -90,72 +88,48 @@ static int put_seconds(const char *key, int64_t us, struct bats_error *err)
     at[0] = '.';
     at[n] = '\0';
     fputs_unlocked(at, stdout);
-    return 0;
 }
 
-static int put_result(const struct bats_view_task *t, struct bats_error *err)
+static void task_json(struct bats_view *view, const struct bats_view_task *t,
+                      const struct bats_known_needs *needs)
 {
-    put_number(",\"exit_status\":", t->exit_status);
-    put_number(",\"signal\":", t->signal);
-    int rc = put_seconds(",\"real_s\":", t->wall_us, err);
-    if (rc == 0)
-        rc = put_seconds(",\"cpu_s\":", t->cpu_us, err);
-    put_number(",\"max_rss_kib\":", t->max_rss_kib);
-    return rc;
-}
-
-static int put_parameters(const char *text, struct bats_error *err)
-{
-    json_t *parameters = text[0] != '\0' ? json_loads(text, 0, NULL) : NULL;
-    int rc = 0;
+    const char *text;
+    size_t n;
+    struct bats_need need;
+    json_t *parameters =
+        t->parameters[0] != '\0' ? json_loads(t->parameters, 0, NULL) : NULL;
+    put_number("{\"task\":", t->number);
+    put_text(",\"state\":", t->state);
+    put_number(",\"attempts\":", t->attempts);
+    put_text(",\"command\":", t->command);
+    put_number(",\"line\":", t->line);
+    if (bats_known_need(needs, t->number, &need)) {
+        put_number(",\"cores\":", need.cores);
+        put_number(",\"gpus\":", need.gpus);
+        put_number(",\"memory_kib\":", need.memory_kib);
+    }
+    if (is_running(t)) {
+        put_seconds(",\"elapsed_s\":", t->wall_us);
+    } else if (t->wall_us >= 0) {
+        put_number(",\"exit_status\":", t->exit_status);
+        put_number(",\"signal\":", t->signal);
+        put_seconds(",\"real_s\":", t->wall_us);
+        put_seconds(",\"cpu_s\":", t->cpu_us);
+        put_number(",\"max_rss_kib\":", t->max_rss_kib);
+    }
+    if (is_running(t) || t->wall_us >= 0) {
+        put_text(",\"host\":", t->host);
+        put_text(",\"cluster\":", t->cluster);
+    }
     if (json_is_object(parameters)) {
         fputs_unlocked(",\"parameters\":", stdout);
-        rc = put_json(json_incref(parameters), err);
+        put_json(json_incref(parameters));
     }
     json_decref(parameters);
-    return rc;
-}
-
-/* Prints the task's need, if needs are recorded. */
-static void put_need(const struct bats_known_needs *needs, int64_t number)
-{
-    struct bats_need need;
-    if (!bats_known_need(needs, number, &need))
-        return;
-    put_number(",\"cores\":", need.cores);
-    put_number(",\"gpus\":", need.gpus);
-    put_number(",\"memory_kib\":", need.memory_kib);
-}
-
-static int task_json(struct bats_view *view, const struct bats_view_task *t,
-                     const struct bats_known_needs *needs,
-                     struct bats_error *err)
-{
-    const char *text = "";
-    size_t n;
-    put_number("{\"task\":", t->number);
-    int rc = put_text(",\"state\":", t->state, err);
-    put_number(",\"attempts\":", t->attempts);
-    if (rc == 0)
-        rc = put_text(",\"command\":", t->command, err);
-    put_number(",\"line\":", t->line);
-    put_need(needs, t->number);
-    if (rc == 0 && is_running(t))
-        rc = put_seconds(",\"elapsed_s\":", t->wall_us, err);
-    else if (rc == 0 && t->wall_us >= 0)
-        rc = put_result(t, err);
-    if (rc == 0 && (is_running(t) || t->wall_us >= 0))
-        rc = put_text(",\"host\":", t->host, err);
-    if (rc == 0 && (is_running(t) || t->wall_us >= 0))
-        rc = put_text(",\"cluster\":", t->cluster, err);
-    if (rc == 0)
-        rc = put_parameters(t->parameters, err);
-    if (rc == 0 && has_failed(t))
-        rc = bats_view_stderr(view, t->id, &text, &n, err);
-    if (rc > 0)
-        rc = put_text(",\"stderr\":", text, err);
+    if (has_failed(t) &&
+        bats_must(bats_view_stderr(view, t->id, &text, &n, &bats_why)) > 0)
+        put_text(",\"stderr\":", text);
     fputs_unlocked("}\n", stdout);
-    return rc;
 }
 
 /* ---- a line of comma-separated values ---- */
@@ -180,13 +154,11 @@ static void print_csv_head(const json_t *names)
     putchar('\n');
 }
 
-static int put_values(const char *text, const json_t *names,
-                      struct bats_error *err)
+static void put_values(const char *text, const json_t *names)
 {
     json_t *own = text[0] != '\0' ? json_loads(text, 0, NULL) : NULL;
     const char *name;
     json_t *unused;
-    int rc = 0;
     json_object_foreach((json_t *)names, name, unused)
     {
         json_t *value = json_object_get(own, name);
@@ -194,19 +166,16 @@ static int put_values(const char *text, const json_t *names,
             put_field(json_is_string(value) ? json_string_value(value) : "");
         } else {
             putchar_unlocked(',');
-            rc = put_json(json_incref(value), err);
+            put_json(json_incref(value));
         }
     }
     json_decref(own);
-    return rc;
 }
 
 /* Columns without a value are left empty. */
-static int task_csv(const struct bats_view_task *t, const json_t *names,
-                    struct bats_error *err)
+static void task_csv(const struct bats_view_task *t, const json_t *names)
 {
     char cost[BATS_UNITS_TEXT];
-    int rc = 0;
     put_number("", t->number);
     put_field(t->state);
     put_number(",", t->attempts);
@@ -215,11 +184,9 @@ static int task_csv(const struct bats_view_task *t, const json_t *names,
     } else {
         put_number(",", t->exit_status);
         put_number(",", t->signal);
-        rc = put_seconds(",", t->start_us, err);
-        if (rc == 0)
-            rc = put_seconds(",", t->wall_us, err);
-        if (rc == 0)
-            rc = put_seconds(",", t->cpu_us, err);
+        put_seconds(",", t->start_us);
+        put_seconds(",", t->wall_us);
+        put_seconds(",", t->cpu_us);
         put_number(",", t->max_rss_kib);
         put_field(bats_money_format(cost, (bats_money)(t->cost + 0.5)));
     }
@@ -227,10 +194,8 @@ static int task_csv(const struct bats_view_task *t, const json_t *names,
     put_field(t->cluster);
     put_number(",", t->line);
     put_field(t->command);
-    if (rc == 0 && names != NULL)
-        rc = put_values(t->parameters, names, err);
+    put_values(t->parameters, names);
     putchar_unlocked('\n');
-    return rc;
 }
 
 /* ---- a line of the table ---- */
@@ -303,84 +268,72 @@ static void print_task(const struct bats_view_task *t,
 }
 
 /* Sums up the causes of failures: the list may have been long. */
-static int print_causes(struct bats_view *view, struct bats_error *err)
+static void print_causes(struct bats_view *view)
 {
-    struct bats_causes causes = {0};
-    int rc = bats_look_causes(view, &causes, err);
-
-    if (rc == 0) {
-        puts("\nwhy tasks failed");
-        bats_causes_print(stdout, &causes, SIZE_MAX);
-    }
+    struct bats_causes causes = bats_look_causes(view);
+    puts("\nwhy tasks failed");
+    bats_causes_print(stdout, &causes, SIZE_MAX);
     bats_causes_release(&causes);
-    return rc;
 }
 
-int cmd_tasks(struct bats_view *view, const struct bats_settings *set,
-              struct bats_error *err)
+int cmd_tasks(struct bats_look *l)
 {
+    const struct bats_settings *set = l->set;
     const char *state = set->failed ? "failed" : set->state;
     enum bats_view_order order =
         set->slowest > 0 ? BATS_VIEW_SLOWEST : BATS_VIEW_BY_NUMBER;
     struct bats_view_task task;
-    struct bats_known_needs needs = {.n_tasks = 0};
-    struct bats_view_status status;
     json_t *names = NULL;
-    bool failed = false, is_first = true;
+    bool failed = false, is_first = true, is_text = !set->json && !set->csv;
     if (set->sizes)
-        return cmd_sizes(view, set, err);
-    int rc = bats_view_status(view, &status, err);
-    if (rc == 0)
-        rc = bats_known_needs_read(view, status.tasks, &needs, err);
-    if (rc == 0)
-        rc = bats_view_tasks(view, state, 0, set->where, order,
-                             (int64_t)set->slowest, err);
-
-    if (rc == 0 && !set->json && !set->csv)
+        return cmd_sizes(l);
+    bats_look_status(l);
+    struct bats_known_needs needs = bats_known_needs(l);
+    bats_must(bats_view_tasks(l->view, state, 0, set->where, order,
+                              (int64_t)set->slowest, &bats_why));
+    if (is_text)
         printf("%7s  %-8s  %5s  %-15s  %8s  %8s  %s%-12s  %s\n", "task",
                "state", "tries", "end", "took", "cpu",
                needs.list != NULL ? "needs         " : "", "host", "command");
-    while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0) {
-        rc = 0;
+    while (bats_must(bats_view_next_task(l->view, &task, &bats_why)) > 0) {
         if (set->csv && is_first) {
             names = json_loads(task.parameters, 0, NULL);
             print_csv_head(names);
         }
         is_first = false;
         if (set->csv)
-            rc = task_csv(&task, names, err);
+            task_csv(&task, names);
         else if (set->json)
-            rc = task_json(view, &task, &needs, err);
+            task_json(l->view, &task, &needs);
         else
             print_task(&task, &needs);
         failed |= state != NULL && has_failed(&task);
     }
-    if (rc == 0 && is_first && set->csv)
+    if (is_first && set->csv)
         print_csv_head(NULL);
     json_decref(names);
-    bats_known_needs_release(&needs);
-    if (rc == 0 && failed && !set->json && !set->csv)
-        rc = print_causes(view, err);
-    return rc;
+    free(needs.category);
+    if (failed && is_text)
+        print_causes(l->view);
+    return 0;
 }
 
 /* ---- log ---- */
 
-static int entry_json(const struct bats_view_entry *e, struct bats_error *err)
+static void entry_json(const struct bats_view_entry *e)
 {
     json_t *line = json_pack(
         "{s:I, s:f, s:o}", "session", (json_int_t)e->session, "time_s",
         (double)e->time / 1e6, "what", bats_json_text(e->what));
-
-    if (line != NULL && e->machine[0] != '\0')
+    if (e->machine[0] != '\0')
         json_object_set_new(line, "machine", bats_json_text(e->machine));
-    if (line != NULL && e->task > 0)
+    if (e->task > 0)
         json_object_set_new(line, "task", json_integer(e->task));
-    if (line != NULL && e->removed)
+    if (e->removed)
         json_object_set_new(line, "removed", json_true());
-    if (line != NULL && e->text[0] != '\0')
+    if (e->text[0] != '\0')
         json_object_set_new(line, "text", bats_json_text(e->text));
-    return bats_look_json(line, JSON_COMPACT, err);
+    bats_look_json(line, JSON_COMPACT);
 }
 
 /* Writes a column after `blanks` blanks. Returns how many are due before the
@@ -417,37 +370,28 @@ void bats_look_entry(const struct bats_view_entry *e, int64_t *session)
     putchar_unlocked('\n');
 }
 
-/* Refuses a machine that does not occur in the log, unless it is only idle. */
-static int check_machine(struct bats_view *view, const char *name,
-                         struct bats_error *err)
-{
-    struct bats_view_machine machine;
-    int rc = bats_view_machines(view, name, err);
-    if (rc == 0)
-        rc = bats_view_next_machine(view, &machine, err);
-    return rc == 0  ? bats_refuse(err, "there was no machine '%s' in this run",
-                                  name)
-           : rc < 0 ? rc
-                    : 0;
-}
-
-int cmd_log(struct bats_view *view, const struct bats_settings *set,
-            struct bats_error *err)
+int cmd_log(struct bats_look *l)
 {
     struct bats_view_entry entry;
+    struct bats_view_machine m;
+    const char *machine = l->set->on_machine;
     int64_t session = 0;
     bool found = false;
-    int rc = bats_view_log(view, set->on_machine, 0, (int64_t)set->last, err);
-
-    while (rc == 0 && (rc = bats_view_next_entry(view, &entry, err)) > 0) {
-        rc = 0;
+    bats_must(
+        bats_view_log(l->view, machine, 0, (int64_t)l->set->last, &bats_why));
+    while (bats_must(bats_view_next_entry(l->view, &entry, &bats_why)) > 0) {
         found = true;
-        if (set->json)
-            rc = entry_json(&entry, err);
+        if (l->set->json)
+            entry_json(&entry);
         else
             bats_look_entry(&entry, &session);
     }
-    return rc == 0 && !found && set->on_machine != NULL
-               ? check_machine(view, set->on_machine, err)
-               : rc;
+    if (found || machine == NULL)
+        return 0;
+    /* A machine that was only idle does not occur in the log. */
+    bats_must(bats_view_machines(l->view, machine, &bats_why));
+    if (bats_must(bats_view_next_machine(l->view, &m, &bats_why)) == 0)
+        bats_die(BATS_EINPUT, "there was no machine '%s' in this run",
+                 machine);
+    return 0;
 }

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/frame.h"
 #include "cli/look.h"
 #include "record/read/view.h"
 #include "record/write/record.h"
@@ -78,20 +77,19 @@ static void enter(void)
     fputs(ENTER, stdout);
 }
 
-static int set_up(struct bats_error *err)
+static void set_up(void)
 {
     struct sigaction end = {.sa_handler = on_end};
     struct sigaction resize = {.sa_handler = on_resize};
 
     if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
-        return bats_refuse(err, "top needs a terminal: --once prints the "
-                                "state once, --json for programs");
+        bats_die(BATS_EINPUT, "top needs a terminal: --once prints the state "
+                              "once, --json for programs");
     sigaction(SIGINT, &end, NULL);
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGHUP, &end, NULL);
     sigaction(SIGWINCH, &resize, NULL);
     enter();
-    return 0;
 }
 
 static void take_down(void)
@@ -202,14 +200,12 @@ static bool read_end(const char *record, json_t *object)
 {
     struct bats_view *view;
     struct bats_view_status status;
-    char state[96];
     bool is_over = false;
 
     if (bats_view_open(record, &view, NULL) != 0)
         return false;
     if (bats_view_status(view, &status, NULL) == 0 && !status.is_live) {
-        bats_live_end(object, &status,
-                      bats_look_state(state, sizeof state, &status));
+        bats_live_end(object, &status, bats_look_state(&status).s);
         is_over = true;
     }
     bats_view_close(view);
@@ -253,36 +249,8 @@ static void watch(const char *record, const char *path, json_t *object)
 
 /* ---- the verb ---- */
 
-static int show(const struct bats_settings *set, const char *record,
-                const char *path, struct bats_error *err)
-{
-    json_t *object;
-    int rows, columns;
-    int rc = bats_live_read(path, &object, err);
-
-    if (rc < 0)
-        return rc;
-    if (set->json)
-        return bats_look_json(object, JSON_INDENT(2), err);
-    if (set->once) {
-        measure(&rows, &columns);
-        bats_live_print(stdout, object, BATS_LIVE_ALL, 1000, columns,
-                        bats_now_us(CLOCK_REALTIME), "\n");
-        json_decref(object);
-        return 0;
-    }
-    rc = set_up(err);
-    if (rc < 0) {
-        json_decref(object);
-        return rc;
-    }
-    watch(record, path, object);
-    take_down();
-    return 0;
-}
-
-/* Explains why there is no status file. */
-static void explain(const char *word, const char *record)
+/* Explains why there is no status file. Returns the exit code. */
+static int explain(const char *word, const char *record, int code)
 {
     if (access(record, F_OK) != 0)
         bats_tell("there is neither a record %s nor %s" BATS_LOOK_SUFFIX, word,
@@ -293,18 +261,31 @@ static void explain(const char *word, const char *record)
     else
         bats_tell("the run is over: 'bats-mpi status %s' tells how it ended",
                   word);
+    return code;
 }
 
-int cmd_top(const struct bats_settings *set, struct bats_error *err)
+int cmd_top(const struct bats_settings *set)
 {
     char record[4096], path[4096 + sizeof BATS_LIVE_SUFFIX];
+    json_t *object;
+    int rows, columns;
     bats_look_find(set->words[0], record, sizeof record);
     snprintf(path, sizeof path, "%s" BATS_LIVE_SUFFIX, record);
-    int rc = show(set, record, path, err);
-    if (rc == 0)
-        return ended ? 128 + (int)ended : 0;
-    if (access(path, F_OK) == 0)
-        return rc;
-    explain(set->words[0], record);
-    return bats_exit_of(rc);
+    int rc = bats_live_read(path, &object, &bats_why);
+    if (rc < 0 && access(path, F_OK) != 0)
+        return explain(set->words[0], record, bats_exit_of(rc));
+    bats_must(rc);
+    if (set->json) {
+        bats_look_json(object, JSON_INDENT(2));
+    } else if (set->once) {
+        measure(&rows, &columns);
+        bats_live_print(stdout, object, BATS_LIVE_ALL, 1000, columns,
+                        bats_now_us(CLOCK_REALTIME), "\n");
+        json_decref(object);
+    } else {
+        set_up();
+        watch(record, path, object);
+        take_down();
+    }
+    return ended ? 128 + (int)ended : 0;
 }

@@ -7,16 +7,13 @@
 #include "bats/lease.h"
 #include "bats/sched.h"
 #include "cli/cli.h"
-#include "cli/frame.h"
 #include "cli/look.h"
-#include "cli/needs.h"
 #include "report/recorded.h"
 #include "report/words.h"
 #include "report/workflows.h"
 #include "run/needs.h"
 #include "util/text.h"
 
-#define STATE 96  /* longest state of a run in words, bytes */
 #define LATELY 50 /* most entries of a machine's history */
 #define DRAINING                                                              \
     "the run is draining: it was told to end and starts no more tasks"
@@ -24,7 +21,8 @@
 
 /* The facts behind the answers. */
 struct known {
-    struct bats_view_status status;
+    struct bats_look *look;
+    struct bats_view_status *status;
     bool has_decision;
     struct bats_view_decision decision;
     int64_t held;
@@ -38,56 +36,38 @@ struct known {
     struct bats_known_needs needs;
 };
 
-static int learn_rules(struct bats_view *view, struct known *k,
-                       struct bats_error *err)
+static void learn(struct bats_look *l, struct known *k)
 {
-    char *text;
-    int rc = bats_view_options(view, &text, err);
-
-    if (rc < 0)
-        return rc;
-    json_t *options = json_loads(text, 0, NULL);
-    const json_t *rules = json_object_get(options, "engine");
-    k->in_order = json_is_true(json_object_get(rules, "in_order"));
-    k->retry_delay =
-        json_integer_value(json_object_get(rules, "retry_delay_us"));
-    k->terms = bats_recorded_terms(options);
-    k->yields = json_integer_value(json_object_get(rules, "yields"));
-    k->time_limit = json_integer_value(json_object_get(rules, "deadline_us"));
-    json_decref(options);
-    free(text);
-    return 0;
-}
-
-static int learn(struct bats_view *view, struct known *k,
-                 struct bats_error *err)
-{
-    int rc = bats_view_status(view, &k->status, err);
-
-    if (rc == 0)
-        rc = bats_view_decision(view, &k->has_decision, &k->decision, err);
-    if (rc == 0)
-        rc = learn_rules(view, k, err);
-    if (rc == 0)
-        rc = bats_known_needs_read(view, k->status.tasks, &k->needs, err);
-    if (rc == 0)
-        rc = bats_workflows_read(view, k->status.is_live, &k->workflows,
-                                 &k->n_workflows, &k->workflow, err);
-    k->held = 0;
-    for (size_t i = 0; i < k->status.n_clusters; i++)
-        k->held += k->status.clusters[i].held;
-    return rc;
+    bats_look_status(l);
+    const json_t *rules = json_object_get(l->options, "engine");
+    *k = (struct known){
+        .look = l,
+        .status = &l->status,
+        .in_order = json_is_true(json_object_get(rules, "in_order")),
+        .retry_delay =
+            json_integer_value(json_object_get(rules, "retry_delay_us")),
+        .terms = bats_recorded_terms(l->options),
+        .yields = json_integer_value(json_object_get(rules, "yields")),
+        .time_limit =
+            json_integer_value(json_object_get(rules, "deadline_us")),
+        .needs = bats_known_needs(l)};
+    bats_must(bats_view_decision(l->view, &k->has_decision, &k->decision,
+                                 &bats_why));
+    bats_must(bats_workflows_read(l->view, l->status.is_live, &k->workflows,
+                                  &k->n_workflows, &k->workflow, &bats_why));
+    for (size_t i = 0; i < l->status.n_clusters; i++)
+        k->held += l->status.clusters[i].held;
 }
 
 /* True if no task runs any more. */
 static bool is_over(const struct known *k)
 {
-    return k->status.is_over || !k->status.is_live;
+    return k->status->is_over || !k->status->is_live;
 }
 
 static void why_over(struct bats_text *t, const struct known *k)
 {
-    const struct bats_view_status *st = &k->status;
+    const struct bats_view_status *st = k->status;
     bool is_budget = st->is_over && strcmp(st->finish, "budget") == 0;
     uint32_t n_unpaid = 0;
     for (uint32_t i = 0; i < k->n_workflows; i++)
@@ -110,7 +90,7 @@ static void why_over(struct bats_text *t, const struct known *k)
 static void print_workflow(const struct known *k,
                            const struct bats_purse_status *w)
 {
-    const char *currency = k->status.currency;
+    const char *currency = k->status->currency;
     bats_words_put(stdout, BATS_ENCODE_TERMINAL, "workflow ");
     bats_words_put(stdout, BATS_ENCODE_TERMINAL, w->name);
     printf(": %" PRIu32 " of %s done", w->done,
@@ -138,8 +118,8 @@ static void print_workflow(const struct known *k,
  * unknown. */
 static int64_t wanted(const struct known *k, const char *cluster)
 {
-    for (size_t i = 0; i < k->status.n_clusters; i++)
-        if (strcmp(k->status.clusters[i].name, cluster) == 0 &&
+    for (size_t i = 0; i < k->status->n_clusters; i++)
+        if (strcmp(k->status->clusters[i].name, cluster) == 0 &&
             k->has_decision && i < k->decision.n_clusters)
             return k->decision.machines[i];
     return -1;
@@ -149,7 +129,7 @@ static int64_t wanted(const struct known *k, const char *cluster)
 static void why_unwanted(struct bats_text *t, const struct known *k,
                          const struct bats_view_machine *m)
 {
-    const struct bats_view_status *st = &k->status;
+    const struct bats_view_status *st = k->status;
     bats_money left = st->budget - st->charged;
     int64_t n = wanted(k, m->cluster);
     if (is_over(k))
@@ -213,7 +193,7 @@ static const struct {
 static void why_idle(struct bats_text *t, const struct known *k,
                      const struct bats_view_machine *m)
 {
-    const struct bats_view_status *st = &k->status;
+    const struct bats_view_status *st = k->status;
     size_t i = 0, n = sizeof reasons / sizeof *reasons;
     while (i < n && strcmp(bats_idle_name(reasons[i].reason), m->idle) != 0)
         i++;
@@ -250,7 +230,7 @@ static void why_held(struct bats_text *t, const struct known *k,
         if (k->terms.in_windows)
             bats_text_format(
                 t, "; its window ends at %s",
-                bats_words_moment(m->window_began + k->status.window).s);
+                bats_words_moment(m->window_began + k->status->window).s);
     }
 }
 
@@ -278,28 +258,25 @@ static void why_machine(struct bats_text *t, const struct known *k,
 }
 
 /* Prints the recent history of the machine, or the history of the task. */
-static int print_history(struct bats_view *view, const char *machine,
-                         int64_t task, struct bats_error *err)
+static void print_history(const struct known *k, const char *machine,
+                          int64_t task)
 {
+    struct bats_view *view = k->look->view;
     struct bats_view_entry entry;
     int64_t session = 0;
-    int rc =
-        bats_view_log(view, machine, task, machine != NULL ? LATELY : 0, err);
-
-    if (rc == 0 && bats_view_log_is_cut(view))
+    bats_must(bats_view_log(view, machine, task, machine != NULL ? LATELY : 0,
+                            &bats_why));
+    if (bats_view_log_is_cut(view))
         printf("the last %d entries of 'bats-mpi log --machine':\n", LATELY);
-    while (rc == 0 && (rc = bats_view_next_entry(view, &entry, err)) > 0) {
+    while (bats_must(bats_view_next_entry(view, &entry, &bats_why)) > 0)
         bats_look_entry(&entry, &session);
-        rc = 0;
-    }
-    return rc;
 }
 
 static void print_sums(const struct known *k,
                        const struct bats_view_machine *m)
 {
     struct bats_phrase charged =
-        bats_words_money(m->charged, k->status.currency);
+        bats_words_money(m->charged, k->status->currency);
 
     printf("%s ended there",
            bats_words_count((uint64_t)m->ended, "execution").s);
@@ -312,44 +289,40 @@ static void print_sums(const struct known *k,
 }
 
 /* Explains the machine called `name`, or all of them if it is NULL. */
-static int explain_machines(struct bats_view *view, const struct known *k,
-                            const char *name, struct bats_error *err)
+static void explain_machines(const struct known *k, const char *name)
 {
+    struct bats_view *view = k->look->view;
     struct bats_view_machine m;
     struct bats_text text = {0};
     bool found = false;
-    int rc = bats_view_machines(view, name, err);
-
-    while (rc == 0 && (rc = bats_view_next_machine(view, &m, err)) > 0) {
+    bats_must(bats_view_machines(view, name, &bats_why));
+    while (bats_must(bats_view_next_machine(view, &m, &bats_why)) > 0) {
         found = true;
         bats_text_cut(&text, 0);
         why_machine(&text, k, &m);
-        rc = bats_text_check(&text, err);
-        if (rc < 0)
-            break;
+        bats_must(bats_text_check(&text, &bats_why));
         bats_words_line(stdout, "%s%s%s: %s", m.name,
                         m.host[0] != '\0' ? " on " : "", m.host, text.bytes);
         if (name != NULL)
             print_sums(k, &m);
     }
     bats_text_release(&text);
-    if (rc == 0 && name != NULL && !found)
-        return bats_refuse(err,
-                           "there is no machine '%s' in the last session (a "
-                           "task is meant by its number)",
-                           name);
-    if (rc == 0 && name != NULL) {
-        putchar('\n');
-        rc = print_history(view, name, 0, err);
-    }
-    return rc;
+    if (name == NULL)
+        return;
+    if (!found)
+        bats_die(BATS_EINPUT,
+                 "there is no machine '%s' in the last session (a task is "
+                 "meant by its number)",
+                 name);
+    putchar('\n');
+    print_history(k, name, 0);
 }
 
 /* ---- tasks ---- */
 
 static void why_waiting(struct bats_text *t, const struct known *k)
 {
-    const struct bats_view_status *st = &k->status;
+    const struct bats_view_status *st = k->status;
     if (is_over(k)) {
         why_over(t, k);
     } else if (st->ending || st->choosing || k->held == 0) {
@@ -375,7 +348,7 @@ static void why_waiting(struct bats_text *t, const struct known *k)
 static void why_pending(struct bats_text *t, const struct known *k,
                         const struct bats_view_pause *p)
 {
-    bool goes_on = !is_over(k) && k->status.is_live && !k->status.ending;
+    bool goes_on = !is_over(k) && k->status->is_live && !k->status->ending;
     if (goes_on && k->yields > 0 && p->yielded >= 0 && p->yields > 0 &&
         p->yields <= k->yields)
         bats_text_format(
@@ -422,125 +395,105 @@ static void why_task(struct bats_text *t, const struct known *k,
     }
 }
 
-static int print_task_why(const struct known *k,
-                          const struct bats_view_task *task,
-                          const struct bats_view_pause *pause,
-                          struct bats_error *err)
-{
-    struct bats_text text = {0};
-    why_task(&text, k, task, pause);
-    int rc = bats_text_check(&text, err);
-    if (rc == 0)
-        bats_words_line(stdout, "task %" PRId64 ", line %" PRId64 ": %s",
-                        task->number, task->line, task->command);
-    if (rc == 0)
-        bats_words_line(stdout, "%s", text.bytes);
-    bats_text_release(&text);
-    return rc;
-}
-
 /* Prints what the task wrote last before it failed. */
-static int print_stderr(struct bats_view *view, int64_t task,
-                        struct bats_error *err)
+static void print_stderr(const struct known *k, int64_t task)
 {
     const char *text;
     size_t n;
-    int rc = bats_view_stderr(view, task, &text, &n, err);
-
-    if (rc <= 0)
-        return rc;
+    if (bats_must(
+            bats_view_stderr(k->look->view, task, &text, &n, &bats_why)) == 0)
+        return;
     puts("\nwritten last on standard error");
     while (*text != '\0') {
         int line = (int)strcspn(text, "\n");
         bats_words_line(stdout, "  %.*s", line, text);
         text += line + (text[line] == '\n');
     }
-    return 0;
 }
 
-/* Prints what the task needs if needs decide where tasks run, and why it finds
+/* Adds what the task needs if needs decide where tasks run, and why it finds
  * no room. */
-static int print_need(struct bats_view *view, const struct known *k,
-                      const struct bats_view_task *task,
-                      struct bats_error *err)
+static void why_need(struct bats_text *t, const struct known *k,
+                     const struct bats_view_task *task)
 {
-    struct bats_text text = {0};
     struct bats_need need;
     char words[BATS_NEED_TEXT];
     if (!bats_known_need(&k->needs, task->number, &need))
-        return 0;
+        return;
     bats_need_format(words, sizeof words, &need);
-    bats_text_format(&text, "it needs %s of a machine", words);
-    int rc = 0;
+    bats_text_format(t, "it needs %s of a machine", words);
     if (strcmp(task->state, "pending") == 0 && !is_over(k))
-        rc = bats_known_room(view, &k->needs, task->number, &text, err);
-    if (rc == 0 && (rc = bats_text_check(&text, err)) == 0)
-        bats_words_line(stdout, "%s", text.bytes);
-    bats_text_release(&text);
-    return rc;
+        bats_known_room(k->look->view, &k->needs, task->number, t);
 }
 
-static int explain_task(struct bats_view *view, const struct known *k,
-                        int64_t number, struct bats_error *err)
+static void print_task(const struct known *k,
+                       const struct bats_view_task *task)
 {
-    struct bats_view_task task;
     struct bats_view_pause pause;
-    bool found = false;
-    int rc =
-        bats_view_tasks(view, NULL, number, NULL, BATS_VIEW_BY_NUMBER, 0, err);
+    struct bats_text why = {0}, need = {0};
+    if (strcmp(task->state, "pending") == 0)
+        bats_must(bats_view_pause(k->look->view, task->id, &pause, &bats_why));
+    why_task(&why, k, task, &pause);
+    why_need(&need, k, task);
+    bats_must(bats_text_check(&why, &bats_why));
+    bats_must(bats_text_check(&need, &bats_why));
+    bats_words_line(stdout, "task %" PRId64 ", line %" PRId64 ": %s",
+                    task->number, task->line, task->command);
+    bats_words_line(stdout, "%s", why.bytes);
+    if (need.n > 0)
+        bats_words_line(stdout, "%s", need.bytes);
+    bats_text_release(&why);
+    bats_text_release(&need);
+    if (task->number <= k->status->tasks && k->n_workflows > 0)
+        print_workflow(k, &k->workflows[k->workflow[task->number - 1]]);
+    print_stderr(k, task->id);
+    putchar('\n');
+    print_history(k, NULL, task->id);
+}
 
-    while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0) {
+static void explain_task(const struct known *k, int64_t number)
+{
+    struct bats_view *view = k->look->view;
+    struct bats_view_task task;
+    bool found = false;
+    bats_must(bats_view_tasks(view, NULL, number, NULL, BATS_VIEW_BY_NUMBER, 0,
+                              &bats_why));
+    while (bats_must(bats_view_next_task(view, &task, &bats_why)) > 0) {
         if (found)
             putchar('\n');
         found = true;
-        if (strcmp(task.state, "pending") == 0 &&
-            (rc = bats_view_pause(view, task.id, &pause, err)) < 0)
-            return rc;
-        if ((rc = print_task_why(k, &task, &pause, err)) < 0)
-            return rc;
-        if ((rc = print_need(view, k, &task, err)) < 0)
-            return rc;
-        if (task.number <= k->status.tasks && k->n_workflows > 0)
-            print_workflow(k, &k->workflows[k->workflow[task.number - 1]]);
-        rc = print_stderr(view, task.id, err);
-        putchar('\n');
-        if (rc == 0)
-            rc = print_history(view, NULL, task.id, err);
+        print_task(k, &task);
     }
-    if (rc == 0 && !found)
-        return bats_refuse(err, "there is no task %" PRId64 " in the bag",
-                           number);
-    return rc;
+    if (!found)
+        bats_die(BATS_EINPUT, "there is no task %" PRId64 " in the bag",
+                 number);
 }
 
 /* ---- all ---- */
 
-static int explain_all(struct bats_view *view, const struct known *k,
-                       struct bats_error *err)
+static void explain_all(const struct known *k)
 {
-    char state[STATE];
     struct bats_text text = {0};
-    bats_words_line(stdout, "%s: %s", k->status.bag,
-                    bats_look_state(state, sizeof state, &k->status));
-    if (k->status.pending > 0) {
+    bats_words_line(stdout, "%s: %s", k->status->bag,
+                    bats_look_state(k->status).s);
+    if (k->status->pending > 0) {
         why_waiting(&text, k);
-        if (!text.failed)
-            bats_words_line(stdout, "%" PRId64 " pending: %s",
-                            k->status.pending, text.bytes);
+        bats_must(bats_text_check(&text, &bats_why));
+        bats_words_line(stdout, "%" PRId64 " pending: %s", k->status->pending,
+                        text.bytes);
         bats_text_release(&text);
     }
     for (uint32_t i = 0; i < k->n_workflows; i++)
         print_workflow(k, &k->workflows[i]);
-    int rc = explain_machines(view, k, NULL, err);
-    struct bats_causes causes = {0};
-    if (rc == 0 && k->status.failed > 0)
-        rc = bats_look_causes(view, &causes, err);
-    if (rc == 0 && causes.n > 0) {
-        printf("\n%" PRId64 " failed:\n", k->status.failed);
+    explain_machines(k, NULL);
+    if (k->status->failed == 0)
+        return;
+    struct bats_causes causes = bats_look_causes(k->look->view);
+    if (causes.n > 0) {
+        printf("\n%" PRId64 " failed:\n", k->status->failed);
         bats_causes_print(stdout, &causes, SIZE_MAX);
     }
     bats_causes_release(&causes);
-    return rc;
 }
 
 /* Returns the number in "17" or "task 17"; 0 for anything else. */
@@ -558,27 +511,20 @@ static int64_t task_number(const struct bats_settings *set)
     return 0;
 }
 
-static int explain(struct bats_view *view, const struct known *k,
-                   const struct bats_settings *set, struct bats_error *err)
+int cmd_why(struct bats_look *l)
 {
+    const struct bats_settings *set = l->set;
+    struct known k;
+    learn(l, &k);
     if (set->words[1] == NULL)
-        return explain_all(view, k, err);
-    int64_t number = task_number(set);
-    if (number > 0)
-        return explain_task(view, k, number, err);
-    return explain_machines(
-        view, k, set->words[2] != NULL ? set->words[2] : set->words[1], err);
-}
-
-int cmd_why(struct bats_view *view, const struct bats_settings *set,
-            struct bats_error *err)
-{
-    struct known k = {.n_workflows = 0};
-    int rc = learn(view, &k, err);
-    if (rc == 0)
-        rc = explain(view, &k, set, err);
+        explain_all(&k);
+    else if (task_number(set) > 0)
+        explain_task(&k, task_number(set));
+    else
+        explain_machines(&k, set->words[2] != NULL ? set->words[2]
+                                                   : set->words[1]);
     free(k.workflows);
     free(k.workflow);
-    bats_known_needs_release(&k.needs);
-    return rc;
+    free(k.needs.category);
+    return 0;
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/frame.h"
+#include "cli/verbs.h"
 #include "run/launcher.h"
 #include "run/run.h"
 #include "site/batch_system.h"
