@@ -54,7 +54,7 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 	allocation.c configurations.c estimate.c factors.c histogram.c \
 	interval.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
-	assign.c configure.c create.c outcome.c propose.c sched.c status.c \
+	assign.c configure.c create.c outcome.c sched.c status.c \
 	failure/rules.c order/chain.c order/fit.c order/random.c outlook/forecast.c \
 	outlook/length.c outlook/width.c policy/bats.c policy/begin.c \
 	policy/deadline.c policy/swap.c \
@@ -63,11 +63,10 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	miser.c mw_dbs.c place.c) \
 	sampling/choice.c sampling/place.c sampling/points.c \
 	$(addprefix money/, \
-	jobs.c kinds.c moves.c second.c use.c window.c) \
+	jobs.c kinds.c second.c use.c window.c) \
 	$(addprefix state/, \
-	answers.c bag.c belief.c books.c categories.c chains.c durations.c \
-	executions.c graph.c ledger.c machines.c needs.c payment.c purses.c \
-	slots.c stakes.c state.c tasks.c) \
+	answers.c bag.c executions.c graph.c ledger.c machines.c needs.c payment.c \
+	purses.c runtimes.c slots.c state.c) \
 	tail/list.c tail/replicas.c $(addprefix tail/papers/, \
 	answers.c decide.c expert.c instances.c plays.c strategy.c))
 INPUT_SRC = $(addprefix src/input/, \

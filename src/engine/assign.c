@@ -1,9 +1,180 @@
-/* assign: which slot runs which task. See engine.h. */
-#include "engine/propose.h"
+/*
+ * assign: which slot runs which task. See engine.h.
+ *
+ * For an idle slot the advisors are asked one after the other, and the first
+ * proposal is carried out. If there is none, the slot records the last reason
+ * (bats_sched_next_idle).
+ */
+#include "engine/engine.h"
 
 #include <string.h>
 
+#include "engine/money/money.h"
+
 #define TAIL_SLOTS 64 /* idle slots that may find nothing per event */
+
+enum proposal_kind {
+    PROPOSAL_TASK,      /* draw from the bag */
+    PROPOSAL_POINT,     /* run once more, only to measure it */
+    PROPOSAL_TAKE_OVER, /* move a running task to this slot */
+    PROPOSAL_COPY       /* run again; an instance may also be pending */
+};
+
+struct proposal {
+    struct bats_position task; /* BATS_NO_POSITION: none; */
+    enum bats_idle reason;     /* then the reason */
+};
+
+/* ---- proposals ---- */
+
+static struct proposal nothing(enum bats_idle reason)
+{
+    return (struct proposal){BATS_NO_POSITION, reason};
+}
+
+/* Whether the money suffices for the task; BATS_NO_POSITION: for any task. The
+ * first task of all may be tried with the last of the money. */
+static bool affords(const struct state *s, uint32_t machine,
+                    struct bats_position task)
+{
+    return !s->money.terms.idle_is_free ||
+           use_affordable(s, machine,
+                          s->n_busy > 0 ? task_allowed(s, machine, task)
+                                        : task_typical(s, machine, task));
+}
+
+static enum bats_idle out_of_use(const struct state *s, uint32_t machine)
+{
+    const struct machine_rest *r = &s->rest[machine];
+    return r->fails                    ? BATS_IDLE_QUARANTINE
+           : r->taken_at != BATS_NEVER ? BATS_IDLE_TAKEN
+                                       : BATS_IDLE_RETIRED;
+}
+
+/* Why the machine may not start a task now; BATS_IDLE_NOT: it may. */
+static enum bats_idle refused(const struct state *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    if (m->state != MACHINE_ACTIVE)
+        return BATS_IDLE_LEAVING;
+    if (m->quarantined)
+        return out_of_use(s, machine);
+    if (s->run.draining)
+        return BATS_IDLE_DRAINING;
+    if (m->on_trial && m->n_busy > 0)
+        return BATS_IDLE_TRIAL;
+    if (s->run.on_hold)
+        return BATS_IDLE_ON_HOLD;
+    if (forecast_too_late(s, m->cluster))
+        return BATS_IDLE_TOO_LATE;
+    if (s->n_noticed > 0 && !forecast_ends_before(s, machine))
+        return BATS_IDLE_TAKEN;
+    if (!s->policy->place && !affords(s, machine, BATS_NO_POSITION))
+        return BATS_IDLE_MONEY;
+    if (s->clusters[m->cluster].done == 0 &&
+        sampling_refuses(s->own.sampling, m->cluster))
+        return BATS_IDLE_FAILS;
+    return s->policy->refuses ? s->policy->refuses(s->own.policy, s, machine)
+                              : BATS_IDLE_NOT;
+}
+
+/* ---- tasks that run elsewhere, too ---- */
+
+static struct proposal point(struct state *s, uint32_t slot)
+{
+    return s->slots[slot].n_tasks > 0
+               ? nothing(BATS_IDLE_NO_TASK)
+               : (struct proposal){sampling_give(s->own.sampling, s, slot),
+                                   BATS_IDLE_NO_TASK};
+}
+
+/* The task, if it fits and its workflow can pay for it there. */
+static struct proposal if_paid(const struct state *s, uint32_t slot,
+                               struct bats_position task)
+{
+    if (!bats_is_position(task))
+        return nothing(BATS_IDLE_NO_COPY);
+    if (!task_has_room(s, slot, task))
+        return nothing(BATS_IDLE_NO_ROOM);
+    return purse_admits(s, s->slots[slot].machine, task)
+               ? (struct proposal){.task = task}
+               : nothing(BATS_IDLE_WORKFLOW);
+}
+
+static struct proposal migration(struct state *s, uint32_t slot)
+{
+    return if_paid(s, slot, s->tail->migrate(s->own.tail, s, slot));
+}
+
+static struct proposal copy(struct state *s, uint32_t slot)
+{
+    return if_paid(s, slot, s->tail->replica(s->own.tail, s, slot));
+}
+
+static struct proposal instance(struct state *s, uint32_t slot)
+{
+    return (struct proposal){s->tail->next(s->own.tail, s, slot),
+                             s->needs.list ? BATS_IDLE_NO_ROOM
+                                           : BATS_IDLE_NO_COPY};
+}
+
+/* ---- tasks of the bag ---- */
+
+static struct proposal waiting(struct state *s, uint32_t slot)
+{
+    return (struct proposal){purse_waiting(s, s->slots[slot].machine),
+                             BATS_IDLE_WORKFLOW};
+}
+
+/* The first ready task whose workflow can pay for it there. */
+static struct proposal find_paid(const struct state *s, uint32_t machine)
+{
+    uint32_t n = bats_bag_ready(&s->bag);
+    for (uint32_t i = 0; i < n && i < BATS_BAG_AHEAD; i++) {
+        struct bats_position task = bats_bag_peek(&s->bag, i);
+        if (s->tasks[task.i].avoid != machine &&
+            purse_admits(s, machine, task))
+            return (struct proposal){.task = task};
+    }
+    return nothing(BATS_IDLE_WORKFLOW);
+}
+
+static struct proposal placed(struct state *s, uint32_t slot)
+{
+    struct bats_position task = s->policy->place(s->own.policy, s, slot);
+    /* The task may have begun to wait for money after the policy chose it. */
+    if (!bats_is_position(task) || s->bag.state[task.i] != BATS_TASK_PENDING)
+        return nothing(BATS_IDLE_ELSEWHERE);
+    if (!task_has_room(s, slot, task))
+        return nothing(BATS_IDLE_NO_ROOM);
+    return affords(s, s->slots[slot].machine, task)
+               ? (struct proposal){.task = task}
+               : nothing(BATS_IDLE_MONEY);
+}
+
+static struct proposal ordered(struct state *s, uint32_t slot)
+{
+    return (struct proposal){s->order->next(s->own.order, s, slot),
+                             s->order->refusal};
+}
+
+/* Chosen by the policy if it places tasks, else in order; only tasks that
+ * their workflows can pay for. */
+static struct proposal ready(struct state *s, uint32_t slot)
+{
+    uint32_t machine = s->slots[slot].machine;
+    while (bats_bag_ready(&s->bag) > 0) {
+        struct proposal p =
+            s->policy->place ? placed(s, slot) : ordered(s, slot);
+        if (!bats_is_position(p.task) || purse_admits(s, machine, p.task))
+            return p;
+        if (!purse_refuses(s, p.task))
+            return find_paid(s, machine);
+    }
+    return nothing(BATS_IDLE_NO_TASK);
+}
+
+/* ---- the slots ---- */
 
 static void carry_out(struct state *s, uint32_t slot,
                       struct bats_position task, enum proposal_kind kind)
@@ -26,9 +197,6 @@ static void carry_out(struct state *s, uint32_t slot,
         execution_cancel_others(s, slot, task);
         break;
     case PROPOSAL_COPY:
-        execution_replica(s, slot, task);
-        break;
-    case PROPOSAL_INSTANCE:
         if (s->bag.state[task.i] == BATS_TASK_PENDING) {
             bats_bag_take(&s->bag, task);
             execution_begin(s, slot, task);
@@ -39,22 +207,33 @@ static void carry_out(struct state *s, uint32_t slot,
     }
 }
 
-/* Asks the proposers in order. Returns BATS_IDLE_NOT if the slot got a task,
- * or why it did not. */
-static enum bats_idle give(struct state *s, uint32_t slot,
-                           const struct proposer *const *list, size_t n)
+/* Carries out the proposal. Returns BATS_IDLE_NOT, or why there is none. */
+static enum bats_idle take(struct state *s, uint32_t slot, struct proposal p,
+                           enum proposal_kind kind)
+{
+    if (!bats_is_position(p.task))
+        return p.reason;
+    carry_out(s, slot, p.task, kind);
+    return BATS_IDLE_NOT;
+}
+
+/* The slot takes over, or measures, a task that runs elsewhere. */
+static bool take_running(struct state *s, uint32_t slot)
+{
+    return (s->run.phase == PHASE_SAMPLING &&
+            take(s, slot, point(s, slot), PROPOSAL_POINT) == BATS_IDLE_NOT) ||
+           (s->tail->migrate && take(s, slot, migration(s, slot),
+                                     PROPOSAL_TAKE_OVER) == BATS_IDLE_NOT);
+}
+
+/* Gives the slot a task of the bag. */
+static enum bats_idle take_task(struct state *s, uint32_t slot)
 {
     enum bats_idle reason = BATS_IDLE_NO_TASK;
-    for (size_t i = 0; i < n; i++) {
-        if (!list[i]->open(s))
-            continue;
-        struct proposal p = list[i]->propose(s, slot);
-        if (bats_is_position(p.task)) {
-            carry_out(s, slot, p.task, list[i]->kind);
-            return BATS_IDLE_NOT;
-        }
-        reason = p.reason;
-    }
+    if (s->money.purses.n_waiting > 0)
+        reason = take(s, slot, waiting(s, slot), PROPOSAL_TASK);
+    if (reason != BATS_IDLE_NOT && bats_bag_ready(&s->bag) > 0)
+        reason = take(s, slot, ready(s, slot), PROPOSAL_TASK);
     return reason;
 }
 
@@ -68,7 +247,7 @@ static bool note(struct state *s, uint32_t slot, enum bats_idle reason)
 
 static bool admits(struct state *s, uint32_t slot)
 {
-    return note(s, slot, propose_refused(s, s->slots[slot].machine));
+    return note(s, slot, refused(s, s->slots[slot].machine));
 }
 
 /* Machines join one by one at the start; the fastest may come last. */
@@ -86,13 +265,9 @@ static bool any_task(const struct state *s)
 /* False: tasks and time remain, but the ready tasks are for other machines. */
 static bool fill(struct state *s, uint32_t slot)
 {
-    static const struct proposer *const elsewhere[] = {&propose_point,
-                                                       &propose_migration},
-                                        *const tasks[] = {&propose_waiting,
-                                                          &propose_ready};
     const struct slot *sl = &s->slots[slot];
     if (!any_task(s) || sl->is_replica || slot_lead(s, slot) != slot ||
-        !admits(s, slot) || give(s, slot, elsewhere, 2) == BATS_IDLE_NOT)
+        !admits(s, slot) || take_running(s, slot))
         return true;
     bool one_each = s->run.prefetch == 0 || s->policy->one_each ||
                     s->money.purses.n > 0 || s->needs.list ||
@@ -101,7 +276,7 @@ static bool fill(struct state *s, uint32_t slot)
     while (any_task(s) && sl->n_tasks < depth && slot_lead(s, slot) == slot)
         if (!note(s, slot,
                   waits_for_machines(s) ? BATS_IDLE_ABSENT
-                                        : give(s, slot, tasks, 2)))
+                                        : take_task(s, slot)))
             return false;
     return true;
 }
@@ -152,7 +327,7 @@ void assign_found(struct state *s, uint32_t slot, uint32_t number)
     if (s->run.finish != BATS_FINISH_NOT_YET || s->run.draining ||
         s->run.phase != PHASE_NONE || s->slots[slot].n_tasks > 0 ||
         !(is_ready || task_may_be_replicated(s, task)) ||
-        !is_held(s, machine) || !propose_affords(s, machine, task) ||
+        !is_held(s, machine) || !affords(s, machine, task) ||
         !purse_admits(s, machine, task) || !may_be_there(s, slot, task))
         return;
     if (s->needs.list)
@@ -274,7 +449,7 @@ static uint32_t youngest_replica(const struct state *s)
             !s->tasks[sl->head.i].cancelled &&
             (youngest == NO_SLOT ||
              sl->started > s->slots[youngest].started) &&
-            propose_refused(s, sl->machine) == BATS_IDLE_NOT)
+            refused(s, sl->machine) == BATS_IDLE_NOT)
             youngest = i;
     }
     return youngest;
@@ -296,7 +471,6 @@ void assign_replicas(struct state *s)
     if (!s->tail->begin || s->run.draining || s->run.on_hold ||
         s->idle.n == 0 || bats_bag_pending(&s->bag) > 0)
         return;
-    static const struct proposer *const list[] = {&propose_copy};
     const struct tail_pass *pass = s->tail->begin(s->own.tail, s);
     struct idle_walk walk;
     uint32_t refused = 0, slot;
@@ -307,7 +481,8 @@ void assign_replicas(struct state *s)
         if (pass->closed[m->cluster])
             walk.next[m->cluster] = NO_SLOT;
         else if (!m->quarantined && m->paid_end > pass->useless[m->cluster])
-            refused += !note(s, slot, give(s, slot, list, 1));
+            refused +=
+                !note(s, slot, take(s, slot, copy(s, slot), PROPOSAL_COPY));
     }
     s->idle.asked = s->idle.last_number;
 }
@@ -334,12 +509,13 @@ void assign_instances(struct state *s)
         end_all(s);
     if (!s->run.in_tail)
         return;
-    static const struct proposer *const list[] = {&propose_instance};
     struct idle_walk walk;
     uint32_t slot;
     idle_walk_begin(s, &walk, 0);
     while ((slot = idle_walk_next(s, &walk)) != NO_SLOT)
-        if ((!admits(s, slot) || !note(s, slot, give(s, slot, list, 1))) &&
+        if ((!admits(s, slot) ||
+             !note(s, slot,
+                   take(s, slot, instance(s, slot), PROPOSAL_COPY))) &&
             is_of_cluster(s->slots[slot].idle))
             walk.next[slot_cluster(s, slot)] = NO_SLOT;
 }

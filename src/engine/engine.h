@@ -2,8 +2,8 @@
  * engine: the state, its advisors, and the files that ask them and apply their
  * answers. Each file builds on those above it:
  *
- *   propose.c    asks advisors for a slot's task, or why there is none
- *   assign.c     the passes over idle slots: tasks, replicas, instances
+ *   assign.c     asks advisors for a slot's task, or why there is none; the
+ *                passes over idle slots: tasks, replicas, instances
  *   configure.c  acquires, renews and marks machines; asks the policy
  *   outcome.c    the end of an execution, and the loss of a machine
  *   sched.c      the life of an event

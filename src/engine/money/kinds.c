@@ -1,4 +1,4 @@
-/* kinds: finds the lease kind of a billing model. See kinds.h. */
+/* kinds: the lease kind of each billing model. See kinds.h. */
 #include "engine/money/kinds.h"
 
 const struct lease_kind *lease_kind_of(enum bats_billing_model model)

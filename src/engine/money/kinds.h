@@ -8,14 +8,14 @@
 #define BATS_ENGINE_KINDS_H
 
 #include "engine/money/money.h"
-#include "engine/state/leases.h"
+#include "engine/state/moves.h"
 
 extern const struct lease_kind lease_window, lease_free, lease_use,
     lease_second, lease_job;
 
 const struct lease_kind *lease_kind_of(enum bats_billing_model model);
 
-/* ---- moves.c: what several kinds have in common ---- */
+/* ---- window.c: what several kinds have in common ---- */
 
 /* Shared members of leases. set_up: a window costs nothing; next: the charge
  * of a window; notice: the paid time ends at taken_at at the latest. */

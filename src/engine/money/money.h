@@ -2,7 +2,7 @@
  * money: queries about the money held for machines.
  *
  * Layer: engine, above the state, which knows leases only by their tables
- * (leases.h). Each kind of lease has a file: window.c (also free machines),
+ * (moves.h). Each kind of lease has a file: window.c (also free machines),
  * use.c, second.c, jobs.c. No other file knows billing models
  * (bats/billing.h).
  */

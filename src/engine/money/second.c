@@ -2,7 +2,7 @@
  * second: machines that are billed by the second, by their age
  * (bats/billing.h, bats/tariff.h). The most that a machine may cost until the
  * end of its window or block is held. The certain part is charged as windows
- * end, the rest when the machine is given back or reclaimed. See leases.h.
+ * end, the rest when the machine is given back or reclaimed. See moves.h.
  */
 #include "engine/money/kinds.h"
 

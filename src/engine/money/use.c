@@ -2,7 +2,7 @@
  * use: machines that are charged for use (bats/billing.h). A machine is in use
  * while it has a task. The money held pays for the longest runtime of the
  * sample, and is then extended by a quarter each time. The paid time does not
- * run out while the machine is unused. See leases.h.
+ * run out while the machine is unused. See moves.h.
  */
 #include "engine/money/kinds.h"
 

@@ -1,8 +1,38 @@
 /*
  * window: machines that are charged for a whole window when they enter it, and
- * free machines, which have no windows. See leases.h.
+ * free machines, which have no windows; and what kinds have in common. See
+ * kinds.h.
  */
 #include "engine/money/kinds.h"
+
+void money_set_free(const struct state *s, struct cluster *c)
+{
+    (void)s;
+    c->spec.charge = 0;
+}
+
+bats_money money_of_window(const struct state *s, uint32_t id)
+{
+    return s->clusters[s->machines[id].cluster].spec.charge;
+}
+
+void money_cut(struct state *s, uint32_t id, bats_time taken_at)
+{
+    struct machine *m = &s->machines[id];
+    m->paid_end = taken_at < m->paid_end ? taken_at : m->paid_end;
+}
+
+void money_charge(struct state *s, uint32_t id, bats_money amount)
+{
+    bats_ledger_charge_held(&s->money.ledger, amount);
+    s->rest[id].booked += amount;
+    s->clusters[s->machines[id].cluster].used += amount;
+    if (amount > 0)
+        state_tell_charge(s, id, amount, 0);
+    purse_share(s, id, amount, s->money.lease->held(s, id));
+}
+
+/* ---- by windows, or free ---- */
 
 static bats_money price_of_first(const struct state *s, size_t cluster)
 {

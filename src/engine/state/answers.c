@@ -1,5 +1,9 @@
-/* answers: commands and decisions. See state.h. */
+/* answers: commands, decisions, leases and stakes for the driver. See state.h.
+ */
 #include "engine/state/moves.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "util/grow.h"
 
@@ -95,4 +99,272 @@ void state_record(struct state *s, const struct bats_decision *decision)
     d->tasks_open = bats_bag_left(&s->bag);
     d->is_open = s->run.is_open;
     compare(s, d);
+}
+
+/* ---- leases and stakes: only changes are told ---- */
+
+/* The lease of a machine, or of the run's own job. */
+struct entry {
+    struct bats_lease now, told; /* id = 0: none so far */
+    struct bats_stake *stakes;   /* as last reported */
+    uint32_t n_stakes;
+    size_t room;
+    bool is_changed;
+};
+
+struct books {
+    struct entry *entries; /* by machine; the last one is the run's */
+    uint32_t *changed;     /* n_changed of them */
+    uint32_t n_changed, n_begun;
+    struct bats_lease *leases; /* to report, from told_leases on */
+    struct bats_stake *stakes;
+    size_t n_leases, told_leases, leases_room;
+    size_t n_stakes, told_stakes, stakes_room;
+};
+
+/* The entry of the machine or the run; NULL: no books are kept. */
+static struct entry *entry_of(struct state *s, uint32_t id)
+{
+    struct books *b = s->money.books;
+    return b ? &b->entries[id == BATS_NO_MACHINE ? s->n_machines : id] : NULL;
+}
+
+/* The same, marked as changed. */
+static struct entry *change(struct state *s, uint32_t id)
+{
+    struct entry *e = entry_of(s, id);
+    struct books *b = s->money.books;
+    if (e && !e->is_changed)
+        b->changed[b->n_changed++] = (uint32_t)(e - b->entries);
+    if (e)
+        e->is_changed = true;
+    return e;
+}
+
+int books_init(struct state *s, const struct bats_sched_options *o)
+{
+    size_t n = (size_t)s->n_machines + 1;
+    struct books *b = o->tells_leases ? calloc(1, sizeof *b) : NULL;
+    s->money.books = b;
+    if (!o->tells_leases)
+        return 0;
+    if (b) {
+        b->entries = calloc(n, sizeof *b->entries);
+        b->changed = malloc(n * sizeof *b->changed);
+    }
+    if (!b || !b->entries || !b->changed)
+        return BATS_ENOMEM;
+    if (bats_billing_is_timed(&s->money.ledger.billing))
+        books_open(s, BATS_NO_MACHINE);
+    return 0;
+}
+
+void books_release(struct state *s)
+{
+    struct books *b = s->money.books;
+    if (!b)
+        return;
+    for (uint32_t i = 0; b->entries && i <= s->n_machines; i++)
+        free(b->entries[i].stakes);
+    free(b->entries);
+    free(b->changed);
+    free(b->leases);
+    free(b->stakes);
+    free(b);
+}
+
+/* ---- what is to be told ---- */
+
+static void tell_lease(struct state *s, const struct bats_lease *lease)
+{
+    struct books *b = s->money.books;
+    if (bats_grow(&b->leases, &b->leases_room, b->n_leases + 1,
+                  sizeof *b->leases))
+        b->leases[b->n_leases++] = *lease;
+    else
+        s->answers.failure = BATS_ENOMEM;
+}
+
+static void tell_stake(struct state *s, const struct bats_stake *stake)
+{
+    struct books *b = s->money.books;
+    if (bats_grow(&b->stakes, &b->stakes_room, b->n_stakes + 1,
+                  sizeof *b->stakes))
+        b->stakes[b->n_stakes++] = *stake;
+    else
+        s->answers.failure = BATS_ENOMEM;
+}
+
+static enum bats_lease_state state_of(const struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    if (s->run.finish == BATS_FINISH_NOT_YET && m->state == MACHINE_ASKED)
+        return BATS_LEASE_ASKED;
+    if (s->run.finish == BATS_FINISH_NOT_YET && machine_is_held(m))
+        return BATS_LEASE_BEGUN;
+    return s->rest[id].asked ? BATS_LEASE_ENDING : BATS_LEASE_ENDED;
+}
+
+static uint32_t find(const struct bats_stake *stakes, uint32_t n,
+                     uint32_t purse)
+{
+    uint32_t i = 0;
+    while (i < n && stakes[i].purse != purse)
+        i++;
+    return i;
+}
+
+/* Stakes that are gone are reported once more, with nothing held. */
+static void compare_stakes(struct state *s, uint32_t id, struct entry *e)
+{
+    const struct stakes *st = &s->money.purses.stakes[id];
+    uint32_t n = 0;
+    if (!bats_grow(&e->stakes, &e->room, e->n_stakes + st->n,
+                   sizeof *e->stakes)) {
+        s->answers.failure = BATS_ENOMEM;
+        return;
+    }
+    for (; n < st->n; n++) { /* to the front, in the same order */
+        const struct stake *now = &st->list[n];
+        uint32_t at = n + find(e->stakes + n, e->n_stakes - n, now->purse);
+        bats_money before = at < e->n_stakes ? e->stakes[at].held : 0;
+        if (at == e->n_stakes)
+            e->n_stakes++;
+        e->stakes[at] = e->stakes[n];
+        e->stakes[n] = (struct bats_stake){e->now.id, now->purse, now->held};
+        if (now->held != before)
+            tell_stake(s, &e->stakes[n]);
+    }
+    for (; e->n_stakes > n; e->n_stakes--) {
+        struct bats_stake *gone = &e->stakes[e->n_stakes - 1];
+        bool is_news = gone->held > 0;
+        gone->held = 0;
+        if (is_news)
+            tell_stake(s, gone);
+    }
+}
+
+static void compare_lease(struct state *s, uint32_t id)
+{
+    struct entry *e = &s->money.books->entries[id];
+    struct bats_lease *l = &e->now;
+    if (l->id == 0)
+        return;
+    if (id == s->n_machines) {
+        l->state =
+            l->ended == BATS_NEVER ? BATS_LEASE_BEGUN : BATS_LEASE_ENDED;
+    } else {
+        bats_time until = s->machines[id].paid_end;
+        l->state = state_of(s, id);
+        l->length = s->rest[id].length;
+        l->until =
+            l->begun == BATS_NEVER || until == TIME_MAX ? BATS_NEVER : until;
+        l->held = s->money.lease->held(s, id);
+        l->if_killed = s->money.lease->kill ? l->held : 0;
+    }
+    /* The padding may differ: then the lease is reported twice, which is
+     * harmless. */
+    if (memcmp(l, &e->told, sizeof *l) != 0)
+        tell_lease(s, l);
+    e->told = *l;
+    if (id < s->n_machines && s->money.purses.n > 0)
+        compare_stakes(s, id, e);
+}
+
+bool books_next_lease(struct state *s, struct bats_lease *lease)
+{
+    struct books *b = s->money.books;
+    if (!b)
+        return false;
+    for (uint32_t i = 0; i < b->n_changed; i++)
+        compare_lease(s, b->changed[i]);
+    for (uint32_t i = 0; i < b->n_changed; i++)
+        b->entries[b->changed[i]].is_changed = false;
+    b->n_changed = 0;
+    if (b->told_leases == b->n_leases) {
+        b->told_leases = b->n_leases = 0;
+        return false;
+    }
+    *lease = b->leases[b->told_leases++];
+    return true;
+}
+
+bool books_next_stake(struct state *s, struct bats_stake *stake)
+{
+    struct books *b = s->money.books;
+    if (!b)
+        return false;
+    if (b->told_stakes == b->n_stakes) {
+        b->told_stakes = b->n_stakes = 0;
+        return false;
+    }
+    *stake = b->stakes[b->told_stakes++];
+    return true;
+}
+
+/* ---- what happens ---- */
+
+void books_change(struct state *s, uint32_t id)
+{
+    change(s, id);
+}
+
+void books_open(struct state *s, uint32_t id)
+{
+    struct entry *e = entry_of(s, id);
+    if (!e)
+        return;
+    if (e->is_changed)
+        compare_lease(s, (uint32_t)(e - s->money.books->entries));
+    e->n_stakes = 0;
+    bool waits = id != BATS_NO_MACHINE && s->money.terms.waits;
+    e->now = (struct bats_lease){
+        .id = ++s->money.books->n_begun,
+        .machine = id,
+        .kind = id == BATS_NO_MACHINE ? "allocation" : s->money.lease->name,
+        .state = BATS_LEASE_BEGUN,
+        .asked = s->now,
+        .begun = waits ? BATS_NEVER : s->now,
+        .ended = BATS_NEVER,
+        .until = BATS_NEVER};
+    change(s, id);
+}
+
+void books_forget(struct state *s, uint32_t id)
+{
+    struct entry *e = entry_of(s, id);
+    if (!e)
+        return;
+    e->now.id = 0;
+    s->money.books->n_begun--;
+}
+
+void books_begin(struct state *s, uint32_t id)
+{
+    struct entry *e = change(s, id);
+    if (e)
+        e->now.begun = s->now;
+}
+
+void books_end(struct state *s, uint32_t id)
+{
+    struct entry *e = change(s, id);
+    if (e && e->now.ended == BATS_NEVER)
+        e->now.ended = s->now;
+}
+
+void books_charge(struct state *s, uint32_t id, bats_money amount)
+{
+    struct entry *e = change(s, id);
+    if (e)
+        e->now.charged += amount;
+}
+
+const char *bats_lease_state_name(enum bats_lease_state state)
+{
+    static const char *const names[] = {[BATS_LEASE_ASKED] = "asked",
+                                        [BATS_LEASE_BEGUN] = "begun",
+                                        [BATS_LEASE_ENDING] = "ending",
+                                        [BATS_LEASE_ENDED] = "ended"};
+    return names[state];
 }

@@ -2,9 +2,9 @@
  * machines: their states and windows. A machine's windows begin when it is
  * acquired. Before it may enter another window, the money for that window is
  * held, so that it cannot be spent elsewhere. See state.h; for charges see
- * leases.h.
+ * moves.h.
  */
-#include "engine/state/leases.h"
+#include "engine/state/moves.h"
 
 #include <assert.h>
 

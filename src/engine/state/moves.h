@@ -1,5 +1,6 @@
 /*
- * moves: all functions that change the state (state.h).
+ * moves: all functions that change the state (state.h), and the leases by which
+ * machines are paid.
  *
  * Layer: engine, part of the state. Called by money and the engine itself,
  * never by advisors.
@@ -7,8 +8,53 @@
 #ifndef BATS_ENGINE_MOVES_H
 #define BATS_ENGINE_MOVES_H
 
-#include "engine/state/books.h"
 #include "engine/state/state.h"
+
+/* ---- leases: the money side of acquiring, keeping and releasing a machine ----
+ *
+ * machines.c keeps the states of machines and calls these for the money. Each
+ * billing kind has a table of functions in money/; the public terms are in
+ * bats/lease.h. */
+
+struct lease_kind {
+    const char *name; /* for people and records */
+    struct bats_lease_terms terms;
+    bool is_own; /* billed as the job that the run itself is in */
+    /* Sets the charge of a window in this cluster. NULL: the charge is the
+     * price. */
+    void (*set_up)(const struct state *s, struct cluster *cluster);
+    /* first: the most that a machine of the cluster costs in its first period
+     * (NULL: only what its tasks cost, or nothing). next: the most that this
+     * machine costs in its next period. */
+    bats_money (*first)(const struct state *s, size_t cluster);
+    bats_money (*next)(const struct state *s, uint32_t machine);
+    /* Money held for the machine, beyond the charge. */
+    bats_money (*held)(const struct state *s, uint32_t machine);
+    /* begin: pays the first period and sets its end. extend: holds the money
+     * for the next one. False: not affordable, or no such period, and nothing
+     * has changed. NULL: the machine is queued first and has a single period;
+     * its successor has the next. */
+    bool (*begin)(struct state *s, uint32_t machine);
+    bool (*extend)(struct state *s, uint32_t machine);
+    /* enter: the next period, already held, begins. drop: it is not wanted.
+     * NULL: machines are never `renewing`. */
+    void (*enter)(struct state *s, uint32_t machine);
+    void (*drop)(struct state *s, uint32_t machine);
+    /* The machine will be reclaimed at this time: limits its paid time. Not
+     * while the next period is held. NULL: it is paid as long as it works. */
+    void (*notice)(struct state *s, uint32_t machine, bats_time taken_at);
+    /* work: a task begins that may take up to `allowed`. idle: the machine's
+     * last task has ended. forgive: the caller is about to take out an
+     * execution that has not answered; it costs nothing where lost executions
+     * are free. NULL: nothing happens. */
+    void (*work)(struct state *s, uint32_t machine, bats_time allowed);
+    void (*idle)(struct state *s, uint32_t machine);
+    void (*forgive)(struct state *s, uint32_t machine);
+    /* The lease ends: charges what is owed. NULL: nothing. */
+    void (*end)(struct state *s, uint32_t machine, enum bats_end how);
+    /* The run is killed: charges all that is held. NULL: nothing. */
+    void (*kill)(struct state *s, uint32_t machine);
+};
 
 /* ---- answers.c ---- */
 
@@ -26,6 +72,66 @@ void state_tell_charge(struct state *s, uint32_t machine, bats_money amount,
 
 /* Removes the next command from the queue; false: there is none. */
 bool state_next(struct state *s, struct bats_command *command);
+
+/* ---- answers.c: leases and stakes, told with options.tells_leases only ----
+ */
+
+/* BATS_ENOMEM; release in any case. */
+int books_init(struct state *s, const struct bats_sched_options *o);
+void books_release(struct state *s);
+
+/* books_open: a lease of the machine begins or is queued; the previous one is
+ * over and billed. books_forget: it does not begin after all, for want of
+ * money. */
+void books_open(struct state *s, uint32_t machine);
+void books_forget(struct state *s, uint32_t machine);
+
+/* The queued lease begins; the lease ends. */
+void books_begin(struct state *s, uint32_t machine);
+void books_end(struct state *s, uint32_t machine);
+
+/* The lease was charged, or the amount that may still be charged has
+ * changed. */
+void books_charge(struct state *s, uint32_t machine, bats_money amount);
+void books_change(struct state *s, uint32_t machine);
+
+bool books_next_lease(struct state *s, struct bats_lease *lease);
+bool books_next_stake(struct state *s, struct bats_stake *stake);
+
+static inline void lease_work(struct state *s, uint32_t machine,
+                              struct bats_position task)
+{
+    if (!s->money.lease->work)
+        return;
+    s->money.lease->work(s, machine, task_allowed(s, machine, task));
+    books_change(s, machine);
+}
+
+static inline void lease_idle(struct state *s, uint32_t machine)
+{
+    if (!s->money.lease->idle)
+        return;
+    s->money.lease->idle(s, machine);
+    books_change(s, machine);
+}
+
+static inline void lease_forgive(struct state *s, uint32_t machine)
+{
+    if (!s->money.lease->forgive)
+        return;
+    s->money.lease->forgive(s, machine);
+    books_change(s, machine);
+}
+
+static inline void lease_end(struct state *s, uint32_t machine,
+                             enum bats_end how)
+{
+    if (s->money.lease->end)
+        s->money.lease->end(s, machine, how);
+    books_end(s, machine);
+}
+
+/* ---- answers.c: decisions ---- */
 
 /* Records the decision that led to the current configuration. */
 void state_record(struct state *s, const struct bats_decision *decision);
@@ -66,7 +172,7 @@ void state_grant_cushion(struct state *s);
 /* Replaces the clusters' statistics by the sample. */
 void state_take_sample(struct state *s, const struct bats_sample *sample);
 
-/* ---- categories.c ---- */
+/* ---- runtimes.c ---- */
 
 /* BATS_ENOMEM; release in any case. */
 int categories_init(struct state *s, const struct bats_sched_options *o);
@@ -196,8 +302,6 @@ static inline void slot_worked(struct state *s, uint32_t slot,
     s->slots[slot].rt_done += (double)runtime;
 }
 
-/* ---- tasks.c ---- */
-
 /* Withdraws a task that is on no machine and has no result. */
 void task_withdraw(struct state *s, struct bats_position task);
 
@@ -294,8 +398,6 @@ void purses_rank(struct state *s);
 /* Task `number` has ended: DONE, FAILED or SKIPPED. */
 void purse_ended(struct state *s, uint32_t number, enum bats_task_state state);
 
-/* ---- stakes.c ---- */
-
 /* A task begins on the machine. */
 void purse_join(struct state *s, uint32_t machine, struct bats_position task);
 
@@ -316,8 +418,6 @@ void purse_close(struct state *s, uint32_t machine);
 
 /* Charges each workflow all that it holds for the machine. */
 void purse_kill(struct state *s, uint32_t machine);
-
-/* ---- payment.c ---- */
 
 /* A task waiting for money whose workflow has already paid for this machine;
  * it is put back in the bag. */

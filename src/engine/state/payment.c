@@ -1,6 +1,6 @@
 /* payment: what workflows can pay for, and tasks that wait for money. See
- * purses.h. */
-#include "engine/state/leases.h"
+ * state.h. */
+#include "engine/state/moves.h"
 
 #include <stdlib.h>
 

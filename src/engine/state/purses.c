@@ -1,8 +1,10 @@
-/* purses: the workflows that share a run, and what they may spend. See
- * purses.h. */
+/* purses: the workflows that share a run, the money that they hold for
+ * machines, and their shares of charges. See state.h. */
 #include "engine/state/moves.h"
 
 #include <stdlib.h>
+
+#include "util/grow.h"
 
 void purses_rank(struct state *s)
 {
@@ -136,4 +138,267 @@ void purse_ended(struct state *s, uint32_t number, enum bats_task_state state)
     p->unpaid += s->money.purses.is_unpaid[number];
     if (--p->left == 0)
         p->ended = s->now;
+}
+
+/* ---- stakes ---- */
+
+/* The machine's stakes, marked as changed; NULL: no workflow has a budget of
+ * its own. */
+static struct stakes *change(struct state *s, uint32_t id)
+{
+    if (s->money.purses.n == 0)
+        return NULL;
+    books_change(s, id);
+    return &s->money.purses.stakes[id];
+}
+
+static struct bats_ledger *ledger_of(const struct state *s,
+                                     const struct stake *stake)
+{
+    return &s->money.purses.list[stake->purse].ledger;
+}
+
+struct stake *purse_stake(const struct state *s, uint32_t id, uint32_t purse)
+{
+    const struct stakes *st = &s->money.purses.stakes[id];
+    for (uint32_t i = 0; i < st->n; i++)
+        if (st->list[i].purse == purse)
+            return &st->list[i];
+    return NULL;
+}
+
+/* The workflow's waiting tasks may be affordable now, or never. */
+static void tell(struct state *s, const struct stake *stake)
+{
+    s->money.purses.list[stake->purse].is_news = s->money.purses.is_news =
+        true;
+}
+
+static void give_up(struct state *s, struct stake *stake, bats_money amount)
+{
+    bats_ledger_give_up(ledger_of(s, stake), amount);
+    stake->held -= amount;
+    tell(s, stake);
+}
+
+/* Adjusts the held money to the need, as far as the money allows. */
+static void match(struct state *s, uint32_t id, struct stake *stake)
+{
+    struct bats_ledger *ledger = ledger_of(s, stake);
+    bats_money wanted = s->money.purses.stakes[id].need - stake->held;
+    bats_money left = bats_ledger_available(ledger);
+    if (wanted < 0)
+        give_up(s, stake, -wanted);
+    if (wanted <= 0)
+        return;
+    bats_money amount = wanted < left ? wanted : left;
+    if (bats_ledger_hold(ledger, amount))
+        stake->held += amount;
+}
+
+/* Time since the last charge was split, or since the slot's task began. */
+static double used(const struct state *s, uint32_t slot)
+{
+    bats_time since = s->money.purses.stakes[s->slots[slot].machine].since;
+    bats_time began = s->slots[slot].started;
+    return (double)(s->now - (began > since ? began : since));
+}
+
+static void use_slot(struct state *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    struct stake *stake = purse_stake(
+        s, sl->machine, s->money.purses.of[s->bag.index[sl->head.i]]);
+    if (stake)
+        stake->used += used(s, slot);
+}
+
+void purse_leaves_slot(struct state *s, uint32_t slot)
+{
+    if (s->money.purses.n > 0)
+        use_slot(s, slot);
+}
+
+/* The workflow has a task on the machine; lasting: one that was not told to
+ * stop. */
+static bool has_task(const struct state *s, uint32_t id, uint32_t purse,
+                     bool lasting)
+{
+    const struct machine *m = &s->machines[id];
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
+        struct bats_position task = s->slots[i].head;
+        if (s->slots[i].n_tasks > 0 &&
+            s->money.purses.of[s->bag.index[task.i]] == purse &&
+            !(lasting && execution_cancelled(s, i, task)))
+            return true;
+    }
+    return false;
+}
+
+bool purse_goes_on(const struct state *s, uint32_t id, uint32_t purse)
+{
+    return has_task(s, id, purse, true);
+}
+
+static void drop(struct state *s, uint32_t id, uint32_t i)
+{
+    struct stakes *st = &s->money.purses.stakes[id];
+    give_up(s, &st->list[i], st->list[i].held);
+    st->list[i] = st->list[--st->n];
+}
+
+/* Drops the stakes of workflows without a task there; matches the others. */
+static void keep(struct state *s, uint32_t id)
+{
+    struct stakes *st = &s->money.purses.stakes[id];
+    for (uint32_t i = st->n; i-- > 0;)
+        if (!has_task(s, id, st->list[i].purse, false))
+            drop(s, id, i);
+        else
+            match(s, id, &st->list[i]);
+}
+
+/* ---- charges ---- */
+
+static bats_money charge(struct state *s, uint32_t id, struct stake *stake,
+                         bats_money amount)
+{
+    if (amount > stake->held)
+        amount = stake->held;
+    bats_ledger_charge_held(ledger_of(s, stake), amount);
+    stake->held -= amount;
+    tell(s, stake);
+    if (amount > 0)
+        state_emit(s, (struct bats_command){.type = BATS_NOTICE_SHARE,
+                                            .machine = id,
+                                            .purse = stake->purse,
+                                            .amount = amount});
+    return amount;
+}
+
+/* Splits the machine's charge. An amount that no stake held is left over. */
+static void share(struct state *s, uint32_t id, bats_money amount)
+{
+    struct stakes *st = &s->money.purses.stakes[id];
+    const struct machine *m = &s->machines[id];
+    double total = 0;
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (s->slots[i].n_tasks > 0)
+            use_slot(s, i);
+    st->since = s->now;
+    for (uint32_t i = 0; i < st->n; i++)
+        total += st->list[i].used;
+    bats_money left = amount;
+    for (uint32_t i = 0; total > 0 && i < st->n; i++) {
+        double part = (double)amount * (st->list[i].used / total);
+        bats_money most = part < (double)left ? (bats_money)part : left;
+        left -= charge(s, id, &st->list[i], most);
+    }
+    for (uint32_t i = 0; i < st->n; i++) { /* the rounding remainder */
+        if (st->list[i].used > 0)
+            left -= charge(s, id, &st->list[i], left);
+        st->list[i].used = 0;
+    }
+}
+
+void purse_share(struct state *s, uint32_t id, bats_money amount,
+                 bats_money need)
+{
+    struct stakes *st = change(s, id);
+    if (!st)
+        return;
+    share(s, id, amount);
+    st->need = need;
+    keep(s, id);
+}
+
+void purse_close(struct state *s, uint32_t id)
+{
+    struct stakes *st = change(s, id);
+    if (!st)
+        return;
+    share(s, id, st->window);
+    st->window = st->need = 0;
+    while (st->n > 0)
+        drop(s, id, st->n - 1);
+}
+
+void purse_kill(struct state *s, uint32_t id)
+{
+    struct stakes *st = change(s, id);
+    if (!st)
+        return;
+    for (; st->n > 0; drop(s, id, st->n - 1))
+        charge(s, id, &st->list[st->n - 1], st->list[st->n - 1].held);
+}
+
+void purse_window(struct state *s, uint32_t id, bats_money charge)
+{
+    if (s->money.purses.n == 0)
+        return;
+    purse_share(s, id, s->money.purses.stakes[id].window, charge);
+    s->money.purses.stakes[id].window = charge;
+}
+
+/* ---- tasks that begin ---- */
+
+void purse_join(struct state *s, uint32_t id, struct bats_position task)
+{
+    struct stakes *st = change(s, id);
+    if (!st)
+        return;
+    uint16_t purse = s->money.purses.of[s->bag.index[task.i]];
+    struct stake *stake = purse_stake(s, id, purse);
+    if (!stake) {
+        if (!bats_grow(&st->list, &st->room, st->n + 1, sizeof *st->list)) {
+            s->answers.failure = BATS_ENOMEM;
+            return;
+        }
+        stake = &st->list[st->n++];
+        *stake = (struct stake){.purse = purse};
+    }
+    match(s, id, stake);
+}
+
+void purse_match(struct state *s, uint32_t id, bats_money need)
+{
+    struct stakes *st = change(s, id);
+    if (!st)
+        return;
+    st->need = need;
+    for (uint32_t i = 0; i < st->n; i++)
+        match(s, id, &st->list[i]);
+}
+
+/* Money that the workflow can hold for the machine beyond its need. */
+static bats_money room_of(const struct state *s, uint32_t id,
+                          const struct stake *stake)
+{
+    bats_money left = bats_ledger_available(ledger_of(s, stake));
+    if (left == BATS_UNLIMITED)
+        return left;
+    left += stake->held - s->money.purses.stakes[id].need;
+    return left > 0 ? left : 0;
+}
+
+bats_money purse_room(const struct state *s, uint32_t id)
+{
+    bats_money least = BATS_UNLIMITED;
+    for (uint32_t i = 0;
+         s->money.purses.n > 0 && i < s->money.purses.stakes[id].n; i++) {
+        const struct stake *stake = &s->money.purses.stakes[id].list[i];
+        bats_money room = room_of(s, id, stake);
+        if (room < least && purse_goes_on(s, id, stake->purse))
+            least = room;
+    }
+    return least;
+}
+
+bool purse_is_short(const struct state *s, uint32_t id,
+                    const struct stake *stake)
+{
+    if (!s->money.terms.idle_is_free)
+        return stake->held < s->money.purses.stakes[id].need;
+    return s->clusters[s->machines[id].cluster].price > 0 &&
+           room_of(s, id, stake) == 0;
 }

@@ -1,5 +1,5 @@
 /* slots: the list of idle slots, and each slot's queue. See state.h. */
-#include "engine/state/leases.h"
+#include "engine/state/moves.h"
 
 #include <assert.h>
 #include <math.h>
@@ -190,13 +190,6 @@ static inline void begin(struct state *s, uint32_t slot)
         lease_work(s, s->slots[slot].machine, s->slots[slot].head);
     if (s->run.has_limits)
         slot_set_limit(s, slot);
-}
-
-struct bats_position slot_next(const struct state *s, uint32_t slot,
-                               struct bats_position task)
-{
-    return s->slots[slot].is_replica ? BATS_NO_POSITION
-                                     : s->tasks[task.i].next;
 }
 
 void slot_run(struct state *s, uint32_t slot, struct bats_position task,

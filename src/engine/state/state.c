@@ -1,5 +1,5 @@
 /* state: creates, kills and releases the state. See state.h. */
-#include "engine/state/leases.h"
+#include "engine/state/moves.h"
 
 #include <stdlib.h>
 

@@ -10,16 +10,11 @@
  *   machines.c    joined, acquired, renewed, marked, parked, lost
  *   slots.c       the list of idle slots, and their queues
  *   needs.c       tasks that hold several slots, memory and GPUs
- *   executions.c  the executions of tasks: originals and replicas
- *   tasks.c       their results, failures and losses
- *   categories.c  runtimes by category of task
- *   durations.c   how long a task that begins now may take
- *   chains.c      lengths of chains of tasks
- *   purses.c      workflows that share the run (purses.h)
- *   stakes.c      money that workflows hold for machines
+ *   executions.c  the executions of tasks: originals and replicas; results
+ *   runtimes.c    what is known of runtimes, by category, cluster and chain
+ *   purses.c      workflows that share the run, and what they hold
  *   payment.c     what workflows can pay for
- *   books.c       leases and stakes reported to the driver (books.h)
- *   answers.c     commands and decisions
+ *   answers.c     commands, decisions, leases and stakes
  *   state.c       set-up and end
  */
 #ifndef BATS_ENGINE_STATE_H
@@ -33,11 +28,10 @@
 #include "bats/sample.h"
 #include "bats/sched.h"
 #include "bats/status.h"
-#include "engine/state/purses.h"
 #include "engine/state/world.h"
 
-struct books;      /* books.h */
-struct lease_kind; /* leases.h */
+struct books;      /* answers.c */
+struct lease_kind; /* moves.h */
 struct tail;       /* tail/tail.h */
 struct order;      /* order/order.h */
 
@@ -55,6 +49,53 @@ struct knowledge {
     struct categories categories;
     bats_time filled; /* longest job that a cut-off task had to itself from
                          start to end */
+};
+
+/* Workflows that share the run have budgets of their own (rule: bats/purse.h).
+ * A *stake* is the money that a workflow holds for a machine on which it has
+ * tasks, or had some in the time not yet charged. */
+
+/* A workflow's part in a machine. */
+struct stake {
+    uint16_t purse;
+    bats_money held;
+    double used; /* slot time since the last shared charge, microseconds */
+};
+
+struct stakes {
+    struct stake *list; /* of workflows that have or had tasks there */
+    uint32_t n;
+    size_t room;
+    bats_money window; /* charge of the current window */
+    bats_money need;   /* possible further charge: each stake holds it */
+    bats_time since;   /* time of the last shared charge */
+};
+
+struct purse {
+    const char *name;
+    struct bats_ledger ledger;
+    bats_time deadline;   /* 0: none */
+    bats_time begin;      /* earliest start of its tasks */
+    uint32_t first, last; /* list of its tasks waiting for money, by index */
+    uint32_t n_waiting;   /* and their number */
+    bool is_news;         /* money was freed */
+    uint32_t left, done, failed, skipped, unpaid;
+    bats_time ended;
+};
+
+struct purses {
+    uint32_t n;         /* 0: no workflows; all below is NULL */
+    const uint16_t *of; /* by task; not owned */
+    struct purse *list;
+    struct stakes *stakes; /* by machine */
+    uint32_t *next;        /* by task: next in the list of waiting ones */
+    int64_t *urgency;   /* by task: height - its workflow's deadline; NULL: no
+                           deadlines, only the height counts */
+    uint8_t *is_unpaid; /* by task: skipped for want of money */
+    uint32_t n_unpaid, n_waiting;
+    bool are_apart;       /* no dependencies between workflows */
+    bats_time last_begin; /* latest begin of any workflow */
+    bool is_news;         /* of some purse */
 };
 
 /* The money and its uses. */
@@ -222,8 +263,6 @@ bool cluster_is_guess(const struct cluster *c);
 struct bats_decision state_decision(const struct state *s,
                                     enum bats_reason reason);
 
-/* ---- belief.c ---- */
-
 /* Takes over the prior; NULL: none. */
 void state_believe(struct state *s, const struct bats_prior *prior);
 
@@ -235,7 +274,7 @@ void state_belief(const struct state *s, const double *measured,
 /* Updates the clusters' expected runtimes after a result. */
 void state_belief_note(struct state *s);
 
-/* ---- categories.c ---- */
+/* ---- runtimes.c ---- */
 
 static inline uint32_t category_of(const struct state *s, uint32_t task)
 {
@@ -270,16 +309,12 @@ double categories_told_error(const struct state *s);
 double categories_longest(const struct state *s, uint32_t task,
                           size_t cluster);
 
-/* ---- durations.c ---- */
-
 /* Plausible longest (allowed) and mean (typical) time until the task, started
  * on the machine now, has stopped; BATS_NO_POSITION: any task. */
 bats_time task_allowed(const struct state *s, uint32_t machine,
                        struct bats_position task);
 bats_time task_typical(const struct state *s, uint32_t machine,
                        struct bats_position task);
-
-/* ---- chains.c ---- */
 
 /* Length of the heaviest chain of the tasks left; 0: unknown. of_purse[i]
  * (zeroed by the caller; may be NULL) gets the same per workflow with a
@@ -292,6 +327,35 @@ double state_chain_means(const struct state *s);
 /* Levels of the tasks left (bats_graph_levels), none without a graph. Walks
  * the whole graph. */
 void levels_left(const struct state *s, struct bats_levels *levels);
+
+/* ---- purses.c: without workflows these functions do nothing ---- */
+
+/* The stake of the workflow in the machine, or NULL. */
+struct stake *purse_stake(const struct state *s, uint32_t machine,
+                          uint32_t purse);
+
+/* The workflow has a task on the machine that was not cancelled. */
+bool purse_goes_on(const struct state *s, uint32_t machine, uint32_t purse);
+
+/* The stake cannot hold what the machine needs; with use charged, nothing
+ * more. */
+bool purse_is_short(const struct state *s, uint32_t machine,
+                    const struct stake *stake);
+
+/* How much more the workflows with running tasks on the machine can hold. */
+bats_money purse_room(const struct state *s, uint32_t machine);
+
+/* The task's workflow has begun, and can hold what the machine may be
+ * charged. */
+bool purse_admits(const struct state *s, uint32_t machine,
+                  struct bats_position task);
+
+/* Number of tasks for which workflows could pay further machines of the
+ * cluster, one slot per task. */
+double purses_pay(const struct state *s, size_t cluster);
+
+/* Some tasks wait for their workflow to begin. */
+bool purses_begin_later(const struct state *s);
 
 /* ---- needs.c ---- */
 
@@ -348,8 +412,12 @@ static inline uint32_t slot_lead(const struct state *s, uint32_t slot)
 /* ---- slots.c ---- */
 
 /* The task behind `task` in the slot's queue, or BATS_NO_POSITION. */
-struct bats_position slot_next(const struct state *s, uint32_t slot,
-                               struct bats_position task);
+static inline struct bats_position
+slot_next(const struct state *s, uint32_t slot, struct bats_position task)
+{
+    return s->slots[slot].is_replica ? BATS_NO_POSITION
+                                     : s->tasks[task.i].next;
+}
 
 static inline uint32_t slot_cluster(const struct state *s, uint32_t slot)
 {

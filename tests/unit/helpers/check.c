@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "engine/engine.h"
-#include "engine/state/leases.h"
 
 /* ---- the bag ---- */
 

@@ -1,6 +1,6 @@
 /*
- * categories: runtimes by category of tasks, and the longest chain of tasks.
- * See state.h.
+ * runtimes: what is known of task runtimes, by category and cluster, and the
+ * longest chain of tasks. See state.h.
  *
  * The weight of a task is the mean runtime of its category over all clusters
  * (w of HEFT, Topcuoglu et al. 2002). It is learned from results. The runtime
@@ -337,4 +337,235 @@ double categories_left_weight(const struct state *s)
         sum += k->left[i] * (k->weight[i] > 0 ? k->weight[i] : k->mean);
     }
     return n > 0 ? sum / n / k->mean : 1;
+}
+
+/* ---- how long a task may take on a machine ---- */
+
+/* Without estimates, each slot may spend its share of the money divided by
+ * this. */
+#define SHARES 4
+
+/* A window, if nothing is known of the cluster. A little money may suffice for
+ * a workflow of short tasks: then the time it pays for, if a task can run for
+ * a moment. Otherwise tasks would start again and again. */
+static bats_time unknown(const struct state *s, uint32_t id)
+{
+    bats_time time = s->run.window + s->run.preempt_lead;
+    if (!s->bag.graph)
+        return time;
+    bats_time lasts = bats_billing_lasts(
+        s->clusters[s->machines[id].cluster].price, s->run.window,
+        bats_ledger_available(&s->money.ledger) / (SHARES * (s->n_open + 1)));
+    return lasts > s->run.preempt_lead + BATS_SECOND && lasts < time ? lasts
+                                                                     : time;
+}
+
+static bats_time expected(const struct state *s, uint32_t id)
+{
+    double mean = cluster_runtime(&s->clusters[s->machines[id].cluster]);
+    return mean > 0 ? (bats_time)(mean + 0.5) + s->run.preempt_lead
+                    : unknown(s, id);
+}
+
+/* The task's category gives an expected runtime. */
+static bool is_known(const struct state *s, struct bats_position task)
+{
+    return bats_is_position(task) && s->known.is_ranked;
+}
+
+/* The longest runtime in the sample; on machines that may not answer, the time
+ * after which a task is given up. */
+bats_time task_allowed(const struct state *s, uint32_t id,
+                       struct bats_position task)
+{
+    const struct cluster *c = &s->clusters[s->machines[id].cluster];
+    const struct bats_stats *stats = &c->stats;
+    if (c->spec.unreliable && s->run.has_limits && c->limit < TIME_MAX)
+        return c->limit + s->run.preempt_lead;
+    if (is_known(s, task)) {
+        double known = categories_longest(s, s->bag.index[task.i],
+                                          s->machines[id].cluster);
+        return (bats_time)(known + 0.5) + s->run.preempt_lead;
+    }
+    bats_time time = expected(s, id), longest = 0;
+    if (stats->n_sample > 0)
+        longest = stats->sample[stats->n_sample - 1] + s->run.preempt_lead;
+    return longest > time ? longest : time;
+}
+
+bats_time task_typical(const struct state *s, uint32_t id,
+                       struct bats_position task)
+{
+    if (!is_known(s, task))
+        return expected(s, id);
+    double mean =
+        categories_runtime(s, s->bag.index[task.i], s->machines[id].cluster);
+    return (bats_time)(mean + 0.5) + s->run.preempt_lead;
+}
+
+/* ---- the prior belief about the clusters' runtimes ---- */
+
+/* If the belief may well be off by a factor of 2, no runtime is expected; the
+ * relative speeds alone are the better guide. */
+#define SURE 0.7
+/* Before results, tasks are assumed to vary as in earlier bags, or by VARIES,
+ * with the weight of VARIES_LIKE results. */
+#define VARIES 0.5
+#define VARIES_LIKE 4
+
+void state_believe(struct state *s, const struct bats_prior *prior)
+{
+    s->known.believes =
+        prior != NULL && bats_prior_is_there(prior, s->n_clusters);
+    if (!s->known.believes)
+        return;
+    s->known.prior = *prior;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        s->clusters[i].is_believed = s->clusters[i].expected == 0;
+    state_belief_note(s);
+}
+
+void state_belief(const struct state *s, const double *measured,
+                  struct bats_belief *belief)
+{
+    double n[BATS_CLUSTERS_MAX], mean[BATS_CLUSTERS_MAX];
+    double results = 0, squares = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_stats *stats = &s->clusters[i].stats;
+        n[i] = stats->n_done;
+        mean[i] = measured != NULL ? measured[i] : stats->mean_done;
+        for (uint32_t k = 0; k < stats->n_sample; k++)
+            squares += pow((double)stats->sample[k] / stats->mean_done - 1, 2);
+        results += stats->n_sample > 0 ? stats->n_sample - 1 : 0;
+    }
+    double before = s->known.prior.cv > 0 ? s->known.prior.cv : VARIES;
+    double cv = sqrt((squares + VARIES_LIKE * before * before) /
+                     (results + VARIES_LIKE));
+    bats_prior_update(&s->known.prior, s->n_clusters, mean, n, cv, belief);
+}
+
+void state_belief_note(struct state *s)
+{
+    struct bats_belief belief;
+    if (!s->known.believes)
+        return;
+    state_belief(s, NULL, &belief);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (s->clusters[i].is_believed)
+            s->clusters[i].expected =
+                belief.error[i] <= SURE &&
+                        belief.mean[i] < (double)BATS_LONGEST
+                    ? (bats_time)fmax(belief.mean[i], 1)
+                    : 0;
+}
+
+/* ---- lower bounds on the remaining time from chains of tasks ---- */
+
+/* Time per unit of height: the longest chain runs on the fastest held
+ * machines. Until tasks are ranked, a height counts tasks. 0: unknown. */
+static double time_of_height(const struct state *s)
+{
+    double least = INFINITY;
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        double time = s->known.is_ranked ? s->known.categories.factor[c]
+                                         : s->clusters[c].stats.mean;
+        if (s->clusters[c].n_active > 0 && time > 0)
+            least = fmin(least, time);
+    }
+    return isfinite(least) ? least : s->known.is_ranked;
+}
+
+/* The height of a task of mean length. */
+static double unit_of(const struct state *s)
+{
+    return s->known.is_ranked ? s->known.categories.mean : 1;
+}
+
+/* The longest chains of all tasks and, unless it is NULL, of each workflow. */
+struct chains {
+    const struct state *s;
+    double height_time;
+    bats_time longest, *of_purse;
+};
+
+/* Considers the chain from this task, whose time is longer by `more` (or
+ * shorter, if negative). */
+static void look_at(struct chains *k, uint32_t task, double more)
+{
+    double end = (double)k->s->known.height[task] * k->height_time + more;
+    bats_time time = (bats_time)fmin(fmax(end, 0), (double)BATS_LONGEST);
+    if (time > k->longest)
+        k->longest = time;
+    if (k->of_purse && time > k->of_purse[k->s->money.purses.of[task]])
+        k->of_purse[k->s->money.purses.of[task]] = time;
+}
+
+/* A heap's top has the longest chain of the ready tasks, unless deadlines set
+ * the order. */
+static void look_at_ready(struct chains *k)
+{
+    const struct state *s = k->s;
+    bool all = s->money.purses.urgency || k->of_purse;
+    for (uint32_t g = 0; g < s->bag.n_groups; g++) {
+        const struct bats_bag_group *of = &s->bag.groups[g];
+        for (uint32_t i = 0; i < of->n_ready && (all || i == 0); i++)
+            look_at(k, s->bag.index[of->order[i].i], 0);
+    }
+    for (uint32_t i = 0; i < s->retries.n; i++)
+        look_at(k, s->retries.item[i].id,
+                (double)(s->retries.item[i].time - s->now));
+}
+
+/* The running task ends in its slot; those behind it have not begun. */
+static void look_at_slot(struct chains *k, uint32_t slot)
+{
+    const struct state *s = k->s;
+    const struct slot *sl = &s->slots[slot];
+    uint32_t task = s->bag.index[sl->head.i];
+    size_t cluster = slot_cluster(s, slot);
+    double weight = categories_weight(s, task) * unit_of(s);
+    double time = s->known.is_ranked ? categories_runtime(s, task, cluster)
+                                     : s->clusters[cluster].stats.mean;
+    look_at(k, task,
+            fmax(time - slot_elapsed(s, slot), 0) - weight * k->height_time);
+    for (struct bats_position t = slot_next(s, slot, sl->head);
+         bats_is_position(t); t = slot_next(s, slot, t))
+        look_at(k, s->bag.index[t.i], 0);
+}
+
+bats_time state_longest_chain(const struct state *s, bats_time *of_purse)
+{
+    struct chains k = {
+        .s = s, .of_purse = s->money.purses.are_apart ? of_purse : NULL};
+    if (s->bag.graph)
+        k.height_time = time_of_height(s);
+    if (k.height_time <= 0)
+        return 0;
+    look_at_ready(&k);
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        for (uint32_t n = m->first_slot; n < m->first_slot + m->n_slots; n++)
+            if (s->slots[n].n_tasks > 0)
+                look_at_slot(&k, n);
+    }
+    return k.longest;
+}
+
+double state_chain_means(const struct state *s)
+{
+    double mean = s->bag.graph ? unit_of(s) * time_of_height(s) : 0;
+    return mean > 0 ? (double)state_longest_chain(s, NULL) / mean : 0;
+}
+
+/* Without memory: no levels. */
+void levels_left(const struct state *s, struct bats_levels *levels)
+{
+    uint32_t n = s->bag.graph ? s->bag.n : 0;
+    uint8_t *left = malloc((size_t)n + 1);
+    *levels = (struct bats_levels){.n = 0};
+    for (uint32_t i = 0; left && i < n; i++)
+        left[i] = bats_bag_is_left(&s->bag, s->bag.position[i]);
+    if (left && n > 0)
+        bats_graph_levels(s->bag.graph, left, levels, NULL);
+    free(left);
 }
