@@ -106,9 +106,6 @@ void state_record(struct state *s, const struct bats_decision *decision)
 /* The lease of a machine, or of the run's own job. */
 struct entry {
     struct bats_lease now, told; /* id = 0: none so far */
-    struct bats_stake *stakes;   /* as last reported */
-    uint32_t n_stakes;
-    size_t room;
     bool is_changed;
 };
 
@@ -164,8 +161,6 @@ void books_release(struct state *s)
     struct books *b = s->money.books;
     if (!b)
         return;
-    for (uint32_t i = 0; b->entries && i <= s->n_machines; i++)
-        free(b->entries[i].stakes);
     free(b->entries);
     free(b->changed);
     free(b->leases);
@@ -185,14 +180,22 @@ static void tell_lease(struct state *s, const struct bats_lease *lease)
         s->answers.failure = BATS_ENOMEM;
 }
 
-static void tell_stake(struct state *s, const struct bats_stake *stake)
+static void tell_stake(struct state *s, uint32_t id, uint16_t purse,
+                       bats_money held)
 {
     struct books *b = s->money.books;
     if (bats_grow(&b->stakes, &b->stakes_room, b->n_stakes + 1,
                   sizeof *b->stakes))
-        b->stakes[b->n_stakes++] = *stake;
+        b->stakes[b->n_stakes++] =
+            (struct bats_stake){b->entries[id].now.id, purse, held};
     else
         s->answers.failure = BATS_ENOMEM;
+}
+
+void books_drop(struct state *s, uint32_t id, const struct stake *stake)
+{
+    if (stake->told > 0)
+        tell_stake(s, id, stake->purse, 0);
 }
 
 static enum bats_lease_state state_of(const struct state *s, uint32_t id)
@@ -205,42 +208,14 @@ static enum bats_lease_state state_of(const struct state *s, uint32_t id)
     return s->rest[id].asked ? BATS_LEASE_ENDING : BATS_LEASE_ENDED;
 }
 
-static uint32_t find(const struct bats_stake *stakes, uint32_t n,
-                     uint32_t purse)
+static void compare_stakes(struct state *s, uint32_t id)
 {
-    uint32_t i = 0;
-    while (i < n && stakes[i].purse != purse)
-        i++;
-    return i;
-}
-
-/* Stakes that are gone are reported once more, with nothing held. */
-static void compare_stakes(struct state *s, uint32_t id, struct entry *e)
-{
-    const struct stakes *st = &s->money.purses.stakes[id];
-    uint32_t n = 0;
-    if (!bats_grow(&e->stakes, &e->room, e->n_stakes + st->n,
-                   sizeof *e->stakes)) {
-        s->answers.failure = BATS_ENOMEM;
-        return;
-    }
-    for (; n < st->n; n++) { /* to the front, in the same order */
-        const struct stake *now = &st->list[n];
-        uint32_t at = n + find(e->stakes + n, e->n_stakes - n, now->purse);
-        bats_money before = at < e->n_stakes ? e->stakes[at].held : 0;
-        if (at == e->n_stakes)
-            e->n_stakes++;
-        e->stakes[at] = e->stakes[n];
-        e->stakes[n] = (struct bats_stake){e->now.id, now->purse, now->held};
-        if (now->held != before)
-            tell_stake(s, &e->stakes[n]);
-    }
-    for (; e->n_stakes > n; e->n_stakes--) {
-        struct bats_stake *gone = &e->stakes[e->n_stakes - 1];
-        bool is_news = gone->held > 0;
-        gone->held = 0;
-        if (is_news)
-            tell_stake(s, gone);
+    struct stakes *st = &s->money.purses.stakes[id];
+    for (uint32_t i = 0; i < st->n; i++) {
+        struct stake *stake = &st->list[i];
+        if (stake->held != stake->told)
+            tell_stake(s, id, stake->purse, stake->held);
+        stake->told = stake->held;
     }
 }
 
@@ -268,7 +243,7 @@ static void compare_lease(struct state *s, uint32_t id)
         tell_lease(s, l);
     e->told = *l;
     if (id < s->n_machines && s->money.purses.n > 0)
-        compare_stakes(s, id, e);
+        compare_stakes(s, id);
 }
 
 bool books_next_lease(struct state *s, struct bats_lease *lease)
@@ -316,7 +291,6 @@ void books_open(struct state *s, uint32_t id)
         return;
     if (e->is_changed)
         compare_lease(s, (uint32_t)(e - s->money.books->entries));
-    e->n_stakes = 0;
     bool waits = id != BATS_NO_MACHINE && s->money.terms.waits;
     e->now = (struct bats_lease){
         .id = ++s->money.books->n_begun,

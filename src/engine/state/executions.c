@@ -142,17 +142,6 @@ void execution_cancel_machine(struct state *s, uint32_t machine)
     }
 }
 
-void execution_cancel_purse(struct state *s, uint32_t machine, uint32_t purse)
-{
-    const struct machine *m = &s->machines[machine];
-    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
-        struct bats_position task = s->slots[i].head;
-        if (s->slots[i].n_tasks > 0 &&
-            s->money.purses.of[s->bag.index[task.i]] == purse)
-            execution_cancel(s, i, task, false);
-    }
-}
-
 /* ---- ends ---- */
 
 /* Takes the replica in `slot` out of the list of its task. */

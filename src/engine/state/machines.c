@@ -84,33 +84,15 @@ bool machine_acquire(struct state *s, uint32_t id)
     return true;
 }
 
-/* Stops tasks of workflows that can no longer hold the machine's cost. False:
- * no other workflow's tasks go on there. */
-static bool stop_short(struct state *s, uint32_t id)
-{
-    bool any = s->money.purses.n == 0;
-    for (uint32_t i = 0;
-         s->money.purses.n > 0 && i < s->money.purses.stakes[id].n; i++) {
-        const struct stake *stake = &s->money.purses.stakes[id].list[i];
-        if (!purse_goes_on(s, id, stake->purse))
-            continue;
-        if (purse_is_short(s, id, stake))
-            execution_cancel_purse(s, id, stake->purse);
-        else
-            any = true;
-    }
-    return any;
-}
-
 bool machine_renew(struct state *s, uint32_t id)
 {
     books_change(s, id);
     if (s->money.terms.idle_is_free)
-        return stop_short(s, id) && s->money.lease->extend(s, id);
+        return purses_stop_short(s, id) && s->money.lease->extend(s, id);
     if (s->rest[id].taken_at != BATS_NEVER || !s->money.lease->extend(s, id))
         return false;
     bats_heap_set(&s->turns, id, s->machines[id].paid_end);
-    stop_short(s, id);
+    purses_stop_short(s, id);
     return true;
 }
 

@@ -95,6 +95,9 @@ void books_end(struct state *s, uint32_t machine);
 void books_charge(struct state *s, uint32_t machine, bats_money amount);
 void books_change(struct state *s, uint32_t machine);
 
+/* The stake ends. */
+void books_drop(struct state *s, uint32_t machine, const struct stake *stake);
+
 bool books_next_lease(struct state *s, struct bats_lease *lease);
 bool books_next_stake(struct state *s, struct bats_stake *stake);
 
@@ -281,9 +284,6 @@ void execution_cancel_others(struct state *s, uint32_t slot,
                              struct bats_position task);
 void execution_cancel_machine(struct state *s, uint32_t machine);
 
-/* Cancels the executions of a workflow on a machine. */
-void execution_cancel_purse(struct state *s, uint32_t machine, uint32_t purse);
-
 /* Swaps the original of `task` with its replica in `slot`. */
 void execution_swap(struct state *s, uint32_t slot, struct bats_position task);
 
@@ -418,6 +418,10 @@ void purse_close(struct state *s, uint32_t machine);
 
 /* Charges each workflow all that it holds for the machine. */
 void purse_kill(struct state *s, uint32_t machine);
+
+/* Stops tasks of workflows that can no longer hold the machine's cost. False:
+ * no other workflow's tasks go on there. */
+bool purses_stop_short(struct state *s, uint32_t machine);
 
 /* A task waiting for money whose workflow has already paid for this machine;
  * it is put back in the bag. */

@@ -6,6 +6,60 @@
 
 #include "util/larger.h"
 
+/* Money that the workflow can hold for the machine beyond its need. */
+static bats_money room_of(const struct state *s, uint32_t id,
+                          const struct stake *stake)
+{
+    bats_money left =
+        bats_ledger_available(&s->money.purses.list[stake->purse].ledger);
+    if (left == BATS_UNLIMITED)
+        return left;
+    left += stake->held - s->money.purses.stakes[id].need;
+    return left > 0 ? left : 0;
+}
+
+bats_money purse_room(const struct state *s, uint32_t id)
+{
+    bats_money least = BATS_UNLIMITED;
+    for (uint32_t i = 0;
+         s->money.purses.n > 0 && i < s->money.purses.stakes[id].n; i++) {
+        const struct stake *stake = &s->money.purses.stakes[id].list[i];
+        bats_money room = room_of(s, id, stake);
+        if (room < least && purse_goes_on(s, id, stake->purse))
+            least = room;
+    }
+    return least;
+}
+
+/* The stake cannot hold what the machine needs; with use charged, nothing
+ * more. */
+static bool is_short(const struct state *s, uint32_t id,
+                     const struct stake *stake)
+{
+    if (!s->money.terms.idle_is_free)
+        return stake->held < s->money.purses.stakes[id].need;
+    return s->clusters[s->machines[id].cluster].price > 0 &&
+           room_of(s, id, stake) == 0;
+}
+
+bool purses_stop_short(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    bool any = s->money.purses.n == 0;
+    for (uint32_t k = 0;
+         s->money.purses.n > 0 && k < s->money.purses.stakes[id].n; k++) {
+        const struct stake *stake = &s->money.purses.stakes[id].list[k];
+        bool goes_on = purse_goes_on(s, id, stake->purse);
+        bool stops = goes_on && is_short(s, id, stake);
+        any |= goes_on && !stops;
+        for (uint32_t i = 0; stops && i < m->n_slots; i++)
+            if (purse_in(s, m->first_slot + i) == stake->purse)
+                execution_cancel(s, m->first_slot + i,
+                                 s->slots[m->first_slot + i].head, false);
+    }
+    return any;
+}
+
 /* Least amount to hold before the task begins there; id: a machine, or any of
  * the cluster. */
 static bats_money price(const struct state *s, uint32_t number, size_t cluster,
@@ -29,7 +83,7 @@ bool purse_admits(const struct state *s, uint32_t id,
     if (s->money.purses.n == 0)
         return true;
     uint32_t number = s->bag.index[task.i];
-    const struct purse *p = &s->money.purses.list[s->money.purses.of[number]];
+    const struct purse *p = purse_of(s, number);
     const struct stake *stake = purse_stake(s, id, s->money.purses.of[number]);
     bats_money held = stake ? stake->held : 0;
     return s->now >= p->begin &&
@@ -62,8 +116,7 @@ double purses_pay(const struct state *s, size_t cluster)
 static bool may_pay(const struct state *s, struct bats_position task)
 {
     uint32_t number = s->bag.index[task.i];
-    bats_money left = bats_ledger_available(
-        &s->money.purses.list[s->money.purses.of[number]].ledger);
+    bats_money left = bats_ledger_available(&purse_of(s, number)->ledger);
     for (size_t i = 0; i < s->n_clusters; i++)
         if (cluster_is_there(&s->clusters[i]) &&
             price(s, number, i, NO_MACHINE) <= left)
@@ -164,7 +217,7 @@ static void close_purse(struct state *s, uint32_t id)
 bool purse_refuses(struct state *s, struct bats_position task)
 {
     uint32_t number = s->bag.index[task.i];
-    struct purse *p = &s->money.purses.list[s->money.purses.of[number]];
+    struct purse *p = purse_of(s, number);
     bool is_early = s->now < p->begin;
     if (!is_early && may_pay(s, task))
         return false;

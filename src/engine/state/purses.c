@@ -131,7 +131,7 @@ void purse_ended(struct state *s, uint32_t number, enum bats_task_state state)
 {
     if (s->money.purses.n == 0)
         return;
-    struct purse *p = &s->money.purses.list[s->money.purses.of[number]];
+    struct purse *p = purse_of(s, number);
     p->done += state == BATS_TASK_DONE;
     p->failed += state == BATS_TASK_FAILED;
     p->skipped += state == BATS_TASK_SKIPPED;
@@ -196,21 +196,16 @@ static void match(struct state *s, uint32_t id, struct stake *stake)
         stake->held += amount;
 }
 
-/* Time since the last charge was split, or since the slot's task began. */
-static double used(const struct state *s, uint32_t slot)
-{
-    bats_time since = s->money.purses.stakes[s->slots[slot].machine].since;
-    bats_time began = s->slots[slot].started;
-    return (double)(s->now - (began > since ? began : since));
-}
-
+/* Counts the time since the slot's task began, or since the last charge was
+ * split. */
 static void use_slot(struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
-    struct stake *stake = purse_stake(
-        s, sl->machine, s->money.purses.of[s->bag.index[sl->head.i]]);
+    struct stake *stake = purse_stake(s, sl->machine, purse_in(s, slot));
+    bats_time since = s->money.purses.stakes[sl->machine].since;
     if (stake)
-        stake->used += used(s, slot);
+        stake->used +=
+            (double)(s->now - (sl->started > since ? sl->started : since));
 }
 
 void purse_leaves_slot(struct state *s, uint32_t slot)
@@ -225,13 +220,10 @@ static bool has_task(const struct state *s, uint32_t id, uint32_t purse,
                      bool lasting)
 {
     const struct machine *m = &s->machines[id];
-    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
-        struct bats_position task = s->slots[i].head;
-        if (s->slots[i].n_tasks > 0 &&
-            s->money.purses.of[s->bag.index[task.i]] == purse &&
-            !(lasting && execution_cancelled(s, i, task)))
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (purse_in(s, i) == purse &&
+            !(lasting && execution_cancelled(s, i, s->slots[i].head)))
             return true;
-    }
     return false;
 }
 
@@ -244,6 +236,7 @@ static void drop(struct state *s, uint32_t id, uint32_t i)
 {
     struct stakes *st = &s->money.purses.stakes[id];
     give_up(s, &st->list[i], st->list[i].held);
+    books_drop(s, id, &st->list[i]);
     st->list[i] = st->list[--st->n];
 }
 
@@ -368,37 +361,4 @@ void purse_match(struct state *s, uint32_t id, bats_money need)
     st->need = need;
     for (uint32_t i = 0; i < st->n; i++)
         match(s, id, &st->list[i]);
-}
-
-/* Money that the workflow can hold for the machine beyond its need. */
-static bats_money room_of(const struct state *s, uint32_t id,
-                          const struct stake *stake)
-{
-    bats_money left = bats_ledger_available(ledger_of(s, stake));
-    if (left == BATS_UNLIMITED)
-        return left;
-    left += stake->held - s->money.purses.stakes[id].need;
-    return left > 0 ? left : 0;
-}
-
-bats_money purse_room(const struct state *s, uint32_t id)
-{
-    bats_money least = BATS_UNLIMITED;
-    for (uint32_t i = 0;
-         s->money.purses.n > 0 && i < s->money.purses.stakes[id].n; i++) {
-        const struct stake *stake = &s->money.purses.stakes[id].list[i];
-        bats_money room = room_of(s, id, stake);
-        if (room < least && purse_goes_on(s, id, stake->purse))
-            least = room;
-    }
-    return least;
-}
-
-bool purse_is_short(const struct state *s, uint32_t id,
-                    const struct stake *stake)
-{
-    if (!s->money.terms.idle_is_free)
-        return stake->held < s->money.purses.stakes[id].need;
-    return s->clusters[s->machines[id].cluster].price > 0 &&
-           room_of(s, id, stake) == 0;
 }

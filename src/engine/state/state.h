@@ -58,7 +58,7 @@ struct knowledge {
 /* A workflow's part in a machine. */
 struct stake {
     uint16_t purse;
-    bats_money held;
+    bats_money held, told; /* told: to the driver, with options.tells_leases */
     double used; /* slot time since the last shared charge, microseconds */
 };
 
@@ -330,17 +330,26 @@ void levels_left(const struct state *s, struct bats_levels *levels);
 
 /* ---- purses.c: without workflows these functions do nothing ---- */
 
+/* The workflow of a task. */
+static inline struct purse *purse_of(const struct state *s, uint32_t number)
+{
+    return &s->money.purses.list[s->money.purses.of[number]];
+}
+
+/* Number of the workflow of the slot's task; UINT32_MAX: it has no task. */
+static inline uint32_t purse_in(const struct state *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    return sl->n_tasks > 0 ? s->money.purses.of[s->bag.index[sl->head.i]]
+                           : UINT32_MAX;
+}
+
 /* The stake of the workflow in the machine, or NULL. */
 struct stake *purse_stake(const struct state *s, uint32_t machine,
                           uint32_t purse);
 
 /* The workflow has a task on the machine that was not cancelled. */
 bool purse_goes_on(const struct state *s, uint32_t machine, uint32_t purse);
-
-/* The stake cannot hold what the machine needs; with use charged, nothing
- * more. */
-bool purse_is_short(const struct state *s, uint32_t machine,
-                    const struct stake *stake);
 
 /* How much more the workflows with running tasks on the machine can hold. */
 bats_money purse_room(const struct state *s, uint32_t machine);
