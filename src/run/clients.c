@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "run/clock.h"
-#include "run/open.h"
+#include "run/open_state.h"
 #include "util/grow.h"
 #include "util/text.h"
 

@@ -328,12 +328,10 @@ static int await(struct gateway *g, enum bats_message_type type,
 static int knock(struct gateway *g, const struct bats_knock *knock,
                  struct bats_error *err)
 {
-    struct bats_text packet = {0};
-    bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = *knock));
-    int rc = packet.failed ? bats_no_memory(err)
-                           : hand_up(g, 0, packet.bytes, packet.n, err);
-    bats_text_release(&packet);
-    return rc;
+    if (!bats_wire_say(&g->wire,
+                       BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = *knock)))
+        return bats_no_memory(err);
+    return bats_wire_flush(&g->wire) ? 0 : broken(g, err);
 }
 
 /* Anybody may hear the first knock. The second one goes by TLS, so only the

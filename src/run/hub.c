@@ -81,13 +81,10 @@ static void cut_broken(struct bats_hub_job *job)
 
 static void say(struct bats_hub_job *job, const struct bats_message *message)
 {
-    struct bats_text packet = {0};
-    bats_proto_put(&packet, message);
-    if (packet.failed || !bats_wire_put(&job->wire, 0, packet.bytes, packet.n))
+    if (!bats_wire_say(&job->wire, message))
         cut(job, "out of memory for a message to it");
     else if (!bats_wire_flush(&job->wire))
         cut_broken(job);
-    bats_text_release(&packet);
 }
 
 /* The sentence fits the socket's buffer, unless the other side does not read.
@@ -129,14 +126,14 @@ static void challenge(struct bats_hub_job *job,
         cut(job, "out of memory");
 }
 
-static bool make_lists(struct bats_hub_job *job)
+static bool make_lists(struct bats_hub_job *job, uint32_t n)
 {
-    job->hellos = calloc(job->n_ranks, sizeof *job->hellos);
-    job->said = calloc(job->n_ranks, sizeof *job->said);
-    job->is_here = calloc(job->n_ranks, sizeof *job->is_here);
-    job->rank = calloc(job->n_ranks, sizeof *job->rank);
-    return job->hellos != NULL && job->said != NULL && job->is_here != NULL &&
-           job->rank != NULL;
+    job->hellos = calloc(n, sizeof *job->hellos);
+    job->said = calloc(n, sizeof *job->said);
+    job->rank = calloc(n, sizeof *job->rank);
+    bool ok = job->hellos != NULL && job->said != NULL && job->rank != NULL;
+    job->n_ranks = ok ? n : 0;
+    return ok;
 }
 
 /* A second connection with the number of this job replaces the first one,
@@ -156,19 +153,16 @@ static void let_in(const struct hub *h, struct bats_hub_job *job,
     snprintf(job->number, sizeof job->number, "%s", knock->job);
     if (knock->n_ranks == 0 || knock->n_ranks >= (uint32_t)h->base.size) {
         refuse(job, "it has more ranks than the run has room for");
-        return;
-    }
-    job->n_ranks = knock->n_ranks;
-    if (!make_lists(job)) {
-        job->n_ranks = 0;
+    } else if (!make_lists(job, knock->n_ranks)) {
         refuse(job, "out of memory");
-        return;
+    } else {
+        supersede(h, job);
+        job->wire.limit = BATS_WIRE_FRIEND;
+        say(job,
+            BATS_SAY(BATS_MESSAGE_WELCOME, .u.silence_us = h->silence_us));
+        if (job->state == BATS_HUB_PROVES)
+            enter(job, BATS_HUB_GATHERS);
     }
-    supersede(h, job);
-    job->wire.limit = BATS_WIRE_FRIEND;
-    say(job, BATS_SAY(BATS_MESSAGE_WELCOME, .u.silence_us = h->silence_us));
-    if (job->state == BATS_HUB_PROVES)
-        enter(job, BATS_HUB_GATHERS);
 }
 
 /* Continues after the check of the credential. */
@@ -191,24 +185,21 @@ static void take_hello(struct bats_hub_job *job, uint32_t rank,
 {
     struct bats_message message;
     struct bats_text *copy = &job->said[rank];
-    if (job->is_here[rank]) {
+    bool is_first = copy->n == 0;
+    if (is_first)
+        bats_text_put(copy, bytes, n);
+    if (!is_first) {
         refuse(job, "a rank of it said hello twice");
-        return;
-    }
-    bats_text_put(copy, bytes, n);
-    if (copy->failed) {
+    } else if (copy->failed) {
         refuse(job, "out of memory");
-        return;
-    }
-    if (bats_proto_open(copy->bytes, n, &message, NULL) < 0 ||
-        message.u.hello.rank != rank) {
+    } else if (bats_proto_open(copy->bytes, n, &message, NULL) < 0 ||
+               message.u.hello.rank != rank) {
         refuse(job, "a rank of it said hello as another one");
-        return;
+    } else {
+        job->hellos[rank] = message.u.hello;
+        if (++job->n_here == job->n_ranks)
+            enter(job, BATS_HUB_WAITS);
     }
-    job->hellos[rank] = message.u.hello;
-    job->is_here[rank] = true;
-    if (++job->n_here == job->n_ranks)
-        enter(job, BATS_HUB_WAITS);
 }
 
 /* Takes a message of a job that has no ranks yet. */
@@ -239,11 +230,10 @@ static void release(struct bats_hub_job *job)
 {
     bats_wire_close(&job->wire);
     bats_errand_forget(job->errand);
-    for (uint32_t k = 0; job->said != NULL && k < job->n_ranks; k++)
+    for (uint32_t k = 0; k < job->n_ranks; k++)
         bats_text_release(&job->said[k]);
     free(job->said);
     free(job->hellos);
-    free(job->is_here);
     free(job->rank);
     free(job);
 }
@@ -545,16 +535,6 @@ static const struct bats_transport by_hub = {
     .is_gone = hub_is_gone,
 };
 
-/* Raises the limit of descriptors, often 1,024 at first. */
-static void allow_descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static struct hub *make(int size)
 {
     struct hub *h = bats_comm_make(sizeof *h, &by_hub, 0, size);
@@ -573,6 +553,7 @@ int bats_hub_create(const struct bats_joining *side, uint32_t most_ranks,
                     int64_t silence_us, struct bats_comm **comm,
                     struct bats_error *err)
 {
+    struct rlimit limit;
     struct hub *h = make((int)most_ranks + 1);
     if (h == NULL)
         return bats_no_memory(err);
@@ -583,23 +564,12 @@ int bats_hub_create(const struct bats_joining *side, uint32_t most_ranks,
         bats_comm_destroy(&h->base);
         return rc;
     }
-    allow_descriptors();
+    /* The limit of descriptors is often 1,024 at first. */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
     *comm = &h->base;
-    return 0;
-}
-
-static int let_in_forked(struct hub *h, int fd, int rank,
-                         struct bats_error *err)
-{
-    if (!meet(h, fd, &in6addr_any))
-        return bats_error_set(err, BATS_ESYS, "rank %d: %s", rank,
-                              strerror(errno));
-    struct bats_hub_job *job = h->jobs[h->n - 1];
-    job->n_ranks = 1;
-    job->wire.limit = SIZE_MAX / 2; /* authenticated from the start */
-    if (!make_lists(job))
-        return bats_no_memory(err);
-    bats_hub_admit(&h->base, h->n - 1, &rank);
     return 0;
 }
 
@@ -611,8 +581,21 @@ int bats_hub_forked(const int *fds, int n, void (*ended)(void),
         return bats_no_memory(err);
     int rc = 0;
     h->ended = ended;
-    for (int rank = 1; rc == 0 && rank <= n; rank++)
-        rc = let_in_forked(h, fds[rank - 1], rank, err);
+    for (int rank = 1; rc == 0 && rank <= n; rank++) {
+        if (!meet(h, fds[rank - 1], &in6addr_any)) {
+            rc = bats_error_set(err, BATS_ESYS, "rank %d: %s", rank,
+                                strerror(errno));
+            break;
+        }
+        struct bats_hub_job *job = h->jobs[h->n - 1];
+        job->wire.limit = SIZE_MAX / 2; /* authenticated from the start */
+        if (!make_lists(job, 1)) {
+            rc = bats_no_memory(err);
+            break;
+        }
+        job->rank[0] = rank;
+        bats_hub_admit(&h->base, job);
+    }
     if (rc < 0)
         bats_comm_destroy(&h->base);
     else
@@ -621,16 +604,6 @@ int bats_hub_forked(const int *fds, int n, void (*ended)(void),
 }
 
 /* ---- listening ---- */
-
-static int name_host(struct hub *h, struct bats_error *err)
-{
-    if (h->side->host != NULL)
-        snprintf(h->door.host, sizeof h->door.host, "%s", h->side->host);
-    else if (gethostname(h->door.host, sizeof h->door.host) != 0)
-        return bats_error_set(err, BATS_ESYS, "the name of this host: %s",
-                              strerror(errno));
-    return 0;
-}
 
 /* Listens on all addresses: workers come by whatever network the name leads
  * to. Without IPv6 in the kernel, IPv4 alone; the port has the same place in
@@ -675,15 +648,17 @@ int bats_hub_listen(struct bats_comm *comm, bool listens,
         stop_listening(h);
         return 0;
     }
-    int rc = name_host(h, err);
-    if (rc < 0)
-        return rc;
+    if (h->side->host != NULL)
+        snprintf(h->door.host, sizeof h->door.host, "%s", h->side->host);
+    else if (gethostname(h->door.host, sizeof h->door.host) != 0)
+        return bats_error_set(err, BATS_ESYS, "the name of this host: %s",
+                              strerror(errno));
     int fd = bind_to(h->side->port, &h->door.port);
     if (fd < 0)
         return bats_error_set(err, BATS_EINPUT,
                               "cannot listen for worker jobs on port %d: %s",
                               h->side->port, strerror(errno));
-    rc = bats_door_write(h->side->file, &h->door, &h->door_fd, err);
+    int rc = bats_door_write(h->side->file, &h->door, &h->door_fd, err);
     if (rc < 0)
         close(fd);
     else
@@ -706,54 +681,46 @@ bool bats_hub_meet(struct bats_comm *comm, int fd)
 
 /* ---- for joined.c ---- */
 
-size_t bats_hub_count(const struct bats_comm *comm)
-{
-    return hub_of(comm)->n;
-}
-
 struct bats_hub_job *bats_hub_job(const struct bats_comm *comm, size_t i)
 {
-    return hub_of(comm)->jobs[i];
+    return i < hub_of(comm)->n ? hub_of(comm)->jobs[i] : NULL;
 }
 
-void bats_hub_admit(struct bats_comm *comm, size_t i, const int *rank)
+void bats_hub_admit(struct bats_comm *comm, struct bats_hub_job *job)
 {
-    struct hub *h = hub_of(comm);
-    struct bats_hub_job *job = h->jobs[i];
     bats_comm_lock();
-    for (uint32_t k = 0; k < job->n_ranks; k++) {
-        job->rank[k] = rank[k];
-        h->ranks[rank[k]] = (struct rank){job, k};
-    }
+    for (uint32_t k = 0; k < job->n_ranks; k++)
+        hub_of(comm)->ranks[job->rank[k]] = (struct rank){job, k};
     job->admitted = true;
     enter(job, BATS_HUB_WORKS);
     bats_comm_unlock();
 }
 
-void bats_hub_refuse(struct bats_comm *comm, size_t i, const char *why)
+void bats_hub_refuse(struct bats_hub_job *job, const char *why)
 {
     bats_comm_lock();
-    refuse(hub_of(comm)->jobs[i], why);
+    refuse(job, why);
     bats_comm_unlock();
 }
 
 void bats_hub_cut(struct bats_comm *comm, int rank, const char *why)
 {
     struct bats_hub_job *job = hub_of(comm)->ranks[rank].job;
-    bats_comm_lock();
     if (job != NULL)
-        refuse(job, why);
-    bats_comm_unlock();
+        bats_hub_refuse(job, why);
 }
 
-void bats_hub_drop(struct bats_comm *comm, size_t i)
+void bats_hub_drop(struct bats_comm *comm, struct bats_hub_job *job)
 {
     struct hub *h = hub_of(comm);
-    struct bats_hub_job *job = h->jobs[i];
+    size_t kept = 0;
     bats_comm_lock();
     for (uint32_t k = 0; job->admitted && k < job->n_ranks; k++)
         h->ranks[job->rank[k]].job = NULL;
-    memmove(h->jobs + i, h->jobs + i + 1, (--h->n - i) * sizeof *h->jobs);
+    for (size_t i = 0; i < h->n; i++)
+        if (h->jobs[i] != job)
+            h->jobs[kept++] = h->jobs[i];
+    h->n = kept;
     bats_comm_unlock();
     release(job);
 }

@@ -47,7 +47,7 @@ enum bats_hub_state {
     BATS_HUB_CUT
 };
 
-/* One connection. Outside hub.c it is read-only, except is_to_leave and
+/* One connection. Outside hub.c it is read-only, except rank, is_to_leave and
  * leaves_by_us, which belong to joined.c. */
 struct bats_hub_job {
     enum bats_hub_state state;
@@ -63,7 +63,6 @@ struct bats_hub_job {
                                 * told */
     /* private */
     struct bats_text *said;
-    bool *is_here;
     struct bats_errand *errand; /* pending check of its credential, or NULL */
     bool is_silent;             /* the last poll found nothing from it */
     bool is_told;               /* a forked worker's CUT was reported */
@@ -93,28 +92,27 @@ int bats_hub_forked(const int *fds, int n, void (*ended)(void),
 int bats_hub_listen(struct bats_comm *comm, bool listens,
                     struct bats_error *err);
 
-/* How gateways are authenticated. */
+/* For tests: how gateways are authenticated. */
 const struct bats_auth *bats_hub_auth(const struct bats_comm *comm);
 
 /* For tests: a stranger has connected by this socket, which the hub takes
  * over. False: out of memory, or not a socket; the caller keeps it. */
 bool bats_hub_meet(struct bats_comm *comm, int fd);
 
-/* The connections, in order of arrival; valid until the next bats_hub_drop or
- * receive. */
-size_t bats_hub_count(const struct bats_comm *comm);
+/* Connection i, in order of arrival; NULL: there are not so many. Valid until
+ * its bats_hub_drop. */
 struct bats_hub_job *bats_hub_job(const struct bats_comm *comm, size_t i);
 
-/* Admits a job that WAITS: its rank k becomes rank[k] of the run. */
-void bats_hub_admit(struct bats_comm *comm, size_t i, const int *rank);
+/* Admits a job that WAITS: its rank k becomes job->rank[k] of the run. */
+void bats_hub_admit(struct bats_comm *comm, struct bats_hub_job *job);
 
 /* Tells the job why, and cuts it. */
-void bats_hub_refuse(struct bats_comm *comm, size_t i, const char *why);
+void bats_hub_refuse(struct bats_hub_job *job, const char *why);
 
-/* Cuts the job that this rank belongs to, for this reason. */
+/* The same with the job that this rank belongs to, if any. */
 void bats_hub_cut(struct bats_comm *comm, int rank, const char *why);
 
 /* Forgets a job that LEFT or is CUT; its ranks are free. */
-void bats_hub_drop(struct bats_comm *comm, size_t i);
+void bats_hub_drop(struct bats_comm *comm, struct bats_hub_job *job);
 
 #endif

@@ -1,12 +1,12 @@
-#include "run/master.h"
-
+/* joined: worker jobs, between the hub (connections), the job side (joining.h
+ * has the functions it offers) and the engine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bats/sched.h"
-#include "run/comm.h"
 #include "run/hub.h"
+#include "run/master.h"
 #include "run/needs.h"
 #include "site/site.h"
 
@@ -41,39 +41,30 @@ static int make_slots(struct bats_platform *p, struct bats_error *err)
     return 0;
 }
 
-static int open_hub(struct bats_joined *j, const struct bats_platform *p,
-                    struct bats_error *err)
-{
-    int64_t silence_us = j->m->options->silence_us;
-    int rc = bats_hub_create(j->side, (uint32_t)p->n_workers, silence_us,
-                             &j->comm, err);
-    if (rc == 0)
-        rc = bats_crew_expect(&j->m->crew, j->comm, err);
-    if (rc == 0)
-        rc = bats_heart_start(j->comm, silence_us, err);
-    return rc;
-}
-
 int bats_joined_expect(struct master *m, struct bats_error *err)
 {
     struct bats_platform platform;
-    struct bats_joined *j = calloc(1, sizeof *j);
+    int64_t silence_us = m->options->silence_us;
+    struct bats_joined *j = m->joined = calloc(1, sizeof *j);
     if (j == NULL)
         return bats_no_memory(err);
     *j = (struct bats_joined){.m = m, .side = m->options->joining};
-    m->joined = j;
     int rc = j->side->platform(j->side->context, &platform, err);
     if (rc < 0)
         return rc;
     rc = make_slots(&platform, err);
     if (rc == 0)
-        rc = open_hub(j, &platform, err);
-    if (rc < 0) {
-        bats_platform_release(&platform);
-        return rc;
-    }
-    return bats_survey_expect(&m->crew, m->options, &platform, &m->survey,
-                              err);
+        rc = bats_hub_create(j->side, (uint32_t)platform.n_workers, silence_us,
+                             &j->comm, err);
+    if (rc == 0)
+        rc = bats_crew_expect(&m->crew, j->comm, err);
+    if (rc == 0)
+        rc = bats_heart_start(j->comm, silence_us, err);
+    if (rc == 0)
+        return bats_survey_expect(&m->crew, m->options, &platform, &m->survey,
+                                  err);
+    bats_platform_release(&platform);
+    return rc;
 }
 
 void bats_joined_end(struct master *m)
@@ -87,46 +78,148 @@ void bats_joined_end(struct master *m)
     m->joined = NULL;
 }
 
+/* ---- what a job brings from an earlier session that was killed ----
+ *
+ * Results that the last master did not record, and tasks that still run,
+ * become FOUND events (bats/sched.h); a result follows as DONE or FAILED. The
+ * first result of a task counts. If the task has one already, or the slot is
+ * needed for something else, the found result is dropped, or the task told to
+ * stop. */
+
+/* The numbers of these that the run took. */
+struct found {
+    uint32_t results, tasks; /* tasks that run on */
+};
+
+/* True if the rank brings results or a task of the session that this run
+ * continues. */
+static bool brings_any(const struct master *m, const struct bats_hello *hello)
+{
+    const char *run = m->options->killed_run;
+    return run != NULL && strcmp(hello->kept_run, run) == 0 &&
+           (hello->attempt > 0 || hello->n_results > 0);
+}
+
+/* True unless the record has the end of the execution. */
+static bool is_new(const struct master *m, uint32_t task, uint32_t attempt)
+{
+    const uint32_t *recorded = m->options->attempts;
+    return task < m->options->bag->n_tasks &&
+           (recorded == NULL || attempt > recorded[task]);
+}
+
+/* Sets *wanted if the engine takes over the execution. */
+static int find(struct master *m, size_t i, uint32_t task, uint32_t attempt,
+                bool *wanted, struct bats_error *err)
+{
+    const struct bats_slot_of *at = &m->survey.platform.slot_of[i];
+    struct bats_event event = {.type = BATS_EVENT_FOUND,
+                               .machine = at->machine,
+                               .slot = at->slot,
+                               .task = task};
+    size_t before = m->journal.n;
+    *wanted = false;
+    if (!is_new(m, task, attempt))
+        return 0;
+    int rc = bats_master_handle(m, &event, err);
+    *wanted = rc == 0 && bats_sched_execution(m->sched, at->machine, at->slot,
+                                              task) != BATS_EXECUTION_NONE;
+    if (!*wanted)
+        return rc;
+    bats_journal_take_out_run(&m->journal, before, task);
+    if (m->attempts[task] < attempt)
+        m->attempts[task] = attempt;
+    if (m->halves != NULL)
+        m->halves[task] = 1;
+    return 0;
+}
+
+static int take_results(struct master *m, size_t i,
+                        const struct bats_hello *hello, struct found *found,
+                        struct bats_error *err)
+{
+    struct bats_message message;
+    struct bats_task_result r;
+    bool any = brings_any(m, hello);
+    int rc = bats_proto_open(hello->results, hello->n_results, &message, err);
+    m->crew.workers[i].n_results++;
+    while (rc == 0 && bats_proto_next_result(&message, &r)) {
+        bool wanted = false;
+        if (any && !r.cancelled)
+            rc = find(m, i, r.task, r.attempt, &wanted, err);
+        found->results += wanted;
+        if (rc == 0)
+            rc = wanted ? bats_results_take_one(m, i, &r, err)
+                        : bats_results_refuse(m, i, &r, err);
+    }
+    return rc;
+}
+
+/* Worker i has said this HELLO and got its SETUP, and its machine has just
+ * JOINED. Takes its results and its task, and adds to *found. Nothing may
+ * start meanwhile (HOLD). Errors as of bats_results_take. */
+static int take_found(struct master *m, size_t i,
+                      const struct bats_hello *hello, struct found *found,
+                      struct bats_error *err)
+{
+    bool wanted = false;
+    int rc = hello->n_results > 0 ? take_results(m, i, hello, found, err) : 0;
+    if (rc == 0 && brings_any(m, hello) && hello->attempt > 0)
+        rc = find(m, i, hello->task, hello->attempt, &wanted, err);
+    found->tasks += wanted;
+    if (rc < 0 || wanted || hello->attempt == 0)
+        return rc;
+    m->crew.workers[i].unwanted = hello->task;
+    return bats_crew_say(&m->crew, i,
+                         BATS_SAY(BATS_MESSAGE_CANCEL, .u.task = hello->task),
+                         err);
+}
+
 /* ---- arrivals ---- */
 
-/* Finds the worker of each rank of the job: rank[k] fills the next slot of
- * machine[k]. False: the job side has made a mistake. */
-static bool find_workers(const struct master *m, uint32_t n,
-                         const uint32_t *machine, size_t *worker)
+static size_t worker_at(const struct master *m, const struct bats_hub_job *job,
+                        uint32_t k)
 {
-    for (uint32_t k = 0; k < n; k++) {
+    return m->crew.of_rank[job->rank[k]];
+}
+
+/* Makes each rank of the job a rank of the run: rank k fills the next slot of
+ * machine[k]. False: the job side has made a mistake. */
+static bool seat(const struct master *m, struct bats_hub_job *job,
+                 const uint32_t *machine)
+{
+    for (uint32_t k = 0; k < job->n_ranks; k++) {
         uint32_t slot = 0, of_machine = 0;
-        if (machine[k] >= m->survey.platform.n_machines)
-            return false;
-        for (uint32_t other = 0; other < n; other++) {
+        for (uint32_t other = 0; other < job->n_ranks; other++) {
             of_machine += machine[other] == machine[k];
             slot += machine[other] == machine[k] && other < k;
         }
-        if (of_machine != m->survey.platform.machines[machine[k]].slots)
+        if (machine[k] >= m->survey.platform.n_machines ||
+            of_machine != m->survey.platform.machines[machine[k]].slots)
             return false;
-        worker[k] = m->worker[m->first[machine[k]] + slot];
-        if (m->crew.workers[worker[k]].state != BATS_WORKER_ABSENT)
+        size_t i = m->worker[m->first[machine[k]] + slot];
+        if (m->crew.workers[i].state != BATS_WORKER_ABSENT)
             return false;
+        job->rank[k] = m->crew.ranks[i].rank;
     }
     return true;
 }
 
 /* Shares the cores of a node among its ranks. */
 static int share(struct master *m, const struct bats_hub_job *job,
-                 const size_t *worker, struct bats_error *err)
+                 struct bats_error *err)
 {
     uint32_t n = job->n_ranks;
     struct bats_node *nodes = calloc(n, sizeof *nodes);
     struct bats_share *shares = calloc(n, sizeof *shares);
     int rc = nodes == NULL || shares == NULL ? bats_no_memory(err) : 0;
     for (uint32_t k = 0; rc == 0 && k < n; k++)
-        nodes[k] = m->crew.nodes[m->crew.ranks[worker[k]].rank];
+        nodes[k] = job->hellos[k].node;
     if (rc == 0)
         rc = bats_site_share(nodes, n, shares, err);
     for (uint32_t k = 0; rc == 0 && k < n; k++) {
-        int rank = m->crew.ranks[worker[k]].rank;
-        m->survey.shares[rank] = shares[k];
-        m->survey.nodes[rank] = nodes[k];
+        m->survey.shares[job->rank[k]] = shares[k];
+        m->survey.nodes[job->rank[k]] = nodes[k];
     }
     free(nodes);
     free(shares);
@@ -150,7 +243,7 @@ static int announce(struct master *m, const uint32_t *machine, uint32_t n,
 }
 
 static void say_found(struct master *m, const char *job,
-                      const struct bats_found *found)
+                      const struct found *found)
 {
     char results[80] = "", tasks[80] = "";
     if (found->results > 0)
@@ -169,15 +262,15 @@ static void say_found(struct master *m, const char *job,
 /* Announces the machines. Results and tasks that the job brings from an earlier
  * session come before anything new. */
 static int bring(struct master *m, const struct bats_hub_job *job,
-                 const uint32_t *machine, const size_t *worker, bats_time age,
+                 const uint32_t *machine, bats_time age,
                  struct bats_error *err)
 {
     struct bats_event hold = {.type = BATS_EVENT_HOLD};
     struct bats_event go = {.type = BATS_EVENT_GO};
-    struct bats_found found = {0};
+    struct found found = {0};
     bool holds = false;
     for (uint32_t k = 0; k < job->n_ranks; k++)
-        holds |= bats_found_any(m, &job->hellos[k]);
+        holds |= brings_any(m, &job->hellos[k]);
     if (m->journal.failing_since > 0) /* the engine is already on hold */
         holds = false;
     int rc = holds ? bats_master_handle(m, &hold, err) : 0;
@@ -185,112 +278,92 @@ static int bring(struct master *m, const struct bats_hub_job *job,
         rc = announce(m, machine, job->n_ranks, age, err);
     for (uint32_t k = 0; rc == 0 && k < job->n_ranks; k++)
         rc = bats_joined_blame(
-            m, worker[k],
-            bats_found_take(m, worker[k], &job->hellos[k], &found, err), err);
+            m, worker_at(m, job, k),
+            take_found(m, worker_at(m, job, k), &job->hellos[k], &found, err),
+            err);
     say_found(m, job->number, &found);
     return rc == 0 && holds ? bats_master_handle(m, &go, err) : rc;
 }
 
-static int take_in(struct bats_joined *j, size_t i, const uint32_t *machine,
-                   bats_time age, struct bats_error *err)
+static int take_in(struct bats_joined *j, struct bats_hub_job *job,
+                   const uint32_t *machine, bats_time age,
+                   struct bats_error *err)
 {
     struct master *m = j->m;
-    const struct bats_hub_job *job = bats_hub_job(j->comm, i);
     uint32_t n = job->n_ranks;
-    size_t *worker = calloc(n, sizeof *worker);
-    int *rank = calloc(n, sizeof *rank);
-    int rc = 0;
-    if (worker == NULL || rank == NULL)
-        rc = bats_no_memory(err);
-    else if (!find_workers(m, n, machine, worker))
-        rc = bats_error_set(err, BATS_ESTATE,
-                            "job %s was given machines that it does not fit",
-                            job->number);
-    for (uint32_t k = 0; rc == 0 && k < n; k++) {
-        rank[k] = m->crew.ranks[worker[k]].rank;
-        bats_crew_join(&m->crew, worker[k], &job->hellos[k]);
-    }
-    if (rc == 0)
-        rc = share(m, job, worker, err);
+    if (!seat(m, job, machine))
+        return bats_error_set(err, BATS_ESTATE,
+                              "job %s was given machines that it does not fit",
+                              job->number);
+    for (uint32_t k = 0; k < n; k++)
+        bats_crew_join(&m->crew, worker_at(m, job, k), &job->hellos[k]);
+    int rc = share(m, job, err);
     if (rc == 0)
         rc = bats_needs_join(m->options, &m->survey, machine[0], job->hellos,
                              n, err);
     if (rc == 0)
-        bats_hub_admit(j->comm, i, rank);
+        bats_hub_admit(j->comm, job);
     for (uint32_t k = 0; rc == 0 && k < n; k++)
-        rc = bats_master_set_up(m, worker[k], NULL, err);
-    if (rc == 0)
-        rc = bring(m, job, machine, worker, age, err);
-    free(worker);
-    free(rank);
-    return rc;
+        rc = bats_master_set_up(m, worker_at(m, job, k), NULL, err);
+    return rc == 0 ? bring(m, job, machine, age, err) : rc;
 }
 
 static struct bats_hub_job *job_of(const struct bats_joined *j,
                                    const char *number)
 {
-    for (size_t i = 0; i < bats_hub_count(j->comm); i++) {
-        struct bats_hub_job *job = bats_hub_job(j->comm, i);
+    struct bats_hub_job *job;
+    for (size_t i = 0; (job = bats_hub_job(j->comm, i)) != NULL; i++)
         if (job->admitted && strcmp(job->number, number) == 0)
             return job;
-    }
     return NULL;
 }
 
-/* The job side knows what its own jobs have. */
-static bool is_large_enough(const struct bats_joined *j,
-                            const struct bats_hub_job *job,
-                            struct bats_error *why)
+/* Asks the job side; it knows what its own jobs have. 1: it has set *machine
+ * and *age; 0: not yet; else `why` refuses the job. */
+static int ask_side(struct bats_joined *j, const struct bats_hub_job *job,
+                    uint32_t *machine, bats_time *age, struct bats_error *why)
 {
-    return j->side->nodes != NULL ||
-           bats_needs_hold(j->m->options, job->hellos, job->n_ranks, why) == 0;
+    struct bats_worker_job said = {job->number, job->n_ranks, job->hellos};
+    if (j->m->stopping || j->m->finished)
+        return bats_error_set(why, BATS_ESTATE, "the run is ending");
+    int rc =
+        j->side->nodes == NULL
+            ? bats_needs_hold(j->m->options, job->hellos, job->n_ranks, why)
+            : 0;
+    if (rc == 0)
+        rc = j->side->admit(j->side->context, &said, machine, age, why);
+    return rc == 0 && bats_clock_now_us() - job->since_us > ADMIT_US
+               ? bats_error_set(why, BATS_ESTATE,
+                                "the run asked for no such job")
+               : rc;
 }
 
-static int admit(struct bats_joined *j, size_t i, int64_t now_us,
+static int admit(struct bats_joined *j, struct bats_hub_job *job,
                  struct bats_error *err)
 {
-    const struct bats_hub_job *job = bats_hub_job(j->comm, i);
-    if (job_of(j, job->number) != NULL)
-        return 0; /* its earlier connection must end first */
-    struct bats_worker_job said = {job->number, job->n_ranks, job->hellos};
     struct bats_error why;
     bats_time age = 0;
+    if (job_of(j, job->number) != NULL)
+        return 0; /* its earlier connection must end first */
     uint32_t *machine = calloc(job->n_ranks, sizeof *machine);
     if (machine == NULL)
         return bats_no_memory(err);
-    int rc =
-        j->m->stopping || j->m->finished
-            ? bats_error_set(&why, BATS_ESTATE, "the run is ending")
-        : !is_large_enough(j, job, &why)
-            ? BATS_EINPUT
-            : j->side->admit(j->side->context, &said, machine, &age, &why);
-    if (rc == 0 && now_us - job->since_us > ADMIT_US)
-        rc =
-            bats_error_set(&why, BATS_ESTATE, "the run asked for no such job");
-    if (rc > 0) {
-        rc = take_in(j, i, machine, age, err);
-    } else if (rc < 0) {
-        bats_hub_refuse(j->comm, i, why.text);
-        rc = 0;
-    }
+    int said = ask_side(j, job, machine, &age, &why);
+    int rc = said > 0 ? take_in(j, job, machine, age, err) : 0;
+    if (said < 0)
+        bats_hub_refuse(job, why.text);
     free(machine);
     return rc;
 }
 
 /* ---- departures ---- */
 
-static size_t worker_at(const struct master *m, const struct bats_hub_job *job,
-                        uint32_t k)
-{
-    return m->crew.of_rank[job->rank[k]];
-}
-
-/* True if some machine of the job is not lost. */
-static bool has_machines(const struct master *m,
-                         const struct bats_hub_job *job)
+/* True if some rank of the job is in this state. */
+static bool has_any(const struct master *m, const struct bats_hub_job *job,
+                    enum bats_worker_state state)
 {
     for (uint32_t k = 0; k < job->n_ranks; k++)
-        if (m->crew.workers[worker_at(m, job, k)].state == BATS_WORKER_WORKS)
+        if (m->crew.workers[worker_at(m, job, k)].state == state)
             return true;
     return false;
 }
@@ -310,28 +383,12 @@ static int part(struct master *m, const struct bats_hub_job *job,
     int rc = 0;
     for (uint32_t k = 0; rc == 0 && k < job->n_ranks; k++) {
         size_t i = worker_at(m, job, k);
-        if (m->crew.workers[i].state != BATS_WORKER_WORKS)
-            continue;
-        rc = why != NULL ? bats_master_lose(m, i, why, err)
-                         : bats_master_part(
-                               m, m->survey.platform.slot_of[i].machine, err);
+        if (m->crew.workers[i].state == BATS_WORKER_WORKS)
+            rc = why != NULL
+                     ? bats_master_lose(m, i, why, err)
+                     : bats_master_part(m, bats_master_machine(m, i), err);
     }
     return rc;
-}
-
-static void tell_to_leave(struct bats_joined *j,
-                          const struct bats_hub_job *job)
-{
-    enum bats_leave leave = BATS_LEAVE;
-    for (uint32_t k = 0; k < job->n_ranks; k++) {
-        enum bats_worker_state state =
-            j->m->crew.workers[worker_at(j->m, job, k)].state;
-        if (state == BATS_WORKER_SILENT || state == BATS_WORKER_GONE)
-            leave = BATS_LEAVE_BROKEN;
-    }
-    for (uint32_t k = 0; k < job->n_ranks; k++)
-        bats_comm_say(j->comm, job->rank[k],
-                      BATS_SAY(BATS_MESSAGE_STOP, .u.leave = leave), NULL);
 }
 
 /* Sends the job off if the job side wants that, or if all its machines are
@@ -339,50 +396,49 @@ static void tell_to_leave(struct bats_joined *j,
 static int send_off(struct bats_joined *j, struct bats_hub_job *job,
                     int64_t now_us, struct bats_error *err)
 {
-    int rc = 0;
-    if (job->leaves_by_us > 0 && now_us > job->leaves_by_us)
-        bats_hub_cut(j->comm, job->rank[0], "it did not leave when told to");
-    if (job->leaves_by_us > 0 ||
-        (!job->is_to_leave && has_machines(j->m, job)) ||
-        owes_output(j->m, job))
-        return 0;
-    rc = part(j->m, job, NULL, err);
-    tell_to_leave(j, job);
-    job->leaves_by_us = now_us + j->m->options->grace_ms * 1000 + LEAVE_US;
-    return rc;
-}
-
-static void forget(struct bats_joined *j, size_t i, enum bats_parted how)
-{
     struct master *m = j->m;
-    const struct bats_hub_job *job = bats_hub_job(j->comm, i);
-    char number[BATS_PROTO_JOB];
-    strcpy(number, job->number);
+    if (job->leaves_by_us > 0 && now_us > job->leaves_by_us)
+        bats_hub_refuse(job, "it did not leave when told to");
+    if (job->leaves_by_us > 0 ||
+        (!job->is_to_leave && has_any(m, job, BATS_WORKER_WORKS)) ||
+        owes_output(m, job))
+        return 0;
+    int rc = part(m, job, NULL, err);
+    bool is_broken = has_any(m, job, BATS_WORKER_SILENT) ||
+                     has_any(m, job, BATS_WORKER_GONE);
     for (uint32_t k = 0; k < job->n_ranks; k++)
-        bats_crew_leave(&m->crew, worker_at(m, job, k));
-    bats_hub_drop(j->comm, i);
-    if (j->side->parted != NULL)
-        j->side->parted(j->side->context, number, how);
+        bats_comm_say(
+            j->comm, job->rank[k],
+            BATS_SAY(BATS_MESSAGE_STOP,
+                     .u.leave = is_broken ? BATS_LEAVE_BROKEN : BATS_LEAVE),
+            NULL);
+    job->leaves_by_us = now_us + m->options->grace_ms * 1000 + LEAVE_US;
+    return rc;
 }
 
 /* Drops a job that has left: its ranks of the run are free for others. */
-static int see_off(struct bats_joined *j, size_t i, struct bats_error *err)
+static int see_off(struct bats_joined *j, struct bats_hub_job *job,
+                   struct bats_error *err)
 {
-    const struct bats_hub_job *job = bats_hub_job(j->comm, i);
-    bool cut = job->state == BATS_HUB_CUT;
-    if (!job->admitted) {
-        if (j->n_refused++ < REFUSALS)
-            bats_master_notice(j->m, BATS_MASTER_NONE, BATS_MASTER_NONE,
-                               "a client claiming to be worker job '%s' was "
-                               "rejected: %s",
-                               job->number, job->why);
-        bats_hub_drop(j->comm, i);
-        return 0;
-    }
-    int rc = part(j->m, job, cut ? job->why : "it has left", err);
-    if (rc == 0)
-        forget(j, i, cut ? BATS_PARTED_CUT : BATS_PARTED_BYE);
-    return rc;
+    char number[BATS_PROTO_JOB];
+    bool cut = job->state == BATS_HUB_CUT, admitted = job->admitted;
+    strcpy(number, job->number);
+    if (!admitted && j->n_refused++ < REFUSALS)
+        bats_master_notice(j->m, BATS_MASTER_NONE, BATS_MASTER_NONE,
+                           "a client claiming to be worker job '%s' was "
+                           "rejected: %s",
+                           number, job->why);
+    int rc =
+        admitted ? part(j->m, job, cut ? job->why : "it has left", err) : 0;
+    if (rc < 0)
+        return rc;
+    for (uint32_t k = 0; admitted && k < job->n_ranks; k++)
+        bats_crew_leave(&j->m->crew, worker_at(j->m, job, k));
+    bats_hub_drop(j->comm, job);
+    if (admitted && j->side->parted != NULL)
+        j->side->parted(j->side->context, number,
+                        cut ? BATS_PARTED_CUT : BATS_PARTED_BYE);
+    return 0;
 }
 
 /* ---- in the loop ---- */
@@ -398,14 +454,16 @@ int bats_joined_step(struct master *m, struct bats_error *err)
         !m->stopping && !m->finished &&
             (j->side->expects == NULL || j->side->expects(j->side->context)),
         err);
-    for (size_t i = bats_hub_count(j->comm); rc == 0 && i-- > 0;) {
-        struct bats_hub_job *job = bats_hub_job(j->comm, i);
+    struct bats_hub_job *job;
+    for (size_t i = 0; rc == 0 && (job = bats_hub_job(j->comm, i)) != NULL;) {
         if (job->state == BATS_HUB_WAITS)
-            rc = admit(j, i, now_us, err);
+            rc = admit(j, job, err);
         if (rc == 0 && job->state == BATS_HUB_WORKS)
             rc = send_off(j, job, now_us, err);
         if (rc == 0 && job->state >= BATS_HUB_LEFT)
-            rc = see_off(j, i, err);
+            rc = see_off(j, job, err);
+        else
+            i++;
     }
     j->due_us = INT64_MAX;
     return rc == 0 && j->side->step != NULL &&

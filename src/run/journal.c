@@ -225,6 +225,17 @@ static void take_out(struct bats_journal *j, size_t at)
             (j->n - at) * sizeof *j->commands);
 }
 
+void bats_journal_take_out_run(struct bats_journal *journal, size_t from,
+                               uint32_t task)
+{
+    for (size_t k = from; k < journal->n; k++)
+        if (journal->commands[k].type == BATS_COMMAND_RUN &&
+            journal->commands[k].task == task) {
+            take_out(journal, k);
+            return;
+        }
+}
+
 /* A task that could not start because the record cannot be written counts as
  * stopped. */
 static int stop_unstarted(struct bats_journal *j, struct bats_sched *sched,

@@ -85,4 +85,9 @@ int64_t bats_journal_due_us(const struct bats_journal *journal,
 bool bats_journal_next(struct bats_journal *journal, bool all, size_t *at,
                        struct bats_command *command);
 
+/* Takes out the command to run this task that has waited since n was `from`:
+ * it already runs. */
+void bats_journal_take_out_run(struct bats_journal *journal, size_t from,
+                               uint32_t task);
+
 #endif

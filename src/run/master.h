@@ -76,6 +76,12 @@ bats_time bats_master_virtual_time(const struct master *m, int64_t real_us);
  * time is compressed. */
 int64_t bats_master_sleep_us(const struct master *m, int64_t min_us);
 
+static inline uint32_t bats_master_machine(const struct master *m,
+                                           size_t worker)
+{
+    return m->survey.platform.slot_of[worker].machine;
+}
+
 /* Name of a machine as in BATS_MACHINE; valid until the next call. */
 const char *bats_master_machine_name(struct master *m, uint32_t machine);
 
@@ -171,30 +177,6 @@ int bats_joined_blame(struct master *m, size_t i, int rc,
 
 /* Lets no job join from now on. */
 void bats_joined_end(struct master *m);
-
-/* ---- found.c: what a worker job brings from an earlier session that was
- * killed ----
- *
- * Results that the last master did not record, and tasks that still run,
- * become FOUND events (bats/sched.h); a result follows as DONE or FAILED. The
- * first result of a task counts. If the task has one already, or the slot is
- * needed for something else, the found result is dropped, or the task told to
- * stop. */
-
-/* True if the rank brings results or a task of the session that this run
- * continues. */
-bool bats_found_any(const struct master *m, const struct bats_hello *hello);
-
-/* The numbers of these that the run took. */
-struct bats_found {
-    uint32_t results, tasks; /* tasks that run on */
-};
-
-/* Worker i has said this HELLO and got its SETUP, and its machine has just
- * JOINED. Takes its results and its task, and adds to *found. Nothing may
- * start meanwhile (HOLD). Errors as of bats_results_take. */
-int bats_found_take(struct master *m, size_t i, const struct bats_hello *hello,
-                    struct bats_found *found, struct bats_error *err);
 
 /* ---- reclaims.c: machines that are taken away with a notice ----
  *

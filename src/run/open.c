@@ -7,34 +7,22 @@
 #include "run/clock.h"
 #include "run/open_state.h"
 
-/* Finds the kind of a task of an earlier session that is still to be run. */
-static int take_earlier_kind(struct master *m, uint32_t task, json_t *given,
-                             struct bats_error *err)
-{
-    struct bats_open *o = m->open;
-    struct bats_submission s = {.need = o->usual};
-    int rc =
-        given != NULL ? bats_submission_read(given, &o->usual, &s, err) : 0;
-    return rc < 0 ? rc : bats_open_take_kind(m, &s, &o->category[task], err);
-}
-
 /* Takes keys, parents and needs of a task of an earlier session. */
 static int take_given(struct master *m, uint32_t task, const char *text,
                       struct bats_error *err)
 {
     struct bats_open *o = m->open;
+    struct bats_submission s = {.need = o->usual};
     json_t *given = text != NULL ? json_loads(text, 0, NULL) : NULL;
-    const char *key = json_string_value(json_object_get(given, "key"));
     bool is_left = o->state[task] == BATS_TASK_PENDING;
-    bool ok =
-        (key == NULL || bats_open_keep_key(o, key, task)) &&
-        bats_open_link(o, task, json_object_get(given, "after"), false) &&
-        bats_open_link(o, task, json_object_get(given, "after_any"), true);
-    o->tasks[task].is_unasked =
-        is_left && json_is_true(json_object_get(given, "repeats"));
-    int rc = !ok       ? bats_no_memory(err)
-             : is_left ? take_earlier_kind(m, task, given, err)
-                       : 0;
+    int rc =
+        given != NULL ? bats_submission_read(given, &o->usual, &s, err) : 0;
+    if (rc == 0 && ((s.key != NULL && !bats_open_keep_key(o, s.key, task)) ||
+                    !bats_open_link(o, task, s.after)))
+        rc = bats_no_memory(err);
+    if (rc == 0 && is_left)
+        rc = bats_open_take_kind(m, &s, &o->category[task], err);
+    o->tasks[task].is_unasked = is_left && s.repeats;
     json_decref(given);
     return rc;
 }
@@ -51,18 +39,6 @@ static void take_state(struct bats_open *o, uint32_t task)
         o->tasks[o->edges[e].child].missing--;
     t->is_known = t->has_ended;
     t->is_withdrawn = o->state[task] == BATS_TASK_LEFT_OUT;
-}
-
-/* Kind 0 of tasks has the default needs. */
-static int begin_kinds(struct master *m, struct bats_error *err)
-{
-    struct bats_open *o = m->open;
-    uint16_t usual;
-    o->usual = m->options->need;
-    if (o->usual.cores == 0)
-        o->usual.cores = 1;
-    return bats_open_take_kind(m, &(struct bats_submission){.need = o->usual},
-                               &usual, err);
 }
 
 /* Tells the engine about present and future tasks. */
@@ -84,6 +60,7 @@ int bats_open_begin(struct master *m, struct bats_sched_options *engine,
 {
     const struct bats_run_options *options = m->options;
     uint32_t n = bats_open_count(m), room = bats_bagfile_room(options->bag);
+    uint16_t usual;
     struct bats_open *o = m->open = calloc(1, sizeof *o);
     if (o == NULL)
         return bats_no_memory(err);
@@ -96,7 +73,12 @@ int bats_open_begin(struct master *m, struct bats_sched_options *engine,
         return bats_no_memory(err);
     memcpy(o->state, engine->earlier.state, room);
     engine->earlier.state = o->state;
-    int rc = begin_kinds(m, err);
+    /* Kind 0 of tasks has the default needs. */
+    o->usual = options->need;
+    if (o->usual.cores == 0)
+        o->usual.cores = 1;
+    int rc = bats_open_take_kind(
+        m, &(struct bats_submission){.need = o->usual}, &usual, err);
     for (uint32_t i = 0; i < n; i++)
         o->tasks[i].first_child = BATS_OPEN_NONE;
     for (uint32_t i = 0; rc == 0 && options->open->given != NULL && i < n; i++)
@@ -206,7 +188,11 @@ int bats_open_end(struct master *m, uint32_t *known)
     if (m->options->open->driver != NULL && m->sched != NULL)
         *known = bats_open_known(m);
     keep_names(m);
-    bats_open_kinds_release(&o->kinds);
+    for (size_t i = 0; i < o->kinds.names.n; i++)
+        free(o->kinds.classes[i]);
+    free(o->kinds.classes);
+    free(o->kinds.needs);
+    bats_names_release(&o->kinds.names);
     free(o->category);
     bats_names_release(&o->keys);
     free(o->task_of_key);

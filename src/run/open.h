@@ -1,8 +1,7 @@
 /*
  * open: a bag to which tasks are added while it is run (struct bats_run_open).
  *
- * Layer: run. Used by the master. open.c has the tasks and the driver,
- * clients.c the socket. Clients send JSON objects, one per line, and get one
+ * Layer: run. Used by the master. Its parts are in open_state.h. Clients send JSON objects, one per line, and get one
  * line back for each (src/doc/open.md). An answer is sent only after a commit:
  * what was acknowledged is in the record. For the engine, a task that waits
  * for others is LEFT_OUT until they are done. Functions other than
@@ -11,12 +10,8 @@
 #ifndef BATS_OPEN_H
 #define BATS_OPEN_H
 
-#include <jansson.h>
-
 #include "run/master.h"
 #include "util/usage.h"
-
-struct bats_clients;
 
 /* Call before the engine is created: adapts its options to an open bag. */
 int bats_open_begin(struct master *m, struct bats_sched_options *engine,
@@ -49,30 +44,5 @@ bool bats_open_is_withdrawn(const struct master *m, uint32_t task);
 /* Ends driver and connections. Returns the driver's status, and sets *known
  * (both: struct bats_run_outcome). */
 int bats_open_end(struct master *m, uint32_t *known);
-
-/* ---- clients.c ---- */
-
-/* Carries out a request and returns the answer. NULL: `err`, which is fatal
- * unless it is BATS_EINPUT. `client`: for bats_clients_send. */
-typedef json_t *bats_clients_request(void *context, uint32_t client,
-                                     json_t *request, struct bats_error *err);
-
-/* Listens at `path`, which must not be in use. */
-int bats_clients_open(const char *path, struct bats_clients **clients,
-                      struct bats_error *err);
-int bats_clients_step(struct bats_clients *clients, bats_clients_request *take,
-                      void *context, struct bats_error *err);
-
-/* Queues a line for the client, followed by bytes. False: the client has gone.
- * Releases the line. */
-bool bats_clients_send(struct bats_clients *clients, uint32_t client,
-                       json_t *line, const char *bytes, size_t n);
-
-/* Holds all further answers to the client until the next commit. */
-void bats_clients_hold(struct bats_clients *clients, uint32_t client);
-
-/* Sends the lines; without a commit, not to clients that are held. */
-void bats_clients_flush(struct bats_clients *clients, bool committed);
-void bats_clients_close(struct bats_clients *clients);
 
 #endif

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "bats/sched.h"
-#include "run/needs.h"
 #include "run/open_state.h"
 #include "util/grow.h"
 
@@ -19,16 +18,18 @@ bool bats_open_keep_key(struct bats_open *o, const char *key, uint32_t task)
     return true;
 }
 
-static int check_after(const struct master *m, const json_t *after,
+static int check_after(const struct master *m, const json_t *const after[2],
                        struct bats_error *err)
 {
-    for (size_t i = 0; i < json_array_size(after); i++) {
-        json_int_t id = json_integer_value(json_array_get(after, i));
-        if (id < 1 || id > bats_open_count(m))
-            return bats_error_set(
-                err, BATS_EINPUT,
-                "there is no task %" JSON_INTEGER_FORMAT " to wait for", id);
-    }
+    for (int any = 0; any < 2; any++)
+        for (size_t i = 0; i < json_array_size(after[any]); i++) {
+            json_int_t id = json_integer_value(json_array_get(after[any], i));
+            if (id < 1 || id > bats_open_count(m))
+                return bats_error_set(err, BATS_EINPUT,
+                                      "there is no task %" JSON_INTEGER_FORMAT
+                                      " to wait for",
+                                      id);
+        }
     return 0;
 }
 
@@ -57,14 +58,21 @@ static int record_task(struct master *m, uint32_t task, const char *command,
     return rc;
 }
 
-int bats_open_take_kind(struct master *m, const struct bats_submission *s,
-                        uint16_t *kind, struct bats_error *err)
+/* Records the task and starts it, or holds it. */
+static int enter(struct master *m, const struct bats_submission *s,
+                 const json_t *request, uint32_t task, const char *command,
+                 struct bats_error *err)
 {
-    int rc =
-        bats_needs_check(m->options, &m->survey, &s->need, m->has_budget, err);
-    return rc < 0 ? rc
-                  : bats_open_kinds_find(&m->open->kinds, s->class, &s->need,
-                                         kind, err);
+    struct bats_open *o = m->open;
+    int rc = record_task(m, task, command, request, err);
+    if (rc == 0 && ((s->key != NULL && !bats_open_keep_key(o, s->key, task)) ||
+                    !bats_open_link(o, task, s->after)))
+        rc = bats_no_memory(err);
+    if (rc == 0)
+        rc = bats_open_enter(m, task, s, err);
+    if (rc == BATS_EINPUT) /* the task is recorded: the error is fatal */
+        rc = err->code = BATS_ESTATE;
+    return rc;
 }
 
 static int submit_new(struct master *m, const struct bats_submission *s,
@@ -78,8 +86,6 @@ static int submit_new(struct master *m, const struct bats_submission *s,
     if (rc == 0)
         rc = check_after(m, s->after, err);
     if (rc == 0)
-        rc = check_after(m, s->after_any, err);
-    if (rc == 0)
         rc = bats_open_take_kind(m, s, &kind, err);
     if (rc == 0)
         rc = bats_submission_command(request, &command, err);
@@ -87,19 +93,9 @@ static int submit_new(struct master *m, const struct bats_submission *s,
     if (rc == 0)
         rc = bats_bagfile_add(m->options->open->bag, command.bytes, err);
     if (rc == 0) {
-        o->tasks[*task] =
-            (struct bats_open_task){.first_child = BATS_OPEN_NONE};
+        o->tasks[*task].first_child = BATS_OPEN_NONE;
         o->category[*task] = kind;
-        rc = record_task(m, *task, command.bytes, request, err);
-        if (rc == 0 &&
-            ((s->key != NULL && !bats_open_keep_key(o, s->key, *task)) ||
-             !bats_open_link(o, *task, s->after, false) ||
-             !bats_open_link(o, *task, s->after_any, true)))
-            rc = bats_no_memory(err);
-        if (rc == 0)
-            rc = bats_open_enter(m, *task, s, err);
-        if (rc == BATS_EINPUT) /* the task is recorded: the error is fatal */
-            rc = err->code = BATS_ESTATE;
+        rc = enter(m, s, request, *task, command.bytes, err);
     }
     bats_text_release(&command);
     return rc;
@@ -124,9 +120,9 @@ static int find_known(struct master *m, struct bats_submission *s,
     o->tasks[old].is_known = true;
     if (o->tasks[old].has_ended)
         return 0;
-    s->after_any = json_pack("[I]", (json_int_t)old + 1);
-    return json_object_set_new(request, "after_any", (json_t *)s->after_any) ==
-                   0
+    json_t *end = json_pack("[I]", (json_int_t)old + 1);
+    s->after[1] = end;
+    return json_object_set_new(request, "after_any", end) == 0
                ? bats_open_withdraw(m, old, err)
                : bats_no_memory(err);
 }

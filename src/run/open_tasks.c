@@ -1,9 +1,83 @@
-/* open_tasks: tasks that wait for others, and those that are withdrawn. */
+/* open_tasks: tasks that wait for others, those that are withdrawn, and their
+ * kinds. */
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "bats/rules.h"
 #include "bats/sched.h"
+#include "run/needs.h"
 #include "run/open_state.h"
 #include "util/grow.h"
+
+/* ---- kinds ---- */
+
+/* Writes a distinct name for each need of a class. */
+static void name(struct bats_text *text, const char *class,
+                 const struct bats_need *need)
+{
+    char part[BATS_NEED_TEXT];
+    bats_text_cut(text, 0);
+    bats_text_add(text, class != NULL ? class : BATS_NO_CLASS);
+    bats_need_format(part, sizeof part, need);
+    if (need->cores > 1 || need->gpus > 0 || need->memory_kib > 0)
+        bats_text_format(text, ", %s", part);
+    if (need->limit > 0)
+        bats_text_format(text, ", %s",
+                         bats_duration_format(part, need->limit));
+}
+
+/* Adds a kind. Returns its number, or BATS_NO_NAME: no memory. */
+static uint32_t add_kind(struct bats_open_kinds *kinds, const char *text,
+                         const char *class, const struct bats_need *need)
+{
+    bool is_new;
+    size_t n = kinds->names.n + 1;
+    if (!bats_grow(&kinds->needs, &kinds->room, n, sizeof *kinds->needs) ||
+        !bats_grow(&kinds->classes, &kinds->classes_room, n,
+                   sizeof *kinds->classes))
+        return BATS_NO_NAME;
+    kinds->needs[n - 1] = *need;
+    kinds->classes[n - 1] = class != NULL ? strdup(class) : NULL;
+    return bats_names_add(&kinds->names, text, &is_new);
+}
+
+int bats_open_take_kind(struct master *m, const struct bats_submission *s,
+                        uint16_t *kind, struct bats_error *err)
+{
+    struct bats_open_kinds *kinds = &m->open->kinds;
+    struct bats_text text = {0};
+    const char *class = s->class;
+    bool is_full = kinds->names.n == BATS_CATEGORIES_MAX;
+    int rc =
+        bats_needs_check(m->options, &m->survey, &s->need, m->has_budget, err);
+    if (rc < 0)
+        return rc;
+    name(&text, class, &s->need);
+    uint32_t found = BATS_NO_NAME;
+    if (bats_text_length(&text) >= 0)
+        found = bats_names_find(&kinds->names, text.bytes);
+    if (found == BATS_NO_NAME && is_full) {
+        name(&text, class = NULL, &s->need);
+        if (bats_text_length(&text) >= 0)
+            found = bats_names_find(&kinds->names, text.bytes);
+    }
+    if (found == BATS_NO_NAME && is_full)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "tasks of this run differ in %d classes and needs "
+                            "already",
+                            BATS_CATEGORIES_MAX);
+    else if (found == BATS_NO_NAME &&
+             (bats_text_length(&text) < 0 ||
+              (found = add_kind(kinds, text.bytes, class, &s->need)) ==
+                  BATS_NO_NAME))
+        rc = bats_no_memory(err);
+    *kind = (uint16_t)found;
+    bats_text_release(&text);
+    return rc;
+}
+
+/* ---- tasks ---- */
 
 bool bats_open_is_done(const struct master *m, uint32_t task)
 {
@@ -120,44 +194,41 @@ int bats_open_tell_children(struct master *m, uint32_t task, bool done,
     return rc >= 0 ? withdraw_all(m, lost, err) : rc;
 }
 
-bool bats_open_link(struct bats_open *o, uint32_t task, const json_t *after,
-                    bool any)
+static uint32_t parent_of(const json_t *after, size_t i)
 {
-    for (size_t i = 0; i < json_array_size(after); i++) {
-        uint32_t parent =
-            (uint32_t)json_integer_value(json_array_get(after, i)) - 1;
-        if (!bats_grow(&o->edges, &o->edges_room, o->n_edges + 1,
-                       sizeof *o->edges))
-            return false;
-        o->edges[o->n_edges] =
-            (struct bats_open_edge){task, o->tasks[parent].first_child, any};
-        o->tasks[parent].first_child = (uint32_t)o->n_edges++;
-        o->tasks[task].missing++;
-    }
-    return true;
+    return (uint32_t)json_integer_value(json_array_get(after, i)) - 1;
 }
 
-/* Stops waiting for parents that have ended. True: one of them is not done. */
-static bool take_off_ended(const struct master *m, struct bats_open_task *t,
-                           const json_t *after)
+bool bats_open_link(struct bats_open *o, uint32_t task,
+                    const json_t *const after[2])
 {
-    bool is_lost = false;
-    for (size_t i = 0; i < json_array_size(after); i++) {
-        uint32_t parent =
-            (uint32_t)json_integer_value(json_array_get(after, i)) - 1;
-        bool is_over = m->open->tasks[parent].has_ended;
-        t->missing -= is_over;
-        is_lost |= is_over && !bats_open_is_done(m, parent);
-    }
-    return is_lost;
+    for (int any = 0; any < 2; any++)
+        for (size_t i = 0; i < json_array_size(after[any]); i++) {
+            struct bats_open_task *parent =
+                &o->tasks[parent_of(after[any], i)];
+            if (!bats_grow(&o->edges, &o->edges_room, o->n_edges + 1,
+                           sizeof *o->edges))
+                return false;
+            o->edges[o->n_edges] =
+                (struct bats_open_edge){task, parent->first_child, any};
+            parent->first_child = (uint32_t)o->n_edges++;
+            o->tasks[task].missing++;
+        }
+    return true;
 }
 
 int bats_open_enter(struct master *m, uint32_t task,
                     const struct bats_submission *s, struct bats_error *err)
 {
     struct bats_open_task *t = &m->open->tasks[task];
-    bool is_lost = take_off_ended(m, t, s->after);
-    take_off_ended(m, t, s->after_any);
+    bool is_lost = false;
+    for (int any = 0; any < 2; any++)
+        for (size_t i = 0; i < json_array_size(s->after[any]); i++) {
+            uint32_t parent = parent_of(s->after[any], i);
+            bool is_over = m->open->tasks[parent].has_ended;
+            t->missing -= is_over;
+            is_lost |= !any && is_over && !bats_open_is_done(m, parent);
+        }
     t->is_held = true;
     m->open->n_held++;
     return is_lost           ? bats_open_withdraw(m, task, err)
@@ -165,7 +236,6 @@ int bats_open_enter(struct master *m, uint32_t task,
                              : 0;
 }
 
-/* A client of this session wants the task. */
 int bats_open_ask(struct master *m, uint32_t task, struct bats_error *err)
 {
     struct bats_open_task *t = &m->open->tasks[task];
@@ -175,7 +245,6 @@ int bats_open_ask(struct master *m, uint32_t task, struct bats_error *err)
     return --t->missing == 0 && t->is_held ? add(m, task, err) : 0;
 }
 
-/* Withdraws all tasks of earlier sessions that nobody asked for. */
 int bats_open_withdraw_unasked(struct master *m, struct bats_error *err)
 {
     uint32_t list = BATS_OPEN_NONE;

@@ -1,6 +1,4 @@
 /* submission: the request of a client for a task. */
-#include "run/submission.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +6,7 @@
 #include <unistd.h>
 
 #include "exec/process/environment.h"
+#include "run/open_state.h"
 
 #define MIB_DEFAULT 1000 /* Snakemake's least default for jobs, MB */
 
@@ -144,17 +143,17 @@ int bats_submission_read(json_t *request, const struct bats_need *usual,
                          struct bats_submission *s, struct bats_error *err)
 {
     json_t *properties = json_object_get(request, "properties");
-    *s = (struct bats_submission){.after = json_object_get(request, "after"),
-                                  .after_any =
-                                      json_object_get(request, "after_any")};
+    *s = (struct bats_submission){
+        .after = {json_object_get(request, "after"),
+                  json_object_get(request, "after_any")}};
     if (properties != NULL && take_properties(request, properties) != 0)
         return bats_no_memory(err);
     s->need = *usual;
     s->repeats = json_is_true(json_object_get(request, "repeats"));
-    if ((s->after != NULL && !json_is_array(s->after)) ||
-        (s->after_any != NULL && !json_is_array(s->after_any)))
-        return bats_error_set(err, BATS_EINPUT,
-                              "after must be a list of numbers");
+    for (int any = 0; any < 2; any++)
+        if (s->after[any] != NULL && !json_is_array(s->after[any]))
+            return bats_error_set(err, BATS_EINPUT,
+                                  "after must be a list of numbers");
     int rc = read_text(request, "key", &s->key, err);
     if (rc == 0)
         rc = read_text(request, "class", &s->class, err);

@@ -218,6 +218,16 @@ bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
     return true;
 }
 
+bool bats_wire_say(struct bats_wire *wire, const struct bats_message *message)
+{
+    struct bats_text packet = {0};
+    bats_proto_put(&packet, message);
+    bool put =
+        !packet.failed && bats_wire_put(wire, 0, packet.bytes, packet.n);
+    bats_text_release(&packet);
+    return put;
+}
+
 ssize_t bats_wire_send(struct bats_wire *wire, const void *bytes, size_t n)
 {
     return wire->tls != NULL ? tls_send(wire->tls, bytes, n)

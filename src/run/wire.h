@@ -20,6 +20,8 @@
 
 #include <sys/types.h>
 
+#include "proto/proto.h"
+
 #define BATS_TLS_KEY 32 /* bytes */
 /* longest message before authentication */
 #define BATS_WIRE_STRANGER 4096
@@ -50,6 +52,9 @@ bool bats_wire_secure(struct bats_wire *wire, bool is_master,
 /* Appends a frame. False: out of memory. */
 bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
                    size_t n);
+
+/* Appends a frame of rank 0 with this message. False: out of memory. */
+bool bats_wire_say(struct bats_wire *wire, const struct bats_message *message);
 
 /* As send(), without a frame. errno may also be EKEYREJECTED: the other side has
  * another key; or EBADMSG: a message was forged. */

@@ -50,10 +50,12 @@ static void put_frame(uint32_t rank, const void *bytes, size_t n)
     bats_wire_flush(&wire);
 }
 
-static void put_packet(uint32_t rank, struct bats_text *p)
+static void put_message(uint32_t rank, const struct bats_message *message)
 {
-    put_frame(rank, p->bytes, p->n);
-    bats_text_release(p);
+    struct bats_text packet = {0};
+    bats_proto_put(&packet, message);
+    put_frame(rank, packet.bytes, packet.n);
+    bats_text_release(&packet);
 }
 
 /* Takes all messages; those that wait get ranks. */
@@ -62,7 +64,6 @@ static void work(void)
     const void *bytes;
     size_t n;
     int from;
-    const int ranks[MOST] = {1, 2, 3, 4, 5, 6, 7};
     for (int turn = 0; turn < 2; turn++) {
         while (bats_comm_receive(comm, &from, &bytes, &n, NULL) > 0) {
             struct bats_message message;
@@ -70,9 +71,12 @@ static void work(void)
                 abort();
             bats_proto_open(bytes, n, &message, NULL);
         }
-        if (bats_hub_count(comm) == 1 &&
-            bats_hub_job(comm, 0)->state == BATS_HUB_WAITS)
-            bats_hub_admit(comm, 0, ranks);
+        struct bats_hub_job *job = bats_hub_job(comm, 0);
+        if (job != NULL && job->state == BATS_HUB_WAITS) {
+            for (uint32_t k = 0; k < job->n_ranks; k++)
+                job->rank[k] = (int)k + 1;
+            bats_hub_admit(comm, job);
+        }
     }
 }
 
@@ -98,39 +102,23 @@ static void hear(enum bats_message_type type)
 static void come_in(void)
 {
     struct bats_knock knock = {BATS_AUTH_SECRET, RANKS, "4711", ""};
-    struct bats_text packet = {0};
-    bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock));
-    put_packet(0, &packet);
+    put_message(0, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock));
     hear(BATS_MESSAGE_CHALLENGE);
     if (!bats_wire_secure(&wire, false, bats_hub_auth(comm)->secret))
         abort();
-    bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock));
-    put_packet(0, &packet);
+    put_message(0, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock));
     hear(BATS_MESSAGE_WELCOME);
 }
 
 /* With what the rank says are results of an earlier session, n bytes. */
 static void say_hello(uint32_t rank, const void *results, size_t n)
 {
-    struct bats_text packet = {0};
     struct bats_hello hello = {.rank = rank,
                                .node = {.host = "node1", .partition = "fast"},
                                .kept_run = n > 0 ? "run" : "",
                                .results = results,
                                .n_results = n};
-    bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello));
-    put_packet(rank, &packet);
-}
-
-static void say_plain(uint32_t rank, uint8_t which)
-{
-    struct bats_text packet = {0};
-    if (which % 2 == 0)
-        bats_proto_put(&packet, BATS_SAY(BATS_MESSAGE_HEARTBEAT));
-    else
-        bats_proto_put(&packet,
-                       BATS_SAY(BATS_MESSAGE_STOP, .u.leave = BATS_LEAVE));
-    put_packet(rank, &packet);
+    put_message(rank, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello));
 }
 
 static void say(struct input *in)
@@ -143,7 +131,9 @@ static void say(struct input *in)
     if (kind % 4 == 0)
         say_hello(rank, bytes, n);
     else if (kind % 4 == 1)
-        say_plain(rank, n);
+        put_message(rank, n % 2 == 0 ? BATS_SAY(BATS_MESSAGE_HEARTBEAT)
+                                     : BATS_SAY(BATS_MESSAGE_STOP,
+                                                .u.leave = BATS_LEAVE));
     else if (kind % 4 == 2)
         put(bytes, n);
     else
@@ -175,9 +165,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         say(&in);
     bats_wire_close(&wire);
     work();
-    if (bats_hub_count(comm) != 1 ||
-        bats_hub_job(comm, 0)->state < BATS_HUB_LEFT)
+    struct bats_hub_job *job = bats_hub_job(comm, 0);
+    if (job == NULL || job->state < BATS_HUB_LEFT ||
+        bats_hub_job(comm, 1) != NULL)
         abort();
-    bats_hub_drop(comm, 0);
+    bats_hub_drop(comm, job);
     return 0;
 }
