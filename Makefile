@@ -89,9 +89,8 @@ HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c s
 SQL_SRC = src/sql/db.c src/sql/texts.c
 RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c options.c schema.c \
-	$(addprefix write/, begin.c file.c killed.c kinds.c log.c match.c \
-	now.c parameters.c past.c promise.c record.c rest.c rows.c \
-	runs.c) \
+	$(addprefix write/, file.c killed.c log.c match.c now.c \
+	parameters.c past.c record.c rest.c rows.c runs.c) \
 	$(addprefix read/, axis.c copy.c part.c recover.c results.c \
 	view.c view_graph.c view_log.c view_machines.c view_status.c view_tasks.c \
 	view_stderr.c view_workflows.c) \

@@ -194,7 +194,7 @@ static int write_all(struct bats_journal *j, struct bats_sched *sched,
     int rc = note_decisions(j, sched, err);
     if (rc == 0)
         rc = note_idle(j, sched, now, now_us, err);
-    bool waits = bats_record_waiting(j->record) > 0;
+    bool waits = bats_record_waiting(j->record);
     if (rc == 0)
         rc = note_promise(j, sched, err);
     if (rc == 0)

@@ -49,7 +49,7 @@ int bats_db_step(struct bats_db *db, sqlite3_stmt *statement,
 
 static void bind(sqlite3_stmt *s, int at, const struct bats_db_value *value)
 {
-    if (value->type == BATS_DB_TEXT)
+    if (value->type == BATS_DB_TEXT || value->type == BATS_DB_COPY)
         sqlite3_bind_text(s, at, value->is.text, -1, SQLITE_STATIC);
     else if (value->type == BATS_DB_REAL)
         sqlite3_bind_double(s, at, value->is.real);

@@ -39,9 +39,10 @@ int bats_db_prepare(struct bats_db *db, const char *sql,
 int bats_db_step(struct bats_db *db, sqlite3_stmt *statement,
                  struct bats_error *err);
 
-/* A value for a parameter of a statement. Texts are not copied. */
+/* A value for a parameter of a statement. COPY is a text that whoever keeps
+ * the value must copy; nothing here does. */
 struct bats_db_value {
-    enum { BATS_DB_INTEGER, BATS_DB_REAL, BATS_DB_TEXT } type;
+    enum { BATS_DB_INTEGER, BATS_DB_REAL, BATS_DB_TEXT, BATS_DB_COPY } type;
     union {
         int64_t integer; /* BATS_DB_NULL: NULL */
         double real;
@@ -54,6 +55,8 @@ struct bats_db_value {
     ((struct bats_db_value){.type = BATS_DB_REAL, .is.real = (x)})
 #define BATS_T(x)                                                             \
     ((struct bats_db_value){.type = BATS_DB_TEXT, .is.text = (x)})
+#define BATS_C(x)                                                             \
+    ((struct bats_db_value){.type = BATS_DB_COPY, .is.text = (x)})
 #define BATS_VALUES(...)                                                      \
     (const struct bats_db_value[]){__VA_ARGS__},                              \
         (int)(sizeof(const struct bats_db_value[]){__VA_ARGS__} /             \

@@ -1,8 +1,5 @@
-/* Equal failures are counted together, and a record keeps a bounded amount of
- * what they wrote. No MPI, no record. */
+/* Equal failures are counted together. */
 #include "helpers/test.h"
-#include "record/write/kinds.h"
-#include "record/write/record.h"
 #include "report/causes.h"
 
 TEST(the_last_line_is_the_last_with_something_in_it)
@@ -96,25 +93,6 @@ TEST(causes_without_end_are_counted)
     assert_int_equal(c.n, BATS_CAUSES_MAX);
     assert_int_equal(c.others, 7);
     bats_causes_release(&c);
-}
-
-TEST(a_record_keeps_the_first_of_each_kind_when_it_is_full)
-{
-    struct bats_kinds k = {0};
-    int64_t same, full = BATS_RECORD_LAST_BYTES / 4096;
-    for (int64_t i = 1; i <= full; i++)
-        assert_true(bats_kinds_keep(&k, 17, i, 4096, &same));
-    assert_false(bats_kinds_keep(&k, 17, full + 1, 4096, &same));
-    assert_int_equal(same, 1);
-    assert_true(bats_kinds_keep(&k, 18, full + 2, 4096, &same));
-    assert_false(bats_kinds_keep(&k, 18, full + 3, 4096, &same));
-    assert_int_equal(same, full + 2);
-    for (uint64_t i = 0; i < 2 * BATS_KINDS_MAX; i++)
-        bats_kinds_keep(&k, 1000 + i, full + 4 + (int64_t)i, 1, &same);
-    assert_int_equal(k.n, BATS_KINDS_MAX);
-    assert_false(bats_kinds_keep(&k, 5, INT64_MAX, 1, &same));
-    assert_int_equal(same, 0);
-    bats_kinds_release(&k);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -269,12 +269,12 @@ static void fill_the_disk(void)
         assert_int_equal(bats_record_commit(r, &err), BATS_ESYS);
         if (strstr(err.text, PATH ": disk full") == NULL)
             fail_msg("%s", err.text);
-        assert_int_equal(bats_record_waiting(r), 2 * i + 1);
+        assert_true(bats_record_waiting(r));
     }
     limit.rlim_cur = enough;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     assert_ok(bats_record_commit(r, &err));
-    assert_int_equal(bats_record_waiting(r), 0);
+    assert_false(bats_record_waiting(r));
     close_record(r);
 }
 

@@ -402,4 +402,49 @@ TEST_IN_DIRECTORY(a_list_may_have_many_texts)
     bats_view_close(v);
 }
 
+/* Records the end "x" of a failure, of the kind of this host. */
+static void put_last(struct bats_record *r, uint32_t attempt, const char *host)
+{
+    struct bats_record_last last = {
+        .attempt = attempt, .host = host, .bytes = "x", .n = 1};
+    assert_ok(bats_record_last(r, 10, &last, &err));
+}
+
+TEST_IN_DIRECTORY(a_record_keeps_the_first_end_of_each_kind_when_it_is_full)
+{
+    enum { MANY = 8200 }; /* more than there are kinds */
+    char host[16];
+    struct bats_record *r = open_with_tasks(1);
+    begin(r, BATS_UNLIMITED);
+    put_last(r, 1, "a");
+    put_last(r, 2, "a");
+    close_record(r);
+    char full[160];
+    snprintf(full, sizeof full,
+             "UPDATE stderr SET text = printf('%%*s', %lld, '') WHERE"
+             " attempt = 1",
+             (long long)BATS_RECORD_LAST_BYTES - 2);
+    assert_string_equal(ask(PATH, full), "");
+    r = open_with_tasks(1);
+    begin(r, BATS_UNLIMITED);
+    for (uint32_t i = 3; i < 6; i++) /* the second one does not fit */
+        put_last(r, i, "a");
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(host, sizeof host, "h%u", i);
+        put_last(r, 10 + 2 * i, host);
+    }
+    put_last(r, 10 + 2 * MANY, host);
+    put_last(r, 11, "h0");
+    close_record(r);
+    assert_string_equal(
+        ask(PATH, "SELECT s.text IS NOT NULL, f.attempt FROM stderr s LEFT"
+                  " JOIN stderr f ON f.seq = s.same WHERE s.attempt BETWEEN 2"
+                  " AND 5 OR s.attempt = 11 ORDER BY s.attempt"),
+        "1 - 1 - 0 3 0 3 0 10");
+    assert_string_equal(ask(PATH, "SELECT count(*), sum(text IS NULL AND"
+                                  " same IS NULL) FROM stderr"
+                                  " WHERE attempt >= 10"),
+                        "8202 10");
+}
+
 TEST_MAIN(NULL, NULL)

@@ -1,10 +1,13 @@
-/* log: turns events into rows, which wait in memory and are written together,
- * so that a failed commit can be retried. */
+/* log: turns events and commands into pending rows; runs.c does so for
+ * executions. */
 #include <inttypes.h>
+#include <jansson.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/estimate.h"
 #include "bats/sched.h"
 #include "bats/status.h"
 #include "record/state.h"
@@ -16,8 +19,11 @@
 #define I BATS_I
 #define T BATS_T
 #define NONE BATS_DB_NULL
-#define PUT(which, text, ...)                                                 \
-    bats_rows_put(r, BATS_PUT_##which, text, err, BATS_VALUES(__VA_ARGS__))
+#define C BATS_C
+#define PUT(sql, ...) bats_rows_put(r, sql, err, BATS_VALUES(__VA_ARGS__))
+
+static const char happened_sql[] =
+    "INSERT OR REPLACE INTO happened VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 
 static int64_t known(uint32_t id)
 {
@@ -29,15 +35,17 @@ static int put_happened(struct bats_record *r, bats_time now, const char *what,
                         uint32_t machine, uint32_t task, int64_t value,
                         const char *sentence, struct bats_error *err)
 {
-    return PUT(HAPPENED, sentence, I(++r->seq), I(r->session), I(now), T(what),
+    return PUT(happened_sql, I(++r->seq), I(r->session), I(now), T(what),
                I(known(machine)), I(bats_record_id(r, task)), I(value),
-               T(bats_row_text));
+               C(sentence));
 }
 
 static int put_state(struct bats_record *r, bats_time now, uint32_t machine,
                      const char *state, struct bats_error *err)
 {
-    return PUT(MACHINE, NULL, I(r->session), I(machine), I(now), T(state));
+    return PUT("UPDATE machine SET state = ?4, since_us = ?3"
+               " WHERE session = ?1 AND id = ?2",
+               I(r->session), I(machine), I(now), T(state));
 }
 
 /* ---- events ---- */
@@ -87,12 +95,12 @@ int bats_record_submit(struct bats_record *r, uint32_t index,
     int64_t number = (int64_t)index + 1;
     int64_t hash = (int64_t)bats_hash(BATS_HASH, command, strlen(command));
     /* The line is the number, as if the bag were a file. */
-    int rc = PUT(TASK, command, I(id), I(number), I(hash), T(bats_row_text),
-                 I(r->session));
+    int rc = PUT("INSERT INTO task VALUES (?, ?, ?2, ?, ?, ?)", I(id),
+                 I(number), I(hash), C(command), I(r->session));
     if (rc == 0)
-        rc = PUT(PLACE, NULL, I(place), I(id), I(number));
+        rc = PUT(BATS_NOW_NEW_TASK, I(place), I(id), I(number), I(0));
     if (rc == 0 && given != NULL)
-        rc = PUT(GIVEN, given, I(id), T(bats_row_text));
+        rc = PUT("INSERT INTO submission VALUES (?, ?)", I(id), C(given));
     if (rc < 0)
         return rc;
     r->id[index] = r->past.last_id = id;
@@ -146,15 +154,22 @@ static int put_change(struct bats_record *r, bats_time now,
         bats_now_set(&r->now, c->machine, false, false);
         return put_state(r, now, c->machine, "released", err);
     case BATS_NOTICE_SKIP:
-        bats_now_skip(&r->now, c->task);
-        return PUT(SKIP, NULL, I(bats_record_place(r, c->task)),
+        if (c->task < r->now.n_tasks &&
+            r->now.tasks[c->task].state == BATS_NOW_PENDING)
+            bats_now_change(&r->now, c->task, BATS_NOW_SKIPPED, false);
+        return PUT("UPDATE task_now SET reason = ?2,"
+                   " state = iif(state = 0, 3, state) WHERE place = ?1",
+                   I(bats_record_place(r, c->task)),
                    T(why != NULL ? why : "parent"));
     case BATS_NOTICE_LOSE:
-        return PUT(LOSE, NULL, I(bats_record_place(r, c->task)));
+        return PUT("UPDATE task_now SET losses = losses + 1 WHERE place = ?1",
+                   I(bats_record_place(r, c->task)));
     case BATS_NOTICE_QUARANTINE:
-        return PUT(QUARANTINE, NULL, I(r->session), I(c->machine), I(1));
     case BATS_NOTICE_READMIT:
-        return PUT(QUARANTINE, NULL, I(r->session), I(c->machine), I(NONE));
+        return PUT("UPDATE machine SET quarantine = ?3"
+                   " WHERE session = ?1 AND id = ?2",
+                   I(r->session), I(c->machine),
+                   I(c->type == BATS_NOTICE_QUARANTINE ? 1 : NONE));
     case BATS_NOTICE_SAMPLED:
         r->now.sampled = true;
         return 0;
@@ -165,76 +180,91 @@ static int put_change(struct bats_record *r, bats_time now,
 
 /* ---- leases ---- */
 
-/* A job's mark consists of the session, the machine and the count of requests
- * there; a job taken over at the start keeps its mark. */
-static const char *mark_of(struct bats_record *r, const struct bats_lease *l,
-                           char mark[64])
-{
-    if (strcmp(l->kind, "job") != 0 || l->machine >= r->now.n_machines ||
-        !r->now.has_events)
-        return NULL;
-    snprintf(mark, 64, "%" PRId64 ".%" PRIu32 ".%" PRIu32, r->session,
-             l->machine, ++r->now.machines[l->machine].n_jobs);
-    return mark;
-}
-
-static struct bats_now_lease *find_lease(struct bats_now *now, uint32_t id)
-{
-    if (!bats_grow(&now->leases, &now->leases_room, (size_t)id + 1,
-                   sizeof *now->leases))
-        return NULL;
-    for (; now->n_leases <= id; now->n_leases++)
-        now->leases[now->n_leases] = (struct bats_now_lease){0};
-    return &now->leases[id];
-}
-
 static int64_t time_of(bats_time t)
 {
     return t == BATS_NEVER ? NONE : t;
 }
 
+/* A job's mark consists of the session, the machine and the count of requests
+ * there; a job taken over at the start keeps its mark. */
+static int put_lease(struct bats_record *r, const struct bats_now_lease *told,
+                     struct bats_error *err)
+{
+    const struct bats_lease *l = &told->lease;
+    int64_t id = r->now.leases_before + l->id;
+    char mark[64];
+    snprintf(mark, sizeof mark, "%" PRId64 ".%" PRIu32 ".%" PRIu32, r->session,
+             l->machine, told->job);
+    int rc = PUT("UPDATE account SET held = held + ?2 - coalesce("
+                 "(SELECT held FROM lease WHERE id = ?3), 0)"
+                 " WHERE session = ?1 AND id = 0",
+                 I(r->session), I(l->held), I(id));
+    return rc < 0
+               ? rc
+               : PUT("INSERT INTO lease VALUES (?, ?, ?, ?4, ?5,"
+                     " iif(?4 = 'job', coalesce(?6, (SELECT"
+                     "  json_extract(options, '$.run.jobs_taken.\"' || ?3 ||"
+                     "  '\"') FROM session WHERE id = ?2)), NULL),"
+                     " ?, ?, ?, ?, ?, ?, ?, ?)"
+                     " ON CONFLICT (id) DO UPDATE SET (state, length_us,"
+                     "  asked_us, begun_us, until_us, ended_us, charged, held,"
+                     "  if_killed) = (excluded.state, excluded.length_us,"
+                     "  excluded.asked_us, excluded.begun_us,"
+                     "  excluded.until_us, excluded.ended_us,"
+                     "  excluded.charged, excluded.held, excluded.if_killed)",
+                     I(id), I(r->session), I(known(l->machine)), T(l->kind),
+                     T(bats_lease_state_name(l->state)),
+                     C(told->job > 0 ? mark : NULL),
+                     I(l->length > 0 ? l->length : NONE), I(time_of(l->asked)),
+                     I(time_of(l->begun)), I(time_of(l->until)),
+                     I(time_of(l->ended)), I(l->charged), I(l->held),
+                     I(l->if_killed));
+}
+
+int bats_leases_put(struct bats_record *r, struct bats_error *err)
+{
+    struct bats_now *n = &r->now;
+    int rc = 0;
+    for (; rc == 0 && n->n_dirty > 0; n->n_dirty -= rc == 0) {
+        struct bats_now_lease *told = &n->leases[n->dirty[n->n_dirty - 1]];
+        rc = put_lease(r, told, err);
+        told->is_dirty = rc < 0;
+    }
+    return rc;
+}
+
+static struct bats_now_lease *find_lease(struct bats_now *now, uint32_t id)
+{
+    if (!bats_grow(&now->leases, &now->leases_room, (size_t)id + 1,
+                   sizeof *now->leases) ||
+        !bats_grow(&now->dirty, &now->dirty_room, now->n_dirty + 1,
+                   sizeof *now->dirty))
+        return NULL;
+    for (; now->n_leases <= id; now->n_leases++)
+        now->leases[now->n_leases] = (struct bats_now_lease){.job = 0};
+    return &now->leases[id];
+}
+
+/* Its rows wait for the commit, as a lease may change often. */
 int bats_record_lease(struct bats_record *r, const struct bats_lease *l,
                       struct bats_error *err)
 {
-    struct bats_now_lease *told = find_lease(&r->now, l->id);
-    char mark[64];
+    struct bats_now *now = &r->now;
+    struct bats_now_lease *told = find_lease(now, l->id);
     if (told == NULL)
         return bats_no_memory(err);
-    *(l->machine < r->now.n_machines ? &r->now.machines[l->machine].lease
-                                     : &r->now.own_lease) = l->id;
-    bool rises = l->if_killed > told->if_killed && strcmp(l->kind, "use") != 0;
-    told->if_killed = l->if_killed;
-    int64_t id = r->now.leases_before + l->id;
-    enum { HELD = 1, STATE = 4, MARK = 5 };
-    const struct bats_db_value values[] = {I(id),
-                                           I(r->session),
-                                           I(known(l->machine)),
-                                           T(l->kind),
-                                           T(bats_lease_state_name(l->state)),
-                                           T(bats_row_text),
-                                           I(l->length > 0 ? l->length : NONE),
-                                           I(time_of(l->asked)),
-                                           I(time_of(l->begun)),
-                                           I(time_of(l->until)),
-                                           I(time_of(l->ended)),
-                                           I(l->charged),
-                                           I(l->held),
-                                           I(l->if_killed)};
-    int n = sizeof values / sizeof *values;
-    if (told->batch == r->batch) { /* its rows are pending */
-        struct bats_db_value *waits = r->rows[told->row + 1].u.put.values;
-        r->rows[told->row].u.put.values[HELD] = I(l->held);
-        for (int i = STATE; i < n; i++)
-            waits[i] = i == MARK ? waits[i] : values[i];
-        return rises;
-    }
-    const char *mark_text = told->batch == 0 ? mark_of(r, l, mark) : NULL;
-    told->batch = r->batch;
-    told->row = r->n_rows;
-    int rc = PUT(HELD, NULL, I(r->session), I(l->held), I(id));
-    if (rc == 0)
-        rc = bats_rows_put(r, BATS_PUT_LEASE, mark_text, err, values, n);
-    return rc < 0 ? rc : rises;
+    bool is_known = l->machine < now->n_machines;
+    *(is_known ? &now->machines[l->machine].lease : &now->own_lease) = l->id;
+    if (told->lease.id == 0 && strcmp(l->kind, "job") == 0 && is_known &&
+        now->has_events)
+        told->job = ++now->machines[l->machine].n_jobs;
+    bool rises =
+        l->if_killed > told->lease.if_killed && strcmp(l->kind, "use") != 0;
+    if (!told->is_dirty)
+        now->dirty[now->n_dirty++] = l->id;
+    *told = (struct bats_now_lease){*l, told->job, true};
+    r->is_dirty = true;
+    return rises;
 }
 
 int bats_record_stake(struct bats_record *r, const struct bats_stake *stake,
@@ -242,12 +272,16 @@ int bats_record_stake(struct bats_record *r, const struct bats_stake *stake,
 {
     int64_t lease = r->now.leases_before + stake->lease;
     int64_t account = (int64_t)stake->purse + 1;
-    int rc =
-        PUT(STAKED, NULL, I(r->session), I(account), I(stake->held), I(lease));
+    int rc = PUT("UPDATE account SET held = held + ?3 - coalesce((SELECT held"
+                 "  FROM stake WHERE lease = ?4 AND account = ?2), 0)"
+                 " WHERE session = ?1 AND id = ?2",
+                 I(r->session), I(account), I(stake->held), I(lease));
     return rc < 0 ? rc
            : stake->held > 0
-               ? PUT(STAKE, NULL, I(lease), I(account), I(stake->held))
-               : PUT(UNSTAKE, NULL, I(lease), I(account));
+               ? PUT("INSERT OR REPLACE INTO stake VALUES (?, ?, ?)", I(lease),
+                     I(account), I(stake->held))
+               : PUT("DELETE FROM stake WHERE lease = ? AND account = ?",
+                     I(lease), I(account));
 }
 
 /* ---- money ---- */
@@ -259,10 +293,13 @@ static int put_charge(struct bats_record *r, bats_time now, uint32_t machine,
     uint32_t lease = machine < r->now.n_machines
                          ? r->now.machines[machine].lease
                          : r->now.own_lease;
-    int rc = PUT(CHARGE, NULL, I(++r->seq), I(r->session), I(now),
+    int rc = PUT("INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                 I(++r->seq), I(r->session), I(now),
                  I(lease > 0 ? r->now.leases_before + lease : NONE),
                  I(known(machine)), I(account), I(amount), I(cushion));
-    return rc == 0 ? PUT(ACCOUNT, NULL, I(r->session), I(account), I(amount))
+    return rc == 0 ? PUT("UPDATE account SET charged = charged + ?3"
+                         " WHERE session = ?1 AND id = ?2",
+                         I(r->session), I(account), I(amount))
                    : rc;
 }
 
@@ -298,8 +335,12 @@ int bats_record_charge(struct bats_record *r, bats_time now, uint32_t machine,
                        bats_money amount, bats_money cushion,
                        struct bats_error *err)
 {
+    struct bats_now_sums *of = bats_now_sums(&r->now, machine);
     r->now.time = now;
-    bats_now_charge(&r->now, machine, amount);
+    if (of != NULL) {
+        of->windows++;
+        of->charged += amount;
+    }
     return put_charge(r, now, machine, 0, amount, cushion, err);
 }
 
@@ -313,14 +354,15 @@ int bats_record_decision(struct bats_record *r, const struct bats_decision *d,
         bats_append(machines, sizeof machines, "%s%lu", i > 0 ? "," : "",
                     (unsigned long)(d->machines[i] - d->ending[i]));
     bats_append(machines, sizeof machines, "]");
-    return PUT(DECISION, machines, I(++r->seq), I(r->session), I(d->time),
+    return PUT("INSERT INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+               " ?, ?, ?, ?)",
+               I(++r->seq), I(r->session), I(d->time),
                T(bats_reason_name(d->reason)), I(d->feasible),
                I(d->tasks_left), I(d->tasks_paid >= 0 ? d->tasks_paid : NONE),
                I(d->budget_left != BATS_UNLIMITED ? d->budget_left : NONE),
-               I(d->windows), T(bats_row_text),
-               T(bats_trigger_name(d->trigger)), I(d->tasks_open),
-               I(d->end > 0 ? d->end : NONE), I(d->end > 0 ? d->cost : NONE),
-               I(d->replaces));
+               I(d->windows), C(machines), T(bats_trigger_name(d->trigger)),
+               I(d->tasks_open), I(d->end > 0 ? d->end : NONE),
+               I(d->end > 0 ? d->cost : NONE), I(d->replaces));
 }
 
 int bats_record_notice(struct bats_record *r, bats_time now, uint32_t machine,
@@ -337,7 +379,7 @@ int bats_record_idle(struct bats_record *r, bats_time now,
     struct bats_now_machine *m = &r->now.machines[idle->machine];
     if (m->idle == 0)
         m->idle = ++r->seq;
-    return PUT(HAPPENED, NULL, I(m->idle), I(r->session), I(now), T("idle"),
+    return PUT(happened_sql, I(m->idle), I(r->session), I(now), T("idle"),
                I(idle->machine), I(NONE),
                I(idle->until < BATS_NEVER ? idle->until : NONE),
                T(bats_idle_name(idle->reason)));
@@ -350,10 +392,45 @@ int bats_record_reservation(struct bats_record *r, bats_time now,
     bool is_none = v->machine == UINT32_MAX;
     if (r->reservation == 0)
         r->reservation = ++r->seq;
-    return PUT(HAPPENED, NULL, I(r->reservation), I(r->session), I(now),
+    return PUT(happened_sql, I(r->reservation), I(r->session), I(now),
                T("reserved"), I(is_none ? NONE : v->machine),
                I(is_none ? NONE : bats_record_id(r, v->task)),
                I(is_none ? NONE : v->from), T(NULL));
+}
+
+/* ---- the ends of standard error ---- */
+
+#define KINDS_MAX 8192
+
+/* The first end of a kind (util/complaint.h), in a session. */
+struct kind {
+    uint64_t key;
+    int64_t seq;
+};
+
+static int compare_kinds(const void *a, const void *b)
+{
+    const struct kind *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Whether to keep n bytes, the end `seq`. *first is the seq of the first one
+ * of its kind; 0: unknown. So that failures that all differ cannot fill the
+ * disk, only KINDS_MAX kinds are known. */
+static bool is_kept(struct bats_record *r, uint64_t key, int64_t seq, size_t n,
+                    int64_t *first)
+{
+    struct kind **known = tfind(&key, &r->kinds, compare_kinds);
+    *first = known != NULL ? (*known)->seq : 0;
+    bool is_new = known == NULL && r->n_kinds < KINDS_MAX;
+    struct kind *kind = is_new ? malloc(sizeof *kind) : NULL;
+    if (kind != NULL) {
+        *kind = (struct kind){key, seq};
+        r->n_kinds += tsearch(kind, &r->kinds, compare_kinds) != NULL;
+    }
+    bool kept = is_new || r->last_bytes + (int64_t)n <= BATS_RECORD_LAST_BYTES;
+    r->last_bytes += kept ? (int64_t)n : 0;
+    return kept;
 }
 
 int bats_record_last(struct bats_record *r, bats_time now,
@@ -362,20 +439,65 @@ int bats_record_last(struct bats_record *r, bats_time now,
 {
     uint64_t key = bats_complaint_key(last->exit_status, last->signal,
                                       last->host, last->bytes, last->n);
-    int64_t same, seq = ++r->seq;
-    char *text = NULL;
-
-    if (bats_kinds_keep(&r->kinds, key, seq, last->n, &same)) {
-        text = malloc(last->n + 1);
-        if (text == NULL)
-            return bats_no_memory(err);
-        for (size_t i = 0; i < last->n; i++)
-            text[i] = last->bytes[i] == '\0' ? ' ' : last->bytes[i];
+    int64_t first, seq = ++r->seq;
+    bool kept = is_kept(r, key, seq, last->n, &first);
+    char *text = kept ? malloc(last->n + 1) : NULL;
+    if (kept && text == NULL)
+        return bats_no_memory(err);
+    for (size_t i = 0; kept && i < last->n; i++)
+        text[i] = last->bytes[i] == '\0' ? ' ' : last->bytes[i];
+    if (kept)
         text[last->n] = '\0';
-    }
-    int rc = PUT(LAST, text, I(seq), I(r->session), I(now),
-                 I(bats_record_id(r, last->task)), I(last->attempt),
-                 I(same != 0 ? same : NONE), T(bats_row_text));
+    int rc =
+        PUT("INSERT OR IGNORE INTO stderr VALUES (?, ?, ?, ?, ?, ?, ?)",
+            I(seq), I(r->session), I(now), I(bats_record_id(r, last->task)),
+            I(last->attempt), I(!kept && first != 0 ? first : NONE), C(text));
     free(text);
+    return rc;
+}
+
+/* ---- the promise ---- */
+
+static json_t *whole(double x)
+{
+    return json_integer(x > 0 && x < 9e18 ? (json_int_t)x : 0);
+}
+
+/* A missing upper bound becomes null. */
+static json_t *describe(const struct bats_sched_sampled *sampled,
+                        bats_money budget)
+{
+    const struct bats_schedule *p = sampled->chosen;
+    bats_money most = p->cost_high;
+    if (budget != BATS_UNLIMITED && budget - sampled->charged < most)
+        most = budget - sampled->charged;
+    if (most < p->plan.cost)
+        most = p->plan.cost;
+    return json_pack(
+        "{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "schedule",
+        bats_offer_name(p->offer), "chosen_us", (json_int_t)sampled->time,
+        "charged_before", (json_int_t)sampled->charged, "cost",
+        (json_int_t)p->plan.cost, "cost_high",
+        p->is_bounded ? json_integer(most) : json_null(), "makespan_us",
+        whole(p->makespan.estimate), "makespan_low_us",
+        p->is_bounded ? whole(p->makespan.low) : json_null(),
+        "makespan_high_us",
+        p->is_bounded ? whole(p->makespan.high) : json_null());
+}
+
+int bats_record_promise(struct bats_record *r,
+                        const struct bats_sched_sampled *sampled,
+                        bats_money budget, struct bats_error *err)
+{
+    json_t *object = describe(sampled, budget);
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
+    int rc = text == NULL
+                 ? bats_no_memory(err)
+                 : PUT("UPDATE session SET options = json_set("
+                       "coalesce(nullif(options, ''), '{}'), '$.promise',"
+                       " json(?)) WHERE id = ?",
+                       C(text), I(r->session));
+    free(text);
+    json_decref(object);
     return rc;
 }

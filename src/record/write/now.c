@@ -1,15 +1,16 @@
-#include "record/write/now.h"
-
+/* now: the state of the session: counts, and the tables written when it
+ * begins. Readers need not count a million tasks. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/bag.h"
 #include "bats/sched.h"
 #include "record/state.h"
-#include "util/grow.h"
 
 #define NONE (-1)
+#define I BATS_I
 
-/* ---- tasks ---- */
+/* ---- while it runs ---- */
 
 static int64_t *count_of(struct bats_now *now, const struct bats_now_task *t)
 {
@@ -17,8 +18,8 @@ static int64_t *count_of(struct bats_now *now, const struct bats_now_task *t)
     return &now->count[runs ? BATS_NOW_RUNNING : t->state];
 }
 
-static void set_state(struct bats_now *now, uint32_t task, int state,
-                      bool has_ended)
+void bats_now_change(struct bats_now *now, uint32_t task,
+                     enum bats_task_now state, bool has_ended)
 {
     struct bats_now_task *t = &now->tasks[task];
     --*count_of(now, t);
@@ -27,7 +28,7 @@ static void set_state(struct bats_now *now, uint32_t task, int state,
     ++*count_of(now, t);
 }
 
-static void set_open(struct bats_now *now, uint32_t task, int change)
+void bats_now_open(struct bats_now *now, uint32_t task, int change)
 {
     struct bats_now_task *t = &now->tasks[task];
     --*count_of(now, t);
@@ -35,103 +36,20 @@ static void set_open(struct bats_now *now, uint32_t task, int change)
     ++*count_of(now, t);
 }
 
-void bats_now_skip(struct bats_now *now, uint32_t task)
-{
-    if (task < now->n_tasks && now->tasks[task].state == BATS_NOW_PENDING)
-        set_state(now, task, BATS_NOW_SKIPPED, false);
-}
-
-/* ---- executions ---- */
-
-static struct bats_now_slot *slot_of(struct bats_now *now, uint32_t machine,
-                                     uint32_t slot)
-{
-    return machine < now->n_machines && slot < now->machines[machine].n_slots
-               ? &now->slots[now->machines[machine].first_slot + slot]
-               : NULL;
-}
-
-/* Finds an execution in its slot's queue; mostly it is the first. Returns the
- * link to it; *before: the one before, or NONE. */
-static int32_t *find(struct bats_now *now, struct bats_now_slot *s,
-                     uint32_t task, int32_t *before)
-{
-    int32_t *link = &s->first;
-    *before = NONE;
-    while (*link != NONE && task != BATS_NO_TASK &&
-           now->runs[*link].task != task) {
-        *before = *link;
-        link = &now->runs[*link].next;
-    }
-    return link;
-}
-
-struct bats_now_run *bats_now_find(struct bats_now *now, uint32_t machine,
-                                   uint32_t slot, uint32_t task)
-{
-    struct bats_now_slot *s = slot_of(now, machine, slot);
-    int32_t before;
-    int32_t at = s != NULL ? *find(now, s, task, &before) : NONE;
-    return at != NONE ? &now->runs[at] : NULL;
-}
-
-struct bats_now_run *bats_now_add(struct bats_now *now, uint32_t machine,
-                                  uint32_t slot, uint32_t task)
-{
-    struct bats_now_slot *s = slot_of(now, machine, slot);
-    int32_t at = now->unused;
-    if (s == NULL || task >= now->n_tasks)
-        return NULL;
-    if (at != NONE)
-        now->unused = now->runs[at].next;
-    else if (bats_grow(&now->runs, &now->capacity, now->n_runs + 1,
-                       sizeof *now->runs))
-        at = (int32_t)now->n_runs++;
-    else
-        return NULL;
-    now->runs[at] = (struct bats_now_run){.task = task, .next = NONE};
-    *(s->first == NONE ? &s->first : &now->runs[s->last].next) = at;
-    s->last = at;
-    set_open(now, task, +1);
-    return &now->runs[at];
-}
-
-bool bats_now_take(struct bats_now *now, uint32_t machine, uint32_t slot,
-                   uint32_t task, struct bats_now_run *run)
-{
-    struct bats_now_slot *s = slot_of(now, machine, slot);
-    int32_t before;
-    int32_t *link = s != NULL ? find(now, s, task, &before) : NULL;
-    if (link == NULL || *link == NONE)
-        return false;
-    int32_t at = *link;
-    *run = now->runs[at];
-    *link = run->next;
-    if (s->last == at)
-        s->last = before;
-    now->runs[at].next = now->unused;
-    now->unused = at;
-    set_open(now, run->task, -1);
-    return true;
-}
-
-/* ---- machines and money ---- */
-
-static struct bats_now_cluster *cluster_of(struct bats_now *now,
-                                           uint32_t machine)
+struct bats_now_sums *bats_now_sums(struct bats_now *now, uint32_t machine)
 {
     if (machine >= now->n_machines)
         return NULL;
     struct bats_now_cluster *c =
         &now->clusters[now->machines[machine].cluster];
     c->is_dirty = true;
-    return c;
+    return &c->more;
 }
 
 void bats_now_set(struct bats_now *now, uint32_t machine, bool is_held,
                   bool is_lost)
 {
-    struct bats_now_cluster *of = cluster_of(now, machine);
+    struct bats_now_sums *of = bats_now_sums(now, machine);
     if (of == NULL)
         return;
     struct bats_now_machine *m = &now->machines[machine];
@@ -141,67 +59,39 @@ void bats_now_set(struct bats_now *now, uint32_t machine, bool is_held,
     m->is_lost = is_lost;
 }
 
-void bats_now_charge(struct bats_now *now, uint32_t machine, bats_money amount)
+int bats_now_put(struct bats_record *r, struct bats_error *err)
 {
-    struct bats_now_cluster *of = cluster_of(now, machine);
-    if (of == NULL)
-        return;
-    of->windows++;
-    of->charged += amount;
-}
-
-/* ---- results ---- */
-
-/* A task's failure in an earlier session no longer counts for that cluster. */
-static int take_earlier(void *context, sqlite3_stmt *s, struct bats_error *err)
-{
-    struct bats_record *r = context;
-    int64_t id = sqlite3_column_int64(s, 0);
-    (void)err;
-    if (id < 0 || id >= (int64_t)r->now.n_clusters)
-        return 0;
-    struct bats_now_cluster *of = &r->now.clusters[id];
-    of->failed--;
-    of->wall_us -= sqlite3_column_int64(s, 1);
-    of->runtime -= sqlite3_column_double(s, 2);
-    of->is_dirty = true;
-    return 0;
-}
-
-static int forget_earlier(struct bats_record *r, uint32_t task,
-                          struct bats_error *err)
-{
-    return bats_db_each(
-        &r->db,
-        "SELECT p.id, n.wall_us, n.wall_us * s.time_scale FROM task_now n"
-        "  JOIN session s ON s.id = n.session"
-        "  JOIN cluster p ON p.session = ?2 AND p.name = n.cluster "
-        "WHERE n.place = ?1",
-        take_earlier, r, err,
-        BATS_VALUES(BATS_I(r->now.tasks[task].place), BATS_I(r->session)));
-}
-
-int bats_now_attempt(struct bats_record *r,
-                     const struct bats_record_attempt *a,
-                     struct bats_error *err)
-{
-    struct bats_now *now = &r->now;
-    int rc = 0;
-    now->preempted += a->outcome == BATS_RECORD_PREEMPTED;
-    if (a->outcome != BATS_RECORD_RESULT || a->task >= now->n_tasks)
-        return 0;
-    const struct bats_now_task *t = &now->tasks[a->task];
-    if (t->state == BATS_NOW_FAILED && !t->has_ended)
-        rc = forget_earlier(r, a->task, err);
-    bool has_failed = a->usage.exit_status != 0 || a->usage.signal != 0;
-    set_state(now, a->task, has_failed ? BATS_NOW_FAILED : BATS_NOW_DONE,
-              true);
-    struct bats_now_cluster *of = cluster_of(now, a->machine);
-    if (of == NULL)
-        return rc;
-    *(has_failed ? &of->failed : &of->done) += 1;
-    of->wall_us += a->usage.wall_us;
-    of->runtime += (double)a->usage.wall_us * now->scale;
+    static const char now_sql[] = "INSERT OR REPLACE INTO now VALUES"
+                                  " (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    static const char cluster_sql[] =
+        "UPDATE cluster_now SET held = held + ?, lost = lost + ?,"
+        " windows = windows + ?, charged = charged + ?, done = done + ?,"
+        " failed = failed + ?, wall_us = wall_us + ?,"
+        " runtime_us = runtime_us + ? WHERE session = ? AND cluster = ?";
+    struct bats_now *n = &r->now;
+    int rc = bats_rows_put(
+        r, now_sql, err,
+        BATS_VALUES(
+            I(r->session), I(r->seq), I(n->time),
+            I(n->count[BATS_NOW_PENDING]), I(n->count[BATS_NOW_RUNNING]),
+            I(n->count[BATS_NOW_DONE]), I(n->count[BATS_NOW_FAILED]),
+            I(n->count[BATS_NOW_SKIPPED]), I(n->removed), I(n->preempted),
+            I(n->ending), I(n->sampled && !n->chosen)));
+    for (size_t i = 0; rc == 0 && i < n->n_clusters; i++) {
+        struct bats_now_cluster *c = &n->clusters[i];
+        const struct bats_now_sums *s = &c->more;
+        if (!c->is_dirty)
+            continue;
+        rc = bats_rows_put(
+            r, cluster_sql, err,
+            BATS_VALUES(I(s->held), I(s->lost), I(s->windows), I(s->charged),
+                        I(s->done), I(s->failed), I(s->wall_us),
+                        I((int64_t)((double)s->wall_us * n->scale)),
+                        I(r->session), I((int64_t)i)));
+        if (rc == 0)
+            c->more = (struct bats_now_sums){0};
+        c->is_dirty = rc < 0;
+    }
     return rc;
 }
 
@@ -213,7 +103,185 @@ void bats_now_release(struct bats_now *now)
     free(now->slots);
     free(now->tasks);
     free(now->runs);
-    free(now->awaited);
+    free(now->ends);
     free(now->leases);
+    free(now->dirty);
     *now = (struct bats_now){0};
+}
+
+/* ---- its beginning ---- */
+
+static int make_machines(struct bats_now *now,
+                         const struct bats_record_session *session,
+                         struct bats_error *err)
+{
+    const struct bats_sched_options *engine = session->engine;
+    uint32_t n_slots = 0;
+    now->n_machines = engine->n_machines;
+    now->machines = calloc((size_t)now->n_machines + 1, sizeof *now->machines);
+    for (uint32_t i = 0; now->machines != NULL && i < now->n_machines; i++) {
+        const struct bats_machine_spec *m = &engine->machines[i];
+        const char *host = session->hosts != NULL ? session->hosts[i] : NULL;
+        now->machines[i] =
+            (struct bats_now_machine){.first_slot = n_slots,
+                                      .n_slots = m->slots,
+                                      .cluster = (uint8_t)m->cluster,
+                                      .host = host ? strdup(host) : NULL};
+        if (host != NULL && now->machines[i].host == NULL)
+            return bats_no_memory(err);
+        n_slots += m->slots;
+    }
+    now->slots = malloc(((size_t)n_slots + 1) * sizeof *now->slots);
+    if (now->machines == NULL || now->slots == NULL)
+        return bats_no_memory(err);
+    for (uint32_t i = 0; i < n_slots; i++)
+        now->slots[i] = (struct bats_now_slot){NONE, NONE};
+    return 0;
+}
+
+/* Gives new tasks the next places, in draw order: the last position is the
+ * first. */
+static int place_tasks(struct bats_record *r, const struct bats_bag *order,
+                       struct bats_error *err)
+{
+    sqlite3_stmt *insert, *update = NULL;
+    int rc = bats_db_prepare(&r->db, BATS_NOW_NEW_TASK, &insert, err);
+    if (rc == 0)
+        rc = bats_db_prepare(&r->db,
+                             "UPDATE task_now SET state = ?2 WHERE place = ?1",
+                             &update, err);
+    for (uint32_t at = r->n_tasks; rc == 0 && at-- > 0;) {
+        uint32_t i = order->index[at];
+        struct bats_now_task *t = &r->now.tasks[i];
+        bool is_new = t->place == 0;
+        if (is_new)
+            t->place = (uint32_t)++r->past.last_place;
+        if (is_new)
+            rc = bats_db_put(&r->db, insert, err,
+                             BATS_VALUES(BATS_I(t->place), BATS_I(r->id[i]),
+                                         BATS_I((int64_t)i + 1),
+                                         BATS_I(t->state)));
+        else if (t->was != t->state)
+            rc = bats_db_put(&r->db, update, err,
+                             BATS_VALUES(BATS_I(t->place), BATS_I(t->state)));
+    }
+    sqlite3_finalize(insert);
+    sqlite3_finalize(update);
+    return rc;
+}
+
+int bats_now_remember(struct bats_record *r, struct bats_error *err)
+{
+    struct bats_now *now = &r->now;
+    now->removed = (int64_t)r->past.n;
+    now->tasks = calloc((size_t)r->n_tasks + 1, sizeof *now->tasks);
+    if (now->tasks == NULL)
+        return bats_no_memory(err);
+    for (uint32_t i = 0; i < r->n_tasks; i++) {
+        const struct bats_past_task *t = bats_record_found(r, i);
+        if (t == NULL)
+            continue;
+        now->removed--;
+        now->tasks[i].place = t->place;
+        now->tasks[i].was = (unsigned)t->state & 7;
+        now->tasks[i].state = (unsigned)t->past.state & 7;
+    }
+    return 0;
+}
+
+static int make_tasks(struct bats_record *r,
+                      const struct bats_sched_options *engine,
+                      struct bats_error *err)
+{
+    const uint8_t *fresh = engine->earlier.fresh;
+    struct bats_now *now = &r->now;
+    struct bats_bag order;
+    int rc = now->tasks == NULL ? bats_now_remember(r, err) : 0;
+    if (rc < 0)
+        return rc;
+    now->n_tasks = r->n_tasks;
+    for (uint32_t i = 0; i < r->n_tasks; i++) {
+        struct bats_now_task *t = &now->tasks[i];
+        if (t->state == BATS_NOW_PENDING && fresh != NULL && fresh[i] != 0)
+            t->state = BATS_NOW_DONE;
+        if (engine->open && t->was == BATS_NOW_SKIPPED &&
+            engine->earlier.state[i] == BATS_TASK_LEFT_OUT)
+            t->state = BATS_NOW_SKIPPED;
+        now->count[t->state]++;
+    }
+    if (r->n_tasks == 0)
+        return 0;
+    rc = bats_bag_init(&order, r->n_tasks, engine->seed, err);
+    if (rc < 0)
+        return rc;
+    if (engine->in_order)
+        bats_bag_keep_order(&order, engine->order);
+    rc = place_tasks(r, &order, err);
+    bats_bag_release(&order);
+    return rc;
+}
+
+static int insert_account(struct bats_record *r, sqlite3_stmt *s, uint32_t id,
+                          const struct bats_purse *p, struct bats_error *err)
+{
+    bool is_limited = p->budget != BATS_UNLIMITED;
+    return bats_db_put(
+        &r->db, s, err,
+        BATS_VALUES(BATS_I(r->session), BATS_I(id), BATS_T(p->name),
+                    BATS_I(is_limited ? p->budget : BATS_DB_NULL),
+                    BATS_I(p->charged),
+                    BATS_I(p->deadline > 0 ? p->deadline : BATS_DB_NULL),
+                    BATS_I(p->begin > 0 ? p->begin : BATS_DB_NULL)));
+}
+
+static int make_accounts(struct bats_record *r,
+                         const struct bats_sched_options *engine,
+                         struct bats_error *err)
+{
+    const struct bats_purse run = {.budget = engine->budget,
+                                   .charged = engine->earlier.charged};
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(
+        &r->db, "INSERT INTO account VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?)", &s,
+        err);
+    if (rc == 0)
+        rc = insert_account(r, s, 0, &run, err);
+    for (uint32_t i = 0; rc == 0 && i < engine->n_purses; i++)
+        rc = insert_account(r, s, i + 1, &engine->purses[i], err);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+int bats_now_begin(struct bats_record *r,
+                   const struct bats_record_session *session,
+                   struct bats_error *err)
+{
+    const struct bats_sched_options *engine = session->engine;
+    struct bats_now *now = &r->now;
+    now->unused = NONE;
+    now->scale = session->time_scale;
+    now->preempted = r->past.preempted;
+    now->n_clusters = engine->n_clusters;
+    for (size_t i = 0; i < now->n_clusters; i++) {
+        const struct bats_cluster *c = &engine->clusters[i];
+        now->clusters[i].price = (double)c->charge / (double)engine->window;
+        memcpy(now->clusters[i].name, c->name, sizeof c->name);
+    }
+    int rc = bats_db_integer(&r->db, "SELECT max(id) FROM lease",
+                             &now->leases_before, err);
+    if (rc == 0)
+        rc = make_machines(now, session, err);
+    if (rc == 0)
+        rc = bats_db_run(&r->db, BATS_SCHEMA_CLUSTERS_NOW, err);
+    if (rc == 0)
+        rc = make_tasks(r, engine, err);
+    if (rc == 0)
+        rc = make_accounts(r, engine, err);
+    if (rc == 0)
+        rc = bats_now_put(r, err);
+    if (rc == 0)
+        rc = bats_rows_write(r, err);
+    if (rc == 0)
+        bats_record_forget(r);
+    return rc;
 }

@@ -1,4 +1,4 @@
-#include "record/write/parameters.h"
+#include "record/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,14 +47,13 @@ static int fill(struct bats_record *r, struct bats_error *err)
         rc = bats_db_integer(&r->db, BATS_SCHEMA_LAST_SEQ, &r->seq, err);
     if (rc == 0)
         rc = bats_db_integer(&r->db, "SELECT total(length(text)) FROM stderr",
-                             &r->kinds.bytes, err);
+                             &r->last_bytes, err);
     if (rc == 0 && (r->seq < 0 || r->seq > INT64_MAX / 2))
         rc = bats_error_set(err, BATS_EINPUT,
                             "%s is damaged: its last row has the number "
                             "%" PRId64,
                             r->path, r->seq);
-    if (rc == 0)
-        rc = bats_rows_prepare(r, err);
+    r->batch = 1;
     if (rc == 0)
         rc = bats_killed_settle(r, err);
     if (rc == 0)
@@ -126,11 +126,37 @@ void bats_record_abandon(struct bats_record *r)
     bats_record_forget_past(r);
     bats_past_release(&r->past);
     bats_now_release(&r->now);
-    bats_kinds_release(&r->kinds);
+    tdestroy(r->kinds, free);
     bats_parameters_release(&r->parameters);
     free(r->id);
     free(r->path);
     free(r);
+}
+
+/* ---- the commit ---- */
+
+int bats_record_commit(struct bats_record *r, struct bats_error *err)
+{
+    static const char begin[] = "BEGIN", commit[] = "COMMIT";
+    if (bats_record_waiting(r) == 0)
+        return 0;
+    bats_record_measure(r);
+    int rc = bats_runs_put(r, err);
+    if (rc == 0)
+        rc = bats_leases_put(r, err);
+    if (rc == 0)
+        rc = bats_now_put(r, err);
+    if (rc == 0)
+        rc = bats_rows_run(r, begin, err, NULL, 0);
+    if (rc == 0)
+        rc = bats_rows_write(r, err);
+    if (rc == 0)
+        rc = bats_rows_run(r, commit, err, NULL, 0);
+    if (rc == 0)
+        bats_record_forget(r);
+    else if (!sqlite3_get_autocommit(r->db.sqlite))
+        bats_db_run(&r->db, "ROLLBACK", NULL);
+    return rc;
 }
 
 int bats_record_close(struct bats_record *r, struct bats_error *err)
@@ -370,8 +396,11 @@ int bats_record_finish(struct bats_record *r, bats_time now,
                        enum bats_finish finish, int signal, int exit_code,
                        struct bats_error *err)
 {
-    int rc = bats_runs_end_session(r, now, err);
-
+    int rc = 0;
+    r->now.time = now;
+    r->is_dirty = true;
+    for (uint32_t m = 0; rc >= 0 && m < r->now.n_machines; m++)
+        rc = bats_runs_end_all(r, now, m, false, err);
     if (rc == 0)
         rc = bats_record_commit(r, err);
     if (rc == 0)

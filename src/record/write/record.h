@@ -370,7 +370,7 @@ int bats_record_decision(struct bats_record *record,
                          const struct bats_decision *decision,
                          struct bats_error *err);
 
-/* Writes the chosen schedule's promise at once. budget: of the whole run, or
+/* The promise of the chosen schedule. budget: of the whole run, or
  * BATS_UNLIMITED. */
 int bats_record_promise(struct bats_record *record,
                         const struct bats_sched_sampled *sampled,
@@ -393,8 +393,8 @@ int bats_record_reservation(struct bats_record *record, bats_time now,
                             const struct bats_reservation *reservation,
                             struct bats_error *err);
 
-/* Number of pending changes. */
-size_t bats_record_waiting(const struct bats_record *record);
+/* Whether changes are pending. */
+bool bats_record_waiting(const struct bats_record *record);
 
 /* Drops pending changes. */
 void bats_record_forget(struct bats_record *record);
