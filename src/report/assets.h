@@ -17,9 +17,8 @@ struct bats_asset {
 
 extern const struct bats_asset bats_asset_page_css, bats_asset_page_js,
     bats_asset_charts_js, bats_asset_run_js, bats_asset_sweep_js,
-    bats_asset_graph_js,
-    bats_asset_uplot_css, bats_asset_uplot_js, bats_asset_uplot_licence,
-    bats_asset_man;
+    bats_asset_graph_js, bats_asset_uplot_css, bats_asset_uplot_js,
+    bats_asset_uplot_licence, bats_asset_man;
 
 static inline void bats_asset_write(FILE *out, const struct bats_asset *asset)
 {

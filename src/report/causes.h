@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bats/error.h"
+#include "bats/units.h"
 #include "util/complaint.h"
 
 #define BATS_CAUSES_MAX 500 /* further ones are only counted */
@@ -65,5 +67,30 @@ void bats_causes_print(FILE *out, const struct bats_causes *causes,
 json_t *bats_causes_json(const struct bats_causes *causes);
 
 void bats_causes_release(struct bats_causes *causes);
+
+/* ---- tasks that failed ---- */
+
+#define BATS_FAILURES_KEPT 1000 /* number of failures remembered */
+
+struct bats_failure {
+    uint32_t task;   /* index in the bag */
+    int exit_status; /* as in util/usage.h */
+    int signal;
+    bats_time runtime;
+    char *host;
+    char *command;
+};
+
+/* All zero: empty. */
+struct bats_failures {
+    struct bats_failure *list; /* in the order in which they ended */
+    size_t n;                  /* kept, at most BATS_FAILURES_KEPT */
+};
+
+/* Keeps a copy of `failure` while there is room. BATS_ENOMEM. */
+int bats_failures_add(struct bats_failures *failures,
+                      const struct bats_failure *failure,
+                      struct bats_error *err);
+void bats_failures_release(struct bats_failures *failures);
 
 #endif

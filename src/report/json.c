@@ -34,7 +34,7 @@ static json_t *money(bats_money amount)
     return amount < 0 ? json_null() : bats_json_money(amount);
 }
 
-static json_t *cluster(const struct bats_snapshot *s, size_t i)
+json_t *bats_report_cluster(const struct bats_snapshot *s, size_t i)
 {
     const struct bats_platform *p = s->platform;
     const struct bats_cluster_status *k = &s->cluster[i];
@@ -103,9 +103,10 @@ static json_t *decision(const struct bats_platform *p,
     bad |= SET(o, "tasks_paid",
                d->tasks_paid >= 0 ? integer(d->tasks_paid) : json_null());
     bad |= SET(o, "budget_left", money(d->budget_left));
-    bad |= SET(o, "cause", bats_trigger_name(d->trigger) != NULL
-                               ? bats_json_text(bats_trigger_name(d->trigger))
-                               : json_null());
+    bad |= SET(o, "cause",
+               bats_trigger_name(d->trigger) != NULL
+                   ? bats_json_text(bats_trigger_name(d->trigger))
+                   : json_null());
     bad |= SET(o, "tasks_open", integer(d->tasks_open));
     bad |= SET(o, "end_s", d->end > 0 ? seconds((double)d->end) : json_null());
     bad |= SET(o, "cost", d->end > 0 ? money(d->cost) : json_null());
@@ -190,10 +191,11 @@ static int set_result(json_t *o, const struct bats_report *r)
     int bad = 0;
 
     bad |= SET(o, "version", bats_json_text(r->version));
-    bad |= SET(o, "outcome",
-               bats_json_text(
-                   bats_finish_row(s->status.finish,
-                                   s->status.failed + s->status.skipped)->key));
+    bad |= SET(
+        o, "outcome",
+        bats_json_text(bats_finish_row(s->status.finish,
+                                       s->status.failed + s->status.skipped)
+                           ->key));
     bad |= SET(o, "exit_code", integer(r->exit_code));
     bad |= SET(o, "signal", integer(r->signal));
     bad |= SET(o, "start_s", seconds((double)r->start_us));
@@ -264,7 +266,7 @@ static json_t *report_object(const struct bats_report *r)
     bad |= SET(o, "settings", settings(r));
     bad |= SET(o, "promise", promise(s));
     for (size_t i = 0; i < s->platform->n_clusters; i++)
-        bad |= json_array_append_new(clusters, cluster(s, i));
+        bad |= json_array_append_new(clusters, bats_report_cluster(s, i));
     bad |= SET(o, "clusters", clusters);
     for (size_t i = 0; i < s->n_decisions; i++)
         bad |= json_array_append_new(decisions,

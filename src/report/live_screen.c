@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/live.h"
-#include "report/sheet.h"
+#include "report/table.h"
 #include "report/words.h"
 #include "util/text.h"
 
@@ -130,11 +130,11 @@ static void print_tasks(struct screen *s, const json_t *o)
     int used = snprintf(head, sizeof head, "tasks   %3" PRId64 "%%",
                         tasks > 0 ? 100 * ended / tasks : 100);
 
-    used += snprintf(
-        numbers, sizeof numbers,
-        " %" PRId64 "/%" PRId64 "%s, %" PRId64 " running, %" PRId64 " failed",
-        ended, tasks, has(o, "so_far") ? " so far" : "",
-        count_of(o, "running"), count_of(o, "failed"));
+    used += snprintf(numbers, sizeof numbers,
+                     " %" PRId64 "/%" PRId64 "%s, %" PRId64
+                     " running, %" PRId64 " failed",
+                     ended, tasks, has(o, "so_far") ? " so far" : "",
+                     count_of(o, "running"), count_of(o, "failed"));
     int wide = s->columns - used - (int)strlen(" []");
     if (wide >= 5 && wide < (int)sizeof bar - 4) {
         int full = tasks > 0 ? (int)(wide * ended / tasks) : wide;
@@ -258,7 +258,7 @@ static void print_rows(struct screen *s, const json_t *rows, const char *what,
     struct bats_table t = {.n_rows = 0};
     size_t n = json_array_size(rows), shown = n > MOST ? MOST - 1 : n;
 
-    bats_sheet_table(&t, columns, rows, shown);
+    bats_table_fill(&t, columns, rows, shown);
     if (shown < n)
         bats_table_set(&t, shown + 1, 0, "... %zu more %s", n - shown, what);
     print_table(s, &t);

@@ -30,14 +30,14 @@ enum bats_progress_style {
 struct bats_progress {
     enum bats_progress_style style;
     FILE *out;
-    int terminal;        /* LINE: see terminal.h; not owned */
-    bool is_drawn;       /* LINE: the line is on the screen */
-    int64_t next_us;     /* when to write again */
-    int64_t interval_us; /* PLAIN: current interval between lines */
-    size_t n_decisions;  /* PLAIN: written so far */
-    bool bar;            /* LINE: with a bar, if there is room [false] */
-    double per_hour;     /* recent rate of ended tasks; 0: unknown */
-    bats_time rated_at;  /* time of the last update of per_hour */
+    int terminal;         /* LINE: see terminal.h; not owned */
+    bool is_drawn;        /* LINE: the line is on the screen */
+    int64_t next_us;      /* when to write again */
+    int64_t interval_us;  /* PLAIN: current interval between lines */
+    size_t n_decisions;   /* PLAIN: written so far */
+    bool bar;             /* LINE: with a bar, if there is room [false] */
+    double per_hour;      /* recent rate of ended tasks; 0: unknown */
+    bats_time rated_at;   /* time of the last update of per_hour */
     uint64_t rated_ended; /* tasks ended by then */
 };
 

@@ -16,31 +16,6 @@
 #include "report/causes.h"
 #include "report/snapshot.h"
 
-/* ---- tasks that failed ---- */
-
-#define BATS_FAILURES_KEPT 1000 /* number of failures remembered */
-
-struct bats_failure {
-    uint32_t task;   /* index in the bag */
-    int exit_status; /* as in util/usage.h */
-    int signal;
-    bats_time runtime;
-    char *host;
-    char *command;
-};
-
-/* All zero: empty. */
-struct bats_failures {
-    struct bats_failure *list; /* in the order in which they ended */
-    size_t n;                  /* kept, at most BATS_FAILURES_KEPT */
-};
-
-/* Keeps a copy of `failure` while there is room. BATS_ENOMEM. */
-int bats_failures_add(struct bats_failures *failures,
-                      const struct bats_failure *failure,
-                      struct bats_error *err);
-void bats_failures_release(struct bats_failures *failures);
-
 /* ---- the report ---- */
 
 /* Settings that help to explain the result. */
@@ -66,15 +41,15 @@ struct bats_report {
     struct bats_report_settings settings;
     struct bats_failures failures;
     struct bats_causes causes; /* of all failures, sorted */
-    uint64_t yielded;  /* checkpointed executions */
+    uint64_t yielded;          /* checkpointed executions */
     bool decisions_told; /* decisions were shown during the run, on the same
                             output */
-    bool is_open;  /* tasks were added while it ran */
-    bool recorded;     /* there is a record for --resume */
-    const char *run;   /* name of the run for other verbs, or NULL */
-    bool in_a_line;    /* brief: the outcome, and why tasks failed */
+    bool is_open;        /* tasks were added while it ran */
+    bool recorded;       /* there is a record for --resume */
+    const char *run;     /* name of the run for other verbs, or NULL */
+    bool in_a_line;      /* brief: the outcome, and why tasks failed */
     bool not_recorded; /* the run ended because the record cannot be written */
-    bats_money charged_killed;  /* charge for what the killed last session had
+    bats_money charged_killed; /* charge for what the killed last session had
                                    open; included in status.charged_before */
     const char *version;
     int signal;       /* the signal that stopped the run, or 0 */
@@ -109,20 +84,8 @@ void bats_report_print_brief(FILE *out, const struct bats_report *report);
 int bats_report_json(FILE *out, const struct bats_report *report,
                      struct bats_error *err);
 
-/* ---- shared by summary.c, brief.c, json.c ---- */
-
-#define BATS_REPORT_CAUSES 8 /* causes of failure that are shown */
-
-/* "makespan   4h32m", wrapped at 80 columns. `text` is encoded here. */
-void bats_report_labelled(FILE *out, const char *label, const char *text);
-
-/* "bats-mpi: all 8 tasks done in 350ms". */
-void bats_report_outcome(FILE *out, const struct bats_report *report);
-
-/* Executions stopped, repeated, replicated and lost; empty if none. */
-void bats_report_mishaps(FILE *out, const struct bats_report *report);
-
-/* The categories as in the JSON of the report. NULL: out of memory. */
+/* A cluster, and the categories, as in this JSON. NULL: out of memory. */
+json_t *bats_report_cluster(const struct bats_snapshot *snapshot, size_t i);
 json_t *bats_report_categories(const struct bats_report *report);
 
 /* ---- before the run ---- */

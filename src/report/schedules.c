@@ -46,17 +46,6 @@ static double profitability(const struct bats_estimator *e, size_t i)
            ((double)e->clusters[m].charge / (double)e->clusters[i].charge);
 }
 
-/* Puts bounds and size of the sample into columns 3 to 5. */
-static void set_bounds(struct bats_table *table, size_t row,
-                       const struct bats_runtimes *r)
-{
-    if (r->n < 2 || r->is_guess)
-        return;
-    bats_table_set(table, row, 3, "%s", bats_words_makespan(r->mean_low).s);
-    bats_table_set(table, row, 4, "%s", bats_words_makespan(r->mean_high).s);
-    bats_table_set(table, row, 5, "%" PRIu32, r->n);
-}
-
 void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e)
 {
     struct bats_table table = {.n_rows = 0};
@@ -64,28 +53,29 @@ void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e)
 
     for (size_t i = 0; i < e->n_clusters; i++)
         sampled = sampled || e->runtimes[i].n > 1;
-    size_t last = sampled ? 6 : 3;
-    static const char *const head[] = {"cluster", "charge", "runtime",
-                                       "from",    "to",     "tasks"};
-    bats_table_head(&table, head, last);
-    bats_table_set(&table, 0, last, "profit.");
-    bats_table_set(&table, 0, last + 1, "machines");
+    bats_table_add(&table, "cluster\tcharge\truntime%s\tprofit.\tmachines",
+                   sampled ? "\tfrom\tto\ttasks" : "");
     for (size_t i = 0; i < e->n_clusters; i++) {
-        size_t row = i + 1;
+        const struct bats_runtimes *r = &e->runtimes[i];
         double profit = profitability(e, i);
-        bats_table_set(&table, row, 0, "%s", e->clusters[i].name);
-        bats_table_set(&table, row, 1, "%s",
-                       bats_words_amount(e->clusters[i].charge).s);
-        if (e->runtimes[i].mean > 0)
-            bats_table_set(&table, row, 2, "%s%s",
-                           e->runtimes[i].is_guess ? BATS_WORDS_GUESS : "",
-                           bats_words_makespan(e->runtimes[i].mean).s);
-        else
-            bats_table_set(&table, row, 2, "-");
-        guessed = guessed || e->runtimes[i].is_guess;
-        set_bounds(&table, row, &e->runtimes[i]);
-        bats_table_set(&table, row, last, profit > 0 ? "%.2f" : "-", profit);
-        bats_table_set(&table, row, last + 1, "%" PRIu32, e->clusters[i].max);
+        char mean[PHRASE + 1] = "-", bounds[3 * PHRASE] = "", factor[32] = "-";
+        if (r->mean > 0)
+            snprintf(mean, sizeof mean, "%s%s",
+                     r->is_guess ? BATS_WORDS_GUESS : "",
+                     bats_words_makespan(r->mean).s);
+        if (r->n > 1 && !r->is_guess)
+            snprintf(bounds, sizeof bounds, "\t%s\t%s\t%" PRIu32,
+                     bats_words_makespan(r->mean_low).s,
+                     bats_words_makespan(r->mean_high).s, r->n);
+        else if (sampled)
+            strcpy(bounds, "\t\t\t");
+        if (profit > 0)
+            snprintf(factor, sizeof factor, "%.2f", profit);
+        guessed = guessed || r->is_guess;
+        bats_table_add(&table, "%s\t%s\t%s%s\t%s\t%" PRIu32,
+                       e->clusters[i].name,
+                       bats_words_amount(e->clusters[i].charge).s, mean,
+                       bounds, factor, e->clusters[i].max);
     }
     bats_table_print(out, &table);
     if (guessed)
@@ -94,42 +84,44 @@ void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e)
 
 /* ---- the table ---- */
 
-/* Writes "4", or "4-5" with an upper bound that differs. */
-static void set_range(struct bats_table *table, size_t row, size_t column,
-                      const char *from, const char *to, bool is_known)
+/* "4", or "4-5" with an upper bound that differs. */
+static struct bats_phrase range(const char *from, const char *to,
+                                bool is_known)
 {
-    if (is_known && strcmp(from, to) != 0)
-        bats_table_set(table, row, column, "%s-%s", from, to);
-    else
-        bats_table_set(table, row, column, "%s", from);
+    struct bats_phrase p;
+    bool differs = is_known && strcmp(from, to) != 0;
+    snprintf(p.s, sizeof p.s, "%.40s%s%.40s", from, differs ? "-" : "",
+             differs ? to : "");
+    return p;
 }
 
-static void set_row(struct bats_table *table, size_t row,
-                    const struct bats_estimator *e,
+static void add_row(struct bats_table *table, const struct bats_estimator *e,
                     const struct bats_schedule *s)
 {
     char machines[BATS_CLUSTER_NAME], from[BATS_UNITS_TEXT];
     char to[BATS_UNITS_TEXT];
     const struct bats_plan *p = &s->plan;
     bool sampled = s->is_bounded;
+    size_t row = table->n_rows;
+    const char *name = bats_offer_name(s->offer);
 
-    bats_table_set(table, row, 0, "%zu %s", row, bats_offer_name(s->offer));
     if (!p->feasible) {
-        bats_table_set(table, row, 1, "impossible");
+        bats_table_add(table, "%zu %s\timpossible", row, name);
         return;
     }
-    bats_table_set(table, row, 1, "%s",
-                   machines_text(machines, sizeof machines, e, p));
     snprintf(from, sizeof from, "%" PRId64, p->windows);
     snprintf(to, sizeof to, "%" PRId64, s->windows_high);
-    set_range(table, row, 2, from, to, sampled);
-    set_range(table, row, 3, bats_words_makespan(s->makespan.estimate).s,
-              bats_words_makespan(s->makespan.high).s, sampled);
-    set_range(table, row, 4, bats_words_amount(p->cost).s,
-              bats_words_amount(s->cost_high).s, sampled);
-    bats_table_set(table, row, 5, "%" PRId64, s->delta_n);
-    if (s->cushion > 0)
-        bats_table_set(table, row, 6, "%s", bats_words_amount(s->cushion).s);
+    bats_table_add(table, "%zu %s\t%s\t%s\t%s\t%s\t%" PRId64 "%s%s", row, name,
+                   machines_text(machines, sizeof machines, e, p),
+                   range(from, to, sampled).s,
+                   range(bats_words_makespan(s->makespan.estimate).s,
+                         bats_words_makespan(s->makespan.high).s, sampled)
+                       .s,
+                   range(bats_words_amount(p->cost).s,
+                         bats_words_amount(s->cost_high).s, sampled)
+                       .s,
+                   s->delta_n, s->cushion > 0 ? "\t" : "",
+                   s->cushion > 0 ? bats_words_amount(s->cushion).s : "");
 }
 
 /* "11 tasks may not fit, since no task is divided: ..." */
@@ -199,15 +191,13 @@ static bool print_configurations(FILE *out, const struct bats_estimator *e,
                                  const struct bats_schedule *schedules,
                                  size_t n)
 {
-    static const char *const head[] = {"schedule", "machines", "windows",
-                                       "makespan", "cost",     "at risk",
-                                       "cushion"};
     struct bats_table table = {.n_rows = 0};
     bool sampled = false, risk = false;
 
-    bats_table_head(&table, head, sizeof head / sizeof head[0]);
+    bats_table_add(&table, "schedule\tmachines\twindows\tmakespan\tcost\t"
+                           "at risk\tcushion");
     for (size_t i = 0; i < n; i++) {
-        set_row(&table, i + 1, e, &schedules[i]);
+        add_row(&table, e, &schedules[i]);
         sampled = sampled || schedules[i].is_bounded;
         risk = risk || schedules[i].delta_n > 0;
     }
@@ -251,22 +241,22 @@ static const char *lots_text(char *text, const struct lots *l)
     return text;
 }
 
-/* *shown: an example for the legend, if it can be of two lots. */
-static void set_lots(struct bats_table *table, size_t row, size_t column,
-                     const struct bats_schedule *s, size_t i, bool is_held,
-                     struct lots *shown)
+/* Appends a cell. *shown: an example for the legend, if it can be of two
+ * lots. */
+static void append_lots(char *text, size_t size, const struct bats_schedule *s,
+                        size_t i, bool is_held, struct lots *shown)
 {
-    char text[BATS_UNITS_TEXT];
+    char lots[BATS_UNITS_TEXT];
     struct lots l = lots_of(s, i);
 
     if (s->plan.machines[i] == 0) {
-        bats_table_set(table, row, column, "-");
+        bats_append(text, size, "\t-");
         return;
     }
     if (is_held)
-        bats_table_set(table, row, column, "%" PRIu32, s->plan.machines[i]);
+        bats_append(text, size, "\t%" PRIu32, s->plan.machines[i]);
     else
-        bats_table_set(table, row, column, "%s", lots_text(text, &l));
+        bats_append(text, size, "\t%s", lots_text(lots, &l));
     if (shown->rest == 0 || (shown->longer == 0 && l.longer > 0))
         *shown = l;
 }
@@ -292,38 +282,34 @@ static bool print_table(FILE *out, const struct bats_estimator *e,
                         bool sampled, int width)
 {
     struct bats_table table = {.n_rows = 0};
-    size_t end = e->n_clusters + 1;
+    char text[HELD] = "schedule";
     struct lots shown = {0, 0, 0};
     bool is_held = e->plans == BATS_PLANS_ALLOCATION;
 
-    if (end + 4 > BATS_TABLE_COLUMNS)
+    if (e->n_clusters + 5 > BATS_TABLE_COLUMNS)
         return false;
-    bats_table_set(&table, 0, 0, "schedule");
     for (size_t i = 0; i < e->n_clusters; i++)
-        bats_table_set(&table, 0, i + 1, "%s", e->clusters[i].name);
-    bats_table_set(&table, 0, end, "ends in");
-    bats_table_set(&table, 0, end + 1 + sampled, "cost");
-    if (sampled) {
-        bats_table_set(&table, 0, end + 1, "at latest");
-        bats_table_set(&table, 0, end + 3, "at most");
-    }
+        bats_append(text, sizeof text, "\t%s", e->clusters[i].name);
+    bats_table_add(&table, "%s\tends in%s", text,
+                   sampled ? "\tat latest\tcost\tat most" : "\tcost");
     for (size_t k = 0; k < n; k++) {
         const struct bats_schedule *s = &schedules[k];
-        size_t row = k + 1;
-        bats_table_set(&table, row, 0, "%zu %s", row,
-                       bats_offer_name(s->offer));
+        snprintf(text, sizeof text, "%zu %s", k + 1,
+                 bats_offer_name(s->offer));
         for (size_t i = 0; i < e->n_clusters; i++)
-            set_lots(&table, row, i + 1, s, i, is_held, &shown);
-        bats_table_set(&table, row, end, "%s",
-                       bats_words_makespan(s->makespan.estimate).s);
-        bats_table_set(&table, row, end + 1 + sampled, "%s",
-                       bats_words_amount(s->plan.cost).s);
-        if (!s->is_bounded)
-            continue;
-        bats_table_set(&table, row, end + 1, "%s",
-                       bats_words_makespan(s->makespan.high).s);
-        bats_table_set(&table, row, end + 3, "%s",
-                       bats_words_amount(s->cost_high).s);
+            append_lots(text, sizeof text, s, i, is_held, &shown);
+        bats_append(text, sizeof text, "\t%s",
+                    bats_words_makespan(s->makespan.estimate).s);
+        if (sampled)
+            bats_append(text, sizeof text, "\t%s",
+                        s->is_bounded ? bats_words_makespan(s->makespan.high).s
+                                      : "");
+        bats_append(text, sizeof text, "\t%s",
+                    bats_words_amount(s->plan.cost).s);
+        if (s->is_bounded)
+            bats_append(text, sizeof text, "\t%s",
+                        bats_words_amount(s->cost_high).s);
+        bats_table_add(&table, "%s", text);
     }
     if (bats_table_width(&table) > width)
         return false;
@@ -356,11 +342,8 @@ static void print_list(FILE *out, const struct bats_estimator *e,
                         bats_words_makespan(s->makespan.high).s);
         bats_words_wrap(out, text, 0, 4, width);
         fputs("    ", out);
-        if (e->plans == BATS_PLANS_ALLOCATION)
-            machines_text(text, sizeof text, e, &s->plan);
-        else
-            bats_words_held(text, sizeof text, e, s);
-        bats_words_wrap(out, text, 4, 4, width);
+        bats_words_wrap(out, bats_schedules_machines(text, sizeof text, e, s),
+                        4, 4, width);
     }
 }
 

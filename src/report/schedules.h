@@ -53,6 +53,12 @@ json_t *bats_schedules_page(const struct bats_estimator *e,
                             size_t n_offers,
                             const struct bats_schedule *frontier, size_t n);
 
+/* "slow 32 for 4 windows, 9 of them for 5; fast 17 for 2"; "slow 32, fast 17"
+ * where all are held for the same time; "no machines". Returns `text`. */
+const char *bats_schedules_machines(char *text, size_t size,
+                                    const struct bats_estimator *e,
+                                    const struct bats_schedule *schedule);
+
 enum bats_frontier_format {
     BATS_FRONTIER_TEXT,
     BATS_FRONTIER_CSV,

@@ -7,6 +7,33 @@
 #include "util/json.h"
 #include "util/text.h"
 
+const char *bats_schedules_machines(char *text, size_t size,
+                                    const struct bats_estimator *e,
+                                    const struct bats_schedule *s)
+{
+    if (e->plans != BATS_PLANS_WINDOWS)
+        return bats_words_machines(text, size, e->clusters, e->n_clusters,
+                                   s->plan.machines, ", ");
+    text[0] = '\0';
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        uint32_t machines = s->plan.machines[i], longer = s->longer[i];
+        if (machines == 0)
+            continue;
+        bats_append(text, size, "%s%s %" PRIu32 " for %" PRId64 "%s",
+                    text[0] != '\0' ? "; " : "", e->clusters[i].name, machines,
+                    s->held[i],
+                    text[0] != '\0'   ? ""
+                    : s->held[i] == 1 ? " window"
+                                      : " windows");
+        if (longer > 0)
+            bats_append(text, size, ", %" PRIu32 " of them for %" PRId64,
+                        longer, s->held[i] + 1);
+    }
+    if (text[0] == '\0')
+        snprintf(text, size, "no machines");
+    return text;
+}
+
 /* ---- JSON ---- */
 
 static json_t *configuration(const struct bats_estimator *e,
@@ -124,11 +151,7 @@ static json_t *list_page(const struct bats_estimator *e,
 
     for (size_t i = 0; i < n; i += step) {
         json_t *row = bats_schedules_json(e, &list[i]);
-        if (e->plans == BATS_PLANS_WINDOWS)
-            bats_words_held(held, sizeof held, e, &list[i]);
-        else
-            bats_words_machines(held, sizeof held, e->clusters, e->n_clusters,
-                                list[i].plan.machines, ", ");
+        bats_schedules_machines(held, sizeof held, e, &list[i]);
         json_object_set_new(row, "held", bats_json_text(held));
         json_array_append_new(rows, row);
     }
@@ -245,15 +268,10 @@ static void print_text(FILE *out, const struct bats_estimator *e,
     for (size_t k = 0; k < n; k++) {
         const struct bats_schedule *s = &list[k];
         char text[4096];
-        if (e->plans != BATS_PLANS_WINDOWS)
-            bats_words_machines(text, sizeof text, e->clusters, e->n_clusters,
-                                s->plan.machines, ", ");
-        else
-            bats_words_held(text, sizeof text, e, s);
         fprintf(out, "%12s  %8s  %7" PRId64 "  %s\n",
                 bats_words_amount(s->plan.cost).s,
                 bats_words_makespan(s->makespan.estimate).s, s->plan.windows,
-                text);
+                bats_schedules_machines(text, sizeof text, e, s));
     }
 }
 

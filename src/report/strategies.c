@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/sheet.h"
+#include "report/table.h"
 #include "report/words.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -95,7 +95,7 @@ void bats_strategies_print(FILE *out, const struct bats_strategies *s)
     size_t n_left_out = n - json_array_size(rows);
     for (size_t i = s->n_grid; i < s->n; i++)
         json_array_append_new(rows, bats_strategies_json(s, &s->list[i]));
-    bats_sheet_table(&table, columns, rows, BATS_TABLE_ROWS - 1);
+    bats_table_fill(&table, columns, rows, BATS_TABLE_ROWS - 1);
     json_decref(rows);
     print_head(out, s);
     bats_table_print(out, &table);

@@ -8,7 +8,6 @@
 #include "bats/lease.h"
 #include "report/finish.h"
 #include "report/report.h"
-#include "report/sheet.h"
 #include "report/table.h"
 #include "report/words.h"
 #include "report/workflows.h"
@@ -18,17 +17,14 @@
 #define LABEL 11 /* column after the label */
 #define TEXT 4096
 #define FAILURES_SHOWN 10
+#define CAUSES_SHOWN 8
 #define DECISIONS_FIRST 4 /* shown from the start of a long list */
 #define DECISIONS_LAST 8
 #define LINES_SHOWN 12
 #define RANGES_SHOWN 40 /* of skipped tasks */
 
-static double percent(double share)
-{
-    return 100 * share;
-}
-
-void bats_report_labelled(FILE *out, const char *label, const char *text)
+/* "makespan   4h32m", wrapped at 80 columns. `text` is encoded here. */
+static void labelled(FILE *out, const char *label, const char *text)
 {
     char line[2 * TEXT];
 
@@ -44,7 +40,8 @@ static bool is_limited(const struct bats_report *r)
            r->snapshot.status.budget != r->settings.budget;
 }
 
-void bats_report_outcome(FILE *out, const struct bats_report *r)
+/* "bats-mpi: all 8 tasks done in 350ms". */
+static void print_outcome(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     uint32_t n = bats_snapshot_tasks(s), left = bats_snapshot_left(s);
@@ -84,73 +81,50 @@ void bats_report_outcome(FILE *out, const struct bats_report *r)
     bats_words_wrap(out, text, 10, 10, WIDTH);
 }
 
-static void cluster_row(struct bats_table *t, size_t row,
-                        const struct bats_snapshot *s, size_t i)
-{
-    const struct bats_cluster *c = &s->platform->clusters[i];
-    const struct bats_cluster_status *k = &s->cluster[i];
-
-    bats_table_set(t, row, 0, "%s", c->name);
-    bats_table_set(t, row, 1, "%" PRIu32 "/%" PRIu32, k->machines_used,
-                   bats_snapshot_machines(s->platform, i));
-    bats_table_set(t, row, 2, "%s", bats_words_amount(c->charge).s);
-    bats_table_set(t, row, 3, "%" PRId64, k->windows);
-    bats_table_set(t, row, 4, "%s", bats_words_amount(k->charged).s);
-    bats_table_set(t, row, 5, "%" PRIu32, k->done + k->failed);
-    const char *guess = k->is_guess ? BATS_WORDS_GUESS : "";
-    if (k->mean_runtime > 0)
-        bats_table_set(t, row, 6, "%s%s", guess,
-                       bats_words_duration((bats_time)k->mean_runtime).s);
-    else
-        bats_table_set(t, row, 6, "-");
-    if (k->profitability > 0)
-        bats_table_set(t, row, 7, "%s%.2f", guess, k->profitability);
-    else
-        bats_table_set(t, row, 7, "-");
-    if (k->windows > 0 || k->utilisation > 0)
-        bats_table_set(t, row, 8, "%.0f%%", percent(k->utilisation));
-    else
-        bats_table_set(t, row, 8, "-");
-}
-
-/* Charged in this session alone. */
-static bats_money charged_here(const struct bats_snapshot *s)
-{
-    bats_money sum = 0;
-
-    for (size_t i = 0; i < s->platform->n_clusters; i++)
-        sum += s->cluster[i].charged;
-    return sum;
-}
-
 static void print_clusters(FILE *out, const struct bats_snapshot *s)
 {
-    static const char *const head[] = {"cluster",   "machines", "charge",
-                                       "windows",   "charged",  "tasks",
-                                       "mean time", "profit",   "in use"};
+    static const struct bats_column columns[] = {
+        {"cluster", "name", BATS_FIGURE_TEXT, NULL, false},
+        {"machines", "machines_used", BATS_FIGURE_OF, "machines", false},
+        {"charge", "charge", BATS_FIGURE_TEXT, NULL, false},
+        {"windows", "windows", BATS_FIGURE_TEXT, NULL, false},
+        {"charged", "charged", BATS_FIGURE_TEXT, NULL, false},
+        {"tasks", "tasks", BATS_FIGURE_TEXT, NULL, false},
+        {"mean time", "mean_runtime_s", BATS_FIGURE_GUESS, "is_guess", false},
+        {"profit", "profitability", BATS_FIGURE_RATIO, "is_guess", false},
+        {"in use", "in_use", BATS_FIGURE_PERCENT, NULL, false},
+        {0},
+    };
     struct bats_table t = {0};
+    json_t *rows = json_array();
     uint32_t used = 0, tasks = 0;
     int64_t windows = 0;
+    bats_money charged = 0; /* in this session */
     bool guessed = false;
     size_t n = s->platform->n_clusters;
 
-    bats_table_head(&t, head, sizeof head / sizeof *head);
     for (size_t i = 0; i < n; i++) {
-        cluster_row(&t, i + 1, s, i);
-        used += s->cluster[i].machines_used;
-        windows += s->cluster[i].windows;
-        guessed |= s->cluster[i].is_guess;
-        tasks += s->cluster[i].done + s->cluster[i].failed;
+        const struct bats_cluster_status *k = &s->cluster[i];
+        json_t *row = bats_report_cluster(s, i);
+        json_object_set_new(row, "tasks", json_integer(k->done + k->failed));
+        json_object_set_new(row, "in_use",
+                            k->windows > 0 || k->utilisation > 0
+                                ? json_real(k->utilisation)
+                                : json_null());
+        json_array_append_new(rows, row);
+        used += k->machines_used;
+        windows += k->windows;
+        charged += k->charged;
+        guessed |= k->is_guess;
+        tasks += k->done + k->failed;
     }
-    if (n > 1) {
-        bats_table_set(&t, n + 1, 0, "total");
-        bats_table_set(&t, n + 1, 1, "%" PRIu32 "/%" PRIu32, used,
-                       s->platform->n_machines);
-        bats_table_set(&t, n + 1, 3, "%" PRId64, windows);
-        bats_table_set(&t, n + 1, 4, "%s",
-                       bats_words_amount(charged_here(s)).s);
-        bats_table_set(&t, n + 1, 5, "%" PRIu32, tasks);
-    }
+    bats_table_fill(&t, columns, rows, n);
+    json_decref(rows);
+    if (n > 1)
+        bats_table_add(
+            &t, "total\t%" PRIu32 "/%" PRIu32 "\t\t%" PRId64 "\t%s\t%" PRIu32,
+            used, s->platform->n_machines, windows,
+            bats_words_amount(charged).s, tasks);
     bats_table_print(out, &t);
     if (guessed)
         fputs(BATS_WORDS_GUESSED, out);
@@ -183,7 +157,7 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
     if (!s->has_promise)
         return;
     bats_report_promise(text, sizeof text, s);
-    bats_report_labelled(out, "promised", text);
+    labelled(out, "promised", text);
     snprintf(
         text, sizeof text, "%s in %s",
         bats_words_money(s->status.charged - s->sampled_charged, currency).s,
@@ -192,7 +166,7 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
         bats_append(text, sizeof text, ", %s of it from the cushion of %s",
                     bats_words_amount(s->status.cushion_spent).s,
                     bats_words_money(s->status.cushion, currency).s);
-    bats_report_labelled(out, "actual", text);
+    labelled(out, "actual", text);
 }
 
 /* The promise, whether it was kept, and the margin. */
@@ -211,7 +185,7 @@ static void print_deadline(FILE *out, const struct bats_snapshot *s)
                  spare < 0 ? "missed by" : "kept with",
                  bats_words_duration(spare < 0 ? -spare : spare).s,
                  spare < 0 ? "" : " to spare");
-    bats_report_labelled(out, "deadline", text);
+    labelled(out, "deadline", text);
 }
 
 /* With charged windows, prints the cost of all machines from start to end.
@@ -236,7 +210,7 @@ static void print_reserved(FILE *out, const struct bats_report *r)
              : r->settings.master_works    ? "; without"
                                            : " and",
              s->status.charged_before > 0 ? " earlier sessions" : "");
-    bats_report_labelled(out, "reserved", text);
+    labelled(out, "reserved", text);
 }
 
 /* "92.5 of the budget of 100 SU" */
@@ -284,7 +258,7 @@ static void print_money(FILE *out, const struct bats_report *r)
             text, sizeof text,
             "; an allocation is billed for all that it holds, until it "
             "is given back");
-    bats_report_labelled(out, "charged", text);
+    labelled(out, "charged", text);
 }
 
 /* A power of ten that keeps two digits of the amount; at least the smallest
@@ -335,7 +309,7 @@ static void print_rest(FILE *out, const struct bats_report *r)
                  count.s, bats_words_money(s->status.rest_cost, currency).s,
                  r->recorded ? "--resume " : "", bats_words_amount(sum).s);
     }
-    bats_report_labelled(out, "left", text);
+    labelled(out, "left", text);
 }
 
 /* Prints "preempted  3 tasks stopped before ...", unless there were none. */
@@ -346,7 +320,7 @@ static void print_number(FILE *out, const char *label, uint64_t n,
     if (n == 0)
         return;
     snprintf(text, sizeof text, "%s%s", bats_words_count(n, noun).s, what);
-    bats_report_labelled(out, label, text);
+    labelled(out, label, text);
 }
 
 static int by_number(const void *left, const void *right)
@@ -389,10 +363,11 @@ static void print_skipped(FILE *out, const struct bats_report *r)
             bats_append(text, sizeof text, ", ...");
     }
     free(list);
-    bats_report_labelled(out, "skipped", text);
+    labelled(out, "skipped", text);
 }
 
-void bats_report_mishaps(FILE *out, const struct bats_report *r)
+/* Executions stopped, repeated, replicated and lost; empty if none. */
+static void print_mishaps(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     uint32_t lost = 0, quarantined = 0;
@@ -434,14 +409,14 @@ static void print_strategy(FILE *out, const struct bats_snapshot *s)
     else
         snprintf(text, sizeof text, "%s, chosen at %s when %.0f %% answered",
                  name, bats_words_moment(now->decided).s, 100 * now->gamma);
-    bats_report_labelled(out, "strategy", text);
+    labelled(out, "strategy", text);
     if (now->makespan <= 0)
         return;
     snprintf(
         text, sizeof text, "in %s for %.2f%s%s",
         bats_words_makespan(now->makespan).s, now->cost / (double)BATS_UNIT,
         s->platform->currency[0] != '\0' ? " " : "", s->platform->currency);
-    bats_report_labelled(out, "expected", text);
+    labelled(out, "expected", text);
 }
 
 static void print_facts(FILE *out, const struct bats_report *r)
@@ -457,18 +432,18 @@ static void print_facts(FILE *out, const struct bats_report *r)
         snprintf(text, sizeof text, "%s (%s of real time, time scale %g)",
                  time.s, bats_words_duration(r->real_us).s,
                  r->settings.time_scale);
-    bats_report_labelled(out, "makespan", text);
+    labelled(out, "makespan", text);
     print_deadline(out, s);
     print_money(out, r);
     print_reserved(out, r);
     print_promise(out, s);
     print_rest(out, r);
 
-    bats_report_mishaps(out, r);
+    print_mishaps(out, r);
     snprintf(text, sizeof text, "%s, window %s, seed %" PRIu64,
              r->settings.policy, bats_words_duration(p->window).s,
              r->settings.seed);
-    bats_report_labelled(out, "policy", text);
+    labelled(out, "policy", text);
     print_strategy(out, s);
 }
 
@@ -541,12 +516,13 @@ static void print_failures(FILE *out, const struct bats_report *r)
         fprintf(out, "     ...  %" PRIu64 " more\n", (uint64_t)total - n);
 }
 
-static void print_causes(FILE *out, const struct bats_report *r)
+static void print_causes(FILE *out, const struct bats_report *r,
+                         const char *head)
 {
     if (r->causes.n == 0)
         return;
-    fputs("\nwhy they failed\n", out);
-    bats_causes_print(out, &r->causes, BATS_REPORT_CAUSES);
+    fprintf(out, "\n%s\n", head);
+    bats_causes_print(out, &r->causes, CAUSES_SHOWN);
 }
 
 static void print_categories(FILE *out, const struct bats_report *r)
@@ -563,7 +539,7 @@ static void print_categories(FILE *out, const struct bats_report *r)
     if (r->n_categories < 2)
         return;
     json_t *rows = bats_report_categories(r);
-    bats_sheet_table(&t, columns, rows, LINES_SHOWN);
+    bats_table_fill(&t, columns, rows, LINES_SHOWN);
     bats_table_first(out, &t, r->n_categories, LINES_SHOWN);
     json_decref(rows);
 }
@@ -571,7 +547,7 @@ static void print_categories(FILE *out, const struct bats_report *r)
 void bats_report_print(FILE *out, const struct bats_report *report)
 {
     putc('\n', out);
-    bats_report_outcome(out, report);
+    print_outcome(out, report);
     putc('\n', out);
     print_clusters(out, &report->snapshot);
     print_categories(out, report);
@@ -582,39 +558,91 @@ void bats_report_print(FILE *out, const struct bats_report *report)
     if (!report->decisions_told)
         print_decisions(out, &report->snapshot);
     print_failures(out, report);
-    print_causes(out, report);
+    print_causes(out, report, "why they failed");
 }
+
+/* ---- the short report of a free run ---- */
+
+bool bats_report_is_brief(const struct bats_report *r)
+{
+    const struct bats_snapshot *s = &r->snapshot;
+
+    return r->n_workflows == 0 && s->status.budget == BATS_UNLIMITED &&
+           s->status.deadline == 0 && !s->has_promise &&
+           r->settings.clusters == NULL &&
+           s->status.finish != BATS_FINISH_SAMPLED;
+}
+
+/* "all: 3 of 3 in use for 80% of the time, mean 105ms a task". */
+static void print_machines(FILE *out, const struct bats_snapshot *s)
+{
+    char text[TEXT] = "";
+
+    for (size_t i = 0; i < s->platform->n_clusters; i++) {
+        const struct bats_cluster_status *k = &s->cluster[i];
+        bats_append(text, sizeof text, "%s%s: %" PRIu32 " of %" PRIu32,
+                    i > 0 ? "; " : "", s->platform->clusters[i].name,
+                    k->machines_used, bats_snapshot_machines(s->platform, i));
+        if (k->utilisation > 0)
+            bats_append(text, sizeof text, ", %.0f%% in use",
+                        100 * k->utilisation);
+        if (k->mean_runtime > 0)
+            bats_append(text, sizeof text, ", %s a task",
+                        bats_words_duration((bats_time)k->mean_runtime).s);
+    }
+    labelled(out, "machines", text);
+}
+
+void bats_report_print_brief(FILE *out, const struct bats_report *r)
+{
+    char text[TEXT];
+
+    if (!r->in_a_line)
+        putc('\n', out);
+    print_outcome(out, r);
+    if (!r->in_a_line)
+        print_machines(out, &r->snapshot);
+    print_mishaps(out, r);
+    print_causes(out, r, "why tasks failed");
+    if (r->run == NULL || (r->in_a_line && r->causes.n == 0))
+        return;
+    if (r->causes.n > 0)
+        putc('\n', out);
+    const char *run = r->run;
+    if (r->causes.n > 0)
+        snprintf(text, sizeof text,
+                 "bats-mpi tasks --failed %s, bats-mpi why %s TASK", run, run);
+    else
+        snprintf(text, sizeof text, "bats-mpi status %s", run);
+    labelled(out, "more", text);
+}
+
+/* ---- before the run ---- */
 
 void bats_report_platform(FILE *out, const struct bats_platform *platform)
 {
-    static const char *const head[] = {"cluster", "machines", "slots",
-                                       "charge", "all, per window"};
     struct bats_table t = {0};
     uint64_t all_slots = 0;
     bats_money price = 0;
     size_t n = platform->n_clusters;
 
-    bats_table_head(&t, head, sizeof head / sizeof *head);
+    bats_table_add(&t, "cluster\tmachines\tslots\tcharge\tall, per window");
     for (size_t i = 0; i < n; i++) {
         const struct bats_cluster *c = &platform->clusters[i];
         uint32_t machines = bats_snapshot_machines(platform, i);
-        bats_money cost = BATS_UNLIMITED;
         uint64_t slots = bats_snapshot_slots(platform, i);
+        bats_money cost = BATS_UNLIMITED;
         all_slots += slots;
         if (!bats_units_multiply(c->charge, machines, &cost) ||
             !bats_units_add(price, cost, &price))
             price = BATS_UNLIMITED;
-        bats_table_set(&t, i + 1, 0, "%s", c->name);
-        bats_table_set(&t, i + 1, 1, "%" PRIu32, machines);
-        bats_table_set(&t, i + 1, 2, "%" PRIu64, slots);
-        bats_table_set(&t, i + 1, 3, "%s", bats_words_amount(c->charge).s);
-        bats_table_set(&t, i + 1, 4, "%s", bats_words_amount(cost).s);
+        bats_table_add(&t, "%s\t%" PRIu32 "\t%" PRIu64 "\t%s\t%s", c->name,
+                       machines, slots, bats_words_amount(c->charge).s,
+                       bats_words_amount(cost).s);
     }
-    if (n > 1) {
-        bats_table_set(&t, n + 1, 0, "total");
-        bats_table_set(&t, n + 1, 1, "%" PRIu32, platform->n_machines);
-        bats_table_set(&t, n + 1, 2, "%" PRIu64, all_slots);
-        bats_table_set(&t, n + 1, 4, "%s", bats_words_amount(price).s);
-    }
+    if (n > 1)
+        bats_table_add(&t, "total\t%" PRIu32 "\t%" PRIu64 "\t\t%s",
+                       platform->n_machines, all_slots,
+                       bats_words_amount(price).s);
     bats_table_print(out, &t);
 }

@@ -40,7 +40,8 @@ static int put(struct writer *w, bool *is_first, json_t *item)
 static bool is_id(const char *text, const char *others)
 {
     for (const char *c = text; *c != '\0'; c++)
-        if (!isascii(*c) || (!isalnum((unsigned char)*c) && !strchr(others, *c)))
+        if (!isascii(*c) ||
+            (!isalnum((unsigned char)*c) && !strchr(others, *c)))
             return false;
     return *text != '\0';
 }
@@ -150,7 +151,8 @@ static const char *time_of(int64_t us, char text[48])
 {
     time_t seconds = (time_t)(us / 1000000);
     struct tm tm;
-    size_t n = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &tm));
+    size_t n =
+        strftime(text, 32, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &tm));
     snprintf(text + n, 48 - n, ".%06dZ", (int)(us % 1000000));
     return text;
 }
@@ -195,17 +197,16 @@ static int execute(struct writer *w, const struct bats_view_task *t,
     char time[48];
     if (!w->is_done[t->number - 1])
         return 0;
-    json_t *object =
-        json_pack("{s:o, s:f, s:o*}", "id",
-                  id_of(w, (uint32_t)t->number - 1), "runtimeInSeconds",
-                  t->wall_us > 0 ? (double)t->wall_us / 1e6 : 0, "command",
-                  words_of(t->command));
+    json_t *object = json_pack(
+        "{s:o, s:f, s:o*}", "id", id_of(w, (uint32_t)t->number - 1),
+        "runtimeInSeconds", t->wall_us > 0 ? (double)t->wall_us / 1e6 : 0,
+        "command", words_of(t->command));
     int bad = object == NULL;
     if (t->wall_us >= 0) {
         bad |= json_object_set_new(object, "executedAt",
                                    json_string(time_of(t->start_us, time)));
-        bad |= json_object_set_new(object, "machines",
-                                   json_pack("[o]", bats_json_text(host_of(t))));
+        bad |= json_object_set_new(
+            object, "machines", json_pack("[o]", bats_json_text(host_of(t))));
     }
     if (t->wall_us > 0)
         bad |= json_object_set_new(
@@ -246,8 +247,8 @@ static int each_task(struct writer *w, bool is_execution)
     bool is_first = true;
     size_t use = 0;
     struct bats_view *view = w->source->view;
-    int rc = bats_view_tasks(view, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0,
-                             w->err);
+    int rc =
+        bats_view_tasks(view, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0, w->err);
     while (rc == 0 && (rc = bats_view_next_task(view, &t, w->err)) > 0)
         rc = !is_of_bag(w, &t) ? 0
              : is_execution    ? execute(w, &t, &is_first)
@@ -272,8 +273,7 @@ static int look(struct writer *w, uint32_t *n_done)
         w->is_done[t.number - 1] = 1;
         ++*n_done;
         if (t.wall_us >= 0 &&
-            bats_names_add(&w->hosts, host_of(&t),
-                           &is_new) == BATS_NO_NAME)
+            bats_names_add(&w->hosts, host_of(&t), &is_new) == BATS_NO_NAME)
             rc = bats_no_memory(w->err);
     }
     return rc;
@@ -296,12 +296,13 @@ static int write_head(struct writer *w)
     fputs("{\"name\":", w->out);
     json_dumpf(name, w->out, FORMAT | JSON_ENCODE_ANY);
     json_decref(name);
-    fprintf(w->out,
-            ",\n\"createdAt\":\"%s\",\n\"schemaVersion\":\"1.5\",\n"
-            "\"runtimeSystem\":{\"name\":\"bats-mpi\",\"version\":\""
-            BATS_VERSION "\"},\n"
-            "\"workflow\":{\"specification\":{\"tasks\":[",
-            time_of((int64_t)time(NULL) * 1000000, now));
+    fprintf(
+        w->out,
+        ",\n\"createdAt\":\"%s\",\n\"schemaVersion\":\"1.5\",\n"
+        "\"runtimeSystem\":{\"name\":\"bats-mpi\",\"version\":\"" BATS_VERSION
+        "\"},\n"
+        "\"workflow\":{\"specification\":{\"tasks\":[",
+        time_of((int64_t)time(NULL) * 1000000, now));
     return 0;
 }
 
@@ -309,8 +310,8 @@ static int write_execution(struct writer *w)
 {
     char started[48];
     int64_t elapsed_us, started_us;
-    int rc = bats_view_elapsed(w->source->view, &elapsed_us, &started_us,
-                               w->err);
+    int rc =
+        bats_view_elapsed(w->source->view, &elapsed_us, &started_us, w->err);
     if (rc < 0)
         return rc;
     fprintf(w->out,

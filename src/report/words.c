@@ -115,30 +115,6 @@ const char *bats_words_machines(char *text, size_t size,
     return text;
 }
 
-const char *bats_words_held(char *text, size_t size,
-                            const struct bats_estimator *e,
-                            const struct bats_schedule *s)
-{
-    text[0] = '\0';
-    for (size_t i = 0; i < e->n_clusters; i++) {
-        uint32_t machines = s->plan.machines[i], longer = s->longer[i];
-        if (machines == 0)
-            continue;
-        bats_append(text, size, "%s%s %" PRIu32 " for %" PRId64 "%s",
-                    text[0] != '\0' ? "; " : "", e->clusters[i].name, machines,
-                    s->held[i],
-                    text[0] != '\0'   ? ""
-                    : s->held[i] == 1 ? " window"
-                                      : " windows");
-        if (longer > 0)
-            bats_append(text, size, ", %" PRIu32 " of them for %" PRId64,
-                        longer, s->held[i] + 1);
-    }
-    if (text[0] == '\0')
-        snprintf(text, size, "no machines");
-    return text;
-}
-
 /* "12m sooner", "8 SU dearer", for changes of at least 1/50 of the last
  * plan. */
 static void append_change(char *text, size_t size, const char *currency,

@@ -56,11 +56,6 @@ const char *bats_words_machines(char *text, size_t size,
                                 const uint32_t *machines,
                                 const char *separator);
 
-/* "slow 32 for 4 windows, 9 of them for 5; fast 17 for 2"; "no machines". */
-const char *bats_words_held(char *text, size_t size,
-                            const struct bats_estimator *e,
-                            const struct bats_schedule *schedule);
-
 /* "every cluster sampled: slow 32, fast 25 for 4 windows, 784 tasks left":
  * decision `i` of a list, and how much later and more expensive it is than the
  * previous one. */

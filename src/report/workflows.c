@@ -89,7 +89,7 @@ void bats_workflows_print(FILE *out, const struct bats_purse_status *list,
     if (n == 0)
         return;
     json_t *rows = bats_workflows_json(list, n);
-    bats_sheet_table(&t, bats_workflows_columns, rows, most);
+    bats_table_fill(&t, bats_workflows_columns, rows, most);
     bats_table_first(out, &t, n, most);
     json_decref(rows);
 }

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "record/read/view.h"
-#include "report/sheet.h"
+#include "report/table.h"
 #include "report/words.h"
 
 struct bats_purse_status;

@@ -123,12 +123,8 @@ static void print_chosen(const struct answer *a)
     const struct bats_plan *p = &a->chosen.plan;
     bool is_configuration = e->plans == BATS_PLANS_CONFIGURATIONS;
     char held[4096];
-    if (e->plans == BATS_PLANS_WINDOWS)
-        bats_words_held(held, sizeof held, e, &a->chosen);
-    else
-        bats_words_machines(held, sizeof held, e->clusters, e->n_clusters,
-                            p->machines, ", ");
-    printf("\nmachines  %s\n", held);
+    printf("\nmachines  %s\n",
+           bats_schedules_machines(held, sizeof held, e, &a->chosen));
     if (is_configuration)
         printf("windows   %" PRId64 "\n", p->windows);
     if (p->feasible)

@@ -86,12 +86,11 @@ static void set_budget(struct bats_table *table, size_t row,
 static void print_table(const struct simulation *sim)
 {
     const struct bats_scenario *s = sim->scenario;
-    static const char *const head[] = {"policy", "makespan", "+-",   "median",
-                                       "worst",  "charged",  "most", "undone",
-                                       "/bound", "worst"};
     static struct bats_table table; /* too large for a stack */
     size_t row = 0;
-    bats_table_head(&table, head, sizeof head / sizeof *head);
+    bats_table_add(&table,
+                   "policy\tmakespan\t+-\tmedian\tworst\tcharged\tmost\t"
+                   "undone\t/bound\tworst");
     for (uint32_t b = 0; b < s->n_budgets; b++) {
         size_t heading = ++row;
         for (uint32_t p = 0; p < s->n_policies; p++) {

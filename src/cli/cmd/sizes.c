@@ -181,13 +181,11 @@ static void set_row(struct bats_table *t, const struct use *list, size_t n,
 
 static void answer(struct sizes *z, const struct bats_look *l)
 {
-    static const char *const names[] = {"class",    "tasks", "asked",
-                                        "used p50", "p95",   "most",
-                                        "ask for",  "saves"};
     struct bats_table t = {0};
     if (z->n > 0)
         qsort(z->list, z->n, sizeof *z->list, by_size);
-    bats_table_head(&t, names, sizeof names / sizeof *names);
+    bats_table_add(&t, "class\ttasks\tasked\tused p50\tp95\tmost\task for\t"
+                       "saves");
     for (size_t i = 0, n; i < z->n; i += n) {
         const struct use *list = &z->list[i];
         for (n = 1; i + n < z->n && list[n].asked == list->asked &&

@@ -67,7 +67,7 @@ static void print_clusters(const struct bats_view_status *st)
     size_t i;
     json_t *c;
 
-    bats_sheet_table(&table, columns, clusters, BATS_TABLE_ROWS - 1);
+    bats_table_fill(&table, columns, clusters, BATS_TABLE_ROWS - 1);
     bats_table_print(stdout, &table);
     json_array_foreach(clusters, i, c) guessed |=
         json_is_true(json_object_get(c, "is_guess"));
