@@ -77,8 +77,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	sections_check.c sharing.c textfile.c \
 	$(addprefix sweep/, planfile.c plantask.c points.c \
 	readers.c source.c sweep.c template.c) \
-	$(addprefix workflow/, connect.c dax.c jx.c load.c makeflow.c names.c merge.c \
-	wfformat.c workflow.c))
+	$(addprefix workflow/, dax.c json.c load.c makeflow.c names.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
 	environment.c family.c pace.c runner.c spawner.c) \

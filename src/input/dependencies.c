@@ -28,28 +28,24 @@ struct barrier {
 };
 
 struct bats_dependencies {
-    const char *file;
+    const struct bats_bagfile *bag; /* for messages */
     struct bats_names names; /* names of the statements, by their number */
     struct statement *list;
     size_t n, room;
     bool is_open; /* the last statement has no task yet */
     struct bats_text word;
-    struct bats_edge *edges;
-    size_t n_edges, edges_room;
+    struct bats_edges edges;
     struct barrier *barriers;
     size_t n_barriers, barriers_room;
-    uint64_t n_nodes;               /* nodes of the graph so far */
-    const struct bats_bagfile *bag; /* for lines in messages */
+    uint64_t n_nodes; /* nodes of the graph so far */
 };
 
 struct bats_dependencies *
 bats_dependencies_create(const struct bats_bagfile *bag)
 {
     struct bats_dependencies *d = calloc(1, sizeof *d);
-    if (d) {
+    if (d)
         d->bag = bag;
-        d->file = bag->name;
-    }
     return d;
 }
 
@@ -60,7 +56,7 @@ void bats_dependencies_destroy(struct bats_dependencies *d)
     bats_names_release(&d->names);
     bats_text_release(&d->word);
     free(d->list);
-    free(d->edges);
+    bats_edges_release(&d->edges);
     free(d->barriers);
     free(d);
 }
@@ -85,7 +81,7 @@ static int complain_open(const struct bats_dependencies *d,
                          struct bats_error *err)
 {
     const struct statement *s = &d->list[d->n - 1];
-    return bats_error_at(err, d->file, s->line,
+    return bats_error_at(err, d->bag->name, s->line,
                          "no command follows for the task '%.*s'", NAME_SHOWN,
                          name_of(d, s));
 }
@@ -103,7 +99,7 @@ int bats_dependencies_note(struct bats_dependencies *d, const char *text,
         s.after = behind + n + strspn(behind + n, BLANKS);
     if (*text == '\0' || (n > 0 && !has_after) ||
         (has_after && *s.after == '\0'))
-        return bats_error_at(err, d->file, line,
+        return bats_error_at(err, d->bag->name, line,
                              "not of the form '#BATS task NAME [after "
                              "NAME...]'");
     if (d->is_open)
@@ -116,7 +112,7 @@ int bats_dependencies_note(struct bats_dependencies *d, const char *text,
         !bats_grow(&d->list, &d->room, d->n + 1, sizeof *d->list))
         return bats_no_memory(err);
     if (!is_new)
-        return bats_error_at(err, d->file, line,
+        return bats_error_at(err, d->bag->name, line,
                              "the task '%.*s' is already on line %" PRIu32,
                              NAME_SHOWN, name, d->list[number].line);
     d->list[d->n++] = s;
@@ -146,47 +142,48 @@ int bats_dependencies_barrier(struct bats_dependencies *d, uint32_t first,
 
 /* ---- edges ---- */
 
-static int add_edge(struct bats_dependencies *d, uint32_t earlier,
-                    uint32_t later, struct bats_error *err)
+void bats_edges_add(struct bats_edges *edges, uint32_t parent, uint32_t child)
 {
-    if (!bats_grow(&d->edges, &d->edges_room, d->n_edges + 1,
-                   sizeof *d->edges))
-        return bats_no_memory(err);
-    d->edges[d->n_edges++] = (struct bats_edge){earlier, later};
-    return 0;
+    if (bats_grow(&edges->list, &edges->room, edges->n + 1,
+                  sizeof *edges->list))
+        edges->list[edges->n++] = (struct bats_edge){parent, child};
+    else
+        edges->failed = true;
+}
+
+void bats_edges_release(struct bats_edges *edges)
+{
+    free(edges->list);
+    *edges = (struct bats_edges){0};
 }
 
 /* Finds or makes the node that is over when all tasks of the statement are. */
-static int end_of(struct bats_dependencies *d, struct statement *s,
-                  uint32_t *node, struct bats_error *err)
+static uint32_t end_of(struct bats_dependencies *d, struct statement *s)
 {
-    int rc = 0;
     if (s->end == NONE && s->n == 1)
         s->end = s->first;
     if (s->end == NONE) {
         s->end = (uint32_t)d->n_nodes++;
-        for (uint32_t i = 0; rc == 0 && i < s->n; i++)
-            rc = add_edge(d, s->first + i, s->end, err);
+        for (uint32_t i = 0; i < s->n; i++)
+            bats_edges_add(&d->edges, s->first + i, s->end);
     }
-    *node = s->end;
-    return rc;
+    return s->end;
 }
 
 static int wait_for(struct bats_dependencies *d, const struct statement *s,
                     uint32_t begin, const char *text, struct bats_error *err)
 {
-    uint32_t end;
     const char *name = word_at(d, text);
     if (!name)
         return bats_no_memory(err);
     uint32_t other = bats_names_find(&d->names, name);
     if (other == BATS_NO_NAME)
-        return bats_error_at(err, d->file, s->line,
+        return bats_error_at(err, d->bag->name, s->line,
                              "'%.*s' waits for '%.*s', but no task has this "
                              "name",
                              NAME_SHOWN, name_of(d, s), NAME_SHOWN, name);
-    int rc = end_of(d, &d->list[other], &end, err);
-    return rc < 0 ? rc : add_edge(d, end, begin, err);
+    bats_edges_add(&d->edges, end_of(d, &d->list[other]), begin);
+    return 0;
 }
 
 static int connect(struct bats_dependencies *d, const struct statement *s,
@@ -198,8 +195,8 @@ static int connect(struct bats_dependencies *d, const struct statement *s,
         return 0;
     if (s->n != 1) {
         begin = (uint32_t)d->n_nodes++;
-        for (uint32_t i = 0; rc == 0 && i < s->n; i++)
-            rc = add_edge(d, begin, s->first + i, err);
+        for (uint32_t i = 0; i < s->n; i++)
+            bats_edges_add(&d->edges, begin, s->first + i);
     }
     for (const char *name = s->after; rc == 0 && *name != '\0';) {
         rc = wait_for(d, s, begin, name, err);
@@ -209,48 +206,42 @@ static int connect(struct bats_dependencies *d, const struct statement *s,
     return rc;
 }
 
-/* Finds the node that tasks after barrier i wait for; its joint is `joint`. A
- * barrier that accepts any end still leaves tasks out if an earlier barrier
- * (`checked`) has failed. */
-static int open_gate(struct bats_dependencies *d, size_t i, uint32_t joint,
-                     uint32_t *checked, uint32_t *gate, struct bats_error *err)
+/* The node that tasks after barrier i wait for; its joint is `joint`. A barrier
+ * that accepts any end still leaves tasks out if an earlier barrier (`checked`)
+ * has failed. */
+static uint32_t gate_of(struct bats_dependencies *d, size_t i, uint32_t joint,
+                        uint32_t *checked)
 {
-    *gate = joint;
-    if (!d->barriers[i].any) {
+    if (!d->barriers[i].any)
         *checked = joint;
-        return 0;
-    }
-    if (*checked == NONE)
-        return 0;
-    *gate = (uint32_t)d->n_nodes++;
-    int rc = add_edge(d, joint, *gate, err);
-    return rc < 0 ? rc : add_edge(d, *checked, *gate, err);
+    if (!d->barriers[i].any || *checked == NONE)
+        return joint;
+    uint32_t gate = (uint32_t)d->n_nodes++;
+    bats_edges_add(&d->edges, joint, gate);
+    bats_edges_add(&d->edges, *checked, gate);
+    return gate;
 }
 
 /* Each barrier is a joint: the tasks since the previous barrier are its
  * parents, the tasks until the next one its children, and a barrier waits for
  * the previous one. */
-static int connect_barriers(struct bats_dependencies *d, uint32_t n_tasks,
-                            struct bats_error *err)
+static void connect_barriers(struct bats_dependencies *d, uint32_t n_tasks)
 {
-    int rc = 0;
-    uint32_t before = 0, joint = (uint32_t)d->n_nodes, gate, checked = NONE;
+    uint32_t before = 0, joint = (uint32_t)d->n_nodes, checked = NONE;
     d->n_nodes += d->n_barriers;
-    for (size_t i = 0; rc == 0 && i < d->n_barriers; i++, joint++) {
+    for (size_t i = 0; i < d->n_barriers; i++, joint++) {
         uint32_t first = d->barriers[i].first;
         uint32_t last =
             i + 1 < d->n_barriers ? d->barriers[i + 1].first : n_tasks;
         if (i > 0)
-            rc = add_edge(d, joint - 1, joint, err);
-        if (rc == 0)
-            rc = open_gate(d, i, joint, &checked, &gate, err);
-        for (uint32_t k = before; rc == 0 && k < first; k++)
-            rc = add_edge(d, k, joint, err);
-        for (uint32_t k = first; rc == 0 && k < last; k++)
-            rc = add_edge(d, gate, k, err);
+            bats_edges_add(&d->edges, joint - 1, joint);
+        uint32_t gate = gate_of(d, i, joint, &checked);
+        for (uint32_t k = before; k < first; k++)
+            bats_edges_add(&d->edges, k, joint);
+        for (uint32_t k = first; k < last; k++)
+            bats_edges_add(&d->edges, gate, k);
         before = first;
     }
-    return rc;
 }
 
 /* Marks the barriers that accept any end; they are the first joints. */
@@ -272,50 +263,40 @@ static int mark_any(const struct bats_dependencies *d, uint32_t n_tasks,
 
 /* ---- circles ---- */
 
-/* "a after b after c after a": `circle` has its tasks, parents first. */
-static int complain_circle(const struct bats_task_words *w,
-                           const uint32_t *circle, uint32_t n,
-                           struct bats_error *err)
+int bats_dependencies_check(const struct bats_graph *g, const char *file,
+                            uint32_t (*describe)(const void *context,
+                                                 uint32_t task, char *text,
+                                                 size_t size),
+                            const void *context, struct bats_error *err)
 {
     char name[100];
-    struct bats_text text = {0};
-    uint32_t first = UINT32_MAX;
-    uint32_t shown = n < CIRCLE_SHOWN ? n : CIRCLE_SHOWN;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t line = w->line(w->context, circle[i]);
-        first = line < first ? line : first;
-    }
-    for (uint32_t i = 0; i <= shown; i++) {
-        uint32_t task = circle[n - 1 - i % n]; /* the waiting task first */
-        bats_text_format(&text, "%s%s", i > 0 ? " after " : "",
-                         i == shown && shown < n
-                             ? "..."
-                             : w->name(w->context, task, name, sizeof name));
-    }
-    int rc = bats_text_check(&text, err);
-    if (rc == 0)
-        rc = bats_error_at(err, w->file, first,
-                           "these tasks wait for each other: %s", text.bytes);
-    bats_text_release(&text);
-    return rc;
-}
-
-int bats_dependencies_check(const struct bats_graph *g,
-                            const struct bats_task_words *words,
-                            struct bats_error *err)
-{
-    uint32_t n_circle, n = 0;
+    struct bats_text text = {0}; /* "a after b after c after a" */
+    uint32_t n_circle, n = 0, line = UINT32_MAX;
     uint32_t *order = malloc(((size_t)g->n_nodes + 1) * sizeof *order);
     int64_t sorted = order ? bats_graph_sort(g, order, &n_circle, err)
                            : bats_no_memory(err);
-    int rc = sorted < 0 ? (int)sorted : 0;
-    if (rc == 0 && sorted < g->n_nodes) {
-        uint32_t *circle = order + sorted;
-        for (uint32_t i = 0; i < n_circle; i++)
-            if (circle[i] < g->n_tasks) /* otherwise it is a joint */
-                circle[n++] = circle[i];
-        rc = complain_circle(words, circle, n, err);
+    if (sorted < 0 || sorted == g->n_nodes) {
+        free(order);
+        return sorted < 0 ? (int)sorted : 0;
     }
+    uint32_t *circle = order + sorted; /* parents first */
+    for (uint32_t i = 0; i < n_circle; i++)
+        if (circle[i] < g->n_tasks) /* otherwise it is a joint */
+            circle[n++] = circle[i];
+    for (uint32_t i = 0; i <= n; i++) {
+        /* the waiting task first */
+        uint32_t at =
+            describe(context, circle[n - 1 - i % n], name, sizeof name);
+        line = at < line ? at : line;
+        if (i <= CIRCLE_SHOWN)
+            bats_text_format(&text, "%s%s", i > 0 ? " after " : "",
+                             i == CIRCLE_SHOWN && i < n ? "..." : name);
+    }
+    int rc = bats_text_check(&text, err);
+    if (rc == 0)
+        rc = bats_error_at(err, file, line,
+                           "these tasks wait for each other: %s", text.bytes);
+    bats_text_release(&text);
     free(order);
     return rc;
 }
@@ -330,15 +311,8 @@ static const struct statement *statement_of(const struct bats_dependencies *d,
     return NULL;
 }
 
-static uint32_t line_of(const void *context, uint32_t task)
-{
-    const struct bats_dependencies *d = context;
-    const struct statement *s = statement_of(d, task);
-    return s ? s->line : bats_bagfile_line(d->bag, task);
-}
-
-static const char *call(const void *context, uint32_t task, char *text,
-                        size_t size)
+static uint32_t describe(const void *context, uint32_t task, char *text,
+                         size_t size)
 {
     const struct bats_dependencies *d = context;
     const struct statement *s = statement_of(d, task);
@@ -346,29 +320,31 @@ static const char *call(const void *context, uint32_t task, char *text,
         snprintf(text, size, "%.*s", NAME_SHOWN, name_of(d, s));
     else
         snprintf(text, size, "task %" PRIu64, (uint64_t)task + 1);
-    return text;
+    return s ? s->line : bats_bagfile_line(d->bag, task);
 }
 
 int bats_dependencies_graph(struct bats_dependencies *d, uint32_t n_tasks,
                             struct bats_graph *graph, struct bats_error *err)
 {
-    const struct bats_task_words own = {d->file, line_of, call, d};
     *graph = (struct bats_graph){0};
     if (d->is_open)
         return complain_open(d, err);
     d->n_nodes = n_tasks;
-    int rc = connect_barriers(d, n_tasks, err);
+    connect_barriers(d, n_tasks);
+    int rc = 0;
     for (size_t i = 0; rc == 0 && i < d->n; i++)
         rc = connect(d, &d->list[i], err);
+    if (rc == 0 && d->edges.failed)
+        rc = bats_no_memory(err);
     if (rc == 0 && d->n_nodes >= UINT32_MAX)
-        rc = bats_error_at(err, d->file, 0, "too many tasks and names");
+        rc = bats_error_at(err, d->bag->name, 0, "too many tasks and names");
     if (rc == 0)
-        rc = bats_graph_init(graph, n_tasks, (uint32_t)d->n_nodes, d->edges,
-                             d->n_edges, err);
+        rc = bats_graph_init(graph, n_tasks, (uint32_t)d->n_nodes,
+                             d->edges.list, d->edges.n, err);
     if (rc == 0)
         rc = mark_any(d, n_tasks, graph, err);
     if (rc == 0)
-        rc = bats_dependencies_check(graph, &own, err);
+        rc = bats_dependencies_check(graph, d->bag->name, describe, d, err);
     if (rc < 0)
         bats_graph_release(graph);
     return rc;

@@ -17,6 +17,16 @@
 
 #include "bats/graph.h"
 
+/* Edges as they are read. All zero: none. */
+struct bats_edges {
+    struct bats_edge *list;
+    size_t n, room;
+    bool failed; /* memory was short */
+};
+
+void bats_edges_add(struct bats_edges *edges, uint32_t parent, uint32_t child);
+void bats_edges_release(struct bats_edges *edges);
+
 struct bats_dependencies; /* opaque */
 
 struct bats_bagfile;
@@ -45,16 +55,6 @@ int bats_dependencies_barrier(struct bats_dependencies *dependencies,
                               uint32_t first, bool any,
                               struct bats_error *err);
 
-/* How messages name the tasks of a file. */
-struct bats_task_words {
-    const char *file;
-    uint32_t (*line)(const void *context, uint32_t task); /* 0: it has no
-                                                           * line */
-    const char *(*name)(const void *context, uint32_t task, char *text,
-                        size_t size); /* returns `text` */
-    const void *context;
-};
-
 /* Makes the graph of all `n_tasks`; the caller releases it. BATS_EINPUT with
  * file and line: an unknown name, a statement without a task, tasks that wait
  * for each other. BATS_ENOMEM. */
@@ -63,9 +63,12 @@ int bats_dependencies_graph(struct bats_dependencies *dependencies,
                             struct bats_error *err);
 
 /* BATS_EINPUT, naming the tasks, if some tasks of the graph wait for each
- * other. Joints between tasks are not mentioned. BATS_ENOMEM. */
-int bats_dependencies_check(const struct bats_graph *graph,
-                            const struct bats_task_words *words,
-                            struct bats_error *err);
+ * other. `describe` puts the name of a task into `text` and returns its line,
+ * or 0. Joints between tasks are not mentioned. BATS_ENOMEM. */
+int bats_dependencies_check(const struct bats_graph *graph, const char *file,
+                            uint32_t (*describe)(const void *context,
+                                                 uint32_t task, char *text,
+                                                 size_t size),
+                            const void *context, struct bats_error *err);
 
 #endif

@@ -98,9 +98,9 @@ static void use_file(struct reader *r, const XML_Char **list)
         return; /* also allowed elsewhere, for programs for example */
     bool both = strcmp(link, "inout") == 0;
     if (both || strcmp(link, "input") == 0)
-        stop(r, bats_workflow_use(r->w, r->w->n - 1, file, false, r->err));
+        bats_workflow_use(r->w, file, false);
     if (both || strcmp(link, "output") == 0)
-        stop(r, bats_workflow_use(r->w, r->w->n - 1, file, true, r->err));
+        bats_workflow_use(r->w, file, true);
 }
 
 /* Makes the shell open the file of <stdin>, <stdout> or <stderr>. */
@@ -156,7 +156,7 @@ static void begin(void *context, const XML_Char *element,
     } else if (strcmp(element, "parent") == 0 && r->child != NO_JOB) {
         uint32_t parent = find_job(r, list);
         if (r->rc == 0)
-            stop(r, bats_workflow_edge(r->w, parent, r->child, r->err));
+            bats_edges_add(&r->w->edges, parent, r->child);
     }
 }
 
@@ -196,18 +196,15 @@ static void text(void *context, const XML_Char *bytes, int n)
         bats_text_put(&r->command, bytes, (size_t)n);
 }
 
-static void entity(void *context, const XML_Char *name, int is_parameter,
-                   const XML_Char *value, int length, const XML_Char *base,
-                   const XML_Char *system, const XML_Char *public,
-                   const XML_Char *notation)
+static void entity(void *context, const XML_Char *name,
+                   __attribute__((unused)) int is_parameter,
+                   __attribute__((unused)) const XML_Char *value,
+                   __attribute__((unused)) int length,
+                   __attribute__((unused)) const XML_Char *base,
+                   __attribute__((unused)) const XML_Char *system,
+                   __attribute__((unused)) const XML_Char *public,
+                   __attribute__((unused)) const XML_Char *notation)
 {
-    (void)is_parameter;
-    (void)value;
-    (void)length;
-    (void)base;
-    (void)system;
-    (void)public;
-    (void)notation;
     complain(context, "entities are not allowed: '", name);
 }
 

@@ -39,20 +39,20 @@
 #define LINE_MOST ((size_t)1 << 20) /* longest command or value, bytes */
 #define ALL_MOST ((size_t)1 << 30)
 
-/* The value of a variable before a rule set it for itself. */
-struct saved {
-    uint32_t variable;
-    char *value;
+struct variable {
+    char *value; /* NULL: not set */
+    bool is_exported;
+    bool
+        is_of_rule; /* the current rule has set it for itself; before, it was */
+    char *before;
 };
 
 struct reader {
     struct bats_workflow *w;
-    struct bats_names variables;
-    char **values; /* by number of the variable */
-    bool *is_exported;
-    size_t values_room, exported_room;
-    struct saved *saved;
-    size_t n_saved, saved_room;
+    struct bats_names names; /* names of the variables, by number */
+    struct variable *variables;
+    size_t room;
+    bool is_any_of_rule;   /* some variable is_of_rule */
     uint32_t line, rule;   /* current line; line of a rule without its command
                             * yet, or 0 */
     struct bats_text head; /* first line of that rule */
@@ -85,28 +85,33 @@ static size_t name_length(const char *text)
     return n;
 }
 
+/* NULL: there is no such variable. */
+static const struct variable *look_up(const struct reader *r, const char *name)
+{
+    uint32_t number = bats_names_find(&r->names, name);
+    return number == BATS_NO_NAME ? NULL : &r->variables[number];
+}
+
 /* The value; NULL: not set. */
 static const char *value_of(const struct reader *r, const char *name)
 {
-    uint32_t number = bats_names_find(&r->variables, name);
-    return number == BATS_NO_NAME ? NULL : r->values[number];
+    const struct variable *variable = look_up(r, name);
+    return variable ? variable->value : NULL;
 }
 
-/* Adds the variable, without a value if it is new. */
-static uint32_t find_variable(struct reader *r, const char *name)
+/* Adds the variable, without a value if it is new. NULL: no memory. */
+static struct variable *find_variable(struct reader *r, const char *name)
 {
     bool is_new;
-    size_t n = r->variables.n + 1;
-    if (!bats_grow(&r->values, &r->values_room, n, sizeof *r->values) ||
-        !bats_grow(&r->is_exported, &r->exported_room, n,
-                   sizeof *r->is_exported))
-        return BATS_NO_NAME;
-    uint32_t number = bats_names_add(&r->variables, name, &is_new);
-    if (is_new && number != BATS_NO_NAME) {
-        r->values[number] = NULL;
-        r->is_exported[number] = false;
-    }
-    return number;
+    if (!bats_grow(&r->variables, &r->room, r->names.n + 1,
+                   sizeof *r->variables))
+        return NULL;
+    uint32_t number = bats_names_add(&r->names, name, &is_new);
+    if (number == BATS_NO_NAME)
+        return NULL;
+    if (is_new)
+        r->variables[number] = (struct variable){0};
+    return &r->variables[number];
 }
 
 /* Reads "$NAME", "${NAME}" or "$(NAME)" at `text`. Returns its length; 0: none
@@ -188,28 +193,24 @@ static char *trim(char *text)
 static int set_value(struct reader *r, const char *name, const char *value,
                      bool adds)
 {
-    uint32_t number = find_variable(r, name);
-    if (number == BATS_NO_NAME)
+    struct variable *v = find_variable(r, name);
+    if (!v)
         return bats_no_memory(r->err);
-    const char *old = r->values[number];
-    size_t before = adds && old ? strlen(old) + 1 : 0;
-    int rc = limit(r, before + strlen(value));
-    char *new = rc == 0 ? malloc(before + strlen(value) + 1) : NULL;
-    if (!new)
-        return rc < 0 ? rc : bats_no_memory(r->err);
-    if (before > 0)
-        strcat(strcpy(new, old), " ");
-    strcpy(new + before, value);
-    if (r->rule == 0) {
-        free(r->values[number]);
-    } else if (bats_grow(&r->saved, &r->saved_room, r->n_saved + 1,
-                         sizeof *r->saved)) {
-        r->saved[r->n_saved++] = (struct saved){number, r->values[number]};
+    adds = adds && v->value;
+    int rc = limit(r, (adds ? strlen(v->value) + 1 : 0) + strlen(value));
+    char *new = NULL;
+    if (rc < 0)
+        return rc;
+    if (asprintf(&new, "%s%s%s", adds ? v->value : "", adds ? " " : "",
+                 value) < 0)
+        return bats_no_memory(r->err);
+    if (r->rule > 0 && !v->is_of_rule) {
+        v->before = v->value;
+        r->is_any_of_rule = v->is_of_rule = true;
     } else {
-        free(new);
-        return bats_no_memory(r->err);
+        free(v->value);
     }
-    r->values[number] = new;
+    v->value = new;
     return 0;
 }
 
@@ -257,33 +258,39 @@ static int assign(struct reader *r, const char *name, const char *text,
 /* Ends a rule: restores the variables that it has set for itself. */
 static void restore(struct reader *r)
 {
-    while (r->n_saved > 0) {
-        const struct saved *s = &r->saved[--r->n_saved];
-        free(r->values[s->variable]);
-        r->values[s->variable] = s->value;
+    for (size_t i = 0; r->is_any_of_rule && i < r->names.n; i++) {
+        struct variable *v = &r->variables[i];
+        if (!v->is_of_rule)
+            continue;
+        free(v->value);
+        v->value = v->before;
+        v->is_of_rule = false;
     }
+    r->is_any_of_rule = false;
 }
 
-static bool is_assignment(const char *line)
+/* The length of the name if the line is "NAME=value" or "NAME+=value"; else
+ * 0. */
+static size_t assigned(const char *line)
 {
     size_t n = name_length(line);
-    line += n + strspn(line + n, BLANKS);
-    return n > 0 && (line[0] == '=' || (line[0] == '+' && line[1] == '='));
+    const char *after = line + n + strspn(line + n, BLANKS);
+    return *after == '=' || (after[0] == '+' && after[1] == '=') ? n : 0;
 }
 
-/* Reads "NAME=value" or "NAME+=value"; *is_one: the line is an assignment. */
-static int read_assignment(struct reader *r, char *line, bool *is_one)
+/* Reads such a line; *is_one: it is one. */
+static int read_assignment(struct reader *r, const char *line, bool *is_one)
 {
-    size_t n = name_length(line);
-    char *after = line + n + strspn(line + n, BLANKS);
-    bool adds = after[0] == '+' && after[1] == '=';
-    *is_one = n > 0 && n < 200 && (*after == '=' || adds);
+    char name[200];
+    size_t n = assigned(line);
+    *is_one = n > 0 && n < sizeof name;
     if (!*is_one)
         return 0;
-    char name[200];
     memcpy(name, line, n);
     name[n] = '\0';
-    return assign(r, name, after + 1 + adds, adds);
+    line += n + strspn(line + n, BLANKS);
+    bool adds = *line == '+';
+    return assign(r, name, line + 1 + adds, adds);
 }
 
 static int read_export(struct reader *r, char *text)
@@ -298,10 +305,10 @@ static int read_export(struct reader *r, char *text)
     while (rc == 0 && n > 0) {
         char after = text[n];
         text[n] = '\0';
-        uint32_t number = find_variable(r, text);
-        if (number == BATS_NO_NAME)
+        struct variable *variable = find_variable(r, text);
+        if (!variable)
             return bats_no_memory(r->err);
-        r->is_exported[number] = true;
+        variable->is_exported = true;
         text[n] = after;
         if (is_one)
             break;
@@ -332,32 +339,29 @@ static char *next_word(char **text)
     return word;
 }
 
-static int use_files(struct reader *r, char *list, bool writes,
-                     uint32_t *n_files)
+static int use_files(struct reader *r, char *list, bool writes)
 {
     char *word;
-    int rc = 0;
-    *n_files = 0;
-    while (rc == 0 && (word = next_word(&list)) != NULL) {
+    while ((word = next_word(&list)) != NULL) {
         if (strstr(word, "->"))
             return complain(
                 r, r->rule,
                 "a file cannot have another name on the machine: '", word);
-        rc = bats_workflow_use(r->w, r->w->n - 1, word, writes, r->err);
-        ++*n_files;
+        bats_workflow_use(r->w, word, writes);
     }
-    return rc;
+    return 0;
 }
 
 /* Adds the exported variables to the command. */
 static void add_exports(struct reader *r)
 {
-    for (uint32_t i = 0; i < r->variables.n; i++) {
-        const char *name = bats_names_text(&r->variables, i);
-        if (!r->is_exported[i] || !r->values[i])
+    for (uint32_t i = 0; i < r->names.n; i++) {
+        const struct variable *v = &r->variables[i];
+        if (!v->is_exported || !v->value)
             continue;
-        bats_text_format(&r->command, "export %s=", name);
-        bats_text_encode(&r->command, BATS_ENCODE_QUOTED, r->values[i]);
+        bats_text_format(&r->command,
+                         "export %s=", bats_names_text(&r->names, i));
+        bats_text_encode(&r->command, BATS_ENCODE_QUOTED, v->value);
         bats_text_add(&r->command, "; ");
     }
 }
@@ -373,16 +377,6 @@ static void find_category(const struct reader *r, const char *command,
         bats_workflow_program(command, category, size);
 }
 
-/* True if the current rule has set the variable for itself. */
-static bool is_of_rule(const struct reader *r, const char *name)
-{
-    uint32_t number = bats_names_find(&r->variables, name);
-    for (size_t i = 0; i < r->n_saved; i++)
-        if (r->saved[i].variable == number)
-            return true;
-    return false;
-}
-
 /* The amount of a resource that the current rule requests, itself or by its
  * category; 0: unspecified. */
 static uint64_t asked(const struct reader *r, const char *resource)
@@ -390,9 +384,10 @@ static uint64_t asked(const struct reader *r, const char *resource)
     char name[120];
     uint64_t number = 0;
     const char *category = value_of(r, "CATEGORY");
+    const struct variable *own = look_up(r, resource);
     const char *value =
-        is_of_rule(r, resource)
-            ? value_of(r, resource)
+        own && own->is_of_rule
+            ? own->value
             : value_of(
                   r, name_resource(resource, category ? category : "", name));
     if (!value)
@@ -423,7 +418,6 @@ static bool skip_word(const char **text, const char *word)
 static int read_command(struct reader *r, const char *text)
 {
     char category[100];
-    uint32_t n_outputs, n_inputs;
     text += strspn(text, BLANKS);
     while (skip_word(&text, "LOCAL"))
         ;
@@ -458,10 +452,12 @@ static int read_command(struct reader *r, const char *text)
     if (!colon) /* it came from a variable's name */
         return complain(r, r->rule, "a rule without a ':'", "");
     *colon = '\0';
-    rc = use_files(r, r->out.bytes, true, &n_outputs);
+    size_t n_uses = r->w->n_uses;
+    rc = use_files(r, r->out.bytes, true);
+    bool makes_none = r->w->n_uses == n_uses && !r->w->text.failed;
     if (rc == 0)
-        rc = use_files(r, colon + 1, false, &n_inputs);
-    if (rc == 0 && n_outputs == 0)
+        rc = use_files(r, colon + 1, false);
+    if (rc == 0 && makes_none)
         rc = complain(r, r->rule, "this rule makes no file", "");
     r->rule = 0;
     restore(r);
@@ -520,9 +516,9 @@ static bool is_command(const struct reader *r, const char *line)
 {
     const char *text = line + strspn(line, BLANKS);
     if (text == line ||
-        (r->rule > 0 && *text == '@' && is_assignment(text + 1)))
+        (r->rule > 0 && *text == '@' && assigned(text + 1) > 0))
         return false;
-    return line[0] == '\t' || (r->rule > 0 && !is_assignment(text));
+    return line[0] == '\t' || (r->rule > 0 && assigned(text) == 0);
 }
 
 static int read_line(struct reader *r, char *line)
@@ -536,8 +532,8 @@ static int read_line(struct reader *r, char *line)
     if (is_tabbed)
         return complain(r, r->line, "this command belongs to no rule: '",
                         begin);
-    line = begin + (*begin == '@' && is_assignment(begin + 1));
-    if (r->rule > 0 && !is_directive(line) && !is_assignment(line))
+    line = begin + (*begin == '@' && assigned(begin + 1) > 0);
+    if (r->rule > 0 && !is_directive(line) && assigned(line) == 0)
         return complain(r, r->rule, "this rule has no command", "");
     cut_comment(line);
     if (is_directive(line))
@@ -611,12 +607,10 @@ int bats_makeflow_read(struct bats_workflow *w, struct bats_error *err)
     if (rc == 0)
         rc = bats_workflow_connect(w, err);
     restore(&r);
-    for (uint32_t i = 0; i < r.variables.n; i++)
-        free(r.values[i]);
-    bats_names_release(&r.variables);
-    free(r.values);
-    free(r.is_exported);
-    free(r.saved);
+    for (size_t i = 0; i < r.names.n; i++)
+        free(r.variables[i].value);
+    bats_names_release(&r.names);
+    free(r.variables);
     bats_text_release(&r.head);
     bats_text_release(&r.out);
     bats_text_release(&r.command);

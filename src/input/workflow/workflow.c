@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "util/grow.h"
-#include "util/text.h"
 
 #define TASKS_MAX (UINT32_MAX / 4)
 
@@ -27,28 +26,19 @@ const char *bats_workflow_name(const struct bats_workflow *w, uint32_t task,
 
 /* ---- adding ---- */
 
-static int add_name(struct bats_workflow *w, const char *name, uint32_t line,
-                    struct bats_error *err)
-{
-    bool is_new;
-    if (bats_names_add(&w->names, name, &is_new) == BATS_NO_NAME)
-        return bats_no_memory(err);
-    return is_new ? 0
-                  : bats_error_at(err, w->path, line,
-                                  "task '%.60s' is named twice", name);
-}
-
 int bats_workflow_add(struct bats_workflow *w, const char *name,
                       const char *command, bats_time runtime,
                       const char *category, uint32_t line,
                       struct bats_error *err)
 {
-    bool is_new;
+    bool is_new = true;
     if (w->n >= TASKS_MAX)
         return bats_error_at(err, w->path, line, "too many tasks");
-    int rc = name ? add_name(w, name, line, err) : 0;
-    if (rc < 0)
-        return rc;
+    if (name && bats_names_add(&w->names, name, &is_new) == BATS_NO_NAME)
+        return bats_no_memory(err);
+    if (!is_new)
+        return bats_error_at(err, w->path, line, "task '%.60s' is named twice",
+                             name);
     uint32_t kind = bats_names_add(&w->categories, category, &is_new);
     if (kind == BATS_NO_NAME || !bats_grow(&w->tasks, &w->tasks_room,
                                            (size_t)w->n + 1, sizeof *w->tasks))
@@ -57,32 +47,67 @@ int bats_workflow_add(struct bats_workflow *w, const char *name,
         .command = command ? w->text.n : BATS_NO_COMMAND,
         .runtime = runtime,
         .category = kind,
+        .first_use = w->n_uses,
         .line = line};
     if (command)
         bats_text_put(&w->text, command, strlen(command) + 1);
     return bats_text_check(&w->text, err);
 }
 
-int bats_workflow_use(struct bats_workflow *w, uint32_t task, const char *file,
-                      bool writes, struct bats_error *err)
+void bats_workflow_use(struct bats_workflow *w, const char *file, bool writes)
 {
     bool is_new;
     uint32_t number = bats_names_add(&w->files, file, &is_new);
-    if (number == BATS_NO_NAME ||
-        !bats_grow(&w->uses, &w->uses_room, w->n_uses + 1, sizeof *w->uses))
-        return bats_no_memory(err);
-    w->uses[w->n_uses++] = (struct bats_workflow_use){task, number, writes};
-    return 0;
+    if (number != BATS_NO_NAME &&
+        bats_grow(&w->uses, &w->uses_room, w->n_uses + 1, sizeof *w->uses))
+        w->uses[w->n_uses++] =
+            (struct bats_workflow_use){w->n - 1, number, writes};
+    else
+        w->text.failed = true;
 }
 
-int bats_workflow_edge(struct bats_workflow *w, uint32_t parent,
-                       uint32_t child, struct bats_error *err)
+/* By file: the task that writes it, or UINT32_MAX. NULL with *rc: two tasks
+ * write one file, or no memory. */
+static uint32_t *find_writers(const struct bats_workflow *w, int *rc,
+                              struct bats_error *err)
 {
-    if (!bats_grow(&w->edges, &w->edges_room, w->n_edges + 1,
-                   sizeof *w->edges))
-        return bats_no_memory(err);
-    w->edges[w->n_edges++] = (struct bats_edge){parent, child};
-    return 0;
+    char a[100], b[100];
+    uint32_t *writer = malloc((w->files.n + 1) * sizeof *writer);
+    if (!writer) {
+        *rc = bats_no_memory(err);
+        return NULL;
+    }
+    memset(writer, 0xff, (w->files.n + 1) * sizeof *writer);
+    for (size_t i = 0; i < w->n_uses; i++) {
+        const struct bats_workflow_use *use = &w->uses[i];
+        uint32_t *of = &writer[use->file];
+        if (!use->writes || *of == use->task)
+            continue;
+        if (*of != UINT32_MAX) {
+            *rc = bats_error_at(err, w->path, w->tasks[use->task].line,
+                                "%s and %s both make '%.60s'",
+                                bats_workflow_name(w, *of, a, sizeof a),
+                                bats_workflow_name(w, use->task, b, sizeof b),
+                                bats_names_text(&w->files, use->file));
+            free(writer);
+            return NULL;
+        }
+        *of = use->task;
+    }
+    return writer;
+}
+
+int bats_workflow_connect(struct bats_workflow *w, struct bats_error *err)
+{
+    int rc = 0;
+    uint32_t *writer = find_writers(w, &rc, err);
+    for (size_t i = 0; writer && i < w->n_uses; i++) {
+        const struct bats_workflow_use *use = &w->uses[i];
+        if (!use->writes && writer[use->file] != UINT32_MAX)
+            bats_edges_add(&w->edges, writer[use->file], use->task);
+    }
+    free(writer);
+    return rc;
 }
 
 void bats_workflow_release(struct bats_workflow *w)
@@ -97,7 +122,7 @@ void bats_workflow_release(struct bats_workflow *w)
     free(w->parts);
     free(w->uses);
     bats_text_release(&w->text);
-    free(w->edges);
+    bats_edges_release(&w->edges);
     *w = (struct bats_workflow){0};
 }
 
@@ -105,15 +130,8 @@ void bats_workflow_release(struct bats_workflow *w)
 
 struct age {
     bool is_there, is_written, is_read; /* is_written, is_read: by a task */
-    struct timespec time;
+    int64_t time;                       /* nanoseconds since 1970 */
 };
-
-static bool is_newer(const struct age *a, const struct age *b)
-{
-    return a->time.tv_sec != b->time.tv_sec
-               ? a->time.tv_sec > b->time.tv_sec
-               : a->time.tv_nsec > b->time.tv_nsec;
-}
 
 static struct age *look(const struct bats_workflow *w)
 {
@@ -122,7 +140,8 @@ static struct age *look(const struct bats_workflow *w)
         struct stat st;
         ages[i].is_there = stat(bats_names_text(&w->files, i), &st) == 0;
         if (ages[i].is_there)
-            ages[i].time = st.st_mtim;
+            ages[i].time =
+                st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
     }
     for (size_t i = 0; ages && i < w->n_uses; i++)
         *(w->uses[i].writes ? &ages[w->uses[i].file].is_written
@@ -169,22 +188,23 @@ static int check_sources(const struct bats_workflow *w, struct age *ages,
     return 0;
 }
 
-/* True if the files of the task, whose uses begin at `use`, are up to date. */
+/* True if all files of the task exist, and none of its outputs is older than
+ * one of its inputs. */
 static bool is_fresh(const struct bats_workflow *w, const struct age *ages,
-                     size_t use)
+                     uint32_t task)
 {
-    uint32_t task = w->uses[use].task;
-    const struct age *newest = NULL, *oldest = NULL;
-    for (; use < w->n_uses && w->uses[use].task == task; use++) {
-        const struct age *age = &ages[w->uses[use].file];
+    int64_t newest = INT64_MIN, oldest = INT64_MAX;
+    for (size_t i = w->tasks[task].first_use;
+         i < bats_workflow_end_of_uses(w, task); i++) {
+        const struct age *age = &ages[w->uses[i].file];
         if (!age->is_there)
             return false;
-        if (w->uses[use].writes && (!oldest || is_newer(oldest, age)))
-            oldest = age;
-        if (!w->uses[use].writes && (!newest || is_newer(age, newest)))
-            newest = age;
+        if (w->uses[i].writes)
+            oldest = age->time < oldest ? age->time : oldest;
+        else
+            newest = age->time > newest ? age->time : newest;
     }
-    return oldest && !(newest && is_newer(newest, oldest));
+    return oldest < INT64_MAX && newest <= oldest;
 }
 
 /* Clears `fresh` for all descendants of tasks that run. */
@@ -209,10 +229,8 @@ int bats_workflow_fresh(const struct bats_workflow *w, const uint8_t *undone,
     struct age *ages = look(w);
     uint8_t *list = calloc((size_t)w->n + 1, 1);
     int rc = ages && list ? check_sources(w, ages, err) : bats_no_memory(err);
-    for (size_t i = 0; rc == 0 && i < w->n_uses; i++)
-        if (i == 0 || w->uses[i].task != w->uses[i - 1].task)
-            list[w->uses[i].task] =
-                !(undone && undone[w->uses[i].task]) && is_fresh(w, ages, i);
+    for (uint32_t i = 0; rc == 0 && i < w->n; i++)
+        list[i] = !(undone && undone[i]) && is_fresh(w, ages, i);
     if (rc == 0)
         rc = spread(w, list, err);
     free(ages);
@@ -237,59 +255,42 @@ void bats_workflow_program(const char *command, char *name, size_t size)
     snprintf(name, size, "%.*s", n < size ? (int)n : (int)size - 1, command);
 }
 
-/* The first use of the task; the end of all uses if it has none. */
-static size_t first_use(const struct bats_workflow *w, uint32_t task)
+/* The file of this use if its task writes and does not read it; else NULL. */
+static const char *output_of(const struct bats_workflow *w, uint32_t task,
+                             size_t use)
 {
-    size_t low = 0, high = w->n_uses;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (w->uses[middle].task < task)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The next file from use *at on that the task writes and does not read, too;
- * moves *at behind it. NULL: no more. */
-static const char *next_output(const struct bats_workflow *w, uint32_t task,
-                               size_t *at)
-{
-    for (; *at < w->n_uses && w->uses[*at].task == task; ++*at) {
-        const struct bats_workflow_use *use = &w->uses[*at];
-        bool is_output = use->writes;
-        for (size_t k = first_use(w, task);
-             is_output && k < w->n_uses && w->uses[k].task == task; k++)
-            is_output = w->uses[k].writes || w->uses[k].file != use->file;
-        if (is_output)
-            return bats_names_text(&w->files, w->uses[(*at)++].file);
-    }
-    return NULL;
+    bool is_output = w->uses[use].writes;
+    for (size_t i = w->tasks[task].first_use;
+         i < bats_workflow_end_of_uses(w, task); i++)
+        is_output &= w->uses[i].writes || w->uses[i].file != w->uses[use].file;
+    return is_output ? bats_names_text(&w->files, w->uses[use].file) : NULL;
 }
 
 int bats_workflow_remove(const struct bats_workflow *w, uint32_t task,
                          struct bats_error *err)
 {
-    const char *file;
-    size_t use = first_use(w, task);
-    while ((file = next_output(w, task, &use)))
-        if (unlink(file) != 0 && errno != ENOENT && errno != EISDIR)
+    for (size_t i = w->tasks[task].first_use;
+         i < bats_workflow_end_of_uses(w, task); i++) {
+        const char *file = output_of(w, task, i);
+        if (file && unlink(file) != 0 && errno != ENOENT && errno != EISDIR)
             return bats_error_set(
                 err, BATS_ESYS,
                 "%.200s: %s: it may be incomplete, because its "
                 "task was interrupted",
                 file, strerror(errno));
+    }
     return 0;
 }
 
 ptrdiff_t bats_workflow_outputs(const struct bats_workflow *w, uint32_t task,
                                 struct bats_text *text)
 {
-    const char *file;
-    size_t use = first_use(w, task);
     bats_text_cut(text, 0);
-    while ((file = next_output(w, task, &use)))
-        bats_text_put(text, file, strlen(file) + 1);
+    for (size_t i = w->tasks[task].first_use;
+         i < bats_workflow_end_of_uses(w, task); i++) {
+        const char *file = output_of(w, task, i);
+        if (file)
+            bats_text_put(text, file, strlen(file) + 1);
+    }
     return bats_text_length(text);
 }

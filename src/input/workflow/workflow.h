@@ -5,10 +5,10 @@
  * simulate them. The name of the file determines the format:
  *
  *   *.makeflow, *.mf, Makeflow   Makeflow, the classic language (makeflow.c)
- *   *.json, *.jx                 JX of Makeflow, if there are "rules" (jx.c);
- *                                else WfFormat 1.5 of WfCommons (wfformat.c)
+ *   *.json, *.jx                 JX of Makeflow, if there are "rules";
+ *                                else WfFormat 1.5 of WfCommons (json.c)
  *   *.dax, *.xml                 DAX 2 and 3 of Pegasus (dax.c)
- *   Snakefile, ...               other languages, which are refused (load.c)
+ *   Snakefile, ...               other languages, which are refused
  *
  * A task has a name or a line for messages, perhaps a command and a runtime, a
  * category (of similar tasks: usually the program), the files that it reads
@@ -18,11 +18,10 @@
 #ifndef BATS_WORKFLOW_H
 #define BATS_WORKFLOW_H
 
-#include <jansson.h>
-
 #include "bats/graph.h"
 #include "bats/need.h"
 #include "bats/units.h"
+#include "input/dependencies.h"
 #include "input/workflow/names.h"
 
 enum bats_workflow_format {
@@ -37,6 +36,7 @@ struct bats_workflow_task {
     size_t command;    /* offset into `text`, or BATS_NO_COMMAND */
     bats_time runtime; /* on a machine of speed 1; -1: unknown */
     uint32_t category; /* number in `categories` */
+    size_t first_use;  /* in `uses`; the next task's uses follow */
     uint32_t line;     /* 0: unknown */
     uint32_t part;     /* in a merged workflow: number of its own workflow */
     struct bats_need need; /* member 0: unspecified */
@@ -60,7 +60,8 @@ struct bats_workflow {
     struct bats_names files, categories;
     struct bats_workflow_use *uses; /* in the order of the tasks */
     size_t n_uses;
-    struct bats_text text; /* commands, each with its NUL */
+    struct bats_text text; /* commands, each with its NUL; `failed`: memory
+                            * was short */
     struct bats_graph graph;
     uint16_t *category; /* by task, as in tasks, for the engine; NULL: more
                          * categories than it takes */
@@ -70,8 +71,7 @@ struct bats_workflow {
 
     /* Used while reading: */
     size_t tasks_room, uses_room;
-    struct bats_edge *edges;
-    size_t n_edges, edges_room;
+    struct bats_edges edges;
 };
 
 enum bats_workflow_format bats_workflow_format(const char *path);
@@ -116,6 +116,14 @@ int bats_workflow_fresh(const struct bats_workflow *workflow,
 int bats_workflow_remove(const struct bats_workflow *workflow, uint32_t task,
                          struct bats_error *err);
 
+/* The index behind the last use of the task. */
+static inline size_t
+bats_workflow_end_of_uses(const struct bats_workflow *workflow, uint32_t task)
+{
+    return task + 1 < workflow->n ? workflow->tasks[task + 1].first_use
+                                  : workflow->n_uses;
+}
+
 /* The command of the task as its author wrote it. */
 static inline const char *
 bats_workflow_rule(const struct bats_workflow *workflow, uint32_t task)
@@ -134,9 +142,7 @@ void bats_workflow_program(const char *command, char *name, size_t size);
 /* ---- for the readers of formats ---- */
 
 int bats_makeflow_read(struct bats_workflow *workflow, struct bats_error *err);
-int bats_wfformat_read(struct bats_workflow *workflow, struct bats_error *err);
-int bats_jx_read(struct bats_workflow *workflow, const json_t *document,
-                 struct bats_error *err);
+int bats_json_read(struct bats_workflow *workflow, struct bats_error *err);
 int bats_dax_read(struct bats_workflow *workflow, struct bats_error *err);
 
 /* Adds a task; `name` and `command` may be NULL. BATS_EINPUT: a duplicate
@@ -146,22 +152,15 @@ int bats_workflow_add(struct bats_workflow *workflow, const char *name,
                       const char *category, uint32_t line,
                       struct bats_error *err);
 
-/* Notes that the task added last reads or writes the file. BATS_ENOMEM. */
-int bats_workflow_use(struct bats_workflow *workflow, uint32_t task,
-                      const char *file, bool writes, struct bats_error *err);
-
-/* Adds an edge from parent to child. BATS_ENOMEM. */
-int bats_workflow_edge(struct bats_workflow *workflow, uint32_t parent,
-                       uint32_t child, struct bats_error *err);
+/* Notes that the task added last reads or writes the file. A lack of memory is
+ * found at the end, as in `edges`. */
+void bats_workflow_use(struct bats_workflow *workflow, const char *file,
+                       bool writes);
 
 /* Makes each task that reads a file wait for the task that writes it.
  * BATS_EINPUT: two tasks write it (other formats name parents, and their
  * generators let several tasks write one file); BATS_ENOMEM. */
 int bats_workflow_connect(struct bats_workflow *workflow,
                           struct bats_error *err);
-
-/* Call when everything is read: lists the categories and makes the graph. */
-int bats_workflow_finish(struct bats_workflow *workflow,
-                         struct bats_error *err);
 
 #endif
