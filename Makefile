@@ -55,19 +55,19 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 	interval.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c sched.c status.c \
-	failure/rules.c order/chain.c order/fit.c order/random.c outlook/forecast.c \
-	outlook/length.c outlook/width.c policy/bats.c policy/begin.c \
+	failure/rules.c order/chain.c order/fit.c outlook/forecast.c \
+	outlook/jobs.c policy/bats.c policy/begin.c \
 	policy/deadline.c policy/swap.c \
-	policy/initial.c policy/late.c policy/list.c policy/problem.c policy/rr.c \
+	policy/initial.c policy/late.c policy/list.c policy/problem.c \
 	$(addprefix policy/papers/, bkp.c dbc.c expert.c flow.c \
 	miser.c mw_dbs.c place.c) \
-	sampling/choice.c sampling/place.c sampling/points.c \
+	sampling/choice.c sampling/points.c \
 	$(addprefix money/, \
 	jobs.c kinds.c second.c use.c window.c) \
 	$(addprefix state/, \
 	answers.c bag.c executions.c graph.c ledger.c machines.c needs.c payment.c \
 	purses.c runtimes.c slots.c state.c) \
-	tail/list.c tail/replicas.c $(addprefix tail/papers/, \
+	tail/replicas.c $(addprefix tail/papers/, \
 	answers.c decide.c expert.c instances.c plays.c strategy.c))
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, \

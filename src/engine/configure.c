@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "engine/money/kinds.h"
-#include "engine/outlook/length.h"
-#include "engine/outlook/width.h"
+#include "engine/outlook/jobs.h"
 
 /* ---- acquiring ---- */
 

@@ -181,7 +181,7 @@ static int ended(struct state *s, const struct bats_event *ev, uint32_t slot,
 }
 
 /* A cut-off task filled a job of this length. Its next jobs are longer
- * (length.h): a cut-off counts only in a window at least as long as the
+ * (outlook/jobs.h): a cut-off counts only in a window at least as long as the
  * earlier ones. */
 static bool is_no_news(struct state *s, bats_time length)
 {

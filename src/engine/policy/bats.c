@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "engine/money/money.h"
-#include "engine/outlook/width.h"
+#include "engine/outlook/jobs.h"
 
 /* Use all machines if their forecast cost is below this share of the money
  * left: the forecast is remade with each result, and may err by more. */

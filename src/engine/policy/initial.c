@@ -1,10 +1,45 @@
 /*
- * initial: the start of a run, in which policy bkp samples the clusters. See
- * policy.h. Source: paper 2.3, figure 3; thesis 2.2.4.
+ * initial: the policy rr, self-scheduling on all machines; and the start of a
+ * run in which policy bkp samples the clusters. See policy.h. Source: paper
+ * 2.3, figure 3; thesis 2.2.4.
  */
 #include "engine/policy/policy.h"
 
 #include <math.h>
+
+/* ---- rr ---- */
+
+void rr_start(void *self, const struct state *s,
+              const struct policy_sample *sample, struct policy_start *all)
+{
+    (void)self;
+    (void)sample;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        all->machines[i] = s->clusters[i].spec.max;
+}
+
+bool rr_renew(void *self, const struct state *s, uint32_t machine)
+{
+    (void)self;
+    return machine_works(s, machine);
+}
+
+bool rr_refill(void *self, const struct state *s, const struct occasion *why)
+{
+    (void)self;
+    (void)s;
+    (void)why;
+    return true;
+}
+
+const struct bats_policy bats_policy_rr = {
+    .advisor = {.name = "rr"},
+    .about = "self-scheduling on all machines",
+    .start = rr_start,
+    .renew = rr_renew,
+    .refill = rr_refill};
+
+/* ---- the start with a sample ---- */
 
 /* Machines of cluster `c` needed to run `tasks` tasks at the same time. */
 static uint32_t machines_for(const struct state *s, const struct cluster *c,

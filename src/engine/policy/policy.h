@@ -113,7 +113,7 @@ struct bats_policy {
                 struct bats_error *err);
 };
 
-/* ---- rr.c: for other policies, too ---- */
+/* ---- initial.c: of rr, for other policies, too ---- */
 
 /* Starts all machines. */
 void rr_start(void *self, const struct state *s,
@@ -125,7 +125,7 @@ bool rr_renew(void *self, const struct state *s, uint32_t machine);
 /* Always true. */
 bool rr_refill(void *self, const struct state *s, const struct occasion *why);
 
-/* ---- initial.c: the start of a run that samples first ---- */
+/* The start of a run that samples first. */
 
 void initial_start(const struct state *s, const struct policy_sample *sample,
                    struct policy_start *start);

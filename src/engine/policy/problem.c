@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "engine/money/money.h"
-#include "engine/outlook/length.h"
+#include "engine/outlook/jobs.h"
 #include "util/larger.h"
 
 /* A task that outlasts all others of its cluster is expected to take this many

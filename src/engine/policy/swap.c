@@ -1,6 +1,6 @@
 /*
  * swap: distributes jobs among clusters if their length does not matter
- * (outlook/width.h), for policy bats.
+ * (outlook/jobs.h), for policy bats.
  *
  * Unknown clusters share the jobs evenly; if money is short, the cheapest gets
  * all but one of each other cluster, or all. A cluster is better than another if

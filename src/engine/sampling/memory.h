@@ -31,7 +31,7 @@ struct sampling {
     bool is_known[BATS_CLUSTERS_MAX];  /* sampled enough by earlier sessions */
     bool goes_on;                      /* the run continues after the phase */
     bool is_frugal; /* uses as few tasks, machines and points as possible */
-    bool is_settled[BATS_CLUSTERS_MAX]; /* see place.c; false: not frugal */
+    bool is_settled[BATS_CLUSTERS_MAX]; /* their rank; false: not frugal */
     struct point points[POINTS_MAX];
     struct bats_position released[POINTS_MAX]; /* former points; from */
     uint32_t first_released, n_released; /* first_released on not reported
@@ -62,23 +62,5 @@ static inline void sampling_mark_time(struct sampling *p,
     p->over_at = s->now;
     p->over_charged = s->money.ledger.charged;
 }
-
-/* ---- place.c ---- */
-
-/* Updates p->is_settled after an observation. */
-void place_look(struct sampling *p, const struct state *s);
-
-/* The mean runtime on the cluster with most results is known within 25 %
- * (confidence 95 %). */
-bool place_mean_is_known(const struct sampling *p, const struct state *s);
-
-/* The cluster for tasks that need not run on all: the one with the lowest
- * expected cost per task. */
-size_t place_home(const struct state *s);
-
-/* How many of `workers` slots to start with on the cluster: those that cost no
- * more per window than the home cluster's, at least one. */
-uint32_t place_workers(const struct state *s, size_t cluster,
-                       uint32_t workers);
 
 #endif

@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/outlook/length.h"
+#include "engine/outlook/jobs.h"
 
 #define SHARE 8       /* reassign when 1/SHARE of the tasks left have ended */
 #define DRIFT 0.125   /* or when T_r has changed by this fraction */

@@ -1,5 +1,24 @@
 /*
- * width: how many jobs to hold money for where only leases are held
+ * jobs: how long a job to request, and how many.
+ *
+ * A job loses its queue wait, and the work cut off at its end
+ * (bats_windows_loss). So the requested length is
+ *
+ *   - long enough that the loss is a twentieth of it, at least a window, and
+ *     at most what its share of the money pays: the money left, divided among
+ *     all wanted jobs that are not queued yet;
+ *   - at most the time that the bag and its last tasks are expected to take
+ *     with these jobs, so that the last jobs are shorter and hold less money;
+ *   - after a task was cut off that had a whole job, four times that job's
+ *     length, as far as the money allows.
+ *
+ * Where only leases are held, or there is no budget, jobs are as long as
+ * possible: unused time is not billed.
+ *
+ * Before any runtime is known, or where workflows have budgets of their own, a
+ * job lasts a window.
+ *
+ * Width: how many jobs to hold money for where only leases are held
  * (bats/billing.h). At its end a job holds money that no task can use: for the
  * time in which tasks are told to stop, and for what it may be billed beyond
  * its lease. So the money pays all jobs until the bag is done if
@@ -21,10 +40,20 @@
  *
  * Layer: engine, between the state and its advisors. Only reads.
  */
-#ifndef BATS_ENGINE_WIDTH_H
-#define BATS_ENGINE_WIDTH_H
+#ifndef BATS_ENGINE_OUTLOOK_JOBS_H
+#define BATS_ENGINE_OUTLOOK_JOBS_H
 
 #include "engine/state/state.h"
+
+/* Work time of the cluster's next job, microseconds: a window plus or minus a
+ * multiple of the billing's step, > 0, at most `longest`. */
+bats_time length_of_job(const struct state *s, size_t cluster);
+
+/* The money does not pay for a one-window job of this cluster, with its
+ * possible overrun, but does for another cluster; and no money will be freed
+ * soon, since all jobs are queued. A plan with this cluster could never
+ * request its job, and would block the others. */
+bool length_keeps_away(const struct state *s, size_t cluster);
 
 /* Unused job time is neither paid nor held: only a lease is held, or there is
  * no budget. So the length of jobs does not matter, only their number and
