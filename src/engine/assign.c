@@ -340,7 +340,7 @@ void assign_found(struct state *s, uint32_t slot, uint32_t number)
     }
 }
 
-/* Tells the order that its cached view of the state may be out of date. */
+/* A pass begins: what the order has cached may be out of date. */
 static void begin_pass(struct state *s)
 {
     if (s->order->begin)

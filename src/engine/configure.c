@@ -112,13 +112,6 @@ static bool worth_acquiring(const struct state *s, const struct cluster *c)
            c->stats.mean <= (double)windows * (double)s->run.window;
 }
 
-static void put_to_work(struct state *s, uint32_t machine)
-{
-    const struct machine *m = &s->machines[machine];
-    for (uint32_t i = 0; i < m->n_slots; i++)
-        assign_slot(s, m->first_slot + i);
-}
-
 /* The cluster is below its target, has work for more machines, and may get
  * them. After a reclaim notice others may follow, so no machine of that kind
  * is acquired until the noticed one is gone. */
@@ -144,14 +137,10 @@ static void fill_up(struct state *s, struct cluster *c, uint32_t most)
                                  : !machine_acquire(s, machine))
             break;
         c->spares -= c->spares > 0;
-        if (!s->money.terms.waits)
-            put_to_work(s, machine);
+        const struct machine *m = &s->machines[machine];
+        for (uint32_t i = 0; !s->money.terms.waits && i < m->n_slots; i++)
+            assign_slot(s, m->first_slot + i);
     }
-}
-
-static void fill_cluster(struct state *s, struct cluster *c)
-{
-    fill_up(s, c, UINT32_MAX);
 }
 
 /* The money may not suffice for all jobs, so each cluster gets one before any
@@ -165,7 +154,7 @@ void configure_refill(struct state *s)
             fill_up(s, c, 1);
     }
     for (size_t i = 0; i < s->n_clusters; i++)
-        fill_cluster(s, &s->clusters[i]);
+        fill_up(s, &s->clusters[i], UINT32_MAX);
 }
 
 /* ---- a new configuration ---- */
@@ -347,7 +336,7 @@ void configure_start(struct state *s)
 
 void configure_joined(struct state *s, uint32_t machine)
 {
-    fill_cluster(s, &s->clusters[s->machines[machine].cluster]);
+    fill_up(s, &s->clusters[s->machines[machine].cluster], UINT32_MAX);
 }
 
 /* In a plain run, offers schedules once the clusters are known. */
@@ -433,24 +422,19 @@ static void follow(struct state *s, uint32_t machine)
     job_set_last(s, machine);
     if (!wanted && c->target > 0 && !s->tail->next)
         c->target--;
-    fill_cluster(s, c);
-}
-
-/* Extends a job's lease. False: it is about to end, and another is not
- * affordable. */
-static bool prolong(struct state *s, uint32_t machine)
-{
-    job_prolong(s, machine, BATS_NEVER);
-    return s->now < job_end(s, machine) - s->run.preempt_lead;
+    fill_up(s, c, UINT32_MAX);
 }
 
 static void turn_of_job(struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
-    if (job_wants_successor(s, machine))
+    if (job_wants_successor(s, machine)) {
         follow(s, machine);
-    else if (m->state == MACHINE_ACTIVE && !prolong(s, machine))
-        job_leave(s, machine);
+    } else if (m->state == MACHINE_ACTIVE) {
+        job_prolong(s, machine, BATS_NEVER);
+        if (s->now >= job_end(s, machine) - s->run.preempt_lead)
+            job_leave(s, machine); /* another lease is not affordable */
+    }
     if (s->now >= job_end(s, machine))
         machine_park(s, machine);
 }

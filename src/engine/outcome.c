@@ -175,8 +175,6 @@ static int ended(struct state *s, const struct bats_event *ev, uint32_t slot,
                                                  .runtime = ev->runtime,
                                                  .in_sample = in_sample},
                               err);
-    if (rc == 0)
-        assign_slot(s, slot);
     return rc;
 }
 
@@ -245,7 +243,6 @@ static void came_back(struct state *s, const struct bats_event *ev,
         come_back(s, ev->machine, task, yielded, ran);
     tell_sampling(s, ev->machine, task, -1);
     machine_drained(s, ev->machine);
-    assign_slot(s, slot);
 }
 
 /* The execution ended after another one gave the task its result. */
@@ -262,7 +259,6 @@ static void came_too_late(struct state *s, const struct bats_event *ev,
         slot_worked(s, slot, task, ev->runtime);
     tell_sampling(s, ev->machine, task, done ? ev->runtime : -1);
     machine_drained(s, ev->machine);
-    assign_slot(s, slot);
 }
 
 int outcome_of_execution(struct state *s, const struct bats_event *ev,
@@ -270,13 +266,16 @@ int outcome_of_execution(struct state *s, const struct bats_event *ev,
 {
     uint32_t slot = s->machines[ev->machine].first_slot + ev->slot;
     struct bats_position task = execution_find(s, slot, ev->task);
+    int rc = 0;
     if (bats_bag_has_result(&s->bag, task))
         came_too_late(s, ev, slot, task);
     else if (ev->type == BATS_EVENT_DONE || ev->type == BATS_EVENT_FAILED)
-        return ended(s, ev, slot, task, err);
+        rc = ended(s, ev, slot, task, err);
     else
         came_back(s, ev, slot, task);
-    return 0;
+    if (rc == 0)
+        assign_slot(s, slot);
+    return rc;
 }
 
 /* Loses the slot's executions with the machine. */
@@ -297,22 +296,16 @@ static void lose(struct state *s, uint32_t machine, uint32_t slot)
     tell_sampling(s, machine, task, -1);
 }
 
-/* Expected runtime of the task in the slot; with a graph, from its
- * category. */
-static double runtime_in(const struct state *s, uint32_t slot,
-                         struct bats_position task)
+/* Expected remaining time of a task in the slot's queue. */
+static double rest_of(const struct state *s, uint32_t slot,
+                      struct bats_position task)
 {
-    return task_runtime(s, s->bag.index[task.i], slot_cluster(s, slot));
-}
-
-/* Expected remaining time of the slot's running task. */
-static double rest_of_head(const struct state *s, uint32_t slot)
-{
-    return s->clusters[slot_cluster(s, slot)].stats.n_done > 0 &&
-                   !s->known.is_ranked
-               ? forecast_rest(s, slot)
-               : runtime_in(s, slot, s->slots[slot].head) -
-                     slot_elapsed(s, slot);
+    size_t cluster = slot_cluster(s, slot);
+    bool runs = bats_same_position(task, s->slots[slot].head);
+    if (runs && s->clusters[cluster].stats.n_done > 0 && !s->known.is_ranked)
+        return forecast_rest(s, slot);
+    return task_runtime(s, s->bag.index[task.i], cluster) -
+           (runs ? slot_elapsed(s, slot) : 0);
 }
 
 /* Stops the slot's tasks that are not expected to finish in time. */
@@ -321,9 +314,7 @@ static void move(struct state *s, uint32_t slot, bats_time time)
     double end = 0;
     for (struct bats_position t = s->slots[slot].head; bats_is_position(t);
          t = slot_next(s, slot, t)) {
-        end += bats_same_position(t, s->slots[slot].head)
-                   ? rest_of_head(s, slot)
-                   : runtime_in(s, slot, t);
+        end += rest_of(s, slot, t);
         if (end > (double)time && !execution_cancelled(s, slot, t))
             execution_cancel(s, slot, t, false);
     }

@@ -140,16 +140,15 @@ static struct entry *change(struct state *s, uint32_t id)
 
 int books_init(struct state *s, const struct bats_sched_options *o)
 {
-    size_t n = (size_t)s->n_machines + 1;
-    struct books *b = o->tells_leases ? calloc(1, sizeof *b) : NULL;
-    s->money.books = b;
     if (!o->tells_leases)
         return 0;
+    struct books *b = s->money.books = state_room(s, 1, sizeof *b);
+    size_t n = (size_t)s->n_machines + 1;
     if (b) {
-        b->entries = calloc(n, sizeof *b->entries);
-        b->changed = malloc(n * sizeof *b->changed);
+        b->entries = state_room(s, n, sizeof *b->entries);
+        b->changed = state_room(s, n, sizeof *b->changed);
     }
-    if (!b || !b->entries || !b->changed)
+    if (s->answers.failure < 0)
         return BATS_ENOMEM;
     if (bats_billing_is_timed(&s->money.ledger.billing))
         books_open(s, BATS_NO_MACHINE);
@@ -158,17 +157,12 @@ int books_init(struct state *s, const struct bats_sched_options *o)
 
 void books_release(struct state *s)
 {
-    struct books *b = s->money.books;
+    const struct books *b = s->money.books;
     if (!b)
         return;
-    free(b->entries);
-    free(b->changed);
     free(b->leases);
     free(b->stakes);
-    free(b);
 }
-
-/* ---- what is to be told ---- */
 
 static void tell_lease(struct state *s, const struct bats_lease *lease)
 {

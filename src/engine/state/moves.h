@@ -149,6 +149,10 @@ int state_init(struct state *s, const struct bats_sched_options *o,
                struct bats_error *err);
 void state_release(struct state *s);
 
+/* Zeroed memory for n objects, which lives as long as the state. NULL: there is
+ * none, and s->answers.failure says so. */
+void *state_room(struct state *s, size_t n, size_t size);
+
 /* Stops starting executions; now: also cancels the running ones. The first
  * reason is kept. */
 void state_stop(struct state *s, bool now, enum bats_finish why);
@@ -177,9 +181,8 @@ void state_take_sample(struct state *s, const struct bats_sample *sample);
 
 /* ---- runtimes.c ---- */
 
-/* BATS_ENOMEM; release in any case. */
+/* BATS_ENOMEM. */
 int categories_init(struct state *s, const struct bats_sched_options *o);
-void categories_release(struct state *s);
 
 /* Records a DONE task; the order of ready tasks may change. */
 void categories_note(struct state *s, struct bats_position task,
@@ -195,13 +198,11 @@ void categories_take_told(struct state *s);
 
 /* ---- needs.c ---- */
 
-/* Takes over the tasks' needs, and groups the bag by them. BATS_ENOMEM;
- * release in any case. */
+/* Takes over the tasks' needs, and groups the bag by them. BATS_ENOMEM. */
 int needs_init(struct state *s, const struct bats_sched_options *o);
 
 /* The resources of the machine. */
 struct bats_stock needs_stock(const struct bats_sched_options *o, uint32_t id);
-void needs_release(struct state *s);
 
 /* Open bags: a task of this category may be added. `need` becomes the
  * category's need if it is the first. Without needs only category 0 exists. */

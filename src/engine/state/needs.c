@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct bats_need one_core = {.cores = 1};
@@ -82,20 +81,18 @@ static uint64_t lowest(uint64_t bits, uint32_t n)
     return bits ^ left;
 }
 
-/* False: out of memory. */
-static bool make_nodes(struct needs *n, const struct bats_sched_options *o)
+static int make_nodes(struct state *s, const struct bats_sched_options *o)
 {
+    struct needs *n = &s->needs;
     uint32_t all = 0, slot = 0;
-    n->spec = malloc(o->n_machines * sizeof *n->spec);
-    n->first = malloc((o->n_machines + (size_t)1) * sizeof *n->first);
-    for (uint32_t i = 0; n->spec && n->first && i < o->n_machines; i++) {
+    for (uint32_t i = 0; i < o->n_machines; i++) {
         n->spec[i] = needs_stock(o, i);
         n->first[i] = all;
         all += n_nodes(&n->spec[i]);
     }
-    n->nodes = malloc(all * sizeof *n->nodes);
-    if (!n->spec || !n->first || !n->nodes)
-        return false;
+    n->nodes = state_room(s, all, sizeof *n->nodes);
+    if (!n->nodes)
+        return BATS_ENOMEM;
     n->first[o->n_machines] = all;
     for (uint32_t i = 0; i < o->n_machines; i++) {
         uint32_t slots = o->machines[i].slots / n_nodes(&n->spec[i]);
@@ -107,7 +104,7 @@ static bool make_nodes(struct needs *n, const struct bats_sched_options *o)
                 .free = n->spec[i],
                 .free_gpus = lowest(UINT64_MAX, n->spec[i].gpus)};
     }
-    return true;
+    return 0;
 }
 
 int needs_init(struct state *s, const struct bats_sched_options *o)
@@ -118,15 +115,16 @@ int needs_init(struct state *s, const struct bats_sched_options *o)
         return 0;
     for (uint32_t i = 0; i < o->n_machines; i++)
         n_slots += o->machines[i].slots;
-    n->of = malloc(o->n_tasks * sizeof *n->of);
     uint32_t room = o->open ? BATS_CATEGORIES_MAX : o->n_categories;
-    n->list = calloc(room, sizeof *n->list);
-    n->more = malloc(room * sizeof *n->more);
-    n->share = malloc(room * sizeof *n->share);
-    n->gpus = calloc(n_slots, sizeof *n->gpus);
-    n->lead = malloc(n_slots * sizeof *n->lead);
-    if (!n->of || !n->list || !n->more || !n->share || !n->gpus || !n->lead ||
-        !make_nodes(n, o))
+    n->of = state_room(s, o->n_tasks, sizeof *n->of);
+    n->list = state_room(s, room, sizeof *n->list);
+    n->more = state_room(s, room, sizeof *n->more);
+    n->share = state_room(s, room, sizeof *n->share);
+    n->gpus = state_room(s, n_slots, sizeof *n->gpus);
+    n->lead = state_room(s, n_slots, sizeof *n->lead);
+    n->spec = state_room(s, o->n_machines, sizeof *n->spec);
+    n->first = state_room(s, o->n_machines + (size_t)1, sizeof *n->first);
+    if (s->answers.failure < 0 || make_nodes(s, o) < 0)
         return BATS_ENOMEM;
     memcpy(n->of, o->category, o->n_tasks * sizeof *n->of);
     memcpy(n->list, o->needs, o->n_categories * sizeof *n->list);
@@ -170,19 +168,6 @@ void needs_add(struct state *s, uint32_t task, uint16_t category,
     n->more[category] = category;
     if (category >= s->known.categories.n)
         s->known.categories.n = category + 1;
-}
-
-void needs_release(struct state *s)
-{
-    free(s->needs.of);
-    free(s->needs.list);
-    free(s->needs.more);
-    free(s->needs.share);
-    free(s->needs.spec);
-    free(s->needs.first);
-    free(s->needs.nodes);
-    free(s->needs.gpus);
-    free(s->needs.lead);
 }
 
 const struct bats_need *need_of(const struct state *s,

@@ -20,7 +20,7 @@ void purses_rank(struct state *s)
 static bool order_by_urgency(struct state *s)
 {
     struct purses *a = &s->money.purses;
-    a->urgency = malloc(s->bag.n * sizeof *a->urgency);
+    a->urgency = state_room(s, s->bag.n, sizeof *a->urgency);
     if (!a->urgency)
         return false;
     purses_rank(s);
@@ -78,11 +78,11 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
     a->is_news = true;
     if (a->n == 0)
         return 0;
-    a->list = calloc(a->n, sizeof *a->list);
-    a->stakes = calloc(o->n_machines, sizeof *a->stakes);
-    a->next = malloc(o->n_tasks * sizeof *a->next);
-    a->is_unpaid = calloc(o->n_tasks, 1);
-    if (!a->list || !a->stakes || !a->next || !a->is_unpaid)
+    a->list = state_room(s, a->n, sizeof *a->list);
+    a->stakes = state_room(s, o->n_machines, sizeof *a->stakes);
+    a->next = state_room(s, o->n_tasks, sizeof *a->next);
+    a->is_unpaid = state_room(s, o->n_tasks, 1);
+    if (s->answers.failure < 0)
         return BATS_ENOMEM;
     bool any_deadline = false;
     a->are_apart = are_apart(s);
@@ -117,14 +117,9 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
 
 void purses_release(struct state *s)
 {
-    struct purses *a = &s->money.purses;
+    const struct purses *a = &s->money.purses;
     for (uint32_t i = 0; a->stakes && i < s->n_machines; i++)
         free(a->stakes[i].list);
-    free(a->list);
-    free(a->stakes);
-    free(a->next);
-    free(a->urgency);
-    free(a->is_unpaid);
 }
 
 void purse_ended(struct state *s, uint32_t number, enum bats_task_state state)

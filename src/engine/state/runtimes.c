@@ -46,12 +46,12 @@ int categories_init(struct state *s, const struct bats_sched_options *o)
     k->told = o->told_runtime;
     k->told_context = o->true_context;
     uint32_t room = o->open && s->needs.list ? BATS_CATEGORIES_MAX : k->n;
-    k->weight = calloc(room, sizeof *k->weight);
-    k->left = calloc(room, sizeof *k->left);
-    k->seen = calloc(room * s->n_clusters, sizeof *k->seen);
-    k->stats = calloc(room, sizeof *k->stats);
-    k->doubts = calloc(room, sizeof *k->doubts);
-    if (!k->weight || !k->left || !k->seen || !k->stats || !k->doubts)
+    k->weight = state_room(s, room, sizeof *k->weight);
+    k->left = state_room(s, room, sizeof *k->left);
+    k->seen = state_room(s, room * s->n_clusters, sizeof *k->seen);
+    k->stats = state_room(s, room, sizeof *k->stats);
+    k->doubts = state_room(s, room, sizeof *k->doubts);
+    if (s->answers.failure < 0)
         return BATS_ENOMEM;
     for (size_t c = 0; c < s->n_clusters; c++)
         k->factor[c] = 1;
@@ -65,16 +65,6 @@ int categories_init(struct state *s, const struct bats_sched_options *o)
 void categories_add(struct state *s, uint32_t task)
 {
     s->known.categories.left[category_of(s, task)]++;
-}
-
-void categories_release(struct state *s)
-{
-    struct categories *k = &s->known.categories;
-    free(k->weight);
-    free(k->left);
-    free(k->seen);
-    free(k->stats);
-    free(k->doubts);
 }
 
 /* Mean weight of all results; 0 without any. */

@@ -2,6 +2,7 @@
 #include "engine/state/moves.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SAMPLE_Z 1.96
 #define SAMPLE_ERROR 0.25
@@ -169,6 +170,24 @@ static bool set_up_clusters(struct state *s)
     return true;
 }
 
+struct room {
+    _Alignas(CACHE_LINE) struct room *next;
+};
+
+void *state_room(struct state *s, size_t n, size_t size)
+{
+    size_t bytes = (n * size / CACHE_LINE + 1) * CACHE_LINE;
+    struct room *room = aligned_alloc(CACHE_LINE, sizeof *room + bytes);
+    if (!room) {
+        s->answers.failure = BATS_ENOMEM;
+        return NULL;
+    }
+    memset(room, 0, sizeof *room + bytes);
+    room->next = s->rooms;
+    s->rooms = room;
+    return room + 1;
+}
+
 static bool allocate(struct state *s, const struct bats_sched_options *o)
 {
     bool has_delays = o->rules.retry_delay > 0 || o->rules.yields > 0;
@@ -177,18 +196,16 @@ static bool allocate(struct state *s, const struct bats_sched_options *o)
     uint32_t n_slots = 0;
     for (uint32_t i = 0; i < o->n_machines; i++)
         n_slots += o->machines[i].slots;
-    s->machines =
-        aligned_alloc(CACHE_LINE, o->n_machines * sizeof *s->machines);
-    s->rest = malloc(o->n_machines * sizeof *s->rest);
-    s->members = calloc(o->n_machines, sizeof *s->members);
-    s->held = calloc(o->n_machines, sizeof *s->held);
-    s->slots = aligned_alloc(CACHE_LINE, n_slots * sizeof *s->slots);
-    s->tasks = calloc(o->n_tasks, sizeof *s->tasks);
-    s->busy = calloc(n_slots / 64 + 1, sizeof *s->busy);
-    s->idle.number = calloc(n_slots, sizeof *s->idle.number);
-    s->idle.news = calloc(o->n_machines, sizeof *s->idle.news);
-    return s->machines && s->rest && s->members && s->held && s->slots &&
-           s->tasks && s->busy && s->idle.number && s->idle.news &&
+    s->machines = state_room(s, o->n_machines, sizeof *s->machines);
+    s->rest = state_room(s, o->n_machines, sizeof *s->rest);
+    s->members = state_room(s, o->n_machines, sizeof *s->members);
+    s->held = state_room(s, o->n_machines, sizeof *s->held);
+    s->slots = state_room(s, n_slots, sizeof *s->slots);
+    s->tasks = state_room(s, o->n_tasks, sizeof *s->tasks);
+    s->busy = state_room(s, n_slots / 64 + 1, sizeof *s->busy);
+    s->idle.number = state_room(s, n_slots, sizeof *s->idle.number);
+    s->idle.news = state_room(s, o->n_machines, sizeof *s->idle.news);
+    return s->answers.failure == 0 &&
            bats_heap_init(&s->turns, o->n_machines) &&
            bats_heap_init(&s->limits, s->run.has_limits ? n_slots : 0) &&
            bats_heap_init(&s->quarantines, o->n_machines) &&
@@ -222,24 +239,21 @@ static int resume(struct state *s, const struct bats_sched_options *o)
 static int connect(struct state *s, const struct bats_graph *graph,
                    struct bats_error *err)
 {
-    uint32_t *order = s->known.sorted =
-        malloc(((size_t)graph->n_nodes + 1) * sizeof *order);
-    uint32_t n_circle;
-    int64_t n =
-        order ? bats_graph_sort(graph, order, &n_circle, err) : BATS_ENOMEM;
-    int rc = n < 0 ? (int)n : 0;
-    if (rc == 0 && n < graph->n_nodes)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "node %u of the graph waits for itself", order[n]);
-    s->known.height =
-        calloc((size_t)graph->n_nodes + 1, sizeof *s->known.height);
-    if (rc == 0 && !s->known.height)
-        rc = BATS_ENOMEM;
-    if (rc == 0) {
-        bats_graph_heights(graph, order, s->known.height);
-        rc = bats_bag_connect(&s->bag, graph, s->known.height, err);
-    }
-    return rc;
+    size_t n_nodes = graph->n_nodes;
+    uint32_t *order = state_room(s, n_nodes, sizeof *order), n_circle;
+    s->known.sorted = order;
+    s->known.height = state_room(s, n_nodes, sizeof *s->known.height);
+    if (s->answers.failure < 0)
+        return BATS_ENOMEM;
+    int64_t n = bats_graph_sort(graph, order, &n_circle, err);
+    if (n < 0)
+        return (int)n;
+    if (n < graph->n_nodes)
+        return bats_error_set(err, BATS_EINPUT,
+                              "node %u of the graph waits for itself",
+                              order[n]);
+    bats_graph_heights(graph, order, s->known.height);
+    return bats_bag_connect(&s->bag, graph, s->known.height, err);
 }
 
 /* Whether there is a sampling phase: a run that costs nothing offers no
@@ -377,25 +391,17 @@ void state_release(struct state *s)
         bats_heap_release(&s->clusters[i].parked);
     }
     bats_bag_release(&s->bag);
-    free(s->known.height);
-    free(s->known.sorted);
-    needs_release(s);
-    categories_release(s);
     purses_release(s);
     books_release(s);
     bats_heap_release(&s->turns);
     bats_heap_release(&s->limits);
     bats_heap_release(&s->quarantines);
     bats_heap_release(&s->retries);
-    free(s->machines);
-    free(s->rest);
-    free(s->members);
-    free(s->held);
-    free(s->slots);
-    free(s->busy);
-    free(s->idle.number);
-    free(s->idle.news);
-    free(s->tasks);
     free(s->answers.queue);
     free(s->answers.decisions);
+    while (s->rooms) {
+        struct room *room = s->rooms;
+        s->rooms = room->next;
+        free(room);
+    }
 }

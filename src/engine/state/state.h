@@ -34,6 +34,7 @@ struct books;      /* answers.c */
 struct lease_kind; /* moves.h */
 struct tail;       /* tail/tail.h */
 struct order;      /* order/order.h */
+struct room;       /* state.c */
 
 /* Knowledge of task runtimes. */
 struct knowledge {
@@ -203,6 +204,7 @@ struct state {
     bool may_offer;   /* the user may still be asked to choose a schedule in a
                          plain run */
 
+    struct room *rooms; /* what state_room has given */
     struct knowledge known;
     struct money money;
     struct run run;
