@@ -1,11 +1,38 @@
-/* answers: commands, decisions, leases and stakes for the driver. See state.h.
- */
+/* answers: commands, decisions, leases and stakes for the driver; and memory.
+ * See state.h. */
 #include "engine/state/moves.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/grow.h"
+
+struct room {
+    _Alignas(CACHE_LINE) struct room *next;
+};
+
+void *state_room(struct state *s, size_t n, size_t size)
+{
+    size_t bytes = (n * size / CACHE_LINE + 1) * CACHE_LINE;
+    struct room *room = aligned_alloc(CACHE_LINE, sizeof *room + bytes);
+    if (!room) {
+        s->answers.failure = BATS_ENOMEM;
+        return NULL;
+    }
+    memset(room, 0, sizeof *room + bytes);
+    room->next = s->rooms;
+    s->rooms = room;
+    return room + 1;
+}
+
+void rooms_release(struct state *s)
+{
+    while (s->rooms) {
+        struct room *room = s->rooms;
+        s->rooms = room->next;
+        free(room);
+    }
+}
 
 void state_emit(struct state *s, struct bats_command command)
 {

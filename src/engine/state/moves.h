@@ -58,6 +58,11 @@ struct lease_kind {
 
 /* ---- answers.c ---- */
 
+/* Zeroed memory for n objects, which lives as long as the state. NULL: there is
+ * none, and s->answers.failure says so. */
+void *state_room(struct state *s, size_t n, size_t size);
+void rooms_release(struct state *s);
+
 /* Appends a command. If memory runs out, sets s->answers.failure. */
 void state_emit(struct state *s, struct bats_command command);
 
@@ -148,10 +153,6 @@ int state_init(struct state *s, const struct bats_sched_options *o,
                const struct lease_kind *lease, bool gives_up,
                struct bats_error *err);
 void state_release(struct state *s);
-
-/* Zeroed memory for n objects, which lives as long as the state. NULL: there is
- * none, and s->answers.failure says so. */
-void *state_room(struct state *s, size_t n, size_t size);
 
 /* Stops starting executions; now: also cancels the running ones. The first
  * reason is kept. */

@@ -2,7 +2,6 @@
 #include "engine/state/moves.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SAMPLE_Z 1.96
 #define SAMPLE_ERROR 0.25
@@ -168,24 +167,6 @@ static bool set_up_clusters(struct state *s)
                    s->rest[id].member] = id;
     }
     return true;
-}
-
-struct room {
-    _Alignas(CACHE_LINE) struct room *next;
-};
-
-void *state_room(struct state *s, size_t n, size_t size)
-{
-    size_t bytes = (n * size / CACHE_LINE + 1) * CACHE_LINE;
-    struct room *room = aligned_alloc(CACHE_LINE, sizeof *room + bytes);
-    if (!room) {
-        s->answers.failure = BATS_ENOMEM;
-        return NULL;
-    }
-    memset(room, 0, sizeof *room + bytes);
-    room->next = s->rooms;
-    s->rooms = room;
-    return room + 1;
 }
 
 static bool allocate(struct state *s, const struct bats_sched_options *o)
@@ -399,9 +380,5 @@ void state_release(struct state *s)
     bats_heap_release(&s->retries);
     free(s->answers.queue);
     free(s->answers.decisions);
-    while (s->rooms) {
-        struct room *room = s->rooms;
-        s->rooms = room->next;
-        free(room);
-    }
+    rooms_release(s);
 }

@@ -14,7 +14,7 @@
  *   runtimes.c    what is known of runtimes, by category, cluster and chain
  *   purses.c      workflows that share the run, and what they hold
  *   payment.c     what workflows can pay for
- *   answers.c     commands, decisions, leases and stakes
+ *   answers.c     commands, decisions, leases and stakes; memory
  *   state.c       set-up and end
  */
 #ifndef BATS_ENGINE_STATE_H
@@ -34,7 +34,7 @@ struct books;      /* answers.c */
 struct lease_kind; /* moves.h */
 struct tail;       /* tail/tail.h */
 struct order;      /* order/order.h */
-struct room;       /* state.c */
+struct room;       /* answers.c */
 
 /* Knowledge of task runtimes. */
 struct knowledge {
