@@ -60,7 +60,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	policy/deadline.c policy/swap.c \
 	policy/initial.c policy/late.c policy/list.c policy/problem.c \
 	$(addprefix policy/papers/, bkp.c dbc.c expert.c flow.c \
-	miser.c mw_dbs.c place.c) \
+	miser.c place.c) \
 	sampling/choice.c sampling/points.c \
 	$(addprefix money/, \
 	jobs.c kinds.c second.c use.c window.c) \

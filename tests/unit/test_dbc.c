@@ -128,50 +128,36 @@ static void assert_run(struct run r, uint32_t first, uint32_t second,
     assert_int_equal(r.status.charged, cost * BATS_UNIT);
 }
 
-/* 200 x 10,500 / (2 x 380) = 2,763 units for 27.6 a task: 5,526. */
-TEST(dbc_cost_does_the_grid_bag_on_the_cheapest_resource)
+/* R4 and R8 take 27.6 s for a task, for as much money.
+ * dbc-cost: 200 x 10,500 / (2 x 380) = 2,763 units on the cheapest, R4, for
+ * 5,526; by 2,600 R4 can end 2 x 94 tasks, and R8 gets the others; 5,000 /
+ * 27.631579 = 180.95 tasks. dbc-cost-time: both, in half the time. */
+TEST(the_grid_bag_is_done_as_by_hand)
 {
-    struct run r = world_wide_grid(&bats_policy_dbc_cost, 3100 * BATS_SECOND,
-                                   BATS_UNLIMITED);
-    play(&r);
-    assert_int_equal(r.done[4], 200);
-    assert_int_equal(r.makespan, 100 * INT64_C(27631579));
-    assert_int_equal(r.status.charged, 200 * INT64_C(27631579));
-}
-
-/* R8 costs the same: half the time, for the same money. */
-TEST(dbc_cost_time_does_it_on_both_in_half_the_time)
-{
-    struct run r = world_wide_grid(&bats_policy_dbc_cost_time,
-                                   3100 * BATS_SECOND, BATS_UNLIMITED);
-    play(&r);
-    assert_int_equal(r.done[4], 100);
-    assert_int_equal(r.done[8], 100);
-    assert_int_equal(r.makespan, 50 * INT64_C(27631579));
-    assert_int_equal(r.status.charged, 200 * INT64_C(27631579));
-}
-
-/* By 2,600 R4 can end 2 x 94 tasks. */
-TEST(dbc_cost_gives_the_next_what_the_first_cannot_end)
-{
-    struct run r = world_wide_grid(&bats_policy_dbc_cost, 2600 * BATS_SECOND,
-                                   BATS_UNLIMITED);
-    play(&r);
-    assert_int_equal(r.done[4], 188);
-    assert_int_equal(r.done[8], 12);
-    assert_int_equal(r.makespan, 94 * INT64_C(27631579));
-}
-
-/* 5,000 / 27.631579 = 180.95 */
-TEST(the_budget_of_the_grid_bag_limits_its_tasks)
-{
-    struct run r = world_wide_grid(&bats_policy_dbc_cost, 3100 * BATS_SECOND,
-                                   5000 * BATS_UNIT);
-    play(&r);
-    assert_int_equal(r.done[4], 180);
-    assert_int_equal(r.status.done, 180);
-    assert_int_equal(r.status.charged, 180 * INT64_C(27631579));
-    assert_int_equal(r.status.finish, BATS_FINISH_BUDGET);
+    static const struct {
+        const struct bats_policy *policy;
+        bats_time deadline;
+        bats_money budget;
+        uint32_t on_r4, on_r8, rounds;
+    } cases[] = {{&bats_policy_dbc_cost, 3100, 0, 200, 0, 100},
+                 {&bats_policy_dbc_cost_time, 3100, 0, 100, 100, 50},
+                 {&bats_policy_dbc_cost, 2600, 0, 188, 12, 94},
+                 {&bats_policy_dbc_cost, 3100, 5000, 180, 0, 90}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool is_short = cases[i].budget > 0;
+        struct run r = world_wide_grid(
+            cases[i].policy, cases[i].deadline * BATS_SECOND,
+            is_short ? cases[i].budget * BATS_UNIT : BATS_UNLIMITED);
+        uint32_t done = cases[i].on_r4 + cases[i].on_r8;
+        play(&r);
+        assert_int_equal(r.done[4], cases[i].on_r4);
+        assert_int_equal(r.done[8], cases[i].on_r8);
+        assert_int_equal(r.status.done, done);
+        assert_int_equal(r.makespan, cases[i].rounds * INT64_C(27631579));
+        assert_int_equal(r.status.charged, done * INT64_C(27631579));
+        assert_int_equal(r.status.finish,
+                         is_short ? BATS_FINISH_BUDGET : BATS_FINISH_ALL_DONE);
+    }
 }
 
 /* By 100: 4 x 4 + 16 x 3 + 28 x 3 + ... of R0 (20.4 s) four in each slot, of
@@ -192,15 +178,6 @@ TEST(a_short_deadline_takes_all_resources)
     }
 }
 
-TEST(dbc_cost_takes_no_more_than_the_deadline_asks_for)
-{
-    const struct bats_policy *p = &bats_policy_dbc_cost;
-    assert_run(two(p, "ab", 60 * BATS_SECOND, BATS_UNLIMITED), 6, 0, 60, 60);
-    assert_run(two(p, "ab", 30 * BATS_SECOND, BATS_UNLIMITED), 3, 3, 30, 90);
-    assert_run(two(p, "ab", 20 * BATS_SECOND, BATS_UNLIMITED), 2, 4, 20, 100);
-    assert_run(two(p, "ab", 0, BATS_UNLIMITED), 6, 0, 60, 60);
-}
-
 /* Within 19 s: one of 10 s, and three of 5 s. */
 TEST(no_task_begins_that_cannot_end_by_the_deadline)
 {
@@ -219,41 +196,44 @@ TEST(no_task_begins_that_cannot_end_by_the_deadline)
     }
 }
 
-/* A task has 15 of the 90, which b costs more than; when three are assigned to
- * a, the others have 20. Of 1,000 each goes where it ends first. */
-TEST(dbc_time_buys_what_a_task_has_the_money_for)
+TEST(two_machines_share_six_tasks_as_by_hand)
 {
-    const struct bats_policy *p = &bats_policy_dbc_time;
-    assert_run(two(p, "ab", 0, 90 * BATS_UNIT), 3, 3, 30, 90);
-    assert_run(two(p, "ab", 0, 1000 * BATS_UNIT), 2, 4, 20, 100);
-}
-
-/* 35 pays three tasks on a, and none has the money for b. */
-TEST(where_no_share_suffices_the_cheapest_does_what_it_can)
-{
-    assert_run(two(&bats_policy_dbc_time, "ab", 0, 35 * BATS_UNIT), 3, 0, 30,
-               30);
-    assert_run(
-        two(&bats_policy_dbc_conservative_time, "ab", 0, 35 * BATS_UNIT), 3, 0,
-        30, 30);
-}
-
-/* A task has 17.5 of the 105: a gets a third of them, 2, and what that saves
- * leaves the others 21.25 each, for b. */
-TEST(dbc_conservative_time_hands_savings_on)
-{
-    const struct bats_policy *p = &bats_policy_dbc_conservative_time;
-    assert_run(two(p, "ab", 0, 105 * BATS_UNIT), 2, 4, 20, 100);
-    assert_run(two(p, "ab", 0, 90 * BATS_UNIT), 3, 3, 30, 90);
-}
-
-/* c costs the same as a and is faster. */
-TEST(dbc_cost_time_uses_all_that_cost_the_same)
-{
-    assert_run(two(&bats_policy_dbc_cost, "ac", 0, BATS_UNLIMITED), 0, 6, 30,
-               60);
-    assert_run(two(&bats_policy_dbc_cost_time, "ac", 0, BATS_UNLIMITED), 2, 4,
-               20, 60);
+    static const struct {
+        const struct bats_policy *policy;
+        const char *machines;
+        bats_time deadline;
+        bats_money budget;
+        uint32_t done[2];
+        bats_time end;
+        bats_money cost;
+    } cases[] = {
+        /* No more of the dear one than the deadline asks for. */
+        {&bats_policy_dbc_cost, "ab", 60, 0, {6, 0}, 60, 60},
+        {&bats_policy_dbc_cost, "ab", 30, 0, {3, 3}, 30, 90},
+        {&bats_policy_dbc_cost, "ab", 20, 0, {2, 4}, 20, 100},
+        {&bats_policy_dbc_cost, "ab", 0, 0, {6, 0}, 60, 60},
+        /* A task has 15 of the 90, which b costs more than; when three are
+         * assigned to a, the others have 20. Of 1,000 each goes where it ends
+         * first. */
+        {&bats_policy_dbc_time, "ab", 0, 90, {3, 3}, 30, 90},
+        {&bats_policy_dbc_time, "ab", 0, 1000, {2, 4}, 20, 100},
+        /* 35 pays three tasks on a, and none has the money for b. */
+        {&bats_policy_dbc_time, "ab", 0, 35, {3, 0}, 30, 30},
+        {&bats_policy_dbc_conservative_time, "ab", 0, 35, {3, 0}, 30, 30},
+        /* A task has 17.5 of the 105: a gets a third of them, 2, and what that
+         * saves leaves the others 21.25 each, for b. */
+        {&bats_policy_dbc_conservative_time, "ab", 0, 105, {2, 4}, 20, 100},
+        {&bats_policy_dbc_conservative_time, "ab", 0, 90, {3, 3}, 30, 90},
+        /* c costs the same as a and is faster. */
+        {&bats_policy_dbc_cost, "ac", 0, 0, {0, 6}, 30, 60},
+        {&bats_policy_dbc_cost_time, "ac", 0, 0, {2, 4}, 20, 60}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_run(two(cases[i].policy, cases[i].machines,
+                       cases[i].deadline * BATS_SECOND,
+                       cases[i].budget > 0 ? cases[i].budget * BATS_UNIT
+                                           : BATS_UNLIMITED),
+                   cases[i].done[0], cases[i].done[1], cases[i].end,
+                   cases[i].cost);
 }
 
 /* Each does one task; when b has ended it, a is not known yet, and b goes on.

@@ -37,7 +37,6 @@ static size_t enumerate(const struct bats_plan_item *items,
 {
     struct configuration c = {.cost = 0};
     size_t count = 0, capacity = 0;
-
     *all = NULL;
     while (advance(c.machines, items, n)) {
         bats_money price = 0;
@@ -66,7 +65,6 @@ static void draw_items(gsl_rng *rng, size_t n, struct bats_plan_item *items,
     static const double charges[] = {3, 12, 9, 0.085, 0.17, 0.34, 1, 0.5};
     static const double minutes[] = {15, 3.75, 5, 7, 3.5, 30, 90, 145};
     unsigned long kind = gsl_rng_uniform_int(rng, 3);
-
     for (size_t i = 0; i < n; i++) {
         double charge = charges[gsl_rng_uniform_int(rng, 8)];
         task_windows[i] = minutes[gsl_rng_uniform_int(rng, 8)] / 60;
@@ -200,7 +198,6 @@ TEST(a_small_frontier_is_as_by_hand)
                                            {12, UNITS(10), 1}};
     const double task_windows[] = {0.25, 1.0 / 12};
     struct bats_frontier f;
-
     assert_int_equal(bats_frontier_init(&f, items, task_windows, 2, 12, NULL),
                      0);
     assert_int_equal(f.n, 3);
@@ -225,7 +222,6 @@ TEST(a_frontier_beyond_reading_is_thinned_out)
     struct bats_plan_item items[32];
     double task_windows[32];
     struct bats_frontier f;
-
     gsl_rng_set(rng, 1);
     draw_large(rng, 32, 16384, 1e6, items, task_windows);
     assert_int_equal(
@@ -245,7 +241,6 @@ TEST(bad_input_is_refused)
     struct bats_plan_item items[] = {{4, -1, 3}};
     const double task_windows[] = {0.25};
     struct bats_frontier f = {.n = 77};
-
     assert_int_equal(bats_frontier_init(&f, items, task_windows, 1, 12, NULL),
                      BATS_EINPUT);
     assert_int_equal(f.n, 77);

@@ -14,7 +14,6 @@ TEST(bounds_agree_with_printed_tables)
     const double x[] = {3, 7, 1, 10, 9, 2, 8, 4, 6, 5};
     struct bats_runtimes r = bats_runtimes_normal(x, 10, 0.9);
     double s = sqrt(8.25);
-
     assert_int_equal(r.n, 10);
     assert_near(r.mean, 5.5, 1e-12);
     assert_near(r.longest, 10, 1e-12);
@@ -34,7 +33,6 @@ TEST(bounds_agree_with_printed_tables)
 TEST(bounds_without_assumptions_are_as_by_hand)
 {
     double x[30];
-
     for (int i = 0; i < 30; i++)
         x[i] = i % 2 ? 3 : 1;
     struct bats_runtimes r = bats_runtimes_of(x, 30, 0.9);
@@ -52,7 +50,6 @@ TEST(bounds_of_the_mean_follow_the_skewness)
     const double once[] = {1, 1, 2, 2, 2, 3, 3, 4, 5, 7, 9, 14};
     const double n = 36, t = 1.6896; /* t_0.95(35), printed tables */
     double x[36], m = 0, two = 0, three = 0;
-
     for (int i = 0; i < 36; i++)
         x[i] = once[i % 12];
     for (int i = 0; i < 36; i++)
@@ -76,7 +73,6 @@ TEST(bounds_of_the_mean_follow_the_skewness)
 TEST(equal_runtimes_leave_no_doubt)
 {
     double x[30];
-
     for (int i = 0; i < 30; i++)
         x[i] = 900e6;
     struct bats_runtimes r = bats_runtimes_of(x, 30, 0.9);
@@ -90,7 +86,6 @@ TEST(equal_runtimes_leave_no_doubt)
 TEST(unseen_tail_is_allowed_for)
 {
     double x[30];
-
     for (int i = 0; i < 30; i++)
         x[i] = 1 + i % 10;
     double mean = 0.97 * 5.5 + 0.03 * 24;
@@ -104,7 +99,6 @@ TEST(one_runtime_is_believed)
 {
     const double x[] = {7};
     struct bats_runtimes r = bats_runtimes_of(x, 1, 0.9);
-
     assert_int_equal(r.n, 1);
     assert_near(r.mean_low, 7, 0);
     assert_near(r.mean_high, 7, 0);
@@ -115,7 +109,6 @@ TEST(mean_never_falls_to_nothing)
 {
     const double x[] = {1, 1, 1, 1, 100};
     struct bats_runtimes r = bats_runtimes_of(x, 5, 0.99);
-
     assert_true(r.mean_low > 0);
     assert_true(r.mean_low < r.mean);
 }
@@ -126,7 +119,6 @@ TEST(equal_machines_add_up)
 {
     struct bats_runtimes r = bats_runtimes_given(15);
     const double slots[] = {5};
-
     r.deviation_high = 3;
     struct bats_prediction m = bats_interval_makespan(&r, slots, 1, 100, 0.9);
     assert_near(m.estimate, 300, 1e-9);
@@ -143,7 +135,6 @@ TEST(mixture_of_machines_has_a_deviation)
                                       bats_runtimes_given(5)};
     const double slots[] = {1, 2};
     struct bats_prediction m = bats_interval_makespan(r, slots, 2, 400, 0.9);
-
     assert_near(m.estimate, 800, 1e-9);
     assert_near(m.high, 800 + 1.2816 * 20 * 2 / 3, 1e-3);
 }
@@ -156,7 +147,6 @@ TEST(bounds_are_put_in_for_the_worst_case)
 {
     struct bats_runtimes r = bats_runtimes_given(10);
     const double slots[] = {2};
-
     r.mean_low = 8;
     r.mean_high = 12.5;
     r.deviation_high = 3;
@@ -175,7 +165,6 @@ TEST(whole_tasks_end_later)
     struct bats_runtimes r[] = {bats_runtimes_given(10),
                                 bats_runtimes_given(5)};
     const double slots[] = {1, 1};
-
     r[0].longest = 20;
     r[1].longest = 8;
     struct bats_prediction m = bats_interval_makespan(r, slots, 2, 30, 0.5);
@@ -194,7 +183,6 @@ TEST(whole_tasks_end_later)
 TEST(last_tasks_are_expected_as_by_hand)
 {
     double x[30];
-
     for (int i = 0; i < 30; i++)
         x[i] = 10;
     struct bats_runtimes r = bats_runtimes_of(x, 30, 0.9);
@@ -212,7 +200,6 @@ static double play(gsl_rng *rng, const double *sample, int n_sample,
                    const double *speed, int n_slots, int n_tasks)
 {
     double free[16] = {0}, end = 0;
-
     for (int i = 0; i < n_tasks; i++) {
         int next = 0;
         for (int s = 1; s < n_slots; s++)
@@ -233,7 +220,6 @@ TEST(estimate_is_the_mean_makespan)
     const double speed[] = {1, 1, 1, 1, 2, 2, 2}, slots[] = {4, 3};
     double x[2][32], mean = 0;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-
     for (int i = 0; i < 32; i++) {
         x[0][i] = i % 2 ? 1 + 9 * i / 31.0 : 20 + 20 * i / 31.0;
         x[1][i] = x[0][i] / 2;
@@ -253,7 +239,6 @@ TEST(unknown_clusters_do_not_count)
 {
     const struct bats_runtimes r[] = {bats_runtimes_given(10), {.mean = 0}};
     const double slots[] = {1, 2};
-
     assert_near(bats_interval_makespan(r, slots, 2, 5, 0.9).estimate, 50,
                 1e-9);
 }
@@ -266,7 +251,6 @@ TEST(unknown_clusters_do_not_count)
 TEST(published_interval_is_met)
 {
     double mean = 358.23 * 21 / 970, from = 0, to = 10;
-
     for (int i = 0; i < 60; i++) {
         struct bats_runtimes r = bats_runtimes_given(mean);
         double s = (from + to) / 2;

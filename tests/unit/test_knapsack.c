@@ -17,7 +17,6 @@ static int64_t draw(gsl_rng *rng, double fee, uint32_t pieces,
                     struct bats_knapsack *knapsack)
 {
     int64_t all = 0;
-
     knapsack->n = TYPES;
     knapsack->patience = PATIENCE;
     knapsack->proven = true;
@@ -63,7 +62,6 @@ static void check_answer(const struct bats_knapsack *knapsack,
 {
     int64_t price = 0;
     double rate = 0;
-
     for (size_t i = 0; i < knapsack->n; i++) {
         const struct bats_knapsack_type *t = &knapsack->type[i];
         assert_true(answer->counts[t->item] <= t->max);
@@ -82,7 +80,6 @@ static double check_searches(struct bats_knapsack *knapsack, int64_t capacity)
 {
     struct bats_knapsack_answer answer;
     double most = table(knapsack, capacity);
-
     assert_true(bats_knapsack_search(knapsack, capacity, 0, false, &answer));
     check_answer(knapsack, capacity, &answer);
     assert_true(answer.rate <= most * (1 + 1e-11));
@@ -98,7 +95,6 @@ static double check_searches(struct bats_knapsack *knapsack, int64_t capacity)
 TEST(answers_equal_the_table_over_the_price)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-
     gsl_rng_set(rng, 1974);
     for (int run = 0; run < 20 * INSTANCES; run++) {
         struct bats_knapsack knapsack;
@@ -121,7 +117,6 @@ TEST(what_is_not_proven_is_nearly_the_best)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     unsigned n_unproven = 0;
     double worst = 0;
-
     gsl_rng_set(rng, 1994);
     for (int run = 0; run < INSTANCES; run++) {
         struct bats_knapsack knapsack;
@@ -143,7 +138,6 @@ TEST(what_is_not_proven_is_nearly_the_best)
 TEST(a_search_ends_after_a_bounded_number_of_steps)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-
     gsl_rng_set(rng, 1994);
     for (int run = 0; run < INSTANCES; run++) {
         struct bats_knapsack knapsack;

@@ -186,12 +186,29 @@ static void compare(const struct bats_plays_model *m,
     }
 }
 
-/* A tenth takes four times as long as most. */
-static void fill_times(bats_time times[TIMES])
+/* From the n-th on they take four times as long as most. */
+static void fill_times(bats_time times[TIMES], int n)
 {
     for (int i = 0; i < TIMES; i++)
-        times[i] =
-            (i < TIMES / 10 * 9 ? 30 + i * 40 / TIMES : 140) * BATS_MINUTE;
+        times[i] = (i < n ? 30 + i * 40 / TIMES : 140) * BATS_MINUTE;
+}
+
+/* The strategy that the engine has chosen in the end, by makespan x cost. */
+static struct bats_sched_strategy choose(const struct bats_plays_model *m,
+                                         const struct bats_reliability *cheap,
+                                         const struct bats_pools *known)
+{
+    struct bats_sched_strategy chosen;
+    struct bats_sched_status st;
+    struct bats_strategy s;
+    bats_time end;
+    assert_ok(bats_strategy_parse("AUR", &s, &err));
+    struct bats_sched *sched = run(m, &s, "product", cheap, 1, known, &end);
+    bats_sched_status(sched, &st);
+    assert_int_equal(m->noticed > 0 ? st.timed_out : 0, 0);
+    assert_true(bats_sched_strategy(sched, &chosen));
+    bats_sched_destroy(sched);
+    return chosen;
 }
 
 TEST(the_engine_does_what_is_played)
@@ -207,7 +224,7 @@ TEST(the_engine_does_what_is_played)
                                              "N=inf,T=0.5x,D=2x",
                                              "B=400000"};
     bats_time times[TIMES];
-    fill_times(times);
+    fill_times(times, TIMES / 10 * 9);
     const struct bats_plays_model m = model(times, TIMES, 0.8);
     const struct bats_reliability cheap = {.n_steps = 1, .share = {m.gamma}};
     compare(&m, &cheap, strategies, sizeof strategies / sizeof *strategies);
@@ -225,7 +242,7 @@ TEST(losses_that_are_noticed_are_played_as_such)
                                              "N=1,T=1x,D=1x"};
     const size_t n = sizeof strategies / sizeof *strategies;
     bats_time times[TIMES], lost[1000] = {0};
-    fill_times(times);
+    fill_times(times, TIMES / 10 * 9);
     struct bats_plays_model m = model(times, TIMES, 0.7);
     m.noticed = 3 * BATS_MINUTE;
     m.loses = 0.3;
@@ -248,20 +265,12 @@ TEST(losses_that_are_noticed_are_played_as_such)
 TEST(where_losses_are_noticed_nothing_is_given_up)
 {
     const struct bats_reliability cheap = {.n_steps = 1, .share = {0.7}};
-    struct bats_sched_strategy chosen;
-    struct bats_sched_status st;
-    struct bats_strategy s;
-    bats_time times[TIMES], end;
+    bats_time times[TIMES];
     for (int i = 0; i < TIMES; i++)
         times[i] = (i < TIMES - 5 ? 10 : 90) * BATS_MINUTE;
     struct bats_plays_model m = model(times, TIMES, 0.7);
     m.noticed = BATS_MINUTE;
-    assert_ok(bats_strategy_parse("AUR", &s, &err));
-    struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
-    bats_sched_status(sched, &st);
-    assert_true(bats_sched_strategy(sched, &chosen));
-    bats_sched_destroy(sched);
-    assert_int_equal(st.timed_out, 0);
+    struct bats_sched_strategy chosen = choose(&m, &cheap, NULL);
     assert_true(isinf(chosen.strategy.d.of_tur) && chosen.decided >= 0);
     assert_true(chosen.gamma > 0.5 && chosen.gamma < 0.9);
 }
@@ -270,23 +279,13 @@ TEST(where_losses_are_noticed_nothing_is_given_up)
 TEST(what_is_known_from_before_decides_at_once)
 {
     const struct bats_reliability cheap = {.n_steps = 1, .share = {1}};
-    struct bats_sched_strategy alone, told;
-    struct bats_strategy s;
-    bats_time times[TIMES], end;
-    for (int i = 0; i < TIMES; i++)
-        times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
+    bats_time times[TIMES];
+    fill_times(times, TIMES);
     struct bats_plays_model m = model(times, TIMES, 1);
     m.n_tasks = 15;
     struct bats_pools pools = {.model = m, .times = {times, times}};
-    assert_ok(bats_strategy_parse("AUR", &s, &err));
-    struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
-    assert_true(bats_sched_strategy(sched, &alone));
-    bats_sched_destroy(sched);
-    assert_true(alone.decided > 30 * BATS_MINUTE);
-    sched = run(&m, &s, "product", &cheap, 1, &pools, &end);
-    assert_true(bats_sched_strategy(sched, &told));
-    bats_sched_destroy(sched);
-    assert_int_equal(told.decided, 0);
+    assert_true(choose(&m, &cheap, NULL).decided > 30 * BATS_MINUTE);
+    assert_int_equal(choose(&m, &cheap, &pools).decided, 0);
 }
 
 /* Instances sent until the moment of the decision answer as before, and those
@@ -294,21 +293,13 @@ TEST(what_is_known_from_before_decides_at_once)
 TEST(it_decides_again_when_more_answer)
 {
     struct bats_reliability cheap = {.n_steps = 1, .share = {0.4, 1}};
-    struct bats_sched_strategy before, after;
-    struct bats_strategy s;
-    bats_time times[TIMES], end;
-    for (int i = 0; i < TIMES; i++)
-        times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
+    bats_time times[TIMES];
+    fill_times(times, TIMES);
     const struct bats_plays_model m = model(times, TIMES, 0.4);
-    assert_ok(bats_strategy_parse("AUR", &s, &err));
-    struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
-    assert_true(bats_sched_strategy(sched, &before));
-    bats_sched_destroy(sched);
+    struct bats_sched_strategy before = choose(&m, &cheap, NULL);
     cheap.n_steps = 2;
     cheap.from[1] = before.decided + 1;
-    sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
-    assert_true(bats_sched_strategy(sched, &after));
-    bats_sched_destroy(sched);
+    struct bats_sched_strategy after = choose(&m, &cheap, NULL);
     assert_true(before.decided > 0 && after.decided > before.decided);
     assert_true(after.gamma > before.gamma + 0.1);
 }
@@ -318,8 +309,7 @@ TEST(the_grid_has_420_and_its_frontier_is_a_frontier)
     static struct bats_candidate list[BATS_CANDIDATES_MAX];
     bats_time times[TIMES];
     struct bats_plays *plays;
-    for (int i = 0; i < TIMES; i++)
-        times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
+    fill_times(times, TIMES);
     const struct bats_plays_model m = model(times, TIMES, 0.8);
     assert_int_equal(bats_candidates_grid(50, 25, false, list), 420);
     assert_int_equal(bats_candidates_grid(50, 0, false, list), 20);
@@ -365,8 +355,7 @@ TEST(strategies_meet_the_same_worlds)
     bats_time times[TIMES];
     struct bats_plays *plays;
     double differ = 0;
-    for (int i = 0; i < TIMES; i++)
-        times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
+    fill_times(times, TIMES);
     const struct bats_plays_model m = model(times, TIMES, 0.8);
     assert_ok(bats_plays_create(&m, N, 7, &plays, &err));
     assert_ok(bats_strategy_parse("AUR", &s, &err));

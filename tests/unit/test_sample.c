@@ -25,7 +25,6 @@ TEST(samples_are_completed_both_ways)
         {1, 1, 1100}, {2, 0, 600},  {0, 1, 600},
     };
     struct bats_sample s;
-
     assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
     assert_int_equal(s.base, 0);
     expect(&s.clusters[0], (double[]){1000, 2000, 600, 800, 500}, 5, 4, 4);
@@ -44,7 +43,6 @@ TEST(what_was_measured_stays)
                                          {1, 1, 30}, {2, 0, 30}, {2, 1, 55},
                                          {3, 0, 40}};
     struct bats_sample s;
-
     assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
     expect(&s.clusters[0], (double[]){10, 20, 30, 40}, 4, 4, 4);
     expect(&s.clusters[1], (double[]){20, 30, 55, 70}, 4, 3, 3);
@@ -56,7 +54,6 @@ TEST(base_has_most_runtimes)
     const struct bats_observation o[] = {
         {0, 0, 10}, {0, 1, 20}, {1, 1, 30}, {2, 2, 40}};
     struct bats_sample s;
-
     assert_int_equal(bats_sample_init(&s, 3, o, COUNT(o), NULL), 0);
     assert_int_equal(s.base, 1);
     bats_sample_release(&s);
@@ -66,7 +63,6 @@ TEST(first_of_several_runtimes_counts)
 {
     const struct bats_observation o[] = {{7, 0, 10}, {3, 0, 5}, {7, 0, 99}};
     struct bats_sample s;
-
     assert_int_equal(bats_sample_init(&s, 1, o, COUNT(o), NULL), 0);
     expect(&s.clusters[0], (double[]){5, 10}, 2, 2, 2);
     bats_sample_release(&s);
@@ -76,7 +72,6 @@ TEST(cluster_without_runtimes_is_unknown)
 {
     const struct bats_observation o[] = {{0, 0, 10}, {0, 2, 5}, {1, 2, 4}};
     struct bats_sample s;
-
     assert_int_equal(bats_sample_init(&s, 3, o, COUNT(o), NULL), 0);
     expect(&s.clusters[1], NULL, 0, 0, 0);
     expect(&s.clusters[0], (double[]){10, 8}, 2, 1, 1); /* one pair: a ratio */
@@ -97,7 +92,6 @@ TEST(third_cluster_helps_out)
                                          {3, 0, 50}, {3, 2, 160}, {4, 1, 60},
                                          {5, 1, 80}, {6, 1, 100}};
     struct bats_sample s;
-
     assert_int_equal(bats_sample_init(&s, 3, o, COUNT(o), NULL), 0);
     assert_int_equal(s.base, 1);
     assert_near(s.clusters[2].line.b0, 10, 1e-9);
@@ -113,7 +107,6 @@ TEST(without_pairs_the_means_decide)
     const struct bats_observation o[] = {
         {0, 0, 10}, {1, 0, 20}, {2, 0, 30}, {3, 1, 4}, {4, 1, 6}};
     struct bats_sample s;
-
     assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
     assert_true(s.clusters[1].line.ratio);
     expect(&s.clusters[0], (double[]){10, 20, 30, 16, 24}, 5, 3, 3);
@@ -125,7 +118,6 @@ TEST(runtimes_of_nothing_count_as_something)
 {
     const struct bats_observation o[] = {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}};
     struct bats_sample s;
-
     assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
     expect(&s.clusters[1], (double[]){1, 1}, 2, 1, 1);
     bats_sample_release(&s);
@@ -135,7 +127,6 @@ TEST(bad_observations_are_refused)
 {
     const struct bats_observation far = {0, 2, 1}, negative = {0, 0, -1};
     struct bats_sample s = {.base = 77};
-
     assert_int_equal(bats_sample_init(&s, 2, &far, 1, &err), BATS_EINPUT);
     assert_int_equal(bats_sample_init(&s, 2, &negative, 1, &err), BATS_EINPUT);
     assert_int_equal(bats_sample_init(&s, 0, NULL, 0, &err), BATS_EINPUT);

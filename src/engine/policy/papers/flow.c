@@ -19,6 +19,7 @@
  */
 #include "engine/policy/papers/place.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,14 +42,9 @@
 /* Range of finishes / range of costs. */
 static double exchange(const struct place_offer *offers, size_t n)
 {
-    double first = INFINITY, last = 0, least = INFINITY, most = 0;
-    for (size_t i = 0; i < n; i++) {
-        first = fmin(first, offers[i].finish);
-        last = fmax(last, offers[i].finish);
-        least = fmin(least, offers[i].cost);
-        most = fmax(most, offers[i].cost);
-    }
-    return most > least ? (last - first) / (most - least) : 0;
+    struct place_ranges all = place_ranges(offers, n);
+    double costs = all.cost.most - all.cost.least;
+    return costs > 0 ? (all.finish.most - all.finish.least) / costs : 0;
 }
 
 /* Chooses by the price of time; otherwise the cheapest offer in time, or the
@@ -114,13 +110,10 @@ static int by_workflow(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
+/* Joints always are: they only pass times on. */
 static bool is_left(const struct state *s, uint32_t node)
 {
-    if (node >= s->bag.n)
-        return true; /* joints only pass times on */
-    uint8_t state = s->bag.state[s->bag.position[node].i];
-    return state == BATS_TASK_PENDING || state == BATS_TASK_BLOCKED ||
-           state == BATS_TASK_WAITING;
+    return node >= s->bag.n || place_is_left(s, s->bag.position[node].i);
 }
 
 static void pass_on(const struct play *p, double *ready, uint32_t node,
@@ -131,27 +124,15 @@ static void pass_on(const struct play *p, double *ready, uint32_t node,
         ready[g->child[k]] = fmax(ready[g->child[k]], end);
 }
 
-static int by_time(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static void divide_slots(struct play *p)
-{
-    const struct state *s = p->s;
-    for (uint32_t i = 0; i < s->n_slots; i++)
-        p->first[slot_cluster(s, i) + 1]++;
-    for (size_t c = 0; c < s->n_clusters; c++)
-        p->first[c + 1] += p->first[c];
-}
-
 /* Collects slots that will become free, and running tasks. */
 static void set_up(struct play *p)
 {
     const struct state *s = p->s;
     uint32_t n[BATS_CLUSTERS_MAX] = {0};
-    divide_slots(p);
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        p->first[slot_cluster(s, i) + 1]++;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        p->first[c + 1] += p->first[c];
     for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
         p->begin[i] = (double)s->now;
     for (uint32_t i = 0; i < s->n_slots; i++) {
@@ -171,7 +152,7 @@ static void set_up(struct play *p)
                     (double)s->now + rest);
     }
     for (size_t c = 0; c < s->n_clusters; c++)
-        qsort(p->idle + p->first[c], n[c], sizeof *p->idle, by_time);
+        gsl_sort(p->idle + p->first[c], 1, n[c]);
     for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
         if (is_left(s, s->known.sorted[i])) {
             uint32_t node = s->known.sorted[i];
@@ -367,36 +348,24 @@ static double find_after(struct play *p, double speed)
     return longest;
 }
 
-static bool try_target(struct search *f, double target)
+/* Plays a target, or a price, whose logarithm this is. */
+static bool try_log(struct search *f, bool is_target, double x)
 {
     struct play *p = &f->play;
-    for (uint32_t i = 0; i < p->n; i++) {
+    for (uint32_t i = 0; is_target && i < p->n; i++) {
         uint32_t node = p->order[i].node;
-        p->latest[node] = target - p->after[node];
+        p->latest[node] = (double)p->s->now + exp(x) - p->after[node];
     }
-    return try_rule(f, 0);
+    return try_rule(f, is_target ? 0 : exp(x));
 }
 
-/* Finds the target by bisection: each play is too fast or too slow for the
- * goal. */
-static void search_target(struct search *f, double now, double chain)
+/* Finds the target or the price by bisection of its logarithm: each play is
+ * too fast or too slow for the goal. */
+static void bisect(struct search *f, bool is_target, double low, double high)
 {
-    double low = log(fmax(chain, 1)), high = low + log(PATIENCE);
     for (int i = 0; i < STEPS; i++) {
         double middle = (low + high) / 2;
-        if (try_target(f, now + exp(middle)) != f->saves)
-            low = middle;
-        else
-            high = middle;
-    }
-}
-
-static void search_price(struct search *f, double scale)
-{
-    double low = log(scale) - 12, high = log(scale) + 12;
-    for (int i = 0; i < STEPS; i++) {
-        double middle = (low + high) / 2;
-        if (try_rule(f, exp(middle)) != f->saves)
+        if (try_log(f, is_target, middle) != f->saves)
             low = middle;
         else
             high = middle;
@@ -420,12 +389,6 @@ static bool allocate(struct play *p)
     return true;
 }
 
-static void release(struct play *p)
-{
-    free(p->all);
-    free(p->ready);
-}
-
 /* Plays all kinds of rules with this money and doubt. */
 static void search_within(struct search *f, double money, double doubt)
 {
@@ -436,14 +399,16 @@ static void search_within(struct search *f, double money, double doubt)
     try_rule(f, NOTHING);
     double fastest = f->play.end - now, dear = f->play.cost;
     try_rule(f, EVERYTHING);
-    search_price(f, fmax(fastest, 1) / fmax(dear, 1));
+    double scale = log(fmax(fastest, 1) / fmax(dear, 1));
+    bisect(f, false, scale - 12, scale + 12);
     f->play.is_relative = true;
-    search_price(f, 1);
+    bisect(f, false, -12, 12);
     f->play.is_relative = false;
-    for (int i = 0; i < SPEEDS; i++)
-        search_target(
-            f, now,
-            fmax(find_after(&f->play, i / (SPEEDS - 1.0)), fastest / 4));
+    for (int i = 0; i < SPEEDS; i++) {
+        double after = find_after(&f->play, i / (SPEEDS - 1.0));
+        double chain = log(fmax(fmax(after, fastest / 4), 1));
+        bisect(f, true, chain, chain + log(PATIENCE));
+    }
 }
 
 /* Reserves the slots that the workflow takes by its rule. */
@@ -490,21 +455,6 @@ static double share_of_money(const struct play *p)
     return n == 0 ? 1 : LEARNED * (seen / n + UNSEEN * (1 - seen / n));
 }
 
-static double squares_of_running(const struct state *s, uint32_t workflow)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        double cost =
-            s->slots[i].n_tasks > 0 &&
-                    place_workflow(s, s->bag.index[s->slots[i].head.i]) ==
-                        workflow
-                ? place_running_cost(s, i)
-                : 0;
-        sum += cost * cost;
-    }
-    return sum;
-}
-
 /* The planned end, before the deadline to allow for errors of the expected
  * runtimes. */
 static double planned_end(const struct state *s, double deadline)
@@ -531,7 +481,9 @@ static void search_all(struct search *f, struct due *due)
         f->price = &f->best->price[flow];
         f->deadline = planned_end(s, due[i].deadline);
         take_workflow(&f->play, flow);
-        f->play.running = squares_of_running(s, flow);
+        f->play.running = 0;
+        for (uint32_t k = 0; k < s->n_slots; k++)
+            f->play.running += place_square(s, k, flow);
         double money = fmin(place_money(s, flow), run);
         search_within(f, money * share_of_money(&f->play), doubt);
         if (f->end > f->deadline) {
@@ -561,13 +513,14 @@ static void make_rule(const struct state *s, struct place_rule *rule)
     if (due && allocate(&f.play))
         search_all(&f, due);
     free(due);
-    release(&f.play);
+    free(f.play.all);
+    free(f.play.ready);
 }
 
-static const struct place_kind kind = {.choose = choose,
-                                       .make = make_rule,
-                                       .turn = PLACE_BY_DEADLINE,
-                                       .waits = true};
+static const struct place_kind kind_flow = {.choose = choose,
+                                            .make = make_rule,
+                                            .turn = PLACE_BY_DEADLINE,
+                                            .waits = true};
 
 PLACE_POLICY(
     flow, "flow",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/heap.h"
+#include "util/larger.h"
 
 /* Relative tolerance for rounding errors in money and time. */
 #define NOISE 1e-9
@@ -69,10 +70,32 @@ struct place {
     uint32_t *example;     /* by category: one of its tasks */
     struct bats_position *answer; /* by slot: its task, or BATS_NO_POSITION */
     struct stamp stamp;
-    bool keeps;   /* a machine is kept free for a task of several slots */
-    bool is_late; /* a task had no offer in time in the last round */
-    bool is_dear; /* a task had no affordable offer in the last round */
+    bool keeps;       /* a machine is kept free for a task of several slots */
+    bool is_late;     /* a task had no offer in time in the last round */
+    bool is_dear;     /* a task had no affordable offer in the last round */
+    void *blocks[12]; /* all memory */
+    size_t n_blocks;
 };
+
+/* ---- offers ---- */
+
+static void widen(struct place_range *r, double x)
+{
+    r->least = smaller(r->least, x);
+    r->most = larger(r->most, x);
+}
+
+struct place_ranges place_ranges(const struct place_offer *offers, size_t n)
+{
+    const struct place_range none = {INFINITY, -INFINITY};
+    struct place_ranges all = {none, none, none};
+    for (size_t i = 0; i < n; i++) {
+        widen(&all.finish, offers[i].finish);
+        widen(&all.cost, offers[i].cost);
+        widen(&all.risk, offers[i].risk);
+    }
+    return all;
+}
 
 /* ---- runtimes and costs of tasks ---- */
 
@@ -90,11 +113,16 @@ double place_cost(const struct state *s, uint32_t task, double time,
            (double)c->price / cluster_slots(c);
 }
 
-double place_running_cost(const struct state *s, uint32_t slot)
+double place_square(const struct state *s, uint32_t slot, uint32_t workflow)
 {
+    const struct slot *sl = &s->slots[slot];
     uint32_t cluster = slot_cluster(s, slot);
-    uint32_t task = s->bag.index[s->slots[slot].head.i];
-    return place_cost(s, task, place_runtime(s, task, cluster), cluster);
+    uint32_t task = sl->n_tasks > 0 ? s->bag.index[sl->head.i] : 0;
+    if (sl->n_tasks == 0 || place_workflow(s, task) != workflow)
+        return 0;
+    double cost =
+        place_cost(s, task, place_runtime(s, task, cluster), cluster);
+    return cost * cost;
 }
 
 double place_doubt(const struct state *s)
@@ -102,22 +130,16 @@ double place_doubt(const struct state *s)
     return s->known.categories.told ? DOUBT * categories_told_error(s) : 0;
 }
 
-static double least_time(const struct state *s, uint32_t task)
+/* Least time of a task, or its least cost. */
+static double least_of(const struct state *s, uint32_t task, bool cost)
 {
     double least = INFINITY;
-    for (size_t c = 0; c < s->n_clusters; c++)
-        if (cluster_is_there(&s->clusters[c]))
-            least = fmin(least, place_runtime(s, task, c));
-    return isfinite(least) ? least : 0;
-}
-
-static double least_cost(const struct state *s, uint32_t task)
-{
-    double least = INFINITY;
-    for (size_t c = 0; c < s->n_clusters; c++)
-        if (cluster_is_there(&s->clusters[c]))
-            least =
-                fmin(least, place_cost(s, task, place_runtime(s, task, c), c));
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        if (!cluster_is_there(&s->clusters[c]))
+            continue;
+        double time = place_runtime(s, task, c);
+        least = fmin(least, cost ? place_cost(s, task, time, c) : time);
+    }
     return isfinite(least) ? least : 0;
 }
 
@@ -128,9 +150,9 @@ static double least_cost_now(const struct place *p, const struct state *s,
 {
     double *known = &p->category_cost[category_of(s, task)];
     if (s->known.categories.told)
-        return least_cost(s, task);
+        return least_of(s, task, true);
     if (*known < 0)
-        *known = least_cost(s, task);
+        *known = least_of(s, task, true);
     return *known;
 }
 
@@ -165,42 +187,32 @@ double place_deadline(const struct state *s, uint32_t workflow)
     return own > 0 ? fmin((double)own, run) : run;
 }
 
-static bool has_begun(const struct state *s, uint32_t i)
-{
-    return s->bag.state[i] != BATS_TASK_PENDING &&
-           s->bag.state[i] != BATS_TASK_BLOCKED &&
-           s->bag.state[i] != BATS_TASK_WAITING;
-}
-
 /* Looks at every task. */
 static void count_tasks(struct place *p, const struct state *s)
 {
     for (uint32_t i = 0; i < s->bag.n; i++) {
-        if (has_begun(s, i))
+        if (!place_is_left(s, i))
             continue;
         struct spending *own = &p->money[place_workflow(s, s->bag.index[i])];
         double cost = least_cost_now(p, s, s->bag.index[i]);
         own->rest += cost;
         own->squares += cost * cost;
     }
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        if (s->slots[i].n_tasks == 0)
-            continue;
-        uint32_t task = s->bag.index[s->slots[i].head.i];
-        double cost = place_running_cost(s, i);
-        p->money[place_workflow(s, task)].squares += cost * cost;
-    }
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (s->slots[i].n_tasks > 0) {
+            uint32_t flow =
+                place_workflow(s, s->bag.index[s->slots[i].head.i]);
+            p->money[flow].squares += place_square(s, i, flow);
+        }
 }
 
-/* A task of the category: another one than before if that has grown. */
+/* A task of the category. */
 static uint32_t example_of(struct place *p, const struct state *s,
                            uint32_t category)
 {
     uint32_t *example = &p->example[category];
-    for (uint32_t i = 0; category_of(s, *example) != category && i < s->bag.n;
-         i++)
-        if (category_of(s, i) == category)
-            *example = i;
+    while (category_of(s, *example) != category && *example + 1 < s->bag.n)
+        ++*example;
     return *example;
 }
 
@@ -267,7 +279,7 @@ static void make_deadlines(struct place *p, const struct state *s)
     double moved = migration(s);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         bool is_task = i < g->n_tasks;
-        p->least[i] = is_task ? least_time(s, i) + moved : 0;
+        p->least[i] = is_task ? least_of(s, i, false) + moved : 0;
         p->rule.latest[i] =
             is_task ? place_deadline(s, place_workflow(s, i)) : INFINITY;
     }
@@ -313,14 +325,12 @@ double place_rest(const struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
     const struct machine *m = &s->machines[sl->machine];
-    if (m->state != MACHINE_ACTIVE || m->quarantined ||
-        (sl->n_tasks == 0 && !sl->is_idle))
+    if (m->state != MACHINE_ACTIVE || m->quarantined)
         return INFINITY;
     if (sl->n_tasks == 0)
-        return 0;
-    double over = slot_elapsed(s, slot) -
-                  place_runtime(s, s->bag.index[sl->head.i], m->cluster);
-    return fabs(over); /* late: order by lateness */
+        return sl->is_idle ? 0 : (double)INFINITY;
+    return fabs(slot_elapsed(s, slot) -
+                place_runtime(s, s->bag.index[sl->head.i], m->cluster));
 }
 
 /* A machine that has had no task yet. */
@@ -476,15 +486,6 @@ static struct place_limits limits_of(const struct place *p,
         .is_relative = p->rule.price[workflow].is_relative};
 }
 
-/* Takes the slot at `at` of its heap until `end`, or for the rest of the round
- * if the policy does not wait for it. */
-static void take(struct place *p, const struct state *s, uint32_t slot,
-                 uint32_t at, double end)
-{
-    p->free[slot] = p->kind->waits ? end : (double)INFINITY;
-    sink(p, &p->offered[offer_of(s, slot)], at);
-}
-
 /* Chooses among the offers. Returns the slot, or NO_SLOT. */
 static uint32_t choose(struct place *p, const struct state *s,
                        const struct ready *r, double *price)
@@ -518,7 +519,9 @@ static uint32_t choose(struct place *p, const struct state *s,
     if (best == PLACE_NONE)
         return NO_SLOT;
     *price = offer[best].cost;
-    take(p, s, slots[best], (uint32_t)at[best], offer[best].finish);
+    p->free[slots[best]] =
+        p->kind->waits ? offer[best].finish : (double)INFINITY;
+    sink(p, &p->offered[offer_of(s, slots[best])], (uint32_t)at[best]);
     return slots[best];
 }
 
@@ -666,18 +669,12 @@ static struct stamp stamp_of(const struct state *s)
                           .noticed = s->n_noticed};
 }
 
-static bool same_stamp(struct stamp a, struct stamp b)
-{
-    return a.now == b.now && a.ready == b.ready && a.busy == b.busy &&
-           a.open == b.open && a.blocked == b.blocked &&
-           a.ranked == b.ranked && a.noticed == b.noticed;
-}
-
 struct bats_position place_place(void *self, const struct state *s,
                                  uint32_t slot)
 {
     struct place *p = ((struct place_memory *)self)->place;
-    if (!same_stamp(p->stamp, stamp_of(s)))
+    const struct stamp now = stamp_of(s);
+    if (memcmp(&p->stamp, &now, sizeof now) != 0)
         make_round(p, s);
     p->stamp = stamp_of(s);
     struct bats_position task = p->answer[slot];
@@ -700,59 +697,53 @@ static void divide(struct place *p, const struct state *s)
         p->offered[i].slot = slot;
 }
 
+/* Memory for n elements, which goes with the policy; *ok: there was enough. */
+static void *room(struct place *p, size_t n, size_t size, bool *ok)
+{
+    void *block = calloc(n, size);
+    p->blocks[p->n_blocks++] = block;
+    *ok &= block != NULL;
+    return block;
+}
+
 int place_init(void *self, const struct state *s,
                const struct place_kind *kind, struct bats_error *err)
 {
     struct place *p = calloc(1, sizeof *p);
+    uint32_t nodes = s->bag.graph->n_nodes, flows = place_workflows(s);
+    uint32_t kinds = s->known.categories.n, tasks = s->bag.n;
+    bool ok = true;
     ((struct place_memory *)self)->place = p;
     if (!p)
-        goto no_memory;
-    uint32_t nodes = s->bag.graph->n_nodes, flows = place_workflows(s);
+        return bats_no_memory(err);
     p->kind = kind;
     p->ranked = UINT32_MAX;
     p->stamp.now = -1;
-    p->rule.latest = calloc(nodes, sizeof *p->rule.latest);
-    p->rule.price = calloc(flows, sizeof *p->rule.price);
-    p->least = calloc(nodes, sizeof *p->least);
-    p->ready = calloc(is_listed(s) ? s->bag.n : 1, sizeof *p->ready);
-    p->money = calloc(flows + 1, sizeof *p->money);
-    p->free = calloc(s->n_slots, sizeof *p->free);
-    p->slots = calloc(2 * (size_t)s->n_slots, sizeof *p->slots);
-    p->category_cost = calloc(s->known.categories.n, sizeof *p->category_cost);
-    p->example = calloc(s->known.categories.n, sizeof *p->example);
-    p->answer = calloc(s->n_slots, sizeof *p->answer);
+    p->rule.latest = room(p, nodes, sizeof *p->rule.latest, &ok);
+    p->rule.price = room(p, flows, sizeof *p->rule.price, &ok);
+    p->least = room(p, nodes, sizeof *p->least, &ok);
+    p->ready = room(p, is_listed(s) ? tasks : 1, sizeof *p->ready, &ok);
+    p->money = room(p, flows + 1, sizeof *p->money, &ok);
+    p->free = room(p, s->n_slots, sizeof *p->free, &ok);
+    p->slots = room(p, 2 * (size_t)s->n_slots, sizeof *p->slots, &ok);
+    p->category_cost = room(p, kinds, sizeof *p->category_cost, &ok);
+    p->example = room(p, kinds, sizeof *p->example, &ok);
+    p->answer = room(p, s->n_slots, sizeof *p->answer, &ok);
     if (s->needs.list)
-        p->room = calloc(s->needs.first[s->n_machines], sizeof *p->room);
-    if (p->rule.latest && p->rule.price && p->least && p->ready && p->money &&
-        (p->room || !s->needs.list) && p->free && p->slots &&
-        p->category_cost && p->example && p->answer &&
-        bats_heap_init(&p->next, is_listed(s) ? 1 : s->bag.n)) {
-        divide(p, s);
-        for (uint32_t i = 0; i < s->bag.n; i++)
-            p->example[category_of(s, i)] = i;
-        return 0;
-    }
-no_memory:
-    return bats_no_memory(err);
+        p->room = room(p, s->needs.first[s->n_machines], sizeof *p->room, &ok);
+    if (!bats_heap_init(&p->next, is_listed(s) ? 1 : tasks) || !ok)
+        return bats_no_memory(err);
+    divide(p, s);
+    return 0;
 }
 
 void place_release(void *self)
 {
     struct place *p = ((struct place_memory *)self)->place;
-    if (!p)
-        return;
-    free(p->rule.latest);
-    free(p->rule.price);
-    free(p->least);
-    free(p->ready);
-    free(p->money);
-    free(p->free);
-    free(p->slots);
-    free(p->room);
-    free(p->category_cost);
-    free(p->example);
-    bats_heap_release(&p->next);
-    free(p->answer);
+    for (size_t i = 0; p && i < p->n_blocks; i++)
+        free(p->blocks[i]);
+    if (p)
+        bats_heap_release(&p->next);
     free(p);
 }
 

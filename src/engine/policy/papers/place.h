@@ -53,6 +53,17 @@ struct place_limits {
 
 #define PLACE_NONE SIZE_MAX
 
+struct place_range {
+    double least, most;
+};
+
+/* Of all offers; [0, -INFINITY] each without one. */
+struct place_ranges {
+    struct place_range finish, cost, risk;
+};
+
+struct place_ranges place_ranges(const struct place_offer *offers, size_t n);
+
 /* Chooses an offer within the limits; PLACE_NONE if there is none. */
 typedef size_t place_choose(const struct place_offer *offers, size_t n,
                             const struct place_limits *limits);
@@ -72,8 +83,8 @@ double place_runtime(const struct state *s, uint32_t task, size_t cluster);
 double place_cost(const struct state *s, uint32_t task, double time,
                   size_t cluster);
 
-/* Cost of the slot's running task. */
-double place_running_cost(const struct state *s, uint32_t slot);
+/* Squared cost of the slot's running task, if it is of the workflow. */
+double place_square(const struct state *s, uint32_t slot, uint32_t workflow);
 
 /* Reserve for errors of runtimes: this many times the root of the sum of the
  * squared costs. The errors are independent. */
@@ -86,6 +97,14 @@ double place_rest(const struct state *s, uint32_t slot);
 static inline uint32_t place_workflows(const struct state *s)
 {
     return s->money.purses.n > 0 ? s->money.purses.n : 1;
+}
+
+/* Task number i of the bag has not begun, and may. */
+static inline bool place_is_left(const struct state *s, uint32_t i)
+{
+    return s->bag.state[i] == BATS_TASK_PENDING ||
+           s->bag.state[i] == BATS_TASK_BLOCKED ||
+           s->bag.state[i] == BATS_TASK_WAITING;
 }
 
 static inline uint32_t place_workflow(const struct state *s, uint32_t task)
@@ -136,19 +155,19 @@ struct place_memory {
     struct place *place;
 };
 
-/* Defines `bats_policy_ID` from a `kind` defined above it. */
+/* Defines `bats_policy_ID` from `kind_ID`, defined above it. */
 #define PLACE_POLICY(id, called, says)                                        \
-    static int init(void *self, const struct state *s,                        \
-                    const struct bats_sched_options *o,                       \
-                    struct bats_error *err)                                   \
+    static int init_##id(void *self, const struct state *s,                   \
+                         const struct bats_sched_options *o,                  \
+                         struct bats_error *err)                              \
     {                                                                         \
         (void)o;                                                              \
-        return place_init(self, s, &kind, err);                               \
+        return place_init(self, s, &kind_##id, err);                          \
     }                                                                         \
     const struct bats_policy bats_policy_##id = {                             \
         .advisor = {.name = called,                                           \
                     .memory = sizeof(struct place_memory),                    \
-                    .init = init,                                             \
+                    .init = init_##id,                                        \
                     .release = place_release},                                \
         .about = says,                                                        \
         .one_each = true,                                                     \

@@ -8,32 +8,24 @@
 
 #include "util/expression.h"
 
+#define MANY BATS_INSTANCES_INFINITE
+#define LATE                                                                  \
+    {                                                                         \
+        .of_tur = BATS_THROUGHPUT_D                                           \
+    }
+
 /* Named strategies: D = 4 T_ur, and all of the reliable pool. */
 static const struct named {
     const char *name;
-    uint32_t n;
-    double t;
-    bool only_reliable, reliable_works, both;
-} names[] = {
-    {"AR", BATS_INSTANCES_INFINITE, BATS_THROUGHPUT_D, true, true, false},
-    {"TRR", 0, 0, false, false, false},
-    {"TR", 0, BATS_THROUGHPUT_D, false, false, false},
-    {"AUR", BATS_INSTANCES_INFINITE, BATS_THROUGHPUT_D, false, false, false},
-    {"CNinf", BATS_INSTANCES_INFINITE, BATS_THROUGHPUT_D, false, true, false},
-    {"CN1T0", 1, 0, false, true, true}};
+    struct bats_strategy is;
+} names[] = {{"AR", {MANY, LATE, LATE, INFINITY, true, true, false, 0}},
+             {"TRR", {0, {0, 0}, LATE, INFINITY, false, false, false, 0}},
+             {"TR", {0, LATE, LATE, INFINITY, false, false, false, 0}},
+             {"AUR", {MANY, LATE, LATE, INFINITY, false, false, false, 0}},
+             {"CNinf", {MANY, LATE, LATE, INFINITY, false, true, false, 0}},
+             {"CN1T0", {1, {0, 0}, LATE, INFINITY, false, true, true, 0}}};
 
 #define NAMES (sizeof names / sizeof *names)
-
-static struct bats_strategy strategy_of(const struct named *s)
-{
-    return (struct bats_strategy){.n = s->n,
-                                  .t.of_tur = s->t,
-                                  .d.of_tur = BATS_THROUGHPUT_D,
-                                  .m_r = INFINITY,
-                                  .only_reliable = s->only_reliable,
-                                  .reliable_works = s->reliable_works,
-                                  .both = s->both};
-}
 
 /* ---- reading ---- */
 
@@ -160,7 +152,7 @@ int bats_strategy_parse(const char *text, struct bats_strategy *strategy,
     struct bats_error why;
     for (size_t i = 0; i < NAMES; i++)
         if (strcmp(text, names[i].name) == 0) {
-            *strategy = strategy_of(&names[i]);
+            *strategy = names[i].is;
             return 0;
         }
     if (strncmp(text, "B=", 2) != 0)
@@ -206,11 +198,9 @@ const char *bats_strategy_format(char text[BATS_STRATEGY_TEXT],
 {
     char t[BATS_UNITS_TEXT], d[BATS_UNITS_TEXT], n[16] = "inf";
     int used = 0;
-    for (size_t i = 0; i < NAMES; i++) {
-        const struct bats_strategy named = strategy_of(&names[i]);
-        if (is_same(s, &named))
+    for (size_t i = 0; i < NAMES; i++)
+        if (is_same(s, &names[i].is))
             return strcpy(text, names[i].name);
-    }
     if (s->rush > 0) {
         snprintf(text, BATS_STRATEGY_TEXT, "B=%s",
                  bats_money_format(t, s->rush));
@@ -236,11 +226,10 @@ int bats_strategy_check(const struct bats_strategy *s,
                         struct bats_error *err)
 {
     bool has_reliable = false, has_unreliable = false;
-    for (size_t i = 0; i < n; i++)
-        if (clusters[i].max > 0) {
-            has_reliable |= !clusters[i].unreliable;
-            has_unreliable |= clusters[i].unreliable;
-        }
+    for (size_t i = 0; i < n; i++) {
+        has_reliable |= clusters[i].max > 0 && !clusters[i].unreliable;
+        has_unreliable |= clusters[i].max > 0 && clusters[i].unreliable;
+    }
     if (isinf(s->d.of_tur) && bats_strategy_noticed(clusters, n) == 0)
         return bats_error_set(
             err, BATS_EINPUT,
