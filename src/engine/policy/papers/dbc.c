@@ -24,6 +24,7 @@
  */
 #include "engine/policy/policy.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,12 +109,6 @@ static void spread(struct dbc *d, size_t first, size_t last, bool shares)
 
 /* ---- looking ---- */
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
 static bool same(double a, double b, const struct resource *of_a,
                  const struct resource *of_b)
 {
@@ -127,19 +122,19 @@ static bool same_cost(const struct resource *a, const struct resource *b)
     return same(a->cost, b->cost, a, b);
 }
 
-static bool goes_before(const struct resource *a, const struct resource *b)
-{
-    if (!same_cost(a, b))
-        return a->cost < b->cost;
-    return !same(a->runtime, b->runtime, a, b) && a->runtime < b->runtime;
-}
-
 /* Inserts the resource in order; equal ones keep theirs. */
 static void put_in_order(struct dbc *d, struct resource *r)
 {
     size_t i = d->n++;
-    for (; i > 0 && goes_before(r, d->order[i - 1]); i--)
-        d->order[i] = d->order[i - 1];
+    for (; i > 0; i--) {
+        struct resource *before = d->order[i - 1];
+        if (same_cost(r, before)
+                ? same(r->runtime, before->runtime, r, before) ||
+                      r->runtime >= before->runtime
+                : r->cost >= before->cost)
+            break;
+        d->order[i] = before;
+    }
     d->order[i] = r;
 }
 
@@ -223,7 +218,7 @@ static void look(const struct state *s, size_t cluster, struct known known,
         more -= waits;
         look_at_machine(s, m, r);
     }
-    qsort(r->free, r->n_slots, sizeof *r->free, ascending);
+    gsl_sort(r->free, 1, r->n_slots);
     if (width > 1)
         join_slots(r, width);
 }
@@ -343,11 +338,6 @@ static void release(void *self)
     free(((struct dbc *)self)->free);
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Idle machines are free if use is charged; a window is bought for a task. */
 static void count_machines(const struct dbc *d, const struct state *s,
                            uint32_t *machines)
@@ -355,12 +345,11 @@ static void count_machines(const struct dbc *d, const struct state *s,
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         const struct resource *r = &d->resources[i];
-        uint32_t slots =
-            r->n_slots - r->n_free + smaller(r->assigned, r->n_free);
+        double slots = r->n_slots - r->n_free + fmin(r->assigned, r->n_free);
         double n = ceil(slots * needs_width(s) / cluster_slots(c));
         machines[i] = s->money.terms.idle_is_free
                           ? c->spec.max
-                          : smaller((uint32_t)n, c->spec.max);
+                          : (uint32_t)fmin(n, c->spec.max);
     }
 }
 
@@ -400,23 +389,12 @@ static enum bats_idle refuses(void *self, const struct state *s,
                : BATS_IDLE_TOO_LATE;
 }
 
-static bool has_drifted(const struct dbc *d, const struct state *s, size_t i)
-{
-    double then = d->resources[i].measured;
-    return fabs(cluster_runtime(&s->clusters[i]) - then) > DRIFT * then;
-}
-
-/* The cluster is known for the first time. */
-static bool is_unknown(const struct dbc *d, const struct state *s, size_t i)
-{
-    return d->resources[i].runtime == 0 &&
-           cluster_runtime(&s->clusters[i]) > 0;
-}
-
 /* The cluster could do more or less than it was assigned. */
 static bool is_wrong(const struct dbc *d, const struct state *s, size_t i)
 {
-    return has_drifted(d, s, i) || !has_more(d, s, i);
+    double then = d->resources[i].measured;
+    return fabs(cluster_runtime(&s->clusters[i]) - then) > DRIFT * then ||
+           !has_more(d, s, i);
 }
 
 static bool wants(void *self, const struct state *s,
@@ -427,8 +405,10 @@ static bool wants(void *self, const struct state *s,
         return false;
     if (why->type == OCCASION_RESULT) {
         size_t cluster = s->machines[why->machine].cluster;
+        bool is_first = d->resources[cluster].runtime == 0 &&
+                        cluster_runtime(&s->clusters[cluster]) > 0;
         d->results++;
-        return d->results >= d->next_results || is_unknown(d, s, cluster) ||
+        return d->results >= d->next_results || is_first ||
                (4 * d->results >= d->next_results && is_wrong(d, s, cluster));
     }
     return why->type == OCCASION_LOST || why->type == OCCASION_STALLED ||

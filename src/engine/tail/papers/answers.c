@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "bats/strategy.h"
+#include "util/larger.h"
 
 #define ENOUGH 20 /* answers of the first epoch, for F_s */
 /* Critical value: 1 of 100 sequences without a change exceeds it (Andrews
@@ -15,12 +16,6 @@ static int by_sent(const void *left, const void *right)
 {
     const struct bats_instance *a = left, *b = right;
     return a->sent < b->sent ? -1 : a->sent > b->sent;
-}
-
-static int by_time(const void *left, const void *right)
-{
-    const bats_time *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
 }
 
 static size_t count_answers(const struct bats_instance *list, size_t n)
@@ -43,7 +38,7 @@ static bool take_times(const struct bats_instance *list, size_t n,
             a->times[a->n_times++] = list[i].time > 0 ? list[i].time : 1;
             sum += (double)list[i].time;
         }
-    qsort(a->times, a->n_times, sizeof *a->times, by_time);
+    qsort(a->times, a->n_times, sizeof *a->times, bats_ascending);
     a->mean = a->n_times > 0 ? sum / (double)a->n_times : 0;
     return a->n_times > 0;
 }
@@ -52,6 +47,14 @@ static bool take_times(const struct bats_instance *list, size_t n,
 struct life {
     bats_time time;
     bool answers;
+};
+
+/* Instances, sorted, with the weight of their outcomes (Kaplan and Meier). */
+struct lives {
+    struct life *list;
+    double *weight;
+    size_t n;
+    double gamma; /* the share of outcomes, the sum of the weights */
 };
 
 static int by_life(const void *left, const void *right)
@@ -63,26 +66,40 @@ static int by_life(const void *left, const void *right)
 }
 
 /* Weights each answer by the censored instances that it represents; otherwise
- * running ones would make times look short. Returns gamma. (Kaplan and Meier,
- * 1958) */
-static double weigh(const struct life *lives, size_t n, double *weight)
+ * running ones would make times look short. (Kaplan and Meier, 1958) */
+static void weigh(struct lives *l)
 {
     double survive = 1;
-    for (size_t i = 0; i < n; i++) {
-        weight[i] = lives[i].answers ? survive / (double)(n - i) : 0;
-        survive -= weight[i];
+    qsort(l->list, l->n, sizeof *l->list, by_life);
+    for (size_t i = 0; i < l->n; i++) {
+        l->weight[i] = l->list[i].answers ? survive / (double)(l->n - i) : 0;
+        survive -= l->weight[i];
     }
-    return 1 - survive;
+    l->gamma = 1 - survive;
+}
+
+/* False: out of memory. */
+static bool make_lives(struct lives *l, size_t n)
+{
+    *l = (struct lives){.list = malloc((n + 1) * sizeof *l->list),
+                        .weight = calloc(n + 1, sizeof *l->weight),
+                        .n = n};
+    return l->list && l->weight;
+}
+
+static void release(struct lives *l)
+{
+    free(l->list);
+    free(l->weight);
 }
 
 /* Weight of answers that took longer than `from`, and at most `to`. */
-static double weight_of(const struct life *lives, const double *weight,
-                        size_t n, double from, double to)
+static double weight_of(const struct lives *l, double from, double to)
 {
     double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        if ((double)lives[i].time > from && (double)lives[i].time <= to)
-            sum += weight[i];
+    for (size_t i = 0; i < l->n; i++)
+        if ((double)l->list[i].time > from && (double)l->list[i].time <= to)
+            sum += l->weight[i];
     return sum;
 }
 
@@ -91,29 +108,27 @@ static double weight_of(const struct life *lives, const double *weight,
  * time; it is extrapolated in geometric proportion, to at most all of them.
  * Half of that is assumed to be still to come. (Extrapolation of a cure rate:
  * Escobar-Bach, Van Keilegom, 2019.) */
-static double to_come(const struct life *lives, const double *weight, size_t n,
-                      double gamma)
+static double to_come(const struct lives *l)
 {
-    double last = (double)lives[n - 1].time;
-    double step = (last - (double)lives[0].time) / 4;
-    double latest = weight_of(lives, weight, n, last - step, last);
-    double before = weight_of(lives, weight, n, last - 2 * step, last - step);
+    double last = (double)l->list[l->n - 1].time;
+    double step = (last - (double)l->list[0].time) / 4;
+    double latest = weight_of(l, last - step, last);
+    double before = weight_of(l, last - 2 * step, last - step);
     double rest = latest < before ? latest * latest / (before - latest) : 1;
-    return fmin(latest > 0 ? rest : 0, 1 - gamma) / 2;
+    return fmin(latest > 0 ? rest : 0, 1 - l->gamma) / 2;
 }
 
-/* Sets `times` to n_times quantiles of the weighted times, whose weights sum
- * up to gamma. Returns their mean. */
-static double correct(const struct life *lives, const double *weight, size_t n,
-                      double gamma, bats_time *times, size_t n_times)
+/* Sets `times` to n_times quantiles of the weighted times. Returns their
+ * mean. */
+static double correct(const struct lives *l, bats_time *times, size_t n_times)
 {
     double past = 0, sum = 0;
     size_t at = 0;
-    for (size_t i = 0; i < n && at < n_times; i++) {
-        past += weight[i];
-        while (at < n_times && weight[i] > 0 &&
-               ((double)at + 0.5) / (double)n_times <= past / gamma + 1e-9)
-            times[at++] = lives[i].time > 0 ? lives[i].time : 1;
+    for (size_t i = 0; i < l->n && at < n_times; i++) {
+        past += l->weight[i];
+        while (at < n_times && l->weight[i] > 0 &&
+               ((double)at + 0.5) / (double)n_times <= past / l->gamma + 1e-9)
+            times[at++] = l->list[i].time > 0 ? l->list[i].time : 1;
     }
     for (size_t i = 0; i < n_times; i++)
         sum += (double)times[i];
@@ -125,21 +140,18 @@ static double correct(const struct life *lives, const double *weight, size_t n,
 static bool correct_times(const struct bats_instance *list, size_t n,
                           bats_time now, struct bats_answers *a, double *more)
 {
-    struct life *lives = malloc(n * sizeof *lives);
-    double *weight = calloc(n, sizeof *weight);
-    for (size_t i = 0; lives && weight && i < n; i++)
-        lives[i] = list[i].time >= 0
-                       ? (struct life){list[i].time, true}
-                       : (struct life){now - list[i].sent, false};
-    if (lives && weight) {
-        qsort(lives, n, sizeof *lives, by_life);
-        double gamma = weigh(lives, n, weight);
-        a->mean = correct(lives, weight, n, gamma, a->times, a->n_times);
-        *more = to_come(lives, weight, n, gamma) / gamma;
+    struct lives l;
+    bool ok = make_lives(&l, n);
+    for (size_t i = 0; ok && i < n; i++)
+        l.list[i] = list[i].time >= 0
+                        ? (struct life){list[i].time, true}
+                        : (struct life){now - list[i].sent, false};
+    if (ok) {
+        weigh(&l);
+        a->mean = correct(&l, a->times, a->n_times);
+        *more = to_come(&l) / l.gamma;
     }
-    bool ok = lives && weight;
-    free(lives);
-    free(weight);
+    release(&l);
     return ok;
 }
 
@@ -304,28 +316,23 @@ static double find_lives(const struct bats_instance *list, size_t n,
                          bats_time now, bats_time noticed, bool is_loss,
                          bats_time **times, size_t *n_times, double *mean)
 {
-    struct life *lives = malloc((n + 1) * sizeof *lives);
-    double *weight = calloc(n + 1, sizeof *weight);
-    double share = -1;
+    struct lives l;
+    bool ok = make_lives(&l, n);
     *n_times = 0;
-    for (size_t i = 0; lives && i < n; i++) {
-        lives[i] = life_of(&list[i], now, noticed, is_loss);
-        *n_times += lives[i].answers;
+    for (size_t i = 0; ok && i < n; i++) {
+        l.list[i] = life_of(&list[i], now, noticed, is_loss);
+        *n_times += l.list[i].answers;
     }
     *times = malloc((*n_times + 1) * sizeof **times);
-    if (lives && weight && *times) {
-        share = 0;
-        qsort(lives, n, sizeof *lives, by_life);
-        if (!is_loss && noticed > 0 && n > 0)
-            lives[n - 1].answers = true;
-        if (*n_times > 0) {
-            share = weigh(lives, n, weight);
-            *mean = correct(lives, weight, n, share, *times, *n_times);
-        }
+    if (ok && *n_times > 0 && *times) {
+        qsort(l.list, n, sizeof *l.list, by_life);
+        if (!is_loss && noticed > 0)
+            l.list[n - 1].answers = true;
+        weigh(&l);
+        *mean = correct(&l, *times, *n_times);
     }
-    free(lives);
-    free(weight);
-    return share;
+    release(&l);
+    return ok && *times ? l.gamma : -1;
 }
 
 bool bats_answers_noticed(const struct bats_instance *list, size_t n,

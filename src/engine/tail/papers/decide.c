@@ -10,12 +10,6 @@
 #define TASKS_PLAYED 4000
 #define SAMPLE 1000
 
-static uint32_t plays_for(uint32_t n_tasks)
-{
-    uint32_t n = TASKS_PLAYED / n_tasks;
-    return n < PLAYS ? n : PLAYS;
-}
-
 static uint32_t divided(uint32_t n, double by)
 {
     return n == 0 ? 0 : (uint32_t)fmax(1, floor(n / by + 0.5));
@@ -68,7 +62,8 @@ bool decide(const struct decide_question *q, struct bats_candidate *answer)
     struct bats_plays_task part[SAMPLE];
     if (model.n_tasks > SAMPLE)
         take_sample(&model, part, (double)model.n_tasks / SAMPLE);
-    uint32_t n_plays = plays_for(model.n_tasks);
+    uint32_t n_plays =
+        (uint32_t)fmin(PLAYS, floor(TASKS_PLAYED / (double)model.n_tasks));
     double best[KEYS] = {INFINITY}, value[KEYS];
     struct bats_plays *plays = NULL;
     struct bats_error err;

@@ -221,33 +221,29 @@ static bool may_rush(const struct bats_plays_model *m,
                               (double)s->rush - cost;
 }
 
-struct free_slots {
-    uint32_t n[POOLS];
-};
-
 static uint32_t larger(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
 }
 
 static void start_some(struct player *w, const struct bats_strategy *s,
-                       uint32_t *n_bag, struct free_slots *free,
+                       uint32_t *n_bag, uint32_t free[POOLS],
                        struct snapshot *to)
 {
-    while (*n_bag > 0 && !s->only_reliable && free->n[POOL_UNRELIABLE] > 0) {
+    while (*n_bag > 0 && !s->only_reliable && free[POOL_UNRELIABLE] > 0) {
         uint32_t task = w->bag[--*n_bag];
         push(&w->running,
              unreliable(w, task, draw_rank(w, task), to->now, w->p->d));
-        free->n[POOL_UNRELIABLE]--;
+        free[POOL_UNRELIABLE]--;
     }
-    while (*n_bag > 0 && s->reliable_works && free->n[POOL_RELIABLE] > 0) {
+    while (*n_bag > 0 && s->reliable_works && free[POOL_RELIABLE] > 0) {
         uint32_t task = w->bag[--*n_bag];
         push(&w->running, reliable(w, task, draw_rank(w, task), to->now));
-        free->n[POOL_RELIABLE]--;
+        free[POOL_RELIABLE]--;
         to->sent_reliable++;
     }
     to->used_reliable =
-        larger(to->used_reliable, w->p->m.n_reliable - free->n[POOL_RELIABLE]);
+        larger(to->used_reliable, w->p->m.n_reliable - free[POOL_RELIABLE]);
 }
 
 static int by_start(const void *left, const void *right)
@@ -278,7 +274,7 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
                             struct snapshot *to)
 {
     const struct bats_plays_model *m = &w->p->m;
-    struct free_slots free = {{m->n_unreliable, m->n_reliable}};
+    uint32_t free[POOLS] = {m->n_unreliable, m->n_reliable};
     uint32_t n_bag = m->n_tasks, left = m->n_tasks;
     for (uint32_t i = 0; i < n_bag; i++)
         w->bag[i] = n_bag - 1 - i;
@@ -289,12 +285,12 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
     to->cost = 0;
     while (left > 0 && (left >= m->n_unreliable || s->only_reliable) &&
            !may_rush(m, s, left, to->cost)) {
-        start_some(w, s, &n_bag, &free, to);
+        start_some(w, s, &n_bag, free, to);
         struct sent sent = pop(&w->running);
         to->now = sent.end;
         to->cost += charge(m, &sent, to->now, sent.answers);
         note(w, sent.task, &sent);
-        free.n[sent.is_reliable ? POOL_RELIABLE : POOL_UNRELIABLE]++;
+        free[sent.is_reliable ? POOL_RELIABLE : POOL_UNRELIABLE]++;
         if (sent.answers)
             left--;
         else
@@ -502,19 +498,21 @@ static int prepare(struct player *w, const struct bats_plays *p,
     return bats_no_memory(err);
 }
 
+static bool ascends(const bats_time *times, size_t n, bats_time least)
+{
+    for (size_t i = 0; i < n; i++)
+        if (times[i] < (i > 0 ? times[i - 1] : least) ||
+            times[i] > BATS_LONGEST)
+            return false;
+    return true;
+}
+
 static int check_model(const struct bats_plays_model *m,
                        struct bats_error *err)
 {
-    bool ascend = true;
-    for (size_t i = 0; i < m->n_times; i++)
-        ascend &= m->unreliable[i] > 0 && m->unreliable[i] <= BATS_LONGEST &&
-                  (i == 0 || m->unreliable[i] >= m->unreliable[i - 1]);
-    for (size_t i = 0; i < m->n_reliable_times; i++)
-        ascend &= m->reliable[i] > 0 && m->reliable[i] <= BATS_LONGEST &&
-                  (i == 0 || m->reliable[i] >= m->reliable[i - 1]);
-    for (size_t i = 0; i < m->n_lost; i++)
-        ascend &= m->lost[i] >= 0 && m->lost[i] <= BATS_LONGEST &&
-                  (i == 0 || m->lost[i] >= m->lost[i - 1]);
+    bool ascend = ascends(m->unreliable, m->n_times, 1) &&
+                  ascends(m->reliable, m->n_reliable_times, 1) &&
+                  ascends(m->lost, m->n_lost, 0);
     if (m->n_tasks < 1 || m->n_unreliable < 1 || m->n_times < 1 || !ascend ||
         (m->n_reliable > 0 && m->n_reliable_times < 1) ||
         !(m->gamma > 0 && m->gamma <= 1) || m->price_unreliable < 0 ||
