@@ -1,6 +1,7 @@
 /* The bounds of the time at which a run is expected to end, against the time at
  * which it does. */
-#include <math.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
 
 #include "bats/sched.h"
 #include "bats/status.h"
@@ -28,32 +29,19 @@ static void ask_at_half(void *context, const struct bats_sched *s)
     a->known = bats_sched_end_bounds(s, &a->low, &a->high);
 }
 
-static uint64_t xorshift;
-
-/* xorshift: 0 < u < 1. */
-static double uniform(void)
-{
-    xorshift ^= xorshift << 13;
-    xorshift ^= xorshift >> 7;
-    xorshift ^= xorshift << 17;
-    return ((double)(xorshift >> 11) + 0.5) / 9007199254740992.0;
-}
-
-/* Around 5 minutes, lognormal: most are shorter, some much longer. */
-static bats_time runtime(double sigma)
-{
-    double z = sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
-    return (bats_time)(5 * BATS_MINUTE * exp(sigma * z - sigma * sigma / 2));
-}
-
+/* Tasks of around 5 minutes, lognormal: most are shorter, some much longer. */
 static struct answer one(uint64_t seed, double sigma)
 {
     struct answer a = {0};
-    xorshift = seed * 0x9e3779b97f4a7c15;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng_set(rng, seed);
     set_up_world(&bats_policy_rr, TASKS, BATS_MINUTE, 8, 1, 4, BATS_UNLIMITED);
     w->speed[1] = 2;
     for (uint32_t i = 0; i < TASKS; i++)
-        w->work[i] = runtime(sigma);
+        w->work[i] =
+            (bats_time)(5 * BATS_MINUTE *
+                        gsl_ran_lognormal(rng, -sigma * sigma / 2, sigma));
+    gsl_rng_free(rng);
     w->o.watch.after = ask_at_half;
     w->o.watch.context = &a;
     play();

@@ -50,6 +50,14 @@ static void draw(struct market *m, gsl_rng *rng)
     }
 }
 
+static size_t list_of(const struct market *m,
+                      struct bats_schedule list[BATS_OFFERS])
+{
+    size_t n;
+    assert_ok(bats_estimate_offers(&m->e, list, &n, &err));
+    return n;
+}
+
 /* The sum over machines of windows and charge. */
 static bats_money cost_of(const struct market *m,
                           const struct bats_schedule *s)
@@ -77,12 +85,12 @@ static double tasks_of(const struct market *m, const struct bats_schedule *s)
 TEST(each_costs_less_and_ends_later_than_the_next)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    size_t n, longest = 0;
+    size_t longest = 0;
     for (int k = 0; k < 100; k++) {
         struct market m;
         struct bats_schedule list[BATS_OFFERS];
         draw(&m, rng);
-        assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
+        size_t n = list_of(&m, list);
         assert_in_range(n, 1, NAMES);
         longest = n > longest ? n : longest;
         for (size_t i = 0; i < n; i++) {
@@ -101,8 +109,6 @@ TEST(each_costs_less_and_ends_later_than_the_next)
     gsl_rng_free(rng);
 }
 
-/* Nobody has to know which of the names are the same here. */
-/* Budgets from the cheapest on to beyond the fastest. */
 /* The upper bound pays for a window that was left over, for all tasks at the
  * upper bounds of their means, wherever they are cheapest, and for all machines
  * until the upper bound of the end. */
@@ -113,14 +119,13 @@ TEST(upper_bounds_pay_for_what_takes_long)
     for (int k = 0; k < 300; k++) {
         struct market m;
         struct bats_schedule list[BATS_OFFERS];
-        size_t n;
         double least = INFINITY;
         draw(&m, rng);
         for (size_t i = 0; i < m.e.n_clusters; i++)
             least = fmin(least, (double)m.clusters[i].charge *
                                     m.runtimes[i].mean_high);
         least *= (double)m.e.n_tasks / (double)BATS_HOUR;
-        assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
+        size_t n = list_of(&m, list);
         for (size_t i = 0; i < n; i++) {
             const struct bats_schedule *s = &list[i];
             int64_t last = (int64_t)ceil(s->makespan.high / (double)BATS_HOUR);
@@ -154,9 +159,8 @@ TEST(a_budget_gets_no_less_than_the_list_has_for_it)
     for (int k = 0; k < 50; k++) {
         struct market m;
         struct bats_schedule list[BATS_OFFERS], s;
-        size_t n;
         draw(&m, rng);
-        assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
+        size_t n = list_of(&m, list);
         bats_money least = list[0].plan.cost;
         bats_money step = (list[n - 1].plan.cost - least) / 8 + 1;
         for (bats_money budget = least, i = 0; i < 10; i++, budget += step) {
@@ -175,12 +179,12 @@ TEST(a_budget_gets_no_less_than_the_list_has_for_it)
 TEST(every_name_is_a_schedule_of_the_list)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    size_t n, fewer = 0;
+    size_t fewer = 0;
     for (int k = 0; k < 100; k++) {
         struct market m;
         struct bats_schedule list[BATS_OFFERS];
         draw(&m, rng);
-        assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
+        size_t n = list_of(&m, list);
         fewer += n < NAMES;
         for (size_t i = 0; i < NAMES; i++) {
             const struct bats_choice choice = {.offer = names[i]};
@@ -208,12 +212,11 @@ TEST(the_cheapest_does_not_wait_for_a_few_percent)
                      {"fast", 12 * BATS_UNIT, 32}},
         .e = {.n_clusters = 2, .n_tasks = 1000, .window = BATS_HOUR}};
     struct bats_schedule list[BATS_OFFERS];
-    size_t n;
     m.e.clusters = m.clusters;
     m.e.runtimes = m.runtimes;
     m.runtimes[0] = bats_runtimes_given(15 * (double)BATS_MINUTE);
     m.runtimes[1] = bats_runtimes_given(3.75 * (double)BATS_MINUTE);
-    assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
+    size_t n = list_of(&m, list);
     assert_int_equal(list[0].plan.machines[0], 0);
     assert_int_equal(list[0].plan.machines[1], 32);
     assert_int_equal(list[0].held[1], 2);
@@ -244,13 +247,13 @@ static bool is_to_a_cent(bats_money amount, double exact)
 TEST(a_job_costs_what_it_holds_until_its_end)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    size_t n, longest = 0;
+    size_t longest = 0;
     for (int k = 0; k < 100; k++) {
         struct market m;
         struct bats_head heads[4];
         struct bats_schedule list[BATS_OFFERS];
         allocate(&m, heads, rng);
-        assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
+        size_t n = list_of(&m, list);
         longest = n > longest ? n : longest;
         for (size_t i = 0; i < n; i++) {
             double price = 0, head = 0, hours;
@@ -279,15 +282,13 @@ TEST(a_job_costs_what_it_holds_until_its_end)
 TEST(a_job_that_runs_has_one_schedule)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    size_t n;
     for (int k = 0; k < 100; k++) {
         struct market m;
         struct bats_head heads[4];
         struct bats_schedule list[BATS_OFFERS];
         allocate(&m, heads, rng);
         m.e.rate = 7 * BATS_UNIT;
-        assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
-        assert_int_equal(n, 1);
+        assert_int_equal(list_of(&m, list), 1);
         assert_int_equal(list[0].offer, BATS_OFFER_FASTEST);
         for (size_t c = 0; c < m.e.n_clusters; c++)
             assert_int_equal(list[0].plan.machines[c], m.clusters[c].max);
@@ -302,22 +303,21 @@ TEST(a_job_that_runs_has_one_schedule)
 TEST(nothing_is_offered_that_ends_after_the_job)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    size_t n, fewer = 0;
+    size_t fewer = 0;
     for (int k = 0; k < 100; k++) {
         struct market m;
         struct bats_schedule list[BATS_OFFERS];
         draw(&m, rng);
-        assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
+        size_t n = list_of(&m, list);
         size_t all = n;
         m.e.until = (bats_time)list[n / 2].makespan.estimate + 1;
-        assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
+        n = list_of(&m, list);
         fewer += n < all;
         for (size_t i = 0; i < n; i++)
             assert_true(list[i].makespan.estimate <= (double)m.e.until);
         /* The soonest end is offered if nothing is in time. */
         m.e.until = 1;
-        assert_int_equal(bats_estimate_offers(&m.e, list, &n, NULL), 0);
-        assert_int_equal(n, 1);
+        assert_int_equal(list_of(&m, list), 1);
         assert_int_equal(list[0].offer, BATS_OFFER_FASTEST);
     }
     assert_true(fewer > 0);

@@ -1,76 +1,39 @@
 /* regression: lines by hand, and what takes their place where there is none. */
-#include <math.h>
-
 #include "bats/regression.h"
 #include "helpers/test.h"
-
-TEST(exact_line_is_found)
-{
-    const double base[] = {10, 20, 40, 70};
-    const double other[] = {9, 14, 24, 39}; /* 4 + x / 2 */
-    struct bats_regression r = bats_regression_fit(base, other, 4);
-    assert_near(r.b0, 4, 1e-9);
-    assert_near(r.b1, 0.5, 1e-9);
-    assert_false(r.ratio);
-    assert_near(bats_regression_apply(&r, 100), 54, 1e-9);
-    assert_near(bats_regression_invert(&r, 54), 100, 1e-9);
-}
 
 /* y = b0 + 2 x + e, where e adds up to 0, and so does e x: the least squares
  * are b0 + 2 x. The variance of b0 is 12 / 5 (1 / 7 + 4^2 / 28) = 1.31^2, and
  * t_0.9995(5) = 6.87: b0 counts if it is above 9.0. */
-static struct bats_regression scattered(double b0)
-{
-    static const double e[] = {1, -2, 1, 0, 1, -2, 1};
-    double base[7], other[7];
-    for (int i = 0; i < 7; i++) {
-        base[i] = i + 1;
-        other[i] = b0 + 2 * base[i] + e[i];
+#define SCATTERED(b0)                                                         \
+    {                                                                         \
+        3 + b0, 2 + b0, 7 + b0, 8 + b0, 11 + b0, 10 + b0, 15 + b0             \
     }
-    return bats_regression_fit(base, other, 7);
-}
 
-TEST(scattered_points_get_the_least_squares)
+TEST(lines_and_ratios_are_as_by_hand)
 {
-    struct bats_regression r = scattered(9.1);
-    assert_near(r.b1, 2, 1e-9);
-    assert_near(r.b0, 9.1, 1e-9);
-    assert_false(r.ratio);
-}
-
-TEST(start_that_may_be_nothing_is_nothing)
-{
-    struct bats_regression r = scattered(8.9);
-    assert_true(r.ratio);
-    assert_near(r.b0, 0, 1e-9);
-    assert_near(r.b1, (8.9 + 8) / 4, 1e-9);
-}
-
-TEST(one_point_gives_a_ratio)
-{
-    const double base[] = {20}, other[] = {5};
-    struct bats_regression r = bats_regression_fit(base, other, 1);
-    assert_true(r.ratio);
-    assert_near(r.b0, 0, 1e-9);
-    assert_near(r.b1, 0.25, 1e-9);
-}
-
-TEST(equal_runtimes_give_the_ratio_of_means)
-{
-    const double base[] = {20, 20, 20}, other[] = {5, 6, 7};
-    struct bats_regression r = bats_regression_fit(base, other, 3);
-    assert_true(r.ratio);
-    assert_near(r.b0, 0, 1e-9);
-    assert_near(r.b1, 0.3, 1e-9);
-}
-
-TEST(falling_line_gives_the_ratio_of_means)
-{
-    const double base[] = {1, 2, 3}, other[] = {9, 6, 3};
-    struct bats_regression r = bats_regression_fit(base, other, 3);
-    assert_true(r.ratio);
-    assert_near(r.b0, 0, 1e-9);
-    assert_near(r.b1, 3, 1e-9);
+    static const struct {
+        size_t n;
+        double base[7], other[7];
+        bool ratio;
+        double b0, b1;
+    } cases[] = {
+        {4, {10, 20, 40, 70}, {9, 14, 24, 39}, false, 4, 0.5},
+        {7, {1, 2, 3, 4, 5, 6, 7}, SCATTERED(9.1), false, 9.1, 2},
+        {7, {1, 2, 3, 4, 5, 6, 7}, SCATTERED(8.9), true, 0, (8.9 + 8) / 4},
+        {1, {20}, {5}, true, 0, 0.25},              /* one point */
+        {3, {20, 20, 20}, {5, 6, 7}, true, 0, 0.3}, /* all equal */
+        {3, {1, 2, 3}, {9, 6, 3}, true, 0, 3}};     /* it falls */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bats_regression r =
+            bats_regression_fit(cases[i].base, cases[i].other, cases[i].n);
+        assert_near(r.b0, cases[i].b0, 1e-9);
+        assert_near(r.b1, cases[i].b1, 1e-9);
+        assert_int_equal(r.ratio, cases[i].ratio);
+        double y = bats_regression_apply(&r, 100);
+        assert_near(y, r.b0 + 100 * r.b1, 1e-9);
+        assert_near(bats_regression_invert(&r, y), 100, 1e-9);
+    }
 }
 
 /* to j: 4 + x / 2; to k: 10 + 3 x; so k = 10 + 3 * 2 (j - 4) = 6 j - 14. */

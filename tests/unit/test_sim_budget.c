@@ -2,6 +2,8 @@
  * Random scenarios: whatever the clusters, charges, distributions, budgets,
  * deadlines, losses, start-up times, noise and way of billing, no budget is
  * ever exceeded, no task gets lost and nobody beats the clairvoyant bound.
+ * Where tasks need cores, memory and GPUs, no machine is oversold, and with
+ * money for all of it every task is done.
  *
  *     BATS_SCENARIOS=200000 make tests TESTS=build/tests/test_sim_budget
  */
@@ -13,7 +15,7 @@
 #include "helpers/test.h"
 #include "sim/world.h"
 
-#define SCENARIOS 3000
+#define SCENARIOS 3000 /* a fifteenth of them with needs */
 /* More than any run takes. */
 #define EVENTS 2000000
 
@@ -111,24 +113,96 @@ static void write_scenario(gsl_rng *rng, uint32_t number)
     assert_int_equal(fclose(out), 0);
 }
 
+/* ---- tasks with needs ---- */
+
+/* Tasks, some of which wait for an earlier one. */
+static void write_waiting(FILE *out, gsl_rng *rng, bool waits)
+{
+    uint32_t n = 1 + pick(rng, 120);
+    if (!waits) {
+        fprintf(out, "tasks = %u\nruntime = lognormal 600 %u\n", n,
+                1 + pick(rng, 900));
+        return;
+    }
+    char name[64];
+    snprintf(name, sizeof name, "%s.bag", path);
+    FILE *bag = fopen(name, "w");
+    assert_non_null(bag);
+    fprintf(bag, "#BATS task t0\n@sleep 60\n#BATS task last after t0\n"
+                 "@sleep 60\n");
+    for (uint32_t i = 1; i < n; i++)
+        if (chance(rng, 0.3))
+            fprintf(bag, "#BATS task t%u\n@sleep %u\n", i,
+                    1 + pick(rng, 1200));
+        else
+            fprintf(bag, "#BATS task t%u after t%u\n@sleep %u\n", i,
+                    pick(rng, i), 1 + pick(rng, 1200));
+    assert_int_equal(fclose(bag), 0);
+    fprintf(out, "workflow = %s.bag\n", strrchr(path, '/') + 1);
+}
+
+/* The first cluster has all that the tasks need, and loses no machine. */
+static void write_needs(gsl_rng *rng, uint32_t number)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    bool use = number % 2 == 0, waits = number % 3 == 0;
+    fprintf(out, "[run]\nwindow = 15m\nbilling = %s\nseeds = %u\n",
+            use ? "use" : "window", number);
+    fprintf(out,
+            "budget = unlimited, rr-30%%\npolicy = rr, dbc-cost, dbc-time, "
+            "dbc-conservative-time, dbc-cost-time, %s\n",
+            !use    ? "bats, bkp"
+            : waits ? "flow, miser, mw-dbs"
+                    : "bats");
+    fprintf(out, "[bag]\n");
+    write_waiting(out, rng, waits);
+    for (uint32_t i = 0, n = 1 + pick(rng, 4); i < n; i++) {
+        fprintf(out, "%s%u/%uG", i > 0 ? ", " : "needs = ", 1 + pick(rng, 8),
+                1 + pick(rng, 32));
+        if (chance(rng, 0.3))
+            fprintf(out, "/%u", 1 + pick(rng, 2));
+        fprintf(out, ":%u", 1 + pick(rng, 9));
+    }
+    fprintf(out, "\n");
+    for (uint32_t i = 0, n = 1 + pick(rng, 3); i < n; i++) {
+        fprintf(out,
+                "[cluster c%u]\nmachines = %u\nspeed = %.2f\nslots = %u\n"
+                "memory = %uG\n%scharge = %u\n",
+                i, 1 + pick(rng, 5), 0.5 + gsl_rng_uniform(rng),
+                i == 0 ? 8 + pick(rng, 5) : 1 + pick(rng, 8),
+                i == 0 ? 32 : 1 + pick(rng, 32),
+                i == 0 || chance(rng, 0.3) ? "gpus = 2\n" : "",
+                1 + pick(rng, 9));
+        if (i > 0 && chance(rng, 0.3))
+            fprintf(out, "loss = %u\n", 1 + pick(rng, 20000));
+    }
+    assert_int_equal(fclose(out), 0);
+}
+
+/* ---- runs ---- */
+
 /* After every event of a run. */
 struct look {
     uint32_t scenario;
+    bool has_needs;
     uint64_t events;
 };
 
-/* A run ends. In every hundredth scenario: the engine's own invariants. */
+/* A run ends. With needs, or in every hundredth scenario: the engine's own
+ * invariants. */
 static void look(void *context, const struct bats_sched *sched)
 {
     struct look *l = context;
     if (++l->events > EVENTS)
         fail_msg("%u does not end: %s", l->scenario, path);
-    if (l->scenario % 100 == 0)
+    if (l->has_needs || l->scenario % 100 == 0)
         check_sched(sched);
 }
 
 struct totals {
     uint64_t runs, complete, exhausted, no_machines, preempted, lost, exact;
+    uint64_t undone;
 };
 
 /* All machines for all of the time; and after the last task there was the
@@ -179,7 +253,10 @@ static void check_run(const struct bats_scenario *s,
                      r->seed);
         totals->exact += r->ratio < 1.001;
     }
+    if (s->needs && r->amount == BATS_UNLIMITED && r->done < s->n_tasks)
+        fail_msg("%s: tasks undone with seed %u", path, r->seed);
     totals->runs++;
+    totals->undone += r->undone > 0;
     totals->complete += r->undone == 0;
     totals->exhausted += r->finish == BATS_FINISH_BUDGET;
     totals->no_machines += r->finish == BATS_FINISH_NO_MACHINES;
@@ -200,7 +277,7 @@ static void play(uint32_t number, struct totals *totals)
     for (uint32_t b = 0; b < s->n_budgets; b++)
         for (uint32_t p = 0; p < s->n_policies; p++) {
             struct bats_world_result r;
-            struct look l = {.scenario = number};
+            struct look l = {.scenario = number, .has_needs = s->needs};
             struct bats_sim_watch watch = {.context = &l, .after = look};
             if (bats_world_run(w, p, b, &watch, &r, &err) < 0)
                 fail_msg("%u: %s", number, err.text);
@@ -210,30 +287,42 @@ static void play(uint32_t number, struct totals *totals)
     bats_scenario_destroy(s);
 }
 
-TEST(no_budget_is_ever_exceeded)
+/* Plays n of them. */
+static struct totals play_all(uint32_t n,
+                              void (*write)(gsl_rng *rng, uint32_t number))
 {
-    const char *wanted = getenv("BATS_SCENARIOS");
-    uint32_t n = wanted ? (uint32_t)strtoul(wanted, NULL, 10) : SCENARIOS;
     struct totals t = {0};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (uint32_t i = 1; i <= n; i++) {
         gsl_rng_set(rng, i);
-        write_scenario(rng, i);
+        write(rng, i);
         play(i, &t);
     }
     gsl_rng_free(rng);
-    print_message(
-        "# %u scenarios, %llu runs: all done %llu, budget exhausted "
-        "%llu, no machines %llu; %llu preempted, %llu machines "
-        "lost, %llu within 0.1 %% of the bound\n",
-        n, (unsigned long long)t.runs, (unsigned long long)t.complete,
-        (unsigned long long)t.exhausted, (unsigned long long)t.no_machines,
-        (unsigned long long)t.preempted, (unsigned long long)t.lost,
-        (unsigned long long)t.exact);
+    return t;
+}
+
+static uint32_t n_scenarios(void)
+{
+    const char *wanted = getenv("BATS_SCENARIOS");
+    return wanted ? (uint32_t)strtoul(wanted, NULL, 10) : SCENARIOS;
+}
+
+TEST(no_budget_is_ever_exceeded)
+{
+    uint32_t n = n_scenarios();
+    struct totals t = play_all(n, write_scenario);
     /* All of these were tried. */
     assert_true(t.complete > n / 4 && t.exhausted > n / 4);
     assert_true(t.no_machines > n / 100 && t.preempted > n && t.lost > n);
     assert_true(t.exact > n / 100);
+}
+
+TEST(no_policy_oversells_a_machine_or_starves_a_task)
+{
+    uint32_t n = n_scenarios() / 15;
+    struct totals t = play_all(n, write_needs);
+    assert_true(t.runs > 10 * n && t.undone > n && t.lost > n / 10);
 }
 
 /* A task that is cut off at the end of a window is begun again, and that can go
@@ -258,11 +347,14 @@ TEST(a_run_on_machines_without_charge_ends)
 
 int main(void)
 {
+    char bag[64];
     int descriptor = mkstemp(path);
     if (descriptor < 0)
         return 1;
     close(descriptor);
     int failed = run_cases(NULL, NULL);
+    snprintf(bag, sizeof bag, "%s.bag", path);
+    unlink(bag);
     if (failed == 0)
         unlink(path);
     return failed;
