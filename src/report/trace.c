@@ -27,64 +27,40 @@ line(const struct bats_trace *t, bats_time now, const char *format, ...)
     putc('\n', t->out);
 }
 
+static const char *name_of(const struct bats_trace *trace, uint32_t machine,
+                           char name[BATS_MACHINE_NAME])
+{
+    return bats_machine_name(name, trace->platform->clusters,
+                             trace->platform->machines, machine);
+}
+
+/* Shows what happens to a machine or a task. Not shown: all machines join at
+ * the start; choices appear as decisions, and bills as charges. */
 void bats_trace_event(struct bats_trace *trace, bats_time now,
                       const struct bats_event *event)
 {
-    static const char *const ends[] = {
-        [BATS_EVENT_DONE] = "done after",
-        [BATS_EVENT_FAILED] = "failed after",
-        [BATS_EVENT_PREEMPTED] = "was stopped",
-        [BATS_EVENT_YIELDED] = "wants to be run again",
-        [BATS_EVENT_FOUND] = "was begun in an earlier session",
-    };
-    char name[BATS_MACHINE_NAME], runtime[BATS_UNITS_TEXT] = "";
-    switch (event->type) {
-    case BATS_EVENT_JOINED: /* all machines, at the start */
-    case BATS_EVENT_TICK:
-    case BATS_EVENT_CHOSEN: /* shown as a decision */
-    case BATS_EVENT_DRAIN:
-    case BATS_EVENT_STOP:
-    case BATS_EVENT_HOLD:
-    case BATS_EVENT_GO:
-    case BATS_EVENT_KILLED:
-    case BATS_EVENT_BILLED: /* shown as a charge */
-    case BATS_EVENT_CLOSED:
-    case BATS_EVENT_ADDED:
-    case BATS_EVENT_WITHDRAWN:
-    case BATS_EVENT_SHUT:
+    static const char *const of_machine[BATS_EVENT_NOTICE + 1] = {
+        [BATS_EVENT_ENDS] = "the job of %s ends in %s",
+        [BATS_EVENT_NOTICE] = "%s will be taken away in %s",
+        [BATS_EVENT_LOST] = "%s is lost",
+        [BATS_EVENT_RETIRED] = "%s gets no more tasks"};
+    static const char *const of_task[BATS_EVENT_NOTICE + 1] = {
+        [BATS_EVENT_DONE] = "%s: task %" PRIu32 " done after %s",
+        [BATS_EVENT_FAILED] = "%s: task %" PRIu32 " failed after %s",
+        [BATS_EVENT_PREEMPTED] = "%s: task %" PRIu32 " was stopped",
+        [BATS_EVENT_YIELDED] = "%s: task %" PRIu32 " wants to be run again",
+        [BATS_EVENT_FOUND] =
+            "%s: task %" PRIu32 " was begun in an earlier session"};
+    char name[BATS_MACHINE_NAME], runtime[BATS_UNITS_TEXT];
+
+    if (of_machine[event->type] == NULL && of_task[event->type] == NULL)
         return;
-    case BATS_EVENT_ENDS:
-    case BATS_EVENT_NOTICE:
-        bats_duration_format(runtime, event->runtime);
-        line(trace, now,
-             event->type == BATS_EVENT_ENDS ? "the job of %s ends in %s"
-                                            : "%s will be taken away in %s",
-             bats_machine_name(name, trace->platform->clusters,
-                               trace->platform->machines, event->machine),
-             runtime);
-        return;
-    case BATS_EVENT_LOST:
-    case BATS_EVENT_RETIRED:
-        line(trace, now,
-             event->type == BATS_EVENT_LOST ? "%s is lost"
-                                            : "%s gets no more tasks",
-             bats_machine_name(name, trace->platform->clusters,
-                               trace->platform->machines, event->machine));
-        return;
-    case BATS_EVENT_DONE:
-    case BATS_EVENT_FAILED:
-        bats_duration_format(runtime, event->runtime);
-        break;
-    case BATS_EVENT_PREEMPTED:
-    case BATS_EVENT_YIELDED:
-    case BATS_EVENT_FOUND:
-        break;
-    }
-    line(trace, now, "%s: task %" PRIu32 " %s%s%s",
-         bats_machine_name(name, trace->platform->clusters,
-                           trace->platform->machines, event->machine),
-         event->task + 1, ends[event->type], runtime[0] != '\0' ? " " : "",
-         runtime);
+    bats_duration_format(runtime, event->runtime);
+    name_of(trace, event->machine, name);
+    if (of_task[event->type] != NULL)
+        line(trace, now, of_task[event->type], name, event->task + 1, runtime);
+    else
+        line(trace, now, of_machine[event->type], name, runtime);
 }
 
 static void say_charge(struct bats_trace *trace, bats_time now,
@@ -103,59 +79,47 @@ static void say_charge(struct bats_trace *trace, bats_time now,
 }
 
 void bats_trace_command(struct bats_trace *trace, bats_time now,
-                        const struct bats_command *command)
+                        const struct bats_command *c)
 {
+    static const char *const formats[BATS_NOTICE_SHARE + 1] = {
+        [BATS_COMMAND_ACQUIRE] = "%s is acquired",
+        [BATS_COMMAND_CANCEL] = "%s: task %" PRIu32 " is told to stop",
+        [BATS_COMMAND_PARK] = "%s is parked",
+        [BATS_NOTICE_QUARANTINE] = "%s gets no more tasks",
+        [BATS_NOTICE_READMIT] = "%s gets tasks again",
+        [BATS_NOTICE_LOSE] = "%s has lost task %" PRIu32};
     char name[BATS_MACHINE_NAME] = "";
-    if (command->type != BATS_NOTICE_FINISHED &&
-        command->type != BATS_NOTICE_SAMPLED &&
-        command->machine != BATS_NO_MACHINE)
-        bats_machine_name(name, trace->platform->clusters,
-                          trace->platform->machines, command->machine);
-    switch (command->type) {
-    case BATS_COMMAND_ACQUIRE:
-        line(trace, now, "%s is acquired", name);
-        break;
+
+    if (c->type != BATS_NOTICE_FINISHED && c->type != BATS_NOTICE_SAMPLED &&
+        c->machine != BATS_NO_MACHINE)
+        name_of(trace, c->machine, name);
+    switch (c->type) {
     case BATS_COMMAND_RUN:
-        line(trace, now, "%s: task %" PRIu32 "%s", name, command->task + 1,
-             command->replica > 0 ? ", a replica" : "");
-        break;
-    case BATS_COMMAND_CANCEL:
-        line(trace, now, "%s: task %" PRIu32 " is told to stop", name,
-             command->task + 1);
-        break;
-    case BATS_COMMAND_PARK:
-        line(trace, now, "%s is parked", name);
+        line(trace, now, "%s: task %" PRIu32 "%s", name, c->task + 1,
+             c->replica > 0 ? ", a replica" : "");
         break;
     case BATS_NOTICE_CHARGE:
-        say_charge(trace, now, name, command);
-        break;
-    case BATS_NOTICE_QUARANTINE:
-        line(trace, now, "%s gets no more tasks", name);
-        break;
-    case BATS_NOTICE_READMIT:
-        line(trace, now, "%s gets tasks again", name);
-        break;
-    case BATS_NOTICE_LOSE:
-        line(trace, now, "%s has lost task %" PRIu32, name, command->task + 1);
+        say_charge(trace, now, name, c);
         break;
     case BATS_NOTICE_SKIP:
-        line(trace, now, "task %" PRIu32 " is skipped: %s", command->task + 1,
-             command->unpaid ? "the budget of its workflow does not cover it"
-                             : "it waits for one that has failed");
+        line(trace, now, "task %" PRIu32 " is skipped: %s", c->task + 1,
+             c->unpaid ? "the budget of its workflow does not cover it"
+                       : "it waits for one that has failed");
         break;
     case BATS_NOTICE_SHARE:
-        line(trace, now, "workflow %" PRIu32 " pays %s of it",
-             command->purse + 1, bats_words_amount(command->amount).s);
+        line(trace, now, "workflow %" PRIu32 " pays %s of it", c->purse + 1,
+             bats_words_amount(c->amount).s);
         break;
     case BATS_NOTICE_SAMPLED:
         line(trace, now, "the sampling phase is over");
         break;
     case BATS_NOTICE_FINISHED:
         line(trace, now, "the end: %s",
-             bats_finish_row(command->finish, 0)->sentence);
+             bats_finish_row(c->finish, 0)->sentence);
         break;
-    case BATS_COMMAND_RELEASE: /* all machines, at the end */
-        break;
+    default: /* all machines are released at the end */
+        if (formats[c->type] != NULL)
+            line(trace, now, formats[c->type], name, c->task + 1);
     }
 }
 
