@@ -110,9 +110,9 @@ SIM_SRC = $(addprefix src/sim/, \
 	$(addprefix scenario/, bag.c cluster.c needs.c run.c))
 REPORT_SRC = $(addprefix src/report/, \
 	causes.c finish.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
-	assets.c page.c recorded.c \
+	page.c recorded.c \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
-	workflows.c workflows_read.c)
+	workflows.c)
 CLI_SRC = $(addprefix src/cli/, \
 	choosing.c cli.c closing.c complete.c deadline.c \
 	dry_run.c emulation.c estimation.c expect.c frame.c help.c history.c jobs.c longest.c look.c main.c open.c options.c \
@@ -286,7 +286,7 @@ $(LIB_OBJ): private ALL_CFLAGS += -fPIC -fno-semantic-interposition
 $(call obj,$(filter-out %_property.c,$(UNIT_SRC))): private ALL_CFLAGS += -O0
 
 # The assembler reads these into it.
-$(B)/obj/src/report/assets.o: $(wildcard src/report/page/*) src/doc/man.roff
+$(B)/obj/src/report/page.o: $(wildcard src/report/page/*) src/doc/man.roff
 
 $(call obj,$(RUN_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags
 	$(say) MPICC $<

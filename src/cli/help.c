@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "report/assets.h"
+#include "report/page.h"
 #include "report/words.h"
 
 #define WIDTH 80
@@ -255,7 +255,7 @@ void bats_help_man(FILE *out)
         fprintf(out, ".SH OPTIONS OF %s\n", bats_verbs[v].name);
         roff_options(out, (enum bats_verb)v);
     }
-    bats_asset_write(out, &bats_asset_man);
+    bats_page_write_man(out);
     roff_line(out, "", failures);
     fputs(".SH ENVIRONMENT\n.TP\n.B BATS_BUDGET\n"
           "the budget if \\-\\-budget is not given: an amount or account\n"

@@ -59,7 +59,6 @@ static json_t *cluster_json(const struct bats_snapshot *s, size_t i,
 static double burn(const struct bats_snapshot *s)
 {
     double sum = 0;
-
     for (size_t i = 0; i < s->platform->n_clusters; i++)
         sum += (double)s->platform->clusters[i].charge *
                s->cluster[i].machines_now;
@@ -71,7 +70,6 @@ static double paid_ahead(const struct bats_snapshot *s,
                          const struct bats_turns *turns)
 {
     double sum = 0;
-
     for (size_t i = 0; i < s->platform->n_clusters; i++)
         if (bats_lease_terms(s->platform->billing).in_windows &&
             turns[i].at != BATS_NEVER && turns[i].at > s->status.now)
@@ -91,7 +89,6 @@ static void add_money(json_t *o, const struct bats_snapshot *s,
     int64_t windows;
     bats_money held = bats_snapshot_kept(s);
     json_t *out = json_null();
-
     if (limited && rate > 0)
         out = json_real(
             (double)st->now / BATS_SECOND +
@@ -118,7 +115,6 @@ static json_t *running_json(const struct bats_snapshot *s,
     json_t *list = json_array();
     char name[BATS_MACHINE_NAME];
     const struct bats_platform *p = s->platform;
-
     for (size_t i = 0; i < m->n_running; i++) {
         const struct bats_running *r = &m->running[i];
         json_t *task = json_pack(
@@ -140,7 +136,6 @@ static json_t *decisions_json(const struct bats_snapshot *s)
     json_t *list = json_array();
     char text[4096];
     size_t n = s->n_decisions;
-
     for (size_t i = n; i-- > 0 && json_array_size(list) < BATS_LIVE_DECISIONS;)
         if (bats_words_counts(s->platform, s->decisions, n, i))
             json_array_insert_new(
@@ -156,7 +151,6 @@ static json_t *decisions_json(const struct bats_snapshot *s)
 static json_t *causes_json(const struct bats_causes *causes)
 {
     struct bats_causes few = *causes;
-
     if (few.n > BATS_LIVE_CAUSES)
         few.n = BATS_LIVE_CAUSES;
     return bats_causes_json(&few);
@@ -170,7 +164,6 @@ static void add_times(json_t *o, const struct bats_snapshot *s,
     const struct bats_sched_status *st = &s->status;
     const struct bats_prediction *promise = &s->promise.makespan;
     double chosen = (double)s->sampled_at;
-
     if (st->blocked > 0 || st->longest_chain > 0) {
         json_object_set_new(o, "ready",
                             json_integer(st->pending - st->blocked));
@@ -201,7 +194,6 @@ json_t *bats_live_json(const struct bats_snapshot *s,
     const struct bats_sched_status *st = &s->status;
     json_t *clusters = json_array();
     uint32_t left = bats_snapshot_left(s), running = 0;
-
     for (size_t i = 0; i < s->platform->n_clusters; i++) {
         json_array_append_new(clusters, cluster_json(s, i, &m->turns[i]));
         running += m->turns[i].busy;
@@ -241,7 +233,6 @@ static void end_clusters(json_t *list, const struct bats_view_status *st)
 {
     size_t i;
     json_t *c;
-
     json_array_foreach(list, i, c)
     {
         const char *name = json_string_value(json_object_get(c, "name"));
@@ -259,7 +250,6 @@ void bats_live_end(json_t *o, const struct bats_view_status *st,
                    const char *state)
 {
     json_t *all = json_object_get(o, "money");
-
     json_object_set_new(o, "state", bats_json_text(state));
     json_object_set_new(o, "phase", json_string("running"));
     json_object_set_new(o, "time_s", seconds(st->last));
@@ -283,7 +273,6 @@ int bats_live_write(const char *path, const json_t *object,
                     struct bats_error *err)
 {
     char next[4096];
-
     if (snprintf(next, sizeof next, "%s.new", path) >= (int)sizeof next)
         return bats_refuse(err, "%s: the name is too long", path);
     if (json_dump_file(object, next,
@@ -302,22 +291,12 @@ bats_money bats_live_held(const json_t *object)
     const char *text = json_string_value(
         json_object_get(json_object_get(object, "money"), "held"));
     bats_money held;
-
     return text != NULL && bats_money_parse(text, &held, NULL) == 0 ? held : 0;
-}
-
-int bats_live_find(const char *record, json_t **object)
-{
-    char path[4096 + sizeof BATS_LIVE_SUFFIX];
-
-    snprintf(path, sizeof path, "%.4095s" BATS_LIVE_SUFFIX, record);
-    return bats_live_read(path, object, NULL);
 }
 
 int bats_live_read(const char *path, json_t **object, struct bats_error *err)
 {
     json_error_t why;
-
     *object = json_load_file(path, 0, &why);
     if (json_is_object(*object) &&
         json_is_number(json_object_get(*object, "written_unix")))
@@ -327,4 +306,41 @@ int bats_live_read(const char *path, json_t **object, struct bats_error *err)
     if (access(path, F_OK) != 0)
         return bats_refuse(err, "%s: %s", path, strerror(errno));
     return bats_refuse(err, "%s is not the status of a run", path);
+}
+
+/* ---- workflows of a record ---- */
+
+/* Reads the file beside a record. */
+static int find_beside(const char *record, json_t **object)
+{
+    char path[4096 + sizeof BATS_LIVE_SUFFIX];
+    snprintf(path, sizeof path, "%.4095s" BATS_LIVE_SUFFIX, record);
+    return bats_live_read(path, object, NULL);
+}
+
+/* Adds figures from a running run's status file. */
+static void add_soonest(struct bats_purse_status *list, uint32_t n,
+                        const char *record)
+{
+    json_t *live;
+    if (find_beside(record, &live) < 0)
+        n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const json_t *w =
+            json_array_get(json_object_get(live, "workflows"), i);
+        double soonest = json_number_value(json_object_get(w, "soonest_s"));
+        if (soonest > 0 && soonest < (double)BATS_LONGEST / BATS_SECOND)
+            list[i].soonest = (bats_time)(soonest * BATS_SECOND);
+    }
+    json_decref(live);
+}
+
+int bats_live_workflows(struct bats_view *view, bool is_live,
+                        struct bats_purse_status **list, uint32_t *n,
+                        uint16_t **of, struct bats_error *err)
+{
+    int rc = bats_view_workflows(view, list, n, of, err);
+    if (rc == 0 && is_live && *n > 0)
+        add_soonest(*list, *n, bats_view_path(view));
+    return rc;
 }

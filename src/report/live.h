@@ -60,8 +60,11 @@ int bats_live_write(const char *path, const json_t *object,
  * missing or not a status file. */
 int bats_live_read(const char *path, json_t **object, struct bats_error *err);
 
-/* The same for the file beside a record. */
-int bats_live_find(const char *record, json_t **object);
+/* As bats_view_workflows; for a running run also the earliest ends, from its
+ * status file. */
+int bats_live_workflows(struct bats_view *view, bool is_live,
+                        struct bats_purse_status **list, uint32_t *n,
+                        uint16_t **of, struct bats_error *err);
 
 /* Money held for machines that are billed later; 0: none, or unknown. */
 bats_money bats_live_held(const json_t *object);

@@ -22,12 +22,6 @@ struct bats_sched;
 struct bats_purse_status *bats_workflows_take(const struct bats_sched *sched,
                                               uint32_t *n);
 
-/* As bats_view_workflows; for a running run also the earliest ends, from its
- * status file (live.h). */
-int bats_workflows_read(struct bats_view *view, bool is_live,
-                        struct bats_purse_status **list, uint32_t *n,
-                        uint16_t **of, struct bats_error *err);
-
 /* Number of the workflow's tasks; the rest of its budget, or
  * BATS_UNLIMITED. */
 uint32_t bats_workflows_tasks(const struct bats_purse_status *workflow);

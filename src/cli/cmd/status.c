@@ -7,6 +7,7 @@
 #include "cli/look.h"
 #include "report/recorded.h"
 #include "report/table.h"
+#include "report/live.h"
 #include "report/words.h"
 #include "report/workflows.h"
 #include "util/json.h"
@@ -124,7 +125,7 @@ static struct workflows read_all(struct bats_look *l)
 {
     struct workflows w;
     bats_look_status(l);
-    bats_must(bats_workflows_read(l->view, l->status.is_live, &w.list, &w.n,
+    bats_must(bats_live_workflows(l->view, l->status.is_live, &w.list, &w.n,
                                   NULL, &bats_why));
     return w;
 }
