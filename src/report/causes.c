@@ -29,7 +29,6 @@ static struct bats_cause *find(struct bats_causes *causes, uint64_t key)
 static void add_host(struct bats_cause *c, const char *host)
 {
     size_t i;
-
     for (i = 0; i < c->n_hosts; i++)
         if (strcmp(c->hosts[i].name, host) == 0)
             break;
@@ -47,7 +46,6 @@ void bats_causes_add(struct bats_causes *causes, int64_t task, int exit_status,
 {
     uint64_t key = bats_complaint_key(exit_status, signal, NULL, bytes, n);
     struct bats_cause *c = find(causes, key);
-
     if (c == NULL) {
         causes->others++;
         return;
@@ -64,7 +62,6 @@ void bats_causes_add(struct bats_causes *causes, int64_t task, int exit_status,
 static int by_number(const void *a, const void *b)
 {
     const struct bats_cause *x = a, *y = b;
-
     if (x->n != y->n)
         return x->n < y->n ? 1 : -1;
     return (x->first > y->first) - (x->first < y->first);
@@ -81,7 +78,6 @@ static void name_hosts(char *text, size_t size, const struct bats_cause *c)
 {
     size_t shown = c->n_hosts < 3 ? c->n_hosts : 3;
     uint64_t rest = c->n;
-
     text[0] = '\0';
     if (c->n_hosts == 1 && c->elsewhere == 0) {
         snprintf(text, size, "%s", c->hosts[0].name);
@@ -100,7 +96,6 @@ const char *bats_causes_text(char *text, size_t size,
                              const struct bats_cause *c)
 {
     char count[96], hosts[512];
-
     name_hosts(hosts, sizeof hosts, c);
     if (c->n == 1)
         snprintf(count, sizeof count, "task %" PRId64, c->first);
@@ -122,7 +117,6 @@ void bats_causes_print(FILE *out, const struct bats_causes *causes,
     char text[TEXT], line[2 * TEXT];
     size_t n = causes->n < limit ? causes->n : limit;
     uint64_t rest = causes->others;
-
     for (size_t i = 0; i < n; i++) {
         bats_causes_text(text, sizeof text, &causes->list[i]);
         fputs("  ", out);
@@ -138,7 +132,6 @@ void bats_causes_print(FILE *out, const struct bats_causes *causes,
 static json_t *hosts_json(const struct bats_cause *c)
 {
     json_t *hosts = json_array();
-
     for (size_t i = 0; i < c->n_hosts; i++)
         json_array_append_new(hosts,
                               json_pack("{s:o, s:I}", "host",
@@ -150,7 +143,6 @@ static json_t *hosts_json(const struct bats_cause *c)
 json_t *bats_causes_json(const struct bats_causes *causes)
 {
     json_t *all = json_array();
-
     for (size_t i = 0; i < causes->n; i++) {
         const struct bats_cause *c = &causes->list[i];
         json_array_append_new(

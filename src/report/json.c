@@ -41,7 +41,6 @@ json_t *bats_report_cluster(const struct bats_snapshot *s, size_t i)
     uint32_t machines = bats_snapshot_machines(p, i);
     json_t *o = json_object();
     int bad = 0;
-
     bad |= SET(o, "name", bats_json_text(p->clusters[i].name));
     bad |= SET(o, "charge", money(p->clusters[i].charge));
     bad |= SET(o, "speed", json_real(p->speed[i]));
@@ -87,7 +86,6 @@ static json_t *decision(const struct bats_platform *p,
     json_t *o = json_object(), *machines = json_object();
     json_t *ending = json_object();
     int bad = 0;
-
     for (size_t i = 0; i < p->n_clusters; i++) {
         bad |= SET(machines, p->clusters[i].name, integer(d->machines[i]));
         bad |= SET(ending, p->clusters[i].name, integer(d->ending[i]));
@@ -118,7 +116,6 @@ static json_t *failure(const struct bats_failure *f)
 {
     json_t *o = json_object();
     int bad = 0;
-
     bad |= SET(o, "task", integer((int64_t)f->task + 1));
     bad |= SET(o, "exit_status", integer(f->exit_status));
     bad |= SET(o, "signal", integer(f->signal));
@@ -168,7 +165,6 @@ json_t *bats_report_categories(const struct bats_report *r)
 {
     json_t *list = json_array();
     int bad = list == NULL;
-
     for (uint32_t i = 0; i < r->n_categories; i++) {
         const struct bats_report_category *c = &r->categories[i];
         json_t *o = json_object();
@@ -189,7 +185,6 @@ static int set_result(json_t *o, const struct bats_report *r)
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
     int bad = 0;
-
     bad |= SET(o, "version", bats_json_text(r->version));
     bad |= SET(
         o, "outcome",
@@ -237,7 +232,6 @@ static json_t *promise(const struct bats_snapshot *s)
     const struct bats_schedule *p = &s->promise;
     json_t *o = s->has_promise ? json_object() : json_null();
     int bad = 0;
-
     if (!s->has_promise)
         return o;
     bad |= SET(o, "schedule", bats_json_text(bats_offer_name(p->offer)));
@@ -262,7 +256,6 @@ static json_t *report_object(const struct bats_report *r)
     json_t *o = json_object(), *clusters = json_array();
     json_t *decisions = json_array(), *failed = json_array();
     int bad = set_result(o, r);
-
     bad |= SET(o, "settings", settings(r));
     bad |= SET(o, "promise", promise(s));
     for (size_t i = 0; i < s->platform->n_clusters; i++)

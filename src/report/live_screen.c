@@ -46,7 +46,6 @@ static bool has(const json_t *o, const char *key)
 static int break_at(const char *text, int columns)
 {
     int n = bats_words_cut(text, columns), blank = n;
-
     if (text[n] == '\0')
         return n;
     while (blank > 0 && text[blank] != ' ')
@@ -62,7 +61,6 @@ put(struct screen *s, int indent, const char *format, ...)
     char raw[4096], text[8192];
     const char *at = text;
     va_list args;
-
     va_start(args, format);
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
@@ -90,7 +88,6 @@ static void print_table(struct screen *s, struct bats_table *t)
 {
     char *text = NULL;
     size_t size;
-
     while (t->n_columns > 1 && bats_table_width(t) > s->columns)
         t->n_columns--;
     FILE *out = open_memstream(&text, &size);
@@ -150,7 +147,6 @@ static void print_tasks(struct screen *s, const json_t *o)
 static void print_graph(struct screen *s, const json_t *o)
 {
     char chain[192] = "";
-
     if (!has(o, "blocked"))
         return;
     if (has(o, "longest_chain_s"))
@@ -186,7 +182,6 @@ static void print_time(struct screen *s, const json_t *o)
 static void print_goal(struct screen *s, const json_t *o)
 {
     char text[256] = "";
-
     if (has(o, "promised_s"))
         snprintf(text, sizeof text, "promised %s",
                  moment(number_of(o, "promised_s")).s);
@@ -233,7 +228,6 @@ static void print_head(struct screen *s, const json_t *o, int64_t now_us)
 {
     char old[128] = "";
     double seconds = (double)now_us / 1e6 - number_of(o, "written_unix");
-
     if (has(o, "state"))
         snprintf(old, sizeof old, "; %s", text_of(o, "state"));
     else if (seconds >= 10)
@@ -257,7 +251,6 @@ static void print_rows(struct screen *s, const json_t *rows, const char *what,
 {
     struct bats_table t = {.n_rows = 0};
     size_t n = json_array_size(rows), shown = n > MOST ? MOST - 1 : n;
-
     bats_table_fill(&t, columns, rows, shown);
     if (shown < n)
         bats_table_set(&t, shown + 1, 0, "... %zu more %s", n - shown, what);
@@ -303,7 +296,6 @@ static void print_turns(struct screen *s, const json_t *o)
 {
     size_t i;
     json_t *c;
-
     json_array_foreach(json_object_get(o, "clusters"), i, c)
     {
         double left = number_of(c, "window_ends_s") - number_of(o, "time_s");
@@ -345,7 +337,6 @@ static void print_running(struct screen *s, const json_t *o)
     json_t *t;
     int wide = s->columns < NARROW ? 0 : 14;
     const char *between = wide > 0 ? "  " : "";
-
     if (json_array_size(json_object_get(o, "longest")) == 0 && has(o, "state"))
         return;
     int needs = wide > 0 ? width_of_needs(json_object_get(o, "longest")) : 0;
@@ -362,7 +353,6 @@ static void print_failures(struct screen *s, const json_t *o, size_t limit)
 {
     const json_t *list = json_object_get(o, "causes");
     size_t n = json_array_size(list);
-
     for (size_t i = 0; i < n && i < limit; i++) {
         const json_t *c = json_array_get(list, i);
         const json_t *host = json_array_get(json_object_get(c, "hosts"), 0);
@@ -380,7 +370,6 @@ static void print_failures(struct screen *s, const json_t *o, size_t limit)
 static void print_plans(struct screen *s, const json_t *o)
 {
     const json_t *list = json_object_get(o, "decisions");
-
     cut(s, "%8s  %s", "time", "decision");
     for (size_t i = json_array_size(list); i-- > 0;) {
         const json_t *d = json_array_get(list, i);
@@ -393,7 +382,6 @@ void bats_live_print(FILE *out, const json_t *object, enum bats_live_page page,
                      int rows, int columns, int64_t now_us, const char *end)
 {
     struct screen s = {out, rows, columns, end};
-
     print_head(&s, object, now_us);
     line(&s, "%s", "");
     if (page == BATS_LIVE_ALL) {

@@ -6,7 +6,8 @@
  * a strict Content-Security-Policy: nothing is loaded, and only scripts and
  * styles with the page's random nonce run. Figures are JSON without '<', so
  * that no text of a command or file name is markup. Charts are drawn by uPlot
- * (MIT), included with its notice.
+ * (MIT), included with its notice: page/uPlot.js and uPlot.css are unchanged from
+ * uPlot 1.6.32 on npm, in readable form.
  */
 #ifndef BATS_PAGE_H
 #define BATS_PAGE_H
@@ -25,5 +26,8 @@ int bats_page_write(FILE *out, json_t *data,
                     int (*more)(void *context, FILE *out,
                                 struct bats_error *err),
                     void *context, struct bats_error *err);
+
+/* Writes the part of the man page that is a file of the program. */
+void bats_page_write_man(FILE *out);
 
 #endif

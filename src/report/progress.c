@@ -111,7 +111,6 @@ static void shorten_sampling(char *text, const struct bats_snapshot *snapshot)
 {
     uint64_t size = snapshot->status.sample_size, ended = 0;
     size_t n = snapshot->platform->n_clusters;
-
     for (size_t i = 0; i < n; i++) {
         const struct bats_cluster_status *c = &snapshot->cluster[i];
         uint64_t here = (uint64_t)c->done + c->failed;
@@ -124,7 +123,6 @@ static void shorten_sampling(char *text, const struct bats_snapshot *snapshot)
 static void put_end(char *text, const struct bats_snapshot *snapshot)
 {
     const struct bats_sched_status *s = &snapshot->status;
-
     if (snapshot->phase == BATS_SNAPSHOT_SAMPLING)
         put_sampling(text, snapshot);
     else if (snapshot->phase == BATS_SNAPSHOT_CHOOSING)
@@ -146,7 +144,6 @@ static void put_parts(struct parts *p, const struct bats_snapshot *snapshot,
     uint32_t tasks = bats_snapshot_tasks(snapshot);
     uint64_t ended = (uint64_t)s->done + s->failed;
     bool is_partial = bats_snapshot_is_partial(snapshot);
-
     for (int i = 0; i < PARTS; i++)
         p->text[i][0] = '\0';
     for (size_t i = 0; i < platform->n_clusters; i++)
@@ -185,7 +182,6 @@ const char *bats_progress_text(char *text, size_t size, size_t width,
     struct parts p;
     bool in[PARTS] = {false};
     size_t used = 0;
-
     put_parts(&p, snapshot, per_hour);
     if (snapshot->phase == BATS_SNAPSHOT_SAMPLING &&
         columns(p.text[PERCENT]) + columns(p.text[END]) +
@@ -216,7 +212,6 @@ static void print_bar(FILE *out, size_t room,
     const struct bats_sched_status *s = &snapshot->status;
     uint32_t tasks = bats_snapshot_tasks(snapshot);
     size_t wide = room < BAR_MAX ? room : BAR_MAX;
-
     if (room < BAR_MIN)
         return;
     wide -= 3; /* brackets and a blank */
@@ -234,7 +229,6 @@ void bats_progress_rate(struct bats_progress *p,
     uint64_t ended = (uint64_t)s->done + s->failed;
     double passed = (double)(s->now - p->rated_at);
     double memory = fmax((double)s->now / 10, 10 * (double)BATS_SECOND);
-
     if (p->rated_at == 0 || ended < p->rated_ended) { /* the first time */
         p->rated_at = s->now > 0 ? s->now : 1;
         p->rated_ended = ended;
@@ -321,7 +315,6 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
                         const struct bats_snapshot *snapshot)
 {
     char text[TEXT];
-
     if (progress->style == BATS_PROGRESS_NONE)
         return;
     if (progress->style == BATS_PROGRESS_PLAIN)

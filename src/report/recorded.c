@@ -9,7 +9,6 @@ struct bats_lease_terms bats_recorded_terms(const json_t *options)
 {
     const json_t *engine = json_object_get(options, "engine");
     const json_t *billing = json_object_get(engine, "billing");
-
     return bats_lease_terms(bats_billing_named(
         json_string_value(json_object_get(billing, "model"))));
 }
@@ -18,7 +17,6 @@ static void add_expected(struct bats_view_status *st, const json_t *options)
 {
     const json_t *list =
         json_object_get(json_object_get(options, "engine"), "expected_us");
-
     for (size_t i = 0; i < st->n_clusters; i++)
         if (st->clusters[i].mean_runtime == 0)
             st->clusters[i].mean_runtime =
@@ -30,7 +28,6 @@ static void share_out(struct bats_view_status *st)
 {
     bats_money left = st->charged;
     double weight = 0;
-
     for (size_t i = 0; i < st->n_clusters; i++) {
         left -= st->clusters[i].charged;
         weight +=
@@ -52,7 +49,6 @@ int bats_recorded_status(struct bats_view *view,
 {
     char *text = NULL;
     int rc = bats_view_status(view, status, err);
-
     *options = NULL;
     if (rc == 0)
         rc = bats_view_options(view, &text, err);

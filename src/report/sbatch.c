@@ -122,7 +122,6 @@ int bats_sbatch_print(FILE *out, const struct bats_sbatch *b,
 {
     size_t clusters[BATS_CLUSTERS_MAX];
     size_t n = order(b, clusters);
-
     for (size_t i = 0; i < n; i++)
         if (!bats_encode_is_word(b->partition[clusters[i]]))
             return bats_refuse(err,

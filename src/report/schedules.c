@@ -34,7 +34,6 @@ static const char *machines_text(char *text, size_t size,
 static double profitability(const struct bats_estimator *e, size_t i)
 {
     size_t m = 0;
-
     for (size_t j = 1; j < e->n_clusters; j++)
         if (e->runtimes[m].mean == 0 ||
             (e->clusters[j].charge < e->clusters[m].charge &&
@@ -50,7 +49,6 @@ void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e)
 {
     struct bats_table table = {.n_rows = 0};
     bool sampled = false, guessed = false;
-
     for (size_t i = 0; i < e->n_clusters; i++)
         sampled = sampled || e->runtimes[i].n > 1;
     bats_table_add(&table, "cluster\tcharge\truntime%s\tprofit.\tmachines",
@@ -104,7 +102,6 @@ static void add_row(struct bats_table *table, const struct bats_estimator *e,
     bool sampled = s->is_bounded;
     size_t row = table->n_rows;
     const char *name = bats_offer_name(s->offer);
-
     if (!p->feasible) {
         bats_table_add(table, "%zu %s\timpossible", row, name);
         return;
@@ -132,7 +129,6 @@ static void say_delta_n(char *text, size_t size,
     char machines[MACHINES];
     struct bats_phrase tasks = bats_words_count((uint64_t)s->delta_n, "task");
     struct bats_phrase money = bats_words_money(s->cushion, currency_of(e));
-
     if (s->refits)
         snprintf(text, size,
                  "%s may not fit, since no task is divided: %s more make it "
@@ -157,7 +153,6 @@ static void say_risk(FILE *out, const struct bats_estimator *e,
     bool likely =
         s->makespan.estimate > (double)p->windows * (double)e->window;
     int n;
-
     if (!p->feasible || (s->delta_n <= 0 && !late))
         return;
     n = snprintf(text, sizeof text, "%s: ", bats_offer_name(s->offer));
@@ -176,7 +171,6 @@ static void say_sure(FILE *out, const struct bats_estimator *e, double sure,
                      int width)
 {
     char text[SENTENCE];
-
     snprintf(text, sizeof text,
              e->plans == BATS_PLANS_CONFIGURATIONS
                  ? "The second of two figures is an upper bound that holds in "
@@ -193,7 +187,6 @@ static bool print_configurations(FILE *out, const struct bats_estimator *e,
 {
     struct bats_table table = {.n_rows = 0};
     bool sampled = false, risk = false;
-
     bats_table_add(&table, "schedule\tmachines\twindows\tmakespan\tcost\t"
                            "at risk\tcushion");
     for (size_t i = 0; i < n; i++) {
@@ -248,7 +241,6 @@ static void append_lots(char *text, size_t size, const struct bats_schedule *s,
 {
     char lots[BATS_UNITS_TEXT];
     struct lots l = lots_of(s, i);
-
     if (s->plan.machines[i] == 0) {
         bats_append(text, size, "\t-");
         return;
@@ -265,7 +257,6 @@ static void append_lots(char *text, size_t size, const struct bats_schedule *s,
 static void say_lots(FILE *out, const struct lots *l, int width)
 {
     char lots[BATS_UNITS_TEXT], text[SENTENCE], rest[PHRASE] = "";
-
     if (l->longer > 0)
         snprintf(rest, sizeof rest, ", and %" PRIu32 " for %" PRId64,
                  l->longer, l->windows + 1);
@@ -285,7 +276,6 @@ static bool print_table(FILE *out, const struct bats_estimator *e,
     char text[HELD] = "schedule";
     struct lots shown = {0, 0, 0};
     bool is_held = e->plans == BATS_PLANS_ALLOCATION;
-
     if (e->n_clusters + 5 > BATS_TABLE_COLUMNS)
         return false;
     for (size_t i = 0; i < e->n_clusters; i++)
@@ -329,7 +319,6 @@ static void print_list(FILE *out, const struct bats_estimator *e,
                        int width)
 {
     char text[HELD + SENTENCE];
-
     for (size_t k = 0; k < n; k++) {
         const struct bats_schedule *s = &schedules[k];
         snprintf(text, sizeof text, "%zu %s: %s in %s", k + 1,
@@ -381,7 +370,6 @@ void bats_schedules_print(FILE *out, const struct bats_estimator *e,
                           int width)
 {
     bool sampled = false;
-
     if (e->plans == BATS_PLANS_CONFIGURATIONS) {
         sampled = print_configurations(out, e, schedules, n);
     } else {

@@ -41,7 +41,6 @@ static json_t *configuration(const struct bats_estimator *e,
 {
     json_t *object = json_object();
     int bad = 0;
-
     for (size_t i = 0; i < e->n_clusters; i++)
         bad |= json_object_set_new(object, e->clusters[i].name,
                                    json_integer(machines[i]));
@@ -66,7 +65,6 @@ static json_t *machine_windows(const struct bats_estimator *e,
 {
     json_t *list = json_array();
     int bad = 0;
-
     for (size_t i = 0; i < e->n_clusters; i++) {
         const char *name = e->clusters[i].name;
         bad |= add_lot(list, name, s->plan.machines[i] - s->longer[i],
@@ -82,7 +80,6 @@ static int add_risk(json_t *object, const struct bats_estimator *e,
 {
     int bad = json_object_set_new(object, "price_per_window",
                                   bats_json_money(s->plan.price));
-
     bad |= json_object_set_new(object, "delta_n",
                                json_integer((json_int_t)s->delta_n));
     bad |= json_object_set_new(object, "cushion", bats_json_money(s->cushion));
@@ -110,7 +107,6 @@ json_t *bats_schedules_json(const struct bats_estimator *e,
                   "cost", bats_json_money(p->cost), "cost_high",
                   sampled ? bats_json_money(s->cost_high) : json_null());
     int bad = object == NULL;
-
     if (!bad && e->plans == BATS_PLANS_CONFIGURATIONS)
         bad |= add_risk(object, e, s);
     else if (!bad && e->plans == BATS_PLANS_WINDOWS)
@@ -130,7 +126,6 @@ json_t *bats_schedules_json_list(const struct bats_estimator *e,
 {
     json_t *list = json_array();
     int bad = 0;
-
     for (size_t i = 0; i < n; i++)
         bad |=
             json_array_append_new(list, bats_schedules_json(e, &schedules[i]));
@@ -148,7 +143,6 @@ static json_t *list_page(const struct bats_estimator *e,
 {
     json_t *rows = json_array();
     char held[4096];
-
     for (size_t i = 0; i < n; i += step) {
         json_t *row = bats_schedules_json(e, &list[i]);
         bats_schedules_machines(held, sizeof held, e, &list[i]);
@@ -165,7 +159,6 @@ json_t *bats_schedules_page(const struct bats_estimator *e,
 {
     json_t *clusters = json_array();
     bats_money cheapest = n_offers > 0 ? offers[0].plan.cost : 0;
-
     for (size_t i = 0; i < e->n_clusters; i++) {
         const struct bats_cluster *c = &e->clusters[i];
         json_array_append_new(
@@ -192,7 +185,6 @@ json_t *bats_schedules_page(const struct bats_estimator *e,
 static size_t find_fastest(const struct bats_estimator *e)
 {
     size_t best = 0;
-
     for (size_t i = 1; i < e->n_clusters; i++)
         if (e->runtimes[i].mean > 0 && e->clusters[i].max > 0 &&
             (e->runtimes[best].mean <= 0 || e->clusters[best].max == 0 ||
@@ -206,7 +198,6 @@ const char *bats_schedules_path(char *text, size_t size,
                                 const uint32_t *task, uint32_t n)
 {
     size_t i = find_fastest(e);
-
     text[0] = '\0';
     if (e->chain <= 0)
         return text;
@@ -232,7 +223,6 @@ void bats_schedules_print_path(FILE *out, const struct bats_estimator *e,
                                const uint32_t *task, uint32_t n)
 {
     char text[512];
-
     bats_schedules_path(text, sizeof text, e, task, n);
     if (text[0] == '\0')
         return;
@@ -246,7 +236,6 @@ json_t *bats_schedules_path_json(const struct bats_estimator *e,
     size_t i = find_fastest(e);
     json_t *list = e->chain > 0 ? json_array() : NULL;
     int bad = 0;
-
     for (uint32_t k = 0; list != NULL && k < n; k++)
         bad |=
             json_array_append_new(list, json_integer((json_int_t)task[k] + 1));
@@ -282,7 +271,6 @@ static void print_csv(FILE *out, const struct bats_estimator *e,
 {
     bool held = e->plans == BATS_PLANS_WINDOWS;
     char windows[BATS_CLUSTER_NAME + 8];
-
     fprintf(out, "cost,makespan_s,windows%s", held ? "" : ",price_per_window");
     for (size_t i = 0; i < e->n_clusters; i++) {
         putc(',', out);
@@ -319,7 +307,6 @@ static json_t *point(const struct bats_estimator *e,
         "{s:o, s:f, s:I}", "cost", bats_json_money(s->plan.cost), "makespan_s",
         s->makespan.estimate / 1e6, "windows", (json_int_t)s->plan.windows);
     int bad = object == NULL;
-
     if (!bad && e->plans != BATS_PLANS_WINDOWS)
         bad |= json_object_set_new(object, "price_per_window",
                                    bats_json_money(s->plan.price));

@@ -73,7 +73,6 @@ bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
 {
     const struct bats_platform *p = snapshot->platform;
     bats_money price = 0, reserved;
-
     *windows = snapshot->status.now / p->window +
                (snapshot->status.now % p->window > 0);
     if (!bats_lease_terms(p->billing).in_windows)

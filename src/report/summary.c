@@ -27,7 +27,6 @@
 static void labelled(FILE *out, const char *label, const char *text)
 {
     char line[2 * TEXT];
-
     fprintf(out, "%-*s", LABEL, label);
     bats_words_wrap(out, bats_encode_terminal(line, sizeof line, text), LABEL,
                     LABEL, WIDTH);
@@ -47,7 +46,6 @@ static void print_outcome(FILE *out, const struct bats_report *r)
     uint32_t n = bats_snapshot_tasks(s), left = bats_snapshot_left(s);
     char text[512], why[64] = "";
     char failed[64] = "", skipped[64] = "", rest[64] = "";
-
     if (r->signal == SIGUSR1)
         snprintf(why, sizeof why, "drained by SIGUSR1: ");
     else if (r->signal != 0)
@@ -197,7 +195,6 @@ static void print_reserved(FILE *out, const struct bats_report *r)
     char text[512];
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
-
     if (!bats_lease_terms(s->platform->billing).in_windows)
         return;
     snprintf(text, sizeof text, "%s: %s%s held for %s, parked or not%s%s%s",
@@ -220,7 +217,6 @@ static void put_charged(char *text, size_t size, const struct bats_report *r,
     const struct bats_sched_status *s = &r->snapshot.status;
     const char *currency = r->snapshot.platform->currency;
     char budget[128] = "no budget was set";
-
     if (is_limited(r) && r->settings.budget != BATS_UNLIMITED)
         snprintf(budget, sizeof budget, "the budget is %s",
                  bats_words_money(r->settings.budget, currency).s);
@@ -244,7 +240,6 @@ static void print_money(FILE *out, const struct bats_report *r)
     char earlier[192] = "", text[512];
     bool allocation = bats_lease_terms(s->platform->billing).lasts;
     bats_money before = s->status.charged_before;
-
     if (before > 0)
         snprintf(earlier, sizeof earlier, ", %s of it before this %s",
                  bats_words_amount(before).s, allocation ? "run" : "session");
@@ -290,7 +285,6 @@ static void print_rest(FILE *out, const struct bats_report *r)
     uint32_t left = bats_snapshot_left(s);
     struct bats_phrase count = bats_words_count(left, "task");
     bats_money sum;
-
     if (s->status.finish != BATS_FINISH_BUDGET || left == 0)
         return;
     if (s->status.rest_cost < 0 ||
@@ -372,7 +366,6 @@ static void print_mishaps(FILE *out, const struct bats_report *r)
     const struct bats_snapshot *s = &r->snapshot;
     uint32_t lost = 0, quarantined = 0;
     char first[96];
-
     for (size_t i = 0; i < s->platform->n_clusters; i++) {
         lost += s->cluster[i].machines_lost;
         quarantined += s->cluster[i].machines_quarantined;
@@ -425,7 +418,6 @@ static void print_facts(FILE *out, const struct bats_report *r)
     const struct bats_platform *p = s->platform;
     struct bats_phrase time = bats_words_duration(s->status.now);
     char text[TEXT];
-
     if (r->settings.time_scale == 1)
         snprintf(text, sizeof text, "%s", time.s);
     else
@@ -452,7 +444,6 @@ static void print_decisions(FILE *out, const struct bats_snapshot *s)
     const struct bats_decision *list = s->decisions;
     char text[TEXT];
     size_t n = 0, seen = 0, skip = DECISIONS_FIRST + DECISIONS_LAST;
-
     for (size_t i = 0; i < s->n_decisions; i++)
         n += bats_words_counts(s->platform, list, s->n_decisions, i);
     if (n > 0)
@@ -566,7 +557,6 @@ void bats_report_print(FILE *out, const struct bats_report *report)
 bool bats_report_is_brief(const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
-
     return r->n_workflows == 0 && s->status.budget == BATS_UNLIMITED &&
            s->status.deadline == 0 && !s->has_promise &&
            r->settings.clusters == NULL &&
@@ -577,7 +567,6 @@ bool bats_report_is_brief(const struct bats_report *r)
 static void print_machines(FILE *out, const struct bats_snapshot *s)
 {
     char text[TEXT] = "";
-
     for (size_t i = 0; i < s->platform->n_clusters; i++) {
         const struct bats_cluster_status *k = &s->cluster[i];
         bats_append(text, sizeof text, "%s%s: %" PRIu32 " of %" PRIu32,
@@ -596,7 +585,6 @@ static void print_machines(FILE *out, const struct bats_snapshot *s)
 void bats_report_print_brief(FILE *out, const struct bats_report *r)
 {
     char text[TEXT];
-
     if (!r->in_a_line)
         putc('\n', out);
     print_outcome(out, r);
@@ -625,7 +613,6 @@ void bats_report_platform(FILE *out, const struct bats_platform *platform)
     uint64_t all_slots = 0;
     bats_money price = 0;
     size_t n = platform->n_clusters;
-
     bats_table_add(&t, "cluster\tmachines\tslots\tcharge\tall, per window");
     for (size_t i = 0; i < n; i++) {
         const struct bats_cluster *c = &platform->clusters[i];

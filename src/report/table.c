@@ -77,7 +77,6 @@ int bats_table_width(const struct bats_table *table)
 void bats_table_print(FILE *out, const struct bats_table *table)
 {
     int width[BATS_TABLE_COLUMNS];
-
     measure(table, width);
     for (size_t r = 0; r < table->n_rows; r++) {
         size_t last = count_cells(table, r);
@@ -186,7 +185,6 @@ static bool is_used(const struct bats_column *c, const json_t *rows)
     size_t i;
     json_t *row;
     bool any = !c->is_spare;
-
     json_array_foreach(rows, i, row)
     {
         const json_t *value = json_object_get(row, c->key);
@@ -202,7 +200,6 @@ void bats_table_fill(struct bats_table *t, const struct bats_column *columns,
 {
     char text[CELL];
     size_t n = json_array_size(rows), column = 0;
-
     for (const struct bats_column *c = columns; c->head != NULL; c++) {
         if (!is_used(c, rows))
             continue;

@@ -253,7 +253,6 @@ static const char *decision_text(char *text, size_t size,
                                  const struct bats_decision *before)
 {
     int64_t left = d->tasks_open > 0 ? d->tasks_open : d->tasks_left;
-
     text[0] = '\0';
     append_why(text, size, platform->currency, d, before);
     const char *mark = append_machines(text, size, platform, d) ? ";" : ",";

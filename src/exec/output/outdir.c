@@ -23,7 +23,6 @@ static void complain(const struct bats_outdir *d, const char *format, ...)
 {
     char text[600];
     va_list args;
-
     if (!d->complain)
         return;
     va_start(args, format);
@@ -37,7 +36,6 @@ static FILE *open_file(const struct bats_outdir *d, const char *name,
 {
     char path[PATH_MAX];
     FILE *file = NULL;
-
     errno = ENAMETOOLONG;
     if ((size_t)snprintf(path, sizeof path, "%s/%s%s", d->dir, name, suffix) <
         sizeof path)
@@ -53,7 +51,6 @@ static FILE *open_file(const struct bats_outdir *d, const char *name,
 static int is_index(const struct dirent *entry)
 {
     size_t n = strlen(entry->d_name), suffix = strlen(SUFFIX);
-
     return n > strlen(PREFIX) + suffix &&
            strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
            strcmp(entry->d_name + n - suffix, SUFFIX) == 0;
@@ -63,7 +60,6 @@ bool bats_outdir_in_use(const char *dir)
 {
     struct dirent **list = NULL;
     int n = scandir(dir, &list, is_index, NULL);
-
     for (int i = 0; i < n; i++)
         free(list[i]);
     free(list);
@@ -77,7 +73,6 @@ static int list_names(struct bats_outdir *d, struct bats_error *err)
     struct dirent **list = NULL;
     int n = scandir(d->dir, &list, is_index, alphasort);
     int rc = 0;
-
     if (n < 0 && errno != ENOENT)
         return bats_error_set(err, BATS_EINPUT, "%.300s: %s", d->dir,
                               strerror(errno));
@@ -104,7 +99,6 @@ static bool same_run(const struct bats_outdir *d, uint32_t a, uint32_t b)
 {
     const char *x = d->names[a], *y = d->names[b];
     const char *x_end = strrchr(x, '-'), *y_end = strrchr(y, '-');
-
     return x_end - x == y_end - y && strncmp(x, y, (size_t)(x_end - x)) == 0;
 }
 
@@ -120,7 +114,6 @@ static bool parse_line(const char *line, struct bats_outdir_entry *e,
                    " %" SCNd64 "%n",
                    &task, &attempt, stopped, &e->exit_status, &e->signal,
                    &e->begin, &e->end, &e->written[0], &e->written[1], &used);
-
     e->task = task - 1;
     e->attempt = attempt;
     return n == 9 && strcmp(line + used, "\n") == 0 && task > 0 &&
@@ -158,7 +151,6 @@ static int read_index(struct bats_outdir *d, uint32_t file,
     struct bats_outdir_entry entry = {.file = file};
     char line[256];
     int stopped, rc = 0;
-
     if (!in)
         return BATS_ESYS;
     if (!fgets(line, sizeof line, in) ||
@@ -202,7 +194,6 @@ static bool failed(const struct bats_outdir_entry *e)
 static int by_task(const void *a, const void *b)
 {
     const struct bats_outdir_entry *x = a, *y = b;
-
     return (x->task > y->task) - (x->task < y->task);
 }
 
@@ -220,7 +211,6 @@ static bool counts_more(const struct bats_outdir *d,
 static void keep_what_counts(struct bats_outdir *d)
 {
     size_t kept = 0;
-
     if (d->n > 0)
         qsort(d->entries, d->n, sizeof *d->entries, by_task);
     for (size_t i = 0; i < d->n; i++) {
@@ -237,7 +227,6 @@ int bats_outdir_open(struct bats_outdir *outdir, const char *dir,
                      struct bats_error *err)
 {
     struct bats_outdir *d = outdir;
-
     *d = (struct bats_outdir){.complain = d->complain, .context = d->context};
     d->dir = strdup(dir);
     int rc = d->dir ? list_names(d, err) : bats_no_memory(err);
@@ -264,7 +253,6 @@ void bats_outdir_release(struct bats_outdir *outdir)
 size_t bats_outdir_from(const struct bats_outdir *outdir, uint32_t task)
 {
     size_t low = 0, high = outdir->n;
-
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (outdir->entries[middle].task < task)
@@ -287,7 +275,6 @@ struct chunk {
 static bool read_head(FILE *in, struct chunk *c)
 {
     char head[BATS_OUTFILE_HEAD + 1], again[BATS_OUTFILE_HEAD + 24];
-
     if (fread(head, 1, BATS_OUTFILE_HEAD, in) != BATS_OUTFILE_HEAD)
         return false;
     head[BATS_OUTFILE_HEAD] = '\0';
@@ -305,7 +292,6 @@ static int hand_over(FILE *in, size_t length, bool *stop,
                      void *context)
 {
     char piece[PIECE];
-
     while (length > 0 && !*stop) {
         size_t n = fread(piece, 1, length < PIECE ? length : PIECE, in);
         if (n == 0)
@@ -325,7 +311,6 @@ read_chunks(FILE *in, const struct bats_outdir_entry *entry, int stream,
     int64_t at = entry->begin;
     bool stop = false;
     struct chunk c;
-
     if (fseeko(in, at, SEEK_SET) != 0)
         return 1;
     for (; at < entry->end && !stop; at += BATS_OUTFILE_HEAD + c.length) {

@@ -77,7 +77,6 @@ static int open_new(const char *prefix, const char *suffix, int *fd,
 {
     char path[PATH_MAX];
     int n = snprintf(path, sizeof path, "%s%s", prefix, suffix);
-
     errno = ENAMETOOLONG;
     *fd = n < (int)sizeof path
               ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
@@ -106,7 +105,6 @@ int bats_outfile_create(const char *prefix, struct bats_outfile **file,
     struct bats_outfile *f = malloc(sizeof *f + strlen(prefix) + 1);
     struct iovec first = {BATS_OUTFILE_FIRST, sizeof BATS_OUTFILE_FIRST - 1};
     int rc;
-
     if (!f)
         return bats_no_memory(err);
     *f = (struct bats_outfile){.out = -1, .index = -1};
@@ -151,7 +149,6 @@ int bats_outfile_add(struct bats_outfile *file, int stream, const char *bytes,
 {
     char head[BATS_OUTFILE_HEAD + 16];
     struct iovec parts[2] = {{head, BATS_OUTFILE_HEAD}, {(char *)bytes, n}};
-
     snprintf(head, sizeof head, BATS_OUTFILE_CHUNK, file->task + 1,
              file->attempt, (unsigned)stream, (unsigned)n);
     if (!write_all(file->out, parts, 2))
@@ -167,7 +164,6 @@ static int add_line(struct bats_outfile *file, uint32_t task, uint32_t attempt,
 {
     char line[LINE];
     struct iovec part = {line, 0};
-
     part.iov_len = (size_t)snprintf(
         line, sizeof line,
         "%u %u %d %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",

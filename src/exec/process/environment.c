@@ -57,7 +57,6 @@ int bats_environment_init(struct bats_environment *environment,
 {
     size_t n = 0;
     bool in_gridengine = false;
-
     *environment = (struct bats_environment){0};
     for (; from[n]; n++)
         in_gridengine |= begins_with_any(from[n], gridengine, 1);
@@ -104,7 +103,6 @@ char **bats_environment_merge(struct bats_environment *environment,
 {
     static const char *const nothing[] = {NULL};
     size_t n_added = 0, n = 0;
-
     if (!added)
         added = nothing;
     while (added[n_added])

@@ -13,7 +13,6 @@ void bats_pace_begin(struct bats_pace *pace, double speed, int64_t now)
 static double lead(const struct bats_pace *pace, int64_t now)
 {
     int64_t ran = pace->ran + (pace->stopped ? 0 : now - pace->since);
-
     return (double)ran / pace->speed - (double)(now - pace->start);
 }
 
@@ -21,7 +20,6 @@ static double lead(const struct bats_pace *pace, int64_t now)
 static double full_lead(const struct bats_pace *pace)
 {
     double slice = pace->speed * PERIOD_US;
-
     if (slice < SLICE_US)
         slice = SLICE_US;
     return slice * (1 / pace->speed - 1);
@@ -30,7 +28,6 @@ static double full_lead(const struct bats_pace *pace)
 bool bats_pace_stopped(struct bats_pace *pace, int64_t now)
 {
     bool stop;
-
     if (pace->speed >= 1)
         return false;
     if (pace->stopped)
@@ -49,7 +46,6 @@ bool bats_pace_stopped(struct bats_pace *pace, int64_t now)
 int64_t bats_pace_next(const struct bats_pace *pace, int64_t now)
 {
     double wait;
-
     if (pace->speed >= 1)
         return INT64_MAX;
     if (pace->stopped)
@@ -62,6 +58,5 @@ int64_t bats_pace_next(const struct bats_pace *pace, int64_t now)
 int64_t bats_pace_end(const struct bats_pace *pace, int64_t now)
 {
     double wait = pace->speed < 1 ? lead(pace, now) : 0;
-
     return wait > 0 ? now + (int64_t)(wait + 0.5) : now;
 }

@@ -75,7 +75,6 @@ static int64_t now_us(void)
 static void notice_children(void)
 {
     struct sigaction action;
-
     if (sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
         signal(SIGCHLD, SIG_DFL);
 }
@@ -85,7 +84,6 @@ int bats_runner_create(const struct bats_runner_options *options,
 {
     struct bats_runner *r = calloc(1, sizeof *r);
     int rc;
-
     if (!r)
         return bats_no_memory(err);
     r->options = *options;
@@ -115,7 +113,6 @@ static void reap(pid_t pid, struct rusage *usage, int *status)
 void bats_runner_destroy(struct bats_runner *r)
 {
     pid_t left;
-
     if (!r)
         return;
     if (r->phase == PHASE_RUNNING) {
@@ -164,7 +161,6 @@ static int start_process(struct bats_runner *r,
     char **environment =
         bats_environment_merge(&r->environment, task->environment);
     int fds[2];
-
     if (!environment)
         return bats_no_memory(err);
     int rc = bats_outlet_open(r->outlet, task, fds, err);
@@ -227,7 +223,6 @@ int bats_runner_settle(struct bats_runner *r, uint32_t task, uint32_t attempt,
 static bool has_ended(const struct bats_runner *r)
 {
     siginfo_t info = {0};
-
     return waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
                0 &&
            info.si_pid;
@@ -296,7 +291,6 @@ static int64_t microseconds(struct timeval t)
 static int64_t own_rss_kib(struct bats_runner *r, const struct rusage *usage)
 {
     struct rusage self;
-
     if (usage->ru_maxrss > r->rss_kib && getrusage(RUSAGE_SELF, &self) == 0)
         r->rss_kib = self.ru_maxrss;
     return usage->ru_maxrss > r->rss_kib ? usage->ru_maxrss : 0;
@@ -335,7 +329,6 @@ static void main_process_ended(struct bats_runner *r)
     int64_t now = now_us();
     struct rusage usage = {0};
     int status = 0;
-
     /* Kill before reaping: afterwards the number can be reused. */
     if (may_kill(r, now))
         kill(-r->pid, SIGKILL);
@@ -364,7 +357,6 @@ static void keep_pace(struct bats_runner *r, int64_t now)
 {
     bool was = r->pace.stopped;
     bool is = bats_pace_stopped(&r->pace, now);
-
     if (is != was)
         kill(-r->pid, is ? SIGSTOP : SIGCONT);
 }
@@ -372,7 +364,6 @@ static void keep_pace(struct bats_runner *r, int64_t now)
 static void clear(struct bats_runner *r, int64_t now)
 {
     pid_t left = bats_family_sweep(&r->family, may_kill(r, now));
-
     if (r->pidfd >= 0)
         close(r->pidfd);
     r->pidfd = -1;
@@ -419,7 +410,6 @@ static int check_outputs(struct bats_runner *r, struct bats_error *err)
 static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
 {
     int rc;
-
     switch (r->phase) {
     case PHASE_FREE:
         return 0;
@@ -480,7 +470,6 @@ static int wait_for_events(struct bats_runner *r, int64_t timeout_us,
     struct pollfd fds[3] = {{.fd = r->pidfd, .events = POLLIN}};
     struct timespec timeout = {.tv_sec = (time_t)(timeout_us / 1000000),
                                .tv_nsec = (long)(timeout_us % 1000000) * 1000};
-
     bats_outlet_watch(r->outlet, fds + 1);
     if (ppoll(fds, 3, &timeout, &r->woken) < 0)
         return errno == EINTR ? 1
@@ -500,7 +489,6 @@ int bats_runner_poll(struct bats_runner *r, int64_t timeout_us,
     int64_t now = now_us();
     int64_t deadline = timeout_us < NEVER - now ? now + timeout_us : NEVER;
     bool looked = false;
-
     bats_outlet_retry(r->outlet);
     for (;;) {
         int rc = advance(r, now, err);

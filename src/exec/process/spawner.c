@@ -82,7 +82,6 @@ char **bats_command_split(const char *line)
 static int open_null(void)
 {
     int fd;
-
     do
         fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     while (fd >= 0 && fd <= 2);
@@ -93,7 +92,6 @@ int bats_spawner_init(struct bats_spawner *spawner, const char *workdir,
                       struct bats_error *err)
 {
     sigset_t all, none;
-
     spawner->workdir = NULL;
     spawner->null = open_null();
     if (spawner->null < 0)
@@ -129,7 +127,6 @@ static int add_actions(posix_spawn_file_actions_t *actions,
                        const struct bats_spawner *spawner, const int fds[2])
 {
     int code = posix_spawn_file_actions_adddup2(actions, spawner->null, 0);
-
     if (code == 0)
         code = posix_spawn_file_actions_adddup2(actions, fds[0], 1);
     if (code == 0)
