@@ -168,17 +168,13 @@ static int name_rule(const struct bats_bagfile *bag,
     return rc;
 }
 
-/* Names all tasks, or those that the record lacks. */
 static int name_tasks(const struct bats_bagfile *bag,
-                      struct bats_record *record, bool lacking,
-                      struct bats_error *err)
+                      struct bats_record *record, struct bats_error *err)
 {
     const struct bats_sweep *sweep = bag->sweep;
     struct bats_text command = {0};
     int rc = 0;
     for (uint32_t task = 0; rc == 0 && task < bag->n_tasks; task++) {
-        if (lacking && !bats_record_lacks(record, task))
-            continue;
         if (bats_bagfile_command(bag, task, &command) < 0)
             rc = bats_no_memory(err);
         else if (sweep != NULL)
@@ -199,10 +195,8 @@ static int name_bag(const struct bats_bagfile *bag, struct bats_record *record,
     const struct bats_sweep *sweep = bag->sweep;
     int rc = sweep != NULL ? name_parameters(sweep, record, err) : 0;
     if (rc == 0)
-        rc = name_tasks(bag, record, false, err);
-    if (rc == 0)
-        rc = bats_record_match(record, err);
-    return rc == 0 ? name_tasks(bag, record, true, err) : rc;
+        rc = name_tasks(bag, record, err);
+    return rc == 0 ? bats_record_match(record, err) : rc;
 }
 
 static int compare(const struct bats_settings *set,

@@ -25,7 +25,7 @@ struct bats_past_task {
     uint32_t id;
     uint32_t number; /* in the bag, from 1; its last number if removed */
     uint32_t line;
-    uint32_t place;   /* in task_now; 0: none (in a damaged record) */
+    uint32_t place;   /* in task_now */
     bool was_in_bag;  /* in the last session */
     bool is_in_bag;   /* in this session */
     bool is_replaced; /* replaced by another task */
@@ -47,7 +47,6 @@ struct bats_past {
 /* Loads the record's tasks and their states. */
 int bats_past_load(struct bats_past *past, struct bats_db *db,
                    struct bats_error *err);
-void bats_past_release(struct bats_past *past);
 
 /* If the last session was killed, charges what it held and ends its
  * executions; in one transaction, and only once. */
@@ -57,11 +56,11 @@ int bats_killed_settle(struct bats_record *record, struct bats_error *err);
 
 /* A task of the bag. */
 struct bats_named_task {
+    int64_t hash;
     uint32_t found; /* index in past.tasks, from 1; 0: not in the record */
     uint32_t was;
     uint32_t line;
     uint8_t match;
-    bool is_lacking; /* missing in the file */
     bool mentions_its_number;
 };
 
@@ -282,7 +281,7 @@ int bats_record_keep(struct bats_record *record, bool *is_elsewhere,
 
 /* ---- the record ---- */
 
-#define BATS_STATEMENTS 32 /* at most, of rows */
+#define BATS_STATEMENTS 48 /* at most */
 
 struct bats_record {
     struct bats_db db;
@@ -296,17 +295,12 @@ struct bats_record {
     bats_money killed; /* bats_record_killed */
     bool has_begun;
 
-    int64_t *id; /* by index in the bag: task.id; in a continued record, the
-                    hash until the match */
+    int64_t *id; /* by index in the bag: task.id */
     uint32_t n_tasks;
     size_t ids_room, named_room;
     struct bats_named_task *named; /* by index in the bag, until forgotten;
                                       only in a continued record */
     bool is_matched;
-    uint32_t n_lacking; /* tasks without a match, to be named again
-                           afterwards */
-    sqlite3_stmt *insert_task;
-    sqlite3_stmt *insert_point;
     struct bats_parameters parameters; /* of the bag, if it is a sweep */
 
     struct bats_now now;

@@ -294,21 +294,18 @@ static void check(void)
 /* The bag of this session: some tasks have another command, one is new. */
 static void open_bag(struct game *g, uint32_t session)
 {
-    static char commands[TASKS + SESSIONS][32];
+    char command[32];
 
     g->n_tasks = TASKS - 2 + session;
     memset(g->has_result, 0, sizeof g->has_result);
     memset(g->runs, 0, sizeof g->runs);
     assert_ok(bats_record_open(PATH, &g->r, &err));
     for (uint32_t i = 0; i < g->n_tasks; i++) {
-        snprintf(commands[i], sizeof commands[i], "task %u%s", i,
+        snprintf(command, sizeof command, "task %u%s", i,
                  draw(g, 8) == 0 ? "b" : "");
-        assert_ok(bats_record_task(g->r, i, i + 1, commands[i], &err));
+        assert_ok(bats_record_task(g->r, i, i + 1, command, &err));
     }
     assert_ok(bats_record_match(g->r, &err));
-    for (uint32_t i = 0; i < g->n_tasks; i++)
-        if (bats_record_lacks(g->r, i))
-            assert_ok(bats_record_task(g->r, i, i + 1, commands[i], &err));
     for (uint32_t i = 0; i < g->n_tasks; i++) /* no other is run again */
         g->has_result[i] = bats_record_past(g->r, i).state == BATS_RECORD_DONE;
 }

@@ -6,6 +6,10 @@
 #include "util/grow.h"
 #include "util/hash.h"
 
+#define I BATS_I
+#define T BATS_T
+#define RUN(sql, ...) bats_rows_run(r, sql, err, BATS_VALUES(__VA_ARGS__))
+
 /* The parameters, if there are any, follow the NUL of the command. */
 static int64_t hash_of(const char *command, const char *parameters)
 {
@@ -40,22 +44,16 @@ static int insert(struct bats_record *r, uint32_t index, int64_t hash,
                   uint32_t line, const char *command, const char *parameters,
                   struct bats_error *err)
 {
-    sqlite3_stmt *s = r->insert_task;
+    int64_t id = r->past.last_id + 1;
     int rc = open_changes(r, err);
-
-    if (rc < 0)
-        return rc;
-    rc = bats_db_put(&r->db, s, err,
-                     BATS_VALUES(BATS_I(r->past.last_id + 1),
-                                 BATS_I((int64_t)index + 1), BATS_I(line),
-                                 BATS_I(hash), BATS_T(command),
-                                 BATS_I(r->session)));
     if (rc == 0)
-        r->id[index] = ++r->past.last_id;
+        rc = RUN("INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)", I(id),
+                 I((int64_t)index + 1), I(line), I(hash), T(command),
+                 I(r->session));
     if (rc == 0 && parameters != NULL)
-        rc =
-            bats_db_put(&r->db, r->insert_point, err,
-                        BATS_VALUES(BATS_I(r->id[index]), BATS_T(parameters)));
+        rc = RUN("INSERT INTO point VALUES (?, ?)", I(id), T(parameters));
+    if (rc == 0)
+        r->id[index] = r->past.last_id = id;
     return rc;
 }
 
@@ -66,54 +64,43 @@ static bool mentions_its_number(const char *command)
            strstr(command, "DISBATCH_TASKID") != NULL;
 }
 
-/* Looks for the task at its former number. */
-static void look(struct bats_record *r, uint32_t index, int64_t hash,
+/* Whether the task is there at its former number. */
+static bool look(struct bats_record *r, uint32_t index, int64_t hash,
                  uint32_t line, const char *command)
 {
     struct bats_past_task *there =
         index < r->past.n_in_bag ? &r->past.tasks[index] : NULL;
-
-    r->named[index] = (struct bats_named_task){.line = line};
-    r->id[index] = hash;
-    if (there != NULL && there->number == index + 1 && there->hash == hash) {
+    bool is_same =
+        there != NULL && there->number == index + 1 && there->hash == hash;
+    r->named[index] = (struct bats_named_task){
+        .hash = hash,
+        .line = line,
+        .found = is_same ? index + 1 : 0,
+        .mentions_its_number = !is_same && mentions_its_number(command)};
+    if (is_same) {
         there->is_in_bag = true;
-        r->named[index].found = index + 1;
-    } else {
-        r->named[index].mentions_its_number = mentions_its_number(command);
-        r->n_lacking++;
+        r->id[index] = there->id;
     }
+    return is_same;
 }
 
-/* more: identifies the task beside command and parameters; or NULL. */
+/* more: identifies the task beside command and parameters; or NULL. A task
+ * that is elsewhere in the record is added for now, so that its text need not
+ * be in memory until the match. */
 static int add_task(struct bats_record *r, uint32_t index, uint32_t line,
                     const char *command, const char *parameters,
                     const char *more, struct bats_error *err)
 {
     int64_t hash = hash_of(command, parameters != NULL ? parameters : more);
-    int rc;
-
-    if (bats_record_lacks(r, index)) {
-        rc = insert(r, index, hash, line, command, parameters, err);
-        r->named[index].is_lacking = rc < 0;
-        r->n_lacking -= rc == 0;
-        return rc;
-    }
     if (index != r->n_tasks || r->has_begun || r->is_matched)
         return bats_error_set(err, BATS_ESTATE, "task %lu is out of turn",
                               (unsigned long)index);
-    rc = make_room(r, err);
-    if (rc == 0 && r->past.sessions == 0)
+    int rc = make_room(r, err);
+    if (rc == 0 &&
+        (r->past.sessions == 0 || !look(r, index, hash, line, command)))
         rc = insert(r, index, hash, line, command, parameters, err);
-    else if (rc == 0)
-        look(r, index, hash, line, command);
     r->n_tasks += rc == 0;
     return rc;
-}
-
-bool bats_record_lacks(const struct bats_record *r, uint32_t index)
-{
-    return r->is_matched && r->named != NULL && index < r->n_tasks &&
-           r->named[index].is_lacking;
 }
 
 int bats_record_parameters(struct bats_record *r, const char *const *names,
@@ -149,93 +136,61 @@ int bats_record_rule(struct bats_record *r, uint32_t index, uint32_t line,
 
 /* ---- tasks that have moved ---- */
 
-/* Unmatched recorded tasks, in lists by hash: 8 bytes per task. */
-struct lists {
-    uint32_t *first; /* by list: index in past.tasks, from 1; 0: empty */
-    uint32_t *next;  /* by task: next in its list, likewise */
-    uint64_t last;   /* last list; their number is a power of 2 */
+/* A task without a partner, in the record or in the bag. */
+struct single {
+    int64_t hash;
+    uint32_t number; /* 0: any */
+    uint32_t at;     /* index */
 };
 
-static int make_lists(struct lists *l, size_t n, struct bats_error *err)
+static int compare_keys(const struct single *a, const struct single *b)
 {
-    l->last = 0;
-    while (2 * l->last + 1 < n)
-        l->last = 2 * l->last + 1;
-    l->first = malloc((l->last + 1) * sizeof *l->first);
-    l->next = malloc((n + 1) * sizeof *l->next);
-    return l->first != NULL && l->next != NULL ? 0 : bats_no_memory(err);
+    if (a->hash != b->hash)
+        return a->hash < b->hash ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
 }
 
-/* With lookup by number, the number is hashed as well: so a hundred thousand
- * tasks with one command are not in a single list. */
-static uint32_t *list_of(struct lists *l, int64_t hash, uint32_t number)
+static int compare(const void *left, const void *right)
 {
-    uint64_t x = (uint64_t)hash + number * UINT64_C(0x9e3779b97f4a7c15);
-    return &l->first[(x ^ x >> 32) & l->last];
+    const struct single *a = left, *b = right;
+    int by = compare_keys(a, b);
+    return by != 0 ? by : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Fills the lists in the order of past.tasks; by number: only tasks not in the
- * last bag. */
-static void fill_lists(const struct bats_record *r, struct lists *l,
-                       bool by_number)
+/* Pairs equal tasks in order. by_number: with the same number, and only those
+ * that were not in the last bag. */
+static int join(struct bats_record *r, bool by_number, struct bats_error *err)
 {
-    memset(l->first, 0, (l->last + 1) * sizeof *l->first);
-    for (size_t i = r->past.n; i-- > 0;) {
+    size_t n_old = 0, n_new = 0;
+    struct single *old = malloc((r->past.n + 1) * sizeof *old);
+    struct single *new = malloc(((size_t)r->n_tasks + 1) * sizeof *new);
+    int rc = old != NULL && new != NULL ? 0 : bats_no_memory(err);
+    for (uint32_t i = 0; rc == 0 && i < r->past.n; i++) {
         const struct bats_past_task *t = &r->past.tasks[i];
-        if (t->is_in_bag || (by_number && t->was_in_bag))
-            continue;
-        uint32_t *list = list_of(l, t->hash, by_number ? t->number : 0);
-        l->next[i] = *list;
-        *list = (uint32_t)i + 1;
+        if (!t->is_in_bag && !(by_number && t->was_in_bag))
+            old[n_old++] =
+                (struct single){t->hash, by_number ? t->number : 0, i};
     }
-}
-
-/* Removes the first matching task from the lists; returns its place, from 1,
- * or 0. Number 0 matches any. */
-static uint32_t take(const struct bats_record *r, struct lists *l,
-                     int64_t hash, uint32_t number)
-{
-    uint32_t *at = list_of(l, hash, number);
-    for (; *at > 0; at = &l->next[*at - 1]) {
-        const struct bats_past_task *t = &r->past.tasks[*at - 1];
-        if (t->hash != hash || (number > 0 && t->number != number))
-            continue;
-        uint32_t found = *at;
-        *at = l->next[found - 1];
-        return found;
+    for (uint32_t i = 0; rc == 0 && i < r->n_tasks; i++) {
+        const struct bats_named_task *t = &r->named[i];
+        if (t->found == 0 && (by_number || !t->mentions_its_number))
+            new[n_new++] = (struct single){t->hash, by_number ? i + 1 : 0, i};
     }
-    return 0;
-}
-
-/* Matches tasks: first those that return to their former number, then the
- * others. */
-static void join(struct bats_record *r, struct lists *l, bool by_number)
-{
-    fill_lists(r, l, by_number);
-    for (uint32_t i = 0; i < r->n_tasks; i++) {
-        struct bats_named_task *t = &r->named[i];
-        if (t->found > 0 || (!by_number && t->mentions_its_number))
-            continue;
-        t->found = take(r, l, r->id[i], by_number ? i + 1 : 0);
-        if (t->found == 0)
-            continue;
-        r->past.tasks[t->found - 1].is_in_bag = true;
-        r->n_lacking--;
+    if (n_old > 0 && n_new > 0) {
+        qsort(old, n_old, sizeof *old, compare);
+        qsort(new, n_new, sizeof *new, compare);
     }
-}
-
-static int find_moved(struct bats_record *r, struct bats_error *err)
-{
-    struct lists lists;
-    if (r->n_lacking == 0)
-        return 0;
-    int rc = make_lists(&lists, r->past.n, err);
-    if (rc == 0) {
-        join(r, &lists, true);
-        join(r, &lists, false);
+    for (size_t i = 0, k = 0; i < n_old && k < n_new;) {
+        int by = compare_keys(&old[i], &new[k]);
+        if (by == 0) {
+            r->past.tasks[old[i].at].is_in_bag = true;
+            r->named[new[k].at].found = old[i].at + 1;
+        }
+        i += by <= 0;
+        k += by >= 0;
     }
-    free(lists.first);
-    free(lists.next);
+    free(old);
+    free(new);
     return rc;
 }
 
@@ -267,74 +222,63 @@ static void classify(struct bats_record *r)
 
 /* ---- writing to the file ---- */
 
-/* Writes a task's number and line (number 0: it was removed, and keeps
- * them). */
-static int write_task(struct bats_record *r, sqlite3_stmt *text,
-                      sqlite3_stmt *state, const struct bats_past_task *t,
+/* Writes a task's number and line. A removed one keeps its number. */
+static int write_task(struct bats_record *r, const struct bats_past_task *t,
                       uint32_t number, uint32_t line, struct bats_error *err)
 {
     int rc = open_changes(r, err);
-
-    if (rc < 0)
-        return rc;
-    int64_t known = number > 0 ? number : t->number;
-    rc = bats_db_put(&r->db, text, err,
-                     BATS_VALUES(BATS_I(t->id), BATS_I(known), BATS_I(line)));
+    if (rc == 0)
+        rc = RUN("UPDATE task SET number = ?2, line = ?3 WHERE id = ?1",
+                 I(t->id), I(number), I(line));
     return rc < 0 ? rc
-                  : bats_db_put(&r->db, state, err,
-                                BATS_VALUES(BATS_I(t->place), BATS_I(known),
-                                            BATS_I(number == 0)));
+                  : RUN("UPDATE task_now SET number = ?2, removed = ?3"
+                        " WHERE place = ?1",
+                        I(t->place), I(number), I(!t->is_in_bag));
 }
 
-static int write_tasks(struct bats_record *r, sqlite3_stmt *text,
-                       sqlite3_stmt *state, struct bats_error *err)
+/* Drops the row that was added for a task known from elsewhere. */
+static int drop(struct bats_record *r, int64_t id, struct bats_error *err)
+{
+    int rc = RUN("DELETE FROM task WHERE id = ?", I(id));
+    return rc < 0 ? rc : RUN("DELETE FROM point WHERE task = ?", I(id));
+}
+
+static int write_tasks(struct bats_record *r, struct bats_error *err)
 {
     int rc = 0;
-
     for (uint32_t i = 0; rc == 0 && i < r->n_tasks; i++) {
-        struct bats_named_task *t = &r->named[i];
-        t->is_lacking = t->found == 0;
-        if (t->is_lacking)
+        const struct bats_named_task *t = &r->named[i];
+        if (t->found == 0)
             continue;
         const struct bats_past_task *found = &r->past.tasks[t->found - 1];
+        if (r->id[i] != found->id)
+            rc = drop(r, r->id[i], err);
         r->id[i] = found->id;
-        if (t->match == BATS_RECORD_MOVED || !found->was_in_bag ||
-            found->line != t->line)
-            rc = write_task(r, text, state, found, i + 1, t->line, err);
+        if (rc == 0 && (t->match == BATS_RECORD_MOVED || !found->was_in_bag ||
+                        found->line != t->line))
+            rc = write_task(r, found, i + 1, t->line, err);
     }
-    for (size_t i = 0; rc == 0 && i < r->past.n_in_bag; i++)
-        if (!r->past.tasks[i].is_in_bag)
-            rc = write_task(r, text, state, &r->past.tasks[i], 0,
-                            r->past.tasks[i].line, err);
+    for (size_t i = 0; rc == 0 && i < r->past.n_in_bag; i++) {
+        const struct bats_past_task *t = &r->past.tasks[i];
+        if (!t->is_in_bag)
+            rc = write_task(r, t, t->number, t->line, err);
+    }
     return rc;
 }
 
 int bats_record_match(struct bats_record *r, struct bats_error *err)
 {
-    sqlite3_stmt *text = NULL, *state = NULL;
-    int rc = 0;
-
     if (r->past.sessions == 0 || r->is_matched)
         return 0;
-    rc = find_moved(r, err);
+    int rc = join(r, true, err); /* first, those that return */
+    if (rc == 0)
+        rc = join(r, false, err);
     if (rc == 0) {
         classify(r);
-        rc = bats_db_prepare(&r->db,
-                             "UPDATE task SET number = ?2, line = ?3"
-                             " WHERE id = ?1",
-                             &text, err);
+        rc = write_tasks(r, err);
     }
     if (rc == 0)
-        rc = bats_db_prepare(&r->db,
-                             "UPDATE task_now SET number = ?2, removed = ?3"
-                             " WHERE place = ?1",
-                             &state, err);
-    if (rc == 0)
-        rc = write_tasks(r, text, state, err);
-    if (rc == 0)
         rc = bats_now_remember(r, err);
-    sqlite3_finalize(text);
-    sqlite3_finalize(state);
     r->is_matched = rc == 0;
     return rc;
 }

@@ -9,6 +9,8 @@
 
 #define NONE (-1)
 #define I BATS_I
+#define T BATS_T
+#define RUN(sql, ...) bats_rows_run(r, sql, err, BATS_VALUES(__VA_ARGS__))
 
 /* ---- while it runs ---- */
 
@@ -144,29 +146,19 @@ static int make_machines(struct bats_now *now,
 static int place_tasks(struct bats_record *r, const struct bats_bag *order,
                        struct bats_error *err)
 {
-    sqlite3_stmt *insert, *update = NULL;
-    int rc = bats_db_prepare(&r->db, BATS_NOW_NEW_TASK, &insert, err);
-    if (rc == 0)
-        rc = bats_db_prepare(&r->db,
-                             "UPDATE task_now SET state = ?2 WHERE place = ?1",
-                             &update, err);
+    int rc = 0;
     for (uint32_t at = r->n_tasks; rc == 0 && at-- > 0;) {
         uint32_t i = order->index[at];
         struct bats_now_task *t = &r->now.tasks[i];
-        bool is_new = t->place == 0;
-        if (is_new)
-            t->place = (uint32_t)++r->past.last_place;
-        if (is_new)
-            rc = bats_db_put(&r->db, insert, err,
-                             BATS_VALUES(BATS_I(t->place), BATS_I(r->id[i]),
-                                         BATS_I((int64_t)i + 1),
-                                         BATS_I(t->state)));
-        else if (t->was != t->state)
-            rc = bats_db_put(&r->db, update, err,
-                             BATS_VALUES(BATS_I(t->place), BATS_I(t->state)));
+        if (t->place > 0 && t->was != t->state)
+            rc = RUN("UPDATE task_now SET state = ?2 WHERE place = ?1",
+                     I(t->place), I(t->state));
+        if (t->place > 0)
+            continue;
+        t->place = (uint32_t)++r->past.last_place;
+        rc = RUN(BATS_NOW_NEW_TASK, I(t->place), I(r->id[i]),
+                 I((int64_t)i + 1), I(t->state));
     }
-    sqlite3_finalize(insert);
-    sqlite3_finalize(update);
     return rc;
 }
 
@@ -221,17 +213,15 @@ static int make_tasks(struct bats_record *r,
     return rc;
 }
 
-static int insert_account(struct bats_record *r, sqlite3_stmt *s, uint32_t id,
+static int insert_account(struct bats_record *r, uint32_t id,
                           const struct bats_purse *p, struct bats_error *err)
 {
     bool is_limited = p->budget != BATS_UNLIMITED;
-    return bats_db_put(
-        &r->db, s, err,
-        BATS_VALUES(BATS_I(r->session), BATS_I(id), BATS_T(p->name),
-                    BATS_I(is_limited ? p->budget : BATS_DB_NULL),
-                    BATS_I(p->charged),
-                    BATS_I(p->deadline > 0 ? p->deadline : BATS_DB_NULL),
-                    BATS_I(p->begin > 0 ? p->begin : BATS_DB_NULL)));
+    return RUN("INSERT INTO account VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?)",
+               I(r->session), I(id), T(p->name),
+               I(is_limited ? p->budget : BATS_DB_NULL), I(p->charged),
+               I(p->deadline > 0 ? p->deadline : BATS_DB_NULL),
+               I(p->begin > 0 ? p->begin : BATS_DB_NULL));
 }
 
 static int make_accounts(struct bats_record *r,
@@ -240,15 +230,9 @@ static int make_accounts(struct bats_record *r,
 {
     const struct bats_purse run = {.budget = engine->budget,
                                    .charged = engine->earlier.charged};
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        &r->db, "INSERT INTO account VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?)", &s,
-        err);
-    if (rc == 0)
-        rc = insert_account(r, s, 0, &run, err);
+    int rc = insert_account(r, 0, &run, err);
     for (uint32_t i = 0; rc == 0 && i < engine->n_purses; i++)
-        rc = insert_account(r, s, i + 1, &engine->purses[i], err);
-    sqlite3_finalize(s);
+        rc = insert_account(r, i + 1, &engine->purses[i], err);
     return rc;
 }
 

@@ -6,175 +6,85 @@
 #include "record/state.h"
 #include "util/usage.h"
 
-static int compare_ids(const void *a, const void *b)
-{
-    const struct bats_past_task *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
-}
+#define NUMBER_OF(x) #x
+#define TEXT_OF(x) NUMBER_OF(x)
+
+/* By task; uint8_t counts saturate. A task that was skipped, or done without a
+ * run because its outputs existed, is pending. x: how often tasks had too
+ * little memory or time, and were repeated. */
+static const char tasks_sql[] =
+    "SELECT t.id, iif(t.number BETWEEN 1 AND 4294967295, t.number, 0), line,"
+    " hash, place, NOT removed, state, CASE WHEN n.session IS NULL THEN 0"
+    "  WHEN state = 2 THEN 2 ELSE 1 END, executions, min(failures, 255),"
+    " min(losses, 255), min(yields, 255), n.session IS NULL AND reason NOT"
+    "  NULL, min(coalesce(memory, 0), 255), min(coalesce(time, 0), 255)"
+    " FROM task_now n JOIN task t ON t.id = n.task LEFT JOIN (SELECT task,"
+    "   total(exit_status = " TEXT_OF(
+        BATS_STATUS_OUT_OF_MEMORY) ") AS memory,"
+                                   "   total(cancelled = 2) AS time FROM execution WHERE outcome = 2"
+                                   "   GROUP BY task) x ON x.task = n.task";
+_Static_assert(BATS_RECORD_PENDING == 0 && BATS_RECORD_DONE == 1 &&
+                   BATS_RECORD_FAILED == 2 && BATS_NOW_FAILED == 2 &&
+                   BATS_RECORD_RETRIED == 2,
+               "tasks_sql says so");
 
 /* In the order of struct bats_past. */
-static int compare_places(const void *a, const void *b)
+static int compare_tasks(const void *a, const void *b)
 {
     const struct bats_past_task *x = a, *y = b;
     if (x->was_in_bag != y->was_in_bag)
         return x->was_in_bag ? -1 : 1;
     if (x->was_in_bag && x->number != y->number)
         return x->number > y->number ? 1 : -1;
-    return compare_ids(a, b);
-}
-
-static uint8_t count_of(int64_t n)
-{
-    return n < 0 ? 0 : n > UINT8_MAX ? UINT8_MAX : (uint8_t)n;
-}
-
-/* Loads the texts. Number 0 means a damaged record. */
-static int load_texts(struct bats_past *past, struct bats_db *db,
-                      struct bats_error *err)
-{
-#define C(member) BATS_COLUMN(struct bats_past_task, member)
-    static const struct bats_db_column columns[] = {
-        C(id), C(number), C(line), C(hash), C(was_in_bag), {0}};
-#undef C
-    int rc = bats_db_list(db,
-                          "SELECT iif(id BETWEEN 1 AND 4294967295, id, 0),"
-                          " iif(number BETWEEN 1 AND 4294967295, number, 0),"
-                          " line, hash, 1 FROM task ORDER BY id",
-                          columns, sizeof *past->tasks, &past->tasks, &past->n,
-                          NULL, err);
-    for (size_t i = 0; rc == 0 && i < past->n; i++) {
-        int64_t id = past->tasks[i].id;
-        if (id <= past->last_id)
-            rc =
-                bats_error_set(err, BATS_EINPUT,
-                               "%s is damaged: task %lld occurs twice, or has "
-                               "an invalid number",
-                               db->path, (long long)id);
-        past->last_id = id;
-    }
-    return rc;
-}
-
-/* Finds the task by id while they are sorted by id; NULL: it was lost, as may
- * happen in a recovered record. */
-static struct bats_past_task *find(struct bats_past *past, int64_t id)
-{
-    struct bats_past_task key = {.id = (uint32_t)id};
-    if (past->n == 0 || id <= 0 || id > past->last_id)
-        return NULL;
-    if (id <= (int64_t)past->n && past->tasks[id - 1].id == id)
-        return &past->tasks[id - 1];
-    return bsearch(&key, past->tasks, past->n, sizeof key, compare_ids);
-}
-
-/* A task that was skipped, or done without a run because its outputs existed,
- * is pending. */
-static void take_state(struct bats_past *past, sqlite3_stmt *row)
-{
-    struct bats_past_task *t = find(past, sqlite3_column_int64(row, 1));
-    int64_t place = sqlite3_column_int64(row, 0);
-    if (place > past->last_place)
-        past->last_place = place;
-    if (t == NULL || place < 1 || place > UINT32_MAX || t->place != 0)
-        return;
-    bool has_result = sqlite3_column_type(row, 9) != SQLITE_NULL;
-    t->place = (uint32_t)place;
-    t->was_in_bag = sqlite3_column_int(row, 2) == 0;
-    t->state = (uint8_t)sqlite3_column_int(row, 3);
-    t->past = (struct bats_record_past){
-        .state = !has_result                   ? BATS_RECORD_PENDING
-                 : t->state == BATS_NOW_FAILED ? BATS_RECORD_FAILED
-                                               : BATS_RECORD_DONE,
-        .attempts = (uint32_t)sqlite3_column_int64(row, 4),
-        .failures = count_of(sqlite3_column_int64(row, 5)),
-        .losses = count_of(sqlite3_column_int64(row, 6)),
-        .yields = count_of(sqlite3_column_int64(row, 7)),
-        .skipped = !has_result && sqlite3_column_type(row, 8) != SQLITE_NULL,
-    };
-}
-
-static int load_states(struct bats_past *past, struct bats_db *db,
-                       struct bats_error *err)
-{
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        db,
-        "SELECT place, task, removed, state, executions, failures, losses,"
-        " yields, reason, session FROM task_now",
-        &s, err);
-    while (rc >= 0 && (rc = bats_db_step(db, s, err)) > 0)
-        take_state(past, s);
-    sqlite3_finalize(s);
-    for (size_t i = 0; i < past->n; i++)
-        past->n_in_bag += past->tasks[i].was_in_bag;
-    return rc;
-}
-
-/* How often tasks had too little memory or time, and were repeated. */
-static int load_lacks(struct bats_past *past, struct bats_db *db,
-                      struct bats_error *err)
-{
-    char query[256];
-    sqlite3_stmt *s;
-    snprintf(query, sizeof query,
-             "SELECT task, total(exit_status = %d), total(cancelled = 2)"
-             " FROM execution WHERE outcome = %d GROUP BY task",
-             BATS_STATUS_OUT_OF_MEMORY, BATS_RECORD_RETRIED);
-    int rc = bats_db_prepare(db, query, &s, err);
-    while (rc >= 0 && (rc = bats_db_step(db, s, err)) > 0) {
-        struct bats_past_task *t = find(past, sqlite3_column_int64(s, 0));
-        if (t == NULL)
-            continue;
-        t->past.memory_more = count_of(sqlite3_column_int64(s, 1));
-        t->past.time_more = count_of(sqlite3_column_int64(s, 2));
-    }
-    sqlite3_finalize(s);
-    return rc;
-}
-
-/* True as long as no bag was edited. */
-static bool is_in_order(const struct bats_past *past)
-{
-    for (size_t i = 1; i < past->n; i++)
-        if (compare_places(&past->tasks[i - 1], &past->tasks[i]) > 0)
-            return false;
-    return true;
+    return (x->id > y->id) - (x->id < y->id);
 }
 
 int bats_past_load(struct bats_past *past, struct bats_db *db,
                    struct bats_error *err)
 {
-    int64_t sessions = 0;
-    int rc = bats_db_integer(db, "SELECT coalesce(max(id), 0) FROM session",
-                             &sessions, err);
-
-    if (rc == 0 && (sessions < 0 || sessions > INT32_MAX / 16))
-        rc = bats_error_set(err, BATS_EINPUT, "%s is damaged: session %lld",
-                            db->path, (long long)sessions);
-    past->sessions = (uint32_t)sessions;
+#define P(member) BATS_COLUMN(struct bats_past, member)
+#define C(member) BATS_COLUMN(struct bats_past_task, member)
+    static const struct bats_db_column columns[] = {P(sessions),   P(charged),
+                                                    P(preempted),  P(last_id),
+                                                    P(last_place), {0}},
+                                       task_columns[] = {C(id),
+                                                         C(number),
+                                                         C(line),
+                                                         C(hash),
+                                                         C(place),
+                                                         C(was_in_bag),
+                                                         C(state),
+                                                         C(past.state),
+                                                         C(past.attempts),
+                                                         C(past.failures),
+                                                         C(past.losses),
+                                                         C(past.yields),
+                                                         C(past.skipped),
+                                                         C(past.memory_more),
+                                                         C(past.time_more),
+                                                         {0}};
+#undef P
+#undef C
+    int rc = bats_db_get(
+        db,
+        "SELECT (SELECT max(id) FROM session), (SELECT sum(amount) FROM charge"
+        "  WHERE account = 0), (SELECT preempted FROM now),"
+        " (SELECT max(id) FROM task), (SELECT max(place) FROM task_now)",
+        columns, past, err, NULL, 0);
+    if (rc == 0 &&
+        (past->sessions > INT32_MAX / 16 || past->last_id > UINT32_MAX ||
+         past->last_place > UINT32_MAX))
+        rc = bats_error_set(
+            err, BATS_EINPUT, "%s is damaged: it has session %lu, task %lld",
+            db->path, (unsigned long)past->sessions, (long long)past->last_id);
     if (rc == 0)
-        rc = bats_db_integer(
-            db, "SELECT sum(amount) FROM charge WHERE account = 0",
-            &past->charged, err);
-    if (rc == 0)
-        rc = bats_db_integer(db, "SELECT preempted FROM now", &past->preempted,
-                             err);
-    if (rc == 0)
-        rc = load_texts(past, db, err);
-    if (rc == 0)
-        rc = load_states(past, db, err);
-    if (rc == 0)
-        rc = load_lacks(past, db, err);
-    if (rc == 0 && !is_in_order(past))
-        qsort(past->tasks, past->n, sizeof *past->tasks, compare_places);
+        rc = bats_db_list(db, tasks_sql, task_columns, sizeof *past->tasks,
+                          &past->tasks, &past->n, NULL, err);
+    if (past->n > 0)
+        qsort(past->tasks, past->n, sizeof *past->tasks, compare_tasks);
+    for (size_t i = 0; i < past->n; i++)
+        past->n_in_bag += past->tasks[i].was_in_bag;
     return rc;
-}
-
-void bats_past_release(struct bats_past *past)
-{
-    free(past->tasks);
-    past->tasks = NULL;
-    past->n = past->n_in_bag = 0;
 }
 
 /* ---- consequences for the engine ---- */

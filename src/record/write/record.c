@@ -16,6 +16,11 @@
 #include "record/state.h"
 #include "util/json.h"
 
+#define I BATS_I
+#define R BATS_R
+#define T BATS_T
+#define RUN(sql, ...) bats_rows_run(r, sql, err, BATS_VALUES(__VA_ARGS__))
+
 /*
  * With a write-ahead log (WAL) a commit is one write, which survives the end
  * of this process; bats_record_sync decides when it is synced to disk
@@ -58,13 +63,6 @@ static int fill(struct bats_record *r, struct bats_error *err)
         rc = bats_killed_settle(r, err);
     if (rc == 0)
         rc = bats_past_load(&r->past, &r->db, err);
-    if (rc == 0)
-        rc = bats_db_prepare(&r->db,
-                             "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)",
-                             &r->insert_task, err);
-    if (rc == 0)
-        rc = bats_db_prepare(&r->db, "INSERT INTO point VALUES (?, ?)",
-                             &r->insert_point, err);
     r->session = (int64_t)r->past.sessions + 1;
     return rc;
 }
@@ -118,13 +116,10 @@ void bats_record_abandon(struct bats_record *r)
     if (r == NULL)
         return;
     bats_rows_release(r);
-    sqlite3_finalize(r->insert_task);
-    sqlite3_finalize(r->insert_point);
     bats_db_close(&r->db);
     if (r->fd >= 0)
         close(r->fd);
     bats_record_forget_past(r);
-    bats_past_release(&r->past);
     bats_now_release(&r->now);
     tdestroy(r->kinds, free);
     bats_parameters_release(&r->parameters);
@@ -271,26 +266,21 @@ static int insert_session(struct bats_record *r,
     int rc =
         options == NULL
             ? bats_no_memory(err)
-            : bats_db_each(
-                  &r->db,
-                  "INSERT INTO session (id, run_id, bag, version, policy,"
-                  " seed, budget, window_us, time_scale, currency, resume,"
-                  " options, started_us, n_tasks, job, life, jobs_name)"
-                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?12, ?, ?,"
-                  " nullif(?, ''), ?, json_extract(?12, '$.run.jobs_name'))",
-                  NULL, NULL, err,
-                  BATS_VALUES(BATS_I(r->session), BATS_T(session->run_id),
-                              BATS_T(session->bag), BATS_T(session->version),
-                              BATS_T(bats_policy_name(engine->policy)),
-                              BATS_I((int64_t)engine->seed),
-                              BATS_I(limited(engine->budget, BATS_UNLIMITED)),
-                              BATS_I(engine->window),
-                              BATS_R(session->time_scale),
-                              BATS_T(session->currency),
-                              BATS_T(bats_schema_resumes[session->resume]),
-                              BATS_T(options), BATS_I(session->started_us),
-                              BATS_I(r->n_tasks), BATS_T(session->job),
-                              BATS_I(session->life)));
+            : RUN("INSERT INTO session (id, run_id, bag, version, policy,"
+                  " seed, budget, window_us, time_scale, currency,"
+                  " resume, options, started_us, n_tasks, job, life,"
+                  " jobs_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                  " ?12, ?, ?, nullif(?, ''), ?,"
+                  " json_extract(?12, '$.run.jobs_name'))",
+                  I(r->session), T(session->run_id), T(session->bag),
+                  T(session->version), T(bats_policy_name(engine->policy)),
+                  I((int64_t)engine->seed),
+                  I(limited(engine->budget, BATS_UNLIMITED)),
+                  I(engine->window), R(session->time_scale),
+                  T(session->currency),
+                  T(bats_schema_resumes[session->resume]), T(options),
+                  I(session->started_us), I(r->n_tasks), T(session->job),
+                  I(session->life));
     free(options);
     return rc;
 }
@@ -299,20 +289,14 @@ static int insert_clusters(struct bats_record *r,
                            const struct bats_record_session *session,
                            struct bats_error *err)
 {
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        &r->db, "INSERT INTO cluster VALUES (?, ?, ?, ?, ?, ?)", &s, err);
-
+    int rc = 0;
     for (size_t i = 0; rc == 0 && i < session->engine->n_clusters; i++) {
         const struct bats_cluster *c = &session->engine->clusters[i];
-        double speed = session->speed != NULL ? session->speed[i] : 1;
-        rc = bats_db_put(&r->db, s, err,
-                         BATS_VALUES(BATS_I(r->session), BATS_I((int64_t)i),
-                                     BATS_T(c->name), BATS_I(c->charge),
-                                     BATS_I(limited(c->max, UINT32_MAX)),
-                                     BATS_R(speed)));
+        rc = RUN("INSERT INTO cluster VALUES (?, ?, ?, ?, ?, ?)",
+                 I(r->session), I((int64_t)i), T(c->name), I(c->charge),
+                 I(limited(c->max, UINT32_MAX)),
+                 R(session->speed != NULL ? session->speed[i] : 1));
     }
-    sqlite3_finalize(s);
     return rc;
 }
 
@@ -322,23 +306,15 @@ static int insert_machines(struct bats_record *r,
 {
     const struct bats_sched_options *engine = session->engine;
     char name[BATS_MACHINE_NAME];
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        &r->db,
-        "INSERT INTO machine VALUES (?, ?, ?, ?, ?, ?, 'waiting', 0, NULL)",
-        &s, err);
-
+    int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < engine->n_machines; i++) {
         const struct bats_machine_spec *m = &engine->machines[i];
         bats_machine_name(name, engine->clusters, engine->machines, i);
-        rc = bats_db_put(
-            &r->db, s, err,
-            BATS_VALUES(
-                BATS_I(r->session), BATS_I(i), BATS_I(m->cluster),
-                BATS_I(m->slots), BATS_T(name),
-                BATS_T(session->hosts != NULL ? session->hosts[i] : NULL)));
+        rc = RUN("INSERT INTO machine VALUES (?, ?, ?, ?, ?, ?, 'waiting', 0,"
+                 " NULL)",
+                 I(r->session), I(i), I(m->cluster), I(m->slots), T(name),
+                 T(session->hosts != NULL ? session->hosts[i] : NULL));
     }
-    sqlite3_finalize(s);
     return rc;
 }
 
@@ -365,7 +341,7 @@ int bats_record_begin(struct bats_record *r,
 {
     int rc = 0;
 
-    if (r->past.sessions > 0 && (!r->is_matched || r->n_lacking > 0))
+    if (r->past.sessions > 0 && !r->is_matched)
         return bats_error_set(err, BATS_ESTATE, "the bag was not matched");
     if (sqlite3_get_autocommit(r->db.sqlite)) /* no task was new */
         rc = bats_db_run(&r->db, "BEGIN", err);
@@ -387,7 +363,6 @@ int bats_record_begin(struct bats_record *r,
     if (rc == 0)
         rc = bats_record_sync(r, err);
     bats_record_forget_past(r);
-    bats_past_release(&r->past);
     r->has_begun = rc == 0;
     return rc;
 }
@@ -404,14 +379,9 @@ int bats_record_finish(struct bats_record *r, bats_time now,
     if (rc == 0)
         rc = bats_record_commit(r, err);
     if (rc == 0)
-        rc = bats_db_each(&r->db,
-                          "UPDATE session SET last_us = ?1, ended_us = ?1,"
-                          " finish = ?2, signal = ?3, exit_code = ?4"
-                          " WHERE id = ?5",
-                          NULL, NULL, err,
-                          BATS_VALUES(BATS_I(now),
-                                      BATS_T(bats_schema_finishes[finish]),
-                                      BATS_I(signal), BATS_I(exit_code),
-                                      BATS_I(r->session)));
+        rc = RUN("UPDATE session SET last_us = ?1, ended_us = ?1,"
+                 " finish = ?2, signal = ?3, exit_code = ?4 WHERE id = ?5",
+                 I(now), T(bats_schema_finishes[finish]), I(signal),
+                 I(exit_code), I(r->session));
     return rc < 0 ? rc : bats_record_sync(r, err);
 }

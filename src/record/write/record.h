@@ -230,11 +230,6 @@ int bats_record_point(struct bats_record *record, uint32_t index,
 /* Call after the last task: matches all tasks with the record. */
 int bats_record_match(struct bats_record *record, struct bats_error *err);
 
-/* True for a task missing in the continued record: pass it once more, in
- * ascending order, to have it written. So these texts need not all be in
- * memory. */
-bool bats_record_lacks(const struct bats_record *record, uint32_t index);
-
 /* After the match: earlier results of a task of the bag. */
 struct bats_record_past bats_record_past(const struct bats_record *record,
                                          uint32_t index);
